@@ -1,0 +1,75 @@
+# The front door: each target installs what is missing, configures, builds and goes. CMake does the work.
+#   make run             the hourglass, without a window
+#   make test            build and run all tests
+#   make test-sanitize   the short tests under the address, undefined behaviour and thread sanitizers
+#   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS long
+#   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
+#   make format          lay out the C files; make format-check only looks
+#   make clean
+
+BUILD ?= build
+FUZZ_SECONDS ?= 60
+BENCH_FLAGS ?=
+CMAKE_FLAGS ?=
+
+PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev python3
+CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
+BENCH_PACKAGES = libbullet-dev libode-dev
+
+# The files that `make format` lays out.
+C_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.inl' '*.cu' '*.cuh' '*.cpp')
+
+# The sanitizers watch the CPU code only.
+CONFIGURE = cmake -G Ninja -S . $(CMAKE_FLAGS)
+CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DSAND_CUDA=OFF
+
+.PHONY: all run test test-sanitize fuzz bench format format-check clean packages clang-packages
+
+all: packages
+	@$(CONFIGURE) -B $(BUILD) >/dev/null
+	@cmake --build $(BUILD)
+
+packages:
+	@cmake/need $(PACKAGES)
+
+clang-packages: packages
+	@cmake/need $(CLANG_PACKAGES)
+
+run: all
+	$(BUILD)/sandglass hourglass
+
+test: all
+	ctest --test-dir $(BUILD) --output-on-failure
+
+test-sanitize: clang-packages
+	@$(CONFIGURE) -B build-address -DSAND_SANITIZE=address -DSAND_CUDA=OFF >/dev/null
+	@cmake --build build-address
+	ctest --test-dir build-address --output-on-failure -L unit
+	@$(CONFIGURE_CLANG) -B build-thread -DSAND_SANITIZE=thread -DSAND_APP=OFF >/dev/null
+	@cmake --build build-thread
+	ctest --test-dir build-thread --output-on-failure -L threads
+
+# What the fuzzer found before is kept in its build folder; the scenes are where it starts from.
+fuzz: clang-packages
+	@$(CONFIGURE_CLANG) -B build-fuzz -DSAND_SANITIZE=fuzzer -DSAND_APP=OFF >/dev/null
+	@cmake --build build-fuzz --target fuzz_scene
+	@mkdir -p build-fuzz/corpus
+	cd build-fuzz && ./fuzz_scene -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
+	    corpus ../scenes
+
+bench: packages
+	@cmake/need $(BENCH_PACKAGES)
+	@$(CONFIGURE) -B $(BUILD) -DSAND_BENCH=ON >/dev/null
+	@cmake --build $(BUILD)
+	tests/bench/run $(BUILD) $(BENCH_FLAGS)
+
+format:
+	@cmake/need clang-format-14
+	clang-format-14 -i $(C_FILES)
+
+format-check:
+	@cmake/need clang-format-14
+	clang-format-14 --dry-run --Werror $(C_FILES)
+
+clean:
+	rm -rf $(BUILD) build-address build-thread build-fuzz

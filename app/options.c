@@ -1,0 +1,249 @@
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct VerbRow {
+    const char *name;
+    const char *subject; // as the help writes it
+    bool needs_subject;
+    const char *text;
+    const char *example;
+} VerbRow;
+
+static const VerbRow verbs[VERB_COUNT] = {
+    [VERB_RUN] = {"run", "[SCENE]", false, "simulate a scene and report its progress; the hourglass where none is named",
+                  "sandglass rubble --bodies 2000 --seconds 5"},
+    [VERB_BENCH] = {"bench", "SCENE", true, "measure the time of each phase of a step, bytes and the real-time factor",
+                    "sandglass bench cylinder --bodies 4000 --threads 1 --json"},
+    [VERB_FREEZE] = {"freeze", "SCENE", true, "save the contact problem of one step to a file",
+                     "sandglass freeze cylinder --at 2 --out cylinder.sand"},
+    [VERB_LIST] = {"list", "scenes|solvers|friction|backends", true, "say what there is to choose from",
+                   "sandglass list solvers --json"},
+};
+
+typedef enum OptionKind { KIND_FLAG, KIND_TEXT, KIND_PAIR, KIND_INTEGER, KIND_REAL, KIND_ABOVE, KIND_CHOICE } OptionKind;
+
+typedef struct OptionRow {
+    const char *name;
+    OptionKind kind;    // KIND_ABOVE: a real that must be above `least`; KIND_REAL may equal it
+    unsigned verbs;     // bit 1 << Verb for each verb that takes it
+    const char *value;  // what the help calls the value
+    const char *preset; // default as one would write it, or NULL
+    double least, most; // limits of a number
+    const char *text;
+    const char *const *choices; // NULL-terminated
+} OptionRow;
+
+#define RUN (1u << VERB_RUN)
+#define BENCH (1u << VERB_BENCH)
+#define FREEZE (1u << VERB_FREEZE)
+#define LIST (1u << VERB_LIST)
+#define SCENE (RUN | BENCH | FREEZE)
+
+static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
+static const char *const precision_names[] = {"float", "double", NULL};
+
+static const OptionRow rows[OPTION_COUNT] = {
+    [OPTION_SOLVER] = {"solver", KIND_TEXT, SCENE, "NAME", NULL, 0, 0, "contact solver; see `sandglass list solvers`", NULL},
+    [OPTION_SET] = {"set", KIND_PAIR, SCENE, "KEY=VALUE", NULL, 0, 0,
+                    "a parameter of the solver or a knob of the scene; may be given again", NULL},
+    [OPTION_FRICTION] = {"friction", KIND_TEXT, SCENE, "MODEL", NULL, 0, 0, "friction model; see `sandglass list friction`",
+                         NULL},
+    [OPTION_ITERATIONS] = {"iterations", KIND_INTEGER, SCENE, "N", NULL, 1, 1e6,
+                           "budget of a solve: products with the contact operator", NULL},
+    [OPTION_BUDGET_MS] = {"budget-ms", KIND_ABOVE, SCENE, "X", NULL, 0, 1e6,
+                          "budget of a solve in milliseconds, in place of --iterations", NULL},
+    [OPTION_BACKEND] = {"backend", KIND_CHOICE, SCENE, NULL, "auto", 0, 0, "the machine to compute on", backend_names},
+    [OPTION_PRECISION] = {"precision", KIND_CHOICE, SCENE, NULL, "float", 0, 0, "numbers of the solver", precision_names},
+    [OPTION_THREADS] = {"threads", KIND_INTEGER, SCENE, "N", NULL, 1, SAND_MAX_THREADS, "threads; one for each core", NULL},
+    [OPTION_BODIES] = {"bodies", KIND_INTEGER, SCENE, "N", NULL, 1, 1e7, "number of bodies; as the scene says", NULL},
+    [OPTION_STEP] = {"step", KIND_ABOVE, SCENE, "H", NULL, 0, 1, "time step in seconds; as the scene says", NULL},
+    [OPTION_SEED] = {"seed", KIND_INTEGER, SCENE, "N", NULL, 0, 9007199254740992.0,
+                     "seed of what is random; as the scene says", NULL},
+    [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN, NULL, NULL, 0, 0, "run without a window", NULL},
+    [OPTION_LOG] = {"log", KIND_TEXT, SCENE, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
+    [OPTION_SECONDS] = {"seconds", KIND_ABOVE, RUN, "S", NULL, 0, 1e9, "simulated time to run; as the scene says", NULL},
+    [OPTION_STEPS] = {"steps", KIND_INTEGER, BENCH, "N", "100", 1, 1e9, "steps to measure", NULL},
+    [OPTION_WARMUP] = {"warmup", KIND_INTEGER, BENCH, "N", "20", 0, 1e9, "steps to take before measuring", NULL},
+    [OPTION_AT] = {"at", KIND_REAL, FREEZE, "SECONDS", NULL, 0, 1e9, "simulated time of the step to save; required", NULL},
+    [OPTION_OUT] = {"out", KIND_TEXT, FREEZE, "FILE", NULL, 0, 0, "file to write; required", NULL},
+    [OPTION_JSON] = {"json", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},
+    [OPTION_MARKDOWN] = {"markdown", KIND_FLAG, LIST, NULL, NULL, 0, 0, "a table for a README (solvers only)", NULL},
+    [OPTION_HELP] = {"help", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "say this", NULL},
+};
+
+// What the value looks like: its name, or the choices.
+static const char *value_text(const OptionRow *row, char *text, size_t size) {
+    if (row->kind != KIND_CHOICE) return row->value ? row->value : "";
+    size_t used = 0;
+    for (int i = 0; row->choices[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "|" : "", row->choices[i]);
+    return text;
+}
+
+// Reads a number from the whole of the text.
+static bool read_number(const char *text, double *number) {
+    char *end;
+    errno = 0;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*number);
+}
+
+// Fills the value from its text, with the checks of its kind.
+static bool read_value(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
+    char expected[64];
+    value->text = text;
+    switch (row->kind) {
+    case KIND_FLAG: value->integer = 1; return true;
+    case KIND_TEXT:
+        if (!*text) return sand_fail(error, "--%s needs a value: %s", row->name, row->value);
+        return true;
+    case KIND_PAIR: {
+        const char *equals = strchr(text, '=');
+        if (!equals || equals == text || !equals[1])
+            return sand_fail(error, "--%s %s: expected %s", row->name, text, row->value);
+        return true;
+    }
+    case KIND_CHOICE:
+        for (int i = 0; row->choices[i]; i++) {
+            value->integer = i;
+            if (strcmp(row->choices[i], text) == 0) return true;
+        }
+        return sand_fail(error, "--%s %s: expected %s", row->name, text, value_text(row, expected, sizeof expected));
+    case KIND_INTEGER:
+    case KIND_REAL:
+    case KIND_ABOVE: break;
+    }
+
+    if (!read_number(text, &value->real)) return sand_fail(error, "--%s %s: expected a number", row->name, text);
+    if (row->kind == KIND_INTEGER && value->real != floor(value->real))
+        return sand_fail(error, "--%s %s: expected a whole number", row->name, text);
+    bool low = row->kind == KIND_ABOVE ? value->real <= row->least : value->real < row->least;
+    if (low || value->real > row->most)
+        return sand_fail(error, "--%s %s: expected %s %.16g and at most %.16g", row->name, text,
+                         row->kind == KIND_ABOVE ? "above" : "at least", row->least, row->most);
+    if (row->kind == KIND_INTEGER) value->integer = (int64_t)value->real;
+    return true;
+}
+
+static int find_verb(const char *name) {
+    for (int v = 0; v < VERB_COUNT; v++)
+        if (strcmp(verbs[v].name, name) == 0) return v;
+    return -1;
+}
+
+static int find_option(const char *name, size_t length) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0) return i;
+    return -1;
+}
+
+// Takes one option that starts at argv[*at]; moves *at past a value of its own.
+static bool read_option(Options *options, int argc, char **argv, int *at, SandError *error) {
+    const char *verb = verbs[options->verb].name;
+    const char *word = argv[*at];
+    if (strcmp(word, "-h") == 0) word = "--help";
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    int id = word[1] == '-' ? find_option(word + 2, length - 2) : -1;
+    if (id < 0) return sand_fail(error, "%.*s is not an option; `sandglass %s --help` names them", (int)length, word, verb);
+    const OptionRow *row = &rows[id];
+    if (!(row->verbs & 1u << options->verb))
+        return sand_fail(error, "--%s is not an option of %s; `sandglass %s --help` names them", row->name, verb, verb);
+
+    const char *text = "";
+    if (row->kind == KIND_FLAG) {
+        if (equals) return sand_fail(error, "--%s takes no value", row->name);
+    } else if (equals) {
+        text = equals + 1;
+    } else {
+        // A word that starts with two dashes is the next option, not a value.
+        if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0) {
+            char value[64];
+            return sand_fail(error, "--%s needs a value: %s", row->name, value_text(row, value, sizeof value));
+        }
+        text = argv[++*at];
+    }
+
+    options->values[id].given = true;
+    if (!read_value(row, text, &options->values[id], error)) return false;
+    if (id == OPTION_SET) {
+        if (options->set_count == OPTIONS_MAX_SETS)
+            return sand_fail(error, "--set is given more than %d times", OPTIONS_MAX_SETS);
+        options->sets[options->set_count++] = text;
+    }
+    return true;
+}
+
+// What only the whole call shows.
+static bool check_call(const Options *options, SandError *error) {
+    const OptionValue *values = options->values;
+    const VerbRow *verb = &verbs[options->verb];
+    if (values[OPTION_HELP].given) return true;
+    if (verb->needs_subject && !options->subject)
+        return sand_fail(error, "%s needs %s; for example `%s`", verb->name, verb->subject, verb->example);
+    if (values[OPTION_ITERATIONS].given && values[OPTION_BUDGET_MS].given)
+        return sand_fail(error, "--iterations and --budget-ms are two budgets; give one of them");
+    if (options->verb == VERB_FREEZE && (!values[OPTION_AT].given || !values[OPTION_OUT].given))
+        return sand_fail(error, "freeze needs --at SECONDS and --out FILE; for example `%s`", verb->example);
+    return true;
+}
+
+bool options_parse(Options *options, int argc, char **argv, SandError *error) {
+    *options = (Options){.verb = VERB_RUN};
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (rows[i].preset && !read_value(&rows[i], rows[i].preset, &options->values[i], error)) return false;
+
+    int at = 1;
+    int verb = argc > 1 ? find_verb(argv[1]) : -1;
+    if (verb >= 0) {
+        options->verb = (Verb)verb;
+        at = 2;
+    }
+    bool only_words = false; // after a bare "--"
+    for (; at < argc; at++) {
+        if (!only_words && strcmp(argv[at], "--") == 0) {
+            only_words = true;
+        } else if (!only_words && argv[at][0] == '-' && argv[at][1]) {
+            if (!read_option(options, argc, argv, &at, error)) return false;
+        } else if (options->subject) {
+            return sand_fail(error, "%s takes one %s; what is '%s'?", verbs[options->verb].name,
+                             verbs[options->verb].subject, argv[at]);
+        } else {
+            options->subject = argv[at];
+        }
+    }
+    return check_call(options, error);
+}
+
+// One line of help: the option with its value, and what it does.
+static void print_option(const OptionRow *row) {
+    char left[96], value[64];
+    snprintf(left, sizeof left, "--%s %s", row->name, value_text(row, value, sizeof value));
+    printf("  %-24s %s", left, row->text);
+    if (row->preset) printf(" (default: %s)", row->preset);
+    putchar('\n');
+}
+
+void options_print_help(const Options *options) {
+    const VerbRow *verb = &verbs[options->verb];
+    if (options->verb == VERB_RUN) {
+        printf("Sandglass: hard-contact granular dynamics\n\nUsage:\n");
+        for (int v = 0; v < VERB_COUNT; v++) {
+            char call[80];
+            snprintf(call, sizeof call, "sandglass %s %s", v == VERB_RUN ? "[run]" : verbs[v].name, verbs[v].subject);
+            printf("  %-48s %s\n", call, verbs[v].text);
+        }
+        printf("\nSCENE is a name that `sandglass list scenes` gives, or the path of a scene file.\n"
+               "`sandglass VERB --help` names the options of a verb.\n\nOptions of run:\n");
+    } else {
+        printf("sandglass %s %s [options]\n  %s\n\nOptions:\n", verb->name, verb->subject, verb->text);
+    }
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (rows[i].verbs & 1u << options->verb) print_option(&rows[i]);
+    printf("\nExample: %s\nExit status: 0 done, 1 the run failed, 2 the call or the scene is wrong.\n", verb->example);
+}

@@ -1,0 +1,54 @@
+// The command line. One table of options makes the parsing, the help of each verb and the error sentences.
+#pragma once
+#include "sim/base.h"
+
+typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_LIST, VERB_COUNT } Verb;
+
+typedef enum OptionId {
+    OPTION_SOLVER,
+    OPTION_SET,
+    OPTION_FRICTION,
+    OPTION_ITERATIONS,
+    OPTION_BUDGET_MS,
+    OPTION_BACKEND,
+    OPTION_PRECISION,
+    OPTION_THREADS,
+    OPTION_BODIES,
+    OPTION_STEP,
+    OPTION_SEED,
+    OPTION_HEADLESS,
+    OPTION_LOG,
+    OPTION_SECONDS,
+    OPTION_STEPS,
+    OPTION_WARMUP,
+    OPTION_AT,
+    OPTION_OUT,
+    OPTION_JSON,
+    OPTION_MARKDOWN,
+    OPTION_HELP,
+    OPTION_COUNT
+} OptionId;
+
+enum { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA }; // the choices of --backend, in their order
+enum { OPTIONS_MAX_SETS = 32 };                   // --set may be given this many times
+
+typedef struct OptionValue {
+    bool given;       // by the caller, not the default
+    const char *text; // as written; NULL where there is neither a value nor a default
+    double real;
+    int64_t integer; // integers, flags and the index of a choice
+} OptionValue;
+
+typedef struct Options {
+    Verb verb;
+    const char *subject; // what the verb works on: a scene, or the topic of a list; NULL when not named
+    OptionValue values[OPTION_COUNT];
+    const char *sets[OPTIONS_MAX_SETS]; // every --set, as written
+    int set_count;
+} Options;
+
+// Reads the command line. False, with one sentence, when the call is wrong.
+bool options_parse(Options *options, int argc, char **argv, SandError *error);
+
+// The help of a verb, or of the whole program (which names the verbs), on standard output.
+void options_print_help(const Options *options);

@@ -1,0 +1,60 @@
+// The scene without a window: it runs for its time and says how it goes.
+#include <math.h>
+
+#include "verbs.h"
+
+// Steps until the end or until interrupted; counts those taken.
+static bool take_steps(Session *session, int64_t steps, int64_t *taken, double *penetration_peak, SandError *error) {
+    for (*taken = 0; *taken < steps && !session_interrupted(); ++*taken) {
+        if (!session_step(session, *taken, steps, error)) return false;
+        *penetration_peak = fmax(*penetration_peak, sand_simulation_counters(session->sim)->penetration_max);
+    }
+    return true;
+}
+
+static bool report(Session *session, const Options *options, int64_t taken, double penetration_peak, SandError *error) {
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const SandCounters *c = sand_simulation_counters(session->sim);
+    double elapsed = progress_now() - session->begin;
+    double factor = (double)taken * world->step / elapsed;
+    progress_end(&session->progress);
+    fprintf(stderr,
+            "%s: %.2f s simulated in %.1f s (%.2f x real time), %d bodies, %d contacts, largest penetration %.3g mm, "
+            "%d lost%s\n",
+            session->scene.name, world->time, elapsed, factor, c->bodies, c->contacts, 1e3 * penetration_peak, c->lost_total,
+            session_interrupted() ? ", interrupted" : "");
+    if (!options->values[OPTION_JSON].given) return true;
+
+    Penetration penetration;
+    if (!session_penetration(session, &penetration, error)) return false;
+    Json json = json_make(stdout);
+    json_open_object(&json, NULL);
+    session_write(session, &penetration, &json);
+    json_number(&json, "penetration_peak", penetration_peak);
+    json_integer(&json, "steps", taken);
+    json_number(&json, "seconds", elapsed);
+    json_number(&json, "real_time_factor", factor);
+    json_bool(&json, "interrupted", session_interrupted());
+    json_close_object(&json);
+    return true;
+}
+
+Outcome run_scene(const Options *options, SandError *error) {
+    Session session;
+    Outcome outcome = session_open(&session, options, "run", error);
+    if (outcome == OUTCOME_DONE) {
+        double seconds =
+            options->values[OPTION_SECONDS].given ? options->values[OPTION_SECONDS].real : session.scene.seconds;
+        const SandWorld *world = sand_simulation_world(session.sim);
+        fprintf(stderr, "%s: %d bodies, %g s in steps of %g s, %s, %d threads\n", session.scene.name, world->body_count,
+                seconds, world->step, sand_solver_table[session.def.solve.solver].name, session.def.threads);
+        // A little less than the whole, so that rounding does not add a step.
+        int64_t steps = (int64_t)ceil(seconds / world->step * (1 - 1e-12));
+        int64_t taken;
+        double penetration_peak = 0;
+        bool ran = take_steps(&session, steps, &taken, &penetration_peak, error) &&
+                   report(&session, options, taken, penetration_peak, error);
+        if (!ran) outcome = OUTCOME_FAILED;
+    }
+    return session_close(&session, outcome, error);
+}

@@ -1,0 +1,238 @@
+#include "session.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "sim/memory.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal) {
+    (void)signal;
+    interrupted = 1;
+}
+
+bool session_interrupted(void) { return interrupted; }
+
+static void watch_signals(void) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void on_report(void *user, const char *sentence) { progress_say(user, sentence); }
+
+// Adds words to an error sentence, as far as there is room.
+static void append(SandError *error, const char *before, const char *word) {
+    size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof error->text - used, "%s%s", before, word);
+}
+
+// One --set: a parameter of the solver, or else a knob of the scene.
+static bool apply_set(Session *session, const char *set, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[session->def.solve.solver];
+    SandScene *scene = &session->scene;
+    const char *equals = strchr(set, '=');
+    const char *value = equals + 1;
+    char key[SAND_NAME];
+    snprintf(key, sizeof key, "%.*s", (int)(equals - set), set);
+
+    if (sand_param_find(solver, key) >= 0) return sand_solve_set(&session->def.solve, key, value, error);
+    int knob = sand_scene_knob(scene, key);
+    if (knob >= 0) {
+        char *end;
+        double number = strtod(value, &end);
+        if (end == value || *end || !isfinite(number)) return sand_fail(error, "--set %s: expected a number", set);
+        return sand_scene_set_knob(scene, knob, number, error);
+    }
+
+    sand_fail(error, "--set %s: %s has", set, solver->name);
+    int count = sand_param_count(solver);
+    for (int i = 0; i < count; i++) append(error, i ? ", " : " ", solver->params[i].name);
+    if (!count) append(error, " ", "no parameters");
+    append(error, "; the scene ", scene->name);
+    append(error, " ", "has");
+    for (int i = 0; i < scene->knob_count; i++) append(error, i ? ", " : " ", scene->knobs[i].name);
+    if (!scene->knob_count) append(error, " ", "no knobs");
+    return false;
+}
+
+// Solver, friction and budget: the scene's, unless the caller says otherwise.
+static bool choose_solve(Session *session, const Options *options, SandError *error) {
+    const OptionValue *values = options->values;
+    SandSolveDef *solve = &session->def.solve;
+    *solve = session->scene.solve;
+
+    if (values[OPTION_SOLVER].given) {
+        int solver = sand_solver_find(values[OPTION_SOLVER].text);
+        if (solver < 0) {
+            sand_fail(error, "--solver %s: there is", values[OPTION_SOLVER].text);
+            for (int i = 0; i < sand_solver_count; i++) append(error, i ? ", " : " ", sand_solver_table[i].name);
+            return false;
+        }
+        // The scene's own solver keeps the parameters that the scene gave it.
+        if (solver != solve->solver) sand_solve_choose(solve, solver);
+    }
+    if (values[OPTION_FRICTION].given) {
+        int friction = sand_friction_find(values[OPTION_FRICTION].text);
+        if (friction < 0) {
+            sand_fail(error, "--friction %s: there is", values[OPTION_FRICTION].text);
+            for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
+            return false;
+        }
+        solve->friction = (SandFriction)friction;
+    }
+    const SandSolver *solver = &sand_solver_table[solve->solver];
+    if (!(solver->friction & 1u << solve->friction))
+        return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name,
+                         sand_friction_table[solve->friction].name);
+
+    if (values[OPTION_ITERATIONS].given) {
+        solve->iterations = (int)values[OPTION_ITERATIONS].integer;
+        solve->budget_ms = 0;
+    }
+    if (values[OPTION_BUDGET_MS].given) {
+        solve->iterations = 1000000; // time ends the solve long before
+        solve->budget_ms = values[OPTION_BUDGET_MS].real;
+    }
+    return true;
+}
+
+static SandSceneOptions scene_options(const Options *options) {
+    const OptionValue *values = options->values;
+    return (SandSceneOptions){
+        .bodies = (int)values[OPTION_BODIES].integer,
+        .step = values[OPTION_STEP].real,
+        .has_seed = values[OPTION_SEED].given,
+        .seed = (uint64_t)values[OPTION_SEED].integer,
+    };
+}
+
+Outcome session_open(Session *session, const Options *options, const char *label, SandError *error) {
+    const OptionValue *values = options->values;
+    *session = (Session){.def = sand_default_simulation()};
+    if (values[OPTION_BACKEND].integer == BACKEND_CUDA)
+        return sand_fail(error, "--backend cuda: this build has no CUDA backend"), OUTCOME_WRONG;
+
+    // The scene, with its knobs turned before it is built.
+    SandSceneOptions scene = scene_options(options);
+    const char *name = options->subject ? options->subject : "hourglass";
+    if (!sand_scene_open(&session->scene, name, &scene, error)) return OUTCOME_WRONG;
+    if (!choose_solve(session, options, error)) return OUTCOME_WRONG;
+    for (int i = 0; i < options->set_count; i++)
+        if (!apply_set(session, options->sets[i], error)) return OUTCOME_WRONG;
+    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
+    if (!sand_scene_build(&session->scene, error)) return OUTCOME_WRONG;
+
+    // The simulation.
+    int cores = omp_get_num_procs();
+    session->def.threads = cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
+    if (values[OPTION_THREADS].given) session->def.threads = (int)values[OPTION_THREADS].integer;
+    session->def.precision = (SandPrecision)values[OPTION_PRECISION].integer;
+    session->sim = sand_simulation_create(&session->scene.world, &session->def, error);
+    if (!session->sim) return OUTCOME_FAILED;
+    session->progress = progress_begin(label);
+    sand_simulation_on_report(session->sim, on_report, &session->progress);
+    session->begin = progress_now();
+    watch_signals();
+    return OUTCOME_DONE;
+}
+
+// A few words about the state, for the progress line.
+static void describe(const Session *session, char *text, size_t size) {
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const SandCounters *c = sand_simulation_counters(session->sim);
+    double elapsed = progress_now() - session->begin;
+    snprintf(text, size, "t %.2f s, %.2f x real time, %d bodies, %d contacts, residual %.1e, penetration %.2g mm",
+             world->time, elapsed > 0 ? world->time / elapsed : 0, c->bodies, c->contacts, c->metrics.residual,
+             1e3 * c->penetration_max);
+}
+
+bool session_step(Session *session, int64_t at, int64_t total, SandError *error) {
+    if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error)) return false;
+    if (progress_due(&session->progress)) {
+        char detail[200];
+        describe(session, detail, sizeof detail);
+        progress_update(&session->progress, (double)(at + 1) / (double)total, detail);
+    }
+    return true;
+}
+
+Outcome session_close(Session *session, Outcome outcome, SandError *error) {
+    SandError closing;
+    progress_end(&session->progress);
+    if (!log_close(&session->log, &closing) && outcome == OUTCOME_DONE) {
+        *error = closing;
+        outcome = OUTCOME_FAILED;
+    }
+    sand_simulation_free(session->sim);
+    sand_scene_free(&session->scene);
+    session->sim = NULL;
+    return outcome;
+}
+
+bool session_penetration(Session *session, Penetration *penetration, SandError *error) {
+    *penetration = (Penetration){0};
+    if (!sand_simulation_build(session->sim, error)) return false;
+    const SandProblem *problem = sand_simulation_problem(session->sim);
+    penetration->contacts = problem->contact_count;
+    for (int i = 0; i < problem->contact_count; i++) {
+        const SandContact *c = &problem->contacts[i];
+        penetration->largest = fmax(penetration->largest, -c->gap);
+        if (c->b < problem->dynamic_count) penetration->bodies = fmax(penetration->bodies, -c->gap);
+    }
+    return true;
+}
+
+double session_memory_mb(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+void session_write(const Session *session, const Penetration *penetration, Json *json) {
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const SandCounters *c = sand_simulation_counters(session->sim);
+    const SandSolveDef *solve = &session->def.solve;
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016" PRIx64, sand_world_hash(world));
+
+    // What ran.
+    json_text(json, "scene", session->scene.name);
+    json_text(json, "backend", "cpu");
+    json_text(json, "solver", sand_solver_table[solve->solver].name);
+    json_text(json, "friction", sand_friction_table[solve->friction].name);
+    json_text(json, "precision", session->def.precision == SAND_DOUBLE ? "double" : "float");
+    json_integer(json, "threads", session->def.threads);
+    json_number(json, "step", world->step);
+
+    // How it stands.
+    json_number(json, "time", world->time);
+    json_integer(json, "bodies", c->bodies);
+    json_integer(json, "contacts", c->contacts);
+    json_integer(json, "iterations", c->iterations);
+    json_text(json, "status", sand_status_text(c->status));
+    json_number(json, "residual", c->metrics.residual);
+    json_number(json, "residual_rms", c->metrics.residual_rms);
+    json_number(json, "objective", c->metrics.objective);
+    json_number(json, "penetration_max", penetration->largest);
+    json_number(json, "penetration_bodies_max", penetration->bodies);
+    json_number(json, "kinetic_energy", sand_world_kinetic_energy(world));
+    json_number(json, "potential_energy", sand_world_potential_energy(world));
+    json_integer(json, "lost", c->lost_total);
+    json_integer(json, "infeasible_steps", c->infeasible_total);
+    json_text(json, "hash", hash);
+
+    // Memory: of the whole program at its largest, and of the library's arrays now.
+    double held = (double)sand_bytes_held();
+    json_number(json, "memory_mb", session_memory_mb());
+    json_number(json, "bytes_held", held);
+    json_number(json, "bytes_per_body", c->bodies ? held / c->bodies : NAN);
+    json_number(json, "bytes_per_contact", c->contacts ? held / c->contacts : NAN);
+}

@@ -1,0 +1,42 @@
+// A scene that runs as the command line says: what run, bench and freeze share.
+#pragma once
+#include "json.h"
+#include "log.h"
+#include "options.h"
+#include "progress.h"
+#include "sim/scene.h"
+#include "sim/simulation.h"
+
+// Exit status of the program.
+typedef enum Outcome { OUTCOME_DONE = 0, OUTCOME_FAILED = 1, OUTCOME_WRONG = 2 } Outcome;
+
+typedef struct Session {
+    SandScene scene;
+    SandSimulationDef def;
+    SandSimulation *sim;
+    Progress progress;
+    Log log;
+    double begin; // s, when the simulation stood ready
+} Session;
+
+// Opens the scene with every option applied. Whatever the outcome, session_close frees what there is.
+Outcome session_open(Session *session, const Options *options, const char *label, SandError *error);
+// Takes a step, logs it and shows the progress: step number `at` of `total`, from 0.
+bool session_step(Session *session, int64_t at, int64_t total, SandError *error);
+// Writes what is left of the log and frees everything. Returns the outcome so far, or a failure of the log.
+Outcome session_close(Session *session, Outcome outcome, SandError *error);
+
+// Whether the person pressed Ctrl-C (or the system asked to end). A second one ends the program at once.
+bool session_interrupted(void);
+
+// Penetrations of the positions as they are now, not those the last step began with.
+typedef struct Penetration {
+    double largest; // m
+    double bodies;  // m, largest between two bodies, boundaries left out
+    int contacts;   // now within the envelope
+} Penetration;
+bool session_penetration(Session *session, Penetration *penetration, SandError *error);
+
+// The keys that every report has in common: what ran, and how it stands.
+void session_write(const Session *session, const Penetration *penetration, Json *json);
+double session_memory_mb(void); // most memory the program has held

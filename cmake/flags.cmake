@@ -1,0 +1,34 @@
+# What every target is compiled with: sand_flags is linked by all of them.
+include(CheckCCompilerFlag)
+
+add_library(sand_flags INTERFACE)
+target_compile_definitions(sand_flags INTERFACE _POSIX_C_SOURCE=200809L)
+# A hash of the state is promised, so products and sums are not fused behind our back.
+target_compile_options(sand_flags INTERFACE -Wall -Wextra -Werror -ffp-contract=off)
+
+if(SAND_NATIVE)
+    check_c_compiler_flag(-march=native SAND_HAVE_MARCH_NATIVE)
+    if(SAND_HAVE_MARCH_NATIVE)
+        target_compile_options(sand_flags INTERFACE -march=native)
+    endif()
+endif()
+
+set(CMAKE_C_FLAGS_RELEASE "-O3")
+set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+
+# Sanitizers. A report is an error: the program ends at the first.
+if(SAND_SANITIZE STREQUAL "address")
+    set(checks -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(SAND_SANITIZE STREQUAL "thread")
+    set(checks -fsanitize=thread)
+elseif(SAND_SANITIZE STREQUAL "fuzzer")
+    set(checks -fsanitize=address,undefined -fno-sanitize-recover=all)
+    target_compile_options(sand_flags INTERFACE -fsanitize=fuzzer-no-link)
+elseif(NOT SAND_SANITIZE STREQUAL "none")
+    message(FATAL_ERROR "SAND_SANITIZE is '${SAND_SANITIZE}'; expected none, address, thread or fuzzer")
+endif()
+if(NOT SAND_SANITIZE STREQUAL "none")
+    set(CMAKE_C_FLAGS_RELEASE "-O1 -g -fno-omit-frame-pointer")
+    target_compile_options(sand_flags INTERFACE ${checks})
+    target_link_options(sand_flags INTERFACE ${checks})
+endif()

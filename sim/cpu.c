@@ -1,0 +1,73 @@
+// A solver on the CPU: chooses the text for the precision and the friction model and keeps its arrays.
+#include "cpu_text.h"
+
+#include "memory.h"
+
+#include <stdlib.h>
+
+struct SandCpu {
+    SandTeam *team;
+    SandPrecision precision;
+    SandText *text[2][2]; // one row, three rows; full, radial: made when first needed
+};
+
+static const SandTextVerbs *const verbs[2][2][2] = {
+    {{&sand_text_f1f, &sand_text_f1r}, {&sand_text_f3f, &sand_text_f3r}},
+    {{&sand_text_d1f, &sand_text_d1r}, {&sand_text_d3f, &sand_text_d3r}},
+};
+
+SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error) {
+    SandCpu *cpu = calloc(1, sizeof *cpu);
+    if (!cpu) return sand_fail(error, "out of memory for a solver"), NULL;
+    cpu->precision = precision;
+    cpu->team = sand_team_create(threads, error);
+    if (!cpu->team) return sand_cpu_free(cpu), NULL;
+    return cpu;
+}
+
+void sand_cpu_free(SandCpu *cpu) {
+    if (!cpu) return;
+    for (int rows = 0; rows < 2; rows++)
+        for (int radial = 0; radial < 2; radial++) verbs[cpu->precision][rows][radial]->destroy(cpu->text[rows][radial]);
+    sand_team_free(cpu->team);
+    free(cpu);
+}
+
+SandTeam *sand_cpu_team(SandCpu *cpu) { return cpu->team; }
+
+// A problem without friction takes one row a contact, by the model or because every mu is zero.
+static bool frictional(const SandProblem *problem, const SandSolveDef *def) {
+    if (def->friction == SAND_FRICTIONLESS) return false;
+    for (int i = 0; i < problem->contact_count; i++)
+        if (problem->contacts[i].mu > 0) return true;
+    return false;
+}
+
+bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **found, SandText **text,
+                   SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (!(solver->friction & 1u << def->friction))
+        return sand_fail(error, "solver %s cannot do the friction model %s", solver->name, sand_friction_table[def->friction].name);
+    int rows = frictional(problem, def), radial = problem->radial;
+    const SandTextVerbs *v = verbs[cpu->precision][rows][radial];
+    SandText **kept = &cpu->text[rows][radial];
+    if (!*kept) *kept = v->create(error);
+    if (!*kept || !v->load(*kept, cpu->team, problem, def, error)) return false;
+    *found = v;
+    *text = *kept;
+    return true;
+}
+
+bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution, SandError *error) {
+    const SandTextVerbs *v = NULL;
+    SandText *text = NULL;
+    return sand_cpu_load(cpu, problem, def, &v, &text, error) && v->solve(text, cpu->team, problem, def, solution, error);
+}
+
+void sand_solution_free(SandSolution *s) {
+    sand_free(s->impulse);
+    sand_free(s->velocity);
+    sand_free(s->spin);
+    sand_free(s->curve);
+    *s = (SandSolution){0};
+}

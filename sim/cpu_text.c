@@ -1,0 +1,354 @@
+// The solver texts on the CPU. Compiled once for each precision, number of rows and kind of arms: the build defines
+// SAND_REAL, SAND_ROWS, SAND_RADIAL, and SAND_VERBS, the name of the table of verbs at the end.
+#include "cpu_text.h"
+
+#include "memory.h"
+#include "spmd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "operator.inl"
+
+#include "metrics.inl"
+
+#include "solve.inl"
+
+// Where the numbers that belong to the blocks begin in their one allocation, in multiples of the block count.
+enum { NORMAL = 0, MU = 4, DIAGONAL = 5, INVERSE_DIAGONAL = 6, ARM_A = 7, ARM_B = 11, PLANES = SAND_RADIAL ? 7 : 15 };
+
+struct SandText {
+    Op op;
+    Run run;
+    // Arrays that the const pointers in op look into.
+    real *planes, *vectors, *mass, *inertia, *batch_step;
+    int *a, *b, *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
+    uint64_t (*colours)[2]; // colours in use at each body
+    Body *free, *body, *scratch, *piece_sum;
+    size_t planes_room, vectors_room, mass_room, inertia_room, batch_room;
+    size_t a_room, b_room, first_room, second_room, list_room, hub_room, hub_piece_room, piece_hub_room;
+    size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, piece_sum_room;
+    // While a team works on it.
+    const SandProblem *problem;
+    SandSolution *solution;
+    const SandVec3 *x;
+    SandVec3 *y;
+};
+
+static SandText *text_create(SandError *error) {
+    SandText *t = calloc(1, sizeof *t);
+    if (!t) sand_fail(error, "out of memory for a solver");
+    return t;
+}
+
+static void text_destroy(SandText *t) {
+    if (!t) return;
+    void *arrays[] = {t->planes, t->vectors, t->mass, t->inertia, t->batch_step, t->a, t->b, t->first, t->second, t->list,
+                      t->hub, t->hub_piece, t->piece_hub, t->colour_first, t->colour_list, t->colours, t->free, t->body,
+                      t->scratch, t->piece_sum};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    free(t);
+}
+
+// --- laying out the problem -------------------------------------------------------------------------------
+
+// trace N_ii over the block's rows, from one body of the contact: over three rows, and over the normal alone.
+static void block_trace(const SandProblemBody *body, SandVec3 arm, SandVec3 n, double *all, double *normal) {
+    const double *j = body->inverse_inertia;
+    SandVec3 c = v3_cross(arm, n);
+    SandVec3 jc = v3_make(j[0] * c.x + j[3] * c.y + j[4] * c.z, j[3] * c.x + j[1] * c.y + j[5] * c.z,
+                          j[4] * c.x + j[5] * c.y + j[2] * c.z);
+    SandVec3 ja = v3_make(j[0] * arm.x + j[3] * arm.y + j[4] * arm.z, j[3] * arm.x + j[1] * arm.y + j[5] * arm.z,
+                          j[4] * arm.x + j[5] * arm.y + j[2] * arm.z);
+    *all += 3 * body->inverse_mass + (j[0] + j[1] + j[2]) * v3_dot(arm, arm) - v3_dot(arm, ja);
+    *normal += body->inverse_mass + v3_dot(c, jc);
+}
+
+// Mean diagonal of N_ii. `times_a` and `times_b` count a body more than once, for the Jacobi batch.
+static double block_diagonal(const SandProblem *p, const SandContact *c, int times_a, int times_b) {
+    double all_a = 0, normal_a = 0, all_b = 0, normal_b = 0;
+    block_trace(&p->bodies[c->a], c->arm_a, c->normal, &all_a, &normal_a);
+    block_trace(&p->bodies[c->b], c->arm_b, c->normal, &all_b, &normal_b);
+    double all = times_a * all_a + times_b * all_b, normal = times_a * normal_a + times_b * normal_b;
+    double d = SAND_ROWS == 3 && c->mu > 0 ? all / 3 : normal;
+    return d > 0 ? d : 1;
+}
+
+static void store_four(real *out, SandVec3 v, double fourth) {
+    out[0] = (real)v.x, out[1] = (real)v.y, out[2] = (real)v.z, out[3] = (real)fourth;
+}
+
+static void load_blocks(SandText *t, Worker *w) {
+    const SandProblem *p = t->problem;
+    int64_t n = t->op.n;
+    real *plane = t->planes;
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
+        double diagonals = 0;
+        int64_t end = sand_chunk_begin(chunk + 1, n / SAND_LANES) * SAND_LANES;
+        for (int64_t i = sand_chunk_begin(chunk, n / SAND_LANES) * SAND_LANES; i < end; i++) {
+            SandContact none = {.a = t->op.body_count - 1, .b = t->op.body_count - 1};
+            const SandContact *c = i < p->contact_count ? &p->contacts[i] : &none;
+            double d = i < p->contact_count ? block_diagonal(p, c, 1, 1) : 1;
+            if (i < p->contact_count) diagonals += d;
+            t->a[i] = c->a, t->b[i] = c->b;
+            store_four(plane + NORMAL * n + 4 * i, c->normal, 0.5 * c->gap);
+#if !SAND_RADIAL
+            store_four(plane + ARM_A * n + 4 * i, c->arm_a, 0);
+            store_four(plane + ARM_B * n + 4 * i, c->arm_b, 0);
+#endif
+            plane[MU * n + i] = (real)c->mu;
+            plane[DIAGONAL * n + i] = (real)d, plane[INVERSE_DIAGONAL * n + i] = (real)(1 / d);
+            SandVec3 start = i < p->contact_count ? p->start[i] : v3_make(0, 0, 0);
+#if SAND_ROWS == 3
+            if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
+            row_store(t->vectors, i, vec_make((real)start.x, (real)start.y, (real)start.z));
+#else
+            row_store(t->vectors, i, (real)v3_dot(start, c->normal));
+#endif
+        }
+        sand_partials(w, chunk)[0] = diagonals;
+    }
+    sum_total(w, &sum);
+    if (worker_is_first(w)) t->op.tau = p->contact_count ? p->contact_count / sum.total[0] : 1;
+}
+
+static void load_bodies(SandText *t, Worker *w) {
+    const SandProblem *p = t->problem;
+    SAND_EACH(w, k, t->op.body_count) {
+        Body body = {{0}, {0}};
+        if (k < p->body_count) {
+            const SandProblemBody *b = &p->bodies[k];
+            store_four(body.v, b->velocity, 0);
+            store_four(body.w, b->spin, b->radius);
+            t->mass[k] = (real)b->inverse_mass;
+            for (int j = 0; j < SAND_INERTIA; j++) t->inertia[SAND_INERTIA * k + j] = (real)b->inverse_inertia[j];
+        }
+        t->free[k] = t->body[k] = body;
+        t->scratch[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
+    }
+}
+
+static void load_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    load_blocks(t, w);
+    load_bodies(t, w);
+}
+
+// Which contacts a body has: those it owns are a run, since contacts are sorted by a; the others are a list.
+static bool load_lists(SandText *t, SandError *error) {
+    const SandProblem *p = t->problem;
+    int bodies = p->dynamic_count, contacts = p->contact_count;
+    if (!SAND_GROW(t->first, t->first_room, bodies + 2, "contact lists", error) ||
+        !SAND_GROW(t->second, t->second_room, bodies + 2, "contact lists", error) ||
+        !SAND_GROW(t->list, t->list_room, contacts + 1, "contact lists", error))
+        return false;
+    for (int k = 0; k <= bodies; k++) t->first[k] = t->second[k] = 0;
+    for (int i = 0; i < contacts; i++) {
+        t->first[p->contacts[i].a + 1]++;
+        if (p->contacts[i].b < bodies) t->second[p->contacts[i].b + 1]++;
+    }
+    for (int k = 0; k < bodies; k++) t->first[k + 1] += t->first[k], t->second[k + 1] += t->second[k];
+    for (int i = 0; i < contacts; i++)
+        if (p->contacts[i].b < bodies) t->list[t->second[p->contacts[i].b]++] = i;
+    for (int k = bodies; k > 0; k--) t->second[k] = t->second[k - 1]; // filling moved every begin to its end
+    t->second[0] = 0;
+
+    // Bodies of many contacts are cut in pieces.
+    Op *op = &t->op;
+    op->first = t->first, op->second = t->second, op->list = t->list;
+    op->hub_count = op->piece_count = 0;
+    for (int k = 0; k < bodies; k++) {
+        int all = body_contacts(op, k);
+        if (all <= SAND_HUB) continue;
+        int pieces = (all + SAND_HUB - 1) / SAND_HUB;
+        if (!SAND_GROW(t->hub, t->hub_room, op->hub_count + 1, "bodies of many contacts", error) ||
+            !SAND_GROW(t->hub_piece, t->hub_piece_room, op->hub_count + 2, "bodies of many contacts", error) ||
+            !SAND_GROW(t->piece_hub, t->piece_hub_room, op->piece_count + pieces, "bodies of many contacts", error) ||
+            !SAND_GROW(t->piece_sum, t->piece_sum_room, op->piece_count + pieces, "bodies of many contacts", error))
+            return false;
+        t->hub[op->hub_count] = k;
+        t->hub_piece[op->hub_count] = op->piece_count;
+        for (int j = 0; j < pieces; j++) t->piece_hub[op->piece_count + j] = op->hub_count;
+        op->piece_count += pieces;
+        t->hub_piece[++op->hub_count] = op->piece_count;
+    }
+    op->hub = t->hub, op->hub_piece = t->hub_piece, op->piece_hub = t->piece_hub, op->piece_sum = t->piece_sum;
+    return true;
+}
+
+// Colours the contacts greedily so that those of one colour share no moving body; contacts of a body with more than
+// SAND_HUB form a last batch. A body outside the batch has at most SAND_HUB contacts, so 2 SAND_HUB colours suffice.
+static bool load_colours(SandText *t, SandError *error) {
+    enum { COLOURS = 2 * SAND_HUB, BATCH = COLOURS };
+    const SandProblem *p = t->problem;
+    Op *op = &t->op;
+    int contacts = p->contact_count, counts[COLOURS + 2] = {0}, begin[COLOURS + 2];
+    if (!SAND_GROW(t->colour_first, t->colour_first_room, COLOURS + 2, "colours", error) ||
+        !SAND_GROW(t->colour_list, t->colour_list_room, 2 * (contacts + 1), "colours", error) ||
+        !SAND_GROW(t->batch_step, t->batch_room, contacts + 1, "colours", error) ||
+        !SAND_GROW(t->colours, t->colours_room, op->body_count, "colours", error))
+        return false;
+    memset(t->colours, 0, (size_t)op->body_count * sizeof *t->colours);
+    int *colour_of = t->colour_list + contacts + 1;
+    for (int i = 0; i < contacts; i++) {
+        const SandContact *c = &p->contacts[i];
+        bool moving_b = c->b < p->dynamic_count;
+        int colour = BATCH;
+        if (body_contacts(op, c->a) <= SAND_HUB && (!moving_b || body_contacts(op, c->b) <= SAND_HUB)) {
+            uint64_t *in_a = t->colours[c->a], *in_b = t->colours[moving_b ? c->b : c->a];
+            int half = ~(in_a[0] | in_b[0]) ? 0 : 1;
+            int bit = __builtin_ctzll(~(in_a[half] | in_b[half]));
+            in_a[half] |= 1ull << bit, in_b[half] |= 1ull << bit;
+            colour = 64 * half + bit;
+        }
+        colour_of[i] = colour;
+        counts[colour]++;
+    }
+    op->colour_count = 0;
+    for (int c = 0; c < COLOURS; c++)
+        if (counts[c]) op->colour_count = c + 1;
+    for (int c = 0, sum = 0; c <= op->colour_count; c++) {
+        t->colour_first[c] = begin[c == op->colour_count ? BATCH : c] = sum;
+        sum += counts[c == op->colour_count ? BATCH : c];
+        t->colour_first[c + 1] = sum;
+    }
+    for (int i = 0; i < contacts; i++) {
+        int at = begin[colour_of[i]]++;
+        t->colour_list[at] = i;
+        if (colour_of[i] != BATCH) continue;
+        // In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
+        const SandContact *c = &p->contacts[i];
+        int times_a = body_contacts(op, c->a), times_b = c->b < p->dynamic_count ? body_contacts(op, c->b) : 1;
+        t->batch_step[at - t->colour_first[op->colour_count]] =
+            (real)(1 / block_diagonal(p, c, times_a > SAND_HUB ? times_a : 1, times_b > SAND_HUB ? times_b : 1));
+    }
+    op->colour_first = t->colour_first, op->colour_list = t->colour_list, op->batch_step = t->batch_step;
+    return true;
+}
+
+static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandError *error) {
+    Op *op = &t->op;
+    op->blocks = p->contact_count;
+    op->n = ((int64_t)p->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
+    op->body_count = p->body_count + 1;
+    op->dynamic_count = p->dynamic_count;
+    op->step = p->step, op->recovery = p->recovery;
+    t->problem = p;
+    size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count, vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
+    if (!SAND_GROW(t->planes, t->planes_room, n * PLANES, "contacts", error) ||
+        !SAND_GROW(t->vectors, t->vectors_room, n * SAND_STRIDE * vectors, "solver vectors", error) ||
+        !SAND_GROW(t->a, t->a_room, n, "contacts", error) || !SAND_GROW(t->b, t->b_room, n, "contacts", error) ||
+        !SAND_GROW(t->mass, t->mass_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->inertia, t->inertia_room, bodies * SAND_INERTIA, "bodies", error) ||
+        !SAND_GROW(t->free, t->free_room, bodies, "bodies", error) || !SAND_GROW(t->body, t->body_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error))
+        return false;
+    op->a = t->a, op->b = t->b;
+    const real *plane = t->planes;
+    op->normal = plane + NORMAL * op->n, op->mu = plane + MU * op->n;
+#if !SAND_RADIAL
+    op->arm_a = plane + ARM_A * op->n, op->arm_b = plane + ARM_B * op->n;
+#endif
+    op->diagonal = plane + DIAGONAL * op->n, op->inverse_diagonal = plane + INVERSE_DIAGONAL * op->n;
+    op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
+    op->free = t->free, op->body = t->body, op->scratch = t->scratch;
+    for (size_t v = 0; v < vectors && v < SAND_MAX_VECTORS; v++) t->run.solve.vector[v] = t->vectors + v * (size_t)op->n * SAND_STRIDE;
+    t->run.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_STRIDE;
+    sand_team_run(team, load_work, t);
+    op->colour_count = 0;
+    if (def->solver == METHOD_gauss_seidel && def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED) return load_colours(t, error);
+    return true;
+}
+
+// --- solving ----------------------------------------------------------------------------------------------
+
+static SandVec3 world_impulse(const Op *op, int64_t i, Row r) {
+    Vec g = block_impulse(op, i, r);
+    return v3_make(g.x, g.y, g.z);
+}
+
+static void solve_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    solve_text(w, &t->run);
+    // Back to double: impulses, and free velocities plus what the impulses changed.
+    const Op *op = &t->op;
+    const real *best = t->run.solve.vector[t->run.solve.best];
+    SandSolution *s = t->solution;
+    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, i, row_load(best, i));
+    SAND_EACH(w, k, t->problem->body_count) {
+        const SandProblemBody *free = &t->problem->bodies[k];
+        Body change = {{0}, {0}};
+        if (k < op->dynamic_count) change = op->body[k];
+        s->velocity[k] = v3_add(free->velocity, v3_make(change.v[0], change.v[1], change.v[2]));
+        s->spin[k] = v3_add(free->spin, v3_make(change.w[0], change.w[1], change.w[2]));
+    }
+}
+
+static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandSolution *s, SandError *error) {
+    size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
+    if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error) ||
+        !SAND_GROW(s->velocity, s->velocity_room, bodies, "velocities", error) ||
+        !SAND_GROW(s->spin, s->spin_room, bodies, "velocities", error))
+        return false;
+    if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) return false;
+    Run *run = &t->run;
+    run->solve.op = t->op;
+    run->solve.best = 0;
+    run->solve.knows_residual = false;
+    run->solve.residual = run->solve.objective = 0;
+    run->solve.status = SAND_BUDGET;
+    memcpy(run->solve.params, def->params, sizeof run->solve.params);
+    run->method = def->solver;
+    run->most_iterations = def->iterations;
+    run->most_seconds = 1e-3 * def->budget_ms;
+    run->tolerance = def->tolerance;
+    run->want_metrics = s->want_metrics;
+    run->curve = s->want_curve ? s->curve : NULL;
+    run->curve_count = 0;
+    t->problem = p;
+    t->solution = s;
+    sand_team_run(team, solve_work, t);
+
+    s->status = run->solve.status;
+    s->iterations = run->iterations;
+    s->seconds = run->seconds;
+    s->curve_count = run->curve_count;
+    s->metrics.residual = run->measure.residual;
+    s->metrics.residual_rms = contacts ? run->measure.residual / sqrt((double)contacts) : 0;
+    s->metrics.objective = run->measure.objective;
+    s->metrics.complementarity = run->measure.complementarity;
+    return true;
+}
+
+// --- for tests --------------------------------------------------------------------------------------------
+
+static Row row_of_world(const Op *op, int64_t i, SandVec3 v) {
+#if SAND_ROWS == 3
+    return (void)op, (void)i, vec_make((real)v.x, (real)v.y, (real)v.z);
+#else
+    return vec_dot(vec_make((real)v.x, (real)v.y, (real)v.z), block_normal(op, i));
+#endif
+}
+
+static void product_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    const Op *op = &t->op;
+    SAND_EACH(w, i, op->n) row_store(t->vectors, i, row_of_world(op, i, i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
+    sand_barrier(w);
+    push(w, op, t->vectors, NULL, op->scratch);
+    SAND_EACH(w, i, op->blocks) t->y[i] = world_impulse(op, i, block_without_bias(op, i, block_pull(op, op->scratch, i)));
+}
+
+static void text_product(SandText *t, SandTeam *team, const SandVec3 *x, SandVec3 *y) {
+    t->x = x, t->y = y;
+    sand_team_run(team, product_work, t);
+}
+
+static void text_project(SandText *t, const SandVec3 *x, SandVec3 *y) {
+    const Op *op = &t->op;
+    for (int64_t i = 0; i < op->blocks; i++) y[i] = world_impulse(op, i, block_project(op, i, row_of_world(op, i, x[i])));
+}
+
+const SandTextVerbs SAND_VERBS = {text_create, text_destroy, text_load, text_solve, text_product, text_project};

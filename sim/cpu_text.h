@@ -1,0 +1,28 @@
+// What cpu_text.c gives to cpu.c, once for each precision, number of rows and kind of arms.
+#pragma once
+#include "problem.h"
+#include "team.h"
+
+typedef struct SandText SandText; // the operator, the vectors and the run, typed inside
+
+typedef struct SandTextVerbs {
+    SandText *(*create)(SandError *error);
+    void (*destroy)(SandText *text);
+    // Lays the problem out for the solver. False when memory is out.
+    bool (*load)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def, SandError *error);
+    // Solves what was loaded and fills the solution.
+    bool (*solve)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                  SandError *error);
+    // y = N x for block vectors given as world vectors; for tests.
+    void (*product)(SandText *text, SandTeam *team, const SandVec3 *x, SandVec3 *y);
+    void (*project)(SandText *text, const SandVec3 *x, SandVec3 *y); // P(x), block by block; for tests
+} SandTextVerbs;
+
+// Float or double; one or three rows; full or radial arms.
+extern const SandTextVerbs sand_text_f1f, sand_text_f1r, sand_text_f3f, sand_text_f3r;
+extern const SandTextVerbs sand_text_d1f, sand_text_d1r, sand_text_d3f, sand_text_d3r;
+
+// Chooses the text for the problem, loads it and says which it is; sand_cpu_solve begins with it, and tests of the
+// operator alone.
+bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **verbs, SandText **text,
+                   SandError *error);

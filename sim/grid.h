@@ -1,0 +1,59 @@
+// The broad phase: balls sorted into uniform grids, one for each size class, so that a ball finds its neighbours in a
+// few cells. A ball's extent is its radius plus what it may travel in the step; fast balls and big balls are in
+// coarser grids. A grid wraps around like a torus, so that a ball far away costs no memory.
+#pragma once
+#include "base.h"
+#include "team.h"
+#include "vec.h"
+
+typedef struct SandGridBall {
+    SandVec3 center;
+    double radius;
+    double extent;     // half the side of the box that holds the ball for the whole step
+    SandVec3 velocity; // of the ball's centre
+    double turning;    // m/s, how fast its surface turns about its centre
+    int body, sub;     // body number, ball of the body's shape
+} SandGridBall;
+
+enum { SAND_MAX_LEVELS = 12 };
+
+typedef struct SandGridLevel {
+    int begin, end;       // its balls in the sorted order
+    double cell;          // side of a cell, m
+    double inverse_cell;
+    SandVec3 origin;
+    int cells[3];         // along each axis, at least 4
+    int64_t cell_begin;   // its cells in the common table
+    double largest;       // greatest extent in the level
+} SandGridLevel;
+
+typedef struct SandGrid {
+    int ball_count;
+    SandGridBall *balls;  // filled by the caller, any order
+    int *order;           // sorted position to ball: levels from fine to coarse, then cell after cell
+    SandGridBall *sorted; // the balls in that order
+    int level_count;
+    SandGridLevel levels[SAND_MAX_LEVELS];
+    int64_t cell_count;
+    int *starts;          // of each cell in the sorted order, with one more at the end of each level
+    int *cell_of;         // of each ball
+    size_t ball_room, order_room, sorted_room, start_room, cell_of_room;
+    int counts[SAND_MAX_THREADS + 1];
+} SandGrid;
+
+void sand_grid_free(SandGrid *grid);
+bool sand_grid_reserve(SandGrid *grid, int balls, SandError *error);
+
+// Sorts the balls. The order depends on the balls alone, not on the team.
+bool sand_grid_sort(SandGrid *grid, SandTeam *team, SandError *error);
+
+// A run of sorted balls to look at.
+typedef struct SandGridRun {
+    int begin, end;
+} SandGridRun;
+
+// The runs that hold every possible partner of sorted ball i that is not already the one to look at i: later balls of
+// its own level, and all near balls of coarser levels. At most SAND_MAX_RUNS; returns how many.
+enum { SAND_MAX_RUNS = 12 + SAND_MAX_LEVELS * 18 };
+int sand_grid_runs(const SandGrid *grid, int level, int i, SandGridRun *runs);
+int sand_grid_level_of(const SandGrid *grid, int i); // level of sorted ball i

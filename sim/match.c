@@ -1,0 +1,88 @@
+#include "match.h"
+
+#include "memory.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+void sand_memory_free(SandMemory *m) {
+    sand_free(m->rank);
+    sand_free(m->first);
+    sand_free(m->key);
+    sand_free(m->impulse);
+    *m = (SandMemory){0};
+}
+
+void sand_memory_drop(SandMemory *m) { m->step = 0; }
+
+bool sand_memory_keep(SandMemory *m, const SandDetection *d, const SandVec3 *impulse, double step, int world_count,
+                      SandError *error) {
+    size_t contacts = (size_t)d->contact_count;
+    m->step = 0;
+    if (!SAND_GROW(m->rank, m->rank_room, world_count, "warm start", error) ||
+        !SAND_GROW(m->first, m->first_room, d->body_count + 1, "warm start", error) ||
+        !SAND_GROW(m->key, m->key_room, contacts, "warm start", error) ||
+        !SAND_GROW(m->impulse, m->impulse_room, contacts, "warm start", error))
+        return false;
+    m->body_count = d->body_count;
+    m->world_count = world_count;
+    m->step = step;
+    memcpy(m->rank, d->rank, (size_t)world_count * sizeof *m->rank);
+    memcpy(m->first, d->first, ((size_t)d->body_count + 1) * sizeof *m->first);
+    memcpy(m->impulse, impulse, contacts * sizeof *impulse);
+    for (size_t i = 0; i < contacts; i++) m->key[i] = d->contacts[i].key;
+    return true;
+}
+
+// The kept contact of a rank with this key, or -1.
+static int find(const SandMemory *m, int rank, SandContactKey key) {
+    for (int i = m->first[rank]; i < m->first[rank + 1]; i++)
+        if (m->key[i].other == key.other && m->key[i].feature == key.feature) return i;
+    return -1;
+}
+
+static int old_rank(const SandMemory *m, int body) { return body < m->world_count ? m->rank[body] : -1; }
+
+// The kept impulse on b of a contact; ranks may have changed places since, and with them a and b.
+static bool recall(const SandMemory *m, const SandDetection *d, const SandFound *f, SandVec3 *impulse) {
+    int body_a = d->body[f->rank_a], rank_a = old_rank(m, body_a);
+    if (rank_a < 0) return false;
+    bool between = !(f->key.other & SAND_BOUNDARY_BIT);
+    int rank_b = between ? old_rank(m, (int)f->key.other) : -1;
+    if (between && rank_b < 0) return false;
+    if (!between || rank_a < rank_b) {
+        int i = find(m, rank_a, f->key);
+        if (i >= 0) *impulse = m->impulse[i];
+        return i >= 0;
+    }
+    SandContactKey turned = {(uint32_t)body_a, f->key.feature << 24 | f->key.feature >> 24};
+    int i = find(m, rank_b, turned);
+    if (i >= 0) *impulse = v3_neg(m->impulse[i]);
+    return i >= 0;
+}
+
+typedef struct Job {
+    const SandMemory *m;
+    const SandDetection *d;
+    double ratio;
+    SandVec3 *start;
+    atomic_int matched;
+} Job;
+
+static void match_work(SandWorker *w, void *argument) {
+    Job *job = argument;
+    const SandDetection *d = job->d;
+    int matched = 0;
+    for (int64_t i = sand_chunk_begin(w->first_chunk, d->contact_count); i < sand_chunk_begin(w->last_chunk, d->contact_count); i++) {
+        SandVec3 impulse = v3_make(0, 0, 0);
+        if (job->m->step > 0 && recall(job->m, d, &d->contacts[i], &impulse)) matched++;
+        job->start[i] = v3_scale(job->ratio, impulse);
+    }
+    job->matched += matched;
+}
+
+int sand_match(const SandMemory *m, const SandDetection *d, double step, SandVec3 *start, SandTeam *team) {
+    Job job = {.m = m, .d = d, .ratio = m->step > 0 ? step / m->step : 0, .start = start};
+    sand_team_run(team, match_work, &job);
+    return job.matched;
+}

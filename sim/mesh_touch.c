@@ -1,0 +1,142 @@
+// Which faces, edges and vertices of a mesh a ball touches. Every point of space near the surface belongs to the
+// features whose normals reach it: a face where its projection lies inside, an edge or a vertex where it lies between
+// the normals of what meets there. Flat edges and vertices have no space of their own.
+#include "mesh.h"
+
+static const double SLACK = 1e-9; // of the range: far above rounding, far below anything seen
+
+typedef struct Query {
+    const SandTriangleMesh *mesh;
+    SandVec3 center;
+    double range; // a feature nearer than this is touched
+    double slack; // a point this close to a border counts as on it, so that rounding opens no crack
+    double best;  // signed distance of the nearest feature of all
+    SandTouch nearest;
+    SandTouch *touches; // gaps are of the centre until the end
+    int room, count;
+} Query;
+
+// Neighbours may claim the same place where they meet: the first to come keeps it.
+static bool taken(const Query *q, SandVec3 normal, double distance) {
+    for (int i = 0; i < q->count && i < q->room; i++) {
+        const SandTouch *other = &q->touches[i];
+        if (v3_dot(other->normal, normal) < 0.999) continue; // at one place, but of two faces that meet at an angle
+        SandVec3 apart = v3_sub(v3_scale(distance, normal), v3_scale(other->gap, other->normal));
+        if (v3_length(apart) <= 8 * q->slack) return true;
+    }
+    return false;
+}
+
+static void put(Query *q, SandTouch touch) {
+    if (q->count < q->room) q->touches[q->count] = touch;
+    q->count++;
+}
+
+// `normal` points to the allowed side.
+static void consider(Query *q, SandVec3 normal, double distance, uint32_t feature) {
+    SandTouch touch = {v3_neg(normal), distance, feature};
+    if (fabs(distance) < fabs(q->best)) q->best = distance, q->nearest = touch;
+    if (distance >= 0 && distance <= q->range && !taken(q, touch.normal, distance)) put(q, touch);
+}
+
+static void consider_point(Query *q, SandVec3 away, SandVec3 pseudo, bool rim, uint32_t feature) {
+    double distance = v3_length(away);
+    double sign = rim || v3_dot(away, pseudo) >= 0 ? 1 : -1; // behind a rim is still outside
+    consider(q, distance > 0 ? v3_scale(sign / distance, away) : pseudo, sign * distance, feature);
+}
+
+static void ask_edge(Query *q, int number) {
+    const SandMeshEdge *e = &q->mesh->edges[number];
+    if (e->fold == SAND_FOLD_FLAT) return;
+    SandVec3 d = v3_sub(q->center, q->mesh->vertices[e->from]);
+    double t = v3_dot(d, e->along);
+    if (t < 0 || t > e->length) return;
+    if (v3_dot(d, e->away) < -q->slack || (e->other >= 0 && v3_dot(d, e->away_other) < -q->slack)) return;
+    consider_point(q, v3_madd(d, -t, e->along), e->normal, e->fold == SAND_FOLD_RIM, (uint32_t)(q->mesh->face_count + number));
+}
+
+static void ask_vertex(Query *q, int v) {
+    const SandTriangleMesh *m = q->mesh;
+    SandVec3 d = v3_sub(q->center, m->vertices[v]);
+    if (v3_dot(d, d) > q->range * q->range) return;
+    for (int i = m->star_start[v]; i < m->star_start[v + 1]; i++) {
+        const SandMeshEdge *e = &m->edges[m->star[i]];
+        double t = v3_dot(d, e->along);
+        if ((e->from == v ? t : -t) > q->slack) return; // the edge comes nearer
+    }
+    consider_point(q, d, m->vertex_normals[v], m->vertex_rim[v], (uint32_t)(m->face_count + m->edge_count + v));
+}
+
+// A face also answers for the edges and vertices of which it is the lowest face, so that each is asked once.
+static void ask_face(Query *q, int f) {
+    const SandTriangleMesh *m = q->mesh;
+    const int *v = m->faces[f], *edges = m->face_edges[f];
+    SandVec3 n = m->normals[f];
+    double distance = v3_dot(n, v3_sub(q->center, m->vertices[v[0]]));
+    if (fabs(distance) > q->range) return; // its edges and vertices lie in its plane, so they are out of range too
+    bool inside = true;
+    for (int k = 0; k < 3; k++) {
+        const SandMeshEdge *e = &m->edges[edges[k]];
+        SandVec3 away = e->face == f ? e->away : e->away_other;
+        double beyond = v3_dot(away, v3_sub(q->center, m->vertices[v[k]]));
+        if (beyond > q->range) return; // the whole face is further than that
+        if (beyond > q->slack) inside = false;
+    }
+    if (inside) consider(q, n, distance, (uint32_t)f);
+    for (int k = 0; k < 3; k++) {
+        if (m->edges[edges[k]].face == f) ask_edge(q, edges[k]);
+        if (m->vertex_owner[v[k]] == f) ask_vertex(q, v[k]);
+    }
+}
+
+// The cells from low to high on one axis that the ball's box meets; false where there are none.
+static bool cell_span(double center, double range, double lower, double upper, double cell, int dim, int *low, int *high) {
+    if (!(center + range >= lower && center - range <= upper)) return false;
+    double a = (center - range - lower) / cell, b = (center + range - lower) / cell;
+    *low = a > 0 ? (int)fmin(a, dim - 1) : 0;
+    *high = (int)fmin(b, dim - 1);
+    return true;
+}
+
+static void ask_all(Query *q) {
+    const SandTriangleMesh *m = q->mesh;
+    int low[3], high[3];
+    if (!cell_span(q->center.x, q->range, m->lower.x, m->upper.x, m->cell, m->dim[0], &low[0], &high[0])) return;
+    if (!cell_span(q->center.y, q->range, m->lower.y, m->upper.y, m->cell, m->dim[1], &low[1], &high[1])) return;
+    if (!cell_span(q->center.z, q->range, m->lower.z, m->upper.z, m->cell, m->dim[2], &low[2], &high[2])) return;
+    for (int z = low[2]; z <= high[2]; z++)
+        for (int y = low[1]; y <= high[1]; y++)
+            for (int x = low[0]; x <= high[0]; x++) {
+                int cell = (z * m->dim[1] + y) * m->dim[0] + x;
+                for (int i = m->cell_start[cell]; i < m->cell_start[cell + 1]; i++) {
+                    // A face in many cells is asked in the first of them that the query visits.
+                    const int *first = m->face_cell[m->cell_faces[i]];
+                    if (x == (first[0] > low[0] ? first[0] : low[0]) && y == (first[1] > low[1] ? first[1] : low[1]) &&
+                        z == (first[2] > low[2] ? first[2] : low[2]))
+                        ask_face(q, m->cell_faces[i]);
+                }
+            }
+}
+
+int sand_mesh_touch(const SandTriangleMesh *mesh, SandVec3 center, double radius, double reach, SandTouch *touches, int room) {
+    double range = radius + reach;
+    Query q = {.mesh = mesh, .center = center, .range = range, .slack = SLACK * range, .best = INFINITY, .touches = touches, .room = room};
+    ask_all(&q);
+    // What is seen from behind is hidden by something nearer, unless it is itself the nearest: then the centre is below
+    // the surface. Deeper than its radius a ball is taken to be elsewhere.
+    if (q.best < 0 && q.best >= -radius) put(&q, q.nearest);
+    for (int i = 0; i < q.count && i < room; i++) touches[i].gap -= radius;
+    return q.count;
+}
+
+// Looks in a ball that grows until it holds something.
+double sand_mesh_distance(const SandTriangleMesh *mesh, SandVec3 point) {
+    SandVec3 low = v3_sub(mesh->lower, point), high = v3_sub(point, mesh->upper);
+    SandVec3 out = v3_make(fmax(fmax(low.x, high.x), 0), fmax(fmax(low.y, high.y), 0), fmax(fmax(low.z, high.z), 0));
+    double enough = v3_length(out) + 2 * v3_length(v3_sub(mesh->upper, mesh->lower));
+    for (double range = fmin(mesh->cell + v3_length(out), enough);; range = fmin(2 * range, enough)) {
+        Query q = {.mesh = mesh, .center = point, .range = range, .slack = SLACK * range, .best = INFINITY};
+        ask_all(&q);
+        if (fabs(q.best) <= range || range >= enough) return q.best;
+    }
+}

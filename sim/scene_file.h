@@ -1,0 +1,168 @@
+// What a scene file says, before anything is made of it: the structs that cyaml fills. A pointer is NULL where the
+// key is not in the file. Only scene.c and scene_file.c know these; everybody else sees scene.h.
+#pragma once
+#include "base.h"
+#include "boundary.h"
+#include "scene.h"
+
+typedef enum SandWallShape {
+    SAND_WALL_PLANE,
+    SAND_WALL_BOX,
+    SAND_WALL_CYLINDER,
+    SAND_WALL_FRUSTUM,
+    SAND_WALL_SPHERE,
+    SAND_WALL_REVOLUTION,
+    SAND_WALL_MESH,
+    SAND_WALL_TERRAIN,
+    SAND_WALL_COUNT,
+} SandWallShape;
+
+typedef enum SandCaps { SAND_CAPS_BOTH, SAND_CAPS_BOTTOM, SAND_CAPS_TOP, SAND_CAPS_NONE } SandCaps;
+
+typedef struct SandBallDef {
+    double center[3];
+    double radius;
+} SandBallDef;
+
+typedef struct SandClumpDef {
+    char *name;
+    SandBallDef *spheres;
+    uint32_t spheres_count;
+} SandClumpDef;
+
+typedef struct SandMaterialDef {
+    char *name;
+    double *density, *mu;
+} SandMaterialDef;
+
+typedef struct SandPairDef {
+    char *a, *b;
+    double mu;
+} SandPairDef;
+
+typedef struct SandTurnDef {
+    double axis[3];
+    double angle; // degrees
+} SandTurnDef;
+
+typedef struct SandMotionDef {
+    double *velocity, *axis, *center;
+    double *rate, *start, *stop;
+} SandMotionDef;
+
+typedef struct SandWallDef {
+    char *name, *material;
+    SandWallShape shape;
+    SandSide *side;
+    double *position, *normal, *size; // 3 each
+    SandTurnDef *rotation;
+    SandMotionDef *motion;
+    double *radius, *height, *radii; // radii: bottom and top
+    SandCaps *caps;
+    double (*profile)[2];
+    uint32_t profile_count;
+    char *file;
+    double *width, *length, *amplitude, *wavelength; // terrain
+    uint32_t *cells;
+    uint64_t *seed;
+    bool *scales;
+    double *narrowest;
+} SandWallDef;
+
+typedef struct SandBodyFileDef {
+    char *name, *material, *shape;
+    double *radius, *size, *height, *scale, *mass; // size: 3
+    double *position, *velocity, *spin;            // 3 each
+    SandTurnDef *rotation;
+    double *enter;
+    bool *scales; // the position only
+} SandBodyFileDef;
+
+typedef struct SandLatticeDef {
+    double spacing;
+    double *jitter, *from, *to, *center; // center: 2
+    uint32_t *columns;
+    double *pour; // m/s
+} SandLatticeDef;
+
+typedef struct SandRegionDef {
+    double *cylinder;  // radius
+    double *box;       // 2: full widths
+    double *clearance; // m
+    bool *inside;
+} SandRegionDef;
+
+typedef struct SandFillDef {
+    char *name, *material;
+    char **shapes;
+    uint32_t shapes_count;
+    char *shape;
+    double *radius, *radii, *sizes; // 2 each but radius
+    double *mass;
+    uint32_t *count;
+    SandLatticeDef lattice;
+    SandRegionDef *region;
+    double *velocity;
+    bool *scales;
+} SandFillDef;
+
+typedef struct SandKnobDef {
+    char *name, *about, *unit, *of;
+    SandKnobKind kind;
+    double least, most;
+} SandKnobDef;
+
+typedef struct SandSettingDef {
+    char *name, *value;
+} SandSettingDef;
+
+typedef struct SandSolverDef {
+    char *name;
+    uint32_t *iterations;
+    double *budget_ms, *tolerance;
+    SandSettingDef *set;
+    uint32_t set_count;
+} SandSolverDef;
+
+typedef struct SandBoundsDef {
+    double lower[3], upper[3];
+    bool *scales;
+} SandBoundsDef;
+
+typedef struct SandSizeDef {
+    uint32_t bodies;
+} SandSizeDef;
+
+typedef struct SandSceneDef {
+    char *name, *about;
+    double *step, *seconds, *gravity, *recovery, *envelope;
+    uint64_t *seed;
+    SandBoundsDef *world, *view;
+    SandSizeDef *size;
+    SandSolverDef *solver;
+    char *friction;
+    SandMaterialDef *materials;
+    SandPairDef *pairs;
+    SandClumpDef *shapes;
+    SandWallDef *boundaries;
+    SandBodyFileDef *bodies;
+    SandFillDef *fills;
+    SandKnobDef *knobs;
+    uint32_t materials_count, pairs_count, shapes_count, boundaries_count, bodies_count, fills_count, knobs_count;
+} SandSceneDef;
+
+struct SandSceneFile {
+    char *name; // for messages
+    char *text; // kept, so that a later message can say the line
+    size_t size;
+    SandSceneDef *def;
+};
+
+// Reads and checks a whole file's text: syntax, keys, types, names of choices. What numbers mean is scene.c's.
+bool sand_scene_file_read(SandSceneFile **file, const char *text, size_t size, const char *name, SandError *error);
+void sand_scene_file_free(SandSceneFile *file);
+
+// Writes `file:line: key: sentence` and returns false. `path` names the place, like "fills[0].radius" (from 0); where
+// the file does not have it, the line is that of the nearest thing around it, and the key is the path's last.
+__attribute__((format(printf, 4, 5)))
+bool sand_scene_wrong(const SandSceneFile *file, SandError *error, const char *path, const char *format, ...);

@@ -1,0 +1,157 @@
+// The solve, one text for every method and machine: start, iterate within the budget, keep the curve, find out
+// whether the problem is infeasible, and end with the best impulses and the velocities they make.
+
+enum { SAND_MAX_VECTORS = 6 };
+
+// What a method works on. Every worker has its own copy with the same values.
+typedef struct Solve {
+    Op op;
+    real *vector[SAND_MAX_VECTORS]; // block vectors
+    double params[SAND_MAX_PARAMS];
+    int best;              // the vector that holds the impulses to return
+    bool knows_residual;   // the method keeps the next two for the best iterate
+    double residual, objective;
+    SandStatus status;     // a method may end the solve by setting one that is not SAND_BUDGET
+} Solve;
+
+#define SAND_SOLVER_TEXTS
+#define SAND_ROW(id, ...)
+#include "solver_table.inl"
+#undef SAND_SOLVER_TEXTS
+
+typedef union MethodState {
+#define SAND_ROW(id, ...) id##_State id;
+#include "solver_table.inl"
+} MethodState;
+
+enum Method {
+#define SAND_ROW(id, ...) METHOD_##id,
+#include "solver_table.inl"
+};
+
+SAND_TEXT void method_start(Worker *w, int method, Solve *s, MethodState *m) {
+    switch (method) {
+#define SAND_ROW(id, ...) \
+    case METHOD_##id: id##_start(w, s, &m->id); break;
+#include "solver_table.inl"
+    }
+}
+
+SAND_TEXT void method_step(Worker *w, int method, Solve *s, MethodState *m) {
+    switch (method) {
+#define SAND_ROW(id, ...) \
+    case METHOD_##id: id##_step(w, s, &m->id); break;
+#include "solver_table.inl"
+    }
+}
+
+SAND_TEXT void copy(Worker *w, const Op *op, const real *from, real *to) {
+    SAND_FOR(w, i, op->n) row_store(to, i, row_load(from, i));
+    sand_barrier(w);
+}
+
+// One solve, shared by the team: what it starts from and how it ended.
+typedef struct Run {
+    Solve solve;
+    MethodState state;
+    int method, most_iterations;
+    double most_seconds, tolerance;
+    bool want_metrics;
+    real *reference;       // an earlier iterate, to see impulses grow; only for methods that do not look themselves
+    SandCurvePoint *curve; // NULL: nobody asked; else room for most_iterations + 1
+    int curve_count;
+    int iterations;
+    double seconds;
+    Measure measure;
+} Run;
+
+// Seconds spent on solving, without what measuring for the curve cost.
+typedef struct Clock {
+    double begin, measuring;
+} Clock;
+
+SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration) {
+    double before = worker_seconds(w);
+    Measure m = {s->residual, s->objective, 0};
+    if (!s->knows_residual) m = measure(w, &s->op, s->vector[s->best]);
+    if (worker_is_first(w)) {
+        SandCurvePoint p = {iteration, before - clock->begin - clock->measuring, m.residual, m.objective};
+        run->curve[iteration] = p;
+        run->curve_count = iteration + 1;
+    }
+    if (!s->knows_residual) s->residual = m.residual;
+    clock->measuring += worker_seconds(w) - before;
+}
+
+// For methods that do not look at their own steps: have the impulses grown much since the reference, and does the
+// difference do nothing? Asked after 8, 16, 32, ... iterations; it costs a product only when they have grown.
+SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *receding) {
+    const Op *op = &s->op;
+    const real *x = s->vector[s->best];
+    Sum sum;
+    sum_open(w, &sum, 2, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        Row xi = row_load(x, i), d = row_sub(xi, row_load(reference, i));
+        row_store(reference, i, d);
+        SAND_ADD(sum, i, 0, op->diagonal[i] * row_dot(xi, xi));
+        SAND_ADD(sum, i, 1, op->diagonal[i] * row_dot(d, d));
+    }
+    sum_total(w, &sum);
+    double xPx = sum.total[0], dPd = sum.total[1];
+    if (dPd > 0.2 * xPx) {
+        push(w, op, reference, NULL, op->scratch);
+        sum_open(w, &sum, 1, 0);
+        SAND_FOR_SUM(w, i, op->n, &sum) {
+            Row d = row_load(reference, i), y = block_pull(op, op->scratch, i);
+            SAND_ADD(sum, i, 0, row_dot(d, block_without_bias(op, i, y)));
+        }
+        sum_total(w, &sum);
+        if (recession(receding, sum.total[0], dPd, xPx)) s->status = SAND_INFEASIBLE;
+    }
+    copy(w, op, x, reference);
+}
+
+SAND_TEXT void solve_text(Worker *w, Run *run) {
+    Solve s = run->solve;
+    MethodState state = run->state;
+    const Op *op = &s.op;
+    Clock clock = {worker_seconds(w), 0};
+    int receding = 0, iteration = 0;
+
+    SAND_FOR(w, i, op->n) row_store(s.vector[0], i, block_project(op, i, row_load(s.vector[0], i)));
+    sand_barrier(w);
+    copy(w, op, s.vector[0], run->reference);
+    method_start(w, run->method, &s, &state);
+    if (run->curve) record(w, run, &s, &clock, 0);
+
+    while (iteration < run->most_iterations && s.status == SAND_BUDGET) {
+        if (run->tolerance > 0 && s.knows_residual && s.residual <= run->tolerance) s.status = SAND_SOLVED;
+        if (s.status != SAND_BUDGET) break;
+        method_step(w, run->method, &s, &state);
+        iteration++;
+        if (run->curve) record(w, run, &s, &clock, iteration);
+        if (!s.knows_residual) {
+            // These methods are measured only now and then when a tolerance is set and nobody draws the curve.
+            if (run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
+                if (!run->curve) s.residual = measure(w, op, s.vector[s.best]).residual;
+                if (s.residual <= run->tolerance) s.status = SAND_SOLVED;
+            }
+            if (iteration >= 8 && (iteration & (iteration - 1)) == 0) look_for_growth(w, &s, run->reference, &receding);
+        }
+        if (run->most_seconds > 0 && worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds)) break;
+    }
+
+    double seconds = worker_seconds(w) - clock.begin - clock.measuring;
+    Measure m = {s.residual, s.objective, 0};
+    if (!s.knows_residual || run->want_metrics) m = measure(w, op, s.vector[s.best]);
+    if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
+    push(w, op, s.vector[s.best], NULL, op->body); // what the impulses change; the caller adds the free velocity
+    if (worker_is_first(w)) {
+        run->solve = s;
+        run->state = state;
+        run->iterations = iteration;
+        run->seconds = seconds;
+        run->measure = m;
+    }
+    sand_barrier(w);
+}

@@ -1,0 +1,29 @@
+// Projected Jacobi ([H] eq. 12, with a minus; [N] eq. 15 with an empty set D).
+// Idea: every block takes a damped gradient step by its own diagonal, and is projected; all at once.
+// Weakness: information travels one contact an iteration; heavy bodies on light ones and tall piles converge
+// very slowly.
+
+typedef struct jacobi_State {
+    real omega, lambda;
+} jacobi_State;
+
+enum { JACOBI_OMEGA, JACOBI_LAMBDA };
+
+SAND_TEXT void jacobi_start(Worker *w, Solve *s, jacobi_State *m) {
+    (void)w;
+    m->omega = (real)s->params[JACOBI_OMEGA];
+    m->lambda = (real)s->params[JACOBI_LAMBDA];
+}
+
+// x := lambda P(x - omega eta_i (N x + r)) + (1 - lambda) x,  eta_i = rows / trace N_ii
+SAND_TEXT void jacobi_step(Worker *w, Solve *s, jacobi_State *m) {
+    const Op *op = &s->op;
+    real *x = s->vector[s->best], omega = m->omega, lambda = m->lambda;
+    push(w, op, x, op->free, op->body);
+    SAND_FOR_PULL(w, i, op, op->body, NULL) {
+        Row xi = row_load(x, i), g = SAND_PULL(op, i);
+        Row z = block_project(op, i, row_madd(xi, -omega * op->inverse_diagonal[i], g));
+        row_store(x, i, row_madd(xi, lambda, row_sub(z, xi)));
+    }
+    sand_barrier(w);
+}

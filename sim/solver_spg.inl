@@ -1,0 +1,154 @@
+// Preconditioned spectral projected gradients with fallback, P-SPG-FB ([H] section 4, algorithm P-SPG-FB).
+// Idea: a projected gradient step whose length is guessed from the last change of the gradient (Barzilai and
+// Borwein), accepted by a test that looks back over several objectives (Grippo, Lampariello, Lucidi); since neither
+// falls evenly, the iterate of least residual is kept and returned.
+// Weakness: leads early and tires late; the active-set methods pass it when many digits are wanted.
+//
+// One product an iteration: x + d is itself the trial point, so the product with it gives both N d, as a difference
+// of gradients, and the new gradient. Where the test asks for a shorter step, objective and gradient along d are
+// closed forms. The numbers in brackets are the steps of the paper.
+
+enum { SPG_MEMORY = 10 }; // N_GLL at most
+
+typedef struct spg_State {
+    bool preconditioned;
+    int memory;           // N_GLL
+    double alpha;         // spectral step length
+    double objective;     // f at the current iterate
+    double recent[SPG_MEMORY]; // the last objectives
+    int count;            // iterations
+    int current, next;    // which of the vectors 0, 1, 2 is what; the fallback is s->best
+    int gradient;         // which of the vectors 3, 4 is the gradient at the current iterate
+    int receding;
+} spg_State;
+
+enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
+
+// The step over the diagonal of P: d = P(x - alpha P^-1 g) - x. Returns <d, g>. [4], [5], [7]
+SAND_TEXT double spg_direction(Worker *w, const Op *op, const real *x, const real *g, real *z, real alpha, bool preconditioned) {
+    real keep = preconditioned, drop = 1 - keep; // P, or the identity
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        Row xi = row_load(x, i), gi = row_load(g, i);
+        real p = keep * op->inverse_diagonal[i] + drop;
+        Row zi = block_project(op, i, row_madd(xi, -alpha * p, gi));
+        row_store(z, i, zi);
+        SAND_ADD(sum, i, 0, row_dot(row_sub(zi, xi), gi));
+    }
+    sum_total(w, &sum);
+    return sum.total[0];
+}
+
+// Moves the trial point and its gradient back to x + lambda d. Returns the squared residual there.
+SAND_TEXT double spg_shorten(Worker *w, const Op *op, const real *x, const real *g, real *z, real *gz, real lambda) {
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        Row xi = row_load(x, i), gi = row_load(g, i);
+        Row zi = row_madd(xi, lambda, row_sub(row_load(z, i), xi));
+        Row hi = row_madd(gi, lambda, row_sub(row_load(gz, i), gi));
+        row_store(z, i, zi);
+        row_store(gz, i, hi);
+        SAND_ADD(sum, i, 0, block_residual(op, i, zi, hi));
+    }
+    sum_total(w, &sum);
+    return sum.total[0];
+}
+
+SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned) {
+    const Op *op = &s->op;
+    m->preconditioned = preconditioned;
+    m->memory = (int)s->params[SPG_GLL];
+    m->count = 0, m->receding = 0;
+    m->current = s->best, m->gradient = 3;
+    m->alpha = preconditioned ? 1 : op->tau; // either is the Jacobi step
+
+    // [1], [2]: the start was projected by the caller; its gradient, objective and residual.
+    real *x = s->vector[m->current], *g = s->vector[m->gradient];
+    push(w, op, x, op->free, op->body);
+    Sum sum;
+    sum_open(w, &sum, 2, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        Row xi = row_load(x, i), gi = block_pull(op, op->body, i), r = block_pull(op, op->free, i);
+        row_store(g, i, gi);
+        SAND_ADD(sum, i, 0, (real)0.5 * (row_dot(xi, gi) + row_dot(xi, r)));
+        SAND_ADD(sum, i, 1, block_residual(op, i, xi, gi));
+    }
+    sum_total(w, &sum);
+    m->objective = sum.total[0];
+    m->recent[0] = m->objective;
+    s->objective = m->objective;
+    s->residual = sqrt(sum.total[1]);
+    s->knows_residual = true;
+}
+
+SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
+    const Op *op = &s->op;
+    for (m->next = 0; m->next == m->current || m->next == s->best;) m->next++; // a vector that is neither
+    real *x = s->vector[m->current], *z = s->vector[m->next];
+    real *g = s->vector[m->gradient], *gz = s->vector[7 - m->gradient];
+
+    // [4], [5] the direction; [6], [7] without the preconditioner where that one does not descend.
+    double dg = spg_direction(w, op, x, g, z, (real)m->alpha, m->preconditioned);
+    // (The spectral length belongs to P; the mean diagonal takes the place of P there.)
+    if (dg >= 0 && m->preconditioned) dg = spg_direction(w, op, x, g, z, (real)(m->alpha * op->tau), false);
+
+    // [10], [11] gradient at x + d, and the sums that everything else is made of: y = N d.
+    push(w, op, z, op->free, op->body);
+    Sum sum;
+    sum_open(w, &sum, 5, 0);
+    real keep = m->preconditioned, drop = 1 - keep; // P, or the identity
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
+        Row zi = row_load(z, i), d = row_sub(zi, row_load(x, i));
+        Row hi = SAND_PULL(op, i), y = row_sub(hi, row_load(g, i));
+        real p = keep * op->diagonal[i] + drop, q = keep * op->inverse_diagonal[i] + drop;
+        row_store(gz, i, hi);
+        SAND_ADD(sum, i, 0, row_dot(d, y));
+        SAND_ADD(sum, i, 1, p * row_dot(d, d));
+        SAND_ADD(sum, i, 2, q * row_dot(y, y));
+        SAND_ADD(sum, i, 3, block_residual(op, i, zi, hi));
+        SAND_ADD(sum, i, 4, p * row_dot(zi, zi));
+    }
+    sum_total(w, &sum);
+    double dNd = sum.total[0], dPd = sum.total[1], yPy = sum.total[2], residual2 = sum.total[3];
+    if (!isfinite(dNd + dPd + residual2 + dg)) {
+        s->status = SAND_DIVERGED;
+        return;
+    }
+
+    // [9], [12]-[16] line search along d by closed forms, against the largest of the last objectives.
+    double highest = m->recent[0], lambda = 1, objective = m->objective + dg + 0.5 * dNd;
+    int known = m->count + 1 < m->memory ? m->count + 1 : m->memory;
+    for (int k = 1; k < known; k++) highest = m->recent[k] > highest ? m->recent[k] : highest;
+    double xi = s->params[SPG_XI];
+    for (int tries = 0; objective > highest + xi * lambda * dg && tries < 20; tries++) {
+        double minimum = dNd > 0 ? -dg / dNd : lambda; // of the parabola along d
+        lambda = minimum < 0.1 * lambda ? 0.1 * lambda : minimum > 0.5 * lambda ? 0.5 * lambda : minimum; // [14]
+        objective = m->objective + lambda * dg + 0.5 * lambda * lambda * dNd;
+    }
+    if (lambda < 1) residual2 = spg_shorten(w, op, x, g, z, gz, (real)lambda);
+
+    // [17]-[23] the next step length, BB1 after odd iterations and BB2 after even ones; lambda cancels.
+    double least = s->params[SPG_ALPHA_MIN], most = s->params[SPG_ALPHA_MAX];
+    double alpha = m->count % 2 ? dPd / dNd : dNd / yPy;
+    m->alpha = !(alpha < most) ? most : alpha > least ? alpha : least;
+
+    m->current = m->next;
+    m->gradient = 7 - m->gradient;
+    m->objective = objective;
+    m->count++;
+    m->recent[m->count % m->memory] = objective;
+
+    // [24]-[26] keep the best. Its vector is not written until a better one is found.
+    double residual = sqrt(residual2);
+    if (residual <= s->residual) s->residual = residual, s->objective = objective, s->best = m->current;
+    if (recession(&m->receding, dNd, dPd, sum.total[4])) s->status = SAND_INFEASIBLE;
+}
+
+// Two rows of the table: without and with the preconditioner.
+typedef spg_State spg_fb_State, p_spg_fb_State;
+SAND_TEXT void spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m, false); }
+SAND_TEXT void p_spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m, true); }
+SAND_TEXT void spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_step(w, s, m); }
+SAND_TEXT void p_spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_step(w, s, m); }

@@ -1,0 +1,44 @@
+// The one table of solvers. Everything that lists them is made from it: the dispatch, the command line, the panel,
+// the tests and the table in the README. To add a method: write its text, include it here, add a row.
+//
+// SAND_ROW(id, name, vectors, on_cuda, friction, paper, idea, weakness, parameters...)
+//   id         its text defines id_State, id_start and id_step; one step is one product with N
+//   vectors    block vectors it uses; the first is the start, projected, and Solve.best is 0
+//   friction   models it can do
+
+#ifdef SAND_SOLVER_TEXTS
+#include "solver_gauss_seidel.inl"
+#include "solver_jacobi.inl"
+#include "solver_spg.inl"
+#endif
+
+#define SAND_SPG_PARAMS                                                                                              \
+    {"memory", SAND_PARAM_INTEGER, 10, 1, 10, "objectives looked back on; more lets the objective rise for longer", NULL}, \
+    {"xi", SAND_PARAM_REAL, 1e-4, 0, 1, "decrease asked of a step; more shortens steps", NULL},                       \
+    {"alpha-min", SAND_PARAM_REAL, 1e-9, 1e-12, 1, "least spectral step length", NULL},                               \
+    {"alpha-max", SAND_PARAM_REAL, 1e9, 1, 1e12, "greatest spectral step length", NULL}
+
+#define SAND_BOTH (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
+
+SAND_ROW(p_spg_fb, "p-spg-fb", 5, true, SAND_BOTH, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
+         "spectral projected gradients with an averaged diagonal preconditioner; returns its best iterate",
+         "leads early and tires late when many digits are wanted", SAND_SPG_PARAMS)
+
+SAND_ROW(spg_fb, "spg-fb", 5, true, SAND_BOTH, "Heyn et al. 2012, section 4, with P the identity",
+         "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
+
+SAND_ROW(gauss_seidel, "gauss-seidel", 1, true, SAND_BOTH, "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
+         "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
+         {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL},
+         {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL},
+         {"order", SAND_PARAM_CHOICE, 2, 0, 2, "sequential, symmetric (there and back), or coloured for all threads",
+          sand_gauss_seidel_orders})
+
+SAND_ROW(jacobi, "jacobi", 1, true, SAND_BOTH, "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
+         "all contacts take a damped step at once, each by its own diagonal", "the slowest to converge",
+         {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
+         {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
+
+#undef SAND_SPG_PARAMS
+#undef SAND_BOTH
+#undef SAND_ROW

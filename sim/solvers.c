@@ -1,0 +1,87 @@
+// The tables of solvers and friction models as data, and how a setting is read from text.
+#include "solver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT] = {
+    [SAND_FRICTIONLESS] = {"frictionless", "normal impulses alone, one row a contact"},
+    [SAND_CONE] = {"cone", "circular Coulomb cone, in the convex relaxation in which a sliding contact floats a little"},
+};
+
+static const char *const sand_gauss_seidel_orders[] = {"sequential", "symmetric", "coloured", NULL};
+
+const SandSolver sand_solver_table[] = {
+#define SAND_ROW(id, name, vectors, on_cuda, friction, paper, idea, weakness, ...) \
+    {name, paper, idea, weakness, friction, on_cuda, vectors, {__VA_ARGS__}},
+#include "solver_table.inl"
+};
+const int sand_solver_count = sizeof sand_solver_table / sizeof *sand_solver_table;
+const int sand_solver_default = 0;
+
+int sand_solver_find(const char *name) {
+    for (int i = 0; i < sand_solver_count; i++)
+        if (!strcmp(sand_solver_table[i].name, name)) return i;
+    return -1;
+}
+
+int sand_friction_find(const char *name) {
+    for (int i = 0; i < SAND_FRICTION_COUNT; i++)
+        if (!strcmp(sand_friction_table[i].name, name)) return i;
+    return -1;
+}
+
+int sand_param_count(const SandSolver *solver) {
+    int n = 0;
+    while (n < SAND_MAX_PARAMS && solver->params[n].name) n++;
+    return n;
+}
+
+int sand_param_find(const SandSolver *solver, const char *name) {
+    for (int i = 0; i < sand_param_count(solver); i++)
+        if (!strcmp(solver->params[i].name, name)) return i;
+    return -1;
+}
+
+SandSolveDef sand_default_solve(void) {
+    SandSolveDef def = {.friction = SAND_CONE, .iterations = 50};
+    sand_solve_choose(&def, sand_solver_default);
+    return def;
+}
+
+void sand_solve_choose(SandSolveDef *def, int solver) {
+    def->solver = solver;
+    memset(def->params, 0, sizeof def->params);
+    for (int i = 0; i < sand_param_count(&sand_solver_table[solver]); i++) def->params[i] = sand_solver_table[solver].params[i].value;
+}
+
+// "a, b or c", for a sentence about a choice.
+static void list_choices(const SandParam *param, char *text, size_t room) {
+    size_t used = 0;
+    for (int i = 0; param->choices[i] && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s", i == 0 ? "" : param->choices[i + 1] ? ", " : " or ", param->choices[i]);
+}
+
+bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    int k = sand_param_find(solver, name);
+    if (k < 0) return sand_fail(error, "%s: solver %s has no such parameter", name, solver->name);
+    const SandParam *param = &solver->params[k];
+    if (param->kind == SAND_PARAM_CHOICE) {
+        for (int i = 0; param->choices[i]; i++)
+            if (!strcmp(param->choices[i], value)) return def->params[k] = i, true;
+        char choices[160];
+        list_choices(param, choices, sizeof choices);
+        return sand_fail(error, "%s: expected %s, got '%s'", name, choices, value);
+    }
+    char *end;
+    double v = strtod(value, &end);
+    bool whole = param->kind != SAND_PARAM_INTEGER || v == floor(v);
+    if (end == value || *end || !(v >= param->least && v <= param->most) || !whole)
+        return sand_fail(error, "%s: expected %s from %g to %g, got '%s'", name,
+                         param->kind == SAND_PARAM_INTEGER ? "a whole number" : "a number", param->least, param->most, value);
+    def->params[k] = v;
+    return true;
+}

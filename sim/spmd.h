@@ -1,0 +1,124 @@
+// The SPMD core: the words in which a solver is written once for the CPU and for CUDA. All workers execute the
+// same function together; a range is shared out, sums are the same for everyone and added in a fixed order.
+//
+//   SAND_FOR(w, i, n) { ... }              each worker takes its share of the blocks 0 .. n-1
+//   SAND_FOR_SUM(w, i, n, sum) { ... }     the same, with SAND_ADD(sum, i, k, value) inside
+//   SAND_EACH(w, i, n) { ... }             the same for bodies and lists: n of any size, nothing side by side
+//   sand_barrier(w)                        everyone arrives, then everyone goes on
+//   worker_agree(w, says)                  a barrier; everyone gets what the first worker says
+//   sum_total(w, &sum)                     a barrier; then sum.total[k] holds the same value for everyone
+//
+// n of SAND_FOR is a multiple of SAND_LANES. On the CPU the blocks of a tile are worked on side by side, each lane
+// with its own partial sum; the lanes are folded into double every SAND_STRIP tiles. So the result does not depend
+// on the number of threads. A sum is opened after the last one was totalled: one at a time.
+//
+// The including file defines SAND_REAL. The text stays in the common subset of C17 and CUDA C++.
+#pragma once
+#include "base.h"
+
+typedef SAND_REAL real;
+
+#ifdef __CUDACC__
+
+#include "spmd_cuda.h" // in cuda/: the same words for a cooperative kernel
+
+#else
+
+#include "team.h"
+#include <math.h>
+
+#define SAND_INLINE static inline
+#define SAND_TEXT static // a larger piece of text
+
+typedef SandWorker Worker;
+
+typedef struct Sum {
+    int count;
+    unsigned largest; // bits of those that are maxima
+    real lane[SAND_MAX_SUMS][SAND_LANES];
+    double total[SAND_MAX_SUMS];
+} Sum;
+
+SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
+    sum->count = count;
+    sum->largest = largest;
+    for (int k = 0; k < count; k++)
+        for (int l = 0; l < SAND_LANES; l++) sum->lane[k][l] = 0;
+    for (int c = w->first_chunk; c < w->last_chunk; c++)
+        for (int k = 0; k < count; k++) sand_partials(w, c)[k] = 0;
+}
+
+SAND_INLINE void sum_total(Worker *w, Sum *sum) { sand_totals(w, sum->count, sum->largest, sum->total); }
+
+// The strip of blocks a worker is at.
+typedef struct Cursor {
+    int chunk;
+    int64_t tiles, tile, chunk_end; // in tiles
+    int64_t begin, end;             // the strip, in blocks
+} Cursor;
+
+SAND_INLINE Cursor cursor_begin(const Worker *w, int64_t n) {
+    Cursor c = {.chunk = w->first_chunk - 1, .tiles = n / SAND_LANES};
+    return c;
+}
+
+// Folds the lanes of the last strip into its chunk's partial sums, in double.
+SAND_INLINE void sum_fold(Worker *w, int chunk, Sum *sum) {
+    double *partial = sand_partials(w, chunk);
+    for (int k = 0; k < sum->count; k++) {
+        double s = 0;
+        for (int l = 0; l < SAND_LANES; l++) {
+            double v = (double)sum->lane[k][l];
+            s = sum->largest & 1u << k ? (v > s ? v : s) : s + v;
+            sum->lane[k][l] = 0;
+        }
+        partial[k] = sum->largest & 1u << k ? (s > partial[k] ? s : partial[k]) : partial[k] + s;
+    }
+}
+
+SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
+    if (sum && c->end > c->begin) sum_fold(w, c->chunk, sum);
+    while (c->tile == c->chunk_end) {
+        if (++c->chunk >= w->last_chunk) return false;
+        c->tile = sand_chunk_begin(c->chunk, c->tiles);
+        c->chunk_end = sand_chunk_begin(c->chunk + 1, c->tiles);
+    }
+    int64_t last = c->tile + SAND_STRIP < c->chunk_end ? c->tile + SAND_STRIP : c->chunk_end;
+    c->begin = c->tile * SAND_LANES;
+    c->end = last * SAND_LANES;
+    c->tile = last;
+    return true;
+}
+
+#define SAND_FOR_SUM(w, i, n, sum)                                                           \
+    for (Cursor cursor_ = cursor_begin(w, n); cursor_next(w, &cursor_, sum);)                \
+        for (int64_t tile_ = cursor_.begin; tile_ < cursor_.end; tile_ += SAND_LANES)        \
+            _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+#define SAND_FOR(w, i, n) SAND_FOR_SUM(w, i, n, NULL)
+#define SAND_ADD(sum, i, k, value) ((sum).lane[k][(i) - tile_] += (value))
+#define SAND_TOP(sum, i, k, value) \
+    ((sum).lane[k][(i) - tile_] = (value) > (sum).lane[k][(i) - tile_] ? (value) : (sum).lane[k][(i) - tile_])
+
+SAND_INLINE bool worker_is_first(const Worker *w) { return w->id == 0; }
+SAND_INLINE double worker_seconds(const Worker *w) { return w->id == 0 ? sand_seconds() : 0; } // the first one's clock
+
+// What the first worker says, told to everyone.
+SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    if (w->id == 0 && first_says) sand_partials(w, 0)[0] = 1;
+    sum_total(w, &sum);
+    return sum.total[0] > 0;
+}
+
+#define SAND_EACH(w, i, n)                                                                   \
+    for (int64_t i = sand_chunk_begin((w)->first_chunk, n), end_ = sand_chunk_begin((w)->last_chunk, n); i < end_; i++)
+
+#endif
+
+#define REAL_TINY ((real)1e-30)
+
+// The real-valued functions of the precision at hand.
+SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
+SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
+SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }

@@ -1,0 +1,31 @@
+// Small-vector algebra, one text for every precision and machine. The including file defines
+//   SAND_VEC      the name of the vector type
+//   SAND_SCALAR   its component type
+//   SAND_VF(name) the name of a function, e.g. v3_##name
+//   SAND_INLINE   how a function is declared (static inline, or __device__ for CUDA)
+// The last three are undefined again at the end.
+
+typedef struct SAND_VEC {
+    SAND_SCALAR x, y, z;
+} SAND_VEC;
+
+SAND_INLINE SAND_VEC SAND_VF(make)(SAND_SCALAR x, SAND_SCALAR y, SAND_SCALAR z) {
+    SAND_VEC r;
+    r.x = x, r.y = y, r.z = z;
+    return r;
+}
+SAND_INLINE SAND_VEC SAND_VF(add)(SAND_VEC a, SAND_VEC b) { return SAND_VF(make)(a.x + b.x, a.y + b.y, a.z + b.z); }
+SAND_INLINE SAND_VEC SAND_VF(sub)(SAND_VEC a, SAND_VEC b) { return SAND_VF(make)(a.x - b.x, a.y - b.y, a.z - b.z); }
+SAND_INLINE SAND_VEC SAND_VF(scale)(SAND_SCALAR s, SAND_VEC a) { return SAND_VF(make)(s * a.x, s * a.y, s * a.z); }
+// a + s b
+SAND_INLINE SAND_VEC SAND_VF(madd)(SAND_VEC a, SAND_SCALAR s, SAND_VEC b) {
+    return SAND_VF(make)(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
+}
+SAND_INLINE SAND_SCALAR SAND_VF(dot)(SAND_VEC a, SAND_VEC b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+SAND_INLINE SAND_VEC SAND_VF(cross)(SAND_VEC a, SAND_VEC b) {
+    return SAND_VF(make)(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
+
+#undef SAND_VEC
+#undef SAND_SCALAR
+#undef SAND_VF
