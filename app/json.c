@@ -93,7 +93,11 @@ void json_bool(Json *json, const char *key, bool value) {
 }
 
 const char *json_shortest(double value, char text[JSON_NUMBER]) {
-    // 17 digits always suffice; fewer often do.
+    // Whole numbers as people write them; for the others 17 digits always suffice and fewer often do.
+    if (fabs(value) < 1e6 && value == floor(value)) {
+        snprintf(text, JSON_NUMBER, "%.0f", value);
+        return text;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, JSON_NUMBER, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;

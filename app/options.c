@@ -224,7 +224,7 @@ bool options_parse(Options *options, int argc, char **argv, SandError *error) {
 static void print_option(const OptionRow *row) {
     char left[96], value[64];
     snprintf(left, sizeof left, "--%s %s", row->name, value_text(row, value, sizeof value));
-    printf("  %-24s %s", left, row->text);
+    printf("  %-26s %s", left, row->text);
     if (row->preset) printf(" (default: %s)", row->preset);
     putchar('\n');
 }

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 24, SENTENCES = 20 };
+enum { BAR = 16, SENTENCES = 20 };
 
 double progress_now(void) {
     struct timespec t;
@@ -72,4 +72,5 @@ void progress_say(Progress *progress, const char *sentence) {
 void progress_end(Progress *progress) {
     erase_bar(progress);
     if (progress->unsaid) fprintf(stderr, "sandglass: %d messages were not shown\n", progress->unsaid);
+    progress->unsaid = 0;
 }

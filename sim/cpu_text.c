@@ -15,7 +15,8 @@
 #include "solve.inl"
 
 // Where the numbers that belong to the blocks begin in their one allocation, in multiples of the block count.
-enum { NORMAL = 0, MU = 4, DIAGONAL = 5, INVERSE_DIAGONAL = 6, ARM_A = 7, ARM_B = 11, PLANES = SAND_RADIAL ? 7 : 15 };
+enum { NORMAL = 0, HALF = 3, MU, FLAT, DIAGONAL, INVERSE_DIAGONAL, ONES, IMPULSE, SPOKE = IMPULSE + 4, RADIAL_PLANES = SPOKE + 4,
+       SPOKE_B = SPOKE + 4, ARM_A = SPOKE_B + 4, ARM_B = ARM_A + 3, PLANES = SAND_RADIAL ? RADIAL_PLANES : ARM_B + 3 };
 
 struct SandText {
     Op op;
@@ -78,6 +79,11 @@ static void store_four(real *out, SandVec3 v, double fourth) {
     out[0] = (real)v.x, out[1] = (real)v.y, out[2] = (real)v.z, out[3] = (real)fourth;
 }
 
+static void store_block(real *array, int64_t i, SandVec3 v) {
+    At at = at_of(i);
+    array[at_number(at, 3, 0)] = (real)v.x, array[at_number(at, 3, 1)] = (real)v.y, array[at_number(at, 3, 2)] = (real)v.z;
+}
+
 static void load_blocks(SandText *t, Worker *w) {
     const SandProblem *p = t->problem;
     int64_t n = t->op.n;
@@ -93,19 +99,24 @@ static void load_blocks(SandText *t, Worker *w) {
             double d = i < p->contact_count ? block_diagonal(p, c, 1, 1) : 1;
             if (i < p->contact_count) diagonals += d;
             t->a[i] = c->a, t->b[i] = c->b;
-            store_four(plane + NORMAL * n + 4 * i, c->normal, 0.5 * c->gap);
-#if !SAND_RADIAL
-            store_four(plane + ARM_A * n + 4 * i, c->arm_a, 0);
-            store_four(plane + ARM_B * n + 4 * i, c->arm_b, 0);
+            store_block(plane + NORMAL * n, i, c->normal);
+            plane[HALF * n + i] = (real)(0.5 * c->gap);
+#if SAND_RADIAL
+            store_four(plane + SPOKE * n + 4 * i, c->normal, 0.5 * c->gap);
+#else
+            store_block(plane + ARM_A * n, i, c->arm_a);
+            store_block(plane + ARM_B * n, i, c->arm_b);
+            store_four(plane + SPOKE * n + 4 * i, c->arm_a, 0);
+            store_four(plane + SPOKE_B * n + 4 * i, c->arm_b, 0);
 #endif
-            plane[MU * n + i] = (real)c->mu;
+            plane[MU * n + i] = (real)c->mu, plane[FLAT * n + i] = (real)(1 / (1 + c->mu * c->mu)), plane[ONES * n + i] = 1;
             plane[DIAGONAL * n + i] = (real)d, plane[INVERSE_DIAGONAL * n + i] = (real)(1 / d);
             SandVec3 start = i < p->contact_count ? p->start[i] : v3_make(0, 0, 0);
 #if SAND_ROWS == 3
             if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
-            row_store(t->vectors, i, vec_make((real)start.x, (real)start.y, (real)start.z));
+            store_block(t->vectors, i, start);
 #else
-            row_store(t->vectors, i, (real)v3_dot(start, c->normal));
+            t->vectors[i] = (real)v3_dot(start, c->normal);
 #endif
         }
         sand_partials(w, chunk)[0] = diagonals;
@@ -238,7 +249,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     t->problem = p;
     size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count, vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     if (!SAND_GROW(t->planes, t->planes_room, n * PLANES, "contacts", error) ||
-        !SAND_GROW(t->vectors, t->vectors_room, n * SAND_STRIDE * vectors, "solver vectors", error) ||
+        !SAND_GROW(t->vectors, t->vectors_room, n * SAND_ROWS * vectors, "solver vectors", error) ||
         !SAND_GROW(t->a, t->a_room, n, "contacts", error) || !SAND_GROW(t->b, t->b_room, n, "contacts", error) ||
         !SAND_GROW(t->mass, t->mass_room, bodies, "bodies", error) ||
         !SAND_GROW(t->inertia, t->inertia_room, bodies * SAND_INERTIA, "bodies", error) ||
@@ -247,15 +258,20 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
         return false;
     op->a = t->a, op->b = t->b;
     const real *plane = t->planes;
-    op->normal = plane + NORMAL * op->n, op->mu = plane + MU * op->n;
-#if !SAND_RADIAL
+    op->normal = plane + NORMAL * op->n, op->half = plane + HALF * op->n, op->mu = plane + MU * op->n;
+    op->flat = plane + FLAT * op->n, op->ones = plane + ONES * op->n;
+#if SAND_RADIAL
+    op->spoke = plane + SPOKE * op->n;
+#else
     op->arm_a = plane + ARM_A * op->n, op->arm_b = plane + ARM_B * op->n;
+    op->spoke_a = plane + SPOKE * op->n, op->spoke_b = plane + SPOKE_B * op->n;
 #endif
+    op->impulse = t->planes + IMPULSE * op->n;
     op->diagonal = plane + DIAGONAL * op->n, op->inverse_diagonal = plane + INVERSE_DIAGONAL * op->n;
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
-    op->free = t->free, op->body = t->body, op->scratch = t->scratch;
-    for (size_t v = 0; v < vectors && v < SAND_MAX_VECTORS; v++) t->run.solve.vector[v] = t->vectors + v * (size_t)op->n * SAND_STRIDE;
-    t->run.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_STRIDE;
+    op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body, op->scratch = t->scratch;
+    for (size_t v = 0; v < vectors && v < SAND_MAX_VECTORS; v++) t->run.solve.vector[v] = t->vectors + v * (size_t)op->n * SAND_ROWS;
+    t->run.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_ROWS;
     sand_team_run(team, load_work, t);
     op->colour_count = 0;
     if (def->solver == METHOD_gauss_seidel && def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED) return load_colours(t, error);
@@ -264,8 +280,8 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
 
 // --- solving ----------------------------------------------------------------------------------------------
 
-static SandVec3 world_impulse(const Op *op, int64_t i, Row r) {
-    Vec g = block_impulse(op, i, r);
+static SandVec3 world_impulse(const Op *op, At at, Row r) {
+    Vec g = block_impulse(op, at, r);
     return v3_make(g.x, g.y, g.z);
 }
 
@@ -276,7 +292,7 @@ static void solve_work(SandWorker *w, void *argument) {
     const Op *op = &t->op;
     const real *best = t->run.solve.vector[t->run.solve.best];
     SandSolution *s = t->solution;
-    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, i, row_load(best, i));
+    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(i), row_load(best, at_of(i)));
     SAND_EACH(w, k, t->problem->body_count) {
         const SandProblemBody *free = &t->problem->bodies[k];
         Body change = {{0}, {0}};
@@ -324,21 +340,24 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
 
 // --- for tests --------------------------------------------------------------------------------------------
 
-static Row row_of_world(const Op *op, int64_t i, SandVec3 v) {
+static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #if SAND_ROWS == 3
-    return (void)op, (void)i, vec_make((real)v.x, (real)v.y, (real)v.z);
+    return (void)op, (void)at, vec_make((real)v.x, (real)v.y, (real)v.z);
 #else
-    return vec_dot(vec_make((real)v.x, (real)v.y, (real)v.z), block_normal(op, i));
+    return vec_dot(vec_make((real)v.x, (real)v.y, (real)v.z), block_normal(op, at));
 #endif
 }
 
 static void product_work(SandWorker *w, void *argument) {
     SandText *t = argument;
     const Op *op = &t->op;
-    SAND_EACH(w, i, op->n) row_store(t->vectors, i, row_of_world(op, i, i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
+    SAND_EACH(w, i, op->n) row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
-    push(w, op, t->vectors, NULL, op->scratch);
-    SAND_EACH(w, i, op->blocks) t->y[i] = world_impulse(op, i, block_without_bias(op, i, block_pull(op, op->scratch, i)));
+    push_vector(w, op, t->vectors, op->still, op->scratch);
+    SAND_EACH(w, i, op->blocks) {
+        At at = at_of(i);
+        t->y[i] = world_impulse(op, at, block_without_bias(op, at, block_pull(op, op->scratch, at)));
+    }
 }
 
 static void text_product(SandText *t, SandTeam *team, const SandVec3 *x, SandVec3 *y) {
@@ -348,7 +367,10 @@ static void text_product(SandText *t, SandTeam *team, const SandVec3 *x, SandVec
 
 static void text_project(SandText *t, const SandVec3 *x, SandVec3 *y) {
     const Op *op = &t->op;
-    for (int64_t i = 0; i < op->blocks; i++) y[i] = world_impulse(op, i, block_project(op, i, row_of_world(op, i, x[i])));
+    for (int64_t i = 0; i < op->blocks; i++) {
+        At at = at_of(i);
+        y[i] = world_impulse(op, at, block_project(op, at, row_of_world(op, at, x[i])));
+    }
 }
 
 const SandTextVerbs SAND_VERBS = {text_create, text_destroy, text_load, text_solve, text_product, text_project};

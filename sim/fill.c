@@ -12,7 +12,8 @@ SandFill sand_default_fill(void) {
 // `enough` at once: the search for the nearest triangle would cross many empty cells.
 static double clear_distance(const SandBoundary *boundary, const SandPose *pose, SandVec3 point, double enough) {
     const SandTriangleMesh *mesh = boundary->mesh;
-    if (boundary->kind == SAND_MESH && !mesh->closed && pose_invert(*pose, point).z >= mesh->upper.z + enough) return enough;
+    bool ground = boundary->kind == SAND_MESH && !mesh->closed && mesh->face_count > 0 && mesh->normals[0].z > 0;
+    if (ground && pose_invert(*pose, point).z >= mesh->upper.z + enough) return enough;
     return sand_boundary_distance(boundary, pose, point);
 }
 
@@ -86,14 +87,17 @@ int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandEr
 
     // A thousand empty layers one after the other: it is not going to get better.
     long long tries = fill->tries;
+    double rise = fill->dense ? 0.70710678118654752 * fill->spacing : fill->spacing;
     for (int k = 0; placed < fill->count && empty < 1000 && tries > 0; k++) {
-        double z = fill->from + (fill->pour > 0 ? 0 : k * fill->spacing);
+        double z = fill->from + (fill->pour > 0 ? 0 : k * rise);
+        double shift = fill->dense && k % 2 ? 0.5 * fill->spacing : 0;
         double enter = fill->pour > 0 ? k * fill->spacing / fill->pour : 0;
         if (z > top) break;
         int before = placed;
         for (int i = 0; i < columns && tries > 0; i++)
             for (int j = 0; j < columns && placed < fill->count; j++, tries--) {
-                double x = (i - (columns - 1) / 2.) * fill->spacing, y = (j - (columns - 1) / 2.) * fill->spacing;
+                double x = (i - (columns - 1) / 2.) * fill->spacing + shift;
+                double y = (j - (columns - 1) / 2.) * fill->spacing + shift;
                 if (!in_region(world, fill, poses, x, y, z, margin)) continue;
                 if (!place(world, fill, random, x, y, z, enter, error)) {
                     sand_free(poses);
@@ -288,11 +292,11 @@ int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *ove
     Balls balls = {0};
     int found = gather_balls(world, &balls, error) ? 0 : -1;
     for (int i = 0; i < balls.count && found == 0; i++)
-        if (ball_in_wall(world, &balls.ball[i], tolerance, overlap) ||
-            ball_overlaps(world, &balls, i, tolerance, overlap))
+        if (ball_in_wall(world, &balls.ball[i], tolerance, overlap) || ball_overlaps(world, &balls, i, tolerance, overlap))
             found = 1;
     for (int i = 0; i < world->body_count && found == 0; i++)
-        if (world->shapes[world->shape[i]].ball_count == 0 && faced_overlaps(world, &balls, i, tolerance, overlap)) found = 1;
+        if (world->shapes[world->shape[i]].ball_count == 0 && faced_overlaps(world, &balls, i, tolerance, overlap))
+            found = 1;
     sand_free(balls.ball);
     sand_free(balls.head);
     return found;

@@ -37,9 +37,20 @@ static bool make_array(void *array, size_t count, size_t size, SandError *error)
 // ---------------------------------------------------------------------------------------------------------------
 // Faces
 
+static void make_plane(SandTriangleMesh *m, int f) {
+    SandMeshPlane *plane = &m->planes[f];
+    plane->normal = m->normals[f];
+    plane->offset = v3_dot(plane->normal, m->vertices[m->faces[f][0]]);
+    for (int k = 0; k < 3; k++) {
+        SandVec3 from = m->vertices[m->faces[f][k]], to = m->vertices[m->faces[f][(k + 1) % 3]];
+        plane->away[k] = v3_unit_or(v3_cross(v3_sub(to, from), plane->normal), plane->normal);
+        plane->border[k] = v3_dot(plane->away[k], from);
+    }
+}
+
 static bool make_faces(Builder *b) {
     SandTriangleMesh *m = b->mesh;
-    if (!MAKE(m->normals, m->face_count)) return false;
+    if (!MAKE(m->normals, m->face_count) || !MAKE(m->planes, m->face_count)) return false;
     for (int f = 0; f < m->face_count; f++) {
         const int *v = m->faces[f];
         for (int k = 0; k < 3; k++)
@@ -52,6 +63,7 @@ static bool make_faces(Builder *b) {
         if (!(v3_length(area) > 1e-9 * longest))
             return sand_fail(b->error, "%s: the triangle has no area", name_face(b, f).text);
         m->normals[f] = v3_unit_or(area, v3_make(0, 0, 1));
+        make_plane(m, f);
     }
     return true;
 }
@@ -83,13 +95,6 @@ static Half *sorted_halves(Builder *b) {
     return halves;
 }
 
-// In the plane of the face, at right angles to its side k, out of the face.
-static SandVec3 away_from(const SandTriangleMesh *m, int face, int side) {
-    SandVec3 along = v3_sub(m->vertices[m->faces[face][(side + 1) % 3]], m->vertices[m->faces[face][side]]);
-    SandVec3 away = v3_cross(along, m->normals[face]);
-    return v3_scale(1 / v3_length(away), away);
-}
-
 static void fold_edge(SandTriangleMesh *m, SandMeshEdge *e) {
     SandVec3 n = m->normals[e->face];
     e->normal = n;
@@ -114,10 +119,10 @@ static bool join_halves(Builder *b, const Half *half, int count, SandMeshEdge *e
     SandVec3 along = v3_sub(m->vertices[to], m->vertices[from]);
     e->length = v3_length(along);
     e->along = v3_scale(1 / e->length, along);
-    e->away = away_from(m, half->face, side);
+    e->away = m->planes[half->face].away[side];
     m->face_edges[half->face][side] = number;
     if (count == 2) {
-        e->away_other = away_from(m, half[1].face, half[1].side);
+        e->away_other = m->planes[half[1].face].away[half[1].side];
         m->face_edges[half[1].face][half[1].side] = number;
         if (v3_dot(m->normals[e->face], m->normals[e->other]) < -1 + 1e-12)
             return sand_fail(b->error, "%s: the triangle lies on its neighbour", name_face(b, half[1].face).text);
@@ -132,7 +137,8 @@ static bool make_edges(Builder *b) {
     Half *halves = sorted_halves(b);
     bool good = halves && MAKE(m->edges, n) && MAKE(m->face_edges, m->face_count);
     for (int i = 0, count; good && i < n; i += count) {
-        for (count = 1; i + count < n && halves[i + count].low == halves[i].low && halves[i + count].high == halves[i].high;) count++;
+        for (count = 1; i + count < n && halves[i + count].low == halves[i].low && halves[i + count].high == halves[i].high;)
+            count++;
         good = join_halves(b, &halves[i], count, &m->edges[m->edge_count], m->edge_count);
         m->edge_count++;
     }
@@ -145,13 +151,15 @@ static bool make_edges(Builder *b) {
 
 static double corner_angle(const SandTriangleMesh *m, int face, int k) {
     SandVec3 at = m->vertices[m->faces[face][k]];
-    SandVec3 p = v3_sub(m->vertices[m->faces[face][(k + 1) % 3]], at), q = v3_sub(m->vertices[m->faces[face][(k + 2) % 3]], at);
+    SandVec3 p = v3_sub(m->vertices[m->faces[face][(k + 1) % 3]], at),
+             q = v3_sub(m->vertices[m->faces[face][(k + 2) % 3]], at);
     return atan2(v3_length(v3_cross(p, q)), v3_dot(p, q));
 }
 
 static bool make_vertices(Builder *b) {
     SandTriangleMesh *m = b->mesh;
-    if (!MAKE(m->vertex_normals, m->vertex_count) || !MAKE(m->vertex_owner, m->vertex_count) || !MAKE(m->vertex_rim, m->vertex_count))
+    if (!MAKE(m->vertex_normals, m->vertex_count) || !MAKE(m->vertex_owner, m->vertex_count) ||
+        !MAKE(m->vertex_rim, m->vertex_count))
         return false;
     if (!MAKE(m->star_start, m->vertex_count + 1) || !MAKE(m->star, 2 * m->edge_count)) return false;
     for (int v = 0; v < m->vertex_count; v++) m->vertex_owner[v] = -1;
@@ -198,8 +206,10 @@ static bool check_rim(Builder *b) {
     }
     for (int v = 0; v < m->vertex_count && good; v++)
         if (next[v])
-            good = sand_fail(b->error, "%s: a second rim begins at vertex %d: the mesh has a hole; it must be closed or have one outer rim",
-                             name_face(b, m->edges[next[v] - 1].face).text, v + 1);
+            good = sand_fail(
+                b->error,
+                "%s: a second rim begins at vertex %d: the mesh has a hole; it must be closed or have one outer rim",
+                name_face(b, m->edges[next[v] - 1].face).text, v + 1);
     sand_free(next);
     return good;
 }
@@ -261,19 +271,20 @@ static bool make_grid(Builder *b) {
     SandTriangleMesh *m = b->mesh;
     choose_cell(m);
     int cells = (int)cell_total(m);
-    if (!MAKE(m->cell_start, cells + 1) || !MAKE(m->cell_faces, entry_total(m)) || !MAKE(m->face_cell, m->face_count)) return false;
+    if (!MAKE(m->cell_start, cells + 1) || !MAKE(m->cell_faces, entry_total(m))) return false;
     for (int pass = 0; pass < 2; pass++) {
         for (int f = m->face_count - 1; f >= 0; f--) {
-            int high[3], *low = m->face_cell[f];
+            int low[3], high[3];
             face_cells(m, f, low, high);
             for (int z = low[2]; z <= high[2]; z++)
                 for (int y = low[1]; y <= high[1]; y++)
                     for (int x = low[0]; x <= high[0]; x++) {
                         int *at = &m->cell_start[cell_index(m, x, y, z)];
+                        uint32_t first = (x == low[0] ? 1u : 0) | (y == low[1] ? 2u : 0) | (z == low[2] ? 4u : 0);
                         if (pass == 0)
                             (*at)++;
                         else
-                            m->cell_faces[--*at] = f;
+                            m->cell_faces[--*at] = 8 * (uint32_t)f + first;
                     }
         }
         for (int c = 0; pass == 0 && c < cells; c++) m->cell_start[c + 1] += m->cell_start[c];
@@ -288,8 +299,8 @@ static bool copy_input(Builder *b, const SandVec3 *vertices, int vertex_count, c
     if (face_count < 1) return sand_fail(b->error, "%s: the mesh has no triangles", b->source);
     // Edges are at most three a face, so this keeps every feature number in its bits.
     if ((double)vertex_count + 4.0 * face_count >= SAND_MAX_FEATURE)
-        return sand_fail(b->error, "%s: %d triangles and %d vertices are too many; the limit is about 3.7 million triangles", b->source,
-                         face_count, vertex_count);
+        return sand_fail(b->error, "%s: %d triangles and %d vertices are too many; the limit is about 3.7 million triangles",
+                         b->source, face_count, vertex_count);
     if (!MAKE(m->vertices, vertex_count) || !MAKE(m->faces, face_count)) return false;
     memcpy(m->vertices, vertices, (size_t)vertex_count * sizeof *vertices);
     memcpy(m->faces, faces, (size_t)face_count * sizeof *faces);
@@ -312,8 +323,9 @@ SandTriangleMesh *sand_mesh_make(const SandVec3 *vertices, int vertex_count, con
 
 void sand_mesh_free(SandTriangleMesh *m) {
     if (!m) return;
-    void *arrays[] = {m->vertices,     m->faces,      m->normals, m->face_edges, m->edges,      m->vertex_normals, m->vertex_owner,
-                      m->vertex_rim,   m->star_start, m->star,    m->cell_start, m->cell_faces, m->face_cell};
+    void *arrays[] = {m->vertices,       m->faces,        m->normals,    m->face_edges, m->edges,
+                      m->vertex_normals, m->vertex_owner, m->vertex_rim, m->star_start, m->star,
+                      m->cell_start,     m->cell_faces,   m->planes};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
     sand_free(m);
 }
@@ -321,7 +333,8 @@ void sand_mesh_free(SandTriangleMesh *m) {
 static void fill_terrain(SandVec3 *vertices, int (*faces)[3], const double *heights, int nx, int ny, SandVec3 half) {
     for (int j = 0; j < ny; j++)
         for (int i = 0; i < nx; i++)
-            vertices[j * nx + i] = v3_make(half.x * (2.0 * i / (nx - 1) - 1), half.y * (2.0 * j / (ny - 1) - 1), heights[j * nx + i]);
+            vertices[j * nx + i] =
+                v3_make(half.x * (2.0 * i / (nx - 1) - 1), half.y * (2.0 * j / (ny - 1) - 1), heights[j * nx + i]);
     for (int j = 0, f = 0; j + 1 < ny; j++)
         for (int i = 0; i + 1 < nx; i++) {
             int v = j * nx + i, right = v + 1, up = v + nx, both = up + 1;
@@ -336,7 +349,8 @@ SandTriangleMesh *sand_mesh_terrain(const double *heights, int nx, int ny, SandV
         return sand_fail(error, "terrain: half %g by %g must be finite and above 0", half.x, half.y), NULL;
     if (9.0 * nx * ny >= SAND_MAX_FEATURE) return sand_fail(error, "terrain: %d by %d heights are too many", nx, ny), NULL;
     for (int i = 0; i < nx * ny; i++)
-        if (!isfinite(heights[i])) return sand_fail(error, "terrain: height %d of row %d is not finite", i % nx, i / nx), NULL;
+        if (!isfinite(heights[i]))
+            return sand_fail(error, "terrain: height %d of row %d is not finite", i % nx, i / nx), NULL;
     Builder builder = {.error = error}, *b = &builder;
     SandVec3 *vertices = NULL;
     int(*faces)[3] = NULL, face_count = 2 * (nx - 1) * (ny - 1);

@@ -52,7 +52,8 @@ static void ask_edge(Query *q, int number) {
     double t = v3_dot(d, e->along);
     if (t < 0 || t > e->length) return;
     if (v3_dot(d, e->away) < -q->slack || (e->other >= 0 && v3_dot(d, e->away_other) < -q->slack)) return;
-    consider_point(q, v3_madd(d, -t, e->along), e->normal, e->fold == SAND_FOLD_RIM, (uint32_t)(q->mesh->face_count + number));
+    consider_point(q, v3_madd(d, -t, e->along), e->normal, e->fold == SAND_FOLD_RIM,
+                   (uint32_t)(q->mesh->face_count + number));
 }
 
 static void ask_vertex(Query *q, int v) {
@@ -70,22 +71,20 @@ static void ask_vertex(Query *q, int v) {
 // A face also answers for the edges and vertices of which it is the lowest face, so that each is asked once.
 static void ask_face(Query *q, int f) {
     const SandTriangleMesh *m = q->mesh;
-    const int *v = m->faces[f], *edges = m->face_edges[f];
-    SandVec3 n = m->normals[f];
-    double distance = v3_dot(n, v3_sub(q->center, m->vertices[v[0]]));
-    if (fabs(distance) > q->range) return; // its edges and vertices lie in its plane, so they are out of range too
-    bool inside = true;
+    const SandMeshPlane *plane = &m->planes[f];
+    double distance = v3_dot(plane->normal, q->center) - plane->offset;
+    if (fabs(distance) > q->range) return; // edges and vertices lie in the plane too, so they are as far
+    double beyond[3];
+    for (int k = 0; k < 3; k++) beyond[k] = v3_dot(plane->away[k], q->center) - plane->border[k];
+    double most = fmax(beyond[0], fmax(beyond[1], beyond[2]));
+    if (most > 0 && most * most + distance * distance > q->range * q->range) return; // nor is any part of it nearer
+    if (most <= q->slack) consider(q, plane->normal, distance, (uint32_t)f);
+    if (most < -q->slack) return; // well inside, no edge and no vertex is nearer than the face
+
     for (int k = 0; k < 3; k++) {
-        const SandMeshEdge *e = &m->edges[edges[k]];
-        SandVec3 away = e->face == f ? e->away : e->away_other;
-        double beyond = v3_dot(away, v3_sub(q->center, m->vertices[v[k]]));
-        if (beyond > q->range) return; // the whole face is further than that
-        if (beyond > q->slack) inside = false;
-    }
-    if (inside) consider(q, n, distance, (uint32_t)f);
-    for (int k = 0; k < 3; k++) {
-        if (m->edges[edges[k]].face == f) ask_edge(q, edges[k]);
-        if (m->vertex_owner[v[k]] == f) ask_vertex(q, v[k]);
+        bool over = beyond[k] >= -q->slack, over_last = beyond[(k + 2) % 3] >= -q->slack;
+        if (over && m->edges[m->face_edges[f][k]].face == f) ask_edge(q, m->face_edges[f][k]);
+        if ((over || over_last) && m->vertex_owner[m->faces[f][k]] == f) ask_vertex(q, m->faces[f][k]);
     }
 }
 
@@ -108,23 +107,29 @@ static void ask_all(Query *q) {
         for (int y = low[1]; y <= high[1]; y++)
             for (int x = low[0]; x <= high[0]; x++) {
                 int cell = (z * m->dim[1] + y) * m->dim[0] + x;
-                for (int i = m->cell_start[cell]; i < m->cell_start[cell + 1]; i++) {
-                    // A face in many cells is asked in the first of them that the query visits.
-                    const int *first = m->face_cell[m->cell_faces[i]];
-                    if (x == (first[0] > low[0] ? first[0] : low[0]) && y == (first[1] > low[1] ? first[1] : low[1]) &&
-                        z == (first[2] > low[2] ? first[2] : low[2]))
-                        ask_face(q, m->cell_faces[i]);
-                }
+                // A face in many cells is asked in the first of them that the query visits: on each axis that is the
+                // query's first cell or the face's own.
+                uint32_t later = (x > low[0] ? 1u : 0) | (y > low[1] ? 2u : 0) | (z > low[2] ? 4u : 0);
+                for (int i = m->cell_start[cell]; i < m->cell_start[cell + 1]; i++)
+                    if (!(later & ~m->cell_faces[i])) ask_face(q, (int)(m->cell_faces[i] / 8));
             }
 }
 
-int sand_mesh_touch(const SandTriangleMesh *mesh, SandVec3 center, double radius, double reach, SandTouch *touches, int room) {
+int sand_mesh_touch(const SandTriangleMesh *mesh, SandVec3 center, double radius, double reach, SandTouch *touches,
+                    int room) {
     double range = radius + reach;
-    Query q = {.mesh = mesh, .center = center, .range = range, .slack = SLACK * range, .best = INFINITY, .touches = touches, .room = room};
+    Query q = {.mesh = mesh,
+               .center = center,
+               .range = range,
+               .slack = SLACK * range,
+               .best = INFINITY,
+               .touches = touches,
+               .room = room};
     ask_all(&q);
     // What is seen from behind is hidden by something nearer, unless it is itself the nearest: then the centre is below
     // the surface. Deeper than its radius a ball is taken to be elsewhere.
-    if (q.best < 0 && q.best >= -radius) put(&q, q.nearest);
+    if (q.best < -radius) return 0;
+    if (q.best < 0) put(&q, q.nearest);
     for (int i = 0; i < q.count && i < room; i++) touches[i].gap -= radius;
     return q.count;
 }

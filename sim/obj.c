@@ -53,7 +53,8 @@ static bool read_corner(Reader *r, const char **text, int *vertex) {
     if (*end && !strchr(" \t\r\n", *end)) return wrong(r, "a face has vertex numbers only: f a b c");
     if (number < 0) number += r->vertex_count + 1;
     if (number < 1 || number > r->vertex_count)
-        return sand_fail(r->error, "%s:%d: there is no vertex %ld; %d are known so far", r->path, r->line, number, r->vertex_count);
+        return sand_fail(r->error, "%s:%d: there is no vertex %ld; %d are known so far", r->path, r->line, number,
+                         r->vertex_count);
     *vertex = (int)number - 1;
     *text = end;
     return true;
@@ -93,7 +94,8 @@ static bool read_line(Reader *r, char *text) {
     if (length == 1 && *text == 'f') return read_face(r, rest);
     for (size_t i = 0; i < sizeof passed_over / sizeof *passed_over; i++)
         if (strlen(passed_over[i]) == length && !strncmp(passed_over[i], text, length)) return true;
-    return sand_fail(r->error, "%s:%d: '%.*s' is not known; expected v or f", r->path, r->line, (int)(length < 40 ? length : 40), text);
+    return sand_fail(r->error, "%s:%d: '%.*s' is not known; expected v or f", r->path, r->line,
+                     (int)(length < 40 ? length : 40), text);
 }
 
 static bool read_all(Reader *r, FILE *file) {

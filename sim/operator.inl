@@ -1,6 +1,7 @@
 // The operator a solver sees: blocks, the product with N = D' M^-1 D, and the projection on K. N is never
 // assembled. The product is two gathers, with no atomics, so it gives the same bits every time:
-//   push  per body: sum the impulses of its contacts, scale by M^-1, add the free velocity
+//   push  per body: sum the impulses of its contacts, scale by M^-1, add the free velocity. It reads the impulses as
+//         they were published: a loop that makes the next x publishes its blocks as it goes
 //   pull  per contact: the relative velocity of its two bodies at the point, plus the stabilisation term
 // so that pull after push(x) is the gradient (N x + r)_i of q at x.
 //
@@ -20,10 +21,7 @@ typedef struct Body {
     real w[4]; // the fourth is the radius of a sphere
 } Body;
 
-enum {
-    SAND_STRIDE = SAND_ROWS == 3 ? 4 : 1,  // numbers a block takes in a vector
-    SAND_INERTIA = SAND_RADIAL ? 1 : 6,    // numbers of an inertia: a scalar, or xx, yy, zz, xy, xz, yz
-};
+enum { SAND_INERTIA = SAND_RADIAL ? 1 : 6 }; // numbers of an inertia: a scalar, or xx, yy, zz, xy, xz, yz
 
 typedef struct Op {
     int64_t n;      // blocks, padded to SAND_LANES; the padding has no normal and touches the last body
@@ -34,16 +32,23 @@ typedef struct Op {
     double tau;     // of the residual: 1 / mean(trace N_ii / rows)
     // Blocks.
     const int *a, *b;
-    const real *normal; // 4 each: n, half the gap
-#if !SAND_RADIAL
-    const real *arm_a, *arm_b; // 4 each
+    const real *normal;        // 3 numbers each
+#if SAND_RADIAL
+    const real *spoke;         // 4 numbers each, together: the normal and half the gap
+#else
+    const real *arm_a, *arm_b; // 3 numbers each
+    const real *spoke_a, *spoke_b; // 4 numbers each, together: the same again
 #endif
-    const real *mu;
+    const real *half;          // half the gap
+    real *impulse;             // 4 numbers each, together: what was published
+    const real *mu, *flat;     // friction, and 1 / (1 + mu^2)
     const real *diagonal, *inverse_diagonal; // trace N_ii / rows, and one over it
+    const real *ones;          // instead of these two where nothing is preconditioned
     // Bodies.
     const real *inverse_mass;
     const real *inverse_inertia;
     const Body *free;             // velocities before contact
+    const Body *still;            // one body at rest
     Body *body;                   // velocities now: what push writes
     Body *scratch;                // room for another push
     const int *first;             // contacts first[k] .. first[k+1]-1 have body k as their a
@@ -60,7 +65,8 @@ typedef struct Op {
     const real *batch_step; // one over the diagonal when hubs are split among their contacts
 } Op;
 
-SAND_INLINE Vec vec_at(const real *p) { return vec_make(p[0], p[1], p[2]); }
+SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
+SAND_INLINE Vec vec_at(const real *x, At at) { return vec_make(x[at_number(at, 3, 0)], x[at_number(at, 3, 1)], x[at_number(at, 3, 2)]); }
 
 // --- blocks -----------------------------------------------------------------------------------------------
 
@@ -69,41 +75,42 @@ typedef Vec Row;
 SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return vec_madd(a, s, b); }
 SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a, b); }
-SAND_INLINE Row row_load(const real *x, int64_t i) { return vec_at(x + 4 * i); }
-SAND_INLINE void row_store(real *x, int64_t i, Row r) { x[4 * i] = r.x, x[4 * i + 1] = r.y, x[4 * i + 2] = r.z, x[4 * i + 3] = 0; }
+SAND_INLINE Row row_load(const real *x, At at) { return vec_at(x, at); }
+SAND_INLINE void row_store(real *x, At at, Row r) {
+    x[at_number(at, 3, 0)] = r.x, x[at_number(at, 3, 1)] = r.y, x[at_number(at, 3, 2)] = r.z;
+}
 #else
 typedef real Row;
 SAND_INLINE Row row_sub(Row a, Row b) { return a - b; }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return a + s * b; }
 SAND_INLINE real row_dot(Row a, Row b) { return a * b; }
-SAND_INLINE Row row_load(const real *x, int64_t i) { return x[i]; }
-SAND_INLINE void row_store(real *x, int64_t i, Row r) { x[i] = r; }
+SAND_INLINE Row row_load(const real *x, At at) { return x[at_block(at)]; }
+SAND_INLINE void row_store(real *x, At at, Row r) { x[at_block(at)] = r; }
 #endif
 
-SAND_INLINE Vec block_normal(const Op *op, int64_t i) { return vec_at(op->normal + 4 * i); }
+SAND_INLINE Vec block_normal(const Op *op, At at) { return vec_at(op->normal, at); }
 
 // The stabilisation term b_i = max(gap / h, -recovery).
-SAND_INLINE real block_bias(const Op *op, int64_t i) {
-    return real_max(op->normal[4 * i + 3] * (real)(2 / op->step), (real)-op->recovery);
-}
+SAND_INLINE real block_bias(const Op *op, real half_gap) { return real_max(half_gap * (real)(2 / op->step), (real)-op->recovery); }
 
 // The impulse on b as a vector of the world.
-SAND_INLINE Vec block_impulse(const Op *op, int64_t i, Row r) {
+SAND_INLINE Vec block_impulse(const Op *op, At at, Row r) {
 #if SAND_ROWS == 3
-    return (void)op, (void)i, r;
+    return (void)op, (void)at, r;
 #else
-    return vec_scale(r, block_normal(op, i));
+    return vec_scale(r, block_normal(op, at));
 #endif
 }
 
 // --- projection -------------------------------------------------------------------------------------------
 
 // Nearest point of the friction cone around the unit vector n. Without branches, so that lanes go side by side.
-SAND_INLINE Vec cone_project(Vec x, Vec n, real mu) {
+// flat = 1 / (1 + mu^2).
+SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
     real xn = vec_dot(x, n);
     Vec t = vec_madd(x, -xn, n);
     real xt = real_sqrt(vec_dot(t, t));
-    real q = (mu * xt + xn) / (1 + mu * mu);      // normal part of the nearest point on the surface
+    real q = (mu * xt + xn) * flat;               // normal part of the nearest point on the surface
     q = real_max(q, 0);                           // below zero: the polar cone, whose nearest point is the tip
     real side = mu * q / real_max(xt, REAL_TINY); // how much of t is left
     bool within = xt <= mu * xn;
@@ -112,17 +119,18 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu) {
     return vec_madd(vec_scale(side, t), normal, n);
 }
 
-SAND_INLINE Row block_project(const Op *op, int64_t i, Row x) {
+SAND_INLINE Row block_project(const Op *op, At at, Row x) {
 #if SAND_ROWS == 3
-    return cone_project(x, block_normal(op, i), op->mu[i]);
+    int64_t i = at_block(at);
+    return cone_project(x, block_normal(op, at), op->mu[i], op->flat[i]);
 #else
-    return (void)op, (void)i, real_max(x, 0);
+    return (void)op, (void)at, real_max(x, 0);
 #endif
 }
 
 // --- the product: pull ------------------------------------------------------------------------------------
 
-// What a contact reads of its two bodies.
+// What a contact reads of its two bodies, and what it needs beside its normal.
 typedef struct Pair {
     Vec u; // difference of velocities, b minus a
 #if SAND_RADIAL
@@ -130,55 +138,56 @@ typedef struct Pair {
 #else
     Vec wa, wb;
 #endif
+    real half, mu;
 } Pair;
 
 // The gradient (N x + r)_i from the velocities of the two bodies.
-SAND_INLINE Row block_gradient(const Op *op, int64_t i, Pair p) {
-    Vec n = block_normal(op, i);
+SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
+    Vec n = block_normal(op, at);
 #if SAND_RADIAL
     Vec u = vec_sub(p.u, vec_cross(p.s, n));
 #else
-    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, vec_at(op->arm_b + 4 * i)), vec_cross(p.wa, vec_at(op->arm_a + 4 * i))));
+    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, vec_at(op->arm_b, at)), vec_cross(p.wa, vec_at(op->arm_a, at))));
 #endif
-    real un = vec_dot(u, n);
+    real un = vec_dot(u, n), bias = block_bias(op, p.half);
 #if SAND_ROWS == 3
     // Where mu = 0 only the normal row exists.
-    Vec t = vec_madd(u, -un, n);
-    real keep = op->mu[i] > 0 ? (real)1 : (real)0;
-    return vec_madd(vec_scale(keep, t), un + block_bias(op, i), n);
+    real keep = p.mu > 0 ? (real)1 : (real)0;
+    return vec_madd(vec_scale(keep, u), un + bias - keep * un, n);
 #else
-    return un + block_bias(op, i);
+    return un + bias;
 #endif
 }
 
-SAND_INLINE Pair block_pair(const Op *op, const Body *body, int64_t i) {
+// The same velocities for one contact at a time, and as whole vectors for a tile of them.
+SAND_INLINE Row block_pull(const Op *op, const Body *body, At at) {
+    int64_t i = at_block(at);
     const Body *a = &body[op->a[i]], *b = &body[op->b[i]];
     Pair p;
-    p.u = vec_sub(vec_at(b->v), vec_at(a->v));
+    p.half = op->half[i], p.mu = op->mu[i];
+    p.u = vec_sub(vec_of(b->v), vec_of(a->v));
 #if SAND_RADIAL
-    real half = op->normal[4 * i + 3];
-    p.s = vec_madd(vec_scale(half + a->w[3], vec_at(a->w)), half + b->w[3], vec_at(b->w));
+    p.s = vec_madd(vec_scale(p.half + a->w[3], vec_of(a->w)), p.half + b->w[3], vec_of(b->w));
 #else
-    p.wa = vec_at(a->w), p.wb = vec_at(b->w);
+    p.wa = vec_of(a->w), p.wb = vec_of(b->w);
 #endif
-    return p;
+    return block_gradient(op, at, p);
 }
 
-SAND_INLINE Row block_pull(const Op *op, const Body *body, int64_t i) { return block_gradient(op, i, block_pair(op, body, i)); }
-
-// The same for hot loops: SAND_FOR_PULL(w, i, op, body, &sum) { Row g = SAND_PULL(op, i); ... }. On the CPU the
-// bodies of a tile are fetched first, each as whole vectors, so that the rest goes side by side.
+// For hot loops: SAND_FOR_PULL(w, i, op, body, &sum) { Row g = SAND_PULL(op, at); ... }. On the CPU the bodies of a
+// tile are fetched first, each as whole vectors, so that the rest goes side by side.
 #ifdef __CUDACC__
-#define SAND_FOR_PULL(w, i, op, from, sum) const Body *pull_from_ = from; SAND_FOR_SUM(w, i, (op)->n, sum)
-#define SAND_PULL(op, i) block_pull(op, pull_from_, i)
+#define SAND_FOR_PULL(w, i, op, from, sum) \
+    for (const Body *pull_from_ = from; pull_from_; pull_from_ = NULL) SAND_FOR_SUM(w, i, (op)->n, sum)
+#define SAND_PULL(op, at) block_pull(op, pull_from_, at)
 #else
 typedef struct Tile {
     int64_t begin;
-    real u[SAND_LANES][4];
+    Four u[SAND_LANES]; // the fourth is half the gap
 #if SAND_RADIAL
-    real s[SAND_LANES][4];
+    Four s[SAND_LANES]; // the fourth is mu
 #else
-    real wa[SAND_LANES][4], wb[SAND_LANES][4];
+    Four wa[SAND_LANES], wb[SAND_LANES]; // the fourth is mu
 #endif
 } Tile;
 
@@ -187,28 +196,31 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, int64_t 
     tile->begin = begin;
     for (int l = 0; l < SAND_LANES; l++) {
         const Body *a = &body[op->a[begin + l]], *b = &body[op->b[begin + l]];
+        real half = op->half[begin + l], mu = op->mu[begin + l];
+        Four wa = four_load(a->w), wb = four_load(b->w);
+        tile->u[l] = four_with_last(four_sub(four_load(b->v), four_load(a->v)), half);
 #if SAND_RADIAL
-        real half = op->normal[4 * (begin + l) + 3], p = half + a->w[3], q = half + b->w[3];
-        for (int k = 0; k < 4; k++) tile->u[l][k] = b->v[k] - a->v[k];
-        for (int k = 0; k < 4; k++) tile->s[l][k] = p * a->w[k] + q * b->w[k];
+        Four s = four_add(four_scale(half + four_last(wa), wa), four_scale(half + four_last(wb), wb));
+        tile->s[l] = four_with_last(s, mu);
 #else
-        for (int k = 0; k < 4; k++) tile->u[l][k] = b->v[k] - a->v[k];
-        for (int k = 0; k < 4; k++) tile->wa[l][k] = a->w[k];
-        for (int k = 0; k < 4; k++) tile->wb[l][k] = b->w[k];
+        tile->wa[l] = four_with_last(wa, mu), tile->wb[l] = four_with_last(wb, mu);
 #endif
     }
     return true;
 }
 
-SAND_INLINE Row tile_pull(const Tile *tile, const Op *op, int64_t i, int64_t lane) {
+SAND_INLINE Row tile_pull(const Tile *tile, const Op *op, At at) {
     Pair p;
-    p.u = vec_at(tile->u[lane]);
+    const real *u = (const real *)tile->u + 4 * at.lane;
+    p.u = vec_of(u), p.half = u[3];
 #if SAND_RADIAL
-    p.s = vec_at(tile->s[lane]);
+    const real *s = (const real *)tile->s + 4 * at.lane;
+    p.s = vec_of(s), p.mu = s[3];
 #else
-    p.wa = vec_at(tile->wa[lane]), p.wb = vec_at(tile->wb[lane]);
+    const real *wa = (const real *)tile->wa + 4 * at.lane, *wb = (const real *)tile->wb + 4 * at.lane;
+    p.wa = vec_of(wa), p.wb = vec_of(wb), p.mu = (real)0.5 * (wa[3] + wb[3]);
 #endif
-    return block_gradient(op, i, p);
+    return block_gradient(op, at, p);
 }
 
 #define SAND_FOR_PULL(w, i, op, from, sum)                                                                   \
@@ -217,43 +229,59 @@ SAND_INLINE Row tile_pull(const Tile *tile, const Op *op, int64_t i, int64_t lan
              tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);)                     \
             for (int64_t tile_ = fetched_.begin, once_ = 1; once_; once_ = 0)                                \
                 _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
-#define SAND_PULL(op, i) tile_pull(&fetched_, op, i, (i) - tile_)
+#define SAND_PULL(op, at) tile_pull(&fetched_, op, at)
 #endif
 
 // What a pull gave, without the stabilisation term: the product with N alone, when the free velocities were left
 // out of the push.
-SAND_INLINE Row block_without_bias(const Op *op, int64_t i, Row y) {
+SAND_INLINE Row block_without_bias(const Op *op, At at, Row y) {
+    real bias = block_bias(op, op->half[at_block(at)]);
 #if SAND_ROWS == 3
-    return vec_madd(y, -block_bias(op, i), block_normal(op, i));
+    return vec_madd(y, -bias, block_normal(op, at));
 #else
-    return y - block_bias(op, i);
+    return y - bias;
 #endif
 }
 
 // --- the product: push ------------------------------------------------------------------------------------
 
-// The turning impulse of an impulse g on b, about the centre of body k, which is a (side -1) or b (side +1).
-SAND_INLINE Vec block_turning(const Op *op, int64_t i, int64_t k, int side, Vec g) {
-#if SAND_RADIAL
-    // Both arms point to the other body, so it is -arm (n x g) on either side.
-    real arm = op->free[k].w[3] + op->normal[4 * i + 3];
-    return (void)side, vec_scale(-arm, vec_cross(block_normal(op, i), g));
-#else
-    (void)k;
-    if (side < 0) return vec_cross(g, vec_at(op->arm_a + 4 * i));
-    return vec_cross(vec_at(op->arm_b + 4 * i), g);
-#endif
+// Makes the impulse of a block known to the next push.
+SAND_INLINE void block_publish(const Op *op, At at, Row r) {
+    Vec g = block_impulse(op, at, r);
+    real *out = op->impulse + 4 * at_block(at);
+    out[0] = g.x, out[1] = g.y, out[2] = g.z, out[3] = 0;
 }
 
-// Adds the impulse of block i to the sums f, t of its body k.
-SAND_INLINE void block_gather(const Op *op, const real *x, int64_t i, int64_t k, int side, Vec *f, Vec *t) {
-    Vec g = block_impulse(op, i, row_load(x, i));
-    *f = vec_madd(*f, (real)side, g);
-#if SAND_ROWS == 3 || !SAND_RADIAL
-    *t = vec_add(*t, block_turning(op, i, k, side, g));
+// Impulse and turning impulse on a body. The turning one is kept as (z, x, y): a cross product by fours ends in a
+// turn of its components, which is left to the end of the sum.
+typedef struct Sums {
+    Four f, t;
+} Sums;
+
+SAND_INLINE Sums sums_zero(void) {
+    Sums s = {four_zero(), four_zero()};
+    return s;
+}
+
+// a x b, still to be turned
+SAND_INLINE Four four_cross(Four a, Four b) { return four_sub(four_mul(a, four_turned(b)), four_mul(four_turned(a), b)); }
+
+// Adds the published impulse of block i to the sums of body k, which is its a (side -1) or b (side +1).
+SAND_INLINE Sums block_gather(const Op *op, int64_t i, int side, real radius, Sums s) {
+    Four g = four_load(op->impulse + 4 * i);
+    s.f = side < 0 ? four_sub(s.f, g) : four_add(s.f, g);
+#if SAND_ROWS == 3 && SAND_RADIAL
+    // Both arms point to the other body, so it is -arm (n x g) on either side.
+    Four n = four_load(op->spoke + 4 * i);
+    s.t = four_sub(s.t, four_scale(radius + four_last(n), four_cross(n, g)));
+#elif SAND_RADIAL
+    (void)radius; // a normal impulse on a sphere does not turn it
 #else
-    (void)t, (void)k; // a normal impulse on a sphere does not turn it
+    (void)radius;
+    Four c = four_cross(four_load((side < 0 ? op->spoke_a : op->spoke_b) + 4 * i), g);
+    s.t = side < 0 ? four_sub(s.t, c) : four_add(s.t, c);
 #endif
+    return s;
 }
 
 SAND_INLINE Vec body_turn(const Op *op, int64_t k, Vec t) {
@@ -265,63 +293,74 @@ SAND_INLINE Vec body_turn(const Op *op, int64_t k, Vec t) {
 #endif
 }
 
-// Adds M^-1 (f, t) to the velocity of body k.
-SAND_INLINE void body_add(const Op *op, Body *body, int64_t k, Vec f, Vec t) {
-    real m = op->inverse_mass[k];
-    Vec turn = body_turn(op, k, t);
-    body->v[0] += m * f.x, body->v[1] += m * f.y, body->v[2] += m * f.z;
-    body->w[0] += turn.x, body->w[1] += turn.y, body->w[2] += turn.z;
-}
-
-// Writes base + M^-1 (f, t) for body k; base is NULL for the product alone, without the free velocities.
-SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, int64_t k, Vec f, Vec t) {
-    Body r = {{0, 0, 0, 0}, {0, 0, 0, op->free[k].w[3]}};
-    if (base) r = base[k];
-    body_add(op, &r, k, f, t);
-    out[k] = r;
+// out[k] = base + M^-1 (f, t) for body k.
+SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, int64_t k, Sums s) {
+    Four t = four_turned(s.t);
+    four_store(out[k].v, four_add(four_load(base->v), four_scale(op->inverse_mass[k], s.f)));
+#if SAND_RADIAL
+    Four w = four_load(base->w);
+    four_store(out[k].w, four_with_last(four_add(w, four_scale(op->inverse_inertia[k], t)), four_last(w)));
+#else
+    real turning[4];
+    four_store(turning, t);
+    Vec w = body_turn(op, k, vec_of(turning));
+    out[k].w[0] = base->w[0] + w.x, out[k].w[1] = base->w[1] + w.y, out[k].w[2] = base->w[2] + w.z;
+#endif
 }
 
 // Entries e0 .. e1-1 of the contacts of body k, counting those where it is a and then those where it is b.
-SAND_INLINE void body_gather(const Op *op, const real *x, int64_t k, int e0, int e1, Vec *f, Vec *t) {
+SAND_INLINE Sums body_gather(const Op *op, int64_t k, int e0, int e1) {
     int owned = op->first[k + 1] - op->first[k], begin = op->first[k], other = op->second[k] - owned;
     int middle = e1 < owned ? e1 : owned;
-    for (int e = e0; e < middle; e++) block_gather(op, x, begin + e, k, -1, f, t);
-    for (int e = e0 > owned ? e0 : owned; e < e1; e++) block_gather(op, x, op->list[other + e], k, +1, f, t);
+    real radius = op->free[k].w[3];
+    Sums s = sums_zero();
+    for (int e = e0; e < middle; e++) s = block_gather(op, begin + e, -1, radius, s);
+    for (int e = e0 > owned ? e0 : owned; e < e1; e++) s = block_gather(op, op->list[other + e], +1, radius, s);
+    return s;
 }
 
 SAND_INLINE int body_contacts(const Op *op, int64_t k) {
     return op->first[k + 1] - op->first[k] + op->second[k + 1] - op->second[k];
 }
 
-// out = base + M^-1 D x for all bodies; ends with a barrier. Bodies of many contacts are summed in pieces first.
-SAND_TEXT void push(Worker *w, const Op *op, const real *x, const Body *base, Body *out) {
+// out = base + M^-1 D x for all bodies, where x is what was published; begins and ends with a barrier. base is
+// op->free, or op->still for the product alone. Bodies of many contacts are summed in pieces first.
+SAND_TEXT void push(Worker *w, const Op *op, const Body *base, Body *out) {
+    int64_t stride = base == op->still ? 0 : 1; // one body at rest stands for all
+    sand_barrier(w);
     if (op->hub_count) {
         SAND_EACH(w, p, op->piece_count) {
             int j = op->piece_hub[p], k = op->hub[j];
             int e0 = (int)(p - op->hub_piece[j]) * SAND_HUB, e1 = e0 + SAND_HUB, all = body_contacts(op, k);
-            Vec f = vec_make(0, 0, 0), t = f;
-            body_gather(op, x, k, e0, e1 < all ? e1 : all, &f, &t);
-            Body sum = {{f.x, f.y, f.z, 0}, {t.x, t.y, t.z, 0}};
-            op->piece_sum[p] = sum;
+            Sums s = body_gather(op, k, e0, e1 < all ? e1 : all);
+            four_store(op->piece_sum[p].v, s.f);
+            four_store(op->piece_sum[p].w, s.t);
         }
     }
     SAND_EACH(w, k, op->dynamic_count) {
         int all = body_contacts(op, k);
         if (all > SAND_HUB) continue;
-        Vec f = vec_make(0, 0, 0), t = f;
-        body_gather(op, x, k, 0, all, &f, &t);
-        body_write(op, base, out, k, f, t);
+        body_write(op, base + stride * k, out, k, body_gather(op, k, 0, all));
     }
     sand_barrier(w);
     if (op->hub_count) {
         SAND_EACH(w, j, op->hub_count) {
-            Vec f = vec_make(0, 0, 0), t = f;
+            Sums s = sums_zero();
             for (int p = op->hub_piece[j]; p < op->hub_piece[j + 1]; p++) {
-                f = vec_add(f, vec_at(op->piece_sum[p].v));
-                t = vec_add(t, vec_at(op->piece_sum[p].w));
+                s.f = four_add(s.f, four_load(op->piece_sum[p].v));
+                s.t = four_add(s.t, four_load(op->piece_sum[p].w));
             }
-            body_write(op, base, out, op->hub[j], f, t);
+            body_write(op, base + stride * op->hub[j], out, op->hub[j], s);
         }
         sand_barrier(w);
     }
+}
+
+// Publishes all of x and pushes it.
+SAND_TEXT void push_vector(Worker *w, const Op *op, const real *x, const Body *base, Body *out) {
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        block_publish(op, at, row_load(x, at));
+    }
+    push(w, op, base, out);
 }

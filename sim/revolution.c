@@ -19,7 +19,8 @@ static bool check_profile(const double (*p)[2], int count, SandError *error) {
         if (p[i][0] < 0) return sand_fail(error, "profile: corner %d has radius %g; it must not be below 0", i, p[i][0]);
         if (p[i][0] == 0 && i > 0 && i < count - 1)
             return sand_fail(error, "profile: corner %d lies on the axis; only the ends may", i);
-        if (i > 0 && apart(p[i - 1], p[i]) == 0) return sand_fail(error, "profile: corners %d and %d are the same point", i - 1, i);
+        if (i > 0 && apart(p[i - 1], p[i]) == 0)
+            return sand_fail(error, "profile: corners %d and %d are the same point", i - 1, i);
     }
     if (count == 2 && p[0][0] == 0 && p[1][0] == 0) return sand_fail(error, "profile: it runs along the axis");
     return true;
@@ -35,7 +36,8 @@ static bool segments_meet(const double a[2], const double b[2], const double c[2
 
 static bool check_crossings(const double (*p)[2], int count, SandError *error) {
     for (int i = 0; i + 2 < count; i++) {
-        double back = (p[i + 1][0] - p[i][0]) * (p[i + 2][0] - p[i + 1][0]) + (p[i + 1][1] - p[i][1]) * (p[i + 2][1] - p[i + 1][1]);
+        double back =
+            (p[i + 1][0] - p[i][0]) * (p[i + 2][0] - p[i + 1][0]) + (p[i + 1][1] - p[i][1]) * (p[i + 2][1] - p[i + 1][1]);
         if (back < 0 && fabs(cross2(p[i], p[i + 1], p[i + 2])) <= 1e-12 * -back)
             return sand_fail(error, "profile: it folds back on itself at corner %d", i + 1);
         for (int j = i + 2; j + 1 < count; j++)
@@ -95,8 +97,9 @@ static void derive_pieces(SandBoundary *b) {
         piece->out_rho = rho / length, piece->out_z = z / length;
         double turn = before->along_rho * after->along_z - before->along_z * after->along_rho;
         bool end = i == 0 || i + 1 == count;
-        piece->kind = !end ? (turn > 0 ? SAND_CORNER_CONCAVE : SAND_CORNER_CONVEX)
-                      : piece->rho == 0 ? SAND_CORNER_AXIS : SAND_CORNER_RIM;
+        piece->kind = !end              ? (turn > 0 ? SAND_CORNER_CONCAVE : SAND_CORNER_CONVEX)
+                      : piece->rho == 0 ? SAND_CORNER_AXIS
+                                        : SAND_CORNER_RIM;
         if (piece->kind == SAND_CORNER_AXIS) piece->out_rho = 0, piece->out_z = after->along_rho < 0 ? -1 : 1;
     }
 }
@@ -107,7 +110,8 @@ bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count
     if (!SAND_GROW(b->profile, room, count, "profile", error)) return false;
     if (!SAND_GROW(b->pieces, pieces, count, "profile", error)) return false;
     copy_corners(b, profile, count);
-    if ((enclosed_area(b->profile, b->profile_count) < 0) != (b->side == SAND_OUTSIDE)) reverse(b->profile, b->profile_count);
+    if ((enclosed_area(b->profile, b->profile_count) < 0) != (b->side == SAND_OUTSIDE))
+        reverse(b->profile, b->profile_count);
     derive_pieces(b);
     return true;
 }
@@ -131,7 +135,7 @@ typedef struct Nearest {
 } Nearest;
 
 typedef struct Query {
-    double ex, ey;     // the direction from the axis to the ball
+    double ex, ey;        // the direction from the axis to the ball
     double radius, range; // range: a piece nearer than this is touched
     SandTouch *touches;
     int room, count;
@@ -139,8 +143,7 @@ typedef struct Query {
 
 static void put(Query *q, Nearest n) {
     if (q->count < q->room)
-        q->touches[q->count] =
-            (SandTouch){v3_make(-n.rho * q->ex, -n.rho * q->ey, -n.z), n.distance - q->radius, n.feature};
+        q->touches[q->count] = (SandTouch){v3_make(-n.rho * q->ex, -n.rho * q->ey, -n.z), n.distance - q->radius, n.feature};
     q->count++;
 }
 
@@ -220,7 +223,8 @@ int sand_revolution_touch(const SandBoundary *b, SandVec3 c, double radius, doub
         // Beyond the wall. An open vessel has an outside where bodies may lie, so only a slight passage is sent back;
         // of a closed one every depth is.
         bool closed = b->profile[0][0] == 0 && b->profile[b->profile_count - 1][0] == 0;
-        if (closed || best.distance >= -0.5 * radius) put(&q, best);
+        if (!closed && best.distance < -0.5 * radius) return 0;
+        put(&q, best);
     } else if (rho < q.range && q.count > 0) {
         const double cosine = -0.5, sine = 0.86602540378443864676;
         uint32_t more = 2 * (uint32_t)b->profile_count;

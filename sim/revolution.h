@@ -11,10 +11,10 @@ typedef enum SandCornerKind {
 
 // One corner of the profile and the segment that leaves it. Travelling along it, the allowed side is on the left.
 typedef struct SandProfilePiece {
-    double rho, z;              // the corner
-    double along_rho, along_z;  // unit direction of the segment; its normal (-along_z, along_rho) points to the allowed side
-    double length;              // of the segment; 0 for the last corner, which has none
-    double out_rho, out_z;      // unit normal given to the corner itself: the mean of its segments'
+    double rho, z;             // the corner
+    double along_rho, along_z; // unit direction of the segment; its normal (-along_z, along_rho) points to the allowed side
+    double length;             // of the segment; 0 for the last corner, which has none
+    double out_rho, out_z;     // unit normal given to the corner itself: the mean of its segments'
     SandCornerKind kind;
 } SandProfilePiece;
 

@@ -14,10 +14,10 @@
 
 // Copies text for a screen: line breaks of the file become spaces, none at the end.
 static void copy_text(char *to, size_t room, const char *from) {
-    snprintf(to, room, "%s", from ? from : "");
-    for (char *c = to; *c; c++)
-        if ((unsigned char)*c < 32) *c = ' ';
-    for (size_t n = strlen(to); n > 0 && to[n - 1] == ' '; n--) to[n - 1] = 0;
+    size_t n = 0;
+    for (; from && from[n] && n < room - 1; n++) to[n] = (unsigned char)from[n] < 32 ? ' ' : from[n];
+    while (n > 0 && to[n - 1] == ' ') n--;
+    to[n] = 0;
 }
 
 static bool open_solver(SandScene *scene, SandError *error) {
@@ -40,8 +40,7 @@ static bool open_solver(SandScene *scene, SandError *error) {
         int index = sand_solver_find(solver->name);
         if (index < 0) {
             char known[200] = "";
-            for (int i = 0; i < sand_solver_count; i++)
-                sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
+            for (int i = 0; i < sand_solver_count; i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
             return sand_scene_wrong(file, error, "solver.name", "unknown '%s'; there are %s", solver->name, known);
         }
         sand_solve_choose(&scene->solve, index);
@@ -101,11 +100,11 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
             return sand_scene_wrong(file, error, path, "there are two knobs called '%s'", knob->name);
 
     const char *of = from->of ? from->of : "";
-#define FIND(list)                                                                                    \
-    for (uint32_t i = 0; i < def->list##_count; i++) {                                                \
-        if (!def->list[i].name) continue;                                                             \
-        if (strcmp(def->list[i].name, of) == 0) knob->target = (int)i;                                \
-        sand_scene_add_name(known, sizeof known, def->list[i].name);                                  \
+#define FIND(list) \
+    for (uint32_t i = 0; i < def->list##_count; i++) { \
+        if (!def->list[i].name) continue; \
+        if (strcmp(def->list[i].name, of) == 0) knob->target = (int)i; \
+        sand_scene_add_name(known, sizeof known, def->list[i].name); \
     }
     if (from->kind == SAND_KNOB_MASS) {
         FIND(bodies)

@@ -9,17 +9,17 @@
 #include "world.h"
 
 enum {
-    SAND_TEXT = 256,              // bytes of a sentence in a scene, with its end
-    SAND_UNIT = 16,               // bytes of a unit, with its end
-    SAND_MAX_KNOBS = 16,          // knobs of a scene
-    SAND_MAX_BODIES = 50000000,   // bodies of a scene
+    SAND_TEXT = 256,                 // bytes of a sentence in a scene, with its end
+    SAND_UNIT = 16,                  // bytes of a unit, with its end
+    SAND_MAX_KNOBS = 16,             // knobs of a scene
+    SAND_MAX_BODIES = 50000000,      // bodies of a scene
     SAND_MAX_SCENE_BYTES = 64 << 20, // bytes of a scene file
 };
 
 // What the command line may change about any scene.
 typedef struct SandSceneOptions {
-    int bodies;    // how many bodies; 0: as the scene says
-    double step;   // s; 0: as the scene says
+    int bodies;  // how many bodies; 0: as the scene says
+    double step; // s; 0: as the scene says
     bool has_seed;
     uint64_t seed; // start of the random numbers; 0 is the built-in seed
     int limit;     // most bodies, cells and lattice points tried, for fuzzing; 0: SAND_MAX_BODIES and no more
@@ -41,7 +41,7 @@ typedef struct SandKnob {
     char unit[SAND_UNIT];
     double value, least, most;
     SandKnobKind kind;
-    int target; // index of the body, boundary or material in the world; -1 for gravity
+    int target;  // index of the body, boundary or material in the world; -1 for gravity
     bool turned; // it was set, and no longer has the file's value
 } SandKnob;
 

@@ -13,8 +13,8 @@ void sand_scene_add_name(char *list, size_t room, const char *name) {
     snprintf(list + used, room - used, "%s%s", used ? ", " : "", name);
 }
 
-bool sand_scene_range(const SandSceneFile *file, SandError *error, const char *place, const char *key,
-                      const double *value, double least, double most) {
+bool sand_scene_range(const SandSceneFile *file, SandError *error, const char *place, const char *key, const double *value,
+                      double least, double most) {
     if (!value || (*value >= least && *value <= most)) return true;
     char path[160];
     snprintf(path, sizeof path, "%s%s%s", place, *place ? "." : "", key);
@@ -52,7 +52,9 @@ const double *sand_build_turned(const SandBuilder *b, SandKnobKind kind, int tar
 bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rotation) {
     *rotation = q_identity();
     if (!turn) return true;
-    if (!sand_build_range3(b, "rotation.axis", turn->axis, SAND_FAR) || !sand_build_range(b, "rotation.angle", &turn->angle, -36000, 36000)) return false;
+    if (!sand_build_range3(b, "rotation.axis", turn->axis, SAND_FAR) ||
+        !sand_build_range(b, "rotation.angle", &turn->angle, -36000, 36000))
+        return false;
     SandVec3 axis = sand_vector(turn->axis);
     if (v3_length(axis) < 1e-9) return sand_build_wrong(b, "rotation.axis", "expected an axis, got one of length 0");
     *rotation = q_unit(q_exp(v3_scale(turn->angle * SAND_DEGREE / v3_length(axis), axis)));
@@ -64,9 +66,13 @@ bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rota
 static bool build_settings(SandBuilder *b) {
     const SandSceneDef *def = b->def;
     SandWorld *world = b->world;
-    const double *step = b->scene->options.step != 0 ? &b->scene->options.step : def->step;
+    double wanted = b->scene->options.step;
+    if (wanted != 0 && !(wanted >= 1e-9 && wanted <= 10))
+        return sand_fail(b->error, "%.200s: --step: expected a number from 1e-09 to 10, got %g", b->file->name, wanted);
+    const double *step = wanted != 0 ? &b->scene->options.step : def->step;
     if (!sand_build_range(b, "step", step, 1e-9, 10) || !sand_build_range3(b, "gravity", def->gravity, 1e6) ||
-        !sand_build_range(b, "recovery", def->recovery, 0, SAND_FAST) || !sand_build_range(b, "envelope", def->envelope, 0, SAND_FAR))
+        !sand_build_range(b, "recovery", def->recovery, 0, SAND_FAST) ||
+        !sand_build_range(b, "envelope", def->envelope, 0, SAND_FAR))
         return false;
     world->step = sand_number(step, world->step);
     if (def->gravity) world->gravity = sand_vector(def->gravity);
@@ -99,11 +105,12 @@ static bool build_materials(SandBuilder *b) {
         const SandMaterialDef *m = &def->materials[i];
         SandError reason;
         snprintf(b->place, sizeof b->place, "materials[%u]", i);
-        if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !sand_build_range(b, "mu", m->mu, 0, 100)) return false;
+        if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !sand_build_range(b, "mu", m->mu, 0, 100))
+            return false;
         const double *mu = sand_build_turned(b, SAND_KNOB_MU, (int)i);
         if (!mu) mu = m->mu;
-        if (sand_world_add_material(b->world, m->name, sand_number(m->density, SAND_FILE_DENSITY), sand_number(mu, SAND_FILE_MU),
-                                    &reason) < 0)
+        if (sand_world_add_material(b->world, m->name, sand_number(m->density, SAND_FILE_DENSITY),
+                                    sand_number(mu, SAND_FILE_MU), &reason) < 0)
             return sand_build_wrong(b, "name", "%s", reason.text);
     }
     for (uint32_t i = 0; i < def->pairs_count; i++) {
@@ -180,10 +187,13 @@ static int body_shape(SandBuilder *b, const SandBodyFileDef *from, double *scale
                 {"size", from->size, box},
                 {"scale", from->scale, clump > 0 && from->scale}};
     for (int i = 0; i < 4; i++) {
-        if (keys[i].given && !keys[i].wanted) return sand_build_wrong(b, keys[i].key, "a %s has no such key", from->shape), -1;
-        if (!keys[i].given && keys[i].wanted) return sand_build_wrong(b, keys[i].key, "missing: a %s needs it", from->shape), -1;
+        if (keys[i].given && !keys[i].wanted)
+            return sand_build_wrong(b, keys[i].key, "a %s has no such key", from->shape), -1;
+        if (!keys[i].given && keys[i].wanted)
+            return sand_build_wrong(b, keys[i].key, "missing: a %s needs it", from->shape), -1;
     }
-    if (!sand_build_range(b, "radius", from->radius, SAND_TINY, SAND_FAR) || !sand_build_range(b, "height", from->height, SAND_TINY, SAND_FAR) ||
+    if (!sand_build_range(b, "radius", from->radius, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, "height", from->height, SAND_TINY, SAND_FAR) ||
         !sand_build_range(b, "scale", from->scale, SAND_TINY, SAND_FAR))
         return -1;
     for (int i = 0; box && i < 3; i++)
@@ -209,9 +219,11 @@ static bool build_body(SandBuilder *b, int index) {
             return sand_build_wrong(b, "name", "there is a body '%s' already", from->name);
     if ((body.material = sand_build_material(b, from->material, "material")) < 0) return false;
     if ((body.shape = body_shape(b, from, &body.scale)) < 0) return false;
-    if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) || !sand_build_range3(b, "position", from->position, SAND_FAR) ||
-        !sand_build_range3(b, "velocity", from->velocity, SAND_FAST) || !sand_build_range3(b, "spin", from->spin, SAND_FAST) ||
-        !sand_build_range(b, "enter", from->enter, 0, 1e9) || !sand_build_rotation(b, from->rotation, &rotation))
+    if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
+        !sand_build_range3(b, "position", from->position, SAND_FAR) ||
+        !sand_build_range3(b, "velocity", from->velocity, SAND_FAST) ||
+        !sand_build_range3(b, "spin", from->spin, SAND_FAST) || !sand_build_range(b, "enter", from->enter, 0, 1e9) ||
+        !sand_build_rotation(b, from->rotation, &rotation))
         return false;
     const double *mass = sand_build_turned(b, SAND_KNOB_MASS, index);
     body.mass = sand_number(mass ? mass : from->mass, 0);
@@ -232,7 +244,8 @@ static bool build_body(SandBuilder *b, int index) {
 
 static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[256]) {
     if (from->shape && from->shapes_count) return sand_build_wrong(b, "shapes", "expected `shape` or `shapes`, not both");
-    if (from->shapes_count == 0) shapes[fill->shape_count++] = find_shape(b, from->shape ? from->shape : "sphere", "shape", "");
+    if (from->shapes_count == 0)
+        shapes[fill->shape_count++] = find_shape(b, from->shape ? from->shape : "sphere", "shape", "");
     for (uint32_t i = 0; i < from->shapes_count; i++) {
         char key[32];
         snprintf(key, sizeof key, "shapes[%u]", i);
@@ -253,8 +266,11 @@ static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill,
     fill->least = sand_number(sizes, 1);
     fill->most = from->radius || !sizes ? fill->least : sizes[1];
     fill->mostly_small = fill->turned;
-    if (!sand_build_range(b, key, &fill->least, SAND_TINY, SAND_FAR) || !sand_build_range(b, key, &fill->most, SAND_TINY, SAND_FAR)) return false;
-    if (fill->most < fill->least) return sand_build_wrong(b, key, "expected the smaller one first, got %g and %g", fill->least, fill->most);
+    if (!sand_build_range(b, key, &fill->least, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, key, &fill->most, SAND_TINY, SAND_FAR))
+        return false;
+    if (fill->most < fill->least)
+        return sand_build_wrong(b, key, "expected the smaller one first, got %g and %g", fill->least, fill->most);
     return true;
 }
 
@@ -262,8 +278,10 @@ static bool fill_lattice(SandBuilder *b, const SandFillDef *from, SandFill *fill
     const SandLatticeDef *lattice = &from->lattice;
     const SandRegionDef *region = from->region;
     double scale = from->scales && *from->scales ? b->scene->scale : 1;
-    if (!sand_build_range(b, "lattice.spacing", &lattice->spacing, SAND_TINY, SAND_FAR) || !sand_build_range(b, "lattice.jitter", lattice->jitter, 0, SAND_FAR) ||
-        !sand_build_range(b, "lattice.from", lattice->from, -SAND_FAR, SAND_FAR) || !sand_build_range(b, "lattice.to", lattice->to, -SAND_FAR, SAND_FAR) ||
+    if (!sand_build_range(b, "lattice.spacing", &lattice->spacing, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, "lattice.jitter", lattice->jitter, 0, SAND_FAR) ||
+        !sand_build_range(b, "lattice.from", lattice->from, -SAND_FAR, SAND_FAR) ||
+        !sand_build_range(b, "lattice.to", lattice->to, -SAND_FAR, SAND_FAR) ||
         !sand_build_range(b, "lattice.pour", lattice->pour, 1e-6, SAND_FAST))
         return false;
     for (int i = 0; lattice->center && i < 2; i++)
@@ -276,12 +294,15 @@ static bool fill_lattice(SandBuilder *b, const SandFillDef *from, SandFill *fill
     fill->to = lattice->to ? scale * *lattice->to : DBL_MAX;
     fill->columns = lattice->columns ? (int)*lattice->columns : 0;
     fill->pour = sand_number(lattice->pour, 0);
+    fill->dense = lattice->dense && *lattice->dense;
     for (int i = 0; lattice->center && i < 2; i++) fill->center[i] = scale * lattice->center[i];
     if (fill->pour > 0 && !from->velocity) fill->velocity = v3_make(0, 0, -fill->pour);
-    if (!region && !lattice->columns) return sand_build_wrong(b, "lattice.columns", "missing: a fill needs columns or a region");
+    if (!region && !lattice->columns)
+        return sand_build_wrong(b, "lattice.columns", "missing: a fill needs columns or a region");
     if (!region) return true;
 
-    if (!sand_build_range(b, "region.cylinder", region->cylinder, SAND_TINY, SAND_FAR) || !sand_build_range(b, "region.clearance", region->clearance, 0, SAND_FAR))
+    if (!sand_build_range(b, "region.cylinder", region->cylinder, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, "region.clearance", region->clearance, 0, SAND_FAR))
         return false;
     for (int i = 0; region->box && i < 2; i++)
         if (!sand_build_range(b, "region.box", &region->box[i], SAND_TINY, SAND_FAR)) return false;
@@ -300,12 +321,15 @@ static bool build_fill(SandBuilder *b, int index) {
     int shapes[256], limit = b->scene->options.limit;
     snprintf(b->place, sizeof b->place, "fills[%d]", index);
     if ((fill.material = sand_build_material(b, from->material, "material")) < 0) return false;
-    if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) || !sand_build_range3(b, "velocity", from->velocity, SAND_FAST)) return false;
+    if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
+        !sand_build_range3(b, "velocity", from->velocity, SAND_FAST))
+        return false;
     fill.mass = sand_number(from->mass, 0);
     fill.velocity = sand_vector(from->velocity);
     if (!fill_shapes(b, from, &fill, shapes) || !fill_lattice(b, from, &fill)) return false;
 
-    if (!from->count && !b->scene->bodies) return sand_build_wrong(b, "count", "missing: the scene has no `size` to take it from");
+    if (!from->count && !b->scene->bodies)
+        return sand_build_wrong(b, "count", "missing: the scene has no `size` to take it from");
     long long count = from->count ? (long long)*from->count : b->scene->bodies;
     long long most = (limit ? limit : SAND_MAX_BODIES) - (long long)b->world->body_count;
     if (count < 1 || count > most)
@@ -315,7 +339,8 @@ static bool build_fill(SandBuilder *b, int index) {
     int placed = sand_fill(b->world, &fill, &b->random, &reason);
     if (placed < 0) return sand_build_wrong(b, "", "%s", reason.text);
     if (placed < fill.count)
-        return sand_build_wrong(b, "", "fill %d: only %d of %d %s fit", index + 1, placed, fill.count, fill.turned ? "bodies" : "spheres");
+        return sand_build_wrong(b, "", "fill %d: only %d of %d %s fit", index + 1, placed, fill.count,
+                                fill.turned ? "bodies" : "spheres");
     return true;
 }
 
@@ -331,7 +356,8 @@ static bool build_fills(SandBuilder *b) {
         if (!build_fill(b, (int)i)) return false;
     }
     b->place[0] = 0;
-    if (b->def->size && takers == 0) return sand_build_wrong(b, "size", "no fill takes its count from it: leave out one `count`");
+    if (b->def->size && takers == 0)
+        return sand_build_wrong(b, "size", "no fill takes its count from it: leave out one `count`");
     return true;
 }
 
@@ -342,8 +368,10 @@ static void name_body(const SandBuilder *b, int body, char *name, char *path, si
     int singles = (int)b->def->bodies_count, fill = 0;
     if (body < singles) {
         const char *given = b->def->bodies[body].name;
-        if (given) snprintf(name, room, "body '%s'", given);
-        else snprintf(name, room, "body %d", body + 1);
+        if (given)
+            snprintf(name, room, "body '%s'", given);
+        else
+            snprintf(name, room, "body %d", body + 1);
         snprintf(path, room, "bodies[%d]", body);
         return;
     }
@@ -357,15 +385,22 @@ static bool check_overlaps(SandBuilder *b) {
     char first[96], second[96], path[96];
     int found = sand_find_overlap(b->world, 0.01, &overlap, b->error);
     if (found <= 0) return found == 0;
-    if (overlap.other >= 0) name_body(b, overlap.other, second, path, sizeof path);
-    else snprintf(second, sizeof second, "boundary '%s'", b->world->boundaries[overlap.boundary].name);
+    if (overlap.other >= 0)
+        name_body(b, overlap.other, second, path, sizeof path);
+    else
+        snprintf(second, sizeof second, "boundary '%s'", b->world->boundaries[overlap.boundary].name);
     name_body(b, overlap.body, first, path, sizeof path);
     return sand_scene_wrong(b->file, b->error, path, "%s and %s overlap by %g m at the start", first, second, overlap.depth);
 }
 
+// Comparisons and not fmin and fmax: GCC 12 stumbles over those in a loop when it vectorises for SVE.
 static void include(SandVec3 *lower, SandVec3 *upper, SandVec3 low, SandVec3 high) {
-    *lower = v3_make(fmin(lower->x, low.x), fmin(lower->y, low.y), fmin(lower->z, low.z));
-    *upper = v3_make(fmax(upper->x, high.x), fmax(upper->y, high.y), fmax(upper->z, high.z));
+    if (low.x < lower->x) lower->x = low.x;
+    if (low.y < lower->y) lower->y = low.y;
+    if (low.z < lower->z) lower->z = low.z;
+    if (high.x > upper->x) upper->x = high.x;
+    if (high.y > upper->y) upper->y = high.y;
+    if (high.z > upper->z) upper->z = high.z;
 }
 
 // The world's box and the camera's: as the file says, else what holds everything, with room to spare for the world.
@@ -389,7 +424,9 @@ static bool build_bounds(SandBuilder *b) {
         if (boxes[i]) {
             double scale = boxes[i]->scales && *boxes[i]->scales ? scene->scale : 1;
             snprintf(b->place, sizeof b->place, "%s", key);
-            if (!sand_build_range3(b, "lower", boxes[i]->lower, SAND_FAR) || !sand_build_range3(b, "upper", boxes[i]->upper, SAND_FAR)) return false;
+            if (!sand_build_range3(b, "lower", boxes[i]->lower, SAND_FAR) ||
+                !sand_build_range3(b, "upper", boxes[i]->upper, SAND_FAR))
+                return false;
             low = v3_scale(scale, sand_vector(boxes[i]->lower)), high = v3_scale(scale, sand_vector(boxes[i]->upper));
             if (!(low.x < high.x && low.y < high.y && low.z < high.z))
                 return sand_build_wrong(b, "upper", "expected it above lower on every axis");
@@ -401,8 +438,7 @@ static bool build_bounds(SandBuilder *b) {
 }
 
 static bool build_all(SandBuilder *b) {
-    if (!build_settings(b) || !build_materials(b) || !build_shapes(b) || !sand_build_walls(b))
-        return false;
+    if (!build_settings(b) || !build_materials(b) || !build_shapes(b) || !sand_build_walls(b)) return false;
     int limit = b->scene->options.limit ? b->scene->options.limit : SAND_MAX_BODIES;
     b->place[0] = 0;
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
@@ -411,7 +447,8 @@ static bool build_all(SandBuilder *b) {
     if (!build_fills(b) || !build_bounds(b)) return false;
     SandError reason;
     b->place[0] = 0;
-    if (!sand_world_check(b->world, &reason)) return sand_build_wrong(b, b->def->bodies_count ? "bodies" : "", "%s", reason.text);
+    if (!sand_world_check(b->world, &reason))
+        return sand_build_wrong(b, b->def->bodies_count ? "bodies" : "", "%s", reason.text);
     return check_overlaps(b);
 }
 
@@ -419,11 +456,11 @@ bool sand_scene_build(SandScene *scene, SandError *error) {
     sand_world_free(&scene->world);
     sand_world_init(&scene->world);
     SandBuilder b = {.scene = scene,
-                 .file = scene->file,
-                 .def = scene->file->def,
-                 .world = &scene->world,
-                 .error = error,
-                 .random = sand_random(scene->seed)};
+                     .file = scene->file,
+                     .def = scene->file->def,
+                     .world = &scene->world,
+                     .error = error,
+                     .random = sand_random(scene->seed)};
     size_t room = 0;
     bool ok = SAND_GROW(b.fill_first, room, b.def->fills_count + 1, "fills", error) && build_all(&b);
     sand_free(b.fill_first);

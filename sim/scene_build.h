@@ -14,8 +14,8 @@
 void sand_scene_add_name(char *list, size_t room, const char *name);
 
 // Checks that a number, where it is given, lies in [least, most]; `place` is the path of what holds the key.
-bool sand_scene_range(const SandSceneFile *file, SandError *error, const char *place, const char *key,
-                      const double *value, double least, double most);
+bool sand_scene_range(const SandSceneFile *file, SandError *error, const char *place, const char *key, const double *value,
+                      double least, double most);
 
 // The smallest radius of a boundary's profile once scaled: not below what `narrowest` says. 0: it has no profile.
 double sand_scene_narrowest(const SandWallDef *wall, double scale);
@@ -35,13 +35,12 @@ static inline double sand_number(const double *value, double otherwise) { return
 static inline SandVec3 sand_vector(const double *v) { return v ? v3_make(v[0], v[1], v[2]) : v3_make(0, 0, 0); }
 
 // Says what is wrong with a key of the entry being built, and returns false.
-__attribute__((format(printf, 3, 4)))
-bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...);
+__attribute__((format(printf, 3, 4))) bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...);
 // Check numbers of that entry, where they are given: one in [least, most], or three in [-most, most].
 bool sand_build_range(SandBuilder *b, const char *key, const double *value, double least, double most);
 bool sand_build_range3(SandBuilder *b, const char *key, const double *value, double most);
 bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rotation);
-int sand_build_material(SandBuilder *b, const char *name, const char *key); // the index, or -1 with a message
+int sand_build_material(SandBuilder *b, const char *name, const char *key);           // the index, or -1 with a message
 const double *sand_build_turned(const SandBuilder *b, SandKnobKind kind, int target); // a turned knob's value, or NULL
 
 bool sand_build_walls(SandBuilder *b);

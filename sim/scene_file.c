@@ -27,8 +27,7 @@
 #define TEXT_NEEDED(type, key) CYAML_FIELD_STRING_PTR(#key, CYAML_FLAG_POINTER, type, key, 1, SAND_NAME - 1)
 #define LONG_TEXT(type, key, most) CYAML_FIELD_STRING_PTR(#key, OPTIONAL_PTR, type, key, 1, most)
 #define CHOICE(type, key, names) CYAML_FIELD_ENUM_PTR(#key, OPTIONAL_PTR, type, key, names, CYAML_ARRAY_LEN(names))
-#define CHOICE_NEEDED(type, key, names) \
-    CYAML_FIELD_ENUM(#key, CYAML_FLAG_STRICT, type, key, names, CYAML_ARRAY_LEN(names))
+#define CHOICE_NEEDED(type, key, names) CYAML_FIELD_ENUM(#key, CYAML_FLAG_STRICT, type, key, names, CYAML_ARRAY_LEN(names))
 #define PART(type, key, fields) CYAML_FIELD_MAPPING_PTR(#key, OPTIONAL_PTR, type, key, fields)
 #define LIST(type, key, entry, most) CYAML_FIELD_SEQUENCE(#key, OPTIONAL_PTR, type, key, &entry, 0, most)
 
@@ -85,15 +84,14 @@ static const cyaml_schema_field_t motion_fields[] = {
 };
 
 static const cyaml_strval_t wall_shapes[] = {
-    {"plane", SAND_WALL_PLANE},     {"box", SAND_WALL_BOX},       {"cylinder", SAND_WALL_CYLINDER},
-    {"frustum", SAND_WALL_FRUSTUM}, {"sphere", SAND_WALL_SPHERE}, {"revolution", SAND_WALL_REVOLUTION},
+    {"plane", SAND_WALL_PLANE},     {"box", SAND_WALL_BOX},         {"cylinder", SAND_WALL_CYLINDER},
+    {"frustum", SAND_WALL_FRUSTUM}, {"sphere", SAND_WALL_SPHERE},   {"revolution", SAND_WALL_REVOLUTION},
     {"mesh", SAND_WALL_MESH},       {"terrain", SAND_WALL_TERRAIN},
 };
 static const cyaml_strval_t sides[] = {{"inside", SAND_INSIDE}, {"outside", SAND_OUTSIDE}};
 static const cyaml_strval_t caps[] = {
     {"both", SAND_CAPS_BOTH}, {"bottom", SAND_CAPS_BOTTOM}, {"top", SAND_CAPS_TOP}, {"none", SAND_CAPS_NONE}};
-static const cyaml_schema_value_t corner_value = {
-    CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double, &real_value, 2)};
+static const cyaml_schema_value_t corner_value = {CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double, &real_value, 2)};
 
 static const cyaml_schema_field_t wall_fields[] = {
     TEXT(SandWallDef, name),
@@ -124,21 +122,11 @@ static const cyaml_schema_field_t wall_fields[] = {
 static const cyaml_schema_value_t wall_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandWallDef, wall_fields)};
 
 static const cyaml_schema_field_t body_fields[] = {
-    TEXT(SandBodyFileDef, name),
-    TEXT(SandBodyFileDef, material),
-    TEXT_NEEDED(SandBodyFileDef, shape),
-    REAL(SandBodyFileDef, radius),
-    NUMBERS(SandBodyFileDef, size, 3),
-    REAL(SandBodyFileDef, height),
-    REAL(SandBodyFileDef, scale),
-    REAL(SandBodyFileDef, mass),
-    NUMBERS(SandBodyFileDef, position, 3),
-    NUMBERS(SandBodyFileDef, velocity, 3),
-    NUMBERS(SandBodyFileDef, spin, 3),
-    PART(SandBodyFileDef, rotation, turn_fields),
-    REAL(SandBodyFileDef, enter),
-    FLAG(SandBodyFileDef, scales),
-    CYAML_FIELD_END,
+    TEXT(SandBodyFileDef, name),           TEXT(SandBodyFileDef, material),   TEXT_NEEDED(SandBodyFileDef, shape),
+    REAL(SandBodyFileDef, radius),         NUMBERS(SandBodyFileDef, size, 3), REAL(SandBodyFileDef, height),
+    REAL(SandBodyFileDef, scale),          REAL(SandBodyFileDef, mass),       NUMBERS(SandBodyFileDef, position, 3),
+    NUMBERS(SandBodyFileDef, velocity, 3), NUMBERS(SandBodyFileDef, spin, 3), PART(SandBodyFileDef, rotation, turn_fields),
+    REAL(SandBodyFileDef, enter),          FLAG(SandBodyFileDef, scales),     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t body_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandBodyFileDef, body_fields)};
 
@@ -150,6 +138,7 @@ static const cyaml_schema_field_t lattice_fields[] = {
     NUMBERS(SandLatticeDef, center, 2),
     WHOLE(SandLatticeDef, columns),
     REAL(SandLatticeDef, pour),
+    FLAG(SandLatticeDef, dense),
     CYAML_FIELD_END,
 };
 
@@ -201,8 +190,7 @@ static const cyaml_schema_field_t setting_fields[] = {
     TEXT_NEEDED(SandSettingDef, value),
     CYAML_FIELD_END,
 };
-static const cyaml_schema_value_t setting_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandSettingDef, setting_fields)};
+static const cyaml_schema_value_t setting_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandSettingDef, setting_fields)};
 
 static const cyaml_schema_field_t solver_fields[] = {
     TEXT(SandSolverDef, name),
@@ -265,8 +253,7 @@ static void make_one_line(SandError *error) {
         if ((unsigned char)*c < 32 || *c == 127) *c = '?';
 }
 
-__attribute__((format(printf, 4, 5)))
-static bool walk_fail(Walk *w, size_t line, const char *key, const char *format, ...) {
+__attribute__((format(printf, 4, 5))) static bool walk_fail(Walk *w, size_t line, const char *key, const char *format, ...) {
     char sentence[400];
     va_list list;
     va_start(list, format);
@@ -287,7 +274,7 @@ static bool walk_next(Walk *w, yaml_event_t *event) {
 static const char *last_key(const char *path) {
     static _Thread_local char key[SAND_NAME];
     const char *dot = strrchr(path, '.');
-    snprintf(key, sizeof key, "%s", dot ? dot + 1 : path);
+    snprintf(key, sizeof key, "%.63s", dot ? dot + 1 : path);
     key[strcspn(key, "[")] = 0;
     return key;
 }
@@ -310,8 +297,9 @@ static void describe(const cyaml_schema_value_t *schema, char *text, size_t room
     case CYAML_BOOL: snprintf(text, room, "true or false"); return;
     case CYAML_STRING: snprintf(text, room, "text of 1 to %u bytes", schema->string.max); return;
     case CYAML_MAPPING: snprintf(text, room, "keys with values"); return;
-    case CYAML_SEQUENCE: snprintf(text, room, "a list of at least %u and at most %u", schema->sequence.min,
-                                  schema->sequence.max); return;
+    case CYAML_SEQUENCE:
+        snprintf(text, room, "a list of at least %u and at most %u", schema->sequence.min, schema->sequence.max);
+        return;
     case CYAML_SEQUENCE_FIXED: snprintf(text, room, "a list of %u numbers", schema->sequence.max); return;
     case CYAML_ENUM: {
         size_t used = (size_t)snprintf(text, room, "one of");
@@ -442,7 +430,9 @@ static bool walk_value(Walk *w, const cyaml_schema_value_t *schema, yaml_event_t
         size_t length = event->data.scalar.length;
         if (scalar_fits(schema, text, length)) return true;
         return walk_fail(w, line, key, "expected %s, got %s%.40s%s", want, length ? "'" : "nothing", text,
-                         length > 40 ? "...'" : length ? "'" : "");
+                         length > 40 ? "...'"
+                         : length    ? "'"
+                                     : "");
     }
     case YAML_SEQUENCE_START_EVENT:
         if (schema->type == CYAML_SEQUENCE || schema->type == CYAML_SEQUENCE_FIXED)
@@ -475,8 +465,7 @@ static bool walk_document(Walk *w) {
     return true;
 }
 
-static bool walk_text(const char *text, size_t size, const char *file, const char *target, size_t *line,
-                      SandError *error) {
+static bool walk_text(const char *text, size_t size, const char *file, const char *target, size_t *line, SandError *error) {
     Walk w = {.file = file, .error = error, .target = target, .line = 1};
     if (!yaml_parser_initialize(&w.parser)) return sand_fail(error, "%.200s: out of memory", file);
     yaml_parser_set_input_string(&w.parser, (const unsigned char *)text, size);
@@ -495,11 +484,8 @@ static void keep_log(cyaml_log_t level, void *context, const char *format, va_li
 }
 
 static cyaml_config_t make_config(char *log) {
-    return (cyaml_config_t){.log_fn = keep_log,
-                            .log_ctx = log,
-                            .mem_fn = cyaml_mem,
-                            .log_level = CYAML_LOG_ERROR,
-                            .flags = CYAML_CFG_NO_ALIAS};
+    return (cyaml_config_t){
+        .log_fn = keep_log, .log_ctx = log, .mem_fn = cyaml_mem, .log_level = CYAML_LOG_ERROR, .flags = CYAML_CFG_NO_ALIAS};
 }
 
 bool sand_scene_file_read(SandSceneFile **out, const char *text, size_t size, const char *name, SandError *error) {
@@ -517,8 +503,8 @@ bool sand_scene_file_read(SandSceneFile **out, const char *text, size_t size, co
     file->size = size;
     char log[200] = "";
     cyaml_config_t config = make_config(log);
-    cyaml_err_t status = cyaml_load_data((const uint8_t *)text, size, &config, &scene_value,
-                                         (cyaml_data_t **)&file->def, NULL);
+    cyaml_err_t status =
+        cyaml_load_data((const uint8_t *)text, size, &config, &scene_value, (cyaml_data_t **)&file->def, NULL);
     if (status != CYAML_OK || !file->def) {
         sand_fail(error, "%.200s:1: not a scene: %s %s", name, cyaml_strerror(status), log);
         make_one_line(error);

@@ -83,6 +83,7 @@ typedef struct SandLatticeDef {
     double *jitter, *from, *to, *center; // center: 2
     uint32_t *columns;
     double *pour; // m/s
+    bool *dense;
 } SandLatticeDef;
 
 typedef struct SandRegionDef {
@@ -164,5 +165,5 @@ void sand_scene_file_free(SandSceneFile *file);
 
 // Writes `file:line: key: sentence` and returns false. `path` names the place, like "fills[0].radius" (from 0); where
 // the file does not have it, the line is that of the nearest thing around it, and the key is the path's last.
-__attribute__((format(printf, 4, 5)))
-bool sand_scene_wrong(const SandSceneFile *file, SandError *error, const char *path, const char *format, ...);
+__attribute__((format(printf, 4, 5))) bool sand_scene_wrong(const SandSceneFile *file, SandError *error, const char *path,
+                                                            const char *format, ...);

@@ -65,7 +65,8 @@ static bool check_numbers(SandBuilder *b, const SandWallDef *wall) {
             return false;
     }
     return sand_build_range3(b, "position", wall->position, far) && sand_build_range3(b, "normal", wall->normal, far) &&
-           sand_build_range(b, "radius", wall->radius, tiny, far) && sand_build_range(b, "height", wall->height, tiny, far) &&
+           sand_build_range(b, "radius", wall->radius, tiny, far) &&
+           sand_build_range(b, "height", wall->height, tiny, far) &&
            sand_build_range(b, "narrowest", wall->narrowest, 0, far) &&
            sand_build_range(b, "width", wall->width, tiny, far) && sand_build_range(b, "length", wall->length, tiny, far) &&
            sand_build_range(b, "amplitude", wall->amplitude, 0, far) &&
@@ -123,7 +124,8 @@ static bool build_profile(SandBuilder *b, const SandWallDef *wall, int index, do
         profile[i][0] = r <= 0 ? 0 : r <= least ? neck : fmax(scale * r, neck);
         profile[i][1] *= scale;
     }
-    bool ok = sand_boundary_revolution(out, (const double(*)[2])profile, count, wall->side ? *wall->side : SAND_INSIDE, reason);
+    bool ok =
+        sand_boundary_revolution(out, (const double(*)[2])profile, count, wall->side ? *wall->side : SAND_INSIDE, reason);
     free(profile);
     return ok;
 }
@@ -234,8 +236,10 @@ static bool build_wall(SandBuilder *b, int index) {
     if (!ok) return sand_build_wrong(b, wall->file ? "file" : wall->profile_count ? "profile" : "shape", "%s", reason.text);
     if (wall->shape != SAND_WALL_PLANE) out.pose = (SandPose){position, rotation};
     out.material = material;
-    if (wall->name) snprintf(out.name, sizeof out.name, "%s", wall->name);
-    else snprintf(out.name, sizeof out.name, "%s-%d", wall_names[wall->shape], index + 1);
+    if (wall->name)
+        snprintf(out.name, sizeof out.name, "%s", wall->name);
+    else
+        snprintf(out.name, sizeof out.name, "%s-%d", wall_names[wall->shape], index + 1);
     if (!build_motion(b, wall, index, &out) || sand_world_add_boundary(b->world, &out, b->error) < 0) {
         sand_boundary_free(&out);
         return false;

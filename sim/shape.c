@@ -220,9 +220,9 @@ static SandMat3 diagonalise(SandMat3 *a) {
 
 // The quaternion of a rotation matrix; the largest component is taken from the diagonal, so nothing cancels.
 static SandQuat quaternion_of(SandMat3 r) {
-    double (*m)[3] = r.m;
-    double four[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2],
-                      1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]};
+    double(*m)[3] = r.m;
+    double four[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2],
+                      1 - m[0][0] - m[1][1] + m[2][2]};
     int big = 0;
     for (int i = 1; i < 4; i++)
         if (four[i] > four[big]) big = i;

@@ -46,7 +46,10 @@ SAND_TEXT void method_step(Worker *w, int method, Solve *s, MethodState *m) {
 }
 
 SAND_TEXT void copy(Worker *w, const Op *op, const real *from, real *to) {
-    SAND_FOR(w, i, op->n) row_store(to, i, row_load(from, i));
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        row_store(to, at, row_load(from, at));
+    }
     sand_barrier(w);
 }
 
@@ -91,24 +94,56 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        Row xi = row_load(x, i), d = row_sub(xi, row_load(reference, i));
-        row_store(reference, i, d);
-        SAND_ADD(sum, i, 0, op->diagonal[i] * row_dot(xi, xi));
-        SAND_ADD(sum, i, 1, op->diagonal[i] * row_dot(d, d));
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), d = row_sub(xi, row_load(reference, at));
+        row_store(reference, at, d);
+        SAND_ADD(sum, at, 0, op->diagonal[i] * row_dot(xi, xi));
+        SAND_ADD(sum, at, 1, op->diagonal[i] * row_dot(d, d));
     }
     sum_total(w, &sum);
     double xPx = sum.total[0], dPd = sum.total[1];
     if (dPd > 0.2 * xPx) {
-        push(w, op, reference, NULL, op->scratch);
+        push_vector(w, op, reference, op->still, op->scratch);
         sum_open(w, &sum, 1, 0);
         SAND_FOR_SUM(w, i, op->n, &sum) {
-            Row d = row_load(reference, i), y = block_pull(op, op->scratch, i);
-            SAND_ADD(sum, i, 0, row_dot(d, block_without_bias(op, i, y)));
+        At at = SAND_AT(i);
+            Row d = row_load(reference, at), y = block_pull(op, op->scratch, at);
+            SAND_ADD(sum, at, 0, row_dot(d, block_without_bias(op, at, y)));
         }
         sum_total(w, &sum);
-        if (recession(receding, sum.total[0], dPd, xPx)) s->status = SAND_INFEASIBLE;
+        if (recession(w, op, x, op->diagonal, sum.total[0], dPd, receding)) s->status = SAND_INFEASIBLE;
     }
     copy(w, op, x, reference);
+}
+
+// Shortens or lengthens the start to the best point of its ray: q(t x) is least at t = -r'x / x'Nx. When a pile
+// lifts off, last step's impulses are far too large; this sees it for the one product that a start costs anyway.
+// Leaves the velocities of the start in op->body.
+SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
+    push_vector(w, op, x, op->free, op->body);
+    Sum sum;
+    sum_open(w, &sum, 2, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at);
+        SAND_ADD(sum, at, 0, row_dot(xi, block_pull(op, op->body, at)));
+        SAND_ADD(sum, at, 1, row_dot(xi, block_pull(op, op->free, at)));
+    }
+    sum_total(w, &sum);
+    double rx = sum.total[1], xNx = sum.total[0] - rx;
+    double best = xNx > 0 && rx < 0 ? -rx / xNx : 0;
+    real t = (real)(best < 1.5 ? best : 1.5);
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        row_store(x, at, row_madd(row_load(x, at), t - 1, row_load(x, at)));
+    }
+    SAND_EACH(w, k, op->dynamic_count) {
+        const Body *free = &op->free[k];
+        Body *body = &op->body[k];
+        for (int c = 0; c < 3; c++) body->v[c] = free->v[c] + t * (body->v[c] - free->v[c]);
+        for (int c = 0; c < 3; c++) body->w[c] = free->w[c] + t * (body->w[c] - free->w[c]);
+    }
+    sand_barrier(w);
 }
 
 SAND_TEXT void solve_text(Worker *w, Run *run) {
@@ -118,8 +153,12 @@ SAND_TEXT void solve_text(Worker *w, Run *run) {
     Clock clock = {worker_seconds(w), 0};
     int receding = 0, iteration = 0;
 
-    SAND_FOR(w, i, op->n) row_store(s.vector[0], i, block_project(op, i, row_load(s.vector[0], i)));
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        row_store(s.vector[0], at, block_project(op, at, row_load(s.vector[0], at)));
+    }
     sand_barrier(w);
+    scale_start(w, op, s.vector[0]);
     copy(w, op, s.vector[0], run->reference);
     method_start(w, run->method, &s, &state);
     if (run->curve) record(w, run, &s, &clock, 0);
@@ -145,7 +184,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run) {
     Measure m = {s.residual, s.objective, 0};
     if (!s.knows_residual || run->want_metrics) m = measure(w, op, s.vector[s.best]);
     if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
-    push(w, op, s.vector[s.best], NULL, op->body); // what the impulses change; the caller adds the free velocity
+    push_vector(w, op, s.vector[s.best], op->still, op->body); // what the impulses change; the caller adds the free velocity
     if (worker_is_first(w)) {
         run->solve = s;
         run->state = state;

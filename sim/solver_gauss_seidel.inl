@@ -12,35 +12,37 @@ typedef struct gauss_seidel_State {
     int order, sweeps;
 } gauss_seidel_State;
 
-// [N] steps 2 and 3: the velocities of the start.
+// [N] steps 2 and 3 were done for it: the velocities of the start are there.
 SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
+    (void)w;
     m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
     m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
     m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
     m->sweeps = 0;
-    push(w, &s->op, s->vector[s->best], s->op.free, s->op.body);
-}
-
-// Adds the impulse g of contact i to the velocity of its body k.
-SAND_INLINE void gauss_seidel_apply(const Op *op, int64_t i, int k, int side, Vec g) {
-    if (k < op->dynamic_count) body_add(op, &op->body[k], k, vec_scale((real)side, g), block_turning(op, i, k, side, g));
 }
 
 // The relaxed impulse of block i: lambda P(x - omega eta (u + b)) + (1 - lambda) x. Returns the change.
-SAND_INLINE Row gauss_seidel_relax(const Op *op, real *x, int64_t i, real step, real lambda) {
-    Row xi = row_load(x, i), g = block_pull(op, op->body, i);
-    Row z = block_project(op, i, row_madd(xi, -step, g));
+SAND_INLINE Row gauss_seidel_relax(const Op *op, real *x, At at, real step, real lambda) {
+    Row xi = row_load(x, at), g = block_pull(op, op->body, at);
+    Row z = block_project(op, at, row_madd(xi, -step, g));
     Row d = row_sub(z, xi);
     z = row_madd(xi, lambda, d);
-    row_store(x, i, z);
+    row_store(x, at, z);
     return row_sub(z, xi);
+}
+
+// Adds the published impulse of block i to the velocity of its body k.
+SAND_INLINE void gauss_seidel_apply(const Op *op, int64_t i, int k, int side) {
+    if (k >= op->dynamic_count) return;
+    body_write(op, &op->body[k], op->body, k, block_gather(op, i, side, op->free[k].w[3], sums_zero()));
 }
 
 // [N] step 4 for one contact.
 SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real omega, real lambda) {
-    Vec g = block_impulse(op, i, gauss_seidel_relax(op, x, i, omega * op->inverse_diagonal[i], lambda));
-    gauss_seidel_apply(op, i, op->a[i], -1, g);
-    gauss_seidel_apply(op, i, op->b[i], +1, g);
+    At at = at_of(i);
+    block_publish(op, at, gauss_seidel_relax(op, x, at, omega * op->inverse_diagonal[i], lambda));
+    gauss_seidel_apply(op, i, op->a[i], -1);
+    gauss_seidel_apply(op, i, op->b[i], +1);
 }
 
 SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
@@ -56,9 +58,9 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         const int *batch = op->colour_list + op->colour_first[op->colour_count];
         int size = op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count];
         if (size) {
-            SAND_EACH(w, e, size) gauss_seidel_relax(op, x, batch[e], m->omega * op->batch_step[e], m->lambda);
+            SAND_EACH(w, e, size) gauss_seidel_relax(op, x, at_of(batch[e]), m->omega * op->batch_step[e], m->lambda);
             sand_barrier(w);
-            push(w, op, x, op->free, op->body);
+            push_vector(w, op, x, op->free, op->body);
         }
     } else {
         bool back = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5

@@ -19,11 +19,13 @@ SAND_TEXT void jacobi_start(Worker *w, Solve *s, jacobi_State *m) {
 SAND_TEXT void jacobi_step(Worker *w, Solve *s, jacobi_State *m) {
     const Op *op = &s->op;
     real *x = s->vector[s->best], omega = m->omega, lambda = m->lambda;
-    push(w, op, x, op->free, op->body);
     SAND_FOR_PULL(w, i, op, op->body, NULL) {
-        Row xi = row_load(x, i), g = SAND_PULL(op, i);
-        Row z = block_project(op, i, row_madd(xi, -omega * op->inverse_diagonal[i], g));
-        row_store(x, i, row_madd(xi, lambda, row_sub(z, xi)));
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), g = SAND_PULL(op, at);
+        Row z = block_project(op, at, row_madd(xi, -omega * op->inverse_diagonal[i], g));
+        z = row_madd(xi, lambda, row_sub(z, xi));
+        row_store(x, at, z);
+        block_publish(op, at, z);
     }
-    sand_barrier(w);
+    push(w, op, op->free, op->body);
 }

@@ -25,32 +25,33 @@ typedef struct spg_State {
 enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
 
 // The step over the diagonal of P: d = P(x - alpha P^-1 g) - x. Returns <d, g>. [4], [5], [7]
-SAND_TEXT double spg_direction(Worker *w, const Op *op, const real *x, const real *g, real *z, real alpha, bool preconditioned) {
-    real keep = preconditioned, drop = 1 - keep; // P, or the identity
+SAND_TEXT double spg_direction(Worker *w, const Op *op, const real *x, const real *g, real *z, real alpha, const real *inverse) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        Row xi = row_load(x, i), gi = row_load(g, i);
-        real p = keep * op->inverse_diagonal[i] + drop;
-        Row zi = block_project(op, i, row_madd(xi, -alpha * p, gi));
-        row_store(z, i, zi);
-        SAND_ADD(sum, i, 0, row_dot(row_sub(zi, xi), gi));
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), gi = row_load(g, at);
+        Row zi = block_project(op, at, row_madd(xi, -alpha * inverse[at_block(at)], gi));
+        row_store(z, at, zi);
+        block_publish(op, at, zi);
+        SAND_ADD(sum, at, 0, row_dot(row_sub(zi, xi), gi));
     }
     sum_total(w, &sum);
     return sum.total[0];
 }
 
-// Moves the trial point and its gradient back to x + lambda d. Returns the squared residual there.
+// Moves the trial point and its gradient back to x + lambda d. Returns the sum for the residual there.
 SAND_TEXT double spg_shorten(Worker *w, const Op *op, const real *x, const real *g, real *z, real *gz, real lambda) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        Row xi = row_load(x, i), gi = row_load(g, i);
-        Row zi = row_madd(xi, lambda, row_sub(row_load(z, i), xi));
-        Row hi = row_madd(gi, lambda, row_sub(row_load(gz, i), gi));
-        row_store(z, i, zi);
-        row_store(gz, i, hi);
-        SAND_ADD(sum, i, 0, block_residual(op, i, zi, hi));
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), gi = row_load(g, at);
+        Row zi = row_madd(xi, lambda, row_sub(row_load(z, at), xi));
+        Row hi = row_madd(gi, lambda, row_sub(row_load(gz, at), gi));
+        row_store(z, at, zi);
+        row_store(gz, at, hi);
+        SAND_ADD(sum, at, 0, block_residual(op, at, zi, hi));
     }
     sum_total(w, &sum);
     return sum.total[0];
@@ -64,22 +65,22 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
     m->current = s->best, m->gradient = 3;
     m->alpha = preconditioned ? 1 : op->tau; // either is the Jacobi step
 
-    // [1], [2]: the start was projected by the caller; its gradient, objective and residual.
+    // [1], [2]: the start is feasible and its velocities are there; its gradient, objective and residual.
     real *x = s->vector[m->current], *g = s->vector[m->gradient];
-    push(w, op, x, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        Row xi = row_load(x, i), gi = block_pull(op, op->body, i), r = block_pull(op, op->free, i);
-        row_store(g, i, gi);
-        SAND_ADD(sum, i, 0, (real)0.5 * (row_dot(xi, gi) + row_dot(xi, r)));
-        SAND_ADD(sum, i, 1, block_residual(op, i, xi, gi));
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), gi = block_pull(op, op->body, at), r = block_pull(op, op->free, at);
+        row_store(g, at, gi);
+        SAND_ADD(sum, at, 0, (real)0.5 * (row_dot(xi, gi) + row_dot(xi, r)));
+        SAND_ADD(sum, at, 1, block_residual(op, at, xi, gi));
     }
     sum_total(w, &sum);
     m->objective = sum.total[0];
     m->recent[0] = m->objective;
     s->objective = m->objective;
-    s->residual = sqrt(sum.total[1]);
+    s->residual = residual_of(op, sum.total[1]);
     s->knows_residual = true;
 }
 
@@ -90,25 +91,24 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     real *g = s->vector[m->gradient], *gz = s->vector[7 - m->gradient];
 
     // [4], [5] the direction; [6], [7] without the preconditioner where that one does not descend.
-    double dg = spg_direction(w, op, x, g, z, (real)m->alpha, m->preconditioned);
+    const real *p = m->preconditioned ? op->diagonal : op->ones, *inverse = m->preconditioned ? op->inverse_diagonal : op->ones;
+    double dg = spg_direction(w, op, x, g, z, (real)m->alpha, inverse);
     // (The spectral length belongs to P; the mean diagonal takes the place of P there.)
-    if (dg >= 0 && m->preconditioned) dg = spg_direction(w, op, x, g, z, (real)(m->alpha * op->tau), false);
+    if (dg >= 0 && m->preconditioned) dg = spg_direction(w, op, x, g, z, (real)(m->alpha * op->tau), op->ones);
 
     // [10], [11] gradient at x + d, and the sums that everything else is made of: y = N d.
-    push(w, op, z, op->free, op->body);
+    push(w, op, op->free, op->body);
     Sum sum;
-    sum_open(w, &sum, 5, 0);
-    real keep = m->preconditioned, drop = 1 - keep; // P, or the identity
+    sum_open(w, &sum, 4, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        Row zi = row_load(z, i), d = row_sub(zi, row_load(x, i));
-        Row hi = SAND_PULL(op, i), y = row_sub(hi, row_load(g, i));
-        real p = keep * op->diagonal[i] + drop, q = keep * op->inverse_diagonal[i] + drop;
-        row_store(gz, i, hi);
-        SAND_ADD(sum, i, 0, row_dot(d, y));
-        SAND_ADD(sum, i, 1, p * row_dot(d, d));
-        SAND_ADD(sum, i, 2, q * row_dot(y, y));
-        SAND_ADD(sum, i, 3, block_residual(op, i, zi, hi));
-        SAND_ADD(sum, i, 4, p * row_dot(zi, zi));
+        At at = SAND_AT(i);
+        Row zi = row_load(z, at), d = row_sub(zi, row_load(x, at));
+        Row hi = SAND_PULL(op, at), y = row_sub(hi, row_load(g, at));
+        row_store(gz, at, hi);
+        SAND_ADD(sum, at, 0, row_dot(d, y));
+        SAND_ADD(sum, at, 1, p[at_block(at)] * row_dot(d, d));
+        SAND_ADD(sum, at, 2, inverse[at_block(at)] * row_dot(y, y));
+        SAND_ADD(sum, at, 3, block_residual(op, at, zi, hi));
     }
     sum_total(w, &sum);
     double dNd = sum.total[0], dPd = sum.total[1], yPy = sum.total[2], residual2 = sum.total[3];
@@ -141,9 +141,9 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     m->recent[m->count % m->memory] = objective;
 
     // [24]-[26] keep the best. Its vector is not written until a better one is found.
-    double residual = sqrt(residual2);
+    double residual = residual_of(op, residual2);
     if (residual <= s->residual) s->residual = residual, s->objective = objective, s->best = m->current;
-    if (recession(&m->receding, dNd, dPd, sum.total[4])) s->status = SAND_INFEASIBLE;
+    if (recession(w, op, z, p, dNd, dPd, &m->receding)) s->status = SAND_INFEASIBLE;
 }
 
 // Two rows of the table: without and with the preconditioner.

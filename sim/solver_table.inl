@@ -3,7 +3,7 @@
 //
 // SAND_ROW(id, name, vectors, on_cuda, friction, paper, idea, weakness, parameters...)
 //   id         its text defines id_State, id_start and id_step; one step is one product with N
-//   vectors    block vectors it uses; the first is the start, projected, and Solve.best is 0
+//   vectors    block vectors it uses; the first is the start, feasible, with its velocities in op.body
 //   friction   models it can do
 
 #ifdef SAND_SOLVER_TEXTS

@@ -1,8 +1,9 @@
 // The SPMD core: the words in which a solver is written once for the CPU and for CUDA. All workers execute the
 // same function together; a range is shared out, sums are the same for everyone and added in a fixed order.
 //
-//   SAND_FOR(w, i, n) { ... }              each worker takes its share of the blocks 0 .. n-1
-//   SAND_FOR_SUM(w, i, n, sum) { ... }     the same, with SAND_ADD(sum, i, k, value) inside
+//   SAND_FOR(w, i, n) { ... }              each worker takes its share of the blocks 0 .. n-1; SAND_AT(i) says where
+//                                          block i lies in memory
+//   SAND_FOR_SUM(w, i, n, sum) { ... }     the same, with SAND_ADD(sum, at, k, value) inside
 //   SAND_EACH(w, i, n) { ... }             the same for bodies and lists: n of any size, nothing side by side
 //   sand_barrier(w)                        everyone arrives, then everyone goes on
 //   worker_agree(w, says)                  a barrier; everyone gets what the first worker says
@@ -29,6 +30,13 @@ typedef SAND_REAL real;
 
 #define SAND_INLINE static inline
 #define SAND_TEXT static // a larger piece of text
+
+#define REAL_TINY ((real)1e-30)
+
+// The real-valued functions of the precision at hand.
+SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
+SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
+SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }
 
 typedef SandWorker Worker;
 
@@ -95,9 +103,35 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
         for (int64_t tile_ = cursor_.begin; tile_ < cursor_.end; tile_ += SAND_LANES)        \
             _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
 #define SAND_FOR(w, i, n) SAND_FOR_SUM(w, i, n, NULL)
-#define SAND_ADD(sum, i, k, value) ((sum).lane[k][(i) - tile_] += (value))
-#define SAND_TOP(sum, i, k, value) \
-    ((sum).lane[k][(i) - tile_] = (value) > (sum).lane[k][(i) - tile_] ? (value) : (sum).lane[k][(i) - tile_])
+#define SAND_AT(i) at_make(i, tile_) // inside SAND_FOR
+#define SAND_ADD(sum, at, k, value) ((sum).lane[k][(at).lane] += (value))
+#define SAND_TOP(sum, at, k, value) ((sum).lane[k][(at).lane] = real_max(value, (sum).lane[k][(at).lane]))
+
+// Four numbers that are loaded, stored and worked on as one.
+typedef real Four __attribute__((vector_size(4 * sizeof(real)), may_alias));
+SAND_INLINE Four four_load(const real *p) { return *(const Four *)p; } // p is aligned to four numbers
+SAND_INLINE void four_store(real *p, Four f) { *(Four *)p = f; }
+SAND_INLINE Four four_zero(void) { return (Four){0, 0, 0, 0}; }
+SAND_INLINE Four four_add(Four a, Four b) { return a + b; }
+SAND_INLINE Four four_sub(Four a, Four b) { return a - b; }
+SAND_INLINE Four four_mul(Four a, Four b) { return a * b; }
+SAND_INLINE Four four_scale(real s, Four a) { return s * a; }
+SAND_INLINE real four_last(Four a) { return a[3]; }
+SAND_INLINE Four four_with_last(Four a, real last) { return a[3] = last, a; }
+SAND_INLINE Four four_turned(Four a) { return __builtin_shufflevector(a, a, 1, 2, 0, 3); } // y, z, x
+
+// Where a block lies. The numbers of the blocks of a tile are side by side: all first components, then all second.
+typedef struct At {
+    int64_t tile, lane; // first block of its tile, place in the tile
+} At;
+SAND_INLINE At at_make(int64_t i, int64_t tile) {
+    At at = {tile, i - tile};
+    return at;
+}
+SAND_INLINE At at_of(int64_t i) { return at_make(i, i & ~(int64_t)(SAND_LANES - 1)); }
+SAND_INLINE int64_t at_block(At at) { return at.tile + at.lane; }
+// Component k of `count` in an array of blocks.
+SAND_INLINE int64_t at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }
 
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->id == 0; }
 SAND_INLINE double worker_seconds(const Worker *w) { return w->id == 0 ? sand_seconds() : 0; } // the first one's clock
@@ -115,10 +149,3 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     for (int64_t i = sand_chunk_begin((w)->first_chunk, n), end_ = sand_chunk_begin((w)->last_chunk, n); i < end_; i++)
 
 #endif
-
-#define REAL_TINY ((real)1e-30)
-
-// The real-valued functions of the precision at hand.
-SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
-SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
-SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }

@@ -19,9 +19,9 @@ void sand_world_free(SandWorld *world) {
     for (int i = 0; i < world->shape_count; i++) sand_shape_free(&world->shapes[i]);
     for (int i = 0; i < world->boundary_count; i++) sand_boundary_free(&world->boundaries[i]);
     void *arrays[] = {
-        world->position, world->rotation, world->velocity, world->spin,     world->mass,       world->inertia,   world->scale,
-        world->shape,    world->material, world->enter,    world->gone,     world->shapes,     world->boundaries,
-        world->materials, world->friction,
+        world->position, world->rotation, world->velocity,   world->spin,      world->mass,
+        world->inertia,  world->scale,    world->shape,      world->material,  world->enter,
+        world->gone,     world->shapes,   world->boundaries, world->materials, world->friction,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
     *world = (SandWorld){0};
@@ -43,7 +43,8 @@ static void widen_friction(SandWorld *world) {
 int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error) {
     if (!isfinite(density) || density <= 0)
         return sand_fail(error, "material %s: density %g must be finite and above 0", name, density), -1;
-    if (!isfinite(mu) || mu < 0) return sand_fail(error, "material %s: friction %g must be finite and not below 0", name, mu), -1;
+    if (!isfinite(mu) || mu < 0)
+        return sand_fail(error, "material %s: friction %g must be finite and not below 0", name, mu), -1;
     for (int i = 0; i < world->material_count; i++)
         if (!strcmp(world->materials[i].name, name)) return sand_fail(error, "material %s is there twice", name), -1;
     size_t n = (size_t)world->material_count + 1;
@@ -108,7 +109,9 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
     double least = fmin(inertia.x, fmin(inertia.y, inertia.z));
     // The solver works with inverses in float: both must stay within its range.
     if (!(mass > 1e-30 && mass < 1e30 && least > 1e-36 && v3_length(inertia) < 1e30))
-        return sand_fail(error, "body %d: mass %g kg and inertia %g kg m^2 are out of range", world->body_count, mass, least), -1;
+        return sand_fail(error, "body %d: mass %g kg and inertia %g kg m^2 are out of range", world->body_count, mass,
+                         least),
+               -1;
     if (!grow_bodies(world, error)) return -1;
 
     int i = world->body_count++;
@@ -136,7 +139,8 @@ double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
 }
 
 static bool check_settings(const SandWorld *world, SandError *error) {
-    if (!isfinite(world->step) || world->step <= 0) return sand_fail(error, "the step %g s must be finite and above 0", world->step);
+    if (!isfinite(world->step) || world->step <= 0)
+        return sand_fail(error, "the step %g s must be finite and above 0", world->step);
     if (!v3_finite(world->gravity)) return sand_fail(error, "gravity must be finite");
     if (!isfinite(world->recovery) || world->recovery < 0)
         return sand_fail(error, "the recovery speed %g m/s must be finite and not below 0", world->recovery);
@@ -179,13 +183,15 @@ static bool check_faced_bodies(const SandWorld *world, SandError *error) {
         SandShapeKind kind = world->shapes[world->shape[i]].kind;
         if (kind != SAND_BOX && kind != SAND_CYLINDER) continue;
         if (first >= 0)
-            return sand_fail(error, "bodies %d and %d are boxes or cylinders and could meet each other; only one may be in a world",
+            return sand_fail(error,
+                             "bodies %d and %d are boxes or cylinders and could meet each other; only one may be in a world",
                              first, i);
         first = i;
     }
     for (int i = 0; i < world->boundary_count && first >= 0; i++)
         if (!sand_boundary_flat_or_hollow(&world->boundaries[i]))
-            return sand_fail(error, "body %d is a box or cylinder and cannot lie on boundary %s, which is not flat or hollow",
+            return sand_fail(error,
+                             "body %d is a box or cylinder and cannot lie on boundary %s, which is not flat or hollow",
                              first, world->boundaries[i].name);
     return true;
 }

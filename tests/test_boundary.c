@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 // cmocka wants the headers above first.
 #include <cmocka.h>
@@ -21,7 +20,9 @@ static double uniform(double low, double high) {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return low + (high - low) * (double)(random_state >> 11) * 0x1p-53;
 }
-static SandVec3 random_point(double half) { return v3_make(uniform(-half, half), uniform(-half, half), uniform(-half, half)); }
+static SandVec3 random_point(double half) {
+    return v3_make(uniform(-half, half), uniform(-half, half), uniform(-half, half));
+}
 
 static void assert_near(double got, double want, double tolerance, int line) {
     if (!(fabs(got - want) <= tolerance)) fail_msg("line %d: got %.17g, wanted %.17g within %g", line, got, want, tolerance);
@@ -54,7 +55,8 @@ static int check_touches(const SandBoundary *b, const SandPose *pose, SandVec3 c
 }
 
 // A touch of a smooth face ends on the surface.
-static void check_feet(const SandBoundary *b, const SandPose *pose, SandVec3 c, double radius, double reach, double tolerance) {
+static void check_feet(const SandBoundary *b, const SandPose *pose, SandVec3 c, double radius, double reach,
+                       double tolerance) {
     SandTouch t[ROOM];
     int n = sand_boundary_touch(b, pose, c, radius, reach, t, ROOM);
     for (int i = 0; i < n; i++) {
@@ -136,7 +138,8 @@ static void boxes_and_spheres_agree_with_samples(void **state) {
     assert_true(sand_boundary_box(&box, v3_make(1, 1, 1), SAND_INSIDE, NULL));
     assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 6), 3); // one a face
     assert_int_equal(t[0].feature, 1), assert_int_equal(t[1].feature, 2), assert_int_equal(t[2].feature, 5);
-    assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 1), 3); // though room is 1
+    assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 1),
+                     3); // though room is 1
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -188,14 +191,16 @@ static void revolutions_agree_with_samples(void **state) {
             assert_true(sand_boundary_revolution(&b, p->at, p->count, side, NULL));
             for (int i = 0; i < 1500; i++) {
                 SandVec3 c = random_point(1.3);
-                double rho = hypot(c.x, c.y), d = sand_boundary_distance(&b, &AT_ORIGIN, c), sampled = sampled_profile(p, rho, c.z);
+                double rho = hypot(c.x, c.y), d = sand_boundary_distance(&b, &AT_ORIGIN, c),
+                       sampled = sampled_profile(p, rho, c.z);
                 assert_true(fabs(d) <= sampled + 1e-12 && fabs(d) >= sampled - 5e-4);
                 bool allowed = within_profile(p, rho, c.z) == (side == SAND_INSIDE);
                 if ((d > 0) != allowed) fail_msg("%s: the sign is wrong at (%g, %g)", p->name, rho, c.z);
                 check_touches(&b, &AT_ORIGIN, c, 0.08, 0.02);
                 if (rho > 0.1) check_feet(&b, &AT_ORIGIN, c, 0.08, 0.02, 1e-13); // away from rings every touch is a foot
             }
-            for (int i = 0; i < 200; i++) check_touches(&b, &AT_ORIGIN, v3_make(0, 0, uniform(-1.3, 1.3)), 0.08, 0.02); // the axis
+            for (int i = 0; i < 200; i++)
+                check_touches(&b, &AT_ORIGIN, v3_make(0, 0, uniform(-1.3, 1.3)), 0.08, 0.02); // the axis
             check_continuity(&b, 1.3, 30);
             sand_boundary_free(&b);
         }
@@ -227,7 +232,8 @@ static void corners_of_a_revolution_touch_as_they_should(void **state) {
     NEAR(t[0].gap, -0.051, 1e-15), NEAR(t[0].normal.x, 1, 1e-15);
     // A ball that plugs the neck is held on three sides, on the axis too.
     assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0, 0, 0.1), 0.156, 0.01, t, ROOM), 3);
-    NEAR(v3_length(v3_add(t[0].normal, v3_add(t[1].normal, v3_make(t[2].normal.x, t[2].normal.y, 0)))), 2 * fabs(t[0].normal.z), 1e-12);
+    NEAR(v3_length(v3_add(t[0].normal, v3_add(t[1].normal, v3_make(t[2].normal.x, t[2].normal.y, 0)))),
+         2 * fabs(t[0].normal.z), 1e-12);
     sand_boundary_free(&b);
 
     // An open tub: outside beside its rim a ball touches the rim only, from wherever it comes, and inside its wall.
@@ -235,11 +241,13 @@ static void corners_of_a_revolution_touch_as_they_should(void **state) {
     b = make_revolution(tub, 3, SAND_INSIDE);
     for (int i = 1; i < 32; i++) {
         double a = PI * i / 32;
-        assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(1 + 0.1 * cos(a), 0, 1 + 0.1 * sin(a)), 0.1, 0.001, t, ROOM), 1);
+        assert_int_equal(
+            sand_boundary_touch(&b, &AT_ORIGIN, v3_make(1 + 0.1 * cos(a), 0, 1 + 0.1 * sin(a)), 0.1, 0.001, t, ROOM), 1);
         assert_int_equal(t[0].feature, 5);
         NEAR(t[0].gap, 0, 1e-14);
     }
-    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(1.1, 0, 0.5), 0.1, 0.01, t, ROOM), 0); // spilled, it lies outside
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(1.1, 0, 0.5), 0.1, 0.01, t, ROOM),
+                     0); // spilled, it lies outside
     sand_boundary_free(&b);
 
     // The rule of the order: a disc from the axis outwards is a floor, a wall holds the axis whichever way it is given.
@@ -330,7 +338,8 @@ static void a_turned_boundary_gives_turned_touches(void **state) {
         SandVec3 local = random_point(1);
         SandTouch here[ROOM], there[ROOM];
         int n = sand_boundary_touch(&b, &AT_ORIGIN, local, 0.1, 0.05, here, ROOM);
-        if (sand_boundary_touch(&b, &pose, pose_apply(pose, local), 0.1, 0.05, there, ROOM) != n) continue; // a touch on the edge of reach
+        if (sand_boundary_touch(&b, &pose, pose_apply(pose, local), 0.1, 0.05, there, ROOM) != n)
+            continue; // a touch on the edge of reach
         for (int k = 0; k < n; k++) {
             NEAR(here[k].gap, there[k].gap, 1e-13);
             NEAR(v3_length(v3_sub(q_rotate(pose.rotation, here[k].normal), there[k].normal)), 0, 1e-11);
@@ -389,7 +398,8 @@ static double triangle_distance(SandVec3 p, SandVec3 a, SandVec3 b, SandVec3 c) 
 static double mesh_truth(const SandTriangleMesh *m, SandVec3 p) {
     double best = INFINITY;
     for (int f = 0; f < m->face_count; f++)
-        best = fmin(best, triangle_distance(p, m->vertices[m->faces[f][0]], m->vertices[m->faces[f][1]], m->vertices[m->faces[f][2]]));
+        best = fmin(best, triangle_distance(p, m->vertices[m->faces[f][0]], m->vertices[m->faces[f][1]],
+                                            m->vertices[m->faces[f][2]]));
     return best;
 }
 
@@ -429,7 +439,8 @@ static void compare_mesh(const SandBoundary *b, double half, int trials, double 
         double truth = mesh_truth(b->mesh, c), d = sand_boundary_distance(b, &AT_ORIGIN, c);
         NEAR(fabs(d), truth, 1e-8); // the slack of a border moves a foot by 1e-9 of the range at most
         // Behind a rim is no inside, so a terrain is asked for its sign only where the rim is not the nearest.
-        if (b->mesh->closed || (fabs(c.x) < 0.85 && fabs(c.y) < 0.85 && truth < 0.1)) assert_int_equal(d < 0, ray_is_odd(b->mesh, c));
+        if (b->mesh->closed || (fabs(c.x) < 0.85 && fabs(c.y) < 0.85 && truth < 0.1))
+            assert_int_equal(d < 0, ray_is_odd(b->mesh, c));
         SandTouch t[ROOM];
         int n = sand_boundary_touch(b, &AT_ORIGIN, c, radius, reach, t, ROOM);
         double least = INFINITY;
@@ -471,15 +482,15 @@ static bool read_text(SandBoundary *b, const char *text, SandError *error) {
     return good;
 }
 
-#define CUBE_VERTICES \
-    "v -1 -1 -1\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\nv -1 -1 1\nv 1 -1 1\nv 1 1 1\nv -1 1 1\n"
+#define CUBE_VERTICES "v -1 -1 -1\nv 1 -1 -1\nv 1 1 -1\nv -1 1 -1\nv -1 -1 1\nv 1 -1 1\nv 1 1 1\nv -1 1 1\n"
 #define CUBE_FACES "f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n"
 
 static void a_cube_is_a_block(void **state) {
     (void)state;
     SandBoundary cube, block;
     SandError error = {""};
-    if (!read_text(&cube, "# a cube\no cube\nvn 0 0 1\n" CUBE_VERTICES "s off\n" CUBE_FACES, &error)) fail_msg("%s", error.text);
+    if (!read_text(&cube, "# a cube\no cube\nvn 0 0 1\n" CUBE_VERTICES "s off\n" CUBE_FACES, &error))
+        fail_msg("%s", error.text);
     assert_true(sand_boundary_box(&block, v3_make(1, 1, 1), SAND_OUTSIDE, NULL));
     assert_true(cube.mesh->closed);
     assert_int_equal(cube.mesh->face_count, 12), assert_int_equal(cube.mesh->edge_count, 18);
@@ -501,7 +512,8 @@ static void faces_may_be_written_in_every_way(void **state) {
     (void)state;
     SandBoundary b;
     SandError error = {""};
-    const char *ways[] = {"f 1/1 2/2 3/3\n", "f 1//1 2//1 3//1\n", "f 1/1/1 2/2/1 3/3/1 \r\n", "f -3 -2 -1 # turned back\n", "f 1/ 2/ 3/\n"};
+    const char *ways[] = {"f 1/1 2/2 3/3\n", "f 1//1 2//1 3//1\n", "f 1/1/1 2/2/1 3/3/1 \r\n", "f -3 -2 -1 # turned back\n",
+                          "f 1/ 2/ 3/\n"};
     for (int i = 0; i < 5; i++) {
         char text[200];
         snprintf(text, sizeof text, "v 0 0 0\nv 1 0 0 1.0\n  v 0 1 0 0.5 0.5 0.5\n%s", ways[i]);
@@ -554,39 +566,6 @@ static void bad_meshes_are_refused(void **state) {
     assert_false(sand_boundary_terrain(&b, heights, 2, 2, v3_make(0, 1, 0), NULL));
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-
-static void time_query(const char *name, const SandBoundary *b, double half, double half_z) {
-    enum { N = 1 << 18 };
-    SandVec3 *c = malloc(N * sizeof *c);
-    for (int i = 0; i < N; i++) c[i] = random_point(half), c[i].z *= half_z / half;
-    struct timespec s, e;
-    SandTouch t[ROOM];
-    long touches = 0;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &s);
-    for (int i = 0; i < N; i++) touches += sand_boundary_touch(b, &b->pose, c[i], 0.02, 0.005, t, ROOM);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &e);
-    double ns = ((double)(e.tv_sec - s.tv_sec) * 1e9 + (double)(e.tv_nsec - s.tv_nsec)) / N;
-    print_message("%-12s %6.1f ns a query, %ld touches\n", name, ns, touches);
-    free(c);
-}
-
-// Prints what a query costs; the numbers are for the reader, a shared machine cannot hold a limit.
-static void queries_are_timed(void **state) {
-    (void)state;
-    SandBoundary b;
-    assert_true(sand_boundary_plane(&b, v3_make(0, 0, 0), v3_make(0, 0, 1), NULL));
-    time_query("plane", &b, 1, 1);
-    assert_true(sand_boundary_box(&b, v3_make(1, 1, 1), SAND_INSIDE, NULL));
-    time_query("box inside", &b, 1, 1);
-    b = make_revolution(CLOSED[2].at, CLOSED[2].count, SAND_INSIDE);
-    time_query("hourglass", &b, 1, 1);
-    sand_boundary_free(&b);
-    b = bumpy_terrain(100, 100, 0.005);
-    time_query("terrain", &b, 1, 0.03);
-    sand_boundary_free(&b);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planes_touch_on_their_side),
@@ -602,7 +581,6 @@ int main(void) {
         cmocka_unit_test(a_cube_is_a_block),
         cmocka_unit_test(faces_may_be_written_in_every_way),
         cmocka_unit_test(bad_meshes_are_refused),
-        cmocka_unit_test(queries_are_timed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

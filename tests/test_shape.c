@@ -16,7 +16,9 @@ static double uniform(double low, double high) {
     random_state = random_state * 6364136223846793005u + 1442695040888963407u;
     return low + (high - low) * (double)(random_state >> 11) * 0x1p-53;
 }
-static SandVec3 random_point(double half) { return v3_make(uniform(-half, half), uniform(-half, half), uniform(-half, half)); }
+static SandVec3 random_point(double half) {
+    return v3_make(uniform(-half, half), uniform(-half, half), uniform(-half, half));
+}
 
 static void assert_near(double got, double want, double tolerance, int line) {
     if (!(fabs(got - want) <= tolerance)) fail_msg("line %d: got %.17g, wanted %.17g within %g", line, got, want, tolerance);
@@ -83,15 +85,17 @@ static void voxel_truth(const SandShape *shape, int n, double *volume, double te
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             for (int k = 0; k < n; k++) {
-                SandVec3 p = v3_make((i + 0.5) * w - shape->bound, (j + 0.5) * w - shape->bound, (k + 0.5) * w - shape->bound);
+                SandVec3 p =
+                    v3_make((i + 0.5) * w - shape->bound, (j + 0.5) * w - shape->bound, (k + 0.5) * w - shape->bound);
                 bool in = false;
                 for (int b = 0; b < shape->ball_count && !in; b++) {
                     SandVec3 d = v3_sub(p, shape->balls[b].center);
                     in = v3_dot(d, d) < shape->balls[b].radius * shape->balls[b].radius;
                 }
                 if (!in) continue;
-                double f[10] = {1, p.x, p.y, p.z, p.y * p.y + p.z * p.z, p.x * p.x + p.z * p.z, p.x * p.x + p.y * p.y,
-                                p.x * p.y, p.x * p.z, p.y * p.z};
+                double f[10] = {
+                    1,         p.x,       p.y,      p.z, p.y * p.y + p.z * p.z, p.x * p.x + p.z * p.z, p.x * p.x + p.y * p.y,
+                    p.x * p.y, p.x * p.z, p.y * p.z};
                 for (int q = 0; q < 10; q++) s[q] += f[q] * w * w * w;
             }
     *volume = s[0];
