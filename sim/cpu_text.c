@@ -373,4 +373,33 @@ static void text_project(SandText *t, const SandVec3 *x, SandVec3 *y) {
     }
 }
 
-const SandTextVerbs SAND_VERBS = {text_create, text_destroy, text_load, text_solve, text_product, text_project};
+// --- for another machine ----------------------------------------------------------------------------------
+
+static void text_layout(const SandText *t, SandTextLayout *layout) {
+    const Op *op = &t->op;
+    size_t n = (size_t)op->n, bodies = (size_t)op->body_count, dynamic = (size_t)op->dynamic_count;
+    size_t colours = op->colour_count ? (size_t)op->colour_count + 2 : 0, batch = 0;
+    if (colours) batch = (size_t)(op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count]);
+#define ARRAY(name, count) {offsetof(Op, name), op->name, (count) * sizeof *op->name}
+    const SandTextArray arrays[] = {
+        ARRAY(a, n), ARRAY(b, n), ARRAY(normal, 3 * n), ARRAY(half, n), ARRAY(impulse, 4 * n), ARRAY(mu, n), ARRAY(flat, n),
+        ARRAY(diagonal, n), ARRAY(inverse_diagonal, n), ARRAY(ones, n),
+#if SAND_RADIAL
+        ARRAY(spoke, 4 * n),
+#else
+        ARRAY(arm_a, 3 * n), ARRAY(arm_b, 3 * n), ARRAY(spoke_a, 4 * n), ARRAY(spoke_b, 4 * n),
+#endif
+        ARRAY(inverse_mass, bodies), ARRAY(inverse_inertia, SAND_INERTIA * bodies), ARRAY(free, bodies), ARRAY(body, bodies),
+        ARRAY(scratch, bodies), ARRAY(first, dynamic + 1), ARRAY(second, dynamic + 1), ARRAY(list, (size_t)op->second[dynamic]),
+        ARRAY(hub, (size_t)op->hub_count), ARRAY(hub_piece, op->hub_count ? (size_t)op->hub_count + 1 : 0),
+        ARRAY(piece_hub, (size_t)op->piece_count), ARRAY(piece_sum, (size_t)op->piece_count), ARRAY(colour_first, colours),
+        ARRAY(colour_list, colours ? (size_t)op->blocks : 0), ARRAY(batch_step, batch),
+    };
+#undef ARRAY
+    _Static_assert(sizeof arrays / sizeof *arrays <= SAND_TEXT_ARRAYS, "room for all arrays of the operator");
+    layout->op = op, layout->operator_bytes = sizeof *op, layout->start = t->vectors;
+    layout->array_count = sizeof arrays / sizeof *arrays;
+    memcpy(layout->arrays, arrays, sizeof arrays);
+}
+
+const SandTextVerbs SAND_VERBS = {text_create, text_destroy, text_load, text_solve, text_product, text_project, text_layout};

@@ -3,7 +3,28 @@
 #include "problem.h"
 #include "team.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct SandText SandText; // the operator, the vectors and the run, typed inside
+
+// The arrays behind a laid-out operator, so that another machine can take a copy of it.
+typedef struct SandTextArray {
+    size_t offset; // of the pointer in the operator
+    const void *host;
+    size_t bytes;
+} SandTextArray;
+
+enum { SAND_TEXT_ARRAYS = 32 };
+
+typedef struct SandTextLayout {
+    const void *op;
+    size_t operator_bytes;
+    const void *start; // the first block vector
+    int array_count;
+    SandTextArray arrays[SAND_TEXT_ARRAYS];
+} SandTextLayout;
 
 typedef struct SandTextVerbs {
     SandText *(*create)(SandError *error);
@@ -16,6 +37,7 @@ typedef struct SandTextVerbs {
     // y = N x for block vectors given as world vectors; for tests.
     void (*product)(SandText *text, SandTeam *team, const SandVec3 *x, SandVec3 *y);
     void (*project)(SandText *text, const SandVec3 *x, SandVec3 *y); // P(x), block by block; for tests
+    void (*layout)(const SandText *text, SandTextLayout *layout);
 } SandTextVerbs;
 
 // Float or double; one or three rows; full or radial arms.
@@ -26,3 +48,7 @@ extern const SandTextVerbs sand_text_d1f, sand_text_d1r, sand_text_d3f, sand_tex
 // operator alone.
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **verbs, SandText **text,
                    SandError *error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -80,6 +80,7 @@ static void place_balls(SandWorker *worker, void *argument) {
             ball->velocity = v3_add(w->velocity[i], v3_cross(w->spin[i], arm));
             ball->turning = spin * ball->radius;
             ball->extent = ball->radius + 0.5 * w->envelope + grows * (v3_length(ball->velocity) + ball->turning + job->fall);
+            ball->struck = 0;
             ball->body = (int)i;
             ball->sub = k;
         }
@@ -130,7 +131,8 @@ static void add_pair(Job *job, int chunk, int body_a, int sub_a, int body_b, int
                      .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])};
 }
 
-// Two balls: within the envelope h (1 + mu) |u| of their relative motion, or the least one.
+// Two balls: within the envelope h (1 + mu) |u| of their relative motion or of what may strike one of them, or the
+// least one.
 static void pair_balls(Job *job, int chunk, const SandGridBall *p, const SandGridBall *q) {
     SandVec3 apart = v3_sub(q->center, p->center);
     double reach = p->extent + q->extent, distance2 = v3_dot(apart, apart);
@@ -139,7 +141,10 @@ static void pair_balls(Job *job, int chunk, const SandGridBall *p, const SandGri
     double distance = sqrt(distance2), gap = distance - p->radius - q->radius;
     if (gap > w->envelope) {
         double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
-        double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + job->fall;
+        // Two that fall side by side part when a wall stops the first of them: not only their relative motion counts.
+        SandVec3 u = v3_sub(q->velocity, p->velocity), v = p->velocity, o = q->velocity;
+        double speed = sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o)))) + p->turning + q->turning;
+        speed = fmax(speed, fmax(p->struck, q->struck)) + job->fall;
         if (gap > w->step * (1 + mu) * speed) return;
     }
     // Two balls on one spot have no direction: take one that never changes.
@@ -148,37 +153,50 @@ static void pair_balls(Job *job, int chunk, const SandGridBall *p, const SandGri
     add_pair(job, chunk, p->body, p->sub, q->body, q->sub, normal, point, gap);
 }
 
-// A ball, or a corner of radius 0, against every boundary.
-static void touch_boundaries(Job *job, int chunk, int body, int sub, SandVec3 center, double radius, SandVec3 velocity, double turning) {
-    enum { ROOM = 64 };
+static void add_touch(Job *job, int chunk, int body, int sub, int boundary, SandVec3 center, double radius, const SandTouch *t) {
     const SandWorld *w = job->world;
-    SandDetection *d = job->d;
-    SandTouch touches[ROOM];
-    for (int b = 0; b < w->boundary_count; b++) {
-        const SandBoundary *boundary = &w->boundaries[b];
-        double mu = sand_world_pair(w, w->material[body], boundary->material);
-        SandVec3 wall = d->velocity[b];
-        if (boundary->moves) wall = v3_add(wall, v3_cross(d->spin[b], v3_sub(center, d->pose[b].position)));
-        double speed = v3_length(v3_sub(velocity, wall)) + turning + job->fall;
-        double reach = fmax(w->envelope, w->step * (1 + mu) * speed);
-        int count = sand_boundary_touch(boundary, &d->pose[b], center, radius, reach, touches, ROOM);
-        if (count > ROOM) {
-            if (!atomic_exchange(&job->failed, true))
-                sand_fail(&job->error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it", body, boundary->name, count);
-            return;
-        }
-        for (int k = 0; k < count; k++) {
-            const SandTouch *t = &touches[k];
-            SandFound *f = add_found(job, chunk);
-            if (!f) return;
-            *f = (SandFound){.rank_a = d->rank[body],
-                             .b = -1 - b,
-                             .key = {SAND_BOUNDARY_BIT | (uint32_t)b, (uint32_t)sub << 24 | t->feature},
-                             .normal = t->normal,
-                             .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
-                             .gap = t->gap,
-                             .mu = mu};
-        }
+    SandFound *f = add_found(job, chunk);
+    if (!f) return;
+    *f = (SandFound){.rank_a = job->d->rank[body],
+                     .b = -1 - boundary,
+                     .key = {SAND_BOUNDARY_BIT | (uint32_t)boundary, (uint32_t)sub << 24 | t->feature},
+                     .normal = t->normal,
+                     .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
+                     .gap = t->gap,
+                     .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)};
+}
+
+enum { TOUCH_ROOM = 64 };
+
+// All touches of a ball with a boundary, or -1 where there are more than there is room for.
+static int find_touches(Job *job, int body, int boundary, SandVec3 center, double radius, double reach, SandTouch *touches) {
+    const SandBoundary *b = &job->world->boundaries[boundary];
+    int count = sand_boundary_touch(b, &job->d->pose[boundary], center, radius, reach, touches, TOUCH_ROOM);
+    if (count <= TOUCH_ROOM) return count;
+    if (!atomic_exchange(&job->failed, true))
+        sand_fail(&job->error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it", body, b->name, count);
+    return -1;
+}
+
+// How far to look for a boundary: h (1 + mu) |u| of the motion relative to it, or of what may strike the ball.
+static double boundary_reach(const Job *job, int body, int boundary, SandVec3 center, SandVec3 velocity, double turning, double struck) {
+    const SandWorld *w = job->world;
+    const SandDetection *d = job->d;
+    double mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material);
+    SandVec3 wall = d->velocity[boundary];
+    if (w->boundaries[boundary].moves) wall = v3_add(wall, v3_cross(d->spin[boundary], v3_sub(center, d->pose[boundary].position)));
+    double speed = fmax(v3_length(v3_sub(velocity, wall)) + turning, struck) + job->fall;
+    return fmax(w->envelope, w->step * (1 + mu) * speed);
+}
+
+// A ball, or a corner of radius 0, against every boundary.
+static void touch_boundaries(Job *job, int chunk, int body, int sub, SandVec3 center, double radius, SandVec3 velocity, double turning,
+                             double struck) {
+    SandTouch touches[TOUCH_ROOM];
+    for (int b = 0; b < job->world->boundary_count; b++) {
+        double reach = boundary_reach(job, body, b, center, velocity, turning, struck);
+        int count = find_touches(job, body, b, center, radius, reach, touches);
+        for (int k = 0; k < count; k++) add_touch(job, chunk, body, sub, b, center, radius, &touches[k]);
     }
 }
 
@@ -200,16 +218,96 @@ static void touch_special(Job *job, int chunk, const SandGridBall *ball, int spe
     add_pair(job, chunk, ball->body, ball->sub, special, 0, normal, v3_madd(ball->center, ball->radius + 0.5 * gap, normal), gap);
 }
 
-// The corners of a box and the rims of a cylinder against the boundaries. A rim is represented by its lowest point
-// towards each boundary and three more at quarters from it, so that a standing cylinder has a base.
+// The corners of a box against the boundaries.
 static void touch_corner(Job *job, int chunk, int body, int sub, SandVec3 local) {
     const SandWorld *w = job->world;
     SandVec3 arm = q_rotate(w->rotation[body], local);
     SandVec3 velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm));
-    touch_boundaries(job, chunk, body, sub, v3_add(w->position[body], arm), 0, velocity, 0);
+    touch_boundaries(job, chunk, body, sub, v3_add(w->position[body], arm), 0, velocity, 0, 0);
 }
 
-enum { RIM_POINTS = 12 };
+// A rim of a cylinder and one boundary. It touches each piece of the boundary by its point of least gap and three more
+// at quarter turns from there, so that a standing cylinder has a base.
+typedef struct Rim {
+    Job *job;
+    int chunk, body, sub, boundary;
+    double radius, reach;
+    SandVec3 center, x, y; // x and y span its plane, each as long as the radius
+} Rim;
+
+enum { RIM_SAMPLES = 16 };
+static const double QUARTER_TURN = 1.57079632679489661923;
+
+static SandVec3 rim_point(const Rim *r, double angle) {
+    return v3_add(r->center, v3_add(v3_scale(cos(angle), r->x), v3_scale(sin(angle), r->y)));
+}
+
+// The touch with one piece of the boundary, and how the gap grows with the angle.
+static bool rim_touch(const Rim *r, double angle, uint32_t piece, SandTouch *touch, double *slope) {
+    SandTouch touches[TOUCH_ROOM];
+    int count = find_touches(r->job, r->body, r->boundary, rim_point(r, angle), 0, r->reach + 0.1 * r->radius, touches);
+    for (int k = 0; k < count; k++) {
+        if (touches[k].feature != piece) continue;
+        *touch = touches[k];
+        *slope = -v3_dot(touch->normal, v3_sub(v3_scale(cos(angle), r->y), v3_scale(sin(angle), r->x)));
+        return true;
+    }
+    return false;
+}
+
+// The angle of least gap between two angles, where there is one between them; else the middle.
+static double rim_least(const Rim *r, uint32_t piece, double low, double high) {
+    double middle = 0.5 * (low + high), slope;
+    SandTouch touch;
+    if (rim_touch(r, low, piece, &touch, &slope) && slope > 0) return middle;
+    if (rim_touch(r, high, piece, &touch, &slope) && slope < 0) return middle;
+    for (int k = 0; k < 60; k++) {
+        double angle = 0.5 * (low + high);
+        if (!rim_touch(r, angle, piece, &touch, &slope)) return middle;
+        if (slope < 0) low = angle;
+        else high = angle;
+    }
+    return 0.5 * (low + high);
+}
+
+static void rim_piece(const Rim *r, uint32_t piece) {
+    double least = INFINITY, most = -INFINITY, angle = 0, slope;
+    SandTouch touch;
+    for (int k = 0; k < RIM_SAMPLES; k++) {
+        double sample = k * (4 * QUARTER_TURN / RIM_SAMPLES), gap = INFINITY;
+        if (rim_touch(r, sample, piece, &touch, &slope)) gap = touch.gap;
+        most = fmax(most, gap);
+        if (gap < least) least = gap, angle = sample;
+    }
+    // A rim that lies flat has no point of least gap but rounding: it touches by the same points in every step.
+    bool flat = most - least < 1e-4 * r->radius;
+    if (flat) angle = 0;
+    for (int quarter = 0; quarter < 4; quarter++) {
+        double half = quarter == 0 ? 4 * QUARTER_TURN / RIM_SAMPLES : 0.5 * QUARTER_TURN;
+        double at = angle + quarter * QUARTER_TURN;
+        if (!flat) at = rim_least(r, piece, at - half, at + half);
+        if (quarter == 0) angle = at;
+        if (rim_touch(r, at, piece, &touch, &slope) && touch.gap <= r->reach)
+            add_touch(r->job, r->chunk, r->body, r->sub + quarter, r->boundary, rim_point(r, at), 0, &touch);
+    }
+}
+
+// Every piece of the boundary that some point of the rim is near, in the order in which they are met.
+static void touch_rim(const Rim *r) {
+    uint32_t pieces[TOUCH_ROOM];
+    SandTouch touches[TOUCH_ROOM];
+    int piece_count = 0;
+    for (int k = 0; k < RIM_SAMPLES; k++) {
+        SandVec3 point = rim_point(r, k * (4 * QUARTER_TURN / RIM_SAMPLES));
+        int count = find_touches(r->job, r->body, r->boundary, point, 0, r->reach + 0.1 * r->radius, touches);
+        for (int t = 0; t < count; t++) {
+            int known = 0;
+            while (known < piece_count && pieces[known] != touches[t].feature) known++;
+            if (known == piece_count && piece_count < TOUCH_ROOM) pieces[piece_count++] = touches[t].feature;
+        }
+    }
+    for (int k = 0; k < piece_count; k++) rim_piece(r, pieces[k]);
+}
 
 static void special_contacts(Job *job, int chunk, int body) {
     const SandWorld *w = job->world;
@@ -220,10 +318,17 @@ static void special_contacts(Job *job, int chunk, int body) {
             touch_corner(job, chunk, body, k, v3_make(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z));
         return;
     }
-    for (int k = 0; k < 2 * RIM_POINTS; k++) {
-        double angle = 2 * 3.14159265358979323846 * (k / 2) / RIM_POINTS;
-        touch_corner(job, chunk, body, k, v3_make(half.x * cos(angle), half.x * sin(angle), k & 1 ? half.z : -half.z));
-    }
+    double turning = v3_length(w->spin[body]) * shape->bound * w->scale[body];
+    for (int end = 0; end < 2; end++)
+        for (int b = 0; b < w->boundary_count; b++) {
+            SandVec3 arm = q_rotate(w->rotation[body], v3_make(0, 0, end ? half.z : -half.z));
+            Rim rim = {.job = job, .chunk = chunk, .body = body, .sub = 4 * end, .boundary = b, .radius = half.x};
+            rim.center = v3_add(w->position[body], arm);
+            rim.x = q_rotate(w->rotation[body], v3_make(half.x, 0, 0));
+            rim.y = q_rotate(w->rotation[body], v3_make(0, half.x, 0));
+            rim.reach = boundary_reach(job, body, b, rim.center, w->velocity[body], turning, 0);
+            touch_rim(&rim);
+        }
 }
 
 static void find_contacts(SandWorker *worker, void *argument) {
@@ -242,7 +347,7 @@ static void find_contacts(SandWorker *worker, void *argument) {
             for (int r = 0; r < count; r++)
                 for (int j = runs[r].begin; j < runs[r].end; j++) pair_balls(job, chunk, ball, &g->sorted[j]);
             for (int k = 0; k < job->special_count; k++) touch_special(job, chunk, ball, job->special[k]);
-            touch_boundaries(job, chunk, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning);
+            touch_boundaries(job, chunk, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning, ball->struck);
         }
         if (chunk == SAND_CHUNKS - 1)
             for (int k = 0; k < job->special_count; k++) special_contacts(job, chunk, job->special[k]);
@@ -302,7 +407,8 @@ bool sand_detect(SandDetection *d, const SandWorld *world, SandTeam *team, SandE
         for (int j = 0; j <= i; j++) job.largest_mu = fmax(job.largest_mu, sand_world_pair(world, i, j));
     if (!place_boundaries(&job, error) || !count_balls(&job, error)) return false;
     sand_team_run(team, place_balls, &job);
-    if (!sand_grid_sort(&d->grid, team, error)) return false;
+    double reach = world->step * (1 + job.largest_mu);
+    if (!sand_grid_sort(&d->grid, team, error) || !sand_grid_strike(&d->grid, world->envelope, reach, team, error)) return false;
     rank_bodies(&job);
     sand_team_run(team, find_contacts, &job);
     if (job.failed) return sand_fail(error, "%s", job.error.text[0] ? job.error.text : "out of memory for contacts");

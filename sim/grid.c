@@ -2,6 +2,7 @@
 
 #include "memory.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { FEW = 16 }; // a coarser level with no more balls than this is looked at whole
@@ -178,6 +179,12 @@ static int coarse_runs(const SandGrid *g, const SandGridLevel *l, const SandGrid
     return count;
 }
 
+static int coarser_runs(const SandGrid *g, int level, int i, SandGridRun *runs) {
+    int count = 0;
+    for (int k = level + 1; k < g->level_count; k++) count = coarse_runs(g, &g->levels[k], &g->sorted[i], runs, count);
+    return count;
+}
+
 int sand_grid_runs(const SandGrid *g, int level, int i, SandGridRun *runs) {
     const SandGridBall *ball = &g->sorted[i];
     const SandGridLevel *l = &g->levels[level];
@@ -190,6 +197,57 @@ int sand_grid_runs(const SandGrid *g, int level, int i, SandGridRun *runs) {
     count = add_row(g, l, c[0] + 1, c[0] + 1, c[1], c[2], runs, count);
     count = add_row(g, l, c[0] - 1, c[0] + 1, c[1] + 1, c[2], runs, count);
     for (int dy = -1; dy <= 1; dy++) count = add_row(g, l, c[0] - 1, c[0] + 1, c[1] + dy, c[2] + 1, runs, count);
-    for (int k = level + 1; k < g->level_count; k++) count = coarse_runs(g, &g->levels[k], ball, runs, count);
-    return count;
+    return count + coarser_runs(g, level, i, runs + count);
+}
+
+// --- strikes ----------------------------------------------------------------------------------------------
+
+typedef struct Strike {
+    SandGrid *grid;
+    double slack, reach;
+} Strike;
+
+// The larger of two speeds, whoever comes first: the bits of positive numbers are ordered as they are.
+static void raise_to(double *value, double other) {
+    _Atomic uint64_t *bits = (_Atomic uint64_t *)(void *)value;
+    uint64_t wanted, seen = atomic_load_explicit(bits, memory_order_relaxed);
+    memcpy(&wanted, &other, sizeof wanted);
+    while (seen < wanted && !atomic_compare_exchange_weak_explicit(bits, &seen, wanted, memory_order_relaxed, memory_order_relaxed)) continue;
+}
+
+static void strike_work(SandWorker *w, void *argument) {
+    Strike *s = argument;
+    SandGrid *g = s->grid;
+    int begin = (int)sand_chunk_begin(w->first_chunk, g->ball_count), end = (int)sand_chunk_begin(w->last_chunk, g->ball_count);
+    int level = begin < end ? sand_grid_level_of(g, begin) : 0;
+    for (int i = begin; i < end; i++) {
+        while (i >= g->levels[level].end) level++;
+        SandGridBall *p = &g->sorted[i];
+        SandGridRun runs[SAND_MAX_RUNS];
+        // Two slow balls do not strike each other hard: in the finest level only faster partners count.
+        int count = level == 0 ? coarser_runs(g, level, i, runs) : sand_grid_runs(g, level, i, runs);
+        for (int r = 0; r < count; r++)
+            for (int j = runs[r].begin; j < runs[r].end; j++) {
+                SandGridBall *q = &g->sorted[j];
+                SandVec3 apart = v3_sub(q->center, p->center), u = v3_sub(q->velocity, p->velocity);
+                double speed = v3_length(u) + p->turning + q->turning, within = p->radius + q->radius + s->slack + s->reach * speed;
+                if (p->body == q->body || v3_dot(apart, apart) > within * within) continue;
+                raise_to(&p->struck, speed);
+                raise_to(&q->struck, speed);
+            }
+    }
+    sand_barrier(w);
+    for (int i = begin; i < end; i++) {
+        SandGridBall *ball = &g->balls[g->order[i]];
+        ball->struck = g->sorted[i].struck;
+        double extent = ball->radius + 0.5 * s->slack + s->reach * ball->struck;
+        if (extent > ball->extent) ball->extent = extent;
+    }
+}
+
+bool sand_grid_strike(SandGrid *g, double slack, double reach, SandTeam *team, SandError *error) {
+    if (g->level_count < 2) return true; // all alike: nobody is much faster than the others
+    Strike s = {g, slack, reach};
+    sand_team_run(team, strike_work, &s);
+    return sand_grid_sort(g, team, error);
 }

@@ -12,6 +12,7 @@ typedef struct SandGridBall {
     double extent;     // half the side of the box that holds the ball for the whole step
     SandVec3 velocity; // of the ball's centre
     double turning;    // m/s, how fast its surface turns about its centre
+    double struck;     // m/s, the fastest relative to it of those that may strike it in this step
     int body, sub;     // body number, ball of the body's shape
 } SandGridBall;
 
@@ -46,6 +47,11 @@ bool sand_grid_reserve(SandGrid *grid, int balls, SandError *error);
 
 // Sorts the balls. The order depends on the balls alone, not on the team.
 bool sand_grid_sort(SandGrid *grid, SandTeam *team, SandError *error);
+
+// Finds for each ball how fast it may be struck, and gives it the room to move that fast: extent = max(extent,
+// radius + slack + reach struck), in seconds of reach. What rests beside a fast ball may be fast at the end of the
+// step, so its own neighbours must be looked for as far. Sorts again where that changed anything.
+bool sand_grid_strike(SandGrid *grid, double slack, double reach, SandTeam *team, SandError *error);
 
 // A run of sorted balls to look at.
 typedef struct SandGridRun {

@@ -21,7 +21,7 @@ typedef SAND_REAL real;
 
 #ifdef __CUDACC__
 
-#include "spmd_cuda.h" // in cuda/: the same words for a cooperative kernel
+#include "../cuda/spmd_cuda.h" // the same words for a cooperative kernel
 
 #else
 

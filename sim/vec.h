@@ -8,6 +8,7 @@
 #define SAND_SCALAR double
 #define SAND_VF(name) v3_##name
 #include "vec.inl"
+#undef SAND_INLINE
 
 typedef struct SandQuat {
     double w, x, y, z;

@@ -1,0 +1,138 @@
+// The words of sim/spmd.h for a persistent cooperative kernel: all threads of the grid are the team, a barrier is a
+// grid barrier, and a sum is added block by block in double, in the same order every time.
+#pragma once
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+#include <math.h>
+
+#define SAND_INLINE static __device__ __forceinline__
+#define SAND_TEXT static __device__
+
+#define REAL_TINY ((real)1e-30)
+SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
+SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
+SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }
+
+enum { SAND_CUDA_THREADS = 512 }; // of a block
+
+// One thread of the grid.
+typedef struct Worker {
+    int64_t thread, threads;
+    unsigned parity;   // which of the two tables of partial sums is in use
+    double *partials;  // 2 x blocks x SAND_MAX_SUMS
+} Worker;
+
+SAND_INLINE Worker worker_make(double *partials) {
+    Worker w;
+    w.thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    w.threads = (int64_t)gridDim.x * blockDim.x;
+    w.parity = 0;
+    w.partials = partials;
+    return w;
+}
+
+SAND_INLINE void sand_barrier(Worker *w) {
+    (void)w;
+    cooperative_groups::this_grid().sync();
+}
+
+SAND_INLINE bool worker_is_first(const Worker *w) { return w->thread == 0; }
+SAND_INLINE double worker_seconds(const Worker *w) {
+    unsigned long long ns = 0;
+    if (w->thread == 0) asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return 1e-9 * (double)ns;
+}
+
+typedef struct Sum {
+    int count;
+    unsigned largest; // bits of those that are maxima
+    real part[SAND_MAX_SUMS];
+    double total[SAND_MAX_SUMS];
+} Sum;
+
+SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
+    (void)w;
+    sum->count = count, sum->largest = largest;
+    for (int k = 0; k < count; k++) sum->part[k] = 0;
+}
+
+SAND_INLINE double sum_join(double a, double b, bool largest) { return largest ? (b > a ? b : a) : a + b; }
+
+// Adds up a warp's values; the first lane gets the total.
+SAND_INLINE double sum_warp(double v, bool largest) {
+    for (int s = 16; s; s >>= 1) v = sum_join(v, __shfl_down_sync(0xffffffffu, v, s), largest);
+    return v;
+}
+
+// Within the block by warps, then over the blocks by every block for itself.
+SAND_TEXT void sum_total(Worker *w, Sum *sum) {
+    __shared__ double shared[SAND_MAX_SUMS][32];
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    double *table = w->partials + (size_t)w->parity * gridDim.x * SAND_MAX_SUMS;
+    for (int k = 0; k < sum->count; k++) {
+        double v = sum_warp((double)sum->part[k], sum->largest >> k & 1);
+        if (lane == 0) shared[k][warp] = v;
+    }
+    __syncthreads();
+    if (warp < sum->count) {
+        double v = sum_warp(lane < warps ? shared[warp][lane] : 0, sum->largest >> warp & 1);
+        if (lane == 0) table[(size_t)warp * gridDim.x + blockIdx.x] = v;
+    }
+    sand_barrier(w);
+    if (warp < sum->count) {
+        bool largest = sum->largest >> warp & 1;
+        double v = 0;
+        for (int b = lane; b < (int)gridDim.x; b += 32) v = sum_join(v, table[(size_t)warp * gridDim.x + b], largest);
+        v = sum_warp(v, largest);
+        if (lane == 0) shared[warp][0] = v;
+    }
+    __syncthreads();
+    for (int k = 0; k < sum->count; k++) sum->total[k] = shared[k][0];
+    __syncthreads();
+    w->parity ^= 1;
+}
+
+SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    if (w->thread == 0 && first_says) sum.part[0] = 1;
+    sum_total(w, &sum);
+    return sum.total[0] > 0;
+}
+
+#define SAND_EACH(w, i, n) for (int64_t i = (w)->thread; i < (n); i += (w)->threads)
+#define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
+#define SAND_FOR_SUM(w, i, n, sum) SAND_EACH(w, i, n)
+#define SAND_AT(i) at_of(i)
+#define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
+#define SAND_TOP(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
+
+// Where a block lies: as on the CPU, in tiles, which is as good for a warp.
+typedef struct At {
+    int64_t tile, lane;
+} At;
+SAND_INLINE At at_of(int64_t i) {
+    At at = {i & ~(int64_t)(SAND_LANES - 1), i & (SAND_LANES - 1)};
+    return at;
+}
+SAND_INLINE int64_t at_block(At at) { return at.tile + at.lane; }
+SAND_INLINE int64_t at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }
+
+// Four numbers that are loaded, stored and worked on as one.
+typedef struct __align__(4 * sizeof(real)) Four {
+    real x, y, z, w;
+} Four;
+SAND_INLINE Four four_make(real x, real y, real z, real w) {
+    Four f = {x, y, z, w};
+    return f;
+}
+SAND_INLINE Four four_load(const real *p) { return *(const Four *)p; }
+SAND_INLINE void four_store(real *p, Four f) { *(Four *)p = f; }
+SAND_INLINE Four four_zero(void) { return four_make(0, 0, 0, 0); }
+SAND_INLINE Four four_add(Four a, Four b) { return four_make(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
+SAND_INLINE Four four_sub(Four a, Four b) { return four_make(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w); }
+SAND_INLINE Four four_mul(Four a, Four b) { return four_make(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w); }
+SAND_INLINE Four four_scale(real s, Four a) { return four_make(s * a.x, s * a.y, s * a.z, s * a.w); }
+SAND_INLINE real four_last(Four a) { return a.w; }
+SAND_INLINE Four four_with_last(Four a, real last) { return four_make(a.x, a.y, a.z, last); }
+SAND_INLINE Four four_turned(Four a) { return four_make(a.y, a.z, a.x, a.w); }

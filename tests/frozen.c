@@ -1,0 +1,74 @@
+#include "frozen.h"
+
+#include "../sim/memory.h"
+#include "../sim/scene.h"
+#include "../sim/simulation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+SandProblem frozen_copy(const SandProblem *p) {
+    SandProblem copy = {.body_count = p->body_count,
+                        .dynamic_count = p->dynamic_count,
+                        .contact_count = p->contact_count,
+                        .radial = p->radial,
+                        .step = p->step,
+                        .recovery = p->recovery};
+    size_t bodies = (size_t)p->body_count, contacts = (size_t)p->contact_count;
+    assert_true(SAND_GROW(copy.bodies, copy.body_room, bodies, "bodies", NULL));
+    assert_true(SAND_GROW(copy.contacts, copy.contact_room, contacts, "contacts", NULL));
+    assert_true(SAND_GROW(copy.start, copy.start_room, contacts, "starts", NULL));
+    memcpy(copy.bodies, p->bodies, bodies * sizeof *p->bodies);
+    memcpy(copy.contacts, p->contacts, contacts * sizeof *p->contacts);
+    memcpy(copy.start, p->start, contacts * sizeof *p->start);
+    return copy;
+}
+
+SandProblem frozen_world(SandWorld *world, int steps, int iterations) {
+    SandError error = {""};
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 1;
+    def.solve.iterations = iterations;
+    SandSimulation *sim = sand_simulation_create(world, &def, &error);
+    bool ok = sim != NULL;
+    for (int k = 0; ok && k < steps; k++) ok = sand_simulation_step(sim, &error);
+    ok = ok && sand_simulation_build(sim, &error);
+    if (!ok) fail_msg("%s", error.text);
+    SandProblem copy = frozen_copy(sand_simulation_problem(sim));
+    sand_simulation_free(sim);
+    return copy;
+}
+
+static SandProblem frozen_open(SandScene *scene, int steps, int iterations) {
+    SandProblem p = frozen_world(&scene->world, steps, iterations);
+    sand_scene_free(scene);
+    return p;
+}
+
+SandProblem frozen_scene(const char *name, int bodies, int steps, int iterations) {
+    SandScene scene;
+    SandError error = {""};
+    SandSceneOptions options = {.bodies = bodies};
+    if (!sand_scene_load(&scene, name, &options, &error)) fail_msg("%s", error.text);
+    return frozen_open(&scene, steps, iterations);
+}
+
+SandProblem frozen_text(const char *text, int steps, int iterations) {
+    SandScene scene;
+    SandError error = {""};
+    SandSceneOptions options = {0};
+    if (!sand_scene_parse(&scene, text, strlen(text), "frozen.yaml", &options, &error)) fail_msg("%s", error.text);
+    return frozen_open(&scene, steps, iterations);
+}
+
+void frozen_set_mu(SandProblem *p, double mu) {
+    for (int i = 0; i < p->contact_count; i++) p->contacts[i].mu = mu;
+}
+
+void frozen_set_cold(SandProblem *p) {
+    for (int i = 0; i < p->contact_count; i++) p->start[i] = v3_make(0, 0, 0);
+}

@@ -1,0 +1,15 @@
+// Frozen contact problems for tests: run a scene or a world for some steps and keep the problem of the coming one.
+#pragma once
+#include "../sim/problem.h"
+#include "../sim/world.h"
+
+// The problem of a scene from the scenes folder after `steps` steps of p-spg-fb in float with `iterations` each.
+// bodies = 0: as many as the scene says. The problem is the caller's, for sand_problem_free. Fails the test if it cannot.
+SandProblem frozen_scene(const char *scene, int bodies, int steps, int iterations);
+// The same from the text of a scene, and from a world, which is taken over.
+SandProblem frozen_text(const char *text, int steps, int iterations);
+SandProblem frozen_world(SandWorld *world, int steps, int iterations);
+
+SandProblem frozen_copy(const SandProblem *problem);
+void frozen_set_mu(SandProblem *problem, double mu); // of all contacts
+void frozen_set_cold(SandProblem *problem);          // no warm start

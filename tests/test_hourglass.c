@@ -1,0 +1,51 @@
+// The hourglass of 3,000 runs until it is empty: nothing is lost, nothing goes through the glass, and nothing
+// sinks deep into anything.
+#include "lab.h"
+
+enum { BODIES = 3000, MOST_STEPS = 4000 };
+
+// Bodies above the neck, which is at height 0; along the way every body is looked at.
+static int count_above(const SandWorld *w, double *outermost) {
+    int above = 0;
+    SandPose pose = sand_boundary_pose(&w->boundaries[0], w->time);
+    for (int i = 0; i < w->body_count; i++) {
+        assert_false(w->gone[i]);
+        assert_true(v3_finite(w->position[i]) && v3_finite(w->velocity[i]) && v3_finite(w->spin[i]));
+        *outermost = fmin(*outermost, sand_boundary_distance(&w->boundaries[0], &pose, w->position[i]) - w->scale[i]);
+        above += w->position[i].z > 0;
+    }
+    return above;
+}
+
+static void the_sand_runs_through(void **state) {
+    (void)state;
+    SandSimulation *sim = lab_scene("hourglass", BODIES, 2, SAND_FLOAT);
+    const SandWorld *w = sand_simulation_world(sim);
+    const SandCounters *c = sand_simulation_counters(sim);
+    assert_int_equal(w->body_count, BODIES);
+    double radius = w->scale[0], deepest = 0, deepest_at = 0, outermost = INFINITY;
+    int steps = 0, above = BODIES;
+    while (above > 0 && steps < MOST_STEPS) {
+        lab_step(sim);
+        steps++;
+        if (c->penetration_max > deepest) deepest = c->penetration_max, deepest_at = w->time - w->step;
+        above = count_above(w, &outermost);
+        if (getenv("SAND_TRACE") && steps % 50 == 0)
+            printf("t %.2f above %d contacts %d pen %.5f residual %.2e rms %.2e\n", w->time, above, c->contacts, c->penetration_max,
+                   c->metrics.residual, c->metrics.residual_rms);
+    }
+    print_message("empty after %.2f s; deepest penetration %.2f %% of the radius at %.2f s; farthest through the glass %.2f %%\n",
+                  w->time, 100 * deepest / radius, deepest_at, -100 * outermost / radius);
+    assert_int_equal(above, 0);
+    assert_int_equal(c->lost_total, 0);
+    assert_int_equal(c->infeasible_total, 0);
+    // The limit: 5 % of the radius, at the scene's 50 iterations.
+    assert_true(deepest < 0.05 * radius);
+    assert_true(outermost > -0.05 * radius);
+    sand_simulation_free(sim);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_sand_runs_through)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
