@@ -12,6 +12,7 @@
 SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
 SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
 SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }
+SAND_INLINE real real_ma(real a, real b, real c) { return sizeof(real) == 4 ? (real)fmaf((float)a, (float)b, (float)c) : (real)fma((double)a, (double)b, (double)c); }
 
 enum { SAND_CUDA_THREADS = 512 }; // of a block
 

@@ -14,19 +14,24 @@
 
 #include "solve.inl"
 
-// Where the numbers that belong to the blocks begin in their one allocation, in multiples of the block count.
-enum { NORMAL = 0, HALF = 3, MU, FLAT, DIAGONAL, INVERSE_DIAGONAL, ONES, IMPULSE, SPOKE = IMPULSE + 4, RADIAL_PLANES = SPOKE + 4,
-       SPOKE_B = SPOKE + 4, ARM_A = SPOKE_B + 4, ARM_B = ARM_A + 3, PLANES = SAND_RADIAL ? RADIAL_PLANES : ARM_B + 3 };
+// The arrays of the blocks lie one after the other in one allocation: where each begins, in multiples of the blocks.
+enum {
+    AT_BLOCK,
+    AT_IMPULSE = BLOCK_NUMBERS,
+    AT_SPOKE = AT_IMPULSE + 4,
+    AT_SPOKE_B = AT_SPOKE + 4,
+    AT_END = SAND_RADIAL ? AT_SPOKE_B : AT_SPOKE_B + 4,
+};
 
 struct SandText {
     Op op;
     Run run;
     // Arrays that the const pointers in op look into.
-    real *planes, *vectors, *mass, *inertia, *batch_step;
+    real *blocks, *vectors, *mass, *inertia, *batch_step;
     int *a, *b, *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
     uint64_t (*colours)[2]; // colours in use at each body
     Body *free, *body, *scratch, *piece_sum;
-    size_t planes_room, vectors_room, mass_room, inertia_room, batch_room;
+    size_t blocks_room, vectors_room, mass_room, inertia_room, batch_room;
     size_t a_room, b_room, first_room, second_room, list_room, hub_room, hub_piece_room, piece_hub_room;
     size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, piece_sum_room;
     // While a team works on it.
@@ -44,7 +49,7 @@ static SandText *text_create(SandError *error) {
 
 static void text_destroy(SandText *t) {
     if (!t) return;
-    void *arrays[] = {t->planes, t->vectors, t->mass, t->inertia, t->batch_step, t->a, t->b, t->first, t->second, t->list,
+    void *arrays[] = {t->blocks, t->vectors, t->mass, t->inertia, t->batch_step, t->a, t->b, t->first, t->second, t->list,
                       t->hub, t->hub_piece, t->piece_hub, t->colour_first, t->colour_list, t->colours, t->free, t->body,
                       t->scratch, t->piece_sum};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
@@ -79,15 +84,14 @@ static void store_four(real *out, SandVec3 v, double fourth) {
     out[0] = (real)v.x, out[1] = (real)v.y, out[2] = (real)v.z, out[3] = (real)fourth;
 }
 
-static void store_block(real *array, int64_t i, SandVec3 v) {
-    At at = at_of(i);
-    array[at_number(at, 3, 0)] = (real)v.x, array[at_number(at, 3, 1)] = (real)v.y, array[at_number(at, 3, 2)] = (real)v.z;
+static void store_vector(real *array, At at, int count, int k, SandVec3 v) {
+    array[at_number(at, count, k)] = (real)v.x, array[at_number(at, count, k + 1)] = (real)v.y, array[at_number(at, count, k + 2)] = (real)v.z;
 }
 
 static void load_blocks(SandText *t, Worker *w) {
     const SandProblem *p = t->problem;
     int64_t n = t->op.n;
-    real *plane = t->planes;
+    real *array = t->blocks;
     Sum sum;
     sum_open(w, &sum, 1, 0);
     for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
@@ -99,22 +103,26 @@ static void load_blocks(SandText *t, Worker *w) {
             double d = i < p->contact_count ? block_diagonal(p, c, 1, 1) : 1;
             if (i < p->contact_count) diagonals += d;
             t->a[i] = c->a, t->b[i] = c->b;
-            store_block(plane + NORMAL * n, i, c->normal);
-            plane[HALF * n + i] = (real)(0.5 * c->gap);
+            real *block = array + AT_BLOCK * n;
+            At at = at_of(i);
+            store_vector(block, at, BLOCK_NUMBERS, BLOCK_NORMAL, c->normal);
+            block[at_number(at, BLOCK_NUMBERS, BLOCK_HALF)] = (real)(0.5 * c->gap);
+            block[at_number(at, BLOCK_NUMBERS, BLOCK_MU)] = (real)c->mu;
+            block[at_number(at, BLOCK_NUMBERS, BLOCK_FLAT)] = (real)(1 / (1 + c->mu * c->mu));
+            block[at_number(at, BLOCK_NUMBERS, BLOCK_DIAGONAL)] = (real)d;
+            block[at_number(at, BLOCK_NUMBERS, BLOCK_INVERSE)] = (real)(1 / d);
 #if SAND_RADIAL
-            store_four(plane + SPOKE * n + 4 * i, c->normal, 0.5 * c->gap);
+            store_four(array + AT_SPOKE * n + 4 * i, c->normal, 0.5 * c->gap);
 #else
-            store_block(plane + ARM_A * n, i, c->arm_a);
-            store_block(plane + ARM_B * n, i, c->arm_b);
-            store_four(plane + SPOKE * n + 4 * i, c->arm_a, 0);
-            store_four(plane + SPOKE_B * n + 4 * i, c->arm_b, 0);
+            store_vector(block, at, BLOCK_NUMBERS, BLOCK_ARM_A, c->arm_a);
+            store_vector(block, at, BLOCK_NUMBERS, BLOCK_ARM_B, c->arm_b);
+            store_four(array + AT_SPOKE * n + 4 * i, c->arm_a, 0);
+            store_four(array + AT_SPOKE_B * n + 4 * i, c->arm_b, 0);
 #endif
-            plane[MU * n + i] = (real)c->mu, plane[FLAT * n + i] = (real)(1 / (1 + c->mu * c->mu)), plane[ONES * n + i] = 1;
-            plane[DIAGONAL * n + i] = (real)d, plane[INVERSE_DIAGONAL * n + i] = (real)(1 / d);
             SandVec3 start = i < p->contact_count ? p->start[i] : v3_make(0, 0, 0);
 #if SAND_ROWS == 3
             if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
-            store_block(t->vectors, i, start);
+            store_vector(t->vectors, at, 3, 0, start);
 #else
             t->vectors[i] = (real)v3_dot(start, c->normal);
 #endif
@@ -248,7 +256,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->step = p->step, op->recovery = p->recovery;
     t->problem = p;
     size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count, vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
-    if (!SAND_GROW(t->planes, t->planes_room, n * PLANES, "contacts", error) ||
+    if (!SAND_GROW(t->blocks, t->blocks_room, n * AT_END, "contacts", error) ||
         !SAND_GROW(t->vectors, t->vectors_room, n * SAND_ROWS * vectors, "solver vectors", error) ||
         !SAND_GROW(t->a, t->a_room, n, "contacts", error) || !SAND_GROW(t->b, t->b_room, n, "contacts", error) ||
         !SAND_GROW(t->mass, t->mass_room, bodies, "bodies", error) ||
@@ -257,17 +265,13 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
         !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error))
         return false;
     op->a = t->a, op->b = t->b;
-    const real *plane = t->planes;
-    op->normal = plane + NORMAL * op->n, op->half = plane + HALF * op->n, op->mu = plane + MU * op->n;
-    op->flat = plane + FLAT * op->n, op->ones = plane + ONES * op->n;
+    op->block = t->blocks + AT_BLOCK * op->n;
+    op->impulse = t->blocks + AT_IMPULSE * op->n;
 #if SAND_RADIAL
-    op->spoke = plane + SPOKE * op->n;
+    op->spoke = t->blocks + AT_SPOKE * op->n;
 #else
-    op->arm_a = plane + ARM_A * op->n, op->arm_b = plane + ARM_B * op->n;
-    op->spoke_a = plane + SPOKE * op->n, op->spoke_b = plane + SPOKE_B * op->n;
+    op->spoke_a = t->blocks + AT_SPOKE * op->n, op->spoke_b = t->blocks + AT_SPOKE_B * op->n;
 #endif
-    op->impulse = t->planes + IMPULSE * op->n;
-    op->diagonal = plane + DIAGONAL * op->n, op->inverse_diagonal = plane + INVERSE_DIAGONAL * op->n;
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
     op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body, op->scratch = t->scratch;
     for (size_t v = 0; v < vectors && v < SAND_MAX_VECTORS; v++) t->run.solve.vector[v] = t->vectors + v * (size_t)op->n * SAND_ROWS;
@@ -382,12 +386,11 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
     if (colours) batch = (size_t)(op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count]);
 #define ARRAY(name, count) {offsetof(Op, name), op->name, (count) * sizeof *op->name}
     const SandTextArray arrays[] = {
-        ARRAY(a, n), ARRAY(b, n), ARRAY(normal, 3 * n), ARRAY(half, n), ARRAY(impulse, 4 * n), ARRAY(mu, n), ARRAY(flat, n),
-        ARRAY(diagonal, n), ARRAY(inverse_diagonal, n), ARRAY(ones, n),
+        ARRAY(a, n), ARRAY(b, n), ARRAY(block, BLOCK_NUMBERS * n), ARRAY(impulse, 4 * n),
 #if SAND_RADIAL
         ARRAY(spoke, 4 * n),
 #else
-        ARRAY(arm_a, 3 * n), ARRAY(arm_b, 3 * n), ARRAY(spoke_a, 4 * n), ARRAY(spoke_b, 4 * n),
+        ARRAY(spoke_a, 4 * n), ARRAY(spoke_b, 4 * n),
 #endif
         ARRAY(inverse_mass, bodies), ARRAY(inverse_inertia, SAND_INERTIA * bodies), ARRAY(free, bodies), ARRAY(body, bodies),
         ARRAY(scratch, bodies), ARRAY(first, dynamic + 1), ARRAY(second, dynamic + 1), ARRAY(list, (size_t)op->second[dynamic]),

@@ -10,6 +10,7 @@ void sand_detection_free(SandDetection *d) {
     sand_free(d->rank);
     sand_free(d->body);
     sand_free(d->pose);
+    sand_free(d->guard);
     sand_free(d->velocity);
     sand_free(d->spin);
     sand_free(d->contacts);
@@ -193,7 +194,12 @@ static double boundary_reach(const Job *job, int body, int boundary, SandVec3 ce
 static void touch_boundaries(Job *job, int chunk, int body, int sub, SandVec3 center, double radius, SandVec3 velocity, double turning,
                              double struck) {
     SandTouch touches[TOUCH_ROOM];
-    for (int b = 0; b < job->world->boundary_count; b++) {
+    const SandWorld *w = job->world;
+    double speed = fmax(v3_length(velocity) + turning, struck) + job->fall;
+    double far = radius + fmax(w->envelope, w->step * (1 + job->largest_mu) * speed); // from what does not move
+    for (int b = 0; b < w->boundary_count; b++) {
+        const SandGuard *guard = &job->d->guard[b];
+        if (v3_dot(guard->normal, center) - guard->offset > far) continue;
         double reach = boundary_reach(job, body, b, center, velocity, turning, struck);
         int count = find_touches(job, body, b, center, radius, reach, touches);
         for (int k = 0; k < count; k++) add_touch(job, chunk, body, sub, b, center, radius, &touches[k]);
@@ -390,12 +396,16 @@ static bool place_boundaries(Job *job, SandError *error) {
     SandDetection *d = job->d;
     const SandWorld *w = job->world;
     if (!SAND_GROW(d->pose, d->pose_room, w->boundary_count, "boundaries", error) ||
+        !SAND_GROW(d->guard, d->guard_room, w->boundary_count, "boundaries", error) ||
         !SAND_GROW(d->velocity, d->velocity_room, w->boundary_count, "boundaries", error) ||
         !SAND_GROW(d->spin, d->spin_room, w->boundary_count, "boundaries", error))
         return false;
     for (int b = 0; b < w->boundary_count; b++) {
         d->pose[b] = sand_boundary_pose(&w->boundaries[b], w->time);
         d->velocity[b] = d->spin[b] = v3_make(0, 0, 0);
+        bool plane = w->boundaries[b].kind == SAND_PLANE && !w->boundaries[b].moves;
+        d->guard[b] = (SandGuard){.normal = plane ? q_rotate(d->pose[b].rotation, v3_make(0, 0, 1)) : v3_make(0, 0, 0)};
+        d->guard[b].offset = v3_dot(d->guard[b].normal, d->pose[b].position);
         if (w->boundaries[b].moves) sand_boundary_velocity(&w->boundaries[b], w->time, w->step, &d->velocity[b], &d->spin[b]);
     }
     return true;

@@ -23,6 +23,12 @@ typedef struct SandFound {
     double gap, mu;
 } SandFound;
 
+// A fixed plane is far where normal . point - offset is large; a boundary of another kind is never taken for far.
+typedef struct SandGuard {
+    SandVec3 normal;
+    double offset;
+} SandGuard;
+
 typedef struct SandDetection {
     SandGrid grid;
     int body_count;      // bodies taking part
@@ -30,8 +36,9 @@ typedef struct SandDetection {
     int *body;           // of each rank
     size_t rank_room, body_room;
     SandPose *pose;      // of each boundary, now
+    struct SandGuard *guard; // of each boundary: what tells at a glance that a ball is far from it
     SandVec3 *velocity, *spin; // of each boundary, over the coming step
-    size_t pose_room, velocity_room, spin_room;
+    size_t pose_room, guard_room, velocity_room, spin_room;
     int contact_count;
     SandFound *contacts; // sorted by rank_a
     size_t contact_room;

@@ -3,7 +3,6 @@
 #include "memory.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 void sand_memory_free(SandMemory *m) {
     sand_free(m->rank);
@@ -27,10 +26,9 @@ bool sand_memory_keep(SandMemory *m, const SandDetection *d, const SandVec3 *imp
     m->body_count = d->body_count;
     m->world_count = world_count;
     m->step = step;
-    memcpy(m->rank, d->rank, (size_t)world_count * sizeof *m->rank);
-    memcpy(m->first, d->first, ((size_t)d->body_count + 1) * sizeof *m->first);
-    memcpy(m->impulse, impulse, contacts * sizeof *impulse);
-    for (size_t i = 0; i < contacts; i++) m->key[i] = d->contacts[i].key;
+    for (int i = 0; i < world_count; i++) m->rank[i] = d->rank[i];
+    for (int k = 0; k <= d->body_count; k++) m->first[k] = d->first[k];
+    for (size_t i = 0; i < contacts; i++) m->key[i] = d->contacts[i].key, m->impulse[i] = impulse[i];
     return true;
 }
 

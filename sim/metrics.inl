@@ -35,24 +35,39 @@ SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
     return m;
 }
 
-// x' diag(p) x
-SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, const real *p) {
+// P, by which steps are measured and preconditioned: the diagonal of N, or its mean for every block.
+typedef struct Weight {
+    real diagonal, mean; // P_ii = diagonal N_ii + mean
+    real inverse_mean;   // 1 / P_ii = diagonal / N_ii + inverse_mean
+} Weight;
+
+SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
+    Weight p;
+    p.diagonal = diagonal ? (real)1 : (real)0;
+    p.mean = diagonal ? (real)0 : (real)(1 / op->tau), p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
+    return p;
+}
+SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return p.diagonal * block_number(op, at, BLOCK_DIAGONAL) + p.mean; }
+SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) { return p.diagonal * block_number(op, at, BLOCK_INVERSE) + p.inverse_mean; }
+
+// x'Px
+SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at);
-        SAND_ADD(sum, at, 0, p[at_block(at)] * row_dot(xi, xi));
+        SAND_ADD(sum, at, 0, weight_at(op, p, at) * row_dot(xi, xi));
     }
     sum_total(w, &sum);
     return sum.total[0];
 }
 
 // A problem is infeasible when impulses grow while what they do stands still. A step d to x shows it when d'Nd is
-// nothing beside d'Pd (P the diagonal of N) although d is not small beside x. Twice in a row is proof.
-SAND_TEXT bool recession(Worker *w, const Op *op, const real *x, const real *p, double dNd, double dPd, int *seen) {
+// nothing beside d'Pd although d is not small beside x. Twice in a row is proof.
+SAND_TEXT bool recession(Worker *w, const Op *op, const real *x, bool diagonal, double dNd, double dPd, int *seen) {
     const double nothing = sizeof(real) == 4 ? 1e-6 : 1e-10;
-    bool suspect = dPd > 0 && dNd <= nothing * dPd && dPd > 1e-2 * weighed_square(w, op, x, p);
+    bool suspect = dPd > 0 && dNd <= nothing * dPd && dPd > 1e-2 * weighed_square(w, op, x, weight_make(op, diagonal));
     *seen = suspect ? *seen + 1 : 0;
     return *seen >= 2;
 }

@@ -13,6 +13,7 @@
 #define SAND_VEC Vec
 #define SAND_SCALAR real
 #define SAND_VF(name) vec_##name
+#define SAND_MA(a, b, c) real_ma(a, b, c)
 #include "vec.inl"
 
 // The velocity of a body, in fours so that one load fetches a vector.
@@ -23,6 +24,20 @@ typedef struct Body {
 
 enum { SAND_INERTIA = SAND_RADIAL ? 1 : 6 }; // numbers of an inertia: a scalar, or xx, yy, zz, xy, xz, yz
 
+// What belongs to a block and does not change in a solve. All in one array, so that a loop over the blocks walks
+// through memory along few lines.
+enum {
+    BLOCK_NORMAL,               // 3 numbers
+    BLOCK_HALF = 3,             // half the gap
+    BLOCK_MU,                   // friction
+    BLOCK_FLAT,                 // 1 / (1 + mu^2)
+    BLOCK_DIAGONAL,             // trace N_ii / rows
+    BLOCK_INVERSE,              // one over it
+    BLOCK_ARM_A,                // 3 numbers, not when radial
+    BLOCK_ARM_B = BLOCK_ARM_A + 3,
+    BLOCK_NUMBERS = SAND_RADIAL ? BLOCK_ARM_A : BLOCK_ARM_B + 3,
+};
+
 typedef struct Op {
     int64_t n;      // blocks, padded to SAND_LANES; the padding has no normal and touches the last body
     int64_t blocks; // real ones
@@ -32,18 +47,13 @@ typedef struct Op {
     double tau;     // of the residual: 1 / mean(trace N_ii / rows)
     // Blocks.
     const int *a, *b;
-    const real *normal;        // 3 numbers each
+    const real *block;         // BLOCK_NUMBERS each
 #if SAND_RADIAL
     const real *spoke;         // 4 numbers each, together: the normal and half the gap
 #else
-    const real *arm_a, *arm_b; // 3 numbers each
-    const real *spoke_a, *spoke_b; // 4 numbers each, together: the same again
+    const real *spoke_a, *spoke_b; // 4 numbers each, together: the arms
 #endif
-    const real *half;          // half the gap
     real *impulse;             // 4 numbers each, together: what was published
-    const real *mu, *flat;     // friction, and 1 / (1 + mu^2)
-    const real *diagonal, *inverse_diagonal; // trace N_ii / rows, and one over it
-    const real *ones;          // instead of these two where nothing is preconditioned
     // Bodies.
     const real *inverse_mass;
     const real *inverse_inertia;
@@ -66,7 +76,9 @@ typedef struct Op {
 } Op;
 
 SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
-SAND_INLINE Vec vec_at(const real *x, At at) { return vec_make(x[at_number(at, 3, 0)], x[at_number(at, 3, 1)], x[at_number(at, 3, 2)]); }
+SAND_INLINE Vec vec_at(const real *x, At at, int count, int k) {
+    return vec_make(x[at_number(at, count, k)], x[at_number(at, count, k + 1)], x[at_number(at, count, k + 2)]);
+}
 
 // --- blocks -----------------------------------------------------------------------------------------------
 
@@ -75,7 +87,7 @@ typedef Vec Row;
 SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return vec_madd(a, s, b); }
 SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a, b); }
-SAND_INLINE Row row_load(const real *x, At at) { return vec_at(x, at); }
+SAND_INLINE Row row_load(const real *x, At at) { return vec_at(x, at, 3, 0); }
 SAND_INLINE void row_store(real *x, At at, Row r) {
     x[at_number(at, 3, 0)] = r.x, x[at_number(at, 3, 1)] = r.y, x[at_number(at, 3, 2)] = r.z;
 }
@@ -88,7 +100,9 @@ SAND_INLINE Row row_load(const real *x, At at) { return x[at_block(at)]; }
 SAND_INLINE void row_store(real *x, At at, Row r) { x[at_block(at)] = r; }
 #endif
 
-SAND_INLINE Vec block_normal(const Op *op, At at) { return vec_at(op->normal, at); }
+SAND_INLINE real block_number(const Op *op, At at, int k) { return op->block[at_number(at, BLOCK_NUMBERS, k)]; }
+SAND_INLINE Vec block_vector(const Op *op, At at, int k) { return vec_at(op->block, at, BLOCK_NUMBERS, k); }
+SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
 
 // The stabilisation term b_i = max(gap / h, -recovery).
 SAND_INLINE real block_bias(const Op *op, real half_gap) { return real_max(half_gap * (real)(2 / op->step), (real)-op->recovery); }
@@ -121,8 +135,7 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
 
 SAND_INLINE Row block_project(const Op *op, At at, Row x) {
 #if SAND_ROWS == 3
-    int64_t i = at_block(at);
-    return cone_project(x, block_normal(op, at), op->mu[i], op->flat[i]);
+    return cone_project(x, block_normal(op, at), block_number(op, at, BLOCK_MU), block_number(op, at, BLOCK_FLAT));
 #else
     return (void)op, (void)at, real_max(x, 0);
 #endif
@@ -147,7 +160,7 @@ SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
 #if SAND_RADIAL
     Vec u = vec_sub(p.u, vec_cross(p.s, n));
 #else
-    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, vec_at(op->arm_b, at)), vec_cross(p.wa, vec_at(op->arm_a, at))));
+    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, block_vector(op, at, BLOCK_ARM_B)), vec_cross(p.wa, block_vector(op, at, BLOCK_ARM_A))));
 #endif
     real un = vec_dot(u, n), bias = block_bias(op, p.half);
 #if SAND_ROWS == 3
@@ -164,7 +177,7 @@ SAND_INLINE Row block_pull(const Op *op, const Body *body, At at) {
     int64_t i = at_block(at);
     const Body *a = &body[op->a[i]], *b = &body[op->b[i]];
     Pair p;
-    p.half = op->half[i], p.mu = op->mu[i];
+    p.half = block_number(op, at, BLOCK_HALF), p.mu = block_number(op, at, BLOCK_MU);
     p.u = vec_sub(vec_of(b->v), vec_of(a->v));
 #if SAND_RADIAL
     p.s = vec_madd(vec_scale(p.half + a->w[3], vec_of(a->w)), p.half + b->w[3], vec_of(b->w));
@@ -175,7 +188,8 @@ SAND_INLINE Row block_pull(const Op *op, const Body *body, At at) {
 }
 
 // For hot loops: SAND_FOR_PULL(w, i, op, body, &sum) { Row g = SAND_PULL(op, at); ... }. On the CPU the bodies of a
-// tile are fetched first, each as whole vectors, so that the rest goes side by side.
+// tile are fetched first, each as whole vectors, so that the rest goes side by side; then its gradients are computed in
+// a short loop of their own, of which a processor can have several rounds under way at once.
 #ifdef __CUDACC__
 #define SAND_FOR_PULL(w, i, op, from, sum) \
     for (const Body *pull_from_ = from; pull_from_; pull_from_ = NULL) SAND_FOR_SUM(w, i, (op)->n, sum)
@@ -189,27 +203,10 @@ typedef struct Tile {
 #else
     Four wa[SAND_LANES], wb[SAND_LANES]; // the fourth is mu
 #endif
+    real gradient[SAND_ROWS * SAND_LANES];
 } Tile;
 
-SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, int64_t begin, int64_t end) {
-    if (begin >= end) return false;
-    tile->begin = begin;
-    for (int l = 0; l < SAND_LANES; l++) {
-        const Body *a = &body[op->a[begin + l]], *b = &body[op->b[begin + l]];
-        real half = op->half[begin + l], mu = op->mu[begin + l];
-        Four wa = four_load(a->w), wb = four_load(b->w);
-        tile->u[l] = four_with_last(four_sub(four_load(b->v), four_load(a->v)), half);
-#if SAND_RADIAL
-        Four s = four_add(four_scale(half + four_last(wa), wa), four_scale(half + four_last(wb), wb));
-        tile->s[l] = four_with_last(s, mu);
-#else
-        tile->wa[l] = four_with_last(wa, mu), tile->wb[l] = four_with_last(wb, mu);
-#endif
-    }
-    return true;
-}
-
-SAND_INLINE Row tile_pull(const Tile *tile, const Op *op, At at) {
+SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, At at) {
     Pair p;
     const real *u = (const real *)tile->u + 4 * at.lane;
     p.u = vec_of(u), p.half = u[3];
@@ -223,19 +220,40 @@ SAND_INLINE Row tile_pull(const Tile *tile, const Op *op, At at) {
     return block_gradient(op, at, p);
 }
 
+SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, int64_t begin, int64_t end) {
+    if (begin >= end) return false;
+    tile->begin = begin;
+    for (int l = 0; l < SAND_LANES; l++) {
+        const Body *a = &body[op->a[begin + l]], *b = &body[op->b[begin + l]];
+        At at = at_make(begin + l, begin);
+        real half = block_number(op, at, BLOCK_HALF), mu = block_number(op, at, BLOCK_MU);
+        Four wa = four_load(a->w), wb = four_load(b->w);
+        tile->u[l] = four_with_last(four_sub(four_load(b->v), four_load(a->v)), half);
+#if SAND_RADIAL
+        Four s = four_add(four_scale(half + four_last(wa), wa), four_scale(half + four_last(wb), wb));
+        tile->s[l] = four_with_last(s, mu);
+#else
+        tile->wa[l] = four_with_last(wa, mu), tile->wb[l] = four_with_last(wb, mu);
+#endif
+    }
+#pragma omp simd
+    for (int l = 0; l < SAND_LANES; l++) row_store(tile->gradient, at_make(l, 0), tile_gradient(tile, op, at_make(begin + l, begin)));
+    return true;
+}
+
 #define SAND_FOR_PULL(w, i, op, from, sum)                                                                   \
     for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);)                          \
         for (Tile fetched_ = {.begin = cursor_.begin - SAND_LANES};                                          \
              tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);)                     \
             for (int64_t tile_ = fetched_.begin, once_ = 1; once_; once_ = 0)                                \
                 _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
-#define SAND_PULL(op, at) tile_pull(&fetched_, op, at)
+#define SAND_PULL(op, at) row_load(fetched_.gradient, at_make((at).lane, 0))
 #endif
 
 // What a pull gave, without the stabilisation term: the product with N alone, when the free velocities were left
 // out of the push.
 SAND_INLINE Row block_without_bias(const Op *op, At at, Row y) {
-    real bias = block_bias(op, op->half[at_block(at)]);
+    real bias = block_bias(op, block_number(op, at, BLOCK_HALF));
 #if SAND_ROWS == 3
     return vec_madd(y, -bias, block_normal(op, at));
 #else

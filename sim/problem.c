@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void sand_problem_free(SandProblem *p) {
     sand_free(p->bodies);
@@ -60,9 +61,7 @@ static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
     memcpy(start, in + 13, sizeof *start);
 }
 
-bool sand_problem_save(const SandProblem *p, const char *path, SandError *error) {
-    FILE *f = fopen(path, "wb");
-    if (!f) return sand_fail(error, "%s: cannot write: %s", path, strerror(errno));
+static bool write_all(const SandProblem *p, FILE *f) {
     Head head = {.order_mark = 1, .bodies = p->body_count, .dynamic = p->dynamic_count, .contacts = p->contact_count,
                  .radial = p->radial, .step = p->step, .recovery = p->recovery};
     memcpy(head.magic, magic, sizeof magic);
@@ -77,13 +76,25 @@ bool sand_problem_save(const SandProblem *p, const char *path, SandError *error)
         pack_contact(&p->contacts[i], p->start[i], numbers);
         ok = fwrite(numbers, sizeof numbers, 1, f) == 1;
     }
+    return ok;
+}
+
+// A file is written whole or not at all: beside its place first, then moved there. What is no plain file (a pipe, a
+// device) is written to as it is.
+bool sand_problem_save(const SandProblem *p, const char *path, SandError *error) {
+    struct stat about;
+    bool plain = stat(path, &about) != 0 || S_ISREG(about.st_mode);
+    char beside[4096];
+    if (snprintf(beside, sizeof beside, "%s%s", path, plain ? ".part" : "") >= (int)sizeof beside)
+        return sand_fail(error, "the path of the file to save is longer than %zu characters", sizeof beside - 6);
+    FILE *f = fopen(beside, "wb");
+    if (!f) return sand_fail(error, "%s: cannot write: %s", path, strerror(errno));
+    bool ok = write_all(p, f);
     ok = fclose(f) == 0 && ok;
-    if (!ok) {
-        int reason = errno;
-        remove(path); // a file is written whole or not at all
-        return sand_fail(error, "%s: cannot write: %s", path, strerror(reason));
-    }
-    return true;
+    ok = ok && (!plain || rename(beside, path) == 0);
+    int reason = errno;
+    if (!ok && plain) remove(beside);
+    return ok || sand_fail(error, "%s: cannot write: %s", path, strerror(reason));
 }
 
 // What a solver takes for granted of a problem, checked on what a file says.

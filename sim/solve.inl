@@ -97,8 +97,9 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
         At at = SAND_AT(i);
         Row xi = row_load(x, at), d = row_sub(xi, row_load(reference, at));
         row_store(reference, at, d);
-        SAND_ADD(sum, at, 0, op->diagonal[i] * row_dot(xi, xi));
-        SAND_ADD(sum, at, 1, op->diagonal[i] * row_dot(d, d));
+        real p = block_number(op, at, BLOCK_DIAGONAL);
+        SAND_ADD(sum, at, 0, p * row_dot(xi, xi));
+        SAND_ADD(sum, at, 1, p * row_dot(d, d));
     }
     sum_total(w, &sum);
     double xPx = sum.total[0], dPd = sum.total[1];
@@ -111,7 +112,7 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
             SAND_ADD(sum, at, 0, row_dot(d, block_without_bias(op, at, y)));
         }
         sum_total(w, &sum);
-        if (recession(w, op, x, op->diagonal, sum.total[0], dPd, receding)) s->status = SAND_INFEASIBLE;
+        if (recession(w, op, x, true, sum.total[0], dPd, receding)) s->status = SAND_INFEASIBLE;
     }
     copy(w, op, x, reference);
 }
@@ -123,11 +124,13 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
     push_vector(w, op, x, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 2, 0);
-    SAND_FOR_SUM(w, i, op->n, &sum) {
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
         At at = SAND_AT(i);
-        Row xi = row_load(x, at);
-        SAND_ADD(sum, at, 0, row_dot(xi, block_pull(op, op->body, at)));
-        SAND_ADD(sum, at, 1, row_dot(xi, block_pull(op, op->free, at)));
+        SAND_ADD(sum, at, 0, row_dot(row_load(x, at), SAND_PULL(op, at)));
+    }
+    SAND_FOR_PULL(w, i, op, op->free, &sum) {
+        At at = SAND_AT(i);
+        SAND_ADD(sum, at, 1, row_dot(row_load(x, at), SAND_PULL(op, at)));
     }
     sum_total(w, &sum);
     double rx = sum.total[1], xNx = sum.total[0] - rx;

@@ -40,7 +40,7 @@ SAND_INLINE void gauss_seidel_apply(const Op *op, int64_t i, int k, int side) {
 // [N] step 4 for one contact.
 SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real omega, real lambda) {
     At at = at_of(i);
-    block_publish(op, at, gauss_seidel_relax(op, x, at, omega * op->inverse_diagonal[i], lambda));
+    block_publish(op, at, gauss_seidel_relax(op, x, at, omega * block_number(op, at, BLOCK_INVERSE), lambda));
     gauss_seidel_apply(op, i, op->a[i], -1);
     gauss_seidel_apply(op, i, op->b[i], +1);
 }

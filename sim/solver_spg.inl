@@ -6,7 +6,7 @@
 //
 // One product an iteration: x + d is itself the trial point, so the product with it gives both N d, as a difference
 // of gradients, and the new gradient. Where the test asks for a shorter step, objective and gradient along d are
-// closed forms. The numbers in brackets are the steps of the paper.
+// closed forms. Without the preconditioner P is the mean diagonal, so that lengths mean the same. The numbers in brackets are the steps of the paper.
 
 enum { SPG_MEMORY = 10 }; // N_GLL at most
 
@@ -25,13 +25,13 @@ typedef struct spg_State {
 enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
 
 // The step over the diagonal of P: d = P(x - alpha P^-1 g) - x. Returns <d, g>. [4], [5], [7]
-SAND_TEXT double spg_direction(Worker *w, const Op *op, const real *x, const real *g, real *z, real alpha, const real *inverse) {
+SAND_TEXT double spg_direction(Worker *w, const Op *op, const real *x, const real *g, real *z, real alpha, Weight p) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at), gi = row_load(g, at);
-        Row zi = block_project(op, at, row_madd(xi, -alpha * inverse[at_block(at)], gi));
+        Row zi = block_project(op, at, row_madd(xi, -alpha * weight_inverse(op, p, at), gi));
         row_store(z, at, zi);
         block_publish(op, at, zi);
         SAND_ADD(sum, at, 0, row_dot(row_sub(zi, xi), gi));
@@ -63,18 +63,22 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
     m->memory = (int)s->params[SPG_GLL];
     m->count = 0, m->receding = 0;
     m->current = s->best, m->gradient = 3;
-    m->alpha = preconditioned ? 1 : op->tau; // either is the Jacobi step
+    m->alpha = 1; // the Jacobi step
 
     // [1], [2]: the start is feasible and its velocities are there; its gradient, objective and residual.
     real *x = s->vector[m->current], *g = s->vector[m->gradient];
     Sum sum;
     sum_open(w, &sum, 2, 0);
-    SAND_FOR_SUM(w, i, op->n, &sum) {
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
         At at = SAND_AT(i);
-        Row xi = row_load(x, at), gi = block_pull(op, op->body, at), r = block_pull(op, op->free, at);
+        Row xi = row_load(x, at), gi = SAND_PULL(op, at);
         row_store(g, at, gi);
-        SAND_ADD(sum, at, 0, (real)0.5 * (row_dot(xi, gi) + row_dot(xi, r)));
+        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(xi, gi));
         SAND_ADD(sum, at, 1, block_residual(op, at, xi, gi));
+    }
+    SAND_FOR_PULL(w, i, op, op->free, &sum) {
+        At at = SAND_AT(i);
+        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(row_load(x, at), SAND_PULL(op, at)));
     }
     sum_total(w, &sum);
     m->objective = sum.total[0];
@@ -91,10 +95,9 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     real *g = s->vector[m->gradient], *gz = s->vector[7 - m->gradient];
 
     // [4], [5] the direction; [6], [7] without the preconditioner where that one does not descend.
-    const real *p = m->preconditioned ? op->diagonal : op->ones, *inverse = m->preconditioned ? op->inverse_diagonal : op->ones;
-    double dg = spg_direction(w, op, x, g, z, (real)m->alpha, inverse);
-    // (The spectral length belongs to P; the mean diagonal takes the place of P there.)
-    if (dg >= 0 && m->preconditioned) dg = spg_direction(w, op, x, g, z, (real)(m->alpha * op->tau), op->ones);
+    Weight p = weight_make(op, m->preconditioned);
+    double dg = spg_direction(w, op, x, g, z, (real)m->alpha, p);
+    if (dg >= 0 && m->preconditioned) dg = spg_direction(w, op, x, g, z, (real)m->alpha, weight_make(op, false));
 
     // [10], [11] gradient at x + d, and the sums that everything else is made of: y = N d.
     push(w, op, op->free, op->body);
@@ -106,8 +109,8 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
         Row hi = SAND_PULL(op, at), y = row_sub(hi, row_load(g, at));
         row_store(gz, at, hi);
         SAND_ADD(sum, at, 0, row_dot(d, y));
-        SAND_ADD(sum, at, 1, p[at_block(at)] * row_dot(d, d));
-        SAND_ADD(sum, at, 2, inverse[at_block(at)] * row_dot(y, y));
+        SAND_ADD(sum, at, 1, weight_at(op, p, at) * row_dot(d, d));
+        SAND_ADD(sum, at, 2, weight_inverse(op, p, at) * row_dot(y, y));
         SAND_ADD(sum, at, 3, block_residual(op, at, zi, hi));
     }
     sum_total(w, &sum);
@@ -143,7 +146,7 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     // [24]-[26] keep the best. Its vector is not written until a better one is found.
     double residual = residual_of(op, residual2);
     if (residual <= s->residual) s->residual = residual, s->objective = objective, s->best = m->current;
-    if (recession(w, op, z, p, dNd, dPd, &m->receding)) s->status = SAND_INFEASIBLE;
+    if (recession(w, op, z, m->preconditioned, dNd, dPd, &m->receding)) s->status = SAND_INFEASIBLE;
 }
 
 // Two rows of the table: without and with the preconditioner.

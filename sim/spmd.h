@@ -38,6 +38,16 @@ SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((flo
 SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
 SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }
 
+// a b + c in one rounding where the machine has it, which is on every GPU and nearly every CPU: said so here, and not
+// left to the compiler, so that the bits are the same whoever compiles.
+SAND_INLINE real real_ma(real a, real b, real c) {
+#if (defined(FP_FAST_FMA) && defined(FP_FAST_FMAF)) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return sizeof(real) == 4 ? (real)fmaf((float)a, (float)b, (float)c) : (real)fma((double)a, (double)b, (double)c);
+#else
+    return a * b + c;
+#endif
+}
+
 typedef SandWorker Worker;
 
 typedef struct Sum {

@@ -7,6 +7,7 @@
 #define SAND_VEC SandVec3
 #define SAND_SCALAR double
 #define SAND_VF(name) v3_##name
+#define SAND_MA(a, b, c) ((a) * (b) + (c))
 #include "vec.inl"
 #undef SAND_INLINE
 

@@ -30,9 +30,6 @@ static void the_sand_runs_through(void **state) {
         steps++;
         if (c->penetration_max > deepest) deepest = c->penetration_max, deepest_at = w->time - w->step;
         above = count_above(w, &outermost);
-        if (getenv("SAND_TRACE") && steps % 50 == 0)
-            printf("t %.2f above %d contacts %d pen %.5f residual %.2e rms %.2e\n", w->time, above, c->contacts, c->penetration_max,
-                   c->metrics.residual, c->metrics.residual_rms);
     }
     print_message("empty after %.2f s; deepest penetration %.2f %% of the radius at %.2f s; farthest through the glass %.2f %%\n",
                   w->time, 100 * deepest / radius, deepest_at, -100 * outermost / radius);
