@@ -127,7 +127,7 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
     real q = (mu * xt + xn) * flat;               // normal part of the nearest point on the surface
     q = real_max(q, 0);                           // below zero: the polar cone, whose nearest point is the tip
     real side = mu * q / real_max(xt, REAL_TINY); // how much of t is left
-    bool within = xt <= mu * xn;
+    bool within = (xt <= mu * xn) & (xn >= 0); // the second for mu = 0
     real normal = within ? xn : q;
     side = within ? (real)1 : side;
     return vec_madd(vec_scale(side, t), normal, n);
@@ -316,8 +316,8 @@ SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, int64_t k
     Four t = four_turned(s.t);
     four_store(out[k].v, four_add(four_load(base->v), four_scale(op->inverse_mass[k], s.f)));
 #if SAND_RADIAL
-    Four w = four_load(base->w);
-    four_store(out[k].w, four_with_last(four_add(w, four_scale(op->inverse_inertia[k], t)), four_last(w)));
+    Four w = four_add(four_load(base->w), four_scale(op->inverse_inertia[k], t));
+    four_store(out[k].w, four_with_last(w, op->free[k].w[3]));
 #else
     real turning[4];
     four_store(turning, t);

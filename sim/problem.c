@@ -141,7 +141,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     if (ok && head.order_mark != 1) ok = sand_fail(error, "%s: was saved on a machine of another byte order", path);
     const int64_t most = 1 << 30;
     if (ok && (head.dynamic < 0 || head.bodies < head.dynamic || head.bodies > most || head.contacts < 0 || head.contacts > most ||
-               !(head.step > 0) || !(head.recovery >= 0)))
+               !(head.step > 0) || !isfinite(head.step) || !(head.recovery >= 0)))
         ok = sand_fail(error, "%s: its counts or its step are out of range", path);
     // The file must be as long as it says before anything is allocated for it.
     if (ok && fseek(f, 0, SEEK_END) == 0) {

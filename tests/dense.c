@@ -43,8 +43,10 @@ void dense_product(const SandProblem *p, bool frictionless, const SandVec3 *x, S
         double scale = 0;
         y[i] = v3_make(0, 0, 0);
         for (int j = 0; j < p->contact_count; j++) {
-            SandVec3 g = one_row(p, frictionless, j) ? along(x[j], p->contacts[j].normal) : x[j];
-            Effect e = block_product(p, c, &p->contacts[j], g);
+            const SandContact *d = &p->contacts[j];
+            if (c->a != d->a && c->a != d->b && c->b != d->a && c->b != d->b) continue; // no body in common
+            SandVec3 g = one_row(p, frictionless, j) ? along(x[j], d->normal) : x[j];
+            Effect e = block_product(p, c, d, g);
             y[i] = v3_add(y[i], e.u);
             scale += e.size;
         }
