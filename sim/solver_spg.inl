@@ -143,10 +143,11 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     m->count++;
     m->recent[m->count % m->memory] = objective;
 
-    // [24]-[26] keep the best. Its vector is not written until a better one is found.
+    // [24]-[26] keep the best. Its vector is not written until a better one is found. Impulses that run away are not
+    // candidates: they grow until the residual drowns in their rounding.
     double residual = residual_of(op, residual2);
-    if (residual <= s->residual) s->residual = residual, s->objective = objective, s->best = m->current;
     if (recession(w, op, z, m->preconditioned, dNd, dPd, &m->receding)) s->status = SAND_INFEASIBLE;
+    if (m->receding == 0 && residual <= s->residual) s->residual = residual, s->objective = objective, s->best = m->current;
 }
 
 // Two rows of the table: without and with the preconditioner.
