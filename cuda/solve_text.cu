@@ -3,7 +3,7 @@
 #define SAND_REAL float
 #include "solve.h"
 
-#include "sim/spmd.h"
+#include "spmd_cuda.h"
 
 #include <string.h>
 #include <vector>

@@ -66,7 +66,7 @@ SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p
 // A problem is infeasible when impulses grow while what they do stands still. A step d to x shows it when d'Nd is
 // nothing beside d'Pd although d is not small beside x. Twice in a row is proof.
 SAND_TEXT bool recession(Worker *w, const Op *op, const real *x, bool diagonal, double dNd, double dPd, int *seen) {
-    const double nothing = sizeof(real) == 4 ? 1e-6 : 1e-10;
+    const double nothing = 1e-6; // gauss-seidel walks along such a d only nearly, in double as in float
     bool suspect = dPd > 0 && dNd <= nothing * dPd && dPd > 1e-2 * weighed_square(w, op, x, weight_make(op, diagonal));
     *seen = suspect ? *seen + 1 : 0;
     return *seen >= 2;

@@ -20,7 +20,8 @@ static void same_for_all_teams(const char *name, int bodies, int steps) {
     int contacts, same;
     for (int precision = SAND_FLOAT; precision <= SAND_DOUBLE; precision++) {
         uint64_t alone = hash_after(name, bodies, 1, precision, steps, &contacts);
-        print_message("%s, %s: %016llx, %d contacts\n", name, precision == SAND_FLOAT ? "float" : "double", (unsigned long long)alone, contacts);
+        print_message("%s, %s: %016llx, %d contacts\n", name, precision == SAND_FLOAT ? "float" : "double",
+                      (unsigned long long)alone, contacts);
         assert_true(contacts > 0); // a hash of bodies in free fall would prove nothing
         for (int k = 0; k < (is_short ? 2 : 3); k++) {
             uint64_t team = hash_after(name, bodies, teams[k], precision, steps, &same);
