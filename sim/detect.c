@@ -132,6 +132,13 @@ static void add_pair(Job *job, int chunk, int body_a, int sub_a, int body_b, int
                      .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])};
 }
 
+// The speed that counts between two bodies. Two that fall side by side part when a wall stops the first of them: not
+// only their relative motion matters, but the motion of each.
+static double fastest(SandVec3 v, SandVec3 o) {
+    SandVec3 u = v3_sub(o, v);
+    return sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o))));
+}
+
 // Two balls: within the envelope h (1 + mu) |u| of their relative motion or of what may strike one of them, or the
 // least one.
 static void pair_balls(Job *job, int chunk, const SandGridBall *p, const SandGridBall *q) {
@@ -142,10 +149,7 @@ static void pair_balls(Job *job, int chunk, const SandGridBall *p, const SandGri
     double distance = sqrt(distance2), gap = distance - p->radius - q->radius;
     if (gap > w->envelope) {
         double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
-        // Two that fall side by side part when a wall stops the first of them: not only their relative motion counts.
-        SandVec3 u = v3_sub(q->velocity, p->velocity), v = p->velocity, o = q->velocity;
-        double speed = sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o)))) + p->turning + q->turning;
-        speed = fmax(speed, fmax(p->struck, q->struck)) + job->fall;
+        double speed = fmax(fastest(p->velocity, q->velocity) + p->turning + q->turning, fmax(p->struck, q->struck)) + job->fall;
         if (gap > w->step * (1 + mu) * speed) return;
     }
     // Two balls on one spot have no direction: take one that never changes.
@@ -213,7 +217,8 @@ static void touch_special(Job *job, int chunk, const SandGridBall *ball, int spe
     SandVec3 apart = v3_sub(ball->center, w->position[special]);
     double bound = shape->bound * w->scale[special];
     double mu = sand_world_pair(w, w->material[ball->body], w->material[special]);
-    double speed = v3_length(v3_sub(ball->velocity, w->velocity[special])) + v3_length(w->spin[special]) * bound + ball->turning + job->fall;
+    double speed = fastest(ball->velocity, w->velocity[special]) + v3_length(w->spin[special]) * bound + ball->turning;
+    speed = fmax(speed, ball->struck) + job->fall;
     double reach = fmax(w->envelope, w->step * (1 + mu) * speed);
     if (v3_length(apart) > bound + ball->radius + reach) return;
     SandVec3 outward;

@@ -239,7 +239,8 @@ static void strike_work(SandWorker *w, void *argument) {
     sand_barrier(w);
     for (int i = begin; i < end; i++) {
         SandGridBall *ball = &g->balls[g->order[i]];
-        ball->struck = g->sorted[i].struck;
+        // No further than it is wide: else one ball gone wild would make every pair near it a contact.
+        ball->struck = fmin(g->sorted[i].struck, 2 * ball->radius / s->reach);
         double extent = ball->radius + 0.5 * s->slack + s->reach * ball->struck;
         if (extent > ball->extent) ball->extent = extent;
     }

@@ -12,7 +12,7 @@ typedef struct SandGridBall {
     double extent;     // half the side of the box that holds the ball for the whole step
     SandVec3 velocity; // of the ball's centre
     double turning;    // m/s, how fast its surface turns about its centre
-    double struck;     // m/s, the fastest relative to it of those that may strike it in this step
+    double struck;     // m/s, the fastest relative to it of those that may strike it in this step, within limits
     int body, sub;     // body number, ball of the body's shape
 } SandGridBall;
 
