@@ -19,8 +19,8 @@ enum { SAND_CUDA_THREADS = 512 }; // of a block
 // One thread of the grid.
 typedef struct Worker {
     int64_t thread, threads;
-    unsigned parity;   // which of the two tables of partial sums is in use
-    double *partials;  // 2 x blocks x SAND_MAX_SUMS
+    unsigned parity;  // which of the two tables of partial sums is in use
+    double *partials; // 2 x blocks x SAND_MAX_SUMS
 } Worker;
 
 SAND_INLINE Worker worker_make(double *partials) {
@@ -111,7 +111,8 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
 // Four numbers that are loaded, stored and worked on as one.
 typedef struct __align__(4 * sizeof(real)) Four {
     real x, y, z, w;
-} Four;
+}
+Four;
 SAND_INLINE Four four_make(real x, real y, real z, real w) {
     Four f = {x, y, z, w};
     return f;

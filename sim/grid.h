@@ -19,13 +19,13 @@ typedef struct SandGridBall {
 enum { SAND_MAX_LEVELS = 12 };
 
 typedef struct SandGridLevel {
-    int begin, end;       // its balls in the sorted order
-    double cell;          // side of a cell, m
+    int begin, end; // its balls in the sorted order
+    double cell;    // side of a cell, m
     double inverse_cell;
     SandVec3 origin;
-    int cells[3];         // along each axis, at least 4
-    int64_t cell_begin;   // its cells in the common table
-    double largest;       // greatest extent in the level
+    int cells[3];       // along each axis, at least 4
+    int64_t cell_begin; // its cells in the common table
+    double largest;     // greatest extent in the level
 } SandGridLevel;
 
 typedef struct SandGrid {
@@ -36,8 +36,8 @@ typedef struct SandGrid {
     int level_count;
     SandGridLevel levels[SAND_MAX_LEVELS];
     int64_t cell_count;
-    int *starts;          // of each cell in the sorted order, with one more at the end of each level
-    int *cell_of;         // of each ball
+    int *starts;  // of each cell in the sorted order, with one more at the end of each level
+    int *cell_of; // of each ball
     size_t ball_room, order_room, sorted_room, start_room, cell_of_room;
     int counts[SAND_MAX_THREADS + 1];
 } SandGrid;

@@ -15,15 +15,15 @@ typedef struct Measure {
     double residual, objective, complementarity;
 } Measure;
 
-// Measures x. Leaves the velocities of x in op->body.
+// Measures x without touching anything a method works on.
 SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
-    push_vector(w, op, x, op->free, op->body);
+    push_vector(w, op, x, op->free, op->measured);
     Sum sum;
     sum_open(w, &sum, 3, 1u << 2);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at);
-        Row g = block_pull(op, op->body, at), r = block_pull(op, op->free, at);
+        Row g = block_pull(op, op->measured, at), r = block_pull(op, op->free, at);
         real xg = row_dot(xi, g);
         SAND_ADD(sum, at, 0, block_residual(op, at, xi, g));
         SAND_ADD(sum, at, 1, (real)0.5 * (xg + row_dot(xi, r)));
@@ -47,8 +47,12 @@ SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
     p.mean = diagonal ? (real)0 : (real)(1 / op->tau), p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
     return p;
 }
-SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return p.diagonal * block_number(op, at, BLOCK_DIAGONAL) + p.mean; }
-SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) { return p.diagonal * block_number(op, at, BLOCK_INVERSE) + p.inverse_mean; }
+SAND_INLINE real weight_at(const Op *op, Weight p, At at) {
+    return p.diagonal * block_number(op, at, BLOCK_DIAGONAL) + p.mean;
+}
+SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) {
+    return p.diagonal * block_number(op, at, BLOCK_INVERSE) + p.inverse_mean;
+}
 
 // x'Px
 SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p) {

@@ -92,7 +92,8 @@ static void build_work(SandWorker *worker, void *argument) {
     const SandWorld *w = &sim->world;
     const SandDetection *d = &sim->detection;
     SandProblem *p = &sim->problem;
-    for (int64_t k = sand_chunk_begin(worker->first_chunk, p->body_count); k < sand_chunk_begin(worker->last_chunk, p->body_count); k++) {
+    for (int64_t k = sand_chunk_begin(worker->first_chunk, p->body_count);
+         k < sand_chunk_begin(worker->last_chunk, p->body_count); k++) {
         if (k < d->body_count) {
             p->bodies[k] = free_body(w, d->body[k]);
         } else {
@@ -100,7 +101,8 @@ static void build_work(SandWorker *worker, void *argument) {
             p->bodies[k] = (SandProblemBody){.velocity = d->velocity[b], .spin = d->spin[b]};
         }
     }
-    for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count); i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
+    for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
+         i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
         const SandFound *f = &d->contacts[i];
         bool wall = f->b < 0;
         SandVec3 center_a = w->position[d->body[f->rank_a]];
@@ -139,7 +141,8 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     double t0 = sand_seconds();
     if (!sand_detect(&sim->detection, &sim->world, sim->team, error)) return false;
     double t1 = sand_seconds();
-    if (!SAND_GROW(sim->problem.start, sim->problem.start_room, sim->detection.contact_count, "contacts", error)) return false;
+    if (!SAND_GROW(sim->problem.start, sim->problem.start_room, sim->detection.contact_count, "contacts", error))
+        return false;
     sim->counters.matched = sand_match(&sim->memory, &sim->detection, sim->world.step, sim->problem.start, sim->team);
     double t2 = sand_seconds();
     if (!build(sim, error)) return false;
@@ -169,7 +172,8 @@ static void integrate_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     SandWorld *w = &sim->world;
     const SandDetection *d = &sim->detection;
-    for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count); k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
+    for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count);
+         k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
         int body = d->body[k];
         w->velocity[body] = sim->solution.velocity[k];
         w->spin[body] = sim->solution.spin[k];
@@ -185,13 +189,14 @@ static void find_lost(SandSimulation *sim) {
         int body = sim->detection.body[k];
         SandVec3 p = w->position[body];
         bool finite = v3_finite(p) && v3_finite(w->velocity[body]) && v3_finite(w->spin[body]);
-        bool within = p.x >= w->lower.x && p.y >= w->lower.y && p.z >= w->lower.z && p.x <= w->upper.x && p.y <= w->upper.y && p.z <= w->upper.z;
+        bool within = p.x >= w->lower.x && p.y >= w->lower.y && p.z >= w->lower.z && p.x <= w->upper.x &&
+                      p.y <= w->upper.y && p.z <= w->upper.z;
         if (finite && within) continue;
         w->gone[body] = 1;
         sim->counters.lost_total++;
         char sentence[160];
-        snprintf(sentence, sizeof sentence, "body %d %s at t = %.3f s and was taken out", body, finite ? "left the world" : "became non-finite",
-                 w->time);
+        snprintf(sentence, sizeof sentence, "body %d %s at t = %.3f s and was taken out", body,
+                 finite ? "left the world" : "became non-finite", w->time);
         tell(sim, sentence);
         if (!finite) w->position[body] = w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
     }
@@ -250,6 +255,15 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     sim->profile.step = 1e3 * (t3 - t0);
     c->growths = sand_growth_count() - growths;
     return true;
+}
+
+bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error) {
+    return sand_checkpoint_save(checkpoint, &sim->world, &sim->memory, error);
+}
+
+bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
+    sim->built = false;
+    return sand_checkpoint_restore(checkpoint, &sim->world, &sim->memory, error);
 }
 
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->problem; }

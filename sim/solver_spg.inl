@@ -6,19 +6,20 @@
 //
 // One product an iteration: x + d is itself the trial point, so the product with it gives both N d, as a difference
 // of gradients, and the new gradient. Where the test asks for a shorter step, objective and gradient along d are
-// closed forms. Without the preconditioner P is the mean diagonal, so that lengths mean the same. The numbers in brackets are the steps of the paper.
+// closed forms. Without the preconditioner P is the mean diagonal, so that lengths mean the same. The numbers in brackets
+// are the steps of the paper.
 
 enum { SPG_MEMORY = 10 }; // N_GLL at most
 
 typedef struct spg_State {
     bool preconditioned;
-    int memory;           // N_GLL
-    double alpha;         // spectral step length
-    double objective;     // f at the current iterate
+    int memory;                // N_GLL
+    double alpha;              // spectral step length
+    double objective;          // f at the current iterate
     double recent[SPG_MEMORY]; // the last objectives
-    int count;            // iterations
-    int current, next;    // which of the vectors 0, 1, 2 is what; the fallback is s->best
-    int gradient;         // which of the vectors 3, 4 is the gradient at the current iterate
+    int count;                 // iterations
+    int current, next;         // which of the vectors 0, 1, 2 is what; the fallback is s->best
+    int gradient;              // which of the vectors 3, 4 is the gradient at the current iterate
     int receding;
 } spg_State;
 

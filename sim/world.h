@@ -23,8 +23,8 @@ typedef struct SandWorld {
     double *scale;      // size of the shape; the radius of a sphere
     int *shape;         // index into shapes
     int *material;
-    double *enter;      // s, the body takes part from this time on (0: from the start)
-    uint8_t *gone;      // 1: it left the world or became non-finite, was reported, and takes no part any more
+    double *enter; // s, the body takes part from this time on (0: from the start)
+    uint8_t *gone; // 1: it left the world or became non-finite, was reported, and takes no part any more
     size_t body_room[12];
 
     int shape_count, boundary_count, material_count;
@@ -34,13 +34,13 @@ typedef struct SandWorld {
     size_t shape_room, boundary_room, material_room, friction_room;
     double *friction; // material_count^2 table of pairs, symmetric, complete
 
-    SandVec3 gravity;   // m/s^2
+    SandVec3 gravity;      // m/s^2
     SandVec3 lower, upper; // m, the world's box: a body outside it is reported and taken out
-    double step;        // s
-    double time;        // s
+    double step;           // s
+    double time;           // s
     uint64_t step_index;
-    double recovery;    // m/s, the largest speed at which a penetration is pushed apart
-    double envelope;    // m, the least gap within which a contact is kept
+    double recovery; // m/s, the largest speed at which a penetration is pushed apart
+    double envelope; // m, the least gap within which a contact is kept
 } SandWorld;
 
 void sand_world_init(SandWorld *world); // an empty world with sane settings
@@ -52,14 +52,14 @@ int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *er
 int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error); // takes ownership
 
 typedef struct SandBodyDef {
-    int shape;          // index
-    int material;       // index
-    double scale;       // size; a sphere's radius
-    double mass;        // kg; 0: from the material's density
-    SandPose pose;      // of the centre of mass
-    SandVec3 velocity;  // m/s
-    SandVec3 spin;      // rad/s
-    double enter;       // s, when it enters; 0: at the start
+    int shape;         // index
+    int material;      // index
+    double scale;      // size; a sphere's radius
+    double mass;       // kg; 0: from the material's density
+    SandPose pose;     // of the centre of mass
+    SandVec3 velocity; // m/s
+    SandVec3 spin;     // rad/s
+    double enter;      // s, when it enters; 0: at the start
 } SandBodyDef;
 SandBodyDef sand_default_body(void);
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
