@@ -246,12 +246,14 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, int64_t 
     return true;
 }
 
+// clang-format off
 #define SAND_FOR_PULL(w, i, op, from, sum) \
     for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
         for (Tile fetched_ = {.begin = cursor_.begin - SAND_LANES}; \
              tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);) \
             for (int64_t tile_ = fetched_.begin, once_ = 1; once_; once_ = 0) \
-    _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+                _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+// clang-format on
 #define SAND_PULL(op, at) row_load(fetched_.gradient, at_make((at).lane, 0))
 #endif
 

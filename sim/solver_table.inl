@@ -12,12 +12,13 @@
 #include "solver_spg.inl"
 #endif
 
+// clang-format off
 #define SAND_SPG_PARAMS \
     {"memory", SAND_PARAM_INTEGER, 10, 1, 10, "objectives looked back on; more lets the objective rise for longer", NULL}, \
-        {"xi", SAND_PARAM_REAL, 1e-4, 0, 1, "decrease asked of a step; more shortens steps", NULL}, \
-        {"alpha-min", SAND_PARAM_REAL, 1e-9, 1e-12, 1, "least spectral step length", NULL}, { \
-        "alpha-max", SAND_PARAM_REAL, 1e9, 1, 1e12, "greatest spectral step length", NULL \
-    }
+    {"xi", SAND_PARAM_REAL, 1e-4, 0, 1, "decrease asked of a step; more shortens steps", NULL}, \
+    {"alpha-min", SAND_PARAM_REAL, 1e-9, 1e-12, 1, "least spectral step length", NULL}, \
+    {"alpha-max", SAND_PARAM_REAL, 1e9, 1, 1e12, "greatest spectral step length", NULL}
+// clang-format on
 
 #define SAND_BOTH (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
 

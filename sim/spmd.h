@@ -91,10 +91,12 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
     return true;
 }
 
+// clang-format off
 #define SAND_FOR_SUM(w, i, n, sum) \
     for (Cursor cursor_ = cursor_begin(w, n); cursor_next(w, &cursor_, sum);) \
         for (int64_t tile_ = cursor_.begin; tile_ < cursor_.end; tile_ += SAND_LANES) \
-    _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+            _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+// clang-format on
 #define SAND_FOR(w, i, n) SAND_FOR_SUM(w, i, n, NULL)
 #define SAND_AT(i) at_make(i, tile_) // inside SAND_FOR
 #define SAND_ADD(sum, at, k, value) ((sum).lane[k][(at).lane] += (value))
