@@ -3,9 +3,20 @@
 #include "match.h"
 #include "world.h"
 
+typedef struct SandBoundaryState {
+    SandPose pose;
+    SandMotion motion;
+    bool moves;
+} SandBoundaryState;
+
 typedef struct SandCheckpoint {
     double time;
     uint64_t step_index;
+    SandVec3 gravity;
+    SandSpring spring;
+    int boundary_count;
+    SandBoundaryState *boundaries; // where they are and how they move, which a person may have changed
+    size_t boundary_room;
     int body_count;
     SandVec3 *position, *velocity, *spin;
     SandQuat *rotation;

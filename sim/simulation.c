@@ -87,6 +87,40 @@ static SandProblemBody free_body(const SandWorld *w, int body) {
     return b;
 }
 
+static SandVec3 symmetric_apply(const double *m, SandVec3 v) { // xx, yy, zz, xy, xz, yz
+    return v3_make(m[0] * v.x + m[3] * v.y + m[4] * v.z, m[3] * v.x + m[1] * v.y + m[5] * v.z,
+                   m[4] * v.x + m[5] * v.y + m[2] * v.z);
+}
+
+// The impulse at a point of the body that changes the point's velocity by `change`: K g = change, with K the inverse mass
+// felt at the point, column by column; solved by Cramer's rule.
+static SandVec3 impulse_for(const SandProblemBody *b, SandVec3 arm, SandVec3 change) {
+    const SandVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    SandVec3 k[3];
+    for (int i = 0; i < 3; i++) {
+        SandVec3 spin = symmetric_apply(b->inverse_inertia, v3_cross(arm, axes[i]));
+        k[i] = v3_add(v3_scale(b->inverse_mass, axes[i]), v3_cross(spin, arm));
+    }
+    double all = v3_dot(k[0], v3_cross(k[1], k[2]));
+    return v3_make(v3_dot(change, v3_cross(k[1], k[2])) / all, v3_dot(k[0], v3_cross(change, k[2])) / all,
+                   v3_dot(k[0], v3_cross(k[1], change)) / all);
+}
+
+// The pull of the spring over the step. Its point moves as a mass on a critically damped spring does, implicitly:
+// u' = (u + h rate^2 (target - p)) / (1 + 2 h rate + h^2 rate^2).
+static void pull_spring(const SandWorld *w, SandProblemBody *b) {
+    const SandSpring *s = &w->spring;
+    double h = w->step, rate = s->rate;
+    SandVec3 arm = q_rotate(w->rotation[s->body], s->point), p = v3_add(w->position[s->body], arm);
+    SandVec3 u = v3_add(b->velocity, v3_cross(b->spin, arm));
+    SandVec3 wanted = v3_madd(u, h * rate * rate, v3_sub(s->target, p));
+    wanted = v3_scale(1 / (1 + 2 * h * rate + h * h * rate * rate), wanted);
+    SandVec3 g = impulse_for(b, arm, v3_sub(wanted, u));
+    b->velocity = v3_madd(b->velocity, b->inverse_mass, g);
+    b->spin = v3_add(b->spin, symmetric_apply(b->inverse_inertia, v3_cross(arm, g)));
+    b->spin = v3_scale(1 / (1 + 0.1 * h * rate), b->spin); // a hand does not let it whirl about the held point for ever
+}
+
 static void build_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     const SandWorld *w = &sim->world;
@@ -96,6 +130,7 @@ static void build_work(SandWorker *worker, void *argument) {
          k < sand_chunk_begin(worker->last_chunk, p->body_count); k++) {
         if (k < d->body_count) {
             p->bodies[k] = free_body(w, d->body[k]);
+            if (d->body[k] == w->spring.body) pull_spring(w, &p->bodies[k]);
         } else {
             int b = (int)k - d->body_count;
             p->bodies[k] = (SandProblemBody){.velocity = d->velocity[b], .spin = d->spin[b]};
@@ -268,6 +303,11 @@ bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoi
 
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->problem; }
 const SandSolution *sand_simulation_solution(const SandSimulation *sim) { return &sim->solution; }
+SandWorld *sand_simulation_change(SandSimulation *sim) {
+    sim->built = false;
+    return &sim->world;
+}
+
 const SandWorld *sand_simulation_world(const SandSimulation *sim) { return &sim->world; }
 const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &sim->profile; }
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }

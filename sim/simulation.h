@@ -52,6 +52,9 @@ const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of t
 bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
 
+// What a person may change between two steps: gravity, the spring of a hand, the motion of boundaries, further bodies.
+SandWorld *sand_simulation_change(SandSimulation *sim);
+
 const SandWorld *sand_simulation_world(const SandSimulation *sim);
 const SandProfile *sand_simulation_profile(const SandSimulation *sim);
 const SandCounters *sand_simulation_counters(const SandSimulation *sim);
