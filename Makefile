@@ -12,7 +12,9 @@ FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
 CMAKE_FLAGS ?=
 
-PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev python3
+PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev python3 $(WINDOW_PACKAGES)
+WINDOW_PACKAGES = libglfw3-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
+    glslang-tools imagemagick fonts-dejavu-core
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
 BENCH_PACKAGES = libbullet-dev libode-dev
 

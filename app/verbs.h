@@ -6,4 +6,5 @@
 Outcome run_scene(const Options *options, SandError *error);   // run.c
 Outcome bench_scene(const Options *options, SandError *error); // bench.c
 Outcome freeze_step(const Options *options, SandError *error); // freeze.c
+Outcome record_scene(const Options *options, SandError *error); // record.c
 Outcome list_topic(const Options *options, SandError *error);  // list.c

@@ -254,6 +254,7 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
 
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->problem; }
 const SandSolution *sand_simulation_solution(const SandSimulation *sim) { return &sim->solution; }
+const int *sand_simulation_order(const SandSimulation *sim) { return sim->detection.body; }
 const SandWorld *sand_simulation_world(const SandSimulation *sim) { return &sim->world; }
 const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &sim->profile; }
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }

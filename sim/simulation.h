@@ -46,6 +46,7 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error);
 bool sand_simulation_build(SandSimulation *sim, SandError *error);
 const SandProblem *sand_simulation_problem(const SandSimulation *sim); // of the last build
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
+const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
 
 const SandWorld *sand_simulation_world(const SandSimulation *sim);
 const SandProfile *sand_simulation_profile(const SandSimulation *sim);
