@@ -6,11 +6,9 @@
 
 #define STB_TRUETYPE_IMPLEMENTATION
 #define STBTT_STATIC
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #include <stb/stb_truetype.h>
-#pragma GCC diagnostic pop
 
 // The font's bytes, taken in by the assembler.
 __asm__(".section .rodata\n"
