@@ -44,7 +44,8 @@ static int command(const FilmDef *def, char *size, char *rate, const char **word
     const char *gif[] = {"-vf", "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1:dither=bayer:bayer_scale=4",
                          "-loop", "0", "-f", "gif"};
     int n = 0;
-#define ADD(list) for (size_t i = 0; i < sizeof list / sizeof *list; i++) words[n++] = list[i]
+#define ADD(list) \
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) words[n++] = list[i]
     ADD(first);
     if (def->kind == FILM_MP4) ADD(mp4);
     else if (def->kind == FILM_WEBM) ADD(webm);
@@ -155,12 +156,12 @@ static void last_words(FILE *file, char *line, size_t size) {
 
 bool film_close(Film *film, SandError *error) {
     int status = 0;
-    char line[300];
+    char line[512];
     if (film->pipe >= 0) close(film->pipe);
     while (waitpid(film->child, &status, 0) < 0 && errno == EINTR) {}
     last_words(film->words, line, sizeof line);
     bool done = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (!done) sand_fail(error, "%.150s: ffmpeg failed: %s", film->path, *line ? line : "it did not say why");
+    if (!done) sand_fail(error, "%.150s: ffmpeg failed: %.250s", film->path, *line ? line : "it did not say why");
     fclose(film->words);
     free(film);
     return done;
