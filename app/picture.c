@@ -49,6 +49,19 @@ static double find_floor(const Picture *picture, const SandWorld *world) {
     return isfinite(lowest) ? lowest : picture->lower.z;
 }
 
+// A patch of ground is shown whole, also where the view's box ends before it.
+static void show_ground(Picture *picture) {
+    for (int k = 0; k < picture->surface_count; k++) {
+        const PictureSurface *s = &picture->surfaces[k];
+        if (s->look != LOOK_EARTH) continue;
+        for (uint32_t i = s->first; i < s->first + s->count; i++) {
+            const float *p = picture->vertices[picture->indices[i]].position;
+            picture->lower = v3_make(fmin(picture->lower.x, p[0]), fmin(picture->lower.y, p[1]), fmin(picture->lower.z, p[2]));
+            picture->upper = v3_make(fmax(picture->upper.x, p[0]), fmax(picture->upper.y, p[1]), fmax(picture->upper.z, p[2]));
+        }
+    }
+}
+
 bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper, SandError *error) {
     *picture = (Picture){.version = 1};
     picture->origin = v3_scale(0.5, v3_add(view_lower, view_upper));
@@ -58,6 +71,7 @@ bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower,
     for (int b = 0; b < world->boundary_count; b++)
         if (!surface_add(picture, world, b, error)) return picture_free(picture), false;
     picture->floor = find_floor(picture, world);
+    show_ground(picture);
     return true;
 }
 

@@ -236,6 +236,12 @@ static void aim_light(Frame *f, const Picture *p, int shadow_size) {
     set4(f->sun, sun.x, sun.y, sun.z, 0.5 * texel * scale[2]);
 }
 
+// How far a shadow's edge is spread, in texels times 256: half a grain, but no wider than its few taps can fill.
+static int32_t softness(const Frame *f, const Picture *p) {
+    double texels = 0.45 * p->grain / f->light_scale[3];
+    return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
+}
+
 static void set_frame(Renderer *r, const Picture *p, const Camera *camera, const RendererDef *def, const Level *level) {
     Frame f;
     double aspect = (double)r->targets.width / r->targets.height;
@@ -248,7 +254,7 @@ static void set_frame(Renderer *r, const Picture *p, const Camera *camera, const
     set4(f.size, r->targets.width, r->targets.height, 1.0 / r->targets.width, 1.0 / r->targets.height);
     set4(f.moment, p->back, fmin(3.5 * p->grain, 0.2 * size), p->floor, size);
     int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
-    int32_t mode[4] = {p->color != PICTURE_BODY, def->transparent, 0, 0};
+    int32_t mode[4] = {p->color != PICTURE_BODY, def->transparent, softness(&f, p), 0};
     memcpy(f.quality, quality, sizeof quality);
     memcpy(f.mode, mode, sizeof mode);
     glNamedBufferSubData(r->frame_buffer, 0, sizeof f, &f);

@@ -1,9 +1,9 @@
 // Light and air: the sun with its shadow, the sky, and what surfaces send back.
 layout(binding = 4) uniform sampler2DShadow shadow_map;
 
-const vec3 SUN = vec3(3.35, 3.0, 2.55);
-const vec3 SKY_LIGHT = vec3(0.52, 0.60, 0.74);
-const vec3 GROUND_LIGHT = vec3(0.30, 0.25, 0.20);
+const vec3 SUN = vec3(3.0, 2.62, 2.15);
+const vec3 SKY_LIGHT = vec3(0.36, 0.43, 0.55);
+const vec3 GROUND_LIGHT = vec3(0.20, 0.165, 0.13);
 
 float sun_light(vec3 position, vec3 normal) {
     // Off the surface by about a texel, so that it does not shade itself.
@@ -12,7 +12,7 @@ float sun_light(vec3 position, vec3 normal) {
     vec3 at = (frame.light * vec4(p, 1.0)).xyz;
     vec2 uv = 0.5 * at.xy + 0.5;
     if (any(lessThan(uv, vec2(0.0))) || any(greaterThan(uv, vec2(1.0)))) return 1.0;
-    float ref = at.z + frame.sun.w;
+    float ref = max(at.z + frame.sun.w, 0.0); // beyond the map's end only what is in it casts a shadow
     int taps = frame.quality.x;
     if (taps <= 1) return texture(shadow_map, vec3(uv, ref));
     // A spiral, turned from pixel to pixel.
@@ -20,7 +20,7 @@ float sun_light(vec3 position, vec3 normal) {
     float angle = 6.2831853 * fract(52.9829189 * fract(dot(floor(gl_FragCoord.xy), vec2(0.06711056, 0.00583715))));
     float sum = 0.0;
     for (int i = 0; i < taps; i++) {
-        float r = sqrt((float(i) + 0.5) / float(taps)) * (taps > 8 ? 2.6 : 1.8), a = angle + float(i) * 2.3999632;
+        float r = sqrt((float(i) + 0.5) / float(taps)) * float(frame.mode.z)/256.0, a = angle + float(i) * 2.3999632;
         sum += texture(shadow_map, vec3(uv + r * texel * vec2(cos(a), sin(a)), ref));
     }
     return sum / float(taps);

@@ -22,10 +22,10 @@ float noise(vec3 p) {
 
 vec3 sand_color(uint body) {
     float h = hash(body * 2654435761u + 17u), k = hash(body + 9781u);
-    vec3 c = mix(vec3(0.72, 0.43, 0.17), vec3(0.86, 0.62, 0.31), h);
-    if (k > 0.955) c = vec3(0.16, 0.10, 0.075);
-    else if (k > 0.83) c = vec3(0.90, 0.80, 0.62);
-    else if (k > 0.70) c = vec3(0.55, 0.24, 0.09);
+    vec3 c = mix(vec3(0.60, 0.30, 0.085), vec3(0.76, 0.47, 0.18), h);
+    if (k > 0.955) c = vec3(0.12, 0.065, 0.045);
+    else if (k > 0.83) c = vec3(0.82, 0.66, 0.42);
+    else if (k > 0.70) c = vec3(0.44, 0.15, 0.045);
     return c;
 }
 
@@ -39,11 +39,11 @@ vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float 
     if (look == LOOK_ROCK) {
         float h = hash(body * 747796405u + 3u), k = hash(body + 51u);
         vec3 base = mix(vec3(0.20, 0.19, 0.185), vec3(0.42, 0.36, 0.295), h);
-        if (k > 0.8) base = vec3(0.36, 0.22, 0.15);
-        else if (k > 0.62) base = vec3(0.50, 0.47, 0.43);
+        if (k > 0.8) base = vec3(0.34, 0.18, 0.11);
+        else if (k > 0.62) base = vec3(0.46, 0.42, 0.36);
         vec3 p = local / size * 3.0 + float(body & 255u);
         float grain = noise(p) + fine * 0.5 * noise(p * 3.1) + fine * 0.35 * noise(p * 8.3);
-        return base * (0.62 + 0.42 * grain);
+        return base * (0.42 + 0.36 * grain);
     }
     vec3 n = normalize(local);
     if (look == LOOK_METAL) {

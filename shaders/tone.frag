@@ -8,7 +8,7 @@ layout(location = 1) uniform int twice;   // for a test: encode a second time, w
 layout(location = 0) out vec4 out_color;
 
 vec3 tone(vec3 c) {
-    c *= 0.72;
+    c *= 0.58;
     return clamp(c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14), 0.0, 1.0);
 }
 
