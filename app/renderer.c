@@ -210,7 +210,7 @@ static void set4(float *to, double x, double y, double z, double w) {
 
 // The sun's view: parallel, just around the box that is shown.
 static void aim_light(Frame *f, const Picture *p, int shadow_size) {
-    SandVec3 sun = v3_unit_or(v3_make(-0.52, -0.46, 0.86), v3_make(0, 0, 1));
+    SandVec3 sun = v3_unit_or(v3_make(-0.80, -0.14, 0.78), v3_make(0, 0, 1));
     SandVec3 x = v3_perpendicular(sun), y = v3_cross(sun, x), axes[3] = {x, y, sun};
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     double bottom = fmin(p->lower.z, p->floor);

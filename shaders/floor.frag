@@ -21,7 +21,7 @@ void main() {
     vec2 wide = vec2(pixel) / max(abs(normalize(to).z), 0.02);
     vec2 off = abs(fract(p + 0.5) - 0.5);
     vec2 line = (1.0 - smoothstep(0.5 * wide, 1.5 * wide, off)) * clamp(0.25 / wide - 0.5, 0.0, 1.0);
-    vec3 color = vec3(0.25, 0.25, 0.25);
+    vec3 color = vec3(0.22, 0.23, 0.245);
     color *= 1.0 - 0.07 * max(line.x, line.y);
     leave(color, LOOK_FLOOR, vec3(0.0, 0.0, 1.0));
 }

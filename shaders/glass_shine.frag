@@ -25,7 +25,7 @@ void main() {
     float mirror = 0.035 + 0.965 * pow(1.0 - facing, 5.0);
     vec3 way = reflect(-to_eye, n);
     float glint = pow(clamp(dot(way, frame.sun.xyz), 0.0, 1.0), 400.0);
-    vec3 c = 0.55 * mirror * studio(way) + 1.6 * glint * mirror * vec3(10.0);
+    vec3 c = 0.45 * mirror * studio(way) + 1.6 * glint * mirror * vec3(10.0);
     out_light = vec4(c, 0.0);
     out_kind = vec4(0.0, min(1.0, max(c.r, max(c.g, c.b))), 0.0, 0.0);
 }

@@ -46,7 +46,10 @@ void main() {
     vec3 position = world_position(start + way * -z);
     vec3 c = lit(color.rgb * color.rgb, look, position, normal, openness(z));
     // The ground goes over into the backdrop.
-    if (look == LOOK_FLOOR) c = mix(c, backdrop(vec3(to.xy, max(to.z, 0.0))), smoothstep(0.7, 3.2, length(position.xy) / frame.moment.w));
+    if (look == LOOK_FLOOR) {
+        float off = length(position.xy) / frame.moment.w;
+        c = mix(c * mix(1.0, 0.55, smoothstep(0.4, 2.0, off)), backdrop(to), smoothstep(0.9, 4.0, off));
+    }
     out_light = vec4(c, 1.0);
     out_kind = vec4(look == LOOK_DATA ? 1.0 : 0.0, 1.0, 0.0, 1.0);
 }

@@ -44,6 +44,6 @@ vec3 lit(vec3 color, uint look, vec3 position, vec3 normal, float open) {
     float rim = pow(1.0 - clamp(dot(normal, to_eye), 0.0, 1.0), 4.0);
     c += SUN * sun * shine * pow(clamp(dot(normal, half_way), 0.0, 1.0), gloss);
     vec3 mirrored = backdrop(reflect(-to_eye, normal));
-    c += mirrored * open * (look == LOOK_METAL ? 0.28 + 0.6 * rim : look == LOOK_SAND ? 0.10 * rim : 0.05 * rim);
+    c += mirrored * open * (look == LOOK_METAL ? 0.30 + 0.6 * rim : look == LOOK_SAND ? 0.10 * rim : 0.05 * rim);
     return c;
 }

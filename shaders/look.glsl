@@ -38,7 +38,7 @@ vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float 
     }
     if (look == LOOK_ROCK) {
         float h = hash(body * 747796405u + 3u), k = hash(body + 51u);
-        vec3 base = mix(vec3(0.20, 0.19, 0.185), vec3(0.42, 0.36, 0.295), h);
+        vec3 base = mix(vec3(0.13, 0.12, 0.115), vec3(0.34, 0.27, 0.20), h);
         if (k > 0.8) base = vec3(0.34, 0.18, 0.11);
         else if (k > 0.62) base = vec3(0.46, 0.42, 0.36);
         vec3 p = local / size * 3.0 + float(body & 255u);
@@ -48,7 +48,7 @@ vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float 
     vec3 n = normalize(local);
     if (look == LOOK_METAL) {
         float band = smoothstep(0.0, 0.02, abs(abs(n.z) - 0.45) - 0.05);
-        return mix(vec3(0.08, 0.16, 0.24), vec3(0.24, 0.30, 0.36), band);
+        return mix(vec3(0.03, 0.05, 0.07), vec3(0.075, 0.10, 0.125), band);
     }
     // A band and two caps: any turning shows.
     vec3 base = sand_color(body);
