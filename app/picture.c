@@ -77,6 +77,7 @@ bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower,
 
 void picture_free(Picture *picture) {
     sand_free(picture->balls.items);
+    sand_free(picture->rocks.items);
     sand_free(picture->boxes.items);
     sand_free(picture->cylinders.items);
     sand_free(picture->vertices);
@@ -143,7 +144,8 @@ static bool fill_body(Picture *picture, const SandWorld *world, int body, SandEr
     copy3(it.velocity, world->velocity[body]);
     copy3(it.spin, world->spin[body]);
 
-    PictureList *list = shape->kind == SAND_BOX ? &picture->boxes : shape->kind == SAND_CYLINDER ? &picture->cylinders : &picture->balls;
+    PictureList *list = shape->kind == SAND_BOX ? &picture->boxes : shape->kind == SAND_CYLINDER ? &picture->cylinders
+                        : look == LOOK_ROCK && picture->color == PICTURE_BODY ? &picture->rocks : &picture->balls;
     int pieces = shape->ball_count ? shape->ball_count : 1;
     if ((size_t)(list->count + pieces) > list->room &&
         !SAND_GROW(list->items, list->room, list->count + pieces + list->count / 2, "instances", error))
@@ -165,7 +167,7 @@ bool picture_take(Picture *picture, const SandWorld *world, const SandSimulation
     picture->time = time;
     picture->back = world->time - time;
     picture->color = color;
-    picture->balls.count = picture->boxes.count = picture->cylinders.count = 0;
+    picture->balls.count = picture->rocks.count = picture->boxes.count = picture->cylinders.count = 0;
     if (!SAND_GROW(picture->values, picture->value_room, world->body_count, "colours", error)) return false;
     fill_values(picture, world, sim);
     for (int i = 0; i < world->body_count; i++)

@@ -52,6 +52,7 @@ typedef struct Picture {
     PictureColor color;
     double range; // the value at the colour map's upper end: m/s, contacts, N
     PictureList balls, boxes, cylinders;
+    PictureList rocks; // balls with the look of rock, where colours mean nothing
 
     PictureVertex *vertices;
     uint32_t *indices;

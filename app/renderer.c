@@ -14,11 +14,12 @@ const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", 
 
 typedef struct Level {
     int shadow_size, shadow_taps;
-    int ambient_samples, ambient_side, ambient_scale; // samples a texel, texels averaged along a side, pixels a texel
+    bool fine; // smooth silhouettes, reflections, dithering
+    int ambient_samples, ambient_side, ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
 } Level;
 
 static const Level levels[QUALITY_COUNT] = {
-    [QUALITY_LOW] = {1024, 1, 5, 2, 2}, [QUALITY_MEDIUM] = {2048, 5, 8, 2, 2}, [QUALITY_HIGH] = {4096, 16, 14, 4, 1}};
+    [QUALITY_LOW] = {768, 1, false, 5, 0, 2}, [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2}, [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
 
 // As the block Frame in shaders/frame.glsl.
 typedef struct Frame {
@@ -28,18 +29,21 @@ typedef struct Frame {
 } Frame;
 
 typedef enum ProgramId {
-    BALL, RIM, BALL_SHADOW, SOLID, SOLID_SHADOW, SURFACE, SURFACE_SHADOW, GLASS_TINT, GLASS_SHINE, FLOOR, AMBIENT, LIGHT, TONE,
+    BALL, ROCK, RIM, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_SHADOW, SURFACE, SURFACE_SHADOW, GLASS, FLOOR, AMBIENT, LIGHT, LIGHT_PLAIN, TONE, TONE_PLAIN,
     PROGRAM_COUNT
 } ProgramId;
 
-static const char *const program_files[PROGRAM_COUNT][2] = {
-    [BALL] = {"ball", "ball"},         [RIM] = {"ball", "rim"},
+// Vertex shader, fragment shader, a word to define.
+static const char *const program_files[PROGRAM_COUNT][3] = {
+    [BALL] = {"ball", "ball"},         [RIM] = {"ball", "rim", "EDGE"},
+    [ROCK] = {"ball", "ball", "ROCK"},  [ROCK_RIM] = {"ball", "rim", "EDGE\n#define ROCK"},
     [BALL_SHADOW] = {"ball_shadow", "ball_shadow"},
     [SOLID] = {"solid", "solid"},      [SOLID_SHADOW] = {"solid", "shadow"},
     [SURFACE] = {"surface", "surface"}, [SURFACE_SHADOW] = {"surface", "shadow"},
-    [GLASS_TINT] = {"surface", "glass_tint"}, [GLASS_SHINE] = {"surface", "glass_shine"},
+    [GLASS] = {"surface", "glass"},
     [FLOOR] = {"screen", "floor"},     [AMBIENT] = {"screen", "ambient"},
-    [LIGHT] = {"screen", "light"},     [TONE] = {"screen", "tone"}};
+    [LIGHT] = {"screen", "light"},     [TONE] = {"screen", "tone"},
+    [LIGHT_PLAIN] = {"screen", "light", "PLAIN"}, [TONE_PLAIN] = {"screen", "tone", "PLAIN"}};
 
 enum { UNIFORM_SHADOW = 0, UNIFORM_ROTATION = 1, UNIFORM_PLACE = 2, UNIFORM_MARKS = 3, UNIFORM_SAMPLES = 0, UNIFORM_TWICE = 1 };
 enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICES = 36 };
@@ -47,10 +51,10 @@ enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICE
 struct Renderer {
     GLuint programs[PROGRAM_COUNT];
     GLuint frame_buffer, colormap;
-    GLuint balls, boxes, cylinders;          // instances
+    GLuint balls, rocks, boxes, cylinders;   // instances
     GLuint box_mesh, cylinder_mesh;          // unit meshes
     GLuint surface_vertices, surface_indices;
-    GLuint ball_array, box_array, cylinder_array, surface_array, empty_array;
+    GLuint ball_array, rock_array, box_array, cylinder_array, surface_array, empty_array;
     unsigned version; // of the picture's surfaces on the GPU
     const Picture *of;
     Targets targets;
@@ -149,20 +153,21 @@ Renderer *renderer_create(SandError *error) {
     Renderer *r = calloc(1, sizeof *r);
     if (!r) return sand_fail(error, "out of memory for a renderer"), NULL;
     for (int i = 0; i < PROGRAM_COUNT; i++) {
-        r->programs[i] = shader_make(program_files[i][0], program_files[i][1], error);
+        r->programs[i] = shader_make(program_files[i][0], program_files[i][1], program_files[i][2], error);
         if (!r->programs[i]) return renderer_free(r), NULL;
     }
     if (!make_colormap(&r->colormap, "viridis.txt", error)) return renderer_free(r), NULL;
 
-    GLuint buffers[8];
-    glCreateBuffers(8, buffers);
+    GLuint buffers[9];
+    glCreateBuffers(9, buffers);
     r->frame_buffer = buffers[0], r->balls = buffers[1], r->boxes = buffers[2], r->cylinders = buffers[3];
-    r->box_mesh = buffers[4], r->cylinder_mesh = buffers[5], r->surface_vertices = buffers[6], r->surface_indices = buffers[7];
+    r->box_mesh = buffers[4], r->cylinder_mesh = buffers[5], r->surface_vertices = buffers[6], r->surface_indices = buffers[7], r->rocks = buffers[8];
     glNamedBufferStorage(r->frame_buffer, sizeof(Frame), NULL, GL_DYNAMIC_STORAGE_BIT);
     make_box(r->box_mesh);
     make_cylinder(r->cylinder_mesh);
 
     r->ball_array = instance_array(r->balls, 0);
+    r->rock_array = instance_array(r->rocks, 0);
     r->box_array = instance_array(r->boxes, r->box_mesh);
     r->cylinder_array = instance_array(r->cylinders, r->cylinder_mesh);
     glCreateVertexArrays(1, &r->empty_array);
@@ -178,8 +183,8 @@ Renderer *renderer_create(SandError *error) {
 void renderer_free(Renderer *r) {
     if (!r) return;
     for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
-    GLuint buffers[] = {r->frame_buffer, r->balls, r->boxes, r->cylinders, r->box_mesh, r->cylinder_mesh, r->surface_vertices, r->surface_indices};
-    GLuint arrays[] = {r->ball_array, r->box_array, r->cylinder_array, r->surface_array, r->empty_array};
+    GLuint buffers[] = {r->frame_buffer, r->balls, r->rocks, r->boxes, r->cylinders, r->box_mesh, r->cylinder_mesh, r->surface_vertices, r->surface_indices};
+    GLuint arrays[] = {r->ball_array, r->rock_array, r->box_array, r->cylinder_array, r->surface_array, r->empty_array};
     glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
     glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
     glDeleteTextures(1, &r->colormap);
@@ -195,6 +200,7 @@ static void upload_list(GLuint buffer, const PictureList *list) {
 
 static void upload(Renderer *r, const Picture *p) {
     upload_list(r->balls, &p->balls);
+    upload_list(r->rocks, &p->rocks);
     upload_list(r->boxes, &p->boxes);
     upload_list(r->cylinders, &p->cylinders);
     if (r->version == p->version && r->of == p) return;
@@ -254,7 +260,7 @@ static void set_frame(Renderer *r, const Picture *p, const Camera *camera, const
     set4(f.size, r->targets.width, r->targets.height, 1.0 / r->targets.width, 1.0 / r->targets.height);
     set4(f.moment, p->back, fmin(3.5 * p->grain, 0.2 * size), p->floor, size);
     int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
-    int32_t mode[4] = {p->color != PICTURE_BODY, def->transparent, softness(&f, p), 0};
+    int32_t mode[4] = {p->color != PICTURE_BODY, def->transparent, softness(&f, p), level->fine};
     memcpy(f.quality, quality, sizeof quality);
     memcpy(f.mode, mode, sizeof mode);
     glNamedBufferSubData(r->frame_buffer, 0, sizeof f, &f);
@@ -263,11 +269,16 @@ static void set_frame(Renderer *r, const Picture *p, const Camera *camera, const
 
 // --- drawing ------------------------------------------------------------------------------------------------
 
-static void draw_balls(const Renderer *r, const Picture *p, ProgramId program) {
-    if (!p->balls.count) return;
+static void draw_quads(const Renderer *r, const PictureList *list, GLuint array, ProgramId program) {
+    if (!list->count) return;
     glUseProgram(r->programs[program]);
-    glBindVertexArray(r->ball_array);
-    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, p->balls.count);
+    glBindVertexArray(array);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, list->count);
+}
+
+static void draw_balls(const Renderer *r, const Picture *p, ProgramId ball, ProgramId rock) {
+    draw_quads(r, &p->balls, r->ball_array, ball);
+    draw_quads(r, &p->rocks, r->rock_array, rock);
 }
 
 static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) {
@@ -281,7 +292,7 @@ static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) 
 }
 
 static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program) {
-    bool glass = program == GLASS_TINT || program == GLASS_SHINE;
+    bool glass = program == GLASS;
     glUseProgram(r->programs[program]);
     glUniform1i(UNIFORM_SHADOW, program == SURFACE_SHADOW);
     glBindVertexArray(r->surface_array);
@@ -290,7 +301,7 @@ static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program
         if ((s->look == LOOK_GLASS) != glass || !s->count) continue;
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
-        if (program == GLASS_TINT) glUniform1i(UNIFORM_MARKS, s->marks);
+        if (glass) glUniform1i(UNIFORM_MARKS, s->marks);
         glDrawElements(GL_TRIANGLES, (GLsizei)s->count, GL_UNSIGNED_INT, (void *)(s->first * sizeof(uint32_t)));
     }
 }
@@ -321,7 +332,7 @@ static void pass_shadow(Renderer *r, const Picture *p, const RendererDef *def) {
     glViewport(0, 0, r->targets.shadow_size, r->targets.shadow_size);
     glClearNamedFramebufferfv(r->targets.shadow_pass, GL_DEPTH, 0, &nothing);
     if (def->no_shadow) return;
-    draw_balls(r, p, BALL_SHADOW);
+    draw_balls(r, p, BALL_SHADOW, BALL_SHADOW);
     draw_solids(r, p, SOLID_SHADOW);
     draw_surfaces(r, p, SURFACE_SHADOW);
 }
@@ -333,7 +344,7 @@ static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
     glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
     glClearNamedFramebufferfv(r->targets.first_pass, GL_COLOR, 0, black);
     glBindTextureUnit(3, r->colormap);
-    draw_balls(r, p, BALL);
+    draw_balls(r, p, BALL, ROCK);
     draw_solids(r, p, SOLID);
     // The sides of a mesh without thickness are seen from both sides; a ray's depth is its own clip.
     glDisable(GL_DEPTH_CLAMP);
@@ -352,7 +363,7 @@ static void pass_ambient(Renderer *r, const Level *level) {
     draw_screen(r, AMBIENT);
 }
 
-static void pass_light(Renderer *r) {
+static void pass_light(Renderer *r, const Level *level) {
     glDisable(GL_DEPTH_TEST);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
     glViewport(0, 0, r->targets.width, r->targets.height);
@@ -360,37 +371,45 @@ static void pass_light(Renderer *r) {
     glBindTextureUnit(2, r->targets.ambient);
     glBindTextureUnit(4, r->targets.shadow);
     glBindTextureUnit(5, r->targets.color);
-    draw_screen(r, LIGHT);
+    draw_screen(r, level->fine ? LIGHT : LIGHT_PLAIN);
 }
 
-// What covers a pixel in part, over the lit picture: the edges of balls, then glass.
-static void pass_over(Renderer *r, const Picture *p) {
+// The edges of balls, over the lit picture, by the share of a pixel that they cover.
+static void pass_rims(Renderer *r, const Picture *p) {
     glBindTextureUnit(0, 0);
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    draw_balls(r, p, RIM);
-
-    glDisable(GL_DEPTH_CLAMP);
-    glColorMaski(1, GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
-    glBlendFunc(GL_ZERO, GL_SRC_COLOR);
-    draw_surfaces(r, p, GLASS_TINT);
-    glColorMaski(1, GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
-    glBlendFunc(GL_ONE, GL_ONE);
-    draw_surfaces(r, p, GLASS_SHINE);
+    draw_balls(r, p, RIM, ROCK_RIM);
     glDisable(GL_BLEND);
 }
 
-static void pass_tone(Renderer *r, const RendererDef *def) {
+// All layers of glass are summed; nothing is sorted, and no depth is written.
+static void pass_glass(Renderer *r, const Picture *p) {
+    static const float nothing[4] = {0};
+    glBindTextureUnit(0, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.glass_pass);
+    glClearNamedFramebufferfv(r->targets.glass_pass, GL_COLOR, 0, nothing);
+    glEnable(GL_DEPTH_TEST);
+    glDisable(GL_DEPTH_CLAMP);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ONE);
+    draw_surfaces(r, p, GLASS);
+    glDisable(GL_BLEND);
+}
+
+static void pass_tone(Renderer *r, const RendererDef *def, const Level *level) {
+    ProgramId program = level->fine ? TONE : TONE_PLAIN;
     glDisable(GL_DEPTH_TEST);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.out_pass);
     glViewport(0, 0, r->targets.out_width, r->targets.out_height);
     glBindTextureUnit(0, r->targets.light);
     glBindTextureUnit(1, r->targets.kind);
-    glUseProgram(r->programs[TONE]);
+    glBindTextureUnit(2, r->targets.glass);
+    glUseProgram(r->programs[program]);
     glUniform1i(UNIFORM_SAMPLES, def->samples);
     glUniform1i(UNIFORM_TWICE, def->double_encode);
-    draw_screen(r, TONE);
+    draw_screen(r, program);
 }
 
 bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
@@ -403,9 +422,10 @@ bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, co
     pass_shadow(r, picture, def);
     pass_first(r, picture, def);
     pass_ambient(r, level);
-    pass_light(r);
-    pass_over(r, picture);
-    pass_tone(r, def);
+    pass_light(r, level);
+    if (level->fine) pass_rims(r, picture);
+    pass_glass(r, picture);
+    pass_tone(r, def, level);
     glDepthMask(GL_TRUE);
     return true;
 }

@@ -17,13 +17,18 @@ static void complain(const char *name, char *log, SandError *error) {
     sand_fail(error, "the shader %s: %.300s", name, log);
 }
 
-static GLuint compile(GLenum kind, const char *name, const char *ending, SandError *error) {
-    char file[64], log[1024] = "";
+static GLuint compile(GLenum kind, const char *name, const char *ending, const char *word, SandError *error) {
+    char file[64], define[64] = "", log[1024] = "";
     snprintf(file, sizeof file, "%s.%s", name, ending);
     const char *text = embedded_find(file);
     if (!text) return sand_fail(error, "the shader %s is not in this build", file), 0;
     GLuint shader = glCreateShader(kind);
-    glShaderSource(shader, 1, &text, NULL);
+    // The define goes after the first line, which must stay the first.
+    size_t first = strcspn(text, "\n") + 1;
+    if (word) snprintf(define, sizeof define, "#define %s\n", word);
+    const char *parts[3] = {text, define, text + first};
+    const GLint lengths[3] = {(GLint)first, -1, -1};
+    glShaderSource(shader, 3, parts, lengths);
     glCompileShader(shader);
     GLint done = 0;
     glGetShaderiv(shader, GL_COMPILE_STATUS, &done);
@@ -34,9 +39,9 @@ static GLuint compile(GLenum kind, const char *name, const char *ending, SandErr
     return 0;
 }
 
-unsigned shader_make(const char *vertex, const char *fragment, SandError *error) {
-    GLuint v = compile(GL_VERTEX_SHADER, vertex, "vert", error);
-    GLuint f = v ? compile(GL_FRAGMENT_SHADER, fragment, "frag", error) : 0;
+unsigned shader_make(const char *vertex, const char *fragment, const char *word, SandError *error) {
+    GLuint v = compile(GL_VERTEX_SHADER, vertex, "vert", word, error);
+    GLuint f = v ? compile(GL_FRAGMENT_SHADER, fragment, "frag", word, error) : 0;
     GLuint program = 0;
     if (v && f) {
         program = glCreateProgram();

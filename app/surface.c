@@ -6,7 +6,7 @@
 #include "sim/mesh.h"
 #include "sim/revolution.h"
 
-enum { AROUND = 96, SMOOTH = 4, MOST_CORNERS = 96 };
+enum { AROUND = 64, SMOOTH = 4, MOST_CORNERS = 96 };
 
 static const double PI = 3.14159265358979323846;
 
@@ -172,8 +172,11 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
             double sr = er / l + dr / length, sz = ez / l + dz / length, sl = hypot(sr, sz);
             tangent[end][0] = sr / sl, tangent[end][1] = sz / sl;
         }
-        for (int k = 0; k <= SMOOTH && n < room; k++) {
-            double t = (double)k / SMOOTH, t2 = t * t, t3 = t2 * t;
+        // A straight piece needs its ends only.
+        bool straight = tangent[0][0] * tangent[1][0] + tangent[0][1] * tangent[1][1] > 1 - 1e-9;
+        int pieces = straight ? 1 : SMOOTH;
+        for (int k = 0; k <= pieces && n < room; k++) {
+            double t = (double)k / pieces, t2 = t * t, t3 = t2 * t;
             double h0 = 2 * t3 - 3 * t2 + 1, h1 = t3 - 2 * t2 + t, h2 = 3 * t2 - 2 * t3, h3 = t3 - t2;
             double rho = h0 * corner[i][0] + h1 * length * tangent[0][0] + h2 * corner[i + 1][0] + h3 * length * tangent[1][0];
             double z = h0 * corner[i][1] + h1 * length * tangent[0][1] + h2 * corner[i + 1][1] + h3 * length * tangent[1][1];
@@ -182,7 +185,8 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
             double vz = g0 * corner[i][1] + g1 * length * tangent[0][1] - g0 * corner[i + 1][1] + g3 * length * tangent[1][1];
             double v = hypot(vr, vz);
             if (!(v > 0)) vr = dr, vz = dz, v = length;
-            // The bodies are on the left of the way.
+            // The bodies are on the left of the way. A smooth corner's point was left by the piece before.
+            if (k == 0 && n > 0 && fabs(out[n - 1].normal_rho - vz / v) + fabs(out[n - 1].normal_z + vr / v) < 1e-6) continue;
             out[n++] = (Profile){fmax(0, rho), z, vz / v, -vr / v};
         }
     }

@@ -28,8 +28,8 @@ static bool framebuffer(unsigned *name, GLuint a, GLuint b, GLuint depth) {
 }
 
 void targets_free(Targets *t) {
-    GLuint textures[] = {t->depth, t->color, t->normal, t->ambient, t->light, t->kind, t->shadow, t->out};
-    GLuint framebuffers[] = {t->first_pass, t->ambient_pass, t->light_pass, t->shadow_pass, t->out_pass};
+    GLuint textures[] = {t->depth, t->color, t->normal, t->ambient, t->light, t->kind, t->shadow, t->out, t->glass};
+    GLuint framebuffers[] = {t->first_pass, t->ambient_pass, t->light_pass, t->glass_pass, t->shadow_pass, t->out_pass};
     glDeleteTextures(sizeof textures / sizeof *textures, textures);
     glDeleteFramebuffers(sizeof framebuffers / sizeof *framebuffers, framebuffers);
     *t = (Targets){0};
@@ -54,6 +54,7 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     t->ambient = texture(GL_R8, (w + ambient_scale - 1) / ambient_scale, (h + ambient_scale - 1) / ambient_scale, GL_LINEAR);
     t->light = texture(GL_RGBA16F, w, h, GL_NEAREST);
     t->kind = texture(GL_RG8, w, h, GL_NEAREST);
+    t->glass = texture(GL_RGBA16F, w, h, GL_NEAREST);
     t->out = texture(GL_RGBA8, width, height, GL_LINEAR);
     t->shadow = texture(GL_DEPTH_COMPONENT32F, shadow_size, shadow_size, GL_LINEAR);
     glTextureParameteri(t->shadow, GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
@@ -62,6 +63,7 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     bool whole = framebuffer(&t->first_pass, t->color, t->normal, t->depth);
     whole = framebuffer(&t->ambient_pass, t->ambient, 0, 0) && whole;
     whole = framebuffer(&t->light_pass, t->light, t->kind, t->depth) && whole;
+    whole = framebuffer(&t->glass_pass, t->glass, 0, t->depth) && whole;
     whole = framebuffer(&t->shadow_pass, 0, 0, t->shadow) && whole;
     whole = framebuffer(&t->out_pass, t->out, 0, 0) && whole;
     if (whole && glGetError() != GL_OUT_OF_MEMORY) return true;

@@ -9,9 +9,10 @@ typedef struct Targets {
     int shadow_size;
     unsigned depth, color, normal;    // the first pass
     unsigned ambient, light, kind;    // light: linear half floats; kind: share of data colour, opacity
+    unsigned glass;                   // highlights and path of all layers
     unsigned shadow;
     unsigned out;                     // the picture, sRGB encoded
-    unsigned first_pass, ambient_pass, light_pass, shadow_pass, out_pass; // framebuffers
+    unsigned first_pass, ambient_pass, light_pass, glass_pass, shadow_pass, out_pass; // framebuffers
 } Targets;
 
 // Makes them fit; does nothing when they do. False where the driver refuses (too large).

@@ -19,8 +19,9 @@ void main() {
     float reach = min(radius / pixel, 0.12 * frame.size.y);
     if (reach < 1.0) return;
     radius = reach * pixel;
-    ivec2 cell = ivec2(gl_FragCoord.xy) & (frame.quality.z - 1);
-    float jitter = (float(cell.x ^ cell.y) * float(frame.quality.z) + float(cell.y)) / float(frame.quality.z * frame.quality.z);
+    int side = max(frame.quality.z, 2);
+    ivec2 cell = ivec2(gl_FragCoord.xy) & (side - 1);
+    float jitter = (float(cell.x ^ cell.y) * float(side) + float(cell.y)) / float(side * side);
     int count = frame.quality.y;
     float sum = 0.0;
     for (int i = 0; i < count; i++) {

@@ -1,5 +1,6 @@
 #version 450 core
-// The inside of a ball's silhouette: pixels that it covers whole. Its edge is drawn by rim.frag.
+// The inside of a ball's silhouette: pixels that it covers whole, whose edge is drawn by rim.frag; or,
+// where silhouettes are not smoothed, pixels whose middle it covers.
 #include "frame.glsl"
 #include "look.glsl"
 #include "gbuffer.glsl"
@@ -8,7 +9,7 @@ layout(depth_less) out float gl_FragDepth;
 
 void main() {
     Hit hit = meet();
-    if (hit.coverage < 1.0) discard;
+    if (hit.coverage < (frame.mode.w != 0 ? 1.0 : 0.5)) discard;
     gl_FragDepth = min(depth_of(hit.position.z), gl_FragCoord.z);
     vec3 normal = to_world(hit.normal);
     uint look;

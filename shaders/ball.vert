@@ -19,17 +19,22 @@ void main() {
     ball = vec4(c, r);
 
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
-    float pixel = 2.0 * frame.lens.y * frame.size.w;
+    // The inside of the silhouette needs no margin, its edge half a pixel and what a tiny ball is enlarged by.
+#ifdef EDGE
+    float margin = 1.2 * frame.lens.y * frame.size.w * 2.0;
+#else
+    float margin = 0.0;
+#endif
     if (-c.z + r < frame.lens.z) {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // behind: nothing
     } else if (frame.eye.w < 0.5) {
-        gl_Position = frame.projection * vec4(c + vec3(corner * (r + 1.5 * pixel), r), 1.0);
+        gl_Position = frame.projection * vec4(c + vec3(corner * (r + margin), r), 1.0);
     } else {
         float d = length(c), front = d - r;
         vec3 axis = c / d;
         vec3 side = normalize(abs(axis.x) < 0.6 ? vec3(0.0, axis.z, -axis.y) : vec3(axis.z, 0.0, -axis.x));
         vec3 other = cross(axis, side);
-        float reach = front * r / sqrt(max(front * (d + r), 1e-20)) + 1.5 * pixel * front;
+        float reach = front * r / sqrt(max(front * (d + r), 1e-20)) + margin * front;
         float least = -axis.z * front - reach * (abs(side.z) + abs(other.z));
         // So close that a corner would be behind the eye: the whole screen.
         if (front <= 0.0 || least < 0.1 * frame.lens.z) gl_Position = vec4(corner, 1.0, 1.0);

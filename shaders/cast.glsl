@@ -51,7 +51,9 @@ vec3 color_of(Hit hit, vec3 world_normal, out uint look) {
     vec3 local = turn(back, to_world(hit.position - ball.xyz));
     float fine = clamp((hit.pixels - 2.0) / 6.0, 0.0, 1.0);
     uint body = tag & 0x0fffffffu;
-    uint kind = tag >> 28;
-    float size = kind == LOOK_ROCK ? max(ball.w, length(offset) + 0.5 * ball.w) : ball.w;
-    return body_color(kind, body, kind == LOOK_ROCK ? local + offset : local, size, fine, value, look);
+#ifdef ROCK
+    return body_color(LOOK_ROCK, body, local + offset, max(ball.w, length(offset) + 0.5 * ball.w), fine, value, look);
+#else
+    return body_color(tag >> 28, body, local, ball.w, fine, value, look);
+#endif
 }

@@ -15,7 +15,8 @@ float openness(float z) {
     int n = frame.quality.z, scale = frame.quality.w;
     ivec2 limit = textureSize(ambient, 0) - 1, full = ivec2(frame.size.xy) - 1;
     ivec2 first = ivec2(floor((gl_FragCoord.xy - 0.5 * float(scale)) / float(scale) + 0.5)) - n / 2;
-    float sum = 0.0, weight = 1e-4;
+    // Without a side: what the sampler makes of the four nearest.
+    float sum = 1e-4 * texture(ambient, gl_FragCoord.xy * frame.size.zw).r, weight = 1e-4;
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++) {
             ivec2 s = clamp(first + ivec2(x, y), ivec2(0), limit);

@@ -41,9 +41,13 @@ vec3 lit(vec3 color, uint look, vec3 position, vec3 normal, float open) {
     vec3 half_way = normalize(to_eye + frame.sun.xyz);
     float gloss = look == LOOK_METAL ? 90.0 : look == LOOK_SAND ? 34.0 : 12.0;
     float shine = look == LOOK_METAL ? 1.1 : look == LOOK_SAND ? 0.16 : 0.03;
-    float rim = pow(1.0 - clamp(dot(normal, to_eye), 0.0, 1.0), 4.0);
     c += SUN * sun * shine * pow(clamp(dot(normal, half_way), 0.0, 1.0), gloss);
+#ifndef PLAIN
+    float rim = 1.0 - clamp(dot(normal, to_eye), 0.0, 1.0);
+    rim *= rim;
+    rim *= rim;
     vec3 mirrored = backdrop(reflect(-to_eye, normal));
     c += mirrored * open * (look == LOOK_METAL ? 0.30 + 0.6 * rim : look == LOOK_SAND ? 0.10 * rim : 0.05 * rim);
+#endif
     return c;
 }

@@ -36,15 +36,15 @@ vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float 
         kept = LOOK_DATA;
         return texture(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5)).rgb;
     }
-    if (look == LOOK_ROCK) {
-        float h = hash(body * 747796405u + 3u), k = hash(body + 51u);
-        vec3 base = mix(vec3(0.13, 0.12, 0.115), vec3(0.34, 0.27, 0.20), h);
-        if (k > 0.8) base = vec3(0.34, 0.18, 0.11);
-        else if (k > 0.62) base = vec3(0.46, 0.42, 0.36);
-        vec3 p = local / size * 3.0 + float(body & 255u);
-        float grain = noise(p) + fine * 0.5 * noise(p * 3.1) + fine * 0.35 * noise(p * 8.3);
-        return base * (0.42 + 0.36 * grain);
-    }
+#ifdef ROCK
+    float h = hash(body * 747796405u + 3u), k = hash(body + 51u);
+    vec3 base = mix(vec3(0.13, 0.12, 0.115), vec3(0.34, 0.27, 0.20), h);
+    if (k > 0.8) base = vec3(0.34, 0.18, 0.11);
+    else if (k > 0.62) base = vec3(0.46, 0.42, 0.36);
+    vec3 p = local / size * 3.0 + float(body & 255u);
+    float grain = noise(p) + fine * 0.5 * noise(p * 3.1) + fine * 0.35 * noise(p * 8.3);
+    return base * (0.42 + 0.36 * grain);
+#else
     vec3 n = normalize(local);
     if (look == LOOK_METAL) {
         float band = smoothstep(0.0, 0.02, abs(abs(n.z) - 0.45) - 0.05);
@@ -56,4 +56,5 @@ vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float 
     float band = 1.0 - smoothstep(0.20 - edge, 0.20 + edge, abs(n.z));
     float cap = smoothstep(0.80 - edge, 0.80 + edge, abs(n.x));
     return base * (1.0 - fine * 0.36 * band) * (1.0 + fine * 0.22 * cap);
+#endif
 }

@@ -1,11 +1,13 @@
 #version 450 core
-// Glass, second: highlights are added on top.
+// Glass: sums, over all its layers, the highlights and how much of it is looked through. The last pass takes the tint
+// of that path from what is behind, then adds the highlights: the order of the layers is of no matter.
 #include "frame.glsl"
 #include "sky.glsl"
 in vec3 position;
 in vec3 normal;
-layout(location = 0) out vec4 out_light;
-layout(location = 1) out vec4 out_kind;
+in float round;
+layout(location = 0) out vec4 out_glass; // highlights; path
+layout(location = 3) uniform bool marks;
 
 // Two tall soft boxes, left and right of the scene, and the sky.
 vec3 studio(vec3 way) {
@@ -22,10 +24,12 @@ void main() {
     vec3 n = normalize(normal);
     if (dot(n, to_eye) < 0.0) n = -n;
     float facing = clamp(dot(n, to_eye), 0.0, 1.0);
-    float mirror = 0.035 + 0.965 * pow(1.0 - facing, 5.0);
+    float away = 1.0 - facing, away2 = away * away;
+    float mirror = 0.035 + 0.965 * away2 * away2 * away;
     vec3 way = reflect(-to_eye, n);
     float glint = pow(clamp(dot(way, frame.sun.xyz), 0.0, 1.0), 400.0);
     vec3 c = 0.45 * mirror * studio(way) + 1.6 * glint * mirror * vec3(10.0);
-    out_light = vec4(c, 0.0);
-    out_kind = vec4(0.0, min(1.0, max(c.r, max(c.g, c.b))), 0.0, 0.0);
+    float path = 1.0 / max(facing, 0.12);
+    if (marks) path += 6.0 * (1.0 - smoothstep(0.03, 0.04, abs(fract(round * 12.0) - 0.5)));
+    out_glass = vec4(c, path);
 }
