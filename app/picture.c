@@ -63,7 +63,8 @@ static void show_ground(Picture *picture) {
 }
 
 bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper, SandError *error) {
-    *picture = (Picture){.version = 1};
+    static _Atomic unsigned last_version;
+    *picture = (Picture){.version = ++last_version};
     picture->origin = v3_scale(0.5, v3_add(view_lower, view_upper));
     picture->lower = v3_sub(view_lower, picture->origin);
     picture->upper = v3_sub(view_upper, picture->origin);
@@ -99,7 +100,7 @@ static double mean_mass(const SandWorld *world) {
 static double color_range(const Picture *picture, const SandWorld *world) {
     double height = picture->upper.z - picture->lower.z, g = v3_length(world->gravity);
     switch (picture->color) {
-    case PICTURE_SPEED: return 0.5 * sqrt(2 * g * height) + 1e-9; // half the speed of a fall from top to bottom
+    case PICTURE_SPEED: return 0.25 * sqrt(2 * g * height) + 1e-9; // a quarter of the speed of a fall from top to bottom
     case PICTURE_CONTACTS: return 12;
     case PICTURE_FORCE: return mean_mass(world) * g * (2 + 0.5 * height / (2 * picture->grain)) + 1e-9; // a column's weight
     default: return 1;

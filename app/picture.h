@@ -60,7 +60,7 @@ typedef struct Picture {
     uint32_t vertex_count, index_count;
     int surface_count;
     size_t vertex_room, index_room, surface_room;
-    unsigned version; // goes up when vertices or indices change
+    unsigned version; // another number for every set of vertices and indices in this program
 
     float *values; // scratch, one a body
     size_t value_room;

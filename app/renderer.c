@@ -56,7 +56,6 @@ struct Renderer {
     GLuint surface_vertices, surface_indices;
     GLuint ball_array, rock_array, box_array, cylinder_array, surface_array, empty_array;
     unsigned version; // of the picture's surfaces on the GPU
-    const Picture *of;
     Targets targets;
 };
 
@@ -203,11 +202,10 @@ static void upload(Renderer *r, const Picture *p) {
     upload_list(r->rocks, &p->rocks);
     upload_list(r->boxes, &p->boxes);
     upload_list(r->cylinders, &p->cylinders);
-    if (r->version == p->version && r->of == p) return;
+    if (r->version == p->version) return;
     glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)p->vertex_count * sizeof *p->vertices), p->vertices, GL_STATIC_DRAW);
     glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)p->index_count * sizeof *p->indices), p->indices, GL_STATIC_DRAW);
     r->version = p->version;
-    r->of = p;
 }
 
 static void set4(float *to, double x, double y, double z, double w) {

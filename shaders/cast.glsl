@@ -35,11 +35,14 @@ Hit meet() {
     vec3 p = miss - way * inside;
     hit.position = ball.xyz + p;
     hit.normal = normalize(p);
-    // Cut by the near plane: the ball is solid, and shows its cut.
+    // Cut by the near plane: the ball is solid, and shows its cut. Where the line of sight
+    // passes the centre before that plane, the outline is that of the cut, a disc.
     if (-hit.position.z < frame.lens.z) {
-        vec3 back = ball.xyz + miss + way * inside;
-        if (-back.z < frame.lens.z) hit.coverage = 0.0;
         hit.position = start + way * (frame.lens.z / -way.z);
+        vec3 out_by = hit.position - ball.xyz;
+        float away = length(out_by), wide = pixel * (frame.eye.w > 0.5 ? frame.lens.z : 1.0);
+        if (-(ball.z + miss.z) < frame.lens.z)
+            hit.coverage = clamp(0.5 + (r - away) / max(wide * length(out_by.xy) / max(away, 1e-9), 1e-12), 0.0, 1.0);
         hit.normal = vec3(0.0, 0.0, 1.0);
     }
     if (along < 0.0 && dot(c, c) > r * r) hit.coverage = 0.0;
