@@ -15,8 +15,8 @@ typedef struct Preset {
 
 // `above` of the first is chosen by the shape of the box: something flat is seen from higher up.
 static const Preset presets[] = {
-    {"default", -24, 0, false}, {"front", 0, 6, false},  {"side", 90, 6, false},      {"back", 180, 6, false},
-    {"top", 0, 89, false},      {"low", -24, 3, false},  {"high", -35, 45, false},    {"plan", 0, 89.9, true},
+    {"default", -24, 0, false}, {"front", 0, 6, false},    {"side", 90, 6, false},   {"back", 180, 6, false},
+    {"top", 0, 89, false},      {"low", -24, 3, false},    {"high", -35, 45, false}, {"plan", 0, 89.9, true},
     {"elevation", 0, 0, true},  {"corner", -45, 30, true},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
@@ -50,7 +50,8 @@ static void fit(Camera *camera, SandVec3 direction, SandVec3 lower, SandVec3 upp
     double tan_y = tan(0.5 * camera->angle), tan_x = tan_y * aspect;
     double wide[2] = {INFINITY, -INFINITY}, tall[2] = {INFINITY, -INFINITY}, half_x = 0, half_y = 0, reach = 0;
     for (int k = 0; k < 8; k++) {
-        SandVec3 p = v3_sub(v3_make(k & 1 ? upper.x : lower.x, k & 2 ? upper.y : lower.y, k & 4 ? upper.z : lower.z), middle);
+        SandVec3 p =
+            v3_sub(v3_make(k & 1 ? upper.x : lower.x, k & 2 ? upper.y : lower.y, k & 4 ? upper.z : lower.z), middle);
         double x = v3_dot(p, right), y = v3_dot(p, up), z = v3_dot(p, forward);
         widen(wide, x + tan_x * z, x - tan_x * z);
         widen(tall, y + tan_y * z, y - tan_y * z);

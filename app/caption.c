@@ -55,8 +55,8 @@ static void blend(unsigned char *pixel, int value, int alpha) {
 }
 
 // Runs over the text: draws with this value where there are pixels, and returns its width.
-static double walk(const Caption *caption, const char *text, double size, double x, double baseline, int value, double strength,
-                   unsigned char *pixels, int width, int height) {
+static double walk(const Caption *caption, const char *text, double size, double x, double baseline, int value,
+                   double strength, unsigned char *pixels, int width, int height) {
     float scale = stbtt_ScaleForPixelHeight(&caption->font, (float)size);
     double start = x;
     while (*text) {
@@ -65,7 +65,8 @@ static double walk(const Caption *caption, const char *text, double size, double
         if (pixels) {
             int w, h, left, top;
             float part = (float)(x - floor(x));
-            unsigned char *glyph = stbtt_GetCodepointBitmapSubpixel(&caption->font, scale, scale, part, 0, code, &w, &h, &left, &top);
+            unsigned char *glyph =
+                stbtt_GetCodepointBitmapSubpixel(&caption->font, scale, scale, part, 0, code, &w, &h, &left, &top);
             for (int j = 0; glyph && j < h; j++)
                 for (int i = 0; i < w; i++) {
                     int px = (int)floor(x) + left + i, py = (int)floor(baseline) + top + j;
@@ -79,7 +80,8 @@ static double walk(const Caption *caption, const char *text, double size, double
     return x - start;
 }
 
-void caption_draw(const Caption *caption, const char *text, double size, CaptionPlace place, unsigned char *pixels, int width, int height) {
+void caption_draw(const Caption *caption, const char *text, double size, CaptionPlace place, unsigned char *pixels,
+                  int width, int height) {
     double wide = walk(caption, text, size, 0, 0, 0, 0, NULL, 0, 0);
     double fit = 0.94 * width;
     if (wide > fit) size *= fit / wide, wide = fit;

@@ -10,4 +10,5 @@ void caption_free(Caption *caption);
 typedef enum CaptionPlace { CAPTION_BOTTOM, CAPTION_CORNER } CaptionPlace; // in the middle below; top right
 
 // Draws UTF-8 text, `size` pixels high, white with a soft shadow, into an RGBA picture whose rows run from the top down.
-void caption_draw(const Caption *caption, const char *text, double size, CaptionPlace place, unsigned char *pixels, int width, int height);
+void caption_draw(const Caption *caption, const char *text, double size, CaptionPlace place, unsigned char *pixels,
+                  int width, int height);

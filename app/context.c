@@ -53,7 +53,8 @@ enum { MOST_DEVICES = 16 };
 
 static int list_displays(EGLDisplay *displays, bool software) {
     const char *extensions = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
-    PFNEGLGETPLATFORMDISPLAYEXTPROC get_display = (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    PFNEGLGETPLATFORMDISPLAYEXTPROC get_display =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
     PFNEGLQUERYDEVICESEXTPROC get_devices = (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
     PFNEGLQUERYDEVICESTRINGEXTPROC get_string = (PFNEGLQUERYDEVICESTRINGEXTPROC)eglGetProcAddress("eglQueryDeviceStringEXT");
     int count = 0;
@@ -67,8 +68,7 @@ static int list_displays(EGLDisplay *displays, bool software) {
             for (int i = 0; i < device_count; i++) {
                 const char *about = get_string(devices[i], EGL_EXTENSIONS);
                 bool nvidia = has_word(about, "EGL_NV_device_cuda");
-                if (nvidia == (pass == 0))
-                    displays[count++] = get_display(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
+                if (nvidia == (pass == 0)) displays[count++] = get_display(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
             }
     }
     if (has_word(extensions, "EGL_MESA_platform_surfaceless"))
@@ -78,9 +78,15 @@ static int list_displays(EGLDisplay *displays, bool software) {
 
 static bool open_display(Context *context, EGLDisplay display) {
     static const EGLint config_wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_NONE};
-    static const EGLint context_wanted[] = {EGL_CONTEXT_MAJOR_VERSION, 4, EGL_CONTEXT_MINOR_VERSION, 5,
-                                            EGL_CONTEXT_OPENGL_PROFILE_MASK, EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                            EGL_CONTEXT_OPENGL_DEBUG, EGL_TRUE, EGL_NONE};
+    static const EGLint context_wanted[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                            4,
+                                            EGL_CONTEXT_MINOR_VERSION,
+                                            5,
+                                            EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                            EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                            EGL_CONTEXT_OPENGL_DEBUG,
+                                            EGL_TRUE,
+                                            EGL_NONE};
     EGLConfig config = EGL_NO_CONFIG_KHR;
     EGLint count = 0;
     if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL)) return false;
@@ -105,7 +111,8 @@ static bool open_off_screen(Context *context, const ContextDef *def, SandError *
     int count = list_displays(displays, def->software);
     for (int i = 0; i < count; i++)
         if (open_display(context, displays[i])) return load(context, (GLADloadfunc)eglGetProcAddress, error);
-    return sand_fail(error, "no off-screen OpenGL 4.5 through EGL; on Debian it comes with libegl-mesa0 and libgl1-mesa-dri");
+    return sand_fail(error,
+                     "no off-screen OpenGL 4.5 through EGL; on Debian it comes with libegl-mesa0 and libgl1-mesa-dri");
 }
 
 // --- the window ---------------------------------------------------------------------------------------------

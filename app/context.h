@@ -3,11 +3,11 @@
 #include "sim/base.h"
 
 typedef struct ContextDef {
-    bool window;        // false: off-screen, which needs neither a display nor a window system
-    int width, height;  // of the window in screen units; off-screen pictures have a target of their own
+    bool window;       // false: off-screen, which needs neither a display nor a window system
+    int width, height; // of the window in screen units; off-screen pictures have a target of their own
     const char *title;
-    bool visible;       // false: the window stays hidden, for tests
-    bool software;      // off-screen: take Mesa's software renderer even where there is a GPU, for golden pictures
+    bool visible;  // false: the window stays hidden, for tests
+    bool software; // off-screen: take Mesa's software renderer even where there is a GPU, for golden pictures
 } ContextDef;
 ContextDef context_default(void);
 

@@ -23,33 +23,81 @@ static const char *const format_names[] = {"MP4", "WebM", "GIF"};
 
 static bool check(const FilmDef *def, SandError *error) {
     if (def->kind != FILM_GIF && (def->width % 2 || def->height % 2))
-        return sand_fail(error, "%s films have even sizes; %d x %d is not, %d x %d is", format_names[def->kind], def->width, def->height,
-                         def->width + def->width % 2, def->height + def->height % 2);
-    if (def->kind == FILM_MP4 && def->alpha) return sand_fail(error, "an MP4 film has no alpha; take --webm, --gif or PNG frames");
-    if (def->kind == FILM_GIF && def->fps > 50) return sand_fail(error, "a GIF shows at most 50 frames a second; give --fps 50 or less");
-    if (strlen(def->path) >= sizeof ((Film *)0)->path) return sand_fail(error, "the film's path is too long");
+        return sand_fail(error, "%s films have even sizes; %d x %d is not, %d x %d is", format_names[def->kind], def->width,
+                         def->height, def->width + def->width % 2, def->height + def->height % 2);
+    if (def->kind == FILM_MP4 && def->alpha)
+        return sand_fail(error, "an MP4 film has no alpha; take --webm, --gif or PNG frames");
+    if (def->kind == FILM_GIF && def->fps > 50)
+        return sand_fail(error, "a GIF shows at most 50 frames a second; give --fps 50 or less");
+    if (strlen(def->path) >= sizeof((Film *)0)->path) return sand_fail(error, "the film's path is too long");
     return true;
 }
 
 static int command(const FilmDef *def, char *size, char *rate, const char **words) {
-    const char *first[] = {"ffmpeg", "-y", "-nostdin", "-hide_banner", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgba",
-                           "-s", size, "-r", rate, "-i", "pipe:0", "-an"};
-    const char *mp4[] = {"-c:v", "libx264", "-preset", "fast", "-crf", "17", "-pix_fmt", "yuv420p", "-vf",
-                         "scale=out_color_matrix=bt709:out_range=tv", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc",
-                         "bt709", "-color_range", "tv", "-movflags", "+faststart", "-f", "mp4"};
-    const char *webm[] = {"-c:v", "libvpx-vp9", "-crf", "26", "-b:v", "0", "-row-mt", "1", "-cpu-used", "4", "-deadline", "good",
-                          "-pix_fmt", def->alpha ? "yuva420p" : "yuv420p", "-vf", "scale=out_color_matrix=bt709:out_range=tv",
-                          "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-f", "webm"};
+    const char *first[] = {"ffmpeg", "-y",       "-nostdin", "-hide_banner", "-loglevel", "error",
+                           "-f",     "rawvideo", "-pix_fmt", "rgba",         "-s",        size,
+                           "-r",     rate,       "-i",       "pipe:0",       "-an"};
+    const char *mp4[] = {"-c:v",
+                         "libx264",
+                         "-preset",
+                         "fast",
+                         "-crf",
+                         "17",
+                         "-pix_fmt",
+                         "yuv420p",
+                         "-vf",
+                         "scale=out_color_matrix=bt709:out_range=tv",
+                         "-colorspace",
+                         "bt709",
+                         "-color_primaries",
+                         "bt709",
+                         "-color_trc",
+                         "bt709",
+                         "-color_range",
+                         "tv",
+                         "-movflags",
+                         "+faststart",
+                         "-f",
+                         "mp4"};
+    const char *webm[] = {"-c:v",
+                          "libvpx-vp9",
+                          "-crf",
+                          "26",
+                          "-b:v",
+                          "0",
+                          "-row-mt",
+                          "1",
+                          "-cpu-used",
+                          "4",
+                          "-deadline",
+                          "good",
+                          "-pix_fmt",
+                          def->alpha ? "yuva420p" : "yuv420p",
+                          "-vf",
+                          "scale=out_color_matrix=bt709:out_range=tv",
+                          "-colorspace",
+                          "bt709",
+                          "-color_primaries",
+                          "bt709",
+                          "-color_trc",
+                          "bt709",
+                          "-f",
+                          "webm"};
     // A palette for each frame: nothing waits for the end, so that an interrupted film is whole.
-    const char *gif[] = {"-vf", "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1:dither=bayer:bayer_scale=4",
-                         "-loop", "0", "-f", "gif"};
+    const char *gif[] = {
+        "-vf",   "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1:dither=bayer:bayer_scale=4",
+        "-loop", "0",
+        "-f",    "gif"};
     int n = 0;
 #define ADD(list) \
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) words[n++] = list[i]
     ADD(first);
-    if (def->kind == FILM_MP4) ADD(mp4);
-    else if (def->kind == FILM_WEBM) ADD(webm);
-    else ADD(gif);
+    if (def->kind == FILM_MP4)
+        ADD(mp4);
+    else if (def->kind == FILM_WEBM)
+        ADD(webm);
+    else
+        ADD(gif);
 #undef ADD
     words[n++] = def->path;
     words[n] = NULL;
@@ -101,7 +149,8 @@ static bool start(Film *film, SandError *error) {
         close(data[1]);
         waitpid(film->child, NULL, 0);
         if (why == ENOENT)
-            return sand_fail(error, "ffmpeg is not installed (the Debian package is ffmpeg); PNG frames with --out DIR need none");
+            return sand_fail(error,
+                             "ffmpeg is not installed (the Debian package is ffmpeg); PNG frames with --out DIR need none");
         return sand_fail(error, "ffmpeg could not be started: %s", strerror(why));
     }
     film->pipe = data[1];
@@ -122,8 +171,10 @@ Film *film_open(const FilmDef *def, SandError *error) {
     // Told now rather than by ffmpeg, after the first frames.
     FILE *probe = fopen(film->path, "ab");
     bool open = true;
-    if (!film->words) open = sand_fail(error, "no temporary file for ffmpeg's words: %s", strerror(errno));
-    else if (!probe) open = sand_fail(error, "%.300s: %s", film->path, strerror(errno));
+    if (!film->words)
+        open = sand_fail(error, "no temporary file for ffmpeg's words: %s", strerror(errno));
+    else if (!probe)
+        open = sand_fail(error, "%.300s: %s", film->path, strerror(errno));
     if (probe) fclose(probe);
     if (open && start(film, error)) return film;
     if (film->words) fclose(film->words);

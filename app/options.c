@@ -51,7 +51,7 @@ typedef struct OptionRow {
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
 static const char *const precision_names[] = {"float", "double", NULL};
 static const char *const color_names[] = {"body", "speed", "contacts", "force", NULL}; // in the order of PictureColor
-static const char *const quality_names[] = {"low", "medium", "high", NULL};           // of RendererQuality
+static const char *const quality_names[] = {"low", "medium", "high", NULL};            // of RendererQuality
 
 static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_SOLVER] = {"solver", KIND_TEXT, SCENE, "NAME", NULL, 0, 0, "contact solver; see `sandglass list solvers`", NULL},
@@ -72,7 +72,8 @@ static const OptionRow rows[OPTION_COUNT] = {
                      "seed of what is random; as the scene says", NULL},
     [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN, NULL, NULL, 0, 0, "run without a window", NULL},
     [OPTION_LOG] = {"log", KIND_TEXT, SCENE, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
-    [OPTION_SECONDS] = {"seconds", KIND_ABOVE, RUN | RECORD, "S", NULL, 0, 1e9, "simulated time to run; as the scene says", NULL},
+    [OPTION_SECONDS] = {"seconds", KIND_ABOVE, RUN | RECORD, "S", NULL, 0, 1e9, "simulated time to run; as the scene says",
+                        NULL},
     [OPTION_STEPS] = {"steps", KIND_INTEGER, BENCH, "N", "100", 1, 1e9, "steps to measure", NULL},
     [OPTION_WARMUP] = {"warmup", KIND_INTEGER, BENCH, "N", "20", 0, 1e9, "steps to take before measuring", NULL},
     [OPTION_AT] = {"at", KIND_REAL, FREEZE, "SECONDS", NULL, 0, 1e9, "simulated time of the step to save; required", NULL},

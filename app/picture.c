@@ -56,8 +56,10 @@ static void show_ground(Picture *picture) {
         if (s->look != LOOK_EARTH) continue;
         for (uint32_t i = s->first; i < s->first + s->count; i++) {
             const float *p = picture->vertices[picture->indices[i]].position;
-            picture->lower = v3_make(fmin(picture->lower.x, p[0]), fmin(picture->lower.y, p[1]), fmin(picture->lower.z, p[2]));
-            picture->upper = v3_make(fmax(picture->upper.x, p[0]), fmax(picture->upper.y, p[1]), fmax(picture->upper.z, p[2]));
+            picture->lower =
+                v3_make(fmin(picture->lower.x, p[0]), fmin(picture->lower.y, p[1]), fmin(picture->lower.z, p[2]));
+            picture->upper =
+                v3_make(fmax(picture->upper.x, p[0]), fmax(picture->upper.y, p[1]), fmax(picture->upper.z, p[2]));
         }
     }
 }
@@ -129,7 +131,9 @@ static void fill_values(Picture *picture, const SandWorld *world, const SandSimu
     bool contacts = picture->color == PICTURE_CONTACTS || picture->color == PICTURE_FORCE;
     if (contacts && sim) count_contacts(picture, world, sim);
     for (int i = 0; i < world->body_count; i++) {
-        double value = picture->color == PICTURE_SPEED ? v3_length(world->velocity[i]) : contacts && sim ? picture->values[i] : 0;
+        double value = picture->color == PICTURE_SPEED ? v3_length(world->velocity[i])
+                       : contacts && sim               ? picture->values[i]
+                                                       : 0;
         picture->values[i] = (float)fmin(1, value / picture->range);
     }
 }
@@ -145,8 +149,10 @@ static bool fill_body(Picture *picture, const SandWorld *world, int body, SandEr
     copy3(it.velocity, world->velocity[body]);
     copy3(it.spin, world->spin[body]);
 
-    PictureList *list = shape->kind == SAND_BOX ? &picture->boxes : shape->kind == SAND_CYLINDER ? &picture->cylinders
-                        : look == LOOK_ROCK && picture->color == PICTURE_BODY ? &picture->rocks : &picture->balls;
+    PictureList *list = shape->kind == SAND_BOX                               ? &picture->boxes
+                        : shape->kind == SAND_CYLINDER                        ? &picture->cylinders
+                        : look == LOOK_ROCK && picture->color == PICTURE_BODY ? &picture->rocks
+                                                                              : &picture->balls;
     int pieces = shape->ball_count ? shape->ball_count : 1;
     if ((size_t)(list->count + pieces) > list->room &&
         !SAND_GROW(list->items, list->room, list->count + pieces + list->count / 2, "instances", error))
@@ -172,7 +178,8 @@ bool picture_take(Picture *picture, const SandWorld *world, const SandSimulation
     if (!SAND_GROW(picture->values, picture->value_room, world->body_count, "colours", error)) return false;
     fill_values(picture, world, sim);
     for (int i = 0; i < world->body_count; i++)
-        if (!world->gone[i] && world->enter[i] <= time + 1e-9 * world->step && !fill_body(picture, world, i, error)) return false;
+        if (!world->gone[i] && world->enter[i] <= time + 1e-9 * world->step && !fill_body(picture, world, i, error))
+            return false;
 
     for (int k = 0; k < picture->surface_count; k++) {
         PictureSurface *s = &picture->surfaces[k];

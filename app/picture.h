@@ -10,8 +10,8 @@ typedef enum PictureLook { LOOK_SAND, LOOK_ROCK, LOOK_METAL, LOOK_FLOOR, LOOK_EA
 
 // One ball, box or cylinder, as the shaders read it.
 typedef struct PictureInstance {
-    float center[3]; // m, of the body's centre of mass, from the picture's origin
-    float radius;    // m, of the ball
+    float center[3];   // m, of the body's centre of mass, from the picture's origin
+    float radius;      // m, of the ball
     float rotation[4]; // x, y, z, w of the body
     float velocity[3]; // m/s
     float value;       // 0 to 1: where it stands on the colour map
@@ -30,9 +30,9 @@ typedef struct PictureVertex {
 typedef struct PictureSurface {
     uint32_t first, count; // indices
     PictureLook look;
-    int boundary;  // of the world
-    bool in_world; // its vertices are in the world's frame (seen from the origin), not in the boundary's
-    bool marks;    // it turns, and shows it
+    int boundary;                   // of the world
+    bool in_world;                  // its vertices are in the world's frame (seen from the origin), not in the boundary's
+    bool marks;                     // it turns, and shows it
     float rotation[4], position[3]; // at the instant, from the origin
 } PictureSurface;
 
@@ -43,8 +43,8 @@ typedef struct PictureList {
 } PictureList;
 
 typedef struct Picture {
-    double time; // s, the instant shown
-    double back; // s, the instances' state is so much later than the instant
+    double time;           // s, the instant shown
+    double back;           // s, the instances' state is so much later than the instant
     SandVec3 origin;       // m, where the picture's coordinates have their zero
     SandVec3 lower, upper; // m, from the origin: what a camera should show
     double floor;          // m, height of the ground from the origin

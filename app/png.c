@@ -25,7 +25,8 @@ static void take(void *context, void *data, int size) {
 
 bool png_write(const char *path, int width, int height, int channels, const unsigned char *pixels, SandError *error) {
     char part[4200];
-    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part) return sand_fail(error, "%.200s...: the path is too long", path);
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+        return sand_fail(error, "%.200s...: the path is too long", path);
     Sink sink = {.file = fopen(part, "wb")};
     if (!sink.file) return sand_fail(error, "%.300s: %s", path, strerror(errno));
     errno = 0;

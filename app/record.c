@@ -9,7 +9,9 @@
 
 Outcome record_scene(const Options *options, SandError *error) {
     (void)options;
-    return sand_fail(error, "this build has no pictures; build with -DSAND_WINDOW=ON where GLFW, EGL, glad, stb and cglm are"), OUTCOME_FAILED;
+    return sand_fail(error,
+                     "this build has no pictures; build with -DSAND_WINDOW=ON where GLFW, EGL, glad, stb and cglm are"),
+           OUTCOME_FAILED;
 }
 
 #else
@@ -69,8 +71,12 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     for (int k = 0; k < 3; k++) {
         if (!values[film_options[k]].given) continue;
         films++;
-        shoot->film = (FilmDef){.path = values[film_options[k]].text, .kind = (FilmKind)k, .width = shoot->width, .height = shoot->height,
-                                .fps = shoot->fps, .alpha = shoot->look.transparent};
+        shoot->film = (FilmDef){.path = values[film_options[k]].text,
+                                .kind = (FilmKind)k,
+                                .width = shoot->width,
+                                .height = shoot->height,
+                                .fps = shoot->fps,
+                                .alpha = shoot->look.transparent};
     }
     if (films > 1) return sand_fail(error, "--mp4, --webm and --gif are three films; give one of them");
     if (!films && !values[OPTION_OUT].given)
@@ -93,7 +99,8 @@ static bool aim(Shoot *shoot, const Options *options, SandError *error) {
 static bool draw(Shoot *shoot, double time, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     return picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
-           renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height, error) &&
+           renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height,
+                         error) &&
            recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);
 }
 
@@ -124,8 +131,9 @@ static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
 }
 
 static void report(const Shoot *shoot, int64_t taken, double seconds) {
-    fprintf(stderr, "%s: %lld frames of %d x %d in %.1f s (%.1f frames a second), drawn by %s%s\n", shoot->session.scene.name, (long long)taken,
-            shoot->width, shoot->height, seconds, seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->context),
+    fprintf(stderr, "%s: %lld frames of %d x %d in %.1f s (%.1f frames a second), drawn by %s%s\n",
+            shoot->session.scene.name, (long long)taken, shoot->width, shoot->height, seconds,
+            seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->context),
             session_interrupted() ? ", interrupted" : "");
     if (shoot->def.folder) fprintf(stderr, "%s/frame_00000.png and on\n", shoot->def.folder);
     if (shoot->def.film) fprintf(stderr, "%s\n", shoot->film.path);
@@ -135,8 +143,10 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     const OptionValue *values = options->values;
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     double seconds = values[OPTION_SECONDS].given ? values[OPTION_SECONDS].real : shoot->session.scene.seconds;
-    shoot->frames = values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
-    if (!picture_init(&shoot->picture, world, shoot->session.scene.view_lower, shoot->session.scene.view_upper, error)) return OUTCOME_FAILED;
+    shoot->frames =
+        values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
+    if (!picture_init(&shoot->picture, world, shoot->session.scene.view_lower, shoot->session.scene.view_upper, error))
+        return OUTCOME_FAILED;
     if (!aim(shoot, options, error)) return OUTCOME_WRONG;
 
     ContextDef off_screen = context_default();
@@ -157,7 +167,8 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     if (shot) report(shoot, taken, progress_now() - begin);
     if (shot && closed && context_error_count(shoot->context))
         return sand_fail(error, "the driver reported %d errors, the first: %.300s", context_error_count(shoot->context),
-                         context_error(shoot->context)), OUTCOME_FAILED;
+                         context_error(shoot->context)),
+               OUTCOME_FAILED;
     return shot && closed ? OUTCOME_DONE : OUTCOME_FAILED;
 }
 

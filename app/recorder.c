@@ -131,7 +131,8 @@ Recorder *recorder_open(const RecorderDef *def, SandError *error) {
     }
     for (int i = 0; i < RING; i++) {
         glCreateBuffers(1, &r->ring[i].buffer);
-        glNamedBufferStorage(r->ring[i].buffer, (GLsizeiptr)((size_t)def->width * (size_t)def->height * 4), NULL, GL_MAP_READ_BIT);
+        glNamedBufferStorage(r->ring[i].buffer, (GLsizeiptr)((size_t)def->width * (size_t)def->height * 4), NULL,
+                             GL_MAP_READ_BIT);
     }
     return r;
 }
@@ -191,7 +192,9 @@ static bool drain(Recorder *r, SandError *error) {
     }
     for (size_t y = 0; y < height; y++) memcpy(pixels + y * row, from + (height - 1 - y) * row, row);
     glUnmapNamedBuffer(slot->buffer);
-    if (r->caption) caption_draw(r->caption, r->text, fmax(14, 0.042 * r->def.height), CAPTION_BOTTOM, pixels, r->def.width, r->def.height);
+    if (r->caption)
+        caption_draw(r->caption, r->text, fmax(14, 0.042 * r->def.height), CAPTION_BOTTOM, pixels, r->def.width,
+                     r->def.height);
 
     bool well = !r->film || give_film(r, pixels, error);
     if (r->def.folder && well)

@@ -15,11 +15,13 @@ const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", 
 typedef struct Level {
     int shadow_size, shadow_taps;
     bool fine; // smooth silhouettes, reflections, dithering
-    int ambient_samples, ambient_side, ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
+    int ambient_samples, ambient_side,
+        ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
 } Level;
 
-static const Level levels[QUALITY_COUNT] = {
-    [QUALITY_LOW] = {768, 1, false, 5, 0, 2}, [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2}, [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
+static const Level levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 5, 0, 2},
+                                            [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2},
+                                            [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
 
 // As the block Frame in shaders/frame.glsl.
 typedef struct Frame {
@@ -29,30 +31,58 @@ typedef struct Frame {
 } Frame;
 
 typedef enum ProgramId {
-    BALL, ROCK, RIM, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_SHADOW, SURFACE, SURFACE_SHADOW, GLASS, FLOOR, AMBIENT, LIGHT, LIGHT_PLAIN, TONE, TONE_PLAIN,
+    BALL,
+    ROCK,
+    RIM,
+    ROCK_RIM,
+    BALL_SHADOW,
+    SOLID,
+    SOLID_SHADOW,
+    SURFACE,
+    SURFACE_SHADOW,
+    GLASS,
+    FLOOR,
+    AMBIENT,
+    LIGHT,
+    LIGHT_PLAIN,
+    TONE,
+    TONE_PLAIN,
     PROGRAM_COUNT
 } ProgramId;
 
 // Vertex shader, fragment shader, a word to define.
-static const char *const program_files[PROGRAM_COUNT][3] = {
-    [BALL] = {"ball", "ball"},         [RIM] = {"ball", "rim", "EDGE"},
-    [ROCK] = {"ball", "ball", "ROCK"},  [ROCK_RIM] = {"ball", "rim", "EDGE\n#define ROCK"},
-    [BALL_SHADOW] = {"ball_shadow", "ball_shadow"},
-    [SOLID] = {"solid", "solid"},      [SOLID_SHADOW] = {"solid", "shadow"},
-    [SURFACE] = {"surface", "surface"}, [SURFACE_SHADOW] = {"surface", "shadow"},
-    [GLASS] = {"surface", "glass"},
-    [FLOOR] = {"screen", "floor"},     [AMBIENT] = {"screen", "ambient"},
-    [LIGHT] = {"screen", "light"},     [TONE] = {"screen", "tone"},
-    [LIGHT_PLAIN] = {"screen", "light", "PLAIN"}, [TONE_PLAIN] = {"screen", "tone", "PLAIN"}};
+static const char *const program_files[PROGRAM_COUNT][3] = {[BALL] = {"ball", "ball"},
+                                                            [RIM] = {"ball", "rim", "EDGE"},
+                                                            [ROCK] = {"ball", "ball", "ROCK"},
+                                                            [ROCK_RIM] = {"ball", "rim", "EDGE\n#define ROCK"},
+                                                            [BALL_SHADOW] = {"ball_shadow", "ball_shadow"},
+                                                            [SOLID] = {"solid", "solid"},
+                                                            [SOLID_SHADOW] = {"solid", "shadow"},
+                                                            [SURFACE] = {"surface", "surface"},
+                                                            [SURFACE_SHADOW] = {"surface", "shadow"},
+                                                            [GLASS] = {"surface", "glass"},
+                                                            [FLOOR] = {"screen", "floor"},
+                                                            [AMBIENT] = {"screen", "ambient"},
+                                                            [LIGHT] = {"screen", "light"},
+                                                            [TONE] = {"screen", "tone"},
+                                                            [LIGHT_PLAIN] = {"screen", "light", "PLAIN"},
+                                                            [TONE_PLAIN] = {"screen", "tone", "PLAIN"}};
 
-enum { UNIFORM_SHADOW = 0, UNIFORM_ROTATION = 1, UNIFORM_PLACE = 2, UNIFORM_MARKS = 3, UNIFORM_SAMPLES = 0, UNIFORM_TWICE = 1 };
+enum {
+    UNIFORM_SHADOW = 0,
+    UNIFORM_ROTATION = 1,
+    UNIFORM_PLACE = 2,
+    UNIFORM_MARKS = 3,
+    UNIFORM_SAMPLES = 0,
+    UNIFORM_TWICE = 1
+};
 enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICES = 36 };
 
 struct Renderer {
     GLuint programs[PROGRAM_COUNT];
     GLuint frame_buffer, colormap;
-    GLuint balls, rocks, boxes, cylinders;   // instances
-    GLuint box_mesh, cylinder_mesh;          // unit meshes
+    GLuint balls, rocks, boxes, cylinders; // instances
+    GLuint box_mesh, cylinder_mesh;        // unit meshes
     GLuint surface_vertices, surface_indices;
     GLuint ball_array, rock_array, box_array, cylinder_array, surface_array, empty_array;
     unsigned version; // of the picture's surfaces on the GPU
@@ -135,7 +165,8 @@ static bool make_colormap(GLuint *name, const char *file, SandError *error) {
         char *end;
         unsigned long rgb = strtoul(at, &end, 16);
         if (end == at) return sand_fail(error, "the colour map %s is too short", file);
-        pixels[i][0] = (unsigned char)(rgb >> 16), pixels[i][1] = (unsigned char)(rgb >> 8), pixels[i][2] = (unsigned char)rgb;
+        pixels[i][0] = (unsigned char)(rgb >> 16), pixels[i][1] = (unsigned char)(rgb >> 8),
+        pixels[i][2] = (unsigned char)rgb;
         pixels[i][3] = 255;
         at = end;
     }
@@ -160,7 +191,8 @@ Renderer *renderer_create(SandError *error) {
     GLuint buffers[9];
     glCreateBuffers(9, buffers);
     r->frame_buffer = buffers[0], r->balls = buffers[1], r->boxes = buffers[2], r->cylinders = buffers[3];
-    r->box_mesh = buffers[4], r->cylinder_mesh = buffers[5], r->surface_vertices = buffers[6], r->surface_indices = buffers[7], r->rocks = buffers[8];
+    r->box_mesh = buffers[4], r->cylinder_mesh = buffers[5], r->surface_vertices = buffers[6],
+    r->surface_indices = buffers[7], r->rocks = buffers[8];
     glNamedBufferStorage(r->frame_buffer, sizeof(Frame), NULL, GL_DYNAMIC_STORAGE_BIT);
     make_box(r->box_mesh);
     make_cylinder(r->cylinder_mesh);
@@ -182,7 +214,9 @@ Renderer *renderer_create(SandError *error) {
 void renderer_free(Renderer *r) {
     if (!r) return;
     for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
-    GLuint buffers[] = {r->frame_buffer, r->balls, r->rocks, r->boxes, r->cylinders, r->box_mesh, r->cylinder_mesh, r->surface_vertices, r->surface_indices};
+    GLuint buffers[] = {r->frame_buffer,   r->balls,    r->rocks,         r->boxes,
+                        r->cylinders,      r->box_mesh, r->cylinder_mesh, r->surface_vertices,
+                        r->surface_indices};
     GLuint arrays[] = {r->ball_array, r->rock_array, r->box_array, r->cylinder_array, r->surface_array, r->empty_array};
     glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
     glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
@@ -194,7 +228,8 @@ void renderer_free(Renderer *r) {
 // --- what a frame needs on the GPU --------------------------------------------------------------------------
 
 static void upload_list(GLuint buffer, const PictureList *list) {
-    if (list->count) glNamedBufferData(buffer, (GLsizeiptr)((size_t)list->count * sizeof *list->items), list->items, GL_STREAM_DRAW);
+    if (list->count)
+        glNamedBufferData(buffer, (GLsizeiptr)((size_t)list->count * sizeof *list->items), list->items, GL_STREAM_DRAW);
 }
 
 static void upload(Renderer *r, const Picture *p) {
@@ -203,8 +238,10 @@ static void upload(Renderer *r, const Picture *p) {
     upload_list(r->boxes, &p->boxes);
     upload_list(r->cylinders, &p->cylinders);
     if (r->version == p->version) return;
-    glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)p->vertex_count * sizeof *p->vertices), p->vertices, GL_STATIC_DRAW);
-    glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)p->index_count * sizeof *p->indices), p->indices, GL_STATIC_DRAW);
+    glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)p->vertex_count * sizeof *p->vertices), p->vertices,
+                      GL_STATIC_DRAW);
+    glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)p->index_count * sizeof *p->indices), p->indices,
+                      GL_STATIC_DRAW);
     r->version = p->version;
 }
 
@@ -413,7 +450,8 @@ static void pass_tone(Renderer *r, const RendererDef *def, const Level *level) {
 bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
                    SandError *error) {
     const Level *level = &levels[def->quality];
-    if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error)) return false;
+    if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
+        return false;
     upload(r, picture);
     set_frame(r, picture, camera, def, level);
     begin();

@@ -23,7 +23,8 @@ static bool add_vertex(Picture *p, SandVec3 position, SandVec3 normal, double tu
 }
 
 static bool add_triangle(Picture *p, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
-    if (p->index_count + 3 > p->index_room && !SAND_GROW(p->indices, p->index_room, 2 * p->index_count + 96, "triangles", error))
+    if (p->index_count + 3 > p->index_room &&
+        !SAND_GROW(p->indices, p->index_room, 2 * p->index_count + 96, "triangles", error))
         return false;
     uint32_t *to = p->indices + p->index_count;
     to[0] = a, to[1] = b, to[2] = c;
@@ -92,7 +93,8 @@ static bool add_wall(Picture *p, const SandWorld *world, int boundary, SandError
         const SandBoundary *other = &world->boundaries[k];
         if (k == boundary || other->kind != SAND_PLANE || other->moves) continue;
         SandVec3 m = plane_normal(other);
-        if (fabs(v3_dot(m, n)) < 1 - 1e-6) count = cut(corners, count, m, v3_dot(m, v3_sub(other->pose.position, p->origin)));
+        if (fabs(v3_dot(m, n)) < 1 - 1e-6)
+            count = cut(corners, count, m, v3_dot(m, v3_sub(other->pose.position, p->origin)));
     }
     if (count < 3) return true;
     PictureSurface *surface = open_surface(p, boundary, LOOK_GLASS, error);
@@ -120,8 +122,8 @@ static bool add_box(Picture *p, int boundary, const SandBoundary *b, SandError *
         n[k] = sign, u[(k + 1) % 3] = half[(k + 1) % 3], v[(k + 2) % 3] = half[(k + 2) % 3];
         SandVec3 normal = v3_make(n[0], n[1], n[2]), middle = v3_scale(half[k], normal);
         SandVec3 du = v3_make(u[0], u[1], u[2]), dv = v3_scale(sign, v3_make(v[0], v[1], v[2]));
-        SandVec3 corners[4] = {v3_sub(v3_sub(middle, du), dv), v3_sub(v3_add(middle, du), dv), v3_add(v3_add(middle, du), dv),
-                               v3_add(v3_sub(middle, du), dv)};
+        SandVec3 corners[4] = {v3_sub(v3_sub(middle, du), dv), v3_sub(v3_add(middle, du), dv),
+                               v3_add(v3_add(middle, du), dv), v3_add(v3_sub(middle, du), dv)};
         if (!add_polygon(p, corners, 4, normal, error)) return false;
     }
     surface->count = p->index_count - surface->first;
@@ -178,15 +180,19 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
         for (int k = 0; k <= pieces && n < room; k++) {
             double t = (double)k / pieces, t2 = t * t, t3 = t2 * t;
             double h0 = 2 * t3 - 3 * t2 + 1, h1 = t3 - 2 * t2 + t, h2 = 3 * t2 - 2 * t3, h3 = t3 - t2;
-            double rho = h0 * corner[i][0] + h1 * length * tangent[0][0] + h2 * corner[i + 1][0] + h3 * length * tangent[1][0];
+            double rho =
+                h0 * corner[i][0] + h1 * length * tangent[0][0] + h2 * corner[i + 1][0] + h3 * length * tangent[1][0];
             double z = h0 * corner[i][1] + h1 * length * tangent[0][1] + h2 * corner[i + 1][1] + h3 * length * tangent[1][1];
             double g0 = 6 * t2 - 6 * t, g1 = 3 * t2 - 4 * t + 1, g3 = 3 * t2 - 2 * t;
-            double vr = g0 * corner[i][0] + g1 * length * tangent[0][0] - g0 * corner[i + 1][0] + g3 * length * tangent[1][0];
-            double vz = g0 * corner[i][1] + g1 * length * tangent[0][1] - g0 * corner[i + 1][1] + g3 * length * tangent[1][1];
+            double vr =
+                g0 * corner[i][0] + g1 * length * tangent[0][0] - g0 * corner[i + 1][0] + g3 * length * tangent[1][0];
+            double vz =
+                g0 * corner[i][1] + g1 * length * tangent[0][1] - g0 * corner[i + 1][1] + g3 * length * tangent[1][1];
             double v = hypot(vr, vz);
             if (!(v > 0)) vr = dr, vz = dz, v = length;
             // The bodies are on the left of the way. A smooth corner's point was left by the piece before.
-            if (k == 0 && n > 0 && fabs(out[n - 1].normal_rho - vz / v) + fabs(out[n - 1].normal_z + vr / v) < 1e-6) continue;
+            if (k == 0 && n > 0 && fabs(out[n - 1].normal_rho - vz / v) + fabs(out[n - 1].normal_z + vr / v) < 1e-6)
+                continue;
             out[n++] = (Profile){fmax(0, rho), z, vz / v, -vr / v};
         }
     }
@@ -208,7 +214,8 @@ static bool add_shell(Picture *p, const Profile *line, int count, double thickne
         Profile in = line[end ? count - 1 : 0], out = outer[end ? count - 1 : 0];
         if (in.rho == 0) continue;
         double sign = end ? -1 : 1; // along the profile, outwards from its end
-        Profile rim[2] = {{in.rho, in.z, sign * in.normal_z, -sign * in.normal_rho}, {out.rho, out.z, sign * in.normal_z, -sign * in.normal_rho}};
+        Profile rim[2] = {{in.rho, in.z, sign * in.normal_z, -sign * in.normal_rho},
+                          {out.rho, out.z, sign * in.normal_z, -sign * in.normal_rho}};
         if (!add_turned(p, rim, 2, error)) return false;
     }
     return true;

@@ -37,13 +37,14 @@ void targets_free(Targets *t) {
 
 bool targets_fit(Targets *t, int width, int height, int samples, int ambient_scale, int shadow_size, SandError *error) {
     int w = width * samples, h = height * samples;
-    if (t->width == w && t->height == h && t->out_width == width && t->ambient_scale == ambient_scale && t->shadow_size == shadow_size)
+    if (t->width == w && t->height == h && t->out_width == width && t->ambient_scale == ambient_scale &&
+        t->shadow_size == shadow_size)
         return true;
     GLint most = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
     if (w > most || h > most)
-        return sand_fail(error, "a picture of %d x %d pixels with %d x %d samples is more than this driver's %d", width, height,
-                         samples, samples, most);
+        return sand_fail(error, "a picture of %d x %d pixels with %d x %d samples is more than this driver's %d", width,
+                         height, samples, samples, most);
     targets_free(t);
     t->width = w, t->height = h, t->out_width = width, t->out_height = height;
     t->ambient_scale = ambient_scale, t->shadow_size = shadow_size;
@@ -68,6 +69,6 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     whole = framebuffer(&t->out_pass, t->out, 0, 0) && whole;
     if (whole && glGetError() != GL_OUT_OF_MEMORY) return true;
     targets_free(t);
-    return sand_fail(error, "the driver has no room for a picture of %d x %d pixels with %d x %d samples", width, height, samples,
-                     samples);
+    return sand_fail(error, "the driver has no room for a picture of %d x %d pixels with %d x %d samples", width, height,
+                     samples, samples);
 }

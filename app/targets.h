@@ -7,11 +7,11 @@ typedef struct Targets {
     int out_width, out_height;
     int ambient_scale;
     int shadow_size;
-    unsigned depth, color, normal;    // the first pass
-    unsigned ambient, light, kind;    // light: linear half floats; kind: share of data colour, opacity
-    unsigned glass;                   // highlights and path of all layers
+    unsigned depth, color, normal; // the first pass
+    unsigned ambient, light, kind; // light: linear half floats; kind: share of data colour, opacity
+    unsigned glass;                // highlights and path of all layers
     unsigned shadow;
-    unsigned out;                     // the picture, sRGB encoded
+    unsigned out;                                                                     // the picture, sRGB encoded
     unsigned first_pass, ambient_pass, light_pass, glass_pass, shadow_pass, out_pass; // framebuffers
 } Targets;
 

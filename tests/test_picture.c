@@ -43,7 +43,8 @@ static int close_all(void **state) {
 
 // An error that the driver reported in any test fails the next look at it.
 static void no_errors(void) {
-    if (context_error_count(context)) fail_msg("the driver reported %d errors, the first: %s", context_error_count(context), context_error(context));
+    if (context_error_count(context))
+        fail_msg("the driver reported %d errors, the first: %s", context_error_count(context), context_error(context));
 }
 
 static void draw(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
@@ -111,7 +112,8 @@ static double measured_edge(const unsigned char *row, int from, int step) {
 
 static Picture one_ball(SandVec3 center, double radius) {
     static PictureInstance ball;
-    ball = (PictureInstance){{(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
+    ball = (PictureInstance){
+        {(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
     Picture p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
     p.balls = (PictureList){&ball, 1, 1};
     return p;
@@ -119,7 +121,13 @@ static Picture one_ball(SandVec3 center, double radius) {
 
 // Looks along +y; the ball is given in the view's frame: right, up, and backwards.
 static void check_ball(SandVec3 c, double r, bool orthographic, int least_rows) {
-    Camera camera = {.eye = {0, 0, 0}, .target = {0, 1, 0}, .orthographic = orthographic, .angle = 1.6, .height = 4, .near = 0.5, .far = 50};
+    Camera camera = {.eye = {0, 0, 0},
+                     .target = {0, 1, 0},
+                     .orthographic = orthographic,
+                     .angle = 1.6,
+                     .height = 4,
+                     .near = 0.5,
+                     .far = 50};
     Picture p = one_ball(v3_make(c.x, -c.z, c.y), r);
     RendererDef def = renderer_default();
     def.transparent = true;
@@ -139,7 +147,8 @@ static void check_ball(SandVec3 c, double r, bool orthographic, int least_rows) 
         if (!above.any) continue;
         double lean_low = hypot(1, 2 * (above.low - e.low)), lean_high = hypot(1, 2 * (above.high - e.high));
         if (e.low > 1 && e.low < WIDE - 4) worst = fmax(worst, fabs(measured_edge(row, 0, 1) - e.low) / lean_low), rows++;
-        if (e.high < WIDE - 1 && e.high > 4) worst = fmax(worst, fabs(measured_edge(row, WIDE - 1, -1) - e.high) / lean_high), rows++;
+        if (e.high < WIDE - 1 && e.high > 4)
+            worst = fmax(worst, fabs(measured_edge(row, WIDE - 1, -1) - e.high) / lean_high), rows++;
     }
     if (rows < least_rows) fail_msg("only %d edges were seen", rows);
     print_message("largest distance from the analytic silhouette: %.3f pixels\n", worst);
@@ -218,7 +227,8 @@ static void test_free_fall_at_frame_times(void **state) {
     Picture p;
     SandError error = {""};
     assert_true(picture_init(&p, w, v3_make(-8, -8, -8), v3_make(8, 8, 8), &error));
-    Camera camera = {.eye = {0, -30, 0}, .target = {0, 0, 0}, .orthographic = true, .height = 2 * half, .near = 1, .far = 100};
+    Camera camera = {
+        .eye = {0, -30, 0}, .target = {0, 0, 0}, .orthographic = true, .height = 2 * half, .near = 1, .far = 100};
     RendererDef def = renderer_default();
     def.transparent = true;
     for (int k = 0; k < 60; k++) {
@@ -251,8 +261,9 @@ typedef struct Golden {
 } Golden;
 
 static const Golden goldens[] = {
-    {"hourglass", 600, 1.2, PICTURE_BODY, "default"}, {"rubble", 150, 1.5, PICTURE_BODY, "default"}, {"drum", 500, 1.5, PICTURE_SPEED, "default"},
-    {"heavy", 0, 1.2, PICTURE_BODY, "low"},           {"cylinder", 500, 1, PICTURE_BODY, "corner"},
+    {"hourglass", 600, 1.2, PICTURE_BODY, "default"}, {"rubble", 150, 1.5, PICTURE_BODY, "default"},
+    {"drum", 500, 1.5, PICTURE_SPEED, "default"},     {"heavy", 0, 1.2, PICTURE_BODY, "low"},
+    {"cylinder", 500, 1, PICTURE_BODY, "corner"},
 };
 enum { GOLDENS = sizeof goldens / sizeof *goldens, GOLDEN_WIDE = 480, GOLDEN_HIGH = 270 };
 
@@ -375,12 +386,14 @@ static void test_faults_are_noticed(void **state) {
         RendererDef no_shadow = golden_look(), twice = golden_look(), right = golden_look();
         no_shadow.no_shadow = true, twice.double_encode = true;
         unsigned char *wanted = load_golden(&goldens[k]);
-        unsigned char *dark = draw_golden(&goldens[k], &no_shadow), *pale = draw_golden(&goldens[k], &twice), *good = draw_golden(&goldens[k], &right);
+        unsigned char *dark = draw_golden(&goldens[k], &no_shadow), *pale = draw_golden(&goldens[k], &twice),
+                      *good = draw_golden(&goldens[k], &right);
         assert_true(share_off(dark, wanted, NULL) > 0.005);
         assert_true(share_off(pale, wanted, NULL) > 0.005);
         size_t row = GOLDEN_WIDE * 4;
         unsigned char *flipped = malloc(row * GOLDEN_HIGH);
-        for (int y = 0; y < GOLDEN_HIGH; y++) memcpy(flipped + (size_t)y * row, good + (size_t)(GOLDEN_HIGH - 1 - y) * row, row);
+        for (int y = 0; y < GOLDEN_HIGH; y++)
+            memcpy(flipped + (size_t)y * row, good + (size_t)(GOLDEN_HIGH - 1 - y) * row, row);
         assert_true(share_off(flipped, wanted, NULL) > 0.005);
         free(flipped), free(dark), free(pale), free(good);
         stbi_image_free(wanted);
@@ -454,8 +467,8 @@ static void measure(int bodies) {
                 glFinish();
                 frames++;
             }
-            printf("%d balls, %d x %d, %s: %.1f frames a second, %s\n", p.balls.count, sizes[s][0], sizes[s][1], renderer_quality_names[q],
-                   (frames - 1) / (seconds_now() - begin), context_renderer(context));
+            printf("%d balls, %d x %d, %s: %.1f frames a second, %s\n", p.balls.count, sizes[s][0], sizes[s][1],
+                   renderer_quality_names[q], (frames - 1) / (seconds_now() - begin), context_renderer(context));
             fflush(stdout);
         }
     picture_free(&p);
