@@ -1,6 +1,7 @@
 // Pictures, drawn off-screen by Mesa's software renderer, which gives the same bits from run to run.
 //   test_picture            all tests
 //   test_picture golden     draws the golden pictures anew (`make golden`); look at each before committing it
+//   test_picture window     the same pixels in a window, which needs a display
 //   test_picture fps        how fast it draws, for a person to read
 #include "lab.h"
 
@@ -476,7 +477,51 @@ static void measure(int bodies) {
     sand_simulation_free(sim);
 }
 
+// --- the window ---------------------------------------------------------------------------------------------
+
+// The picture in a window has the colours of the off-screen one, at the framebuffer's own size.
+static void test_window_shows_the_picture(void **state) {
+    (void)state;
+    int width, height;
+    context_poll(context);
+    context_size(context, &width, &height);
+    assert_true(width > 0 && height > 0 && context_scale(context) > 0 && context_window(context));
+    Picture p = one_ball(v3_make(0, 6, 0), 1);
+    Camera camera = {.eye = {0, 0, 2}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
+    RendererDef def = renderer_default();
+    draw(&p, &camera, &def, width, height);
+    unsigned char *wanted = read_back(width, height), *got = malloc((size_t)width * (size_t)height * 4);
+    renderer_show(renderer, width, height);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    glReadBuffer(GL_BACK);
+    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, got);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < 3 * width; x++)
+            assert_int_equal(got[((height - 1 - y) * width + x / 3) * 4 + x % 3], wanted[(y * width + x / 3) * 4 + x % 3]);
+    context_swap(context);
+    assert_false(context_closing(context));
+    context_close(context);
+    assert_true(context_closing(context));
+    no_errors();
+    free(wanted), free(got);
+}
+
+static int open_window(void **state) {
+    (void)state;
+    SandError error = {""};
+    ContextDef def = context_default();
+    def.window = true, def.width = 320, def.height = 200;
+    context = context_create(&def, &error);
+    renderer = context ? renderer_create(&error) : NULL;
+    if (!renderer) fprintf(stderr, "%s\n", error.text);
+    return renderer ? 0 : -1;
+}
+
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "window") == 0) {
+        const struct CMUnitTest tests[] = {cmocka_unit_test(test_window_shows_the_picture)};
+        return cmocka_run_group_tests_name("window", tests, open_window, close_all);
+    }
     if (argc > 1) {
         if (open_all(NULL) != 0) return 1;
         if (strcmp(argv[1], "golden") == 0) renew();
