@@ -171,6 +171,8 @@ static bool fill_body(Picture *picture, const SandWorld *world, int body, SandEr
 
 bool picture_take(Picture *picture, const SandWorld *world, const SandSimulation *sim, double time, PictureColor color,
                   SandError *error) {
+    static _Atomic uint64_t last_stamp;
+    picture->stamp = ++last_stamp;
     picture->time = time;
     picture->back = world->time - time;
     picture->color = color;

@@ -60,6 +60,7 @@ typedef struct Picture {
     uint32_t vertex_count, index_count;
     int surface_count;
     size_t vertex_room, index_room, surface_room;
+    uint64_t stamp;   // another number for every picture_take in this program; 0: never the same
     unsigned version; // another number for every set of vertices and indices in this program
 
     float *values; // scratch, one a body

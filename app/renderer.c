@@ -30,43 +30,35 @@ typedef struct Frame {
     int32_t quality[4], mode[4];
 } Frame;
 
+// clang-format off
 typedef enum ProgramId {
-    BALL,
-    ROCK,
-    RIM,
-    ROCK_RIM,
-    BALL_SHADOW,
-    SOLID,
-    SOLID_SHADOW,
-    SURFACE,
-    SURFACE_SHADOW,
-    GLASS,
-    FLOOR,
-    AMBIENT,
-    LIGHT,
-    LIGHT_PLAIN,
-    TONE,
-    TONE_PLAIN,
-    PROGRAM_COUNT
+    BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, SURFACE_SHADOW,
+    GLASS, FLOOR, AMBIENT, LIGHT, LIGHT_PLAIN, TONE, TONE_PLAIN, PROGRAM_COUNT
 } ProgramId;
 
-// Vertex shader, fragment shader, a word to define.
-static const char *const program_files[PROGRAM_COUNT][3] = {[BALL] = {"ball", "ball"},
-                                                            [RIM] = {"ball", "rim", "EDGE"},
-                                                            [ROCK] = {"ball", "ball", "ROCK"},
-                                                            [ROCK_RIM] = {"ball", "rim", "EDGE\n#define ROCK"},
-                                                            [BALL_SHADOW] = {"ball_shadow", "ball_shadow"},
-                                                            [SOLID] = {"solid", "solid"},
-                                                            [SOLID_SHADOW] = {"solid", "shadow"},
-                                                            [SURFACE] = {"surface", "surface"},
-                                                            [SURFACE_SHADOW] = {"surface", "shadow"},
-                                                            [GLASS] = {"surface", "glass"},
-                                                            [FLOOR] = {"screen", "floor"},
-                                                            [AMBIENT] = {"screen", "ambient"},
-                                                            [LIGHT] = {"screen", "light"},
-                                                            [TONE] = {"screen", "tone"},
-                                                            [LIGHT_PLAIN] = {"screen", "light", "PLAIN"},
-                                                            [TONE_PLAIN] = {"screen", "tone", "PLAIN"}};
+// Vertex shader, fragment shader, and the words that are defined for them.
+static const char *const program_files[PROGRAM_COUNT][3] = {
+    [BALL]           = {"ball", "ball"},
+    [BALL_DATA]      = {"ball", "ball", "DATA"}, // colours that mean something
+    [ROCK]           = {"ball", "ball", "ROCK"},
+    [RIM]            = {"ball", "rim", "EDGE"},
+    [RIM_DATA]       = {"ball", "rim", "EDGE DATA"},
+    [ROCK_RIM]       = {"ball", "rim", "EDGE ROCK"},
+    [BALL_SHADOW]    = {"ball_shadow", "ball_shadow"},
+    [SOLID]          = {"solid", "solid"},
+    [SOLID_DATA]     = {"solid", "solid", "DATA"},
+    [SOLID_SHADOW]   = {"solid", "shadow"},
+    [SURFACE]        = {"surface", "surface"},
+    [SURFACE_SHADOW] = {"surface", "shadow"},
+    [GLASS]          = {"surface", "glass"},
+    [FLOOR]          = {"screen", "floor"},
+    [AMBIENT]        = {"screen", "ambient"},
+    [LIGHT]          = {"screen", "light"},
+    [LIGHT_PLAIN]    = {"screen", "light", "PLAIN"}, // for low quality
+    [TONE]           = {"screen", "tone"},
+    [TONE_PLAIN]     = {"screen", "tone", "PLAIN"},
+};
+// clang-format on
 
 enum {
     UNIFORM_SHADOW = 0,
@@ -85,6 +77,7 @@ struct Renderer {
     GLuint box_mesh, cylinder_mesh;        // unit meshes
     GLuint surface_vertices, surface_indices;
     GLuint ball_array, rock_array, box_array, cylinder_array, surface_array, empty_array;
+    uint64_t stamp;   // of the instances on the GPU and in the shadow map: a paused picture keeps both
     unsigned version; // of the picture's surfaces on the GPU
     Targets targets;
 };
@@ -295,7 +288,7 @@ static void set_frame(Renderer *r, const Picture *p, const Camera *camera, const
     set4(f.size, r->targets.width, r->targets.height, 1.0 / r->targets.width, 1.0 / r->targets.height);
     set4(f.moment, p->back, fmin(3.5 * p->grain, 0.2 * size), p->floor, size);
     int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
-    int32_t mode[4] = {p->color != PICTURE_BODY, def->transparent, softness(&f, p), level->fine};
+    int32_t mode[4] = {0, def->transparent, softness(&f, p), level->fine};
     memcpy(f.quality, quality, sizeof quality);
     memcpy(f.mode, mode, sizeof mode);
     glNamedBufferSubData(r->frame_buffer, 0, sizeof f, &f);
@@ -379,8 +372,9 @@ static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
     glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
     glClearNamedFramebufferfv(r->targets.first_pass, GL_COLOR, 0, black);
     glBindTextureUnit(3, r->colormap);
-    draw_balls(r, p, BALL, ROCK);
-    draw_solids(r, p, SOLID);
+    bool data = p->color != PICTURE_BODY;
+    draw_balls(r, p, data ? BALL_DATA : BALL, ROCK);
+    draw_solids(r, p, data ? SOLID_DATA : SOLID);
     // The sides of a mesh without thickness are seen from both sides; a ray's depth is its own clip.
     glDisable(GL_DEPTH_CLAMP);
     draw_surfaces(r, p, SURFACE);
@@ -415,7 +409,7 @@ static void pass_rims(Renderer *r, const Picture *p) {
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    draw_balls(r, p, RIM, ROCK_RIM);
+    draw_balls(r, p, p->color != PICTURE_BODY ? RIM_DATA : RIM, ROCK_RIM);
     glDisable(GL_BLEND);
 }
 
@@ -450,12 +444,16 @@ static void pass_tone(Renderer *r, const RendererDef *def, const Level *level) {
 bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
                    SandError *error) {
     const Level *level = &levels[def->quality];
+    unsigned shadow = r->targets.shadow;
     if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
         return false;
-    upload(r, picture);
+    if (r->targets.shadow != shadow) r->stamp = 0;
+    bool paused = picture->stamp && picture->stamp == r->stamp && !def->no_shadow;
+    if (!paused) upload(r, picture);
     set_frame(r, picture, camera, def, level);
     begin();
-    pass_shadow(r, picture, def);
+    if (!paused) pass_shadow(r, picture, def);
+    r->stamp = def->no_shadow ? 0 : picture->stamp;
     pass_first(r, picture, def);
     pass_ambient(r, level);
     pass_light(r, level);

@@ -17,15 +17,19 @@ static void complain(const char *name, char *log, SandError *error) {
     sand_fail(error, "the shader %s: %.300s", name, log);
 }
 
-static GLuint compile(GLenum kind, const char *name, const char *ending, const char *word, SandError *error) {
-    char file[64], define[64] = "", log[1024] = "";
+static GLuint compile(GLenum kind, const char *name, const char *ending, const char *words, SandError *error) {
+    char file[64], define[128] = "", log[1024] = "";
     snprintf(file, sizeof file, "%s.%s", name, ending);
     const char *text = embedded_find(file);
     if (!text) return sand_fail(error, "the shader %s is not in this build", file), 0;
     GLuint shader = glCreateShader(kind);
-    // The define goes after the first line, which must stay the first.
+    // The defines go after the first line, which must stay the first.
     size_t first = strcspn(text, "\n") + 1;
-    if (word) snprintf(define, sizeof define, "#define %s\n", word);
+    for (size_t used = 0; words && *words && used < sizeof define;) {
+        size_t length = strcspn(words, " ");
+        used += (size_t)snprintf(define + used, sizeof define - used, "#define %.*s\n", (int)length, words);
+        words += length + (words[length] == ' ');
+    }
     const char *parts[3] = {text, define, text + first};
     const GLint lengths[3] = {(GLint)first, -1, -1};
     glShaderSource(shader, 3, parts, lengths);
@@ -39,9 +43,9 @@ static GLuint compile(GLenum kind, const char *name, const char *ending, const c
     return 0;
 }
 
-unsigned shader_make(const char *vertex, const char *fragment, const char *word, SandError *error) {
-    GLuint v = compile(GL_VERTEX_SHADER, vertex, "vert", word, error);
-    GLuint f = v ? compile(GL_FRAGMENT_SHADER, fragment, "frag", word, error) : 0;
+unsigned shader_make(const char *vertex, const char *fragment, const char *words, SandError *error) {
+    GLuint v = compile(GL_VERTEX_SHADER, vertex, "vert", words, error);
+    GLuint f = v ? compile(GL_FRAGMENT_SHADER, fragment, "frag", words, error) : 0;
     GLuint program = 0;
     if (v && f) {
         program = glCreateProgram();

@@ -35,8 +35,9 @@ void main() {
     view_ray(gl_FragCoord.xy, start, way);
     vec3 to = normalize(to_world(way));
     bool clear = frame.mode.y != 0;
+    vec3 sky = backdrop(to);
     if (depth <= 0.0) {
-        out_light = vec4(clear ? vec3(0.0) : backdrop(to), 1.0);
+        out_light = vec4(clear ? vec3(0.0) : sky, 1.0);
         out_kind = vec4(0.0, clear ? 0.0 : 1.0, 0.0, 1.0);
         return;
     }
@@ -49,7 +50,7 @@ void main() {
     // The ground goes over into the backdrop.
     if (look == LOOK_FLOOR) {
         float off = length(position.xy) / frame.moment.w;
-        c = mix(c * mix(1.0, 0.55, smoothstep(0.4, 2.0, off)), backdrop(to), smoothstep(0.9, 4.0, off));
+        c = mix(c * mix(1.0, 0.55, smoothstep(0.4, 2.0, off)), sky, smoothstep(0.9, 4.0, off));
     }
     out_light = vec4(c, 1.0);
     out_kind = vec4(look == LOOK_DATA ? 1.0 : 0.0, 1.0, 0.0, 1.0);

@@ -6,7 +6,9 @@
 #define LOOK_EARTH 4u
 #define LOOK_DATA 6u
 
+#ifdef DATA
 layout(binding = 3) uniform sampler2D colormap;
+#endif
 
 float noise(vec3 p) {
     vec3 i = floor(p), f = p - i;
@@ -32,11 +34,10 @@ vec3 sand_color(uint body) {
 // The colour of a body at a point of its own frame. `fine` goes to 0 where details are smaller than a pixel.
 vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float value, out uint kept) {
     kept = look;
-    if (frame.mode.x != 0) {
-        kept = LOOK_DATA;
-        return texture(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5)).rgb;
-    }
-#ifdef ROCK
+#if defined(DATA)
+    kept = LOOK_DATA;
+    return texture(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5)).rgb;
+#elif defined(ROCK)
     float h = hash(body * 747796405u + 3u), k = hash(body + 51u);
     vec3 base = mix(vec3(0.13, 0.12, 0.115), vec3(0.34, 0.27, 0.20), h);
     if (k > 0.8) base = vec3(0.34, 0.18, 0.11);

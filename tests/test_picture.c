@@ -455,7 +455,9 @@ static void measure(int bodies) {
     const SandWorld *w = sand_simulation_world(sim);
     if (!picture_init(&p, w, scene.view_lower, scene.view_upper, &error)) return;
     for (int s = 0; s < 3; s++)
-        for (int q = 0; q < QUALITY_COUNT; q++) {
+        for (int k = 0; k < 2 * QUALITY_COUNT; k++) {
+            int q = k / 2;
+            bool paused = k % 2;
             RendererDef def = renderer_default();
             def.quality = (RendererQuality)q;
             camera_frame(&camera, "default", p.lower, p.upper, 16.0 / 9);
@@ -463,13 +465,14 @@ static void measure(int bodies) {
             double begin = 0;
             while (frames < 4 || (seconds_now() - begin < 1.5 && frames < 1000)) {
                 if (frames == 1) begin = seconds_now(); // the first makes the targets
-                picture_take(&p, w, sim, w->time, PICTURE_BODY, &error);
+                if (!paused || !frames) picture_take(&p, w, sim, w->time, PICTURE_BODY, &error);
                 draw(&p, &camera, &def, sizes[s][0], sizes[s][1]);
                 glFinish();
                 frames++;
             }
-            printf("%d balls, %d x %d, %s: %.1f frames a second, %s\n", p.balls.count, sizes[s][0], sizes[s][1],
-                   renderer_quality_names[q], (frames - 1) / (seconds_now() - begin), context_renderer(context));
+            printf("%d balls, %d x %d, %s, %s: %.1f frames a second, %s\n", p.balls.count, sizes[s][0], sizes[s][1],
+                   renderer_quality_names[q], paused ? "paused" : "moving", (frames - 1) / (seconds_now() - begin),
+                   context_renderer(context));
             fflush(stdout);
         }
     picture_free(&p);
