@@ -42,7 +42,7 @@ static PictureSurface *open_surface(Picture *p, int boundary, PictureLook look, 
 static bool add_polygon(Picture *p, const SandVec3 *corners, int count, SandVec3 normal, SandError *error) {
     uint32_t first = p->vertex_count;
     for (int i = 0; i < count; i++)
-        if (!add_vertex(p, corners[i], normal, 0, error)) return false;
+        if (!add_vertex(p, corners[i], normal, -1, error)) return false;
     for (int i = 2; i < count; i++)
         if (!add_triangle(p, first, first + (uint32_t)i - 1, first + (uint32_t)i, error)) return false;
     return true;

@@ -33,5 +33,5 @@ void main() {
         float vv = dot(v, v), fall = max(1.0 - vv / (radius * radius), 0.0);
         sum += fall * max(dot(v, n) - 0.02 * radius, 0.0) * inversesqrt(vv + 1e-4 * radius * radius);
     }
-    out_open = clamp(1.0 - 2.6 * sum / float(count), 0.0, 1.0);
+    out_open = clamp(1.0 - 3.3 * sum / float(count), 0.0, 1.0);
 }
