@@ -169,6 +169,7 @@ Film *film_open(const FilmDef *def, SandError *error) {
     // A pipe that ffmpeg closed shall be an error, not the end of the program.
     signal(SIGPIPE, SIG_IGN);
     // Told now rather than by ffmpeg, after the first frames.
+    bool there = access(film->path, F_OK) == 0;
     FILE *probe = fopen(film->path, "ab");
     bool open = true;
     if (!film->words)
@@ -177,6 +178,7 @@ Film *film_open(const FilmDef *def, SandError *error) {
         open = sand_fail(error, "%.300s: %s", film->path, strerror(errno));
     if (probe) fclose(probe);
     if (open && start(film, error)) return film;
+    if (probe && !there) unlink(film->path);
     if (film->words) fclose(film->words);
     free(film);
     return NULL;
