@@ -24,7 +24,7 @@ typedef struct PictureInstance {
 typedef struct PictureVertex {
     float position[3]; // m, in the surface's frame
     float normal[3];
-    float turn; // how far round the axis, 0 to 1, for marks that show it turning; below 0: a flat pane
+    float turn; // how far round the axis, 0 to 1, for marks that show it turning; -1: a flat pane, -2: its edge
 } PictureVertex;
 
 typedef struct PictureSurface {

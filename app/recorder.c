@@ -44,11 +44,9 @@ struct Recorder {
     int worker_count;
     Job *first, *last;
     int waiting; // jobs not yet done
-    int pngs;    // files written
     bool closing;
     bool failed;
     SandError fault; // of the PNG files
-    int film_frames;
     SandError film_fault;
 };
 
@@ -80,7 +78,6 @@ static void *work(void *argument) {
 
         pthread_mutex_lock(&r->lock);
         r->waiting--;
-        if (written) r->pngs++;
         if (!written && !skip && !r->failed) r->failed = true, r->fault = error;
         pthread_cond_broadcast(&r->room);
     }
@@ -165,10 +162,7 @@ static bool give_png(Recorder *r, unsigned char *pixels, SandError *error) {
 // The film goes on as long as it can; without PNG files its end is the end.
 static bool give_film(Recorder *r, const unsigned char *pixels, SandError *error) {
     SandError fault, last = {""};
-    if (film_write(r->film, pixels, &fault)) {
-        r->film_frames++;
-        return true;
-    }
+    if (film_write(r->film, pixels, &fault)) return true;
     // What ffmpeg said is the better sentence.
     r->film_fault = film_close(r->film, &last) ? fault : last;
     r->film = NULL;
@@ -244,5 +238,5 @@ bool recorder_close(Recorder *r, SandError *error) {
     return well;
 }
 
-int recorder_written(const Recorder *r) { return r->given; }
+int recorder_given(const Recorder *r) { return r->given; }
 const char *recorder_complaint(const Recorder *r) { return r->film_fault.text; }

@@ -48,6 +48,25 @@ static bool add_polygon(Picture *p, const SandVec3 *corners, int count, SandVec3
     return true;
 }
 
+// The edges of a pane of glass: strips along its sides, which catch the light.
+static bool add_edges(Picture *p, const SandVec3 *corners, int count, SandVec3 normal, double width, SandError *error) {
+    for (int i = 0; i < count; i++) {
+        SandVec3 a = corners[i], b = corners[(i + 1) % count], along = v3_sub(b, a);
+        if (v3_length(along) < width) continue;
+        SandVec3 middle = {0, 0, 0};
+        for (int k = 0; k < count; k++) middle = v3_madd(middle, 1.0 / count, corners[k]);
+        SandVec3 in = v3_unit_or(v3_cross(normal, along), normal);
+        if (v3_dot(in, v3_sub(middle, a)) < 0) in = v3_neg(in);
+        SandVec3 strip[4] = {a, b, v3_madd(b, width, in), v3_madd(a, width, in)};
+        uint32_t first = p->vertex_count;
+        for (int k = 0; k < 4; k++)
+            if (!add_vertex(p, strip[k], normal, -2, error)) return false;
+        if (!add_triangle(p, first, first + 1, first + 2, error) || !add_triangle(p, first, first + 2, first + 3, error))
+            return false;
+    }
+    return true;
+}
+
 // --- planes -------------------------------------------------------------------------------------------------
 
 static SandVec3 plane_normal(const SandBoundary *b) { return q_rotate(b->pose.rotation, v3_make(0, 0, 1)); }
@@ -105,7 +124,7 @@ static bool add_wall(Picture *p, const SandWorld *world, int boundary, SandError
         for (int i = 0; i < count; i++) corners[i] = pose_invert(b->pose, v3_add(corners[i], p->origin));
         n = v3_make(0, 0, 1);
     }
-    bool added = add_polygon(p, corners, count, n, error);
+    bool added = add_polygon(p, corners, count, n, error) && add_edges(p, corners, count, n, 0.0022 * size, error);
     surface->count = p->index_count - surface->first;
     return added;
 }
@@ -125,6 +144,7 @@ static bool add_box(Picture *p, int boundary, const SandBoundary *b, SandError *
         SandVec3 corners[4] = {v3_sub(v3_sub(middle, du), dv), v3_sub(v3_add(middle, du), dv),
                                v3_add(v3_add(middle, du), dv), v3_add(v3_sub(middle, du), dv)};
         if (!add_polygon(p, corners, 4, normal, error)) return false;
+        if (b->side == SAND_INSIDE && !add_edges(p, corners, 4, normal, 0.008 * v3_length(b->half), error)) return false;
     }
     surface->count = p->index_count - surface->first;
     return true;

@@ -31,5 +31,6 @@ void main() {
     vec3 c = 0.45 * mirror * studio(way) + 1.6 * glint * mirror * vec3(10.0);
     float path = 1.0 / max(facing, 0.12);
     if (marks) path += 6.0 * (1.0 - smoothstep(0.03, 0.04, abs(fract(round * 12.0) - 0.5)));
-    out_glass = (round < 0.0 ? 0.45 : 1.0) * vec4(c, path);
+    // A pane is faint, its edge is not.
+    out_glass = round < -1.5 ? vec4(c + vec3(0.05, 0.075, 0.08), path + 3.0) : (round < 0.0 ? 0.6 : 1.0) * vec4(c, path);
 }
