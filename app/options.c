@@ -21,6 +21,8 @@ static const VerbRow verbs[VERB_COUNT] = {
                     "sandglass bench cylinder --bodies 4000 --threads 1 --json"},
     [VERB_FREEZE] = {"freeze", "SCENE", true, "save the contact problem of one step to a file",
                      "sandglass freeze cylinder --at 2 --out cylinder.sand"},
+    [VERB_RECORD] = {"record", "SCENE", true, "film a scene, off-screen and in lock step with simulated time",
+                     "sandglass record hourglass --bodies 3000 --seconds 10 --mp4 hourglass.mp4"},
     [VERB_LIST] = {"list", "scenes|solvers|friction|backends", true, "say what there is to choose from",
                    "sandglass list solvers --json"},
 };
@@ -42,10 +44,14 @@ typedef struct OptionRow {
 #define BENCH (1u << VERB_BENCH)
 #define FREEZE (1u << VERB_FREEZE)
 #define LIST (1u << VERB_LIST)
-#define SCENE (RUN | BENCH | FREEZE)
+#define RECORD (1u << VERB_RECORD)
+#define SCENE (RUN | BENCH | FREEZE | RECORD)
+#define REPORT (RUN | BENCH | FREEZE)
 
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
 static const char *const precision_names[] = {"float", "double", NULL};
+static const char *const color_names[] = {"body", "speed", "contacts", "force", NULL}; // in the order of PictureColor
+static const char *const quality_names[] = {"low", "medium", "high", NULL};            // of RendererQuality
 
 static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_SOLVER] = {"solver", KIND_TEXT, SCENE, "NAME", NULL, 0, 0, "contact solver; see `sandglass list solvers`", NULL},
@@ -66,12 +72,29 @@ static const OptionRow rows[OPTION_COUNT] = {
                      "seed of what is random; as the scene says", NULL},
     [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN, NULL, NULL, 0, 0, "run without a window", NULL},
     [OPTION_LOG] = {"log", KIND_TEXT, SCENE, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
-    [OPTION_SECONDS] = {"seconds", KIND_ABOVE, RUN, "S", NULL, 0, 1e9, "simulated time to run; as the scene says", NULL},
+    [OPTION_SECONDS] = {"seconds", KIND_ABOVE, RUN | RECORD, "S", NULL, 0, 1e9, "simulated time to run; as the scene says",
+                        NULL},
     [OPTION_STEPS] = {"steps", KIND_INTEGER, BENCH, "N", "100", 1, 1e9, "steps to measure", NULL},
     [OPTION_WARMUP] = {"warmup", KIND_INTEGER, BENCH, "N", "20", 0, 1e9, "steps to take before measuring", NULL},
     [OPTION_AT] = {"at", KIND_REAL, FREEZE, "SECONDS", NULL, 0, 1e9, "simulated time of the step to save; required", NULL},
-    [OPTION_OUT] = {"out", KIND_TEXT, FREEZE, "FILE", NULL, 0, 0, "file to write; required", NULL},
-    [OPTION_JSON] = {"json", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},
+    [OPTION_OUT] = {"out", KIND_TEXT, FREEZE | RECORD, "PATH", NULL, 0, 0,
+                    "freeze: file to write, required; record: folder for PNG frames", NULL},
+    [OPTION_FRAMES] = {"frames", KIND_INTEGER, RECORD, "N", NULL, 1, 1e7, "frames to film, in place of --seconds", NULL},
+    [OPTION_FPS] = {"fps", KIND_ABOVE, RECORD, "F", "60", 0, 10000, "frames for each simulated second", NULL},
+    [OPTION_SIZE] = {"size", KIND_TEXT, RECORD, "WxH", "1920x1080", 0, 0, "size of the picture in pixels", NULL},
+    [OPTION_MP4] = {"mp4", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as H.264, by ffmpeg", NULL},
+    [OPTION_WEBM] = {"webm", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as VP9, by ffmpeg", NULL},
+    [OPTION_GIF] = {"gif", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as GIF, by ffmpeg; --fps 50 at most", NULL},
+    [OPTION_SAMPLES] = {"samples", KIND_INTEGER, RECORD, "N", "4", 1, 16, "samples of a pixel: 1, 4, 9 or 16", NULL},
+    [OPTION_ALPHA] = {"alpha", KIND_FLAG, RECORD, NULL, NULL, 0, 0, "no ground and no sky: a transparent picture", NULL},
+    [OPTION_CAPTION] = {"caption", KIND_TEXT, RECORD, "TEXT", NULL, 0, 0, "words along the lower edge", NULL},
+    [OPTION_CAMERA] = {"camera", KIND_TEXT, RECORD, "NAME", "default", 0, 0,
+                       "default, front, side, back, top, low, high, plan, elevation, corner, or x,y,z,tx,ty,tz", NULL},
+    [OPTION_COLOR] = {"color", KIND_CHOICE, RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
+    [OPTION_QUALITY] = {"quality", KIND_CHOICE, RECORD, NULL, "high", 0, 0, "of shadows and ambient light", quality_names},
+    [OPTION_NONDETERMINISTIC] = {"nondeterministic", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
+                                 "allow --budget-ms, with which no two films are alike", NULL},
+    [OPTION_JSON] = {"json", KIND_FLAG, REPORT | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},
     [OPTION_MARKDOWN] = {"markdown", KIND_FLAG, LIST, NULL, NULL, 0, 0, "a table for a README (solvers only)", NULL},
     [OPTION_HELP] = {"help", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "say this", NULL},
 };
@@ -188,6 +211,10 @@ static bool check_call(const Options *options, SandError *error) {
         return sand_fail(error, "%s needs %s; for example `%s`", verb->name, verb->subject, verb->example);
     if (values[OPTION_ITERATIONS].given && values[OPTION_BUDGET_MS].given)
         return sand_fail(error, "--iterations and --budget-ms are two budgets; give one of them");
+    if (values[OPTION_FRAMES].given && values[OPTION_SECONDS].given)
+        return sand_fail(error, "--frames and --seconds are two lengths; give one of them");
+    if (options->verb == VERB_RECORD && values[OPTION_BUDGET_MS].given && !values[OPTION_NONDETERMINISTIC].given)
+        return sand_fail(error, "--budget-ms makes every film another; give --nondeterministic to record all the same");
     if (options->verb == VERB_FREEZE && (!values[OPTION_AT].given || !values[OPTION_OUT].given))
         return sand_fail(error, "freeze needs --at SECONDS and --out FILE; for example `%s`", verb->example);
     return true;

@@ -2,7 +2,7 @@
 #pragma once
 #include "sim/base.h"
 
-typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_LIST, VERB_COUNT } Verb;
+typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_LIST, VERB_COUNT } Verb;
 
 typedef enum OptionId {
     OPTION_SOLVER,
@@ -23,6 +23,19 @@ typedef enum OptionId {
     OPTION_WARMUP,
     OPTION_AT,
     OPTION_OUT,
+    OPTION_FRAMES,
+    OPTION_FPS,
+    OPTION_SIZE,
+    OPTION_MP4,
+    OPTION_WEBM,
+    OPTION_GIF,
+    OPTION_SAMPLES,
+    OPTION_ALPHA,
+    OPTION_CAPTION,
+    OPTION_CAMERA,
+    OPTION_COLOR,
+    OPTION_QUALITY,
+    OPTION_NONDETERMINISTIC,
     OPTION_JSON,
     OPTION_MARKDOWN,
     OPTION_HELP,

@@ -3,7 +3,8 @@
 #include "options.h"
 #include "session.h"
 
-Outcome run_scene(const Options *options, SandError *error);   // run.c
-Outcome bench_scene(const Options *options, SandError *error); // bench.c
-Outcome freeze_step(const Options *options, SandError *error); // freeze.c
-Outcome list_topic(const Options *options, SandError *error);  // list.c
+Outcome run_scene(const Options *options, SandError *error);    // run.c
+Outcome bench_scene(const Options *options, SandError *error);  // bench.c
+Outcome freeze_step(const Options *options, SandError *error);  // freeze.c
+Outcome record_scene(const Options *options, SandError *error); // record.c
+Outcome list_topic(const Options *options, SandError *error);   // list.c

@@ -308,6 +308,7 @@ SandWorld *sand_simulation_change(SandSimulation *sim) {
     return &sim->world;
 }
 
+const int *sand_simulation_order(const SandSimulation *sim) { return sim->detection.body; }
 const SandWorld *sand_simulation_world(const SandSimulation *sim) { return &sim->world; }
 const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &sim->profile; }
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }

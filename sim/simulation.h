@@ -47,6 +47,7 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error);
 bool sand_simulation_build(SandSimulation *sim, SandError *error);
 const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
+const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
 
 // Goes back to where a checkpoint was taken; the run from there gives the same bits again.
 bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);

@@ -1,0 +1,81 @@
+// What is to be drawn, free of GL: bodies as instances, boundaries as surfaces. Made from a world by the caller, at any
+// instant t up to one step before the world's time: the renderer draws x - s v, turned by exp(-s w).
+#pragma once
+#include "sim/simulation.h"
+
+typedef enum PictureColor { PICTURE_BODY, PICTURE_SPEED, PICTURE_CONTACTS, PICTURE_FORCE, PICTURE_COLOR_COUNT } PictureColor;
+extern const char *const picture_color_names[PICTURE_COLOR_COUNT + 1]; // ended by NULL
+
+typedef enum PictureLook { LOOK_SAND, LOOK_ROCK, LOOK_METAL, LOOK_FLOOR, LOOK_EARTH, LOOK_GLASS } PictureLook;
+
+// One ball, box or cylinder, as the shaders read it.
+typedef struct PictureInstance {
+    float center[3];   // m, of the body's centre of mass, from the picture's origin
+    float radius;      // m, of the ball
+    float rotation[4]; // x, y, z, w of the body
+    float velocity[3]; // m/s
+    float value;       // 0 to 1: where it stands on the colour map
+    float spin[3];     // rad/s
+    uint32_t tag;      // body number, look << 28
+    float offset[3];   // m, ball: its centre in the body's frame; box and cylinder: half extents
+    float unused;
+} PictureInstance;
+
+typedef struct PictureVertex {
+    float position[3]; // m, in the surface's frame
+    float normal[3];
+    float turn; // how far round the axis, 0 to 1, for marks that show it turning; -1: a flat pane, -2: its edge
+} PictureVertex;
+
+typedef struct PictureSurface {
+    uint32_t first, count; // indices
+    PictureLook look;
+    int boundary;                   // of the world
+    bool in_world;                  // its vertices are in the world's frame (seen from the origin), not in the boundary's
+    bool marks;                     // it turns, and shows it
+    float rotation[4], position[3]; // at the instant, from the origin
+} PictureSurface;
+
+typedef struct PictureList {
+    PictureInstance *items;
+    int count;
+    size_t room;
+} PictureList;
+
+typedef struct Picture {
+    double time;           // s, the instant shown
+    double back;           // s, the instances' state is so much later than the instant
+    SandVec3 origin;       // m, where the picture's coordinates have their zero
+    SandVec3 lower, upper; // m, from the origin: what a camera should show
+    double floor;          // m, height of the ground from the origin
+    double grain;          // m, a typical radius
+    PictureColor color;
+    double range; // the value at the colour map's upper end: m/s, contacts, N
+    PictureList balls, boxes, cylinders;
+    PictureList rocks; // balls with the look of rock, where colours mean nothing
+
+    PictureVertex *vertices;
+    uint32_t *indices;
+    PictureSurface *surfaces;
+    uint32_t vertex_count, index_count;
+    int surface_count;
+    size_t vertex_room, index_room, surface_room;
+    uint64_t stamp;   // another number for every picture_take in this program; 0: never the same
+    unsigned version; // another number for every set of vertices and indices in this program
+
+    float *values; // scratch, one a body
+    size_t value_room;
+} Picture;
+
+// Makes the surfaces of the world's boundaries, cut to the box that is to be shown.
+bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper, SandError *error);
+void picture_free(Picture *picture);
+
+// Takes the bodies as they are now, to be shown at `time`, at most a step before the world's. With `sim`, whose world
+// it is, contacts and forces of the last step can be shown; it may be NULL.
+bool picture_take(Picture *picture, const SandWorld *world, const SandSimulation *sim, double time, PictureColor color,
+                  SandError *error);
+
+// surface.c: adds the surfaces of one boundary. picture_init calls it.
+bool surface_add(Picture *picture, const SandWorld *world, int boundary, SandError *error);
+bool surface_is_floor(const SandWorld *world, int boundary); // a plane that faces up

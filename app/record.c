@@ -1,0 +1,186 @@
+// Films a scene in lock step with simulated time: frame k shows the instant k / fps, however long it takes.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs.h"
+
+#ifndef SAND_WINDOW
+
+Outcome record_scene(const Options *options, SandError *error) {
+    (void)options;
+    return sand_fail(error,
+                     "this build has no pictures; build with -DSAND_WINDOW=ON where GLFW, EGL, glad, stb and cglm are"),
+           OUTCOME_FAILED;
+}
+
+#else
+
+#include "context.h"
+#include "recorder.h"
+#include "renderer.h"
+
+typedef struct Shoot {
+    Session session;
+    Context *context;
+    Renderer *renderer;
+    Recorder *recorder;
+    Picture picture;
+    Camera camera;
+    RendererDef look;
+    PictureColor color;
+    int width, height;
+    double fps;
+    int64_t frames;
+    FilmDef film;
+    RecorderDef def;
+} Shoot;
+
+// `1920x1080`.
+static bool read_size(const char *text, int *width, int *height, SandError *error) {
+    char *end;
+    long w = strtol(text, &end, 10), h = 0;
+    bool read = end != text && *end == 'x';
+    if (read) {
+        const char *second = end + 1;
+        h = strtol(second, &end, 10);
+        read = end != second && *end == '\0';
+    }
+    if (!read || w < 16 || h < 16 || w > 16384 || h > 16384)
+        return sand_fail(error, "--size %.60s: expected WIDTHxHEIGHT, from 16x16 to 16384x16384", text);
+    *width = (int)w, *height = (int)h;
+    return true;
+}
+
+// What the call asks for, as far as it can be known before the scene is open.
+static bool plan(Shoot *shoot, const Options *options, SandError *error) {
+    static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
+    const OptionValue *values = options->values;
+    if (!read_size(values[OPTION_SIZE].text, &shoot->width, &shoot->height, error)) return false;
+    int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
+    if (side * side != values[OPTION_SAMPLES].integer)
+        return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
+    shoot->fps = values[OPTION_FPS].real;
+    shoot->color = (PictureColor)values[OPTION_COLOR].integer;
+    shoot->look = renderer_default();
+    shoot->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
+    shoot->look.samples = side;
+    shoot->look.transparent = values[OPTION_ALPHA].given;
+
+    int films = 0;
+    for (int k = 0; k < 3; k++) {
+        if (!values[film_options[k]].given) continue;
+        films++;
+        shoot->film = (FilmDef){.path = values[film_options[k]].text,
+                                .kind = (FilmKind)k,
+                                .width = shoot->width,
+                                .height = shoot->height,
+                                .fps = shoot->fps,
+                                .alpha = shoot->look.transparent};
+    }
+    if (films > 1) return sand_fail(error, "--mp4, --webm and --gif are three films; give one of them");
+    if (!films && !values[OPTION_OUT].given)
+        return sand_fail(error, "record needs --out DIR for PNG frames, or --mp4, --webm or --gif FILE");
+    shoot->def = (RecorderDef){.folder = values[OPTION_OUT].given ? values[OPTION_OUT].text : NULL,
+                               .film = films ? &shoot->film : NULL,
+                               .width = shoot->width,
+                               .height = shoot->height,
+                               .alpha = shoot->look.transparent,
+                               .caption = values[OPTION_CAPTION].text};
+    return true;
+}
+
+static bool aim(Shoot *shoot, const Options *options, SandError *error) {
+    const Picture *p = &shoot->picture;
+    return camera_parse(&shoot->camera, options->values[OPTION_CAMERA].text, p->origin, p->lower, p->upper,
+                        (double)shoot->width / shoot->height, error);
+}
+
+static bool draw(Shoot *shoot, double time, SandError *error) {
+    const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    return picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
+           renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height,
+                         error) &&
+           recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);
+}
+
+// Steps until the state is at the instant or up to one step after it.
+static bool step_to(Shoot *shoot, double time, int64_t steps, SandError *error) {
+    const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    while (world->time < time - 1e-9 * world->step && !session_interrupted())
+        if (!session_step(&shoot->session, (int64_t)world->step_index, steps, error)) return false;
+    return true;
+}
+
+static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
+    const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    int64_t steps = (int64_t)ceil((double)shoot->frames / shoot->fps / world->step) + 1;
+    bool told = false;
+    for (*taken = 0; *taken < shoot->frames; ++*taken) {
+        double time = (double)*taken / shoot->fps;
+        if (!step_to(shoot, time, steps, error)) return false;
+        if (session_interrupted()) return true;
+        if (!draw(shoot, time, error)) return false;
+        if (!told && *recorder_complaint(shoot->recorder)) {
+            progress_say(&shoot->session.progress, recorder_complaint(shoot->recorder));
+            progress_say(&shoot->session.progress, "the film ends here; the PNG frames go on");
+            told = true;
+        }
+    }
+    return true;
+}
+
+static void report(const Shoot *shoot, int64_t taken, double seconds) {
+    fprintf(stderr, "%s: %lld frames of %d x %d in %.1f s (%.1f frames a second), drawn by %s%s\n",
+            shoot->session.scene.name, (long long)taken, shoot->width, shoot->height, seconds,
+            seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->context),
+            session_interrupted() ? ", interrupted" : "");
+    if (shoot->def.folder) fprintf(stderr, "%s/frame_00000.png and on\n", shoot->def.folder);
+    if (shoot->def.film) fprintf(stderr, "%s\n", shoot->film.path);
+}
+
+static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *error) {
+    const OptionValue *values = options->values;
+    const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    double seconds = values[OPTION_SECONDS].given ? values[OPTION_SECONDS].real : shoot->session.scene.seconds;
+    shoot->frames =
+        values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
+    if (!picture_init(&shoot->picture, world, shoot->session.scene.view_lower, shoot->session.scene.view_upper, error))
+        return OUTCOME_FAILED;
+    if (!aim(shoot, options, error)) return OUTCOME_WRONG;
+
+    ContextDef off_screen = context_default();
+    shoot->context = context_create(&off_screen, error);
+    if (!shoot->context) return OUTCOME_FAILED;
+    shoot->renderer = renderer_create(error);
+    if (!shoot->renderer) return OUTCOME_FAILED;
+    shoot->recorder = recorder_open(&shoot->def, error);
+    if (!shoot->recorder) return OUTCOME_FAILED;
+
+    int64_t taken;
+    double begin = progress_now();
+    bool shot = shoot_frames(shoot, &taken, error);
+    // What was taken is written in any case.
+    SandError closing;
+    bool closed = recorder_close(shoot->recorder, shot ? error : &closing);
+    progress_end(&shoot->session.progress);
+    if (shot) report(shoot, taken, progress_now() - begin);
+    if (shot && closed && context_error_count(shoot->context))
+        return sand_fail(error, "the driver reported %d errors, the first: %.300s", context_error_count(shoot->context),
+                         context_error(shoot->context)),
+               OUTCOME_FAILED;
+    return shot && closed ? OUTCOME_DONE : OUTCOME_FAILED;
+}
+
+Outcome record_scene(const Options *options, SandError *error) {
+    Shoot shoot = {0};
+    if (!plan(&shoot, options, error)) return OUTCOME_WRONG;
+    Outcome outcome = session_open(&shoot.session, options, "record", error);
+    if (outcome == OUTCOME_DONE) outcome = shoot_scene(&shoot, options, error);
+    if (shoot.renderer) renderer_free(shoot.renderer);
+    context_free(shoot.context);
+    picture_free(&shoot.picture);
+    return session_close(&shoot.session, outcome, error);
+}
+
+#endif

@@ -1,0 +1,26 @@
+// Takes drawn frames off the GPU and writes them: PNG files by worker threads, and a film through ffmpeg.
+// Frames are read back through a ring of pixel buffers, so that drawing does not wait for reading.
+#pragma once
+#include "caption.h"
+#include "film.h"
+
+typedef struct RecorderDef {
+    const char *folder;  // for PNG files frame_00000.png, frame_00001.png, ...; NULL: none
+    const FilmDef *film; // NULL: none
+    int width, height;
+    bool alpha;
+    const char *caption; // NULL: none
+    int workers;         // threads that encode PNG; 0: one for each core
+} RecorderDef;
+
+typedef struct Recorder Recorder;
+
+// Makes the folder where it is missing. NULL with a sentence.
+Recorder *recorder_open(const RecorderDef *def, SandError *error);
+// Takes the picture in this framebuffer as the next frame. False when nothing can be written any more. A film that
+// fails while PNG files still go well is ended, and recorder_complaint says why.
+bool recorder_take(Recorder *recorder, unsigned framebuffer, SandError *error);
+// Waits until every frame taken is written, and frees. False, with the first fault, when one was not.
+bool recorder_close(Recorder *recorder, SandError *error);
+int recorder_given(const Recorder *recorder);             // frames handed to the writers so far
+const char *recorder_complaint(const Recorder *recorder); // "" when all is well

@@ -1,0 +1,478 @@
+#include "renderer.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glad/gl.h>
+
+#include "shader.h"
+#include "targets.h"
+
+const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", "high", NULL};
+
+typedef struct Level {
+    int shadow_size, shadow_taps;
+    bool fine; // smooth silhouettes, reflections, dithering
+    int ambient_samples, ambient_side,
+        ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
+} Level;
+
+static const Level levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 5, 0, 2},
+                                            [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2},
+                                            [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
+
+// As the block Frame in shaders/frame.glsl.
+typedef struct Frame {
+    float view[16], projection[16], light[16];
+    float light_scale[4], eye[4], lens[4], size[4], sun[4], moment[4];
+    int32_t quality[4], mode[4];
+} Frame;
+
+// clang-format off
+typedef enum ProgramId {
+    BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, SURFACE_SHADOW,
+    GLASS, FLOOR, AMBIENT, LIGHT, LIGHT_PLAIN, TONE, TONE_PLAIN, PROGRAM_COUNT
+} ProgramId;
+
+// Vertex shader, fragment shader, and the words that are defined for them.
+static const char *const program_files[PROGRAM_COUNT][3] = {
+    [BALL]           = {"ball", "ball"},
+    [BALL_DATA]      = {"ball", "ball", "DATA"}, // colours that mean something
+    [ROCK]           = {"ball", "ball", "ROCK"},
+    [RIM]            = {"ball", "rim", "EDGE"},
+    [RIM_DATA]       = {"ball", "rim", "EDGE DATA"},
+    [ROCK_RIM]       = {"ball", "rim", "EDGE ROCK"},
+    [BALL_SHADOW]    = {"ball_shadow", "ball_shadow"},
+    [SOLID]          = {"solid", "solid"},
+    [SOLID_DATA]     = {"solid", "solid", "DATA"},
+    [SOLID_SHADOW]   = {"solid", "shadow"},
+    [SURFACE]        = {"surface", "surface"},
+    [SURFACE_SHADOW] = {"surface", "shadow"},
+    [GLASS]          = {"surface", "glass"},
+    [FLOOR]          = {"screen", "floor"},
+    [AMBIENT]        = {"screen", "ambient"},
+    [LIGHT]          = {"screen", "light"},
+    [LIGHT_PLAIN]    = {"screen", "light", "PLAIN"}, // for low quality
+    [TONE]           = {"screen", "tone"},
+    [TONE_PLAIN]     = {"screen", "tone", "PLAIN"},
+};
+// clang-format on
+
+enum {
+    UNIFORM_SHADOW = 0,
+    UNIFORM_ROTATION = 1,
+    UNIFORM_PLACE = 2,
+    UNIFORM_MARKS = 3,
+    UNIFORM_SAMPLES = 0,
+    UNIFORM_TWICE = 1
+};
+enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICES = 36 };
+
+struct Renderer {
+    GLuint programs[PROGRAM_COUNT];
+    GLuint frame_buffer, colormap;
+    GLuint balls, rocks, boxes, cylinders; // instances
+    GLuint box_mesh, cylinder_mesh;        // unit meshes
+    GLuint surface_vertices, surface_indices;
+    GLuint ball_array, rock_array, box_array, cylinder_array, surface_array, empty_array;
+    uint64_t stamp;   // of the instances on the GPU and in the shadow map: a paused picture keeps both
+    unsigned version; // of the picture's surfaces on the GPU
+    Targets targets;
+};
+
+RendererDef renderer_default(void) { return (RendererDef){.quality = QUALITY_MEDIUM, .samples = 1}; }
+
+// --- making -------------------------------------------------------------------------------------------------
+
+static void attribute(GLuint array, GLuint index, GLuint binding, int count, size_t offset) {
+    glEnableVertexArrayAttrib(array, index);
+    glVertexArrayAttribFormat(array, index, count, GL_FLOAT, GL_FALSE, (GLuint)offset);
+    glVertexArrayAttribBinding(array, index, binding);
+}
+
+// An array that reads instances at binding 0 and, where there is a mesh, its vertices at binding 1.
+static GLuint instance_array(GLuint instances, GLuint mesh) {
+    GLuint array;
+    glCreateVertexArrays(1, &array);
+    glVertexArrayVertexBuffer(array, 0, instances, 0, sizeof(PictureInstance));
+    glVertexArrayBindingDivisor(array, 0, 1);
+    attribute(array, 0, 0, 4, offsetof(PictureInstance, center));
+    attribute(array, 1, 0, 4, offsetof(PictureInstance, rotation));
+    attribute(array, 2, 0, 4, offsetof(PictureInstance, velocity));
+    attribute(array, 3, 0, 3, offsetof(PictureInstance, spin));
+    attribute(array, 5, 0, 3, offsetof(PictureInstance, offset));
+    glEnableVertexArrayAttrib(array, 4);
+    glVertexArrayAttribIFormat(array, 4, 1, GL_UNSIGNED_INT, offsetof(PictureInstance, tag));
+    glVertexArrayAttribBinding(array, 4, 0);
+    if (mesh) {
+        glVertexArrayVertexBuffer(array, 1, mesh, 0, 6 * sizeof(float));
+        attribute(array, 6, 1, 3, 0);
+        attribute(array, 7, 1, 3, 3 * sizeof(float));
+    }
+    return array;
+}
+
+static float *put(float *to, float x, float y, float z, const float *normal) {
+    to[0] = x, to[1] = y, to[2] = z;
+    memcpy(to + 3, normal, 3 * sizeof *to);
+    return to + 6;
+}
+
+static void make_box(GLuint buffer) {
+    static const float corner[6][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, -1}, {1, 1}, {-1, 1}};
+    float vertices[BOX_VERTICES * 6], *to = vertices;
+    for (int face = 0; face < 6; face++) {
+        int k = face / 2;
+        float sign = face % 2 ? 1.0f : -1.0f, normal[3] = {0}, p[3];
+        normal[k] = sign;
+        for (int i = 0; i < 6; i++) {
+            p[k] = sign, p[(k + 1) % 3] = corner[i][0], p[(k + 2) % 3] = sign * corner[i][1];
+            to = put(to, p[0], p[1], p[2], normal);
+        }
+    }
+    glNamedBufferStorage(buffer, sizeof vertices, vertices, 0);
+}
+
+static void make_cylinder(GLuint buffer) {
+    float vertices[CYLINDER_VERTICES * 6], *to = vertices;
+    const float up[3] = {0, 0, 1}, down[3] = {0, 0, -1};
+    for (int i = 0; i < CYLINDER_SIDES; i++) {
+        double a = 2 * 3.14159265358979 * i / CYLINDER_SIDES, b = 2 * 3.14159265358979 * (i + 1) / CYLINDER_SIDES;
+        float na[3] = {(float)cos(a), (float)sin(a), 0}, nb[3] = {(float)cos(b), (float)sin(b), 0};
+        to = put(to, na[0], na[1], -1, na), to = put(to, nb[0], nb[1], -1, nb), to = put(to, nb[0], nb[1], 1, nb);
+        to = put(to, na[0], na[1], -1, na), to = put(to, nb[0], nb[1], 1, nb), to = put(to, na[0], na[1], 1, na);
+        to = put(to, 0, 0, 1, up), to = put(to, na[0], na[1], 1, up), to = put(to, nb[0], nb[1], 1, up);
+        to = put(to, 0, 0, -1, down), to = put(to, nb[0], nb[1], -1, down), to = put(to, na[0], na[1], -1, down);
+    }
+    glNamedBufferStorage(buffer, sizeof vertices, vertices, 0);
+}
+
+// A colour map's 256 lines of rrggbb as a texture.
+static bool make_colormap(GLuint *name, const char *file, SandError *error) {
+    unsigned char pixels[256][4];
+    const char *at = embedded_find(file);
+    if (!at) return sand_fail(error, "the colour map %s is not in this build", file);
+    for (int i = 0; i < 256; i++) {
+        char *end;
+        unsigned long rgb = strtoul(at, &end, 16);
+        if (end == at) return sand_fail(error, "the colour map %s is too short", file);
+        pixels[i][0] = (unsigned char)(rgb >> 16), pixels[i][1] = (unsigned char)(rgb >> 8),
+        pixels[i][2] = (unsigned char)rgb;
+        pixels[i][3] = 255;
+        at = end;
+    }
+    glCreateTextures(GL_TEXTURE_2D, 1, name);
+    glTextureStorage2D(*name, 1, GL_SRGB8_ALPHA8, 256, 1);
+    glTextureSubImage2D(*name, 0, 0, 0, 256, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    glTextureParameteri(*name, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTextureParameteri(*name, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTextureParameteri(*name, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    return true;
+}
+
+Renderer *renderer_create(SandError *error) {
+    Renderer *r = calloc(1, sizeof *r);
+    if (!r) return sand_fail(error, "out of memory for a renderer"), NULL;
+    for (int i = 0; i < PROGRAM_COUNT; i++) {
+        r->programs[i] = shader_make(program_files[i][0], program_files[i][1], program_files[i][2], error);
+        if (!r->programs[i]) return renderer_free(r), NULL;
+    }
+    if (!make_colormap(&r->colormap, "viridis.txt", error)) return renderer_free(r), NULL;
+
+    GLuint buffers[9];
+    glCreateBuffers(9, buffers);
+    r->frame_buffer = buffers[0], r->balls = buffers[1], r->boxes = buffers[2], r->cylinders = buffers[3];
+    r->box_mesh = buffers[4], r->cylinder_mesh = buffers[5], r->surface_vertices = buffers[6],
+    r->surface_indices = buffers[7], r->rocks = buffers[8];
+    glNamedBufferStorage(r->frame_buffer, sizeof(Frame), NULL, GL_DYNAMIC_STORAGE_BIT);
+    make_box(r->box_mesh);
+    make_cylinder(r->cylinder_mesh);
+
+    r->ball_array = instance_array(r->balls, 0);
+    r->rock_array = instance_array(r->rocks, 0);
+    r->box_array = instance_array(r->boxes, r->box_mesh);
+    r->cylinder_array = instance_array(r->cylinders, r->cylinder_mesh);
+    glCreateVertexArrays(1, &r->empty_array);
+    glCreateVertexArrays(1, &r->surface_array);
+    glVertexArrayVertexBuffer(r->surface_array, 0, r->surface_vertices, 0, sizeof(PictureVertex));
+    glVertexArrayElementBuffer(r->surface_array, r->surface_indices);
+    attribute(r->surface_array, 0, 0, 3, offsetof(PictureVertex, position));
+    attribute(r->surface_array, 1, 0, 3, offsetof(PictureVertex, normal));
+    attribute(r->surface_array, 2, 0, 1, offsetof(PictureVertex, turn));
+    return r;
+}
+
+void renderer_free(Renderer *r) {
+    if (!r) return;
+    for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
+    GLuint buffers[] = {r->frame_buffer,   r->balls,    r->rocks,         r->boxes,
+                        r->cylinders,      r->box_mesh, r->cylinder_mesh, r->surface_vertices,
+                        r->surface_indices};
+    GLuint arrays[] = {r->ball_array, r->rock_array, r->box_array, r->cylinder_array, r->surface_array, r->empty_array};
+    glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
+    glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
+    glDeleteTextures(1, &r->colormap);
+    targets_free(&r->targets);
+    free(r);
+}
+
+// --- what a frame needs on the GPU --------------------------------------------------------------------------
+
+static void upload_list(GLuint buffer, const PictureList *list) {
+    if (list->count)
+        glNamedBufferData(buffer, (GLsizeiptr)((size_t)list->count * sizeof *list->items), list->items, GL_STREAM_DRAW);
+}
+
+static void upload(Renderer *r, const Picture *p) {
+    upload_list(r->balls, &p->balls);
+    upload_list(r->rocks, &p->rocks);
+    upload_list(r->boxes, &p->boxes);
+    upload_list(r->cylinders, &p->cylinders);
+    if (r->version == p->version) return;
+    glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)p->vertex_count * sizeof *p->vertices), p->vertices,
+                      GL_STATIC_DRAW);
+    glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)p->index_count * sizeof *p->indices), p->indices,
+                      GL_STATIC_DRAW);
+    r->version = p->version;
+}
+
+static void set4(float *to, double x, double y, double z, double w) {
+    to[0] = (float)x, to[1] = (float)y, to[2] = (float)z, to[3] = (float)w;
+}
+
+// The sun's view: parallel, just around the box that is shown.
+static void aim_light(Frame *f, const Picture *p, int shadow_size) {
+    SandVec3 sun = v3_unit_or(v3_make(-0.80, -0.14, 0.78), v3_make(0, 0, 1));
+    SandVec3 x = v3_perpendicular(sun), y = v3_cross(sun, x), axes[3] = {x, y, sun};
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double bottom = fmin(p->lower.z, p->floor);
+    for (int k = 0; k < 8; k++) {
+        SandVec3 c = v3_make(k & 1 ? p->upper.x : p->lower.x, k & 2 ? p->upper.y : p->lower.y, k & 4 ? p->upper.z : bottom);
+        for (int a = 0; a < 3; a++) low[a] = fmin(low[a], v3_dot(axes[a], c)), high[a] = fmax(high[a], v3_dot(axes[a], c));
+    }
+    double scale[3], texel = 0;
+    for (int a = 0; a < 3; a++) {
+        double slack = 0.04 * (high[a] - low[a]) + p->grain;
+        low[a] -= slack, high[a] += slack;
+        scale[a] = (a < 2 ? 2 : 1) / (high[a] - low[a]);
+        if (a < 2) texel = fmax(texel, (high[a] - low[a]) / shadow_size);
+    }
+    memset(f->light, 0, sizeof f->light);
+    for (int a = 0; a < 3; a++) {
+        double axis[3] = {axes[a].x, axes[a].y, axes[a].z};
+        for (int c = 0; c < 3; c++) f->light[4 * c + a] = (float)(scale[a] * axis[c]);
+        f->light[12 + a] = (float)(a < 2 ? -scale[a] * 0.5 * (low[a] + high[a]) : -scale[a] * low[a]);
+    }
+    f->light[15] = 1;
+    set4(f->light_scale, scale[0], scale[1], scale[2], texel);
+    set4(f->sun, sun.x, sun.y, sun.z, 0.5 * texel * scale[2]);
+}
+
+// How far a shadow's edge is spread, in texels times 256: half a grain, but no wider than its few taps can fill.
+static int32_t softness(const Frame *f, const Picture *p) {
+    double texels = 0.45 * p->grain / f->light_scale[3];
+    return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
+}
+
+static void set_frame(Renderer *r, const Picture *p, const Camera *camera, const RendererDef *def, const Level *level) {
+    Frame f;
+    double aspect = (double)r->targets.width / r->targets.height;
+    double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
+    double size = 0.5 * v3_length(v3_sub(p->upper, p->lower));
+    camera_matrices(camera, aspect, f.view, f.projection);
+    aim_light(&f, p, level->shadow_size);
+    set4(f.eye, camera->eye.x, camera->eye.y, camera->eye.z, camera->orthographic ? 0 : 1);
+    set4(f.lens, half * aspect, half, camera->near, camera->far);
+    set4(f.size, r->targets.width, r->targets.height, 1.0 / r->targets.width, 1.0 / r->targets.height);
+    set4(f.moment, p->back, fmin(3.5 * p->grain, 0.2 * size), p->floor, size);
+    int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
+    int32_t mode[4] = {0, def->transparent, softness(&f, p), level->fine};
+    memcpy(f.quality, quality, sizeof quality);
+    memcpy(f.mode, mode, sizeof mode);
+    glNamedBufferSubData(r->frame_buffer, 0, sizeof f, &f);
+    glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
+}
+
+// --- drawing ------------------------------------------------------------------------------------------------
+
+static void draw_quads(const Renderer *r, const PictureList *list, GLuint array, ProgramId program) {
+    if (!list->count) return;
+    glUseProgram(r->programs[program]);
+    glBindVertexArray(array);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, list->count);
+}
+
+static void draw_balls(const Renderer *r, const Picture *p, ProgramId ball, ProgramId rock) {
+    draw_quads(r, &p->balls, r->ball_array, ball);
+    draw_quads(r, &p->rocks, r->rock_array, rock);
+}
+
+static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) {
+    if (!p->boxes.count && !p->cylinders.count) return;
+    glUseProgram(r->programs[program]);
+    glUniform1i(UNIFORM_SHADOW, program == SOLID_SHADOW);
+    glBindVertexArray(r->box_array);
+    if (p->boxes.count) glDrawArraysInstanced(GL_TRIANGLES, 0, BOX_VERTICES, p->boxes.count);
+    glBindVertexArray(r->cylinder_array);
+    if (p->cylinders.count) glDrawArraysInstanced(GL_TRIANGLES, 0, CYLINDER_VERTICES, p->cylinders.count);
+}
+
+static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program) {
+    bool glass = program == GLASS;
+    glUseProgram(r->programs[program]);
+    glUniform1i(UNIFORM_SHADOW, program == SURFACE_SHADOW);
+    glBindVertexArray(r->surface_array);
+    for (int k = 0; k < p->surface_count; k++) {
+        const PictureSurface *s = &p->surfaces[k];
+        if ((s->look == LOOK_GLASS) != glass || !s->count) continue;
+        glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
+        glUniform3fv(UNIFORM_PLACE, 1, s->position);
+        if (glass) glUniform1i(UNIFORM_MARKS, s->marks);
+        glDrawElements(GL_TRIANGLES, (GLsizei)s->count, GL_UNSIGNED_INT, (void *)(s->first * sizeof(uint32_t)));
+    }
+}
+
+static void draw_screen(const Renderer *r, ProgramId program) {
+    glUseProgram(r->programs[program]);
+    glBindVertexArray(r->empty_array);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+// State that every pass starts from. Depth is reversed: what is nearer is greater, and nothing is 0.
+static void begin(void) {
+    glClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_GREATER);
+    glDepthMask(GL_TRUE);
+    glEnable(GL_DEPTH_CLAMP); // a quad before the near plane still starts its rays
+    glDisable(GL_BLEND);
+    glDisable(GL_CULL_FACE);
+    glDisable(GL_SCISSOR_TEST);
+    glDisable(GL_FRAMEBUFFER_SRGB);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+}
+
+static void pass_shadow(Renderer *r, const Picture *p, const RendererDef *def) {
+    static const float nothing = 0;
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.shadow_pass);
+    glViewport(0, 0, r->targets.shadow_size, r->targets.shadow_size);
+    glClearNamedFramebufferfv(r->targets.shadow_pass, GL_DEPTH, 0, &nothing);
+    if (def->no_shadow) return;
+    draw_balls(r, p, BALL_SHADOW, BALL_SHADOW);
+    draw_solids(r, p, SOLID_SHADOW);
+    draw_surfaces(r, p, SURFACE_SHADOW);
+}
+
+static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
+    static const float nothing = 0, black[4] = {0};
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.first_pass);
+    glViewport(0, 0, r->targets.width, r->targets.height);
+    glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
+    glClearNamedFramebufferfv(r->targets.first_pass, GL_COLOR, 0, black);
+    glBindTextureUnit(3, r->colormap);
+    bool data = p->color != PICTURE_BODY;
+    draw_balls(r, p, data ? BALL_DATA : BALL, ROCK);
+    draw_solids(r, p, data ? SOLID_DATA : SOLID);
+    // The sides of a mesh without thickness are seen from both sides; a ray's depth is its own clip.
+    glDisable(GL_DEPTH_CLAMP);
+    draw_surfaces(r, p, SURFACE);
+    glEnable(GL_DEPTH_CLAMP);
+    if (!def->transparent) draw_screen(r, FLOOR);
+}
+
+static void pass_ambient(Renderer *r, const Level *level) {
+    glDisable(GL_DEPTH_TEST);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.ambient_pass);
+    glViewport(0, 0, (r->targets.width + level->ambient_scale - 1) / level->ambient_scale,
+               (r->targets.height + level->ambient_scale - 1) / level->ambient_scale);
+    glBindTextureUnit(0, r->targets.depth);
+    glBindTextureUnit(1, r->targets.normal);
+    draw_screen(r, AMBIENT);
+}
+
+static void pass_light(Renderer *r, const Level *level) {
+    glDisable(GL_DEPTH_TEST);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
+    glViewport(0, 0, r->targets.width, r->targets.height);
+    glDepthMask(GL_FALSE); // depth is read here
+    glBindTextureUnit(2, r->targets.ambient);
+    glBindTextureUnit(4, r->targets.shadow);
+    glBindTextureUnit(5, r->targets.color);
+    draw_screen(r, level->fine ? LIGHT : LIGHT_PLAIN);
+}
+
+// The edges of balls, over the lit picture, by the share of a pixel that they cover.
+static void pass_rims(Renderer *r, const Picture *p) {
+    glBindTextureUnit(0, 0);
+    glEnable(GL_DEPTH_TEST);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    draw_balls(r, p, p->color != PICTURE_BODY ? RIM_DATA : RIM, ROCK_RIM);
+    glDisable(GL_BLEND);
+}
+
+// All layers of glass are summed; nothing is sorted, and no depth is written.
+static void pass_glass(Renderer *r, const Picture *p) {
+    static const float nothing[4] = {0};
+    glBindTextureUnit(0, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.glass_pass);
+    glClearNamedFramebufferfv(r->targets.glass_pass, GL_COLOR, 0, nothing);
+    glEnable(GL_DEPTH_TEST);
+    glDisable(GL_DEPTH_CLAMP);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ONE);
+    draw_surfaces(r, p, GLASS);
+    glDisable(GL_BLEND);
+}
+
+static void pass_tone(Renderer *r, const RendererDef *def, const Level *level) {
+    ProgramId program = level->fine ? TONE : TONE_PLAIN;
+    glDisable(GL_DEPTH_TEST);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.out_pass);
+    glViewport(0, 0, r->targets.out_width, r->targets.out_height);
+    glBindTextureUnit(0, r->targets.light);
+    glBindTextureUnit(1, r->targets.kind);
+    glBindTextureUnit(2, r->targets.glass);
+    glUseProgram(r->programs[program]);
+    glUniform1i(UNIFORM_SAMPLES, def->samples);
+    glUniform1i(UNIFORM_TWICE, def->double_encode);
+    draw_screen(r, program);
+}
+
+bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
+                   SandError *error) {
+    const Level *level = &levels[def->quality];
+    unsigned shadow = r->targets.shadow;
+    if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
+        return false;
+    if (r->targets.shadow != shadow) r->stamp = 0;
+    bool paused = picture->stamp && picture->stamp == r->stamp && !def->no_shadow;
+    if (!paused) upload(r, picture);
+    set_frame(r, picture, camera, def, level);
+    begin();
+    if (!paused) pass_shadow(r, picture, def);
+    r->stamp = def->no_shadow ? 0 : picture->stamp;
+    pass_first(r, picture, def);
+    pass_ambient(r, level);
+    pass_light(r, level);
+    if (level->fine) pass_rims(r, picture);
+    pass_glass(r, picture);
+    pass_tone(r, def, level);
+    glDepthMask(GL_TRUE);
+    return true;
+}
+
+void renderer_show(const Renderer *r, int width, int height) {
+    glBlitNamedFramebuffer(r->targets.out_pass, 0, 0, 0, r->targets.out_width, r->targets.out_height, 0, 0, width, height,
+                           GL_COLOR_BUFFER_BIT, GL_LINEAR);
+}
+
+unsigned renderer_framebuffer(const Renderer *r) { return r->targets.out_pass; }
+
+void renderer_read_depth(const Renderer *r, int x, int y, int width, int height, float *depth) {
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, r->targets.first_pass);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    glReadPixels(x, y, width, height, GL_DEPTH_COMPONENT, GL_FLOAT, depth);
+}

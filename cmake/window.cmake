@@ -1,0 +1,80 @@
+# What pictures need: a GL loader made by glad, EGL, GLFW, stb, cglm. SAND_WINDOW is ON where all of it is found;
+# without it the program still builds, and says so when asked for a picture.
+find_path(EGL_INCLUDE_DIR EGL/egl.h)
+find_library(EGL_LIBRARY EGL)
+find_path(GLFW_INCLUDE_DIR GLFW/glfw3.h)
+find_library(GLFW_LIBRARY glfw)
+find_path(STB_INCLUDE_DIR stb/stb_image_write.h)
+find_path(CGLM_INCLUDE_DIR cglm/cglm.h)
+find_file(SAND_FONT DejaVuSans.ttf PATHS /usr/share/fonts/truetype/dejavu /usr/share/fonts/dejavu /usr/share/fonts/TTF)
+find_program(GLAD glad)
+find_program(PYTHON3 python3)
+set(glad_command ${GLAD})
+if(NOT GLAD)
+    execute_process(COMMAND ${PYTHON3} -m glad --help RESULT_VARIABLE glad_missing OUTPUT_QUIET ERROR_QUIET)
+    if(NOT glad_missing)
+        set(glad_command ${PYTHON3} -m glad)
+    endif()
+endif()
+
+set(found ON)
+set(missing "")
+foreach(what EGL_INCLUDE_DIR EGL_LIBRARY GLFW_INCLUDE_DIR GLFW_LIBRARY STB_INCLUDE_DIR CGLM_INCLUDE_DIR SAND_FONT)
+    if(NOT ${what})
+        set(found OFF)
+        list(APPEND missing ${what})
+    endif()
+endforeach()
+if(NOT glad_command)
+    set(found OFF)
+    list(APPEND missing glad)
+endif()
+option(SAND_WINDOW "Window, pictures and films (needs GLFW, EGL, glad, stb, cglm and the DejaVu font)" ${found})
+if(SAND_WINDOW AND NOT found)
+    message(FATAL_ERROR "SAND_WINDOW: not found: ${missing}")
+endif()
+if(NOT SAND_WINDOW)
+    message(STATUS "without window and films: ${missing}")
+    return()
+endif()
+
+# The loader, made at build time.
+set(glad_dir ${CMAKE_BINARY_DIR}/glad)
+add_custom_command(
+    OUTPUT ${glad_dir}/src/gl.c ${glad_dir}/include/glad/gl.h
+    COMMAND ${glad_command} --reproducible --quiet --extensions GL_KHR_debug --api gl:core=4.5 --out-path ${glad_dir} c
+    VERBATIM)
+add_library(sand_glad STATIC ${glad_dir}/src/gl.c ${glad_dir}/include/glad/gl.h)
+target_include_directories(sand_glad SYSTEM PUBLIC ${glad_dir}/include)
+
+# Shaders and colour maps travel inside the program.
+file(GLOB sand_shaders CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shaders/*)
+file(GLOB sand_assets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/assets/*.txt)
+set(shader_dir ${CMAKE_BINARY_DIR}/shaders)
+add_custom_command(
+    OUTPUT ${CMAKE_BINARY_DIR}/embedded.c
+    COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_SOURCE_DIR} -DTO=${CMAKE_BINARY_DIR} -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${sand_shaders} ${sand_assets} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+    VERBATIM)
+
+add_library(sand_picture STATIC
+    app/context.c
+    app/shader.c
+    app/camera.c
+    app/picture.c
+    app/surface.c
+    app/renderer.c
+    app/targets.c
+    app/png.c
+    app/caption.c
+    app/film.c
+    app/recorder.c
+    ${CMAKE_BINARY_DIR}/embedded.c
+)
+target_compile_definitions(sand_picture PUBLIC SAND_WINDOW=1)
+set_source_files_properties(app/caption.c PROPERTIES COMPILE_DEFINITIONS "SAND_FONT=\"${SAND_FONT}\"")
+# stb's PNG writer reads bytes as words.
+set_source_files_properties(app/png.c PROPERTIES COMPILE_OPTIONS "-fno-strict-aliasing")
+target_include_directories(sand_picture SYSTEM PUBLIC ${EGL_INCLUDE_DIR} ${GLFW_INCLUDE_DIR} ${STB_INCLUDE_DIR} ${CGLM_INCLUDE_DIR})
+find_package(Threads REQUIRED)
+target_link_libraries(sand_picture PUBLIC sand sand_glad ${EGL_LIBRARY} ${GLFW_LIBRARY} Threads::Threads m)

@@ -1,0 +1,43 @@
+#version 450 core
+// A ball as one quad. It stands at right angles to the line of sight, on the ball's nearest point: there the cone of
+// the lines of sight that touch the ball is a circle, so the quad bounds the ellipse on the screen, and lies in front.
+#include "frame.glsl"
+#include "instance.glsl"
+flat out vec4 ball;     // centre in the view, radius
+flat out vec4 rotation; // of the body
+flat out vec3 offset;   // of the ball in the body
+flat out float value;
+flat out uint tag;
+
+void main() {
+    rotation = rotation_now();
+    offset = in_offset;
+    value = in_velocity.w;
+    tag = in_tag;
+    float r = in_center.w;
+    vec3 c = (frame.view * vec4(center_now() + turn(rotation, in_offset), 1.0)).xyz;
+    ball = vec4(c, r);
+
+    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
+    // The inside of the silhouette needs no margin, its edge half a pixel and what a tiny ball is enlarged by.
+#ifdef EDGE
+    float margin = 1.2 * frame.lens.y * frame.size.w * 2.0;
+#else
+    float margin = 0.0;
+#endif
+    if (-c.z + r < frame.lens.z) {
+        gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // behind: nothing
+    } else if (frame.eye.w < 0.5) {
+        gl_Position = frame.projection * vec4(c + vec3(corner * (r + margin), r), 1.0);
+    } else {
+        float d = length(c), front = d - r;
+        vec3 axis = c / d;
+        vec3 side = normalize(abs(axis.x) < 0.6 ? vec3(0.0, axis.z, -axis.y) : vec3(axis.z, 0.0, -axis.x));
+        vec3 other = cross(axis, side);
+        float reach = front * r / sqrt(max(front * (d + r), 1e-20)) + margin * front;
+        float least = -axis.z * front - reach * (abs(side.z) + abs(other.z));
+        // So close that a corner would be behind the eye: the whole screen.
+        if (front <= 0.0 || least < 0.1 * frame.lens.z) gl_Position = vec4(corner, 1.0, 1.0);
+        else gl_Position = frame.projection * vec4(axis * front + (side * corner.x + other * corner.y) * reach, 1.0);
+    }
+}

@@ -1,0 +1,50 @@
+// What every pass knows about the frame. Lengths in metres from the picture's origin.
+layout(std140, binding = 0) uniform Frame {
+    mat4 view;
+    mat4 projection;
+    mat4 light;       // world to the shadow map: x, y in -1..1, depth 1 next to the sun
+    vec4 light_scale; // shadow map units for each metre along x, y and depth; metres for each texel
+    vec4 eye;         // position; w: 1 perspective, 0 orthographic
+    vec4 lens;        // half width and height of the view at distance 1 (orthographic: of the view); near; far
+    vec4 size;        // of the target in pixels; one over it
+    vec4 sun;         // direction to the sun; w: metres that tell near from far in a shadow
+    vec4 moment;      // seconds to go back; radius of ambient occlusion; height of the floor; size of the scene
+    ivec4 quality;    // shadow taps; ambient occlusion samples; ambient texels a pixel is averaged from, along a side; its scale
+    ivec4 mode;       // 0; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed
+} frame;
+
+// A ray through a point of the target, in the view's frame.
+void view_ray(vec2 pixel, out vec3 start, out vec3 way) {
+    vec2 at = (2.0 * pixel * frame.size.zw - 1.0) * frame.lens.xy;
+    bool perspective = frame.eye.w > 0.5;
+    start = perspective ? vec3(0.0) : vec3(at, 0.0);
+    way = perspective ? vec3(at, -1.0) : vec3(0.0, 0.0, -1.0);
+}
+
+float depth_of(float view_z) {
+    return frame.eye.w > 0.5 ? frame.lens.z / -view_z : (view_z + frame.lens.w) / (frame.lens.w - frame.lens.z);
+}
+
+float view_z_of(float depth) {
+    return frame.eye.w > 0.5 ? -frame.lens.z / depth : depth * (frame.lens.w - frame.lens.z) - frame.lens.w;
+}
+
+vec3 view_position(vec2 pixel, float depth) {
+    vec3 start, way;
+    view_ray(pixel, start, way);
+    return start + way * -view_z_of(depth);
+}
+
+vec3 to_world(vec3 direction) { return transpose(mat3(frame.view)) * direction; }
+vec3 world_position(vec3 in_view) { return to_world(in_view - frame.view[3].xyz); }
+
+vec3 turn(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
+
+float hash(uint n) {
+    n = (n ^ 61u) ^ (n >> 16);
+    n *= 9u;
+    n ^= n >> 4;
+    n *= 0x27d4eb2du;
+    n ^= n >> 15;
+    return float(n & 0xffffffu) / 16777216.0;
+}

@@ -1,0 +1,36 @@
+#version 450 core
+// Glass: sums, over all its layers, the highlights and how much of it is looked through. The last pass takes the tint
+// of that path from what is behind, then adds the highlights: the order of the layers is of no matter.
+#include "frame.glsl"
+#include "sky.glsl"
+in vec3 position;
+in vec3 normal;
+in float round;
+layout(location = 0) out vec4 out_glass; // highlights; path
+layout(location = 3) uniform bool marks;
+
+// Two tall soft boxes, left and right of the scene, and the sky.
+vec3 studio(vec3 way) {
+    vec3 right = to_world(vec3(1.0, 0.0, 0.0)), near = to_world(vec3(0.0, 0.0, 1.0));
+    float side = dot(way, right), front = dot(way, near);
+    float tall = smoothstep(-0.55, -0.35, way.z) * smoothstep(0.75, 0.55, way.z);
+    float left_box = smoothstep(0.10, 0.16, -side - 0.52) * smoothstep(0.40, 0.34, -side - 0.52) * step(-0.2, front);
+    float right_box = smoothstep(0.04, 0.08, side - 0.78) * smoothstep(0.16, 0.12, side - 0.78) * step(-0.2, front);
+    return backdrop(way) + tall * (vec3(3.2, 3.1, 2.9) * left_box + vec3(1.6, 1.8, 2.1) * right_box);
+}
+
+void main() {
+    vec3 to_eye = frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : to_world(vec3(0.0, 0.0, 1.0));
+    vec3 n = normalize(normal);
+    if (dot(n, to_eye) < 0.0) n = -n;
+    float facing = clamp(dot(n, to_eye), 0.0, 1.0);
+    float away = 1.0 - facing, away2 = away * away;
+    float mirror = 0.035 + 0.965 * away2 * away2 * away;
+    vec3 way = reflect(-to_eye, n);
+    float glint = pow(clamp(dot(way, frame.sun.xyz), 0.0, 1.0), 400.0);
+    vec3 c = 0.45 * mirror * studio(way) + 1.6 * glint * mirror * vec3(10.0);
+    float path = 1.0 / max(facing, 0.12);
+    if (marks) path += 6.0 * (1.0 - smoothstep(0.03, 0.04, abs(fract(round * 12.0) - 0.5)));
+    // A pane is faint, its edge is not.
+    out_glass = round < -1.5 ? vec4(c + vec3(0.05, 0.075, 0.08), path + 3.0) : (round < 0.0 ? 0.6 : 1.0) * vec4(c, path);
+}

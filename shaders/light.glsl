@@ -1,0 +1,53 @@
+// Light and air: the sun with its shadow, the sky, and what surfaces send back.
+layout(binding = 4) uniform sampler2DShadow shadow_map;
+
+const vec3 SUN = vec3(3.0, 2.62, 2.15);
+const vec3 SKY_LIGHT = vec3(0.36, 0.43, 0.55);
+const vec3 GROUND_LIGHT = vec3(0.20, 0.165, 0.13);
+
+float sun_light(vec3 position, vec3 normal) {
+    // Off the surface by about a texel, so that it does not shade itself.
+    float slope = 1.0 - clamp(dot(normal, frame.sun.xyz), 0.0, 1.0);
+    vec3 p = position + normal * frame.light_scale.w * (0.8 + 1.6 * slope);
+    vec3 at = (frame.light * vec4(p, 1.0)).xyz;
+    vec2 uv = 0.5 * at.xy + 0.5;
+    if (any(lessThan(uv, vec2(0.0))) || any(greaterThan(uv, vec2(1.0)))) return 1.0;
+    float ref = max(at.z + frame.sun.w, 0.0); // beyond the map's end only what is in it casts a shadow
+    int taps = frame.quality.x;
+    if (taps <= 1) return texture(shadow_map, vec3(uv, ref));
+    // A spiral, turned from pixel to pixel.
+    vec2 texel = 1.0 / vec2(textureSize(shadow_map, 0));
+    float angle = 6.2831853 * fract(52.9829189 * fract(dot(floor(gl_FragCoord.xy), vec2(0.06711056, 0.00583715))));
+    float sum = 0.0;
+    for (int i = 0; i < taps; i++) {
+        float r = sqrt((float(i) + 0.5) / float(taps)) * float(frame.mode.z)/256.0, a = angle + float(i) * 2.3999632;
+        sum += texture(shadow_map, vec3(uv + r * texel * vec2(cos(a), sin(a)), ref));
+    }
+    return sum / float(taps);
+}
+
+// Light that a surface sends to the eye. `open` is how much of the sky it sees.
+vec3 lit(vec3 color, uint look, vec3 position, vec3 normal, float open) {
+    vec3 to_eye = frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : to_world(vec3(0.0, 0.0, 1.0));
+    float facing = dot(normal, frame.sun.xyz);
+    float sun = facing > 0.0 ? facing * sun_light(position, normal) : 0.0;
+    float up = 0.5 + 0.5 * normal.z;
+    if (look == LOOK_DATA) return color * (0.50 + 0.50 * min(1.0, 1.35 * sun + 0.35 * up)) * mix(0.72, 1.0, open);
+
+    vec3 sky = mix(GROUND_LIGHT, SKY_LIGHT, up);
+    // Light that bounces between grains takes on their colour: crevices glow warm rather than grey.
+    vec3 ambient = sky * mix(open * (0.35 + 0.65 * color), vec3(open), open);
+    vec3 c = color * (SUN * sun * 0.3183 * 2.2 + ambient);
+    vec3 half_way = normalize(to_eye + frame.sun.xyz);
+    float gloss = look == LOOK_METAL ? 90.0 : look == LOOK_SAND ? 34.0 : 12.0;
+    float shine = look == LOOK_METAL ? 1.1 : look == LOOK_SAND ? 0.16 : 0.03;
+    c += SUN * sun * shine * pow(clamp(dot(normal, half_way), 0.0, 1.0), gloss);
+#ifndef PLAIN
+    float rim = 1.0 - clamp(dot(normal, to_eye), 0.0, 1.0);
+    rim *= rim;
+    rim *= rim;
+    vec3 mirrored = backdrop(reflect(-to_eye, normal));
+    c += mirrored * open * (look == LOOK_METAL ? 0.30 + 0.6 * rim : look == LOOK_SAND ? 0.10 * rim : 0.05 * rim);
+#endif
+    return c;
+}

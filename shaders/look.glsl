@@ -1,0 +1,61 @@
+// Looks: what a thing is made of. The numbers are those of PictureLook; DATA stands for a colour that means something.
+#define LOOK_SAND 0u
+#define LOOK_ROCK 1u
+#define LOOK_METAL 2u
+#define LOOK_FLOOR 3u
+#define LOOK_EARTH 4u
+#define LOOK_DATA 6u
+
+#ifdef DATA
+layout(binding = 3) uniform sampler2D colormap;
+#endif
+
+float noise(vec3 p) {
+    vec3 i = floor(p), f = p - i;
+    f = f * f * (3.0 - 2.0 * f);
+    uvec3 u = uvec3(ivec3(i) + 4096);
+    uint a = u.x * 73856093u, b = u.y * 19349663u, c = u.z * 83492791u;
+    uint a1 = a + 73856093u, b1 = b + 19349663u, c1 = c + 83492791u;
+    vec4 low = vec4(hash(a ^ b ^ c), hash(a1 ^ b ^ c), hash(a ^ b1 ^ c), hash(a1 ^ b1 ^ c));
+    vec4 high = vec4(hash(a ^ b ^ c1), hash(a1 ^ b ^ c1), hash(a ^ b1 ^ c1), hash(a1 ^ b1 ^ c1));
+    vec4 at = mix(low, high, f.z);
+    return mix(mix(at.x, at.y, f.x), mix(at.z, at.w, f.x), f.y);
+}
+
+vec3 sand_color(uint body) {
+    float h = hash(body * 2654435761u + 17u), k = hash(body + 9781u);
+    vec3 c = mix(vec3(0.60, 0.30, 0.085), vec3(0.76, 0.47, 0.18), h);
+    if (k > 0.955) c = vec3(0.12, 0.065, 0.045);
+    else if (k > 0.83) c = vec3(0.82, 0.66, 0.42);
+    else if (k > 0.70) c = vec3(0.44, 0.15, 0.045);
+    return c;
+}
+
+// The colour of a body at a point of its own frame. `fine` goes to 0 where details are smaller than a pixel.
+vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float value, out uint kept) {
+    kept = look;
+#if defined(DATA)
+    kept = LOOK_DATA;
+    return texture(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5)).rgb;
+#elif defined(ROCK)
+    float h = hash(body * 747796405u + 3u), k = hash(body + 51u);
+    vec3 base = mix(vec3(0.13, 0.12, 0.115), vec3(0.34, 0.27, 0.20), h);
+    if (k > 0.8) base = vec3(0.34, 0.18, 0.11);
+    else if (k > 0.62) base = vec3(0.46, 0.42, 0.36);
+    vec3 p = local / size * 3.0 + float(body & 255u);
+    float grain = noise(p) + fine * 0.5 * noise(p * 3.1) + fine * 0.35 * noise(p * 8.3);
+    return base * (0.42 + 0.36 * grain);
+#else
+    vec3 n = normalize(local);
+    if (look == LOOK_METAL) {
+        float band = smoothstep(0.0, 0.02, abs(abs(n.z) - 0.45) - 0.05);
+        return mix(vec3(0.03, 0.05, 0.07), vec3(0.075, 0.10, 0.125), band);
+    }
+    // A band and two caps: any turning shows.
+    vec3 base = sand_color(body);
+    float edge = 0.04 + 0.25 * (1.0 - fine);
+    float band = 1.0 - smoothstep(0.20 - edge, 0.20 + edge, abs(n.z));
+    float cap = smoothstep(0.80 - edge, 0.80 + edge, abs(n.x));
+    return base * (1.0 - fine * 0.36 * band) * (1.0 + fine * 0.22 * cap);
+#endif
+}

@@ -1,0 +1,26 @@
+#version 450 core
+// The edge of a ball's silhouette, one pixel wide: laid over what is behind by the share of the pixel that it covers.
+#include "frame.glsl"
+#include "look.glsl"
+#include "cast.glsl"
+#include "sky.glsl"
+#include "light.glsl"
+layout(binding = 2) uniform sampler2D ambient;
+layout(depth_less) out float gl_FragDepth;
+layout(location = 0) out vec4 out_light;
+layout(location = 1) out vec4 out_kind;
+
+void main() {
+    Hit hit = meet();
+    if (hit.coverage <= 0.0 || hit.coverage >= 1.0) discard;
+    gl_FragDepth = min(depth_of(hit.position.z), gl_FragCoord.z);
+    vec3 normal = to_world(hit.normal);
+    uint look;
+    vec3 color = color_of(hit, normal, look);
+    // The occlusion a little further in, where the ball itself is seen.
+    vec2 inwards = -normalize(hit.normal.xy + vec2(1e-6)) * min(2.0, hit.pixels);
+    float open = texture(ambient, (gl_FragCoord.xy + inwards) * frame.size.zw).r;
+    vec3 c = lit(color, look, world_position(hit.position), normal, open);
+    out_light = vec4(c, hit.coverage);
+    out_kind = vec4(look == LOOK_DATA ? 1.0 : 0.0, 1.0, 0.0, hit.coverage);
+}

@@ -1,0 +1,22 @@
+#version 450 core
+// A box or a cylinder: a mesh of half size 1, stretched and placed.
+#include "frame.glsl"
+#include "instance.glsl"
+layout(location = 6) in vec3 in_position;
+layout(location = 7) in vec3 in_normal;
+layout(location = 0) uniform bool for_shadow;
+out vec3 position;
+out vec3 normal;
+out vec3 local;
+flat out float value;
+flat out uint tag;
+
+void main() {
+    vec4 q = rotation_now();
+    local = in_position;
+    position = center_now() + turn(q, in_position * in_offset);
+    normal = turn(q, normalize(in_normal / in_offset));
+    value = in_velocity.w;
+    tag = in_tag;
+    gl_Position = for_shadow ? frame.light * vec4(position, 1.0) : frame.projection * frame.view * vec4(position, 1.0);
+}

@@ -1,0 +1,546 @@
+// Pictures, drawn off-screen by Mesa's software renderer, which gives the same bits from run to run.
+//   test_picture            all tests
+//   test_picture golden     draws the golden pictures anew (`make golden`); look at each before committing it
+//   test_picture window     the same pixels in a window, which needs a display
+//   test_picture fps        how fast it draws, for a person to read
+#include "lab.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <glad/gl.h>
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_ONLY_PNG
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#include <stb/stb_image.h>
+
+#include "../app/context.h"
+#include "../app/png.h"
+#include "../app/renderer.h"
+
+static Context *context;
+static Renderer *renderer;
+
+static int open_all(void **state) {
+    (void)state;
+    SandError error = {""};
+    ContextDef def = context_default();
+    def.software = true;
+    context = context_create(&def, &error);
+    renderer = context ? renderer_create(&error) : NULL;
+    if (!renderer) fprintf(stderr, "%s\n", error.text);
+    return renderer ? 0 : -1;
+}
+
+static int close_all(void **state) {
+    (void)state;
+    renderer_free(renderer);
+    context_free(context);
+    return 0;
+}
+
+// An error that the driver reported in any test fails the next look at it.
+static void no_errors(void) {
+    if (context_error_count(context))
+        fail_msg("the driver reported %d errors, the first: %s", context_error_count(context), context_error(context));
+}
+
+static void draw(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
+    SandError error = {""};
+    if (!renderer_draw(renderer, p, camera, def, width, height, &error)) fail_msg("%s", error.text);
+    no_errors();
+}
+
+// RGBA, rows from the top down.
+static unsigned char *read_back(int width, int height) {
+    size_t row = (size_t)width * 4;
+    unsigned char *up = malloc(row * (size_t)height), *down = malloc(row * (size_t)height);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(renderer));
+    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, up);
+    for (int y = 0; y < height; y++) memcpy(down + (size_t)y * row, up + (size_t)(height - 1 - y) * row, row);
+    free(up);
+    return down;
+}
+
+// --- one ball against its analytic projection ---------------------------------------------------------------
+
+enum { WIDE = 640, HIGH = 360 };
+static const double NEAR_PLANE = 0.5;
+
+typedef struct Edges {
+    bool any;
+    double low, high; // in pixels
+} Edges;
+
+// Whether the line of sight at a point of the picture meets the ball (at c in the view) beyond the near plane.
+static bool covered(SandVec3 c, double r, double half_width, double half_height, bool orthographic, double px, double py) {
+    double x = (2 * px / WIDE - 1) * half_width, y = (2 * py / HIGH - 1) * half_height;
+    SandVec3 start = orthographic ? v3_make(x, y, 0) : v3_make(0, 0, 0);
+    SandVec3 way = orthographic ? v3_make(0, 0, -1) : v3_make(x, y, -1); // one metre deep, so lengths along it are depths
+    SandVec3 to = v3_sub(c, start);
+    double k = v3_dot(way, way), along = v3_dot(to, way), disc = along * along - k * (v3_dot(to, to) - r * r);
+    return disc > 0 && (along + sqrt(disc)) / k > NEAR_PLANE;
+}
+
+// Where the silhouette crosses a row of pixels, to 1/64 of a pixel.
+static Edges row_edges(SandVec3 c, double r, double half_width, double half_height, bool orthographic, double pixel_y) {
+    Edges e = {0};
+    for (int i = 0; i < 64 * WIDE; i++) {
+        double x = (i + 0.5) / 64;
+        if (!covered(c, r, half_width, half_height, orthographic, x, pixel_y)) continue;
+        if (!e.any) e.any = true, e.low = x;
+        e.high = x;
+    }
+    return e;
+}
+
+// The first place, from this side, where the coverage reaches one half.
+static double measured_edge(const unsigned char *row, int from, int step) {
+    double before = 0;
+    for (int x = from; x >= 0 && x < WIDE; x += step) {
+        double now = row[4 * x + 3] / 255.0;
+        if (now >= 0.5) {
+            double back = now > before ? (now - 0.5) / (now - before) : 0;
+            return x + 0.5 - step * back;
+        }
+        before = now;
+    }
+    return -1;
+}
+
+static Picture one_ball(SandVec3 center, double radius) {
+    static PictureInstance ball;
+    ball = (PictureInstance){
+        {(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
+    Picture p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
+    p.balls = (PictureList){&ball, 1, 1};
+    return p;
+}
+
+// Looks along +y; the ball is given in the view's frame: right, up, and backwards.
+static void check_ball(SandVec3 c, double r, bool orthographic, int least_rows) {
+    Camera camera = {.eye = {0, 0, 0},
+                     .target = {0, 1, 0},
+                     .orthographic = orthographic,
+                     .angle = 1.6,
+                     .height = 4,
+                     .near = 0.5,
+                     .far = 50};
+    Picture p = one_ball(v3_make(c.x, -c.z, c.y), r);
+    RendererDef def = renderer_default();
+    def.transparent = true;
+    draw(&p, &camera, &def, WIDE, HIGH);
+    unsigned char *pixels = read_back(WIDE, HIGH);
+    double half_height = orthographic ? 2 : tan(0.8), half_width = half_height * WIDE / HIGH;
+
+    // The silhouette, within half a pixel; in fact it is far better.
+    int rows = 0;
+    double worst = 0;
+    for (int y = 2; y < HIGH - 2; y++) {
+        Edges e = row_edges(c, r, half_width, half_height, orthographic, HIGH - y - 0.5);
+        if (!e.any || e.high - e.low < 6) continue;
+        const unsigned char *row = pixels + (size_t)y * WIDE * 4;
+        // Across the edge, not along the row: where the edge is level, a small distance is a long way along a row.
+        Edges above = row_edges(c, r, half_width, half_height, orthographic, HIGH - y);
+        if (!above.any) continue;
+        double lean_low = hypot(1, 2 * (above.low - e.low)), lean_high = hypot(1, 2 * (above.high - e.high));
+        if (e.low > 1 && e.low < WIDE - 4) worst = fmax(worst, fabs(measured_edge(row, 0, 1) - e.low) / lean_low), rows++;
+        if (e.high < WIDE - 1 && e.high > 4)
+            worst = fmax(worst, fabs(measured_edge(row, WIDE - 1, -1) - e.high) / lean_high), rows++;
+    }
+    if (rows < least_rows) fail_msg("only %d edges were seen", rows);
+    print_message("largest distance from the analytic silhouette: %.3f pixels\n", worst);
+    if (worst > 0.5) fail_msg("the silhouette is off by %.3f pixels", worst);
+
+    // The depth, at every pixel that has one.
+    float *depth = malloc(WIDE * HIGH * sizeof *depth);
+    renderer_read_depth(renderer, 0, 0, WIDE, HIGH, depth);
+    int seen = 0;
+    for (int y = 0; y < HIGH; y++)
+        for (int x = 0; x < WIDE; x++) {
+            double d = depth[y * WIDE + x];
+            if (d <= 0) continue;
+            double at_x = (2 * (x + 0.5) / WIDE - 1) * half_width, at_y = (2 * (y + 0.5) / HIGH - 1) * half_height;
+            SandVec3 start = orthographic ? v3_make(at_x, at_y, 0) : v3_make(0, 0, 0);
+            SandVec3 way = v3_unit_or(orthographic ? v3_make(0, 0, -1) : v3_make(at_x, at_y, -1), v3_make(0, 0, -1));
+            SandVec3 to = v3_sub(c, start);
+            double along = v3_dot(to, way), inside = r * r - v3_dot(to, to) + along * along;
+            assert_true(inside > 0);
+            double z = -(along - sqrt(inside)) * way.z;
+            if (z < 0.5) z = 0.5; // cut by the near plane
+            double got = orthographic ? 50 - d * 49.5 : 0.5 / d;
+            // Grazing rays magnify rounding: a ray's angle is known to some 1e-6 of a pixel.
+            NEAR(got, z, 2e-5 * (1 + z) * (1 + r / sqrt(inside)));
+            seen++;
+        }
+    assert_true(seen > 20);
+    free(depth);
+    free(pixels);
+}
+
+static void test_ball_in_the_middle(void **state) { (void)state, check_ball(v3_make(0.1, 0.05, -5), 1, false, 100); }
+static void test_ball_at_the_edge_of_a_wide_view(void **state) {
+    (void)state;
+    check_ball(v3_make(5.5, 2.5, -4), 0.8, false, 60);
+    check_ball(v3_make(-6, -2.8, -4), 0.5, false, 30);
+}
+static void test_ball_across_the_near_plane(void **state) {
+    (void)state;
+    check_ball(v3_make(0.15, 0.1, -0.6), 0.3, false, 60);
+    check_ball(v3_make(0.5, 0.0, -0.55), 0.25, false, 40);
+}
+static void test_ball_in_an_orthographic_view(void **state) {
+    (void)state;
+    check_ball(v3_make(1.5, -0.7, -7), 0.9, true, 100);
+    check_ball(v3_make(-3.2, 1.2, -0.6), 0.4, true, 60); // and cut by the near plane
+}
+
+// A ball around the eye fills the picture, and one behind it shows nothing.
+static void test_ball_around_and_behind_the_eye(void **state) {
+    (void)state;
+    Camera camera = {.target = {0, 1, 0}, .angle = 1.6, .near = 0.5, .far = 50};
+    RendererDef def = renderer_default();
+    def.transparent = true;
+    for (int behind = 0; behind < 2; behind++) {
+        Picture p = one_ball(v3_make(0, behind ? -3 : 0, 0), 2);
+        draw(&p, &camera, &def, WIDE, HIGH);
+        unsigned char *pixels = read_back(WIDE, HIGH);
+        for (int i = 0; i < WIDE * HIGH; i++) assert_int_equal(pixels[4 * i + 3], behind ? 0 : 255);
+        free(pixels);
+    }
+}
+
+// --- the instant of a frame ---------------------------------------------------------------------------------
+
+// A ball in free fall, in steps of 0.01 s, shown 60 times a second. Positions of the scheme are z_n = -g h^2 n (n + 1) / 2
+// at the steps and straight between them: that is what frame k must show, and not the nearest step.
+static void test_free_fall_at_frame_times(void **state) {
+    (void)state;
+    const double h = 0.01, fps = 60, half = 8;
+    SandWorld world = lab_world(0);
+    lab_body(&world, 0, 0.5, v3_make(0, 0, 0));
+    world.step = h, world.lower = v3_make(-100, -100, -100), world.upper = v3_make(100, 100, 100);
+    SandSimulation *sim = lab_exact(&world);
+    const SandWorld *w = sand_simulation_world(sim);
+    Picture p;
+    SandError error = {""};
+    assert_true(picture_init(&p, w, v3_make(-8, -8, -8), v3_make(8, 8, 8), &error));
+    Camera camera = {
+        .eye = {0, -30, 0}, .target = {0, 0, 0}, .orthographic = true, .height = 2 * half, .near = 1, .far = 100};
+    RendererDef def = renderer_default();
+    def.transparent = true;
+    for (int k = 0; k < 60; k++) {
+        double t = k / fps;
+        while (w->time < t - 1e-9 * h) lab_step(sim);
+        assert_true(picture_take(&p, w, sim, t, PICTURE_BODY, &error));
+        if (k % 7) continue;
+        draw(&p, &camera, &def, WIDE, HIGH);
+        unsigned char *pixels = read_back(WIDE, HIGH);
+        double sum = 0, moment = 0;
+        for (int i = 0; i < WIDE * HIGH; i++) sum += pixels[4 * i + 3], moment += pixels[4 * i + 3] * (i / WIDE + 0.5);
+        double shown = half - moment / sum * 2 * half / HIGH;
+        int n = (int)floor(t / h + 1e-9);
+        double at = -0.5 * GRAVITY * h * h * n * (n + 1), wanted = at - (t - n * h) * GRAVITY * h * (n + 1);
+        NEAR(shown, wanted, 0.5 * 2 * half / HIGH); // half a pixel
+        free(pixels);
+    }
+    picture_free(&p);
+    sand_simulation_free(sim);
+}
+
+// --- golden pictures ----------------------------------------------------------------------------------------
+
+typedef struct Golden {
+    const char *scene;
+    int bodies;
+    double seconds; // the stored state's time
+    PictureColor color;
+    const char *camera;
+} Golden;
+
+static const Golden goldens[] = {
+    {"hourglass", 600, 1.2, PICTURE_BODY, "default"}, {"rubble", 150, 1.5, PICTURE_BODY, "default"},
+    {"drum", 500, 1.5, PICTURE_SPEED, "default"},     {"heavy", 0, 1.2, PICTURE_BODY, "low"},
+    {"cylinder", 500, 1, PICTURE_BODY, "corner"},
+};
+enum { GOLDENS = sizeof goldens / sizeof *goldens, GOLDEN_WIDE = 480, GOLDEN_HIGH = 270 };
+
+// A stored state: time, then position, rotation, velocity and spin of each body, as floats.
+enum { STORED = 13 };
+
+static void golden_path(const Golden *g, const char *ending, char *path, size_t size) {
+    snprintf(path, size, "%s/tests/golden/%s.%s", SAND_SOURCE_DIR, g->scene, ending);
+}
+
+static void store_state(const Golden *g, const char *path) {
+    SandSimulation *sim = lab_scene(g->scene, g->bodies, 2, SAND_FLOAT);
+    const SandWorld *w = sand_simulation_world(sim);
+    lab_run(sim, (int)(g->seconds / w->step));
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fwrite(&w->time, sizeof w->time, 1, file);
+    for (int i = 0; i < w->body_count; i++) {
+        SandVec3 x = w->position[i], v = w->velocity[i], s = w->spin[i];
+        SandQuat q = w->rotation[i];
+        float row[STORED] = {(float)x.x, (float)x.y, (float)x.z, (float)q.w, (float)q.x, (float)q.y, (float)q.z,
+                             (float)v.x, (float)v.y, (float)v.z, (float)s.x, (float)s.y, (float)s.z};
+        fwrite(row, sizeof row, 1, file);
+    }
+    assert_int_equal(fclose(file), 0);
+    sand_simulation_free(sim);
+}
+
+// Draws the scene as the stored state has it, between two steps.
+static unsigned char *draw_golden(const Golden *g, const RendererDef *def) {
+    char path[600];
+    SandError error = {""};
+    SandScene scene;
+    SandSceneOptions options = {.bodies = g->bodies};
+    if (!sand_scene_load(&scene, g->scene, &options, &error)) fail_msg("%s", error.text);
+    SandWorld *w = &scene.world;
+    golden_path(g, "state", path, sizeof path);
+    FILE *file = fopen(path, "rb");
+    if (!file) fail_msg("%s is missing; `make golden` makes it", path);
+    assert_int_equal(fread(&w->time, sizeof w->time, 1, file), 1);
+    for (int i = 0; i < w->body_count; i++) {
+        float row[STORED];
+        assert_int_equal(fread(row, sizeof row, 1, file), 1);
+        w->position[i] = v3_make(row[0], row[1], row[2]);
+        w->rotation[i] = (SandQuat){row[3], row[4], row[5], row[6]};
+        w->velocity[i] = v3_make(row[7], row[8], row[9]);
+        w->spin[i] = v3_make(row[10], row[11], row[12]);
+    }
+    fclose(file);
+
+    Picture p;
+    Camera camera;
+    if (!picture_init(&p, w, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
+    assert_true(picture_take(&p, w, NULL, w->time - 0.4 * w->step, g->color, &error));
+    assert_true(camera_frame(&camera, g->camera, p.lower, p.upper, (double)GOLDEN_WIDE / GOLDEN_HIGH));
+    draw(&p, &camera, def, GOLDEN_WIDE, GOLDEN_HIGH);
+    picture_free(&p);
+    sand_scene_free(&scene);
+    return read_back(GOLDEN_WIDE, GOLDEN_HIGH);
+}
+
+static RendererDef golden_look(void) {
+    RendererDef def = renderer_default();
+    def.quality = QUALITY_HIGH;
+    return def;
+}
+
+// The share of pixels with a channel off by more than 8/255. Other processors round otherwise: up to 0.5 % may be.
+static double share_off(const unsigned char *a, const unsigned char *b, unsigned char *difference) {
+    int off = 0;
+    for (int i = 0; i < GOLDEN_WIDE * GOLDEN_HIGH; i++) {
+        int most = 0;
+        for (int c = 0; c < 3; c++) {
+            int d = abs(a[4 * i + c] - b[4 * i + c]);
+            most = d > most ? d : most;
+            if (difference) difference[3 * i + c] = (unsigned char)(d * 8 > 255 ? 255 : d * 8);
+        }
+        off += most > 8;
+    }
+    return (double)off / (GOLDEN_WIDE * GOLDEN_HIGH);
+}
+
+static unsigned char *load_golden(const Golden *g) {
+    char path[600];
+    int w, h, channels;
+    golden_path(g, "png", path, sizeof path);
+    unsigned char *pixels = stbi_load(path, &w, &h, &channels, 4);
+    if (!pixels) fail_msg("%s cannot be read; `make golden` makes it", path);
+    assert_int_equal(w, GOLDEN_WIDE);
+    assert_int_equal(h, GOLDEN_HIGH);
+    return pixels;
+}
+
+static void test_golden_pictures(void **state) {
+    (void)state;
+    static unsigned char difference[GOLDEN_WIDE * GOLDEN_HIGH * 3];
+    int failures = 0;
+    for (int k = 0; k < GOLDENS; k++) {
+        RendererDef def = golden_look();
+        unsigned char *wanted = load_golden(&goldens[k]), *got = draw_golden(&goldens[k], &def);
+        double off = share_off(got, wanted, difference);
+        if (off > 0.005) {
+            char path[200];
+            SandError error;
+            snprintf(path, sizeof path, "difference_%s.png", goldens[k].scene);
+            png_write(path, GOLDEN_WIDE, GOLDEN_HIGH, 3, difference, &error);
+            print_error("%s: %.2f %% of the pixels are off; see %s\n", goldens[k].scene, 100 * off, path);
+            failures++;
+        }
+        free(got);
+        stbi_image_free(wanted);
+    }
+    assert_int_equal(failures, 0);
+}
+
+// The comparison must notice what commonly goes wrong.
+static void test_faults_are_noticed(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        RendererDef no_shadow = golden_look(), twice = golden_look(), right = golden_look();
+        no_shadow.no_shadow = true, twice.double_encode = true;
+        unsigned char *wanted = load_golden(&goldens[k]);
+        unsigned char *dark = draw_golden(&goldens[k], &no_shadow), *pale = draw_golden(&goldens[k], &twice),
+                      *good = draw_golden(&goldens[k], &right);
+        assert_true(share_off(dark, wanted, NULL) > 0.005);
+        assert_true(share_off(pale, wanted, NULL) > 0.005);
+        size_t row = GOLDEN_WIDE * 4;
+        unsigned char *flipped = malloc(row * GOLDEN_HIGH);
+        for (int y = 0; y < GOLDEN_HIGH; y++)
+            memcpy(flipped + (size_t)y * row, good + (size_t)(GOLDEN_HIGH - 1 - y) * row, row);
+        assert_true(share_off(flipped, wanted, NULL) > 0.005);
+        free(flipped), free(dark), free(pale), free(good);
+        stbi_image_free(wanted);
+    }
+}
+
+// A data colour that faces the sun is the legend's, to a step or two: no tone curve bends it.
+static void test_data_colors_bypass_the_tone_map(void **state) {
+    (void)state;
+    Picture p = one_ball(v3_make(0, 6, 0), 1);
+    p.color = PICTURE_SPEED;
+    p.balls.items[0].value = 1;
+    // From where the sun is, so that the middle of the ball faces it.
+    Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
+    RendererDef def = renderer_default();
+    draw(&p, &camera, &def, WIDE, HIGH);
+    unsigned char *pixels = read_back(WIDE, HIGH), *middle = pixels + 4 * (HIGH / 2 * WIDE + WIDE / 2);
+    NEAR(middle[0], 0xfd, 3);
+    NEAR(middle[1], 0xe7, 3);
+    NEAR(middle[2], 0x25, 3);
+    free(pixels);
+}
+
+static void renew(void) {
+    for (int k = 0; k < GOLDENS; k++) {
+        char path[600];
+        SandError error = {""};
+        RendererDef def = golden_look();
+        golden_path(&goldens[k], "state", path, sizeof path);
+        if (access(path, R_OK) != 0) store_state(&goldens[k], path);
+        unsigned char *pixels = draw_golden(&goldens[k], &def);
+        golden_path(&goldens[k], "png", path, sizeof path);
+        for (int i = 0; i < GOLDEN_WIDE * GOLDEN_HIGH; i++) memmove(pixels + 3 * i, pixels + 4 * i, 3);
+        if (!png_write(path, GOLDEN_WIDE, GOLDEN_HIGH, 3, pixels, &error)) fprintf(stderr, "%s\n", error.text);
+        printf("%s\n", path);
+        free(pixels);
+    }
+}
+
+// --- how fast -----------------------------------------------------------------------------------------------
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void measure(int bodies) {
+    static const int sizes[][2] = {{640, 360}, {1280, 720}, {1920, 1080}};
+    SandSimulation *sim = lab_scene("hourglass", bodies, 2, SAND_FLOAT);
+    SandScene scene;
+    SandSceneOptions options = {.bodies = bodies};
+    SandError error = {""};
+    Picture p;
+    Camera camera;
+    if (!sand_scene_load(&scene, "hourglass", &options, &error)) return;
+    lab_run(sim, bodies <= 5000 ? 100 : 5);
+    const SandWorld *w = sand_simulation_world(sim);
+    if (!picture_init(&p, w, scene.view_lower, scene.view_upper, &error)) return;
+    for (int s = 0; s < 3; s++)
+        for (int k = 0; k < 2 * QUALITY_COUNT; k++) {
+            int q = k / 2;
+            bool paused = k % 2;
+            RendererDef def = renderer_default();
+            def.quality = (RendererQuality)q;
+            camera_frame(&camera, "default", p.lower, p.upper, 16.0 / 9);
+            int frames = 0;
+            double begin = 0;
+            while (frames < 4 || (seconds_now() - begin < 1.5 && frames < 1000)) {
+                if (frames == 1) begin = seconds_now(); // the first makes the targets
+                if (!paused || !frames) picture_take(&p, w, sim, w->time, PICTURE_BODY, &error);
+                draw(&p, &camera, &def, sizes[s][0], sizes[s][1]);
+                glFinish();
+                frames++;
+            }
+            printf("%d balls, %d x %d, %s, %s: %.1f frames a second, %s\n", p.balls.count, sizes[s][0], sizes[s][1],
+                   renderer_quality_names[q], paused ? "paused" : "moving", (frames - 1) / (seconds_now() - begin),
+                   context_renderer(context));
+            fflush(stdout);
+        }
+    picture_free(&p);
+    sand_scene_free(&scene);
+    sand_simulation_free(sim);
+}
+
+// --- the window ---------------------------------------------------------------------------------------------
+
+// The picture in a window has the colours of the off-screen one, at the framebuffer's own size.
+static void test_window_shows_the_picture(void **state) {
+    (void)state;
+    int width, height;
+    context_poll(context);
+    context_size(context, &width, &height);
+    assert_true(width > 0 && height > 0 && context_scale(context) > 0 && context_window(context));
+    Picture p = one_ball(v3_make(0, 6, 0), 1);
+    Camera camera = {.eye = {0, 0, 2}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
+    RendererDef def = renderer_default();
+    draw(&p, &camera, &def, width, height);
+    unsigned char *wanted = read_back(width, height), *got = malloc((size_t)width * (size_t)height * 4);
+    renderer_show(renderer, width, height);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    glReadBuffer(GL_BACK);
+    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, got);
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < 3 * width; x++)
+            assert_int_equal(got[((height - 1 - y) * width + x / 3) * 4 + x % 3], wanted[(y * width + x / 3) * 4 + x % 3]);
+    context_swap(context);
+    assert_false(context_closing(context));
+    context_close(context);
+    assert_true(context_closing(context));
+    no_errors();
+    free(wanted), free(got);
+}
+
+static int open_window(void **state) {
+    (void)state;
+    SandError error = {""};
+    ContextDef def = context_default();
+    def.window = true, def.width = 320, def.height = 200;
+    context = context_create(&def, &error);
+    renderer = context ? renderer_create(&error) : NULL;
+    if (!renderer) fprintf(stderr, "%s\n", error.text);
+    return renderer ? 0 : -1;
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "window") == 0) {
+        const struct CMUnitTest tests[] = {cmocka_unit_test(test_window_shows_the_picture)};
+        return cmocka_run_group_tests_name("window", tests, open_window, close_all);
+    }
+    if (argc > 1) {
+        if (open_all(NULL) != 0) return 1;
+        if (strcmp(argv[1], "golden") == 0) renew();
+        if (strcmp(argv[1], "fps") == 0) measure(argc > 2 ? atoi(argv[2]) : 3000);
+        return close_all(NULL);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ball_in_the_middle),
+        cmocka_unit_test(test_ball_at_the_edge_of_a_wide_view),
+        cmocka_unit_test(test_ball_across_the_near_plane),
+        cmocka_unit_test(test_ball_in_an_orthographic_view),
+        cmocka_unit_test(test_ball_around_and_behind_the_eye),
+        cmocka_unit_test(test_free_fall_at_frame_times),
+        cmocka_unit_test(test_data_colors_bypass_the_tone_map),
+        cmocka_unit_test(test_golden_pictures),
+        cmocka_unit_test(test_faults_are_noticed),
+    };
+    return cmocka_run_group_tests_name("picture", tests, open_all, close_all);
+}
