@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 extern "C" {
-typedef bool SolveText(const SandTextLayout *layout, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
-                       SandError *error);
+typedef bool SolveText(const SandTextLayout *layout, const SandProblem *problem, const SandSolveDef *def,
+                       SandSolution *solution, SandError *error);
 SolveText sand_cuda_solve_1f, sand_cuda_solve_1r, sand_cuda_solve_3f, sand_cuda_solve_3r;
 }
 
@@ -21,6 +21,8 @@ extern "C" int sand_cuda_devices(SandError *why) {
 extern "C" bool sand_cuda_solve(const SandTextLayout *layout, const SandProblem *problem, int rows, const SandSolveDef *def,
                                 SandSolution *solution, SandError *error) {
     bool radial = problem->radial;
-    SolveText *text = rows == 1 ? (radial ? sand_cuda_solve_1r : sand_cuda_solve_1f) : radial ? sand_cuda_solve_3r : sand_cuda_solve_3f;
+    SolveText *text = rows == 1 ? (radial ? sand_cuda_solve_1r : sand_cuda_solve_1f)
+                      : radial  ? sand_cuda_solve_3r
+                                : sand_cuda_solve_3f;
     return text(layout, problem, def, solution, error);
 }

@@ -11,8 +11,8 @@ int sand_cuda_devices(SandError *why);
 
 // Solves on the device what a CPU text in float has laid out, and fills impulse, status, iterations, seconds and
 // metrics of the solution, whose impulses must have room. `rows` says which text it was.
-bool sand_cuda_solve(const SandTextLayout *layout, const SandProblem *problem, int rows, const SandSolveDef *def, SandSolution *solution,
-                     SandError *error);
+bool sand_cuda_solve(const SandTextLayout *layout, const SandProblem *problem, int rows, const SandSolveDef *def,
+                     SandSolution *solution, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@
 #define SAND_REAL float
 #include "solve.h"
 
-#include "sim/spmd.h"
+#include "spmd_cuda.h"
 
 #include <string.h>
 #include <vector>
@@ -36,8 +36,8 @@ struct Arena {
     }
 };
 
-extern "C" bool SAND_CUDA_SOLVE(const SandTextLayout *layout, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
-                                SandError *error) {
+extern "C" bool SAND_CUDA_SOLVE(const SandTextLayout *layout, const SandProblem *problem, const SandSolveDef *def,
+                                SandSolution *solution, SandError *error) {
     Arena arena;
     Run run;
     if (layout->operator_bytes != sizeof(Op)) return sand_fail(error, "the layout is not that of this solver");
@@ -61,15 +61,19 @@ extern "C" bool SAND_CUDA_SOLVE(const SandTextLayout *layout, const SandProblem 
 
     int device = 0, processors = 0, fit = 0;
     if (arena.error == cudaSuccess) arena.error = cudaGetDevice(&device);
-    if (arena.error == cudaSuccess) arena.error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (arena.error == cudaSuccess) arena.error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, solve_kernel, SAND_CUDA_THREADS, 0);
+    if (arena.error == cudaSuccess)
+        arena.error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (arena.error == cudaSuccess)
+        arena.error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, solve_kernel, SAND_CUDA_THREADS, 0);
     int blocks = processors * (fit < 1 ? 1 : fit > 2 ? 2 : fit);
     double *partials = (double *)arena.copy(NULL, 2 * (size_t)blocks * SAND_MAX_SUMS * sizeof(double));
     void *arguments[] = {&on_device, &partials};
-    if (arena.error == cudaSuccess) arena.error = cudaLaunchCooperativeKernel((const void *)solve_kernel, blocks, SAND_CUDA_THREADS, arguments, 0, 0);
+    if (arena.error == cudaSuccess)
+        arena.error = cudaLaunchCooperativeKernel((const void *)solve_kernel, blocks, SAND_CUDA_THREADS, arguments, 0, 0);
     if (arena.error == cudaSuccess) arena.error = cudaMemcpy(&run, on_device, sizeof run, cudaMemcpyDeviceToHost);
     std::vector<real> best((size_t)run.solve.op.n * SAND_ROWS + 1);
-    if (arena.error == cudaSuccess) arena.error = cudaMemcpy(best.data(), run.solve.vector[run.solve.best], vector, cudaMemcpyDeviceToHost);
+    if (arena.error == cudaSuccess)
+        arena.error = cudaMemcpy(best.data(), run.solve.vector[run.solve.best], vector, cudaMemcpyDeviceToHost);
     if (arena.error != cudaSuccess) return sand_fail(error, "CUDA: %s", cudaGetErrorString(arena.error));
 
     for (int64_t i = 0; i < run.solve.op.blocks; i++) {

@@ -1,26 +1,26 @@
 // The words of sim/spmd.h for a persistent cooperative kernel: all threads of the grid are the team, a barrier is a
 // grid barrier, and a sum is added block by block in double, in the same order every time.
 #pragma once
+#include "sim/base.h"
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <math.h>
 
+typedef SAND_REAL real;
+
 #define SAND_INLINE static __device__ __forceinline__
 #define SAND_TEXT static __device__
 
-#define REAL_TINY ((real)1e-30)
-SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
-SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
-SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }
-SAND_INLINE real real_ma(real a, real b, real c) { return sizeof(real) == 4 ? (real)fmaf((float)a, (float)b, (float)c) : (real)fma((double)a, (double)b, (double)c); }
+#define REAL_FUSED 1
+#include "sim/spmd_common.inl"
 
 enum { SAND_CUDA_THREADS = 512 }; // of a block
 
 // One thread of the grid.
 typedef struct Worker {
     int64_t thread, threads;
-    unsigned parity;   // which of the two tables of partial sums is in use
-    double *partials;  // 2 x blocks x SAND_MAX_SUMS
+    unsigned parity;  // which of the two tables of partial sums is in use
+    double *partials; // 2 x blocks x SAND_MAX_SUMS
 } Worker;
 
 SAND_INLINE Worker worker_make(double *partials) {
@@ -104,25 +104,15 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
 #define SAND_EACH(w, i, n) for (int64_t i = (w)->thread; i < (n); i += (w)->threads)
 #define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
 #define SAND_FOR_SUM(w, i, n, sum) SAND_EACH(w, i, n)
-#define SAND_AT(i) at_of(i)
+#define SAND_AT(i) at_of(i) // blocks lie in tiles as on the CPU, which suits a warp as well
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
 #define SAND_TOP(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
-
-// Where a block lies: as on the CPU, in tiles, which is as good for a warp.
-typedef struct At {
-    int64_t tile, lane;
-} At;
-SAND_INLINE At at_of(int64_t i) {
-    At at = {i & ~(int64_t)(SAND_LANES - 1), i & (SAND_LANES - 1)};
-    return at;
-}
-SAND_INLINE int64_t at_block(At at) { return at.tile + at.lane; }
-SAND_INLINE int64_t at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }
 
 // Four numbers that are loaded, stored and worked on as one.
 typedef struct __align__(4 * sizeof(real)) Four {
     real x, y, z, w;
-} Four;
+}
+Four;
 SAND_INLINE Four four_make(real x, real y, real z, real w) {
     Four f = {x, y, z, w};
     return f;

@@ -9,17 +9,17 @@ typedef enum SandBoundaryKind {
     SAND_BOX_WALLS,  // inside: six planes; outside: a solid block
     SAND_REVOLUTION, // a profile (radius, height) turned about z: cylinder, cone frustum, the glass
     SAND_SPHERE_WALL,
-    SAND_MESH,       // triangles, counter-clockwise seen from the allowed side
+    SAND_MESH, // triangles, counter-clockwise seen from the allowed side
 } SandBoundaryKind;
 
 typedef enum SandSide { SAND_INSIDE, SAND_OUTSIDE } SandSide; // where the bodies are
 
 // How a boundary moves. The pose is a closed function of time, so that every step lands exactly.
 typedef struct SandMotion {
-    SandVec3 velocity; // m/s
-    SandVec3 center;   // m, a point on the axis of turning at time 0
-    SandVec3 axis;     // direction of the axis; any length
-    double rate;       // rad/s about the axis
+    SandVec3 velocity;  // m/s
+    SandVec3 center;    // m, a point on the axis of turning at time 0
+    SandVec3 axis;      // direction of the axis; any length
+    double rate;        // rad/s about the axis
     double start, stop; // s; it moves between these times (stop <= start: for ever)
 } SandMotion;
 
@@ -30,17 +30,17 @@ typedef struct SandBoundary {
     SandSide side;
     char name[SAND_NAME];
     int material;
-    SandPose pose;       // at time 0: where the local frame is
+    SandPose pose; // at time 0: where the local frame is
     SandMotion motion;
     bool moves;
     // Local frame: a plane is z = 0 with normal +z, a box and a sphere are centred on the origin, the axis of a
     // revolution is z.
-    SandVec3 half;       // box
-    double radius;       // sphere
-    int profile_count;   // revolution: corners of the profile, at least 2
-    double (*profile)[2]; // (radius, height), owned; the polyline is open, its ends may lie on the axis
+    SandVec3 half;                   // box
+    double radius;                   // sphere
+    int profile_count;               // revolution: corners of the profile, at least 2
+    double (*profile)[2];            // (radius, height), owned; the polyline is open, its ends may lie on the axis
     struct SandProfilePiece *pieces; // revolution.h: derived from the profile, owned; as many as corners
-    SandTriangleMesh *mesh; // owned
+    SandTriangleMesh *mesh;          // owned
 } SandBoundary;
 
 // One touch of a ball with one smooth piece of a boundary.

@@ -43,11 +43,12 @@ static bool frictional(const SandProblem *problem, const SandSolveDef *def) {
     return false;
 }
 
-bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **found, SandText **text,
-                   SandError *error) {
+bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **found,
+                   SandText **text, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
     if (!(solver->friction & 1u << def->friction))
-        return sand_fail(error, "solver %s cannot do the friction model %s", solver->name, sand_friction_table[def->friction].name);
+        return sand_fail(error, "solver %s cannot do the friction model %s", solver->name,
+                         sand_friction_table[def->friction].name);
     int rows = frictional(problem, def), radial = problem->radial;
     const SandTextVerbs *v = verbs[cpu->precision][rows][radial];
     SandText **kept = &cpu->text[rows][radial];
@@ -58,7 +59,8 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
     return true;
 }
 
-bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution, SandError *error) {
+bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                    SandError *error) {
     const SandTextVerbs *v = NULL;
     SandText *text = NULL;
     return sand_cpu_load(cpu, problem, def, &v, &text, error) && v->solve(text, cpu->team, problem, def, solution, error);

@@ -30,10 +30,11 @@ struct SandText {
     real *blocks, *vectors, *mass, *inertia, *batch_step;
     int *a, *b, *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
     uint64_t (*colours)[2]; // colours in use at each body
-    Body *free, *body, *scratch, *piece_sum;
+    Body *free, *body, *scratch, *measured, *piece_sum;
     size_t blocks_room, vectors_room, mass_room, inertia_room, batch_room;
     size_t a_room, b_room, first_room, second_room, list_room, hub_room, hub_piece_room, piece_hub_room;
-    size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, piece_sum_room;
+    size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, measured_room,
+        piece_sum_room;
     // While a team works on it.
     const SandProblem *problem;
     SandSolution *solution;
@@ -49,9 +50,9 @@ static SandText *text_create(SandError *error) {
 
 static void text_destroy(SandText *t) {
     if (!t) return;
-    void *arrays[] = {t->blocks, t->vectors, t->mass, t->inertia, t->batch_step, t->a, t->b, t->first, t->second, t->list,
-                      t->hub, t->hub_piece, t->piece_hub, t->colour_first, t->colour_list, t->colours, t->free, t->body,
-                      t->scratch, t->piece_sum};
+    void *arrays[] = {t->blocks,      t->vectors, t->mass, t->inertia, t->batch_step, t->a,         t->b,
+                      t->first,       t->second,  t->list, t->hub,     t->hub_piece,  t->piece_hub, t->colour_first,
+                      t->colour_list, t->colours, t->free, t->body,    t->scratch,    t->measured,  t->piece_sum};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     free(t);
 }
@@ -85,7 +86,8 @@ static void store_four(real *out, SandVec3 v, double fourth) {
 }
 
 static void store_vector(real *array, At at, int count, int k, SandVec3 v) {
-    array[at_number(at, count, k)] = (real)v.x, array[at_number(at, count, k + 1)] = (real)v.y, array[at_number(at, count, k + 2)] = (real)v.z;
+    array[at_number(at, count, k)] = (real)v.x, array[at_number(at, count, k + 1)] = (real)v.y,
+                               array[at_number(at, count, k + 2)] = (real)v.z;
 }
 
 static void load_blocks(SandText *t, Worker *w) {
@@ -144,7 +146,7 @@ static void load_bodies(SandText *t, Worker *w) {
             t->mass[k] = (real)b->inverse_mass;
             for (int j = 0; j < SAND_INERTIA; j++) t->inertia[SAND_INERTIA * k + j] = (real)b->inverse_inertia[j];
         }
-        t->free[k] = t->body[k] = body;
+        t->free[k] = t->body[k] = t->measured[k] = body;
         t->scratch[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
     }
 }
@@ -255,13 +257,16 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->dynamic_count = p->dynamic_count;
     op->step = p->step, op->recovery = p->recovery;
     t->problem = p;
-    size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count, vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
+    size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,
+           vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     if (!SAND_GROW(t->blocks, t->blocks_room, n * AT_END, "contacts", error) ||
         !SAND_GROW(t->vectors, t->vectors_room, n * SAND_ROWS * vectors, "solver vectors", error) ||
         !SAND_GROW(t->a, t->a_room, n, "contacts", error) || !SAND_GROW(t->b, t->b_room, n, "contacts", error) ||
         !SAND_GROW(t->mass, t->mass_room, bodies, "bodies", error) ||
         !SAND_GROW(t->inertia, t->inertia_room, bodies * SAND_INERTIA, "bodies", error) ||
-        !SAND_GROW(t->free, t->free_room, bodies, "bodies", error) || !SAND_GROW(t->body, t->body_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->free, t->free_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->body, t->body_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->measured, t->measured_room, bodies, "bodies", error) ||
         !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error))
         return false;
     op->a = t->a, op->b = t->b;
@@ -273,12 +278,15 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->spoke_a = t->blocks + AT_SPOKE * op->n, op->spoke_b = t->blocks + AT_SPOKE_B * op->n;
 #endif
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
-    op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body, op->scratch = t->scratch;
-    for (size_t v = 0; v < vectors && v < SAND_MAX_VECTORS; v++) t->run.solve.vector[v] = t->vectors + v * (size_t)op->n * SAND_ROWS;
+    op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
+    op->scratch = t->scratch, op->measured = t->measured;
+    for (size_t v = 0; v < vectors && v < SAND_MAX_VECTORS; v++)
+        t->run.solve.vector[v] = t->vectors + v * (size_t)op->n * SAND_ROWS;
     t->run.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_ROWS;
     sand_team_run(team, load_work, t);
     op->colour_count = 0;
-    if (def->solver == METHOD_gauss_seidel && def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED) return load_colours(t, error);
+    if (def->solver == METHOD_gauss_seidel && def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED)
+        return load_colours(t, error);
     return true;
 }
 
@@ -306,7 +314,8 @@ static void solve_work(SandWorker *w, void *argument) {
     }
 }
 
-static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandSolution *s, SandError *error) {
+static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
+                       SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
     if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error) ||
         !SAND_GROW(s->velocity, s->velocity_room, bodies, "velocities", error) ||
@@ -355,7 +364,8 @@ static Row row_of_world(const Op *op, At at, SandVec3 v) {
 static void product_work(SandWorker *w, void *argument) {
     SandText *t = argument;
     const Op *op = &t->op;
-    SAND_EACH(w, i, op->n) row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
+    SAND_EACH(w, i, op->n)
+    row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
     push_vector(w, op, t->vectors, op->still, op->scratch);
     SAND_EACH(w, i, op->blocks) {
@@ -384,19 +394,35 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
     size_t n = (size_t)op->n, bodies = (size_t)op->body_count, dynamic = (size_t)op->dynamic_count;
     size_t colours = op->colour_count ? (size_t)op->colour_count + 2 : 0, batch = 0;
     if (colours) batch = (size_t)(op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count]);
-#define ARRAY(name, count) {offsetof(Op, name), op->name, (count) * sizeof *op->name}
+#define ARRAY(name, count) \
+    { offsetof(Op, name), op->name, (count) * sizeof *op->name }
     const SandTextArray arrays[] = {
-        ARRAY(a, n), ARRAY(b, n), ARRAY(block, BLOCK_NUMBERS * n), ARRAY(impulse, 4 * n),
+        ARRAY(a, n),
+        ARRAY(b, n),
+        ARRAY(block, BLOCK_NUMBERS * n),
+        ARRAY(impulse, 4 * n),
 #if SAND_RADIAL
         ARRAY(spoke, 4 * n),
 #else
-        ARRAY(spoke_a, 4 * n), ARRAY(spoke_b, 4 * n),
+        ARRAY(spoke_a, 4 * n),
+        ARRAY(spoke_b, 4 * n),
 #endif
-        ARRAY(inverse_mass, bodies), ARRAY(inverse_inertia, SAND_INERTIA * bodies), ARRAY(free, bodies), ARRAY(body, bodies),
-        ARRAY(scratch, bodies), ARRAY(first, dynamic + 1), ARRAY(second, dynamic + 1), ARRAY(list, (size_t)op->second[dynamic]),
-        ARRAY(hub, (size_t)op->hub_count), ARRAY(hub_piece, op->hub_count ? (size_t)op->hub_count + 1 : 0),
-        ARRAY(piece_hub, (size_t)op->piece_count), ARRAY(piece_sum, (size_t)op->piece_count), ARRAY(colour_first, colours),
-        ARRAY(colour_list, colours ? (size_t)op->blocks : 0), ARRAY(batch_step, batch),
+        ARRAY(inverse_mass, bodies),
+        ARRAY(inverse_inertia, SAND_INERTIA * bodies),
+        ARRAY(free, bodies),
+        ARRAY(body, bodies),
+        ARRAY(scratch, bodies),
+        ARRAY(measured, bodies),
+        ARRAY(first, dynamic + 1),
+        ARRAY(second, dynamic + 1),
+        ARRAY(list, (size_t)op->second[dynamic]),
+        ARRAY(hub, (size_t)op->hub_count),
+        ARRAY(hub_piece, op->hub_count ? (size_t)op->hub_count + 1 : 0),
+        ARRAY(piece_hub, (size_t)op->piece_count),
+        ARRAY(piece_sum, (size_t)op->piece_count),
+        ARRAY(colour_first, colours),
+        ARRAY(colour_list, colours ? (size_t)op->blocks : 0),
+        ARRAY(batch_step, batch),
     };
 #undef ARRAY
     _Static_assert(sizeof arrays / sizeof *arrays <= SAND_TEXT_ARRAYS, "room for all arrays of the operator");

@@ -32,8 +32,8 @@ typedef struct SandTextVerbs {
     // Lays the problem out for the solver. False when memory is out.
     bool (*load)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def, SandError *error);
     // Solves what was loaded and fills the solution.
-    bool (*solve)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
-                  SandError *error);
+    bool (*solve)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def,
+                  SandSolution *solution, SandError *error);
     // y = N x for block vectors given as world vectors; for tests.
     void (*product)(SandText *text, SandTeam *team, const SandVec3 *x, SandVec3 *y);
     void (*project)(SandText *text, const SandVec3 *x, SandVec3 *y); // P(x), block by block; for tests
@@ -46,8 +46,8 @@ extern const SandTextVerbs sand_text_d1f, sand_text_d1r, sand_text_d3f, sand_tex
 
 // Chooses the text for the problem, loads it and says which it is; sand_cpu_solve begins with it, and tests of the
 // operator alone.
-bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **verbs, SandText **text,
-                   SandError *error);
+bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **verbs,
+                   SandText **text, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ typedef struct Job {
     SandDetection *d;
     const SandWorld *world;
     double largest_mu;
-    double fall; // m/s, the speed a step of gravity gives: what is at rest now may move by it
+    double fall;                   // m/s, the speed a step of gravity gives: what is at rest now may move by it
     int special[1], special_count; // the box or cylinder, if there is one
     atomic_bool failed;
     SandError error;
@@ -55,10 +55,12 @@ static bool count_balls(Job *job, SandError *error) {
         balls += w->shapes[w->shape[i]].ball_count;
         d->body_count++;
         if (is_special(w, i)) {
-            if (job->special_count) return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet", job->special[0], i);
+            if (job->special_count)
+                return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet", job->special[0], i);
             job->special[job->special_count++] = i;
         }
-        if (balls > INT32_MAX / 2) return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
+        if (balls > INT32_MAX / 2)
+            return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
     }
     d->grid.ball_count = (int)balls;
     return sand_grid_reserve(&d->grid, (int)balls, error);
@@ -68,19 +70,22 @@ static void place_balls(SandWorker *worker, void *argument) {
     Job *job = argument;
     const SandWorld *w = job->world;
     double grows = w->step * (1 + job->largest_mu);
-    for (int64_t i = sand_chunk_begin(worker->first_chunk, w->body_count); i < sand_chunk_begin(worker->last_chunk, w->body_count); i++) {
+    for (int64_t i = sand_chunk_begin(worker->first_chunk, w->body_count);
+         i < sand_chunk_begin(worker->last_chunk, w->body_count); i++) {
         if (job->d->rank[i] < 0) continue;
         const SandShape *shape = &w->shapes[w->shape[i]];
         double spin = v3_length(w->spin[i]);
         for (int k = 0; k < shape->ball_count; k++) {
             SandGridBall *ball = &job->d->grid.balls[job->d->rank[i] + k];
-            SandVec3 arm = shape->kind == SAND_SPHERE ? v3_make(0, 0, 0)
-                                                      : q_rotate(w->rotation[i], v3_scale(w->scale[i], shape->balls[k].center));
+            SandVec3 arm = shape->kind == SAND_SPHERE
+                               ? v3_make(0, 0, 0)
+                               : q_rotate(w->rotation[i], v3_scale(w->scale[i], shape->balls[k].center));
             ball->center = v3_add(w->position[i], arm);
             ball->radius = w->scale[i] * shape->balls[k].radius;
             ball->velocity = v3_add(w->velocity[i], v3_cross(w->spin[i], arm));
             ball->turning = spin * ball->radius;
-            ball->extent = ball->radius + 0.5 * w->envelope + grows * (v3_length(ball->velocity) + ball->turning + job->fall);
+            ball->extent =
+                ball->radius + 0.5 * w->envelope + grows * (v3_length(ball->velocity) + ball->turning + job->fall);
             ball->struck = 0;
             ball->body = (int)i;
             ball->sub = k;
@@ -113,7 +118,8 @@ static SandFound *add_found(Job *job, int chunk) {
 static uint32_t two_subs(int a, int b) { return (uint32_t)a << 24 | (uint32_t)b; }
 
 // A contact between two bodies, owned by the one of lower rank.
-static void add_pair(Job *job, int chunk, int body_a, int sub_a, int body_b, int sub_b, SandVec3 normal, SandVec3 point, double gap) {
+static void add_pair(Job *job, int chunk, int body_a, int sub_a, int body_b, int sub_b, SandVec3 normal, SandVec3 point,
+                     double gap) {
     SandDetection *d = job->d;
     if (d->rank[body_a] > d->rank[body_b]) {
         int body = body_a, sub = sub_a;
@@ -132,6 +138,13 @@ static void add_pair(Job *job, int chunk, int body_a, int sub_a, int body_b, int
                      .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])};
 }
 
+// The speed that counts between two bodies. Two that fall side by side part when a wall stops the first of them: not
+// only their relative motion matters, but the motion of each.
+static double fastest(SandVec3 v, SandVec3 o) {
+    SandVec3 u = v3_sub(o, v);
+    return sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o))));
+}
+
 // Two balls: within the envelope h (1 + mu) |u| of their relative motion or of what may strike one of them, or the
 // least one.
 static void pair_balls(Job *job, int chunk, const SandGridBall *p, const SandGridBall *q) {
@@ -142,10 +155,8 @@ static void pair_balls(Job *job, int chunk, const SandGridBall *p, const SandGri
     double distance = sqrt(distance2), gap = distance - p->radius - q->radius;
     if (gap > w->envelope) {
         double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
-        // Two that fall side by side part when a wall stops the first of them: not only their relative motion counts.
-        SandVec3 u = v3_sub(q->velocity, p->velocity), v = p->velocity, o = q->velocity;
-        double speed = sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o)))) + p->turning + q->turning;
-        speed = fmax(speed, fmax(p->struck, q->struck)) + job->fall;
+        double speed =
+            fmax(fastest(p->velocity, q->velocity) + p->turning + q->turning, fmax(p->struck, q->struck)) + job->fall;
         if (gap > w->step * (1 + mu) * speed) return;
     }
     // Two balls on one spot have no direction: take one that never changes.
@@ -154,7 +165,8 @@ static void pair_balls(Job *job, int chunk, const SandGridBall *p, const SandGri
     add_pair(job, chunk, p->body, p->sub, q->body, q->sub, normal, point, gap);
 }
 
-static void add_touch(Job *job, int chunk, int body, int sub, int boundary, SandVec3 center, double radius, const SandTouch *t) {
+static void add_touch(Job *job, int chunk, int body, int sub, int boundary, SandVec3 center, double radius,
+                      const SandTouch *t) {
     const SandWorld *w = job->world;
     SandFound *f = add_found(job, chunk);
     if (!f) return;
@@ -175,24 +187,27 @@ static int find_touches(Job *job, int body, int boundary, SandVec3 center, doubl
     int count = sand_boundary_touch(b, &job->d->pose[boundary], center, radius, reach, touches, TOUCH_ROOM);
     if (count <= TOUCH_ROOM) return count;
     if (!atomic_exchange(&job->failed, true))
-        sand_fail(&job->error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it", body, b->name, count);
+        sand_fail(&job->error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it", body,
+                  b->name, count);
     return -1;
 }
 
 // How far to look for a boundary: h (1 + mu) |u| of the motion relative to it, or of what may strike the ball.
-static double boundary_reach(const Job *job, int body, int boundary, SandVec3 center, SandVec3 velocity, double turning, double struck) {
+static double boundary_reach(const Job *job, int body, int boundary, SandVec3 center, SandVec3 velocity, double turning,
+                             double struck) {
     const SandWorld *w = job->world;
     const SandDetection *d = job->d;
     double mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material);
     SandVec3 wall = d->velocity[boundary];
-    if (w->boundaries[boundary].moves) wall = v3_add(wall, v3_cross(d->spin[boundary], v3_sub(center, d->pose[boundary].position)));
+    if (w->boundaries[boundary].moves)
+        wall = v3_add(wall, v3_cross(d->spin[boundary], v3_sub(center, d->pose[boundary].position)));
     double speed = fmax(v3_length(v3_sub(velocity, wall)) + turning, struck) + job->fall;
     return fmax(w->envelope, w->step * (1 + mu) * speed);
 }
 
 // A ball, or a corner of radius 0, against every boundary.
-static void touch_boundaries(Job *job, int chunk, int body, int sub, SandVec3 center, double radius, SandVec3 velocity, double turning,
-                             double struck) {
+static void touch_boundaries(Job *job, int chunk, int body, int sub, SandVec3 center, double radius, SandVec3 velocity,
+                             double turning, double struck) {
     SandTouch touches[TOUCH_ROOM];
     const SandWorld *w = job->world;
     double speed = fmax(v3_length(velocity) + turning, struck) + job->fall;
@@ -213,15 +228,18 @@ static void touch_special(Job *job, int chunk, const SandGridBall *ball, int spe
     SandVec3 apart = v3_sub(ball->center, w->position[special]);
     double bound = shape->bound * w->scale[special];
     double mu = sand_world_pair(w, w->material[ball->body], w->material[special]);
-    double speed = v3_length(v3_sub(ball->velocity, w->velocity[special])) + v3_length(w->spin[special]) * bound + ball->turning + job->fall;
+    double speed = fastest(ball->velocity, w->velocity[special]) + v3_length(w->spin[special]) * bound + ball->turning;
+    speed = fmax(speed, ball->struck) + job->fall;
     double reach = fmax(w->envelope, w->step * (1 + mu) * speed);
     if (v3_length(apart) > bound + ball->radius + reach) return;
     SandVec3 outward;
     uint32_t feature;
-    double gap = sand_shape_distance(shape, w->scale[special], q_unrotate(w->rotation[special], apart), &outward, &feature) - ball->radius;
+    double gap = sand_shape_distance(shape, w->scale[special], q_unrotate(w->rotation[special], apart), &outward, &feature) -
+                 ball->radius;
     if (gap > reach) return;
     SandVec3 normal = v3_neg(q_rotate(w->rotation[special], outward)); // from the ball to the shape
-    add_pair(job, chunk, ball->body, ball->sub, special, 0, normal, v3_madd(ball->center, ball->radius + 0.5 * gap, normal), gap);
+    add_pair(job, chunk, ball->body, ball->sub, special, 0, normal, v3_madd(ball->center, ball->radius + 0.5 * gap, normal),
+             gap);
 }
 
 // The corners of a box against the boundaries.
@@ -270,8 +288,10 @@ static double rim_least(const Rim *r, uint32_t piece, double low, double high) {
     for (int k = 0; k < 60; k++) {
         double angle = 0.5 * (low + high);
         if (!rim_touch(r, angle, piece, &touch, &slope)) return middle;
-        if (slope < 0) low = angle;
-        else high = angle;
+        if (slope < 0)
+            low = angle;
+        else
+            high = angle;
     }
     return 0.5 * (low + high);
 }
@@ -321,7 +341,8 @@ static void special_contacts(Job *job, int chunk, int body) {
     SandVec3 half = v3_scale(w->scale[body], shape->half);
     if (shape->kind == SAND_BOX) {
         for (int k = 0; k < 8; k++)
-            touch_corner(job, chunk, body, k, v3_make(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z));
+            touch_corner(job, chunk, body, k,
+                         v3_make(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z));
         return;
     }
     double turning = v3_length(w->spin[body]) * shape->bound * w->scale[body];
@@ -353,7 +374,8 @@ static void find_contacts(SandWorker *worker, void *argument) {
             for (int r = 0; r < count; r++)
                 for (int j = runs[r].begin; j < runs[r].end; j++) pair_balls(job, chunk, ball, &g->sorted[j]);
             for (int k = 0; k < job->special_count; k++) touch_special(job, chunk, ball, job->special[k]);
-            touch_boundaries(job, chunk, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning, ball->struck);
+            touch_boundaries(job, chunk, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning,
+                             ball->struck);
         }
         if (chunk == SAND_CHUNKS - 1)
             for (int k = 0; k < job->special_count; k++) special_contacts(job, chunk, job->special[k]);
@@ -406,7 +428,8 @@ static bool place_boundaries(Job *job, SandError *error) {
         bool plane = w->boundaries[b].kind == SAND_PLANE && !w->boundaries[b].moves;
         d->guard[b] = (SandGuard){.normal = plane ? q_rotate(d->pose[b].rotation, v3_make(0, 0, 1)) : v3_make(0, 0, 0)};
         d->guard[b].offset = v3_dot(d->guard[b].normal, d->pose[b].position);
-        if (w->boundaries[b].moves) sand_boundary_velocity(&w->boundaries[b], w->time, w->step, &d->velocity[b], &d->spin[b]);
+        if (w->boundaries[b].moves)
+            sand_boundary_velocity(&w->boundaries[b], w->time, w->step, &d->velocity[b], &d->spin[b]);
     }
     return true;
 }
@@ -418,7 +441,8 @@ bool sand_detect(SandDetection *d, const SandWorld *world, SandTeam *team, SandE
     if (!place_boundaries(&job, error) || !count_balls(&job, error)) return false;
     sand_team_run(team, place_balls, &job);
     double reach = world->step * (1 + job.largest_mu);
-    if (!sand_grid_sort(&d->grid, team, error) || !sand_grid_strike(&d->grid, world->envelope, reach, team, error)) return false;
+    if (!sand_grid_sort(&d->grid, team, error) || !sand_grid_strike(&d->grid, world->envelope, reach, team, error))
+        return false;
     rank_bodies(&job);
     sand_team_run(team, find_contacts, &job);
     if (job.failed) return sand_fail(error, "%s", job.error.text[0] ? job.error.text : "out of memory for contacts");

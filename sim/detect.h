@@ -16,10 +16,10 @@ typedef struct SandContactKey {
 
 // Contacts found by one chunk of the balls; chunks are the same for every team.
 typedef struct SandFound {
-    int rank_a, b;    // rank of the body that owns it; rank of the other, or -1 - boundary
+    int rank_a, b; // rank of the body that owns it; rank of the other, or -1 - boundary
     SandContactKey key;
-    SandVec3 normal;  // from a to b
-    SandVec3 point;   // mid-gap
+    SandVec3 normal; // from a to b
+    SandVec3 point;  // mid-gap
     double gap, mu;
 } SandFound;
 
@@ -31,18 +31,18 @@ typedef struct SandGuard {
 
 typedef struct SandDetection {
     SandGrid grid;
-    int body_count;      // bodies taking part
-    int *rank;           // of each body of the world, -1: does not take part
-    int *body;           // of each rank
+    int body_count; // bodies taking part
+    int *rank;      // of each body of the world, -1: does not take part
+    int *body;      // of each rank
     size_t rank_room, body_room;
-    SandPose *pose;      // of each boundary, now
-    struct SandGuard *guard; // of each boundary: what tells at a glance that a ball is far from it
+    SandPose *pose;            // of each boundary, now
+    struct SandGuard *guard;   // of each boundary: what tells at a glance that a ball is far from it
     SandVec3 *velocity, *spin; // of each boundary, over the coming step
     size_t pose_room, guard_room, velocity_room, spin_room;
     int contact_count;
     SandFound *contacts; // sorted by rank_a
     size_t contact_room;
-    int *first;          // contacts of rank k begin at first[k]; body_count + 1 entries
+    int *first; // contacts of rank k begin at first[k]; body_count + 1 entries
     size_t first_room;
     SandFound *found[SAND_CHUNKS];
     size_t found_room[SAND_CHUNKS];

@@ -19,7 +19,8 @@ void sand_grid_free(SandGrid *g) {
 bool sand_grid_reserve(SandGrid *g, int balls, SandError *error) {
     size_t n = (size_t)balls + 1;
     return SAND_GROW(g->balls, g->ball_room, n, "grid", error) && SAND_GROW(g->order, g->order_room, n, "grid", error) &&
-           SAND_GROW(g->sorted, g->sorted_room, n, "grid", error) && SAND_GROW(g->cell_of, g->cell_of_room, n, "grid", error);
+           SAND_GROW(g->sorted, g->sorted_room, n, "grid", error) &&
+           SAND_GROW(g->cell_of, g->cell_of_room, n, "grid", error);
 }
 
 // Upper limits of the extents of the levels: the first a little above the least extent, so that equal balls at rest
@@ -135,7 +136,8 @@ bool sand_grid_sort(SandGrid *g, SandTeam *team, SandError *error) {
     if (g->ball_count == 0) return true;
     choose_levels(g, least, most);
     size_levels(g);
-    if (g->cell_count > INT32_MAX) return sand_fail(error, "grid: %lld cells are more than it can number", (long long)g->cell_count);
+    if (g->cell_count > INT32_MAX)
+        return sand_fail(error, "grid: %lld cells are more than it can number", (long long)g->cell_count);
     // One more in front, so that a cell's balls are starts[c - 1] .. starts[c].
     if (!SAND_GROW(g->starts, g->start_room, g->cell_count + 1, "grid", error)) return false;
     sand_team_run(team, sort_work, g);
@@ -151,8 +153,8 @@ int sand_grid_level_of(const SandGrid *g, int i) {
 static int cell_start(const SandGrid *g, int64_t c) { return c > 0 ? g->starts[c - 1] : 0; }
 
 // Adds the run of cells x0 .. x1 of one row, which may wrap around.
-static int add_row(const SandGrid *g, const SandGridLevel *l, int64_t x0, int64_t x1, int64_t y, int64_t z, SandGridRun *runs,
-                   int count) {
+static int add_row(const SandGrid *g, const SandGridLevel *l, int64_t x0, int64_t x1, int64_t y, int64_t z,
+                   SandGridRun *runs, int count) {
     int nx = l->cells[0], wy = wrap(y, l->cells[1]), wz = wrap(z, l->cells[2]);
     if (x1 - x0 >= nx) x1 = x0 + nx - 1;
     int a = wrap(x0, nx), b = a + (int)(x1 - x0);
@@ -212,13 +214,16 @@ static void raise_to(double *value, double other) {
     _Atomic uint64_t *bits = (_Atomic uint64_t *)(void *)value;
     uint64_t wanted, seen = atomic_load_explicit(bits, memory_order_relaxed);
     memcpy(&wanted, &other, sizeof wanted);
-    while (seen < wanted && !atomic_compare_exchange_weak_explicit(bits, &seen, wanted, memory_order_relaxed, memory_order_relaxed)) continue;
+    while (seen < wanted &&
+           !atomic_compare_exchange_weak_explicit(bits, &seen, wanted, memory_order_relaxed, memory_order_relaxed))
+        continue;
 }
 
 static void strike_work(SandWorker *w, void *argument) {
     Strike *s = argument;
     SandGrid *g = s->grid;
-    int begin = (int)sand_chunk_begin(w->first_chunk, g->ball_count), end = (int)sand_chunk_begin(w->last_chunk, g->ball_count);
+    int begin = (int)sand_chunk_begin(w->first_chunk, g->ball_count),
+        end = (int)sand_chunk_begin(w->last_chunk, g->ball_count);
     int level = begin < end ? sand_grid_level_of(g, begin) : 0;
     for (int i = begin; i < end; i++) {
         while (i >= g->levels[level].end) level++;
@@ -230,7 +235,8 @@ static void strike_work(SandWorker *w, void *argument) {
             for (int j = runs[r].begin; j < runs[r].end; j++) {
                 SandGridBall *q = &g->sorted[j];
                 SandVec3 apart = v3_sub(q->center, p->center), u = v3_sub(q->velocity, p->velocity);
-                double speed = v3_length(u) + p->turning + q->turning, within = p->radius + q->radius + s->slack + s->reach * speed;
+                double speed = v3_length(u) + p->turning + q->turning,
+                       within = p->radius + q->radius + s->slack + s->reach * speed;
                 if (p->body == q->body || v3_dot(apart, apart) > within * within) continue;
                 raise_to(&p->struck, speed);
                 raise_to(&q->struck, speed);
@@ -239,7 +245,8 @@ static void strike_work(SandWorker *w, void *argument) {
     sand_barrier(w);
     for (int i = begin; i < end; i++) {
         SandGridBall *ball = &g->balls[g->order[i]];
-        ball->struck = g->sorted[i].struck;
+        // No further than it is wide: else one ball gone wild would make every pair near it a contact.
+        ball->struck = fmin(g->sorted[i].struck, 2 * ball->radius / s->reach);
         double extent = ball->radius + 0.5 * s->slack + s->reach * ball->struck;
         if (extent > ball->extent) ball->extent = extent;
     }

@@ -12,20 +12,20 @@ typedef struct SandGridBall {
     double extent;     // half the side of the box that holds the ball for the whole step
     SandVec3 velocity; // of the ball's centre
     double turning;    // m/s, how fast its surface turns about its centre
-    double struck;     // m/s, the fastest relative to it of those that may strike it in this step
+    double struck;     // m/s, the fastest relative to it of those that may strike it in this step, within limits
     int body, sub;     // body number, ball of the body's shape
 } SandGridBall;
 
 enum { SAND_MAX_LEVELS = 12 };
 
 typedef struct SandGridLevel {
-    int begin, end;       // its balls in the sorted order
-    double cell;          // side of a cell, m
+    int begin, end; // its balls in the sorted order
+    double cell;    // side of a cell, m
     double inverse_cell;
     SandVec3 origin;
-    int cells[3];         // along each axis, at least 4
-    int64_t cell_begin;   // its cells in the common table
-    double largest;       // greatest extent in the level
+    int cells[3];       // along each axis, at least 4
+    int64_t cell_begin; // its cells in the common table
+    double largest;     // greatest extent in the level
 } SandGridLevel;
 
 typedef struct SandGrid {
@@ -36,8 +36,8 @@ typedef struct SandGrid {
     int level_count;
     SandGridLevel levels[SAND_MAX_LEVELS];
     int64_t cell_count;
-    int *starts;          // of each cell in the sorted order, with one more at the end of each level
-    int *cell_of;         // of each ball
+    int *starts;  // of each cell in the sorted order, with one more at the end of each level
+    int *cell_of; // of each ball
     size_t ball_room, order_room, sorted_room, start_room, cell_of_room;
     int counts[SAND_MAX_THREADS + 1];
 } SandGrid;

@@ -32,6 +32,27 @@ bool sand_memory_keep(SandMemory *m, const SandDetection *d, const SandVec3 *imp
     return true;
 }
 
+bool sand_memory_copy(SandMemory *to, const SandMemory *from, SandError *error) {
+    int contacts = from->step > 0 ? from->first[from->body_count] : 0;
+    to->step = 0;
+    if (from->step == 0) return true;
+    if (!SAND_GROW(to->rank, to->rank_room, from->world_count, "warm start", error) ||
+        !SAND_GROW(to->first, to->first_room, from->body_count + 1, "warm start", error) ||
+        !SAND_GROW(to->key, to->key_room, contacts, "warm start", error) ||
+        !SAND_GROW(to->impulse, to->impulse_room, contacts, "warm start", error))
+        return false;
+    to->body_count = from->body_count, to->world_count = from->world_count, to->step = from->step;
+    for (int i = 0; i < from->world_count; i++) to->rank[i] = from->rank[i];
+    for (int k = 0; k <= from->body_count; k++) to->first[k] = from->first[k];
+    for (int i = 0; i < contacts; i++) to->key[i] = from->key[i], to->impulse[i] = from->impulse[i];
+    return true;
+}
+
+size_t sand_memory_bytes(const SandMemory *m) {
+    return m->rank_room * sizeof *m->rank + m->first_room * sizeof *m->first + m->key_room * sizeof *m->key +
+           m->impulse_room * sizeof *m->impulse;
+}
+
 // The kept contact of a rank with this key, or -1.
 static int find(const SandMemory *m, int rank, SandContactKey key) {
     for (int i = m->first[rank]; i < m->first[rank + 1]; i++)
@@ -71,7 +92,8 @@ static void match_work(SandWorker *w, void *argument) {
     Job *job = argument;
     const SandDetection *d = job->d;
     int matched = 0;
-    for (int64_t i = sand_chunk_begin(w->first_chunk, d->contact_count); i < sand_chunk_begin(w->last_chunk, d->contact_count); i++) {
+    for (int64_t i = sand_chunk_begin(w->first_chunk, d->contact_count);
+         i < sand_chunk_begin(w->last_chunk, d->contact_count); i++) {
         SandVec3 impulse = v3_make(0, 0, 0);
         if (job->m->step > 0 && recall(job->m, d, &d->contacts[i], &impulse)) matched++;
         job->start[i] = v3_scale(job->ratio, impulse);

@@ -10,7 +10,7 @@ typedef struct SandMemory {
     int *first;      // contacts of each rank
     SandContactKey *key;
     SandVec3 *impulse;
-    double step;     // s, 0: nothing is kept
+    double step; // s, 0: nothing is kept
     size_t rank_room, first_room, key_room, impulse_room;
 } SandMemory;
 
@@ -20,6 +20,8 @@ void sand_memory_free(SandMemory *memory);
 bool sand_memory_keep(SandMemory *memory, const SandDetection *d, const SandVec3 *impulse, double step, int world_count,
                       SandError *error);
 void sand_memory_drop(SandMemory *memory);
+bool sand_memory_copy(SandMemory *to, const SandMemory *from, SandError *error);
+size_t sand_memory_bytes(const SandMemory *memory); // that it holds
 
 // Fills start with the kept impulses, scaled by the ratio of the steps; zero where there is none. Returns how many
 // contacts were found again.

@@ -15,7 +15,8 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
     if (count <= *capacity) return true;
     size_t room = *capacity + *capacity / 2; // grow by half, so that a slow rise costs few growths
     if (room < count) room = count;
-    if (room > (SIZE_MAX - 2 * ALIGNMENT) / size) return sand_fail(error, "%s: %zu items are more than memory can hold", what, room);
+    if (room > (SIZE_MAX - 2 * ALIGNMENT) / size)
+        return sand_fail(error, "%s: %zu items are more than memory can hold", what, room);
     size_t bytes = (room * size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     char *base = aligned_alloc(ALIGNMENT, bytes);
     if (!base) return sand_fail(error, "%s: out of memory for %zu items (%zu MB)", what, room, bytes >> 20);

@@ -15,15 +15,15 @@ typedef struct Measure {
     double residual, objective, complementarity;
 } Measure;
 
-// Measures x. Leaves the velocities of x in op->body.
+// Measures x without touching anything a method works on.
 SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
-    push_vector(w, op, x, op->free, op->body);
+    push_vector(w, op, x, op->free, op->measured);
     Sum sum;
     sum_open(w, &sum, 3, 1u << 2);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at);
-        Row g = block_pull(op, op->body, at), r = block_pull(op, op->free, at);
+        Row g = block_pull(op, op->measured, at), r = block_pull(op, op->free, at);
         real xg = row_dot(xi, g);
         SAND_ADD(sum, at, 0, block_residual(op, at, xi, g));
         SAND_ADD(sum, at, 1, (real)0.5 * (xg + row_dot(xi, r)));
@@ -47,8 +47,12 @@ SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
     p.mean = diagonal ? (real)0 : (real)(1 / op->tau), p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
     return p;
 }
-SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return p.diagonal * block_number(op, at, BLOCK_DIAGONAL) + p.mean; }
-SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) { return p.diagonal * block_number(op, at, BLOCK_INVERSE) + p.inverse_mean; }
+SAND_INLINE real weight_at(const Op *op, Weight p, At at) {
+    return p.diagonal * block_number(op, at, BLOCK_DIAGONAL) + p.mean;
+}
+SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) {
+    return p.diagonal * block_number(op, at, BLOCK_INVERSE) + p.inverse_mean;
+}
 
 // x'Px
 SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p) {
@@ -66,7 +70,7 @@ SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p
 // A problem is infeasible when impulses grow while what they do stands still. A step d to x shows it when d'Nd is
 // nothing beside d'Pd although d is not small beside x. Twice in a row is proof.
 SAND_TEXT bool recession(Worker *w, const Op *op, const real *x, bool diagonal, double dNd, double dPd, int *seen) {
-    const double nothing = sizeof(real) == 4 ? 1e-6 : 1e-10;
+    const double nothing = 1e-6; // gauss-seidel walks along such a d only nearly, in double as in float
     bool suspect = dPd > 0 && dNd <= nothing * dPd && dPd > 1e-2 * weighed_square(w, op, x, weight_make(op, diagonal));
     *seen = suspect ? *seen + 1 : 0;
     return *seen >= 2;

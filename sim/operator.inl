@@ -27,13 +27,13 @@ enum { SAND_INERTIA = SAND_RADIAL ? 1 : 6 }; // numbers of an inertia: a scalar,
 // What belongs to a block and does not change in a solve. All in one array, so that a loop over the blocks walks
 // through memory along few lines.
 enum {
-    BLOCK_NORMAL,               // 3 numbers
-    BLOCK_HALF = 3,             // half the gap
-    BLOCK_MU,                   // friction
-    BLOCK_FLAT,                 // 1 / (1 + mu^2)
-    BLOCK_DIAGONAL,             // trace N_ii / rows
-    BLOCK_INVERSE,              // one over it
-    BLOCK_ARM_A,                // 3 numbers, not when radial
+    BLOCK_NORMAL,   // 3 numbers
+    BLOCK_HALF = 3, // half the gap
+    BLOCK_MU,       // friction
+    BLOCK_FLAT,     // 1 / (1 + mu^2)
+    BLOCK_DIAGONAL, // trace N_ii / rows
+    BLOCK_INVERSE,  // one over it
+    BLOCK_ARM_A,    // 3 numbers, not when radial
     BLOCK_ARM_B = BLOCK_ARM_A + 3,
     BLOCK_NUMBERS = SAND_RADIAL ? BLOCK_ARM_A : BLOCK_ARM_B + 3,
 };
@@ -44,31 +44,32 @@ typedef struct Op {
     int body_count; // with boundaries and one last body that never moves
     int dynamic_count;
     double step, recovery;
-    double tau;     // of the residual: 1 / mean(trace N_ii / rows)
+    double tau; // of the residual: 1 / mean(trace N_ii / rows)
     // Blocks.
     const int *a, *b;
-    const real *block;         // BLOCK_NUMBERS each
+    const real *block; // BLOCK_NUMBERS each
 #if SAND_RADIAL
-    const real *spoke;         // 4 numbers each, together: the normal and half the gap
+    const real *spoke; // 4 numbers each, together: the normal and half the gap
 #else
     const real *spoke_a, *spoke_b; // 4 numbers each, together: the arms
 #endif
-    real *impulse;             // 4 numbers each, together: what was published
+    real *impulse; // 4 numbers each, together: what was published
     // Bodies.
     const real *inverse_mass;
     const real *inverse_inertia;
-    const Body *free;             // velocities before contact
-    const Body *still;            // one body at rest
-    Body *body;                   // velocities now: what push writes
-    Body *scratch;                // room for another push
-    const int *first;             // contacts first[k] .. first[k+1]-1 have body k as their a
-    const int *second, *list;     // contacts list[second[k] .. second[k+1]-1] have it as their b
+    const Body *free;         // velocities before contact
+    const Body *still;        // one body at rest
+    Body *body;               // velocities now: what push writes
+    Body *scratch;            // room for the product alone: boundaries stand still
+    Body *measured;           // room for measuring, which disturbs nothing
+    const int *first;         // contacts first[k] .. first[k+1]-1 have body k as their a
+    const int *second, *list; // contacts list[second[k] .. second[k+1]-1] have it as their b
     // Bodies of many contacts, gathered in pieces.
     int hub_count, piece_count;
-    const int *hub;        // body of each hub
-    const int *hub_piece;  // pieces hub_piece[j] .. hub_piece[j+1]-1 are those of hub j
-    const int *piece_hub;  // hub of each piece
-    Body *piece_sum;       // impulse and turning impulse of each piece
+    const int *hub;       // body of each hub
+    const int *hub_piece; // pieces hub_piece[j] .. hub_piece[j+1]-1 are those of hub j
+    const int *piece_hub; // hub of each piece
+    Body *piece_sum;      // impulse and turning impulse of each piece
     // Colours for gauss-seidel: blocks colour_list[colour_first[c] ..] share no body; the last is the Jacobi batch.
     int colour_count;
     const int *colour_first, *colour_list;
@@ -105,7 +106,9 @@ SAND_INLINE Vec block_vector(const Op *op, At at, int k) { return vec_at(op->blo
 SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
 
 // The stabilisation term b_i = max(gap / h, -recovery).
-SAND_INLINE real block_bias(const Op *op, real half_gap) { return real_max(half_gap * (real)(2 / op->step), (real)-op->recovery); }
+SAND_INLINE real block_bias(const Op *op, real half_gap) {
+    return real_max(half_gap * (real)(2 / op->step), (real)-op->recovery);
+}
 
 // The impulse on b as a vector of the world.
 SAND_INLINE Vec block_impulse(const Op *op, At at, Row r) {
@@ -127,7 +130,7 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
     real q = (mu * xt + xn) * flat;               // normal part of the nearest point on the surface
     q = real_max(q, 0);                           // below zero: the polar cone, whose nearest point is the tip
     real side = mu * q / real_max(xt, REAL_TINY); // how much of t is left
-    bool within = (xt <= mu * xn) & (xn >= 0); // the second for mu = 0
+    bool within = (xt <= mu * xn) & (xn >= 0);    // the second for mu = 0
     real normal = within ? xn : q;
     side = within ? (real)1 : side;
     return vec_madd(vec_scale(side, t), normal, n);
@@ -160,7 +163,8 @@ SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
 #if SAND_RADIAL
     Vec u = vec_sub(p.u, vec_cross(p.s, n));
 #else
-    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, block_vector(op, at, BLOCK_ARM_B)), vec_cross(p.wa, block_vector(op, at, BLOCK_ARM_A))));
+    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, block_vector(op, at, BLOCK_ARM_B)),
+                                 vec_cross(p.wa, block_vector(op, at, BLOCK_ARM_A))));
 #endif
     real un = vec_dot(u, n), bias = block_bias(op, p.half);
 #if SAND_ROWS == 3
@@ -237,16 +241,19 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, int64_t 
 #endif
     }
 #pragma omp simd
-    for (int l = 0; l < SAND_LANES; l++) row_store(tile->gradient, at_make(l, 0), tile_gradient(tile, op, at_make(begin + l, begin)));
+    for (int l = 0; l < SAND_LANES; l++)
+        row_store(tile->gradient, at_make(l, 0), tile_gradient(tile, op, at_make(begin + l, begin)));
     return true;
 }
 
-#define SAND_FOR_PULL(w, i, op, from, sum)                                                                   \
-    for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);)                          \
-        for (Tile fetched_ = {.begin = cursor_.begin - SAND_LANES};                                          \
-             tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);)                     \
-            for (int64_t tile_ = fetched_.begin, once_ = 1; once_; once_ = 0)                                \
+// clang-format off
+#define SAND_FOR_PULL(w, i, op, from, sum) \
+    for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
+        for (Tile fetched_ = {.begin = cursor_.begin - SAND_LANES}; \
+             tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);) \
+            for (int64_t tile_ = fetched_.begin, once_ = 1; once_; once_ = 0) \
                 _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+// clang-format on
 #define SAND_PULL(op, at) row_load(fetched_.gradient, at_make((at).lane, 0))
 #endif
 
@@ -307,7 +314,8 @@ SAND_INLINE Vec body_turn(const Op *op, int64_t k, Vec t) {
     return vec_scale(op->inverse_inertia[k], t);
 #else
     const real *m = &op->inverse_inertia[6 * k];
-    return vec_make(m[0] * t.x + m[3] * t.y + m[4] * t.z, m[3] * t.x + m[1] * t.y + m[5] * t.z, m[4] * t.x + m[5] * t.y + m[2] * t.z);
+    return vec_make(m[0] * t.x + m[3] * t.y + m[4] * t.z, m[3] * t.x + m[1] * t.y + m[5] * t.z,
+                    m[4] * t.x + m[5] * t.y + m[2] * t.z);
 #endif
 }
 

@@ -62,8 +62,13 @@ static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
 }
 
 static bool write_all(const SandProblem *p, FILE *f) {
-    Head head = {.order_mark = 1, .bodies = p->body_count, .dynamic = p->dynamic_count, .contacts = p->contact_count,
-                 .radial = p->radial, .step = p->step, .recovery = p->recovery};
+    Head head = {.order_mark = 1,
+                 .bodies = p->body_count,
+                 .dynamic = p->dynamic_count,
+                 .contacts = p->contact_count,
+                 .radial = p->radial,
+                 .step = p->step,
+                 .recovery = p->recovery};
     memcpy(head.magic, magic, sizeof magic);
     bool ok = fwrite(&head, sizeof head, 1, f) == 1;
     for (int k = 0; ok && k < p->body_count; k++) {
@@ -101,18 +106,22 @@ bool sand_problem_save(const SandProblem *p, const char *path, SandError *error)
 static bool check(const SandProblem *p, const char *path, SandError *error) {
     for (int k = 0; k < p->body_count; k++) {
         const SandProblemBody *b = &p->bodies[k];
-        bool finite = isfinite(b->radius) && v3_finite(b->velocity) && v3_finite(b->spin) && isfinite(b->inverse_mass) && b->inverse_mass >= 0;
+        bool finite = isfinite(b->radius) && v3_finite(b->velocity) && v3_finite(b->spin) && isfinite(b->inverse_mass) &&
+                      b->inverse_mass >= 0;
         for (int j = 0; j < 6; j++) finite = finite && isfinite(b->inverse_inertia[j]);
         if (!finite) return sand_fail(error, "%s: body %d has a number that is not finite, or a negative mass", path, k);
     }
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
-        if (c->a < 0 || c->a >= p->dynamic_count || c->b <= c->a || c->b >= p->body_count || (i > 0 && c->a < p->contacts[i - 1].a))
-            return sand_fail(error, "%s: contact %d joins bodies %d and %d, which is out of range or out of order", path, i, c->a, c->b);
+        if (c->a < 0 || c->a >= p->dynamic_count || c->b <= c->a || c->b >= p->body_count ||
+            (i > 0 && c->a < p->contacts[i - 1].a))
+            return sand_fail(error, "%s: contact %d joins bodies %d and %d, which is out of range or out of order", path, i,
+                             c->a, c->b);
         if (!v3_finite(c->normal) || !v3_finite(c->arm_a) || !v3_finite(c->arm_b) || !isfinite(c->gap) || !(c->mu >= 0) ||
             !isfinite(c->mu) || fabs(v3_length(c->normal) - 1) > 1e-6 || !v3_finite(p->start[i]))
-            return sand_fail(error, "%s: contact %d has a number that is not finite, a negative mu or a normal that is not of length 1",
-                             path, i);
+            return sand_fail(
+                error, "%s: contact %d has a number that is not finite, a negative mu or a normal that is not of length 1",
+                path, i);
     }
     return true;
 }
@@ -120,13 +129,16 @@ static bool check(const SandProblem *p, const char *path, SandError *error) {
 static bool read_arrays(SandProblem *p, FILE *f, const char *path, SandError *error) {
     for (int k = 0; k < p->body_count; k++) {
         double numbers[BODY_NUMBERS];
-        if (fread(numbers, sizeof numbers, 1, f) != 1) return sand_fail(error, "%s: ends in body %d of %d", path, k, p->body_count);
+        if (fread(numbers, sizeof numbers, 1, f) != 1)
+            return sand_fail(error, "%s: ends in body %d of %d", path, k, p->body_count);
         unpack_body(&p->bodies[k], numbers);
     }
     for (int i = 0; i < p->contact_count; i++) {
         double numbers[CONTACT_NUMBERS];
-        if (fread(numbers, sizeof numbers, 1, f) != 1) return sand_fail(error, "%s: ends in contact %d of %d", path, i, p->contact_count);
-        if (!(fabs(numbers[0]) < 2e9) || !(fabs(numbers[1]) < 2e9)) return sand_fail(error, "%s: contact %d names no body", path, i);
+        if (fread(numbers, sizeof numbers, 1, f) != 1)
+            return sand_fail(error, "%s: ends in contact %d of %d", path, i, p->contact_count);
+        if (!(fabs(numbers[0]) < 2e9) || !(fabs(numbers[1]) < 2e9))
+            return sand_fail(error, "%s: contact %d names no body", path, i);
         unpack_contact(&p->contacts[i], &p->start[i], numbers);
     }
     return true;
@@ -140,13 +152,14 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     if (!ok) sand_fail(error, "%s: is not a contact problem saved by this program", path);
     if (ok && head.order_mark != 1) ok = sand_fail(error, "%s: was saved on a machine of another byte order", path);
     const int64_t most = 1 << 30;
-    if (ok && (head.dynamic < 0 || head.bodies < head.dynamic || head.bodies > most || head.contacts < 0 || head.contacts > most ||
-               !(head.step > 0) || !isfinite(head.step) || !(head.recovery >= 0)))
+    if (ok && (head.dynamic < 0 || head.bodies < head.dynamic || head.bodies > most || head.contacts < 0 ||
+               head.contacts > most || !(head.step > 0) || !isfinite(head.step) || !(head.recovery >= 0)))
         ok = sand_fail(error, "%s: its counts or its step are out of range", path);
     // The file must be as long as it says before anything is allocated for it.
     if (ok && fseek(f, 0, SEEK_END) == 0) {
         int64_t wanted = (int64_t)sizeof head + 8 * (head.bodies * BODY_NUMBERS + head.contacts * CONTACT_NUMBERS);
-        if (ftell(f) != wanted) ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
+        if (ftell(f) != wanted)
+            ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
         fseek(f, sizeof head, SEEK_SET);
     }
     ok = ok && SAND_GROW(p->bodies, p->body_room, head.bodies, "bodies", error) &&

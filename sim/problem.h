@@ -12,32 +12,32 @@ extern "C" {
 #endif
 
 typedef struct SandContact {
-    int a, b;         // bodies; a < b, and contacts are sorted by a
-    SandVec3 normal;  // unit, from a to b
-    SandVec3 arm_a;   // contact point (mid-gap) minus the centre of mass of a
+    int a, b;        // bodies; a < b, and contacts are sorted by a
+    SandVec3 normal; // unit, from a to b
+    SandVec3 arm_a;  // contact point (mid-gap) minus the centre of mass of a
     SandVec3 arm_b;
-    double gap;       // m, signed
+    double gap; // m, signed
     double mu;
 } SandContact;
 
 typedef struct SandProblemBody {
-    double inverse_mass;      // 0: moves as told (a boundary)
+    double inverse_mass;       // 0: moves as told (a boundary)
     double inverse_inertia[6]; // world frame: xx, yy, zz, xy, xz, yz
-    SandVec3 velocity;        // free velocity M^-1 Q: after the step's forces, before contact
+    SandVec3 velocity;         // free velocity M^-1 Q: after the step's forces, before contact
     SandVec3 spin;
-    double radius;            // of a sphere, else 0
+    double radius; // of a sphere, else 0
 } SandProblemBody;
 
 typedef struct SandProblem {
-    int body_count;    // dynamic bodies first, then boundaries
+    int body_count; // dynamic bodies first, then boundaries
     int dynamic_count;
     int contact_count;
-    bool radial;       // every moving body is a sphere: an arm is its radius plus half the gap, along the normal
-    double step;       // s
-    double recovery;   // m/s
+    bool radial;     // every moving body is a sphere: an arm is its radius plus half the gap, along the normal
+    double step;     // s
+    double recovery; // m/s
     SandProblemBody *bodies;
     SandContact *contacts;
-    SandVec3 *start;   // warm start impulses, world frame, on b
+    SandVec3 *start; // warm start impulses, world frame, on b
     size_t body_room, contact_room, start_room;
 } SandProblem;
 
@@ -69,15 +69,15 @@ typedef struct SandCurvePoint {
 
 typedef struct SandSolution {
     SandStatus status;
-    int iterations;       // products with N
+    int iterations; // products with N
     double seconds;
     SandMetrics metrics;
-    SandVec3 *impulse;    // contact_count, world frame, on b; feasible
-    SandVec3 *velocity;   // body_count, after contact
+    SandVec3 *impulse;  // contact_count, world frame, on b; feasible
+    SandVec3 *velocity; // body_count, after contact
     SandVec3 *spin;
     size_t impulse_room, velocity_room, spin_room;
-    bool want_curve;      // set by the caller: record the curve
-    bool want_metrics;    // set by the caller: fill metrics even where the method does not need them
+    bool want_curve;   // set by the caller: record the curve
+    bool want_metrics; // set by the caller: fill metrics even where the method does not need them
     int curve_count;
     SandCurvePoint *curve;
     size_t curve_room;
@@ -90,7 +90,8 @@ SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error)
 void sand_cpu_free(SandCpu *cpu);
 struct SandTeam *sand_cpu_team(SandCpu *cpu);
 // Solves from problem->start. The solution's arrays grow as needed and are kept by the caller.
-bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution, SandError *error);
+bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                    SandError *error);
 
 #ifdef __cplusplus
 }

@@ -338,7 +338,7 @@ bool sand_scenes_list(SandSceneEntry **entries, int *count, SandError *error) {
         char path[4096 + SAND_NAME + 8];
         snprintf(path, sizeof path, "%s/%s.yaml", folder, (*entries)[i].name);
         bool ok = sand_scene_open(&scene, path, NULL, &reason);
-        copy_text((*entries)[i].about, SAND_TEXT, ok ? scene.about : reason.text);
+        copy_text((*entries)[i].about, SAND_SENTENCE, ok ? scene.about : reason.text);
         if (ok) sand_scene_free(&scene);
     }
     return true;

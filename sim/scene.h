@@ -9,7 +9,7 @@
 #include "world.h"
 
 enum {
-    SAND_TEXT = 256,                 // bytes of a sentence in a scene, with its end
+    SAND_SENTENCE = 256,             // bytes of a sentence in a scene, with its end
     SAND_UNIT = 16,                  // bytes of a unit, with its end
     SAND_MAX_KNOBS = 16,             // knobs of a scene
     SAND_MAX_BODIES = 50000000,      // bodies of a scene
@@ -37,7 +37,7 @@ typedef enum SandKnobKind {
 // A quantity that the scene offers to change.
 typedef struct SandKnob {
     char name[SAND_NAME];
-    char about[SAND_TEXT];
+    char about[SAND_SENTENCE];
     char unit[SAND_UNIT];
     double value, least, most;
     SandKnobKind kind;
@@ -49,8 +49,8 @@ typedef struct SandSceneFile SandSceneFile; // the file's text and what was read
 
 typedef struct SandScene {
     char name[SAND_NAME];
-    char about[SAND_TEXT]; // one or two sentences: what to look at
-    double seconds;        // s, how long it is worth watching
+    char about[SAND_SENTENCE]; // one or two sentences: what to look at
+    double seconds;            // s, how long it is worth watching
     uint64_t seed;
     SandSolveDef solve;
     int knob_count;
@@ -87,8 +87,8 @@ void sand_scene_free(SandScene *scene);
 const char *sand_scenes_folder(void);
 
 typedef struct SandSceneEntry {
-    char name[SAND_NAME];  // of the file, without .yaml
-    char about[SAND_TEXT]; // or what is wrong with the file
+    char name[SAND_NAME];      // of the file, without .yaml
+    char about[SAND_SENTENCE]; // or what is wrong with the file
 } SandSceneEntry;
 
 // The scenes of the folder, sorted by name. The array is the caller's, to be given to sand_free.

@@ -175,7 +175,7 @@ static const cyaml_strval_t knob_kinds[] = {{"mass", SAND_KNOB_MASS},
                                             {"tilt", SAND_KNOB_TILT}};
 static const cyaml_schema_field_t knob_fields[] = {
     TEXT_NEEDED(SandKnobDef, name),
-    LONG_TEXT(SandKnobDef, about, SAND_TEXT - 1),
+    LONG_TEXT(SandKnobDef, about, SAND_SENTENCE - 1),
     LONG_TEXT(SandKnobDef, unit, SAND_UNIT - 1),
     TEXT(SandKnobDef, of),
     CHOICE_NEEDED(SandKnobDef, kind, knob_kinds),
@@ -212,7 +212,7 @@ static const cyaml_schema_field_t size_fields[] = {WHOLE_NEEDED(SandSizeDef, bod
 
 static const cyaml_schema_field_t scene_fields[] = {
     TEXT_NEEDED(SandSceneDef, name),
-    LONG_TEXT(SandSceneDef, about, SAND_TEXT - 1),
+    LONG_TEXT(SandSceneDef, about, SAND_SENTENCE - 1),
     REAL(SandSceneDef, step),
     REAL(SandSceneDef, seconds),
     WHOLE(SandSceneDef, seed),

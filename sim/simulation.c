@@ -87,20 +87,57 @@ static SandProblemBody free_body(const SandWorld *w, int body) {
     return b;
 }
 
+static SandVec3 symmetric_apply(const double *m, SandVec3 v) { // xx, yy, zz, xy, xz, yz
+    return v3_make(m[0] * v.x + m[3] * v.y + m[4] * v.z, m[3] * v.x + m[1] * v.y + m[5] * v.z,
+                   m[4] * v.x + m[5] * v.y + m[2] * v.z);
+}
+
+// The impulse at a point of the body that changes the point's velocity by `change`: K g = change, with K the inverse mass
+// felt at the point, column by column; solved by Cramer's rule.
+static SandVec3 impulse_for(const SandProblemBody *b, SandVec3 arm, SandVec3 change) {
+    const SandVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    SandVec3 k[3];
+    for (int i = 0; i < 3; i++) {
+        SandVec3 spin = symmetric_apply(b->inverse_inertia, v3_cross(arm, axes[i]));
+        k[i] = v3_add(v3_scale(b->inverse_mass, axes[i]), v3_cross(spin, arm));
+    }
+    double all = v3_dot(k[0], v3_cross(k[1], k[2]));
+    return v3_make(v3_dot(change, v3_cross(k[1], k[2])) / all, v3_dot(k[0], v3_cross(change, k[2])) / all,
+                   v3_dot(k[0], v3_cross(k[1], change)) / all);
+}
+
+// The pull of the spring over the step. Its point moves as a mass on a critically damped spring does, implicitly:
+// u' = (u + h rate^2 (target - p)) / (1 + 2 h rate + h^2 rate^2).
+static void pull_spring(const SandWorld *w, SandProblemBody *b) {
+    const SandSpring *s = &w->spring;
+    double h = w->step, rate = s->rate;
+    SandVec3 arm = q_rotate(w->rotation[s->body], s->point), p = v3_add(w->position[s->body], arm);
+    SandVec3 u = v3_add(b->velocity, v3_cross(b->spin, arm));
+    SandVec3 wanted = v3_madd(u, h * rate * rate, v3_sub(s->target, p));
+    wanted = v3_scale(1 / (1 + 2 * h * rate + h * h * rate * rate), wanted);
+    SandVec3 g = impulse_for(b, arm, v3_sub(wanted, u));
+    b->velocity = v3_madd(b->velocity, b->inverse_mass, g);
+    b->spin = v3_add(b->spin, symmetric_apply(b->inverse_inertia, v3_cross(arm, g)));
+    b->spin = v3_scale(1 / (1 + 0.1 * h * rate), b->spin); // a hand does not let it whirl about the held point for ever
+}
+
 static void build_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     const SandWorld *w = &sim->world;
     const SandDetection *d = &sim->detection;
     SandProblem *p = &sim->problem;
-    for (int64_t k = sand_chunk_begin(worker->first_chunk, p->body_count); k < sand_chunk_begin(worker->last_chunk, p->body_count); k++) {
+    for (int64_t k = sand_chunk_begin(worker->first_chunk, p->body_count);
+         k < sand_chunk_begin(worker->last_chunk, p->body_count); k++) {
         if (k < d->body_count) {
             p->bodies[k] = free_body(w, d->body[k]);
+            if (d->body[k] == w->spring.body) pull_spring(w, &p->bodies[k]);
         } else {
             int b = (int)k - d->body_count;
             p->bodies[k] = (SandProblemBody){.velocity = d->velocity[b], .spin = d->spin[b]};
         }
     }
-    for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count); i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
+    for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
+         i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
         const SandFound *f = &d->contacts[i];
         bool wall = f->b < 0;
         SandVec3 center_a = w->position[d->body[f->rank_a]];
@@ -139,7 +176,8 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     double t0 = sand_seconds();
     if (!sand_detect(&sim->detection, &sim->world, sim->team, error)) return false;
     double t1 = sand_seconds();
-    if (!SAND_GROW(sim->problem.start, sim->problem.start_room, sim->detection.contact_count, "contacts", error)) return false;
+    if (!SAND_GROW(sim->problem.start, sim->problem.start_room, sim->detection.contact_count, "contacts", error))
+        return false;
     sim->counters.matched = sand_match(&sim->memory, &sim->detection, sim->world.step, sim->problem.start, sim->team);
     double t2 = sand_seconds();
     if (!build(sim, error)) return false;
@@ -169,7 +207,8 @@ static void integrate_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     SandWorld *w = &sim->world;
     const SandDetection *d = &sim->detection;
-    for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count); k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
+    for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count);
+         k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
         int body = d->body[k];
         w->velocity[body] = sim->solution.velocity[k];
         w->spin[body] = sim->solution.spin[k];
@@ -185,13 +224,14 @@ static void find_lost(SandSimulation *sim) {
         int body = sim->detection.body[k];
         SandVec3 p = w->position[body];
         bool finite = v3_finite(p) && v3_finite(w->velocity[body]) && v3_finite(w->spin[body]);
-        bool within = p.x >= w->lower.x && p.y >= w->lower.y && p.z >= w->lower.z && p.x <= w->upper.x && p.y <= w->upper.y && p.z <= w->upper.z;
+        bool within = p.x >= w->lower.x && p.y >= w->lower.y && p.z >= w->lower.z && p.x <= w->upper.x &&
+                      p.y <= w->upper.y && p.z <= w->upper.z;
         if (finite && within) continue;
         w->gone[body] = 1;
         sim->counters.lost_total++;
         char sentence[160];
-        snprintf(sentence, sizeof sentence, "body %d %s at t = %.3f s and was taken out", body, finite ? "left the world" : "became non-finite",
-                 w->time);
+        snprintf(sentence, sizeof sentence, "body %d %s at t = %.3f s and was taken out", body,
+                 finite ? "left the world" : "became non-finite", w->time);
         tell(sim, sentence);
         if (!finite) w->position[body] = w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
     }
@@ -252,9 +292,24 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     return true;
 }
 
+bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error) {
+    return sand_checkpoint_save(checkpoint, &sim->world, &sim->memory, error);
+}
+
+bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
+    sim->built = false;
+    return sand_checkpoint_restore(checkpoint, &sim->world, &sim->memory, error);
+}
+
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->problem; }
 const SandSolution *sand_simulation_solution(const SandSimulation *sim) { return &sim->solution; }
 const int *sand_simulation_order(const SandSimulation *sim) { return sim->detection.body; }
+
+SandWorld *sand_simulation_change(SandSimulation *sim) {
+    sim->built = false;
+    return &sim->world;
+}
+
 const SandWorld *sand_simulation_world(const SandSimulation *sim) { return &sim->world; }
 const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &sim->profile; }
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }

@@ -1,5 +1,6 @@
 // The way of one step: detect, match, build, solve, integrate. Open simulation.c to walk it.
 #pragma once
+#include "checkpoint.h"
 #include "problem.h"
 #include "world.h"
 
@@ -10,9 +11,9 @@ typedef struct SandProfile {
 
 // What the last step did. Panel, log and benchmark read this and the profile.
 typedef struct SandCounters {
-    int bodies;             // taking part
+    int bodies; // taking part
     int contacts;
-    int matched;            // contacts that found last step's impulse
+    int matched; // contacts that found last step's impulse
     int iterations;
     SandStatus status;
     SandMetrics metrics;    // residual and objective; complementarity only when asked
@@ -24,7 +25,7 @@ typedef struct SandCounters {
 } SandCounters;
 
 typedef struct SandSimulationDef {
-    int threads;            // 0: one for each core
+    int threads;             // 0: one for each core
     SandPrecision precision; // of the solver
     SandSolveDef solve;
 } SandSimulationDef;
@@ -44,12 +45,19 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error);
 
 // Detects, matches and builds the problem of the coming step without taking it.
 bool sand_simulation_build(SandSimulation *sim, SandError *error);
-const SandProblem *sand_simulation_problem(const SandSimulation *sim); // of the last build
+const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
 const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
+
+// Goes back to where a checkpoint was taken; the run from there gives the same bits again.
+bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
+bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
+
+// What a person may change between two steps: gravity, the spring of a hand, the motion of boundaries, further bodies.
+SandWorld *sand_simulation_change(SandSimulation *sim);
 
 const SandWorld *sand_simulation_world(const SandSimulation *sim);
 const SandProfile *sand_simulation_profile(const SandSimulation *sim);
 const SandCounters *sand_simulation_counters(const SandSimulation *sim);
-void sand_simulation_measure(SandSimulation *sim); // fills what costs time: the percentile
+void sand_simulation_measure(SandSimulation *sim);                              // fills what costs time: the percentile
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve); // from the next step on

@@ -8,10 +8,10 @@ typedef struct Solve {
     Op op;
     real *vector[SAND_MAX_VECTORS]; // block vectors
     double params[SAND_MAX_PARAMS];
-    int best;              // the vector that holds the impulses to return
-    bool knows_residual;   // the method keeps the next two for the best iterate
+    int best;            // the vector that holds the impulses to return
+    bool knows_residual; // the method keeps the next two for the best iterate
     double residual, objective;
-    SandStatus status;     // a method may end the solve by setting one that is not SAND_BUDGET
+    SandStatus status; // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
 
 #define SAND_SOLVER_TEXTS
@@ -32,7 +32,9 @@ enum Method {
 SAND_TEXT void method_start(Worker *w, int method, Solve *s, MethodState *m) {
     switch (method) {
 #define SAND_ROW(id, ...) \
-    case METHOD_##id: id##_start(w, s, &m->id); break;
+    case METHOD_##id: \
+        id##_start(w, s, &m->id); \
+        break;
 #include "solver_table.inl"
     }
 }
@@ -40,7 +42,9 @@ SAND_TEXT void method_start(Worker *w, int method, Solve *s, MethodState *m) {
 SAND_TEXT void method_step(Worker *w, int method, Solve *s, MethodState *m) {
     switch (method) {
 #define SAND_ROW(id, ...) \
-    case METHOD_##id: id##_step(w, s, &m->id); break;
+    case METHOD_##id: \
+        id##_step(w, s, &m->id); \
+        break;
 #include "solver_table.inl"
     }
 }
@@ -107,7 +111,7 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
         push_vector(w, op, reference, op->still, op->scratch);
         sum_open(w, &sum, 1, 0);
         SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+            At at = SAND_AT(i);
             Row d = row_load(reference, at), y = block_pull(op, op->scratch, at);
             SAND_ADD(sum, at, 0, row_dot(d, block_without_bias(op, at, y)));
         }
@@ -180,7 +184,8 @@ SAND_TEXT void solve_text(Worker *w, Run *run) {
             }
             if (iteration >= 8 && (iteration & (iteration - 1)) == 0) look_for_growth(w, &s, run->reference, &receding);
         }
-        if (run->most_seconds > 0 && worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds)) break;
+        if (run->most_seconds > 0 && worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds))
+            break;
     }
 
     double seconds = worker_seconds(w) - clock.begin - clock.measuring;

@@ -23,19 +23,19 @@ typedef enum SandParamKind { SAND_PARAM_REAL, SAND_PARAM_INTEGER, SAND_PARAM_CHO
 typedef struct SandParam {
     const char *name;
     SandParamKind kind;
-    double value, least, most;       // default and limits; for a choice the value is an index
-    const char *text;                // what raising it does
-    const char *const *choices;      // NULL-terminated names, for a choice
+    double value, least, most;  // default and limits; for a choice the value is an index
+    const char *text;           // what raising it does
+    const char *const *choices; // NULL-terminated names, for a choice
 } SandParam;
 
 typedef struct SandSolver {
     const char *name;
-    const char *paper;    // where it comes from, with equation numbers
-    const char *idea;     // one line
-    const char *weakness; // one line: what it is bad at
-    unsigned friction;    // bit 1 << SandFriction for each model it can do
-    bool on_cuda;         // whether its text is made for CUDA as well
-    int vectors;          // work vectors it needs
+    const char *paper;                 // where it comes from, with equation numbers
+    const char *idea;                  // one line
+    const char *weakness;              // one line: what it is bad at
+    unsigned friction;                 // bit 1 << SandFriction for each model it can do
+    bool on_cuda;                      // whether its text is made for CUDA as well
+    int vectors;                       // work vectors it needs
     SandParam params[SAND_MAX_PARAMS]; // ended by a NULL name
 } SandSolver;
 
@@ -43,8 +43,8 @@ extern const SandSolver sand_solver_table[];
 extern const int sand_solver_count;
 extern const int sand_solver_default; // index of p-spg-fb, what a real-time step uses
 
-int sand_solver_find(const char *name);     // index, or -1
-int sand_friction_find(const char *name);   // index, or -1
+int sand_solver_find(const char *name);   // index, or -1
+int sand_friction_find(const char *name); // index, or -1
 int sand_param_count(const SandSolver *solver);
 int sand_param_find(const SandSolver *solver, const char *name); // index, or -1
 
@@ -53,9 +53,9 @@ typedef struct SandSolveDef {
     int solver;
     SandFriction friction;
     double params[SAND_MAX_PARAMS];
-    int iterations;    // most products with N; raising it costs time and lowers the residual
-    double budget_ms;  // most milliseconds, 0: no limit; the result then depends on the machine's speed
-    double tolerance;  // m/s, stop when the residual is at most this; 0: never
+    int iterations;   // most products with N; raising it costs time and lowers the residual
+    double budget_ms; // most milliseconds, 0: no limit; the result then depends on the machine's speed
+    double tolerance; // m/s, stop when the residual is at most this; 0: never
 } SandSolveDef;
 SandSolveDef sand_default_solve(void);
 void sand_solve_choose(SandSolveDef *def, int solver); // changes the method and takes its default parameters

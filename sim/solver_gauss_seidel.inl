@@ -51,7 +51,8 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
     if (m->order == GAUSS_SEIDEL_COLOURED) {
         for (int c = 0; c < op->colour_count; c++) {
             const int *list = op->colour_list + op->colour_first[c];
-            SAND_EACH(w, e, op->colour_first[c + 1] - op->colour_first[c]) gauss_seidel_contact(op, x, list[e], m->omega, m->lambda);
+            SAND_EACH(w, e, op->colour_first[c + 1] - op->colour_first[c])
+            gauss_seidel_contact(op, x, list[e], m->omega, m->lambda);
             sand_barrier(w);
         }
         // The Jacobi batch: its impulses first, then every velocity anew.

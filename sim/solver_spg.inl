@@ -6,19 +6,20 @@
 //
 // One product an iteration: x + d is itself the trial point, so the product with it gives both N d, as a difference
 // of gradients, and the new gradient. Where the test asks for a shorter step, objective and gradient along d are
-// closed forms. Without the preconditioner P is the mean diagonal, so that lengths mean the same. The numbers in brackets are the steps of the paper.
+// closed forms. Without the preconditioner P is the mean diagonal, so that lengths mean the same. The numbers in brackets
+// are the steps of the paper.
 
 enum { SPG_MEMORY = 10 }; // N_GLL at most
 
 typedef struct spg_State {
     bool preconditioned;
-    int memory;           // N_GLL
-    double alpha;         // spectral step length
-    double objective;     // f at the current iterate
+    int memory;                // N_GLL
+    double alpha;              // spectral step length
+    double objective;          // f at the current iterate
     double recent[SPG_MEMORY]; // the last objectives
-    int count;            // iterations
-    int current, next;    // which of the vectors 0, 1, 2 is what; the fallback is s->best
-    int gradient;         // which of the vectors 3, 4 is the gradient at the current iterate
+    int count;                 // iterations
+    int current, next;         // which of the vectors 0, 1, 2 is what; the fallback is s->best
+    int gradient;              // which of the vectors 3, 4 is the gradient at the current iterate
     int receding;
 } spg_State;
 
@@ -143,10 +144,11 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     m->count++;
     m->recent[m->count % m->memory] = objective;
 
-    // [24]-[26] keep the best. Its vector is not written until a better one is found.
+    // [24]-[26] keep the best. Its vector is not written until a better one is found. Impulses that run away are not
+    // candidates: they grow until the residual drowns in their rounding.
     double residual = residual_of(op, residual2);
-    if (residual <= s->residual) s->residual = residual, s->objective = objective, s->best = m->current;
     if (recession(w, op, z, m->preconditioned, dNd, dPd, &m->receding)) s->status = SAND_INFEASIBLE;
+    if (m->receding == 0 && residual <= s->residual) s->residual = residual, s->objective = objective, s->best = m->current;
 }
 
 // Two rows of the table: without and with the preconditioner.

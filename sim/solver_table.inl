@@ -12,11 +12,13 @@
 #include "solver_spg.inl"
 #endif
 
-#define SAND_SPG_PARAMS                                                                                              \
+// clang-format off
+#define SAND_SPG_PARAMS \
     {"memory", SAND_PARAM_INTEGER, 10, 1, 10, "objectives looked back on; more lets the objective rise for longer", NULL}, \
-    {"xi", SAND_PARAM_REAL, 1e-4, 0, 1, "decrease asked of a step; more shortens steps", NULL},                       \
-    {"alpha-min", SAND_PARAM_REAL, 1e-9, 1e-12, 1, "least spectral step length", NULL},                               \
+    {"xi", SAND_PARAM_REAL, 1e-4, 0, 1, "decrease asked of a step; more shortens steps", NULL}, \
+    {"alpha-min", SAND_PARAM_REAL, 1e-9, 1e-12, 1, "least spectral step length", NULL}, \
     {"alpha-max", SAND_PARAM_REAL, 1e9, 1, 1e12, "greatest spectral step length", NULL}
+// clang-format on
 
 #define SAND_BOTH (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
 
@@ -27,7 +29,8 @@ SAND_ROW(p_spg_fb, "p-spg-fb", 5, true, SAND_BOTH, "Heyn et al. 2012, section 4,
 SAND_ROW(spg_fb, "spg-fb", 5, true, SAND_BOTH, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
 
-SAND_ROW(gauss_seidel, "gauss-seidel", 1, true, SAND_BOTH, "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
+SAND_ROW(gauss_seidel, "gauss-seidel", 1, true, SAND_BOTH,
+         "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL},

@@ -54,14 +54,19 @@ SandSolveDef sand_default_solve(void) {
 void sand_solve_choose(SandSolveDef *def, int solver) {
     def->solver = solver;
     memset(def->params, 0, sizeof def->params);
-    for (int i = 0; i < sand_param_count(&sand_solver_table[solver]); i++) def->params[i] = sand_solver_table[solver].params[i].value;
+    for (int i = 0; i < sand_param_count(&sand_solver_table[solver]); i++)
+        def->params[i] = sand_solver_table[solver].params[i].value;
 }
 
 // "a, b or c", for a sentence about a choice.
 static void list_choices(const SandParam *param, char *text, size_t room) {
     size_t used = 0;
     for (int i = 0; param->choices[i] && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%s%s", i == 0 ? "" : param->choices[i + 1] ? ", " : " or ", param->choices[i]);
+        used += (size_t)snprintf(text + used, room - used, "%s%s",
+                                 i == 0                  ? ""
+                                 : param->choices[i + 1] ? ", "
+                                                         : " or ",
+                                 param->choices[i]);
 }
 
 bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error) {
@@ -81,7 +86,8 @@ bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, Sand
     bool whole = param->kind != SAND_PARAM_INTEGER || v == floor(v);
     if (end == value || *end || !(v >= param->least && v <= param->most) || !whole)
         return sand_fail(error, "%s: expected %s from %g to %g, got '%s'", name,
-                         param->kind == SAND_PARAM_INTEGER ? "a whole number" : "a number", param->least, param->most, value);
+                         param->kind == SAND_PARAM_INTEGER ? "a whole number" : "a number", param->least, param->most,
+                         value);
     def->params[k] = v;
     return true;
 }

@@ -13,40 +13,23 @@
 // with its own partial sum; the lanes are folded into double every SAND_STRIP tiles. So the result does not depend
 // on the number of threads. A sum is opened after the last one was totalled: one at a time.
 //
-// The including file defines SAND_REAL. The text stays in the common subset of C17 and CUDA C++.
+// These are the words for the CPU; cuda/spmd_cuda.h has the same for a kernel. The including file defines SAND_REAL.
+// The text of a solver stays in the common subset of C17 and CUDA C++.
 #pragma once
-#include "base.h"
-
-typedef SAND_REAL real;
-
-#ifdef __CUDACC__
-
-#include "../cuda/spmd_cuda.h" // the same words for a cooperative kernel
-
-#else
-
 #include "team.h"
 #include <math.h>
+
+typedef SAND_REAL real;
 
 #define SAND_INLINE static inline
 #define SAND_TEXT static // a larger piece of text
 
-#define REAL_TINY ((real)1e-30)
-
-// The real-valued functions of the precision at hand.
-SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
-SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
-SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }
-
-// a b + c in one rounding where the machine has it, which is on every GPU and nearly every CPU: said so here, and not
-// left to the compiler, so that the bits are the same whoever compiles.
-SAND_INLINE real real_ma(real a, real b, real c) {
 #if (defined(FP_FAST_FMA) && defined(FP_FAST_FMAF)) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-    return sizeof(real) == 4 ? (real)fmaf((float)a, (float)b, (float)c) : (real)fma((double)a, (double)b, (double)c);
+#define REAL_FUSED 1
 #else
-    return a * b + c;
+#define REAL_FUSED 0
 #endif
-}
+#include "spmd_common.inl"
 
 typedef SandWorker Worker;
 
@@ -108,10 +91,12 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
     return true;
 }
 
-#define SAND_FOR_SUM(w, i, n, sum)                                                           \
-    for (Cursor cursor_ = cursor_begin(w, n); cursor_next(w, &cursor_, sum);)                \
-        for (int64_t tile_ = cursor_.begin; tile_ < cursor_.end; tile_ += SAND_LANES)        \
+// clang-format off
+#define SAND_FOR_SUM(w, i, n, sum) \
+    for (Cursor cursor_ = cursor_begin(w, n); cursor_next(w, &cursor_, sum);) \
+        for (int64_t tile_ = cursor_.begin; tile_ < cursor_.end; tile_ += SAND_LANES) \
             _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+// clang-format on
 #define SAND_FOR(w, i, n) SAND_FOR_SUM(w, i, n, NULL)
 #define SAND_AT(i) at_make(i, tile_) // inside SAND_FOR
 #define SAND_ADD(sum, at, k, value) ((sum).lane[k][(at).lane] += (value))
@@ -130,19 +115,6 @@ SAND_INLINE real four_last(Four a) { return a[3]; }
 SAND_INLINE Four four_with_last(Four a, real last) { return a[3] = last, a; }
 SAND_INLINE Four four_turned(Four a) { return __builtin_shufflevector(a, a, 1, 2, 0, 3); } // y, z, x
 
-// Where a block lies. The numbers of the blocks of a tile are side by side: all first components, then all second.
-typedef struct At {
-    int64_t tile, lane; // first block of its tile, place in the tile
-} At;
-SAND_INLINE At at_make(int64_t i, int64_t tile) {
-    At at = {tile, i - tile};
-    return at;
-}
-SAND_INLINE At at_of(int64_t i) { return at_make(i, i & ~(int64_t)(SAND_LANES - 1)); }
-SAND_INLINE int64_t at_block(At at) { return at.tile + at.lane; }
-// Component k of `count` in an array of blocks.
-SAND_INLINE int64_t at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }
-
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->id == 0; }
 SAND_INLINE double worker_seconds(const Worker *w) { return w->id == 0 ? sand_seconds() : 0; } // the first one's clock
 
@@ -155,7 +127,5 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     return sum.total[0] > 0;
 }
 
-#define SAND_EACH(w, i, n)                                                                   \
+#define SAND_EACH(w, i, n) \
     for (int64_t i = sand_chunk_begin((w)->first_chunk, n), end_ = sand_chunk_begin((w)->last_chunk, n); i < end_; i++)
-
-#endif

@@ -12,6 +12,7 @@ void sand_world_init(SandWorld *world) {
         .upper = {1e4, 1e4, 1e4},
         .step = 0.01,
         .recovery = 1.0,
+        .spring = {.body = -1},
     };
 }
 
@@ -127,6 +128,15 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
     world->enter[i] = def->enter;
     world->gone[i] = 0;
     return i;
+}
+
+void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds) {
+    const double half_turn = 3.14159265358979323846;
+    SandBoundary *b = &world->boundaries[boundary];
+    b->pose = sand_boundary_pose(b, world->time);
+    b->motion = (SandMotion){
+        .center = center, .axis = axis, .rate = half_turn / seconds, .start = world->time, .stop = world->time + seconds};
+    b->moves = true;
 }
 
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu) {

@@ -11,6 +11,15 @@ typedef struct SandMaterial {
     double mu;      // friction of the material; a pair takes the geometric mean unless the table names it
 } SandMaterial;
 
+// A spring from a point of a body to a point of the world: a person's hand. It is damped, and integrated implicitly, so
+// that it is stable however stiff.
+typedef struct SandSpring {
+    int body;        // -1: none
+    SandVec3 point;  // m, on the body, in its frame
+    SandVec3 target; // m, in the world
+    double rate;     // 1/s, how fast the point is drawn to the target; the spring is critically damped
+} SandSpring;
+
 typedef struct SandWorld {
     // Bodies. A body's number is its index here and never changes.
     int body_count;
@@ -23,8 +32,8 @@ typedef struct SandWorld {
     double *scale;      // size of the shape; the radius of a sphere
     int *shape;         // index into shapes
     int *material;
-    double *enter;      // s, the body takes part from this time on (0: from the start)
-    uint8_t *gone;      // 1: it left the world or became non-finite, was reported, and takes no part any more
+    double *enter; // s, the body takes part from this time on (0: from the start)
+    uint8_t *gone; // 1: it left the world or became non-finite, was reported, and takes no part any more
     size_t body_room[12];
 
     int shape_count, boundary_count, material_count;
@@ -34,13 +43,14 @@ typedef struct SandWorld {
     size_t shape_room, boundary_room, material_room, friction_room;
     double *friction; // material_count^2 table of pairs, symmetric, complete
 
-    SandVec3 gravity;   // m/s^2
+    SandVec3 gravity; // m/s^2
+    SandSpring spring;
     SandVec3 lower, upper; // m, the world's box: a body outside it is reported and taken out
-    double step;        // s
-    double time;        // s
+    double step;           // s
+    double time;           // s
     uint64_t step_index;
-    double recovery;    // m/s, the largest speed at which a penetration is pushed apart
-    double envelope;    // m, the least gap within which a contact is kept
+    double recovery; // m/s, the largest speed at which a penetration is pushed apart
+    double envelope; // m, the least gap within which a contact is kept
 } SandWorld;
 
 void sand_world_init(SandWorld *world); // an empty world with sane settings
@@ -52,17 +62,20 @@ int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *er
 int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error); // takes ownership
 
 typedef struct SandBodyDef {
-    int shape;          // index
-    int material;       // index
-    double scale;       // size; a sphere's radius
-    double mass;        // kg; 0: from the material's density
-    SandPose pose;      // of the centre of mass
-    SandVec3 velocity;  // m/s
-    SandVec3 spin;      // rad/s
-    double enter;       // s, when it enters; 0: at the start
+    int shape;         // index
+    int material;      // index
+    double scale;      // size; a sphere's radius
+    double mass;       // kg; 0: from the material's density
+    SandPose pose;     // of the centre of mass
+    SandVec3 velocity; // m/s
+    SandVec3 spin;     // rad/s
+    double enter;      // s, when it enters; 0: at the start
 } SandBodyDef;
 SandBodyDef sand_default_body(void);
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
+
+// Turns a boundary by half a turn about an axis through its middle, in `seconds` from now on.
+void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
 
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu); // an entry of the table
 double sand_world_pair(const SandWorld *world, int material_a, int material_b);

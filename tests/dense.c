@@ -59,7 +59,8 @@ void dense_r(const SandProblem *p, bool frictionless, SandVec3 *r) {
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
         const SandProblemBody *a = &p->bodies[c->a], *b = &p->bodies[c->b];
-        SandVec3 u = v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
+        SandVec3 u =
+            v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
         if (one_row(p, frictionless, i)) u = along(u, c->normal);
         r[i] = v3_madd(u, fmax(c->gap / p->step, -p->recovery), c->normal);
     }
@@ -108,8 +109,10 @@ DenseMeasure dense_measure(const SandProblem *p, bool frictionless, const SandVe
         m.outside = fmax(m.outside, v3_length(v3_sub(x[i], dense_project(x[i], c->normal, mu))));
         // With one row only the sign of g_n counts; with three the dual of the cone of slope mu is the cone of slope 1/mu.
         SandVec3 inside = g;
-        if (mu > 0) inside = dense_project(g, c->normal, 1 / mu);
-        else if (v3_dot(g, c->normal) < 0) inside = v3_make(0, 0, 0);
+        if (mu > 0)
+            inside = dense_project(g, c->normal, 1 / mu);
+        else if (v3_dot(g, c->normal) < 0)
+            inside = v3_make(0, 0, 0);
         m.inward = fmax(m.inward, v3_length(v3_sub(g, inside)));
     }
     m.residual = sqrt(sum) / tau;

@@ -68,7 +68,8 @@ static void memory_grows_with_the_bodies(void **state) {
         lab_run(sim, 150); // most have landed
         int contacts = sand_simulation_counters(sim)->contacts;
         bytes[k] = (double)sand_bytes_held();
-        print_message("%d bodies, %d contacts: %.0f bytes a body, %.0f a contact\n", bodies, contacts, bytes[k] / bodies, bytes[k] / contacts);
+        print_message("%d bodies, %d contacts: %.0f bytes a body, %.0f a contact\n", bodies, contacts, bytes[k] / bodies,
+                      bytes[k] / contacts);
         sand_simulation_free(sim);
     }
     // Within 1.3 of linear: arrays grow by half, so that two of the same need may differ by so much, and the grid has

@@ -39,7 +39,8 @@ static void make_lattice(SandProblem *p, int n, double mu, bool clumsy) {
     }
     const SandVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     for (int k = 0; k < p->dynamic_count; k++) {
-        int x = k % n, y = k / n % n, z = k / n / n, next[3] = {x + 1 < n ? k + 1 : -1, y + 1 < n ? k + n : -1, z + 1 < n ? k + n * n : -1};
+        int x = k % n, y = k / n % n, z = k / n / n,
+            next[3] = {x + 1 < n ? k + 1 : -1, y + 1 < n ? k + n : -1, z + 1 < n ? k + n * n : -1};
         for (int a = 0; a < 4; a++) {
             int other = a < 3 ? next[a] : z == 0 ? p->dynamic_count : -1;
             if (other < 0) continue;
@@ -83,13 +84,16 @@ static void compare(int n, double mu, bool clumsy, const char *solver, int itera
         difference += v3_dot(d, d), size += v3_dot(on_cpu.impulse[i], on_cpu.impulse[i]);
     }
     double relative = sqrt(difference / size);
-    printf("%-13s mu %.1f %s %7d contacts %3d iterations: CPU residual %.3e, GPU %.3e, impulses differ by %.1e, %.2f us an iteration\n", solver,
-           mu, clumsy ? "full  " : "radial", problem.contact_count, iterations, on_cpu.metrics.residual, on_gpu.metrics.residual, relative,
-           1e6 * on_gpu.seconds / iterations);
+    printf("%-13s mu %.1f %s %7d contacts %3d iterations: CPU residual %.3e, GPU %.3e, impulses differ by %.1e, %.2f us an "
+           "iteration\n",
+           solver, mu, clumsy ? "full  " : "radial", problem.contact_count, iterations, on_cpu.metrics.residual,
+           on_gpu.metrics.residual, relative, 1e6 * on_gpu.seconds / iterations);
     assert_int_equal(on_gpu.iterations, on_cpu.iterations);
     assert_true(relative <= close);
-    assert_true(on_gpu.metrics.residual <= 1.3 * on_cpu.metrics.residual + 1e-6 && on_cpu.metrics.residual <= 1.3 * on_gpu.metrics.residual + 1e-6);
-    assert_memory_equal(on_gpu.impulse, again.impulse, (size_t)problem.contact_count * sizeof *on_gpu.impulse); // the same bits
+    assert_true(on_gpu.metrics.residual <= 1.3 * on_cpu.metrics.residual + 1e-6 &&
+                on_cpu.metrics.residual <= 1.3 * on_gpu.metrics.residual + 1e-6);
+    assert_memory_equal(on_gpu.impulse, again.impulse,
+                        (size_t)problem.contact_count * sizeof *on_gpu.impulse); // the same bits
     sand_solution_free(&on_cpu), sand_solution_free(&on_gpu), sand_solution_free(&again);
     sand_problem_free(&problem);
     sand_cpu_free(cpu);

@@ -26,7 +26,8 @@ static SandWorld many_sizes(void) {
     SandRandom random = sand_random(1);
     SandWorld world = lab_world(0.3);
     lab_plane(&world, v3_make(0, 0, -1.5), v3_make(0.1, 0, 1));
-    for (int i = 0; i < 1500; i++) throw_body(&world, &random, 0, 0.02 * pow(20, sand_random_unit(&random)), 2, i % 50 ? 0.5 : 20);
+    for (int i = 0; i < 1500; i++)
+        throw_body(&world, &random, 0, 0.02 * pow(20, sand_random_unit(&random)), 2, i % 50 ? 0.5 : 20);
     return world;
 }
 
@@ -136,7 +137,8 @@ static Ball *list_balls(const SandWorld *w, const SandDetection *d, int *count) 
     assert_int_equal(*count, d->grid.ball_count);
     for (int s = 0; s < d->grid.ball_count; s++)
         for (int k = 0; k < *count; k++)
-            if (balls[k].body == d->grid.sorted[s].body && balls[k].sub == d->grid.sorted[s].sub) balls[k].struck = d->grid.sorted[s].struck;
+            if (balls[k].body == d->grid.sorted[s].body && balls[k].sub == d->grid.sorted[s].sub)
+                balls[k].struck = d->grid.sorted[s].struck;
     return balls;
 }
 
@@ -151,7 +153,8 @@ static Pairs brute_force(const SandWorld *w, const SandDetection *d) {
             const Ball *q = &balls[j];
             double gap = v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
             double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
-            double moving = fmax(v3_length(v3_sub(q->velocity, p->velocity)), fmax(v3_length(p->velocity), v3_length(q->velocity)));
+            double moving =
+                fmax(v3_length(v3_sub(q->velocity, p->velocity)), fmax(v3_length(p->velocity), v3_length(q->velocity)));
             double speed = fmax(moving + p->turning + q->turning, fmax(p->struck, q->struck)) + fall;
             if (p->body == q->body || gap > fmax(w->envelope, w->step * (1 + mu) * speed)) continue;
             add_pair(&pairs, (Pair){p->body, p->sub, q->body, (uint32_t)q->sub, gap});
@@ -160,8 +163,10 @@ static Pairs brute_force(const SandWorld *w, const SandDetection *d) {
             double mu = sand_world_pair(w, w->material[p->body], w->boundaries[b].material);
             double speed = fmax(v3_length(p->velocity) + p->turning, p->struck) + fall;
             SandTouch touches[8];
-            int n = sand_boundary_touch(&w->boundaries[b], &w->boundaries[b].pose, p->center, p->radius, fmax(w->envelope, w->step * (1 + mu) * speed), touches, 8);
-            for (int k = 0; k < n; k++) add_pair(&pairs, (Pair){p->body, p->sub, -1 - b, touches[k].feature, touches[k].gap});
+            int n = sand_boundary_touch(&w->boundaries[b], &w->boundaries[b].pose, p->center, p->radius,
+                                        fmax(w->envelope, w->step * (1 + mu) * speed), touches, 8);
+            for (int k = 0; k < n; k++)
+                add_pair(&pairs, (Pair){p->body, p->sub, -1 - b, touches[k].feature, touches[k].gap});
         }
     }
     free(balls);
@@ -222,8 +227,9 @@ static void no_pair_is_missed_and_none_is_there_twice(void **state) {
         print_message("world %d: %d bodies, %d levels, %d contacts\n", k, w.body_count, d.grid.level_count, got.count);
         for (int i = 0; i < want.count && i < got.count; i++) {
             if (compare_pairs(&want.list[i], &got.list[i]))
-                fail_msg("world %d: wanted %d.%d with %d.%u, found %d.%d with %d.%u", k, want.list[i].a, want.list[i].sub_a, want.list[i].b,
-                         want.list[i].sub_b, got.list[i].a, got.list[i].sub_a, got.list[i].b, got.list[i].sub_b);
+                fail_msg("world %d: wanted %d.%d with %d.%u, found %d.%d with %d.%u", k, want.list[i].a, want.list[i].sub_a,
+                         want.list[i].b, want.list[i].sub_b, got.list[i].a, got.list[i].sub_a, got.list[i].b,
+                         got.list[i].sub_b);
             NEAR(got.list[i].gap, want.list[i].gap, 1e-9); // a thousand kilometres are known to 1e-10 m
         }
         assert_int_equal(got.count, want.count);
@@ -250,7 +256,8 @@ static void the_order_does_not_depend_on_the_team(void **state) {
                 assert_int_equal(d.contact_count, alone.contact_count);
                 assert_int_equal(d.body_count, alone.body_count);
                 // The struct has no padding, so that its bytes are its contents.
-                if (d.contact_count) assert_memory_equal(d.contacts, alone.contacts, (size_t)d.contact_count * sizeof *d.contacts);
+                if (d.contact_count)
+                    assert_memory_equal(d.contacts, alone.contacts, (size_t)d.contact_count * sizeof *d.contacts);
                 if (d.body_count) assert_memory_equal(d.body, alone.body, (size_t)d.body_count * sizeof *d.body);
             }
             sand_detection_free(&d);
@@ -344,7 +351,8 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
     // Half a turn of everything: the same contacts, but the order of the bodies in space is turned round. Then a
     // newcomer, and a body less.
     SandQuat turn = q_exp(v3_make(PI, 0, 0));
-    w.boundaries[0].pose = (SandPose){q_rotate(turn, w.boundaries[0].pose.position), q_mul(turn, w.boundaries[0].pose.rotation)};
+    w.boundaries[0].pose =
+        (SandPose){q_rotate(turn, w.boundaries[0].pose.position), q_mul(turn, w.boundaries[0].pose.rotation)};
     for (int i = 0; i < w.body_count; i++) {
         w.position[i] = q_rotate(turn, w.position[i]);
         w.velocity[i] = q_rotate(turn, w.velocity[i]);
@@ -362,7 +370,8 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
         bool is_new = a == newcomer || b == newcomer;
         fresh += is_new;
         if (b >= 0 && !is_new) swapped += before.rank[a] > before.rank[b];
-        SandVec3 want = is_new ? v3_make(0, 0, 0) : v3_scale(0.5, contact_name(&after, i)); // half the step, half the impulse
+        SandVec3 want =
+            is_new ? v3_make(0, 0, 0) : v3_scale(0.5, contact_name(&after, i)); // half the step, half the impulse
         NEAR(v3_length(v3_sub(start[i], want)), 0, 1e-9);
     }
     print_message("%d contacts, %d new, %d with their bodies in the other order\n", after.contact_count, fresh, swapped);

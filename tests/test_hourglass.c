@@ -31,8 +31,9 @@ static void the_sand_runs_through(void **state) {
         if (c->penetration_max > deepest) deepest = c->penetration_max, deepest_at = w->time - w->step;
         above = count_above(w, &outermost);
     }
-    print_message("empty after %.2f s; deepest penetration %.2f %% of the radius at %.2f s; farthest through the glass %.2f %%\n",
-                  w->time, 100 * deepest / radius, deepest_at, -100 * outermost / radius);
+    print_message(
+        "empty after %.2f s; deepest penetration %.2f %% of the radius at %.2f s; farthest through the glass %.2f %%\n",
+        w->time, 100 * deepest / radius, deepest_at, -100 * outermost / radius);
     assert_int_equal(above, 0);
     assert_int_equal(c->lost_total, 0);
     assert_int_equal(c->infeasible_total, 0);

@@ -95,8 +95,8 @@ static int make_cases(void **state) {
     cases[BIG_BALL_FULL].problem.radial = false;
     for (int k = 0; k < CASES; k++) {
         const SandProblem *p = &cases[k].problem;
-        print_message("%s: %d bodies, %d contacts, at most %d on one, %s\n", cases[k].name, p->dynamic_count, p->contact_count,
-                      largest_contact_count(p), p->radial ? "radial" : "full arms");
+        print_message("%s: %d bodies, %d contacts, at most %d on one, %s\n", cases[k].name, p->dynamic_count,
+                      p->contact_count, largest_contact_count(p), p->radial ? "radial" : "full arms");
     }
     return 0;
 }
@@ -126,7 +126,8 @@ static void cases_are_of_every_kind(void **state) {
 // numbers of threads the bits must be the same.
 static double product_error(const SandProblem *p, SandFriction friction, SandPrecision precision) {
     size_t n = (size_t)p->contact_count;
-    SandVec3 *x = calloc(n, sizeof *x), *want = calloc(n, sizeof *want), *got = calloc(n, sizeof *got), *first = calloc(n, sizeof *got);
+    SandVec3 *x = calloc(n, sizeof *x), *want = calloc(n, sizeof *want), *got = calloc(n, sizeof *got),
+             *first = calloc(n, sizeof *got);
     double *size = calloc(n, sizeof *size), worst = 0;
     SandRandom random = sand_random(11);
     SandSolveDef def = sand_default_solve();
@@ -223,8 +224,10 @@ static void gradient_is_dense(void **state) {
             }
             for (size_t i = 0; i < n; i++) {
                 double more = fmax(0, v3_dot(p.start[i], r[i]));
-                if (up + more > 0.5 * down) p.start[i] = v3_make(0, 0, 0);
-                else up += more;
+                if (up + more > 0.5 * down)
+                    p.start[i] = v3_make(0, 0, 0);
+                else
+                    up += more;
             }
             dense_product(&p, frictionless, p.start, y, NULL);
             for (size_t i = 0; i < n; i++) {
@@ -279,8 +282,8 @@ static SandVec3 trial_vector(SandRandom *random, int kind, SandVec3 n, double mu
     switch (kind) {
     case 0: return random_vector(random, 1);
     case 1: return random_vector(random, size);
-    case 2: return v3_madd(v3_scale(size, t), other, n);  // parts of very different size
-    case 3: return v3_madd(v3_scale(size, t), -other, n); // the same, below
+    case 2: return v3_madd(v3_scale(size, t), other, n);           // parts of very different size
+    case 3: return v3_madd(v3_scale(size, t), -other, n);          // the same, below
     case 4: return v3_scale(sand_random_signed(random) * size, n); // on the axis, up and down
     case 5: return v3_madd(v3_scale(mu * size, t), size, n);       // on the surface of the cone
     case 6: return v3_madd(v3_scale(size, t), -mu * size, n);      // on the surface of the polar cone
@@ -330,7 +333,8 @@ static void projection_is_right(SandPrecision precision, bool radial) {
     const double ulp = precision == SAND_FLOAT ? 1.1920929e-7 : 2.220446e-16;
     Trials t = make_trials(radial, precision);
     const SandProblem *p = &t.problem;
-    SandVec3 *y = calloc(ALL, sizeof *y), *twice = calloc(ALL, sizeof *y), *x2 = calloc(ALL, sizeof *y), *y2 = calloc(ALL, sizeof *y);
+    SandVec3 *y = calloc(ALL, sizeof *y), *twice = calloc(ALL, sizeof *y), *x2 = calloc(ALL, sizeof *y),
+             *y2 = calloc(ALL, sizeof *y);
     SandCpu *cpu = cpu_of(1, precision);
     SandRandom random = sand_random(13);
     project(cpu, p, t.x, y);
@@ -364,9 +368,10 @@ static void projection_is_right(SandPrecision precision, bool radial) {
         }
         differs = fmax(differs, v3_length(v3_sub(y[i], dense_project(x, v3_unit_or(n, n), mu))) / unit);
     }
-    print_message("%s: units in the last place: infeasible by %.1f, idempotent to %.1f, expands by %.1f, remainder off by %.1f "
-                  "and %.1f, from the three cases %.1f\n",
-                  precision == SAND_FLOAT ? "float" : "double", feasible, idempotent, expanded, upright, polar, differs);
+    print_message(
+        "%s: units in the last place: infeasible by %.1f, idempotent to %.1f, expands by %.1f, remainder off by %.1f "
+        "and %.1f, from the three cases %.1f\n",
+        precision == SAND_FLOAT ? "float" : "double", feasible, idempotent, expanded, upright, polar, differs);
     // A dozen roundings on the way, most of them half a unit; 4 is what the impulses may be outside their cone.
     assert_true(feasible <= 4);
     assert_true(idempotent <= 6);

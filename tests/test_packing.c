@@ -39,11 +39,13 @@ static double packing(const SandWorld *w, SandVec3 lower, SandVec3 upper) {
     int within = 0;
     for (int s = 0; s < SAMPLES; s++) {
         SandVec3 p = lower, size = v3_sub(upper, lower);
-        p.x += size.x * sand_random_unit(&random), p.y += size.y * sand_random_unit(&random), p.z += size.z * sand_random_unit(&random);
+        p.x += size.x * sand_random_unit(&random), p.y += size.y * sand_random_unit(&random),
+            p.z += size.z * sand_random_unit(&random);
         SandVec3 c = v3_scale(1 / cell, v3_sub(p, origin));
         bool hit = false;
         for (int k = 0; k < 27 && !hit; k++)
-            for (int i = first[(int)c.x + k % 3 - 1][(int)c.y + k / 3 % 3 - 1][(int)c.z + k / 9 - 1]; i >= 0 && !hit; i = next[i])
+            for (int i = first[(int)c.x + k % 3 - 1][(int)c.y + k / 3 % 3 - 1][(int)c.z + k / 9 - 1]; i >= 0 && !hit;
+                 i = next[i])
                 hit = v3_length(v3_sub(w->position[i], p)) < w->scale[i];
         within += hit;
     }
@@ -61,9 +63,10 @@ static void poured_spheres_pack_at_random(void **state) {
     double top = 0, mass = 0;
     for (int i = 0; i < w->body_count; i++) top = fmax(top, w->position[i].z), mass += w->mass[i];
     double speed = sqrt(2 * sand_world_kinetic_energy(w) / mass), margin = 4 * RADIUS;
-    double share = packing(w, v3_make(-HALF + margin, -HALF + margin, margin), v3_make(HALF - margin, HALF - margin, top - RADIUS - margin));
-    print_message("packing %.4f between %.2f and %.2f m; top %.2f m; %.4f m/s on average; %.3f mm deep\n", share, margin, top - RADIUS - margin,
-                  top, speed, 1e3 * sand_simulation_counters(sim)->penetration_max);
+    double share = packing(w, v3_make(-HALF + margin, -HALF + margin, margin),
+                           v3_make(HALF - margin, HALF - margin, top - RADIUS - margin));
+    print_message("packing %.4f between %.2f and %.2f m; top %.2f m; %.4f m/s on average; %.3f mm deep\n", share, margin,
+                  top - RADIUS - margin, top, speed, 1e3 * sand_simulation_counters(sim)->penetration_max);
     assert_int_equal(sand_simulation_counters(sim)->lost_total, 0);
     assert_true(speed < 0.05); // at rest, but for what 50 iterations leave
     // Random close packing is 0.64 and the loosest that stands 0.60 without friction; sampling is good to 0.0005.

@@ -157,7 +157,7 @@ static void a_cylinder_rolls_down_at_two_thirds(void **state) {
     NEAR(a, rolls, 0.01 * rolls); // as for the sphere
     v = w->velocity[0].x;
     NEAR(v, 0.25 * w->spin[0].y, 0.01 * v);
-    NEAR(w->position[0].y, 0, 1e-4); // it has rolled 0.9 m, and not turned aside
+    NEAR(w->position[0].y, 0, 1e-4);       // it has rolled 0.9 m, and not turned aside
     NEAR(w->position[0].z, 0.25, 0.25e-3); // a turn of h w about the contact lifts the centre by r (h w)^2 / 2 a step
     sand_simulation_free(sim);
 }
@@ -186,7 +186,8 @@ static void a_lying_cylinder_rests_in_a_corner(void **state) {
 // --- momentum ---------------------------------------------------------------------------------------------
 
 static void add_clumps(SandWorld *world) {
-    const SandBall cobble[4] = {{{-0.35, -0.2, 0}, 0.6}, {{0.35, -0.2, 0.1}, 0.6}, {{0, 0.4, 0}, 0.55}, {{0.05, 0, 0.4}, 0.5}};
+    const SandBall cobble[4] = {
+        {{-0.35, -0.2, 0}, 0.6}, {{0.35, -0.2, 0.1}, 0.6}, {{0, 0.4, 0}, 0.55}, {{0.05, 0, 0.4}, 0.5}};
     const SandBall tooth[3] = {{{0, 0, -0.45}, 0.55}, {{0.2, 0.15, 0}, 0.5}, {{0, 0, 0.7}, 0.35}};
     SandShape shape;
     assert_true(sand_shape_clump(&shape, cobble, 4, NULL));
@@ -205,8 +206,10 @@ static SandWorld swarm(void) {
         SandVec3 at = v3_make(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1);
         int body = lab_body(&world, i % 3, 0.5 * (0.8 + 0.2 * sand_random_unit(&random)), v3_scale(1.2, at));
         world.rotation[body] = sand_random_rotation(&random);
-        world.velocity[body] = v3_add(v3_scale(-2, at), v3_make(sand_random_signed(&random), sand_random_signed(&random) + 0.5, 1));
-        world.spin[body] = v3_make(3 * sand_random_signed(&random), 3 * sand_random_signed(&random), 3 * sand_random_signed(&random));
+        world.velocity[body] =
+            v3_add(v3_scale(-2, at), v3_make(sand_random_signed(&random), sand_random_signed(&random) + 0.5, 1));
+        world.spin[body] =
+            v3_make(3 * sand_random_signed(&random), 3 * sand_random_signed(&random), 3 * sand_random_signed(&random));
     }
     return world;
 }
@@ -293,9 +296,11 @@ static void energy_never_grows_in_a_closed_box(void **state) {
     sand_world_add_boundary(&world, &box, NULL);
     for (int i = 0; i < 150; i++) {
         SandVec3 at = v3_make(i % 5 - 2, i / 5 % 5 - 2, i / 25);
-        int body = lab_body(&world, i % 3, 0.2 * (0.7 + 0.3 * sand_random_unit(&random)), v3_madd(v3_make(0, 0, -3.5), 0.46, at));
+        int body =
+            lab_body(&world, i % 3, 0.2 * (0.7 + 0.3 * sand_random_unit(&random)), v3_madd(v3_make(0, 0, -3.5), 0.46, at));
         world.rotation[body] = sand_random_rotation(&random);
-        world.velocity[body] = v3_make(sand_random_signed(&random), sand_random_signed(&random), sand_random_signed(&random));
+        world.velocity[body] =
+            v3_make(sand_random_signed(&random), sand_random_signed(&random), sand_random_signed(&random));
     }
     SandSimulationDef def = sand_default_simulation();
     def.threads = 1;
@@ -303,15 +308,16 @@ static void energy_never_grows_in_a_closed_box(void **state) {
     const SandWorld *w = sand_simulation_world(sim);
     double floor = 0; // the potential energy of everything lying at the floor
     for (int i = 0; i < w->body_count; i++) floor -= 4 * GRAVITY * w->mass[i];
-    double start = sand_world_kinetic_energy(w) + sand_world_potential_energy(w), range = start - floor, highest = -INFINITY, rise = 0, last = start;
+    double start = sand_world_kinetic_energy(w) + sand_world_potential_energy(w), range = start - floor, highest = -INFINITY,
+           rise = 0, last = start;
     for (int i = 0; i < 600; i++) {
         lab_step(sim);
         double now = sand_world_kinetic_energy(w) + sand_world_potential_energy(w);
         highest = fmax(highest, now);
         rise = fmax(rise, now - last), last = now;
     }
-    print_message("energy: at most %.1e of the start above it; largest rise in a step %.1e; %.2f left\n", (highest - start) / range,
-                  rise / range, (last - floor) / range);
+    print_message("energy: at most %.1e of the start above it; largest rise in a step %.1e; %.2f left\n",
+                  (highest - start) / range, rise / range, (last - floor) / range);
     assert_true(highest <= start + 1e-3 * range); // the limit
     assert_true(rise <= 1e-3 * range);            // and no step makes energy out of a penetration either
     sand_simulation_free(sim);

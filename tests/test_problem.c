@@ -80,7 +80,8 @@ static void empty_problems_are_kept_and_solved(void **state) {
             sand_solve_choose(&def, def.solver);
             if (!sand_cpu_solve(cpu, &loaded, &def, &s, &error)) fail_msg("%s", error.text);
             assert_true(s.status >= 0 && s.metrics.residual == 0 && s.metrics.objective == 0);
-            for (int i = 0; i < loaded.body_count; i++) assert_memory_equal(&s.velocity[i], &loaded.bodies[i].velocity, sizeof(SandVec3));
+            for (int i = 0; i < loaded.body_count; i++)
+                assert_memory_equal(&s.velocity[i], &loaded.bodies[i].velocity, sizeof(SandVec3));
         }
         sand_cpu_free(cpu);
         sand_solution_free(&s);
@@ -220,8 +221,8 @@ static void wrong_heads_are_refused(void **state) {
     const struct {
         size_t place;
         double value;
-    } numbers[] = {{MARK, 2},        {MARK, NAN},      {STEP, 0},      {STEP, -0.01},   {STEP, NAN},
-                   {STEP, INFINITY}, {RECOVERY, NAN}, {RECOVERY, -1}};
+    } numbers[] = {{MARK, 2},   {MARK, NAN},      {STEP, 0},       {STEP, -0.01},
+                   {STEP, NAN}, {STEP, INFINITY}, {RECOVERY, NAN}, {RECOVERY, -1}};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         double was;
         memcpy(&was, b.data + numbers[k].place, 8);
@@ -254,10 +255,21 @@ static void wrong_bodies_and_contacts_are_refused(void **state) {
             SandProblemBody *body = &p.bodies[at * (p.body_count - 1) / 2];
             SandContact *contact = &p.contacts[at * (p.contact_count - 1) / 2];
             SandVec3 *start = &p.start[at * (p.contact_count - 1) / 2];
-            double *numbers[] = {&body->inverse_mass,   &body->inverse_inertia[0], &body->inverse_inertia[5], &body->velocity.x,
-                                 &body->velocity.z,     &body->spin.y,             &body->radius,             &contact->normal.x,
-                                 &contact->normal.z,    &contact->arm_a.y,         &contact->arm_b.z,         &contact->gap,
-                                 &contact->mu,          &start->x,                 &start->z};
+            double *numbers[] = {&body->inverse_mass,
+                                 &body->inverse_inertia[0],
+                                 &body->inverse_inertia[5],
+                                 &body->velocity.x,
+                                 &body->velocity.z,
+                                 &body->spin.y,
+                                 &body->radius,
+                                 &contact->normal.x,
+                                 &contact->normal.z,
+                                 &contact->arm_a.y,
+                                 &contact->arm_b.z,
+                                 &contact->gap,
+                                 &contact->mu,
+                                 &start->x,
+                                 &start->z};
             for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
                 double was = *numbers[n];
                 *numbers[n] = bad[k];
@@ -266,7 +278,11 @@ static void wrong_bodies_and_contacts_are_refused(void **state) {
             }
         }
     SandContact *c = &p.contacts[p.contact_count / 2], was = *c;
-    const int bodies[][2] = {{-1, was.b}, {was.a, was.a}, {was.b, was.a}, {was.a, p.body_count}, {p.dynamic_count, p.body_count - 1},
+    const int bodies[][2] = {{-1, was.b},
+                             {was.a, was.a},
+                             {was.b, was.a},
+                             {was.a, p.body_count},
+                             {p.dynamic_count, p.body_count - 1},
                              {2000000000, 2000000001}};
     for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
         c->a = bodies[k][0], c->b = bodies[k][1];

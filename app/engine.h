@@ -1,0 +1,86 @@
+// The simulation on its own thread. The window never touches it: it leaves requests, which the engine takes at the next
+// step boundary, and picks up the newest picture with the figures that belong to it.
+#pragma once
+#include "picture.h"
+#include "sim/scene.h"
+
+// What a person can ask for. A take writes these down with their step numbers.
+typedef enum ActKind {
+    ACT_PLAY,     // number: 1 runs, 0 pauses
+    ACT_STEP,     // number: steps to take, then pause
+    ACT_SEEK,     // number: go to this step, back by the history, and pause
+    ACT_RESET,    // the scene from its start, as it is set now
+    ACT_SCENE,    // text: open another scene; number: bodies, 0 as the scene says
+    ACT_SOLVE,    // solve: how to solve from now on
+    ACT_SHADOW,   // solve: a second solver on the same problems; number: 0 turns it off
+    ACT_GRAVITY,  // vector, m/s^2
+    ACT_KNOB,     // text: name of a knob of the scene; number: its value; the scene starts anew
+    ACT_FLIP,     // turns the boundaries that can be flipped by half a turn about the x axis
+    ACT_GRAB,     // body, vector: hold this point of the body (world); number: stiffness
+    ACT_DRAG,     // vector: where the held point is drawn to
+    ACT_RELEASE,
+    ACT_THROW,    // vector: from, direction: velocity, number: radius
+    ACT_SPEED,    // number: simulated seconds for each second of the clock
+    ACT_COLOR,    // number: PictureColor
+} ActKind;
+
+typedef struct Act {
+    ActKind kind;
+    double number;
+    int body;
+    SandVec3 vector, direction;
+    SandSolveDef solve;
+    char text[SAND_SENTENCE];
+} Act;
+
+// What belongs to one picture. The window owns it until it asks for the next.
+typedef struct Frame {
+    Picture picture;
+    uint64_t step;
+    double time;            // s, of the simulation
+    double real_time_factor; // simulated over elapsed, lately
+    bool playing;
+    int bodies;
+    SandCounters counters;
+    SandProfile profile;
+    double kinetic, potential; // J
+    int curve_count, shadow_count;
+    SandCurvePoint *curve, *shadow; // of this step, for the two solvers
+    size_t curve_room, shadow_room;
+    uint64_t oldest_step, newest_step; // what can be gone to
+} Frame;
+
+typedef struct Engine Engine;
+
+typedef struct EngineDef {
+    const char *scene;      // name or path
+    SandSceneOptions options;
+    SandSimulationDef simulation;
+    bool own_solve;         // simulation.solve was chosen; else the scene's is used
+    bool playing;
+    size_t history_bytes;
+} EngineDef;
+EngineDef engine_default(void);
+
+Engine *engine_create(const EngineDef *def, SandError *error);
+void engine_free(Engine *engine); // waits for the step that runs
+
+// Leaves a request; false when too many are waiting.
+bool engine_ask(Engine *engine, const Act *act);
+
+// The newest frame if there is one newer than the last, else NULL. It stays valid until the next call.
+const Frame *engine_frame(Engine *engine);
+
+// The scene that runs: name, about, knobs. A copy, made when it changed; `version` goes up then.
+typedef struct EngineScene {
+    unsigned version;
+    char name[SAND_NAME], about[SAND_SENTENCE];
+    int knob_count;
+    SandKnob knobs[SAND_MAX_KNOBS];
+    SandSolveDef solve;
+    SandVec3 gravity, view_lower, view_upper;
+} EngineScene;
+void engine_scene(Engine *engine, EngineScene *scene);
+
+// Messages for the person since the last call, oldest first; returns how many were written, each at most SAND_SENTENCE.
+int engine_messages(Engine *engine, char (*messages)[SAND_SENTENCE], int room);
