@@ -1,41 +1,14 @@
 // The simulation on its own thread. The window never touches it: it leaves requests, which the engine takes at the next
 // step boundary, and picks up the newest picture with the figures that belong to it.
 #pragma once
+#include "acts.h"
 #include "picture.h"
 #include "sim/scene.h"
-
-// What a person can ask for. A take writes these down with their step numbers.
-typedef enum ActKind {
-    ACT_PLAY,     // number: 1 runs, 0 pauses
-    ACT_STEP,     // number: steps to take, then pause
-    ACT_SEEK,     // number: go to this step, back by the history, and pause
-    ACT_RESET,    // the scene from its start, as it is set now
-    ACT_SCENE,    // text: open another scene; number: bodies, 0 as the scene says
-    ACT_SOLVE,    // solve: how to solve from now on
-    ACT_SHADOW,   // solve: a second solver on the same problems; number: 0 turns it off
-    ACT_GRAVITY,  // vector, m/s^2
-    ACT_KNOB,     // text: name of a knob of the scene; number: its value; the scene starts anew
-    ACT_FLIP,     // turns the boundaries that can be flipped by half a turn about the x axis
-    ACT_GRAB,     // body, vector: hold this point of the body (world); number: stiffness
-    ACT_DRAG,     // vector: where the held point is drawn to
-    ACT_RELEASE,
-    ACT_THROW,    // vector: from, direction: velocity, number: radius
-    ACT_SPEED,    // number: simulated seconds for each second of the clock
-    ACT_COLOR,    // number: PictureColor
-} ActKind;
-
-typedef struct Act {
-    ActKind kind;
-    double number;
-    int body;
-    SandVec3 vector, direction;
-    SandSolveDef solve;
-    char text[SAND_SENTENCE];
-} Act;
 
 // What belongs to one picture. The window owns it until it asks for the next.
 typedef struct Frame {
     Picture picture;
+    unsigned scene_version; // of the scene that the picture's surfaces were made for
     uint64_t step;
     double time;            // s, of the simulation
     double real_time_factor; // simulated over elapsed, lately
@@ -68,8 +41,8 @@ void engine_free(Engine *engine); // waits for the step that runs
 // Leaves a request; false when too many are waiting.
 bool engine_ask(Engine *engine, const Act *act);
 
-// The newest frame if there is one newer than the last, else NULL. It stays valid until the next call.
-const Frame *engine_frame(Engine *engine);
+// The newest frame if there is one newer than the last, else NULL. It is the caller's until the next call that gives one.
+Frame *engine_frame(Engine *engine);
 
 // The scene that runs: name, about, knobs. A copy, made when it changed; `version` goes up then.
 typedef struct EngineScene {

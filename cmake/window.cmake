@@ -69,6 +69,9 @@ add_library(sand_picture STATIC
     app/caption.c
     app/film.c
     app/recorder.c
+    app/acts.c
+    app/history.c
+    app/engine.c
     ${CMAKE_BINARY_DIR}/embedded.c
 )
 target_compile_definitions(sand_picture PUBLIC SAND_WINDOW=1)
