@@ -24,7 +24,6 @@ struct Engine {
 
     // The simulation, touched by its thread alone once that runs.
     EngineDef def;
-    char scene_name[SAND_SENTENCE];
     SandScene scene;
     SandSimulation *sim;
     SandSolveDef solve, first_solve; // now, and at the start of the scene
@@ -118,7 +117,7 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ro
 static bool publish(Engine *e, SandError *error) {
     Frame *f = &e->frames[e->writing];
     const SandWorld *world = sand_simulation_world(e->sim);
-    f->step = world->step_index, f->time = world->time;
+    f->step = world->step_index, f->time = world->time, f->step_seconds = world->step;
     f->real_time_factor = e->factor;
     f->playing = e->playing;
     f->bodies = world->body_count;
@@ -399,7 +398,16 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->wake, NULL);
     history_init(&e->history, KEYFRAME_DISTANCE, def->history_bytes);
-    if (!open_scene(e, def->scene, 0, error)) return engine_free(e), NULL;
+    bool ready = false;
+    if (def->opened) {
+        e->scene = *def->opened;
+        *def->opened = (SandScene){0};
+        ready = start_scene(e, &e->scene, error);
+        if (ready) show_scene(e);
+    } else {
+        ready = open_scene(e, def->scene, 0, error);
+    }
+    if (!ready) return engine_free(e), NULL;
     e->started = pthread_create(&e->thread, NULL, engine_main, e) == 0;
     if (!e->started) return sand_fail(error, "the simulation's thread could not be started"), engine_free(e), NULL;
     return e;

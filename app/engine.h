@@ -11,6 +11,7 @@ typedef struct Frame {
     unsigned scene_version; // of the scene that the picture's surfaces were made for
     uint64_t step;
     double time;            // s, of the simulation
+    double step_seconds;    // s, length of a step
     double real_time_factor; // simulated over elapsed, lately
     bool playing;
     int bodies;
@@ -27,7 +28,8 @@ typedef struct Engine Engine;
 
 typedef struct EngineDef {
     const char *scene;      // name or path
-    SandSceneOptions options;
+    SandScene *opened;      // open already, with its knobs turned: taken over instead; NULL: none
+    SandSceneOptions options; // for scenes that are opened later
     SandSimulationDef simulation;
     bool own_solve;         // simulation.solve was chosen; else the scene's is used
     bool playing;
@@ -35,6 +37,7 @@ typedef struct EngineDef {
 } EngineDef;
 EngineDef engine_default(void);
 
+// NULL with a sentence; what was opened is freed either way.
 Engine *engine_create(const EngineDef *def, SandError *error);
 void engine_free(Engine *engine); // waits for the step that runs
 

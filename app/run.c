@@ -1,7 +1,12 @@
-// The scene without a window: it runs for its time and says how it goes.
+// A scene, in a window where there is one; else it runs for its time and says how it goes.
 #include <math.h>
 
 #include "verbs.h"
+#ifdef SAND_WINDOW
+#include "window.h"
+
+#include <stdlib.h>
+#endif
 
 // Steps until the end or until interrupted; counts those taken.
 static bool take_steps(Session *session, int64_t steps, int64_t *taken, double *penetration_peak, SandError *error) {
@@ -39,7 +44,39 @@ static bool report(Session *session, const Options *options, int64_t taken, doub
     return true;
 }
 
+#ifdef SAND_WINDOW
+// One core is left to the window.
+static Outcome show(const Options *options, SandError *error) {
+    Session session;
+    Outcome outcome = session_plan(&session, options, error);
+    if (outcome == OUTCOME_DONE) {
+        EngineDef def = engine_default();
+        def.opened = &session.scene;
+        def.options = session_scene_options(options);
+        def.simulation = session.def;
+        def.own_solve = true;
+        if (!options->values[OPTION_THREADS].given && def.simulation.threads > 1) def.simulation.threads--;
+        WindowReport report = {0};
+        if (!window_run(&def, &report, error)) outcome = OUTCOME_FAILED;
+        else
+            fprintf(stderr, "%lld frames in %.1f s, longest pause %.0f ms\n", (long long)report.frames, report.seconds,
+                    1e3 * report.stall);
+    }
+    return session_close(&session, outcome, error);
+}
+
+static bool has_display(void) {
+    const char *display = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    return (display && *display) || (wayland && *wayland);
+}
+#endif
+
 Outcome run_scene(const Options *options, SandError *error) {
+#ifdef SAND_WINDOW
+    const OptionValue *values = options->values;
+    if (has_display() && !values[OPTION_HEADLESS].given && !values[OPTION_JSON].given && !values[OPTION_SECONDS].given)
+        return show(options, error);
+#endif
     Session session;
     Outcome outcome = session_open(&session, options, "run", error);
     if (outcome == OUTCOME_DONE) {

@@ -72,6 +72,7 @@ add_library(sand_picture STATIC
     app/acts.c
     app/history.c
     app/engine.c
+    app/hands.c
     ${CMAKE_BINARY_DIR}/embedded.c
 )
 target_compile_definitions(sand_picture PUBLIC SAND_WINDOW=1)
