@@ -304,7 +304,8 @@ void plot_draw(const Plot *plot, float height) {
     igGetCursorScreenPos(&corner);
     igGetContentRegionAvail(&room);
     Field f = draw_field(plot, igGetWindowDrawList(), &dark, corner, room.x, height, unit);
-    igInvisibleButton(plot->name, at(room.x, f.bottom + 2.6f * em - corner.y), 0);
+    // What comes next may share the row of the horizontal axis' name.
+    igInvisibleButton(plot->name, at(room.x, f.bottom + 1.2f * em - corner.y), 0);
     ImVec2 mouse;
     igGetMousePos(&mouse);
     if (igIsItemHovered(0) && mouse.y >= f.top && mouse.y <= f.bottom) draw_read_out(plot, &f);
