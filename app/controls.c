@@ -56,11 +56,19 @@ const Control control_table[CONTROL_COUNT] = {
 };
 // clang-format on
 
-static bool *watched;
-void control_watch(bool *drawn) { watched = drawn; }
+static ControlPlace *watched;
+void control_watch(ControlPlace *places) { watched = places; }
+
+static void note_place(ControlId id) {
+    if (!watched) return;
+    ImVec2 low, high;
+    igGetItemRectMin(&low);
+    igGetItemRectMax(&high);
+    watched[id] = (ControlPlace){true, 0.5 * (low.x + high.x), 0.5 * (low.y + high.y)};
+}
 
 void control_tip(ControlId id, const char *more) {
-    if (watched) watched[id] = true;
+    note_place(id);
     if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || igIsItemActive()) return;
     igBeginTooltip();
     igPushTextWrapPos(24 * igGetFontSize());
@@ -127,7 +135,6 @@ bool control_begin_choice(ControlId id, const char *label, const char *now, cons
     bool open = igBeginCombo("##value", now, 0);
     igPopID();
     if (!open) control_tip(id, more);
-    else if (watched) watched[id] = true;
     return open;
 }
 

@@ -73,4 +73,9 @@ bool control_text(ControlId id, char *text, int size);
 bool control_begin_choice(ControlId id, const char *label, const char *now, const char *more); // then selectables, then igEndCombo
 void control_row(const char *label); // puts a label and leaves the cursor where the widget goes, with its width set
 
-void control_watch(bool *drawn); // marks drawn[id] for every control whose widget is made, for tests; NULL ends it
+// For tests: notes where the widget of each control was drawn, in an array of CONTROL_COUNT; NULL ends it.
+typedef struct ControlPlace {
+    bool drawn;
+    double x, y; // pixels, of its middle
+} ControlPlace;
+void control_watch(ControlPlace *places);

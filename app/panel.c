@@ -48,6 +48,12 @@ bool panel_ask(Panel *panel, Act act) {
     return false;
 }
 
+bool panel_section(const Panel *panel, const char *name, bool open) {
+    igSpacing();
+    if (panel->unfold) igSetNextItemOpen(true, ImGuiCond_Always);
+    return igCollapsingHeader_TreeNodeFlags(name, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
+}
+
 // Takes over what the scene says after it changed.
 static void follow_scene(Panel *panel, const Frame *frame, const EngineScene *scene) {
     if (panel->scene_version == scene->version) return;

@@ -75,6 +75,8 @@ typedef struct Panel {
     Camera bookmarks[PANEL_BOOKMARKS];
     int bookmark_count;
 
+    bool unfold;      // all sections are open, for tests
+
     // Left by panel_draw: the part of the window that it does not cover, in pixels from the upper left corner.
     double free_left, free_top, free_right, free_bottom;
 
@@ -123,4 +125,5 @@ void panel_draw_controls(Panel *panel, const PanelView *view); // panel_controls
 void panel_draw_figures(Panel *panel, const PanelView *view);  // panel_figures.c: the right column
 void panel_draw_transport(Panel *panel, const PanelView *view); // panel_transport.c: play, pause, time
 void panel_note(Panel *panel, const Frame *frame);              // panel_figures.c: keeps the figures of a frame for the plots
+bool panel_section(const Panel *panel, const char *name, bool open); // begins a section that folds; `open` at first
 bool panel_ask(Panel *panel, Act act);                          // false, and a message, when too many requests wait

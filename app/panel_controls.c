@@ -11,11 +11,6 @@
 
 static const ImU32 FAINT = 0xffbaada4u;
 
-static bool section(const char *name, bool open) {
-    igSpacing();
-    return igCollapsingHeader_TreeNodeFlags(name, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
-}
-
 static void faint_text(const char *text) {
     igPushStyleColor_U32(ImGuiCol_Text, FAINT);
     igPushTextWrapPos(0);
@@ -331,11 +326,11 @@ static void draw_head(Panel *panel) {
 
 void panel_draw_controls(Panel *panel, const PanelView *view) {
     draw_head(panel);
-    if (section("Scene", true)) draw_scene(panel, view);
-    if (section("Solver", true)) draw_solver(panel);
-    if (section("Second solver", false)) draw_shadow(panel);
-    if (section("Picture", true)) draw_picture(panel, view);
-    if (section("Gravity", false)) draw_gravity(panel);
-    if (section("Camera", false)) draw_camera(panel, view);
-    if (section("Recording", false)) draw_recording(panel);
+    if (panel_section(panel, "Scene", true)) draw_scene(panel, view);
+    if (panel_section(panel, "Solver", true)) draw_solver(panel);
+    if (panel_section(panel, "Second solver", false)) draw_shadow(panel);
+    if (panel_section(panel, "Picture", true)) draw_picture(panel, view);
+    if (panel_section(panel, "Gravity", false)) draw_gravity(panel);
+    if (panel_section(panel, "Camera", false)) draw_camera(panel, view);
+    if (panel_section(panel, "Recording", false)) draw_recording(panel);
 }

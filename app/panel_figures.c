@@ -243,8 +243,7 @@ static void draw_time_plots(Panel *panel, uint64_t step) {
     } all[] = {{"Energy", &energy, true}, {"Time of each phase", &phases, true}, {"Residual over time", &residual, false},
                {"Contacts", &contacts, false}, {"Penetration", &overlap, false}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        igSpacing();
-        if (igCollapsingHeader_TreeNodeFlags(all[i].name, all[i].open ? ImGuiTreeNodeFlags_DefaultOpen : 0)) draw_plot(panel, all[i].plot, step);
+        if (panel_section(panel, all[i].name, all[i].open)) draw_plot(panel, all[i].plot, step);
     }
 }
 
@@ -261,12 +260,8 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
     colored(status > 0 ? GREEN : status == 0 ? 0xfff1ece9u : AMBER, text);
     draw_warnings(panel, frame);
     draw_numbers(frame);
-    if (panel->picked.body >= 0) {
-        igSpacing();
-        if (igCollapsingHeader_TreeNodeFlags("Body under the mouse", ImGuiTreeNodeFlags_DefaultOpen)) draw_picked(&panel->picked);
-    }
-    igSpacing();
-    if (igCollapsingHeader_TreeNodeFlags("Residual of this step", ImGuiTreeNodeFlags_DefaultOpen)) {
+    if (panel->picked.body >= 0 && panel_section(panel, "Body under the mouse", true)) draw_picked(&panel->picked);
+    if (panel_section(panel, "Residual of this step", true)) {
         panel->curve_wanted = true;
         draw_step_plot(panel, frame);
     }
