@@ -1,8 +1,9 @@
-// A scene, in a window where there is one; else it runs for its time and says how it goes.
+// A scene: in a window; as a short film where there is no display; or, with a log or a report, as figures alone.
 #include <math.h>
 
 #include "verbs.h"
 #ifdef SAND_WINDOW
+#include "renderer.h"
 #include "window.h"
 
 #include <stdlib.h>
@@ -65,6 +66,28 @@ static Outcome show(const Options *options, SandError *error) {
     return session_close(&session, outcome, error);
 }
 
+// Where there is no display, a short film shows the scene instead. Its name is the scene's, in the folder one is in.
+static Outcome film(const Options *options, SandError *error) {
+    static char path[SAND_NAME + 8];
+    Session session;
+    Outcome outcome = session_plan(&session, options, error);
+    if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s.mp4", session.scene.name);
+    outcome = session_close(&session, outcome, error);
+    if (outcome != OUTCOME_DONE) return outcome;
+
+    Options record = *options;
+    record.verb = VERB_RECORD;
+    OptionValue *values = record.values;
+    values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
+    if (!values[OPTION_SECONDS].given) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
+    values[OPTION_FPS] = (OptionValue){.text = "30", .real = 30};
+    values[OPTION_SIZE].text = "960x540";
+    values[OPTION_SAMPLES] = (OptionValue){.text = "1", .integer = 1};
+    values[OPTION_QUALITY] = (OptionValue){.text = "medium", .integer = QUALITY_MEDIUM};
+    fprintf(stderr, "there is no display: filming %g s of %s off-screen\n", values[OPTION_SECONDS].real, path);
+    return record_scene(&record, error);
+}
+
 static bool has_display(void) {
     const char *display = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
     return (display && *display) || (wayland && *wayland);
@@ -74,8 +97,9 @@ static bool has_display(void) {
 Outcome run_scene(const Options *options, SandError *error) {
 #ifdef SAND_WINDOW
     const OptionValue *values = options->values;
-    if (has_display() && !values[OPTION_HEADLESS].given && !values[OPTION_JSON].given && !values[OPTION_SECONDS].given)
-        return show(options, error);
+    // Who asks for a report or a log wants figures, not pictures.
+    if (!values[OPTION_JSON].given && !values[OPTION_LOG].given)
+        return has_display() && !values[OPTION_HEADLESS].given ? show(options, error) : film(options, error);
 #endif
     Session session;
     Outcome outcome = session_open(&session, options, "run", error);
