@@ -15,9 +15,16 @@ __asm__(".section .rodata\n"
         ".balign 16\n"
         "sand_font:\n"
         ".incbin \"" SAND_FONT "\"\n"
+        "sand_font_end:\n"
         ".byte 0\n"
         ".previous\n");
 extern const unsigned char sand_font[] __attribute__((visibility("hidden")));
+extern const unsigned char sand_font_end[] __attribute__((visibility("hidden")));
+
+const unsigned char *caption_font(size_t *size) {
+    *size = (size_t)(sand_font_end - sand_font);
+    return sand_font;
+}
 
 struct Caption {
     stbtt_fontinfo font;

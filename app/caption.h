@@ -4,6 +4,8 @@
 
 typedef struct Caption Caption; // the font, read once
 
+const unsigned char *caption_font(size_t *size); // the file's bytes, for others who write with it
+
 Caption *caption_create(SandError *error);
 void caption_free(Caption *caption);
 

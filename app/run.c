@@ -1,7 +1,13 @@
-// The scene without a window: it runs for its time and says how it goes.
+// A scene: in a window; as a short film where there is no display; or, with a log or a report, as figures alone.
 #include <math.h>
 
 #include "verbs.h"
+#ifdef SAND_WINDOW
+#include "renderer.h"
+#include "window.h"
+
+#include <stdlib.h>
+#endif
 
 // Steps until the end or until interrupted; counts those taken.
 static bool take_steps(Session *session, int64_t steps, int64_t *taken, double *penetration_peak, SandError *error) {
@@ -39,7 +45,62 @@ static bool report(Session *session, const Options *options, int64_t taken, doub
     return true;
 }
 
+#ifdef SAND_WINDOW
+// One core is left to the window.
+static Outcome show(const Options *options, SandError *error) {
+    Session session;
+    Outcome outcome = session_plan(&session, options, error);
+    if (outcome == OUTCOME_DONE) {
+        EngineDef def = engine_default();
+        def.opened = &session.scene;
+        def.options = session_scene_options(options);
+        def.simulation = session.def;
+        def.own_solve = true;
+        if (!options->values[OPTION_THREADS].given && def.simulation.threads > 1) def.simulation.threads--;
+        WindowReport report = {0};
+        if (!window_run(&def, &report, error)) outcome = OUTCOME_FAILED;
+        else
+            fprintf(stderr, "%lld frames in %.1f s, longest pause %.0f ms\n", (long long)report.frames, report.seconds,
+                    1e3 * report.stall);
+    }
+    return session_close(&session, outcome, error);
+}
+
+// Where there is no display, a short film shows the scene instead. Its name is the scene's, in the folder one is in.
+static Outcome film(const Options *options, SandError *error) {
+    static char path[SAND_NAME + 8];
+    Session session;
+    Outcome outcome = session_plan(&session, options, error);
+    if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s.mp4", session.scene.name);
+    outcome = session_close(&session, outcome, error);
+    if (outcome != OUTCOME_DONE) return outcome;
+
+    Options record = *options;
+    record.verb = VERB_RECORD;
+    OptionValue *values = record.values;
+    values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
+    if (!values[OPTION_SECONDS].given) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
+    values[OPTION_FPS] = (OptionValue){.text = "30", .real = 30};
+    values[OPTION_SIZE].text = "960x540";
+    values[OPTION_SAMPLES] = (OptionValue){.text = "1", .integer = 1};
+    values[OPTION_QUALITY] = (OptionValue){.text = "medium", .integer = QUALITY_MEDIUM};
+    fprintf(stderr, "there is no display: filming %g s of %s off-screen\n", values[OPTION_SECONDS].real, path);
+    return record_scene(&record, error);
+}
+
+static bool has_display(void) {
+    const char *display = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    return (display && *display) || (wayland && *wayland);
+}
+#endif
+
 Outcome run_scene(const Options *options, SandError *error) {
+#ifdef SAND_WINDOW
+    const OptionValue *values = options->values;
+    // Who asks for a report or a log wants figures, not pictures.
+    if (!values[OPTION_JSON].given && !values[OPTION_LOG].given)
+        return has_display() && !values[OPTION_HEADLESS].given ? show(options, error) : film(options, error);
+#endif
     Session session;
     Outcome outcome = session_open(&session, options, "run", error);
     if (outcome == OUTCOME_DONE) {

@@ -104,7 +104,7 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
     return true;
 }
 
-static SandSceneOptions scene_options(const Options *options) {
+SandSceneOptions session_scene_options(const Options *options) {
     const OptionValue *values = options->values;
     return (SandSceneOptions){
         .bodies = (int)values[OPTION_BODIES].integer,
@@ -114,33 +114,36 @@ static SandSceneOptions scene_options(const Options *options) {
     };
 }
 
-Outcome session_open(Session *session, const Options *options, const char *label, SandError *error) {
+Outcome session_plan(Session *session, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     *session = (Session){.def = sand_default_simulation()};
     if (values[OPTION_BACKEND].integer == BACKEND_CUDA)
         return sand_fail(error, "--backend cuda: this build has no CUDA backend"), OUTCOME_WRONG;
-
-    // The scene, with its knobs turned before it is built.
-    SandSceneOptions scene = scene_options(options);
+    SandSceneOptions scene = session_scene_options(options);
     const char *name = options->subject ? options->subject : "hourglass";
     if (!sand_scene_open(&session->scene, name, &scene, error)) return OUTCOME_WRONG;
     if (!choose_solve(session, options, error)) return OUTCOME_WRONG;
     for (int i = 0; i < options->set_count; i++)
         if (!apply_set(session, options->sets[i], error)) return OUTCOME_WRONG;
-    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
-    if (!sand_scene_build(&session->scene, error)) return OUTCOME_WRONG;
-
-    // The simulation.
     int cores = omp_get_num_procs();
     session->def.threads = cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
     if (values[OPTION_THREADS].given) session->def.threads = (int)values[OPTION_THREADS].integer;
     session->def.precision = (SandPrecision)values[OPTION_PRECISION].integer;
+    watch_signals();
+    return OUTCOME_DONE;
+}
+
+Outcome session_open(Session *session, const Options *options, const char *label, SandError *error) {
+    const OptionValue *values = options->values;
+    Outcome outcome = session_plan(session, options, error);
+    if (outcome != OUTCOME_DONE) return outcome;
+    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
+    if (!sand_scene_build(&session->scene, error)) return OUTCOME_WRONG;
     session->sim = sand_simulation_create(&session->scene.world, &session->def, error);
     if (!session->sim) return OUTCOME_FAILED;
     session->progress = progress_begin(label);
     sand_simulation_on_report(session->sim, on_report, &session->progress);
     session->begin = progress_now();
-    watch_signals();
     return OUTCOME_DONE;
 }
 

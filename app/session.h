@@ -19,7 +19,11 @@ typedef struct Session {
     double begin; // s, when the simulation stood ready
 } Session;
 
-// Opens the scene with every option applied. Whatever the outcome, session_close frees what there is.
+// Opens the scene with every option applied, without building it: what a window's engine starts from. Whatever the
+// outcome, session_close frees what there is.
+Outcome session_plan(Session *session, const Options *options, SandError *error);
+SandSceneOptions session_scene_options(const Options *options);
+// The same, and makes the simulation.
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error);
 // Takes a step, logs it and shows the progress: step number `at` of `total`, from 0.
 bool session_step(Session *session, int64_t at, int64_t total, SandError *error);

@@ -69,6 +69,10 @@ add_library(sand_picture STATIC
     app/caption.c
     app/film.c
     app/recorder.c
+    app/acts.c
+    app/history.c
+    app/engine.c
+    app/hands.c
     ${CMAKE_BINARY_DIR}/embedded.c
 )
 target_compile_definitions(sand_picture PUBLIC SAND_WINDOW=1)
@@ -78,3 +82,5 @@ set_source_files_properties(app/png.c PROPERTIES COMPILE_OPTIONS "-fno-strict-al
 target_include_directories(sand_picture SYSTEM PUBLIC ${EGL_INCLUDE_DIR} ${GLFW_INCLUDE_DIR} ${STB_INCLUDE_DIR} ${CGLM_INCLUDE_DIR})
 find_package(Threads REQUIRED)
 target_link_libraries(sand_picture PUBLIC sand sand_glad ${EGL_LIBRARY} ${GLFW_LIBRARY} Threads::Threads m)
+
+include(cmake/panel.cmake)

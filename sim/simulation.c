@@ -314,6 +314,8 @@ const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve) { sim->solve = *solve; }
 
+void sand_simulation_want_curve(SandSimulation *sim, bool want) { sim->solution.want_curve = want; }
+
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;

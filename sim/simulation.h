@@ -59,5 +59,6 @@ SandWorld *sand_simulation_change(SandSimulation *sim);
 const SandWorld *sand_simulation_world(const SandSimulation *sim);
 const SandProfile *sand_simulation_profile(const SandSimulation *sim);
 const SandCounters *sand_simulation_counters(const SandSimulation *sim);
+void sand_simulation_want_curve(SandSimulation *sim, bool want); // keep the residual curve of each solve
 void sand_simulation_measure(SandSimulation *sim);                              // fills what costs time: the percentile
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve); // from the next step on

@@ -1,0 +1,58 @@
+#include "citation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const Citation citation_table[] = {
+    {"heyn2012krylov", "Heyn et al. 2012",
+     "@techreport{heyn2012krylov,\n"
+     "  author      = {Heyn, Toby and Anitescu, Mihai and Tasora, Alessandro and Negrut, Dan},\n"
+     "  title       = {Using {Krylov} Subspace and Spectral Methods for Solving Complementarity Problems in\n"
+     "                 Many-Body Contact Dynamics Simulation},\n"
+     "  institution = {Mathematics and Computer Science Division, Argonne National Laboratory},\n"
+     "  number      = {ANL/MCS-P2099-0612},\n"
+     "  type        = {Preprint},\n"
+     "  year        = {2012}\n"
+     "}\n"},
+    {"negrut2008gpu", "Negrut et al. 2008",
+     "@misc{negrut2008gpu,\n"
+     "  author = {Negrut, Dan and Tasora, Alessandro and Anitescu, Mihai},\n"
+     "  title  = {Large-Scale Parallel Multibody Dynamics with Frictional Contact on the {GPU}},\n"
+     "  year   = {2008}\n"
+     "}\n"},
+    {"preclik2009iterative", "Preclik et al. 2009",
+     "@inproceedings{preclik2009iterative,\n"
+     "  author    = {Preclik, Tobias M. and Iglberger, Klaus and R{\\\"u}de, Ulrich},\n"
+     "  title     = {Iterative Rigid Multibody Dynamics},\n"
+     "  booktitle = {Multibody Dynamics 2009, {ECCOMAS} Thematic Conference},\n"
+     "  year      = {2009}\n"
+     "}\n"},
+    {"petra2009pebble", "Petra et al. 2009",
+     "@article{petra2009pebble,\n"
+     "  author  = {Petra, Cosmin and Gavrea, Bogdan and Anitescu, Mihai and Potra, Florian},\n"
+     "  title   = {A Computational Study of the Use of an Optimization-Based Method for Simulating Large Multibody Systems},\n"
+     "  journal = {Optimization Methods and Software},\n"
+     "  year    = {2009},\n"
+     "  doi     = {10.1080/10556780902806094}\n"
+     "}\n"},
+    {"pospisil2015mprgp", "Pospíšil et al. 2015",
+     "@misc{pospisil2015mprgp,\n"
+     "  author = {Posp{\\'i}{\\v s}il, Luk{\\'a}{\\v s} and Dost{\\'a}l, Zden{\\v e}k and Hor{\\'a}k, David},\n"
+     "  title  = {Active-Set Based Quadratic Programming Algorithm for Solving Inner Optimization Problems with\n"
+     "            Inequalities in Granular Dynamics Simulations},\n"
+     "  year   = {2015}\n"
+     "}\n"},
+    {NULL, NULL, NULL},
+};
+
+int citation_collect(const char *paper, char *text, size_t size) {
+    int found = 0;
+    size_t used = 0;
+    text[0] = '\0';
+    for (const Citation *c = citation_table; c->key; c++) {
+        if (!strstr(paper, c->paper)) continue;
+        if (used < size) used += (size_t)snprintf(text + used, size - used, "%s%s", found ? "\n" : "", c->bibtex);
+        found++;
+    }
+    return found;
+}

@@ -1,0 +1,157 @@
+#include "controls.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cimgui.h"
+
+// clang-format off
+const Control control_table[CONTROL_COUNT] = {
+    [CONTROL_SCENE] = {"Scene", "Opens another scene from the scenes folder, at its start.", "sandglass rubble"},
+    [CONTROL_BODIES] = {"Bodies", "How many bodies the scene has; what holds them grows along. More look finer and cost time. The scene starts anew.", "sandglass hourglass --bodies 3000"},
+    [CONTROL_KNOB] = {"Knob", "The scene starts anew when it is let go.", "sandglass drum --set rate=0.5"},
+    [CONTROL_PLAY] = {"Play", "Lets time run, or stops it.", "sandglass hourglass --paused"},
+    [CONTROL_STEP] = {"Step", "Takes one time step, then pauses.", "sandglass bench hourglass --warmup 0 --steps 1"},
+    [CONTROL_STEP_BACK] = {"Step back", "Goes back by one time step, to the same bits as before, and pauses.", "sandglass freeze hourglass --at 0.99 --out before.sand"},
+    [CONTROL_RESET] = {"Reset", "The scene from its start, with the settings as they are.", "sandglass hourglass"},
+    [CONTROL_FLIP] = {"Flip", "Turns the glass over, by half a turn about the x axis.", "sandglass turned.take"},
+    [CONTROL_SCRUB] = {"Time", "Goes to any step that is still remembered, and pauses. The steps after it are found again by replay, to the same bits.", "sandglass freeze hourglass --at 1 --out then.sand"},
+    [CONTROL_SPEED] = {"Speed", "Simulated seconds for each second of the clock. Where the machine cannot keep up, the real-time factor says so.", "sandglass hourglass --speed 0.5"},
+    [CONTROL_SOLVER] = {"Solver", "The method that finds the contact impulses of each step.", "sandglass hourglass --solver gauss-seidel"},
+    [CONTROL_CITE] = {"Copy BibTeX", "Copies the references of this solver to the clipboard.", "sandglass list solvers --json"},
+    [CONTROL_PARAM] = {"Parameter", "Takes effect from the next step on.", "sandglass hourglass --solver jacobi --set omega=0.3"},
+    [CONTROL_FRICTION] = {"Friction", "How contacts resist sliding.", "sandglass hourglass --friction frictionless"},
+    [CONTROL_BUDGET] = {"Budget", "What ends a solve: a number of iterations (the same result each time) or milliseconds (depends on the machine's speed).", "sandglass hourglass --budget-ms 5"},
+    [CONTROL_ITERATIONS] = {"Iterations", "Most products with the contact operator in a solve. More cost time and lower the residual.", "sandglass hourglass --iterations 50"},
+    [CONTROL_BUDGET_MS] = {"Milliseconds", "Most milliseconds of a solve. More lower the residual. The motion then depends on the machine's speed.", "sandglass hourglass --budget-ms 5"},
+    [CONTROL_TOLERANCE] = {"Tolerance", "m/s; a solve stops when its residual is at most this. Lower is more exact and takes longer; 0 uses up the budget.", "sandglass hourglass --tolerance 1e-4"},
+    [CONTROL_SHADOW] = {"Shadow", "A second solver on the same problem of each step. It does not touch the scene: its residual is laid over the first one's, and it costs time.", "sandglass hourglass --shadow jacobi"},
+    [CONTROL_SHADOW_PARAM] = {"Parameter", "Of the shadow solver, from the next step on.", "sandglass hourglass --shadow jacobi --set shadow.omega=0.3"},
+    [CONTROL_GRAVITY] = {"Gravity", "m/s\xc2\xb2; strength of gravity. 9.81 on Earth, 1.62 on the Moon.", "sandglass hourglass --gravity 0,0,-1.62"},
+    [CONTROL_TILT] = {"Tilt", "Degrees that gravity leans from straight down, as if the whole scene were tilted.", "sandglass hourglass --gravity 1.7,0,-9.66"},
+    [CONTROL_TOWARDS] = {"Towards", "Degrees from the x axis to the y axis: which way gravity leans.", "sandglass hourglass --gravity 0,1.7,-9.66"},
+    [CONTROL_BACKEND] = {"Runs on", "The machine that computes, its threads, and the numbers of the solver. Chosen at the start.", "sandglass hourglass --backend cpu --threads 2 --precision double"},
+    [CONTROL_COLOR] = {"Colour", "What the bodies' colour shows. Speed in m/s, force in N; the legend has the scale.", "sandglass hourglass --color speed"},
+    [CONTROL_QUALITY] = {"Quality", "Of shadows and ambient light. Lower draws faster.", "sandglass hourglass --quality medium"},
+    [CONTROL_SAMPLES] = {"Samples", "Samples of each pixel. More smooth the edges of glass and meshes, and draw slower.", "sandglass record hourglass --samples 4 --out frames"},
+    [CONTROL_CLOCK] = {"Clock", "Shows the simulated time, in seconds, in the picture.", "sandglass record hourglass --overlay clock --out frames"},
+    [CONTROL_LEGEND] = {"Legend", "Shows the scale of the colours in the picture.", "sandglass record hourglass --overlay legend --out frames"},
+    [CONTROL_RESIDUAL] = {"Residual", "Shows the residual of the step, in m/s, in the picture.", "sandglass record hourglass --overlay residual --out frames"},
+    [CONTROL_VIEW] = {"View", "Frames the whole scene from here. The last three are without perspective.", "sandglass hourglass --camera top"},
+    [CONTROL_BOOKMARK] = {"Bookmark", "Goes to the view that was kept.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
+    [CONTROL_BOOKMARK_ADD] = {"Keep this view", "Keeps the view as it is now.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
+    [CONTROL_BOOKMARK_REMOVE] = {"Forget", "Forgets the last view that was kept.", "sandglass hourglass --camera default"},
+    [CONTROL_CAMERA_COPY] = {"Copy", "Copies the view to the clipboard as an option of the command line.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
+    [CONTROL_FOLDER] = {"Folder", "Where frames, films, pictures and saved plots go. Made where it is missing.", "sandglass record hourglass --out frames"},
+    [CONTROL_FORMAT] = {"Format", "PNG frames, or a film by ffmpeg.", "sandglass record hourglass --mp4 hourglass.mp4"},
+    [CONTROL_FPS] = {"Frames/s", "Frames for each simulated second. The film is smooth however slowly the scene runs.", "sandglass record hourglass --fps 60 --out frames"},
+    [CONTROL_SIZE] = {"Size", "Pixels of the picture, whatever the window's size.", "sandglass record hourglass --size 1920x1080 --out frames"},
+    [CONTROL_RECORD] = {"Record", "Starts or ends a recording of what is seen, without the panel.", "sandglass record hourglass --out frames"},
+    [CONTROL_SCREENSHOT] = {"Picture", "Saves one PNG picture of the scene, without the panel.", "sandglass record hourglass --frames 1 --out frames"},
+    [CONTROL_SAVE_CSV] = {"CSV", "Saves the numbers of this plot as a CSV file in the folder of the recordings.", "sandglass run hourglass --headless --log hourglass.csv"},
+    [CONTROL_SAVE_PNG] = {"PNG", "Saves this plot as a PNG picture on white, in the folder of the recordings.", "sandglass record hourglass --overlay residual --out frames"},
+    [CONTROL_HELP] = {"Keys", "All keys and what the mouse does.", "sandglass --help"},
+    [CONTROL_HIDE] = {"Hide", "Hides the panel; the key brings it back.", "sandglass hourglass --no-panel"},
+};
+// clang-format on
+
+static ControlPlace *watched;
+void control_watch(ControlPlace *places) { watched = places; }
+
+static void note_place(ControlId id) {
+    if (!watched) return;
+    ImVec2 low, high;
+    igGetItemRectMin(&low);
+    igGetItemRectMax(&high);
+    watched[id] = (ControlPlace){true, 0.5 * (low.x + high.x), 0.5 * (low.y + high.y)};
+}
+
+void control_tip(ControlId id, const char *more) {
+    note_place(id);
+    if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || igIsItemActive()) return;
+    igBeginTooltip();
+    igPushTextWrapPos(24 * igGetFontSize());
+    if (more && *more) {
+        igTextUnformatted(more, NULL);
+        igSpacing();
+    }
+    igTextUnformatted(control_table[id].tip, NULL);
+    igSpacing();
+    igPushStyleColor_U32(ImGuiCol_Text, 0xffc4bab0u);
+    igTextUnformatted(control_table[id].twin, NULL);
+    igPopStyleColor(1);
+    igPopTextWrapPos();
+    igEndTooltip();
+}
+
+void control_row(const char *label) {
+    igAlignTextToFramePadding();
+    igTextUnformatted(label, NULL);
+    igSameLine(7.2f * igGetFontSize(), -1);
+    igSetNextItemWidth(-1e-6f); // up to the right edge
+}
+
+bool control_button(ControlId id, const char *label, float width) {
+    bool pressed = igButton(label ? label : control_table[id].label, (ImVec2){width, 0});
+    control_tip(id, NULL);
+    return pressed;
+}
+
+bool control_check(ControlId id, bool *value) {
+    bool changed = igCheckbox(control_table[id].label, value);
+    control_tip(id, NULL);
+    return changed;
+}
+
+bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format, bool logarithmic,
+                    const char *more) {
+    if (!label) label = control_table[id].label;
+    control_row(label);
+    igPushID_Str(label);
+    bool changed = igSliderScalar("##value", ImGuiDataType_Double, value, &least, &most, format,
+                                  ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoRoundToFormat |
+                                      (logarithmic ? ImGuiSliderFlags_Logarithmic : 0));
+    igPopID();
+    control_tip(id, more);
+    return changed;
+}
+
+bool control_integer(ControlId id, const char *label, int *value, int least, int most, bool logarithmic, const char *more) {
+    if (!label) label = control_table[id].label;
+    control_row(label);
+    igPushID_Str(label);
+    bool changed = igSliderInt("##value", value, least, most, "%d",
+                               ImGuiSliderFlags_AlwaysClamp | (logarithmic ? ImGuiSliderFlags_Logarithmic : 0));
+    igPopID();
+    control_tip(id, more);
+    return changed;
+}
+
+bool control_begin_choice(ControlId id, const char *label, const char *now, const char *more) {
+    if (!label) label = control_table[id].label;
+    control_row(label);
+    igPushID_Str(label);
+    bool open = igBeginCombo("##value", now, 0);
+    igPopID();
+    if (!open) control_tip(id, more);
+    return open;
+}
+
+bool control_choice(ControlId id, const char *label, int *value, const char *const *names, int count, const char *more) {
+    bool changed = false;
+    if (!control_begin_choice(id, label, names[*value], more)) return false;
+    for (int i = 0; i < count; i++)
+        if (igSelectable_Bool(names[i], i == *value, 0, (ImVec2){0, 0}) && i != *value) *value = i, changed = true;
+    igEndCombo();
+    return changed;
+}
+
+bool control_text(ControlId id, char *text, int size) {
+    control_row(control_table[id].label);
+    igPushID_Str(control_table[id].label);
+    bool changed = igInputText("##value", text, (size_t)size, 0, NULL, NULL);
+    igPopID();
+    control_tip(id, NULL);
+    return changed;
+}

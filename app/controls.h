@@ -1,0 +1,81 @@
+// Every control of the panel: its label, what its tooltip says, and the call that does the same from the command line. No
+// control is drawn that is not here; a test walks the table and parses every call.
+#pragma once
+#include <stdbool.h>
+
+typedef enum ControlId {
+    CONTROL_SCENE,
+    CONTROL_BODIES,
+    CONTROL_KNOB,
+    CONTROL_PLAY,
+    CONTROL_STEP,
+    CONTROL_STEP_BACK,
+    CONTROL_RESET,
+    CONTROL_FLIP,
+    CONTROL_SCRUB,
+    CONTROL_SPEED,
+    CONTROL_SOLVER,
+    CONTROL_CITE,
+    CONTROL_PARAM,
+    CONTROL_FRICTION,
+    CONTROL_BUDGET,
+    CONTROL_ITERATIONS,
+    CONTROL_BUDGET_MS,
+    CONTROL_TOLERANCE,
+    CONTROL_SHADOW,
+    CONTROL_SHADOW_PARAM,
+    CONTROL_GRAVITY,
+    CONTROL_TILT,
+    CONTROL_TOWARDS,
+    CONTROL_BACKEND,
+    CONTROL_COLOR,
+    CONTROL_QUALITY,
+    CONTROL_SAMPLES,
+    CONTROL_CLOCK,
+    CONTROL_LEGEND,
+    CONTROL_RESIDUAL,
+    CONTROL_VIEW,
+    CONTROL_BOOKMARK,
+    CONTROL_BOOKMARK_ADD,
+    CONTROL_BOOKMARK_REMOVE,
+    CONTROL_CAMERA_COPY,
+    CONTROL_FOLDER,
+    CONTROL_FORMAT,
+    CONTROL_FPS,
+    CONTROL_SIZE,
+    CONTROL_RECORD,
+    CONTROL_SCREENSHOT,
+    CONTROL_SAVE_CSV,
+    CONTROL_SAVE_PNG,
+    CONTROL_HELP,
+    CONTROL_HIDE,
+    CONTROL_COUNT
+} ControlId;
+
+typedef struct Control {
+    const char *label;
+    const char *tip;  // unit and effect
+    const char *twin; // the same from the command line
+} Control;
+extern const Control control_table[CONTROL_COUNT];
+
+// After a widget: shows the control's tooltip when the mouse rests on it. `more` comes below it; NULL: nothing.
+void control_tip(ControlId id, const char *more);
+
+// Widgets with label to the left and tooltip; true when the value changed. A label of NULL takes the control's.
+bool control_button(ControlId id, const char *label, float width);
+bool control_check(ControlId id, bool *value);
+bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format, bool logarithmic,
+                    const char *more);
+bool control_integer(ControlId id, const char *label, int *value, int least, int most, bool logarithmic, const char *more);
+bool control_choice(ControlId id, const char *label, int *value, const char *const *names, int count, const char *more);
+bool control_text(ControlId id, char *text, int size);
+bool control_begin_choice(ControlId id, const char *label, const char *now, const char *more); // then selectables, then igEndCombo
+void control_row(const char *label); // puts a label and leaves the cursor where the widget goes, with its width set
+
+// For tests: notes where the widget of each control was drawn, in an array of CONTROL_COUNT; NULL ends it.
+typedef struct ControlPlace {
+    bool drawn;
+    double x, y; // pixels, of its middle
+} ControlPlace;
+void control_watch(ControlPlace *places);

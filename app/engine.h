@@ -1,0 +1,62 @@
+// The simulation on its own thread. The window never touches it: it leaves requests, which the engine takes at the next
+// step boundary, and picks up the newest picture with the figures that belong to it.
+#pragma once
+#include "acts.h"
+#include "picture.h"
+#include "sim/scene.h"
+
+// What belongs to one picture. The window owns it until it asks for the next.
+typedef struct Frame {
+    Picture picture;
+    unsigned scene_version; // of the scene that the picture's surfaces were made for
+    uint64_t step;
+    double time;            // s, of the simulation
+    double step_seconds;    // s, length of a step
+    double real_time_factor; // simulated over elapsed, lately
+    bool playing;
+    int bodies;
+    SandCounters counters;
+    SandProfile profile;
+    double kinetic, potential; // J
+    int curve_count, shadow_count;
+    SandCurvePoint *curve, *shadow; // of this step, for the two solvers
+    size_t curve_room, shadow_room;
+    uint64_t oldest_step, newest_step; // what can be gone to
+} Frame;
+
+typedef struct Engine Engine;
+
+typedef struct EngineDef {
+    const char *scene;      // name or path
+    SandScene *opened;      // open already, with its knobs turned: taken over instead; NULL: none
+    SandSceneOptions options; // for scenes that are opened later
+    SandSimulationDef simulation;
+    bool own_solve;         // simulation.solve was chosen; else the scene's is used
+    bool playing;
+    size_t history_bytes;
+} EngineDef;
+EngineDef engine_default(void);
+
+// NULL with a sentence; what was opened is freed either way.
+Engine *engine_create(const EngineDef *def, SandError *error);
+void engine_free(Engine *engine); // waits for the step that runs
+
+// Leaves a request; false when too many are waiting.
+bool engine_ask(Engine *engine, const Act *act);
+
+// The newest frame if there is one newer than the last, else NULL. It is the caller's until the next call that gives one.
+Frame *engine_frame(Engine *engine);
+
+// The scene that runs: name, about, knobs. A copy, made when it changed; `version` goes up then.
+typedef struct EngineScene {
+    unsigned version;
+    char name[SAND_NAME], about[SAND_SENTENCE];
+    int knob_count;
+    SandKnob knobs[SAND_MAX_KNOBS];
+    SandSolveDef solve;
+    SandVec3 gravity, view_lower, view_upper;
+} EngineScene;
+void engine_scene(Engine *engine, EngineScene *scene);
+
+// Messages for the person since the last call, oldest first; returns how many were written, each at most SAND_SENTENCE.
+int engine_messages(Engine *engine, char (*messages)[SAND_SENTENCE], int room);

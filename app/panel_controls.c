@@ -1,0 +1,336 @@
+// The left column: scene, solver, gravity, picture, camera, recording.
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cimgui.h"
+#include "citation.h"
+#include "controls.h"
+#include "panel.h"
+
+static const ImU32 FAINT = 0xffbaada4u;
+
+static void faint_text(const char *text) {
+    igPushStyleColor_U32(ImGuiCol_Text, FAINT);
+    igPushTextWrapPos(0);
+    igTextUnformatted(text, NULL);
+    igPopTextWrapPos();
+    igPopStyleColor(1);
+}
+
+// A tooltip of our own words, for an entry of a list.
+static void entry_tip(const char *text) {
+    if (!igIsItemHovered(0)) return;
+    igBeginTooltip();
+    igPushTextWrapPos(24 * igGetFontSize());
+    igTextUnformatted(text, NULL);
+    igPopTextWrapPos();
+    igEndTooltip();
+}
+
+// --- scene --------------------------------------------------------------------------------------------------
+
+static void draw_knob(Panel *panel, const SandKnob *knob, int index) {
+    // Decades apart: by ratio. The number of digits follows the size of the value.
+    bool ratio = knob->least > 0 && knob->most / knob->least >= 100;
+    char format[48], more[SAND_SENTENCE + SAND_NAME + 64];
+    int digits = knob->most > 0 ? (int)fmax(0, 3 - floor(log10(fmax(fabs(knob->least), knob->most)))) : 2;
+    const char *unit = !strcmp(knob->unit, "1") ? "" : knob->unit;
+    if (ratio) snprintf(format, sizeof format, "%%.3g %.16s", unit);
+    else snprintf(format, sizeof format, "%%.%df %.16s", digits < 6 ? digits : 6, unit);
+    snprintf(more, sizeof more, "%s: %s%s%s%s", knob->name, knob->about, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
+    control_slider(CONTROL_KNOB, knob->name, &panel->knobs[index], knob->least, knob->most, format, ratio, more);
+    if (igIsItemDeactivatedAfterEdit()) {
+        Act act = {.kind = ACT_KNOB, .number = panel->knobs[index]};
+        snprintf(act.text, sizeof act.text, "%s", knob->name);
+        panel_ask(panel, act);
+    }
+}
+
+static void open_scene(Panel *panel, const char *name, int bodies) {
+    Act act = {.kind = ACT_SCENE, .number = bodies};
+    snprintf(act.text, sizeof act.text, "%s", name);
+    panel_ask(panel, act);
+}
+
+static void draw_scene(Panel *panel, const PanelView *view) {
+    const EngineScene *scene = view->scene;
+    if (control_begin_choice(CONTROL_SCENE, NULL, scene->name, scene->about)) {
+        for (int i = 0; i < panel->scene_count; i++) {
+            const SandSceneEntry *entry = &panel->scenes[i];
+            if (igSelectable_Bool(entry->name, !strcmp(entry->name, scene->name), 0, (ImVec2){0, 0})) open_scene(panel, entry->name, 0);
+            entry_tip(entry->about);
+        }
+        igEndCombo();
+    }
+    faint_text(scene->about);
+    if (panel->bodies == 0 && view->frame) panel->bodies = view->frame->bodies;
+    control_integer(CONTROL_BODIES, NULL, &panel->bodies, 1, 100000, true, NULL);
+    if (igIsItemDeactivatedAfterEdit()) open_scene(panel, scene->name, panel->bodies);
+    for (int k = 0; k < scene->knob_count; k++) draw_knob(panel, &scene->knobs[k], k);
+}
+
+// --- solver -------------------------------------------------------------------------------------------------
+
+// One widget for each descriptor. True when a value changed.
+static bool draw_params(ControlId id, SandSolveDef *solve) {
+    const SandSolver *solver = &sand_solver_table[solve->solver];
+    bool changed = false;
+    for (int i = 0; i < sand_param_count(solver); i++) {
+        const SandParam *param = &solver->params[i];
+        double *value = &solve->params[i];
+        char more[256];
+        snprintf(more, sizeof more, "%s: %s", param->name, param->text);
+        int whole = (int)*value;
+        switch (param->kind) {
+        case SAND_PARAM_INTEGER:
+            changed |= control_integer(id, param->name, &whole, (int)param->least, (int)param->most, param->most > 1000, more);
+            *value = whole;
+            break;
+        case SAND_PARAM_CHOICE:
+            changed |= control_choice(id, param->name, &whole, param->choices, (int)param->most + 1, more);
+            *value = whole;
+            break;
+        case SAND_PARAM_REAL: {
+            // A range over decades is run through by ratio; from 0 it starts at a millionth.
+            bool ratio = param->least > 0 ? param->most / param->least >= 1000 : param->value > 0 && param->most / param->value >= 1000;
+            changed |= control_slider(id, param->name, value, param->least, param->most, ratio ? "%.2e" : "%.3f", ratio, more);
+            break;
+        }
+        }
+    }
+    return changed;
+}
+
+static void solver_text(const SandSolver *solver, char *text, size_t size) {
+    snprintf(text, size, "%s\nIdea: %s.\nWeakness: %s.\nPaper: %s", solver->name, solver->idea, solver->weakness, solver->paper);
+}
+
+// A list of the solvers that can do this friction model. True, with the choice, when another was chosen; -1: none.
+static bool choose_solver(ControlId id, int now, bool none, SandFriction friction, int *chosen) {
+    char text[640];
+    bool changed = false;
+    if (now >= 0) solver_text(&sand_solver_table[now], text, sizeof text);
+    else snprintf(text, sizeof text, "none");
+    if (!control_begin_choice(id, NULL, now < 0 ? "none" : sand_solver_table[now].name, text)) return false;
+    if (none && igSelectable_Bool("none", now < 0, 0, (ImVec2){0, 0})) *chosen = -1, changed = now >= 0;
+    for (int i = 0; i < sand_solver_count; i++) {
+        const SandSolver *solver = &sand_solver_table[i];
+        igBeginDisabled(!(solver->friction & 1u << friction));
+        if (igSelectable_Bool(solver->name, i == now, 0, (ImVec2){0, 0}) && i != now) *chosen = i, changed = true;
+        igEndDisabled();
+        solver_text(solver, text, sizeof text);
+        entry_tip(text);
+    }
+    igEndCombo();
+    return changed;
+}
+
+static void draw_budget(Panel *panel) {
+    static const char *const kinds[] = {"iterations", "milliseconds"};
+    SandSolveDef *solve = &panel->solve;
+    int kind = panel->by_time;
+    if (control_choice(CONTROL_BUDGET, NULL, &kind, kinds, 2, NULL)) {
+        panel->by_time = kind;
+        solve->budget_ms = kind ? 5 : 0;
+        if (kind) solve->iterations = 1000000;
+        else solve->iterations = 50;
+        panel->solve_due = true;
+    }
+    if (panel->by_time) panel->solve_due |= control_slider(CONTROL_BUDGET_MS, NULL, &solve->budget_ms, 0.1, 1000, "%.3g ms", true, NULL);
+    else panel->solve_due |= control_integer(CONTROL_ITERATIONS, NULL, &solve->iterations, 1, 2000, true, NULL);
+    panel->solve_due |=
+        control_slider(CONTROL_TOLERANCE, NULL, &solve->tolerance, 0, 1, solve->tolerance > 0 ? "%.1e m/s" : "0: use the budget", true, NULL);
+}
+
+static void draw_solver(Panel *panel) {
+    SandSolveDef *solve = &panel->solve;
+    const SandSolver *solver = &sand_solver_table[solve->solver];
+    int chosen;
+    if (choose_solver(CONTROL_SOLVER, solve->solver, false, solve->friction, &chosen)) {
+        sand_solve_choose(solve, chosen);
+        panel->solve_due = true;
+    }
+    faint_text(solver->idea);
+    if (control_button(CONTROL_CITE, NULL, -1e-6f)) {
+        char entries[4096];
+        citation_collect(solver->paper, entries, sizeof entries);
+        igSetClipboardText(entries);
+        panel_say(panel, "The references are on the clipboard.");
+    }
+    panel->solve_due |= draw_params(CONTROL_PARAM, solve);
+
+    const char *names[SAND_FRICTION_COUNT];
+    int friction = (int)solve->friction;
+    for (int i = 0; i < SAND_FRICTION_COUNT; i++) names[i] = sand_friction_table[i].name;
+    if (control_choice(CONTROL_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, sand_friction_table[friction].text) &&
+        solver->friction & 1u << friction) {
+        solve->friction = (SandFriction)friction;
+        panel->solve_due = true;
+    }
+    draw_budget(panel);
+    control_row(control_table[CONTROL_BACKEND].label);
+    igTextUnformatted(panel->backend, NULL);
+    control_tip(CONTROL_BACKEND, NULL);
+}
+
+static void draw_shadow(Panel *panel) {
+    int chosen;
+    if (choose_solver(CONTROL_SHADOW, panel->shadowing ? panel->shadow.solver : -1, true, panel->solve.friction, &chosen)) {
+        panel->shadowing = chosen >= 0;
+        if (panel->shadowing) sand_solve_choose(&panel->shadow, chosen);
+        panel->shadow_due = true;
+    }
+    if (!panel->shadowing) {
+        faint_text("Lays the residual of a second solver over that of the first, on the same problem.");
+        return;
+    }
+    panel->shadow_due |= draw_params(CONTROL_SHADOW_PARAM, &panel->shadow);
+    // It has the budget and the friction of the first, so that the two can be compared.
+    SandSolveDef same = panel->shadow;
+    same.friction = panel->solve.friction;
+    same.iterations = panel->solve.iterations, same.budget_ms = panel->solve.budget_ms, same.tolerance = panel->solve.tolerance;
+    if (same.friction != panel->shadow.friction || same.iterations != panel->shadow.iterations ||
+        same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance)
+        panel->shadow = same, panel->shadow_due = true;
+}
+
+static void draw_gravity(Panel *panel) {
+    panel->gravity_due |= control_slider(CONTROL_GRAVITY, NULL, &panel->gravity, 0, 25, "%.2f m/s\xc2\xb2", false, NULL);
+    panel->gravity_due |= control_slider(CONTROL_TILT, NULL, &panel->tilt, 0, 180, "%.1f\xc2\xb0", false, NULL);
+    panel->gravity_due |= control_slider(CONTROL_TOWARDS, NULL, &panel->towards, -180, 180, "%.0f\xc2\xb0", false, NULL);
+}
+
+// --- picture ------------------------------------------------------------------------------------------------
+
+static void draw_picture(Panel *panel, const PanelView *view) {
+    int color = (int)panel->color, quality = (int)view->look->quality, samples = view->look->samples - 1;
+    static const char *const sample_names[] = {"1", "4", "9", "16"};
+    if (control_choice(CONTROL_COLOR, NULL, &color, picture_color_names, PICTURE_COLOR_COUNT, NULL)) {
+        panel->color = (PictureColor)color;
+        panel_ask(panel, (Act){.kind = ACT_COLOR, .number = color});
+    }
+    if (control_choice(CONTROL_QUALITY, NULL, &quality, renderer_quality_names, QUALITY_COUNT, NULL))
+        view->look->quality = (RendererQuality)quality;
+    if (samples < 0 || samples > 3) samples = 0;
+    if (control_choice(CONTROL_SAMPLES, NULL, &samples, sample_names, 4, NULL)) view->look->samples = samples + 1;
+    control_row("Overlay");
+    control_check(CONTROL_CLOCK, &panel->clock);
+    igSameLine(0, -1);
+    control_check(CONTROL_LEGEND, &panel->legend);
+    control_row("");
+    control_check(CONTROL_RESIDUAL, &panel->residual);
+}
+
+// --- camera -------------------------------------------------------------------------------------------------
+
+// Buttons of one width, as many to a row as fit.
+static void next_in_row(int index, int columns) {
+    if (index % columns) igSameLine(0, -1);
+}
+
+static float cell_width(int columns) {
+    ImVec2 room;
+    igGetContentRegionAvail(&room);
+    return floorf((room.x - (float)(columns - 1) * 0.47f * igGetFontSize()) / (float)columns);
+}
+
+static void draw_camera(Panel *panel, const PanelView *view) {
+    float cell = cell_width(3);
+    for (int i = 0; camera_preset_names[i]; i++) {
+        next_in_row(i, 3);
+        if (control_button(CONTROL_VIEW, camera_preset_names[i], cell) && view->frame)
+            camera_frame(view->camera, camera_preset_names[i], view->frame->picture.lower, view->frame->picture.upper, view->aspect);
+    }
+    next_in_row(1, 3);
+    if (control_button(CONTROL_CAMERA_COPY, "copy", cell) && view->frame) {
+        char text[256];
+        SandVec3 o = view->frame->picture.origin, e = v3_add(view->camera->eye, o), t = v3_add(view->camera->target, o);
+        snprintf(text, sizeof text, "--camera %.6g,%.6g,%.6g,%.6g,%.6g,%.6g", e.x, e.y, e.z, t.x, t.y, t.z);
+        igSetClipboardText(text);
+        panel_say(panel, "The view is on the clipboard.");
+    }
+    cell = cell_width(2);
+    igBeginDisabled(panel->bookmark_count == PANEL_BOOKMARKS);
+    if (control_button(CONTROL_BOOKMARK_ADD, NULL, cell)) panel->bookmarks[panel->bookmark_count++] = *view->camera;
+    igEndDisabled();
+    igSameLine(0, -1);
+    igBeginDisabled(panel->bookmark_count == 0);
+    if (control_button(CONTROL_BOOKMARK_REMOVE, NULL, cell)) panel->bookmark_count--;
+    igEndDisabled();
+    cell = cell_width(PANEL_BOOKMARKS);
+    for (int i = 0; i < panel->bookmark_count; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "%d", i + 1);
+        next_in_row(i, PANEL_BOOKMARKS);
+        igPushStyleVar_Vec2(ImGuiStyleVar_FramePadding, (ImVec2){0, 0.2f * igGetFontSize()});
+        if (control_button(CONTROL_BOOKMARK, label, cell)) *view->camera = panel->bookmarks[i];
+        igPopStyleVar(1);
+    }
+}
+
+// --- recording ----------------------------------------------------------------------------------------------
+
+static void draw_recording(Panel *panel) {
+    static const struct Size {
+        const char *name;
+        int width, height;
+    } sizes[] = {{"1280 x 720", 1280, 720}, {"1920 x 1080", 1920, 1080}, {"2560 x 1440", 2560, 1440}, {"3840 x 2160", 3840, 2160},
+                 {"1080 x 1080", 1080, 1080}, {"1080 x 1920", 1080, 1920}};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    PanelRecording *r = &panel->recording;
+    const char *names[SIZES];
+    int format = (int)r->format, size = 1;
+    for (int i = 0; i < SIZES; i++) {
+        names[i] = sizes[i].name;
+        if (sizes[i].width == r->width && sizes[i].height == r->height) size = i;
+    }
+    SandError error = {""};
+    igBeginDisabled(r->active);
+    control_text(CONTROL_FOLDER, r->folder, (int)sizeof r->folder);
+    if (control_choice(CONTROL_FORMAT, NULL, &format, panel_format_names, FORMAT_COUNT, NULL)) r->format = (PanelFormat)format;
+    if (control_choice(CONTROL_SIZE, NULL, &size, names, SIZES, NULL)) r->width = sizes[size].width, r->height = sizes[size].height;
+    control_integer(CONTROL_FPS, NULL, &r->fps, 1, 120, false, NULL);
+    igEndDisabled();
+    float cell = cell_width(2);
+    igBeginDisabled(!panel->record);
+    if (control_button(CONTROL_RECORD, r->active ? "Stop" : "Record", cell) && !panel->record(panel->user, !r->active, &error))
+        panel_say(panel, error.text);
+    igEndDisabled();
+    igSameLine(0, -1);
+    igBeginDisabled(!panel->screenshot);
+    if (control_button(CONTROL_SCREENSHOT, NULL, cell) && !panel->screenshot(panel->user, &error)) panel_say(panel, error.text);
+    igEndDisabled();
+    if (r->active) {
+        char text[64];
+        snprintf(text, sizeof text, "Recording: %lld frames", (long long)r->frames);
+        faint_text(text);
+    }
+}
+
+// --- all ----------------------------------------------------------------------------------------------------
+
+static void draw_head(Panel *panel) {
+    ImVec2 room;
+    float em = igGetFontSize(), button = 3.6f * em;
+    igAlignTextToFramePadding();
+    igTextUnformatted("Sandglass", NULL);
+    igSameLine(0, 0);
+    igGetContentRegionAvail(&room);
+    igSetCursorPosX(igGetCursorPosX() + room.x - 2 * button - 0.47f * em);
+    if (control_button(CONTROL_HELP, NULL, button)) panel->help = !panel->help;
+    igSameLine(0, 0.47f * em);
+    if (control_button(CONTROL_HIDE, NULL, button)) panel->hidden = true;
+}
+
+void panel_draw_controls(Panel *panel, const PanelView *view) {
+    draw_head(panel);
+    if (panel_section(panel, "Scene", true)) draw_scene(panel, view);
+    if (panel_section(panel, "Solver", true)) draw_solver(panel);
+    if (panel_section(panel, "Second solver", false)) draw_shadow(panel);
+    if (panel_section(panel, "Picture", true)) draw_picture(panel, view);
+    if (panel_section(panel, "Gravity", false)) draw_gravity(panel);
+    if (panel_section(panel, "Camera", false)) draw_camera(panel, view);
+    if (panel_section(panel, "Recording", false)) draw_recording(panel);
+}

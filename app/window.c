@@ -1,0 +1,373 @@
+// The window: draws the newest frame of the engine at its own instant, and turns keys and mouse into requests. It never
+// waits for the simulation.
+#include "verbs.h"
+
+#include "context.h"
+#include "hands.h"
+#include "panel.h"
+#include "png.h"
+#include "recorder.h"
+#include "renderer.h"
+#include "sim/team.h"
+#include "window.h"
+
+#include <glad/gl.h>
+#include <GLFW/glfw3.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A film taken in the window: the engine goes on only when the film has had every instant of the step.
+typedef struct Recording {
+    Recorder *recorder;
+    FilmDef film;
+    char path[2 * SAND_SENTENCE];
+    double start;   // s, simulated time of its first frame
+    int64_t frames; // taken
+    bool asked;     // for the next step
+    bool was_playing;
+} Recording;
+
+typedef struct Window {
+    Context *context;
+    GLFWwindow *glfw;
+    Renderer *renderer;
+    Engine *engine;
+    Interface *interface;
+    Panel *panel;
+    EngineScene scene;
+    Frame *frame; // the newest, or NULL before the first
+    Camera camera;
+    RendererDef look;
+    Hands hands;
+    int width, height; // of the framebuffer
+    double shown;      // s, the instant on the screen
+    double last;       // s, wall clock of the last frame
+    double scroll;     // turns of the wheel since the last frame
+    bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
+    bool buttons[3];
+    Recording recording;
+    double stall; // s, longest time between two frames
+    int64_t drawn;
+} Window;
+
+// --- pictures and films -----------------------------------------------------------------------------------
+
+// The window as it is, beside other pictures in the folder of the panel.
+static bool screenshot(Window *w, SandError *error) {
+    static int count;
+    int stride = 3 * w->width;
+    unsigned char *pixels = malloc(2 * (size_t)stride * (size_t)w->height);
+    if (!pixels) return sand_fail(error, "out of memory for a picture of the window");
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    glReadBuffer(GL_FRONT);
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, w->width, w->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
+    unsigned char *upright = pixels + (size_t)stride * (size_t)w->height;
+    for (int y = 0; y < w->height; y++)
+        memcpy(upright + (size_t)stride * (size_t)y, pixels + (size_t)stride * (size_t)(w->height - 1 - y), (size_t)stride);
+    char path[SAND_SENTENCE];
+    snprintf(path, sizeof path, "sandglass-%s-%d.png", w->scene.name, ++count);
+    bool ok = png_write(path, w->width, w->height, 3, upright, error);
+    free(pixels);
+    if (ok) panel_say(w->panel, path);
+    return ok;
+}
+
+static bool panel_takes_picture(void *user, SandError *error) { return screenshot(user, error); }
+
+static bool panel_records(void *user, bool start, SandError *error) {
+    Window *w = user;
+    Recording *r = &w->recording;
+    PanelRecording *wanted = &w->panel->recording;
+    if (!start) {
+        bool ok = recorder_close(r->recorder, error);
+        r->recorder = NULL;
+        wanted->active = false;
+        engine_ask(w->engine, &(Act){.kind = ACT_PLAY, .number = r->was_playing});
+        return ok;
+    }
+    static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
+    snprintf(r->path, sizeof r->path, "%s/%s", wanted->folder, endings[wanted->format]);
+    r->film = (FilmDef){.path = r->path, .kind = (FilmKind)(wanted->format - FORMAT_MP4), .width = wanted->width,
+                        .height = wanted->height, .fps = wanted->fps};
+    bool film = wanted->format != FORMAT_PNG;
+    RecorderDef def = {.folder = wanted->folder, .film = film ? &r->film : NULL, .width = wanted->width, .height = wanted->height};
+    if (film) def.folder = NULL;
+    r->recorder = recorder_open(&def, error);
+    if (!r->recorder) return false;
+    r->start = w->frame ? w->frame->time : 0;
+    r->frames = 0, r->asked = false, r->was_playing = w->frame && w->frame->playing;
+    wanted->active = true, wanted->frames = 0;
+    engine_ask(w->engine, &(Act){.kind = ACT_PLAY, .number = 0});
+    return true;
+}
+
+// Films every instant that the newest frame covers, then lets the engine take one more step.
+static void film_frame(Window *w) {
+    Recording *r = &w->recording;
+    PanelRecording *wanted = &w->panel->recording;
+    Picture *picture = &w->frame->picture;
+    SandError error;
+    double newest = w->frame->time, due = r->start + (double)r->frames / wanted->fps;
+    bool ok = true;
+    for (; ok && due <= newest + 1e-9; due = r->start + (double)++r->frames / wanted->fps) {
+        picture->time = due, picture->back = newest - due;
+        ok = renderer_draw(w->renderer, picture, &w->camera, &w->look, wanted->width, wanted->height, &error) &&
+             recorder_take(r->recorder, renderer_framebuffer(w->renderer), &error);
+        r->asked = false;
+    }
+    wanted->frames = r->frames;
+    if (!ok) {
+        panel_say(w->panel, error.text);
+        panel_records(w, false, &error);
+    } else if (!r->asked) {
+        r->asked = true;
+        engine_ask(w->engine, &(Act){.kind = ACT_STEP, .number = 1});
+    }
+}
+
+// --- keys -------------------------------------------------------------------------------------------------
+
+static void ask(Window *w, Act act) { engine_ask(w->engine, &act); }
+static bool playing(const Window *w) { return w->frame && w->frame->playing; }
+
+static void play_or_pause(Window *w) { ask(w, (Act){.kind = ACT_PLAY, .number = !playing(w)}); }
+static void step(Window *w) { ask(w, (Act){.kind = ACT_STEP, .number = 1}); }
+static void step_back(Window *w) {
+    if (w->frame && w->frame->step > 0) ask(w, (Act){.kind = ACT_SEEK, .number = (double)w->frame->step - 1});
+}
+static void reset(Window *w) { ask(w, (Act){.kind = ACT_RESET}); }
+static void flip(Window *w) { ask(w, (Act){.kind = ACT_FLIP}); }
+static void throw_ball(Window *w) {
+    hands_throw(w->engine, w->frame, &w->camera, (double)w->width / w->height, w->hands.x, w->hands.y);
+}
+static void next_color(Window *w) {
+    w->panel->color = (w->panel->color + 1) % PICTURE_COLOR_COUNT;
+    ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
+}
+static void next_solver(Window *w) {
+    Act act = {.kind = ACT_SOLVE, .solve = w->scene.solve};
+    sand_solve_choose(&act.solve, (w->scene.solve.solver + 1) % sand_solver_count);
+    ask(w, act);
+}
+static void set_speed(Window *w, double speed) { ask(w, (Act){.kind = ACT_SPEED, .number = w->panel->speed = speed}); }
+static void faster(Window *w) { set_speed(w, fmin(8, 2 * w->panel->speed)); }
+static void slower(Window *w) { set_speed(w, fmax(1.0 / 64, 0.5 * w->panel->speed)); }
+static void next_quality(Window *w) { w->look.quality = (w->look.quality + 1) % QUALITY_COUNT; }
+static void toggle_help(Window *w) { w->panel->help = !w->panel->help; }
+static void toggle_panel(Window *w) { w->panel->hidden = !w->panel->hidden; }
+static void take_screenshot(Window *w) {
+    SandError error;
+    if (!screenshot(w, &error)) panel_say(w->panel, error.text);
+}
+static void close_window(Window *w) { context_close(w->context); }
+static void frame_scene(Window *w) {
+    if (w->frame)
+        camera_frame(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, (double)w->width / w->height);
+}
+
+// All keys, in the order in which the help shows them.
+enum { KEY_COUNT = 16 };
+static const struct Key {
+    int key;
+    void (*act)(Window *w);
+} keys[KEY_COUNT] = {
+    {GLFW_KEY_SPACE, play_or_pause}, {GLFW_KEY_PERIOD, step},      {GLFW_KEY_COMMA, step_back}, {GLFW_KEY_R, reset},
+    {GLFW_KEY_F, flip},              {GLFW_KEY_B, throw_ball},     {GLFW_KEY_S, next_solver},   {GLFW_KEY_C, next_color},
+    {GLFW_KEY_Q, next_quality},      {GLFW_KEY_HOME, frame_scene}, {GLFW_KEY_EQUAL, faster},    {GLFW_KEY_MINUS, slower},
+    {GLFW_KEY_P, take_screenshot},   {GLFW_KEY_TAB, toggle_panel}, {GLFW_KEY_F1, toggle_help},  {GLFW_KEY_ESCAPE, close_window},
+};
+static const PanelKey key_texts[] = {
+    {"Space", "run or pause", true},
+    {".", "one step forward", false},
+    {",", "one step back", false},
+    {"R", "the scene from its start", false},
+    {"F", "turn the glass over", true},
+    {"B", "throw a heavy ball where the mouse points", true},
+    {"S", "the next solver", true},
+    {"C", "the next colour mode", false},
+    {"Q", "the next quality of the picture", false},
+    {"Home", "see the whole scene", false},
+    {"+", "time runs faster", false},
+    {"-", "time runs slower", false},
+    {"P", "save a picture of the window", false},
+    {"Tab", "hide or show the panel", false},
+    {"F1", "all keys", true},
+    {"Esc", "close", false},
+    {"left drag", "orbit; with Ctrl on a body: draw it along", false},
+    {"right drag", "shift the view", false},
+    {"wheel", "closer or further away", false},
+    {NULL, NULL, false},
+};
+
+static void on_key(GLFWwindow *glfw, int key, int code, int action, int mods) {
+    (void)code, (void)mods;
+    Window *w = glfwGetWindowUserPointer(glfw);
+    if (key < 0 || key > GLFW_KEY_LAST) return;
+    if (action == GLFW_PRESS || action == GLFW_REPEAT) w->pressed[key] = true;
+    w->keys[key] = action != GLFW_RELEASE;
+}
+
+static void on_scroll(GLFWwindow *glfw, double x, double y) {
+    (void)x;
+    ((Window *)glfwGetWindowUserPointer(glfw))->scroll += y;
+}
+
+static void take_keys(Window *w) {
+    bool typing = interface_wants_keyboard(w->interface);
+    for (int k = 0; k < KEY_COUNT && !typing; k++)
+        if (w->pressed[keys[k].key]) keys[k].act(w);
+    memset(w->pressed, 0, sizeof w->pressed);
+}
+
+// --- mouse ------------------------------------------------------------------------------------------------
+
+// Left: orbit, or draw a body along with Ctrl; right or middle: shift; wheel: closer.
+static void take_mouse(Window *w) {
+    double x, y, aspect = (double)w->width / w->height;
+    int wide, high;
+    glfwGetCursorPos(w->glfw, &x, &y);
+    glfwGetWindowSize(w->glfw, &wide, &high); // the cursor is in screen units, not in pixels
+    x /= wide > 0 ? wide : 1, y = 1 - y / (high > 0 ? high : 1);
+    bool any = false, began = false;
+    int button = 0;
+    for (int b = 0; b < 3; b++) {
+        bool down = glfwGetMouseButton(w->glfw, b) == GLFW_PRESS;
+        if (down && !w->buttons[b] && !interface_wants_mouse(w->interface)) began = true, button = b;
+        w->buttons[b] = down;
+        any = any || down;
+    }
+    bool grab = w->keys[GLFW_KEY_LEFT_CONTROL] || w->keys[GLFW_KEY_RIGHT_CONTROL];
+    if (began) hands_press(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y, button != 0, grab);
+    else if (any && w->hands.mode != HANDS_IDLE) hands_move(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y);
+    else if (w->hands.mode != HANDS_IDLE) hands_release(&w->hands, w->engine);
+    else w->hands.x = x, w->hands.y = y;
+    if (w->scroll != 0 && !interface_wants_mouse(w->interface)) camera_zoom(&w->camera, pow(1.15, w->scroll));
+    w->scroll = 0;
+}
+
+// --- frames -----------------------------------------------------------------------------------------------
+
+static void show_messages(Window *w) {
+    char messages[8][SAND_SENTENCE];
+    int count;
+    while ((count = engine_messages(w->engine, messages, 8)) > 0)
+        for (int i = 0; i < count; i++) {
+            fprintf(stderr, "sandglass: %s\n", messages[i]);
+            panel_say(w->panel, messages[i]);
+        }
+}
+
+// The newest frame, and the instant within its step to show: time goes on evenly between the steps of the engine.
+static void take_frame(Window *w, double elapsed) {
+    Frame *next = engine_frame(w->engine);
+    if (next) {
+        bool other = !w->frame || w->scene.version != next->scene_version;
+        w->frame = next;
+        w->recording.asked = false;
+        if (other) {
+            engine_scene(w->engine, &w->scene);
+            if (w->drawn == 0 || next->step == 0) frame_scene(w);
+        }
+    }
+    if (!w->frame) return;
+    Picture *picture = &w->frame->picture;
+    double newest = w->frame->time, step = w->frame->step_seconds;
+    w->shown += w->frame->playing ? elapsed * w->panel->speed : 0;
+    if (!w->frame->playing || w->shown > newest) w->shown = newest;
+    if (w->shown < newest - step) w->shown = newest - step;
+    picture->time = w->shown;
+    picture->back = newest - w->shown;
+}
+
+static bool draw(Window *w, SandError *error) {
+    double now = sand_seconds(), elapsed = now - w->last;
+    w->last = now;
+    if (w->drawn > 10 && elapsed > w->stall) w->stall = elapsed;
+    context_poll(w->context);
+    context_size(w->context, &w->width, &w->height);
+    take_frame(w, elapsed);
+    show_messages(w);
+    take_keys(w);
+    take_mouse(w);
+    if (w->frame && w->recording.recorder) film_frame(w);
+    if (w->frame && w->width > 0 && w->height > 0) {
+        if (!renderer_draw(w->renderer, &w->frame->picture, &w->camera, &w->look, w->width, w->height, error)) return false;
+        renderer_show(w->renderer, w->width, w->height);
+        interface_begin(w->interface, w->width, w->height, context_scale(w->context), elapsed);
+        panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
+        interface_end(w->interface, 0);
+    }
+    context_swap(w->context);
+    w->drawn++;
+    return true;
+}
+
+static void show_title(Window *w, double *next) {
+    double now = sand_seconds();
+    if (!w->frame || now < *next) return;
+    *next = now + 0.5;
+    char title[256];
+    snprintf(title, sizeof title, "Sandglass - %s - %s - t %.2f s - %.2f x real time - %d bodies, %d contacts, residual %.2g",
+             w->scene.name, sand_solver_table[w->scene.solve.solver].name, w->frame->time, w->frame->real_time_factor,
+             w->frame->bodies, w->frame->counters.contacts, w->frame->counters.metrics.residual);
+    glfwSetWindowTitle(w->glfw, title);
+}
+
+static bool panel_asks(void *user, const Act *act) { return engine_ask(((Window *)user)->engine, act); }
+
+static bool open_window(Window *w, const EngineDef *def, SandError *error) {
+    ContextDef context = context_default();
+    context.window = true;
+    context.title = "Sandglass";
+    w->look = renderer_default();
+    hands_init(&w->hands);
+    w->context = context_create(&context, error);
+    if (!w->context) return false;
+    w->glfw = context_window(w->context);
+    glfwSetWindowUserPointer(w->glfw, w);
+    glfwSetKeyCallback(w->glfw, on_key);
+    glfwSetScrollCallback(w->glfw, on_scroll);
+    w->renderer = renderer_create(error);
+    w->interface = w->renderer ? interface_create(w->glfw, error) : NULL;
+    w->panel = w->interface ? panel_create(w->interface, error) : NULL;
+    w->engine = w->panel ? engine_create(def, error) : NULL;
+    if (!w->engine) return false;
+    w->panel->keys = key_texts;
+    w->panel->user = w;
+    w->panel->ask = panel_asks;
+    w->panel->record = panel_records;
+    w->panel->screenshot = panel_takes_picture;
+    snprintf(w->panel->backend, sizeof w->panel->backend, "CPU, %d thread%s, %s", def->simulation.threads,
+             def->simulation.threads == 1 ? "" : "s", def->simulation.precision == SAND_FLOAT ? "float" : "double");
+    // Software draws slowly: begin with the lightest picture there.
+    if (strstr(context_renderer(w->context), "llvmpipe")) w->look.quality = QUALITY_LOW;
+    return true;
+}
+
+bool window_run(const EngineDef *def, WindowReport *report, SandError *error) {
+    Window *w = calloc(1, sizeof *w);
+    if (!w) return sand_fail(error, "out of memory for the window");
+    bool ok = open_window(w, def, error);
+    double next = 0, begin = sand_seconds();
+    w->last = begin;
+    while (ok && !context_closing(w->context) && !session_interrupted()) {
+        ok = draw(w, error);
+        show_title(w, &next);
+    }
+    if (w->context) {
+        *report = (WindowReport){w->drawn, sand_seconds() - begin, w->stall, context_error_count(w->context)};
+        if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
+    }
+    SandError closing;
+    if (w->recording.recorder && !recorder_close(w->recording.recorder, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
+    engine_free(w->engine);
+    panel_free(w->panel);
+    interface_free(w->interface);
+    renderer_free(w->renderer);
+    context_free(w->context);
+    free(w);
+    return ok;
+}

@@ -1,0 +1,31 @@
+# The panel: Dear ImGui from Debian's libimgui, through the cimgui names, which app/cimgui.cpp exports. Where a cimgui library
+# is installed it takes that file's place; it must have been made from the ImGui whose headers are found here.
+find_path(IMGUI_INCLUDE_DIR imgui.h PATH_SUFFIXES imgui)
+find_library(IMGUI_LIBRARY imgui)
+find_library(STB_LIBRARY stb)
+find_path(CIMGUI_INCLUDE_DIR cimgui.h)
+find_library(CIMGUI_LIBRARY cimgui)
+if(NOT IMGUI_INCLUDE_DIR OR NOT IMGUI_LIBRARY OR NOT STB_LIBRARY)
+    message(FATAL_ERROR "SAND_WINDOW: Dear ImGui was not found; on Debian it comes with libimgui-dev")
+endif()
+
+target_sources(sand_picture PRIVATE
+    app/interface.cpp
+    app/plot.c
+    app/plot_axis.c
+    app/citation.c
+    app/controls.c
+    app/panel.c
+    app/panel_controls.c
+    app/panel_figures.c
+    app/panel_transport.c
+)
+if(CIMGUI_INCLUDE_DIR AND CIMGUI_LIBRARY)
+    target_compile_definitions(sand_picture PRIVATE SAND_CIMGUI=1)
+    target_include_directories(sand_picture SYSTEM PRIVATE ${CIMGUI_INCLUDE_DIR})
+    target_link_libraries(sand_picture PUBLIC ${CIMGUI_LIBRARY})
+else()
+    target_sources(sand_picture PRIVATE app/cimgui.cpp)
+endif()
+target_include_directories(sand_picture SYSTEM PRIVATE ${IMGUI_INCLUDE_DIR})
+target_link_libraries(sand_picture PUBLIC ${IMGUI_LIBRARY} ${STB_LIBRARY} ${CMAKE_DL_LIBS} stdc++)

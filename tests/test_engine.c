@@ -1,0 +1,157 @@
+// The simulation on its own thread: requests at step boundaries, frames for the window, steps back and forward.
+#include "app/engine.h"
+#include "sim/memory.h"
+#include "sim/team.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static Engine *start(const char *scene, int bodies) {
+    SandError error = {""};
+    EngineDef def = engine_default();
+    def.scene = scene;
+    def.options.bodies = bodies;
+    def.simulation.threads = 1;
+    def.playing = false;
+    Engine *engine = engine_create(&def, &error);
+    if (!engine) fail_msg("%s", error.text);
+    return engine;
+}
+
+static void ask(Engine *engine, Act act) { assert_true(engine_ask(engine, &act)); }
+
+// The first frame at this step; fails after 20 s.
+static Frame *wait_for(Engine *engine, uint64_t step) {
+    for (double until = sand_seconds() + 20; sand_seconds() < until;) {
+        Frame *frame = engine_frame(engine);
+        if (frame && frame->step == step) return frame;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    fail_msg("step %llu did not come", (unsigned long long)step);
+    return NULL;
+}
+
+static PictureInstance *copy_of(const Frame *frame) {
+    size_t bytes = (size_t)frame->picture.balls.count * sizeof(PictureInstance);
+    PictureInstance *copy = malloc(bytes + 1);
+    memcpy(copy, frame->picture.balls.items, bytes);
+    return copy;
+}
+
+static void assert_same(const PictureInstance *a, const Frame *frame) {
+    assert_memory_equal(a, frame->picture.balls.items, (size_t)frame->picture.balls.count * sizeof *a);
+}
+
+// Fifty steps back and fifty forward show the same bits, over a change of solver, a flip and a thrown ball as well.
+static void back_and_forward(void **state) {
+    (void)state;
+    Engine *engine = start("hourglass", 300);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 40});
+    wait_for(engine, 40);
+    Act solve = {.kind = ACT_SOLVE, .solve = sand_default_solve()};
+    sand_solve_choose(&solve.solve, sand_solver_find("gauss-seidel"));
+    ask(engine, solve);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 15});
+    PictureInstance *at55 = copy_of(wait_for(engine, 55));
+    ask(engine, (Act){.kind = ACT_FLIP});
+    ask(engine, (Act){.kind = ACT_STEP, .number = 50});
+    Frame *frame = wait_for(engine, 105);
+    assert_int_equal(frame->newest_step, 105);
+    PictureInstance *at105 = copy_of(frame);
+
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 55});
+    assert_same(at55, wait_for(engine, 55));
+    ask(engine, (Act){.kind = ACT_STEP, .number = 50});
+    assert_same(at105, wait_for(engine, 105));
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 3});
+    wait_for(engine, 3);
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 105});
+    assert_same(at105, wait_for(engine, 105));
+
+    // A new act takes another way: what was ahead is forgotten.
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 60});
+    wait_for(engine, 60);
+    ask(engine, (Act){.kind = ACT_GRAVITY, .vector = {0, 0, 9.81}});
+    ask(engine, (Act){.kind = ACT_STEP, .number = 1});
+    assert_int_equal(wait_for(engine, 61)->newest_step, 61);
+    free(at55), free(at105);
+    engine_free(engine);
+}
+
+// A run that is not paused keeps the clock: about as many steps as its speed asks for, never more.
+static void the_clock_is_kept(void **state) {
+    (void)state;
+    Engine *engine = start("two-spheres", 0);
+    double begin = sand_seconds();
+    ask(engine, (Act){.kind = ACT_PLAY, .number = 1});
+    nanosleep(&(struct timespec){.tv_nsec = 600000000}, NULL);
+    ask(engine, (Act){.kind = ACT_PLAY, .number = 0});
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    Frame *frame = NULL, *next;
+    while ((next = engine_frame(engine))) frame = next;
+    assert_non_null(frame);
+    assert_false(frame->playing);
+    assert_true(frame->time <= sand_seconds() - begin + 0.02);
+    assert_true(frame->time > 0.1);
+    engine_free(engine);
+}
+
+// Scenes, solvers and knobs are changed while it runs; what is wrong is told in a sentence and the old goes on.
+static void requests_while_it_runs(void **state) {
+    (void)state;
+    Engine *engine = start("hourglass", 300);
+    ask(engine, (Act){.kind = ACT_PLAY, .number = 1});
+    const char *const scenes[] = {"cylinder", "rubble", "drum", "stack", "two-spheres", "hourglass"};
+    for (int k = 0; k < 12; k++) {
+        Act scene = {.kind = ACT_SCENE, .number = 200};
+        snprintf(scene.text, sizeof scene.text, "%s", scenes[k % 6]);
+        if (k % 6 == 3 || k % 6 == 4) scene.number = 0;
+        ask(engine, scene);
+        Act solve = {.kind = ACT_SOLVE, .solve = sand_default_solve()};
+        sand_solve_choose(&solve.solve, k % sand_solver_count);
+        ask(engine, solve);
+        Act shadow = solve;
+        shadow.kind = ACT_SHADOW, shadow.number = k % 2;
+        ask(engine, shadow);
+        ask(engine, (Act){.kind = ACT_CURVE, .number = 1});
+        ask(engine, (Act){.kind = ACT_THROW, .vector = {0, 0, 3}, .direction = {0, 0, -1}, .number = 0.05});
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+        engine_frame(engine);
+    }
+    EngineScene scene;
+    char messages[64][SAND_SENTENCE];
+    engine_messages(engine, messages, 64);
+    ask(engine, (Act){.kind = ACT_SCENE, .text = "no-such-scene"});
+    int count = 0;
+    for (double until = sand_seconds() + 10; count == 0 && sand_seconds() < until;) count = engine_messages(engine, messages, 64);
+    assert_true(count > 0 && strstr(messages[0], "no-such-scene"));
+    engine_scene(engine, &scene);
+    assert_string_equal(scene.name, "hourglass");
+    engine_free(engine);
+}
+
+// 300 steps and more of 25,000 bodies can be gone back to within 512 MB: by the bytes that 800 take.
+static void history_fits(void **state) {
+    (void)state;
+    uint64_t before = sand_bytes_held();
+    Engine *engine = start("hourglass", 800);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 300});
+    Frame *frame = wait_for(engine, 300);
+    assert_int_equal(frame->oldest_step, 0);
+    double all = (double)(sand_bytes_held() - before);
+    printf("300 steps of 800 bodies: %.1f MB with everything, so %.0f MB for 25,000\n", 1e-6 * all, 1e-6 * all * 25000 / 800);
+    assert_true(all * 25000 / 800 < 512e6);
+    engine_free(engine);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward), cmocka_unit_test(the_clock_is_kept),
+                                       cmocka_unit_test(requests_while_it_runs), cmocka_unit_test(history_fits)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
