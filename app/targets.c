@@ -1,5 +1,7 @@
 #include "targets.h"
 
+#include <string.h>
+
 #include <glad/gl.h>
 
 static GLuint texture(GLenum format, int width, int height, GLenum filter) {
@@ -25,6 +27,11 @@ static bool framebuffer(unsigned *name, GLuint a, GLuint b, GLuint depth) {
     else
         glNamedFramebufferDrawBuffer(*name, GL_NONE);
     return glCheckNamedFramebufferStatus(*name, GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
+}
+
+// Light is kept in half floats; Mesa's software renderer has to convert those by hand, and takes whole ones.
+static GLenum light_format(void) {
+    return strstr((const char *)glGetString(GL_RENDERER), "llvmpipe") ? GL_RGBA32F : GL_RGBA16F;
 }
 
 void targets_free(Targets *t) {
@@ -53,9 +60,9 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     t->color = texture(GL_RGBA8, w, h, GL_NEAREST);
     t->normal = texture(GL_RG16, w, h, GL_NEAREST);
     t->ambient = texture(GL_R8, (w + ambient_scale - 1) / ambient_scale, (h + ambient_scale - 1) / ambient_scale, GL_LINEAR);
-    t->light = texture(GL_RGBA16F, w, h, GL_NEAREST);
+    t->light = texture(light_format(), w, h, GL_NEAREST);
     t->kind = texture(GL_RG8, w, h, GL_NEAREST);
-    t->glass = texture(GL_RGBA16F, w, h, GL_NEAREST);
+    t->glass = texture(light_format(), w, h, GL_NEAREST);
     t->out = texture(GL_RGBA8, width, height, GL_LINEAR);
     t->shadow = texture(GL_DEPTH_COMPONENT32F, shadow_size, shadow_size, GL_LINEAR);
     glTextureParameteri(t->shadow, GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
