@@ -1,5 +1,5 @@
 # The front door: each target installs what is missing, configures, builds and goes. CMake does the work.
-#   make run             the hourglass, without a window; BODIES=25000 for the whole of it
+#   make run             the hourglass in a window, or a film of it where there is no display; BODIES=25000 for all of it
 #   make test            build and run all tests
 #   make test-sanitize   the short tests under the address, undefined behaviour and thread sanitizers
 #   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS long
@@ -16,8 +16,8 @@ BODIES ?= 3000
 CMAKE_FLAGS ?=
 
 PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev python3 $(WINDOW_PACKAGES)
-WINDOW_PACKAGES = libglfw3-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
-    glslang-tools imagemagick fonts-dejavu-core
+WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
+    glslang-tools imagemagick xvfb xdotool fonts-dejavu-core
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
 BENCH_PACKAGES = libbullet-dev libode-dev
 
