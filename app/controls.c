@@ -52,7 +52,7 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_SAVE_CSV] = {"CSV", "Saves the numbers of this plot as a CSV file in the folder of the recordings.", "sandglass run hourglass --headless --log hourglass.csv"},
     [CONTROL_SAVE_PNG] = {"PNG", "Saves this plot as a PNG picture on white, in the folder of the recordings.", "sandglass record hourglass --overlay residual --out frames"},
     [CONTROL_HELP] = {"Keys", "All keys and what the mouse does.", "sandglass --help"},
-    [CONTROL_HIDE] = {"Hide", "Hides the panel; the key brings it back.", "sandglass hourglass --no-panel"},
+    [CONTROL_HIDE] = {"Hide", "Hides the panel; the key brings it back.", "sandglass hourglass --panel off"},
 };
 // clang-format on
 
@@ -131,9 +131,9 @@ bool control_integer(ControlId id, const char *label, int *value, int least, int
 bool control_begin_choice(ControlId id, const char *label, const char *now, const char *more) {
     if (!label) label = control_table[id].label;
     control_row(label);
-    igPushID_Str(label);
-    bool open = igBeginCombo("##value", now, 0);
-    igPopID();
+    char id_text[96]; // an id pushed here would be popped in the list's own window
+    snprintf(id_text, sizeof id_text, "##%s", label);
+    bool open = igBeginCombo(id_text, now, 0);
     if (!open) control_tip(id, more);
     return open;
 }

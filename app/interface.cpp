@@ -76,8 +76,8 @@ static void set_style(float scale) {
     c[ImGuiCol_ScrollbarGrabHovered] = color(0x566275);
     c[ImGuiCol_ScrollbarGrabActive] = color(0x6b7a92);
     c[ImGuiCol_CheckMark] = color(0xf2b134);
-    c[ImGuiCol_SliderGrab] = color(0x6f7f98);
-    c[ImGuiCol_SliderGrabActive] = color(0xf2b134);
+    c[ImGuiCol_SliderGrab] = color(0x4f5f78);
+    c[ImGuiCol_SliderGrabActive] = color(0x80590f);
     c[ImGuiCol_Button] = color(0x303947);
     c[ImGuiCol_ButtonHovered] = color(0x3f4b5e);
     c[ImGuiCol_ButtonActive] = color(0x4d5b72);
@@ -101,7 +101,7 @@ double interface_least_contrast(void) {
     static const ImGuiCol behind[] = {ImGuiCol_ChildBg,       ImGuiCol_FrameBg,       ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
                                       ImGuiCol_Button,        ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive,   ImGuiCol_Header,
                                       ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive,  ImGuiCol_TableRowBgAlt,  ImGuiCol_PopupBg,
-                                      ImGuiCol_TitleBg,       ImGuiCol_TextSelectedBg};
+                                      ImGuiCol_TitleBg,       ImGuiCol_TextSelectedBg, ImGuiCol_SliderGrab,    ImGuiCol_SliderGrabActive};
     const ImVec4 *c = ImGui::GetStyle().Colors;
     ImVec4 window = over(c[ImGuiCol_WindowBg], ImVec4(1, 1, 1, 1));
     double least = (luminance(c[ImGuiCol_TextDisabled]) + 0.05) / (luminance(window) + 0.05); // lesser text has no frame

@@ -51,7 +51,8 @@ typedef struct OptionRow {
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
 static const char *const precision_names[] = {"float", "double", NULL};
 static const char *const color_names[] = {"body", "speed", "contacts", "force", NULL}; // in the order of PictureColor
-static const char *const quality_names[] = {"low", "medium", "high", NULL};            // of RendererQuality
+static const char *const panel_names[] = {"on", "off", NULL};
+static const char *const quality_names[] = {"low", "medium", "high", NULL};           // of RendererQuality
 
 static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_SOLVER] = {"solver", KIND_TEXT, SCENE, "NAME", NULL, 0, 0, "contact solver; see `sandglass list solvers`", NULL},
@@ -63,6 +64,8 @@ static const OptionRow rows[OPTION_COUNT] = {
                            "budget of a solve: products with the contact operator", NULL},
     [OPTION_BUDGET_MS] = {"budget-ms", KIND_ABOVE, SCENE, "X", NULL, 0, 1e6,
                           "budget of a solve in milliseconds, in place of --iterations", NULL},
+    [OPTION_TOLERANCE] = {"tolerance", KIND_REAL, SCENE, "X", NULL, 0, 1e6,
+                          "m/s; a solve stops when its residual is at most this; as the scene says", NULL},
     [OPTION_BACKEND] = {"backend", KIND_CHOICE, SCENE, NULL, "auto", 0, 0, "the machine to compute on", backend_names},
     [OPTION_PRECISION] = {"precision", KIND_CHOICE, SCENE, NULL, "float", 0, 0, "numbers of the solver", precision_names},
     [OPTION_THREADS] = {"threads", KIND_INTEGER, SCENE, "N", NULL, 1, SAND_MAX_THREADS, "threads; one for each core", NULL},
@@ -88,10 +91,17 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_SAMPLES] = {"samples", KIND_INTEGER, RECORD, "N", "4", 1, 16, "samples of a pixel: 1, 4, 9 or 16", NULL},
     [OPTION_ALPHA] = {"alpha", KIND_FLAG, RECORD, NULL, NULL, 0, 0, "no ground and no sky: a transparent picture", NULL},
     [OPTION_CAPTION] = {"caption", KIND_TEXT, RECORD, "TEXT", NULL, 0, 0, "words along the lower edge", NULL},
-    [OPTION_CAMERA] = {"camera", KIND_TEXT, RECORD, "NAME", "default", 0, 0,
+    [OPTION_CAMERA] = {"camera", KIND_TEXT, RUN | RECORD, "NAME", "default", 0, 0,
                        "default, front, side, back, top, low, high, plan, elevation, corner, or x,y,z,tx,ty,tz", NULL},
-    [OPTION_COLOR] = {"color", KIND_CHOICE, RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
-    [OPTION_QUALITY] = {"quality", KIND_CHOICE, RECORD, NULL, "high", 0, 0, "of shadows and ambient light", quality_names},
+    [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
+    [OPTION_QUALITY] = {"quality", KIND_CHOICE, RUN | RECORD, NULL, "high", 0, 0, "of shadows and ambient light", quality_names},
+    [OPTION_OVERLAY] = {"overlay", KIND_TEXT, RUN | RECORD, "LIST", NULL, 0, 0, "in the picture: clock,legend,residual or some of them", NULL},
+    [OPTION_SHADOW] = {"shadow", KIND_TEXT, RUN, "NAME", NULL, 0, 0,
+                       "a second solver whose residual is shown beside the first's, in the window", NULL},
+    [OPTION_GRAVITY] = {"gravity", KIND_TEXT, SCENE, "X,Y,Z", NULL, 0, 0, "m/s^2; as the scene says", NULL},
+    [OPTION_SPEED] = {"speed", KIND_ABOVE, RUN, "X", NULL, 0, 1000, "simulated seconds for each second of the clock, in the window; 1", NULL},
+    [OPTION_PAUSED] = {"paused", KIND_FLAG, RUN, NULL, NULL, 0, 0, "the window waits at the start", NULL},
+    [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, "on", 0, 0, "the panel of the window, at the start", panel_names},
     [OPTION_NONDETERMINISTIC] = {"nondeterministic", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
                                  "allow --budget-ms, with which no two films are alike", NULL},
     [OPTION_JSON] = {"json", KIND_FLAG, REPORT | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},

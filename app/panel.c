@@ -7,8 +7,6 @@
 
 #include "cimgui.h"
 #include "controls.h"
-#include "plot.h"
-#include "shader.h"
 #include "sim/memory.h"
 
 static const double DEGREE = 3.14159265358979323846 / 180;
@@ -19,7 +17,7 @@ Panel *panel_create(Interface *interface, SandError *error) {
     if (!panel) return sand_fail(error, "out of memory for the panel"), NULL;
     panel->interface = interface;
     panel->speed = 1;
-    panel->legend = true;
+    panel->overlay.legend = true;
     panel->picked.body = -1;
     panel->seek = -1;
     panel->recording = (PanelRecording){.folder = "frames", .fps = 60, .width = 1920, .height = 1080};
@@ -91,69 +89,12 @@ static float text_width(const char *text) {
     return size.x;
 }
 
-// Words in the picture, on a dark card so that they read on any ground.
-static void draw_card(float x, float y, const char *text, float align) {
-    float em = igGetFontSize(), wide = text_width(text) + 1.2f * em;
-    ImDrawList *list = igGetBackgroundDrawList_Nil();
-    x = roundf(x - align * wide);
-    ImDrawList_AddRectFilled(list, (ImVec2){x, y}, (ImVec2){x + wide, y + 1.7f * em}, 0xd8181410u, 0.4f * em, 0);
-    ImDrawList_AddText_Vec2(list, (ImVec2){roundf(x + 0.6f * em), roundf(y + 0.35f * em)}, 0xfff1ece9u, text, NULL);
-}
-
-static void draw_legend(const Panel *panel, const Picture *picture) {
-    static const PlotAxis axes[PICTURE_COLOR_COUNT] = {[PICTURE_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
-                                                       [PICTURE_CONTACTS] = {.name = "contacts", .unit = "", .tight = true},
-                                                       [PICTURE_FORCE] = {.name = "contact force", .unit = "N", .tight = true}};
-    const char *map = embedded_find("viridis.txt");
-    if (picture->color == PICTURE_BODY || !map || !(picture->range > 0)) return;
-    const PlotAxis *axis = &axes[picture->color];
-    PlotScale scale = plot_scale(axis, 0, picture->range, 4);
-    ImDrawList *list = igGetBackgroundDrawList_Nil();
-    char title[64];
-    float em = igGetFontSize(), high = 10 * em;
-    snprintf(title, sizeof title, axis->unit[0] ? "%s (%s%s)" : "%s", axis->name, scale.prefix, axis->unit);
-    float wide = fmaxf(text_width(title) + 1.2f * em, 6 * em);
-    float left = (float)panel->free_left + 0.7f * em, top = (float)panel->free_bottom - high - 3.4f * em;
-    ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, top + high + 2.7f * em}, 0xd8181410u, 0.4f * em, 0);
-    ImDrawList_AddText_Vec2(list, (ImVec2){roundf(left + 0.6f * em), roundf(top + 0.4f * em)}, 0xfff1ece9u, title, NULL);
-    top += 1.9f * em, left += 0.7f * em;
-    for (int i = 0; i < 256; i++) {
-        char *end;
-        unsigned long rgb = strtoul(map, &end, 16);
-        map = end;
-        ImU32 color = 0xff000000u | (ImU32)((rgb & 255) << 16 | (rgb & 0xff00) | rgb >> 16);
-        float y = top + high * (float)(255 - i) / 256;
-        ImDrawList_AddRectFilled(list, (ImVec2){left, floorf(y)}, (ImVec2){left + em, ceilf(y + high / 256)}, color, 0, 0);
-    }
-    for (int i = 0; i < scale.tick_count; i++) {
-        float y = roundf(top + high * (float)(1 - plot_place(&scale, scale.ticks[i])));
-        ImDrawList_AddLine(list, (ImVec2){left + em, y}, (ImVec2){left + 1.3f * em, y}, 0xfff1ece9u, em / 15);
-        ImDrawList_AddText_Vec2(list, (ImVec2){left + 1.6f * em, roundf(y - 0.5f * em)}, 0xfff1ece9u, scale.labels[i], NULL);
-    }
-}
-
-static void draw_overlays(const Panel *panel, const Frame *frame) {
-    if (!frame) return;
-    float em = igGetFontSize(), middle = 0.5f * (float)(panel->free_left + panel->free_right), top = (float)panel->free_top + 0.7f * em;
-    char text[96];
-    if (panel->clock) {
-        snprintf(text, sizeof text, "%.2f s", frame->time);
-        draw_card(middle, top, text, 0.5f);
-        top += 2.1f * em;
-    }
-    if (panel->residual) {
-        snprintf(text, sizeof text, "residual %.2e m/s after %d iterations", frame->counters.metrics.residual, frame->counters.iterations);
-        draw_card(middle, top, text, 0.5f);
-    }
-    if (panel->legend) draw_legend(panel, &frame->picture);
-}
-
 static void draw_messages(Panel *panel, double seconds) {
     float em = igGetFontSize(), y = (float)panel->free_bottom - 2.3f * em;
     for (int i = 0; i < PANEL_MESSAGES; i++) {
         if (panel->messages[i].left <= 0) continue;
         panel->messages[i].left -= seconds;
-        draw_card(0.5f * (float)(panel->free_left + panel->free_right), y, panel->messages[i].text, 0.5f);
+        overlay_card(0.5f * (float)(panel->free_left + panel->free_right), y, panel->messages[i].text);
         y -= 2.1f * em;
     }
 }
@@ -233,7 +174,7 @@ void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Came
 
     if (!panel->hidden) {
         // Two columns and the bar of time between them; in a narrow window the figures go below the controls.
-        float left = roundf(21.5f * em), right = roundf(25 * em), bar = roundf(2 * igGetFrameHeightWithSpacing() + 1.1f * em);
+        float left = roundf(21.5f * em), right = roundf(26 * em), bar = roundf(2 * igGetFrameHeightWithSpacing() + 1.1f * em);
         bool narrow = w < left + right + 24 * em;
         if (narrow) left = fminf(left + 2 * em, w - 2 * edge);
         begin_column("##controls", edge, edge, left, h - 2 * edge);
@@ -256,7 +197,9 @@ void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Came
     } else {
         panel->curve_wanted = false;
     }
-    draw_overlays(panel, frame);
+    if (frame)
+        overlay_draw(&panel->overlay, &frame->picture, &frame->counters, frame->time, panel->free_left, panel->free_top,
+                     panel->free_right, panel->free_bottom);
     if (panel->first_start) draw_first_start(panel);
     if (panel->help) draw_help(panel, width, height);
     draw_messages(panel, seconds);

@@ -4,6 +4,7 @@
 #include "camera.h"
 #include "engine.h"
 #include "interface.h"
+#include "overlay.h"
 #include "renderer.h"
 
 // A key that the window knows, for the help.
@@ -70,7 +71,7 @@ typedef struct Panel {
     bool first_start; // the line of useful keys is shown
     double speed;     // simulated seconds for each second
     PictureColor color;
-    bool clock, legend, residual; // overlays
+    OverlayDef overlay;
     PanelRecording recording;
     Camera bookmarks[PANEL_BOOKMARKS];
     int bookmark_count;

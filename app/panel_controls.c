@@ -216,11 +216,11 @@ static void draw_picture(Panel *panel, const PanelView *view) {
     if (samples < 0 || samples > 3) samples = 0;
     if (control_choice(CONTROL_SAMPLES, NULL, &samples, sample_names, 4, NULL)) view->look->samples = samples + 1;
     control_row("Overlay");
-    control_check(CONTROL_CLOCK, &panel->clock);
+    control_check(CONTROL_CLOCK, &panel->overlay.clock);
     igSameLine(0, -1);
-    control_check(CONTROL_LEGEND, &panel->legend);
+    control_check(CONTROL_LEGEND, &panel->overlay.legend);
     control_row("");
-    control_check(CONTROL_RESIDUAL, &panel->residual);
+    control_check(CONTROL_RESIDUAL, &panel->overlay.residual);
 }
 
 // --- camera -------------------------------------------------------------------------------------------------

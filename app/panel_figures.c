@@ -217,7 +217,7 @@ static void draw_step_plot(Panel *panel, const Frame *frame) {
     draw_plot(panel, &plot, frame->step);
 }
 
-static const PlotAxis time_axis = {.name = "time", .unit = "s", .tight = true, .least_range = 0.1};
+static const PlotAxis time_axis = {.name = "time", .unit = "s", .plain = true, .tight = true, .least_range = 0.1};
 
 static void draw_time_plots(Panel *panel, uint64_t step) {
     Plot residual = {.name = "residual", .title = "Residual against time", .x = time_axis,
@@ -227,7 +227,7 @@ static void draw_time_plots(Panel *panel, uint64_t step) {
                    .curves = {series(panel, "potential", SERIES_POTENTIAL), series(panel, "kinetic", SERIES_KINETIC)}, .curve_count = 2,
                    .nothing = "nothing yet"};
     Plot phases = {.name = "phases", .title = "Time that each phase of a step takes", .x = time_axis,
-                   .y = {.name = "takes", .unit = "s", .from_zero = true},
+                   .y = {.name = "duration", .unit = "s", .from_zero = true},
                    .curves = {series(panel, "whole step", SERIES_STEP), series(panel, "solve", SERIES_SOLVE), series(panel, "detect", SERIES_DETECT),
                               series(panel, "match", SERIES_MATCH), series(panel, "build", SERIES_BUILD), series(panel, "move", SERIES_INTEGRATE)},
                    .curve_count = 6, .nothing = "nothing yet"};

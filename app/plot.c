@@ -9,18 +9,18 @@
 
 // What a plot is drawn with: on the panel's dark ground, or on paper. Colours are 0xaabbggrr.
 typedef struct Ink {
-    unsigned field, frame, grid, text, faint;
+    unsigned field, frame, grid, minor, text, faint;
     unsigned curves[PLOT_MAX_CURVES];
 } Ink;
 
 #define RGB(r, g, b) (0xff000000u | (unsigned)(b) << 16 | (unsigned)(g) << 8 | (unsigned)(r))
 
 // Okabe and Ito's colours; yellow is left to dark ground, black to paper.
-static const Ink dark = {.field = RGB(13, 16, 21), .frame = RGB(72, 82, 98), .grid = RGB(34, 40, 49), .text = RGB(233, 236, 241),
+static const Ink dark = {.field = RGB(13, 16, 21), .frame = RGB(72, 82, 98), .grid = RGB(42, 49, 60), .minor = RGB(23, 28, 35), .text = RGB(233, 236, 241),
                          .faint = RGB(176, 184, 196),
                          .curves = {RGB(230, 159, 0), RGB(86, 180, 233), RGB(0, 158, 115), RGB(204, 121, 167), RGB(240, 228, 66),
                                     RGB(213, 94, 0), RGB(0, 114, 178), RGB(220, 220, 220)}};
-static const Ink paper = {.field = RGB(255, 255, 255), .frame = RGB(60, 60, 60), .grid = RGB(224, 224, 224), .text = RGB(0, 0, 0),
+static const Ink paper = {.field = RGB(255, 255, 255), .frame = RGB(60, 60, 60), .grid = RGB(214, 214, 214), .minor = RGB(240, 240, 240), .text = RGB(0, 0, 0),
                           .faint = RGB(60, 60, 60),
                           .curves = {RGB(213, 94, 0), RGB(0, 114, 178), RGB(0, 158, 115), RGB(204, 121, 167), RGB(0, 0, 0),
                                      RGB(230, 159, 0), RGB(86, 180, 233), RGB(120, 120, 120)}};
@@ -69,7 +69,7 @@ static void set_scales(const Plot *plot, Field *f, float width, float height) {
         find_range(&plot->y, curve->y, curve->count, &low_y, &high_y);
     }
     float em = igGetFontSize();
-    f->x = plot_scale(&plot->x, low_x, high_x, (int)fmaxf(2, width / (5 * em)));
+    f->x = plot_scale(&plot->x, low_x, high_x, (int)fmaxf(2, width / (4 * em)));
     f->y = plot_scale(&plot->y, low_y, high_y, (int)fmaxf(2, height / (2.2f * em)));
 }
 
@@ -90,6 +90,12 @@ static void axis_text(const PlotAxis *axis, const PlotScale *scale, char *text, 
 static void draw_grid(const Field *f) {
     float em = igGetFontSize(), gap = 0.3f * em;
     ImDrawList_AddRectFilled(f->list, at(f->left, f->top), at(f->right, f->bottom), f->ink->field, 0, 0);
+    // Within a few decades the lines between them help the eye.
+    for (double e = f->y.low; f->y.logarithmic && f->y.high - f->y.low <= 4 && e < f->y.high; e++)
+        for (int k = 2; k < 10; k++) {
+            float y = roundf(f->bottom - (float)plot_place(&f->y, k * pow(10, e)) * (f->bottom - f->top));
+            ImDrawList_AddLine(f->list, at(f->left, y), at(f->right, y), f->ink->minor, f->unit);
+        }
     for (int i = 0; i < f->y.tick_count; i++) {
         float y = roundf(f->bottom - (float)plot_place(&f->y, f->y.ticks[i]) * (f->bottom - f->top));
         ImDrawList_AddLine(f->list, at(f->left, y), at(f->right, y), f->ink->grid, f->unit);

@@ -15,6 +15,7 @@ typedef struct PlotCurve {
 typedef struct PlotAxis {
     const char *name;
     const char *unit;    // "" where it is a count
+    bool plain;          // no prefix all the same
     bool logarithmic;
     bool from_zero;      // zero is always in view; linear only
     bool tight;          // ends at the data, not at a tick
@@ -48,7 +49,7 @@ typedef struct PlotScale {
     const char *prefix;
     int tick_count;
     double ticks[PLOT_MAX_TICKS]; // the quantity
-    char labels[PLOT_MAX_TICKS][16];
+    char labels[PLOT_MAX_TICKS][24];
 } PlotScale;
 
 // For values from low to high (those above 0 for a log scale), about so many ticks.

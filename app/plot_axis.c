@@ -14,7 +14,7 @@ enum { PREFIXES = sizeof prefixes / sizeof *prefixes };
 // The prefix with which a number reads best; none where there is no unit to put it before.
 static const Prefix *choose_prefix(const PlotAxis *axis, double largest) {
     static const Prefix none = {1, ""};
-    if (!axis->unit[0] || !(largest > 0)) return &none;
+    if (!axis->unit[0] || axis->plain || !(largest > 0)) return &none;
     for (int i = 0; i < PREFIXES; i++)
         if (largest >= 0.9999 * prefixes[i].size) return &prefixes[i];
     return &prefixes[PREFIXES - 1];
@@ -40,6 +40,13 @@ static PlotScale log_scale(double low, double high, int wanted) {
         scale.ticks[scale.tick_count] = pow(10, e);
         power_of_ten((int)e, scale.labels[scale.tick_count], sizeof scale.labels[0]);
         scale.tick_count++;
+    }
+    // A single decade has numbers within it as well.
+    for (int k = 2; k <= 5 && to - from < 1.5; k += 3) {
+        char power[16];
+        power_of_ten((int)from, power, sizeof power);
+        snprintf(scale.labels[scale.tick_count], sizeof scale.labels[0], "%d·%s", k, power);
+        scale.ticks[scale.tick_count++] = k * pow(10, from);
     }
     return scale;
 }

@@ -17,6 +17,8 @@ Outcome record_scene(const Options *options, SandError *error) {
 #else
 
 #include "context.h"
+#include "interface.h"
+#include "overlay.h"
 #include "recorder.h"
 #include "renderer.h"
 
@@ -25,6 +27,8 @@ typedef struct Shoot {
     Context *context;
     Renderer *renderer;
     Recorder *recorder;
+    Interface *interface; // for overlays, where there are any
+    OverlayDef overlay;
     Picture picture;
     Camera camera;
     RendererDef look;
@@ -60,6 +64,7 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
     if (side * side != values[OPTION_SAMPLES].integer)
         return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
+    if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
     shoot->fps = values[OPTION_FPS].real;
     shoot->color = (PictureColor)values[OPTION_COLOR].integer;
     shoot->look = renderer_default();
@@ -96,12 +101,20 @@ static bool aim(Shoot *shoot, const Options *options, SandError *error) {
                         (double)shoot->width / shoot->height, error);
 }
 
+// Clock, legend and residual, in a size that goes with the picture's.
+static bool lay_over(Shoot *shoot, double time) {
+    if (!shoot->interface) return true;
+    interface_begin(shoot->interface, shoot->width, shoot->height, fmax(1, shoot->height / 720.0), 1 / shoot->fps);
+    overlay_draw(&shoot->overlay, &shoot->picture, sand_simulation_counters(shoot->session.sim), time, 0, 0, shoot->width, shoot->height);
+    interface_end(shoot->interface, renderer_framebuffer(shoot->renderer));
+    return true;
+}
+
 static bool draw(Shoot *shoot, double time, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     return picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
-           renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height,
-                         error) &&
-           recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);
+           renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height, error) &&
+           lay_over(shoot, time) && recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);
 }
 
 // Steps until the state is at the instant or up to one step after it.
@@ -154,6 +167,10 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     if (!shoot->context) return OUTCOME_FAILED;
     shoot->renderer = renderer_create(error);
     if (!shoot->renderer) return OUTCOME_FAILED;
+    if (options->values[OPTION_OVERLAY].given) {
+        shoot->interface = interface_create(NULL, error);
+        if (!shoot->interface) return OUTCOME_FAILED;
+    }
     shoot->recorder = recorder_open(&shoot->def, error);
     if (!shoot->recorder) return OUTCOME_FAILED;
 
@@ -177,6 +194,7 @@ Outcome record_scene(const Options *options, SandError *error) {
     if (!plan(&shoot, options, error)) return OUTCOME_WRONG;
     Outcome outcome = session_open(&shoot.session, options, "record", error);
     if (outcome == OUTCOME_DONE) outcome = shoot_scene(&shoot, options, error);
+    interface_free(shoot.interface);
     if (shoot.renderer) renderer_free(shoot.renderer);
     context_free(shoot.context);
     picture_free(&shoot.picture);

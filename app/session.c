@@ -43,6 +43,7 @@ static bool apply_set(Session *session, const char *set, SandError *error) {
     char key[SAND_NAME];
     snprintf(key, sizeof key, "%.*s", (int)(equals - set), set);
 
+    if (session->has_shadow && !strncmp(key, "shadow.", 7)) return sand_solve_set(&session->shadow, key + 7, value, error);
     if (sand_param_find(solver, key) >= 0) return sand_solve_set(&session->def.solve, key, value, error);
     int knob = sand_scene_knob(scene, key);
     if (knob >= 0) {
@@ -101,7 +102,29 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         solve->iterations = 1000000; // time ends the solve long before
         solve->budget_ms = values[OPTION_BUDGET_MS].real;
     }
+    if (values[OPTION_TOLERANCE].given) solve->tolerance = values[OPTION_TOLERANCE].real;
     return true;
+}
+
+// The second solver has the budget and the friction of the first, so that the two can be compared.
+static bool choose_shadow(Session *session, const Options *options, SandError *error) {
+    const OptionValue *value = &options->values[OPTION_SHADOW];
+    if (!value->given) return true;
+    int solver = sand_solver_find(value->text);
+    if (solver < 0) return sand_fail(error, "--shadow %.60s: there is no such solver; see `sandglass list solvers`", value->text);
+    session->has_shadow = true;
+    session->shadow = session->def.solve;
+    sand_solve_choose(&session->shadow, solver);
+    return true;
+}
+
+static bool choose_gravity(Session *session, const Options *options, SandError *error) {
+    const OptionValue *value = &options->values[OPTION_GRAVITY];
+    if (!value->given) return true;
+    SandVec3 *g = &session->gravity;
+    char rest;
+    session->has_gravity = sscanf(value->text, "%lf,%lf,%lf%c", &g->x, &g->y, &g->z, &rest) == 3 && isfinite(g->x + g->y + g->z);
+    return session->has_gravity || sand_fail(error, "--gravity %.60s: expected X,Y,Z in m/s^2", value->text);
 }
 
 SandSceneOptions session_scene_options(const Options *options) {
@@ -123,6 +146,7 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
     const char *name = options->subject ? options->subject : "hourglass";
     if (!sand_scene_open(&session->scene, name, &scene, error)) return OUTCOME_WRONG;
     if (!choose_solve(session, options, error)) return OUTCOME_WRONG;
+    if (!choose_shadow(session, options, error) || !choose_gravity(session, options, error)) return OUTCOME_WRONG;
     for (int i = 0; i < options->set_count; i++)
         if (!apply_set(session, options->sets[i], error)) return OUTCOME_WRONG;
     int cores = omp_get_num_procs();
@@ -139,6 +163,7 @@ Outcome session_open(Session *session, const Options *options, const char *label
     if (outcome != OUTCOME_DONE) return outcome;
     if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
     if (!sand_scene_build(&session->scene, error)) return OUTCOME_WRONG;
+    if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->sim = sand_simulation_create(&session->scene.world, &session->def, error);
     if (!session->sim) return OUTCOME_FAILED;
     session->progress = progress_begin(label);

@@ -16,6 +16,9 @@ typedef struct Session {
     SandSimulation *sim;
     Progress progress;
     Log log;
+    bool has_gravity, has_shadow;
+    SandVec3 gravity;    // m/s^2, that was asked for
+    SandSolveDef shadow; // a second solver, for the window
     double begin; // s, when the simulation stood ready
 } Session;
 

@@ -13,6 +13,7 @@ target_sources(sand_picture PRIVATE
     app/interface.cpp
     app/plot.c
     app/plot_axis.c
+    app/overlay.c
     app/citation.c
     app/controls.c
     app/panel.c

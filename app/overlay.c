@@ -1,0 +1,91 @@
+#include "overlay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cimgui.h"
+#include "plot.h"
+#include "shader.h"
+
+static const ImU32 INK = 0xfff1ece9u, CARD = 0xd8181410u;
+
+bool overlay_parse(OverlayDef *def, const char *text, SandError *error) {
+    *def = (OverlayDef){0};
+    const struct {
+        const char *name;
+        bool *on;
+    } parts[] = {{"clock", &def->clock}, {"legend", &def->legend}, {"residual", &def->residual}};
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ","), k = 0;
+        while (k < 3 && (strlen(parts[k].name) != length || strncmp(parts[k].name, at, length) != 0)) k++;
+        if (k == 3) return sand_fail(error, "--overlay %.60s: expected clock, legend and residual, or some of them", text);
+        *parts[k].on = true;
+        at += length;
+        if (!*at) return true;
+    }
+}
+
+static float text_width(const char *text) {
+    ImVec2 size;
+    igCalcTextSize(&size, text, NULL, false, -1);
+    return size.x;
+}
+
+void overlay_card(double middle, double top, const char *text) {
+    float em = igGetFontSize(), wide = text_width(text) + 1.2f * em, x = roundf((float)middle - 0.5f * wide), y = roundf((float)top);
+    ImDrawList *list = igGetBackgroundDrawList_Nil();
+    ImDrawList_AddRectFilled(list, (ImVec2){x, y}, (ImVec2){x + wide, y + 1.7f * em}, CARD, 0.4f * em, 0);
+    ImDrawList_AddText_Vec2(list, (ImVec2){roundf(x + 0.6f * em), roundf(y + 0.35f * em)}, INK, text, NULL);
+}
+
+// A bar of the colour map with its numbers.
+static void draw_legend(const Picture *picture, float left, float bottom) {
+    static const PlotAxis axes[PICTURE_COLOR_COUNT] = {[PICTURE_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
+                                                       [PICTURE_CONTACTS] = {.name = "contacts", .unit = "", .tight = true},
+                                                       [PICTURE_FORCE] = {.name = "contact force", .unit = "N", .tight = true}};
+    const char *map = embedded_find("viridis.txt");
+    if (picture->color == PICTURE_BODY || !map || !(picture->range > 0)) return;
+    const PlotAxis *axis = &axes[picture->color];
+    PlotScale scale = plot_scale(axis, 0, picture->range, 4);
+    ImDrawList *list = igGetBackgroundDrawList_Nil();
+    char title[64];
+    float em = igGetFontSize(), high = 10 * em;
+    snprintf(title, sizeof title, axis->unit[0] ? "%s (%s%s)" : "%s", axis->name, scale.prefix, axis->unit);
+    float wide = fmaxf(text_width(title) + 1.2f * em, 6 * em), top = bottom - high - 2.7f * em;
+    ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, bottom}, CARD, 0.4f * em, 0);
+    ImDrawList_AddText_Vec2(list, (ImVec2){roundf(left + 0.6f * em), roundf(top + 0.4f * em)}, INK, title, NULL);
+    top += 1.9f * em, left += 0.7f * em;
+    for (int i = 0; i < 256; i++) {
+        char *end;
+        unsigned long rgb = strtoul(map, &end, 16);
+        map = end;
+        ImU32 color = 0xff000000u | (ImU32)((rgb & 255) << 16 | (rgb & 0xff00) | rgb >> 16);
+        float y = top + high * (float)(255 - i) / 256;
+        ImDrawList_AddRectFilled(list, (ImVec2){left, floorf(y)}, (ImVec2){left + em, ceilf(y + high / 256)}, color, 0, 0);
+    }
+    for (int i = 0; i < scale.tick_count; i++) {
+        float y = roundf(top + high * (float)(1 - plot_place(&scale, scale.ticks[i])));
+        ImDrawList_AddLine(list, (ImVec2){left + em, y}, (ImVec2){left + 1.3f * em, y}, INK, em / 15);
+        ImDrawList_AddText_Vec2(list, (ImVec2){left + 1.6f * em, roundf(y - 0.5f * em)}, INK, scale.labels[i], NULL);
+    }
+}
+
+void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCounters *counters, double time, double left, double top,
+                  double right, double bottom) {
+    float em = igGetFontSize();
+    double middle = 0.5 * (left + right);
+    char text[96];
+    top += 0.7 * em;
+    if (def->clock) {
+        snprintf(text, sizeof text, "%.2f s", time);
+        overlay_card(middle, top, text);
+        top += 2.1 * em;
+    }
+    if (def->residual) {
+        snprintf(text, sizeof text, "residual %.2e m/s after %d iterations", counters->metrics.residual, counters->iterations);
+        overlay_card(middle, top, text);
+    }
+    if (def->legend) draw_legend(picture, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
+}

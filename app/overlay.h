@@ -1,0 +1,18 @@
+// Clock, legend and residual in the picture, for the window and for films. Drawn between interface_begin and interface_end.
+#pragma once
+#include "picture.h"
+
+typedef struct OverlayDef {
+    bool clock;    // simulated time
+    bool legend;   // scale of the colours, where they show a quantity
+    bool residual; // of the step
+} OverlayDef;
+
+// `clock,legend,residual`, or some of them.
+bool overlay_parse(OverlayDef *def, const char *text, SandError *error);
+
+// In this part of the picture, in pixels from the upper left corner.
+void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCounters *counters, double time, double left, double top,
+                  double right, double bottom);
+
+void overlay_card(double middle, double top, const char *text); // words on a dark card, so that they read on any ground
