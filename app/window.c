@@ -43,6 +43,7 @@ typedef struct Window {
     Hands hands;
     int width, height; // of the framebuffer
     double shown;      // s, the instant on the screen
+    bool reframe;      // show the whole scene once the panel has its place
     double last;       // s, wall clock of the last frame
     double scroll;     // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
@@ -163,9 +164,16 @@ static void take_screenshot(Window *w) {
     if (!screenshot(w, &error)) panel_say(w->panel, error.text);
 }
 static void close_window(Window *w) { context_close(w->context); }
+// The whole scene, in the part of the window that the panel leaves free.
 static void frame_scene(Window *w) {
-    if (w->frame)
-        camera_frame(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, (double)w->width / w->height);
+    if (!w->frame) return;
+    const Panel *p = w->panel;
+    double wide = p->free_right - p->free_left, high = p->free_bottom - p->free_top;
+    double x = 0.5 * (p->free_left + p->free_right), y = 0.5 * (p->free_top + p->free_bottom);
+    if (!(wide > 0.2 * w->width && high > 0.2 * w->height)) wide = w->width, high = w->height, x = 0.5 * wide, y = 0.5 * high;
+    camera_frame(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, wide / high);
+    camera_zoom(&w->camera, high / w->height);
+    camera_pan(&w->camera, (0.5 * w->width - x) / w->height, (y - 0.5 * w->height) / w->height);
 }
 
 // All keys, in the order in which the help shows them.
@@ -269,7 +277,7 @@ static void take_frame(Window *w, double elapsed) {
         w->recording.asked = false;
         if (other) {
             engine_scene(w->engine, &w->scene);
-            if (w->drawn == 0 || next->step == 0) frame_scene(w);
+            if (w->drawn == 0 || next->step == 0) w->reframe = true;
         }
     }
     if (!w->frame) return;
@@ -294,11 +302,14 @@ static bool draw(Window *w, SandError *error) {
     take_mouse(w);
     if (w->frame && w->recording.recorder) film_frame(w);
     if (w->frame && w->width > 0 && w->height > 0) {
+        if (w->drawn == 0) frame_scene(w);
         if (!renderer_draw(w->renderer, &w->frame->picture, &w->camera, &w->look, w->width, w->height, error)) return false;
         renderer_show(w->renderer, w->width, w->height);
         interface_begin(w->interface, w->width, w->height, context_scale(w->context), elapsed);
         panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
         interface_end(w->interface, 0);
+        if (w->reframe) frame_scene(w);
+        w->reframe = false;
     }
     context_swap(w->context);
     w->drawn++;
