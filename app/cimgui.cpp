@@ -9,21 +9,8 @@ CIMGUI_VALUES(CHECK_VALUE)
 extern "C" {
 bool igBegin(const char *name, bool *p_open, ImGuiWindowFlags flags) { return ImGui::Begin(name, p_open, flags); }
 void igEnd() { ImGui::End(); }
-bool igBeginChild_Str(const char *str_id, const ImVec2 size, bool border, ImGuiWindowFlags flags) {
-    return ImGui::BeginChild(str_id, size, border, flags);
-}
-void igEndChild() { ImGui::EndChild(); }
 void igSetNextWindowPos(const ImVec2 pos, ImGuiCond cond, const ImVec2 pivot) { ImGui::SetNextWindowPos(pos, cond, pivot); }
 void igSetNextWindowSize(const ImVec2 size, ImGuiCond cond) { ImGui::SetNextWindowSize(size, cond); }
-void igSetNextWindowSizeConstraints(const ImVec2 size_min, const ImVec2 size_max, void *custom_callback,
-                                    void *custom_callback_data) {
-    ImGui::SetNextWindowSizeConstraints(size_min, size_max, (ImGuiSizeCallback)custom_callback, custom_callback_data);
-}
-void igSetNextWindowBgAlpha(float alpha) { ImGui::SetNextWindowBgAlpha(alpha); }
-void igGetWindowPos(ImVec2 *pOut) { *pOut = ImGui::GetWindowPos(); }
-void igGetWindowSize(ImVec2 *pOut) { *pOut = ImGui::GetWindowSize(); }
-float igGetScrollMaxY() { return ImGui::GetScrollMaxY(); }
-void igSetScrollY_Float(float scroll_y) { ImGui::SetScrollY(scroll_y); }
 void igPushStyleColor_U32(ImGuiCol idx, ImU32 col) { ImGui::PushStyleColor(idx, col); }
 void igPopStyleColor(int count) { ImGui::PopStyleColor(count); }
 void igPushStyleVar_Vec2(ImGuiStyleVar idx, const ImVec2 val) { ImGui::PushStyleVar(idx, val); }
@@ -31,34 +18,22 @@ void igPopStyleVar(int count) { ImGui::PopStyleVar(count); }
 void igPushID_Str(const char *str_id) { ImGui::PushID(str_id); }
 void igPushID_Int(int int_id) { ImGui::PushID(int_id); }
 void igPopID() { ImGui::PopID(); }
-void igPushItemWidth(float item_width) { ImGui::PushItemWidth(item_width); }
-void igPopItemWidth() { ImGui::PopItemWidth(); }
 void igSetNextItemWidth(float item_width) { ImGui::SetNextItemWidth(item_width); }
 void igSetNextItemOpen(bool is_open, ImGuiCond cond) { ImGui::SetNextItemOpen(is_open, cond); }
 void igPushTextWrapPos(float wrap_local_pos_x) { ImGui::PushTextWrapPos(wrap_local_pos_x); }
 void igPopTextWrapPos() { ImGui::PopTextWrapPos(); }
 void igBeginDisabled(bool disabled) { ImGui::BeginDisabled(disabled); }
 void igEndDisabled() { ImGui::EndDisabled(); }
-void igBeginGroup() { ImGui::BeginGroup(); }
-void igEndGroup() { ImGui::EndGroup(); }
-void igSeparator() { ImGui::Separator(); }
 void igSameLine(float offset_from_start_x, float spacing) { ImGui::SameLine(offset_from_start_x, spacing); }
 void igSpacing() { ImGui::Spacing(); }
-void igDummy(const ImVec2 size) { ImGui::Dummy(size); }
-void igIndent(float indent_w) { ImGui::Indent(indent_w); }
-void igUnindent(float indent_w) { ImGui::Unindent(indent_w); }
 void igAlignTextToFramePadding() { ImGui::AlignTextToFramePadding(); }
 float igGetCursorPosX() { return ImGui::GetCursorPosX(); }
 void igSetCursorPosX(float local_x) { ImGui::SetCursorPosX(local_x); }
-float igGetCursorPosY() { return ImGui::GetCursorPosY(); }
-void igSetCursorPosY(float local_y) { ImGui::SetCursorPosY(local_y); }
 void igGetCursorScreenPos(ImVec2 *pOut) { *pOut = ImGui::GetCursorScreenPos(); }
 void igGetContentRegionAvail(ImVec2 *pOut) { *pOut = ImGui::GetContentRegionAvail(); }
 float igGetFontSize() { return ImGui::GetFontSize(); }
 float igGetFrameHeight() { return ImGui::GetFrameHeight(); }
 float igGetFrameHeightWithSpacing() { return ImGui::GetFrameHeightWithSpacing(); }
-float igGetTextLineHeight() { return ImGui::GetTextLineHeight(); }
-float igGetTextLineHeightWithSpacing() { return ImGui::GetTextLineHeightWithSpacing(); }
 void igCalcTextSize(ImVec2 *pOut, const char *text, const char *text_end, bool hide_text_after_double_hash,
                     float wrap_width) {
     *pOut = ImGui::CalcTextSize(text, text_end, hide_text_after_double_hash, wrap_width);
@@ -77,18 +52,12 @@ void igEndCombo() { ImGui::EndCombo(); }
 bool igSelectable_Bool(const char *label, bool selected, ImGuiSelectableFlags flags, const ImVec2 size) {
     return ImGui::Selectable(label, selected, flags, size);
 }
-bool igSliderFloat(const char *label, float *v, float v_min, float v_max, const char *format, ImGuiSliderFlags flags) {
-    return ImGui::SliderFloat(label, v, v_min, v_max, format, flags);
-}
 bool igSliderInt(const char *label, int *v, int v_min, int v_max, const char *format, ImGuiSliderFlags flags) {
     return ImGui::SliderInt(label, v, v_min, v_max, format, flags);
 }
 bool igSliderScalar(const char *label, ImGuiDataType data_type, void *p_data, const void *p_min, const void *p_max,
                     const char *format, ImGuiSliderFlags flags) {
     return ImGui::SliderScalar(label, data_type, p_data, p_min, p_max, format, flags);
-}
-bool igInputInt(const char *label, int *v, int step, int step_fast, ImGuiInputTextFlags flags) {
-    return ImGui::InputInt(label, v, step, step_fast, flags);
 }
 bool igInputText(const char *label, char *buf, size_t buf_size, ImGuiInputTextFlags flags, ImGuiInputTextCallback callback,
                  void *user_data) {
@@ -114,7 +83,6 @@ bool igIsItemDeactivatedAfterEdit() { return ImGui::IsItemDeactivatedAfterEdit()
 void igGetItemRectMin(ImVec2 *pOut) { *pOut = ImGui::GetItemRectMin(); }
 void igGetItemRectMax(ImVec2 *pOut) { *pOut = ImGui::GetItemRectMax(); }
 void igGetMousePos(ImVec2 *pOut) { *pOut = ImGui::GetMousePos(); }
-bool igIsMouseDown_Nil(ImGuiMouseButton button) { return ImGui::IsMouseDown(button); }
 void igSetClipboardText(const char *text) { ImGui::SetClipboardText(text); }
 const char *igGetClipboardText() { return ImGui::GetClipboardText(); }
 ImDrawList *igGetWindowDrawList() { return ImGui::GetWindowDrawList(); }

@@ -16,26 +16,20 @@
     X(ImGuiWindowFlags_NoMove, 1 << 2) \
     X(ImGuiWindowFlags_NoScrollbar, 1 << 3) \
     X(ImGuiWindowFlags_NoCollapse, 1 << 5) \
-    X(ImGuiWindowFlags_AlwaysAutoResize, 1 << 6) \
-    X(ImGuiWindowFlags_NoBackground, 1 << 7) \
     X(ImGuiWindowFlags_NoSavedSettings, 1 << 8) \
     X(ImGuiWindowFlags_NoFocusOnAppearing, 1 << 12) \
     X(ImGuiCond_Always, 1 << 0) \
-    X(ImGuiCond_Once, 1 << 1) \
     X(ImGuiTreeNodeFlags_DefaultOpen, 1 << 5) \
     X(ImGuiSliderFlags_AlwaysClamp, 1 << 4) \
     X(ImGuiSliderFlags_Logarithmic, 1 << 5) \
     X(ImGuiSliderFlags_NoRoundToFormat, 1 << 6) \
-    X(ImGuiHoveredFlags_AllowWhenBlockedByActiveItem, 1 << 7) \
     X(ImGuiHoveredFlags_AllowWhenDisabled, 1 << 9) \
     X(ImGuiTableFlags_RowBg, 1 << 6) \
-    X(ImGuiTableFlags_SizingStretchProp, 3 << 13) \
     X(ImGuiTableColumnFlags_WidthStretch, 1 << 3) \
     X(ImGuiTableColumnFlags_WidthFixed, 1 << 4) \
     X(ImGuiDataType_S64, 6) \
     X(ImGuiDataType_Double, 9) \
     X(ImGuiCol_Text, 0) \
-    X(ImGuiCol_Button, 21) \
     X(ImGuiStyleVar_FramePadding, 11) \
     X(ImGuiStyleVar_ItemSpacing, 14)
 #ifndef __cplusplus
@@ -61,16 +55,8 @@ typedef int (*ImGuiInputTextCallback)(void *data);
 
 bool igBegin(const char *name, bool *p_open, ImGuiWindowFlags flags);
 void igEnd(void);
-bool igBeginChild_Str(const char *str_id, const ImVec2 size, bool border, ImGuiWindowFlags flags);
-void igEndChild(void);
 void igSetNextWindowPos(const ImVec2 pos, ImGuiCond cond, const ImVec2 pivot);
 void igSetNextWindowSize(const ImVec2 size, ImGuiCond cond);
-void igSetNextWindowSizeConstraints(const ImVec2 size_min, const ImVec2 size_max, void *custom_callback, void *custom_callback_data);
-void igSetNextWindowBgAlpha(float alpha);
-void igGetWindowPos(ImVec2 *pOut);
-void igGetWindowSize(ImVec2 *pOut);
-float igGetScrollMaxY(void);
-void igSetScrollY_Float(float scroll_y);
 
 void igPushStyleColor_U32(ImGuiCol idx, ImU32 col);
 void igPopStyleColor(int count);
@@ -79,35 +65,23 @@ void igPopStyleVar(int count);
 void igPushID_Str(const char *str_id);
 void igPushID_Int(int int_id);
 void igPopID(void);
-void igPushItemWidth(float item_width);
-void igPopItemWidth(void);
 void igSetNextItemWidth(float item_width);
 void igSetNextItemOpen(bool is_open, ImGuiCond cond);
 void igPushTextWrapPos(float wrap_local_pos_x);
 void igPopTextWrapPos(void);
 void igBeginDisabled(bool disabled);
 void igEndDisabled(void);
-void igBeginGroup(void);
-void igEndGroup(void);
 
-void igSeparator(void);
 void igSameLine(float offset_from_start_x, float spacing);
 void igSpacing(void);
-void igDummy(const ImVec2 size);
-void igIndent(float indent_w);
-void igUnindent(float indent_w);
 void igAlignTextToFramePadding(void);
 float igGetCursorPosX(void);
 void igSetCursorPosX(float local_x);
-float igGetCursorPosY(void);
-void igSetCursorPosY(float local_y);
 void igGetCursorScreenPos(ImVec2 *pOut);
 void igGetContentRegionAvail(ImVec2 *pOut);
 float igGetFontSize(void);
 float igGetFrameHeight(void);
 float igGetFrameHeightWithSpacing(void);
-float igGetTextLineHeight(void);
-float igGetTextLineHeightWithSpacing(void);
 void igCalcTextSize(ImVec2 *pOut, const char *text, const char *text_end, bool hide_text_after_double_hash, float wrap_width);
 
 void igTextUnformatted(const char *text, const char *text_end);
@@ -118,11 +92,9 @@ bool igCheckbox(const char *label, bool *v);
 bool igBeginCombo(const char *label, const char *preview_value, ImGuiComboFlags flags);
 void igEndCombo(void);
 bool igSelectable_Bool(const char *label, bool selected, ImGuiSelectableFlags flags, const ImVec2 size);
-bool igSliderFloat(const char *label, float *v, float v_min, float v_max, const char *format, ImGuiSliderFlags flags);
 bool igSliderInt(const char *label, int *v, int v_min, int v_max, const char *format, ImGuiSliderFlags flags);
 bool igSliderScalar(const char *label, ImGuiDataType data_type, void *p_data, const void *p_min, const void *p_max,
                     const char *format, ImGuiSliderFlags flags);
-bool igInputInt(const char *label, int *v, int step, int step_fast, ImGuiInputTextFlags flags);
 bool igInputText(const char *label, char *buf, size_t buf_size, ImGuiInputTextFlags flags, ImGuiInputTextCallback callback,
                  void *user_data);
 bool igCollapsingHeader_TreeNodeFlags(const char *label, ImGuiTreeNodeFlags flags);
@@ -140,7 +112,6 @@ bool igIsItemDeactivatedAfterEdit(void);
 void igGetItemRectMin(ImVec2 *pOut);
 void igGetItemRectMax(ImVec2 *pOut);
 void igGetMousePos(ImVec2 *pOut);
-bool igIsMouseDown_Nil(ImGuiMouseButton button);
 void igSetClipboardText(const char *text);
 const char *igGetClipboardText(void);
 

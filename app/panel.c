@@ -40,6 +40,11 @@ void panel_say(Panel *panel, const char *sentence) {
     panel->messages[0].left = 8;
 }
 
+void panel_choose_solver(Panel *panel, int solver) {
+    sand_solve_choose(&panel->solve, solver);
+    panel->solve_due = true;
+}
+
 bool panel_ask(Panel *panel, Act act) {
     if (panel->ask && panel->ask(panel->user, &act)) return true;
     panel_say(panel, "The simulation is busy with earlier requests; please try again.");
@@ -56,6 +61,7 @@ bool panel_section(const Panel *panel, const char *name, bool open) {
 static void follow_scene(Panel *panel, const Frame *frame, const EngineScene *scene) {
     if (panel->scene_version == scene->version) return;
     panel->scene_version = scene->version;
+    panel->point_count = 0;
     panel->solve = scene->solve;
     panel->by_time = scene->solve.budget_ms > 0;
     panel->bodies = frame ? frame->bodies : 0;

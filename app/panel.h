@@ -113,6 +113,7 @@ void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Came
                 double seconds);
 
 void panel_say(Panel *panel, const char *sentence); // shows it for a few seconds
+void panel_choose_solver(Panel *panel, int solver);  // as if it had been chosen in the list
 
 // --- parts, each in its own file; for panel.c ---
 typedef struct PanelView {

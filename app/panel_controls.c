@@ -66,7 +66,7 @@ static void draw_scene(Panel *panel, const PanelView *view) {
     }
     faint_text(scene->about);
     if (panel->bodies == 0 && view->frame) panel->bodies = view->frame->bodies;
-    control_integer(CONTROL_BODIES, NULL, &panel->bodies, 1, 100000, true, NULL);
+    control_integer(CONTROL_BODIES, NULL, &panel->bodies, 1, 1000000, true, NULL);
     if (igIsItemDeactivatedAfterEdit()) open_scene(panel, scene->name, panel->bodies);
     for (int k = 0; k < scene->knob_count; k++) draw_knob(panel, &scene->knobs[k], k);
 }
@@ -148,10 +148,7 @@ static void draw_solver(Panel *panel) {
     SandSolveDef *solve = &panel->solve;
     const SandSolver *solver = &sand_solver_table[solve->solver];
     int chosen;
-    if (choose_solver(CONTROL_SOLVER, solve->solver, false, solve->friction, &chosen)) {
-        sand_solve_choose(solve, chosen);
-        panel->solve_due = true;
-    }
+    if (choose_solver(CONTROL_SOLVER, solve->solver, false, solve->friction, &chosen)) panel_choose_solver(panel, chosen);
     faint_text(solver->idea);
     if (control_button(CONTROL_CITE, NULL, -1e-6f)) {
         char entries[4096];

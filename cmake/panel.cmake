@@ -1,13 +1,7 @@
 # The panel: Dear ImGui from Debian's libimgui, through the cimgui names, which app/cimgui.cpp exports. Where a cimgui library
 # is installed it takes that file's place; it must have been made from the ImGui whose headers are found here.
-find_path(IMGUI_INCLUDE_DIR imgui.h PATH_SUFFIXES imgui)
-find_library(IMGUI_LIBRARY imgui)
-find_library(STB_LIBRARY stb)
 find_path(CIMGUI_INCLUDE_DIR cimgui.h)
 find_library(CIMGUI_LIBRARY cimgui)
-if(NOT IMGUI_INCLUDE_DIR OR NOT IMGUI_LIBRARY OR NOT STB_LIBRARY)
-    message(FATAL_ERROR "SAND_WINDOW: Dear ImGui was not found; on Debian it comes with libimgui-dev")
-endif()
 
 target_sources(sand_picture PRIVATE
     app/interface.cpp
