@@ -82,7 +82,8 @@ void igGetContentRegionAvail(ImVec2 *pOut);
 float igGetFontSize(void);
 float igGetFrameHeight(void);
 float igGetFrameHeightWithSpacing(void);
-void igCalcTextSize(ImVec2 *pOut, const char *text, const char *text_end, bool hide_text_after_double_hash, float wrap_width);
+void igCalcTextSize(ImVec2 *pOut, const char *text, const char *text_end, bool hide_text_after_double_hash,
+                    float wrap_width);
 
 void igTextUnformatted(const char *text, const char *text_end);
 bool igButton(const char *label, const ImVec2 size);
@@ -117,15 +118,18 @@ const char *igGetClipboardText(void);
 
 ImDrawList *igGetWindowDrawList(void);
 ImDrawList *igGetBackgroundDrawList_Nil(void);
-void ImDrawList_PushClipRect(ImDrawList *self, ImVec2 clip_rect_min, ImVec2 clip_rect_max, bool intersect_with_current_clip_rect);
+void ImDrawList_PushClipRect(ImDrawList *self, ImVec2 clip_rect_min, ImVec2 clip_rect_max,
+                             bool intersect_with_current_clip_rect);
 void ImDrawList_PopClipRect(ImDrawList *self);
 void ImDrawList_AddLine(ImDrawList *self, const ImVec2 p1, const ImVec2 p2, ImU32 col, float thickness);
-void ImDrawList_AddRect(ImDrawList *self, const ImVec2 p_min, const ImVec2 p_max, ImU32 col, float rounding, ImDrawFlags flags,
-                        float thickness);
-void ImDrawList_AddRectFilled(ImDrawList *self, const ImVec2 p_min, const ImVec2 p_max, ImU32 col, float rounding, ImDrawFlags flags);
+void ImDrawList_AddRect(ImDrawList *self, const ImVec2 p_min, const ImVec2 p_max, ImU32 col, float rounding,
+                        ImDrawFlags flags, float thickness);
+void ImDrawList_AddRectFilled(ImDrawList *self, const ImVec2 p_min, const ImVec2 p_max, ImU32 col, float rounding,
+                              ImDrawFlags flags);
 void ImDrawList_AddTriangleFilled(ImDrawList *self, const ImVec2 p1, const ImVec2 p2, const ImVec2 p3, ImU32 col);
 void ImDrawList_AddCircleFilled(ImDrawList *self, const ImVec2 center, float radius, ImU32 col, int num_segments);
-void ImDrawList_AddPolyline(ImDrawList *self, const ImVec2 *points, int num_points, ImU32 col, ImDrawFlags flags, float thickness);
+void ImDrawList_AddPolyline(ImDrawList *self, const ImVec2 *points, int num_points, ImU32 col, ImDrawFlags flags,
+                            float thickness);
 void ImDrawList_AddText_Vec2(ImDrawList *self, const ImVec2 pos, ImU32 col, const char *text_begin, const char *text_end);
 
 #ifdef __cplusplus

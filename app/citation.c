@@ -30,7 +30,8 @@ const Citation citation_table[] = {
     {"petra2009pebble", "Petra et al. 2009",
      "@article{petra2009pebble,\n"
      "  author  = {Petra, Cosmin and Gavrea, Bogdan and Anitescu, Mihai and Potra, Florian},\n"
-     "  title   = {A Computational Study of the Use of an Optimization-Based Method for Simulating Large Multibody Systems},\n"
+     "  title   = {A Computational Study of the Use of an Optimization-Based Method for Simulating Large Multibody "
+     "Systems},\n"
      "  journal = {Optimization Methods and Software},\n"
      "  year    = {2009},\n"
      "  doi     = {10.1080/10556780902806094}\n"

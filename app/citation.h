@@ -3,8 +3,8 @@
 #include <stddef.h>
 
 typedef struct Citation {
-    const char *key;    // of the entry
-    const char *paper;  // how a solver's `paper` names it: `Heyn et al. 2012`
+    const char *key;   // of the entry
+    const char *paper; // how a solver's `paper` names it: `Heyn et al. 2012`
     const char *bibtex;
 } Citation;
 extern const Citation citation_table[]; // ended by a NULL key

@@ -104,8 +104,8 @@ bool control_check(ControlId id, bool *value) {
     return changed;
 }
 
-bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format, bool logarithmic,
-                    const char *more) {
+bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format,
+                    bool logarithmic, const char *more) {
     if (!label) label = control_table[id].label;
     control_row(label);
     igPushID_Str(label);

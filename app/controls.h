@@ -65,13 +65,14 @@ void control_tip(ControlId id, const char *more);
 // Widgets with label to the left and tooltip; true when the value changed. A label of NULL takes the control's.
 bool control_button(ControlId id, const char *label, float width);
 bool control_check(ControlId id, bool *value);
-bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format, bool logarithmic,
-                    const char *more);
+bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format,
+                    bool logarithmic, const char *more);
 bool control_integer(ControlId id, const char *label, int *value, int least, int most, bool logarithmic, const char *more);
 bool control_choice(ControlId id, const char *label, int *value, const char *const *names, int count, const char *more);
 bool control_text(ControlId id, char *text, int size);
-bool control_begin_choice(ControlId id, const char *label, const char *now, const char *more); // then selectables, then igEndCombo
-void control_row(const char *label); // puts a label and leaves the cursor where the widget goes, with its width set
+bool control_begin_choice(ControlId id, const char *label, const char *now,
+                          const char *more); // then selectables, then igEndCombo
+void control_row(const char *label);         // puts a label and leaves the cursor where the widget goes, with its width set
 
 // For tests: notes where the widget of each control was drawn, in an array of CONTROL_COUNT; NULL ends it.
 typedef struct ControlPlace {

@@ -36,10 +36,10 @@ struct Engine {
     int replayed;         // acts of the log that are done
     uint64_t newest_step; // furthest the run has come
     bool playing;
-    int64_t steps_due;    // to take whatever `playing` says
+    int64_t steps_due; // to take whatever `playing` says
     double speed;
     double clock_wall, clock_time; // the simulated time is due at the wall time
-    double factor;        // real-time factor, lately
+    double factor;                 // real-time factor, lately
     double factor_wall, factor_time;
     PictureColor color;
 
@@ -58,7 +58,8 @@ struct Engine {
 };
 
 EngineDef engine_default(void) {
-    EngineDef def = {.scene = "hourglass", .simulation = sand_default_simulation(), .playing = true, .history_bytes = 512u << 20};
+    EngineDef def = {
+        .scene = "hourglass", .simulation = sand_default_simulation(), .playing = true, .history_bytes = 512u << 20};
     return def;
 }
 
@@ -126,7 +127,8 @@ static bool publish(Engine *e, SandError *error) {
     f->kinetic = sand_world_kinetic_energy(world), f->potential = sand_world_potential_energy(world);
     f->oldest_step = history_oldest(&e->history), f->newest_step = e->newest_step;
     f->curve_count = f->shadow_count = 0;
-    if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_room, &f->curve_count, error)) return false;
+    if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_room, &f->curve_count, error))
+        return false;
     if (e->shadow && !copy_curve(&e->shadow_solution, &f->shadow, &f->shadow_room, &f->shadow_count, error)) return false;
     if (f->scene_version != e->shown.version) {
         picture_free(&f->picture);
@@ -218,15 +220,18 @@ static bool apply_motion(Engine *e, const Act *act, SandError *error) {
     case ACT_FLIP: {
         SandVec3 middle = v3_scale(0.5, v3_add(e->scene.view_lower, e->scene.view_upper));
         for (int b = 0; b < world->boundary_count; b++)
-            if (world->boundaries[b].kind == SAND_REVOLUTION) sand_world_flip(world, b, middle, v3_make(1, 0, 0), FLIP_SECONDS);
+            if (world->boundaries[b].kind == SAND_REVOLUTION)
+                sand_world_flip(world, b, middle, v3_make(1, 0, 0), FLIP_SECONDS);
         return true;
     }
     case ACT_GRAB:
-        if (act->body < 0 || act->body >= world->body_count) return sand_fail(error, "there is no body %d to grab", act->body);
-        world->spring = (SandSpring){.body = act->body,
-                                     .point = q_unrotate(world->rotation[act->body], v3_sub(act->vector, world->position[act->body])),
-                                     .target = act->vector,
-                                     .rate = HAND_RATE};
+        if (act->body < 0 || act->body >= world->body_count)
+            return sand_fail(error, "there is no body %d to grab", act->body);
+        world->spring =
+            (SandSpring){.body = act->body,
+                         .point = q_unrotate(world->rotation[act->body], v3_sub(act->vector, world->position[act->body])),
+                         .target = act->vector,
+                         .rate = HAND_RATE};
         return true;
     case ACT_DRAG: world->spring.target = act->vector; return true;
     case ACT_RELEASE: world->spring.body = -1; return true;

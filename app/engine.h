@@ -10,8 +10,8 @@ typedef struct Frame {
     Picture picture;
     unsigned scene_version; // of the scene that the picture's surfaces were made for
     uint64_t step;
-    double time;            // s, of the simulation
-    double step_seconds;    // s, length of a step
+    double time;             // s, of the simulation
+    double step_seconds;     // s, length of a step
     double real_time_factor; // simulated over elapsed, lately
     bool playing;
     int bodies;
@@ -27,11 +27,11 @@ typedef struct Frame {
 typedef struct Engine Engine;
 
 typedef struct EngineDef {
-    const char *scene;      // name or path
-    SandScene *opened;      // open already, with its knobs turned: taken over instead; NULL: none
+    const char *scene;        // name or path
+    SandScene *opened;        // open already, with its knobs turned: taken over instead; NULL: none
     SandSceneOptions options; // for scenes that are opened later
     SandSimulationDef simulation;
-    bool own_solve;         // simulation.solve was chosen; else the scene's is used
+    bool own_solve; // simulation.solve was chosen; else the scene's is used
     bool playing;
     size_t history_bytes;
 } EngineDef;

@@ -28,7 +28,8 @@ int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVe
         SandVec3 offset = v3_make(ball->offset[0], ball->offset[1], ball->offset[2]);
         SandVec3 center = v3_add(v3_make(ball->center[0], ball->center[1], ball->center[2]), q_rotate(q, offset));
         SandVec3 to = v3_sub(center, from);
-        double along = v3_dot(to, direction), off2 = v3_dot(to, to) - along * along, r2 = (double)ball->radius * ball->radius;
+        double along = v3_dot(to, direction), off2 = v3_dot(to, to) - along * along,
+               r2 = (double)ball->radius * ball->radius;
         if (along <= 0 || off2 > r2) continue;
         double distance = along - sqrt(r2 - off2);
         if (distance <= 0 || distance >= nearest) continue;
@@ -41,8 +42,8 @@ int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVe
 
 static SandVec3 to_world(const Frame *frame, SandVec3 p) { return v3_add(p, frame->picture.origin); }
 
-void hands_press(Hands *h, Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y, bool pan,
-                 bool grab) {
+void hands_press(Hands *h, Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y,
+                 bool pan, bool grab) {
     h->x = x, h->y = y;
     h->mode = pan ? HANDS_PAN : HANDS_ORBIT;
     SandVec3 from, direction, point, right, up, forward;
@@ -81,7 +82,8 @@ void hands_throw(Engine *engine, const Frame *frame, const Camera *camera, doubl
     if (!frame) return;
     SandVec3 from, direction, size = v3_sub(frame->picture.upper, frame->picture.lower);
     hands_ray(camera, aspect, x, y, &from, &direction);
-    double radius = fmin(4 * frame->picture.grain, 0.08 * v3_length(size)), start = v3_length(v3_sub(camera->target, camera->eye));
+    double radius = fmin(4 * frame->picture.grain, 0.08 * v3_length(size)),
+           start = v3_length(v3_sub(camera->target, camera->eye));
     // It starts between the camera and what it looks at, near enough to be seen, and crosses the scene in a second.
     Act act = {.kind = ACT_THROW,
                .vector = to_world(frame, v3_madd(from, 0.35 * start, direction)),

@@ -8,9 +8,9 @@ typedef enum HandsMode { HANDS_IDLE, HANDS_ORBIT, HANDS_PAN, HANDS_DRAG } HandsM
 
 typedef struct Hands {
     HandsMode mode;
-    double x, y;       // where the mouse was, 0 to 1 from the lower left corner
-    int picked;        // body, -1: none
-    double depth;      // m, of the held point along the view
+    double x, y;  // where the mouse was, 0 to 1 from the lower left corner
+    int picked;   // body, -1: none
+    double depth; // m, of the held point along the view
 } Hands;
 void hands_init(Hands *hands);
 

@@ -7,8 +7,8 @@ typedef struct History {
     SandCheckpoint *frames;
     int count, next; // kept, and where the next one goes: a ring once the budget is reached
     size_t room;
-    int distance;    // steps between two keyframes
-    size_t budget;   // bytes
+    int distance;  // steps between two keyframes
+    size_t budget; // bytes
 } History;
 
 void history_init(History *history, int distance, size_t budget);

@@ -98,10 +98,11 @@ static ImVec4 over(ImVec4 a, ImVec4 b) {
 }
 
 double interface_least_contrast(void) {
-    static const ImGuiCol behind[] = {ImGuiCol_ChildBg,       ImGuiCol_FrameBg,       ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
-                                      ImGuiCol_Button,        ImGuiCol_ButtonHovered, ImGuiCol_ButtonActive,   ImGuiCol_Header,
-                                      ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive,  ImGuiCol_TableRowBgAlt,  ImGuiCol_PopupBg,
-                                      ImGuiCol_TitleBg,       ImGuiCol_TextSelectedBg, ImGuiCol_SliderGrab,    ImGuiCol_SliderGrabActive};
+    static const ImGuiCol behind[] = {
+        ImGuiCol_ChildBg,       ImGuiCol_FrameBg,        ImGuiCol_FrameBgHovered, ImGuiCol_FrameBgActive,
+        ImGuiCol_Button,        ImGuiCol_ButtonHovered,  ImGuiCol_ButtonActive,   ImGuiCol_Header,
+        ImGuiCol_HeaderHovered, ImGuiCol_HeaderActive,   ImGuiCol_TableRowBgAlt,  ImGuiCol_PopupBg,
+        ImGuiCol_TitleBg,       ImGuiCol_TextSelectedBg, ImGuiCol_SliderGrab,     ImGuiCol_SliderGrabActive};
     const ImVec4 *c = ImGui::GetStyle().Colors;
     ImVec4 window = over(c[ImGuiCol_WindowBg], ImVec4(1, 1, 1, 1));
     double least = (luminance(c[ImGuiCol_TextDisabled]) + 0.05) / (luminance(window) + 0.05); // lesser text has no frame
@@ -111,8 +112,8 @@ double interface_least_contrast(void) {
 }
 
 static bool set_scale(Interface *interface, double scale) {
-    static const ImWchar ranges[] = {0x20,   0xff,   0x370,  0x3ff,  0x2010, 0x2027, 0x2032, 0x2033, 0x2070,
-                                     0x209f, 0x2190, 0x21ff, 0x2200, 0x22ff, 0};
+    static const ImWchar ranges[] = {0x20,   0xff,   0x370,  0x3ff,  0x2010, 0x2027, 0x2032, 0x2033,
+                                     0x2070, 0x209f, 0x2190, 0x21ff, 0x2200, 0x22ff, 0};
     ImGuiIO &io = ImGui::GetIO();
     ImFontConfig config;
     size_t size;
@@ -121,7 +122,8 @@ static bool set_scale(Interface *interface, double scale) {
     config.OversampleH = 2;
     config.PixelSnapH = true;
     io.Fonts->Clear();
-    if (!io.Fonts->AddFontFromMemoryTTF((void *)bytes, (int)size, std::round(FONT_SIZE * (float)scale), &config, ranges)) return false;
+    if (!io.Fonts->AddFontFromMemoryTTF((void *)bytes, (int)size, std::round(FONT_SIZE * (float)scale), &config, ranges))
+        return false;
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     set_style((float)scale);
     interface->scale = scale;
@@ -163,7 +165,8 @@ void interface_begin(Interface *interface, int width, int height, double scale, 
         // The window counts in screen units; the panel is laid out in pixels.
         int w, h;
         glfwGetWindowSize(interface->window, &w, &h);
-        if (w > 0 && h > 0 && io.MousePos.x > -1e6f) io.MousePos = ImVec2(io.MousePos.x * width / w, io.MousePos.y * height / h);
+        if (w > 0 && h > 0 && io.MousePos.x > -1e6f)
+            io.MousePos = ImVec2(io.MousePos.x * width / w, io.MousePos.y * height / h);
     } else {
         io.MousePos = interface->mouse;
         io.MouseDown[0] = interface->mouse_down;
@@ -183,7 +186,9 @@ void interface_end(Interface *interface, unsigned framebuffer) {
 
 bool interface_wants_mouse(const Interface *interface) { return (void)interface, ImGui::GetIO().WantCaptureMouse; }
 bool interface_wants_keyboard(const Interface *interface) { return (void)interface, ImGui::GetIO().WantTextInput; }
-double interface_cap_height(const Interface *interface) { return (void)interface, CAP_HEIGHT * ImGui::GetIO().Fonts->Fonts[0]->FontSize; }
+double interface_cap_height(const Interface *interface) {
+    return (void)interface, CAP_HEIGHT * ImGui::GetIO().Fonts->Fonts[0]->FontSize;
+}
 
 void interface_mouse(Interface *interface, double x, double y, bool down) {
     interface->mouse = ImVec2((float)x, (float)y);

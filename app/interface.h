@@ -15,8 +15,8 @@ typedef struct Interface Interface;
 Interface *interface_create(void *window, SandError *error);
 void interface_free(Interface *interface);
 
-// Begins a frame of this many pixels. `scale` is pixels for each unit of text and widgets, `seconds` the time since the last.
-// Everything after it, positions and the mouse too, is in pixels of the framebuffer.
+// Begins a frame of this many pixels. `scale` is pixels for each unit of text and widgets, `seconds` the time since the
+// last. Everything after it, positions and the mouse too, is in pixels of the framebuffer.
 void interface_begin(Interface *interface, int width, int height, double scale, double seconds);
 // Ends it and draws it over what is in this framebuffer (0: the window).
 void interface_end(Interface *interface, unsigned framebuffer);

@@ -52,7 +52,7 @@ static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
 static const char *const precision_names[] = {"float", "double", NULL};
 static const char *const color_names[] = {"body", "speed", "contacts", "force", NULL}; // in the order of PictureColor
 static const char *const panel_names[] = {"on", "off", NULL};
-static const char *const quality_names[] = {"low", "medium", "high", NULL};           // of RendererQuality
+static const char *const quality_names[] = {"low", "medium", "high", NULL}; // of RendererQuality
 
 static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_SOLVER] = {"solver", KIND_TEXT, SCENE, "NAME", NULL, 0, 0, "contact solver; see `sandglass list solvers`", NULL},
@@ -94,12 +94,15 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_CAMERA] = {"camera", KIND_TEXT, RUN | RECORD, "NAME", "default", 0, 0,
                        "default, front, side, back, top, low, high, plan, elevation, corner, or x,y,z,tx,ty,tz", NULL},
     [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
-    [OPTION_QUALITY] = {"quality", KIND_CHOICE, RUN | RECORD, NULL, "high", 0, 0, "of shadows and ambient light", quality_names},
-    [OPTION_OVERLAY] = {"overlay", KIND_TEXT, RUN | RECORD, "LIST", NULL, 0, 0, "in the picture: clock,legend,residual or some of them", NULL},
+    [OPTION_QUALITY] = {"quality", KIND_CHOICE, RUN | RECORD, NULL, "high", 0, 0, "of shadows and ambient light",
+                        quality_names},
+    [OPTION_OVERLAY] = {"overlay", KIND_TEXT, RUN | RECORD, "LIST", NULL, 0, 0,
+                        "in the picture: clock,legend,residual or some of them", NULL},
     [OPTION_SHADOW] = {"shadow", KIND_TEXT, RUN, "NAME", NULL, 0, 0,
                        "a second solver whose residual is shown beside the first's, in the window", NULL},
     [OPTION_GRAVITY] = {"gravity", KIND_TEXT, SCENE, "X,Y,Z", NULL, 0, 0, "m/s^2; as the scene says", NULL},
-    [OPTION_SPEED] = {"speed", KIND_ABOVE, RUN, "X", NULL, 0, 1000, "simulated seconds for each second of the clock, in the window; 1", NULL},
+    [OPTION_SPEED] = {"speed", KIND_ABOVE, RUN, "X", NULL, 0, 1000,
+                      "simulated seconds for each second of the clock, in the window; 1", NULL},
     [OPTION_PAUSED] = {"paused", KIND_FLAG, RUN, NULL, NULL, 0, 0, "the window waits at the start", NULL},
     [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, "on", 0, 0, "the panel of the window, at the start", panel_names},
     [OPTION_NONDETERMINISTIC] = {"nondeterministic", KIND_FLAG, RECORD, NULL, NULL, 0, 0,

@@ -34,7 +34,8 @@ static float text_width(const char *text) {
 }
 
 void overlay_card(double middle, double top, const char *text) {
-    float em = igGetFontSize(), wide = text_width(text) + 1.2f * em, x = roundf((float)middle - 0.5f * wide), y = roundf((float)top);
+    float em = igGetFontSize(), wide = text_width(text) + 1.2f * em, x = roundf((float)middle - 0.5f * wide),
+          y = roundf((float)top);
     ImDrawList *list = igGetBackgroundDrawList_Nil();
     ImDrawList_AddRectFilled(list, (ImVec2){x, y}, (ImVec2){x + wide, y + 1.7f * em}, CARD, 0.4f * em, 0);
     ImDrawList_AddText_Vec2(list, (ImVec2){roundf(x + 0.6f * em), roundf(y + 0.35f * em)}, INK, text, NULL);
@@ -42,9 +43,10 @@ void overlay_card(double middle, double top, const char *text) {
 
 // A bar of the colour map with its numbers.
 static void draw_legend(const Picture *picture, float left, float bottom) {
-    static const PlotAxis axes[PICTURE_COLOR_COUNT] = {[PICTURE_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
-                                                       [PICTURE_CONTACTS] = {.name = "contacts", .unit = "", .tight = true},
-                                                       [PICTURE_FORCE] = {.name = "contact force", .unit = "N", .tight = true}};
+    static const PlotAxis axes[PICTURE_COLOR_COUNT] = {
+        [PICTURE_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
+        [PICTURE_CONTACTS] = {.name = "contacts", .unit = "", .tight = true},
+        [PICTURE_FORCE] = {.name = "contact force", .unit = "N", .tight = true}};
     const char *map = embedded_find("viridis.txt");
     if (picture->color == PICTURE_BODY || !map || !(picture->range > 0)) return;
     const PlotAxis *axis = &axes[picture->color];
@@ -72,8 +74,8 @@ static void draw_legend(const Picture *picture, float left, float bottom) {
     }
 }
 
-void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCounters *counters, double time, double left, double top,
-                  double right, double bottom) {
+void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCounters *counters, double time, double left,
+                  double top, double right, double bottom) {
     float em = igGetFontSize();
     double middle = 0.5 * (left + right);
     char text[96];
@@ -84,7 +86,8 @@ void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCount
         top += 2.1 * em;
     }
     if (def->residual) {
-        snprintf(text, sizeof text, "residual %.2e m/s after %d iterations", counters->metrics.residual, counters->iterations);
+        snprintf(text, sizeof text, "residual %.2e m/s after %d iterations", counters->metrics.residual,
+                 counters->iterations);
         overlay_card(middle, top, text);
     }
     if (def->legend) draw_legend(picture, (float)left + 0.7f * em, (float)bottom - 0.7f * em);

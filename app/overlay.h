@@ -12,7 +12,7 @@ typedef struct OverlayDef {
 bool overlay_parse(OverlayDef *def, const char *text, SandError *error);
 
 // In this part of the picture, in pixels from the upper left corner.
-void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCounters *counters, double time, double left, double top,
-                  double right, double bottom);
+void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCounters *counters, double time, double left,
+                  double top, double right, double bottom);
 
 void overlay_card(double middle, double top, const char *text); // words on a dark card, so that they read on any ground

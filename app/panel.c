@@ -75,10 +75,11 @@ static void follow_scene(Panel *panel, const Frame *frame, const EngineScene *sc
 // Sliders change faster than steps are taken, so what they say is kept until the engine takes it.
 static void send_due(Panel *panel) {
     double tilt = panel->tilt * DEGREE, towards = panel->towards * DEGREE, g = panel->gravity;
-    Act acts[] = {{.kind = ACT_SOLVE, .solve = panel->solve},
-                  {.kind = ACT_SHADOW, .solve = panel->shadow, .number = panel->shadowing},
-                  {.kind = ACT_GRAVITY, .vector = v3_make(g * sin(tilt) * cos(towards), g * sin(tilt) * sin(towards), -g * cos(tilt))},
-                  {.kind = ACT_SPEED, .number = panel->speed}};
+    Act acts[] = {
+        {.kind = ACT_SOLVE, .solve = panel->solve},
+        {.kind = ACT_SHADOW, .solve = panel->shadow, .number = panel->shadowing},
+        {.kind = ACT_GRAVITY, .vector = v3_make(g * sin(tilt) * cos(towards), g * sin(tilt) * sin(towards), -g * cos(tilt))},
+        {.kind = ACT_SPEED, .number = panel->speed}};
     bool *due[] = {&panel->solve_due, &panel->shadow_due, &panel->gravity_due, &panel->speed_due};
     for (int i = 0; i < 4; i++)
         if (*due[i] && panel->ask && panel->ask(panel->user, &acts[i])) *due[i] = false;
@@ -111,7 +112,8 @@ static void draw_help(Panel *panel, int width, int height) {
     float em = igGetFontSize();
     igSetNextWindowPos((ImVec2){0.5f * (float)width, 0.5f * (float)height}, ImGuiCond_Always, (ImVec2){0.5f, 0.5f});
     igSetNextWindowSize((ImVec2){0, 0}, ImGuiCond_Always);
-    if (igBegin("Keys", &panel->help, ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings)) {
+    if (igBegin("Keys", &panel->help,
+                ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings)) {
         if (igBeginTable("keys", 2, ImGuiTableFlags_RowBg, (ImVec2){26 * em, 0}, 0)) {
             igTableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, 9 * em, 0);
             igTableSetupColumn("what", ImGuiTableColumnFlags_WidthStretch, 1, 0);
@@ -135,18 +137,20 @@ static void draw_help(Panel *panel, int width, int height) {
 // One line with the keys that matter most, until it is sent away.
 static void draw_first_start(Panel *panel) {
     float em = igGetFontSize();
-    igSetNextWindowPos((ImVec2){0.5f * (float)(panel->free_left + panel->free_right), (float)panel->free_top + 0.7f * em}, ImGuiCond_Always,
-                       (ImVec2){0.5f, 0});
+    igSetNextWindowPos((ImVec2){0.5f * (float)(panel->free_left + panel->free_right), (float)panel->free_top + 0.7f * em},
+                       ImGuiCond_Always, (ImVec2){0.5f, 0});
     igSetNextWindowSize((ImVec2){0, 0}, ImGuiCond_Always);
     igBegin("##first", NULL,
-            ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoScrollbar);
+            ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoScrollbar);
     float wide = (float)(panel->free_right - panel->free_left) - 6 * em, used = 0;
     for (const PanelKey *k = panel->keys; k && k->key; k++) {
         if (!k->first) continue;
         float needed = text_width(k->key) + text_width(k->text) + 1.8f * em;
-        if (used > 0 && used + needed < wide) igSameLine(0, 1.4f * em);
-        else used = 0;
+        if (used > 0 && used + needed < wide)
+            igSameLine(0, 1.4f * em);
+        else
+            used = 0;
         used += needed;
         igPushStyleColor_U32(ImGuiCol_Text, 0xff34b1f2u);
         igTextUnformatted(k->key, NULL);
@@ -169,8 +173,8 @@ static void begin_column(const char *name, float x, float y, float width, float 
                 ImGuiWindowFlags_NoSavedSettings);
 }
 
-void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Camera *camera, RendererDef *look, int width, int height,
-                double seconds) {
+void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Camera *camera, RendererDef *look, int width,
+                int height, double seconds) {
     PanelView view = {frame, scene, camera, look, (double)width / (height > 0 ? height : 1)};
     float em = igGetFontSize(), edge = roundf(0.5f * em);
     float w = (float)width, h = (float)height;
@@ -180,7 +184,8 @@ void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Came
 
     if (!panel->hidden) {
         // Two columns and the bar of time between them; in a narrow window the figures go below the controls.
-        float left = roundf(21.5f * em), right = roundf(26 * em), bar = roundf(2 * igGetFrameHeightWithSpacing() + 1.1f * em);
+        float left = roundf(21.5f * em), right = roundf(26 * em),
+              bar = roundf(2 * igGetFrameHeightWithSpacing() + 1.1f * em);
         bool narrow = w < left + right + 24 * em;
         if (narrow) left = fminf(left + 2 * em, w - 2 * edge);
         begin_column("##controls", edge, edge, left, h - 2 * edge);

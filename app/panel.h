@@ -62,7 +62,7 @@ typedef struct Panel {
     bool (*ask)(void *user, const Act *act);
     bool (*record)(void *user, bool start, SandError *error); // as `recording` says; NULL: there is no recording
     bool (*screenshot)(void *user, SandError *error);
-    char backend[96];     // `CPU, 2 threads, float`
+    char backend[96]; // `CPU, 2 threads, float`
     PanelBody picked;
 
     // Both read and set these.
@@ -76,7 +76,7 @@ typedef struct Panel {
     Camera bookmarks[PANEL_BOOKMARKS];
     int bookmark_count;
 
-    bool unfold;      // all sections are open, for tests
+    bool unfold; // all sections are open, for tests
 
     // Left by panel_draw: the part of the window that it does not cover, in pixels from the upper left corner.
     double free_left, free_top, free_right, free_bottom;
@@ -86,14 +86,14 @@ typedef struct Panel {
     int scene_count;
     unsigned scene_version;
     SandSolveDef solve, shadow;
-    bool by_time;   // the budget is in milliseconds
+    bool by_time; // the budget is in milliseconds
     bool shadowing;
     bool solve_due, shadow_due, gravity_due, speed_due; // changed, and not yet taken by the engine
     bool curve_wanted, curve_asked;
     int bodies;
     double knobs[SAND_MAX_KNOBS];
     double gravity, tilt, towards; // m/s^2, degrees
-    int64_t seek;     // step that was asked for last, -1: none
+    int64_t seek;                  // step that was asked for last, -1: none
     struct {
         char text[SAND_SENTENCE];
         double left; // s, to be shown
@@ -109,11 +109,11 @@ void panel_free(Panel *panel);
 
 // Draws everything for a window of this many pixels. Camera and look are changed by the person through it. The frame may
 // be NULL before the first.
-void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Camera *camera, RendererDef *look, int width, int height,
-                double seconds);
+void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Camera *camera, RendererDef *look, int width,
+                int height, double seconds);
 
 void panel_say(Panel *panel, const char *sentence); // shows it for a few seconds
-void panel_choose_solver(Panel *panel, int solver);  // as if it had been chosen in the list
+void panel_choose_solver(Panel *panel, int solver); // as if it had been chosen in the list
 
 // --- parts, each in its own file; for panel.c ---
 typedef struct PanelView {
@@ -123,9 +123,9 @@ typedef struct PanelView {
     RendererDef *look;
     double aspect;
 } PanelView;
-void panel_draw_controls(Panel *panel, const PanelView *view); // panel_controls.c: the left column
-void panel_draw_figures(Panel *panel, const PanelView *view);  // panel_figures.c: the right column
+void panel_draw_controls(Panel *panel, const PanelView *view);  // panel_controls.c: the left column
+void panel_draw_figures(Panel *panel, const PanelView *view);   // panel_figures.c: the right column
 void panel_draw_transport(Panel *panel, const PanelView *view); // panel_transport.c: play, pause, time
-void panel_note(Panel *panel, const Frame *frame);              // panel_figures.c: keeps the figures of a frame for the plots
+void panel_note(Panel *panel, const Frame *frame); // panel_figures.c: keeps the figures of a frame for the plots
 bool panel_section(const Panel *panel, const char *name, bool open); // begins a section that folds; `open` at first
-bool panel_ask(Panel *panel, Act act);                          // false, and a message, when too many requests wait
+bool panel_ask(Panel *panel, Act act);                               // false, and a message, when too many requests wait

@@ -37,8 +37,10 @@ static void draw_knob(Panel *panel, const SandKnob *knob, int index) {
     char format[48], more[SAND_SENTENCE + SAND_NAME + 64];
     int digits = knob->most > 0 ? (int)fmax(0, 3 - floor(log10(fmax(fabs(knob->least), knob->most)))) : 2;
     const char *unit = !strcmp(knob->unit, "1") ? "" : knob->unit;
-    if (ratio) snprintf(format, sizeof format, "%%.3g %.16s", unit);
-    else snprintf(format, sizeof format, "%%.%df %.16s", digits < 6 ? digits : 6, unit);
+    if (ratio)
+        snprintf(format, sizeof format, "%%.3g %.16s", unit);
+    else
+        snprintf(format, sizeof format, "%%.%df %.16s", digits < 6 ? digits : 6, unit);
     snprintf(more, sizeof more, "%s: %s%s%s%s", knob->name, knob->about, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
     control_slider(CONTROL_KNOB, knob->name, &panel->knobs[index], knob->least, knob->most, format, ratio, more);
     if (igIsItemDeactivatedAfterEdit()) {
@@ -59,7 +61,8 @@ static void draw_scene(Panel *panel, const PanelView *view) {
     if (control_begin_choice(CONTROL_SCENE, NULL, scene->name, scene->about)) {
         for (int i = 0; i < panel->scene_count; i++) {
             const SandSceneEntry *entry = &panel->scenes[i];
-            if (igSelectable_Bool(entry->name, !strcmp(entry->name, scene->name), 0, (ImVec2){0, 0})) open_scene(panel, entry->name, 0);
+            if (igSelectable_Bool(entry->name, !strcmp(entry->name, scene->name), 0, (ImVec2){0, 0}))
+                open_scene(panel, entry->name, 0);
             entry_tip(entry->about);
         }
         igEndCombo();
@@ -85,7 +88,8 @@ static bool draw_params(ControlId id, SandSolveDef *solve) {
         int whole = (int)*value;
         switch (param->kind) {
         case SAND_PARAM_INTEGER:
-            changed |= control_integer(id, param->name, &whole, (int)param->least, (int)param->most, param->most > 1000, more);
+            changed |=
+                control_integer(id, param->name, &whole, (int)param->least, (int)param->most, param->most > 1000, more);
             *value = whole;
             break;
         case SAND_PARAM_CHOICE:
@@ -94,8 +98,10 @@ static bool draw_params(ControlId id, SandSolveDef *solve) {
             break;
         case SAND_PARAM_REAL: {
             // A range over decades is run through by ratio; from 0 it starts at a millionth.
-            bool ratio = param->least > 0 ? param->most / param->least >= 1000 : param->value > 0 && param->most / param->value >= 1000;
-            changed |= control_slider(id, param->name, value, param->least, param->most, ratio ? "%.2e" : "%.3f", ratio, more);
+            bool ratio = param->least > 0 ? param->most / param->least >= 1000
+                                          : param->value > 0 && param->most / param->value >= 1000;
+            changed |=
+                control_slider(id, param->name, value, param->least, param->most, ratio ? "%.2e" : "%.3f", ratio, more);
             break;
         }
         }
@@ -104,15 +110,18 @@ static bool draw_params(ControlId id, SandSolveDef *solve) {
 }
 
 static void solver_text(const SandSolver *solver, char *text, size_t size) {
-    snprintf(text, size, "%s\nIdea: %s.\nWeakness: %s.\nPaper: %s", solver->name, solver->idea, solver->weakness, solver->paper);
+    snprintf(text, size, "%s\nIdea: %s.\nWeakness: %s.\nPaper: %s", solver->name, solver->idea, solver->weakness,
+             solver->paper);
 }
 
 // A list of the solvers that can do this friction model. True, with the choice, when another was chosen; -1: none.
 static bool choose_solver(ControlId id, int now, bool none, SandFriction friction, int *chosen) {
     char text[640];
     bool changed = false;
-    if (now >= 0) solver_text(&sand_solver_table[now], text, sizeof text);
-    else snprintf(text, sizeof text, "none");
+    if (now >= 0)
+        solver_text(&sand_solver_table[now], text, sizeof text);
+    else
+        snprintf(text, sizeof text, "none");
     if (!control_begin_choice(id, NULL, now < 0 ? "none" : sand_solver_table[now].name, text)) return false;
     if (none && igSelectable_Bool("none", now < 0, 0, (ImVec2){0, 0})) *chosen = -1, changed = now >= 0;
     for (int i = 0; i < sand_solver_count; i++) {
@@ -134,14 +143,18 @@ static void draw_budget(Panel *panel) {
     if (control_choice(CONTROL_BUDGET, NULL, &kind, kinds, 2, NULL)) {
         panel->by_time = kind;
         solve->budget_ms = kind ? 5 : 0;
-        if (kind) solve->iterations = 1000000;
-        else solve->iterations = 50;
+        if (kind)
+            solve->iterations = 1000000;
+        else
+            solve->iterations = 50;
         panel->solve_due = true;
     }
-    if (panel->by_time) panel->solve_due |= control_slider(CONTROL_BUDGET_MS, NULL, &solve->budget_ms, 0.1, 1000, "%.3g ms", true, NULL);
-    else panel->solve_due |= control_integer(CONTROL_ITERATIONS, NULL, &solve->iterations, 1, 2000, true, NULL);
-    panel->solve_due |=
-        control_slider(CONTROL_TOLERANCE, NULL, &solve->tolerance, 0, 1, solve->tolerance > 0 ? "%.1e m/s" : "0: use the budget", true, NULL);
+    if (panel->by_time)
+        panel->solve_due |= control_slider(CONTROL_BUDGET_MS, NULL, &solve->budget_ms, 0.1, 1000, "%.3g ms", true, NULL);
+    else
+        panel->solve_due |= control_integer(CONTROL_ITERATIONS, NULL, &solve->iterations, 1, 2000, true, NULL);
+    panel->solve_due |= control_slider(CONTROL_TOLERANCE, NULL, &solve->tolerance, 0, 1,
+                                       solve->tolerance > 0 ? "%.1e m/s" : "0: use the budget", true, NULL);
 }
 
 static void draw_solver(Panel *panel) {
@@ -187,7 +200,8 @@ static void draw_shadow(Panel *panel) {
     // It has the budget and the friction of the first, so that the two can be compared.
     SandSolveDef same = panel->shadow;
     same.friction = panel->solve.friction;
-    same.iterations = panel->solve.iterations, same.budget_ms = panel->solve.budget_ms, same.tolerance = panel->solve.tolerance;
+    same.iterations = panel->solve.iterations, same.budget_ms = panel->solve.budget_ms,
+    same.tolerance = panel->solve.tolerance;
     if (same.friction != panel->shadow.friction || same.iterations != panel->shadow.iterations ||
         same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance)
         panel->shadow = same, panel->shadow_due = true;
@@ -238,7 +252,8 @@ static void draw_camera(Panel *panel, const PanelView *view) {
     for (int i = 0; camera_preset_names[i]; i++) {
         next_in_row(i, 3);
         if (control_button(CONTROL_VIEW, camera_preset_names[i], cell) && view->frame)
-            camera_frame(view->camera, camera_preset_names[i], view->frame->picture.lower, view->frame->picture.upper, view->aspect);
+            camera_frame(view->camera, camera_preset_names[i], view->frame->picture.lower, view->frame->picture.upper,
+                         view->aspect);
     }
     next_in_row(1, 3);
     if (control_button(CONTROL_CAMERA_COPY, "copy", cell) && view->frame) {
@@ -273,8 +288,8 @@ static void draw_recording(Panel *panel) {
     static const struct Size {
         const char *name;
         int width, height;
-    } sizes[] = {{"1280 x 720", 1280, 720}, {"1920 x 1080", 1920, 1080}, {"2560 x 1440", 2560, 1440}, {"3840 x 2160", 3840, 2160},
-                 {"1080 x 1080", 1080, 1080}, {"1080 x 1920", 1080, 1920}};
+    } sizes[] = {{"1280 x 720", 1280, 720},   {"1920 x 1080", 1920, 1080}, {"2560 x 1440", 2560, 1440},
+                 {"3840 x 2160", 3840, 2160}, {"1080 x 1080", 1080, 1080}, {"1080 x 1920", 1080, 1920}};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     PanelRecording *r = &panel->recording;
     const char *names[SIZES];
@@ -286,18 +301,22 @@ static void draw_recording(Panel *panel) {
     SandError error = {""};
     igBeginDisabled(r->active);
     control_text(CONTROL_FOLDER, r->folder, (int)sizeof r->folder);
-    if (control_choice(CONTROL_FORMAT, NULL, &format, panel_format_names, FORMAT_COUNT, NULL)) r->format = (PanelFormat)format;
-    if (control_choice(CONTROL_SIZE, NULL, &size, names, SIZES, NULL)) r->width = sizes[size].width, r->height = sizes[size].height;
+    if (control_choice(CONTROL_FORMAT, NULL, &format, panel_format_names, FORMAT_COUNT, NULL))
+        r->format = (PanelFormat)format;
+    if (control_choice(CONTROL_SIZE, NULL, &size, names, SIZES, NULL))
+        r->width = sizes[size].width, r->height = sizes[size].height;
     control_integer(CONTROL_FPS, NULL, &r->fps, 1, 120, false, NULL);
     igEndDisabled();
     float cell = cell_width(2);
     igBeginDisabled(!panel->record);
-    if (control_button(CONTROL_RECORD, r->active ? "Stop" : "Record", cell) && !panel->record(panel->user, !r->active, &error))
+    if (control_button(CONTROL_RECORD, r->active ? "Stop" : "Record", cell) &&
+        !panel->record(panel->user, !r->active, &error))
         panel_say(panel, error.text);
     igEndDisabled();
     igSameLine(0, -1);
     igBeginDisabled(!panel->screenshot);
-    if (control_button(CONTROL_SCREENSHOT, NULL, cell) && !panel->screenshot(panel->user, &error)) panel_say(panel, error.text);
+    if (control_button(CONTROL_SCREENSHOT, NULL, cell) && !panel->screenshot(panel->user, &error))
+        panel_say(panel, error.text);
     igEndDisabled();
     if (r->active) {
         char text[64];

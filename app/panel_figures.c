@@ -80,7 +80,8 @@ static void draw_warnings(const Panel *panel, const Frame *frame) {
     }
     if (c->status == SAND_DIVERGED) warn("the solver diverged in this step; the warm start was kept.");
     if (frame->playing && frame->real_time_factor > 0 && frame->real_time_factor < 0.9 * panel->speed) {
-        snprintf(text, sizeof text, "slower than asked: %.2g \xc3\x97 real time in place of %.3g.", frame->real_time_factor, panel->speed);
+        snprintf(text, sizeof text, "slower than asked: %.2g \xc3\x97 real time in place of %.3g.", frame->real_time_factor,
+                 panel->speed);
         warn(text);
     }
     if (panel->by_time) warn("with a budget in milliseconds no two runs are alike.");
@@ -106,8 +107,10 @@ static void figure(const char *name, const char *tip, const char *value) {
 
 static void with_unit(char *text, size_t size, const char *unit, double value) {
     PlotAxis axis = {.name = "", .unit = unit};
-    if (value == 0) snprintf(text, size, "0 %s", unit);
-    else plot_number(&axis, value, text, size);
+    if (value == 0)
+        snprintf(text, size, "0 %s", unit);
+    else
+        plot_number(&axis, value, text, size);
 }
 
 static void draw_numbers(const Frame *frame) {
@@ -115,7 +118,12 @@ static void draw_numbers(const Frame *frame) {
     char text[64];
     if (!igBeginTable("figures", 4, ImGuiTableFlags_RowBg, (ImVec2){0, 0}, 0)) return;
     float em = igGetFontSize();
-    for (int i = 0; i < 4; i++) igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed, i % 2 ? 1 : i ? 5.6f * em : 5 * em, 0);
+    for (int i = 0; i < 4; i++)
+        igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed,
+                           i % 2 ? 1
+                           : i   ? 5.6f * em
+                                 : 5 * em,
+                           0);
     snprintf(text, sizeof text, "%d", c->bodies);
     figure("bodies", "Bodies that take part.", text);
     with_unit(text, sizeof text, "m/s", c->metrics.residual);
@@ -143,7 +151,12 @@ static void draw_picked(const PanelBody *b) {
     char text[64];
     if (!igBeginTable("picked", 4, ImGuiTableFlags_RowBg, (ImVec2){0, 0}, 0)) return;
     float em = igGetFontSize();
-    for (int i = 0; i < 4; i++) igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed, i % 2 ? 1 : i ? 5.6f * em : 5 * em, 0);
+    for (int i = 0; i < 4; i++)
+        igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed,
+                           i % 2 ? 1
+                           : i   ? 5.6f * em
+                                 : 5 * em,
+                           0);
     snprintf(text, sizeof text, "%d", b->body);
     figure("body", "Number of the body under the mouse.", text);
     with_unit(text, sizeof text, "m/s", b->speed);
@@ -172,7 +185,8 @@ static void save(Panel *panel, const Plot *plot, bool png, uint64_t step) {
     }
     snprintf(path, sizeof path, "%s/%s_%06llu.%s", folder, plot->name, (unsigned long long)step, png ? "png" : "csv");
     float em = igGetFontSize();
-    bool saved = png ? plot_save_png(plot, panel->interface, path, (int)(56 * em), (int)(34 * em), &error) : plot_save_csv(plot, path, &error);
+    bool saved = png ? plot_save_png(plot, panel->interface, path, (int)(56 * em), (int)(34 * em), &error)
+                     : plot_save_csv(plot, path, &error);
     snprintf(text, sizeof text, "Saved as %s", path);
     panel_say(panel, saved ? text : error.text);
 }
@@ -220,28 +234,52 @@ static void draw_step_plot(Panel *panel, const Frame *frame) {
 static const PlotAxis time_axis = {.name = "time", .unit = "s", .plain = true, .tight = true, .least_range = 0.1};
 
 static void draw_time_plots(Panel *panel, uint64_t step) {
-    Plot residual = {.name = "residual", .title = "Residual against time", .x = time_axis,
+    Plot residual = {.name = "residual",
+                     .title = "Residual against time",
+                     .x = time_axis,
                      .y = {.name = "residual", .unit = "m/s", .logarithmic = true},
-                     .curves = {series(panel, "residual", SERIES_RESIDUAL)}, .curve_count = 1, .nothing = "nothing yet"};
-    Plot energy = {.name = "energy", .title = "Energy against time", .x = time_axis, .y = {.name = "energy", .unit = "J", .from_zero = true},
-                   .curves = {series(panel, "potential", SERIES_POTENTIAL), series(panel, "kinetic", SERIES_KINETIC)}, .curve_count = 2,
+                     .curves = {series(panel, "residual", SERIES_RESIDUAL)},
+                     .curve_count = 1,
+                     .nothing = "nothing yet"};
+    Plot energy = {.name = "energy",
+                   .title = "Energy against time",
+                   .x = time_axis,
+                   .y = {.name = "energy", .unit = "J", .from_zero = true},
+                   .curves = {series(panel, "potential", SERIES_POTENTIAL), series(panel, "kinetic", SERIES_KINETIC)},
+                   .curve_count = 2,
                    .nothing = "nothing yet"};
-    Plot phases = {.name = "phases", .title = "Time that each phase of a step takes", .x = time_axis,
+    Plot phases = {.name = "phases",
+                   .title = "Time that each phase of a step takes",
+                   .x = time_axis,
                    .y = {.name = "duration", .unit = "s", .from_zero = true},
-                   .curves = {series(panel, "whole step", SERIES_STEP), series(panel, "solve", SERIES_SOLVE), series(panel, "detect", SERIES_DETECT),
-                              series(panel, "match", SERIES_MATCH), series(panel, "build", SERIES_BUILD), series(panel, "move", SERIES_INTEGRATE)},
-                   .curve_count = 6, .nothing = "nothing yet"};
-    Plot contacts = {.name = "contacts", .title = "Contacts against time", .x = time_axis, .y = {.name = "contacts", .unit = "", .from_zero = true},
-                     .curves = {series(panel, "contacts", SERIES_CONTACTS)}, .curve_count = 1, .nothing = "nothing yet"};
-    Plot overlap = {.name = "penetration", .title = "Largest penetration against time", .x = time_axis,
+                   .curves = {series(panel, "whole step", SERIES_STEP), series(panel, "solve", SERIES_SOLVE),
+                              series(panel, "detect", SERIES_DETECT), series(panel, "match", SERIES_MATCH),
+                              series(panel, "build", SERIES_BUILD), series(panel, "move", SERIES_INTEGRATE)},
+                   .curve_count = 6,
+                   .nothing = "nothing yet"};
+    Plot contacts = {.name = "contacts",
+                     .title = "Contacts against time",
+                     .x = time_axis,
+                     .y = {.name = "contacts", .unit = "", .from_zero = true},
+                     .curves = {series(panel, "contacts", SERIES_CONTACTS)},
+                     .curve_count = 1,
+                     .nothing = "nothing yet"};
+    Plot overlap = {.name = "penetration",
+                    .title = "Largest penetration against time",
+                    .x = time_axis,
                     .y = {.name = "largest penetration", .unit = "m", .from_zero = true},
-                    .curves = {series(panel, "penetration", SERIES_PENETRATION)}, .curve_count = 1, .nothing = "nothing yet"};
+                    .curves = {series(panel, "penetration", SERIES_PENETRATION)},
+                    .curve_count = 1,
+                    .nothing = "nothing yet"};
     const struct {
         const char *name;
         const Plot *plot;
         bool open;
-    } all[] = {{"Energy", &energy, true}, {"Time of each phase", &phases, true}, {"Residual over time", &residual, false},
-               {"Contacts", &contacts, false}, {"Penetration", &overlap, false}};
+    } all[] = {{"Energy", &energy, true},
+               {"Time of each phase", &phases, true},
+               {"Residual over time", &residual, false},
+               {"Contacts", &contacts, false},
+               {"Penetration", &overlap, false}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (panel_section(panel, all[i].name, all[i].open)) draw_plot(panel, all[i].plot, step);
     }

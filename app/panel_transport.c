@@ -15,9 +15,12 @@ static ImVec2 at(float x, float y) { return (ImVec2){x, y}; }
 // Drawn, because fonts differ in which of these signs they have.
 static void draw_icon(Icon icon, ImVec2 low, ImVec2 high, ImU32 ink) {
     ImDrawList *list = igGetWindowDrawList();
-    float x = roundf(0.5f * (low.x + high.x)), y = roundf(0.5f * (low.y + high.y)), r = roundf(0.27f * (high.y - low.y)), bar = roundf(0.35f * r);
+    float x = roundf(0.5f * (low.x + high.x)), y = roundf(0.5f * (low.y + high.y)), r = roundf(0.27f * (high.y - low.y)),
+          bar = roundf(0.35f * r);
     switch (icon) {
-    case ICON_PLAY: ImDrawList_AddTriangleFilled(list, at(x - 0.8f * r, y - r), at(x - 0.8f * r, y + r), at(x + r, y), ink); break;
+    case ICON_PLAY:
+        ImDrawList_AddTriangleFilled(list, at(x - 0.8f * r, y - r), at(x - 0.8f * r, y + r), at(x + r, y), ink);
+        break;
     case ICON_PAUSE:
         ImDrawList_AddRectFilled(list, at(x - 0.8f * r, y - r), at(x - 0.8f * r + 1.7f * bar, y + r), ink, 0, 0);
         ImDrawList_AddRectFilled(list, at(x + 0.8f * r - 1.7f * bar, y - r), at(x + 0.8f * r, y + r), ink, 0, 0);
@@ -36,8 +39,10 @@ static void draw_icon(Icon icon, ImVec2 low, ImVec2 high, ImU32 ink) {
         ImDrawList_AddTriangleFilled(list, at(x + 1.2f * r, y - r), at(x + 0.2f * r, y), at(x + 1.2f * r, y + r), ink);
         break;
     case ICON_FLIP: // an hourglass
-        ImDrawList_AddTriangleFilled(list, at(x - 0.8f * r, y - 0.9f * r), at(x, y + 0.1f * r), at(x + 0.8f * r, y - 0.9f * r), ink);
-        ImDrawList_AddTriangleFilled(list, at(x - 0.8f * r, y + 0.9f * r), at(x + 0.8f * r, y + 0.9f * r), at(x, y - 0.1f * r), ink);
+        ImDrawList_AddTriangleFilled(list, at(x - 0.8f * r, y - 0.9f * r), at(x, y + 0.1f * r),
+                                     at(x + 0.8f * r, y - 0.9f * r), ink);
+        ImDrawList_AddTriangleFilled(list, at(x - 0.8f * r, y + 0.9f * r), at(x + 0.8f * r, y + 0.9f * r),
+                                     at(x, y - 0.1f * r), ink);
         ImDrawList_AddRectFilled(list, at(x - r, y - 1.1f * r), at(x + r, y - 1.1f * r + 0.6f * bar), ink, 0, 0);
         ImDrawList_AddRectFilled(list, at(x - r, y + 1.1f * r - 0.6f * bar), at(x + r, y + 1.1f * r), ink, 0, 0);
         break;
@@ -83,7 +88,8 @@ void panel_draw_transport(Panel *panel, const PanelView *view) {
     if (icon_button(CONTROL_RESET, ICON_RESET, true)) panel_ask(panel, (Act){.kind = ACT_RESET});
     if (icon_button(CONTROL_STEP_BACK, ICON_BACK, frame && frame->step > frame->oldest_step))
         panel_ask(panel, (Act){.kind = ACT_SEEK, .number = (double)frame->step - 1});
-    if (icon_button(CONTROL_PLAY, playing ? ICON_PAUSE : ICON_PLAY, true)) panel_ask(panel, (Act){.kind = ACT_PLAY, .number = !playing});
+    if (icon_button(CONTROL_PLAY, playing ? ICON_PAUSE : ICON_PLAY, true))
+        panel_ask(panel, (Act){.kind = ACT_PLAY, .number = !playing});
     if (icon_button(CONTROL_STEP, ICON_STEP, true)) panel_ask(panel, (Act){.kind = ACT_STEP, .number = 1});
     if (icon_button(CONTROL_FLIP, ICON_FLIP, true)) panel_ask(panel, (Act){.kind = ACT_FLIP});
 

@@ -16,18 +16,26 @@ typedef struct Ink {
 #define RGB(r, g, b) (0xff000000u | (unsigned)(b) << 16 | (unsigned)(g) << 8 | (unsigned)(r))
 
 // Okabe and Ito's colours; yellow is left to dark ground, black to paper.
-static const Ink dark = {.field = RGB(13, 16, 21), .frame = RGB(72, 82, 98), .grid = RGB(42, 49, 60), .minor = RGB(23, 28, 35), .text = RGB(233, 236, 241),
+static const Ink dark = {.field = RGB(13, 16, 21),
+                         .frame = RGB(72, 82, 98),
+                         .grid = RGB(42, 49, 60),
+                         .minor = RGB(23, 28, 35),
+                         .text = RGB(233, 236, 241),
                          .faint = RGB(176, 184, 196),
-                         .curves = {RGB(230, 159, 0), RGB(86, 180, 233), RGB(0, 158, 115), RGB(204, 121, 167), RGB(240, 228, 66),
-                                    RGB(213, 94, 0), RGB(0, 114, 178), RGB(220, 220, 220)}};
-static const Ink paper = {.field = RGB(255, 255, 255), .frame = RGB(60, 60, 60), .grid = RGB(214, 214, 214), .minor = RGB(240, 240, 240), .text = RGB(0, 0, 0),
+                         .curves = {RGB(230, 159, 0), RGB(86, 180, 233), RGB(0, 158, 115), RGB(204, 121, 167),
+                                    RGB(240, 228, 66), RGB(213, 94, 0), RGB(0, 114, 178), RGB(220, 220, 220)}};
+static const Ink paper = {.field = RGB(255, 255, 255),
+                          .frame = RGB(60, 60, 60),
+                          .grid = RGB(214, 214, 214),
+                          .minor = RGB(240, 240, 240),
+                          .text = RGB(0, 0, 0),
                           .faint = RGB(60, 60, 60),
                           .curves = {RGB(213, 94, 0), RGB(0, 114, 178), RGB(0, 158, 115), RGB(204, 121, 167), RGB(0, 0, 0),
                                      RGB(230, 159, 0), RGB(86, 180, 233), RGB(120, 120, 120)}};
 
 // Lengths of dash and gap by turns, in units of text, ended by 0.
-static const float dashes[PLOT_MAX_CURVES][5] = {{0},       {7, 4},       {2, 3},     {9, 3, 2, 3}, {14, 4},
-                                                 {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
+static const float dashes[PLOT_MAX_CURVES][5] = {{0},     {7, 4},    {2, 3},        {9, 3, 2, 3},
+                                                 {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
 
 unsigned plot_color(int curve) { return dark.curves[curve % PLOT_MAX_CURVES]; }
 
@@ -49,7 +57,8 @@ static float text_width(const char *text) {
 }
 
 static ImVec2 place(const Field *f, double x, double y) {
-    return at((float)(f->left + plot_place(&f->x, x) * (f->right - f->left)), (float)(f->bottom - plot_place(&f->y, y) * (f->bottom - f->top)));
+    return at((float)(f->left + plot_place(&f->x, x) * (f->right - f->left)),
+              (float)(f->bottom - plot_place(&f->y, y) * (f->bottom - f->top)));
 }
 
 // --- scales -------------------------------------------------------------------------------------------------
@@ -81,8 +90,10 @@ static float widest_label(const PlotScale *scale) {
 
 // `residual (µm/s)`.
 static void axis_text(const PlotAxis *axis, const PlotScale *scale, char *text, size_t size) {
-    if (axis->unit[0]) snprintf(text, size, "%s (%s%s)", axis->name, scale->prefix, axis->unit);
-    else snprintf(text, size, "%s", axis->name);
+    if (axis->unit[0])
+        snprintf(text, size, "%s (%s%s)", axis->name, scale->prefix, axis->unit);
+    else
+        snprintf(text, size, "%s", axis->name);
 }
 
 // --- parts --------------------------------------------------------------------------------------------------
@@ -99,8 +110,8 @@ static void draw_grid(const Field *f) {
     for (int i = 0; i < f->y.tick_count; i++) {
         float y = roundf(f->bottom - (float)plot_place(&f->y, f->y.ticks[i]) * (f->bottom - f->top));
         ImDrawList_AddLine(f->list, at(f->left, y), at(f->right, y), f->ink->grid, f->unit);
-        ImDrawList_AddText_Vec2(f->list, at(roundf(f->left - gap - text_width(f->y.labels[i])), roundf(y - 0.5f * em)), f->ink->faint,
-                                f->y.labels[i], NULL);
+        ImDrawList_AddText_Vec2(f->list, at(roundf(f->left - gap - text_width(f->y.labels[i])), roundf(y - 0.5f * em)),
+                                f->ink->faint, f->y.labels[i], NULL);
     }
     float free_from = -1e9f; // where the last number ended
     for (int i = 0; i < f->x.tick_count; i++) {
@@ -121,8 +132,8 @@ typedef struct Pen {
     unsigned color;
     const float *pattern;
     float unit, width;
-    int part;    // of the pattern; even parts are drawn
-    float spent; // of this part, pixels
+    int part;        // of the pattern; even parts are drawn
+    float spent;     // of this part, pixels
     ImVec2 run[256]; // points of the dash under way
     int count;
 } Pen;
@@ -163,8 +174,11 @@ static void pen_line(Pen *pen, ImVec2 a, ImVec2 b) {
 }
 
 static Pen pen_make(const Field *f, int curve) {
-    return (Pen){.list = f->list, .color = f->ink->curves[curve % PLOT_MAX_CURVES], .pattern = dashes[curve % PLOT_MAX_CURVES],
-                 .unit = f->unit, .width = 1.8f * f->unit};
+    return (Pen){.list = f->list,
+                 .color = f->ink->curves[curve % PLOT_MAX_CURVES],
+                 .pattern = dashes[curve % PLOT_MAX_CURVES],
+                 .unit = f->unit,
+                 .width = 1.8f * f->unit};
 }
 
 // Many points to a pixel are drawn as one stroke from their least to their greatest.
@@ -221,7 +235,8 @@ static float draw_legend(const Field *f, const Plot *plot, float left, float rig
 }
 
 // The whole plot but its title and buttons.
-static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVec2 corner, float width, float height, float unit) {
+static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVec2 corner, float width, float height,
+                        float unit) {
     float em = igGetFontSize();
     char text[96];
     Field f = {.list = list, .ink = ink, .unit = unit};
@@ -253,10 +268,12 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
     ImDrawList_PopClipRect(list);
     if (!any && plot->nothing) {
         float x = 0.5f * (f.left + f.right) - 0.5f * text_width(plot->nothing);
-        ImDrawList_AddText_Vec2(list, at(roundf(x), roundf(0.5f * (f.top + f.bottom) - 0.5f * em)), ink->faint, plot->nothing, NULL);
+        ImDrawList_AddText_Vec2(list, at(roundf(x), roundf(0.5f * (f.top + f.bottom) - 0.5f * em)), ink->faint,
+                                plot->nothing, NULL);
     }
     axis_text(&plot->x, &f.x, text, sizeof text);
-    ImDrawList_AddText_Vec2(list, at(roundf(f.right - text_width(text)), roundf(f.bottom + 1.4f * em)), ink->faint, text, NULL);
+    ImDrawList_AddText_Vec2(list, at(roundf(f.right - text_width(text)), roundf(f.bottom + 1.4f * em)), ink->faint, text,
+                            NULL);
     return f;
 }
 
@@ -323,8 +340,8 @@ bool plot_save_csv(const Plot *plot, const char *path, SandError *error) {
     FILE *file = fopen(path, "w");
     if (!file) return sand_fail(error, "%.200s cannot be written: %s", path, strerror(errno));
     bool x_unit = plot->x.unit[0], y_unit = plot->y.unit[0];
-    fprintf(file, "curve,%s%s%s%s,%s%s%s%s\n", plot->x.name, x_unit ? " (" : "", plot->x.unit, x_unit ? ")" : "", plot->y.name,
-            y_unit ? " (" : "", plot->y.unit, y_unit ? ")" : "");
+    fprintf(file, "curve,%s%s%s%s,%s%s%s%s\n", plot->x.name, x_unit ? " (" : "", plot->x.unit, x_unit ? ")" : "",
+            plot->y.name, y_unit ? " (" : "", plot->y.unit, y_unit ? ")" : "");
     for (int c = 0; c < plot->curve_count; c++) {
         const PlotCurve *curve = &plot->curves[c];
         for (int i = 0; i < curve->count; i++) fprintf(file, "%s,%.17g,%.17g\n", curve->name, curve->x[i], curve->y[i]);

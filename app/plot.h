@@ -14,16 +14,16 @@ typedef struct PlotCurve {
 // A quantity along an axis. With a unit, numbers are shown with a prefix that suits them: 0.002 s as 2 ms.
 typedef struct PlotAxis {
     const char *name;
-    const char *unit;    // "" where it is a count
-    bool plain;          // no prefix all the same
+    const char *unit; // "" where it is a count
+    bool plain;       // no prefix all the same
     bool logarithmic;
-    bool from_zero;      // zero is always in view; linear only
-    bool tight;          // ends at the data, not at a tick
-    double least_range;  // never zoom in further than this; linear only
+    bool from_zero;     // zero is always in view; linear only
+    bool tight;         // ends at the data, not at a tick
+    double least_range; // never zoom in further than this; linear only
 } PlotAxis;
 
 typedef struct Plot {
-    const char *name;  // of files, and of its widgets
+    const char *name; // of files, and of its widgets
     const char *title;
     PlotAxis x, y;
     PlotCurve curves[PLOT_MAX_CURVES];
@@ -35,7 +35,8 @@ typedef struct Plot {
 void plot_draw(const Plot *plot, float height);
 
 bool plot_save_csv(const Plot *plot, const char *path, SandError *error);
-bool plot_save_png(const Plot *plot, Interface *interface, const char *path, int width, int height, SandError *error); // on white
+bool plot_save_png(const Plot *plot, Interface *interface, const char *path, int width, int height,
+                   SandError *error); // on white
 
 unsigned plot_color(int curve); // 0xaabbggrr, on dark ground
 
@@ -54,5 +55,5 @@ typedef struct PlotScale {
 
 // For values from low to high (those above 0 for a log scale), about so many ticks.
 PlotScale plot_scale(const PlotAxis *axis, double low, double high, int ticks);
-double plot_place(const PlotScale *scale, double value);                            // 0 to 1, NAN: it has none
-void plot_number(const PlotAxis *axis, double value, char *text, size_t size);       // with its unit
+double plot_place(const PlotScale *scale, double value);                       // 0 to 1, NAN: it has none
+void plot_number(const PlotAxis *axis, double value, char *text, size_t size); // with its unit

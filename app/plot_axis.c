@@ -8,7 +8,8 @@ typedef struct Prefix {
     double size;
     const char *text;
 } Prefix;
-static const Prefix prefixes[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}};
+static const Prefix prefixes[] = {{1e9, "G"},  {1e6, "M"},  {1e3, "k"},  {1, ""},
+                                  {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}};
 enum { PREFIXES = sizeof prefixes / sizeof *prefixes };
 
 // The prefix with which a number reads best; none where there is no unit to put it before.
@@ -25,7 +26,8 @@ static void power_of_ten(int exponent, char *text, size_t size) {
     char digits[16];
     snprintf(digits, sizeof digits, "%d", exponent < 0 ? -exponent : exponent);
     size_t used = (size_t)snprintf(text, size, "10%s", exponent < 0 ? "⁻" : "");
-    for (const char *d = digits; *d && used < size; d++) used += (size_t)snprintf(text + used, size - used, "%s", raised[*d - '0']);
+    for (const char *d = digits; *d && used < size; d++)
+        used += (size_t)snprintf(text + used, size - used, "%s", raised[*d - '0']);
 }
 
 static PlotScale log_scale(double low, double high, int wanted) {
@@ -65,8 +67,10 @@ PlotScale plot_scale(const PlotAxis *axis, double low, double high, int wanted) 
     double least = fmax(axis->least_range, 1e-9 * fmax(fabs(low), fabs(high)));
     if (!(least > 0)) least = 1;
     if (high - low < least) {
-        if (axis->from_zero && low == 0) high = least;
-        else low = 0.5 * (low + high - least), high = low + least;
+        if (axis->from_zero && low == 0)
+            high = least;
+        else
+            low = 0.5 * (low + high - least), high = low + least;
     }
     double step = round_step((high - low) / (wanted > 1 ? wanted : 1));
     PlotScale scale = {.low = low, .high = high};
@@ -74,12 +78,15 @@ PlotScale plot_scale(const PlotAxis *axis, double low, double high, int wanted) 
     const Prefix *prefix = choose_prefix(axis, fmax(fabs(scale.low), fabs(scale.high)));
     scale.factor = 1 / prefix->size, scale.prefix = prefix->text;
     int digits = (int)fmax(0, -floor(log10(step * scale.factor) + 1e-9));
-    for (double k = ceil(scale.low / step - 1e-6); k * step <= scale.high + 1e-6 * step && scale.tick_count < PLOT_MAX_TICKS; k++) {
+    for (double k = ceil(scale.low / step - 1e-6); k * step <= scale.high + 1e-6 * step && scale.tick_count < PLOT_MAX_TICKS;
+         k++) {
         double shown = k == 0 ? 0 : k * step * scale.factor; // no minus before a zero
         scale.ticks[scale.tick_count] = k * step;
         char *label = scale.labels[scale.tick_count];
-        if (fabs(shown) >= 1e6 || digits > 6) snprintf(label, sizeof scale.labels[0], "%.4g", shown);
-        else snprintf(label, sizeof scale.labels[0], "%.*f", digits, shown);
+        if (fabs(shown) >= 1e6 || digits > 6)
+            snprintf(label, sizeof scale.labels[0], "%.4g", shown);
+        else
+            snprintf(label, sizeof scale.labels[0], "%.*f", digits, shown);
         scale.tick_count++;
     }
     return scale;

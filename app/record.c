@@ -105,7 +105,8 @@ static bool aim(Shoot *shoot, const Options *options, SandError *error) {
 static bool lay_over(Shoot *shoot, double time) {
     if (!shoot->interface) return true;
     interface_begin(shoot->interface, shoot->width, shoot->height, fmax(1, shoot->height / 720.0), 1 / shoot->fps);
-    overlay_draw(&shoot->overlay, &shoot->picture, sand_simulation_counters(shoot->session.sim), time, 0, 0, shoot->width, shoot->height);
+    overlay_draw(&shoot->overlay, &shoot->picture, sand_simulation_counters(shoot->session.sim), time, 0, 0, shoot->width,
+                 shoot->height);
     interface_end(shoot->interface, renderer_framebuffer(shoot->renderer));
     return true;
 }
@@ -113,7 +114,8 @@ static bool lay_over(Shoot *shoot, double time) {
 static bool draw(Shoot *shoot, double time, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     return picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
-           renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height, error) &&
+           renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height,
+                         error) &&
            lay_over(shoot, time) && recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);
 }
 

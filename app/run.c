@@ -51,14 +51,26 @@ static Outcome show(const Options *options, SandError *error) {
     Session session;
     Outcome outcome = session_plan(&session, options, error);
     if (outcome == OUTCOME_DONE) {
-        EngineDef def = engine_default();
-        def.opened = &session.scene;
-        def.options = session_scene_options(options);
-        def.simulation = session.def;
-        def.own_solve = true;
-        if (!options->values[OPTION_THREADS].given && def.simulation.threads > 1) def.simulation.threads--;
+        const OptionValue *values = options->values;
+        WindowDef def = window_default();
+        def.engine.opened = &session.scene;
+        def.engine.options = session_scene_options(options);
+        def.engine.simulation = session.def;
+        def.engine.own_solve = true;
+        def.engine.playing = !values[OPTION_PAUSED].given;
+        if (!values[OPTION_THREADS].given && def.engine.simulation.threads > 1) def.engine.simulation.threads--;
+        def.camera = values[OPTION_CAMERA].given ? values[OPTION_CAMERA].text : NULL;
+        def.color = (PictureColor)values[OPTION_COLOR].integer;
+        if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
+        if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
+        def.hidden = values[OPTION_PANEL].integer != 0;
+        if (session.has_gravity) def.gravity = &session.gravity;
+        if (session.has_shadow) def.shadow = &session.shadow;
+        if (values[OPTION_OVERLAY].given && !overlay_parse(&def.overlay, values[OPTION_OVERLAY].text, error))
+            return session_close(&session, OUTCOME_WRONG, error);
         WindowReport report = {0};
-        if (!window_run(&def, &report, error)) outcome = OUTCOME_FAILED;
+        if (!window_run(&def, &report, error))
+            outcome = OUTCOME_FAILED;
         else
             fprintf(stderr, "%lld frames in %.1f s, longest pause %.0f ms\n", (long long)report.frames, report.seconds,
                     1e3 * report.stall);

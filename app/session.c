@@ -111,7 +111,8 @@ static bool choose_shadow(Session *session, const Options *options, SandError *e
     const OptionValue *value = &options->values[OPTION_SHADOW];
     if (!value->given) return true;
     int solver = sand_solver_find(value->text);
-    if (solver < 0) return sand_fail(error, "--shadow %.60s: there is no such solver; see `sandglass list solvers`", value->text);
+    if (solver < 0)
+        return sand_fail(error, "--shadow %.60s: there is no such solver; see `sandglass list solvers`", value->text);
     session->has_shadow = true;
     session->shadow = session->def.solve;
     sand_solve_choose(&session->shadow, solver);
@@ -123,7 +124,8 @@ static bool choose_gravity(Session *session, const Options *options, SandError *
     if (!value->given) return true;
     SandVec3 *g = &session->gravity;
     char rest;
-    session->has_gravity = sscanf(value->text, "%lf,%lf,%lf%c", &g->x, &g->y, &g->z, &rest) == 3 && isfinite(g->x + g->y + g->z);
+    session->has_gravity =
+        sscanf(value->text, "%lf,%lf,%lf%c", &g->x, &g->y, &g->z, &rest) == 3 && isfinite(g->x + g->y + g->z);
     return session->has_gravity || sand_fail(error, "--gravity %.60s: expected X,Y,Z in m/s^2", value->text);
 }
 

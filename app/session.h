@@ -19,7 +19,7 @@ typedef struct Session {
     bool has_gravity, has_shadow;
     SandVec3 gravity;    // m/s^2, that was asked for
     SandSolveDef shadow; // a second solver, for the window
-    double begin; // s, when the simulation stood ready
+    double begin;        // s, when the simulation stood ready
 } Session;
 
 // Opens the scene with every option applied, without building it: what a window's engine starts from. Whatever the

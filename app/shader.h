@@ -10,7 +10,7 @@ extern const Embedded embedded_files[]; // ended by a NULL name; made by cmake/e
 
 const char *embedded_find(const char *name); // NULL: there is none
 
-// Compiles and links NAME.vert with OTHER.frag, each with `#define WORD` for the words given (NULL: none): a software renderer runs
-// both sides of every branch, so what differs by kind is compiled apart. 0, with a sentence that has the driver's first
-// line, on failure.
+// Compiles and links NAME.vert with OTHER.frag, each with `#define WORD` for the words given (NULL: none): a software
+// renderer runs both sides of every branch, so what differs by kind is compiled apart. 0, with a sentence that has the
+// driver's first line, on failure.
 unsigned shader_make(const char *vertex, const char *fragment, const char *words, SandError *error);

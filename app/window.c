@@ -41,11 +41,14 @@ typedef struct Window {
     Camera camera;
     RendererDef look;
     Hands hands;
-    int width, height; // of the framebuffer
-    double shown;      // s, the instant on the screen
-    bool reframe;      // show the whole scene once the panel has its place
-    double last;       // s, wall clock of the last frame
-    double scroll;     // turns of the wheel since the last frame
+    int width, height;  // of the framebuffer
+    int coarse;         // pixels of the window along a side of one that is drawn: 1, or more where drawing is slow
+    double pace;        // s, a frame takes lately
+    double shown;       // s, the instant on the screen
+    bool reframe;       // show the whole scene once the panel has its place
+    const char *preset; // the camera that was asked for, until it is set; NULL: none
+    double last;        // s, wall clock of the last frame
+    double scroll;      // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
     bool buttons[3];
     Recording recording;
@@ -91,10 +94,14 @@ static bool panel_records(void *user, bool start, SandError *error) {
     }
     static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
     snprintf(r->path, sizeof r->path, "%s/%s", wanted->folder, endings[wanted->format]);
-    r->film = (FilmDef){.path = r->path, .kind = (FilmKind)(wanted->format - FORMAT_MP4), .width = wanted->width,
-                        .height = wanted->height, .fps = wanted->fps};
+    r->film = (FilmDef){.path = r->path,
+                        .kind = (FilmKind)(wanted->format - FORMAT_MP4),
+                        .width = wanted->width,
+                        .height = wanted->height,
+                        .fps = wanted->fps};
     bool film = wanted->format != FORMAT_PNG;
-    RecorderDef def = {.folder = wanted->folder, .film = film ? &r->film : NULL, .width = wanted->width, .height = wanted->height};
+    RecorderDef def = {
+        .folder = wanted->folder, .film = film ? &r->film : NULL, .width = wanted->width, .height = wanted->height};
     if (film) def.folder = NULL;
     r->recorder = recorder_open(&def, error);
     if (!r->recorder) return false;
@@ -148,11 +155,7 @@ static void next_color(Window *w) {
     w->panel->color = (w->panel->color + 1) % PICTURE_COLOR_COUNT;
     ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
 }
-static void next_solver(Window *w) {
-    Act act = {.kind = ACT_SOLVE, .solve = w->scene.solve};
-    sand_solve_choose(&act.solve, (w->scene.solve.solver + 1) % sand_solver_count);
-    ask(w, act);
-}
+static void next_solver(Window *w) { panel_choose_solver(w->panel, (w->panel->solve.solver + 1) % sand_solver_count); }
 static void set_speed(Window *w, double speed) { ask(w, (Act){.kind = ACT_SPEED, .number = w->panel->speed = speed}); }
 static void faster(Window *w) { set_speed(w, fmin(8, 2 * w->panel->speed)); }
 static void slower(Window *w) { set_speed(w, fmax(1.0 / 64, 0.5 * w->panel->speed)); }
@@ -170,10 +173,20 @@ static void frame_scene(Window *w) {
     const Panel *p = w->panel;
     double wide = p->free_right - p->free_left, high = p->free_bottom - p->free_top;
     double x = 0.5 * (p->free_left + p->free_right), y = 0.5 * (p->free_top + p->free_bottom);
-    if (!(wide > 0.2 * w->width && high > 0.2 * w->height)) wide = w->width, high = w->height, x = 0.5 * wide, y = 0.5 * high;
+    if (!(wide > 0.2 * w->width && high > 0.2 * w->height))
+        wide = w->width, high = w->height, x = 0.5 * wide, y = 0.5 * high;
     camera_frame(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, wide / high);
     camera_zoom(&w->camera, high / w->height);
     camera_pan(&w->camera, (0.5 * w->width - x) / w->height, (y - 0.5 * w->height) / w->height);
+}
+
+// The camera that the call asked for.
+static void set_camera(Window *w) {
+    const Picture *p = &w->frame->picture;
+    SandError error;
+    if (!camera_parse(&w->camera, w->preset, p->origin, p->lower, p->upper, (double)w->width / w->height, &error))
+        panel_say(w->panel, error.text);
+    w->preset = NULL;
 }
 
 // All keys, in the order in which the help shows them.
@@ -182,10 +195,22 @@ static const struct Key {
     int key;
     void (*act)(Window *w);
 } keys[KEY_COUNT] = {
-    {GLFW_KEY_SPACE, play_or_pause}, {GLFW_KEY_PERIOD, step},      {GLFW_KEY_COMMA, step_back}, {GLFW_KEY_R, reset},
-    {GLFW_KEY_F, flip},              {GLFW_KEY_B, throw_ball},     {GLFW_KEY_S, next_solver},   {GLFW_KEY_C, next_color},
-    {GLFW_KEY_Q, next_quality},      {GLFW_KEY_HOME, frame_scene}, {GLFW_KEY_EQUAL, faster},    {GLFW_KEY_MINUS, slower},
-    {GLFW_KEY_P, take_screenshot},   {GLFW_KEY_TAB, toggle_panel}, {GLFW_KEY_F1, toggle_help},  {GLFW_KEY_ESCAPE, close_window},
+    {GLFW_KEY_SPACE, play_or_pause},
+    {GLFW_KEY_PERIOD, step},
+    {GLFW_KEY_COMMA, step_back},
+    {GLFW_KEY_R, reset},
+    {GLFW_KEY_F, flip},
+    {GLFW_KEY_B, throw_ball},
+    {GLFW_KEY_S, next_solver},
+    {GLFW_KEY_C, next_color},
+    {GLFW_KEY_Q, next_quality},
+    {GLFW_KEY_HOME, frame_scene},
+    {GLFW_KEY_EQUAL, faster},
+    {GLFW_KEY_MINUS, slower},
+    {GLFW_KEY_P, take_screenshot},
+    {GLFW_KEY_TAB, toggle_panel},
+    {GLFW_KEY_F1, toggle_help},
+    {GLFW_KEY_ESCAPE, close_window},
 };
 static const PanelKey key_texts[] = {
     {"Space", "run or pause", true},
@@ -248,10 +273,14 @@ static void take_mouse(Window *w) {
         any = any || down;
     }
     bool grab = w->keys[GLFW_KEY_LEFT_CONTROL] || w->keys[GLFW_KEY_RIGHT_CONTROL];
-    if (began) hands_press(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y, button != 0, grab);
-    else if (any && w->hands.mode != HANDS_IDLE) hands_move(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y);
-    else if (w->hands.mode != HANDS_IDLE) hands_release(&w->hands, w->engine);
-    else w->hands.x = x, w->hands.y = y;
+    if (began)
+        hands_press(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y, button != 0, grab);
+    else if (any && w->hands.mode != HANDS_IDLE)
+        hands_move(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y);
+    else if (w->hands.mode != HANDS_IDLE)
+        hands_release(&w->hands, w->engine);
+    else
+        w->hands.x = x, w->hands.y = y;
     if (w->scroll != 0 && !interface_wants_mouse(w->interface)) camera_zoom(&w->camera, pow(1.15, w->scroll));
     w->scroll = 0;
 }
@@ -290,26 +319,59 @@ static void take_frame(Window *w, double elapsed) {
     picture->back = newest - w->shown;
 }
 
+// What is known of the body that the mouse pressed on last.
+static void describe_picked(Window *w) {
+    PanelBody *b = &w->panel->picked;
+    const PictureList *balls = &w->frame->picture.balls;
+    b->body = w->hands.picked;
+    for (int i = 0; b->body >= 0 && i < balls->count; i++) {
+        const PictureInstance *ball = &balls->items[i];
+        if ((int)(ball->tag & 0x0fffffffu) != b->body) continue;
+        b->radius = ball->radius;
+        b->speed = sqrt(ball->velocity[0] * ball->velocity[0] + ball->velocity[1] * ball->velocity[1] +
+                        ball->velocity[2] * ball->velocity[2]);
+        return;
+    }
+    b->body = -1;
+}
+
+// Draws fewer pixels while frames take long and something moves, and all of them again when there is time.
+static void choose_coarse(Window *w, double elapsed) {
+    w->pace += 0.2 * (elapsed - w->pace);
+    bool moves = playing(w) || w->hands.mode != HANDS_IDLE;
+    if (!moves) w->coarse = 1;
+    if (!moves || w->drawn % 8) return;
+    if (w->pace > 0.08 && w->coarse < 2)
+        w->coarse++;
+    else if (w->pace < 0.02 && w->coarse > 1)
+        w->coarse--;
+}
+
 static bool draw(Window *w, SandError *error) {
     double now = sand_seconds(), elapsed = now - w->last;
     w->last = now;
+    choose_coarse(w, elapsed);
     if (w->drawn > 10 && elapsed > w->stall) w->stall = elapsed;
     context_poll(w->context);
     context_size(w->context, &w->width, &w->height);
     take_frame(w, elapsed);
+    if (w->frame) describe_picked(w);
     show_messages(w);
     take_keys(w);
     take_mouse(w);
     if (w->frame && w->recording.recorder) film_frame(w);
     if (w->frame && w->width > 0 && w->height > 0) {
         if (w->drawn == 0) frame_scene(w);
-        if (!renderer_draw(w->renderer, &w->frame->picture, &w->camera, &w->look, w->width, w->height, error)) return false;
+        if (!renderer_draw(w->renderer, &w->frame->picture, &w->camera, &w->look, w->width / w->coarse,
+                           w->height / w->coarse, error))
+            return false;
         renderer_show(w->renderer, w->width, w->height);
         interface_begin(w->interface, w->width, w->height, context_scale(w->context), elapsed);
         panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
         interface_end(w->interface, 0);
         if (w->reframe) frame_scene(w);
         w->reframe = false;
+        if (w->preset) set_camera(w);
     }
     context_swap(w->context);
     w->drawn++;
@@ -321,19 +383,41 @@ static void show_title(Window *w, double *next) {
     if (!w->frame || now < *next) return;
     *next = now + 0.5;
     char title[256];
-    snprintf(title, sizeof title, "Sandglass - %s - %s - t %.2f s - %.2f x real time - %d bodies, %d contacts, residual %.2g",
-             w->scene.name, sand_solver_table[w->scene.solve.solver].name, w->frame->time, w->frame->real_time_factor,
-             w->frame->bodies, w->frame->counters.contacts, w->frame->counters.metrics.residual);
+    snprintf(title, sizeof title,
+             "Sandglass - %s - %s - t %.2f s - %.2f x real time - %d bodies, %d contacts, residual %.2g", w->scene.name,
+             sand_solver_table[w->scene.solve.solver].name, w->frame->time, w->frame->real_time_factor, w->frame->bodies,
+             w->frame->counters.contacts, w->frame->counters.metrics.residual);
     glfwSetWindowTitle(w->glfw, title);
 }
 
 static bool panel_asks(void *user, const Act *act) { return engine_ask(((Window *)user)->engine, act); }
 
-static bool open_window(Window *w, const EngineDef *def, SandError *error) {
+WindowDef window_default(void) { return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1}; }
+
+// What the call asked for, as a person would have done it.
+static void apply(Window *w, const WindowDef *def) {
+    Panel *p = w->panel;
+    p->color = def->color;
+    ask(w, (Act){.kind = ACT_COLOR, .number = def->color});
+    p->overlay = def->overlay;
+    p->hidden = def->hidden;
+    set_speed(w, def->speed);
+    if (def->gravity) ask(w, (Act){.kind = ACT_GRAVITY, .vector = *def->gravity});
+    if (def->shadow) {
+        p->shadow = *def->shadow, p->shadowing = true;
+        ask(w, (Act){.kind = ACT_SHADOW, .number = 1, .solve = *def->shadow});
+    }
+    // Software draws slowly: begin with the lightest picture there.
+    bool software = strstr(context_renderer(w->context), "llvmpipe") != NULL;
+    w->look.quality = def->quality >= 0 ? (RendererQuality)def->quality : software ? QUALITY_LOW : QUALITY_HIGH;
+}
+
+static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     ContextDef context = context_default();
     context.window = true;
     context.title = "Sandglass";
     w->look = renderer_default();
+    w->coarse = 1, w->pace = 0.05;
     hands_init(&w->hands);
     w->context = context_create(&context, error);
     if (!w->context) return false;
@@ -344,21 +428,24 @@ static bool open_window(Window *w, const EngineDef *def, SandError *error) {
     w->renderer = renderer_create(error);
     w->interface = w->renderer ? interface_create(w->glfw, error) : NULL;
     w->panel = w->interface ? panel_create(w->interface, error) : NULL;
-    w->engine = w->panel ? engine_create(def, error) : NULL;
+    w->engine = w->panel ? engine_create(&def->engine, error) : NULL;
     if (!w->engine) return false;
     w->panel->keys = key_texts;
     w->panel->user = w;
     w->panel->ask = panel_asks;
     w->panel->record = panel_records;
     w->panel->screenshot = panel_takes_picture;
-    snprintf(w->panel->backend, sizeof w->panel->backend, "CPU, %d thread%s, %s", def->simulation.threads,
-             def->simulation.threads == 1 ? "" : "s", def->simulation.precision == SAND_FLOAT ? "float" : "double");
-    // Software draws slowly: begin with the lightest picture there.
-    if (strstr(context_renderer(w->context), "llvmpipe")) w->look.quality = QUALITY_LOW;
+    const SandSimulationDef *sim = &def->engine.simulation;
+    snprintf(w->panel->backend, sizeof w->panel->backend, "CPU, %d thread%s, %s", sim->threads, sim->threads == 1 ? "" : "s",
+             sim->precision == SAND_FLOAT ? "float" : "double");
+    w->panel->picked.body = -1;
+    w->panel->first_start = true;
+    w->preset = def->camera;
+    apply(w, def);
     return true;
 }
 
-bool window_run(const EngineDef *def, WindowReport *report, SandError *error) {
+bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     Window *w = calloc(1, sizeof *w);
     if (!w) return sand_fail(error, "out of memory for the window");
     bool ok = open_window(w, def, error);
@@ -373,7 +460,8 @@ bool window_run(const EngineDef *def, WindowReport *report, SandError *error) {
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;
-    if (w->recording.recorder && !recorder_close(w->recording.recorder, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
+    if (w->recording.recorder && !recorder_close(w->recording.recorder, &closing))
+        fprintf(stderr, "sandglass: %s\n", closing.text);
     engine_free(w->engine);
     panel_free(w->panel);
     interface_free(w->interface);

@@ -1,6 +1,20 @@
 // The window that a person sees, until it is closed.
 #pragma once
 #include "engine.h"
+#include "overlay.h"
+
+typedef struct WindowDef {
+    EngineDef engine;
+    const char *camera; // a preset or numbers; NULL: see the whole scene
+    PictureColor color;
+    int quality; // RendererQuality, -1: as fits the machine
+    OverlayDef overlay;
+    double speed;               // simulated seconds for each second
+    bool hidden;                // the panel
+    const SandVec3 *gravity;    // NULL: the scene's
+    const SandSolveDef *shadow; // a second solver; NULL: none
+} WindowDef;
+WindowDef window_default(void);
 
 typedef struct WindowReport {
     int64_t frames;
@@ -9,4 +23,4 @@ typedef struct WindowReport {
     int errors;   // that the graphics driver reported
 } WindowReport;
 
-bool window_run(const EngineDef *def, WindowReport *report, SandError *error);
+bool window_run(const WindowDef *def, WindowReport *report, SandError *error);

@@ -129,7 +129,8 @@ static void requests_while_it_runs(void **state) {
     engine_messages(engine, messages, 64);
     ask(engine, (Act){.kind = ACT_SCENE, .text = "no-such-scene"});
     int count = 0;
-    for (double until = sand_seconds() + 10; count == 0 && sand_seconds() < until;) count = engine_messages(engine, messages, 64);
+    for (double until = sand_seconds() + 10; count == 0 && sand_seconds() < until;)
+        count = engine_messages(engine, messages, 64);
     assert_true(count > 0 && strstr(messages[0], "no-such-scene"));
     engine_scene(engine, &scene);
     assert_string_equal(scene.name, "hourglass");
@@ -145,7 +146,8 @@ static void history_fits(void **state) {
     Frame *frame = wait_for(engine, 300);
     assert_int_equal(frame->oldest_step, 0);
     double all = (double)(sand_bytes_held() - before);
-    printf("300 steps of 800 bodies: %.1f MB with everything, so %.0f MB for 25,000\n", 1e-6 * all, 1e-6 * all * 25000 / 800);
+    printf("300 steps of 800 bodies: %.1f MB with everything, so %.0f MB for 25,000\n", 1e-6 * all,
+           1e-6 * all * 25000 / 800);
     assert_true(all * 25000 / 800 < 512e6);
     engine_free(engine);
 }

@@ -1,5 +1,5 @@
-// The panel, off-screen: drawn over a running hourglass, worked with a mouse, and its table of controls walked. With a folder
-// as argument the pictures are left there to be looked at.
+// The panel, off-screen: drawn over a running hourglass, worked with a mouse, and its table of controls walked. With a
+// folder as argument the pictures are left there to be looked at.
 #include <glad/gl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -32,14 +32,16 @@ static void test_controls_have_twins(void **state) {
         const Control *c = &control_table[i];
         assert_non_null(c->label);
         assert_non_null(c->tip);
-        if (!c->twin || strncmp(c->twin, "sandglass", 9) != 0) fail_msg("control %d, %s, has no command line twin", i, c->label);
+        if (!c->twin || strncmp(c->twin, "sandglass", 9) != 0)
+            fail_msg("control %d, %s, has no command line twin", i, c->label);
         char call[256], *words[32];
         int count = 0;
         snprintf(call, sizeof call, "%s", c->twin);
         for (char *word = strtok(call, " "); word; word = strtok(NULL, " ")) words[count++] = word;
         Options options;
         SandError error = {""};
-        if (!options_parse(&options, count, words, &error)) fail_msg("%s: `%s` is refused: %s", c->label, c->twin, error.text);
+        if (!options_parse(&options, count, words, &error))
+            fail_msg("%s: `%s` is refused: %s", c->label, c->twin, error.text);
     }
 }
 
@@ -47,7 +49,8 @@ static void test_every_solver_can_be_cited(void **state) {
     (void)state;
     char text[4096];
     for (int i = 0; i < sand_solver_count; i++)
-        if (citation_collect(sand_solver_table[i].paper, text, sizeof text) == 0) fail_msg("%s has no BibTeX", sand_solver_table[i].name);
+        if (citation_collect(sand_solver_table[i].paper, text, sizeof text) == 0)
+            fail_msg("%s has no BibTeX", sand_solver_table[i].name);
 }
 
 // --- scales -------------------------------------------------------------------------------------------------
@@ -100,9 +103,14 @@ static bool on_ask(void *user, const Act *act) {
     return engine_ask(s->engine, act);
 }
 
-static const PanelKey keys[] = {{"Space", "run or pause", true}, {"F", "turn the glass over", true}, {"Ctrl + mouse", "draw a body along", true},
-                                {"H", "hide the panel", true},   {".", "one step forward", false},    {",", "one step back", false},
-                                {"F1", "all keys", true},        {NULL, NULL, false}};
+static const PanelKey keys[] = {{"Space", "run or pause", true},
+                                {"F", "turn the glass over", true},
+                                {"Ctrl + mouse", "draw a body along", true},
+                                {"H", "hide the panel", true},
+                                {".", "one step forward", false},
+                                {",", "one step back", false},
+                                {"F1", "all keys", true},
+                                {NULL, NULL, false}};
 
 static void open_stage(Stage *s) {
     SandError error = {""};
@@ -150,7 +158,8 @@ static void draw(Stage *s) {
     if (!s->frame) return;
     if (before != s->scene.version || !(s->camera.angle > 0))
         camera_frame(&s->camera, "default", s->frame->picture.lower, s->frame->picture.upper, (double)s->width / s->height);
-    if (!s->plain && !renderer_draw(s->renderer, &s->frame->picture, &s->camera, &s->look, s->width, s->height, &error)) fail_msg("%s", error.text);
+    if (!s->plain && !renderer_draw(s->renderer, &s->frame->picture, &s->camera, &s->look, s->width, s->height, &error))
+        fail_msg("%s", error.text);
     interface_begin(s->interface, s->width, s->height, s->scale, 1.0 / 60);
     panel_draw(s->panel, s->frame, &s->scene, &s->camera, &s->look, s->width, s->height, 1.0 / 60);
     interface_end(s->interface, renderer_framebuffer(s->renderer));
@@ -352,7 +361,8 @@ static void test_buttons_ask(void **state) {
     // Plots are saved where the recordings go.
     char path[512];
     struct stat file;
-    snprintf(s.panel->recording.folder, sizeof s.panel->recording.folder, "%s", folder ? folder : "/tmp/sandglass_test_panel");
+    snprintf(s.panel->recording.folder, sizeof s.panel->recording.folder, "%s",
+             folder ? folder : "/tmp/sandglass_test_panel");
     click(&s, CONTROL_SAVE_CSV);
     click(&s, CONTROL_SAVE_PNG);
     const char *kinds[] = {"csv", "png"};
@@ -369,8 +379,12 @@ static void test_buttons_ask(void **state) {
 int main(int argc, char **argv) {
     folder = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_controls_have_twins), cmocka_unit_test(test_every_solver_can_be_cited), cmocka_unit_test(test_scales),
-        cmocka_unit_test(test_draws), cmocka_unit_test(test_all_controls_are_drawn), cmocka_unit_test(test_buttons_ask),
+        cmocka_unit_test(test_controls_have_twins),
+        cmocka_unit_test(test_every_solver_can_be_cited),
+        cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_all_controls_are_drawn),
+        cmocka_unit_test(test_buttons_ask),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
