@@ -41,7 +41,7 @@ clang-packages: packages
 	@cmake/need $(CLANG_PACKAGES)
 
 run: all
-	$(BUILD)/sandglass hourglass --bodies $(BODIES)
+	cd $(BUILD) && ./sandglass hourglass --bodies $(BODIES)
 
 test: all
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error

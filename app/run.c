@@ -7,6 +7,7 @@
 #include "window.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 #endif
 
 // Steps until the end or until interrupted; counts those taken.
@@ -80,10 +81,11 @@ static Outcome show(const Options *options, SandError *error) {
 
 // Where there is no display, a short film shows the scene instead. Its name is the scene's, in the folder one is in.
 static Outcome film(const Options *options, SandError *error) {
-    static char path[SAND_NAME + 8];
+    char folder[3500], path[sizeof folder + SAND_NAME + 8];
+    if (!getcwd(folder, sizeof folder)) snprintf(folder, sizeof folder, "."); // its path is told whole where it can be
     Session session;
     Outcome outcome = session_plan(&session, options, error);
-    if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s.mp4", session.scene.name);
+    if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s/%s.mp4", folder, session.scene.name);
     outcome = session_close(&session, outcome, error);
     if (outcome != OUTCOME_DONE) return outcome;
 
