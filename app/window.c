@@ -8,6 +8,7 @@
 #include "png.h"
 #include "recorder.h"
 #include "renderer.h"
+#include "settings.h"
 #include "sim/team.h"
 #include "window.h"
 
@@ -42,6 +43,7 @@ typedef struct Window {
     RendererDef look;
     Hands hands;
     int width, height;  // of the framebuffer
+    int first_quality, kept_quality; // at the start, and as it was remembered
     int coarse;         // pixels of the window along a side of one that is drawn: 1, or more where drawing is slow
     double pace;        // s, a frame takes lately
     double shown;       // s, the instant on the screen
@@ -395,12 +397,12 @@ static bool panel_asks(void *user, const Act *act) { return engine_ask(((Window 
 WindowDef window_default(void) { return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1}; }
 
 // What the call asked for, as a person would have done it.
-static void apply(Window *w, const WindowDef *def) {
+static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     Panel *p = w->panel;
     p->color = def->color;
     ask(w, (Act){.kind = ACT_COLOR, .number = def->color});
     p->overlay = def->overlay;
-    p->hidden = def->hidden;
+    p->hidden = def->hidden || settings->hidden;
     set_speed(w, def->speed);
     if (def->gravity) ask(w, (Act){.kind = ACT_GRAVITY, .vector = *def->gravity});
     if (def->shadow) {
@@ -409,7 +411,10 @@ static void apply(Window *w, const WindowDef *def) {
     }
     // Software draws slowly: begin with the lightest picture there.
     bool software = strstr(context_renderer(w->context), "llvmpipe") != NULL;
-    w->look.quality = def->quality >= 0 ? (RendererQuality)def->quality : software ? QUALITY_LOW : QUALITY_HIGH;
+    int quality = def->quality >= 0 ? def->quality : settings->quality;
+    w->look.quality = quality >= 0 ? (RendererQuality)quality : software ? QUALITY_LOW : QUALITY_HIGH;
+    w->first_quality = (int)w->look.quality;
+    w->kept_quality = settings->quality;
 }
 
 static bool open_window(Window *w, const WindowDef *def, SandError *error) {
@@ -439,10 +444,23 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     snprintf(w->panel->backend, sizeof w->panel->backend, "CPU, %d thread%s, %s", sim->threads, sim->threads == 1 ? "" : "s",
              sim->precision == SAND_FLOAT ? "float" : "double");
     w->panel->picked.body = -1;
-    w->panel->first_start = true;
+    Settings settings;
+    if (!settings_load(&settings, error)) {
+        fprintf(stderr, "sandglass: %s; defaults are used\n", error->text);
+        panel_say(w->panel, error->text);
+    }
+    w->panel->first_start = settings.first_start;
     w->preset = def->camera;
-    apply(w, def);
+    apply(w, def, &settings);
     return true;
+}
+
+// A quality that the person chose is remembered; one that the machine or the call chose is not.
+static void remember(Window *w) {
+    SandError error;
+    Settings s = {.first_start = w->panel->first_start, .hidden = w->panel->hidden, .quality = w->kept_quality};
+    if ((int)w->look.quality != w->first_quality) s.quality = (int)w->look.quality;
+    if (!settings_save(&s, &error)) fprintf(stderr, "sandglass: %s\n", error.text);
 }
 
 bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
@@ -460,6 +478,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;
+    if (ok) remember(w);
     if (w->recording.recorder && !recorder_close(w->recording.recorder, &closing))
         fprintf(stderr, "sandglass: %s\n", closing.text);
     engine_free(w->engine);

@@ -80,6 +80,7 @@ add_library(sand_picture STATIC
     app/history.c
     app/engine.c
     app/hands.c
+    app/settings.c
     ${CMAKE_BINARY_DIR}/embedded.c
 )
 target_compile_definitions(sand_picture PUBLIC SAND_WINDOW=1)
