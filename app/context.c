@@ -169,11 +169,6 @@ void context_free(Context *context) {
     free(context);
 }
 
-bool context_make_current(Context *context, bool current) {
-    if (context->window) return glfwMakeContextCurrent(current ? context->window : NULL), true;
-    return eglMakeCurrent(context->display, EGL_NO_SURFACE, EGL_NO_SURFACE, current ? context->egl : EGL_NO_CONTEXT);
-}
-
 void context_swap(Context *context) {
     if (context->window) glfwSwapBuffers(context->window);
 }

@@ -17,10 +17,9 @@ typedef struct Context Context;
 Context *context_create(const ContextDef *def, SandError *error);
 void context_free(Context *context);
 
-bool context_make_current(Context *context, bool current); // false lets go of it, so that another thread may take it
-void context_swap(Context *context);                       // shows what was drawn; off-screen nothing
-void context_poll(Context *context);                       // takes events in; off-screen nothing
-bool context_closing(const Context *context);              // the person closed the window
+void context_swap(Context *context);          // shows what was drawn; off-screen nothing
+void context_poll(Context *context);          // takes events in; off-screen nothing
+bool context_closing(const Context *context); // the person closed the window
 void context_close(Context *context);
 void context_size(const Context *context, int *width, int *height); // of the framebuffer, in pixels
 float context_scale(const Context *context);                        // pixels for each unit of text and widgets

@@ -86,10 +86,11 @@ int engine_messages(Engine *e, char (*messages)[SAND_SENTENCE], int room) {
     return count;
 }
 
-static void show_scene(Engine *e) {
+// What the window is told of the scene. A new scene has a new version; an act within it has not.
+static void show_scene(Engine *e, bool new_scene) {
     pthread_mutex_lock(&e->lock);
     EngineScene *s = &e->shown;
-    s->version++;
+    if (new_scene) s->version++;
     memcpy(s->name, e->scene.name, sizeof s->name);
     memcpy(s->about, e->scene.about, sizeof s->about);
     s->knob_count = e->scene.knob_count;
@@ -167,7 +168,6 @@ static bool start_scene(Engine *e, SandScene *scene, SandError *error) {
     sand_simulation_want_curve(sim, e->curve);
     e->solve = e->first_solve = def.solve;
     history_clear(&e->history);
-    acts_cut(&e->log, 0);
     e->log.count = e->replayed = 0;
     e->newest_step = 0;
     e->steps_due = 0;
@@ -186,7 +186,7 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
     }
     sand_scene_free(&e->scene);
     e->scene = scene;
-    show_scene(e);
+    show_scene(e, true);
     return true;
 }
 
@@ -284,7 +284,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         e->newest_step = step;
         bool ok = apply_motion(e, act, error) && acts_add(&e->log, step, act, error);
         e->replayed = e->log.count;
-        show_scene(e);
+        show_scene(e, false);
         return ok;
     }
     switch (act->kind) {
@@ -296,14 +296,14 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
     case ACT_SEEK: e->playing = false, e->steps_due = 0; return seek(e, act->number > 0 ? (uint64_t)act->number : 0, error);
     case ACT_RESET:
         if (!start_scene(e, &e->scene, error)) return false;
-        show_scene(e);
+        show_scene(e, true);
         return true;
     case ACT_SCENE: return open_scene(e, act->text, (int)act->number, error);
     case ACT_KNOB: {
         int knob = sand_scene_knob(&e->scene, act->text);
         if (knob < 0) return sand_fail(error, "the scene has no knob '%s'", act->text);
         if (!sand_scene_set_knob(&e->scene, knob, act->number, error) || !start_scene(e, &e->scene, error)) return false;
-        show_scene(e);
+        show_scene(e, true);
         return true;
     }
     case ACT_SHADOW: e->shadow = act->number != 0, e->shadow_solve = act->solve; return true;
@@ -408,7 +408,7 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
         e->scene = *def->opened;
         *def->opened = (SandScene){0};
         ready = start_scene(e, &e->scene, error);
-        if (ready) show_scene(e);
+        if (ready) show_scene(e, true);
     } else {
         ready = open_scene(e, def->scene, 0, error);
     }

@@ -24,9 +24,9 @@ static size_t bytes_held(const History *h) {
 // Makes the ring longer while the budget allows it: the oldest frame then stays. It must lie in order for that.
 static bool lengthen(History *h, SandError *error) {
     size_t n = h->room, average = n ? bytes_held(h) / n : 0;
-    if (h->count < (int)n || (n >= 2 && (n + 1) * average > h->budget) || h->next % (n ? (int)n : 1) != 0) return true;
-    size_t room = n;
-    if (!SAND_GROW(h->frames, room, n + 8, "history", error)) return false;
+    size_t longer = n + n / 2 + 8, room = n;
+    if (h->count < (int)n || (n >= 2 && longer * average > h->budget) || h->next % (n ? (int)n : 1) != 0) return true;
+    if (!SAND_GROW(h->frames, room, longer, "history", error)) return false;
     h->room = room;
     h->next = h->count;
     return true;
@@ -40,7 +40,6 @@ bool history_note(History *h, const SandSimulation *sim, SandError *error) {
     if (!sand_simulation_save(sim, &h->frames[h->next], error)) return false;
     h->next++;
     if (h->count < (int)h->room) h->count++;
-    if (h->next == (int)h->room && h->count < (int)h->room) h->next = 0;
     return true;
 }
 

@@ -194,8 +194,6 @@ void interface_mouse(Interface *interface, double x, double y, bool down) {
     interface->mouse = ImVec2((float)x, (float)y);
     interface->mouse_down = down;
 }
-void interface_wheel(Interface *interface, double turns) { (void)interface, ImGui::GetIO().MouseWheel += (float)turns; }
-void interface_type(Interface *interface, const char *text) { (void)interface, ImGui::GetIO().AddInputCharactersUTF8(text); }
 
 // --- a sheet ------------------------------------------------------------------------------------------------
 

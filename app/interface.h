@@ -26,8 +26,6 @@ bool interface_wants_keyboard(const Interface *interface); // text is being type
 
 // A person's hands, for tests.
 void interface_mouse(Interface *interface, double x, double y, bool down);
-void interface_wheel(Interface *interface, double turns);
-void interface_type(Interface *interface, const char *text);
 
 // A drawing of its own, apart from the frame: a plot that is saved as a picture. Draw on the list, then save.
 struct ImDrawList *interface_sheet(Interface *interface, int width, int height);

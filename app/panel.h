@@ -29,9 +29,7 @@ typedef struct PanelRecording {
 // What is known of the body under the mouse.
 typedef struct PanelBody {
     int body; // -1: none
-    double radius, mass, speed;
-    int contacts;
-    double force; // N, sum of the normal forces on it
+    double radius, speed;
 } PanelBody;
 
 // Figures of the steps shown lately, for the plots against time.

@@ -113,17 +113,20 @@ static void with_unit(char *text, size_t size, const char *unit, double value) {
         plot_number(&axis, value, text, size);
 }
 
+// Two columns of names and values.
+static bool begin_figures(const char *name) {
+    if (!igBeginTable(name, 4, ImGuiTableFlags_RowBg, (ImVec2){0, 0}, 0)) return false;
+    float em = igGetFontSize();
+    const float widths[4] = {5 * em, 1, 5.6f * em, 1};
+    for (int i = 0; i < 4; i++)
+        igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed, widths[i], 0);
+    return true;
+}
+
 static void draw_numbers(const Frame *frame) {
     const SandCounters *c = &frame->counters;
     char text[64];
-    if (!igBeginTable("figures", 4, ImGuiTableFlags_RowBg, (ImVec2){0, 0}, 0)) return;
-    float em = igGetFontSize();
-    for (int i = 0; i < 4; i++)
-        igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed,
-                           i % 2 ? 1
-                           : i   ? 5.6f * em
-                                 : 5 * em,
-                           0);
+    if (!begin_figures("figures")) return;
     snprintf(text, sizeof text, "%d", c->bodies);
     figure("bodies", "Bodies that take part.", text);
     with_unit(text, sizeof text, "m/s", c->metrics.residual);
@@ -149,26 +152,13 @@ static void draw_numbers(const Frame *frame) {
 
 static void draw_picked(const PanelBody *b) {
     char text[64];
-    if (!igBeginTable("picked", 4, ImGuiTableFlags_RowBg, (ImVec2){0, 0}, 0)) return;
-    float em = igGetFontSize();
-    for (int i = 0; i < 4; i++)
-        igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed,
-                           i % 2 ? 1
-                           : i   ? 5.6f * em
-                                 : 5 * em,
-                           0);
+    if (!begin_figures("picked")) return;
     snprintf(text, sizeof text, "%d", b->body);
     figure("body", "Number of the body under the mouse.", text);
     with_unit(text, sizeof text, "m/s", b->speed);
     figure("speed", "m/s, of its centre.", text);
-    snprintf(text, sizeof text, "%d", b->contacts);
-    figure("contacts", "Contacts it has.", text);
-    with_unit(text, sizeof text, "N", b->force);
-    figure("force", "N; sum of the normal forces on it.", text);
     with_unit(text, sizeof text, "m", b->radius);
-    figure("radius", "m.", text);
-    with_unit(text, sizeof text, "g", 1000 * b->mass);
-    figure("mass", "g.", text);
+    figure("radius", "m, of the ball that was pressed.", text);
     igEndTable();
 }
 

@@ -38,8 +38,6 @@ bool plot_save_csv(const Plot *plot, const char *path, SandError *error);
 bool plot_save_png(const Plot *plot, Interface *interface, const char *path, int width, int height,
                    SandError *error); // on white
 
-unsigned plot_color(int curve); // 0xaabbggrr, on dark ground
-
 // --- plot_axis.c: where the ticks are, free of any drawing ---
 enum { PLOT_MAX_TICKS = 24 };
 

@@ -238,5 +238,4 @@ bool recorder_close(Recorder *r, SandError *error) {
     return well;
 }
 
-int recorder_given(const Recorder *r) { return r->given; }
 const char *recorder_complaint(const Recorder *r) { return r->film_fault.text; }

@@ -22,5 +22,4 @@ Recorder *recorder_open(const RecorderDef *def, SandError *error);
 bool recorder_take(Recorder *recorder, unsigned framebuffer, SandError *error);
 // Waits until every frame taken is written, and frees. False, with the first fault, when one was not.
 bool recorder_close(Recorder *recorder, SandError *error);
-int recorder_given(const Recorder *recorder);             // frames handed to the writers so far
 const char *recorder_complaint(const Recorder *recorder); // "" when all is well

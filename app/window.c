@@ -42,11 +42,12 @@ typedef struct Window {
     Camera camera;
     RendererDef look;
     Hands hands;
-    int width, height;  // of the framebuffer
+    int width, height;               // of the framebuffer
     int first_quality, kept_quality; // at the start, and as it was remembered
     int coarse;         // pixels of the window along a side of one that is drawn: 1, or more where drawing is slow
     double pace;        // s, a frame takes lately
     double shown;       // s, the instant on the screen
+    unsigned framed;    // version of the scene that the camera was set for
     bool reframe;       // show the whole scene once the panel has its place
     const char *preset; // the camera that was asked for, until it is set; NULL: none
     double last;        // s, wall clock of the last frame
@@ -303,13 +304,12 @@ static void show_messages(Window *w) {
 static void take_frame(Window *w, double elapsed) {
     Frame *next = engine_frame(w->engine);
     if (next) {
-        bool other = !w->frame || w->scene.version != next->scene_version;
+        bool other = w->framed != next->scene_version;
         w->frame = next;
         w->recording.asked = false;
-        if (other) {
-            engine_scene(w->engine, &w->scene);
-            if (w->drawn == 0 || next->step == 0) w->reframe = true;
-        }
+        engine_scene(w->engine, &w->scene);
+        w->reframe = w->reframe || other;
+        w->framed = next->scene_version;
     }
     if (!w->frame) return;
     Picture *picture = &w->frame->picture;

@@ -36,7 +36,7 @@ typedef struct SandGrid {
     int level_count;
     SandGridLevel levels[SAND_MAX_LEVELS];
     int64_t cell_count;
-    int *starts;  // of each cell in the sorted order, with one more at the end of each level
+    int *starts;  // once sorted, where the balls of each cell end, which is where those of the next begin
     int *cell_of; // of each ball
     size_t ball_room, order_room, sorted_room, start_room, cell_of_room;
     int counts[SAND_MAX_THREADS + 1];
@@ -50,7 +50,7 @@ bool sand_grid_sort(SandGrid *grid, SandTeam *team, SandError *error);
 
 // Finds for each ball how fast it may be struck, and gives it the room to move that fast: extent = max(extent,
 // radius + slack + reach struck), in seconds of reach. What rests beside a fast ball may be fast at the end of the
-// step, so its own neighbours must be looked for as far. Sorts again where that changed anything.
+// step, so its own neighbours must be looked for as far. Then sorts again; where all are alike it does nothing.
 bool sand_grid_strike(SandGrid *grid, double slack, double reach, SandTeam *team, SandError *error);
 
 // A run of sorted balls to look at.

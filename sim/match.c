@@ -14,21 +14,23 @@ void sand_memory_free(SandMemory *m) {
 
 void sand_memory_drop(SandMemory *m) { m->step = 0; }
 
+static bool reserve(SandMemory *m, int world_count, int body_count, int contacts, SandError *error) {
+    return SAND_GROW(m->rank, m->rank_room, world_count, "warm start", error) &&
+           SAND_GROW(m->first, m->first_room, body_count + 1, "warm start", error) &&
+           SAND_GROW(m->key, m->key_room, contacts, "warm start", error) &&
+           SAND_GROW(m->impulse, m->impulse_room, contacts, "warm start", error);
+}
+
 bool sand_memory_keep(SandMemory *m, const SandDetection *d, const SandVec3 *impulse, double step, int world_count,
                       SandError *error) {
-    size_t contacts = (size_t)d->contact_count;
     m->step = 0;
-    if (!SAND_GROW(m->rank, m->rank_room, world_count, "warm start", error) ||
-        !SAND_GROW(m->first, m->first_room, d->body_count + 1, "warm start", error) ||
-        !SAND_GROW(m->key, m->key_room, contacts, "warm start", error) ||
-        !SAND_GROW(m->impulse, m->impulse_room, contacts, "warm start", error))
-        return false;
+    if (!reserve(m, world_count, d->body_count, d->contact_count, error)) return false;
     m->body_count = d->body_count;
     m->world_count = world_count;
     m->step = step;
     for (int i = 0; i < world_count; i++) m->rank[i] = d->rank[i];
     for (int k = 0; k <= d->body_count; k++) m->first[k] = d->first[k];
-    for (size_t i = 0; i < contacts; i++) m->key[i] = d->contacts[i].key, m->impulse[i] = impulse[i];
+    for (int i = 0; i < d->contact_count; i++) m->key[i] = d->contacts[i].key, m->impulse[i] = impulse[i];
     return true;
 }
 
@@ -36,11 +38,7 @@ bool sand_memory_copy(SandMemory *to, const SandMemory *from, SandError *error) 
     int contacts = from->step > 0 ? from->first[from->body_count] : 0;
     to->step = 0;
     if (from->step == 0) return true;
-    if (!SAND_GROW(to->rank, to->rank_room, from->world_count, "warm start", error) ||
-        !SAND_GROW(to->first, to->first_room, from->body_count + 1, "warm start", error) ||
-        !SAND_GROW(to->key, to->key_room, contacts, "warm start", error) ||
-        !SAND_GROW(to->impulse, to->impulse_room, contacts, "warm start", error))
-        return false;
+    if (!reserve(to, from->world_count, from->body_count, contacts, error)) return false;
     to->body_count = from->body_count, to->world_count = from->world_count, to->step = from->step;
     for (int i = 0; i < from->world_count; i++) to->rank[i] = from->rank[i];
     for (int k = 0; k <= from->body_count; k++) to->first[k] = from->first[k];

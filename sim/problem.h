@@ -47,12 +47,6 @@ void sand_problem_free(SandProblem *problem);
 bool sand_problem_save(const SandProblem *problem, const char *path, SandError *error);
 bool sand_problem_load(SandProblem *problem, const char *path, SandError *error);
 
-// The stabilisation term b_i = max(gap / h, -recovery), along the normal.
-static inline double sand_problem_push(const SandProblem *p, const SandContact *c) {
-    double b = c->gap / p->step;
-    return b > -p->recovery ? b : -p->recovery;
-}
-
 // How good a solution is; the same for every solver.
 typedef struct SandMetrics {
     double residual;        // m/s, ||eps||_2 of [H] eq. 24

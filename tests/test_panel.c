@@ -290,7 +290,7 @@ static void test_all_controls_are_drawn(void **state) {
     s.plain = s.panel->unfold = true;
     s.panel->record = on_record, s.panel->screenshot = on_screenshot;
     s.panel->bookmark_count = 1;
-    s.panel->picked = (PanelBody){.body = 17, .radius = 0.004, .mass = 0.0007, .speed = 0.35, .contacts = 5, .force = 0.031};
+    s.panel->picked = (PanelBody){.body = 17, .radius = 0.004, .speed = 0.35};
     advance(&s, 3);
     sand_solve_choose(&s.panel->shadow, sand_solver_find("gauss-seidel"));
     s.panel->shadowing = s.panel->shadow_due = true;
