@@ -38,6 +38,7 @@ struct SandText {
     size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, measured_room,
         piece_sum_room;
     // While a team works on it.
+    int method;
     const SandProblem *problem;
     SandSolution *solution;
     const SandVec3 *x;
@@ -246,7 +247,7 @@ static SandVec3 world_impulse(const Op *op, At at, Row r) {
 
 static void solve_work(SandWorker *w, void *argument) {
     SandText *t = argument;
-    solve_text(w, &t->run);
+    solve_text(w, &t->run, &t->op, t->method, t->run.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
     const Op *op = &t->op;
     const real *best = t->run.solve.vector[t->run.solve.best];
@@ -270,19 +271,8 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
         return false;
     if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) return false;
     Run *run = &t->run;
-    run->solve.op = t->op;
-    run->solve.best = 0;
-    run->solve.knows_residual = false;
-    run->solve.residual = run->solve.objective = 0;
-    run->solve.status = SAND_BUDGET;
-    memcpy(run->solve.params, def->params, sizeof run->solve.params);
-    run->method = def->solver;
-    run->most_iterations = def->iterations;
-    run->most_seconds = 1e-3 * def->budget_ms;
-    run->tolerance = def->tolerance;
-    run->want_metrics = s->want_metrics;
-    run->curve = s->want_curve ? s->curve : NULL;
-    run->curve_count = 0;
+    run_ask(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
+    t->method = def->solver;
     t->problem = p;
     t->solution = s;
     sand_team_run(team, solve_work, t);
