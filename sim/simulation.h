@@ -4,6 +4,10 @@
 #include "problem.h"
 #include "world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Times of the phases of the last step, in milliseconds.
 typedef struct SandProfile {
     double detect, match, build, solve, integrate, step;
@@ -62,3 +66,7 @@ const SandCounters *sand_simulation_counters(const SandSimulation *sim);
 void sand_simulation_want_curve(SandSimulation *sim, bool want);                // keep the residual curve of each solve
 void sand_simulation_measure(SandSimulation *sim);                              // fills what costs time: the percentile
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve); // from the next step on
+
+#ifdef __cplusplus
+}
+#endif
