@@ -450,21 +450,25 @@ static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
     return ok || machine_fail(m, error);
 }
 
+static bool read_curve(SandMachine *m, SandSolution *s, SandError *error) {
+    size_t curve = (size_t)m->host_counts->curve;
+    if (!SAND_GROW(s->curve, s->curve_room, curve, "residual curve", error)) return false;
+    s->curve_count = (int)curve;
+    return (download(m, s->curve, m->curve.data, curve) && machine_wait(m)) || machine_fail(m, error);
+}
+
 static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
     const Counts *c = m->host_counts;
-    size_t contacts = (size_t)c->contacts, curve = (size_t)c->curve;
+    size_t contacts = (size_t)c->contacts;
     if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error)) return false;
-    if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, curve, "residual curve", error)) return false;
+    if (s->want_curve && !read_curve(m, s, error)) return false;
     if (m->given) {
         if (!reserve(m, m->kept_impulse, contacts + 1)) return machine_fail(m, error);
         m->kept_step = 0;
         m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
     }
-    bool ok = download(m, s->impulse, m->kept_impulse.data, contacts);
-    if (ok && s->want_curve) ok = download(m, s->curve, m->curve.data, curve);
-    if (!ok || !machine_wait(m)) return machine_fail(m, error);
+    if (!download(m, s->impulse, m->kept_impulse.data, contacts) || !machine_wait(m)) return machine_fail(m, error);
     s->status = (SandStatus)c->status, s->iterations = c->iterations, s->seconds = c->seconds;
-    s->curve_count = s->want_curve ? (int)curve : 0;
     s->metrics.residual = c->residual, s->metrics.objective = c->objective, s->metrics.complementarity = c->complementarity;
     s->metrics.residual_rms = contacts ? c->residual / sqrt((double)contacts) : 0;
     return true;
@@ -473,7 +477,7 @@ static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
 extern "C" const SandBackend *sand_cuda_backend(void) {
     static const SandBackend backend = {
         "cuda", create,    destroy, describe,    give,        give_problem,  detect,     match,         build,
-        solve,  integrate, finish,  read_bodies, read_memory, read_contacts, read_start, read_solution,
+        solve,  integrate, finish,  read_bodies, read_memory, read_contacts, read_start, read_curve, read_solution,
     };
     return &backend;
 }

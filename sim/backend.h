@@ -61,7 +61,8 @@ typedef struct SandBackend {
     // The contacts of the last detection; ranks, poses and velocities with them.
     bool (*read_contacts)(SandMachine *machine, SandDetection *detection, SandError *error);
     bool (*read_start)(SandMachine *machine, SandVec3 *start, SandError *error); // one for each contact
-    // Impulses, curve and the figures of the last solve; velocities only where a problem was given.
+    bool (*read_curve)(SandMachine *machine, SandSolution *solution, SandError *error); // residuals of the last solve
+    // Impulses, curve and the figures of the last solve.
     bool (*read_solution)(SandMachine *machine, SandSolution *solution, SandError *error);
 } SandBackend;
 
