@@ -90,7 +90,7 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         solve->friction = (SandFriction)friction;
     }
     const SandSolver *solver = &sand_solver_table[solve->solver];
-    if (!(solver->friction & 1u << solve->friction))
+    if (!sand_solver_can(solve->solver, solve->friction))
         return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name,
                          sand_friction_table[solve->friction].name);
 

@@ -12,6 +12,8 @@
 
 #include "metrics.inl"
 
+#include "projected.inl"
+
 #include "solve.inl"
 
 // The arrays of the blocks lie one after the other in one allocation: where each begins, in multiples of the blocks.
@@ -325,7 +327,7 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     Run *run = &t->run;
     run->solve.op = t->op;
     run->solve.best = 0;
-    run->solve.knows_residual = false;
+    run->solve.knows_residual = run->solve.sees_growth = false;
     run->solve.residual = run->solve.objective = 0;
     run->solve.status = SAND_BUDGET;
     memcpy(run->solve.params, def->params, sizeof run->solve.params);

@@ -10,6 +10,9 @@
 // normal, which spares two vectors a contact.
 // In a problem of 3 rows a contact with mu = 0 keeps one row's worth: its gradient and its impulse lie along n.
 
+// SAND_PARTS: the components of an impulse mean something (normal, or normal and two tangents).
+#define SAND_PARTS (SAND_ROWS == 1 || SAND_LOCAL)
+
 #define SAND_VEC Vec
 #define SAND_SCALAR real
 #define SAND_VF(name) vec_##name
@@ -85,7 +88,9 @@ SAND_INLINE Vec vec_at(const real *x, At at, int count, int k) {
 
 #if SAND_ROWS == 3
 typedef Vec Row;
+SAND_INLINE Row row_add(Row a, Row b) { return vec_add(a, b); }
 SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
+SAND_INLINE Row row_scale(real s, Row a) { return vec_scale(s, a); }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return vec_madd(a, s, b); }
 SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a, b); }
 SAND_INLINE Row row_load(const real *x, At at) { return vec_at(x, at, 3, 0); }
@@ -94,7 +99,9 @@ SAND_INLINE void row_store(real *x, At at, Row r) {
 }
 #else
 typedef real Row;
+SAND_INLINE Row row_add(Row a, Row b) { return a + b; }
 SAND_INLINE Row row_sub(Row a, Row b) { return a - b; }
+SAND_INLINE Row row_scale(real s, Row a) { return s * a; }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return a + s * b; }
 SAND_INLINE real row_dot(Row a, Row b) { return a * b; }
 SAND_INLINE Row row_load(const real *x, At at) { return x[at_block(at)]; }

@@ -1,7 +1,7 @@
 // The solve, one text for every method and machine: start, iterate within the budget, keep the curve, find out
 // whether the problem is infeasible, and end with the best impulses and the velocities they make.
 
-enum { SAND_MAX_VECTORS = 6 };
+enum { SAND_MAX_VECTORS = 7 };
 
 // What a method works on. Every worker has its own copy with the same values.
 typedef struct Solve {
@@ -11,8 +11,16 @@ typedef struct Solve {
     int best;            // the vector that holds the impulses to return
     bool knows_residual; // the method keeps the next two for the best iterate
     double residual, objective;
+    bool sees_growth;  // the method itself finds out whether the problem is infeasible
     SandStatus status; // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
+
+// Methods that look at components are left out where impulses are vectors of the world.
+#if SAND_PARTS
+#define SAND_PART_ROW(...) SAND_ROW(__VA_ARGS__)
+#else
+#define SAND_PART_ROW(...)
+#endif
 
 #define SAND_SOLVER_TEXTS
 #define SAND_ROW(id, ...)
@@ -21,6 +29,7 @@ typedef struct Solve {
 
 typedef union MethodState {
 #define SAND_ROW(id, ...) id##_State id;
+#define SAND_ROW_OF_PARTS SAND_PART_ROW
 #include "solver_table.inl"
 } MethodState;
 
@@ -35,6 +44,7 @@ SAND_TEXT void method_start(Worker *w, int method, Solve *s, MethodState *m) {
     case METHOD_##id: \
         id##_start(w, s, &m->id); \
         break;
+#define SAND_ROW_OF_PARTS SAND_PART_ROW
 #include "solver_table.inl"
     }
 }
@@ -45,6 +55,7 @@ SAND_TEXT void method_step(Worker *w, int method, Solve *s, MethodState *m) {
     case METHOD_##id: \
         id##_step(w, s, &m->id); \
         break;
+#define SAND_ROW_OF_PARTS SAND_PART_ROW
 #include "solver_table.inl"
     }
 }
@@ -123,14 +134,17 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
 
 // Shortens or lengthens the start to the best point of its ray: q(t x) is least at t = -r'x / x'Nx. When a pile
 // lifts off, last step's impulses are far too large; this sees it for the one product that a start costs anyway.
-// Leaves the velocities of the start in op->body.
+// A start that moves nothing although it should is the trace of an infeasible step, and is dropped. Leaves the
+// velocities of the start in op->body.
 SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
     push_vector(w, op, x, op->free, op->body);
     Sum sum;
-    sum_open(w, &sum, 2, 0);
+    sum_open(w, &sum, 3, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
         At at = SAND_AT(i);
-        SAND_ADD(sum, at, 0, row_dot(row_load(x, at), SAND_PULL(op, at)));
+        Row xi = row_load(x, at);
+        SAND_ADD(sum, at, 0, row_dot(xi, SAND_PULL(op, at)));
+        SAND_ADD(sum, at, 2, block_number(op, at, BLOCK_DIAGONAL) * row_dot(xi, xi));
     }
     SAND_FOR_PULL(w, i, op, op->free, &sum) {
         At at = SAND_AT(i);
@@ -138,7 +152,7 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
     }
     sum_total(w, &sum);
     double rx = sum.total[1], xNx = sum.total[0] - rx;
-    double best = xNx > 0 && rx < 0 ? -rx / xNx : 0;
+    double best = xNx > RECESSION * sum.total[2] && rx < 0 ? -rx / xNx : 0;
     real t = (real)(best < 1.5 ? best : 1.5);
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
@@ -182,8 +196,9 @@ SAND_TEXT void solve_text(Worker *w, Run *run) {
                 if (!run->curve) s.residual = measure(w, op, s.vector[s.best]).residual;
                 if (s.residual <= run->tolerance) s.status = SAND_SOLVED;
             }
-            if (iteration >= 8 && (iteration & (iteration - 1)) == 0) look_for_growth(w, &s, run->reference, &receding);
         }
+        if (!s.sees_growth && iteration >= 8 && (iteration & (iteration - 1)) == 0)
+            look_for_growth(w, &s, run->reference, &receding);
         if (run->most_seconds > 0 && worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds))
             break;
     }
