@@ -13,6 +13,7 @@
 // SAND_PARTS: the components of an impulse mean something (normal, or normal and two tangents).
 #define SAND_PARTS (SAND_ROWS == 1 || SAND_LOCAL)
 
+#define SAND_VEC_INLINE SAND_INLINE
 #define SAND_VEC Vec
 #define SAND_SCALAR real
 #define SAND_VF(name) vec_##name
