@@ -78,6 +78,14 @@ void hands_release(Hands *h, Engine *engine) {
     h->mode = HANDS_IDLE;
 }
 
+void hands_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size) {
+    // There is no flying without perspective.
+    camera->orthographic = false;
+    camera->near = fmin(camera->near, 1e-3 * size);
+    camera_look(camera, right * camera->angle, up * camera->angle);
+    camera_fly(camera, v3_scale(0.35 * size * seconds, way));
+}
+
 void hands_throw(Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y) {
     if (!frame) return;
     SandVec3 from, direction, size = v3_sub(frame->picture.upper, frame->picture.lower);

@@ -27,5 +27,9 @@ void hands_press(Hands *hands, Engine *engine, const Frame *frame, const Camera 
 void hands_move(Hands *hands, Engine *engine, const Frame *frame, Camera *camera, double aspect, double x, double y);
 void hands_release(Hands *hands, Engine *engine);
 
+// Flying: the mouse moved by so much of the picture's height, and the camera goes to the right, up and forward (-1 to 1
+// each) for this long, through a scene of this size.
+void hands_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size);
+
 // Throws a heavy ball along the view through a place of the picture.
 void hands_throw(Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y);

@@ -92,7 +92,7 @@ typedef struct Stage {
     double scale;
     bool plain; // leave the scene as it was drawn last, to be quick
     ControlPlace places[CONTROL_COUNT];
-    int asked[ACT_CURVE + 1]; // how many acts of each kind
+    int asked[ACT_PICK + 1]; // how many acts of each kind
     Act last;
 } Stage;
 
@@ -289,8 +289,8 @@ static void test_all_controls_are_drawn(void **state) {
     s.height = 1700;
     s.plain = s.panel->unfold = true;
     s.panel->record = on_record, s.panel->screenshot = on_screenshot;
-    s.panel->bookmark_count = 1;
-    s.panel->picked = (PanelBody){.body = 17, .radius = 0.004, .speed = 0.35};
+    s.panel->bookmarks.kept[0] = true;
+    s.panel->picked = (Probe){.body = 17, .radius = 0.004, .speed = 0.35, .mass = 2.5, .contacts = 4, .force_sum = 30};
     advance(&s, 3);
     sand_solve_choose(&s.panel->shadow, sand_solver_find("gauss-seidel"));
     s.panel->shadowing = s.panel->shadow_due = true;
