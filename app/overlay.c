@@ -74,8 +74,9 @@ static void draw_legend(const Picture *picture, float left, float bottom) {
     }
 }
 
-// The residual of the step against the iteration, on a card in the upper right corner.
-static void draw_residual(const OverlayView *view, float right, float top) {
+// The residual of the step against the iteration, on a card in the upper right corner, no larger than a third of the
+// picture.
+static void draw_residual(const OverlayView *view, float left_most, float right, float top, float bottom) {
     enum { POINTS = 2048 };
     static double x[POINTS], y[POINTS];
     char title[128];
@@ -84,9 +85,11 @@ static void draw_residual(const OverlayView *view, float right, float top) {
     Plot plot = plot_of_residual;
     plot.curves[plot.curve_count++] = (PlotCurve){view->solver, x, y, count};
 
-    float em = igGetFontSize(), wide = 22 * em, high = 8 * em, left = right - wide - 0.7f * em;
+    float em = igGetFontSize();
+    float wide = fminf(22 * em, fmaxf(0.34f * (right - left_most), 14 * em)), left = right - wide - 0.7f * em;
+    float high = fminf(8 * em, fmaxf(0.33f * (bottom - top) - 6.5f * em, 3 * em));
     ImDrawList *list = igGetBackgroundDrawList_Nil();
-    ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, top + high + 5.9f * em}, CARD, 0.4f * em, 0);
+    ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, top + high + 6.5f * em}, CARD, 0.4f * em, 0);
     snprintf(title, sizeof title, "%s: %.1e m/s after %d", view->solver, view->counters->metrics.residual,
              view->counters->iterations);
     ImDrawList_AddText_Vec2(list, (ImVec2){roundf(left + 0.7f * em), roundf(top + 0.5f * em)}, INK, title, NULL);
@@ -101,6 +104,6 @@ void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, d
         snprintf(text, sizeof text, "%.2f s", view->time);
         overlay_card(0.5 * (left + right), top, text);
     }
-    if (def->residual) draw_residual(view, (float)right, (float)top);
+    if (def->residual) draw_residual(view, (float)left, (float)right, (float)top, (float)bottom);
     if (def->legend) draw_legend(view->picture, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
 }
