@@ -118,8 +118,8 @@ static void draw_help(Panel *panel, int width, int height) {
     igSetNextWindowSize((ImVec2){0, 0}, ImGuiCond_Always);
     if (igBegin("Keys", &panel->help,
                 ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings)) {
-        if (igBeginTable("keys", 2, ImGuiTableFlags_RowBg, (ImVec2){26 * em, 0}, 0)) {
-            igTableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, 9 * em, 0);
+        if (igBeginTable("keys", 2, ImGuiTableFlags_RowBg, (ImVec2){35 * em, 0}, 0)) {
+            igTableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, 7 * em, 0);
             igTableSetupColumn("what", ImGuiTableColumnFlags_WidthStretch, 1, 0);
             for (const PanelKey *k = panel->keys; k && k->key; k++) {
                 igTableNextRow(0, 0);
@@ -133,7 +133,7 @@ static void draw_help(Panel *panel, int width, int height) {
             igEndTable();
         }
         igSpacing();
-        if (igButton("Close", (ImVec2){26 * em, 0})) panel->help = false;
+        if (igButton("Close", (ImVec2){35 * em, 0})) panel->help = false;
     }
     igEnd();
 }

@@ -54,6 +54,7 @@ typedef struct Window {
     double last;        // s, wall clock of the last frame
     double scroll;      // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
+    bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
     bool buttons[3];
     Recording recording;
     CameraPath path; // keys of the take
@@ -322,10 +323,10 @@ static const PanelKey key_texts[] = {
 };
 
 static void on_key(GLFWwindow *glfw, int key, int code, int action, int mods) {
-    (void)code, (void)mods;
+    (void)code;
     Window *w = glfwGetWindowUserPointer(glfw);
     if (key < 0 || key > GLFW_KEY_LAST) return;
-    if (action == GLFW_PRESS || action == GLFW_REPEAT) w->pressed[key] = true;
+    if (action != GLFW_RELEASE) w->pressed[key] = true, w->shifted[key] = mods & GLFW_MOD_SHIFT;
     w->keys[key] = action != GLFW_RELEASE;
 }
 
@@ -338,8 +339,8 @@ static void on_scroll(GLFWwindow *glfw, double x, double y) {
 static void take_bookmarks(Window *w) {
     Bookmarks *marks = &w->panel->bookmarks;
     const Picture *p = &w->frame->picture;
-    bool keep = w->keys[GLFW_KEY_LEFT_SHIFT] || w->keys[GLFW_KEY_RIGHT_SHIFT];
     for (int i = 0; i < BOOKMARKS; i++) {
+        bool keep = w->shifted[GLFW_KEY_1 + i];
         if (!w->pressed[GLFW_KEY_1 + i]) continue;
         char text[64];
         snprintf(text, sizeof text, keep ? "View %d is kept." : "There is no view %d yet.", i + 1);
@@ -377,7 +378,7 @@ static void fly(Window *w, double x, double y, double elapsed) {
     for (int k = 0; k < FLY_KEYS; k++)
         if (w->keys[fly_keys[k].key]) way = v3_add(way, v3_make(fly_keys[k].right, fly_keys[k].up, fly_keys[k].forward));
     const Picture *p = &w->frame->picture;
-    hands_fly(&w->camera, (x - w->hands.x) * w->width / w->height, y - w->hands.y, way, fmin(elapsed, 0.1),
+    hands_fly(&w->camera, (x - w->hands.x) * w->width / w->height, y - w->hands.y, way, fmin(elapsed, 0.5),
               v3_length(v3_sub(p->upper, p->lower)));
     w->hands.x = x, w->hands.y = y;
 }
