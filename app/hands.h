@@ -17,7 +17,7 @@ void hands_init(Hands *hands);
 // The ray through a place of the picture, in the picture's coordinates; the direction has length 1.
 void hands_ray(const Camera *camera, double aspect, double x, double y, SandVec3 *from, SandVec3 *direction);
 
-// The body whose ball the ray meets first, or -1; and where, in the picture's coordinates.
+// The body that the ray meets first, or -1; and where, in the picture's coordinates.
 int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVec3 *point);
 
 // A button goes down (`pan`: not to orbit but to shift), the mouse moves, all buttons are up again. A press on a body

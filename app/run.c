@@ -89,6 +89,7 @@ static Outcome film(const Options *options, SandError *error) {
     Session session;
     Outcome outcome = session_plan(&session, options, error);
     if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s/%s.mp4", folder, session.scene.name);
+    bool has_length = options->values[OPTION_SECONDS].given || session.take.steps > 0;
     outcome = session_close(&session, outcome, error);
     if (outcome != OUTCOME_DONE) return outcome;
 
@@ -96,12 +97,12 @@ static Outcome film(const Options *options, SandError *error) {
     record.verb = VERB_RECORD;
     OptionValue *values = record.values;
     values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
-    if (!values[OPTION_SECONDS].given) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
+    if (!has_length) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
     values[OPTION_FPS] = (OptionValue){.text = "30", .real = 30};
     values[OPTION_SIZE].text = "960x540";
     values[OPTION_SAMPLES] = (OptionValue){.text = "1", .integer = 1};
     values[OPTION_QUALITY] = (OptionValue){.text = "medium", .integer = QUALITY_MEDIUM};
-    fprintf(stderr, "there is no display: filming %g s of %s off-screen\n", values[OPTION_SECONDS].real, path);
+    fprintf(stderr, "there is no display: filming %s off-screen\n", path);
     return record_scene(&record, error);
 }
 
