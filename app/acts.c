@@ -53,7 +53,9 @@ static bool grab(SandWorld *world, const Act *act, SandError *error) {
 }
 
 bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve, SandError *error) {
-    SandWorld *world = sand_simulation_change(sim);
+    bool bodies = act->kind == ACT_GRAB || act->kind == ACT_THROW; // these look at bodies, or add one
+    SandWorld *world = bodies ? sand_simulation_change_bodies(sim, error) : sand_simulation_change(sim);
+    if (!world) return false;
     switch (act->kind) {
     case ACT_SOLVE:
         *solve = act->solve;

@@ -134,7 +134,8 @@ static bool publish(Engine *e, SandError *error) {
     f->bodies = world->body_count;
     f->counters = *sand_simulation_counters(e->sim);
     f->profile = *sand_simulation_profile(e->sim);
-    f->kinetic = sand_world_kinetic_energy(world), f->potential = sand_world_potential_energy(world);
+    SandEnergy energy = sand_simulation_energy(e->sim);
+    f->kinetic = energy.kinetic, f->potential = energy.potential;
     f->oldest_step = history_oldest(&e->history), f->newest_step = e->newest_step;
     f->picked = probe_take(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;

@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include "machines.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -185,8 +187,6 @@ static bool check_clock(const Session *session, const Options *options, SandErro
 Outcome session_plan(Session *session, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     *session = (Session){.def = sand_default_simulation()};
-    if (values[OPTION_BACKEND].integer == BACKEND_CUDA)
-        return sand_fail(error, "--backend cuda: this build has no CUDA backend"), OUTCOME_WRONG;
     bool is_take = take_is(session_name(options));
     if (!(is_take ? plan_take : plan_scene)(session, options, error)) return OUTCOME_WRONG;
     if (!choose_shadow(session, options, error)) return OUTCOME_WRONG;
@@ -198,7 +198,22 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
     session->def.threads = cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
     if (values[OPTION_THREADS].given) session->def.threads = (int)values[OPTION_THREADS].integer;
     watch_signals();
+    if (!machines_choose((int)values[OPTION_BACKEND].integer, &session->def.solve, session->def.precision,
+                         &session->def.backend, error))
+        return OUTCOME_WRONG;
     return OUTCOME_DONE;
+}
+
+// Makes the simulation. Where nobody asked for the device and it fails, the CPU takes over, and says so.
+static SandSimulation *start_simulation(Session *session, const Options *options, SandError *error) {
+    SandSimulationDef cpu = session->def;
+    cpu.backend = NULL;
+    SandSimulation *sim = sand_simulation_create(&session->scene.world, &cpu, error);
+    if (!sim || !session->def.backend || sand_simulation_move(sim, session->def.backend, error)) return sim;
+    if (options->values[OPTION_BACKEND].integer == BACKEND_CUDA) return sand_simulation_free(sim), NULL;
+    fprintf(stderr, "sandglass: %s; the CPU goes on\n", error->text);
+    session->def.backend = NULL;
+    return sim;
 }
 
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error) {
@@ -210,7 +225,7 @@ Outcome session_open(Session *session, const Options *options, const char *label
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->gravity = session->scene.world.gravity;
     session->solve = session->def.solve;
-    session->sim = sand_simulation_create(&session->scene.world, &session->def, error);
+    session->sim = start_simulation(session, options, error);
     if (!session->sim) return OUTCOME_FAILED;
     session->progress = progress_begin(label);
     sand_simulation_on_report(session->sim, on_report, &session->progress);
@@ -226,6 +241,7 @@ double session_seconds(const Session *session, const Options *options) {
 
 bool session_save_take(const Session *session, const Options *options, const char *path, SandError *error) {
     Take take;
+    if (!sand_simulation_fetch(session->sim, error)) return false;
     const SandWorld *world = sand_simulation_world(session->sim);
     const char *opened = session->has_take ? session->take.scene : session_name(options);
     take_begin(&take, opened, &session->scene, world->step, session->def.precision, &session->def.solve, session->gravity);
@@ -251,6 +267,9 @@ bool session_step(Session *session, int64_t at, int64_t total, SandError *error)
         !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error))
         return false;
     if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error)) return false;
+    if (session->has_take && sand_simulation_world(session->sim)->step_index == session->take.steps &&
+        !sand_simulation_fetch(session->sim, error))
+        return false;
     if (session->has_take && !take_check(&session->take, sand_simulation_world(session->sim), &differs))
         progress_say(&session->progress, differs.text);
     if (progress_due(&session->progress)) {
@@ -285,6 +304,8 @@ bool session_penetration(Session *session, Penetration *penetration, SandError *
         penetration->largest = fmax(penetration->largest, -c->gap);
         if (c->b < problem->dynamic_count) penetration->bodies = fmax(penetration->bodies, -c->gap);
     }
+    sand_simulation_measure(session->sim);
+    penetration->p99 = sand_simulation_counters(session->sim)->penetration_p99;
     return true;
 }
 
@@ -303,7 +324,8 @@ void session_write(const Session *session, const Penetration *penetration, Json 
 
     // What ran.
     json_text(json, "scene", session->scene.name);
-    json_text(json, "backend", "cpu");
+    json_text(json, "backend", session->def.backend ? session->def.backend->name : "cpu");
+    json_text(json, "machine", sand_simulation_machine(session->sim));
     json_text(json, "solver", sand_solver_table[solve->solver].name);
     json_text(json, "friction", sand_friction_table[solve->friction].name);
     json_text(json, "precision", session->def.precision == SAND_DOUBLE ? "double" : "float");
@@ -320,9 +342,11 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_number(json, "residual_rms", c->metrics.residual_rms);
     json_number(json, "objective", c->metrics.objective);
     json_number(json, "penetration_max", penetration->largest);
+    json_number(json, "penetration_p99", penetration->p99);
     json_number(json, "penetration_bodies_max", penetration->bodies);
-    json_number(json, "kinetic_energy", sand_world_kinetic_energy(world));
-    json_number(json, "potential_energy", sand_world_potential_energy(world));
+    SandEnergy energy = sand_simulation_energy(session->sim);
+    json_number(json, "kinetic_energy", energy.kinetic);
+    json_number(json, "potential_energy", energy.potential);
     json_integer(json, "lost", c->lost_total);
     json_integer(json, "infeasible_steps", c->infeasible_total);
     json_text(json, "hash", hash);

@@ -49,6 +49,7 @@ bool session_interrupted(void);
 // Penetrations of the positions as they are now, not those the last step began with.
 typedef struct Penetration {
     double largest; // m
+    double p99;     // m, 99th percentile of the penetrating contacts
     double bodies;  // m, largest between two bodies, boundaries left out
     int contacts;   // now within the envelope
 } Penetration;

@@ -76,7 +76,8 @@ static void destroy(SandMachine *m) {
         release(m, m->piece_count);
     release(m, m->piece_before), release(m, m->hub), release(m, m->hub_piece), release(m, m->piece_hub);
     release(m, m->colour_first), release(m, m->colour_list), release(m, m->colour_won), release(m, m->colours);
-    release(m, m->block), release(m, m->impulse), release(m, m->spoke), release(m, m->spoke_b), release(m, m->vectors);
+    release(m, m->bound), release(m, m->lift), release(m, m->block), release(m, m->impulse), release(m, m->spoke),
+        release(m, m->spoke_b), release(m, m->vectors);
     release(m, m->text_mass), release(m, m->text_inertia), release(m, m->batch_step), release(m, m->free_motion);
     release(m, m->text_body), release(m, m->text_scratch), release(m, m->text_measured), release(m, m->still);
     release(m, m->piece_sum), release(m, m->partials), release(m, m->run), release(m, m->curve), release(m, m->energies);
@@ -241,9 +242,11 @@ static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies
     TextArrays &t = m->arrays;
     size_t n = (size_t)(m->contact_room + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
     size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
-    bool ok = reserve(m, m->a, n) && reserve(m, m->b, n) && reserve(m, m->block, n * text->block_numbers) &&
-              reserve(m, m->impulse, 4 * n) && reserve(m, m->spoke, 4 * n) &&
-              (text->block_numbers == 8 || reserve(m, m->spoke_b, 4 * n)) &&
+    size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // the method that bounds are found by
+    if (text->local && vectors < for_bounds) vectors = for_bounds;
+    bool ok = (!text->local || (reserve(m, m->bound, n) && reserve(m, m->lift, n))) && reserve(m, m->a, n) &&
+              reserve(m, m->b, n) && reserve(m, m->block, n * text->block_numbers) && reserve(m, m->impulse, 4 * n) &&
+              reserve(m, m->spoke, 4 * n) && (text->block_numbers == 8 || reserve(m, m->spoke_b, 4 * n)) &&
               reserve(m, m->vectors, n * text->rows * (vectors + 1)) && reserve(m, m->text_mass, b) &&
               reserve(m, m->text_inertia, b * text->inertia_numbers) && reserve(m, m->free_motion, 8 * b) &&
               reserve(m, m->text_body, 8 * b) && reserve(m, m->text_scratch, 8 * b) && reserve(m, m->text_measured, 8 * b) &&
@@ -253,13 +256,17 @@ static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies
     t.spoke_b = m->spoke_b.data, t.vectors = m->vectors.data, t.reference = m->vectors.data + n * text->rows * vectors;
     t.mass = m->text_mass.data, t.inertia = m->text_inertia.data, t.free = m->free_motion.data, t.body = m->text_body.data;
     t.scratch = m->text_scratch.data, t.measured = m->text_measured.data, t.still = m->still.data;
-    t.partials = m->partials.data, t.run = m->run.data;
+    t.partials = m->partials.data, t.run = m->run.data, t.bound = m->bound.data, t.lift = m->lift.data;
     t.room = (int64_t)n;
     return ok;
 }
 
-static const TextVerbs *text_for(bool frictional, bool radial) {
-    return frictional ? (radial ? &text_3r : &text_3f) : radial ? &text_1r : &text_1f;
+// A problem without friction takes one row a contact, the circular cone three in the world's frame, any other model three
+// in the frame of the contact.
+static const TextVerbs *text_for(const SandSolveDef *def, bool frictional, bool radial) {
+    if (def->friction == SAND_FRICTIONLESS || !frictional) return radial ? &text_1r : &text_1f;
+    if (def->friction == SAND_CONE) return radial ? &text_3r : &text_3f;
+    return radial ? &text_lr : &text_lf;
 }
 
 static bool lay_out(SandMachine *m, const SandSolveDef *def, int64_t bodies, SandError *error) {
@@ -283,7 +290,7 @@ static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
     if (!can_solve(def, error)) return false;
     bool radial = m->all_spheres;
     for (int b = 0; b < w->boundary_count; b++) radial = radial && v3_dot(m->placed.spin[b], m->placed.spin[b]) == 0;
-    m->text = text_for(def->friction != SAND_FRICTIONLESS && m->largest_mu > 0, radial);
+    m->text = text_for(def, m->largest_mu > 0, radial);
     int64_t bodies = (int64_t)w->body_count + w->boundary_count;
     if (!reserve_text(m, def, bodies)) return machine_fail(m, error);
     m->laying = Laying();
@@ -305,7 +312,7 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
     size_t bodies = (size_t)p->body_count, contacts = (size_t)m->contact_room + 2;
     bool frictional = false;
     for (int i = 0; i < p->contact_count; i++) frictional = frictional || p->contacts[i].mu > 0;
-    m->text = text_for(def->friction != SAND_FRICTIONLESS && frictional, p->radial);
+    m->text = text_for(def, frictional, p->radial);
     size_t most = std::max(contacts, bodies + 4);
     mark(m, 0);
     bool ok = reserve_text(m, def, (int64_t)bodies) && upload(m, m->bodies, p->bodies, bodies) &&
@@ -476,7 +483,7 @@ static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
 
 extern "C" const SandBackend *sand_cuda_backend(void) {
     static const SandBackend backend = {
-        "cuda", create,    destroy, describe,    give,        give_problem,  detect,     match,         build,
+        "cuda", create,    destroy, describe,    give,        give_problem,  detect,     match,      build,
         solve,  integrate, finish,  read_bodies, read_memory, read_contacts, read_start, read_curve, read_solution,
     };
     return &backend;

@@ -53,6 +53,7 @@ struct TextArrays {
     int *a, *b;
     float *block, *impulse, *spoke, *spoke_b;
     float *vectors, *reference;
+    float *bound, *lift; // of friction, where impulses are in the frame of their contact
     float *mass, *inertia;
     void *free, *body, *scratch, *measured, *still, *piece_sum;
     int *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
@@ -76,9 +77,11 @@ struct Laying {
     double *partials;
 };
 
-// A solver text: once for each number of rows and kind of arms.
+// A solver text: once for each number of rows, kind of arms and frame of an impulse.
 struct TextVerbs {
-    int rows, block_numbers, inertia_numbers;
+    int rows;
+    bool local;
+    int block_numbers, inertia_numbers;
     size_t run_bytes;
     // Lays bodies and blocks out; lists follow from them.
     void (*lay)(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream);
@@ -90,7 +93,7 @@ struct TextVerbs {
     // Impulses as vectors of the world.
     void (*impulses)(const TextArrays &arrays, const Counts *counts, SandVec3 *out, cudaStream_t stream);
 };
-extern const TextVerbs text_1f, text_1r, text_3f, text_3r;
+extern const TextVerbs text_1f, text_1r, text_3f, text_3r, text_lf, text_lr;
 
 struct SandMachine {
     char about[160];
@@ -160,7 +163,7 @@ struct SandMachine {
     Array<int> a, b, second, list, hub_flag, hub_before, piece_count, piece_before, hub, hub_piece, piece_hub, colour_first,
         colour_list, colour_won;
     Array<unsigned long long> colours;
-    Array<float> block, impulse, spoke, spoke_b, vectors, text_mass, text_inertia, batch_step;
+    Array<float> bound, lift, block, impulse, spoke, spoke_b, vectors, text_mass, text_inertia, batch_step;
     Array<float> free_motion, text_body, text_scratch, text_measured, still, piece_sum;
     Array<double> partials;
     Array<uint8_t> run;

@@ -1,6 +1,6 @@
 // The solver texts on the GPU: how a problem is laid out, and the solve itself in a persistent cooperative kernel. Compiled
-// once for each number of rows and kind of arms: the build defines SAND_ROWS, SAND_RADIAL and SAND_TEXT_NAME, the name of
-// the table of verbs at the end.
+// once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL, SAND_LOCAL
+// and SAND_TEXT_NAME, the name of the table of verbs at the end.
 #define SAND_REAL float
 #include "machine.h"
 
@@ -13,6 +13,8 @@
 #include "sim/layout.inl"
 
 #include "sim/metrics.inl"
+
+#include "sim/projected.inl"
 
 #include "sim/solve.inl"
 
@@ -111,9 +113,15 @@ static void lay_batch(const Laying &from, const TextArrays &to, cudaStream_t str
 // --- solving ----------------------------------------------------------------------------------------------
 
 // The operator as the host knows it; sizes are on the device.
-static Op op_of(const TextArrays &t, double step, double recovery) {
+static Op op_of(const TextArrays &t, const SandSolveDef &def, double step, double recovery) {
     Op op;
     memset(&op, 0, sizeof op);
+#if SAND_LOCAL
+    op.bound = t.bound, op.lift = t.lift;
+    op_ask(&op, &def, sand_solver_can(def.solver, SAND_CONE));
+#else
+    (void)def;
+#endif
     op.step = step, op.recovery = recovery;
     op.a = t.a, op.b = t.b, op.block = t.block, op.impulse = t.impulse;
 #if SAND_RADIAL
@@ -156,8 +164,12 @@ static __global__ void tell_run(const Run *run, Counts *counts) {
 }
 
 typedef void SolveKernel(Run *, const Op, const Counts *, double *, int);
+template <int METHOD, bool ON_CUDA> struct Kernel { static constexpr SolveKernel *value = solve_kernel<METHOD>; };
+template <int METHOD> struct Kernel<METHOD, false> { static constexpr SolveKernel *value = nullptr; };
+
 static SolveKernel *const kernels[] = {
-#define SAND_ROW(id, ...) solve_kernel<METHOD_##id>,
+#define SAND_ROW(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, on_cuda>::value,
+#define SAND_ROW_OF_PARTS(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, SAND_PARTS && on_cuda>::value,
 #include "sim/solver_table.inl"
 };
 
@@ -165,7 +177,8 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
                          bool metrics, bool curve, int piece, cudaStream_t stream) {
     Run run;
     memset(&run, 0, sizeof run);
-    for (int v = 0; v < sand_solver_table[def.solver].vectors; v++) run.solve.vector[v] = t.vectors + SAND_ROWS * t.room * v;
+    for (int v = 0; v < SAND_MAX_VECTORS && t.vectors + SAND_ROWS * t.room * v < t.reference; v++)
+        run.solve.vector[v] = t.vectors + SAND_ROWS * t.room * v;
     run.reference = t.reference;
     run_ask(&run, &def, metrics, curve ? t.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
@@ -179,7 +192,7 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
     if (error != cudaSuccess) return error;
     int blocks = processors * (fit < 1 ? 1 : fit > SAND_CUDA_BLOCKS ? SAND_CUDA_BLOCKS : fit);
     Run *on_device = (Run *)t.run;
-    Op op = op_of(t, step, recovery);
+    Op op = op_of(t, def, step, recovery);
     double *partials = t.partials;
     for (int done = 0; done < def.iterations || done == 0; done += piece) {
         void *arguments[] = {&on_device, &op, &counts, &partials, &piece};
@@ -192,8 +205,9 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
 
 // --- reading ----------------------------------------------------------------------------------------------
 
-static __global__ void read_impulses(const Run *run, const __grid_constant__ Op op, const Counts *counts, SandVec3 *out) {
+static __global__ void read_impulses(const Run *run, const Counts *counts, SandVec3 *out) {
     if (counts->again) return;
+    const Op &op = run->solve.op;
     const real *best = run->solve.vector[run->solve.best];
     EACH(i, counts->contacts) {
         Vec g = block_impulse(&op, at_of(i), row_load(best, at_of(i)));
@@ -202,8 +216,8 @@ static __global__ void read_impulses(const Run *run, const __grid_constant__ Op 
 }
 
 static void impulses(const TextArrays &t, const Counts *counts, SandVec3 *out, cudaStream_t stream) {
-    read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, op_of(t, 1, 0), counts, out);
+    read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, counts, out);
 }
 
-extern const TextVerbs SAND_TEXT_NAME = {SAND_ROWS, BLOCK_NUMBERS, SAND_INERTIA, sizeof(Run),
-                                         lay,       lay_batch,     solve,        impulses};
+extern const TextVerbs SAND_TEXT_NAME = {SAND_ROWS, SAND_LOCAL, BLOCK_NUMBERS, SAND_INERTIA, sizeof(Run),
+                                         lay,       lay_batch,  solve,         impulses};

@@ -60,7 +60,7 @@ typedef struct SandBackend {
     bool (*read_memory)(SandMachine *machine, SandMemory *memory, SandError *error);
     // The contacts of the last detection; ranks, poses and velocities with them.
     bool (*read_contacts)(SandMachine *machine, SandDetection *detection, SandError *error);
-    bool (*read_start)(SandMachine *machine, SandVec3 *start, SandError *error); // one for each contact
+    bool (*read_start)(SandMachine *machine, SandVec3 *start, SandError *error);        // one for each contact
     bool (*read_curve)(SandMachine *machine, SandSolution *solution, SandError *error); // residuals of the last solve
     // Impulses, curve and the figures of the last solve.
     bool (*read_solution)(SandMachine *machine, SandSolution *solution, SandError *error);
