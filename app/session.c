@@ -89,10 +89,7 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         }
         solve->friction = (SandFriction)friction;
     }
-    const SandSolver *solver = &sand_solver_table[solve->solver];
-    if (!(solver->friction & 1u << solve->friction))
-        return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name,
-                         sand_friction_table[solve->friction].name);
+    if (!sand_solve_check(solve, error)) return false;
 
     if (values[OPTION_ITERATIONS].given) {
         solve->iterations = (int)values[OPTION_ITERATIONS].integer;

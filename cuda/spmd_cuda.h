@@ -9,12 +9,12 @@
 typedef SAND_REAL real;
 
 #define SAND_INLINE static __device__ __forceinline__
-#define SAND_TEXT static __device__
+#define SAND_TEXT static __device__ __forceinline__ // so that the operator stays in registers and constants
 
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
 
-enum { SAND_CUDA_THREADS = 512 }; // of a block
+enum { SAND_CUDA_THREADS = 512, SAND_CUDA_BLOCKS = 2 }; // of a block, and blocks of a multiprocessor at most
 
 // One thread of the grid.
 typedef struct Worker {

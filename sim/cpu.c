@@ -5,15 +5,19 @@
 
 #include <stdlib.h>
 
+// Texts: one row; three rows in the world's frame, which is the quickest and does the circular cone alone; three rows in
+// the frame of each contact, for every other model.
+enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
+
 struct SandCpu {
     SandTeam *team;
     SandPrecision precision;
-    SandText *text[2][2]; // one row, three rows; full, radial: made when first needed
+    SandText *text[KINDS][2]; // full, radial: made when first needed
 };
 
-static const SandTextVerbs *const verbs[2][2][2] = {
-    {{&sand_text_f1f, &sand_text_f1r}, {&sand_text_f3f, &sand_text_f3r}},
-    {{&sand_text_d1f, &sand_text_d1r}, {&sand_text_d3f, &sand_text_d3r}},
+static const SandTextVerbs *const verbs[2][KINDS][2] = {
+    {{&sand_text_f1f, &sand_text_f1r}, {&sand_text_f3f, &sand_text_f3r}, {&sand_text_flf, &sand_text_flr}},
+    {{&sand_text_d1f, &sand_text_d1r}, {&sand_text_d3f, &sand_text_d3r}, {&sand_text_dlf, &sand_text_dlr}},
 };
 
 SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error) {
@@ -27,8 +31,8 @@ SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error)
 
 void sand_cpu_free(SandCpu *cpu) {
     if (!cpu) return;
-    for (int rows = 0; rows < 2; rows++)
-        for (int radial = 0; radial < 2; radial++) verbs[cpu->precision][rows][radial]->destroy(cpu->text[rows][radial]);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int radial = 0; radial < 2; radial++) verbs[cpu->precision][kind][radial]->destroy(cpu->text[kind][radial]);
     sand_team_free(cpu->team);
     free(cpu);
 }
@@ -36,22 +40,19 @@ void sand_cpu_free(SandCpu *cpu) {
 SandTeam *sand_cpu_team(SandCpu *cpu) { return cpu->team; }
 
 // A problem without friction takes one row a contact, by the model or because every mu is zero.
-static bool frictional(const SandProblem *problem, const SandSolveDef *def) {
-    if (def->friction == SAND_FRICTIONLESS) return false;
+static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
+    if (def->friction == SAND_FRICTIONLESS) return KIND_NORMAL;
     for (int i = 0; i < problem->contact_count; i++)
-        if (problem->contacts[i].mu > 0) return true;
-    return false;
+        if (problem->contacts[i].mu > 0) return def->friction == SAND_CONE ? KIND_WORLD : KIND_LOCAL;
+    return KIND_NORMAL;
 }
 
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **found,
                    SandText **text, SandError *error) {
-    const SandSolver *solver = &sand_solver_table[def->solver];
-    if (!(solver->friction & 1u << def->friction))
-        return sand_fail(error, "solver %s cannot do the friction model %s", solver->name,
-                         sand_friction_table[def->friction].name);
-    int rows = frictional(problem, def), radial = problem->radial;
-    const SandTextVerbs *v = verbs[cpu->precision][rows][radial];
-    SandText **kept = &cpu->text[rows][radial];
+    if (!sand_solve_check(def, error)) return false;
+    int kind = kind_of(problem, def), radial = problem->radial;
+    const SandTextVerbs *v = verbs[cpu->precision][kind][radial];
+    SandText **kept = &cpu->text[kind][radial];
     if (!*kept) *kept = v->create(error);
     if (!*kept || !v->load(*kept, cpu->team, problem, def, error)) return false;
     *found = v;

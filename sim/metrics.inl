@@ -11,6 +11,20 @@ SAND_INLINE real block_residual(const Op *op, At at, Row x, Row g) {
 
 SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) / op->tau; }
 
+// The same by which a result is measured: under Coulomb's law the natural map with De Saxce's term, on the cone of the
+// section. There g_n is raised by what friction could dissipate, and the term of the last renewal is taken out.
+SAND_INLINE real block_measured(const Op *op, At at, Row x, Row g) {
+#if SAND_LOCAL
+    if (op->law) {
+        real tau = (real)op->tau, mu = block_number(op, at, BLOCK_MU);
+        g.x += mu * section_support(op, g) - op->lift[at_block(at)];
+        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu, block_number(op, at, BLOCK_FLAT)));
+        return row_dot(e, e);
+    }
+#endif
+    return block_residual(op, at, x, g);
+}
+
 typedef struct Measure {
     double residual, objective, complementarity;
 } Measure;
@@ -25,7 +39,7 @@ SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
         Row xi = row_load(x, at);
         Row g = block_pull(op, op->measured, at), r = block_pull(op, op->free, at);
         real xg = row_dot(xi, g);
-        SAND_ADD(sum, at, 0, block_residual(op, at, xi, g));
+        SAND_ADD(sum, at, 0, block_measured(op, at, xi, g));
         SAND_ADD(sum, at, 1, (real)0.5 * (xg + row_dot(xi, r)));
         SAND_TOP(sum, at, 2, real_abs(xg));
     }
@@ -67,11 +81,14 @@ SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p
     return sum.total[0];
 }
 
+// Impulses do nothing when x'Nx is at most this much of x'Px. Gauss-seidel walks along such a direction only nearly, in
+// double as in float.
+#define RECESSION 1e-6
+
 // A problem is infeasible when impulses grow while what they do stands still. A step d to x shows it when d'Nd is
 // nothing beside d'Pd although d is not small beside x. Twice in a row is proof.
 SAND_TEXT bool recession(Worker *w, const Op *op, const real *x, bool diagonal, double dNd, double dPd, int *seen) {
-    const double nothing = 1e-6; // gauss-seidel walks along such a d only nearly, in double as in float
-    bool suspect = dPd > 0 && dNd <= nothing * dPd && dPd > 1e-2 * weighed_square(w, op, x, weight_make(op, diagonal));
+    bool suspect = dPd > 0 && dNd <= RECESSION * dPd && dPd > 1e-2 * weighed_square(w, op, x, weight_make(op, diagonal));
     *seen = suspect ? *seen + 1 : 0;
     return *seen >= 2;
 }
