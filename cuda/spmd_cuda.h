@@ -9,7 +9,11 @@
 typedef SAND_REAL real;
 
 #define SAND_INLINE static __device__ __forceinline__
+#if SAND_LOCAL
+#define SAND_TEXT static __device__ __noinline__ // many methods with much text: one copy for all
+#else
 #define SAND_TEXT static __device__ __forceinline__ // so that the operator stays in registers and constants
+#endif
 
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
