@@ -14,9 +14,6 @@
 enum { QUEUE = 256, MESSAGES = 64, KEYFRAME_DISTANCE = 10 };
 static const double FLIP_SECONDS = 4, HAND_RATE = 12, HEAVY_DENSITY = 8000;
 
-// Two indices change hands through `ready`: the frame the engine finished last, and whether the window has seen it.
-enum { FRAMES = 3, FRESH = 4 };
-
 struct Engine {
     pthread_t thread;
     bool started;
@@ -42,10 +39,10 @@ struct Engine {
     double factor;                 // real-time factor, lately
     double factor_wall, factor_time;
     PictureColor color;
+    bool chains;
 
-    Frame frames[FRAMES];
-    int writing, reading;
-    atomic_int ready;
+    Frame frames[RING_SLOTS]; // each goes with a slot of the ring, which holds its instances
+    Ring *ring;
 
     // Under the lock.
     pthread_mutex_t lock;
@@ -117,7 +114,7 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ro
 
 // Fills the frame that is being written and hands it over for the one the window has not taken.
 static bool publish(Engine *e, SandError *error) {
-    Frame *f = &e->frames[e->writing];
+    Frame *f = &e->frames[ring_writing(e->ring)];
     const SandWorld *world = sand_simulation_world(e->sim);
     f->step = world->step_index, f->time = world->time, f->step_seconds = world->step;
     f->real_time_factor = e->factor;
@@ -136,17 +133,22 @@ static bool publish(Engine *e, SandError *error) {
         if (!picture_init(&f->picture, world, e->scene.view_lower, e->scene.view_upper, error)) return false;
         f->scene_version = e->shown.version;
     }
+    f->picture.store = ring_store(e->ring);
+    f->picture.chains = e->chains;
     if (!picture_take(&f->picture, world, e->sim, world->time, e->color, error)) return false;
-    int taken = atomic_exchange(&e->ready, e->writing | FRESH);
-    e->writing = taken & ~FRESH;
+    ring_publish(e->ring);
     return true;
 }
 
 Frame *engine_frame(Engine *e) {
-    if (!(atomic_load(&e->ready) & FRESH)) return NULL;
-    e->reading = atomic_exchange(&e->ready, e->reading) & ~FRESH;
-    return &e->frames[e->reading];
+    if (!ring_take(e->ring)) return NULL;
+    Frame *f = &e->frames[ring_reading(e->ring)];
+    SandError error;
+    if (!ring_fetch(e->ring, &f->picture.buffer, &error)) tell(e, error.text);
+    return f;
 }
+
+void engine_drawn(Engine *e) { ring_drawn(e->ring); }
 
 // --- scenes -----------------------------------------------------------------------------------------------
 
@@ -312,6 +314,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         restart_clock(e);
         return true;
     case ACT_COLOR: e->color = (PictureColor)act->number; return true;
+    case ACT_CHAINS: e->chains = act->number != 0; return true;
     case ACT_CURVE:
         e->curve = act->number != 0;
         sand_simulation_want_curve(e->sim, e->curve);
@@ -398,13 +401,14 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     e->def = *def;
     e->playing = def->playing;
     e->speed = 1;
-    e->writing = 0, e->reading = 1;
-    atomic_store(&e->ready, 2);
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->wake, NULL);
     history_init(&e->history, KEYFRAME_DISTANCE, def->history_bytes);
-    bool ready = false;
-    if (def->opened) {
+    e->ring = def->ring ? def->ring : ring_create(NULL, NULL, NULL, error);
+    bool ready = e->ring != NULL;
+    if (!ready) {
+        return engine_free(e), NULL;
+    } else if (def->opened) {
         e->scene = *def->opened;
         *def->opened = (SandScene){0};
         ready = start_scene(e, &e->scene, error);
@@ -431,11 +435,12 @@ void engine_free(Engine *e) {
     sand_solution_free(&e->shadow_solution);
     history_free(&e->history);
     acts_free(&e->log);
-    for (int i = 0; i < FRAMES; i++) {
+    for (int i = 0; i < RING_SLOTS; i++) {
         picture_free(&e->frames[i].picture);
         sand_free(e->frames[i].curve);
         sand_free(e->frames[i].shadow);
     }
+    ring_free(e->ring);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->wake);
     free(e);

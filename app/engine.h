@@ -3,6 +3,7 @@
 #pragma once
 #include "acts.h"
 #include "picture.h"
+#include "ring.h"
 #include "sim/scene.h"
 
 // What belongs to one picture. The window owns it until it asks for the next.
@@ -34,18 +35,21 @@ typedef struct EngineDef {
     bool own_solve; // simulation.solve was chosen; else the scene's is used
     bool playing;
     size_t history_bytes;
+    Ring *ring; // where frames go through, taken over; NULL: plain memory, for an engine whose frames are not drawn
 } EngineDef;
 EngineDef engine_default(void);
 
 // NULL with a sentence; what was opened is freed either way.
 Engine *engine_create(const EngineDef *def, SandError *error);
-void engine_free(Engine *engine); // waits for the step that runs
+void engine_free(Engine *engine); // waits for the step that runs; on the thread that takes frames
 
 // Leaves a request; false when too many are waiting.
 bool engine_ask(Engine *engine, const Act *act);
 
 // The newest frame if there is one newer than the last, else NULL. It is the caller's until the next call that gives one.
+// Only one thread may take frames: the one that draws.
 Frame *engine_frame(Engine *engine);
+void engine_drawn(Engine *engine); // everything that draws the frame was given to the driver
 
 // The scene that runs: name, about, knobs. A copy, made when it changed; `version` goes up then.
 typedef struct EngineScene {

@@ -50,7 +50,9 @@ typedef struct OptionRow {
 
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
 static const char *const precision_names[] = {"float", "double", NULL};
-static const char *const color_names[] = {"body", "speed", "contacts", "force", NULL}; // in the order of PictureColor
+static const char *const color_names[] = {"body",  "speed",    "contacts",
+                                          "force", "residual", NULL}; // in the order of PictureColor
+static const char *const map_names[] = {"viridis", "cividis", NULL};  // of ColorMap
 static const char *const panel_names[] = {"on", "off", NULL};
 static const char *const quality_names[] = {"low", "medium", "high", NULL}; // of RendererQuality
 
@@ -94,6 +96,9 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_CAMERA] = {"camera", KIND_TEXT, RUN | RECORD, "NAME", "default", 0, 0,
                        "default, front, side, back, top, low, high, plan, elevation, corner, or x,y,z,tx,ty,tz", NULL},
     [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
+    [OPTION_COLORMAP] = {"colormap", KIND_CHOICE, RUN | RECORD, NULL, "viridis", 0, 0, "the colours of numbers", map_names},
+    [OPTION_CHAINS] = {"chains", KIND_FLAG, RUN | RECORD, NULL, NULL, 0, 0,
+                       "draw the force chains: every contact as wide as its normal force is strong", NULL},
     [OPTION_QUALITY] = {"quality", KIND_CHOICE, RUN | RECORD, NULL, "high", 0, 0, "of shadows and ambient light",
                         quality_names},
     [OPTION_OVERLAY] = {"overlay", KIND_TEXT, RUN | RECORD, "LIST", NULL, 0, 0,

@@ -222,6 +222,10 @@ static void draw_picture(Panel *panel, const PanelView *view) {
         panel->color = (PictureColor)color;
         panel_ask(panel, (Act){.kind = ACT_COLOR, .number = color});
     }
+    int map = (int)panel->map;
+    if (control_choice(CONTROL_COLORMAP, NULL, &map, colormap_names, MAP_COUNT, NULL)) panel->map = (ColorMap)map;
+    control_row("");
+    if (control_check(CONTROL_CHAINS, &panel->chains)) panel_ask(panel, (Act){.kind = ACT_CHAINS, .number = panel->chains});
     if (control_choice(CONTROL_QUALITY, NULL, &quality, renderer_quality_names, QUALITY_COUNT, NULL))
         view->look->quality = (RendererQuality)quality;
     if (samples < 0 || samples > 3) samples = 0;

@@ -33,6 +33,8 @@ typedef struct Shoot {
     Camera camera;
     RendererDef look;
     PictureColor color;
+    ColorMap map;
+    bool chains;
     int width, height;
     double fps;
     int64_t frames;
@@ -67,6 +69,8 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
     shoot->fps = values[OPTION_FPS].real;
     shoot->color = (PictureColor)values[OPTION_COLOR].integer;
+    shoot->map = (ColorMap)values[OPTION_COLORMAP].integer;
+    shoot->chains = values[OPTION_CHAINS].given;
     shoot->look = renderer_default();
     shoot->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
     shoot->look.samples = side;
@@ -113,6 +117,7 @@ static bool lay_over(Shoot *shoot, double time) {
 
 static bool draw(Shoot *shoot, double time, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    shoot->picture.map = shoot->map, shoot->picture.chains = shoot->chains;
     return picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
            renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height,
                          error) &&

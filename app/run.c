@@ -62,6 +62,8 @@ static Outcome show(const Options *options, SandError *error) {
         if (!values[OPTION_THREADS].given && def.engine.simulation.threads > 1) def.engine.simulation.threads--;
         def.camera = values[OPTION_CAMERA].given ? values[OPTION_CAMERA].text : NULL;
         def.color = (PictureColor)values[OPTION_COLOR].integer;
+        def.map = (ColorMap)values[OPTION_COLORMAP].integer;
+        def.chains = values[OPTION_CHAINS].given;
         if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
         if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
         def.hidden = values[OPTION_PANEL].integer != 0;

@@ -319,6 +319,7 @@ static void take_frame(Window *w, double elapsed) {
     if (w->shown < newest - step) w->shown = newest - step;
     picture->time = w->shown;
     picture->back = newest - w->shown;
+    picture->map = w->panel->map;
 }
 
 // What is known of the body that the mouse pressed on last.
@@ -367,6 +368,7 @@ static bool draw(Window *w, SandError *error) {
         if (!renderer_draw(w->renderer, &w->frame->picture, &w->camera, &w->look, w->width / w->coarse,
                            w->height / w->coarse, error))
             return false;
+        engine_drawn(w->engine);
         renderer_show(w->renderer, w->width, w->height);
         interface_begin(w->interface, w->width, w->height, context_scale(w->context), elapsed);
         panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
@@ -401,6 +403,8 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     Panel *p = w->panel;
     p->color = def->color;
     ask(w, (Act){.kind = ACT_COLOR, .number = def->color});
+    p->map = def->map, p->chains = def->chains;
+    ask(w, (Act){.kind = ACT_CHAINS, .number = def->chains});
     p->overlay = def->overlay;
     p->hidden = def->hidden || settings->hidden;
     set_speed(w, def->speed);
@@ -433,7 +437,9 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->renderer = renderer_create(error);
     w->interface = w->renderer ? interface_create(w->glfw, error) : NULL;
     w->panel = w->interface ? panel_create(w->interface, error) : NULL;
-    w->engine = w->panel ? engine_create(&def->engine, error) : NULL;
+    EngineDef engine = def->engine;
+    engine.ring = w->panel ? ring_create_gl(error) : NULL;
+    w->engine = engine.ring ? engine_create(&engine, error) : NULL;
     if (!w->engine) return false;
     w->panel->keys = key_texts;
     w->panel->user = w;

@@ -7,6 +7,8 @@ typedef struct WindowDef {
     EngineDef engine;
     const char *camera; // a preset or numbers; NULL: see the whole scene
     PictureColor color;
+    ColorMap map;
+    bool chains;
     int quality; // RendererQuality, -1: as fits the machine
     OverlayDef overlay;
     double speed;               // simulated seconds for each second

@@ -68,6 +68,7 @@ add_library(sand_picture STATIC
     app/context.c
     app/shader.c
     app/camera.c
+    app/colormap.c
     app/picture.c
     app/surface.c
     app/renderer.c
@@ -78,6 +79,8 @@ add_library(sand_picture STATIC
     app/recorder.c
     app/acts.c
     app/history.c
+    app/ring.c
+    app/ring_gl.c
     app/engine.c
     app/hands.c
     app/settings.c

@@ -32,6 +32,7 @@ vec3 lit(vec3 color, uint look, vec3 position, vec3 normal, float open) {
     float facing = dot(normal, frame.sun.xyz);
     float sun = facing > 0.0 ? facing * sun_light(position, normal) : 0.0;
     float up = 0.5 + 0.5 * normal.z;
+    if (frame.mode.x != 0 && look != LOOK_FLOOR && look != LOOK_EARTH) color = 0.35 * mix(color, vec3(dot(color, vec3(0.3333))), 0.4);
     if (look == LOOK_DATA) return color * (0.50 + 0.50 * min(1.0, 1.35 * sun + 0.35 * up)) * mix(0.72, 1.0, open);
 
     vec3 sky = mix(GROUND_LIGHT, SKY_LIGHT, up);

@@ -21,8 +21,10 @@ struct SandSimulation {
     bool built; // the problem is that of the coming step
     SandProfile profile;
     SandCounters counters;
-    double *depths; // scratch for the percentile
-    size_t depth_room;
+    SandSolveDef solved; // with what the last step was
+    double *depths;      // scratch for the percentile
+    double *residuals;   // of each contact, where they were asked for
+    size_t depth_room, residual_room;
     SandReport *report;
     void *report_user;
 };
@@ -55,6 +57,7 @@ void sand_simulation_free(SandSimulation *sim) {
     sand_problem_free(&sim->problem);
     sand_solution_free(&sim->solution);
     sand_free(sim->depths);
+    sand_free(sim->residuals);
     free(sim);
 }
 
@@ -257,6 +260,7 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
 
     // solve
     if (!sand_cpu_solve(sim->cpu, &sim->problem, &sim->solve, &sim->solution, error)) return false;
+    sim->solved = sim->solve;
     double t2 = sand_seconds();
     c->bodies = sim->detection.body_count;
     c->contacts = sim->detection.contact_count;
@@ -298,6 +302,7 @@ bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint,
 
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
     sim->built = false;
+    sim->problem.contact_count = 0; // contacts and impulses are those of another state
     return sand_checkpoint_restore(checkpoint, &sim->world, &sim->memory, error);
 }
 
@@ -315,6 +320,13 @@ const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve) { sim->solve = *solve; }
 
 void sand_simulation_want_curve(SandSimulation *sim, bool want) { sim->solution.want_curve = want; }
+
+const double *sand_simulation_residuals(SandSimulation *sim, SandError *error) {
+    const SandProblem *p = &sim->problem;
+    bool known = SAND_GROW(sim->residuals, sim->residual_room, p->contact_count + 1, "residuals", error) &&
+                 sand_cpu_residuals(sim->cpu, p, &sim->solved, sim->solution.impulse, sim->residuals, error);
+    return known ? sim->residuals : NULL;
+}
 
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

@@ -116,7 +116,7 @@ static Picture one_ball(SandVec3 center, double radius) {
     ball = (PictureInstance){
         {(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
     Picture p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
-    p.balls = (PictureList){&ball, 1, 1};
+    p.balls = (PictureList){&ball, 1};
     return p;
 }
 
@@ -418,6 +418,67 @@ static void test_data_colors_bypass_the_tone_map(void **state) {
     free(pixels);
 }
 
+// The upper end of either map, on a ball in the sun.
+static void test_both_colour_maps_are_drawn(void **state) {
+    (void)state;
+    static const unsigned char ends[MAP_COUNT][3] = {{0xfd, 0xe7, 0x25}, {0xfe, 0xe8, 0x38}};
+    for (int map = 0; map < MAP_COUNT; map++) {
+        unsigned char colors[COLORMAP_SIZE][4];
+        SandError error = {""};
+        if (!colormap_read((ColorMap)map, colors, &error)) fail_msg("%s", error.text);
+        assert_memory_equal(colors[COLORMAP_SIZE - 1], ends[map], 3);
+        Picture p = one_ball(v3_make(0, 6, 0), 1);
+        p.color = PICTURE_SPEED, p.map = (ColorMap)map;
+        p.balls.items[0].value = 0; // the lower ends differ most
+        Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
+        RendererDef def = renderer_default();
+        draw(&p, &camera, &def, WIDE, HIGH);
+        unsigned char *pixels = read_back(WIDE, HIGH), *middle = pixels + 4 * (HIGH / 2 * WIDE + WIDE / 2);
+        for (int c = 0; c < 3; c++) NEAR(middle[c], colors[0][c], 3);
+        free(pixels);
+    }
+}
+
+// In a standing column each contact carries what is above it: links from middle to middle, wider towards the foot.
+static void test_force_chains(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandSimulation *sim = lab_scene("stack", 0, 1, SAND_DOUBLE);
+    lab_run(sim, 40);
+    const SandWorld *w = sand_simulation_world(sim);
+    Picture p;
+    assert_true(picture_init(&p, w, v3_make(-2, -2, 0), v3_make(2, 2, 10), &error));
+    p.chains = true;
+    assert_true(picture_take(&p, w, sim, w->time, PICTURE_BODY, &error));
+    assert_int_equal(p.links.count, 10);
+    double weight = 2500 * 4.18879020478639 * 0.125 * GRAVITY;
+    for (int i = 0; i < 10; i++) {
+        const PictureLink *l = &p.links.items[i];
+        double lower = fmin(l->from[2], l->to[2]) + p.origin.z, above = 10 - ceil(lower - 0.01);
+        NEAR(l->value * p.chain_range, above * weight, 0.02 * weight);
+        assert_true(l->half_width > 0);
+    }
+    Camera camera;
+    camera_frame(&camera, "elevation", p.lower, p.upper, (double)WIDE / HIGH);
+    RendererDef def = renderer_default();
+    draw(&p, &camera, &def, WIDE, HIGH);
+    unsigned char *with = read_back(WIDE, HIGH);
+    p.links.count = 0;
+    draw(&p, &camera, &def, WIDE, HIGH);
+    unsigned char *without = read_back(WIDE, HIGH);
+    // Bright along the axis of the column, which is the middle of the picture, and nowhere a ball's width away.
+    int brighter = 0;
+    for (int y = 0; y < HIGH; y++) {
+        const unsigned char *a = with + 4 * (y * WIDE + WIDE / 2), *b = without + 4 * (y * WIDE + WIDE / 2);
+        brighter += a[0] > b[0] + 40;
+        assert_memory_equal(a - 4 * 40, b - 4 * 40, 4);
+    }
+    if (brighter < HIGH / 2) fail_msg("the chain is seen on %d of %d rows", brighter, HIGH);
+    free(with), free(without);
+    picture_free(&p);
+    sand_simulation_free(sim);
+}
+
 static void renew(void) {
     for (int k = 0; k < GOLDENS; k++) {
         char path[600];
@@ -539,6 +600,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_ball_around_and_behind_the_eye),
         cmocka_unit_test(test_free_fall_at_frame_times),
         cmocka_unit_test(test_data_colors_bypass_the_tone_map),
+        cmocka_unit_test(test_both_colour_maps_are_drawn),
+        cmocka_unit_test(test_force_chains),
         cmocka_unit_test(test_golden_pictures),
         cmocka_unit_test(test_faults_are_noticed),
     };
