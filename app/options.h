@@ -44,6 +44,7 @@ typedef enum OptionId {
     OPTION_SPEED,
     OPTION_PAUSED,
     OPTION_PANEL,
+    OPTION_UI_SCALE,
     OPTION_NONDETERMINISTIC,
     OPTION_JSON,
     OPTION_MARKDOWN,
@@ -58,7 +59,8 @@ typedef struct OptionValue {
     bool given;       // by the caller, not the default
     const char *text; // as written; NULL where there is neither a value nor a default
     double real;
-    int64_t integer; // integers, flags and the index of a choice
+    int64_t integer;   // integers, flags and the index of a choice
+    int width, height; // of a size
 } OptionValue;
 
 typedef struct Options {

@@ -48,7 +48,8 @@ typedef struct PictureVertex {
 } PictureVertex;
 
 typedef struct PictureSurface {
-    uint32_t first, count; // indices
+    uint32_t first, count;               // indices
+    uint32_t coarse_first, coarse_count; // of fewer triangles for the same, where there are any
     PictureLook look;
     int boundary;                   // of the world
     bool in_world;                  // its vertices are in the world's frame (seen from the origin), not in the boundary's

@@ -42,27 +42,11 @@ typedef struct Shoot {
     RecorderDef def;
 } Shoot;
 
-// `1920x1080`.
-static bool read_size(const char *text, int *width, int *height, SandError *error) {
-    char *end;
-    long w = strtol(text, &end, 10), h = 0;
-    bool read = end != text && *end == 'x';
-    if (read) {
-        const char *second = end + 1;
-        h = strtol(second, &end, 10);
-        read = end != second && *end == '\0';
-    }
-    if (!read || w < 16 || h < 16 || w > 16384 || h > 16384)
-        return sand_fail(error, "--size %.60s: expected WIDTHxHEIGHT, from 16x16 to 16384x16384", text);
-    *width = (int)w, *height = (int)h;
-    return true;
-}
-
 // What the call asks for, as far as it can be known before the scene is open.
 static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
     const OptionValue *values = options->values;
-    if (!read_size(values[OPTION_SIZE].text, &shoot->width, &shoot->height, error)) return false;
+    shoot->width = values[OPTION_SIZE].width, shoot->height = values[OPTION_SIZE].height;
     int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
     if (side * side != values[OPTION_SAMPLES].integer)
         return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);

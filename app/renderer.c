@@ -14,7 +14,7 @@ const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", 
 
 typedef struct Level {
     int shadow_size, shadow_taps;
-    bool fine; // smooth silhouettes, reflections, dithering
+    bool fine; // smooth silhouettes, and all passes in linear light
     int ambient_samples, ambient_side,
         ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
 } Level;
@@ -33,7 +33,7 @@ typedef struct Frame {
 // clang-format off
 typedef enum ProgramId {
     BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, SURFACE_SHADOW,
-    GLASS, FLOOR, AMBIENT, LIGHT, LIGHT_PLAIN, CHAIN, TONE, TONE_PLAIN, PROGRAM_COUNT
+    GLASS, FLOOR, AMBIENT, LIGHT, CHAIN, TONE, SKY_DIRECT, LIGHT_DIRECT, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
 } ProgramId;
 
 // Vertex shader, fragment shader, and the words that are defined for them.
@@ -54,10 +54,12 @@ static const char *const program_files[PROGRAM_COUNT][3] = {
     [FLOOR]          = {"screen", "floor"},
     [AMBIENT]        = {"screen", "ambient"},
     [LIGHT]          = {"screen", "light"},
-    [LIGHT_PLAIN]    = {"screen", "light", "PLAIN"}, // for low quality
     [CHAIN]          = {"chain", "chain"},
     [TONE]           = {"screen", "tone"},
-    [TONE_PLAIN]     = {"screen", "tone", "PLAIN"},
+    [SKY_DIRECT]     = {"screen", "sky", "DIRECT"}, // straight to the screen, for low quality
+    [LIGHT_DIRECT]   = {"screen", "light", "DIRECT"},
+    [GLASS_DIRECT]   = {"surface", "glass", "DIRECT"},
+    [CHAIN_DIRECT]   = {"chain", "chain", "DIRECT"},
 };
 // clang-format on
 
@@ -80,6 +82,8 @@ struct Renderer {
     GLuint ball_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
     uint64_t stamp;   // of the instances on the GPU and in the shadow map: a paused picture keeps both
     unsigned version; // of the picture's surfaces on the GPU
+    Frame frame;      // that was drawn last
+    ColorMap map;
     Targets targets;
 };
 
@@ -300,23 +304,24 @@ static int32_t softness(const Frame *f, const Picture *p) {
     return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
 }
 
-static void set_frame(Renderer *r, const Picture *p, const Camera *camera, const RendererDef *def, const Level *level) {
+// Everything the shaders know of a frame. It has no gaps, so that two can be compared byte by byte.
+static Frame make_frame(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
+    const Level *level = &levels[def->quality];
     Frame f;
-    double aspect = (double)r->targets.width / r->targets.height;
+    double aspect = (double)width / height;
     double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
     double size = 0.5 * v3_length(v3_sub(p->upper, p->lower));
     camera_matrices(camera, aspect, f.view, f.projection);
     aim_light(&f, p, level->shadow_size);
     set4(f.eye, camera->eye.x, camera->eye.y, camera->eye.z, camera->orthographic ? 0 : 1);
     set4(f.lens, half * aspect, half, camera->near, camera->far);
-    set4(f.size, r->targets.width, r->targets.height, 1.0 / r->targets.width, 1.0 / r->targets.height);
+    set4(f.size, width, height, 1.0 / width, 1.0 / height);
     set4(f.moment, p->back, fmin(3.5 * p->grain, 0.2 * size), p->floor, size);
     int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
     int32_t mode[4] = {p->chains, def->transparent, softness(&f, p), level->fine};
     memcpy(f.quality, quality, sizeof quality);
     memcpy(f.mode, mode, sizeof mode);
-    glNamedBufferSubData(r->frame_buffer, 0, sizeof f, &f);
-    glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
+    return f;
 }
 
 // --- drawing ------------------------------------------------------------------------------------------------
@@ -344,7 +349,7 @@ static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) 
 }
 
 static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program) {
-    bool glass = program == GLASS;
+    bool glass = program == GLASS || program == GLASS_DIRECT;
     glUseProgram(r->programs[program]);
     glUniform1i(UNIFORM_SHADOW, program == SURFACE_SHADOW);
     glBindVertexArray(r->surface_array);
@@ -354,7 +359,9 @@ static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
         if (glass) glUniform1i(UNIFORM_MARKS, s->marks);
-        glDrawElements(GL_TRIANGLES, (GLsizei)s->count, GL_UNSIGNED_INT, (void *)(s->first * sizeof(uint32_t)));
+        bool coarse = program == GLASS_DIRECT && s->coarse_count;
+        glDrawElements(GL_TRIANGLES, (GLsizei)(coarse ? s->coarse_count : s->count), GL_UNSIGNED_INT,
+                       (void *)((coarse ? s->coarse_first : s->first) * sizeof(uint32_t)));
     }
 }
 
@@ -416,15 +423,19 @@ static void pass_ambient(Renderer *r, const Level *level) {
     draw_screen(r, AMBIENT);
 }
 
-static void pass_light(Renderer *r, const Level *level) {
-    glDisable(GL_DEPTH_TEST);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
+static void bind_lighting(const Renderer *r) {
     glViewport(0, 0, r->targets.width, r->targets.height);
     glDepthMask(GL_FALSE); // depth is read here
     glBindTextureUnit(2, r->targets.ambient);
     glBindTextureUnit(4, r->targets.shadow);
     glBindTextureUnit(5, r->targets.color);
-    draw_screen(r, level->fine ? LIGHT : LIGHT_PLAIN);
+}
+
+static void pass_light(Renderer *r) {
+    glDisable(GL_DEPTH_TEST);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
+    bind_lighting(r);
+    draw_screen(r, LIGHT);
 }
 
 // The edges of balls, over the lit picture, by the share of a pixel that they cover.
@@ -452,30 +463,52 @@ static void pass_glass(Renderer *r, const Picture *p) {
 }
 
 // Force chains, over everything: they run through the inside of the sand. Bodies step back behind them.
-static void pass_chains(Renderer *r, const Picture *p) {
-    if (!p->chains) return;
+static void pass_chains(Renderer *r, const Picture *p, GLuint framebuffer, ProgramId program) {
+    if (!p->links.count) return;
     glDisable(GL_DEPTH_TEST);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    glUseProgram(r->programs[CHAIN]);
+    glUseProgram(r->programs[program]);
     glBindVertexArray(r->link_array);
-    if (p->links.count) glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, p->links.count);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, p->links.count);
     glDisable(GL_BLEND);
 }
 
-static void pass_tone(Renderer *r, const RendererDef *def, const Level *level) {
-    ProgramId program = level->fine ? TONE : TONE_PLAIN;
+static void pass_tone(Renderer *r, const RendererDef *def) {
     glDisable(GL_DEPTH_TEST);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.out_pass);
     glViewport(0, 0, r->targets.out_width, r->targets.out_height);
     glBindTextureUnit(0, r->targets.light);
     glBindTextureUnit(1, r->targets.kind);
     glBindTextureUnit(2, r->targets.glass);
-    glUseProgram(r->programs[program]);
+    glUseProgram(r->programs[TONE]);
     glUniform1i(UNIFORM_SAMPLES, def->samples);
     glUniform1i(UNIFORM_TWICE, def->double_encode);
-    draw_screen(r, program);
+    draw_screen(r, TONE);
+}
+
+// Light, sky, chains and glass at once to the screen: half the work for a processor that draws. Depth, which nothing writes
+// any more, tells the sky (0) from everything else.
+static void pass_direct(Renderer *r, const Picture *p) {
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.direct_pass);
+    bind_lighting(r);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_LESS);
+    draw_screen(r, LIGHT_DIRECT);
+    glDepthFunc(GL_EQUAL);
+    draw_screen(r, SKY_DIRECT);
+    pass_chains(r, p, r->targets.direct_pass, CHAIN_DIRECT);
+
+    glBindTextureUnit(0, 0);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_GREATER);
+    glDisable(GL_DEPTH_CLAMP);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_SRC1_COLOR);
+    draw_surfaces(r, p, GLASS_DIRECT);
+    glDisable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ZERO); // Mesa refuses two targets while two sources are set, even where nothing is blended
 }
 
 bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
@@ -487,19 +520,35 @@ bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, co
     if (r->targets.shadow != shadow) r->stamp = 0;
     bool paused = picture->stamp && picture->stamp == r->stamp && !def->no_shadow;
     if (!paused) upload(r, picture);
-    set_frame(r, picture, camera, def, level);
+    r->frame = make_frame(picture, camera, def, r->targets.width, r->targets.height);
+    r->map = picture->map;
+    glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
+    glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
     begin();
     if (!paused) pass_shadow(r, picture, def);
     r->stamp = def->no_shadow ? 0 : picture->stamp;
     pass_first(r, picture, def);
     pass_ambient(r, level);
-    pass_light(r, level);
-    if (level->fine) pass_rims(r, picture);
-    pass_glass(r, picture);
-    pass_chains(r, picture);
-    pass_tone(r, def, level);
+    if (level->fine || def->samples > 1) {
+        pass_light(r);
+        if (level->fine) pass_rims(r, picture);
+        pass_glass(r, picture);
+        pass_chains(r, picture, r->targets.light_pass, CHAIN);
+        pass_tone(r, def);
+    } else {
+        pass_direct(r, picture);
+    }
     glDepthMask(GL_TRUE);
     return true;
+}
+
+bool renderer_has(const Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
+                  int height) {
+    if (!picture->stamp || picture->stamp != r->stamp || picture->map != r->map || r->targets.out_width != width ||
+        r->targets.width != width * def->samples)
+        return false;
+    Frame wanted = make_frame(picture, camera, def, width * def->samples, height * def->samples);
+    return memcmp(&wanted, &r->frame, sizeof wanted) == 0;
 }
 
 void renderer_show(const Renderer *r, int width, int height) {

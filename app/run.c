@@ -65,6 +65,8 @@ static Outcome show(const Options *options, SandError *error) {
         def.map = (ColorMap)values[OPTION_COLORMAP].integer;
         def.chains = values[OPTION_CHAINS].given;
         if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
+        if (values[OPTION_SIZE].given) def.width = values[OPTION_SIZE].width, def.height = values[OPTION_SIZE].height;
+        def.ui_scale = values[OPTION_UI_SCALE].real;
         if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
         def.hidden = values[OPTION_PANEL].integer != 0;
         if (session.has_gravity) def.gravity = &session.gravity;
@@ -97,7 +99,7 @@ static Outcome film(const Options *options, SandError *error) {
     values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
     if (!values[OPTION_SECONDS].given) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
     values[OPTION_FPS] = (OptionValue){.text = "30", .real = 30};
-    values[OPTION_SIZE].text = "960x540";
+    if (!values[OPTION_SIZE].given) values[OPTION_SIZE].width = 960, values[OPTION_SIZE].height = 540;
     values[OPTION_SAMPLES] = (OptionValue){.text = "1", .integer = 1};
     values[OPTION_QUALITY] = (OptionValue){.text = "medium", .integer = QUALITY_MEDIUM};
     fprintf(stderr, "there is no display: filming %g s of %s off-screen\n", values[OPTION_SECONDS].real, path);

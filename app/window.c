@@ -43,6 +43,7 @@ typedef struct Window {
     RendererDef look;
     Hands hands;
     int width, height;               // of the framebuffer
+    double ui_scale;                 // that was asked for, 0: none
     int first_quality, kept_quality; // at the start, and as it was remembered
     int coarse;         // pixels of the window along a side of one that is drawn: 1, or more where drawing is slow
     double pace;        // s, a frame takes lately
@@ -365,12 +366,15 @@ static bool draw(Window *w, SandError *error) {
     if (w->frame && w->recording.recorder) film_frame(w);
     if (w->frame && w->width > 0 && w->height > 0) {
         if (w->drawn == 0) frame_scene(w);
-        if (!renderer_draw(w->renderer, &w->frame->picture, &w->camera, &w->look, w->width / w->coarse,
-                           w->height / w->coarse, error))
+        int width = w->width / w->coarse, height = w->height / w->coarse;
+        const Picture *picture = &w->frame->picture;
+        if (!renderer_has(w->renderer, picture, &w->camera, &w->look, width, height) &&
+            !renderer_draw(w->renderer, picture, &w->camera, &w->look, width, height, error))
             return false;
         engine_drawn(w->engine);
         renderer_show(w->renderer, w->width, w->height);
-        interface_begin(w->interface, w->width, w->height, context_scale(w->context), elapsed);
+        double scale = w->ui_scale > 0 ? w->ui_scale : context_scale(w->context);
+        interface_begin(w->interface, w->width, w->height, scale, elapsed);
         panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
         interface_end(w->interface, 0);
         if (w->reframe) frame_scene(w);
@@ -425,6 +429,8 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     ContextDef context = context_default();
     context.window = true;
     context.title = "Sandglass";
+    if (def->width) context.width = def->width, context.height = def->height;
+    w->ui_scale = def->ui_scale;
     w->look = renderer_default();
     w->coarse = 1, w->pace = 0.05;
     hands_init(&w->hands);

@@ -9,7 +9,9 @@ typedef struct WindowDef {
     PictureColor color;
     ColorMap map;
     bool chains;
-    int quality; // RendererQuality, -1: as fits the machine
+    int width, height; // of the window in screen units, 0: as it comes
+    double ui_scale;   // pixels for each unit of text and widgets, 0: as the display says
+    int quality;       // RendererQuality, -1: as fits the machine
     OverlayDef overlay;
     double speed;               // simulated seconds for each second
     bool hidden;                // the panel
