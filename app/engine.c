@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { QUEUE = 256, MESSAGES = 64, KEYFRAME_DISTANCE = 10 };
@@ -247,6 +248,7 @@ static bool take_step(Engine *e, SandError *error) {
     uint64_t step = sand_simulation_world(e->sim)->step_index;
     while (e->replayed < e->log.count && e->log.items[e->replayed].step <= step)
         if (!apply_motion(e, &e->log.items[e->replayed++].act, error)) return false;
+    if (e->def.before_step) e->def.before_step();
     if (!sand_simulation_step(e->sim, error)) return false;
     step = sand_simulation_world(e->sim)->step_index;
     if (step > e->newest_step) e->newest_step = step;
@@ -354,9 +356,17 @@ static void complain(Engine *e, const SandError *error) {
     e->playing = false, e->steps_due = 0;
 }
 
+// The window goes first: where cores are few it takes what it needs, and the simulation has the rest. The threads of its
+// team are made by this one and are like it.
+static void step_back(void) {
+    enum { NICE = 10 };
+    setpriority(PRIO_PROCESS, 0, NICE); // of this thread alone, on Linux; where it is refused the two share evenly
+}
+
 static void *engine_main(void *argument) {
     Engine *e = argument;
     SandError error;
+    step_back();
     if (!publish(e, &error)) complain(e, &error);
     while (!e->quit) {
         // Requests are taken here, between two steps.

@@ -35,6 +35,7 @@ typedef struct EngineDef {
     bool own_solve; // simulation.solve was chosen; else the scene's is used
     bool playing;
     size_t history_bytes;
+    void (*before_step)(void); // for tests: what makes a step slow; NULL: nothing
     Ring *ring; // where frames go through, taken over; NULL: plain memory, for an engine whose frames are not drawn
 } EngineDef;
 EngineDef engine_default(void);

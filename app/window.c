@@ -4,6 +4,7 @@
 
 #include "context.h"
 #include "hands.h"
+#include "pace.h"
 #include "panel.h"
 #include "png.h"
 #include "recorder.h"
@@ -45,19 +46,15 @@ typedef struct Window {
     int width, height;               // of the framebuffer
     double ui_scale;                 // that was asked for, 0: none
     int first_quality, kept_quality; // at the start, and as it was remembered
-    int coarse;         // pixels of the window along a side of one that is drawn: 1, or more where drawing is slow
-    double pace;        // s, a frame takes lately
-    double shown;       // s, the instant on the screen
-    unsigned framed;    // version of the scene that the camera was set for
-    bool reframe;       // show the whole scene once the panel has its place
-    const char *preset; // the camera that was asked for, until it is set; NULL: none
-    double last;        // s, wall clock of the last frame
-    double scroll;      // turns of the wheel since the last frame
+    Pace pace;
+    double shown;                                             // s, the instant on the screen
+    unsigned framed;                                          // version of the scene that the camera was set for
+    bool reframe;                                             // show the whole scene once the panel has its place
+    const char *preset;                                       // the camera that was asked for, until it is set; NULL: none
+    double scroll;                                            // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
     bool buttons[3];
     Recording recording;
-    double stall; // s, longest time between two frames
-    int64_t drawn;
 } Window;
 
 // --- pictures and films -----------------------------------------------------------------------------------
@@ -339,38 +336,22 @@ static void describe_picked(Window *w) {
     b->body = -1;
 }
 
-// Draws fewer pixels while frames take long and something moves, and all of them again when there is time.
-static void choose_coarse(Window *w, double elapsed) {
-    w->pace += 0.2 * (elapsed - w->pace);
-    bool moves = playing(w) || w->hands.mode != HANDS_IDLE;
-    if (!moves) w->coarse = 1;
-    if (!moves || w->drawn % 8) return;
-    if (w->pace > 0.08 && w->coarse < 2)
-        w->coarse++;
-    else if (w->pace < 0.02 && w->coarse > 1)
-        w->coarse--;
-}
-
 static bool draw(Window *w, SandError *error) {
-    double now = sand_seconds(), elapsed = now - w->last;
-    w->last = now;
-    choose_coarse(w, elapsed);
-    if (w->drawn > 10 && elapsed > w->stall) w->stall = elapsed;
-    context_poll(w->context);
+    double elapsed = pace_begin(&w->pace, playing(w) || w->hands.mode != HANDS_IDLE);
     context_size(w->context, &w->width, &w->height);
     take_frame(w, elapsed);
     if (w->frame) describe_picked(w);
     show_messages(w);
     take_keys(w);
     take_mouse(w);
+    bool anew = false; // the scene had to be drawn
     if (w->frame && w->recording.recorder) film_frame(w);
     if (w->frame && w->width > 0 && w->height > 0) {
-        if (w->drawn == 0) frame_scene(w);
-        int width = w->width / w->coarse, height = w->height / w->coarse;
+        if (w->pace.frames == 0) frame_scene(w);
+        int width = w->width / w->pace.coarse, height = w->height / w->pace.coarse;
         const Picture *picture = &w->frame->picture;
-        if (!renderer_has(w->renderer, picture, &w->camera, &w->look, width, height) &&
-            !renderer_draw(w->renderer, picture, &w->camera, &w->look, width, height, error))
-            return false;
+        anew = !renderer_has(w->renderer, picture, &w->camera, &w->look, width, height);
+        if (anew && !renderer_draw(w->renderer, picture, &w->camera, &w->look, width, height, error)) return false;
         engine_drawn(w->engine);
         renderer_show(w->renderer, w->width, w->height);
         double scale = w->ui_scale > 0 ? w->ui_scale : context_scale(w->context);
@@ -382,7 +363,7 @@ static bool draw(Window *w, SandError *error) {
         if (w->preset) set_camera(w);
     }
     context_swap(w->context);
-    w->drawn++;
+    context_poll(w->context, pace_rest(&w->pace, anew && playing(w)));
     return true;
 }
 
@@ -418,7 +399,7 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
         ask(w, (Act){.kind = ACT_SHADOW, .number = 1, .solve = *def->shadow});
     }
     // Software draws slowly: begin with the lightest picture there.
-    bool software = strstr(context_renderer(w->context), "llvmpipe") != NULL;
+    bool software = context_is_software(w->context);
     int quality = def->quality >= 0 ? def->quality : settings->quality;
     w->look.quality = quality >= 0 ? (RendererQuality)quality : software ? QUALITY_LOW : QUALITY_HIGH;
     w->first_quality = (int)w->look.quality;
@@ -432,7 +413,6 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     if (def->width) context.width = def->width, context.height = def->height;
     w->ui_scale = def->ui_scale;
     w->look = renderer_default();
-    w->coarse = 1, w->pace = 0.05;
     hands_init(&w->hands);
     w->context = context_create(&context, error);
     if (!w->context) return false;
@@ -463,6 +443,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     }
     w->panel->first_start = settings.first_start;
     w->preset = def->camera;
+    if (def->notice && *def->notice) panel_say(w->panel, def->notice);
     apply(w, def, &settings);
     return true;
 }
@@ -480,13 +461,15 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     if (!w) return sand_fail(error, "out of memory for the window");
     bool ok = open_window(w, def, error);
     double next = 0, begin = sand_seconds();
-    w->last = begin;
+    if (ok) pace_start(&w->pace, context_is_software(w->context));
     while (ok && !context_closing(w->context) && !session_interrupted()) {
+        if (def->seconds > 0 && w->pace.steady > 0 && sand_seconds() - w->pace.steady > def->seconds) break;
         ok = draw(w, error);
         show_title(w, &next);
     }
     if (w->context) {
-        *report = (WindowReport){w->drawn, sand_seconds() - begin, w->stall, context_error_count(w->context)};
+        *report = (WindowReport){w->pace.frames, sand_seconds() - begin, pace_rate(&w->pace), w->pace.stall,
+                                 context_error_count(w->context)};
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;

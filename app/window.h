@@ -15,6 +15,8 @@ typedef struct WindowDef {
     OverlayDef overlay;
     double speed;               // simulated seconds for each second
     bool hidden;                // the panel
+    const char *notice;         // a sentence to begin with; NULL or empty: none
+    double seconds;             // of the clock, from the first frames on, until it closes by itself; 0: when it is closed
     const SandVec3 *gravity;    // NULL: the scene's
     const SandSolveDef *shadow; // a second solver; NULL: none
 } WindowDef;
@@ -23,7 +25,8 @@ WindowDef window_default(void);
 typedef struct WindowReport {
     int64_t frames;
     double seconds;
-    double stall; // s, longest time between two frames
+    double rate;  // frames a second, after the first few
+    double stall; // s, longest time from one frame to the next, after the first few
     int errors;   // that the graphics driver reported
 } WindowReport;
 

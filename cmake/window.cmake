@@ -83,6 +83,8 @@ add_library(sand_picture STATIC
     app/ring_gl.c
     app/engine.c
     app/hands.c
+    app/measure.c
+    app/pace.c
     app/settings.c
     ${CMAKE_BINARY_DIR}/embedded.c
 )

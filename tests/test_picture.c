@@ -20,6 +20,7 @@
 #include "../app/context.h"
 #include "../app/png.h"
 #include "../app/renderer.h"
+#include "../sim/memory.h"
 
 static Context *context;
 static Renderer *renderer;
@@ -261,12 +262,17 @@ typedef struct Golden {
     const char *camera;
 } Golden;
 
+// Every scene of the scenes folder; a test compares the two.
 static const Golden goldens[] = {
     {"hourglass", 600, 1.2, PICTURE_BODY, "default"}, {"rubble", 150, 1.5, PICTURE_BODY, "default"},
     {"drum", 500, 1.5, PICTURE_SPEED, "default"},     {"heavy", 0, 1.2, PICTURE_BODY, "low"},
-    {"cylinder", 500, 1, PICTURE_BODY, "corner"},
+    {"cylinder", 500, 1, PICTURE_BODY, "corner"},     {"ball-drop", 1000, 0.4, PICTURE_BODY, "default"},
+    {"heap", 400, 1.5, PICTURE_BODY, "high"},         {"incline", 0, 1.5, PICTURE_BODY, "default"},
+    {"pebble-bed", 300, 2, PICTURE_BODY, "default"},  {"peer-s1", 300, 1, PICTURE_SPEED, "default"},
+    {"peer-s2", 500, 0.2, PICTURE_SPEED, "default"},  {"stack", 0, 0.3, PICTURE_BODY, "default"},
+    {"two-spheres", 0, 0.4, PICTURE_BODY, "front"},   {"wedge", 0, 0.3, PICTURE_BODY, "side"},
 };
-enum { GOLDENS = sizeof goldens / sizeof *goldens, GOLDEN_WIDE = 480, GOLDEN_HIGH = 270 };
+enum { GOLDENS = sizeof goldens / sizeof *goldens, GOLDEN_WIDE = 320, GOLDEN_HIGH = 180 };
 
 // A stored state: time, then position, rotation, velocity and spin of each body, as floats.
 enum { STORED = 13 };
@@ -356,6 +362,20 @@ static unsigned char *load_golden(const Golden *g) {
     assert_int_equal(w, GOLDEN_WIDE);
     assert_int_equal(h, GOLDEN_HIGH);
     return pixels;
+}
+
+static void test_every_scene_has_a_golden_picture(void **state) {
+    (void)state;
+    SandSceneEntry *scenes;
+    int count;
+    SandError error = {""};
+    if (!sand_scenes_list(&scenes, &count, &error)) fail_msg("%s", error.text);
+    for (int i = 0; i < count; i++) {
+        int k = 0;
+        while (k < GOLDENS && strcmp(goldens[k].scene, scenes[i].name) != 0) k++;
+        if (k == GOLDENS) fail_msg("the scene %s has no golden picture: give it a row in test_picture.c", scenes[i].name);
+    }
+    sand_free(scenes);
 }
 
 static void test_golden_pictures(void **state) {
@@ -547,7 +567,7 @@ static void measure(int bodies) {
 static void test_window_shows_the_picture(void **state) {
     (void)state;
     int width, height;
-    context_poll(context);
+    context_poll(context, 0);
     context_size(context, &width, &height);
     assert_true(width > 0 && height > 0 && context_scale(context) > 0 && context_window(context));
     Picture p = one_ball(v3_make(0, 6, 0), 1);
@@ -602,6 +622,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_data_colors_bypass_the_tone_map),
         cmocka_unit_test(test_both_colour_maps_are_drawn),
         cmocka_unit_test(test_force_chains),
+        cmocka_unit_test(test_every_scene_has_a_golden_picture),
         cmocka_unit_test(test_golden_pictures),
         cmocka_unit_test(test_faults_are_noticed),
     };

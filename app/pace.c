@@ -1,0 +1,43 @@
+#include "pace.h"
+
+#include <math.h>
+
+#include "sim/team.h"
+
+enum { FIRST_FRAMES = 10, CHOOSE_EVERY = 4, MOST_COARSE = 3 };
+static const double INTERVAL = 1.0 / 30; // s, between frames that a processor draws
+static const double SHARE = 0.4;         // of the time, left to the simulation
+static const double SLOW = 0.06, QUICK = 0.015;
+
+void pace_start(Pace *pace, bool software) {
+    *pace = (Pace){.software = software, .coarse = software ? 2 : 1, .drawing = INTERVAL, .begun = sand_seconds()};
+}
+
+double pace_begin(Pace *pace, bool moves) {
+    double now = sand_seconds(), elapsed = now - pace->begun;
+    pace->begun = now;
+    if (pace->frames == FIRST_FRAMES) pace->steady = now;
+    if (pace->frames > FIRST_FRAMES) pace->stall = fmax(pace->stall, elapsed);
+    // All pixels again as soon as nothing moves.
+    if (!moves || !pace->software)
+        pace->coarse = 1;
+    else if (pace->frames % CHOOSE_EVERY == 0 && pace->drawing > SLOW && pace->coarse < MOST_COARSE)
+        pace->coarse++;
+    else if (pace->frames % CHOOSE_EVERY == 0 && pace->drawing < QUICK && pace->coarse > 1)
+        pace->coarse--;
+    return elapsed;
+}
+
+double pace_rest(Pace *pace, bool shares) {
+    double took = sand_seconds() - pace->begun;
+    pace->drawing += 0.2 * (took - pace->drawing);
+    pace->frames++;
+    if (!pace->software) return 0;
+    double interval = shares ? fmax(INTERVAL, took / (1 - SHARE)) : INTERVAL;
+    return fmax(0, fmin(interval, 0.15) - took);
+}
+
+double pace_rate(const Pace *pace) {
+    double seconds = pace->begun - pace->steady;
+    return pace->frames > FIRST_FRAMES + 1 && seconds > 0 ? (double)(pace->frames - 1 - FIRST_FRAMES) / seconds : 0;
+}

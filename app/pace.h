@@ -1,0 +1,21 @@
+// How often the window draws, and how many of its pixels. Where a processor draws, every frame takes time from the
+// simulation: no more frames than the eye needs, a pause after each while the simulation runs, and a coarser picture where
+// that is still too slow. A GPU waits for the screen instead, and none of this applies.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Pace {
+    bool software;  // a processor draws
+    int coarse;     // pixels of the window along a side of one that is drawn
+    double drawing; // s, a frame takes lately
+    double begun;   // s, wall clock at the beginning of the last frame
+    int64_t frames; // drawn so far
+    double steady;  // s, wall clock when the first frames were drawn: they include the driver's own preparations
+    double stall;   // s, longest time from one frame to the next since then
+} Pace;
+
+void pace_start(Pace *pace, bool software);
+double pace_begin(Pace *pace, bool moves); // a frame begins; seconds since the last did
+double pace_rest(Pace *pace, bool shares); // it is drawn: seconds to wait before the next; `shares`: with a simulation
+double pace_rate(const Pace *pace);        // frames a second, since they are steady
