@@ -66,7 +66,31 @@ static void note_place(ControlId id) {
     ImVec2 low, high;
     igGetItemRectMin(&low);
     igGetItemRectMax(&high);
-    watched[id] = (ControlPlace){true, 0.5 * (low.x + high.x), 0.5 * (low.y + high.y)};
+    ControlPlace *place = &watched[id];
+    place->drawn = true;
+    place->x = 0.5 * (low.x + high.x), place->y = 0.5 * (low.y + high.y);
+    place->pressed += igIsItemActive();
+    place->open = false;
+}
+
+bool control_entry(ControlId id, const char *label, bool selected, bool enabled) {
+    static bool after; // the entry before was the selected one
+    igBeginDisabled(!enabled);
+    bool picked = igSelectable_Bool(label, selected, 0, (ImVec2){0, 0}) && !selected;
+    igEndDisabled();
+    if (watched) {
+        ImVec2 low, high;
+        ControlPlace *place = &watched[id];
+        igGetItemRectMin(&low);
+        igGetItemRectMax(&high);
+        if (enabled && !selected && igIsItemVisible() && (after || !place->open)) {
+            place->entry_x = 0.5 * (low.x + high.x), place->entry_y = 0.5 * (low.y + high.y);
+            place->open = true;
+        }
+        place->picked += picked;
+    }
+    after = selected;
+    return picked;
 }
 
 void control_tip(ControlId id, const char *more) {
@@ -137,14 +161,16 @@ bool control_begin_choice(ControlId id, const char *label, const char *now, cons
     snprintf(id_text, sizeof id_text, "##%s", label);
     bool open = igBeginCombo(id_text, now, 0);
     if (!open) control_tip(id, more);
+    if (open && watched) watched[id].open = false; // until its entries are drawn
     return open;
 }
 
 bool control_choice(ControlId id, const char *label, int *value, const char *const *names, int count, const char *more) {
     bool changed = false;
-    if (!control_begin_choice(id, label, names[*value], more)) return false;
+    int now = *value;
+    if (!control_begin_choice(id, label, names[now], more)) return false;
     for (int i = 0; i < count; i++)
-        if (igSelectable_Bool(names[i], i == *value, 0, (ImVec2){0, 0}) && i != *value) *value = i, changed = true;
+        if (control_entry(id, names[i], i == now, true)) *value = i, changed = true;
     igEndCombo();
     return changed;
 }

@@ -178,10 +178,11 @@ static bool start_scene(Engine *e, SandScene *scene, SandError *error) {
     return history_note(&e->history, sim, error);
 }
 
+// Opens a scene with so many bodies, 0: as it says, and starts it. On failure the old one goes on.
 static bool open_scene(Engine *e, const char *name, int bodies, SandError *error) {
     SandScene scene;
     SandSceneOptions options = e->def.options;
-    if (bodies) options.bodies = bodies;
+    options.bodies = bodies;
     if (!sand_scene_open(&scene, name, &options, error)) return false;
     if (!start_scene(e, &scene, error)) {
         sand_scene_free(&scene);
@@ -191,6 +192,21 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
     e->scene = scene;
     show_scene(e, true);
     return true;
+}
+
+// Another scene, of the size that was asked for at the start where it has more bodies than that and can be so small.
+static bool change_scene(Engine *e, const char *name, int bodies, SandError *error) {
+    int most = e->def.options.bodies;
+    if (bodies == 0 && most > 0) {
+        SandScene scene;
+        SandSceneOptions options = e->def.options;
+        options.bodies = 0;
+        if (!sand_scene_open(&scene, name, &options, error)) return false;
+        bool smaller = scene.bodies > most;
+        sand_scene_free(&scene);
+        if (smaller && open_scene(e, name, most, error)) return true;
+    }
+    return open_scene(e, name, bodies, error);
 }
 
 // --- acts -------------------------------------------------------------------------------------------------
@@ -302,7 +318,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         if (!start_scene(e, &e->scene, error)) return false;
         show_scene(e, true);
         return true;
-    case ACT_SCENE: return open_scene(e, act->text, (int)act->number, error);
+    case ACT_SCENE: return change_scene(e, act->text, (int)act->number, error);
     case ACT_KNOB: {
         int knob = sand_scene_knob(&e->scene, act->text);
         if (knob < 0) return sand_fail(error, "the scene has no knob '%s'", act->text);
@@ -424,7 +440,7 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
         ready = start_scene(e, &e->scene, error);
         if (ready) show_scene(e, true);
     } else {
-        ready = open_scene(e, def->scene, 0, error);
+        ready = open_scene(e, def->scene, def->options.bodies, error);
     }
     if (!ready) return engine_free(e), NULL;
     e->started = pthread_create(&e->thread, NULL, engine_main, e) == 0;

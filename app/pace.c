@@ -17,7 +17,8 @@ double pace_begin(Pace *pace, bool moves) {
     double now = sand_seconds(), elapsed = now - pace->begun;
     pace->begun = now;
     if (pace->frames == FIRST_FRAMES) pace->steady = now;
-    if (pace->frames > FIRST_FRAMES) pace->stall = fmax(pace->stall, elapsed);
+    if (pace->frames > FIRST_FRAMES && !pace->excused) pace->stall = fmax(pace->stall, elapsed);
+    pace->excused = false;
     // All pixels again as soon as nothing moves.
     if (!moves || !pace->software)
         pace->coarse = 1;
@@ -36,6 +37,8 @@ double pace_rest(Pace *pace, bool shares) {
     double interval = shares ? fmax(INTERVAL, took / (1 - SHARE)) : INTERVAL;
     return fmax(0, fmin(interval, 0.15) - took);
 }
+
+void pace_excuse(Pace *pace) { pace->excused = true; }
 
 double pace_rate(const Pace *pace) {
     double seconds = pace->begun - pace->steady;

@@ -12,10 +12,12 @@ typedef struct Pace {
     double begun;   // s, wall clock at the beginning of the last frame
     int64_t frames; // drawn so far
     double steady;  // s, wall clock when the first frames were drawn: they include the driver's own preparations
-    double stall;   // s, longest time from one frame to the next since then
+    bool excused;
+    double stall; // s, longest time from one frame to the next since then
 } Pace;
 
 void pace_start(Pace *pace, bool software);
 double pace_begin(Pace *pace, bool moves); // a frame begins; seconds since the last did
 double pace_rest(Pace *pace, bool shares); // it is drawn: seconds to wait before the next; `shares`: with a simulation
+void pace_excuse(Pace *pace);              // this frame does other work, at the person's wish: a film
 double pace_rate(const Pace *pace);        // frames a second, since they are steady

@@ -172,13 +172,11 @@ static void close_window(Window *w) { context_close(w->context); }
 static void frame_scene(Window *w) {
     if (!w->frame) return;
     const Panel *p = w->panel;
-    double wide = p->free_right - p->free_left, high = p->free_bottom - p->free_top;
-    double x = 0.5 * (p->free_left + p->free_right), y = 0.5 * (p->free_top + p->free_bottom);
-    if (!(wide > 0.2 * w->width && high > 0.2 * w->height))
-        wide = w->width, high = w->height, x = 0.5 * wide, y = 0.5 * high;
-    camera_frame(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, wide / high);
-    camera_zoom(&w->camera, high / w->height);
-    camera_pan(&w->camera, (0.5 * w->width - x) / w->height, (y - 0.5 * w->height) / w->height);
+    CameraRoom room = {p->free_left, p->free_top, p->free_right, p->free_bottom};
+    bool enough = room.right - room.left > 0.2 * w->width && room.bottom - room.top > 0.2 * w->height;
+    if (!enough) room = (CameraRoom){0, 0, w->width, w->height};
+    camera_frame_within(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, w->width,
+                        w->height, &room);
 }
 
 // The camera that the call asked for.
@@ -345,7 +343,7 @@ static bool draw(Window *w, SandError *error) {
     take_keys(w);
     take_mouse(w);
     bool anew = false; // the scene had to be drawn
-    if (w->frame && w->recording.recorder) film_frame(w);
+    if (w->frame && w->recording.recorder) film_frame(w), pace_excuse(&w->pace);
     if (w->frame && w->width > 0 && w->height > 0) {
         if (w->pace.frames == 0) frame_scene(w);
         int width = w->width / w->pace.coarse, height = w->height / w->pace.coarse;
@@ -392,6 +390,7 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     ask(w, (Act){.kind = ACT_CHAINS, .number = def->chains});
     p->overlay = def->overlay;
     p->hidden = def->hidden || settings->hidden;
+    p->unfold = def->unfold;
     set_speed(w, def->speed);
     if (def->gravity) ask(w, (Act){.kind = ACT_GRAVITY, .vector = *def->gravity});
     if (def->shadow) {

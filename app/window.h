@@ -15,6 +15,7 @@ typedef struct WindowDef {
     OverlayDef overlay;
     double speed;               // simulated seconds for each second
     bool hidden;                // the panel
+    bool unfold;                // every section of the panel is open, for tests
     const char *notice;         // a sentence to begin with; NULL or empty: none
     double seconds;             // of the clock, from the first frames on, until it closes by itself; 0: when it is closed
     const SandVec3 *gravity;    // NULL: the scene's

@@ -499,6 +499,45 @@ static void test_force_chains(void **state) {
     sand_simulation_free(sim);
 }
 
+// Whatever the shape of the picture, and whatever part of it a panel leaves, all of the glass is seen, and fills it.
+static void test_the_whole_glass_is_framed(void **state) {
+    (void)state;
+    static const int sizes[][2] = {{360, 640}, {500, 500}, {640, 360}, {840, 360}}; // 9:16, 1:1, 16:9, 21:9
+    SandError error = {""};
+    SandScene scene;
+    SandSceneOptions options = {.bodies = 300};
+    if (!sand_scene_load(&scene, "hourglass", &options, &error)) fail_msg("%s", error.text);
+    Picture p;
+    if (!picture_init(&p, &scene.world, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
+    for (int k = 0; k < 8; k++) {
+        double width = sizes[k / 2][0], height = sizes[k / 2][1];
+        CameraRoom room = {0, 0, width, height};
+        if (k % 2) room = (CameraRoom){0.3 * width, 0.1 * height, 0.9 * width, 0.85 * height};
+        Camera camera;
+        assert_true(camera_frame_within(&camera, "default", p.lower, p.upper, width, height, &room));
+        // Every vertex of the glass, not only the corners of a box.
+        double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
+        for (int s = 0; s < p.surface_count; s++) {
+            const PictureSurface *surface = &p.surfaces[s];
+            if (surface->look != LOOK_GLASS) continue;
+            SandPose pose = sand_boundary_pose(&scene.world.boundaries[surface->boundary], 0);
+            for (uint32_t i = surface->first; i < surface->first + surface->count; i++) {
+                const float *v = p.vertices[p.indices[i]].position;
+                SandVec3 at = v3_sub(pose_apply(pose, v3_make(v[0], v[1], v[2])), p.origin);
+                double x, y;
+                camera_project(&camera, at, &x, &y);
+                x = 0.5 * width + x * height, y = 0.5 * height - y * height;
+                low_x = fmin(low_x, x), high_x = fmax(high_x, x), low_y = fmin(low_y, y), high_y = fmax(high_y, y);
+            }
+        }
+        assert_true(low_x >= room.left && high_x <= room.right && low_y >= room.top && high_y <= room.bottom);
+        double fills = fmax((high_x - low_x) / (room.right - room.left), (high_y - low_y) / (room.bottom - room.top));
+        if (fills < 0.7) fail_msg("the glass fills %.2f of the room it has", fills);
+    }
+    picture_free(&p);
+    sand_scene_free(&scene);
+}
+
 static void renew(void) {
     for (int k = 0; k < GOLDENS; k++) {
         char path[600];
@@ -623,6 +662,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_both_colour_maps_are_drawn),
         cmocka_unit_test(test_force_chains),
         cmocka_unit_test(test_every_scene_has_a_golden_picture),
+        cmocka_unit_test(test_the_whole_glass_is_framed),
         cmocka_unit_test(test_golden_pictures),
         cmocka_unit_test(test_faults_are_noticed),
     };
