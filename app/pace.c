@@ -5,9 +5,10 @@
 #include "sim/team.h"
 
 enum { FIRST_FRAMES = 10, CHOOSE_EVERY = 4, MOST_COARSE = 3 };
-static const double INTERVAL = 1.0 / 30; // s, between frames that a processor draws
-static const double SHARE = 0.4;         // of the time, left to the simulation
-static const double SLOW = 0.06, QUICK = 0.015;
+static const double INTERVAL = 1.0 / 30;        // s, between frames that a processor draws
+static const double SHARE = 0.4;                // of the time, left to the simulation
+static const double SLOW = 0.06, QUICK = 0.015; // s, for a frame
+static const double STILL = 0.3;                // s, without any motion
 
 void pace_start(Pace *pace, bool software) {
     *pace = (Pace){.software = software, .coarse = software ? 2 : 1, .drawing = INTERVAL, .begun = sand_seconds()};
@@ -20,11 +21,13 @@ double pace_begin(Pace *pace, bool moves) {
     if (pace->frames > FIRST_FRAMES && !pace->excused) pace->stall = fmax(pace->stall, elapsed);
     pace->excused = false;
     // All pixels again as soon as nothing moves.
-    if (!moves || !pace->software)
+    bool choose = moves && pace->frames % CHOOSE_EVERY == 0;
+    pace->still = moves ? 0 : pace->still + elapsed;
+    if (!pace->software || pace->still > STILL)
         pace->coarse = 1;
-    else if (pace->frames % CHOOSE_EVERY == 0 && pace->drawing > SLOW && pace->coarse < MOST_COARSE)
+    else if (choose && pace->drawing > SLOW && pace->coarse < MOST_COARSE)
         pace->coarse++;
-    else if (pace->frames % CHOOSE_EVERY == 0 && pace->drawing < QUICK && pace->coarse > 1)
+    else if (choose && pace->drawing < QUICK && pace->coarse > 1)
         pace->coarse--;
     return elapsed;
 }

@@ -8,6 +8,7 @@
 typedef struct Pace {
     bool software;  // a processor draws
     int coarse;     // pixels of the window along a side of one that is drawn
+    double still;   // s, since something moved
     double drawing; // s, a frame takes lately
     double begun;   // s, wall clock at the beginning of the last frame
     int64_t frames; // drawn so far

@@ -48,6 +48,7 @@ typedef struct Window {
     int first_quality, kept_quality; // at the start, and as it was remembered
     Pace pace;
     double shown;                                             // s, the instant on the screen
+    bool moved;                                               // since the frame before
     unsigned framed;                                          // version of the scene that the camera was set for
     bool reframe;                                             // show the whole scene once the panel has its place
     const char *preset;                                       // the camera that was asked for, until it is set; NULL: none
@@ -313,6 +314,7 @@ static void take_frame(Window *w, double elapsed) {
     w->shown += w->frame->playing ? elapsed * w->panel->speed : 0;
     if (!w->frame->playing || w->shown > newest) w->shown = newest;
     if (w->shown < newest - step) w->shown = newest - step;
+    w->moved = next || picture->back != newest - w->shown;
     picture->time = w->shown;
     picture->back = newest - w->shown;
     picture->map = w->panel->map;
@@ -335,7 +337,7 @@ static void describe_picked(Window *w) {
 }
 
 static bool draw(Window *w, SandError *error) {
-    double elapsed = pace_begin(&w->pace, playing(w) || w->hands.mode != HANDS_IDLE);
+    double elapsed = pace_begin(&w->pace, w->moved || w->hands.mode != HANDS_IDLE);
     context_size(w->context, &w->width, &w->height);
     take_frame(w, elapsed);
     if (w->frame) describe_picked(w);
