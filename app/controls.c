@@ -84,7 +84,7 @@ bool control_entry(ControlId id, const char *label, bool selected, bool enabled)
         igGetItemRectMin(&low);
         igGetItemRectMax(&high);
         if (enabled && !selected && igIsItemVisible() && (after || !place->open)) {
-            place->entry_x = 0.5 * (low.x + high.x), place->entry_y = 0.5 * (low.y + high.y);
+            place->entry_x = 0.5 * (low.x + high.x), place->entry_y = low.y + 3; // the last may be cut off below
             place->open = true;
         }
         place->picked += picked;

@@ -83,7 +83,7 @@ typedef struct ControlPlace {
     double x, y;             // pixels, of its middle
     int pressed;             // frames in which the mouse held it
     bool open;               // its list is, and has an entry to pick: the one after the selected, or else the first
-    double entry_x, entry_y; // pixels, of that entry
+    double entry_x, entry_y; // pixels, a place on that entry
     int picked;              // entries, so far
 } ControlPlace;
 void control_watch(ControlPlace *places);

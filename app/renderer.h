@@ -24,6 +24,9 @@ void renderer_free(Renderer *renderer);
 bool renderer_draw(Renderer *renderer, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
                    int height, SandError *error);
 
+// Draws a little of everything, so that no scene that comes later makes the driver think. Call it before the first frame.
+bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error); // warm.c
+
 // Whether that is what was drawn last, to the pixel: then it need not be drawn again.
 bool renderer_has(const Renderer *renderer, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
                   int height);

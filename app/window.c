@@ -446,7 +446,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->preset = def->camera;
     if (def->notice && *def->notice) panel_say(w->panel, def->notice);
     apply(w, def, &settings);
-    return true;
+    return !context_is_software(w->context) || renderer_warm(w->renderer, &w->look, error);
 }
 
 // A quality that the person chose is remembered; one that the machine or the call chose is not.

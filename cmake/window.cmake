@@ -73,6 +73,7 @@ add_library(sand_picture STATIC
     app/surface.c
     app/renderer.c
     app/targets.c
+    app/warm.c
     app/png.c
     app/caption.c
     app/film.c
