@@ -8,6 +8,7 @@
 typedef struct Pace {
     bool software;  // a processor draws
     int coarse;     // pixels of the window along a side of one that is drawn
+    bool heavy;     // a picture of all pixels takes long
     double still;   // s, since something moved
     double drawing; // s, a frame takes lately
     double begun;   // s, wall clock at the beginning of the last frame
@@ -18,7 +19,7 @@ typedef struct Pace {
 } Pace;
 
 void pace_start(Pace *pace, bool software);
-double pace_begin(Pace *pace, bool moves); // a frame begins; seconds since the last did
+double pace_begin(Pace *pace, bool moves, bool runs); // a frame begins; seconds since the last did; `runs`: the simulation
 double pace_rest(Pace *pace, bool shares); // it is drawn: seconds to wait before the next; `shares`: with a simulation
 void pace_excuse(Pace *pace);              // this frame does other work, at the person's wish: a film
 double pace_rate(const Pace *pace);        // frames a second, since they are steady

@@ -337,7 +337,7 @@ static void describe_picked(Window *w) {
 }
 
 static bool draw(Window *w, SandError *error) {
-    double elapsed = pace_begin(&w->pace, w->moved || w->hands.mode != HANDS_IDLE);
+    double elapsed = pace_begin(&w->pace, w->moved || w->hands.mode != HANDS_IDLE, playing(w));
     context_size(w->context, &w->width, &w->height);
     take_frame(w, elapsed);
     if (w->frame) describe_picked(w);
