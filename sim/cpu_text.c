@@ -47,6 +47,7 @@ struct SandText {
     SandSolution *solution;
     const SandVec3 *x;
     SandVec3 *y;
+    double *each;
 };
 
 static SandText *text_create(SandError *error) {
@@ -299,7 +300,7 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     return true;
 }
 
-// --- for tests --------------------------------------------------------------------------------------------
+// --- measuring impulses from elsewhere --------------------------------------------------------------------
 
 static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #if SAND_LOCAL
@@ -311,12 +312,36 @@ static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #endif
 }
 
-static void product_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
+// Takes block vectors that are given as world vectors into the first vector; the padding is zero.
+static void take_impulses(SandText *t, SandWorker *w) {
     const Op *op = &t->op;
     SAND_EACH(w, i, op->n)
     row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
+}
+
+static void residuals_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    const Op *op = &t->op;
+    take_impulses(t, w);
+    push_vector(w, op, t->vectors, op->free, op->measured);
+    SAND_EACH(w, i, op->blocks) {
+        At at = at_of(i);
+        t->each[i] = residual_of(op, block_measured(op, at, row_load(t->vectors, at), block_pull(op, op->measured, at)));
+    }
+}
+
+static void text_residuals(SandText *t, SandTeam *team, const SandVec3 *x, double *each) {
+    t->x = x, t->each = each;
+    sand_team_run(team, residuals_work, t);
+}
+
+// --- for tests --------------------------------------------------------------------------------------------
+
+static void product_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    const Op *op = &t->op;
+    take_impulses(t, w);
     push_vector(w, op, t->vectors, op->still, op->scratch);
     SAND_EACH(w, i, op->blocks) {
         At at = at_of(i);
@@ -385,4 +410,5 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
     memcpy(layout->arrays, arrays, sizeof arrays);
 }
 
-const SandTextVerbs SAND_VERBS = {text_create, text_destroy, text_load, text_solve, text_product, text_project, text_layout};
+const SandTextVerbs SAND_VERBS = {text_create,    text_destroy, text_load,    text_solve,
+                                  text_residuals, text_product, text_project, text_layout};
