@@ -89,6 +89,8 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         }
         solve->friction = (SandFriction)friction;
     }
+    if (values[OPTION_BOUNDS].given) solve->bounds = (SandBounds)sand_bounds_find(values[OPTION_BOUNDS].text);
+    if (values[OPTION_FACETS].given) solve->facets = (int)values[OPTION_FACETS].integer;
     if (!sand_solve_check(solve, error)) return false;
 
     if (values[OPTION_ITERATIONS].given) {
@@ -113,7 +115,7 @@ static bool choose_shadow(Session *session, const Options *options, SandError *e
     session->has_shadow = true;
     session->shadow = session->def.solve;
     sand_solve_choose(&session->shadow, solver);
-    return true;
+    return sand_solve_check(&session->shadow, error);
 }
 
 static bool choose_gravity(Session *session, const Options *options, SandError *error) {
