@@ -37,7 +37,6 @@ static const Ink paper = {.field = RGB(255, 255, 255),
 static const float dashes[PLOT_MAX_CURVES][5] = {{0},     {7, 4},    {2, 3},        {9, 3, 2, 3},
                                                  {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
 
-
 // Where everything of one plot lies, in pixels.
 typedef struct Field {
     ImDrawList *list;
@@ -319,6 +318,16 @@ static void draw_read_out(const Plot *plot, const Field *f) {
 }
 
 // --- the widget ---------------------------------------------------------------------------------------------
+
+const Plot plot_of_residual = {.name = "residual_of_step",
+                               .title = "Residual of one step against iteration",
+                               .x = {.name = "iteration", .unit = "", .tight = true, .least_range = 4},
+                               .y = {.name = "residual", .unit = "m/s", .logarithmic = true},
+                               .nothing = "no contacts in this step"};
+
+void plot_draw_at(const Plot *plot, ImDrawList *list, float x, float y, float width, float height) {
+    draw_field(plot, list, &dark, at(x, y), width, height, igGetFontSize() / 15);
+}
 
 void plot_draw(const Plot *plot, float height) {
     ImVec2 corner, room;
