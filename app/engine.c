@@ -210,8 +210,13 @@ static void take_over(Engine *e, SandScene *scene, const char *name) {
 static bool open_scene(Engine *e, const char *name, int bodies, SandError *error) {
     SandScene scene;
     SandSceneOptions options = e->def.options;
-    if (bodies) options.bodies = bodies;
+    options.bodies = bodies;
     if (!sand_scene_open(&scene, name, &options, error)) return false;
+    // The number that the call asked for, where the scene's is not fixed.
+    if (!bodies && e->def.options.bodies && scene.bodies) {
+        sand_scene_free(&scene);
+        if (!sand_scene_open(&scene, name, &e->def.options, error)) return false;
+    }
     bool was_replaying = e->replaying;
     e->replaying = false;
     if (!start_scene(e, &scene, e->def.own_solve ? &e->def.simulation.solve : &scene.solve, NULL, error)) {

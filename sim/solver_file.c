@@ -28,7 +28,7 @@ static const char *join(char *path, size_t room, const char *place, const char *
 static bool apply_friction(const SandYaml *yaml, const char *place, const char *name, SandSolveDef *solve,
                            SandError *error) {
     int friction = sand_friction_find(name);
-    char path[160], known[200] = "";
+    char path[160], known[300] = "";
     solve->friction = (SandFriction)friction;
     if (friction >= 0) return true;
     for (int i = 0; i < SAND_FRICTION_COUNT; i++) sand_scene_add_name(known, sizeof known, sand_friction_table[i].name);
@@ -38,7 +38,7 @@ static bool apply_friction(const SandYaml *yaml, const char *place, const char *
 
 static bool choose(const SandYaml *yaml, const char *place, const char *name, SandSolveDef *solve, SandError *error) {
     int index = sand_solver_find(name);
-    char path[160], known[200] = "";
+    char path[160], known[300] = "";
     if (index >= 0) return sand_solve_choose(solve, index), true;
     for (int i = 0; i < sand_solver_count; i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
     return sand_yaml_wrong(yaml, error, join(path, sizeof path, place, "name"), "unknown '%s'; there are %s", name, known);
