@@ -155,9 +155,17 @@ static bool plan_take(Session *session, const Options *options, SandError *error
     static const struct {
         OptionId id;
         const char *name;
-    } fixed[] = {{OPTION_SOLVER, "solver"},       {OPTION_FRICTION, "friction"},   {OPTION_ITERATIONS, "iterations"},
-                 {OPTION_BUDGET_MS, "budget-ms"}, {OPTION_TOLERANCE, "tolerance"}, {OPTION_PRECISION, "precision"},
-                 {OPTION_BODIES, "bodies"},       {OPTION_STEP, "step"},           {OPTION_SEED, "seed"},
+    } fixed[] = {{OPTION_SOLVER, "solver"},
+                 {OPTION_FRICTION, "friction"},
+                 {OPTION_BOUNDS, "bounds"},
+                 {OPTION_FACETS, "facets"},
+                 {OPTION_ITERATIONS, "iterations"},
+                 {OPTION_BUDGET_MS, "budget-ms"},
+                 {OPTION_TOLERANCE, "tolerance"},
+                 {OPTION_PRECISION, "precision"},
+                 {OPTION_BODIES, "bodies"},
+                 {OPTION_STEP, "step"},
+                 {OPTION_SEED, "seed"},
                  {OPTION_GRAVITY, "gravity"}};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (options->values[fixed[i].id].given)
