@@ -182,11 +182,14 @@ static void draw_friction(Panel *panel) {
     for (int i = 0; i < SAND_FRICTION_COUNT; i++) names[i] = sand_friction_table[i].name;
     for (int i = 0; i < SAND_BOUNDS_COUNT; i++) bounds_names[i] = sand_bounds_table[i].name;
     bool changed = control_choice(CONTROL_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, model->text);
-    if (model->set == SAND_SET_PILLAR)
-        changed |=
-            control_choice(CONTROL_BOUNDS, NULL, &bounds, bounds_names, SAND_BOUNDS_COUNT, sand_bounds_table[bounds].text);
-    if (model->section == SAND_POLYGON)
-        changed |= control_integer(CONTROL_FACETS, NULL, &wanted.facets, 4, SAND_MAX_FACETS, false, NULL);
+    // Shown all the same where the model has none, so that one sees what there is.
+    igBeginDisabled(model->set != SAND_SET_PILLAR);
+    changed |=
+        control_choice(CONTROL_BOUNDS, NULL, &bounds, bounds_names, SAND_BOUNDS_COUNT, sand_bounds_table[bounds].text);
+    igEndDisabled();
+    igBeginDisabled(model->section != SAND_POLYGON);
+    changed |= control_integer(CONTROL_FACETS, NULL, &wanted.facets, 4, SAND_MAX_FACETS, false, NULL);
+    igEndDisabled();
     wanted.friction = (SandFriction)friction, wanted.bounds = (SandBounds)bounds;
     wanted.facets -= wanted.facets % 2;
     if (changed) take_friction(panel, &wanted);
