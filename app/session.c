@@ -91,6 +91,8 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         }
         solve->friction = (SandFriction)friction;
     }
+    if (values[OPTION_BOUNDS].given) solve->bounds = (SandBounds)sand_bounds_find(values[OPTION_BOUNDS].text);
+    if (values[OPTION_FACETS].given) solve->facets = (int)values[OPTION_FACETS].integer;
     if (!sand_solve_check(solve, error)) return false;
 
     if (values[OPTION_ITERATIONS].given) {
@@ -115,7 +117,7 @@ static bool choose_shadow(Session *session, const Options *options, SandError *e
     session->has_shadow = true;
     session->shadow = session->def.solve;
     sand_solve_choose(&session->shadow, solver);
-    return true;
+    return sand_solve_check(&session->shadow, error);
 }
 
 static bool choose_gravity(Session *session, const Options *options, SandError *error) {
@@ -153,9 +155,17 @@ static bool plan_take(Session *session, const Options *options, SandError *error
     static const struct {
         OptionId id;
         const char *name;
-    } fixed[] = {{OPTION_SOLVER, "solver"},       {OPTION_FRICTION, "friction"},   {OPTION_ITERATIONS, "iterations"},
-                 {OPTION_BUDGET_MS, "budget-ms"}, {OPTION_TOLERANCE, "tolerance"}, {OPTION_PRECISION, "precision"},
-                 {OPTION_BODIES, "bodies"},       {OPTION_STEP, "step"},           {OPTION_SEED, "seed"},
+    } fixed[] = {{OPTION_SOLVER, "solver"},
+                 {OPTION_FRICTION, "friction"},
+                 {OPTION_BOUNDS, "bounds"},
+                 {OPTION_FACETS, "facets"},
+                 {OPTION_ITERATIONS, "iterations"},
+                 {OPTION_BUDGET_MS, "budget-ms"},
+                 {OPTION_TOLERANCE, "tolerance"},
+                 {OPTION_PRECISION, "precision"},
+                 {OPTION_BODIES, "bodies"},
+                 {OPTION_STEP, "step"},
+                 {OPTION_SEED, "seed"},
                  {OPTION_GRAVITY, "gravity"}};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (options->values[fixed[i].id].given)
