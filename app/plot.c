@@ -37,7 +37,6 @@ static const Ink paper = {.field = RGB(255, 255, 255),
 static const float dashes[PLOT_MAX_CURVES][5] = {{0},     {7, 4},    {2, 3},        {9, 3, 2, 3},
                                                  {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
 
-
 // Where everything of one plot lies, in pixels.
 typedef struct Field {
     ImDrawList *list;

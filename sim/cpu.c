@@ -1,6 +1,7 @@
 // A solver on the CPU: chooses the text for the precision and the friction model and keeps its arrays.
 #include "cpu_text.h"
 
+#include "direct.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 struct SandCpu {
     SandTeam *team;
     SandPrecision precision;
-    SandText *text[2][2]; // one row, three rows; full, radial: made when first needed
+    SandText *text[2][2][2]; // float, double; one row, three rows; full, radial: made when first needed
 };
 
 static const SandTextVerbs *const verbs[2][2][2] = {
@@ -27,8 +28,7 @@ SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error)
 
 void sand_cpu_free(SandCpu *cpu) {
     if (!cpu) return;
-    for (int rows = 0; rows < 2; rows++)
-        for (int radial = 0; radial < 2; radial++) verbs[cpu->precision][rows][radial]->destroy(cpu->text[rows][radial]);
+    for (int k = 0; k < 8; k++) verbs[k / 4][k / 2 % 2][k % 2]->destroy(cpu->text[k / 4][k / 2 % 2][k % 2]);
     sand_team_free(cpu->team);
     free(cpu);
 }
@@ -50,8 +50,9 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
         return sand_fail(error, "solver %s cannot do the friction model %s", solver->name,
                          sand_friction_table[def->friction].name);
     int rows = frictional(problem, def), radial = problem->radial;
-    const SandTextVerbs *v = verbs[cpu->precision][rows][radial];
-    SandText **kept = &cpu->text[rows][radial];
+    SandPrecision precision = solver->direct ? SAND_DOUBLE : cpu->precision;
+    const SandTextVerbs *v = verbs[precision][rows][radial];
+    SandText **kept = &cpu->text[precision][rows][radial];
     if (!*kept) *kept = v->create(error);
     if (!*kept || !v->load(*kept, cpu->team, problem, def, error)) return false;
     *found = v;
@@ -63,7 +64,10 @@ bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef
                     SandError *error) {
     const SandTextVerbs *v = NULL;
     SandText *text = NULL;
-    return sand_cpu_load(cpu, problem, def, &v, &text, error) && v->solve(text, cpu->team, problem, def, solution, error);
+    const SandDirect *direct = sand_solver_table[def->solver].direct;
+    if (!sand_cpu_load(cpu, problem, def, &v, &text, error)) return false;
+    if (direct) return sand_direct_solve(direct, v, text, cpu->team, problem, def, solution, error);
+    return v->solve(text, cpu->team, problem, def, solution, error);
 }
 
 void sand_solution_free(SandSolution *s) {

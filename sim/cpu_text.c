@@ -314,6 +314,10 @@ static void solve_work(SandWorker *w, void *argument) {
     }
 }
 
+static SandMetrics metrics_of(Measure m, size_t contacts) {
+    return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
+}
+
 static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
                        SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
@@ -344,14 +348,11 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     s->iterations = run->iterations;
     s->seconds = run->seconds;
     s->curve_count = run->curve_count;
-    s->metrics.residual = run->measure.residual;
-    s->metrics.residual_rms = contacts ? run->measure.residual / sqrt((double)contacts) : 0;
-    s->metrics.objective = run->measure.objective;
-    s->metrics.complementarity = run->measure.complementarity;
+    s->metrics = metrics_of(run->measure, contacts);
     return true;
 }
 
-// --- for tests --------------------------------------------------------------------------------------------
+// --- for methods that are not one of the texts, and for tests ----------------------------------------------
 
 static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #if SAND_ROWS == 3
@@ -361,12 +362,30 @@ static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #endif
 }
 
-static void product_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
+static void load_vector(SandWorker *w, SandText *t) {
     const Op *op = &t->op;
     SAND_EACH(w, i, op->n)
     row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
+}
+
+static void measure_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    load_vector(w, t);
+    Measure m = measure(w, &t->op, t->vectors);
+    if (worker_is_first(w)) t->run.measure = m;
+}
+
+static void text_measure(SandText *t, SandTeam *team, const SandVec3 *x, SandMetrics *metrics) {
+    t->x = x;
+    sand_team_run(team, measure_work, t);
+    *metrics = metrics_of(t->run.measure, (size_t)t->op.blocks);
+}
+
+static void product_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    const Op *op = &t->op;
+    load_vector(w, t);
     push_vector(w, op, t->vectors, op->still, op->scratch);
     SAND_EACH(w, i, op->blocks) {
         At at = at_of(i);
@@ -431,4 +450,5 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
     memcpy(layout->arrays, arrays, sizeof arrays);
 }
 
-const SandTextVerbs SAND_VERBS = {text_create, text_destroy, text_load, text_solve, text_product, text_project, text_layout};
+const SandTextVerbs SAND_VERBS = {text_create,  text_destroy, text_load,    text_solve,
+                                  text_measure, text_product, text_project, text_layout};

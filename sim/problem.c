@@ -9,7 +9,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static void free_matrix(SandMatrix *m) {
+    if (!m) return;
+    sand_free(m->first);
+    sand_free(m->column);
+    sand_free(m->block);
+    sand_free(m->r);
+    free(m);
+}
+
 void sand_problem_free(SandProblem *p) {
+    free_matrix(p->matrix);
     sand_free(p->bodies);
     sand_free(p->contacts);
     sand_free(p->start);

@@ -28,8 +28,17 @@ typedef struct SandProblemBody {
     double radius; // of a sphere, else 0
 } SandProblemBody;
 
+// N and r of a problem without bodies, in a frame of each contact whose first axis is its normal. N is symmetric.
+typedef struct SandMatrix {
+    int *first, *column; // blocks first[i] .. first[i+1]-1 of row i, in the order of their columns
+    double *block;       // 9 numbers each, by rows
+    SandVec3 *r;
+    size_t first_room, column_room, block_room, r_room;
+} SandMatrix;
+
 typedef struct SandProblem {
-    int body_count; // dynamic bodies first, then boundaries
+    SandMatrix *matrix; // NULL: N and r come from bodies and contacts. Else there are no bodies, and normals are (1, 0, 0)
+    int body_count;     // dynamic bodies first, then boundaries
     int dynamic_count;
     int contact_count;
     bool radial;     // every moving body is a sphere: an arm is its radius plus half the gap, along the normal

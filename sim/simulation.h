@@ -47,7 +47,7 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error);
 bool sand_simulation_build(SandSimulation *sim, SandError *error);
 const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
-const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
+const int *sand_simulation_order(const SandSimulation *sim);             // the world's number of each body of the problem
 
 // Goes back to where a checkpoint was taken; the run from there gives the same bits again.
 bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
@@ -59,6 +59,6 @@ SandWorld *sand_simulation_change(SandSimulation *sim);
 const SandWorld *sand_simulation_world(const SandSimulation *sim);
 const SandProfile *sand_simulation_profile(const SandSimulation *sim);
 const SandCounters *sand_simulation_counters(const SandSimulation *sim);
-void sand_simulation_want_curve(SandSimulation *sim, bool want); // keep the residual curve of each solve
+void sand_simulation_want_curve(SandSimulation *sim, bool want);                // keep the residual curve of each solve
 void sand_simulation_measure(SandSimulation *sim);                              // fills what costs time: the percentile
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve); // from the next step on

@@ -26,6 +26,7 @@ typedef union MethodState {
 
 enum Method {
 #define SAND_ROW(id, ...) METHOD_##id,
+#define SAND_DIRECT(id, ...) METHOD_##id,
 #include "solver_table.inl"
 };
 

@@ -6,6 +6,12 @@
 //   vectors    block vectors it uses; the first is the start, feasible, with its velocities in op.body
 //   friction   models it can do
 
+// SAND_DIRECT(id, name, friction, paper, idea, weakness, parameters...), for methods that factorise (direct.h):
+//   id         its file defines sand_direct_id; one step is one factorisation
+#ifndef SAND_DIRECT
+#define SAND_DIRECT(...)
+#endif
+
 #ifdef SAND_SOLVER_TEXTS
 #include "solver_gauss_seidel.inl"
 #include "solver_jacobi.inl"
@@ -42,6 +48,24 @@ SAND_ROW(jacobi, "jacobi", 1, true, SAND_BOTH, "Heyn et al. 2012, eq. 12; Negrut
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 
+SAND_DIRECT(ipm_soc, "ipm-soc", SAND_BOTH, "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
+            "interior point method on the circular cones themselves; the reference for the others",
+            "an iteration is a factorisation, and a warm start is of no use")
+
+SAND_DIRECT(ipm, "ipm", SAND_BOTH, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
+            "Mehrotra's interior point method on pyramids in place of the cones",
+            "as ipm-soc; few facets are another friction law, many make it slow",
+            {"facets", SAND_PARAM_INTEGER, 8, 3, 64, "of the pyramid; more come nearer to the cone", NULL},
+            {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
+             sand_ipm_systems})
+
+SAND_DIRECT(newton, "newton", SAND_BOTH, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
+            "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
+            "slow to find that out, may stand still on the way, and an iteration is a factorisation",
+            {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
+             "shortest step; more escapes from where it stands still, and gains less", NULL})
+
 #undef SAND_SPG_PARAMS
 #undef SAND_BOTH
 #undef SAND_ROW
+#undef SAND_DIRECT

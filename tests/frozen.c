@@ -72,3 +72,13 @@ void frozen_set_mu(SandProblem *p, double mu) {
 void frozen_set_cold(SandProblem *p) {
     for (int i = 0; i < p->contact_count; i++) p->start[i] = v3_make(0, 0, 0);
 }
+
+void frozen_open_gaps(SandProblem *p, double least) {
+    for (int i = 0; i < p->contact_count; i++) {
+        SandContact *c = &p->contacts[i];
+        double wider = fmax(c->gap, least) - c->gap;
+        c->gap += wider;
+        c->arm_a = v3_madd(c->arm_a, 0.5 * wider, c->normal); // the point stays in the middle of the gap
+        c->arm_b = v3_madd(c->arm_b, -0.5 * wider, c->normal);
+    }
+}

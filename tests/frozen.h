@@ -13,3 +13,4 @@ SandProblem frozen_world(SandWorld *world, int steps, int iterations);
 SandProblem frozen_copy(const SandProblem *problem);
 void frozen_set_mu(SandProblem *problem, double mu); // of all contacts
 void frozen_set_cold(SandProblem *problem);          // no warm start
+void frozen_open_gaps(SandProblem *problem, double least);

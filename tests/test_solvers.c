@@ -79,13 +79,7 @@ static SandProblem well_posed(const SandProblem *problem, double mu) {
     SandProblem p = frozen_copy(problem);
     if (mu >= 0) frozen_set_mu(&p, mu);
     frozen_set_cold(&p);
-    for (int i = 0; i < p.contact_count; i++) {
-        SandContact *c = &p.contacts[i];
-        double wider = fmax(c->gap, 1e-4) - c->gap;
-        c->gap += wider;
-        c->arm_a = v3_madd(c->arm_a, 0.5 * wider, c->normal); // the point stays in the middle of the gap
-        c->arm_b = v3_madd(c->arm_b, -0.5 * wider, c->normal);
-    }
+    frozen_open_gaps(&p, 1e-4);
     return p;
 }
 
