@@ -64,6 +64,19 @@ static bool apply_set(Session *session, const char *set, SandError *error) {
     return false;
 }
 
+bool session_friction(const Options *options, SandFriction *friction, SandError *error) {
+    const OptionValue *value = &options->values[OPTION_FRICTION];
+    if (!value->given) return true;
+    int found = sand_friction_find(value->text);
+    if (found < 0) {
+        sand_fail(error, "--friction %s: there is", value->text);
+        for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
+        return false;
+    }
+    *friction = (SandFriction)found;
+    return true;
+}
+
 // Solver, friction and budget: the scene's, unless the caller says otherwise.
 static bool choose_solve(Session *session, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
@@ -80,15 +93,7 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         // The scene's own solver keeps the parameters that the scene gave it.
         if (solver != solve->solver) sand_solve_choose(solve, solver);
     }
-    if (values[OPTION_FRICTION].given) {
-        int friction = sand_friction_find(values[OPTION_FRICTION].text);
-        if (friction < 0) {
-            sand_fail(error, "--friction %s: there is", values[OPTION_FRICTION].text);
-            for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
-            return false;
-        }
-        solve->friction = (SandFriction)friction;
-    }
+    if (!session_friction(options, &solve->friction, error)) return false;
     const SandSolver *solver = &sand_solver_table[solve->solver];
     if (!(solver->friction & 1u << solve->friction))
         return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name,
@@ -129,6 +134,12 @@ static bool choose_gravity(Session *session, const Options *options, SandError *
     return session->has_gravity || sand_fail(error, "--gravity %.60s: expected X,Y,Z in m/s^2", value->text);
 }
 
+int session_threads(const Options *options) {
+    int cores = omp_get_num_procs();
+    if (options->values[OPTION_THREADS].given) return (int)options->values[OPTION_THREADS].integer;
+    return cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
+}
+
 SandSceneOptions session_scene_options(const Options *options) {
     const OptionValue *values = options->values;
     return (SandSceneOptions){
@@ -151,9 +162,7 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
     if (!choose_shadow(session, options, error) || !choose_gravity(session, options, error)) return OUTCOME_WRONG;
     for (int i = 0; i < options->set_count; i++)
         if (!apply_set(session, options->sets[i], error)) return OUTCOME_WRONG;
-    int cores = omp_get_num_procs();
-    session->def.threads = cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
-    if (values[OPTION_THREADS].given) session->def.threads = (int)values[OPTION_THREADS].integer;
+    session->def.threads = session_threads(options);
     session->def.precision = (SandPrecision)values[OPTION_PRECISION].integer;
     watch_signals();
     return OUTCOME_DONE;

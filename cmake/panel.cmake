@@ -7,6 +7,7 @@ target_sources(sand_picture PRIVATE
     app/interface.cpp
     app/plot.c
     app/plot_axis.c
+    app/race_plot.c
     app/overlay.c
     app/citation.c
     app/controls.c

@@ -338,6 +338,7 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     run->most_seconds = 1e-3 * def->budget_ms;
     run->tolerance = def->tolerance;
     run->want_metrics = s->want_metrics;
+    run->stop = s->stop;
     run->curve = s->want_curve ? s->curve : NULL;
     run->curve_count = 0;
     t->problem = p;

@@ -8,8 +8,11 @@
 // Velocities after the impulses.
 static void move_bodies(const SandProblem *p, SandSolution *s) {
     for (int k = 0; k < p->body_count; k++) s->velocity[k] = p->bodies[k].velocity, s->spin[k] = p->bodies[k].spin;
-    if (p->matrix) return;
-    for (int i = 0; i < p->contact_count; i++)
+    const SandMatrix *m = p->matrix;
+    for (int i = 0; m && i < p->contact_count; i++)
+        for (int e = m->first[i]; e < m->first[i + 1]; e++)
+            s->velocity[i] = v3_sub(s->velocity[i], sand_matrix_apply(m, e, s->impulse[m->column[e]]));
+    for (int i = 0; !m && i < p->contact_count; i++)
         for (int side = 0; side < 2; side++) {
             const SandContact *c = &p->contacts[i];
             int k = side ? c->b : c->a;
@@ -65,7 +68,8 @@ static bool iterate(Attempt *r, const SandSolveDef *def, SandError *error) {
         else if (def->tolerance > 0 && s->metrics.residual <= def->tolerance)
             s->status = SAND_SOLVED;
         bool late = def->budget_ms > 0 && sand_seconds() - r->begin - r->measuring > 1e-3 * def->budget_ms;
-        if (s->status != SAND_BUDGET || late || s->iterations >= def->iterations) break;
+        bool stopped = s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
+        if (s->status != SAND_BUDGET || late || stopped || s->iterations >= def->iterations) break;
         if (!r->method->step(r->state, &s->status, error)) return false;
         look(r, ++s->iterations, &residual);
     }

@@ -1,6 +1,7 @@
 // The contact problem: its memory and its file.
 #include "problem.h"
 
+#include "fclib.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@ static void free_matrix(SandMatrix *m) {
     sand_free(m->first);
     sand_free(m->column);
     sand_free(m->block);
-    sand_free(m->r);
     free(m);
 }
 
@@ -97,6 +97,7 @@ static bool write_all(const SandProblem *p, FILE *f) {
 // A file is written whole or not at all: beside its place first, then moved there. What is no plain file (a pipe, a
 // device) is written to as it is.
 bool sand_problem_save(const SandProblem *p, const char *path, SandError *error) {
+    if (p->matrix) return sand_fail(error, "%s: a problem that is a matrix has no place in such a file", path);
     struct stat about;
     bool plain = stat(path, &about) != 0 || S_ISREG(about.st_mode);
     char beside[4096];
@@ -182,4 +183,26 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     }
     fclose(f);
     return ok;
+}
+
+// The first bytes of a file; less where it is shorter, none where there is no such file.
+static size_t first_bytes(const char *path, char bytes[16]) {
+    FILE *f = fopen(path, "rb");
+    size_t count = f ? fread(bytes, 1, 16, f) : 0;
+    if (f) fclose(f);
+    return count;
+}
+
+static bool is_hdf5(const char *bytes, size_t count) { return count >= 8 && !memcmp(bytes, "\x89HDF\r\n\x1a\n", 8); }
+
+bool sand_problem_is_stored(const char *path) {
+    char bytes[16];
+    size_t count = first_bytes(path, bytes);
+    return (count == 16 && !memcmp(bytes, magic, sizeof magic)) || is_hdf5(bytes, count);
+}
+
+bool sand_problem_open(SandProblem *p, const char *path, SandError *error) {
+    char bytes[16];
+    size_t count = first_bytes(path, bytes);
+    return is_hdf5(bytes, count) ? sand_fclib_load(p, path, error) : sand_problem_load(p, path, error);
 }

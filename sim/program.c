@@ -83,7 +83,6 @@ static bool make_roots(SandProgram *m, const SandProblem *p, SandError *error) {
 
 // r of a contact: relative velocity before contact plus the stabilisation term.
 static SandVec3 contact_r(const SandProblem *p, int i) {
-    if (p->matrix) return p->matrix->r[i];
     const SandContact *c = &p->contacts[i];
     const SandProblemBody *a = &p->bodies[c->a], *b = &p->bodies[c->b];
     SandVec3 u = v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
@@ -91,11 +90,6 @@ static SandVec3 contact_r(const SandProblem *p, int i) {
 }
 
 // --- N, of a problem without bodies -----------------------------------------------------------------------
-
-static SandVec3 block_apply(const double *block, SandVec3 x) {
-    return v3_make(block[0] * x.x + block[1] * x.y + block[2] * x.z, block[3] * x.x + block[4] * x.y + block[5] * x.z,
-                   block[6] * x.x + block[7] * x.y + block[8] * x.z);
-}
 
 // The cones of a contact follow each other in the order of the contacts, so one index finds them: cone_of[i] is the
 // first of contact i.
@@ -126,7 +120,7 @@ static bool make_square(SandProgram *m, const SandProblem *p, SandError *error) 
             for (int e = n->first[i]; e < n->first[i + 1]; e++)
                 for (int k = FIRST_OF(n->column[e]); k < FIRST_OF(n->column[e] + 1); k++, at++) {
                     m->row[at] = k;
-                    m->value[at] = v3_dot(m->direction[j], block_apply(n->block + 9 * e, m->direction[k]));
+                    m->value[at] = v3_dot(m->direction[j], sand_matrix_apply(n, e, m->direction[k]));
                 }
         }
 #undef FIRST_OF

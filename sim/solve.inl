@@ -64,6 +64,7 @@ typedef struct Run {
     MethodState state;
     int method, most_iterations;
     double most_seconds, tolerance;
+    const int *stop; // NULL, or made other than 0 by whoever wants the solve to end
     bool want_metrics;
     real *reference;       // an earlier iterate, to see impulses grow; only for methods that do not look themselves
     SandCurvePoint *curve; // NULL: nobody asked; else room for most_iterations + 1
@@ -187,6 +188,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run) {
         }
         if (run->most_seconds > 0 && worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds))
             break;
+        if (run->stop && worker_agree(w, worker_stopped(run->stop))) break;
     }
 
     double seconds = worker_seconds(w) - clock.begin - clock.measuring;
