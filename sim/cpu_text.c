@@ -10,6 +10,8 @@
 
 #include "operator.inl"
 
+#include "layout.inl"
+
 #include "metrics.inl"
 
 #include "solve.inl"
@@ -36,6 +38,7 @@ struct SandText {
     size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, measured_room,
         piece_sum_room;
     // While a team works on it.
+    int method;
     const SandProblem *problem;
     SandSolution *solution;
     const SandVec3 *x;
@@ -59,41 +62,10 @@ static void text_destroy(SandText *t) {
 
 // --- laying out the problem -------------------------------------------------------------------------------
 
-// trace N_ii over the block's rows, from one body of the contact: over three rows, and over the normal alone.
-static void block_trace(const SandProblemBody *body, SandVec3 arm, SandVec3 n, double *all, double *normal) {
-    const double *j = body->inverse_inertia;
-    SandVec3 c = v3_cross(arm, n);
-    SandVec3 jc = v3_make(j[0] * c.x + j[3] * c.y + j[4] * c.z, j[3] * c.x + j[1] * c.y + j[5] * c.z,
-                          j[4] * c.x + j[5] * c.y + j[2] * c.z);
-    SandVec3 ja = v3_make(j[0] * arm.x + j[3] * arm.y + j[4] * arm.z, j[3] * arm.x + j[1] * arm.y + j[5] * arm.z,
-                          j[4] * arm.x + j[5] * arm.y + j[2] * arm.z);
-    *all += 3 * body->inverse_mass + (j[0] + j[1] + j[2]) * v3_dot(arm, arm) - v3_dot(arm, ja);
-    *normal += body->inverse_mass + v3_dot(c, jc);
-}
-
-// Mean diagonal of N_ii. `times_a` and `times_b` count a body more than once, for the Jacobi batch.
-static double block_diagonal(const SandProblem *p, const SandContact *c, int times_a, int times_b) {
-    double all_a = 0, normal_a = 0, all_b = 0, normal_b = 0;
-    block_trace(&p->bodies[c->a], c->arm_a, c->normal, &all_a, &normal_a);
-    block_trace(&p->bodies[c->b], c->arm_b, c->normal, &all_b, &normal_b);
-    double all = times_a * all_a + times_b * all_b, normal = times_a * normal_a + times_b * normal_b;
-    double d = SAND_ROWS == 3 && c->mu > 0 ? all / 3 : normal;
-    return d > 0 ? d : 1;
-}
-
-static void store_four(real *out, SandVec3 v, double fourth) {
-    out[0] = (real)v.x, out[1] = (real)v.y, out[2] = (real)v.z, out[3] = (real)fourth;
-}
-
-static void store_vector(real *array, At at, int count, int k, SandVec3 v) {
-    array[at_number(at, count, k)] = (real)v.x, array[at_number(at, count, k + 1)] = (real)v.y,
-                               array[at_number(at, count, k + 2)] = (real)v.z;
-}
-
 static void load_blocks(SandText *t, Worker *w) {
     const SandProblem *p = t->problem;
     int64_t n = t->op.n;
-    real *array = t->blocks;
+    Laid laid = {t->a, t->b, t->blocks + AT_BLOCK * n, t->blocks + AT_SPOKE * n, t->blocks + AT_SPOKE_B * n, t->vectors};
     Sum sum;
     sum_open(w, &sum, 1, 0);
     for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
@@ -102,32 +74,9 @@ static void load_blocks(SandText *t, Worker *w) {
         for (int64_t i = sand_chunk_begin(chunk, n / SAND_LANES) * SAND_LANES; i < end; i++) {
             SandContact none = {.a = t->op.body_count - 1, .b = t->op.body_count - 1};
             const SandContact *c = i < p->contact_count ? &p->contacts[i] : &none;
-            double d = i < p->contact_count ? block_diagonal(p, c, 1, 1) : 1;
+            double d = i < p->contact_count ? block_diagonal(p->bodies, c, 1, 1) : 1;
             if (i < p->contact_count) diagonals += d;
-            t->a[i] = c->a, t->b[i] = c->b;
-            real *block = array + AT_BLOCK * n;
-            At at = at_of(i);
-            store_vector(block, at, BLOCK_NUMBERS, BLOCK_NORMAL, c->normal);
-            block[at_number(at, BLOCK_NUMBERS, BLOCK_HALF)] = (real)(0.5 * c->gap);
-            block[at_number(at, BLOCK_NUMBERS, BLOCK_MU)] = (real)c->mu;
-            block[at_number(at, BLOCK_NUMBERS, BLOCK_FLAT)] = (real)(1 / (1 + c->mu * c->mu));
-            block[at_number(at, BLOCK_NUMBERS, BLOCK_DIAGONAL)] = (real)d;
-            block[at_number(at, BLOCK_NUMBERS, BLOCK_INVERSE)] = (real)(1 / d);
-#if SAND_RADIAL
-            store_four(array + AT_SPOKE * n + 4 * i, c->normal, 0.5 * c->gap);
-#else
-            store_vector(block, at, BLOCK_NUMBERS, BLOCK_ARM_A, c->arm_a);
-            store_vector(block, at, BLOCK_NUMBERS, BLOCK_ARM_B, c->arm_b);
-            store_four(array + AT_SPOKE * n + 4 * i, c->arm_a, 0);
-            store_four(array + AT_SPOKE_B * n + 4 * i, c->arm_b, 0);
-#endif
-            SandVec3 start = i < p->contact_count ? p->start[i] : v3_make(0, 0, 0);
-#if SAND_ROWS == 3
-            if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
-            store_vector(t->vectors, at, 3, 0, start);
-#else
-            t->vectors[i] = (real)v3_dot(start, c->normal);
-#endif
+            block_lay(&laid, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
         }
         sand_partials(w, chunk)[0] = diagonals;
     }
@@ -141,8 +90,7 @@ static void load_bodies(SandText *t, Worker *w) {
         Body body = {{0}, {0}};
         if (k < p->body_count) {
             const SandProblemBody *b = &p->bodies[k];
-            store_four(body.v, b->velocity, 0);
-            store_four(body.w, b->spin, b->radius);
+            body = body_lay(b);
             t->mass[k] = (real)b->inverse_mass;
             for (int j = 0; j < SAND_INERTIA; j++) t->inertia[SAND_INERTIA * k + j] = (real)b->inverse_inertia[j];
         }
@@ -243,7 +191,7 @@ static bool load_colours(SandText *t, SandError *error) {
         const SandContact *c = &p->contacts[i];
         int times_a = body_contacts(op, c->a), times_b = c->b < p->dynamic_count ? body_contacts(op, c->b) : 1;
         t->batch_step[at - t->colour_first[op->colour_count]] =
-            (real)(1 / block_diagonal(p, c, times_a > SAND_HUB ? times_a : 1, times_b > SAND_HUB ? times_b : 1));
+            (real)(1 / block_diagonal(p->bodies, c, times_a > SAND_HUB ? times_a : 1, times_b > SAND_HUB ? times_b : 1));
     }
     op->colour_first = t->colour_first, op->colour_list = t->colour_list, op->batch_step = t->batch_step;
     return true;
@@ -299,7 +247,7 @@ static SandVec3 world_impulse(const Op *op, At at, Row r) {
 
 static void solve_work(SandWorker *w, void *argument) {
     SandText *t = argument;
-    solve_text(w, &t->run);
+    solve_text(w, &t->run, &t->op, t->method, t->run.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
     const Op *op = &t->op;
     const real *best = t->run.solve.vector[t->run.solve.best];
@@ -327,20 +275,9 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
         return false;
     if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) return false;
     Run *run = &t->run;
-    run->solve.op = t->op;
-    run->solve.best = 0;
-    run->solve.knows_residual = false;
-    run->solve.residual = run->solve.objective = 0;
-    run->solve.status = SAND_BUDGET;
-    memcpy(run->solve.params, def->params, sizeof run->solve.params);
-    run->method = def->solver;
-    run->most_iterations = def->iterations;
-    run->most_seconds = 1e-3 * def->budget_ms;
-    run->tolerance = def->tolerance;
-    run->want_metrics = s->want_metrics;
+    run_ask(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
     run->stop = s->stop;
-    run->curve = s->want_curve ? s->curve : NULL;
-    run->curve_count = 0;
+    t->method = def->solver;
     t->problem = p;
     t->solution = s;
     sand_team_run(team, solve_work, t);

@@ -1,6 +1,7 @@
 #include "fill.h"
 #include "memory.h"
 #include "mesh.h"
+#include "shape_distance.inl"
 #include <float.h>
 #include <string.h>
 

@@ -16,7 +16,7 @@ typedef struct SandGridBall {
     int body, sub;     // body number, ball of the body's shape
 } SandGridBall;
 
-enum { SAND_MAX_LEVELS = 12 };
+enum { SAND_MAX_LEVELS = 12, SAND_LEVEL_CELLS = 64 }; // cells a level may have beside two for each ball
 
 typedef struct SandGridLevel {
     int begin, end; // its balls in the sorted order
@@ -58,8 +58,5 @@ typedef struct SandGridRun {
     int begin, end;
 } SandGridRun;
 
-// The runs that hold every possible partner of sorted ball i that is not already the one to look at i: later balls of
-// its own level, and all near balls of coarser levels. At most SAND_MAX_RUNS; returns how many.
+// Most runs that hold the possible partners of a ball (grid.inl).
 enum { SAND_MAX_RUNS = 12 + SAND_MAX_LEVELS * 18 };
-int sand_grid_runs(const SandGrid *grid, int level, int i, SandGridRun *runs);
-int sand_grid_level_of(const SandGrid *grid, int i); // level of sorted ball i

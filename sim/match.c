@@ -1,5 +1,4 @@
-#include "match.h"
-
+#include "match.inl"
 #include "memory.h"
 
 #include <stdatomic.h>
@@ -51,33 +50,6 @@ size_t sand_memory_bytes(const SandMemory *m) {
            m->impulse_room * sizeof *m->impulse;
 }
 
-// The kept contact of a rank with this key, or -1.
-static int find(const SandMemory *m, int rank, SandContactKey key) {
-    for (int i = m->first[rank]; i < m->first[rank + 1]; i++)
-        if (m->key[i].other == key.other && m->key[i].feature == key.feature) return i;
-    return -1;
-}
-
-static int old_rank(const SandMemory *m, int body) { return body < m->world_count ? m->rank[body] : -1; }
-
-// The kept impulse on b of a contact; ranks may have changed places since, and with them a and b.
-static bool recall(const SandMemory *m, const SandDetection *d, const SandFound *f, SandVec3 *impulse) {
-    int body_a = d->body[f->rank_a], rank_a = old_rank(m, body_a);
-    if (rank_a < 0) return false;
-    bool between = !(f->key.other & SAND_BOUNDARY_BIT);
-    int rank_b = between ? old_rank(m, (int)f->key.other) : -1;
-    if (between && rank_b < 0) return false;
-    if (!between || rank_a < rank_b) {
-        int i = find(m, rank_a, f->key);
-        if (i >= 0) *impulse = m->impulse[i];
-        return i >= 0;
-    }
-    SandContactKey turned = {(uint32_t)body_a, f->key.feature << 24 | f->key.feature >> 24};
-    int i = find(m, rank_b, turned);
-    if (i >= 0) *impulse = v3_neg(m->impulse[i]);
-    return i >= 0;
-}
-
 typedef struct Job {
     const SandMemory *m;
     const SandDetection *d;
@@ -93,7 +65,7 @@ static void match_work(SandWorker *w, void *argument) {
     for (int64_t i = sand_chunk_begin(w->first_chunk, d->contact_count);
          i < sand_chunk_begin(w->last_chunk, d->contact_count); i++) {
         SandVec3 impulse = v3_make(0, 0, 0);
-        if (job->m->step > 0 && recall(job->m, d, &d->contacts[i], &impulse)) matched++;
+        if (job->m->step > 0 && memory_recall(job->m, d, &d->contacts[i], &impulse)) matched++;
         job->start[i] = v3_scale(job->ratio, impulse);
     }
     job->matched += matched;

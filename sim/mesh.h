@@ -58,8 +58,5 @@ SandTriangleMesh *sand_mesh_read_obj(const char *path, SandError *error); // obj
 SandTriangleMesh *sand_mesh_terrain(const double *heights, int nx, int ny, SandVec3 half, SandError *error);
 void sand_mesh_free(SandTriangleMesh *mesh);
 
-// As sand_boundary_touch and sand_boundary_distance, in the local frame; mesh_touch.c. Features: faces, then edges,
-// then vertices. A centre up to its radius below the surface is sent back up.
-int sand_mesh_touch(const SandTriangleMesh *mesh, SandVec3 center, double radius, double reach, SandTouch *touches,
-                    int room);
+// Signed distance in the local frame; touches are in mesh_touch.inl.
 double sand_mesh_distance(const SandTriangleMesh *mesh, SandVec3 point);

@@ -10,6 +10,7 @@
 // normal, which spares two vectors a contact.
 // In a problem of 3 rows a contact with mu = 0 keeps one row's worth: its gradient and its impulse lie along n.
 
+#define SAND_VEC_INLINE SAND_INLINE
 #define SAND_VEC Vec
 #define SAND_SCALAR real
 #define SAND_VF(name) vec_##name

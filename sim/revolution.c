@@ -1,6 +1,7 @@
 #include "revolution.h"
 
 #include "memory.h"
+#include "revolution_touch.inl"
 
 // ---------------------------------------------------------------------------------------------------------------
 // Making
@@ -128,113 +129,4 @@ bool sand_revolution_hollow(const SandBoundary *b) {
 // ---------------------------------------------------------------------------------------------------------------
 // Asking
 
-// The nearest point of one piece: its signed distance and the unit normal towards the allowed side.
-typedef struct Nearest {
-    double distance, rho, z;
-    uint32_t feature;
-} Nearest;
-
-typedef struct Query {
-    double ex, ey;        // the direction from the axis to the ball
-    double radius, range; // range: a piece nearer than this is touched
-    SandTouch *touches;
-    int room, count;
-} Query;
-
-static void put(Query *q, Nearest n) {
-    if (q->count < q->room)
-        q->touches[q->count] = (SandTouch){v3_make(-n.rho * q->ex, -n.rho * q->ey, -n.z), n.distance - q->radius, n.feature};
-    q->count++;
-}
-
-// The distance to corner i, signed. A corner is asked only where it is nearer than the segments beside it.
-static Nearest corner(const SandProfilePiece *piece, int i, double dr, double dz) {
-    double distance = sqrt(dr * dr + dz * dz), sign = 1;
-    if (piece->kind == SAND_CORNER_CONCAVE || (piece->kind == SAND_CORNER_AXIS && piece->out_z * dz < 0)) sign = -1;
-    double scale = distance > 0 ? sign / distance : 0;
-    Nearest n = {sign * distance, scale * dr, scale * dz, 2 * (uint32_t)i + 1};
-    if (distance == 0) n.rho = piece->out_rho, n.z = piece->out_z;
-    return n;
-}
-
-// Puts every piece that lies in range with the ball on its allowed side, and returns the nearest piece of all. A piece
-// that is seen from behind is hidden by a nearer one, unless it is itself the nearest: then the ball is beyond the wall.
-static Nearest scan(const SandBoundary *b, double rho, double z, Query *q) {
-    Nearest best = {INFINITY, 0, 1, 0};
-    bool past = true; // the ball is beyond the end of the segment before
-    for (int i = 0; i < b->profile_count; i++) {
-        const SandProfilePiece *piece = &b->pieces[i];
-        bool on_axis = piece->kind == SAND_CORNER_AXIS, last = i + 1 == b->profile_count;
-        double dr = rho - piece->rho, dz = z - piece->z;
-        double t = dr * piece->along_rho + dz * piece->along_z;
-        bool short_of = last || (on_axis ? t < 0 : t <= 0); // before the start; the middle of a disc belongs to the disc
-        if (past && short_of) {
-            if (dr * dr + dz * dz < best.distance * best.distance || dr * dr + dz * dz <= q->range * q->range) {
-                Nearest n = corner(piece, i, dr, dz);
-                if (n.distance >= 0 && n.distance <= q->range) put(q, n);
-                if (fabs(n.distance) < fabs(best.distance)) best = n;
-            }
-        }
-        if (last) break;
-        past = b->pieces[i + 1].kind == SAND_CORNER_AXIS ? t > piece->length : t >= piece->length;
-        if (past || short_of) continue;
-        double distance = dz * piece->along_rho - dr * piece->along_z;
-        Nearest n = {distance, -piece->along_z, piece->along_rho, 2 * (uint32_t)i};
-        if (distance >= 0 && distance <= q->range) put(q, n);
-        if (fabs(distance) < fabs(best.distance)) best = n;
-    }
-    return best;
-}
-
-// The pieces that close round the axis, seen in a direction at an angle from the ball's. Segments count by their
-// tangent plane, which leaves the whole allowed side in front; corners by their point.
-static void scan_aside(const SandBoundary *b, double rho, double z, double cosine, double sine, uint32_t more, Query *q) {
-    double ex = q->ex, ey = q->ey, r = rho * cosine, out = -rho * sine; // the ball, along and across the new direction
-    q->ex = ex * cosine - ey * sine, q->ey = ex * sine + ey * cosine;
-    bool past = true;
-    for (int i = 0; i < b->profile_count; i++) {
-        const SandProfilePiece *piece = &b->pieces[i];
-        bool last = i + 1 == b->profile_count;
-        double dr = r - piece->rho, dz = z - piece->z, t = dr * piece->along_rho + dz * piece->along_z;
-        bool short_of = last || t <= 0;
-        double squared = dr * dr + dz * dz + out * out;
-        bool point = piece->kind == SAND_CORNER_CONVEX || piece->kind == SAND_CORNER_RIM;
-        if (past && short_of && point && dr < 0 && squared > 0 && squared <= q->range * q->range) {
-            double d = sqrt(squared);
-            SandVec3 n = v3_scale(-1 / d, v3_make(dr * q->ex - out * q->ey, dr * q->ey + out * q->ex, dz));
-            if (q->count < q->room) q->touches[q->count] = (SandTouch){n, d - q->radius, 2 * (uint32_t)i + 1 + more};
-            q->count++;
-        }
-        past = t >= piece->length;
-        if (last || past || short_of || piece->along_z <= 1e-9) continue; // flat floors are the same on every side
-        double distance = dz * piece->along_rho - dr * piece->along_z;
-        if (distance >= 0 && distance <= q->range)
-            put(q, (Nearest){distance, -piece->along_z, piece->along_rho, 2 * (uint32_t)i + more});
-    }
-    q->ex = ex, q->ey = ey;
-}
-
-int sand_revolution_touch(const SandBoundary *b, SandVec3 c, double radius, double reach, SandTouch *touches, int room) {
-    double rho = sqrt(c.x * c.x + c.y * c.y);
-    Query q = {1, 0, radius, radius + reach, touches, room, 0}; // on the axis any direction will do: x
-    if (rho > 0) q.ex = c.x / rho, q.ey = c.y / rho;
-    Nearest best = scan(b, rho, c.z, &q);
-    if (best.distance < 0) {
-        // Beyond the wall. An open vessel has an outside where bodies may lie, so only a slight passage is sent back;
-        // of a closed one every depth is.
-        bool closed = b->profile[0][0] == 0 && b->profile[b->profile_count - 1][0] == 0;
-        if (!closed && best.distance < -0.5 * radius) return 0;
-        put(&q, best);
-    } else if (rho < q.range && q.count > 0) {
-        const double cosine = -0.5, sine = 0.86602540378443864676;
-        uint32_t more = 2 * (uint32_t)b->profile_count;
-        scan_aside(b, rho, c.z, cosine, sine, more, &q);
-        scan_aside(b, rho, c.z, cosine, -sine, 2 * more, &q);
-    }
-    return q.count;
-}
-
-double sand_revolution_distance(const SandBoundary *b, SandVec3 p) {
-    Query q = {.range = -1}; // nothing is put
-    return scan(b, sqrt(p.x * p.x + p.y * p.y), p.z, &q).distance;
-}
+double sand_revolution_distance(const SandBoundary *b, SandVec3 p) { return revolution_distance(b, p); }

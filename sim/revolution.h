@@ -24,10 +24,7 @@ typedef struct SandProfilePiece {
 // the axis outwards is a floor.
 bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count, SandError *error);
 
-// As sand_boundary_touch and sand_boundary_distance, in the local frame. Features: segment k has 2 k, corner k has
-// 2 k + 1. A ball that fills a narrow passage may touch a ring of wall: where the wall closes round the axis, the
-// directions 120 degrees to either side are tried as well, with features 2 count and 4 count higher.
-int sand_revolution_touch(const SandBoundary *b, SandVec3 center, double radius, double reach, SandTouch *touches, int room);
+// Signed distance in the local frame; touches are in revolution_touch.inl.
 double sand_revolution_distance(const SandBoundary *b, SandVec3 point);
 
 bool sand_revolution_hollow(const SandBoundary *b); // the allowed side is convex: no neck, no obstacle

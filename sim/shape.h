@@ -35,7 +35,3 @@ bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error);
 bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error); // axis z
 
 void sand_shape_free(SandShape *shape);
-
-// Signed distance from a point in the body's frame to the surface of a box or cylinder of this scale (negative
-// inside), and the outward unit normal at the nearest surface point. `feature` names the face, edge or corner.
-double sand_shape_distance(const SandShape *shape, double scale, SandVec3 point, SandVec3 *normal, uint32_t *feature);

@@ -3,6 +3,7 @@
 #include "detect.h"
 #include "match.h"
 #include "memory.h"
+#include "motion.inl"
 #include "team.h"
 
 #include <stdio.h>
@@ -69,58 +70,6 @@ static void tell(SandSimulation *sim, const char *sentence) {
 
 // --- build: from contacts to the problem ------------------------------------------------------------------
 
-// The free motion M^-1 Q of a body of the world, and its inverse inertia as the world sees it.
-static SandProblemBody free_body(const SandWorld *w, int body) {
-    const SandShape *shape = &w->shapes[w->shape[body]];
-    SandVec3 inertia = w->inertia[body], inverse = v3_make(1 / inertia.x, 1 / inertia.y, 1 / inertia.z);
-    SandProblemBody b = {.inverse_mass = 1 / w->mass[body],
-                         .velocity = v3_madd(w->velocity[body], w->step, w->gravity),
-                         .spin = w->spin[body],
-                         .inverse_inertia = {inverse.x, inverse.x, inverse.x, 0, 0, 0}};
-    if (shape->kind == SAND_SPHERE) {
-        b.radius = w->scale[body];
-    } else {
-        SandMat3 m = m3_turned_diagonal(q_matrix(w->rotation[body]), inverse);
-        double full[6] = {m.m[0][0], m.m[1][1], m.m[2][2], m.m[0][1], m.m[0][2], m.m[1][2]};
-        memcpy(b.inverse_inertia, full, sizeof full);
-    }
-    return b;
-}
-
-static SandVec3 symmetric_apply(const double *m, SandVec3 v) { // xx, yy, zz, xy, xz, yz
-    return v3_make(m[0] * v.x + m[3] * v.y + m[4] * v.z, m[3] * v.x + m[1] * v.y + m[5] * v.z,
-                   m[4] * v.x + m[5] * v.y + m[2] * v.z);
-}
-
-// The impulse at a point of the body that changes the point's velocity by `change`: K g = change, with K the inverse mass
-// felt at the point, column by column; solved by Cramer's rule.
-static SandVec3 impulse_for(const SandProblemBody *b, SandVec3 arm, SandVec3 change) {
-    const SandVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    SandVec3 k[3];
-    for (int i = 0; i < 3; i++) {
-        SandVec3 spin = symmetric_apply(b->inverse_inertia, v3_cross(arm, axes[i]));
-        k[i] = v3_add(v3_scale(b->inverse_mass, axes[i]), v3_cross(spin, arm));
-    }
-    double all = v3_dot(k[0], v3_cross(k[1], k[2]));
-    return v3_make(v3_dot(change, v3_cross(k[1], k[2])) / all, v3_dot(k[0], v3_cross(change, k[2])) / all,
-                   v3_dot(k[0], v3_cross(k[1], change)) / all);
-}
-
-// The pull of the spring over the step. Its point moves as a mass on a critically damped spring does, implicitly:
-// u' = (u + h rate^2 (target - p)) / (1 + 2 h rate + h^2 rate^2).
-static void pull_spring(const SandWorld *w, SandProblemBody *b) {
-    const SandSpring *s = &w->spring;
-    double h = w->step, rate = s->rate;
-    SandVec3 arm = q_rotate(w->rotation[s->body], s->point), p = v3_add(w->position[s->body], arm);
-    SandVec3 u = v3_add(b->velocity, v3_cross(b->spin, arm));
-    SandVec3 wanted = v3_madd(u, h * rate * rate, v3_sub(s->target, p));
-    wanted = v3_scale(1 / (1 + 2 * h * rate + h * h * rate * rate), wanted);
-    SandVec3 g = impulse_for(b, arm, v3_sub(wanted, u));
-    b->velocity = v3_madd(b->velocity, b->inverse_mass, g);
-    b->spin = v3_add(b->spin, symmetric_apply(b->inverse_inertia, v3_cross(arm, g)));
-    b->spin = v3_scale(1 / (1 + 0.1 * h * rate), b->spin); // a hand does not let it whirl about the held point for ever
-}
-
 static void build_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     const SandWorld *w = &sim->world;
@@ -128,27 +77,11 @@ static void build_work(SandWorker *worker, void *argument) {
     SandProblem *p = &sim->problem;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, p->body_count);
          k < sand_chunk_begin(worker->last_chunk, p->body_count); k++) {
-        if (k < d->body_count) {
-            p->bodies[k] = free_body(w, d->body[k]);
-            if (d->body[k] == w->spring.body) pull_spring(w, &p->bodies[k]);
-        } else {
-            int b = (int)k - d->body_count;
-            p->bodies[k] = (SandProblemBody){.velocity = d->velocity[b], .spin = d->spin[b]};
-        }
+        p->bodies[k] = problem_body(w, d, (int)k);
     }
     for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
-        const SandFound *f = &d->contacts[i];
-        bool wall = f->b < 0;
-        SandVec3 center_a = w->position[d->body[f->rank_a]];
-        SandVec3 center_b = wall ? d->pose[-1 - f->b].position : w->position[d->body[f->b]];
-        p->contacts[i] = (SandContact){.a = f->rank_a,
-                                       .b = wall ? d->body_count - 1 - f->b : f->b,
-                                       .normal = f->normal,
-                                       .arm_a = v3_sub(f->point, center_a),
-                                       .arm_b = v3_sub(f->point, center_b),
-                                       .gap = f->gap,
-                                       .mu = f->mu};
+        p->contacts[i] = problem_contact(w, d, &d->contacts[i]);
     }
 }
 
@@ -189,32 +122,22 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
 
 // --- integrate --------------------------------------------------------------------------------------------
 
-static SandVec3 componentwise(SandVec3 a, SandVec3 b) { return v3_make(a.x * b.x, a.y * b.y, a.z * b.z); }
-
-// Turns a body by the exponential map and then gives it the spin that keeps its angular momentum L = I w.
-static void turn(SandWorld *w, int body) {
-    SandVec3 spin = w->spin[body], inertia = w->inertia[body];
-    SandQuat before = w->rotation[body];
-    w->rotation[body] = q_unit(q_mul(q_exp(v3_scale(w->step, spin)), before));
-    if (w->shapes[w->shape[body]].kind == SAND_SPHERE) return;
-    SandVec3 momentum = q_rotate(before, componentwise(inertia, q_unrotate(before, spin)));
-    SandVec3 inverse = v3_make(1 / inertia.x, 1 / inertia.y, 1 / inertia.z);
-    SandQuat after = w->rotation[body];
-    w->spin[body] = q_rotate(after, componentwise(inverse, q_unrotate(after, momentum)));
-}
-
 static void integrate_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     SandWorld *w = &sim->world;
     const SandDetection *d = &sim->detection;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count);
          k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
-        int body = d->body[k];
-        w->velocity[body] = sim->solution.velocity[k];
-        w->spin[body] = sim->solution.spin[k];
-        w->position[body] = v3_madd(w->position[body], w->step, w->velocity[body]);
-        turn(w, body);
+        move_body(w, d->body[k], sim->solution.velocity[k], sim->solution.spin[k]);
     }
+}
+
+static void tell_loss(SandSimulation *sim, int body, SandLoss loss) {
+    char sentence[160];
+    sim->counters.lost_total++;
+    snprintf(sentence, sizeof sentence, "body %d %s at t = %.3f s and was taken out", body,
+             loss == SAND_LEFT ? "left the world" : "became non-finite", sim->world.time);
+    tell(sim, sentence);
 }
 
 // Takes out, and reports by number, the bodies that left the world's box or became non-finite.
@@ -222,18 +145,10 @@ static void find_lost(SandSimulation *sim) {
     SandWorld *w = &sim->world;
     for (int k = 0; k < sim->detection.body_count; k++) {
         int body = sim->detection.body[k];
-        SandVec3 p = w->position[body];
-        bool finite = v3_finite(p) && v3_finite(w->velocity[body]) && v3_finite(w->spin[body]);
-        bool within = p.x >= w->lower.x && p.y >= w->lower.y && p.z >= w->lower.z && p.x <= w->upper.x &&
-                      p.y <= w->upper.y && p.z <= w->upper.z;
-        if (finite && within) continue;
-        w->gone[body] = 1;
-        sim->counters.lost_total++;
-        char sentence[160];
-        snprintf(sentence, sizeof sentence, "body %d %s at t = %.3f s and was taken out", body,
-                 finite ? "left the world" : "became non-finite", w->time);
-        tell(sim, sentence);
-        if (!finite) w->position[body] = w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
+        SandLoss loss = body_loss(w, body);
+        if (loss == SAND_PRESENT) continue;
+        take_out(w, body, loss);
+        tell_loss(sim, body, loss);
     }
 }
 

@@ -58,21 +58,41 @@ SAND_TEXT void copy(Worker *w, const Op *op, const real *from, real *to) {
     sand_barrier(w);
 }
 
-// One solve, shared by the team: what it starts from and how it ended.
+// One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
+// also draws does not want to be kept for long.
 typedef struct Run {
     Solve solve;
     MethodState state;
-    int method, most_iterations;
+    int most_iterations;
     double most_seconds, tolerance;
     const int *stop; // NULL, or made other than 0 by whoever wants the solve to end
     bool want_metrics;
     real *reference;       // an earlier iterate, to see impulses grow; only for methods that do not look themselves
     SandCurvePoint *curve; // NULL: nobody asked; else room for most_iterations + 1
     int curve_count;
+    bool begun, ended;
+    int receding; // how often in a row the growing impulses did nothing
     int iterations;
     double seconds;
     Measure measure;
 } Run;
+
+// Sets a run to its beginning; vectors, reference and the operator are there. The host calls it.
+static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
+    run->solve.best = 0;
+    run->solve.knows_residual = false;
+    run->solve.residual = run->solve.objective = 0;
+    run->solve.status = SAND_BUDGET;
+    for (int k = 0; k < SAND_MAX_PARAMS; k++) run->solve.params[k] = def->params[k];
+    run->most_iterations = def->iterations;
+    run->most_seconds = 1e-3 * def->budget_ms;
+    run->tolerance = def->tolerance;
+    run->want_metrics = metrics;
+    run->curve = curve;
+    run->curve_count = run->receding = run->iterations = 0;
+    run->begun = run->ended = false;
+    run->seconds = 0;
+}
 
 // Seconds spent on solving, without what measuring for the curve cost.
 typedef struct Clock {
@@ -155,50 +175,71 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
     sand_barrier(w);
 }
 
-SAND_TEXT void solve_text(Worker *w, Run *run) {
-    Solve s = run->solve;
-    MethodState state = run->state;
-    const Op *op = &s.op;
-    Clock clock = {worker_seconds(w), 0};
-    int receding = 0, iteration = 0;
-
+// The start is made feasible, scaled, and given to the method.
+SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodState *state) {
+    const Op *op = &s->op;
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
-        row_store(s.vector[0], at, block_project(op, at, row_load(s.vector[0], at)));
+        row_store(s->vector[0], at, block_project(op, at, row_load(s->vector[0], at)));
     }
     sand_barrier(w);
-    scale_start(w, op, s.vector[0]);
-    copy(w, op, s.vector[0], run->reference);
-    method_start(w, run->method, &s, &state);
-    if (run->curve) record(w, run, &s, &clock, 0);
+    scale_start(w, op, s->vector[0]);
+    copy(w, op, s->vector[0], run->reference);
+    method_start(w, method, s, state);
+}
 
-    while (iteration < run->most_iterations && s.status == SAND_BUDGET) {
+// What the method does not know itself after an iteration: its residual, now and then when a tolerance is set and
+// nobody draws the curve, and whether its impulses grow for nothing.
+SAND_TEXT void solve_watch(Worker *w, Run *run, Solve *s, int iteration, int *receding) {
+    if (run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
+        if (!run->curve) s->residual = measure(w, &s->op, s->vector[s->best]).residual;
+        if (s->residual <= run->tolerance) s->status = SAND_SOLVED;
+    }
+    if (iteration >= 8 && (iteration & (iteration - 1)) == 0) look_for_growth(w, s, run->reference, receding);
+}
+
+// Solves, or goes on solving, for at most `most` iterations of the budget.
+SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int most) {
+    if (run->ended) return;
+    Solve s = run->solve;
+    s.op = *op;
+    MethodState state = run->state;
+    Clock clock = {worker_seconds(w) - run->seconds, 0};
+    int receding = run->receding, iteration = run->iterations;
+    int until = run->most_iterations - iteration < most ? run->most_iterations : iteration + most;
+    bool late = false;
+
+    if (!run->begun) {
+        solve_begin(w, run, method, &s, &state);
+        if (run->curve) record(w, run, &s, &clock, 0);
+    }
+    while (iteration < until && s.status == SAND_BUDGET && !late) {
         if (run->tolerance > 0 && s.knows_residual && s.residual <= run->tolerance) s.status = SAND_SOLVED;
         if (s.status != SAND_BUDGET) break;
-        method_step(w, run->method, &s, &state);
+        method_step(w, method, &s, &state);
         iteration++;
         if (run->curve) record(w, run, &s, &clock, iteration);
-        if (!s.knows_residual) {
-            // These methods are measured only now and then when a tolerance is set and nobody draws the curve.
-            if (run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
-                if (!run->curve) s.residual = measure(w, op, s.vector[s.best]).residual;
-                if (s.residual <= run->tolerance) s.status = SAND_SOLVED;
-            }
-            if (iteration >= 8 && (iteration & (iteration - 1)) == 0) look_for_growth(w, &s, run->reference, &receding);
-        }
-        if (run->most_seconds > 0 && worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds))
-            break;
-        if (run->stop && worker_agree(w, worker_stopped(run->stop))) break;
+        if (!s.knows_residual) solve_watch(w, run, &s, iteration, &receding);
+        if (run->most_seconds > 0)
+            late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds);
+        if (run->stop && !late) late = worker_agree(w, worker_stopped(run->stop));
     }
 
     double seconds = worker_seconds(w) - clock.begin - clock.measuring;
+    bool ended = late || s.status != SAND_BUDGET || iteration == run->most_iterations;
     Measure m = {s.residual, s.objective, 0};
-    if (!s.knows_residual || run->want_metrics) m = measure(w, op, s.vector[s.best]);
-    if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
-    push_vector(w, op, s.vector[s.best], op->still, op->body); // what the impulses change; the caller adds the free velocity
+    if (ended) {
+        if (!s.knows_residual || run->want_metrics) m = measure(w, op, s.vector[s.best]);
+        if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
+        push_vector(w, op, s.vector[s.best], op->still,
+                    op->body); // what the impulses change; the caller adds the free velocity
+    }
+    sand_barrier(w);
     if (worker_is_first(w)) {
         run->solve = s;
         run->state = state;
+        run->begun = true, run->ended = ended;
+        run->receding = receding;
         run->iterations = iteration;
         run->seconds = seconds;
         run->measure = m;

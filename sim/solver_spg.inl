@@ -25,20 +25,34 @@ typedef struct spg_State {
 
 enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
 
-// The step over the diagonal of P: d = P(x - alpha P^-1 g) - x. Returns <d, g>. [4], [5], [7]
-SAND_TEXT double spg_direction(Worker *w, const Op *op, const real *x, const real *g, real *z, real alpha, Weight p) {
-    Sum sum;
-    sum_open(w, &sum, 1, 0);
-    SAND_FOR_SUM(w, i, op->n, &sum) {
+// The step over the diagonal of P: d = P(x - alpha P^-1 g) - x, and <d, g> in the first sum. [4], [5], [7]
+SAND_TEXT void spg_direction(Worker *w, const Op *op, const real *x, const real *g, real *z, real alpha, Weight p,
+                             Sum *sum) {
+    SAND_FOR_SUM(w, i, op->n, sum) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at), gi = row_load(g, at);
         Row zi = block_project(op, at, row_madd(xi, -alpha * weight_inverse(op, p, at), gi));
         row_store(z, at, zi);
         block_publish(op, at, zi);
-        SAND_ADD(sum, at, 0, row_dot(row_sub(zi, xi), gi));
+        SAND_ADD(*sum, at, 0, row_dot(row_sub(zi, xi), gi));
     }
-    sum_total(w, &sum);
-    return sum.total[0];
+}
+
+// The gradient at z = x + d and the sums that everything else is made of, with y = N d. [10], [11]
+SAND_TEXT void spg_gradient(Worker *w, const Op *op, const real *x, const real *g, const real *z, real *gz, Weight p,
+                            Sum *sum) {
+    push(w, op, op->free, op->body);
+    SAND_FOR_PULL(w, i, op, op->body, sum) {
+        At at = SAND_AT(i);
+        Row zi = row_load(z, at), d = row_sub(zi, row_load(x, at));
+        Row hi = SAND_PULL(op, at), y = row_sub(hi, row_load(g, at));
+        row_store(gz, at, hi);
+        SAND_ADD(*sum, at, 1, row_dot(d, y));
+        SAND_ADD(*sum, at, 2, weight_at(op, p, at) * row_dot(d, d));
+        SAND_ADD(*sum, at, 3, weight_inverse(op, p, at) * row_dot(y, y));
+        SAND_ADD(*sum, at, 4, block_residual(op, at, zi, hi));
+    }
+    sum_total(w, sum);
 }
 
 // Moves the trial point and its gradient back to x + lambda d. Returns the sum for the residual there.
@@ -95,27 +109,17 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     real *x = s->vector[m->current], *z = s->vector[m->next];
     real *g = s->vector[m->gradient], *gz = s->vector[7 - m->gradient];
 
-    // [4], [5] the direction; [6], [7] without the preconditioner where that one does not descend.
-    Weight p = weight_make(op, m->preconditioned);
-    double dg = spg_direction(w, op, x, g, z, (real)m->alpha, p);
-    if (dg >= 0 && m->preconditioned) dg = spg_direction(w, op, x, g, z, (real)m->alpha, weight_make(op, false));
-
-    // [10], [11] gradient at x + d, and the sums that everything else is made of: y = N d.
-    push(w, op, op->free, op->body);
+    // [4], [5] the direction and what follows from it. [6], [7] without the preconditioner where that one does not
+    // descend, which only rounding can bring about: so it is looked at afterwards, and the step is made again.
     Sum sum;
-    sum_open(w, &sum, 4, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
-        Row zi = row_load(z, at), d = row_sub(zi, row_load(x, at));
-        Row hi = SAND_PULL(op, at), y = row_sub(hi, row_load(g, at));
-        row_store(gz, at, hi);
-        SAND_ADD(sum, at, 0, row_dot(d, y));
-        SAND_ADD(sum, at, 1, weight_at(op, p, at) * row_dot(d, d));
-        SAND_ADD(sum, at, 2, weight_inverse(op, p, at) * row_dot(y, y));
-        SAND_ADD(sum, at, 3, block_residual(op, at, zi, hi));
+    for (bool preconditioned = m->preconditioned;; preconditioned = false) {
+        Weight p = weight_make(op, preconditioned);
+        sum_open(w, &sum, 5, 0);
+        spg_direction(w, op, x, g, z, (real)m->alpha, p, &sum);
+        spg_gradient(w, op, x, g, z, gz, p, &sum);
+        if (sum.total[0] < 0 || !preconditioned) break;
     }
-    sum_total(w, &sum);
-    double dNd = sum.total[0], dPd = sum.total[1], yPy = sum.total[2], residual2 = sum.total[3];
+    double dg = sum.total[0], dNd = sum.total[1], dPd = sum.total[2], yPy = sum.total[3], residual2 = sum.total[4];
     if (!isfinite(dNd + dPd + residual2 + dg)) {
         s->status = SAND_DIVERGED;
         return;

@@ -3,27 +3,27 @@
 //   SAND_SCALAR   its component type
 //   SAND_VF(name) the name of a function, e.g. v3_##name
 //   SAND_MA(a, b, c)  a b + c, fused or not
-//   SAND_INLINE   how a function is declared (static inline, or __device__ for CUDA)
-// All but the last are undefined again at the end.
+//   SAND_VEC_INLINE   how a function is declared (static inline, or __device__ for CUDA)
+// They are undefined again at the end.
 
 typedef struct SAND_VEC {
     SAND_SCALAR x, y, z;
 } SAND_VEC;
 
-SAND_INLINE SAND_VEC SAND_VF(make)(SAND_SCALAR x, SAND_SCALAR y, SAND_SCALAR z) {
+SAND_VEC_INLINE SAND_VEC SAND_VF(make)(SAND_SCALAR x, SAND_SCALAR y, SAND_SCALAR z) {
     SAND_VEC r;
     r.x = x, r.y = y, r.z = z;
     return r;
 }
-SAND_INLINE SAND_VEC SAND_VF(add)(SAND_VEC a, SAND_VEC b) { return SAND_VF(make)(a.x + b.x, a.y + b.y, a.z + b.z); }
-SAND_INLINE SAND_VEC SAND_VF(sub)(SAND_VEC a, SAND_VEC b) { return SAND_VF(make)(a.x - b.x, a.y - b.y, a.z - b.z); }
-SAND_INLINE SAND_VEC SAND_VF(scale)(SAND_SCALAR s, SAND_VEC a) { return SAND_VF(make)(s * a.x, s * a.y, s * a.z); }
+SAND_VEC_INLINE SAND_VEC SAND_VF(add)(SAND_VEC a, SAND_VEC b) { return SAND_VF(make)(a.x + b.x, a.y + b.y, a.z + b.z); }
+SAND_VEC_INLINE SAND_VEC SAND_VF(sub)(SAND_VEC a, SAND_VEC b) { return SAND_VF(make)(a.x - b.x, a.y - b.y, a.z - b.z); }
+SAND_VEC_INLINE SAND_VEC SAND_VF(scale)(SAND_SCALAR s, SAND_VEC a) { return SAND_VF(make)(s * a.x, s * a.y, s * a.z); }
 // a + s b
-SAND_INLINE SAND_VEC SAND_VF(madd)(SAND_VEC a, SAND_SCALAR s, SAND_VEC b) {
+SAND_VEC_INLINE SAND_VEC SAND_VF(madd)(SAND_VEC a, SAND_SCALAR s, SAND_VEC b) {
     return SAND_VF(make)(SAND_MA(s, b.x, a.x), SAND_MA(s, b.y, a.y), SAND_MA(s, b.z, a.z));
 }
-SAND_INLINE SAND_SCALAR SAND_VF(dot)(SAND_VEC a, SAND_VEC b) { return SAND_MA(a.z, b.z, SAND_MA(a.y, b.y, a.x * b.x)); }
-SAND_INLINE SAND_VEC SAND_VF(cross)(SAND_VEC a, SAND_VEC b) {
+SAND_VEC_INLINE SAND_SCALAR SAND_VF(dot)(SAND_VEC a, SAND_VEC b) { return SAND_MA(a.z, b.z, SAND_MA(a.y, b.y, a.x * b.x)); }
+SAND_VEC_INLINE SAND_VEC SAND_VF(cross)(SAND_VEC a, SAND_VEC b) {
     return SAND_VF(make)(SAND_MA(a.y, b.z, -(a.z * b.y)), SAND_MA(a.z, b.x, -(a.x * b.z)), SAND_MA(a.x, b.y, -(a.y * b.x)));
 }
 
@@ -31,3 +31,4 @@ SAND_INLINE SAND_VEC SAND_VF(cross)(SAND_VEC a, SAND_VEC b) {
 #undef SAND_SCALAR
 #undef SAND_VF
 #undef SAND_MA
+#undef SAND_VEC_INLINE

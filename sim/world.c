@@ -144,10 +144,6 @@ void sand_world_set_pair(SandWorld *world, int material_a, int material_b, doubl
     world->friction[material_b * world->material_count + material_a] = mu;
 }
 
-double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
-    return world->friction[material_a * world->material_count + material_b];
-}
-
 static bool check_settings(const SandWorld *world, SandError *error) {
     if (!isfinite(world->step) || world->step <= 0)
         return sand_fail(error, "the step %g s must be finite and above 0", world->step);

@@ -78,13 +78,15 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
 void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
 
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu); // an entry of the table
-double sand_world_pair(const SandWorld *world, int material_a, int material_b);
+SAND_SHARED double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
+    return world->friction[material_a * world->material_count + material_b];
+}
 
 // Checks what only the whole world shows: boxes and cylinders that could meet each other, or lie on a convex
 // boundary, are refused with a sentence.
 bool sand_world_check(const SandWorld *world, SandError *error);
 
-static inline bool sand_world_active(const SandWorld *world, int body) {
+SAND_SHARED bool sand_world_active(const SandWorld *world, int body) {
     return !world->gone[body] && world->enter[body] <= world->time + 1e-9 * world->step;
 }
 

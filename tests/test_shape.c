@@ -1,5 +1,5 @@
 // Shapes against truths found another way: closed formulas, a count of voxels, and sampling.
-#include "../sim/shape.h"
+#include "../sim/shape_distance.inl"
 
 #include <setjmp.h>
 #include <stdarg.h>

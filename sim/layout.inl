@@ -1,0 +1,72 @@
+// How a problem is laid out for the solver, block by block and body by body: one text for both machines.
+
+// trace N_ii over the block's rows, from one body of the contact: over three rows, and over the normal alone.
+SAND_INLINE void block_trace(const SandProblemBody *body, SandVec3 arm, SandVec3 n, double *all, double *normal) {
+    const double *j = body->inverse_inertia;
+    SandVec3 c = v3_cross(arm, n);
+    SandVec3 jc = v3_make(j[0] * c.x + j[3] * c.y + j[4] * c.z, j[3] * c.x + j[1] * c.y + j[5] * c.z,
+                          j[4] * c.x + j[5] * c.y + j[2] * c.z);
+    SandVec3 ja = v3_make(j[0] * arm.x + j[3] * arm.y + j[4] * arm.z, j[3] * arm.x + j[1] * arm.y + j[5] * arm.z,
+                          j[4] * arm.x + j[5] * arm.y + j[2] * arm.z);
+    *all += 3 * body->inverse_mass + (j[0] + j[1] + j[2]) * v3_dot(arm, arm) - v3_dot(arm, ja);
+    *normal += body->inverse_mass + v3_dot(c, jc);
+}
+
+// Mean diagonal of N_ii. `times_a` and `times_b` count a body more than once, for the Jacobi batch.
+SAND_INLINE double block_diagonal(const SandProblemBody *bodies, const SandContact *c, int times_a, int times_b) {
+    double all_a = 0, normal_a = 0, all_b = 0, normal_b = 0;
+    block_trace(&bodies[c->a], c->arm_a, c->normal, &all_a, &normal_a);
+    block_trace(&bodies[c->b], c->arm_b, c->normal, &all_b, &normal_b);
+    double all = times_a * all_a + times_b * all_b, normal = times_a * normal_a + times_b * normal_b;
+    double d = SAND_ROWS == 3 && c->mu > 0 ? all / 3 : normal;
+    return d > 0 ? d : 1;
+}
+
+SAND_INLINE void store_four(real *out, SandVec3 v, double fourth) {
+    out[0] = (real)v.x, out[1] = (real)v.y, out[2] = (real)v.z, out[3] = (real)fourth;
+}
+
+SAND_INLINE void store_vector(real *array, At at, int count, int k, SandVec3 v) {
+    array[at_number(at, count, k)] = (real)v.x, array[at_number(at, count, k + 1)] = (real)v.y,
+                               array[at_number(at, count, k + 2)] = (real)v.z;
+}
+
+// Where the blocks of a problem are laid out: the arrays behind the const pointers of Op, and the first vector.
+typedef struct Laid {
+    int *a, *b;
+    real *block, *spoke, *spoke_b, *start;
+} Laid;
+
+// Lays out block i: the contact, the mean diagonal d of its N_ii, and its start impulse.
+SAND_INLINE void block_lay(const Laid *to, int64_t i, const SandContact *c, double d, SandVec3 start) {
+    At at = at_of(i);
+    to->a[i] = c->a, to->b[i] = c->b;
+    store_vector(to->block, at, BLOCK_NUMBERS, BLOCK_NORMAL, c->normal);
+    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_HALF)] = (real)(0.5 * c->gap);
+    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_MU)] = (real)c->mu;
+    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_FLAT)] = (real)(1 / (1 + c->mu * c->mu));
+    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_DIAGONAL)] = (real)d;
+    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_INVERSE)] = (real)(1 / d);
+#if SAND_RADIAL
+    store_four(to->spoke + 4 * i, c->normal, 0.5 * c->gap);
+#else
+    store_vector(to->block, at, BLOCK_NUMBERS, BLOCK_ARM_A, c->arm_a);
+    store_vector(to->block, at, BLOCK_NUMBERS, BLOCK_ARM_B, c->arm_b);
+    store_four(to->spoke + 4 * i, c->arm_a, 0);
+    store_four(to->spoke_b + 4 * i, c->arm_b, 0);
+#endif
+#if SAND_ROWS == 3
+    if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
+    store_vector(to->start, at, 3, 0, start);
+#else
+    to->start[i] = (real)v3_dot(start, c->normal);
+#endif
+}
+
+// The free motion of a body, in fours.
+SAND_INLINE Body body_lay(const SandProblemBody *b) {
+    Body body;
+    store_four(body.v, b->velocity, 0);
+    store_four(body.w, b->spin, b->radius);
+    return body;
+}
