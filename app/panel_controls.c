@@ -126,7 +126,7 @@ static bool choose_solver(ControlId id, int now, bool none, SandFriction frictio
     if (none && igSelectable_Bool("none", now < 0, 0, (ImVec2){0, 0})) *chosen = -1, changed = now >= 0;
     for (int i = 0; i < sand_solver_count; i++) {
         const SandSolver *solver = &sand_solver_table[i];
-        igBeginDisabled(!(solver->friction & 1u << friction));
+        igBeginDisabled(!sand_solver_can(i, friction));
         if (igSelectable_Bool(solver->name, i == now, 0, (ImVec2){0, 0}) && i != now) *chosen = i, changed = true;
         igEndDisabled();
         solver_text(solver, text, sizeof text);
@@ -175,7 +175,7 @@ static void draw_solver(Panel *panel) {
     int friction = (int)solve->friction;
     for (int i = 0; i < SAND_FRICTION_COUNT; i++) names[i] = sand_friction_table[i].name;
     if (control_choice(CONTROL_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, sand_friction_table[friction].text) &&
-        solver->friction & 1u << friction) {
+        sand_solver_can(solve->solver, (SandFriction)friction)) {
         solve->friction = (SandFriction)friction;
         panel->solve_due = true;
     }

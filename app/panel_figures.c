@@ -195,7 +195,7 @@ static void draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
 }
 
 static PlotCurve series(const Panel *panel, const char *name, PanelSeries s) {
-    return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count};
+    return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count, 0};
 }
 
 static int take_curve(const SandCurvePoint *curve, int count, double *x, double *y) {
@@ -216,7 +216,7 @@ static void draw_step_plot(Panel *panel, const Frame *frame) {
     const int solvers[2] = {panel->solve.solver, panel->shadow.solver};
     for (int i = 0; i < (panel->shadowing || counts[1] > 0 ? 2 : 1); i++) {
         snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");
-        plot.curves[plot.curve_count++] = (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i]};
+        plot.curves[plot.curve_count++] = (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i], 0};
     }
     draw_plot(panel, &plot, frame->step);
 }

@@ -34,8 +34,7 @@ static const Ink paper = {.field = RGB(255, 255, 255),
                                      RGB(230, 159, 0), RGB(86, 180, 233), RGB(120, 120, 120)}};
 
 // Lengths of dash and gap by turns, in units of text, ended by 0.
-static const float dashes[PLOT_STYLES][5] = {{0},     {7, 4},    {2, 3},        {9, 3, 2, 3},
-                                                 {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
+static const float dashes[PLOT_STYLES][5] = {{0}, {7, 4}, {2, 3}, {9, 3, 2, 3}, {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
 
 // Where everything of one plot lies, in pixels.
 typedef struct Field {

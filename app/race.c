@@ -2,8 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "sim/race.h"
+#include "race_job.h"
 #include "verbs.h"
 #ifdef SAND_WINDOW
 #include "context.h"
@@ -79,7 +80,7 @@ static void write_json(const SandRace *race) {
 }
 
 static void write_table(const SandRace *race) {
-    printf("%-14s %-10s %10s %10s %12s %14s %12s\n", "solver", "status", "iterations", "ms", "residual", "above the least",
+    printf("%-14s %-15s %10s %10s %12s %15s %12s\n", "solver", "status", "iterations", "ms", "residual", "above the least",
            "largest g.u");
     for (int i = 0; i < race->count; i++) {
         const SandRaceEntry *entry = &race->entries[i];
@@ -88,8 +89,9 @@ static void write_table(const SandRace *race) {
         if (!entry->ran)
             printf("%-14s %s\n", name, entry->refused);
         else
-            printf("%-14s %-10s %10d %10.2f %12.3g %14.3g %12.3g\n", name, sand_status_text(s->status), s->iterations,
-                   1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference, s->metrics.complementarity);
+            printf("%-14s %-15s %10d %10.2f %12.3g %15.3g %12.3g\n", name, sand_status_text(s->status), s->iterations,
+                   1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference,
+                   s->metrics.complementarity);
     }
     printf("least objective %.12g J, %s\n", race->reference, race->exact ? "by ipm-soc" : "the best of the race");
 }
@@ -132,19 +134,37 @@ static bool report(const SandRace *race, const SandProblem *problem, const Optio
            (!values[OPTION_PLOT].given || draw(race, title, values[OPTION_PLOT].text, error));
 }
 
+// Runs it on a thread of its own, so that progress can be shown and Ctrl-C ends it with what there is.
+static bool run(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
+    if (!race_job_start(job, problem, def, 0, error)) return false;
+    Progress progress = progress_begin("race");
+    while (race_job_running(job)) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        if (session_interrupted()) sand_race_cancel(&job->race);
+        int at = sand_race_at(&job->race);
+        const char *now = at < def->count ? sand_solver_table[def->solvers[at]].name : "the reference";
+        if (progress_due(&progress)) progress_update(&progress, (double)at / (def->count + 1), now);
+    }
+    progress_end(&progress);
+    if (job->failed) *error = job->error;
+    return !job->failed;
+}
+
 Outcome race_solvers(const Options *options, SandError *error) {
     SandRaceDef def = sand_default_race();
-    SandRace *race = calloc(1, sizeof *race);
+    RaceJob *job = calloc(1, sizeof *job);
     SandProblem stored = {0};
     Session session = {0};
-    if (!race) return sand_fail(error, "out of memory for a race"), OUTCOME_FAILED;
+    if (!job) return sand_fail(error, "out of memory for a race"), OUTCOME_FAILED;
     Outcome outcome = read_budget(options, &def, error) ? OUTCOME_DONE : OUTCOME_WRONG;
     bool from_file = sand_problem_is_stored(options->subject);
+    session_watch();
     if (outcome == OUTCOME_DONE && from_file) {
         if (!sand_problem_open(&stored, options->subject, error) || !session_friction(options, &def.solve.friction, error))
             outcome = OUTCOME_WRONG;
     } else if (outcome == OUTCOME_DONE && !options->values[OPTION_AT].given) {
-        outcome = (sand_fail(error, "race %s: a scene needs --at SECONDS", options->subject), OUTCOME_WRONG);
+        outcome = (sand_fail(error, "race %s: it is no stored problem, and a scene needs --at SECONDS", options->subject),
+                   OUTCOME_WRONG);
     } else if (outcome == OUTCOME_DONE) {
         outcome = build_scene(&session, options, &def, error);
     }
@@ -152,10 +172,11 @@ Outcome race_solvers(const Options *options, SandError *error) {
         const SandProblem *problem = from_file ? &stored : sand_simulation_problem(session.sim);
         fprintf(stderr, "%s: %d contacts between %d bodies, %d solvers\n", options->subject, problem->contact_count,
                 problem->dynamic_count, def.count);
-        if (!sand_race_run(race, problem, &def, error) || !report(race, problem, options, error)) outcome = OUTCOME_FAILED;
+        if (problem->note[0]) fprintf(stderr, "%s\n", problem->note);
+        if (!run(job, problem, &def, error) || !report(&job->race, problem, options, error)) outcome = OUTCOME_FAILED;
     }
-    sand_race_free(race);
-    free(race);
+    race_job_free(job);
+    free(job);
     sand_problem_free(&stored);
     return session_close(&session, outcome, error);
 }

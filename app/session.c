@@ -19,7 +19,7 @@ static void on_signal(int signal) {
 
 bool session_interrupted(void) { return interrupted; }
 
-static void watch_signals(void) {
+void session_watch(void) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
@@ -95,7 +95,7 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
     }
     if (!session_friction(options, &solve->friction, error)) return false;
     const SandSolver *solver = &sand_solver_table[solve->solver];
-    if (!(solver->friction & 1u << solve->friction))
+    if (!sand_solver_can(solve->solver, solve->friction))
         return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name,
                          sand_friction_table[solve->friction].name);
 
@@ -164,7 +164,7 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
         if (!apply_set(session, options->sets[i], error)) return OUTCOME_WRONG;
     session->def.threads = session_threads(options);
     session->def.precision = (SandPrecision)values[OPTION_PRECISION].integer;
-    watch_signals();
+    session_watch();
     return OUTCOME_DONE;
 }
 

@@ -38,6 +38,7 @@ Outcome session_close(Session *session, Outcome outcome, SandError *error);
 
 // Whether the person pressed Ctrl-C (or the system asked to end). A second one ends the program at once.
 bool session_interrupted(void);
+void session_watch(void); // from now on that is noted, not obeyed at once; session_plan does it too
 
 // Penetrations of the positions as they are now, not those the last step began with.
 typedef struct Penetration {

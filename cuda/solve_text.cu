@@ -12,6 +12,8 @@
 
 #include "sim/metrics.inl"
 
+#include "sim/projected.inl"
+
 #include "sim/solve.inl"
 
 static __global__ void __launch_bounds__(SAND_CUDA_THREADS) solve_kernel(Run *run, double *partials) {

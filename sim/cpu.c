@@ -46,7 +46,7 @@ static bool frictional(const SandProblem *problem, const SandSolveDef *def) {
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **found,
                    SandText **text, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
-    if (!(solver->friction & 1u << def->friction))
+    if (!sand_solver_can(def->solver, def->friction))
         return sand_fail(error, "solver %s cannot do the friction model %s", solver->name,
                          sand_friction_table[def->friction].name);
     int rows = frictional(problem, def), radial = problem->radial;

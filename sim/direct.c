@@ -39,7 +39,7 @@ typedef struct Attempt {
     double begin, measuring;
 } Attempt;
 
-// Measures the iterate, adds it to the curve and keeps it when it is the best.
+// Measures the iterate and keeps it when it is the best; the curve shows the best so far, which is what would be returned.
 static void look(Attempt *r, int iteration, double *residual) {
     SandSolution *s = r->solution;
     double before = sand_seconds();
@@ -51,7 +51,8 @@ static void look(Attempt *r, int iteration, double *residual) {
         memcpy(s->impulse, r->impulse, (size_t)r->problem->contact_count * sizeof *s->impulse);
     }
     if (s->want_curve) {
-        s->curve[iteration] = (SandCurvePoint){iteration, before - r->begin - r->measuring, m.residual, m.objective};
+        s->curve[iteration] =
+            (SandCurvePoint){iteration, before - r->begin - r->measuring, s->metrics.residual, s->metrics.objective};
         s->curve_count = iteration + 1;
     }
     *residual = m.residual;

@@ -67,11 +67,14 @@ SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p
     return sum.total[0];
 }
 
+// Impulses do nothing when x'Nx is at most this much of x'Px. Gauss-seidel walks along such a direction only nearly, in
+// double as in float.
+#define RECESSION 1e-6
+
 // A problem is infeasible when impulses grow while what they do stands still. A step d to x shows it when d'Nd is
 // nothing beside d'Pd although d is not small beside x. Twice in a row is proof.
 SAND_TEXT bool recession(Worker *w, const Op *op, const real *x, bool diagonal, double dNd, double dPd, int *seen) {
-    const double nothing = 1e-6; // gauss-seidel walks along such a d only nearly, in double as in float
-    bool suspect = dPd > 0 && dNd <= nothing * dPd && dPd > 1e-2 * weighed_square(w, op, x, weight_make(op, diagonal));
+    bool suspect = dPd > 0 && dNd <= RECESSION * dPd && dPd > 1e-2 * weighed_square(w, op, x, weight_make(op, diagonal));
     *seen = suspect ? *seen + 1 : 0;
     return *seen >= 2;
 }

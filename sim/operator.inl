@@ -10,6 +10,9 @@
 // normal, which spares two vectors a contact.
 // In a problem of 3 rows a contact with mu = 0 keeps one row's worth: its gradient and its impulse lie along n.
 
+// SAND_PARTS: the components of an impulse mean something (normal, or normal and two tangents).
+#define SAND_PARTS (SAND_ROWS == 1 || SAND_LOCAL)
+
 #define SAND_VEC_INLINE SAND_INLINE
 #define SAND_VEC Vec
 #define SAND_SCALAR real
@@ -75,6 +78,10 @@ typedef struct Op {
     int colour_count;
     const int *colour_first, *colour_list;
     const real *batch_step; // one over the diagonal when hubs are split among their contacts
+    // A stored matrix in place of bodies (operator_matrix.inl): blocks matrix_first[i] .. of row i, 9 numbers each.
+    bool is_matrix;
+    const int *matrix_first, *matrix_column;
+    const real *matrix_block;
 } Op;
 
 SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
@@ -86,7 +93,9 @@ SAND_INLINE Vec vec_at(const real *x, At at, int count, int k) {
 
 #if SAND_ROWS == 3
 typedef Vec Row;
+SAND_INLINE Row row_add(Row a, Row b) { return vec_add(a, b); }
 SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
+SAND_INLINE Row row_scale(real s, Row a) { return vec_scale(s, a); }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return vec_madd(a, s, b); }
 SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a, b); }
 SAND_INLINE Row row_load(const real *x, At at) { return vec_at(x, at, 3, 0); }
@@ -95,7 +104,9 @@ SAND_INLINE void row_store(real *x, At at, Row r) {
 }
 #else
 typedef real Row;
+SAND_INLINE Row row_add(Row a, Row b) { return a + b; }
 SAND_INLINE Row row_sub(Row a, Row b) { return a - b; }
+SAND_INLINE Row row_scale(real s, Row a) { return s * a; }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return a + s * b; }
 SAND_INLINE real row_dot(Row a, Row b) { return a * b; }
 SAND_INLINE Row row_load(const real *x, At at) { return x[at_block(at)]; }
@@ -350,11 +361,17 @@ SAND_INLINE int body_contacts(const Op *op, int64_t k) {
     return op->first[k + 1] - op->first[k] + op->second[k + 1] - op->second[k];
 }
 
+#include "operator_matrix.inl"
+
 // out = base + M^-1 D x for all bodies, where x is what was published; begins and ends with a barrier. base is
 // op->free, or op->still for the product alone. Bodies of many contacts are summed in pieces first.
 SAND_TEXT void push(Worker *w, const Op *op, const Body *base, Body *out) {
     int64_t stride = base == op->still ? 0 : 1; // one body at rest stands for all
     sand_barrier(w);
+    if (op->is_matrix) {
+        matrix_push(w, op, base, out);
+        return;
+    }
     if (op->hub_count) {
         SAND_EACH(w, p, op->piece_count) {
             int j = op->piece_hub[p], k = op->hub[j];

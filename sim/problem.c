@@ -26,6 +26,41 @@ void sand_problem_free(SandProblem *p) {
     *p = (SandProblem){0};
 }
 
+static bool copy_matrix(SandMatrix *to, const SandMatrix *from, int contacts, SandError *error) {
+    size_t rows = (size_t)contacts + 1, blocks = (size_t)from->first[contacts];
+    if (!SAND_GROW(to->first, to->first_room, rows, "matrix", error) ||
+        !SAND_GROW(to->column, to->column_room, blocks + 1, "matrix", error) ||
+        !SAND_GROW(to->block, to->block_room, 9 * blocks + 1, "matrix", error))
+        return false;
+    memcpy(to->first, from->first, rows * sizeof *to->first);
+    memcpy(to->column, from->column, blocks * sizeof *to->column);
+    memcpy(to->block, from->block, 9 * blocks * sizeof *to->block);
+    return true;
+}
+
+bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *error) {
+    size_t bodies = (size_t)from->body_count, contacts = (size_t)from->contact_count;
+    if (!SAND_GROW(to->bodies, to->body_room, bodies, "bodies", error) ||
+        !SAND_GROW(to->contacts, to->contact_room, contacts, "contacts", error) ||
+        !SAND_GROW(to->start, to->start_room, contacts, "contacts", error))
+        return false;
+    if (!from->matrix) {
+        free_matrix(to->matrix);
+        to->matrix = NULL;
+    } else {
+        if (!to->matrix) to->matrix = calloc(1, sizeof *to->matrix);
+        if (!to->matrix) return sand_fail(error, "out of memory for a matrix");
+        if (!copy_matrix(to->matrix, from->matrix, from->contact_count, error)) return false;
+    }
+    to->body_count = from->body_count, to->dynamic_count = from->dynamic_count, to->contact_count = from->contact_count;
+    to->radial = from->radial, to->step = from->step, to->recovery = from->recovery;
+    memcpy(to->note, from->note, sizeof to->note);
+    if (bodies) memcpy(to->bodies, from->bodies, bodies * sizeof *to->bodies);
+    if (contacts) memcpy(to->contacts, from->contacts, contacts * sizeof *to->contacts);
+    if (contacts) memcpy(to->start, from->start, contacts * sizeof *to->start);
+    return true;
+}
+
 // The file: a line of text that says what it is, the counts, then the arrays as numbers of 8 bytes, in the byte order
 // of the machine, which the mark in the head shows.
 static const char magic[16] = "sandglass-ccp-1\n";

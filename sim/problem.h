@@ -39,6 +39,7 @@ typedef struct SandMatrix {
 
 typedef struct SandProblem {
     SandMatrix *matrix; // NULL: N comes from the bodies
+    char note[96];      // what a person should know of how it was read; empty: nothing
     int body_count;     // dynamic bodies first, then boundaries
     int dynamic_count;
     int contact_count;
@@ -52,6 +53,8 @@ typedef struct SandProblem {
 } SandProblem;
 
 void sand_problem_free(SandProblem *problem);
+bool sand_problem_copy(SandProblem *to, const SandProblem *from,
+                       SandError *error); // `to` keeps its arrays where they are large enough
 
 // Block e of the matrix times x.
 static inline SandVec3 sand_matrix_apply(const SandMatrix *m, int e, SandVec3 x) {

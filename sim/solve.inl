@@ -1,7 +1,7 @@
 // The solve, one text for every method and machine: start, iterate within the budget, keep the curve, find out
 // whether the problem is infeasible, and end with the best impulses and the velocities they make.
 
-enum { SAND_MAX_VECTORS = 6 };
+enum { SAND_MAX_VECTORS = 7 };
 
 // What a method works on. Every worker has its own copy with the same values.
 typedef struct Solve {
@@ -11,8 +11,16 @@ typedef struct Solve {
     int best;            // the vector that holds the impulses to return
     bool knows_residual; // the method keeps the next two for the best iterate
     double residual, objective;
+    bool sees_growth;  // the method itself finds out whether the problem is infeasible
     SandStatus status; // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
+
+// Methods that look at components are left out where impulses are vectors of the world.
+#if SAND_PARTS
+#define SAND_PART_ROW(...) SAND_ROW(__VA_ARGS__)
+#else
+#define SAND_PART_ROW(...)
+#endif
 
 #define SAND_SOLVER_TEXTS
 #define SAND_ROW(id, ...)
@@ -21,6 +29,7 @@ typedef struct Solve {
 
 typedef union MethodState {
 #define SAND_ROW(id, ...) id##_State id;
+#define SAND_ROW_OF_PARTS SAND_PART_ROW
 #include "solver_table.inl"
 } MethodState;
 
@@ -36,6 +45,7 @@ SAND_TEXT void method_start(Worker *w, int method, Solve *s, MethodState *m) {
     case METHOD_##id: \
         id##_start(w, s, &m->id); \
         break;
+#define SAND_ROW_OF_PARTS SAND_PART_ROW
 #include "solver_table.inl"
     }
 }
@@ -46,6 +56,7 @@ SAND_TEXT void method_step(Worker *w, int method, Solve *s, MethodState *m) {
     case METHOD_##id: \
         id##_step(w, s, &m->id); \
         break;
+#define SAND_ROW_OF_PARTS SAND_PART_ROW
 #include "solver_table.inl"
     }
 }
@@ -80,7 +91,7 @@ typedef struct Run {
 // Sets a run to its beginning; vectors, reference and the operator are there. The host calls it.
 static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
-    run->solve.knows_residual = false;
+    run->solve.knows_residual = run->solve.sees_growth = false;
     run->solve.residual = run->solve.objective = 0;
     run->solve.status = SAND_BUDGET;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) run->solve.params[k] = def->params[k];
@@ -145,14 +156,17 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
 
 // Shortens or lengthens the start to the best point of its ray: q(t x) is least at t = -r'x / x'Nx. When a pile
 // lifts off, last step's impulses are far too large; this sees it for the one product that a start costs anyway.
-// Leaves the velocities of the start in op->body.
+// A start that moves nothing although it should is the trace of an infeasible step, and is dropped. Leaves the
+// velocities of the start in op->body.
 SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
     push_vector(w, op, x, op->free, op->body);
     Sum sum;
-    sum_open(w, &sum, 2, 0);
+    sum_open(w, &sum, 3, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
         At at = SAND_AT(i);
-        SAND_ADD(sum, at, 0, row_dot(row_load(x, at), SAND_PULL(op, at)));
+        Row xi = row_load(x, at);
+        SAND_ADD(sum, at, 0, row_dot(xi, SAND_PULL(op, at)));
+        SAND_ADD(sum, at, 2, block_number(op, at, BLOCK_DIAGONAL) * row_dot(xi, xi));
     }
     SAND_FOR_PULL(w, i, op, op->free, &sum) {
         At at = SAND_AT(i);
@@ -160,7 +174,7 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
     }
     sum_total(w, &sum);
     double rx = sum.total[1], xNx = sum.total[0] - rx;
-    double best = xNx > 0 && rx < 0 ? -rx / xNx : 0;
+    double best = xNx > RECESSION * sum.total[2] && rx < 0 ? -rx / xNx : 0;
     real t = (real)(best < 1.5 ? best : 1.5);
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
@@ -191,11 +205,12 @@ SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodStat
 // What the method does not know itself after an iteration: its residual, now and then when a tolerance is set and
 // nobody draws the curve, and whether its impulses grow for nothing.
 SAND_TEXT void solve_watch(Worker *w, Run *run, Solve *s, int iteration, int *receding) {
-    if (run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
+    if (!s->knows_residual && run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
         if (!run->curve) s->residual = measure(w, &s->op, s->vector[s->best]).residual;
         if (s->residual <= run->tolerance) s->status = SAND_SOLVED;
     }
-    if (iteration >= 8 && (iteration & (iteration - 1)) == 0) look_for_growth(w, s, run->reference, receding);
+    if (!s->sees_growth && iteration >= 8 && (iteration & (iteration - 1)) == 0)
+        look_for_growth(w, s, run->reference, receding);
 }
 
 // Solves, or goes on solving, for at most `most` iterations of the budget.
@@ -219,7 +234,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
         method_step(w, method, &s, &state);
         iteration++;
         if (run->curve) record(w, run, &s, &clock, iteration);
-        if (!s.knows_residual) solve_watch(w, run, &s, iteration, &receding);
+        solve_watch(w, run, &s, iteration, &receding);
         if (run->most_seconds > 0)
             late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds);
         if (run->stop && !late) late = worker_agree(w, worker_stopped(run->stop));

@@ -46,6 +46,7 @@ extern const int sand_solver_default; // index of p-spg-fb, what a real-time ste
 
 int sand_solver_find(const char *name);   // index, or -1
 int sand_friction_find(const char *name); // index, or -1
+bool sand_solver_can(int solver, SandFriction friction);
 int sand_param_count(const SandSolver *solver);
 int sand_param_find(const SandSolver *solver, const char *name); // index, or -1
 

@@ -82,25 +82,12 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
 
     // [1], [2]: the start is feasible and its velocities are there; its gradient, objective and residual.
     real *x = s->vector[m->current], *g = s->vector[m->gradient];
-    Sum sum;
-    sum_open(w, &sum, 2, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
-        Row xi = row_load(x, at), gi = SAND_PULL(op, at);
-        row_store(g, at, gi);
-        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(xi, gi));
-        SAND_ADD(sum, at, 1, block_residual(op, at, xi, gi));
-    }
-    SAND_FOR_PULL(w, i, op, op->free, &sum) {
-        At at = SAND_AT(i);
-        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(row_load(x, at), SAND_PULL(op, at)));
-    }
-    sum_total(w, &sum);
-    m->objective = sum.total[0];
+    Begin b = begin_gradient(w, op, x, g);
+    m->objective = b.objective;
     m->recent[0] = m->objective;
     s->objective = m->objective;
-    s->residual = residual_of(op, sum.total[1]);
-    s->knows_residual = true;
+    s->residual = b.residual;
+    s->knows_residual = s->sees_growth = true;
 }
 
 SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {

@@ -5,6 +5,11 @@
 //   id         its text defines id_State, id_start and id_step; one step is one product with N
 //   vectors    block vectors it uses; the first is the start, feasible, with its velocities in op.body
 //   friction   models it can do
+// SAND_ROW_OF_PARTS is the same for methods that look at the components of an impulse: they are not part of the text in
+// which impulses are vectors of the world.
+#ifndef SAND_ROW_OF_PARTS
+#define SAND_ROW_OF_PARTS SAND_ROW
+#endif
 
 // SAND_DIRECT(id, name, friction, paper, idea, weakness, parameters...), for methods that factorise (direct.h):
 //   id         its file defines sand_direct_id; one step is one factorisation
@@ -13,9 +18,16 @@
 #endif
 
 #ifdef SAND_SOLVER_TEXTS
+#include "solver_admm.inl"
+#include "solver_apgd.inl"
 #include "solver_gauss_seidel.inl"
 #include "solver_jacobi.inl"
 #include "solver_spg.inl"
+#if SAND_PARTS
+#include "solver_cpg.inl"
+#include "solver_gpminres.inl"
+#include "solver_proportioning.inl"
+#endif
 #endif
 
 // clang-format off
@@ -24,9 +36,19 @@
     {"xi", SAND_PARAM_REAL, 1e-4, 0, 1, "decrease asked of a step; more shortens steps", NULL}, \
     {"alpha-min", SAND_PARAM_REAL, 1e-9, 1e-12, 1, "least spectral step length", NULL}, \
     {"alpha-max", SAND_PARAM_REAL, 1e9, 1, 1e12, "greatest spectral step length", NULL}
+#define SAND_PROPORTIONING_PARAMS \
+    {"gamma", SAND_PARAM_REAL, 1, 0.01, 100, "raising it solves for the free impulses longer before active ones are let go", NULL}, \
+    {"step", SAND_PARAM_REAL, 1.5, 0.1, 1.9, "length of the short projected step, over the norm of N; above 2 it may diverge", NULL}, \
+    {"power", SAND_PARAM_INTEGER, 8, 1, 100, "products spent on the norm of N first; more makes it sharper", NULL}
+#define SAND_GPMINRES_PARAMS \
+    {"minres", SAND_PARAM_INTEGER, 10, 1, 10000, "most iterations of MINRES on one face", NULL}, \
+    {"eta1", SAND_PARAM_REAL, 0.1, 0, 1, "projected gradients end when one gains less than this part of the best; more ends them sooner", NULL}, \
+    {"eta2", SAND_PARAM_REAL, 0.01, 0, 1, "the same for MINRES", NULL}, \
+    {"mu", SAND_PARAM_REAL, 1e-4, 0, 0.5, "decrease asked of a step; more shortens steps", NULL}
 // clang-format on
 
 #define SAND_BOTH (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
+#define SAND_BOUNDED (1u << SAND_FRICTIONLESS)
 
 SAND_ROW(p_spg_fb, "p-spg-fb", 5, true, SAND_BOTH, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
          "spectral projected gradients with an averaged diagonal preconditioner; returns its best iterate",
@@ -48,6 +70,38 @@ SAND_ROW(jacobi, "jacobi", 1, true, SAND_BOTH, "Heyn et al. 2012, eq. 12; Negrut
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 
+SAND_ROW(apgd, "apgd", 7, true, SAND_BOTH, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
+         "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
+         "feels for its step length by overshooting, and ends like a gradient method")
+
+SAND_ROW(admm, "admm", 7, true, SAND_BOTH, "Boyd et al. 2011, section 5; Tasora et al. 2021",
+         "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one",
+         "hangs on its stiffness; few digits soon, many digits slowly",
+         {"rho", SAND_PARAM_REAL, 0.1, 1e-4, 1e4, "stiffness at first; more draws the copies together sooner", NULL},
+         {"inner", SAND_PARAM_INTEGER, 10, 1, 1000, "most conjugate gradients a round; more solves the free copy better",
+          NULL},
+         {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
+          NULL})
+
+SAND_ROW_OF_PARTS(gpminres, "gpminres", 7, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, algorithm GPMINRES",
+                  "projected gradients find a face of the set, minimum residuals solve on it",
+                  "starts slowly; leads when many digits are wanted", SAND_GPMINRES_PARAMS)
+
+SAND_ROW_OF_PARTS(gpminres_p, "gpminres-p", 7, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, GPMINRES-P",
+                  "as gpminres with the diagonal as a preconditioner", "gains only where masses differ",
+                  SAND_GPMINRES_PARAMS)
+
+SAND_ROW_OF_PARTS(kucera, "kucera", 4, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, algorithm KUCERA",
+                  "conjugate gradients on the free impulses, short projected steps where the set is left",
+                  "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
+
+SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, SAND_BOUNDED, "Pospisil et al. 2015, algorithm 2",
+                  "as kucera, and frees active impulses by a step to the minimum", "as kucera", SAND_PROPORTIONING_PARAMS)
+
+SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, SAND_BOUNDED, "Preclik et al. 2009, algorithm 2",
+                  "conjugate gradients, cut to what stays in the set and projected after each step",
+                  "jitters where friction is strong; nothing makes it descend")
+
 SAND_DIRECT(ipm_soc, "ipm-soc", SAND_BOTH, "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
             "interior point method on the circular cones themselves; the reference for the others",
             "an iteration is a factorisation, and a warm start is of no use")
@@ -65,7 +119,11 @@ SAND_DIRECT(newton, "newton", SAND_BOTH, "Preclik et al. 2009, section 3.3, eq. 
             {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
              "shortest step; more escapes from where it stands still, and gains less", NULL})
 
+#undef SAND_GPMINRES_PARAMS
+#undef SAND_PROPORTIONING_PARAMS
+#undef SAND_BOUNDED
 #undef SAND_SPG_PARAMS
 #undef SAND_BOTH
 #undef SAND_ROW
+#undef SAND_ROW_OF_PARTS
 #undef SAND_DIRECT

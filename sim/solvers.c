@@ -32,6 +32,8 @@ int sand_solver_find(const char *name) {
     return -1;
 }
 
+bool sand_solver_can(int solver, SandFriction friction) { return sand_solver_table[solver].friction >> friction & 1; }
+
 int sand_friction_find(const char *name) {
     for (int i = 0; i < SAND_FRICTION_COUNT; i++)
         if (!strcmp(sand_friction_table[i].name, name)) return i;

@@ -1,6 +1,5 @@
 #include "frozen.h"
 
-#include "../sim/memory.h"
 #include "../sim/scene.h"
 #include "../sim/simulation.h"
 
@@ -12,19 +11,9 @@
 #include <cmocka.h>
 
 SandProblem frozen_copy(const SandProblem *p) {
-    SandProblem copy = {.body_count = p->body_count,
-                        .dynamic_count = p->dynamic_count,
-                        .contact_count = p->contact_count,
-                        .radial = p->radial,
-                        .step = p->step,
-                        .recovery = p->recovery};
-    size_t bodies = (size_t)p->body_count, contacts = (size_t)p->contact_count;
-    assert_true(SAND_GROW(copy.bodies, copy.body_room, bodies, "bodies", NULL));
-    assert_true(SAND_GROW(copy.contacts, copy.contact_room, contacts, "contacts", NULL));
-    assert_true(SAND_GROW(copy.start, copy.start_room, contacts, "starts", NULL));
-    memcpy(copy.bodies, p->bodies, bodies * sizeof *p->bodies);
-    memcpy(copy.contacts, p->contacts, contacts * sizeof *p->contacts);
-    memcpy(copy.start, p->start, contacts * sizeof *p->start);
+    SandProblem copy = {0};
+    SandError error = {""};
+    if (!sand_problem_copy(&copy, p, &error)) fail_msg("%s", error.text);
     return copy;
 }
 

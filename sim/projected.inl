@@ -1,0 +1,94 @@
+// What the methods of projected gradients and free sets share. A component of an impulse is active where it lies on a
+// bound of K and free elsewhere; the two tangential components of a disc are active or free together. These pieces are
+// for sets made of bounds (and discs): gamma >= 0, and friction models whose bounds do not follow the normal impulse.
+
+// What a method knows of the point where it starts.
+typedef struct Begin {
+    double objective, residual;
+} Begin;
+
+// The gradient at the start, whose velocities are in op->body; its objective and residual.
+SAND_TEXT Begin begin_gradient(Worker *w, const Op *op, const real *x, real *g) {
+    Sum sum;
+    sum_open(w, &sum, 2, 0);
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), gi = SAND_PULL(op, at);
+        row_store(g, at, gi);
+        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(xi, gi));
+        SAND_ADD(sum, at, 1, block_residual(op, at, xi, gi));
+    }
+    SAND_FOR_PULL(w, i, op, op->free, &sum) {
+        At at = SAND_AT(i);
+        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(row_load(x, at), SAND_PULL(op, at)));
+    }
+    sum_total(w, &sum);
+    Begin b;
+    b.objective = sum.total[0], b.residual = residual_of(op, sum.total[1]);
+    return b;
+}
+
+#if SAND_PARTS
+
+#if SAND_ROWS == 1
+
+// v where x is free, zero where it is active.
+SAND_INLINE Row block_free(const Op *op, At at, Row x, Row v) { return (void)op, (void)at, x > 0 ? v : (real)0; }
+
+// The direction d without what points out of K at x: its projection on the tangent cone.
+SAND_INLINE Row block_tangent(const Op *op, At at, Row x, Row d) { return (void)op, (void)at, x > 0 ? d : real_max(d, 0); }
+
+// One over the longest step t for which x - t p stays in K; zero where it never leaves. p lies in the tangent cone.
+SAND_INLINE real block_reach(const Op *op, At at, Row x, Row p) {
+    return (void)op, (void)at, p > 0 ? p / real_max(x, REAL_TINY) : (real)0;
+}
+
+// Whether the same components of x and y are active.
+SAND_INLINE bool block_same_face(const Op *op, At at, Row x, Row y) { return (void)op, (void)at, (x > 0) == (y > 0); }
+
+#endif
+
+// The projected gradient of [H] eq. 14: zero at the solution.
+SAND_INLINE Row block_projected_gradient(const Op *op, At at, Row x, Row g) {
+    return row_scale(-1, block_tangent(op, at, x, row_scale(-1, g)));
+}
+
+#if !SAND_LOCAL
+// The gradient that is left when what leads out of K is cut off; of a disc, whose edge is not straight, the reduced one.
+SAND_INLINE Row block_chopped_gradient(const Op *op, At at, Row x, Row g, real t) {
+    return (void)t, block_projected_gradient(op, at, x, g);
+}
+#endif
+
+// The reduced gradient of [H] eq. 25, (x - P(x - t g)) / t.
+SAND_INLINE Row block_reduced_gradient(const Op *op, At at, Row x, Row g, real t) {
+    return row_scale(1 / t, row_sub(x, block_project(op, at, row_madd(x, -t, g))));
+}
+
+// A direction -p of descent proves a problem infeasible when nothing resists it, no bound is met along it, and the step
+// to its minimum is not small beside x: impulses would grow for ever.
+SAND_INLINE bool direction_recedes(double gp, double pNp, double pPp, double reach, double xPx) {
+    return pPp > 0 && reach == 0 && pNp <= RECESSION * pPp && gp * gp * pPp > 1e-2 * xPx * pNp * pNp;
+}
+
+// One step of the power method: v := N v / |v|. Returns |N v| / |v|, which the norm of N is at least.
+SAND_TEXT double power_step(Worker *w, const Op *op, real *v, double length) {
+    real scale = (real)(1 / length);
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        block_publish(op, at, row_scale(scale, row_load(v, at)));
+    }
+    push(w, op, op->still, op->scratch);
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
+        At at = SAND_AT(i);
+        Row y = block_without_bias(op, at, SAND_PULL(op, at));
+        row_store(v, at, y);
+        SAND_ADD(sum, at, 0, row_dot(y, y));
+    }
+    sum_total(w, &sum);
+    return sqrt(sum.total[0]);
+}
+
+#endif // SAND_PARTS

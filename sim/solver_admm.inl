@@ -1,0 +1,152 @@
+// Alternating directions of multipliers, ADMM (Boyd et al. 2011, section 5; for contact Tasora et al. 2021).
+// Idea: two copies of the impulses, one that minimises the objective without the set and one that lies in the set, drawn
+// together by a spring and a multiplier. The first is a linear system, solved here by a few conjugate gradients.
+// Weakness: everything hangs on the stiffness of the spring; it gains few digits soon and many digits slowly.
+//
+// The spring of a block has rho times its mean diagonal of N. rho is adapted when one of the two residuals is far above
+// the other. Products are those of conjugate gradients; the copy in the set is what is returned.
+
+enum { ADMM_RHO, ADMM_INNER, ADMM_ACCURACY };
+// In the set, free, multiplier, gradient at the free one; of conjugate gradients r, p, A p.
+enum { ADMM_Z, ADMM_X, ADMM_U, ADMM_G, ADMM_R, ADMM_P, ADMM_Y };
+
+typedef struct admm_State {
+    double rho;
+    int inner;     // conjugate gradients in this round
+    double rr;     // r'C r, C the inverse of the diagonal
+    double goal;   // of rr
+    int since_new; // products since the gradient was computed anew
+} admm_State;
+
+// [x-update] begins: r = -(N x + r + rho (x - z + u)) at the free copy x.
+SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
+    const Op *op = &s->op;
+    const real *z = s->vector[ADMM_Z], *x = s->vector[ADMM_X], *u = s->vector[ADMM_U], *g = s->vector[ADMM_G];
+    real *r = s->vector[ADMM_R], *p = s->vector[ADMM_P], rho = (real)m->rho;
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        Row apart = row_add(row_sub(row_load(x, at), row_load(z, at)), row_load(u, at));
+        Row ri = row_scale(-1, row_madd(row_load(g, at), rho * block_number(op, at, BLOCK_DIAGONAL), apart));
+        Row pi = row_scale(block_number(op, at, BLOCK_INVERSE), ri);
+        row_store(r, at, ri);
+        row_store(p, at, pi);
+        SAND_ADD(sum, at, 0, row_dot(ri, pi));
+    }
+    sum_total(w, &sum);
+    m->rr = sum.total[0];
+    m->goal = m->rr * s->params[ADMM_ACCURACY] * s->params[ADMM_ACCURACY];
+    m->inner = 0;
+}
+
+SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
+    const Op *op = &s->op;
+    const real *z = s->vector[ADMM_Z];
+    real *x = s->vector[ADMM_X], *u = s->vector[ADMM_U], *gradient = s->vector[ADMM_G];
+    m->rho = s->params[ADMM_RHO];
+    // The multiplier of a solution is minus its gradient over the spring; the start's is the best guess.
+    real rho = (real)m->rho;
+    SAND_FOR_PULL(w, i, op, op->body, NULL) {
+        At at = SAND_AT(i);
+        Row zi = row_load(z, at), g = SAND_PULL(op, at), ui = row_scale(-block_number(op, at, BLOCK_INVERSE) / rho, g);
+        row_store(x, at, zi);
+        row_store(gradient, at, g);
+        // Only what pushes against the set: z = P(z + u) then holds from the start.
+        row_store(u, at, row_sub(row_add(zi, ui), block_project(op, at, row_add(zi, ui))));
+    }
+    sand_barrier(w);
+    m->since_new = 0;
+    admm_open(w, s, m);
+}
+
+// [z-update] and [u-update], with relaxation 1.6, and the spring adapted.
+SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
+    const Op *op = &s->op;
+    real *z = s->vector[ADMM_Z], *u = s->vector[ADMM_U];
+    const real *x = s->vector[ADMM_X];
+    const real relax = (real)1.6;
+    Sum sum;
+    sum_open(w, &sum, 2, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        real diagonal = block_number(op, at, BLOCK_DIAGONAL);
+        Row old = row_load(z, at), xi = row_madd(old, relax, row_sub(row_load(x, at), old));
+        Row ahead = row_add(xi, row_load(u, at)), zi = block_project(op, at, ahead), ui = row_sub(ahead, zi);
+        Row apart = row_sub(row_load(x, at), zi), moved = row_sub(zi, old);
+        row_store(z, at, zi);
+        row_store(u, at, ui);
+        SAND_ADD(sum, at, 0, diagonal * row_dot(apart, apart));
+        SAND_ADD(sum, at, 1, diagonal * row_dot(moved, moved));
+    }
+    sum_total(w, &sum);
+    // One residual is how far apart the copies are, the other how far the copy in the set moved, times the stiffness.
+    double primal = sqrt(sum.total[0]), dual = m->rho * sqrt(sum.total[1]), change = 1;
+    if (primal > 5 * dual) change = 2;
+    if (dual > 5 * primal) change = 0.5;
+    double rho = m->rho * change;
+    if (change == 1 || rho < 1e-6 || rho > 1e6) return;
+    m->rho = rho;
+    real scale = (real)(1 / change); // the multiplier is kept over rho
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        row_store(u, at, row_scale(scale, row_load(u, at)));
+    }
+    sand_barrier(w);
+}
+
+// One conjugate gradient on (N + rho diagonal) x = ...; the round ends when it is accurate enough.
+SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
+    const Op *op = &s->op;
+    real *x = s->vector[ADMM_X], *r = s->vector[ADMM_R], *p = s->vector[ADMM_P], *y = s->vector[ADMM_Y];
+    real *g = s->vector[ADMM_G];
+    if (m->since_new++ >= 50) { // rounding gathers in g
+        m->since_new = 0;
+        push_vector(w, op, x, op->free, op->body);
+        SAND_FOR_PULL(w, i, op, op->body, NULL) row_store(g, SAND_AT(i), SAND_PULL(op, SAND_AT(i)));
+        sand_barrier(w);
+        admm_open(w, s, m);
+        return;
+    }
+    real rho = (real)m->rho;
+    push_vector(w, op, p, op->still, op->scratch);
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
+        At at = SAND_AT(i);
+        Row pi = row_load(p, at);
+        Row yi = row_madd(block_without_bias(op, at, SAND_PULL(op, at)), rho * block_number(op, at, BLOCK_DIAGONAL), pi);
+        row_store(y, at, yi);
+        SAND_ADD(sum, at, 0, row_dot(pi, yi));
+    }
+    sum_total(w, &sum);
+    double alpha = sum.total[0] > 0 ? m->rr / sum.total[0] : 0;
+    real step = (real)alpha;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        Row pi = row_load(p, at), yi = row_load(y, at), ri = row_madd(row_load(r, at), -step, yi);
+        Row np = row_madd(yi, -rho * block_number(op, at, BLOCK_DIAGONAL), pi);
+        row_store(g, at, row_madd(row_load(g, at), step, np));
+        row_store(x, at, row_madd(row_load(x, at), step, pi));
+        row_store(r, at, ri);
+        SAND_ADD(sum, at, 0, block_number(op, at, BLOCK_INVERSE) * row_dot(ri, ri));
+    }
+    sum_total(w, &sum);
+    double beta = m->rr > 0 ? sum.total[0] / m->rr : 0;
+    m->rr = sum.total[0];
+    m->inner++;
+    if (!isfinite(alpha)) s->status = SAND_DIVERGED;
+    if (m->rr <= m->goal || m->inner >= (int)s->params[ADMM_INNER]) {
+        admm_close(w, s, m);
+        admm_open(w, s, m);
+        return;
+    }
+    real keep = (real)beta;
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        Row pi = row_scale(block_number(op, at, BLOCK_INVERSE), row_load(r, at));
+        row_store(p, at, row_madd(pi, keep, row_load(p, at)));
+    }
+    sand_barrier(w);
+}

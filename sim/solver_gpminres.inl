@@ -1,0 +1,254 @@
+// Gradient projection with minimum residuals, GPMINRES ([H] section 4, algorithm GPMINRES).
+// Idea: projected gradient steps find a face of the set; MINRES then solves for the free impulses on that face as if
+// there were no bounds; a search along the projected arc brings the result back into the set.
+// Weakness: products spent on searching faces do not solve anything, so it starts slowly; it wants a good many
+// iterations before it leads.
+//
+// MINRES is written as conjugate residuals (Saad 2003, algorithm 6.20): for a semidefinite N the iterates are the same,
+// and the recurrences are plain. The length of a projected gradient step is the minimum along the projected gradient
+// (eq. 14), as in the method of More and Toraldo that [H] builds on. Every product is a step: one for the length of a
+// projected gradient step, one for each trial, one for each iteration of MINRES. Numbers in brackets are the lines of
+// the algorithm.
+
+enum { GPMINRES_MOST, GPMINRES_ETA1, GPMINRES_ETA2, GPMINRES_MU };
+enum { GPMINRES_D = 4, GPMINRES_R, GPMINRES_P }; // vectors: direction of the face, its residual, MINRES's direction
+
+// What the next step does.
+typedef enum GpminresPhase {
+    GPMINRES_LENGTH, // of the projected gradient step
+    GPMINRES_TRIAL,  // of that step
+    GPMINRES_FIRST,  // product of MINRES
+    GPMINRES_NEXT,
+    GPMINRES_SEARCH, // along the projected arc to what MINRES found
+} GpminresPhase;
+
+typedef struct gpminres_State {
+    bool preconditioned;
+    GpminresPhase phase;
+    int current;    // which of the vectors 0, 2 is the iterate; the next one is its gradient. The other two are those
+                    // of a trial, and in MINRES N r and N p
+    double alpha;   // length of the trial
+    int halvings;   // of it
+    int gradients;  // projected gradient steps in this phase
+    double largest; // decrease of the objective by one step of this phase, for eq. 18 and 20
+    int iterations; // of MINRES in this phase
+    double eta2;    // of eq. 20; reduced while the active set is the binding set
+    double rNr;     // of MINRES
+} gpminres_State;
+
+typedef gpminres_State gpminres_p_State;
+
+// The preconditioner: the diagonal of N.
+SAND_INLINE real gpminres_scale(const Op *op, At at, bool preconditioned) {
+    return preconditioned ? block_number(op, at, BLOCK_INVERSE) : (real)1;
+}
+
+SAND_INLINE void gpminres_seek_face(gpminres_State *m) {
+    m->phase = GPMINRES_LENGTH;
+    m->gradients = 0, m->largest = 0;
+}
+
+// [9], [10] MINRES starts on the face of the iterate, with the gradient there. [R] is kept as minus the gradient.
+SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m) {
+    const Op *op = &s->op;
+    const real *x = s->vector[m->current], *g = s->vector[m->current + 1];
+    real *r = s->vector[GPMINRES_R], *d = s->vector[GPMINRES_D];
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        Row zero = row_scale(0, row_load(g, at));
+        row_store(r, at, row_scale(-1, block_free(op, at, row_load(x, at), row_load(g, at))));
+        row_store(d, at, zero);
+    }
+    sand_barrier(w);
+    m->phase = GPMINRES_FIRST;
+    m->iterations = 0, m->largest = 0;
+}
+
+SAND_TEXT void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool preconditioned) {
+    Begin b = begin_gradient(w, &s->op, s->vector[0], s->vector[1]); // [1], but from the given start
+    s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
+    m->preconditioned = preconditioned;
+    m->current = 0;
+    m->eta2 = s->params[GPMINRES_ETA2];
+    gpminres_seek_face(m);
+}
+
+// The minimum along the projected gradient: where the trials of [5] start.
+SAND_TEXT void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
+    const Op *op = &s->op;
+    const real *x = s->vector[m->current], *g = s->vector[m->current + 1];
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        Row p = block_projected_gradient(op, at, row_load(x, at), row_load(g, at));
+        block_publish(op, at, p);
+        SAND_ADD(sum, at, 0, row_dot(p, p));
+    }
+    sum_total(w, &sum);
+    double pp = sum.total[0];
+    push(w, op, op->still, op->scratch);
+    sum_open(w, &sum, 4, 1u << 3);
+    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
+        At at = SAND_AT(i);
+        real diagonal = block_number(op, at, BLOCK_DIAGONAL);
+        Row xi = row_load(x, at), p = block_projected_gradient(op, at, xi, row_load(g, at));
+        SAND_ADD(sum, at, 0, row_dot(p, block_without_bias(op, at, SAND_PULL(op, at))));
+        SAND_ADD(sum, at, 1, diagonal * row_dot(p, p));
+        SAND_ADD(sum, at, 2, diagonal * row_dot(xi, xi));
+        SAND_TOP(sum, at, 3, block_reach(op, at, xi, p));
+    }
+    sum_total(w, &sum);
+    if (direction_recedes(pp, sum.total[0], sum.total[1], sum.total[3], sum.total[2])) s->status = SAND_INFEASIBLE;
+    m->alpha = sum.total[0] > 0 ? pp / sum.total[0] : op->tau;
+    m->halvings = 0;
+    m->phase = GPMINRES_TRIAL;
+}
+
+// A trial along a projected arc: x' = P(x + alpha d), where d is the direction of the face or minus the gradient. True
+// when the objective fell enough (eq. 16, [18]); then x' is the iterate, and *same_face and *bound say whether it has
+// the active set of the last one, and whether every active component is binding.
+SAND_TEXT bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_face, bool *same_face, bool *bound,
+                            double *decrease) {
+    const Op *op = &s->op;
+    int other = 2 - m->current;
+    const real *x = s->vector[m->current], *g = s->vector[m->current + 1], *d = s->vector[GPMINRES_D];
+    real *z = s->vector[other], *gz = s->vector[other + 1], alpha = (real)m->alpha;
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        Row di = along_face ? row_load(d, at) : row_scale(-1, row_load(g, at));
+        Row zi = block_project(op, at, row_madd(row_load(x, at), alpha, di));
+        row_store(z, at, zi);
+        block_publish(op, at, zi);
+    }
+    push(w, op, op->free, op->body);
+    Sum sum;
+    sum_open(w, &sum, 5, 3u << 3);
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), gi = row_load(g, at), zi = row_load(z, at), hi = SAND_PULL(op, at), c = row_sub(zi, xi);
+        row_store(gz, at, hi);
+        SAND_ADD(sum, at, 0, row_dot(gi, c));
+        SAND_ADD(sum, at, 1, (real)0.5 * row_dot(c, row_add(gi, hi)));
+        SAND_ADD(sum, at, 2, block_residual(op, at, zi, hi));
+        SAND_TOP(sum, at, 3, block_same_face(op, at, xi, zi) ? (real)0 : (real)1);
+        // A component that is active and not binding has a projected gradient.
+        Row p = block_projected_gradient(op, at, zi, hi), loose = row_sub(p, block_free(op, at, zi, p));
+        SAND_TOP(sum, at, 4, row_dot(loose, loose) > 0 ? (real)1 : (real)0);
+    }
+    sum_total(w, &sum);
+    double gain = sum.total[1];
+    // After twenty halvings rounding is all that is left of the test.
+    if (!(gain <= s->params[GPMINRES_MU] * sum.total[0]) && m->halvings < 20) {
+        m->alpha *= 0.5, m->halvings++;
+        return false;
+    }
+    *same_face = sum.total[3] == 0, *bound = sum.total[4] == 0, *decrease = -gain;
+    if (gain > 0) return true; // nothing was found: stay
+    m->current = other;
+    s->best = other;
+    s->objective += gain;
+    s->residual = residual_of(op, sum.total[2]);
+    return true;
+}
+
+// N (c r), with the preconditioner c: into the vector of the trial. Returns r'c N c r.
+SAND_TEXT double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real *y) {
+    const Op *op = &s->op;
+    const real *x = s->vector[m->current], *r = s->vector[GPMINRES_R];
+    bool scaled = m->preconditioned;
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        block_publish(op, at, row_scale(gpminres_scale(op, at, scaled), row_load(r, at)));
+    }
+    push(w, op, op->still, op->scratch);
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
+        At at = SAND_AT(i);
+        Row yi = block_free(op, at, row_load(x, at), block_without_bias(op, at, SAND_PULL(op, at)));
+        row_store(y, at, yi);
+        SAND_ADD(sum, at, 0, gpminres_scale(op, at, scaled) * row_dot(row_load(r, at), yi));
+    }
+    sum_total(w, &sum);
+    return sum.total[0];
+}
+
+// [12] One iteration of MINRES on the face, by conjugate residuals.
+SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
+    const Op *op = &s->op;
+    real *r = s->vector[GPMINRES_R], *p = s->vector[GPMINRES_P], *d = s->vector[GPMINRES_D];
+    real *nr = s->vector[2 - m->current], *np = s->vector[3 - m->current];
+    double rNr = gpminres_product(w, s, m, nr);
+    bool first = m->phase == GPMINRES_FIRST, scaled = m->preconditioned;
+    real beta = first || !(m->rNr > 0) ? (real)0 : (real)(rNr / m->rNr);
+    m->rNr = rNr;
+    Sum sum;
+    sum_open(w, &sum, 3, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        Row ri = row_load(r, at), pi = row_scale(gpminres_scale(op, at, scaled), ri), ni = row_load(nr, at);
+        if (beta != 0) pi = row_madd(pi, beta, row_load(p, at)), ni = row_madd(ni, beta, row_load(np, at));
+        row_store(p, at, pi);
+        row_store(np, at, ni);
+        SAND_ADD(sum, at, 0, gpminres_scale(op, at, scaled) * row_dot(ni, ni));
+        SAND_ADD(sum, at, 1, row_dot(ri, pi));
+        SAND_ADD(sum, at, 2, row_dot(pi, ni));
+    }
+    sum_total(w, &sum);
+    double alpha = sum.total[0] > 0 ? rNr / sum.total[0] : 0;
+    double decrease = alpha * (sum.total[1] - 0.5 * alpha * sum.total[2]); // of q_k
+    real step = (real)alpha;
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        row_store(d, at, row_madd(row_load(d, at), step, row_load(p, at)));
+        row_store(r, at, row_madd(row_load(r, at), -step, row_load(np, at)));
+    }
+    sand_barrier(w);
+    m->phase = GPMINRES_NEXT;
+    m->iterations++;
+    // [14] Eq. 20: enough of it when the objective falls by little beside its best step.
+    bool sluggish = !(decrease > m->eta2 * m->largest);
+    if (decrease > m->largest) m->largest = decrease;
+    if (sluggish || m->iterations >= (int)s->params[GPMINRES_MOST]) {
+        m->phase = GPMINRES_SEARCH; // [17]
+        m->alpha = 1, m->halvings = 0;
+    }
+}
+
+SAND_TEXT void gpminres_advance(Worker *w, Solve *s, gpminres_State *m) {
+    bool same_face = false, bound = false;
+    double decrease = 0;
+    if (m->phase == GPMINRES_LENGTH)
+        gpminres_length(w, s, m);
+    else if (m->phase == GPMINRES_TRIAL) { // [4]-[7]
+        if (gpminres_try(w, s, m, false, &same_face, &bound, &decrease)) {
+            // Eq. 17 and 18: enough when the face stands or the objective falls by little.
+            bool sluggish = m->gradients > 0 && decrease <= s->params[GPMINRES_ETA1] * m->largest;
+            if (decrease > m->largest) m->largest = decrease;
+            m->gradients++;
+            m->phase = GPMINRES_LENGTH;
+            if (same_face || sluggish) gpminres_enter_face(w, s, m); // [8]
+        }
+    } else if (m->phase == GPMINRES_SEARCH) { // [18]
+        if (gpminres_try(w, s, m, true, &same_face, &bound, &decrease)) {
+            // The binding-set rule: a face whose active components all bind may be the right one. Then MINRES goes on
+            // there, and is less easily content; else another face is sought.
+            if (bound && decrease > 0) {
+                m->eta2 *= 0.5;
+                gpminres_enter_face(w, s, m);
+            } else {
+                m->eta2 = s->params[GPMINRES_ETA2];
+                gpminres_seek_face(m);
+            }
+        }
+    } else
+        gpminres_minres(w, s, m);
+    if (!isfinite(s->residual + m->alpha + m->largest)) s->status = SAND_DIVERGED;
+}
+
+// Two rows of the table: without and with the preconditioner.
+SAND_TEXT void gpminres_start(Worker *w, Solve *s, gpminres_State *m) { gpminres_begin(w, s, m, false); }
+SAND_TEXT void gpminres_p_start(Worker *w, Solve *s, gpminres_State *m) { gpminres_begin(w, s, m, true); }
+SAND_TEXT void gpminres_step(Worker *w, Solve *s, gpminres_State *m) { gpminres_advance(w, s, m); }
+SAND_TEXT void gpminres_p_step(Worker *w, Solve *s, gpminres_State *m) { gpminres_advance(w, s, m); }

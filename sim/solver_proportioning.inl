@@ -1,0 +1,206 @@
+// Proportioning: the methods of Kucera ([H] section 4, algorithm KUCERA) and MPRGP ([M] algorithm 2).
+// Idea: conjugate gradients on the free impulses; a step that would leave the set goes to its boundary and is followed
+// by a short projected step, which may add many active ones (expansion); when the active ones want to move more than
+// the free ones, they are let go (proportioning).
+// Weakness: every change of the active set throws the conjugate directions away, so both tire where contacts open and
+// close; the short step wants an estimate of the norm of N, which costs some products first.
+//
+// They differ in how they measure the two parts of the gradient, and in the step that frees: kucera takes the short
+// projected step along the reduced gradient, mprgp goes to the minimum along the chopped one. Both work on bounds, and on
+// discs in Kucera's separable convex form. Numbers in brackets are the steps of KUCERA. One product a step; an expansion
+// is two steps. The short step is one over the estimate of the norm, which later products can only raise.
+
+enum { PROPORTIONING_GAMMA, PROPORTIONING_STEP, PROPORTIONING_POWER };
+enum { PROPORTIONING_X, PROPORTIONING_G, PROPORTIONING_P, PROPORTIONING_Y }; // vectors: impulse, gradient, direction, N p
+
+// What the next step does.
+typedef enum ProportioningPhase {
+    PROPORTIONING_ESTIMATE, // of the norm
+    PROPORTIONING_CONJUGATE,
+    PROPORTIONING_EXPAND,
+    PROPORTIONING_RELEASE,
+} ProportioningPhase;
+
+typedef struct proportioning_State {
+    bool chopped; // mprgp
+    ProportioningPhase phase;
+    int estimates; // still to make
+    double length; // of the vector of the power method
+    double norm;   // estimate of the norm of N, from below
+    double rho;    // [11]: how much of the last direction stays
+    int since_new; // steps since the gradient was computed anew
+} proportioning_State;
+
+typedef proportioning_State kucera_State, mprgp_State;
+
+SAND_INLINE real proportioning_step_length(const Solve *s, const proportioning_State *m) {
+    return (real)(s->params[PROPORTIONING_STEP] / m->norm);
+}
+
+// The part of the gradient on the active components that would move into K.
+SAND_INLINE Row proportioning_boundary(const Op *op, At at, Row x, Row g, bool chopped, real t) {
+    Row all = chopped ? block_chopped_gradient(op, at, x, g, t) : block_reduced_gradient(op, at, x, g, t);
+    return row_sub(all, block_free(op, at, x, all));
+}
+
+// What the choice of the next step is made of: the sizes of the two parts of the gradient.
+typedef struct Parts {
+    real free, boundary;
+} Parts;
+
+SAND_INLINE Parts proportioning_parts(const Op *op, At at, Row x, Row g, bool chopped, real t) {
+    Row free = block_free(op, at, x, chopped ? g : block_reduced_gradient(op, at, x, g, t));
+    Row boundary = proportioning_boundary(op, at, x, g, chopped, t);
+    Parts parts;
+    parts.free = row_dot(free, chopped ? free : g), parts.boundary = row_dot(boundary, chopped ? boundary : g);
+    return parts;
+}
+
+// [5] Which step comes next.
+SAND_INLINE void proportioning_choose(Solve *s, proportioning_State *m, double free, double boundary) {
+    double gamma = s->params[PROPORTIONING_GAMMA];
+    m->phase = boundary <= gamma * gamma * free ? PROPORTIONING_CONJUGATE : PROPORTIONING_RELEASE;
+}
+
+SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, bool chopped) {
+    const Op *op = &s->op;
+    real *g = s->vector[PROPORTIONING_G], *p = s->vector[PROPORTIONING_P];
+    // [1], [2]
+    Begin b = begin_gradient(w, op, s->vector[PROPORTIONING_X], g);
+    s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
+    m->chopped = chopped;
+    m->phase = PROPORTIONING_ESTIMATE;
+    m->estimates = (int)s->params[PROPORTIONING_POWER];
+    m->norm = 1 / op->tau; // the mean of the diagonal: less than the norm
+    m->rho = 0, m->since_new = 0;
+    // The power method starts from the gradient.
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        Row gi = row_load(g, at);
+        row_store(p, at, gi);
+        SAND_ADD(sum, at, 0, row_dot(gi, gi));
+    }
+    sum_total(w, &sum);
+    m->length = sqrt(sum.total[0]);
+}
+
+// [14]-[16], [19], [20] A short projected step of the free or of the active components, and the gradient there.
+SAND_TEXT void proportioning_short(Worker *w, Solve *s, proportioning_State *m, bool active) {
+    const Op *op = &s->op;
+    real *x = s->vector[PROPORTIONING_X], *g = s->vector[PROPORTIONING_G], *d = s->vector[PROPORTIONING_P];
+    real t = proportioning_step_length(s, m);
+    bool chopped = m->chopped;
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), all = row_sub(block_project(op, at, row_madd(xi, -t, row_load(g, at))), xi);
+        Row free = block_free(op, at, xi, all), di = active ? row_sub(all, free) : free, zi = row_add(xi, di);
+        row_store(d, at, di);
+        row_store(x, at, zi);
+        block_publish(op, at, zi);
+    }
+    push(w, op, op->free, op->body);
+    Sum sum;
+    sum_open(w, &sum, 6, 0);
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), di = row_load(d, at), hi = SAND_PULL(op, at), old = row_load(g, at);
+        row_store(g, at, hi);
+        Parts parts = proportioning_parts(op, at, xi, hi, chopped, t);
+        SAND_ADD(sum, at, 0, parts.free);
+        SAND_ADD(sum, at, 1, parts.boundary);
+        SAND_ADD(sum, at, 2, block_residual(op, at, xi, hi));
+        SAND_ADD(sum, at, 3, (real)0.5 * row_dot(di, row_add(hi, old)));
+        SAND_ADD(sum, at, 4, row_dot(di, row_sub(hi, old)));
+        SAND_ADD(sum, at, 5, row_dot(di, di));
+    }
+    sum_total(w, &sum);
+    s->objective += sum.total[3];
+    s->residual = residual_of(op, sum.total[2]);
+    double dNd = sum.total[4], dd = sum.total[5];
+    if (dd > 0 && dNd > m->norm * dd) m->norm = dNd / dd; // a look at the spectrum for nothing
+    m->rho = 0, m->since_new = 0;
+    proportioning_choose(s, m, sum.total[0], sum.total[1]);
+}
+
+// [6]-[12], [14] and the freeing step of mprgp: the minimum along p, or the boundary where that comes first.
+SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, bool active) {
+    const Op *op = &s->op;
+    real *x = s->vector[PROPORTIONING_X], *g = s->vector[PROPORTIONING_G];
+    real *p = s->vector[PROPORTIONING_P], *y = s->vector[PROPORTIONING_Y];
+    real t = proportioning_step_length(s, m), rho = (real)m->rho;
+    bool chopped = m->chopped;
+    // [3], [12], [17], [21] The direction: conjugate to the last one, or new.
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), gi = row_load(g, at);
+        Row pi = active ? proportioning_boundary(op, at, xi, gi, chopped, t) : block_free(op, at, xi, gi);
+        if (rho != 0) pi = row_madd(pi, -rho, row_load(p, at));
+        row_store(p, at, pi);
+        block_publish(op, at, pi);
+    }
+    push(w, op, op->still, op->scratch);
+    Sum sum;
+    sum_open(w, &sum, 6, 1u << 3);
+    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
+        At at = SAND_AT(i);
+        Row xi = row_load(x, at), pi = row_load(p, at), yi = block_without_bias(op, at, SAND_PULL(op, at));
+        real diagonal = block_number(op, at, BLOCK_DIAGONAL);
+        row_store(y, at, yi);
+        SAND_ADD(sum, at, 0, row_dot(pi, yi));
+        SAND_ADD(sum, at, 1, row_dot(pi, row_load(g, at)));
+        SAND_ADD(sum, at, 2, row_dot(pi, pi));
+        SAND_TOP(sum, at, 3, block_reach(op, at, xi, pi));
+        SAND_ADD(sum, at, 4, diagonal * row_dot(pi, pi));
+        SAND_ADD(sum, at, 5, diagonal * row_dot(xi, xi));
+    }
+    sum_total(w, &sum);
+    double pNp = sum.total[0], gp = sum.total[1], pp = sum.total[2], reach = sum.total[3];
+    if (pp > 0 && pNp > m->norm * pp) m->norm = pNp / pp;
+    bool inside = gp * reach <= pNp; // [8]
+    if (direction_recedes(gp, pNp, sum.total[4], reach, sum.total[5])) s->status = SAND_INFEASIBLE;
+    double alpha = pNp > 0 && inside ? gp / pNp : reach > 0 ? 1 / reach : 0; // [6], [7]
+    // [9]-[11]
+    real step = (real)alpha;
+    sum_open(w, &sum, 4, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        Row yi = row_load(y, at);
+        Row xi = block_project(op, at, row_madd(row_load(x, at), -step, row_load(p, at))); // only rounding is projected
+        Row gi = row_madd(row_load(g, at), -step, yi);
+        row_store(x, at, xi);
+        row_store(g, at, gi);
+        Parts parts = proportioning_parts(op, at, xi, gi, chopped, t);
+        SAND_ADD(sum, at, 0, parts.free);
+        SAND_ADD(sum, at, 1, parts.boundary);
+        SAND_ADD(sum, at, 2, block_residual(op, at, xi, gi));
+        SAND_ADD(sum, at, 3, row_dot(block_free(op, at, xi, gi), yi));
+    }
+    sum_total(w, &sum);
+    s->objective += alpha * (0.5 * alpha * pNp - gp);
+    s->residual = residual_of(op, sum.total[2]);
+    m->rho = inside && !active && pNp > 0 ? sum.total[3] / pNp : 0;
+    proportioning_choose(s, m, sum.total[0], sum.total[1]);
+    // [13] After the boundary, and now and then because rounding gathers in g, the short step with a new gradient.
+    if (!inside || ++m->since_new >= 50) m->phase = PROPORTIONING_EXPAND;
+}
+
+SAND_TEXT void proportioning_step(Worker *w, Solve *s, proportioning_State *m) {
+    if (m->phase == PROPORTIONING_ESTIMATE) {
+        if (m->length > 0) m->length = power_step(w, &s->op, s->vector[PROPORTIONING_P], m->length);
+        if (m->length > m->norm) m->norm = m->length;
+        if (--m->estimates <= 0) m->phase = PROPORTIONING_EXPAND;
+    } else if (m->phase == PROPORTIONING_EXPAND)
+        proportioning_short(w, s, m, false);
+    else if (m->phase == PROPORTIONING_RELEASE && !m->chopped)
+        proportioning_short(w, s, m, true);
+    else
+        proportioning_along(w, s, m, m->phase == PROPORTIONING_RELEASE);
+    if (!isfinite(s->residual)) s->status = SAND_DIVERGED;
+}
+
+SAND_TEXT void kucera_start(Worker *w, Solve *s, proportioning_State *m) { proportioning_begin(w, s, m, false); }
+SAND_TEXT void mprgp_start(Worker *w, Solve *s, proportioning_State *m) { proportioning_begin(w, s, m, true); }
+SAND_TEXT void kucera_step(Worker *w, Solve *s, proportioning_State *m) { proportioning_step(w, s, m); }
+SAND_TEXT void mprgp_step(Worker *w, Solve *s, proportioning_State *m) { proportioning_step(w, s, m); }
