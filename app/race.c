@@ -93,7 +93,8 @@ static void write_table(const SandRace *race) {
                    1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference,
                    s->metrics.complementarity);
     }
-    printf("least objective %.12g J, %s\n", race->reference, race->exact ? "by ipm-soc" : "the best of the race");
+    printf("least objective %.12g J, %s\n", race->reference,
+           race->exact ? "by an interior point method" : "the best of the race");
 }
 
 #ifdef SAND_WINDOW

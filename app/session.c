@@ -93,11 +93,7 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         // The scene's own solver keeps the parameters that the scene gave it.
         if (solver != solve->solver) sand_solve_choose(solve, solver);
     }
-    if (!session_friction(options, &solve->friction, error)) return false;
-    const SandSolver *solver = &sand_solver_table[solve->solver];
-    if (!sand_solver_can(solve->solver, solve->friction))
-        return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name,
-                         sand_friction_table[solve->friction].name);
+    if (!session_friction(options, &solve->friction, error) || !sand_solve_check(solve, error)) return false;
 
     if (values[OPTION_ITERATIONS].given) {
         solve->iterations = (int)values[OPTION_ITERATIONS].integer;

@@ -6,15 +6,19 @@
 
 #include <stdlib.h>
 
+// Texts: one row; three rows in the world's frame, which is the quickest and does the circular cone alone; three rows in
+// the frame of each contact, for every other model.
+enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
+
 struct SandCpu {
     SandTeam *team;
     SandPrecision precision;
-    SandText *text[2][2][2]; // float, double; one row, three rows; full, radial: made when first needed
+    SandText *text[2][KINDS][2]; // float, double; full, radial: made when first needed
 };
 
-static const SandTextVerbs *const verbs[2][2][2] = {
-    {{&sand_text_f1f, &sand_text_f1r}, {&sand_text_f3f, &sand_text_f3r}},
-    {{&sand_text_d1f, &sand_text_d1r}, {&sand_text_d3f, &sand_text_d3r}},
+static const SandTextVerbs *const verbs[2][KINDS][2] = {
+    {{&sand_text_f1f, &sand_text_f1r}, {&sand_text_f3f, &sand_text_f3r}, {&sand_text_flf, &sand_text_flr}},
+    {{&sand_text_d1f, &sand_text_d1r}, {&sand_text_d3f, &sand_text_d3r}, {&sand_text_dlf, &sand_text_dlr}},
 };
 
 SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error) {
@@ -28,7 +32,10 @@ SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error)
 
 void sand_cpu_free(SandCpu *cpu) {
     if (!cpu) return;
-    for (int k = 0; k < 8; k++) verbs[k / 4][k / 2 % 2][k % 2]->destroy(cpu->text[k / 4][k / 2 % 2][k % 2]);
+    for (int precision = 0; precision < 2; precision++)
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int radial = 0; radial < 2; radial++)
+                verbs[precision][kind][radial]->destroy(cpu->text[precision][kind][radial]);
     sand_team_free(cpu->team);
     free(cpu);
 }
@@ -36,23 +43,20 @@ void sand_cpu_free(SandCpu *cpu) {
 SandTeam *sand_cpu_team(SandCpu *cpu) { return cpu->team; }
 
 // A problem without friction takes one row a contact, by the model or because every mu is zero.
-static bool frictional(const SandProblem *problem, const SandSolveDef *def) {
-    if (def->friction == SAND_FRICTIONLESS) return false;
+static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
+    if (def->friction == SAND_FRICTIONLESS) return KIND_NORMAL;
     for (int i = 0; i < problem->contact_count; i++)
-        if (problem->contacts[i].mu > 0) return true;
-    return false;
+        if (problem->contacts[i].mu > 0) return def->friction == SAND_CONE ? KIND_WORLD : KIND_LOCAL;
+    return KIND_NORMAL;
 }
 
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **found,
                    SandText **text, SandError *error) {
-    const SandSolver *solver = &sand_solver_table[def->solver];
-    if (!sand_solver_can(def->solver, def->friction))
-        return sand_fail(error, "solver %s cannot do the friction model %s", solver->name,
-                         sand_friction_table[def->friction].name);
-    int rows = frictional(problem, def), radial = problem->radial;
-    SandPrecision precision = solver->direct ? SAND_DOUBLE : cpu->precision;
-    const SandTextVerbs *v = verbs[precision][rows][radial];
-    SandText **kept = &cpu->text[precision][rows][radial];
+    if (!sand_solve_check(def, error)) return false;
+    int kind = kind_of(problem, def), radial = problem->radial;
+    SandPrecision precision = sand_solver_table[def->solver].direct ? SAND_DOUBLE : cpu->precision;
+    const SandTextVerbs *v = verbs[precision][kind][radial];
+    SandText **kept = &cpu->text[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
     if (!*kept || !v->load(*kept, cpu->team, problem, def, error)) return false;
     *found = v;

@@ -1,5 +1,5 @@
-// The solver texts on the CPU. Compiled once for each precision, number of rows and kind of arms: the build defines
-// SAND_REAL, SAND_ROWS, SAND_RADIAL, and SAND_VERBS, the name of the table of verbs at the end.
+// The solver texts on the CPU. Compiled once for each precision, number of rows, kind of arms and frame: the build defines
+// SAND_REAL, SAND_ROWS, SAND_RADIAL, SAND_LOCAL, and SAND_VERBS, the name of the table of verbs at the end.
 #include "cpu_text.h"
 
 #include "memory.h"
@@ -24,7 +24,9 @@ enum {
     AT_IMPULSE = BLOCK_NUMBERS,
     AT_SPOKE = AT_IMPULSE + 4,
     AT_SPOKE_B = AT_SPOKE + 4,
-    AT_END = SAND_RADIAL ? AT_SPOKE_B : AT_SPOKE_B + 4,
+    AT_BOUND = SAND_RADIAL ? AT_SPOKE_B : AT_SPOKE_B + 4,
+    AT_LIFT = AT_BOUND + 1,
+    AT_END = SAND_LOCAL ? AT_LIFT + 1 : AT_BOUND,
 };
 
 struct SandText {
@@ -237,6 +239,8 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     t->problem = p;
     size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
+    size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
+    if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
     if (!SAND_GROW(t->blocks, t->blocks_room, n * AT_END, "contacts", error) ||
         !SAND_GROW(t->vectors, t->vectors_room, n * SAND_ROWS * vectors, "solver vectors", error) ||
         !SAND_GROW(t->a, t->a_room, n, "contacts", error) || !SAND_GROW(t->b, t->b_room, n, "contacts", error) ||
@@ -255,6 +259,10 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
 #else
     op->spoke_a = t->blocks + AT_SPOKE * op->n, op->spoke_b = t->blocks + AT_SPOKE_B * op->n;
 #endif
+#if SAND_LOCAL
+    op->bound = t->blocks + AT_BOUND * op->n, op->lift = t->blocks + AT_LIFT * op->n;
+    op_ask(op, def, sand_solver_can(def->solver, SAND_CONE));
+#endif
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
     op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
     op->scratch = t->scratch, op->measured = t->measured;
@@ -263,7 +271,8 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     t->run.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_ROWS;
     sand_team_run(team, load_work, t);
     op->colour_count = 0;
-    if (def->solver == METHOD_gauss_seidel && def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED)
+    if ((def->solver == METHOD_gauss_seidel || def->solver == METHOD_ngs) &&
+        def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED)
         return load_colours(t, error);
     return true;
 }
@@ -323,7 +332,9 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
 // --- for methods that are not one of the texts, and for tests ----------------------------------------------
 
 static Row row_of_world(const Op *op, At at, SandVec3 v) {
-#if SAND_ROWS == 3
+#if SAND_LOCAL
+    return frame_in(frame_of(block_normal(op, at)), vec_make((real)v.x, (real)v.y, (real)v.z));
+#elif SAND_ROWS == 3
     return (void)op, (void)at, vec_make((real)v.x, (real)v.y, (real)v.z);
 #else
     return vec_dot(vec_make((real)v.x, (real)v.y, (real)v.z), block_normal(op, at));
@@ -393,6 +404,10 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
 #else
         ARRAY(spoke_a, 4 * n),
         ARRAY(spoke_b, 4 * n),
+#endif
+#if SAND_LOCAL
+        ARRAY(bound, n),
+        ARRAY(lift, n),
 #endif
         ARRAY(inverse_mass, bodies),
         ARRAY(inverse_inertia, SAND_INERTIA * bodies),

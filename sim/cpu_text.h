@@ -42,9 +42,9 @@ typedef struct SandTextVerbs {
     void (*layout)(const SandText *text, SandTextLayout *layout);
 } SandTextVerbs;
 
-// Float or double; one or three rows; full or radial arms.
-extern const SandTextVerbs sand_text_f1f, sand_text_f1r, sand_text_f3f, sand_text_f3r;
-extern const SandTextVerbs sand_text_d1f, sand_text_d1r, sand_text_d3f, sand_text_d3r;
+// Float or double; one row, three, or three in the frame of each contact (l); full or radial arms.
+extern const SandTextVerbs sand_text_f1f, sand_text_f1r, sand_text_f3f, sand_text_f3r, sand_text_flf, sand_text_flr;
+extern const SandTextVerbs sand_text_d1f, sand_text_d1r, sand_text_d3f, sand_text_d3r, sand_text_dlf, sand_text_dlr;
 
 // Chooses the text for the problem, loads it and says which it is; sand_cpu_solve begins with it, and tests of the
 // operator alone.

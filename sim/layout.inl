@@ -57,7 +57,12 @@ SAND_INLINE void block_lay(const Laid *to, int64_t i, const SandContact *c, doub
 #endif
 #if SAND_ROWS == 3
     if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
+#if SAND_LOCAL
+    Vec n = vec_make((real)c->normal.x, (real)c->normal.y, (real)c->normal.z);
+    row_store(to->start, at, frame_in(frame_of(n), vec_make((real)start.x, (real)start.y, (real)start.z)));
+#else
     store_vector(to->start, at, 3, 0, start);
+#endif
 #else
     to->start[i] = (real)v3_dot(start, c->normal);
 #endif

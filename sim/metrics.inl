@@ -11,6 +11,20 @@ SAND_INLINE real block_residual(const Op *op, At at, Row x, Row g) {
 
 SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) / op->tau; }
 
+// The same by which a result is measured: under Coulomb's law the natural map with De Saxce's term, on the cone of the
+// section. There g_n is raised by what friction could dissipate, and the term of the last renewal is taken out.
+SAND_INLINE real block_measured(const Op *op, At at, Row x, Row g) {
+#if SAND_LOCAL
+    if (op->law) {
+        real tau = (real)op->tau, mu = block_number(op, at, BLOCK_MU);
+        g.x += mu * section_support(op, g) - op->lift[at_block(at)];
+        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu, block_number(op, at, BLOCK_FLAT)));
+        return row_dot(e, e);
+    }
+#endif
+    return block_residual(op, at, x, g);
+}
+
 typedef struct Measure {
     double residual, objective, complementarity;
 } Measure;
@@ -25,7 +39,7 @@ SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
         Row xi = row_load(x, at);
         Row g = block_pull(op, op->measured, at), r = block_pull(op, op->free, at);
         real xg = row_dot(xi, g);
-        SAND_ADD(sum, at, 0, block_residual(op, at, xi, g));
+        SAND_ADD(sum, at, 0, block_measured(op, at, xi, g));
         SAND_ADD(sum, at, 1, (real)0.5 * (xg + row_dot(xi, r)));
         SAND_TOP(sum, at, 2, real_abs(xg));
     }

@@ -10,7 +10,9 @@
 // normal, which spares two vectors a contact.
 // In a problem of 3 rows a contact with mu = 0 keeps one row's worth: its gradient and its impulse lie along n.
 
-// SAND_PARTS: the components of an impulse mean something (normal, or normal and two tangents).
+// SAND_LOCAL is 1 where impulses are kept in the frame of their contact (normal, tangent, tangent): for methods that look
+// at components, and for every friction model but the circular cone. They are turned when published and pulled.
+// SAND_PARTS: the components of an impulse mean something.
 #define SAND_PARTS (SAND_ROWS == 1 || SAND_LOCAL)
 
 #define SAND_VEC_INLINE SAND_INLINE
@@ -82,7 +84,24 @@ typedef struct Op {
     bool is_matrix;
     const int *matrix_first, *matrix_column;
     const real *matrix_block;
+#if SAND_LOCAL
+    // The friction model; see friction.inl.
+    SandSection section;
+    int set;                         // one of FRICTION_
+    bool law;                        // the result is to obey Coulomb's law, and is measured by it
+    int facets;                      // of a section that is a polygon
+    real apothem, edge;              // of a section of size 1: distance of a facet, half its length
+    real facet[2 * SAND_MAX_FACETS]; // outward normals
+    real *bound;                     // size of the section of each block, for FRICTION_BOUNDED
+    real *lift;                      // added to the normal velocity of each block: De Saxce's term
+#endif
 } Op;
+
+#if SAND_LOCAL
+// The size of a section is mu times the normal impulse and K is a cone; or it is a bound; or it is mu times the normal
+// impulse at hand, and the projection is made as if it were a bound.
+enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
+#endif
 
 SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
 SAND_INLINE Vec vec_at(const real *x, At at, int count, int k) {
@@ -117,17 +136,13 @@ SAND_INLINE real block_number(const Op *op, At at, int k) { return op->block[at_
 SAND_INLINE Vec block_vector(const Op *op, At at, int k) { return vec_at(op->block, at, BLOCK_NUMBERS, k); }
 SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
 
-// The stabilisation term b_i = max(gap / h, -recovery).
-SAND_INLINE real block_bias(const Op *op, real half_gap) {
-    return real_max(half_gap * (real)(2 / op->step), (real)-op->recovery);
-}
-
-// The impulse on b as a vector of the world.
-SAND_INLINE Vec block_impulse(const Op *op, At at, Row r) {
-#if SAND_ROWS == 3
-    return (void)op, (void)at, r;
+// The stabilisation term b_i = max(gap / h, -recovery), with De Saxce's term where there is one.
+SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
+    real bias = real_max(half_gap * (real)(2 / op->step), (real)-op->recovery);
+#if SAND_LOCAL
+    return bias + op->lift[at_block(at)];
 #else
-    return vec_scale(r, block_normal(op, at));
+    return (void)at, bias;
 #endif
 }
 
@@ -148,11 +163,36 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
     return vec_madd(vec_scale(side, t), normal, n);
 }
 
+#if SAND_LOCAL
+#include "friction.inl"
+
+// Size of the section of a block whose normal impulse is this, where K is not a cone.
+SAND_INLINE real block_bound(const Op *op, At at, real normal) {
+    return op->set == FRICTION_INSIDE ? block_number(op, at, BLOCK_MU) * normal : op->bound[at_block(at)];
+}
+#endif
+
 SAND_INLINE Row block_project(const Op *op, At at, Row x) {
-#if SAND_ROWS == 3
+#if SAND_LOCAL
+    if (op->set == FRICTION_CONE)
+        return section_cone(op, x, block_number(op, at, BLOCK_MU), block_number(op, at, BLOCK_FLAT));
+    x.x = real_max(x.x, 0);
+    return section_project(op, x, block_bound(op, at, x.x));
+#elif SAND_ROWS == 3
     return cone_project(x, block_normal(op, at), block_number(op, at, BLOCK_MU), block_number(op, at, BLOCK_FLAT));
 #else
     return (void)op, (void)at, real_max(x, 0);
+#endif
+}
+
+// The impulse on b as a vector of the world.
+SAND_INLINE Vec block_impulse(const Op *op, At at, Row r) {
+#if SAND_LOCAL
+    return frame_out(frame_of(block_normal(op, at)), r);
+#elif SAND_ROWS == 3
+    return (void)op, (void)at, r;
+#else
+    return vec_scale(r, block_normal(op, at));
 #endif
 }
 
@@ -178,13 +218,18 @@ SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
     Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, block_vector(op, at, BLOCK_ARM_B)),
                                  vec_cross(p.wa, block_vector(op, at, BLOCK_ARM_A))));
 #endif
-    real un = vec_dot(u, n), bias = block_bias(op, p.half);
-#if SAND_ROWS == 3
+    real bias = block_bias(op, at, p.half);
+#if SAND_LOCAL
+    Vec in = frame_in(frame_of(n), u);
+    real keep = p.mu > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
+    return vec_make(in.x + bias, keep * in.y, keep * in.z);
+#elif SAND_ROWS == 3
+    real un = vec_dot(u, n);
     // Where mu = 0 only the normal row exists.
     real keep = p.mu > 0 ? (real)1 : (real)0;
     return vec_madd(vec_scale(keep, u), un + bias - keep * un, n);
 #else
-    return un + bias;
+    return vec_dot(u, n) + bias;
 #endif
 }
 
@@ -272,8 +317,10 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, int64_t 
 // What a pull gave, without the stabilisation term: the product with N alone, when the free velocities were left
 // out of the push.
 SAND_INLINE Row block_without_bias(const Op *op, At at, Row y) {
-    real bias = block_bias(op, block_number(op, at, BLOCK_HALF));
-#if SAND_ROWS == 3
+    real bias = block_bias(op, at, block_number(op, at, BLOCK_HALF));
+#if SAND_LOCAL
+    return vec_make(y.x - bias, y.y, y.z);
+#elif SAND_ROWS == 3
     return vec_madd(y, -bias, block_normal(op, at));
 #else
     return y - bias;
@@ -408,3 +455,7 @@ SAND_TEXT void push_vector(Worker *w, const Op *op, const real *x, const Body *b
     }
     push(w, op, base, out);
 }
+
+#if SAND_LOCAL
+#include "block_solve.inl"
+#endif

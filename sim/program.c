@@ -10,23 +10,31 @@ void sand_program_free(SandProgram *p) {
     *p = (SandProgram){0};
 }
 
-// The directions of a contact's columns; returns how many.
-static int directions(const SandContact *c, bool frictionless, SandProgramKind kind, int facets, SandVec3 *out) {
-    SandVec3 n = c->normal, t1 = v3_perpendicular(n), t2 = v3_cross(n, t1);
-    out[0] = n;
-    if (frictionless || c->mu == 0) return 1;
-    if (kind == SAND_PROGRAM_CIRCULAR) {
+// The directions of a contact's columns; returns how many. Tangents and corners are those of friction.inl.
+static int directions(const SandContact *c, const SandSolveDef *def, SandVec3 *out) {
+    SandVec3 n = c->normal;
+    double sign = n.z < 0 ? -1 : 1, a = -1 / (sign + n.z), b = n.x * n.y * a;
+    SandVec3 t1 = v3_make(1 + sign * n.x * n.x * a, sign * b, -sign * n.x), t2 = v3_make(b, sign + n.y * n.y * a, -n.y);
+    SandSection section = c->mu == 0 ? SAND_POINT : sand_friction_table[def->friction].section;
+    switch (section) {
+    case SAND_POINT: out[0] = n; return 1;
+    case SAND_DISC: {
         // So that slope mu becomes slope 1, in the cone and in its dual.
         double root = sqrt(c->mu);
         out[0] = v3_scale(1 / root, n), out[1] = v3_scale(root, t1), out[2] = v3_scale(root, t2);
         return 3;
     }
-    for (int s = 0; s < facets; s++) {
-        double angle = 6.283185307179586 * s / facets;
-        SandVec3 d = v3_madd(v3_scale(cos(angle), t1), sin(angle), t2);
-        out[s] = v3_madd(n, c->mu, d);
+    case SAND_SQUARE:
+        for (int s = 0; s < 4; s++) out[s] = v3_madd(v3_madd(n, s & 1 ? c->mu : -c->mu, t1), s & 2 ? c->mu : -c->mu, t2);
+        return 4;
+    case SAND_POLYGON:
+        for (int s = 0; s < def->facets; s++) {
+            double angle = 6.283185307179586 * s / def->facets;
+            out[s] = v3_madd(v3_madd(n, c->mu * cos(angle), t1), c->mu * sin(angle), t2);
+        }
+        return def->facets;
     }
-    return facets;
+    return 0;
 }
 
 // --- E, of a problem with bodies --------------------------------------------------------------------------
@@ -157,13 +165,12 @@ static bool balance(SandProgram *m, SandError *error) {
     return true;
 }
 
-bool sand_program_make(SandProgram *m, const SandProblem *p, SandFriction friction, SandProgramKind kind, int facets,
-                       SandError *error) {
+bool sand_program_make(SandProgram *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     *m = (SandProgram){0};
-    enum { MOST = 64 }; // columns of a contact
-    if (facets > MOST) return sand_fail(error, "%d facets of a friction cone are more than %d", facets, MOST);
-    bool frictionless = friction == SAND_FRICTIONLESS, circular = kind == SAND_PROGRAM_CIRCULAR;
-    size_t most = (size_t)p->contact_count * (size_t)(circular ? 3 : facets);
+    const SandFrictionRow *model = &sand_friction_table[def->friction];
+    if (model->set != SAND_SET_CONE) return sand_fail(error, "the set of the friction model %s is no cone", model->name);
+    bool circular = model->section == SAND_DISC;
+    size_t most = (size_t)p->contact_count * (size_t)(circular ? 3 : SAND_MAX_FACETS);
     if (most > INT32_MAX / 12) return sand_fail(error, "%d contacts are too many to factorise", p->contact_count);
     if (!SAND_GROW(m->first, m->first_room, most + 1, "cones", error) ||
         !SAND_GROW(m->contact, m->contact_room, most + 1, "cones", error) ||
@@ -173,7 +180,7 @@ bool sand_program_make(SandProgram *m, const SandProblem *p, SandFriction fricti
         return false;
     for (int i = 0; i < p->contact_count; i++) {
         SandVec3 *d = m->direction + m->columns;
-        int count = directions(&p->contacts[i], frictionless, kind, facets, d);
+        int count = directions(&p->contacts[i], def, d);
         SandVec3 r = contact_r(p, i);
         for (int k = 0; k < count; k++) {
             if (k == 0 || !circular) {

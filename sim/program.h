@@ -22,14 +22,9 @@ typedef struct SandProgram {
     size_t first_room, contact_room, cone_of_room, direction_room, r_room, begin_room, row_room, value_room;
 } SandProgram;
 
-// What the cones are made of. A contact without friction has one column, along its normal.
-typedef enum SandProgramKind {
-    SAND_PROGRAM_CIRCULAR, // three columns a contact
-    SAND_PROGRAM_FACETS,   // p columns a contact, n + mu d_s: the edges of a pyramid inside the circular cone
-} SandProgramKind;
-
-bool sand_program_make(SandProgram *program, const SandProblem *problem, SandFriction friction, SandProgramKind kind,
-                       int facets, SandError *error);
+// For the models whose set is a cone: circular ones take three columns a contact, pyramids and polyhedra one for each of
+// their edges, frictionless contacts one along the normal.
+bool sand_program_make(SandProgram *program, const SandProblem *problem, const SandSolveDef *def, SandError *error);
 void sand_program_free(SandProgram *program);
 
 // y = N x; work has room for the rows.

@@ -46,6 +46,55 @@ SAND_INLINE real block_reach(const Op *op, At at, Row x, Row p) {
 // Whether the same components of x and y are active.
 SAND_INLINE bool block_same_face(const Op *op, At at, Row x, Row y) { return (void)op, (void)at, (x > 0) == (y > 0); }
 
+#else
+
+// Whether a tangential part of size t reaches the edge of a disc of radius r, but for rounding.
+SAND_INLINE bool disc_edge(Vec x, real r) { return x.y * x.y + x.z * x.z >= r * r * (1 - 16 * REAL_EPSILON); }
+
+SAND_INLINE Row block_free(const Op *op, At at, Row x, Row v) {
+    real r = block_bound(op, at, x.x);
+    bool disc = op->section == SAND_DISC, edge = disc_edge(x, r);
+    bool free1 = disc ? !edge : real_abs(x.y) < r, free2 = disc ? !edge : real_abs(x.z) < r;
+    return vec_make(x.x > 0 ? v.x : (real)0, free1 ? v.y : (real)0, free2 ? v.z : (real)0);
+}
+
+// d without what leads beyond the bounds [-r, r] of x.
+SAND_INLINE real bound_tangent(real x, real r, real d) {
+    d = x >= r ? -real_max(-d, 0) : d;
+    return x <= -r ? real_max(d, 0) : d;
+}
+
+SAND_INLINE Row block_tangent(const Op *op, At at, Row x, Row d) {
+    real r = block_bound(op, at, x.x), normal = x.x > 0 ? d.x : real_max(d.x, 0);
+    if (op->section == SAND_DISC) {
+        real square = x.y * x.y + x.z * x.z, out = x.y * d.y + x.z * d.z;
+        if (!(r > 0)) return vec_make(normal, 0, 0);
+        real cut = disc_edge(x, r) && out > 0 ? out / square : (real)0;
+        return vec_make(normal, d.y - cut * x.y, d.z - cut * x.z);
+    }
+    return vec_make(normal, bound_tangent(x.y, r, d.y), bound_tangent(x.z, r, d.z));
+}
+
+// One over the step along -p from x to a bound of [-r, r].
+SAND_INLINE real bound_reach(real x, real r, real p) {
+    return p == 0 ? (real)0 : real_abs(p) / real_max(p > 0 ? r + x : r - x, REAL_TINY);
+}
+
+SAND_INLINE real block_reach(const Op *op, At at, Row x, Row p) {
+    real r = block_bound(op, at, x.x), normal = p.x > 0 ? p.x / real_max(x.x, REAL_TINY) : (real)0;
+    if (op->section == SAND_DISC) { // the root of |x - t p|^2 = r^2
+        real a = p.y * p.y + p.z * p.z, b = x.y * p.y + x.z * p.z, c = r * r - x.y * x.y - x.z * x.z;
+        real far = b + real_sqrt(b * b + a * real_max(c, 0));
+        return real_max(normal, a > 0 ? a / real_max(far, REAL_TINY) : (real)0);
+    }
+    return real_max(normal, real_max(bound_reach(x.y, r, p.y), bound_reach(x.z, r, p.z)));
+}
+
+SAND_INLINE bool block_same_face(const Op *op, At at, Row x, Row y) {
+    Vec one = vec_make(1, 1, 1), d = vec_sub(block_free(op, at, x, one), block_free(op, at, y, one));
+    return vec_dot(d, d) == 0;
+}
+
 #endif
 
 // The projected gradient of [H] eq. 14: zero at the solution.
@@ -53,16 +102,19 @@ SAND_INLINE Row block_projected_gradient(const Op *op, At at, Row x, Row g) {
     return row_scale(-1, block_tangent(op, at, x, row_scale(-1, g)));
 }
 
-#if !SAND_LOCAL
-// The gradient that is left when what leads out of K is cut off; of a disc, whose edge is not straight, the reduced one.
-SAND_INLINE Row block_chopped_gradient(const Op *op, At at, Row x, Row g, real t) {
-    return (void)t, block_projected_gradient(op, at, x, g);
-}
-#endif
-
 // The reduced gradient of [H] eq. 25, (x - P(x - t g)) / t.
 SAND_INLINE Row block_reduced_gradient(const Op *op, At at, Row x, Row g, real t) {
     return row_scale(1 / t, row_sub(x, block_project(op, at, row_madd(x, -t, g))));
+}
+
+// The gradient that is left when what leads out of K is cut off; of a disc, whose edge is not straight, the reduced one.
+SAND_INLINE Row block_chopped_gradient(const Op *op, At at, Row x, Row g, real t) {
+    Row chopped = block_projected_gradient(op, at, x, g);
+#if SAND_LOCAL
+    Row reduced = block_reduced_gradient(op, at, x, g, t);
+    if (op->section == SAND_DISC) return vec_make(chopped.x, reduced.y, reduced.z);
+#endif
+    return (void)t, chopped;
 }
 
 // A direction -p of descent proves a problem infeasible when nothing resists it, no bound is met along it, and the step

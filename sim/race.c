@@ -50,16 +50,18 @@ static SandSolveDef solve_of(const SandRaceDef *def, int solver) {
     return solve;
 }
 
-// The least objective there is: ipm-soc's where it can do the model and comes to an end, else the best of the race.
+// The least objective there is: an interior point method's where one can do the model and comes to an end, else the best
+// of the race.
 static void find_reference(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandCpu *cpu) {
     enum { MOST_CONTACTS = 20000 }; // beyond this its factors take too long for a yardstick
     SandError error;
     int ipm = sand_solver_find("ipm-soc");
+    if (!sand_solver_can(ipm, def->solve.friction)) ipm = sand_solver_find("ipm"); // for cones of facets
     const SandSolution *known = NULL;
     SandSolution own = {.stop = &race->stop};
     for (int i = 0; i < race->count; i++)
         if (race->entries[i].ran && race->entries[i].solver == ipm) known = &race->entries[i].solution;
-    bool can = sand_solver_table[ipm].friction & 1u << def->solve.friction;
+    bool can = sand_solver_can(ipm, def->solve.friction);
     if (!known && can && problem->contact_count <= MOST_CONTACTS) {
         SandSolveDef solve = solve_of(def, ipm);
         solve.iterations = 100, solve.tolerance = solve.budget_ms = 0;

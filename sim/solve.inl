@@ -11,6 +11,7 @@ typedef struct Solve {
     int best;            // the vector that holds the impulses to return
     bool knows_residual; // the method keeps the next two for the best iterate
     double residual, objective;
+    double measured;   // the residual as the metrics module last found it
     bool sees_growth;  // the method itself finds out whether the problem is infeasible
     SandStatus status; // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
@@ -69,6 +70,12 @@ SAND_TEXT void copy(Worker *w, const Op *op, const real *from, real *to) {
     sand_barrier(w);
 }
 
+// From one renewal of what friction hangs on to the next.
+typedef struct Stage {
+    int begin;       // the iteration
+    double residual; // by Coulomb's law, at the begin
+} Stage;
+
 // One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
 // also draws does not want to be kept for long.
 typedef struct Run {
@@ -81,6 +88,11 @@ typedef struct Run {
     real *reference;       // an earlier iterate, to see impulses grow; only for methods that do not look themselves
     SandCurvePoint *curve; // NULL: nobody asked; else room for most_iterations + 1
     int curve_count;
+    // Bounds that are renewed, and Coulomb's law.
+    int presolve;                            // iterations without friction that bounds are taken from; 0: none
+    double presolve_params[SAND_MAX_PARAMS]; // of p-spg-fb, which does them
+    int renewal;                             // most iterations between renewals; 0: nothing is renewed
+    Stage stage;
     bool begun, ended;
     int receding; // how often in a row the growing impulses did nothing
     int iterations;
@@ -100,6 +112,13 @@ static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePo
     run->tolerance = def->tolerance;
     run->want_metrics = metrics;
     run->curve = curve;
+    const SandFrictionRow *model = &sand_friction_table[def->friction];
+    bool pillar = model->set == SAND_SET_PILLAR, cone = sand_solver_can(def->solver, SAND_CONE);
+    run->presolve = pillar && def->bounds == SAND_BOUNDS_PRESOLVE ? def->presolve : 0;
+    for (int k = 0; k < SAND_MAX_PARAMS; k++)
+        run->presolve_params[k] = sand_solver_table[sand_solver_default].params[k].value;
+    run->renewal = (pillar && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
+    run->stage.begin = 0, run->stage.residual = 0;
     run->curve_count = run->receding = run->iterations = 0;
     run->begun = run->ended = false;
     run->seconds = 0;
@@ -110,16 +129,24 @@ typedef struct Clock {
     double begin, measuring;
 } Clock;
 
+// Whether the method keeps the residual that the result is measured by: under Coulomb's law it does not.
+SAND_INLINE bool solve_knows(const Solve *s) {
+#if SAND_LOCAL
+    if (s->op.law) return false;
+#endif
+    return s->knows_residual;
+}
+
 SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration) {
     double before = worker_seconds(w);
     Measure m = {s->residual, s->objective, 0};
-    if (!s->knows_residual) m = measure(w, &s->op, s->vector[s->best]);
+    if (!solve_knows(s)) m = measure(w, &s->op, s->vector[s->best]);
     if (worker_is_first(w)) {
         SandCurvePoint p = {iteration, before - clock->begin - clock->measuring, m.residual, m.objective};
         run->curve[iteration] = p;
         run->curve_count = iteration + 1;
     }
-    if (!s->knows_residual) s->residual = m.residual;
+    s->measured = m.residual;
     clock->measuring += worker_seconds(w) - before;
 }
 
@@ -189,28 +216,112 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
     sand_barrier(w);
 }
 
+#if SAND_LOCAL
+// The bounds of friction that the normal impulses of x allow; none when x is NULL.
+SAND_TEXT void take_bounds(Worker *w, const Op *op, const real *x) {
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        op->bound[i] = x ? block_number(op, at, BLOCK_MU) * real_max(row_load(x, at).x, 0) : (real)0;
+    }
+    sand_barrier(w);
+}
+#endif
+
+SAND_TEXT void make_feasible(Worker *w, const Op *op, real *x) {
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(i);
+        row_store(x, at, block_project(op, at, row_load(x, at)));
+    }
+    sand_barrier(w);
+}
+
+#if SAND_LOCAL
+// The bounds before the first iteration: those of the start, or of a solve without friction by p-spg-fb, the same one
+// whatever the method, so that methods can be compared. It leaves the start as it was.
+SAND_TEXT void first_bounds(Worker *w, Run *run, const Solve *solve) {
+    const Op *op = &solve->op;
+    SAND_FOR(w, i, op->n) op->lift[i] = 0;
+    sand_barrier(w);
+    take_bounds(w, op, run->presolve ? NULL : solve->vector[0]);
+    if (!run->presolve) return;
+    Solve s = *solve;
+    spg_State state;
+    for (int k = 0; k < SAND_MAX_PARAMS; k++) s.params[k] = run->presolve_params[k];
+    copy(w, op, s.vector[0], run->reference);
+    make_feasible(w, op, s.vector[0]);
+    scale_start(w, op, s.vector[0]);
+    p_spg_fb_start(w, &s, &state);
+    for (int k = 0; k < run->presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
+    take_bounds(w, op, s.vector[s.best]);
+    copy(w, op, run->reference, s.vector[0]);
+}
+
+// Renews what friction hangs on, from the best impulses so far: the bounds, or De Saxce's term mu |u_T|. Then the method
+// starts anew from them. It costs one product, which also measures how well Coulomb's law holds. Returns that residual.
+SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state) {
+    const Op *op = &s->op;
+    real *x = s->vector[0];
+    if (s->best != 0) copy(w, op, s->vector[s->best], x);
+    s->best = 0;
+    if (op->set == FRICTION_BOUNDED) {
+        take_bounds(w, op, x);
+        make_feasible(w, op, x);
+    }
+    push_vector(w, op, x, op->free, op->body);
+    bool lifts = op->set == FRICTION_CONE;
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        At at = SAND_AT(i);
+        Row g = block_pull(op, op->body, at);
+        SAND_ADD(sum, at, 0, block_measured(op, at, row_load(x, at), g));
+        if (lifts) op->lift[i] = block_number(op, at, BLOCK_MU) * section_support(op, g);
+    }
+    sum_total(w, &sum);
+    method_start(w, method, s, state);
+    return residual_of(op, sum.total[0]);
+}
+#endif
+
 // The start is made feasible, scaled, and given to the method.
 SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodState *state) {
     const Op *op = &s->op;
-    SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
-        row_store(s->vector[0], at, block_project(op, at, row_load(s->vector[0], at)));
-    }
-    sand_barrier(w);
+#if SAND_LOCAL
+    first_bounds(w, run, s);
+#endif
+    make_feasible(w, op, s->vector[0]);
     scale_start(w, op, s->vector[0]);
     copy(w, op, s->vector[0], run->reference);
     method_start(w, method, s, state);
 }
 
-// What the method does not know itself after an iteration: its residual, now and then when a tolerance is set and
-// nobody draws the curve, and whether its impulses grow for nothing.
+// What the method does not know itself after an iteration: its residual, now and then when a tolerance is set, and whether
+// its impulses grow for nothing.
 SAND_TEXT void solve_watch(Worker *w, Run *run, Solve *s, int iteration, int *receding) {
-    if (!s->knows_residual && run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
-        if (!run->curve) s->residual = measure(w, &s->op, s->vector[s->best]).residual;
-        if (s->residual <= run->tolerance) s->status = SAND_SOLVED;
+    if (!solve_knows(s) && !run->renewal && run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
+        if (!run->curve) s->measured = measure(w, &s->op, s->vector[s->best]).residual;
+        if (s->measured <= run->tolerance) s->status = SAND_SOLVED;
     }
     if (!s->sees_growth && iteration >= 8 && (iteration & (iteration - 1)) == 0)
         look_for_growth(w, s, run->reference, receding);
+}
+
+// One iteration: a step of the method, or a renewal when that is due. It is when the method has come far down from the
+// residual of the last one, or was at it for long enough.
+SAND_TEXT void solve_iterate(Worker *w, Run *run, int method, Solve *s, MethodState *state, Stage *stage, int iteration) {
+#if SAND_LOCAL
+    int since = iteration - stage->begin;
+    bool far_down = s->knows_residual && s->residual <= 0.1 * stage->residual;
+    if (run->renewal && (since >= run->renewal || (since > 1 && far_down))) {
+        stage->residual = renew(w, method, s, state);
+        stage->begin = iteration;
+        if (run->tolerance > 0 && stage->residual <= run->tolerance) s->status = SAND_SOLVED;
+        return;
+    }
+#else
+    (void)run, (void)stage, (void)iteration;
+#endif
+    method_step(w, method, s, state);
 }
 
 // Solves, or goes on solving, for at most `most` iterations of the budget.
@@ -222,6 +333,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
     Clock clock = {worker_seconds(w) - run->seconds, 0};
     int receding = run->receding, iteration = run->iterations;
     int until = run->most_iterations - iteration < most ? run->most_iterations : iteration + most;
+    Stage stage = run->stage;
     bool late = false;
 
     if (!run->begun) {
@@ -229,9 +341,9 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
         if (run->curve) record(w, run, &s, &clock, 0);
     }
     while (iteration < until && s.status == SAND_BUDGET && !late) {
-        if (run->tolerance > 0 && s.knows_residual && s.residual <= run->tolerance) s.status = SAND_SOLVED;
+        if (run->tolerance > 0 && solve_knows(&s) && s.residual <= run->tolerance) s.status = SAND_SOLVED;
         if (s.status != SAND_BUDGET) break;
-        method_step(w, method, &s, &state);
+        solve_iterate(w, run, method, &s, &state, &stage, iteration);
         iteration++;
         if (run->curve) record(w, run, &s, &clock, iteration);
         solve_watch(w, run, &s, iteration, &receding);
@@ -244,7 +356,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
     bool ended = late || s.status != SAND_BUDGET || iteration == run->most_iterations;
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
-        if (!s.knows_residual || run->want_metrics) m = measure(w, op, s.vector[s.best]);
+        if (!solve_knows(&s) || run->want_metrics) m = measure(w, op, s.vector[s.best]);
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
         push_vector(w, op, s.vector[s.best], op->still,
                     op->body); // what the impulses change; the caller adds the free velocity
@@ -254,7 +366,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
         run->solve = s;
         run->state = state;
         run->begun = true, run->ended = ended;
-        run->receding = receding;
+        run->receding = receding, run->stage = stage;
         run->iterations = iteration;
         run->seconds = seconds;
         run->measure = m;

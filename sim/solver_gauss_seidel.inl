@@ -1,5 +1,6 @@
 // Projected block Gauss-Seidel ([N] algorithm 1, [P] section 3.1).
 // Idea: relax one contact after the other, each with the velocities the others have just left behind.
+// On a box the rows of a contact are relaxed one by one, which solves each exactly: the componentwise PGS of [P].
 // Weakness: as jacobi, about twice as fast; sequential by nature. In parallel the contacts are coloured so that
 // those of one colour share no body; the contacts of bodies with very many form a Jacobi batch at the end of the
 // sweep, in which such a body is split evenly among its contacts (its inverse mass counts as often).
@@ -7,9 +8,14 @@
 enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER };
 enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLOURED };
 
+// How a contact is relaxed: as a block by its mean diagonal, or exactly, one row after the other, or (ngs) the normal row
+// and then both tangential ones.
+typedef enum Relaxation { RELAX_BLOCK, RELAX_ROWS, RELAX_DISSIPATION } Relaxation;
+
 typedef struct gauss_seidel_State {
     real omega, lambda;
     int order, sweeps;
+    Relaxation how;
 } gauss_seidel_State;
 
 // [N] steps 2 and 3 were done for it: the velocities of the start are there.
@@ -21,12 +27,23 @@ SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
     // Colours are made from bodies; the contacts of a stored matrix are taken in their order.
     if (s->op.is_matrix && m->order == GAUSS_SEIDEL_COLOURED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     m->sweeps = 0;
+    m->how = RELAX_BLOCK;
+#if SAND_LOCAL
+    if (s->op.section == SAND_SQUARE && s->op.set != FRICTION_CONE) m->how = RELAX_ROWS;
+#endif
 }
 
 // The relaxed impulse of block i: lambda P(x - omega eta (u + b)) + (1 - lambda) x. Returns the change.
-SAND_INLINE Row gauss_seidel_relax(const Op *op, real *x, At at, real step, real lambda) {
-    Row xi = row_load(x, at), g = block_pull(op, op->body, at);
-    Row z = block_project(op, at, row_madd(xi, -step, g));
+SAND_INLINE Row gauss_seidel_relax(const Op *op, real *x, At at, real step, real lambda, real omega, Relaxation how) {
+    Row xi = row_load(x, at), g = block_pull(op, op->body, at), z;
+#if SAND_LOCAL
+    if (how != RELAX_BLOCK)
+        z = how == RELAX_ROWS ? relax_rows(op, at, xi, g, omega) : relax_dissipation(op, at, xi, g, omega);
+    else
+#else
+    (void)how, (void)omega;
+#endif
+        z = block_project(op, at, row_madd(xi, -step, g));
     Row d = row_sub(z, xi);
     z = row_madd(xi, lambda, d);
     row_store(x, at, z);
@@ -40,9 +57,10 @@ SAND_INLINE void gauss_seidel_apply(const Op *op, int64_t i, int k, int side) {
 }
 
 // [N] step 4 for one contact.
-SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real omega, real lambda) {
+SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real omega, real lambda, Relaxation how) {
     At at = at_of(i);
-    block_publish(op, at, gauss_seidel_relax(op, x, at, omega * block_number(op, at, BLOCK_INVERSE), lambda));
+    real step = omega * block_number(op, at, BLOCK_INVERSE);
+    block_publish(op, at, gauss_seidel_relax(op, x, at, step, lambda, omega, how));
     if (op->is_matrix) {
         matrix_apply(op, i);
     } else {
@@ -58,14 +76,15 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         for (int c = 0; c < op->colour_count; c++) {
             const int *list = op->colour_list + op->colour_first[c];
             SAND_EACH(w, e, op->colour_first[c + 1] - op->colour_first[c])
-            gauss_seidel_contact(op, x, list[e], m->omega, m->lambda);
+            gauss_seidel_contact(op, x, list[e], m->omega, m->lambda, m->how);
             sand_barrier(w);
         }
         // The Jacobi batch: its impulses first, then every velocity anew.
         const int *batch = op->colour_list + op->colour_first[op->colour_count];
         int size = op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count];
         if (size) {
-            SAND_EACH(w, e, size) gauss_seidel_relax(op, x, at_of(batch[e]), m->omega * op->batch_step[e], m->lambda);
+            SAND_EACH(w, e, size)
+            gauss_seidel_relax(op, x, at_of(batch[e]), m->omega * op->batch_step[e], m->lambda, m->omega, RELAX_BLOCK);
             sand_barrier(w);
             push_vector(w, op, x, op->free, op->body);
         }
@@ -73,7 +92,7 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         bool back = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5
         if (worker_is_first(w))
             for (int64_t e = 0; e < op->blocks; e++)
-                gauss_seidel_contact(op, x, back ? op->blocks - 1 - e : e, m->omega, m->lambda);
+                gauss_seidel_contact(op, x, back ? op->blocks - 1 - e : e, m->omega, m->lambda, m->how);
         sand_barrier(w);
     }
     m->sweeps++;

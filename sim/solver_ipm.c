@@ -5,7 +5,7 @@
 // Weakness: no warm start, an iteration costs a factorisation, and no use is made of a guess of the active set.
 //
 // ipm-soc takes the circular cones as they are, by the scaling of Nesterov and Todd: the reference for every method of
-// the associated models. ipm puts pyramids in their place, as [Q] eq. 10 does, and has half-lines alone.
+// the circular cone. ipm has pyramids and polyhedra in their place, as [Q] eq. 10 does, and so half-lines alone.
 // Scaled vectors are dz~ = W dz and ds~ = W^-1 ds; then (I + A'A) dz~ = c - W^-1 (N z + r - s) with A'A = W^-1 N W^-1, and
 // ds~ = c - dz~, where c is what the complementarity asks for.
 #include "cone.h"
@@ -86,12 +86,11 @@ static bool ipm_start(Ipm *m, SandError *error) {
     return true;
 }
 
-static void *ipm_make(const SandProblem *problem, SandFriction friction, SandProgramKind kind, int facets,
-                      SandSystemKind system, SandError *error) {
+static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandSystemKind system, SandError *error) {
     Ipm *m = calloc(1, sizeof *m);
     if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
     m->contacts = problem->contact_count;
-    bool ok = sand_program_make(&m->program, problem, friction, kind, facets, error);
+    bool ok = sand_program_make(&m->program, problem, def, error);
     size_t n = (size_t)m->program.columns, cones = (size_t)m->program.cones;
     ok = ok && SAND_GROW(m->vectors, m->vectors_room, IPM_VECTORS * n + 1, "interior point vectors", error) &&
          SAND_GROW(m->scaling, m->scaling_room, 9 * cones + 1, "interior point vectors", error) &&
@@ -243,14 +242,13 @@ static void ipm_impulses(const void *method, SandVec3 *impulse) {
 // --- the rows of the table --------------------------------------------------------------------------------
 
 static void *ipm_soc_begin(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
-    return ipm_make(problem, def->friction, SAND_PROGRAM_CIRCULAR, 0, SAND_SYSTEM_NORMAL, error);
+    return ipm_make(problem, def, SAND_SYSTEM_NORMAL, error);
 }
 
-enum { IPM_FACETS, IPM_SYSTEM };
+enum { IPM_SYSTEM };
 
 static void *ipm_begin(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
-    return ipm_make(problem, def->friction, SAND_PROGRAM_FACETS, (int)def->params[IPM_FACETS],
-                    (SandSystemKind)def->params[IPM_SYSTEM], error);
+    return ipm_make(problem, def, (SandSystemKind)def->params[IPM_SYSTEM], error);
 }
 
 const SandDirect sand_direct_ipm_soc = {ipm_soc_begin, ipm_step, ipm_impulses, ipm_end};

@@ -50,7 +50,7 @@ static void *newton_begin(const SandProblem *problem, const SandSolveDef *def, S
     if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
     m->contacts = problem->contact_count;
     m->least = def->params[NEWTON_LEAST];
-    bool ok = sand_program_make(&m->program, problem, def->friction, SAND_PROGRAM_CIRCULAR, 0, error);
+    bool ok = sand_program_make(&m->program, problem, def, error);
     if (ok && m->contacts) {
         m->system = sand_system_create(&m->program, SAND_SYSTEM_NORMAL, error);
         ok = m->system && sand_semismooth_make(&m->newton, &m->program, m->system, error);

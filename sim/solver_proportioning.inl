@@ -186,6 +186,15 @@ SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, 
     if (!inside || ++m->since_new >= 50) m->phase = PROPORTIONING_EXPAND;
 }
 
+// Whether active components are freed by going to the minimum: by mprgp, and not along the edge of a disc, which bends.
+SAND_INLINE bool proportioning_straight(const Op *op, const proportioning_State *m) {
+#if SAND_LOCAL
+    return m->chopped && op->section != SAND_DISC;
+#else
+    return (void)op, m->chopped;
+#endif
+}
+
 SAND_TEXT void proportioning_step(Worker *w, Solve *s, proportioning_State *m) {
     if (m->phase == PROPORTIONING_ESTIMATE) {
         if (m->length > 0) m->length = power_step(w, &s->op, s->vector[PROPORTIONING_P], m->length);
@@ -193,7 +202,7 @@ SAND_TEXT void proportioning_step(Worker *w, Solve *s, proportioning_State *m) {
         if (--m->estimates <= 0) m->phase = PROPORTIONING_EXPAND;
     } else if (m->phase == PROPORTIONING_EXPAND)
         proportioning_short(w, s, m, false);
-    else if (m->phase == PROPORTIONING_RELEASE && !m->chopped)
+    else if (m->phase == PROPORTIONING_RELEASE && !proportioning_straight(&s->op, m))
         proportioning_short(w, s, m, true);
     else
         proportioning_along(w, s, m, m->phase == PROPORTIONING_RELEASE);

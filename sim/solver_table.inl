@@ -26,6 +26,7 @@
 #if SAND_PARTS
 #include "solver_cpg.inl"
 #include "solver_gpminres.inl"
+#include "solver_ngs.inl"
 #include "solver_proportioning.inl"
 #endif
 #endif
@@ -36,6 +37,11 @@
     {"xi", SAND_PARAM_REAL, 1e-4, 0, 1, "decrease asked of a step; more shortens steps", NULL}, \
     {"alpha-min", SAND_PARAM_REAL, 1e-9, 1e-12, 1, "least spectral step length", NULL}, \
     {"alpha-max", SAND_PARAM_REAL, 1e9, 1, 1e12, "greatest spectral step length", NULL}
+#define SAND_GAUSS_SEIDEL_PARAMS \
+    {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL}, \
+    {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL}, \
+    {"order", SAND_PARAM_CHOICE, 2, 0, 2, "sequential, symmetric (there and back), or coloured for all threads", \
+     sand_gauss_seidel_orders}
 #define SAND_PROPORTIONING_PARAMS \
     {"gamma", SAND_PARAM_REAL, 1, 0.01, 100, "raising it solves for the free impulses longer before active ones are let go", NULL}, \
     {"step", SAND_PARAM_REAL, 1.5, 0.1, 1.9, "length of the short projected step, over the norm of N; above 2 it may diverge", NULL}, \
@@ -47,37 +53,35 @@
     {"mu", SAND_PARAM_REAL, 1e-4, 0, 0.5, "decrease asked of a step; more shortens steps", NULL}
 // clang-format on
 
-#define SAND_BOTH (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
-#define SAND_BOUNDED (1u << SAND_FRICTIONLESS)
+#define SAND_ALL (SAND_ADAPTS - 1) // every model
+#define SAND_BOUNDED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_BOX)
+#define SAND_SEPARABLE (SAND_BOUNDED | 1u << SAND_FRICTION_CYLINDER)
 
-SAND_ROW(p_spg_fb, "p-spg-fb", 5, true, SAND_BOTH, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
+SAND_ROW(p_spg_fb, "p-spg-fb", 5, true, SAND_ALL, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
          "spectral projected gradients with an averaged diagonal preconditioner; returns its best iterate",
          "leads early and tires late when many digits are wanted", SAND_SPG_PARAMS)
 
-SAND_ROW(spg_fb, "spg-fb", 5, true, SAND_BOTH, "Heyn et al. 2012, section 4, with P the identity",
+SAND_ROW(spg_fb, "spg-fb", 5, true, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
 
-SAND_ROW(gauss_seidel, "gauss-seidel", 1, true, SAND_BOTH,
+SAND_ROW(gauss_seidel, "gauss-seidel", 1, true, SAND_ALL | SAND_ADAPTS,
          "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
-         {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL},
-         {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL},
-         {"order", SAND_PARAM_CHOICE, 2, 0, 2, "sequential, symmetric (there and back), or coloured for all threads",
-          sand_gauss_seidel_orders})
+         SAND_GAUSS_SEIDEL_PARAMS)
 
-SAND_ROW(jacobi, "jacobi", 1, true, SAND_BOTH, "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
+SAND_ROW(jacobi, "jacobi", 1, true, SAND_ALL | SAND_ADAPTS, "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
          "all contacts take a damped step at once, each by its own diagonal", "the slowest to converge",
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 
-SAND_ROW(apgd, "apgd", 7, true, SAND_BOTH, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
+SAND_ROW(apgd, "apgd", 7, true, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
          "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
          "feels for its step length by overshooting, and ends like a gradient method")
 
-SAND_ROW(admm, "admm", 7, true, SAND_BOTH, "Boyd et al. 2011, section 5; Tasora et al. 2021",
+SAND_ROW(admm, "admm", 7, true, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
          "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one",
          "hangs on its stiffness; few digits soon, many digits slowly",
-         {"rho", SAND_PARAM_REAL, 0.1, 1e-4, 1e4, "stiffness at first; more draws the copies together sooner", NULL},
+         {"rho", SAND_PARAM_REAL, 1, 1e-4, 1e4, "stiffness at first; more draws the copies together sooner", NULL},
          {"inner", SAND_PARAM_INTEGER, 10, 1, 1000, "most conjugate gradients a round; more solves the free copy better",
           NULL},
          {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
@@ -91,29 +95,37 @@ SAND_ROW_OF_PARTS(gpminres_p, "gpminres-p", 7, true, SAND_BOUNDED, "Heyn et al. 
                   "as gpminres with the diagonal as a preconditioner", "gains only where masses differ",
                   SAND_GPMINRES_PARAMS)
 
-SAND_ROW_OF_PARTS(kucera, "kucera", 4, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, algorithm KUCERA",
+SAND_ROW_OF_PARTS(kucera, "kucera", 4, true, SAND_SEPARABLE, "Heyn et al. 2012, section 4, algorithm KUCERA",
                   "conjugate gradients on the free impulses, short projected steps where the set is left",
                   "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
 
-SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, SAND_BOUNDED, "Pospisil et al. 2015, algorithm 2",
+SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, SAND_SEPARABLE, "Pospisil et al. 2015, algorithm 2",
                   "as kucera, and frees active impulses by a step to the minimum", "as kucera", SAND_PROPORTIONING_PARAMS)
 
-SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, SAND_BOUNDED, "Preclik et al. 2009, algorithm 2",
+SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, SAND_BOUNDED | SAND_ADAPTS, "Preclik et al. 2009, algorithm 2",
                   "conjugate gradients, cut to what stays in the set and projected after each step",
                   "jitters where friction is strong; nothing makes it descend")
 
-SAND_DIRECT(ipm_soc, "ipm-soc", SAND_BOTH, "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
+SAND_ROW_OF_PARTS(ngs, "ngs", 1, false,
+                  1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
+                  "Preclik et al. 2009, eq. 14-16",
+                  "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
+                  "as gauss-seidel; strong friction may keep it from converging", SAND_GAUSS_SEIDEL_PARAMS)
+
+#define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
+
+SAND_DIRECT(ipm_soc, "ipm-soc", SAND_CIRCULAR, "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
             "interior point method on the circular cones themselves; the reference for the others",
             "an iteration is a factorisation, and a warm start is of no use")
 
-SAND_DIRECT(ipm, "ipm", SAND_BOTH, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
-            "Mehrotra's interior point method on pyramids in place of the cones",
-            "as ipm-soc; few facets are another friction law, many make it slow",
-            {"facets", SAND_PARAM_INTEGER, 8, 3, 64, "of the pyramid; more come nearer to the cone", NULL},
+SAND_DIRECT(ipm, "ipm", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL,
+            "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
+            "Mehrotra's interior point method on cones of facets; the reference for these",
+            "as ipm-soc; many facets make it slow",
             {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
              sand_ipm_systems})
 
-SAND_DIRECT(newton, "newton", SAND_BOTH, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
+SAND_DIRECT(newton, "newton", SAND_CIRCULAR, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
             "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
             "slow to find that out, may stand still on the way, and an iteration is a factorisation",
             {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
@@ -123,7 +135,10 @@ SAND_DIRECT(newton, "newton", SAND_BOTH, "Preclik et al. 2009, section 3.3, eq. 
 #undef SAND_PROPORTIONING_PARAMS
 #undef SAND_BOUNDED
 #undef SAND_SPG_PARAMS
-#undef SAND_BOTH
+#undef SAND_ALL
+#undef SAND_SEPARABLE
+#undef SAND_GAUSS_SEIDEL_PARAMS
 #undef SAND_ROW
 #undef SAND_ROW_OF_PARTS
 #undef SAND_DIRECT
+#undef SAND_CIRCULAR

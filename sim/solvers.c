@@ -9,8 +9,27 @@
 #include <string.h>
 
 const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT] = {
-    [SAND_FRICTIONLESS] = {"frictionless", "normal impulses alone, one row a contact"},
-    [SAND_CONE] = {"cone", "circular Coulomb cone, in the convex relaxation in which a sliding contact floats a little"},
+    [SAND_FRICTIONLESS] = {"frictionless", "normal impulses alone, one row a contact", SAND_POINT, SAND_SET_CONE},
+    [SAND_FRICTION_BOX] = {"box", "each tangential impulse within a bound of its own", SAND_SQUARE, SAND_SET_PILLAR},
+    [SAND_FRICTION_PYRAMID] = {"pyramid",
+                               "each tangential impulse within mu times the normal one; a pyramid around the cone",
+                               SAND_SQUARE, SAND_SET_CONE},
+    [SAND_FRICTION_POLYHEDRAL] = {"polyhedral", "a cone of facets inside the circular one", SAND_POLYGON, SAND_SET_CONE},
+    [SAND_FRICTION_PRISM] = {"prism", "a polygon of facets with a bound that does not follow the normal impulse",
+                             SAND_POLYGON, SAND_SET_PILLAR},
+    [SAND_CONE] = {"cone", "circular Coulomb cone, in the convex relaxation in which a sliding contact floats a little",
+                   SAND_DISC, SAND_SET_CONE},
+    [SAND_FRICTION_CYLINDER] = {"cylinder", "a disc with a bound that does not follow the normal impulse", SAND_DISC,
+                                SAND_SET_PILLAR},
+    [SAND_FRICTION_COULOMB] = {"coulomb",
+                               "Coulomb's law itself: the cone without the floating, by a fixed point around the solver",
+                               SAND_DISC, SAND_SET_LAW},
+};
+
+const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT] = {
+    [SAND_BOUNDS_PRESOLVE] = {"presolve", "from a solve without friction, then kept"},
+    [SAND_BOUNDS_OUTSIDE] = {"outside", "renewed from the normal impulses every so many iterations (Tresca's fixed point)"},
+    [SAND_BOUNDS_INSIDE] = {"inside", "following the normal impulses in every iteration"},
 };
 
 static const char *const sand_gauss_seidel_orders[] = {"sequential", "symmetric", "coloured", NULL};
@@ -40,6 +59,12 @@ int sand_friction_find(const char *name) {
     return -1;
 }
 
+int sand_bounds_find(const char *name) {
+    for (int i = 0; i < SAND_BOUNDS_COUNT; i++)
+        if (!strcmp(sand_bounds_table[i].name, name)) return i;
+    return -1;
+}
+
 int sand_param_count(const SandSolver *solver) {
     int n = 0;
     while (n < SAND_MAX_PARAMS && solver->params[n].name) n++;
@@ -53,9 +78,21 @@ int sand_param_find(const SandSolver *solver, const char *name) {
 }
 
 SandSolveDef sand_default_solve(void) {
-    SandSolveDef def = {.friction = SAND_CONE, .iterations = 50};
+    SandSolveDef def = {.friction = SAND_CONE, .iterations = 50, .facets = 8, .presolve = 50, .renewal = 20};
     sand_solve_choose(&def, sand_solver_default);
     return def;
+}
+
+bool sand_solve_check(const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    const SandFrictionRow *model = &sand_friction_table[def->friction];
+    if (!sand_solver_can(def->solver, def->friction))
+        return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name, model->name);
+    if (model->set == SAND_SET_PILLAR && def->bounds == SAND_BOUNDS_INSIDE && !(solver->friction & SAND_ADAPTS))
+        return sand_fail(error, "the solver %s cannot adapt the bounds of friction inside its iteration", solver->name);
+    if (model->section == SAND_POLYGON && (def->facets < 4 || def->facets > SAND_MAX_FACETS || def->facets % 2))
+        return sand_fail(error, "facets: expected an even number from 4 to %d, got %d", SAND_MAX_FACETS, def->facets);
+    return true;
 }
 
 void sand_solve_choose(SandSolveDef *def, int solver) {

@@ -2,6 +2,7 @@
 // lies in memory. The including file defines `real`, SAND_INLINE and REAL_FUSED (1: the machine fuses a b + c).
 
 #define REAL_TINY ((real)1e-30)
+#define REAL_EPSILON ((real)(sizeof(real) == 4 ? 1.2e-7 : 2.2e-16)) // spacing of the numbers at 1
 
 SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
 SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
