@@ -295,6 +295,7 @@ bool sand_fclib_load(SandProblem *p, const char *path, SandError *error) {
     if (r.file < 0) return sand_fail(error, "%.200s: is no HDF5 file, or is damaged", path);
     cholmod_start(&r.common);
     r.common.print = 0;
+    r.common.supernodal = CHOLMOD_SUPERNODAL; // LL', which finds out that M is not positive definite
     bool ok = read_problem(&r, p, error);
     cholmod_finish(&r.common);
     H5Fclose(r.file);
