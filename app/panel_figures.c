@@ -181,7 +181,7 @@ static void save(Panel *panel, const Plot *plot, bool png, uint64_t step) {
     panel_say(panel, saved ? text : error.text);
 }
 
-static void draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
+void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
     float em = igGetFontSize();
     igPushID_Str(plot->name);
     plot_draw(plot, roundf(6.6f * em));
@@ -218,7 +218,7 @@ static void draw_step_plot(Panel *panel, const Frame *frame) {
         snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");
         plot.curves[plot.curve_count++] = (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i], 0};
     }
-    draw_plot(panel, &plot, frame->step);
+    panel_draw_plot(panel, &plot, frame->step);
 }
 
 static const PlotAxis time_axis = {.name = "time", .unit = "s", .plain = true, .tight = true, .least_range = 0.1};
@@ -271,7 +271,7 @@ static void draw_time_plots(Panel *panel, uint64_t step) {
                {"Contacts", &contacts, false},
                {"Penetration", &overlap, false}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (panel_section(panel, all[i].name, all[i].open)) draw_plot(panel, all[i].plot, step);
+        if (panel_section(panel, all[i].name, all[i].open)) panel_draw_plot(panel, all[i].plot, step);
     }
 }
 
@@ -293,5 +293,6 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
         panel->curve_wanted = true;
         draw_step_plot(panel, frame);
     }
+    panel_draw_race(panel, true);
     draw_time_plots(panel, frame->step);
 }

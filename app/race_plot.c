@@ -3,8 +3,8 @@
 #include "sim/memory.h"
 
 bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
-    static const PlotAxis iterations = {"iteration", "", .logarithmic = true};
-    static const PlotAxis seconds = {"time", "s", .logarithmic = true};
+    static const PlotAxis iterations = {"iteration", "", .logarithmic = true, .tight = true};
+    static const PlotAxis seconds = {"time", "s", .logarithmic = true, .tight = true};
     static const PlotAxis residual = {"residual", "m/s", .plain = true, .logarithmic = true};
     static const PlotAxis above = {"objective above the least", "J", .plain = true, .logarithmic = true};
     size_t points = 0;
@@ -15,6 +15,8 @@ bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
     plots[1] = (Plot){.name = "race_residual_time", .title = "Residual", .x = seconds, .y = residual};
     plots[2] = (Plot){.name = "race_objective_iterations", .title = "Objective", .x = iterations, .y = above};
     plots[3] = (Plot){.name = "race_objective_time", .title = "Objective", .x = seconds, .y = above};
+
+    for (int k = 1; k < RACE_PLOTS; k++) plots[k].without_legend = true; // they stand together, alike
 
     double *x = p->numbers, *t = x + points, *e = t + points, *q = e + points;
     for (int i = 0; i < race->count; i++) {

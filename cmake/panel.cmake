@@ -14,6 +14,7 @@ target_sources(sand_picture PRIVATE
     app/panel.c
     app/panel_controls.c
     app/panel_figures.c
+    app/panel_race.c
     app/panel_transport.c
 )
 if(CIMGUI_INCLUDE_DIR AND CIMGUI_LIBRARY)
