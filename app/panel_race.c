@@ -57,7 +57,7 @@ static void draw_result(Panel *panel) {
     char text[96];
     snprintf(text, sizeof text, "Step %llu, %d contacts", (unsigned long long)r->step, r->contacts);
     igTextUnformatted(text, NULL);
-    for (int k = 0; k < RACE_PLOTS; k++) panel_draw_plot(panel, &r->plots.plots[k], r->step);
+    for (int k = 0; k < r->plots.count; k++) panel_draw_plot(panel, &r->plots.plots[k], r->step);
     draw_table(r);
 }
 

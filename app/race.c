@@ -93,8 +93,9 @@ static void write_table(const SandRace *race) {
                    1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference,
                    s->metrics.complementarity);
     }
-    printf("least objective %.12g J, %s\n", race->reference,
-           race->exact ? "by an interior point method" : "the best of the race");
+    if (!isnan(race->reference))
+        printf("least objective %.12g J, %s\n", race->reference,
+               race->exact ? "by an interior point method" : "the best of the race");
 }
 
 #ifdef SAND_WINDOW
@@ -107,7 +108,7 @@ static bool draw(const SandRace *race, const char *title, const char *path, Sand
     bool drawn = interface && race_plots_make(&plots, race, error);
     if (drawn) {
         interface_begin(interface, WIDTH, HEIGHT, 1.4, 0.01);
-        drawn = plot_save_sheet(plots.plots, RACE_PLOTS, title, interface, path, WIDTH, HEIGHT, error);
+        drawn = plot_save_sheet(plots.plots, plots.count, title, interface, path, WIDTH, HEIGHT, error);
         interface_end(interface, 0);
     }
     race_plots_free(&plots);

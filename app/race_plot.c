@@ -1,5 +1,7 @@
 #include "race_plot.h"
 
+#include <math.h>
+
 #include "sim/memory.h"
 
 bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
@@ -11,6 +13,7 @@ bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
     for (int i = 0; i < race->count; i++) points += (size_t)race->entries[i].solution.curve_count;
     if (!SAND_GROW(p->numbers, p->number_room, 4 * points + 1, "curves of a race", error)) return false;
     Plot *plots = p->plots;
+    p->count = isnan(race->reference) ? 2 : RACE_PLOTS; // the objective comes last
     plots[0] = (Plot){.name = "race_residual_iterations", .title = "Residual", .x = iterations, .y = residual};
     plots[1] = (Plot){.name = "race_residual_time", .title = "Residual", .x = seconds, .y = residual};
     plots[2] = (Plot){.name = "race_objective_iterations", .title = "Objective", .x = iterations, .y = above};

@@ -8,6 +8,7 @@ enum { RACE_PLOTS = 4 };
 
 typedef struct RacePlots {
     Plot plots[RACE_PLOTS];
+    int count;
     double *numbers; // what the curves point to
     size_t number_room;
 } RacePlots;

@@ -55,6 +55,9 @@ static SandSolveDef solve_of(const SandRaceDef *def, int solver) {
 static void find_reference(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandCpu *cpu) {
     enum { MOST_CONTACTS = 20000 }; // beyond this its factors take too long for a yardstick
     SandError error;
+    race->reference = NAN;
+    race->exact = false;
+    if (sand_friction_table[def->solve.friction].set == SAND_SET_LAW) return; // Coulomb's law minimises nothing
     int ipm = sand_solver_find("ipm-soc");
     if (!sand_solver_can(ipm, def->solve.friction)) ipm = sand_solver_find("ipm"); // for cones of facets
     const SandSolution *known = NULL;

@@ -25,7 +25,8 @@ typedef struct SandRaceEntry {
 typedef struct SandRace {
     SandRaceEntry entries[SAND_RACE_MOST];
     int count;
-    double reference; // J, the least objective: of ipm-soc or ipm where the model is theirs, else of the best in the race
+    double reference; // J, NAN where the model has no objective; the least objective: of ipm-soc or ipm where the model is
+                      // theirs, else of the best in the race
     bool exact;       // it is that of an interior point method, converged
     int stop, at;     // read and set by other threads, through the functions below
 } SandRace;
