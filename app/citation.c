@@ -43,6 +43,25 @@ const Citation citation_table[] = {
      "            Inequalities in Granular Dynamics Simulations},\n"
      "  year   = {2015}\n"
      "}\n"},
+    {"mazhar2015nesterov", "Mazhar et al. 2015",
+     "@article{mazhar2015nesterov,\n"
+     "  author  = {Mazhar, Hammad and Heyn, Toby and Negrut, Dan and Tasora, Alessandro},\n"
+     "  title   = {Using {Nesterov}'s Method to Accelerate Multibody Dynamics with Friction and Contact},\n"
+     "  journal = {ACM Transactions on Graphics},\n"
+     "  volume  = {34},\n"
+     "  number  = {3},\n"
+     "  year    = {2015},\n"
+     "  doi     = {10.1145/2735627}\n"
+     "}\n"},
+    {"tasora2021admm", "Tasora et al. 2021",
+     "@article{tasora2021admm,\n"
+     "  author  = {Tasora, Alessandro and Mangoni, Dario and Benatti, Simone and Garziera, Rinaldo},\n"
+     "  title   = {Solving Variational Inequalities and Cone Complementarity Problems in Nonsmooth Dynamics Using the\n"
+     "             Alternating Direction Method of Multipliers},\n"
+     "  journal = {International Journal for Numerical Methods in Engineering},\n"
+     "  year    = {2021},\n"
+     "  doi     = {10.1002/nme.6693}\n"
+     "}\n"},
     {NULL, NULL, NULL},
 };
 

@@ -22,6 +22,8 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_CITE] = {"Copy BibTeX", "Copies the references of this solver to the clipboard.", "sandglass list solvers --json"},
     [CONTROL_PARAM] = {"Parameter", "Takes effect from the next step on.", "sandglass hourglass --solver jacobi --set omega=0.3"},
     [CONTROL_FRICTION] = {"Friction", "How contacts resist sliding.", "sandglass hourglass --friction frictionless"},
+    [CONTROL_BOUNDS] = {"Bounds", "Where the bounds of box, prism and cylinder come from.", "sandglass hourglass --friction box --bounds outside"},
+    [CONTROL_FACETS] = {"Facets", "Of polyhedral and prism. More come nearer to the circle and cost time.", "sandglass hourglass --friction polyhedral --facets 8"},
     [CONTROL_BUDGET] = {"Budget", "What ends a solve: a number of iterations (the same result each time) or milliseconds (depends on the machine's speed).", "sandglass hourglass --budget-ms 5"},
     [CONTROL_ITERATIONS] = {"Iterations", "Most products with the contact operator in a solve. More cost time and lower the residual.", "sandglass hourglass --iterations 50"},
     [CONTROL_BUDGET_MS] = {"Milliseconds", "Most milliseconds of a solve. More lower the residual. The motion then depends on the machine's speed.", "sandglass hourglass --budget-ms 5"},

@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include "../sim/solver.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -53,6 +55,7 @@ typedef struct OptionRow {
 #define REPORT (RUN | BENCH | FREEZE | RACE)
 
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
+static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
 static const char *const precision_names[] = {"float", "double", NULL};
 static const char *const color_names[] = {"body", "speed", "contacts", "force", NULL}; // in the order of PictureColor
 static const char *const panel_names[] = {"on", "off", NULL};
@@ -64,6 +67,10 @@ static const OptionRow rows[OPTION_COUNT] = {
                     "a parameter of the solver or a knob of the scene; may be given again", NULL},
     [OPTION_FRICTION] = {"friction", KIND_TEXT, SCENE, "MODEL", NULL, 0, 0, "friction model; see `sandglass list friction`",
                          NULL},
+    [OPTION_BOUNDS] = {"bounds", KIND_CHOICE, SCENE, NULL, "presolve", 0, 0,
+                       "where the bounds of box, prism and cylinder come from", bounds_names},
+    [OPTION_FACETS] = {"facets", KIND_INTEGER, SCENE, "N", "8", 4, SAND_MAX_FACETS,
+                       "of polyhedral and prism; an even number", NULL},
     [OPTION_ITERATIONS] = {"iterations", KIND_INTEGER, SCENE, "N", NULL, 1, 1e6,
                            "budget of a solve: products with the contact operator", NULL},
     [OPTION_BUDGET_MS] = {"budget-ms", KIND_ABOVE, SCENE, "X", NULL, 0, 1e6,

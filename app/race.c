@@ -25,9 +25,10 @@ static Outcome build_scene(Session *session, const Options *options, SandRaceDef
         if (!session_step(session, i, steps, error)) return OUTCOME_FAILED;
     }
     progress_end(&session->progress);
-    def->solve.solver = session->def.solve.solver;
-    def->solve.friction = session->def.solve.friction;
-    memcpy(def->solve.params, session->def.solve.params, sizeof def->solve.params);
+    SandSolveDef budget = def->solve;
+    def->solve = session->def.solve; // the model, and the parameters of the scene's own solver
+    def->solve.iterations = budget.iterations, def->solve.budget_ms = budget.budget_ms;
+    def->solve.tolerance = budget.tolerance;
     def->own_params = true;
     return sand_simulation_build(session->sim, error) ? OUTCOME_DONE : OUTCOME_FAILED;
 }
@@ -162,7 +163,7 @@ Outcome race_solvers(const Options *options, SandError *error) {
     bool from_file = sand_problem_is_stored(options->subject);
     session_watch();
     if (outcome == OUTCOME_DONE && from_file) {
-        if (!sand_problem_open(&stored, options->subject, error) || !session_friction(options, &def.solve.friction, error))
+        if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error))
             outcome = OUTCOME_WRONG;
     } else if (outcome == OUTCOME_DONE && !options->values[OPTION_AT].given) {
         outcome = (sand_fail(error, "race %s: it is no stored problem, and a scene needs --at SECONDS", options->subject),

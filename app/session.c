@@ -64,16 +64,19 @@ static bool apply_set(Session *session, const char *set, SandError *error) {
     return false;
 }
 
-bool session_friction(const Options *options, SandFriction *friction, SandError *error) {
-    const OptionValue *value = &options->values[OPTION_FRICTION];
-    if (!value->given) return true;
-    int found = sand_friction_find(value->text);
-    if (found < 0) {
-        sand_fail(error, "--friction %s: there is", value->text);
-        for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
-        return false;
+bool session_model(const Options *options, SandSolveDef *solve, SandError *error) {
+    const OptionValue *values = options->values;
+    if (values[OPTION_FRICTION].given) {
+        int friction = sand_friction_find(values[OPTION_FRICTION].text);
+        if (friction < 0) {
+            sand_fail(error, "--friction %s: there is", values[OPTION_FRICTION].text);
+            for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
+            return false;
+        }
+        solve->friction = (SandFriction)friction;
     }
-    *friction = (SandFriction)found;
+    if (values[OPTION_BOUNDS].given) solve->bounds = (SandBounds)sand_bounds_find(values[OPTION_BOUNDS].text);
+    if (values[OPTION_FACETS].given) solve->facets = (int)values[OPTION_FACETS].integer;
     return true;
 }
 
@@ -93,7 +96,7 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         // The scene's own solver keeps the parameters that the scene gave it.
         if (solver != solve->solver) sand_solve_choose(solve, solver);
     }
-    if (!session_friction(options, &solve->friction, error) || !sand_solve_check(solve, error)) return false;
+    if (!session_model(options, solve, error) || !sand_solve_check(solve, error)) return false;
 
     if (values[OPTION_ITERATIONS].given) {
         solve->iterations = (int)values[OPTION_ITERATIONS].integer;
@@ -117,7 +120,7 @@ static bool choose_shadow(Session *session, const Options *options, SandError *e
     session->has_shadow = true;
     session->shadow = session->def.solve;
     sand_solve_choose(&session->shadow, solver);
-    return true;
+    return sand_solve_check(&session->shadow, error);
 }
 
 static bool choose_gravity(Session *session, const Options *options, SandError *error) {

@@ -27,8 +27,8 @@ typedef struct Session {
 Outcome session_plan(Session *session, const Options *options, SandError *error);
 SandSceneOptions session_scene_options(const Options *options);
 int session_threads(const Options *options); // as many as cores, unless the call says
-// The model that --friction names; left alone where it does not.
-bool session_friction(const Options *options, SandFriction *friction, SandError *error);
+// The friction model as --friction, --bounds and --facets say; left alone where they do not.
+bool session_model(const Options *options, SandSolveDef *solve, SandError *error);
 // The same, and makes the simulation.
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error);
 // Takes a step, logs it and shows the progress: step number `at` of `total`, from 0.

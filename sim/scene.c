@@ -28,7 +28,7 @@ static bool open_solver(SandScene *scene, SandError *error) {
     if (def->friction) {
         int friction = sand_friction_find(def->friction);
         if (friction < 0) {
-            char known[200] = "";
+            char known[400] = "";
             for (int i = 0; i < SAND_FRICTION_COUNT; i++)
                 sand_scene_add_name(known, sizeof known, sand_friction_table[i].name);
             return sand_scene_wrong(file, error, "friction", "unknown '%s'; there are %s", def->friction, known);
@@ -39,7 +39,7 @@ static bool open_solver(SandScene *scene, SandError *error) {
     if (solver->name) {
         int index = sand_solver_find(solver->name);
         if (index < 0) {
-            char known[200] = "";
+            char known[400] = "";
             for (int i = 0; i < sand_solver_count; i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
             return sand_scene_wrong(file, error, "solver.name", "unknown '%s'; there are %s", solver->name, known);
         }

@@ -12,6 +12,7 @@ typedef struct Solve {
     bool knows_residual; // the method keeps the next two for the best iterate
     double residual, objective;
     double measured;   // the residual as the metrics module last found it
+    bool again;        // the method is started once more on the same N: what it learnt of N still holds
     bool sees_growth;  // the method itself finds out whether the problem is infeasible
     SandStatus status; // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
@@ -74,6 +75,7 @@ SAND_TEXT void copy(Worker *w, const Op *op, const real *from, real *to) {
 typedef struct Stage {
     int begin;       // the iteration
     double residual; // by Coulomb's law, at the begin
+    double weight;   // of the new bounds in a renewal, against the old ones
 } Stage;
 
 // One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
@@ -103,7 +105,7 @@ typedef struct Run {
 // Sets a run to its beginning; vectors, reference and the operator are there. The host calls it.
 static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
-    run->solve.knows_residual = run->solve.sees_growth = false;
+    run->solve.knows_residual = run->solve.sees_growth = run->solve.again = false;
     run->solve.residual = run->solve.objective = 0;
     run->solve.status = SAND_BUDGET;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) run->solve.params[k] = def->params[k];
@@ -118,7 +120,7 @@ static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePo
     for (int k = 0; k < SAND_MAX_PARAMS; k++)
         run->presolve_params[k] = sand_solver_table[sand_solver_default].params[k].value;
     run->renewal = (pillar && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
-    run->stage.begin = 0, run->stage.residual = 0;
+    run->stage.begin = 0, run->stage.residual = 0, run->stage.weight = 1;
     run->curve_count = run->receding = run->iterations = 0;
     run->begun = run->ended = false;
     run->seconds = 0;
@@ -217,11 +219,12 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
 }
 
 #if SAND_LOCAL
-// The bounds of friction that the normal impulses of x allow; none when x is NULL.
-SAND_TEXT void take_bounds(Worker *w, const Op *op, const real *x) {
+// The bounds of friction that the normal impulses of x allow, with this weight against the old ones.
+SAND_TEXT void take_bounds(Worker *w, const Op *op, const real *x, real weight) {
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
-        op->bound[i] = x ? block_number(op, at, BLOCK_MU) * real_max(row_load(x, at).x, 0) : (real)0;
+        real bound = block_number(op, at, BLOCK_MU) * real_max(row_load(x, at).x, 0);
+        op->bound[i] += weight * (bound - op->bound[i]);
     }
     sand_barrier(w);
 }
@@ -240,10 +243,12 @@ SAND_TEXT void make_feasible(Worker *w, const Op *op, real *x) {
 // whatever the method, so that methods can be compared. It leaves the start as it was.
 SAND_TEXT void first_bounds(Worker *w, Run *run, const Solve *solve) {
     const Op *op = &solve->op;
-    SAND_FOR(w, i, op->n) op->lift[i] = 0;
+    SAND_FOR(w, i, op->n) op->lift[i] = op->bound[i] = 0;
     sand_barrier(w);
-    take_bounds(w, op, run->presolve ? NULL : solve->vector[0]);
-    if (!run->presolve) return;
+    if (!run->presolve) {
+        take_bounds(w, op, solve->vector[0], 1);
+        return;
+    }
     Solve s = *solve;
     spg_State state;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) s.params[k] = run->presolve_params[k];
@@ -252,19 +257,19 @@ SAND_TEXT void first_bounds(Worker *w, Run *run, const Solve *solve) {
     scale_start(w, op, s.vector[0]);
     p_spg_fb_start(w, &s, &state);
     for (int k = 0; k < run->presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
-    take_bounds(w, op, s.vector[s.best]);
+    take_bounds(w, op, s.vector[s.best], 1);
     copy(w, op, run->reference, s.vector[0]);
 }
 
 // Renews what friction hangs on, from the best impulses so far: the bounds, or De Saxce's term mu |u_T|. Then the method
 // starts anew from them. It costs one product, which also measures how well Coulomb's law holds. Returns that residual.
-SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state) {
+SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state, real weight) {
     const Op *op = &s->op;
     real *x = s->vector[0];
     if (s->best != 0) copy(w, op, s->vector[s->best], x);
     s->best = 0;
     if (op->set == FRICTION_BOUNDED) {
-        take_bounds(w, op, x);
+        take_bounds(w, op, x, weight);
         make_feasible(w, op, x);
     }
     push_vector(w, op, x, op->free, op->body);
@@ -275,9 +280,10 @@ SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state) {
         At at = SAND_AT(i);
         Row g = block_pull(op, op->body, at);
         SAND_ADD(sum, at, 0, block_measured(op, at, row_load(x, at), g));
-        if (lifts) op->lift[i] = block_number(op, at, BLOCK_MU) * section_support(op, g);
+        if (lifts) op->lift[i] += weight * (block_number(op, at, BLOCK_MU) * section_support(op, g) - op->lift[i]);
     }
     sum_total(w, &sum);
+    s->again = true;
     method_start(w, method, s, state);
     return residual_of(op, sum.total[0]);
 }
@@ -313,8 +319,10 @@ SAND_TEXT void solve_iterate(Worker *w, Run *run, int method, Solve *s, MethodSt
     int since = iteration - stage->begin;
     bool far_down = s->knows_residual && s->residual <= 0.1 * stage->residual;
     if (run->renewal && (since >= run->renewal || (since > 1 && far_down))) {
-        stage->residual = renew(w, method, s, state);
-        stage->begin = iteration;
+        double residual = renew(w, method, s, state, (real)stage->weight);
+        // A fixed point that does not draw nearer goes round it: then it is approached with more care.
+        if (stage->residual > 0 && residual > 0.98 * stage->residual && stage->weight > 0.05) stage->weight *= 0.7;
+        stage->residual = residual, stage->begin = iteration;
         if (run->tolerance > 0 && stage->residual <= run->tolerance) s->status = SAND_SOLVED;
         return;
     }

@@ -69,10 +69,14 @@ SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, 
     Begin b = begin_gradient(w, op, s->vector[PROPORTIONING_X], g);
     s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
     m->chopped = chopped;
+    m->rho = 0, m->since_new = 0;
+    if (s->again) {
+        m->phase = PROPORTIONING_EXPAND;
+        return;
+    }
     m->phase = PROPORTIONING_ESTIMATE;
     m->estimates = (int)s->params[PROPORTIONING_POWER];
     m->norm = 1 / op->tau; // the mean of the diagonal: less than the norm
-    m->rho = 0, m->since_new = 0;
     // The power method starts from the gradient.
     Sum sum;
     sum_open(w, &sum, 1, 0);

@@ -99,7 +99,7 @@ SAND_ROW_OF_PARTS(kucera, "kucera", 4, true, SAND_SEPARABLE, "Heyn et al. 2012, 
                   "conjugate gradients on the free impulses, short projected steps where the set is left",
                   "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
 
-SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, SAND_SEPARABLE, "Pospisil et al. 2015, algorithm 2",
+SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, SAND_SEPARABLE, "Pospíšil et al. 2015, algorithm 2",
                   "as kucera, and frees active impulses by a step to the minimum", "as kucera", SAND_PROPORTIONING_PARAMS)
 
 SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, SAND_BOUNDED | SAND_ADAPTS, "Preclik et al. 2009, algorithm 2",

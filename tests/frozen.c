@@ -3,6 +3,7 @@
 #include "../sim/scene.h"
 #include "../sim/simulation.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -54,6 +55,22 @@ SandProblem frozen_text(const char *text, int steps, int iterations) {
     return frozen_open(&scene, steps, iterations);
 }
 
+static const char cup_scene[] = "name: cup\n"
+                                "about: Spheres at rest in a narrow cup.\n"
+                                "seconds: 1\n"
+                                "step: 0.01\n"
+                                "materials:\n"
+                                "  - {name: ball, density: 1500, mu: 0.3}\n"
+                                "boundaries:\n"
+                                "  - {name: cup, shape: cylinder, radius: 0.4, height: 10, caps: bottom}\n"
+                                "fills:\n"
+                                "  - radius: 0.1\n"
+                                "    count: 60\n"
+                                "    lattice: {spacing: 0.22, jitter: 0.008, columns: 3, from: 0.15}\n"
+                                "    region: {cylinder: 0.3}\n";
+
+SandProblem frozen_cup(void) { return frozen_text(cup_scene, 200, 50); }
+
 void frozen_set_mu(SandProblem *p, double mu) {
     for (int i = 0; i < p->contact_count; i++) p->contacts[i].mu = mu;
 }
@@ -70,4 +87,12 @@ void frozen_open_gaps(SandProblem *p, double least) {
         c->arm_a = v3_madd(c->arm_a, 0.5 * wider, c->normal); // the point stays in the middle of the gap
         c->arm_b = v3_madd(c->arm_b, -0.5 * wider, c->normal);
     }
+}
+
+SandProblem frozen_well_posed(const SandProblem *problem, double mu) {
+    SandProblem p = frozen_copy(problem);
+    if (mu >= 0) frozen_set_mu(&p, mu);
+    frozen_set_cold(&p);
+    frozen_open_gaps(&p, 1e-4);
+    return p;
 }
