@@ -1,6 +1,7 @@
 // The acts of a person, and the log of those that changed the motion, with their steps: what a replay needs.
 #pragma once
 #include "sim/scene.h"
+#include "sim/simulation.h"
 
 // What a person can ask for.
 typedef enum ActKind {
@@ -21,6 +22,7 @@ typedef enum ActKind {
     ACT_SPEED, // number: simulated seconds for each second of the clock
     ACT_COLOR, // number: PictureColor
     ACT_CURVE, // number: 1 keeps the residual curve of every step
+    ACT_PICK,  // body: whose figures come with each frame, -1: none
     ACT_RACE,  // text: the solvers, `a,b`; solve: friction and budget; number: 1 from a cold start
     ACT_RACE_CANCEL,
 } ActKind;
@@ -35,16 +37,25 @@ typedef struct Act {
 } Act;
 
 // Acts that change the motion, sorted by the step before which they were done.
+typedef struct LoggedAct {
+    uint64_t step;
+    Act act;
+} LoggedAct;
+
 typedef struct ActLog {
-    struct LoggedAct {
-        uint64_t step;
-        Act act;
-    } * items;
+    LoggedAct *items;
     int count;
     size_t room;
 } ActLog;
 
 bool act_changes_motion(ActKind kind);
+// Does an act that changes the motion, between two steps. `solve` is what the simulation solves with, and follows.
+bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve, SandError *error);
+
 bool acts_add(ActLog *log, uint64_t step, const Act *act, SandError *error);
-void acts_cut(ActLog *log, uint64_t step); // forgets those after the step
+bool acts_copy(ActLog *to, const ActLog *from, SandError *error);
 void acts_free(ActLog *log);
+
+// Does those from number *done on that belong before the coming step, and counts them.
+bool acts_replay(const ActLog *log, int *done, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve,
+                 SandError *error);

@@ -99,7 +99,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
            c->iterations, medians[ITERATION], medians[CONTACT_ITERATION]);
     printf("  integrate  %10.3f ms\n", medians[INTEGRATE]);
     printf("  residual %.3g m/s, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
-           1e3 * penetration->largest, sand_world_kinetic_energy(world));
+           1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
     printf("  memory %.1f MB; arrays: %.0f bytes a body, %.0f a contact\n", session_memory_mb(),
            (double)sand_bytes_held() / fmax(c->bodies, 1), (double)sand_bytes_held() / fmax(c->contacts, 1));
 }

@@ -37,6 +37,13 @@ static void widen(double range[2], double low, double high) {
     if (high > range[1]) range[1] = high;
 }
 
+// What is too close or too far to be shown, for a scene of this size.
+static void set_reach(Camera *camera, double size) {
+    double distance = v3_length(v3_sub(camera->target, camera->eye));
+    camera->near = camera->orthographic ? 0.01 * size : fmax(1e-3 * size, 0.02 * distance);
+    camera->far = distance + 20 * size;
+}
+
 // Moves the camera along its view, and sideways, until the box just fits with a margin.
 static void fit(Camera *camera, SandVec3 direction, SandVec3 lower, SandVec3 upper, double aspect) {
     const double margin = 1.08;
@@ -65,8 +72,7 @@ static void fit(Camera *camera, SandVec3 direction, SandVec3 lower, SandVec3 upp
     camera->target = v3_add(middle, shift);
     camera->eye = v3_madd(camera->target, -distance, forward);
     camera->height = 2 * fmax(half_y, half_x / aspect) * margin;
-    camera->near = camera->orthographic ? 0.01 * size : fmax(1e-3 * size, 0.02 * distance);
-    camera->far = distance + 20 * size;
+    set_reach(camera, size);
 }
 
 bool camera_frame(Camera *camera, const char *name, SandVec3 lower, SandVec3 upper, double aspect) {
@@ -111,6 +117,23 @@ bool camera_parse(Camera *camera, const char *text, SandVec3 origin, SandVec3 lo
     return true;
 }
 
+void camera_set(Camera *camera, const CameraView *view, SandVec3 origin, SandVec3 lower, SandVec3 upper) {
+    *camera = (Camera){.eye = v3_sub(view->eye, origin),
+                       .target = v3_sub(view->target, origin),
+                       .orthographic = view->orthographic,
+                       .angle = view->angle,
+                       .height = view->height};
+    set_reach(camera, v3_length(v3_sub(upper, lower)));
+}
+
+CameraView camera_view(const Camera *camera, SandVec3 origin) {
+    return (CameraView){.eye = v3_add(camera->eye, origin),
+                        .target = v3_add(camera->target, origin),
+                        .orthographic = camera->orthographic,
+                        .angle = camera->angle,
+                        .height = camera->height};
+}
+
 void camera_orbit(Camera *camera, double around, double above) {
     SandVec3 arm = v3_sub(camera->eye, camera->target);
     double distance = v3_length(arm), flat = hypot(arm.x, arm.y);
@@ -133,6 +156,32 @@ void camera_zoom(Camera *camera, double factor) {
     camera->eye = v3_madd(camera->target, 1 / factor, v3_sub(camera->eye, camera->target));
     camera->height /= factor;
     if (!camera->orthographic) camera->near /= factor;
+}
+
+static SandVec3 turned(SandVec3 p, SandVec3 middle, double angle) {
+    double x = p.x - middle.x, y = p.y - middle.y, c = cos(angle), s = sin(angle);
+    return v3_make(middle.x + c * x - s * y, middle.y + s * x + c * y, p.z);
+}
+
+void camera_turn(Camera *camera, SandVec3 middle, double angle) {
+    camera->eye = turned(camera->eye, middle, angle);
+    camera->target = turned(camera->target, middle, angle);
+}
+
+void camera_look(Camera *camera, double right, double up) {
+    // To look about is to orbit the eye as if it were the target.
+    SandVec3 eye = camera->eye;
+    camera->eye = camera->target, camera->target = eye;
+    camera_orbit(camera, -right, up);
+    camera->target = camera->eye, camera->eye = eye;
+}
+
+void camera_fly(Camera *camera, SandVec3 by) {
+    SandVec3 right, up, forward;
+    camera_axes(camera, &right, &up, &forward);
+    SandVec3 move = v3_madd(v3_madd(v3_scale(by.x, right), by.y, up), by.z, forward);
+    camera->eye = v3_add(camera->eye, move);
+    camera->target = v3_add(camera->target, move);
 }
 
 void camera_matrices(const Camera *camera, double aspect, float view[16], float projection[16]) {

@@ -1,7 +1,6 @@
 // A camera that looks at a point: orbit, pan, zoom, and presets that frame a box at any aspect.
 #pragma once
-#include "sim/base.h"
-#include "sim/vec.h"
+#include "camera_path.h"
 
 typedef struct Camera {
     SandVec3 eye, target; // m, from the picture's origin
@@ -20,9 +19,16 @@ bool camera_frame(Camera *camera, const char *preset, SandVec3 lower, SandVec3 u
 bool camera_parse(Camera *camera, const char *text, SandVec3 origin, SandVec3 lower, SandVec3 upper, double aspect,
                   SandError *error);
 
-void camera_orbit(Camera *camera, double around, double above); // rad
-void camera_pan(Camera *camera, double right, double up);       // in heights of the picture
-void camera_zoom(Camera *camera, double factor);                // above 1: closer
+// A view as a camera of this picture, and back.
+void camera_set(Camera *camera, const CameraView *view, SandVec3 origin, SandVec3 lower, SandVec3 upper);
+CameraView camera_view(const Camera *camera, SandVec3 origin);
+
+void camera_orbit(Camera *camera, double around, double above);  // rad
+void camera_pan(Camera *camera, double right, double up);        // in heights of the picture
+void camera_zoom(Camera *camera, double factor);                 // above 1: closer
+void camera_turn(Camera *camera, SandVec3 middle, double angle); // round the upright axis through a point; rad
+void camera_look(Camera *camera, double right, double up);       // turns the view about the eye; rad
+void camera_fly(Camera *camera, SandVec3 by);                    // m, to the right, up and forward
 void camera_axes(const Camera *camera, SandVec3 *right, SandVec3 *up, SandVec3 *forward);
 
 // Matrices column by column, as GL wants them. Depth runs from 1 at `near` to 0 far away.

@@ -12,7 +12,6 @@
 #include <time.h>
 
 enum { QUEUE = 256, MESSAGES = 64, KEYFRAME_DISTANCE = 10 };
-static const double FLIP_SECONDS = 4, HAND_RATE = 12, HEAVY_DENSITY = 8000;
 
 // Two indices change hands through `ready`: the frame the engine finished last, and whether the window has seen it.
 enum { FRAMES = 3, FRESH = 4 };
@@ -26,7 +25,9 @@ struct Engine {
     EngineDef def;
     SandScene scene;
     SandSimulation *sim;
+    char scene_name[TAKE_PATH];      // name or path it was opened by
     SandSolveDef solve, first_solve; // now, and at the start of the scene
+    SandVec3 first_gravity;
     SandCpu *shadow_cpu;
     SandSolveDef shadow_solve;
     bool shadow, curve;
@@ -35,6 +36,7 @@ struct Engine {
     History history;
     ActLog log;
     int replayed;         // acts of the log that are done
+    bool replaying;       // the log is a take's, and nobody has acted otherwise
     uint64_t newest_step; // furthest the run has come
     bool playing;
     int64_t steps_due; // to take whatever `playing` says
@@ -43,6 +45,7 @@ struct Engine {
     double factor;                 // real-time factor, lately
     double factor_wall, factor_time;
     PictureColor color;
+    int picked; // body whose figures are wanted, -1: none
 
     Frame frames[FRAMES];
     int writing, reading;
@@ -54,6 +57,8 @@ struct Engine {
     Act queue[QUEUE];
     int queued;
     EngineScene shown;
+    char save_path[TAKE_PATH]; // a take is to be saved here; "": none
+    CameraPath save_views;
     char messages[MESSAGES][SAND_SENTENCE];
     int message_count;
 };
@@ -87,13 +92,17 @@ int engine_messages(Engine *e, char (*messages)[SAND_SENTENCE], int room) {
     return count;
 }
 
-// What the window is told of the scene. A new scene has a new version; an act within it has not.
-static void show_scene(Engine *e, bool new_scene) {
+// What the window is told of the scene, and why: a person acted, a replay or a step back changed settings, it is new.
+typedef enum Reason { AFTER_ACT, AFTER_REPLAY, NEW_SCENE } Reason;
+
+static void show_scene(Engine *e, Reason reason) {
     pthread_mutex_lock(&e->lock);
     EngineScene *s = &e->shown;
-    if (new_scene) s->version++;
+    if (reason == NEW_SCENE) s->version++;
+    if (reason != AFTER_ACT) s->settings++;
     memcpy(s->name, e->scene.name, sizeof s->name);
     memcpy(s->about, e->scene.about, sizeof s->about);
+    s->bodies = e->scene.bodies;
     s->knob_count = e->scene.knob_count;
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
     s->solve = e->solve;
@@ -126,8 +135,10 @@ static bool publish(Engine *e, SandError *error) {
     f->bodies = world->body_count;
     f->counters = *sand_simulation_counters(e->sim);
     f->profile = *sand_simulation_profile(e->sim);
-    f->kinetic = sand_world_kinetic_energy(world), f->potential = sand_world_potential_energy(world);
+    SandEnergy energy = sand_simulation_energy(e->sim);
+    f->kinetic = energy.kinetic, f->potential = energy.potential;
     f->oldest_step = history_oldest(&e->history), f->newest_step = e->newest_step;
+    f->picked = probe_take(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;
     if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_room, &f->curve_count, error))
         return false;
@@ -156,11 +167,14 @@ static void restart_clock(Engine *e) {
     e->clock_time = e->factor_time = sand_simulation_world(e->sim)->time;
 }
 
-// Builds the scene that is open and puts a new simulation in the place of the old. On failure the old one goes on.
-static bool start_scene(Engine *e, SandScene *scene, SandError *error) {
+// Builds the scene that is open and puts a new simulation in the place of the old. On failure the old one goes on. Without
+// a gravity it is the scene's.
+static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, const SandVec3 *gravity, SandError *error) {
     if (!sand_scene_build(scene, error)) return false;
     SandSimulationDef def = e->def.simulation;
-    if (!e->def.own_solve) def.solve = scene->solve;
+    def.solve = *solve;
+    if (gravity) scene->world.gravity = *gravity;
+    SandVec3 first_gravity = scene->world.gravity;
     SandSimulation *sim = sand_simulation_create(&scene->world, &def, error);
     if (!sim) return false;
     sand_simulation_free(e->sim);
@@ -168,12 +182,30 @@ static bool start_scene(Engine *e, SandScene *scene, SandError *error) {
     sand_simulation_on_report(sim, tell, e);
     sand_simulation_want_curve(sim, e->curve);
     e->solve = e->first_solve = def.solve;
+    e->first_gravity = first_gravity;
     history_clear(&e->history);
-    e->log.count = e->replayed = 0;
+    e->replayed = 0;
+    if (!e->replaying) e->log.count = 0;
     e->newest_step = 0;
     e->steps_due = 0;
     restart_clock(e);
     return history_note(&e->history, sim, error);
+}
+
+// The same scene from its start, with the settings as they are; a take that plays starts with its own.
+static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
+    SandSolveDef solve = e->replaying ? e->first_solve : e->solve;
+    SandVec3 gravity = e->replaying ? e->first_gravity : sand_simulation_world(e->sim)->gravity;
+    if (!start_scene(e, &e->scene, &solve, own_gravity ? NULL : &gravity, error)) return false;
+    show_scene(e, NEW_SCENE);
+    return true;
+}
+
+static void take_over(Engine *e, SandScene *scene, const char *name) {
+    sand_scene_free(&e->scene);
+    e->scene = *scene;
+    snprintf(e->scene_name, sizeof e->scene_name, "%s", name);
+    show_scene(e, NEW_SCENE);
 }
 
 static bool open_scene(Engine *e, const char *name, int bodies, SandError *error) {
@@ -181,74 +213,42 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
     SandSceneOptions options = e->def.options;
     if (bodies) options.bodies = bodies;
     if (!sand_scene_open(&scene, name, &options, error)) return false;
-    if (!start_scene(e, &scene, error)) {
+    bool was_replaying = e->replaying;
+    e->replaying = false;
+    if (!start_scene(e, &scene, e->def.own_solve ? &e->def.simulation.solve : &scene.solve, NULL, error)) {
+        e->replaying = was_replaying;
         sand_scene_free(&scene);
         return false;
     }
-    sand_scene_free(&e->scene);
-    e->scene = scene;
-    show_scene(e, true);
+    take_over(e, &scene, name);
     return true;
 }
 
 // --- acts -------------------------------------------------------------------------------------------------
 
-static int sphere_shape(SandWorld *world, SandError *error) {
-    for (int k = 0; k < world->shape_count; k++)
-        if (world->shapes[k].kind == SAND_SPHERE) return k;
-    SandShape shape;
-    return sand_shape_sphere(&shape, error) ? sand_world_add_shape(world, &shape, error) : -1;
-}
-
-static bool throw_ball(SandWorld *world, const Act *act, SandError *error) {
-    SandBodyDef def = sand_default_body();
-    def.shape = sphere_shape(world, error);
-    def.scale = act->number;
-    def.mass = HEAVY_DENSITY * 4.18879020478639 * act->number * act->number * act->number;
-    def.pose.position = act->vector;
-    def.velocity = act->direction;
-    return def.shape >= 0 && sand_world_add_body(world, &def, error) >= 0;
-}
-
-static bool apply_motion(Engine *e, const Act *act, SandError *error) {
-    SandWorld *world = sand_simulation_change(e->sim);
-    switch (act->kind) {
-    case ACT_SOLVE:
-        e->solve = act->solve;
-        sand_simulation_set_solve(e->sim, &e->solve);
-        return true;
-    case ACT_GRAVITY: world->gravity = act->vector; return true;
-    case ACT_FLIP: {
-        SandVec3 middle = v3_scale(0.5, v3_add(e->scene.view_lower, e->scene.view_upper));
-        for (int b = 0; b < world->boundary_count; b++)
-            if (world->boundaries[b].kind == SAND_REVOLUTION)
-                sand_world_flip(world, b, middle, v3_make(1, 0, 0), FLIP_SECONDS);
-        return true;
-    }
-    case ACT_GRAB:
-        if (act->body < 0 || act->body >= world->body_count)
-            return sand_fail(error, "there is no body %d to grab", act->body);
-        world->spring =
-            (SandSpring){.body = act->body,
-                         .point = q_unrotate(world->rotation[act->body], v3_sub(act->vector, world->position[act->body])),
-                         .target = act->vector,
-                         .rate = HAND_RATE};
-        return true;
-    case ACT_DRAG: world->spring.target = act->vector; return true;
-    case ACT_RELEASE: world->spring.body = -1; return true;
-    case ACT_THROW: return throw_ball(world, act, error);
-    default: return true;
-    }
+// A take that plays has come to its end: the clock stops, and the state is compared with the one it had.
+static void end_replay(Engine *e) {
+    SandError error;
+    const SandWorld *world = sand_simulation_world(e->sim);
+    if (!e->replaying || e->def.take->steps == 0 || world->step_index != e->def.take->steps) return;
+    e->playing = false;
+    if (take_check(e->def.take, world, &error))
+        tell(e, "The take ends here. From now on the run is yours.");
+    else
+        tell(e, error.text);
 }
 
 // A step, with the acts of the log that belong before it when the run goes over old ground again.
 static bool take_step(Engine *e, SandError *error) {
-    uint64_t step = sand_simulation_world(e->sim)->step_index;
-    while (e->replayed < e->log.count && e->log.items[e->replayed].step <= step)
-        if (!apply_motion(e, &e->log.items[e->replayed++].act, error)) return false;
+    int before = e->replayed;
+    if (!acts_replay(&e->log, &e->replayed, &e->scene, e->sim, &e->solve, error)) return false;
+    if (e->replayed > before) show_scene(e, AFTER_REPLAY);
     if (!sand_simulation_step(e->sim, error)) return false;
-    step = sand_simulation_world(e->sim)->step_index;
-    if (step > e->newest_step) e->newest_step = step;
+    uint64_t step = sand_simulation_world(e->sim)->step_index;
+    if (step > e->newest_step) {
+        e->newest_step = step;
+        end_replay(e);
+    }
     return history_note(&e->history, e->sim, error);
 }
 
@@ -263,6 +263,7 @@ static bool seek(Engine *e, uint64_t step, SandError *error) {
         for (e->replayed = 0; e->replayed < e->log.count && e->log.items[e->replayed].step < from->step_index; e->replayed++)
             if (e->log.items[e->replayed].act.kind == ACT_SOLVE) e->solve = e->log.items[e->replayed].act.solve;
         sand_simulation_set_solve(e->sim, &e->solve);
+        show_scene(e, AFTER_REPLAY);
     }
     while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
         if (!take_step(e, error)) return false;
@@ -291,12 +292,13 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
     uint64_t step = sand_simulation_world(e->sim)->step_index;
     if (act_changes_motion(act->kind)) {
         // The run takes another way from here: what was ahead is forgotten.
-        acts_cut(&e->log, step);
+        e->log.count = e->replayed;
+        e->replaying = false;
         history_cut(&e->history, step);
         e->newest_step = step;
-        bool ok = apply_motion(e, act, error) && acts_add(&e->log, step, act, error);
+        bool ok = act_apply(act, &e->scene, e->sim, &e->solve, error) && acts_add(&e->log, step, act, error);
         e->replayed = e->log.count;
-        show_scene(e, false);
+        show_scene(e, AFTER_ACT);
         return ok;
     }
     switch (act->kind) {
@@ -306,17 +308,14 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         return true;
     case ACT_STEP: e->playing = false, e->steps_due += (int64_t)act->number; return true;
     case ACT_SEEK: e->playing = false, e->steps_due = 0; return seek(e, act->number > 0 ? (uint64_t)act->number : 0, error);
-    case ACT_RESET:
-        if (!start_scene(e, &e->scene, error)) return false;
-        show_scene(e, true);
-        return true;
+    case ACT_RESET: return restart_scene(e, false, error);
     case ACT_SCENE: return open_scene(e, act->text, (int)act->number, error);
     case ACT_KNOB: {
         int knob = sand_scene_knob(&e->scene, act->text);
         if (knob < 0) return sand_fail(error, "the scene has no knob '%s'", act->text);
-        if (!sand_scene_set_knob(&e->scene, knob, act->number, error) || !start_scene(e, &e->scene, error)) return false;
-        show_scene(e, true);
-        return true;
+        e->replaying = false;
+        return sand_scene_set_knob(&e->scene, knob, act->number, error) &&
+               restart_scene(e, e->scene.knobs[knob].kind == SAND_KNOB_TILT, error);
     }
     case ACT_SHADOW: e->shadow = act->number != 0, e->shadow_solve = act->solve; return true;
     case ACT_SPEED:
@@ -330,8 +329,44 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         e->curve = act->number != 0;
         sand_simulation_want_curve(e->sim, e->curve);
         return true;
+    case ACT_PICK: e->picked = act->body; return true;
     default: return true;
     }
+}
+
+// --- takes ------------------------------------------------------------------------------------------------
+
+bool engine_save(Engine *e, const char *path, const CameraPath *views, SandError *error) {
+    pthread_mutex_lock(&e->lock);
+    bool free = !*e->save_path;
+    if (free) {
+        snprintf(e->save_path, sizeof e->save_path, "%s", path);
+        e->save_views = *views;
+        pthread_cond_signal(&e->wake);
+    }
+    pthread_mutex_unlock(&e->lock);
+    return free || sand_fail(error, "another take is being saved");
+}
+
+// Saves the run up to this step where that was asked for.
+static void save_take(Engine *e) {
+    Take take;
+    SandError error;
+    char path[TAKE_PATH], sentence[TAKE_PATH + 32];
+    const SandWorld *world = sand_simulation_world(e->sim);
+    take_begin(&take, e->scene_name, &e->scene, world->step, e->def.simulation.precision, &e->first_solve, e->first_gravity);
+    take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
+    take.acts = (ActLog){.items = e->log.items, .count = e->replayed}; // lent: those that are ahead do not belong to it
+    pthread_mutex_lock(&e->lock);
+    snprintf(path, sizeof path, "%s", e->save_path);
+    take.views = e->save_views;
+    pthread_mutex_unlock(&e->lock);
+    bool saved = take_save(&take, path, &error);
+    snprintf(sentence, sizeof sentence, "The take is saved as %s", path);
+    tell(e, saved ? sentence : error.text);
+    pthread_mutex_lock(&e->lock);
+    e->save_path[0] = '\0';
+    pthread_mutex_unlock(&e->lock);
 }
 
 // --- the thread -------------------------------------------------------------------------------------------
@@ -342,7 +377,7 @@ static void sleep_until(Engine *e, double seconds) {
     double until = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + seconds;
     t.tv_sec = (time_t)until;
     t.tv_nsec = (long)(1e9 * (until - (double)t.tv_sec));
-    if (e->queued == 0 && !e->quit) pthread_cond_timedwait(&e->wake, &e->lock, &t);
+    if (e->queued == 0 && !*e->save_path && !e->quit) pthread_cond_timedwait(&e->wake, &e->lock, &t);
 }
 
 // Seconds until the next step is due; zero or less: now. A run that falls behind does not try to catch up.
@@ -379,9 +414,11 @@ static void *engine_main(void *argument) {
         int count = e->queued;
         memcpy(acts, e->queue, (size_t)count * sizeof *acts);
         e->queued = 0;
+        bool save = *e->save_path;
         pthread_mutex_unlock(&e->lock);
         for (int i = 0; i < count; i++)
             if (!obey(e, &acts[i], &error)) complain(e, &error);
+        if (save) save_take(e);
 
         active = e->steps_due > 0 || (e->playing && due_in(e) <= 0);
         if (active) {
@@ -391,6 +428,7 @@ static void *engine_main(void *argument) {
         }
         if ((active || count) && !publish(e, &error)) complain(e, &error);
     }
+    if (*e->save_path) save_take(e);
     return NULL;
 }
 
@@ -417,13 +455,19 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->wake, NULL);
     history_init(&e->history, KEYFRAME_DISTANCE, def->history_bytes);
-    bool ready = false;
-    if (def->opened) {
-        e->scene = *def->opened;
+    e->picked = -1;
+    e->replaying = def->take != NULL;
+    bool ready = !def->take || acts_copy(&e->log, &def->take->acts, error);
+    if (ready && def->opened) {
+        SandScene scene = *def->opened;
         *def->opened = (SandScene){0};
-        ready = start_scene(e, &e->scene, error);
-        if (ready) show_scene(e, true);
-    } else {
+        ready = start_scene(e, &scene, def->own_solve ? &def->simulation.solve : &scene.solve,
+                            def->own_gravity ? &def->gravity : NULL, error);
+        if (ready)
+            take_over(e, &scene, def->scene);
+        else
+            sand_scene_free(&scene);
+    } else if (ready) {
         ready = open_scene(e, def->scene, 0, error);
     }
     if (!ready) return engine_free(e), NULL;
@@ -432,13 +476,18 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     return e;
 }
 
-void engine_free(Engine *e) {
-    if (!e) return;
+void engine_stop(Engine *e) {
     pthread_mutex_lock(&e->lock);
     e->quit = true;
     pthread_cond_signal(&e->wake);
     pthread_mutex_unlock(&e->lock);
     if (e->started) pthread_join(e->thread, NULL);
+    e->started = false;
+}
+
+void engine_free(Engine *e) {
+    if (!e) return;
+    engine_stop(e);
     sand_simulation_free(e->sim);
     sand_scene_free(&e->scene);
     race_job_free(&e->race);

@@ -1,10 +1,10 @@
 // The simulation on its own thread. The window never touches it: it leaves requests, which the engine takes at the next
 // step boundary, and picks up the newest picture with the figures that belong to it.
 #pragma once
-#include "acts.h"
-#include "race_job.h"
 #include "picture.h"
-#include "sim/scene.h"
+#include "probe.h"
+#include "race_job.h"
+#include "take.h"
 
 // What belongs to one picture. The window owns it until it asks for the next.
 typedef struct Frame {
@@ -23,6 +23,7 @@ typedef struct Frame {
     SandCurvePoint *curve, *shadow; // of this step, for the two solvers
     size_t curve_room, shadow_room;
     uint64_t oldest_step, newest_step; // what can be gone to
+    Probe picked;                      // the body that ACT_PICK named
 } Frame;
 
 typedef struct Engine Engine;
@@ -32,7 +33,10 @@ typedef struct EngineDef {
     SandScene *opened;        // open already, with its knobs turned: taken over instead; NULL: none
     SandSceneOptions options; // for scenes that are opened later
     SandSimulationDef simulation;
-    bool own_solve; // simulation.solve was chosen; else the scene's is used
+    bool own_solve;   // simulation.solve was chosen; else the scene's is used
+    bool own_gravity; // likewise, for a scene that is open already
+    SandVec3 gravity; // m/s^2
+    const Take *take; // its acts are done again, until a person acts; NULL: none. It must outlive the engine
     bool playing;
     size_t history_bytes;
 } EngineDef;
@@ -40,10 +44,16 @@ EngineDef engine_default(void);
 
 // NULL with a sentence; what was opened is freed either way.
 Engine *engine_create(const EngineDef *def, SandError *error);
-void engine_free(Engine *engine); // waits for the step that runs
+void engine_free(Engine *engine);
+// Ends the thread after the step that runs, and saves a take that was asked for. Messages can still be read.
+void engine_stop(Engine *engine);
 
 // Leaves a request; false when too many are waiting.
 bool engine_ask(Engine *engine, const Act *act);
+
+// Saves the run up to the next step boundary as a take, with these camera keys; a message tells how that went. False, with
+// a sentence, while another is being saved.
+bool engine_save(Engine *engine, const char *path, const CameraPath *views, SandError *error);
 
 // The newest frame if there is one newer than the last, else NULL. It is the caller's until the next call that gives one.
 Frame *engine_frame(Engine *engine);
@@ -51,7 +61,9 @@ Frame *engine_frame(Engine *engine);
 // The scene that runs: name, about, knobs. A copy, made when it changed; `version` goes up then.
 typedef struct EngineScene {
     unsigned version;
+    unsigned settings; // goes up when solver or gravity changed other than by a request: a replay, a step back, a reset
     char name[SAND_NAME], about[SAND_SENTENCE];
+    int bodies; // how many were asked for; 0: the scene has a fixed number
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
     SandSolveDef solve;

@@ -37,52 +37,22 @@ static int command(const FilmDef *def, char *size, char *rate, const char **word
     const char *first[] = {"ffmpeg", "-y",       "-nostdin", "-hide_banner", "-loglevel", "error",
                            "-f",     "rawvideo", "-pix_fmt", "rgba",         "-s",        size,
                            "-r",     rate,       "-i",       "pipe:0",       "-an"};
-    const char *mp4[] = {"-c:v",
-                         "libx264",
-                         "-preset",
-                         "fast",
-                         "-crf",
-                         "17",
-                         "-pix_fmt",
-                         "yuv420p",
-                         "-vf",
-                         "scale=out_color_matrix=bt709:out_range=tv",
-                         "-colorspace",
-                         "bt709",
-                         "-color_primaries",
-                         "bt709",
-                         "-color_trc",
-                         "bt709",
-                         "-color_range",
-                         "tv",
-                         "-movflags",
-                         "+faststart",
-                         "-f",
-                         "mp4"};
-    const char *webm[] = {"-c:v",
-                          "libvpx-vp9",
-                          "-crf",
-                          "26",
-                          "-b:v",
-                          "0",
-                          "-row-mt",
-                          "1",
-                          "-cpu-used",
-                          "4",
-                          "-deadline",
-                          "good",
-                          "-pix_fmt",
-                          def->alpha ? "yuva420p" : "yuv420p",
-                          "-vf",
-                          "scale=out_color_matrix=bt709:out_range=tv",
-                          "-colorspace",
-                          "bt709",
-                          "-color_primaries",
-                          "bt709",
-                          "-color_trc",
-                          "bt709",
-                          "-f",
-                          "webm"};
+    const char *mp4[] = {"-c:v", "libx264", "-preset", "fast", "-crf", "17", "-movflags", "+faststart", "-f", "mp4"};
+    const char *webm[] = {"-c:v", "libvpx-vp9", "-crf", "26",        "-b:v", "0",  "-row-mt",
+                          "1",    "-cpu-used",  "4",    "-deadline", "good", "-f", "webm"};
+    // The colours of high-definition television, converted so and marked so.
+    const char *colors[] = {"-pix_fmt",
+                            def->alpha ? "yuva420p" : "yuv420p",
+                            "-vf",
+                            "scale=out_color_matrix=bt709:out_range=tv",
+                            "-colorspace",
+                            "bt709",
+                            "-color_primaries",
+                            "bt709",
+                            "-color_trc",
+                            "bt709",
+                            "-color_range",
+                            "tv"};
     // A palette for each frame: nothing waits for the end, so that an interrupted film is whole.
     const char *gif[] = {
         "-vf",   "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1:dither=bayer:bayer_scale=4",
@@ -92,6 +62,7 @@ static int command(const FilmDef *def, char *size, char *rate, const char **word
 #define ADD(list) \
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) words[n++] = list[i]
     ADD(first);
+    if (def->kind != FILM_GIF) ADD(colors);
     if (def->kind == FILM_MP4)
         ADD(mp4);
     else if (def->kind == FILM_WEBM)

@@ -32,7 +32,7 @@ static bool lengthen(History *h, SandError *error) {
     return true;
 }
 
-bool history_note(History *h, const SandSimulation *sim, SandError *error) {
+bool history_note(History *h, SandSimulation *sim, SandError *error) {
     uint64_t step = sand_simulation_world(sim)->step_index;
     if (step % (uint64_t)h->distance) return true;
     if (!lengthen(h, error)) return false;

@@ -16,7 +16,7 @@ void history_free(History *history);
 void history_clear(History *history); // forgets all, keeps the memory
 
 // To be called after every step, and once before the first; keeps what is due.
-bool history_note(History *history, const SandSimulation *sim, SandError *error);
+bool history_note(History *history, SandSimulation *sim, SandError *error);
 
 // The newest keyframe that is not after the step, or NULL; and the oldest step that can be gone back to.
 const SandCheckpoint *history_before(const History *history, uint64_t step);

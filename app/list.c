@@ -1,6 +1,7 @@
 // What there is to choose from, made from the same tables that the program itself uses.
 #include <string.h>
 
+#include "machines.h"
 #include "sim/memory.h"
 #include "verbs.h"
 
@@ -56,8 +57,13 @@ static Outcome list_friction(bool as_json) {
 
 static Outcome list_backends(bool as_json) {
     Listing list = begin_list("backends", as_json);
-    add_row(&list, "auto", "the best that this build and this machine have: cpu");
+    char device[256];
+    bool cuda = machines_describe(device, sizeof device);
+    add_row(&list, "auto",
+            cuda ? "the best that this build and this machine have: cuda"
+                 : "the best that this build and this machine have: cpu");
     add_row(&list, "cpu", "the cores of this machine, through OpenMP");
+    add_row(&list, "cuda", device);
     end_list(&list);
     return OUTCOME_DONE;
 }

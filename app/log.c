@@ -21,11 +21,12 @@ bool log_step(Log *log, const SandSimulation *sim, SandError *error) {
     const SandWorld *world = sand_simulation_world(sim);
     const SandCounters *c = sand_simulation_counters(sim);
     const SandProfile *p = sand_simulation_profile(sim);
+    SandEnergy energy = sand_simulation_energy(sim);
     char number[JSON_NUMBER];
     fprintf(log->file, "%" PRIu64 ",%s,%d,%d,%d,%d,%s", world->step_index, json_shortest(world->time, number), c->bodies,
             c->contacts, c->matched, c->iterations, sand_status_text(c->status));
-    const double figures[] = {c->metrics.residual, c->metrics.residual_rms,          c->metrics.objective,
-                              c->penetration_max,  sand_world_kinetic_energy(world), sand_world_potential_energy(world)};
+    const double figures[] = {c->metrics.residual, c->metrics.residual_rms, c->metrics.objective,
+                              c->penetration_max,  energy.kinetic,          energy.potential};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         fprintf(log->file, ",%s", json_shortest(figures[i], number));
     fprintf(log->file, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", p->detect, p->match, p->build, p->solve, p->integrate, p->step);

@@ -17,13 +17,15 @@ typedef struct VerbRow {
 } VerbRow;
 
 static const VerbRow verbs[VERB_COUNT] = {
-    [VERB_RUN] = {"run", "[SCENE]", false, "simulate a scene and report its progress; the hourglass where none is named",
+    [VERB_RUN] = {"run", "[SCENE | TAKE]", false,
+                  "simulate a scene and report its progress; the hourglass where none is named",
                   "sandglass rubble --bodies 2000 --seconds 5"},
-    [VERB_BENCH] = {"bench", "SCENE", true, "measure the time of each phase of a step, bytes and the real-time factor",
+    [VERB_BENCH] = {"bench", "SCENE | TAKE", true,
+                    "measure the time of each phase of a step, bytes and the real-time factor",
                     "sandglass bench cylinder --bodies 4000 --threads 1 --json"},
-    [VERB_FREEZE] = {"freeze", "SCENE", true, "save the contact problem of one step to a file",
+    [VERB_FREEZE] = {"freeze", "SCENE | TAKE", true, "save the contact problem of one step to a file",
                      "sandglass freeze cylinder --at 2 --out cylinder.sand"},
-    [VERB_RECORD] = {"record", "SCENE", true, "film a scene, off-screen and in lock step with simulated time",
+    [VERB_RECORD] = {"record", "SCENE | TAKE", true, "film a scene, off-screen and in lock step with simulated time",
                      "sandglass record hourglass --bodies 3000 --seconds 10 --mp4 hourglass.mp4"},
     [VERB_RACE] = {"race", "SCENE|FILE", true,
                    "run solvers in turn on the contact problem of one step, of a scene or of a file, and compare them",
@@ -110,6 +112,12 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_CAPTION] = {"caption", KIND_TEXT, RECORD, "TEXT", NULL, 0, 0, "words along the lower edge", NULL},
     [OPTION_CAMERA] = {"camera", KIND_TEXT, RUN | RECORD, "NAME", "default", 0, 0,
                        "default, front, side, back, top, low, high, plan, elevation, corner, or x,y,z,tx,ty,tz", NULL},
+    [OPTION_CAMERA_KEY] = {"camera-key", KIND_PAIR, RECORD, "SECONDS=VIEW", NULL, 0, 0,
+                           "a view as for --camera at this time, with smooth ways between; may be given again", NULL},
+    [OPTION_TURNTABLE] = {"turntable", KIND_ABOVE, RECORD, "SECONDS", NULL, 0, 1e6,
+                          "the camera goes round the scene, once in this time", NULL},
+    [OPTION_RESUME] = {"resume", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
+                       "go on after the last whole frame that --out has already", NULL},
     [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
     [OPTION_QUALITY] = {"quality", KIND_CHOICE, RUN | RECORD, NULL, "high", 0, 0, "of shadows and ambient light",
                         quality_names},
@@ -122,6 +130,8 @@ static const OptionRow rows[OPTION_COUNT] = {
                       "simulated seconds for each second of the clock, in the window; 1", NULL},
     [OPTION_PAUSED] = {"paused", KIND_FLAG, RUN, NULL, NULL, 0, 0, "the window waits at the start", NULL},
     [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, "on", 0, 0, "the panel of the window, at the start", panel_names},
+    [OPTION_TAKE] = {"take", KIND_TEXT, RUN, "FILE.take", NULL, 0, 0,
+                     "save the run as a take at its end: scene, settings, camera keys and every act", NULL},
     [OPTION_NONDETERMINISTIC] = {"nondeterministic", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
                                  "allow --budget-ms, with which no two films are alike", NULL},
     [OPTION_JSON] = {"json", KIND_FLAG, REPORT | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},
@@ -224,11 +234,11 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
 
     options->values[id].given = true;
     if (!read_value(row, text, &options->values[id], error)) return false;
-    if (id == OPTION_SET) {
-        if (options->set_count == OPTIONS_MAX_SETS)
-            return sand_fail(error, "--set is given more than %d times", OPTIONS_MAX_SETS);
-        options->sets[options->set_count++] = text;
-    }
+    OptionList *list = id == OPTION_SET ? &options->sets : id == OPTION_CAMERA_KEY ? &options->camera_keys : NULL;
+    if (!list) return true;
+    if (list->count == OPTIONS_MAX_LIST)
+        return sand_fail(error, "--%s is given more than %d times", row->name, OPTIONS_MAX_LIST);
+    list->items[list->count++] = text;
     return true;
 }
 
@@ -243,8 +253,6 @@ static bool check_call(const Options *options, SandError *error) {
         return sand_fail(error, "--iterations and --budget-ms are two budgets; give one of them");
     if (values[OPTION_FRAMES].given && values[OPTION_SECONDS].given)
         return sand_fail(error, "--frames and --seconds are two lengths; give one of them");
-    if (options->verb == VERB_RECORD && values[OPTION_BUDGET_MS].given && !values[OPTION_NONDETERMINISTIC].given)
-        return sand_fail(error, "--budget-ms makes every film another; give --nondeterministic to record all the same");
     if (options->verb == VERB_FREEZE && (!values[OPTION_AT].given || !values[OPTION_OUT].given))
         return sand_fail(error, "freeze needs --at SECONDS and --out FILE; for example `%s`", verb->example);
     return true;
@@ -277,6 +285,19 @@ bool options_parse(Options *options, int argc, char **argv, SandError *error) {
     return check_call(options, error);
 }
 
+void options_write_film(const Options *options, FILE *out) {
+    static const OptionId apart[] = {OPTION_OUT, OPTION_FRAMES,  OPTION_SECONDS, OPTION_MP4,    OPTION_WEBM,
+                                     OPTION_GIF, OPTION_THREADS, OPTION_LOG,     OPTION_RESUME, OPTION_BACKEND};
+    fprintf(out, "scene %s\n", options->subject ? options->subject : "");
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        bool counts = rows[id].verbs & RECORD && options->values[id].text && id != OPTION_SET && id != OPTION_CAMERA_KEY;
+        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++) counts = counts && id != (int)apart[k];
+        if (counts) fprintf(out, "--%s %s\n", rows[id].name, options->values[id].text);
+    }
+    for (int i = 0; i < options->sets.count; i++) fprintf(out, "--set %s\n", options->sets.items[i]);
+    for (int i = 0; i < options->camera_keys.count; i++) fprintf(out, "--camera-key %s\n", options->camera_keys.items[i]);
+}
+
 // One line of help: the option with its value, and what it does.
 static void print_option(const OptionRow *row) {
     char left[96], value[64];
@@ -296,6 +317,7 @@ void options_print_help(const Options *options) {
             printf("  %-48s %s\n", call, verbs[v].text);
         }
         printf("\nSCENE is a name that `sandglass list scenes` gives, or the path of a scene file.\n"
+               "TAKE is the path of a take, which ends in .take: a run that was saved with all that was done in it.\n"
                "`sandglass VERB --help` names the options of a verb.\n\nOptions of run:\n");
     } else {
         printf("sandglass %s %s [options]\n  %s\n\nOptions:\n", verb->name, verb->subject, verb->text);

@@ -1,6 +1,7 @@
 // The command line. One table of options makes the parsing, the help of each verb and the error sentences.
 #pragma once
 #include "sim/base.h"
+#include <stdio.h>
 
 typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_RACE, VERB_LIST, VERB_COUNT } Verb;
 
@@ -40,6 +41,9 @@ typedef enum OptionId {
     OPTION_ALPHA,
     OPTION_CAPTION,
     OPTION_CAMERA,
+    OPTION_CAMERA_KEY,
+    OPTION_TURNTABLE,
+    OPTION_RESUME,
     OPTION_COLOR,
     OPTION_QUALITY,
     OPTION_OVERLAY,
@@ -48,6 +52,7 @@ typedef enum OptionId {
     OPTION_SPEED,
     OPTION_PAUSED,
     OPTION_PANEL,
+    OPTION_TAKE,
     OPTION_NONDETERMINISTIC,
     OPTION_JSON,
     OPTION_MARKDOWN,
@@ -56,7 +61,7 @@ typedef enum OptionId {
 } OptionId;
 
 enum { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA }; // the choices of --backend, in their order
-enum { OPTIONS_MAX_SETS = 32 };                   // --set may be given this many times
+enum { OPTIONS_MAX_LIST = 64 };                   // --set and --camera-key may be given this many times
 
 typedef struct OptionValue {
     bool given;       // by the caller, not the default
@@ -65,16 +70,24 @@ typedef struct OptionValue {
     int64_t integer; // integers, flags and the index of a choice
 } OptionValue;
 
+typedef struct OptionList {
+    const char *items[OPTIONS_MAX_LIST]; // as written
+    int count;
+} OptionList;
+
 typedef struct Options {
     Verb verb;
     const char *subject; // what the verb works on: a scene, or the topic of a list; NULL when not named
     OptionValue values[OPTION_COUNT];
-    const char *sets[OPTIONS_MAX_SETS]; // every --set, as written
-    int set_count;
+    OptionList sets, camera_keys; // every --set, every --camera-key
 } Options;
 
 // Reads the command line. False, with one sentence, when the call is wrong.
 bool options_parse(Options *options, int argc, char **argv, SandError *error);
+
+// Writes a line `name value` for everything in the call that decides what its film shows, but not how long it is or where
+// it goes: what must be the same for a film to be gone on with.
+void options_write_film(const Options *options, FILE *out);
 
 // The help of a verb, or of the whole program (which names the verbs), on standard output.
 void options_print_help(const Options *options);

@@ -74,21 +74,36 @@ static void draw_legend(const Picture *picture, float left, float bottom) {
     }
 }
 
-void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCounters *counters, double time, double left,
-                  double top, double right, double bottom) {
+// The residual of the step against the iteration, on a card in the upper right corner, no larger than a third of the
+// picture.
+static void draw_residual(const OverlayView *view, float left_most, float right, float top, float bottom) {
+    enum { POINTS = 2048 };
+    static double x[POINTS], y[POINTS];
+    char title[128];
+    int count = view->curve_count < POINTS ? view->curve_count : POINTS;
+    for (int i = 0; i < count; i++) x[i] = view->curve[i].iteration, y[i] = view->curve[i].residual;
+    Plot plot = plot_of_residual;
+    plot.curves[plot.curve_count++] = (PlotCurve){view->solver, x, y, count, 0};
+
     float em = igGetFontSize();
-    double middle = 0.5 * (left + right);
+    float wide = fminf(22 * em, fmaxf(0.34f * (right - left_most), 14 * em)), left = right - wide - 0.7f * em;
+    float high = fminf(8 * em, fmaxf(0.33f * (bottom - top) - 6.5f * em, 3 * em));
+    ImDrawList *list = igGetBackgroundDrawList_Nil();
+    ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, top + high + 6.5f * em}, CARD, 0.4f * em, 0);
+    snprintf(title, sizeof title, "%s: %.1e m/s after %d", view->solver, view->counters->metrics.residual,
+             view->counters->iterations);
+    ImDrawList_AddText_Vec2(list, (ImVec2){roundf(left + 0.7f * em), roundf(top + 0.5f * em)}, INK, title, NULL);
+    plot_draw_at(&plot, list, left + 0.7f * em, top + 2.1f * em, wide - 1.2f * em, high);
+}
+
+void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right, double bottom) {
+    float em = igGetFontSize();
     char text[96];
     top += 0.7 * em;
     if (def->clock) {
-        snprintf(text, sizeof text, "%.2f s", time);
-        overlay_card(middle, top, text);
-        top += 2.1 * em;
+        snprintf(text, sizeof text, "%.2f s", view->time);
+        overlay_card(0.5 * (left + right), top, text);
     }
-    if (def->residual) {
-        snprintf(text, sizeof text, "residual %.2e m/s after %d iterations", counters->metrics.residual,
-                 counters->iterations);
-        overlay_card(middle, top, text);
-    }
-    if (def->legend) draw_legend(picture, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
+    if (def->residual) draw_residual(view, (float)left, (float)right, (float)top, (float)bottom);
+    if (def->legend) draw_legend(view->picture, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
 }

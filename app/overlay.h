@@ -5,14 +5,23 @@
 typedef struct OverlayDef {
     bool clock;    // simulated time
     bool legend;   // scale of the colours, where they show a quantity
-    bool residual; // of the step
+    bool residual; // of the step against the iteration, as a plot
 } OverlayDef;
 
 // `clock,legend,residual`, or some of them.
 bool overlay_parse(OverlayDef *def, const char *text, SandError *error);
 
+// What there is to show.
+typedef struct OverlayView {
+    const Picture *picture;
+    const SandCounters *counters;
+    const char *solver;          // its name
+    const SandCurvePoint *curve; // of the step
+    int curve_count;
+    double time; // s
+} OverlayView;
+
 // In this part of the picture, in pixels from the upper left corner.
-void overlay_draw(const OverlayDef *def, const Picture *picture, const SandCounters *counters, double time, double left,
-                  double top, double right, double bottom);
+void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right, double bottom);
 
 void overlay_card(double middle, double top, const char *text); // words on a dark card, so that they read on any ground

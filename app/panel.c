@@ -62,17 +62,21 @@ bool panel_section(const Panel *panel, const char *name, bool open) {
 
 // Takes over what the scene says after it changed.
 static void follow_scene(Panel *panel, const Frame *frame, const EngineScene *scene) {
-    if (panel->scene_version == scene->version) return;
-    panel->scene_version = scene->version;
-    panel->point_count = 0;
+    if (panel->scene_version != scene->version) {
+        panel->scene_version = scene->version;
+        panel->point_count = 0;
+        panel->bodies = frame ? frame->bodies : 0;
+        for (int k = 0; k < scene->knob_count; k++) panel->knobs[k] = scene->knobs[k].value;
+    }
+    if (panel->settings_version == scene->settings) return;
+    panel->settings_version = scene->settings;
     panel->solve = scene->solve;
     panel->by_time = scene->solve.budget_ms > 0;
-    panel->bodies = frame ? frame->bodies : 0;
-    for (int k = 0; k < scene->knob_count; k++) panel->knobs[k] = scene->knobs[k].value;
+    panel->solve_due = panel->gravity_due = false;
     SandVec3 g = scene->gravity;
     panel->gravity = v3_length(g);
     panel->tilt = panel->gravity > 0 ? acos(fmax(-1, fmin(1, -g.z / panel->gravity))) / DEGREE : 0;
-    if (hypot(g.x, g.y) > 1e-9) panel->towards = atan2(g.y, g.x) / DEGREE;
+    panel->towards = hypot(g.x, g.y) > 1e-9 ? atan2(g.y, g.x) / DEGREE : 0;
 }
 
 // Sliders change faster than steps are taken, so what they say is kept until the engine takes it.
@@ -117,8 +121,8 @@ static void draw_help(Panel *panel, int width, int height) {
     igSetNextWindowSize((ImVec2){0, 0}, ImGuiCond_Always);
     if (igBegin("Keys", &panel->help,
                 ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings)) {
-        if (igBeginTable("keys", 2, ImGuiTableFlags_RowBg, (ImVec2){26 * em, 0}, 0)) {
-            igTableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, 9 * em, 0);
+        if (igBeginTable("keys", 2, ImGuiTableFlags_RowBg, (ImVec2){35 * em, 0}, 0)) {
+            igTableSetupColumn("key", ImGuiTableColumnFlags_WidthFixed, 7 * em, 0);
             igTableSetupColumn("what", ImGuiTableColumnFlags_WidthStretch, 1, 0);
             for (const PanelKey *k = panel->keys; k && k->key; k++) {
                 igTableNextRow(0, 0);
@@ -132,7 +136,7 @@ static void draw_help(Panel *panel, int width, int height) {
             igEndTable();
         }
         igSpacing();
-        if (igButton("Close", (ImVec2){26 * em, 0})) panel->help = false;
+        if (igButton("Close", (ImVec2){35 * em, 0})) panel->help = false;
     }
     igEnd();
 }
@@ -211,9 +215,16 @@ void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Came
     } else {
         panel->curve_wanted = false;
     }
-    if (frame)
-        overlay_draw(&panel->overlay, &frame->picture, &frame->counters, frame->time, panel->free_left, panel->free_top,
-                     panel->free_right, panel->free_bottom);
+    if (panel->overlay.residual) panel->curve_wanted = true;
+    if (frame) {
+        OverlayView over = {.picture = &frame->picture,
+                            .counters = &frame->counters,
+                            .solver = sand_solver_table[scene->solve.solver].name,
+                            .curve = frame->curve,
+                            .curve_count = frame->curve_count,
+                            .time = frame->time};
+        overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);
+    }
     if (panel->first_start) draw_first_start(panel);
     if (panel->help) draw_help(panel, width, height);
     draw_messages(panel, seconds);

@@ -27,12 +27,6 @@ typedef struct PanelRecording {
     int64_t frames;    // written so far
 } PanelRecording;
 
-// What is known of the body under the mouse.
-typedef struct PanelBody {
-    int body; // -1: none
-    double radius, speed;
-} PanelBody;
-
 // Figures of the steps shown lately, for the plots against time.
 enum { HISTORY_POINTS = 4096 };
 typedef enum PanelSeries {
@@ -51,7 +45,7 @@ typedef enum PanelSeries {
     SERIES_COUNT
 } PanelSeries;
 
-enum { PANEL_BOOKMARKS = 8, PANEL_MESSAGES = 4, PANEL_CURVE = 2048 };
+enum { PANEL_MESSAGES = 4, PANEL_CURVE = 2048 };
 
 // The race as the person wants it, and a copy of the last one's result.
 typedef struct PanelRace {
@@ -74,9 +68,12 @@ typedef struct Panel {
     bool (*ask)(void *user, const Act *act);
     bool (*record)(void *user, bool start, SandError *error); // as `recording` says; NULL: there is no recording
     bool (*screenshot)(void *user, SandError *error);
-    char backend[96];    // `CPU, 2 threads, float`
-    const RaceJob *race; // the engine's; NULL: there are no races
-    PanelBody picked;
+    bool (*save_take)(void *user, SandError *error);
+    bool (*add_key)(void *user, SandError *error); // keeps the view for the film of the take
+    int camera_keys;                               // how many there are
+    char backend[96];                              // `CPU, 2 threads, float`
+    const RaceJob *race;                           // the engine's; NULL: there are no races
+    Probe picked;
 
     // Both read and set these.
     bool hidden;      // the whole panel
@@ -86,8 +83,7 @@ typedef struct Panel {
     PictureColor color;
     OverlayDef overlay;
     PanelRecording recording;
-    Camera bookmarks[PANEL_BOOKMARKS];
-    int bookmark_count;
+    Bookmarks bookmarks;
 
     bool unfold; // all sections are open, for tests
 
@@ -97,7 +93,7 @@ typedef struct Panel {
     // Its own.
     SandSceneEntry *scenes;
     int scene_count;
-    unsigned scene_version;
+    unsigned scene_version, settings_version;
     SandSolveDef solve, shadow;
     bool by_time; // the budget is in milliseconds
     bool shadowing;

@@ -69,8 +69,11 @@ static void draw_scene(Panel *panel, const PanelView *view) {
     }
     faint_text(scene->about);
     if (panel->bodies == 0 && view->frame) panel->bodies = view->frame->bodies;
-    control_integer(CONTROL_BODIES, NULL, &panel->bodies, 1, 1000000, true, NULL);
+    igBeginDisabled(scene->bodies == 0);
+    control_integer(CONTROL_BODIES, NULL, &panel->bodies, 1, 1000000, true,
+                    scene->bodies == 0 ? "This scene has a fixed number of bodies." : NULL);
     if (igIsItemDeactivatedAfterEdit()) open_scene(panel, scene->name, panel->bodies);
+    igEndDisabled();
     for (int k = 0; k < scene->knob_count; k++) draw_knob(panel, &scene->knobs[k], k);
 }
 
@@ -290,22 +293,51 @@ static void draw_camera(Panel *panel, const PanelView *view) {
         panel_say(panel, "The view is on the clipboard.");
     }
     cell = cell_width(2);
-    igBeginDisabled(panel->bookmark_count == PANEL_BOOKMARKS);
-    if (control_button(CONTROL_BOOKMARK_ADD, NULL, cell)) panel->bookmarks[panel->bookmark_count++] = *view->camera;
+    if (!view->frame) return;
+    const Picture *picture = &view->frame->picture;
+    Bookmarks *marks = &panel->bookmarks;
+    int free = 0, last = BOOKMARKS - 1;
+    while (free < BOOKMARKS && marks->kept[free]) free++;
+    while (last >= 0 && !marks->kept[last]) last--;
+    cell = cell_width(2);
+    igBeginDisabled(free == BOOKMARKS);
+    if (control_button(CONTROL_BOOKMARK_ADD, NULL, cell))
+        marks->kept[free] = true, marks->views[free] = camera_view(view->camera, picture->origin);
     igEndDisabled();
     igSameLine(0, -1);
-    igBeginDisabled(panel->bookmark_count == 0);
-    if (control_button(CONTROL_BOOKMARK_REMOVE, NULL, cell)) panel->bookmark_count--;
+    igBeginDisabled(last < 0);
+    if (control_button(CONTROL_BOOKMARK_REMOVE, NULL, cell)) marks->kept[last] = false;
     igEndDisabled();
-    cell = cell_width(PANEL_BOOKMARKS);
-    for (int i = 0; i < panel->bookmark_count; i++) {
+    cell = cell_width(BOOKMARKS);
+    for (int i = 0; i < BOOKMARKS; i++) {
         char label[16];
         snprintf(label, sizeof label, "%d", i + 1);
-        next_in_row(i, PANEL_BOOKMARKS);
+        next_in_row(i, BOOKMARKS);
         igPushStyleVar_Vec2(ImGuiStyleVar_FramePadding, (ImVec2){0, 0.2f * igGetFontSize()});
-        if (control_button(CONTROL_BOOKMARK, label, cell)) *view->camera = panel->bookmarks[i];
+        igBeginDisabled(!marks->kept[i]);
+        if (control_button(CONTROL_BOOKMARK, label, cell))
+            camera_set(view->camera, &marks->views[i], picture->origin, picture->lower, picture->upper);
+        igEndDisabled();
         igPopStyleVar(1);
     }
+}
+
+// --- takes --------------------------------------------------------------------------------------------------
+
+static void draw_take(Panel *panel) {
+    float cell = cell_width(2);
+    SandError error = {""};
+    char label[32];
+    snprintf(label, sizeof label, panel->camera_keys ? "%s (%d)" : "%s", control_table[CONTROL_CAMERA_KEY].label,
+             panel->camera_keys);
+    igBeginDisabled(!panel->save_take);
+    if (control_button(CONTROL_TAKE, NULL, cell) && !panel->save_take(panel->user, &error)) panel_say(panel, error.text);
+    igEndDisabled();
+    igSameLine(0, -1);
+    igBeginDisabled(!panel->add_key);
+    if (control_button(CONTROL_CAMERA_KEY, label, cell) && !panel->add_key(panel->user, &error))
+        panel_say(panel, error.text);
+    igEndDisabled();
 }
 
 // --- recording ----------------------------------------------------------------------------------------------
@@ -375,5 +407,6 @@ void panel_draw_controls(Panel *panel, const PanelView *view) {
     if (panel_section(panel, "Picture", true)) draw_picture(panel, view);
     if (panel_section(panel, "Gravity", false)) draw_gravity(panel);
     if (panel_section(panel, "Camera", false)) draw_camera(panel, view);
+    if (panel_section(panel, "Take", false)) draw_take(panel);
     if (panel_section(panel, "Recording", false)) draw_recording(panel);
 }

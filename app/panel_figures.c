@@ -150,15 +150,25 @@ static void draw_numbers(const Frame *frame) {
     igEndTable();
 }
 
-static void draw_picked(const PanelBody *b) {
+static void draw_picked(const Probe *b) {
     char text[64];
     if (!begin_figures("picked")) return;
     snprintf(text, sizeof text, "%d", b->body);
-    figure("body", "Number of the body under the mouse.", text);
+    figure("body", "Number of the body that was pressed last.", text);
     with_unit(text, sizeof text, "m/s", b->speed);
     figure("speed", "m/s, of its centre.", text);
     with_unit(text, sizeof text, "m", b->radius);
-    figure("radius", "m, of the ball that was pressed.", text);
+    figure("radius", "m, of the sphere around it.", text);
+    plot_number(&(PlotAxis){.name = "", .unit = "kg", .plain = true}, b->mass, text, sizeof text);
+    figure("mass", "kg.", text);
+    snprintf(text, sizeof text, "%d", b->contacts);
+    figure("contacts", "Contacts that press on it in this step.", text);
+    with_unit(text, sizeof text, "N", b->force_sum);
+    figure("forces", "N, the sum of the forces of its contacts.", text);
+    igTableNextColumn();
+    igTableNextColumn();
+    with_unit(text, sizeof text, "N", b->force_most);
+    figure("largest", "N, the largest force of a contact.", text);
     igEndTable();
 }
 
@@ -205,11 +215,7 @@ static int take_curve(const SandCurvePoint *curve, int count, double *x, double 
 }
 
 static void draw_step_plot(Panel *panel, const Frame *frame) {
-    Plot plot = {.name = "residual_of_step",
-                 .title = "Residual of one step against iteration",
-                 .x = {.name = "iteration", .unit = "", .tight = true, .least_range = 4},
-                 .y = {.name = "residual", .unit = "m/s", .logarithmic = true},
-                 .nothing = "no contacts in this step"};
+    Plot plot = plot_of_residual;
     char names[2][96];
     int counts[2] = {take_curve(frame->curve, frame->curve_count, panel->curve_x[0], panel->curve_y[0]),
                      take_curve(frame->shadow, frame->shadow_count, panel->curve_x[1], panel->curve_y[1])};
@@ -288,7 +294,7 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
     colored(status > 0 ? GREEN : status == 0 ? 0xfff1ece9u : AMBER, text);
     draw_warnings(panel, frame);
     draw_numbers(frame);
-    if (panel->picked.body >= 0 && panel_section(panel, "Body under the mouse", true)) draw_picked(&panel->picked);
+    if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);
     if (panel_section(panel, "Residual of this step", true)) {
         panel->curve_wanted = true;
         draw_step_plot(panel, frame);

@@ -325,6 +325,16 @@ static void draw_read_out(const Plot *plot, const Field *f) {
 
 // --- the widget ---------------------------------------------------------------------------------------------
 
+const Plot plot_of_residual = {.name = "residual_of_step",
+                               .title = "Residual of one step against iteration",
+                               .x = {.name = "iteration", .unit = "", .tight = true, .least_range = 4},
+                               .y = {.name = "residual", .unit = "m/s", .logarithmic = true},
+                               .nothing = "no contacts in this step"};
+
+void plot_draw_at(const Plot *plot, ImDrawList *list, float x, float y, float width, float height) {
+    draw_field(plot, list, &dark, at(x, y), width, height, igGetFontSize() / 15);
+}
+
 void plot_draw(const Plot *plot, float height) {
     ImVec2 corner, room;
     float em = igGetFontSize(), unit = em / 15;

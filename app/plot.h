@@ -36,6 +36,12 @@ typedef struct Plot {
 // Draws it as a widget, as wide as there is room, `height` pixels for the field of the curves.
 void plot_draw(const Plot *plot, float height);
 
+// Draws it anywhere: from a corner, so wide, `height` pixels for the field of the curves.
+void plot_draw_at(const Plot *plot, struct ImDrawList *list, float x, float y, float width, float height);
+
+// How every solver is judged: the residual of a step against the iteration. Curves are to be added.
+extern const Plot plot_of_residual;
+
 bool plot_save_csv(const Plot *plot, const char *path, SandError *error);
 bool plot_save_png(const Plot *plot, Interface *interface, const char *path, int width, int height,
                    SandError *error); // on white

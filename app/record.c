@@ -21,6 +21,7 @@ Outcome record_scene(const Options *options, SandError *error) {
 #include "overlay.h"
 #include "recorder.h"
 #include "renderer.h"
+#include "resume.h"
 
 typedef struct Shoot {
     Session session;
@@ -30,12 +31,14 @@ typedef struct Shoot {
     Interface *interface; // for overlays, where there are any
     OverlayDef overlay;
     Picture picture;
-    Camera camera;
+    Camera camera, still; // now, and where it stands without keys
+    CameraPath path;      // empty: it stands still
+    double turn;          // s, for one turn round the scene; 0: none
     RendererDef look;
     PictureColor color;
     int width, height;
     double fps;
-    int64_t frames;
+    int64_t first, frames; // the first that is not there yet, and how many there shall be
     FilmDef film;
     RecorderDef def;
 } Shoot;
@@ -66,6 +69,7 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
         return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
     if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
     shoot->fps = values[OPTION_FPS].real;
+    shoot->turn = values[OPTION_TURNTABLE].given ? values[OPTION_TURNTABLE].real : 0;
     shoot->color = (PictureColor)values[OPTION_COLOR].integer;
     shoot->look = renderer_default();
     shoot->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
@@ -83,6 +87,8 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
                                 .fps = shoot->fps,
                                 .alpha = shoot->look.transparent};
     }
+    if (values[OPTION_RESUME].given && (films || !values[OPTION_OUT].given))
+        return sand_fail(error, "--resume goes on with the PNG frames of --out DIR; a film by ffmpeg is made in one go");
     if (films > 1) return sand_fail(error, "--mp4, --webm and --gif are three films; give one of them");
     if (!films && !values[OPTION_OUT].given)
         return sand_fail(error, "record needs --out DIR for PNG frames, or --mp4, --webm or --gif FILE");
@@ -95,24 +101,64 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     return true;
 }
 
-static bool aim(Shoot *shoot, const Options *options, SandError *error) {
+static bool read_view(const Shoot *shoot, Camera *camera, const char *text, SandError *error) {
     const Picture *p = &shoot->picture;
-    return camera_parse(&shoot->camera, options->values[OPTION_CAMERA].text, p->origin, p->lower, p->upper,
-                        (double)shoot->width / shoot->height, error);
+    return camera_parse(camera, text, p->origin, p->lower, p->upper, (double)shoot->width / shoot->height, error);
+}
+
+// `SECONDS=VIEW`.
+static bool read_key(Shoot *shoot, const char *text, SandError *error) {
+    char *end;
+    Camera camera;
+    CameraKey key = {.time = strtod(text, &end)};
+    if (end == text || *end != '=' || !(key.time >= 0 && key.time <= 1e9))
+        return sand_fail(error, "--camera-key %.60s: expected SECONDS=VIEW", text);
+    if (!read_view(shoot, &camera, end + 1, error)) return false;
+    key.view = camera_view(&camera, shoot->picture.origin);
+    return camera_path_add(&shoot->path, &key, error);
+}
+
+// The camera: by keys, as the take has it, or still.
+static bool plan_camera(Shoot *shoot, const Options *options, SandError *error) {
+    const OptionValue *view = &options->values[OPTION_CAMERA];
+    for (int i = 0; i < options->camera_keys.count; i++)
+        if (!read_key(shoot, options->camera_keys.items[i], error)) return false;
+    if (shoot->path.count && view->given)
+        return sand_fail(error, "--camera and --camera-key are two cameras; give one of them");
+    if (!shoot->path.count && !view->given) shoot->path = shoot->session.take.views;
+    return read_view(shoot, &shoot->still, view->text, error);
+}
+
+static void aim(Shoot *shoot, double time) {
+    const Picture *p = &shoot->picture;
+    shoot->camera = shoot->still;
+    if (shoot->path.count) {
+        CameraView view = camera_path_at(&shoot->path, time);
+        camera_set(&shoot->camera, &view, p->origin, p->lower, p->upper);
+    }
+    SandVec3 middle = v3_scale(0.5, v3_add(p->lower, p->upper));
+    if (shoot->turn > 0) camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time / shoot->turn, 1));
 }
 
 // Clock, legend and residual, in a size that goes with the picture's.
 static bool lay_over(Shoot *shoot, double time) {
     if (!shoot->interface) return true;
     interface_begin(shoot->interface, shoot->width, shoot->height, fmax(1, shoot->height / 720.0), 1 / shoot->fps);
-    overlay_draw(&shoot->overlay, &shoot->picture, sand_simulation_counters(shoot->session.sim), time, 0, 0, shoot->width,
-                 shoot->height);
+    const SandSolution *solution = sand_simulation_solution(shoot->session.sim);
+    OverlayView view = {.picture = &shoot->picture,
+                        .counters = sand_simulation_counters(shoot->session.sim),
+                        .solver = sand_solver_table[shoot->session.solve.solver].name,
+                        .curve = solution->curve,
+                        .curve_count = solution->curve_count,
+                        .time = time};
+    overlay_draw(&shoot->overlay, &view, 0, 0, shoot->width, shoot->height);
     interface_end(shoot->interface, renderer_framebuffer(shoot->renderer));
     return true;
 }
 
 static bool draw(Shoot *shoot, double time, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    aim(shoot, time);
     return picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
            renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height,
                          error) &&
@@ -131,8 +177,8 @@ static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     int64_t steps = (int64_t)ceil((double)shoot->frames / shoot->fps / world->step) + 1;
     bool told = false;
-    for (*taken = 0; *taken < shoot->frames; ++*taken) {
-        double time = (double)*taken / shoot->fps;
+    for (*taken = 0; shoot->first + *taken < shoot->frames; ++*taken) {
+        double time = (double)(shoot->first + *taken) / shoot->fps;
         if (!step_to(shoot, time, steps, error)) return false;
         if (session_interrupted()) return true;
         if (!draw(shoot, time, error)) return false;
@@ -150,19 +196,32 @@ static void report(const Shoot *shoot, int64_t taken, double seconds) {
             shoot->session.scene.name, (long long)taken, shoot->width, shoot->height, seconds,
             seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->context),
             session_interrupted() ? ", interrupted" : "");
-    if (shoot->def.folder) fprintf(stderr, "%s/frame_00000.png and on\n", shoot->def.folder);
+    if (shoot->def.folder) {
+        char path[1100];
+        recorder_frame_path(path, sizeof path, shoot->def.folder, shoot->first);
+        fprintf(stderr, "%s and on\n", path);
+    }
     if (shoot->def.film) fprintf(stderr, "%s\n", shoot->film.path);
 }
 
 static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
-    double seconds = values[OPTION_SECONDS].given ? values[OPTION_SECONDS].real : shoot->session.scene.seconds;
+    double seconds = session_seconds(&shoot->session, options);
     shoot->frames =
         values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
     if (!picture_init(&shoot->picture, world, shoot->session.scene.view_lower, shoot->session.scene.view_upper, error))
         return OUTCOME_FAILED;
-    if (!aim(shoot, options, error)) return OUTCOME_WRONG;
+    if (!plan_camera(shoot, options, error)) return OUTCOME_WRONG;
+    const char *folder = shoot->def.folder;
+    if (values[OPTION_RESUME].given && !resume_find(folder, options, &shoot->session, &shoot->first, error))
+        return OUTCOME_WRONG;
+    if (shoot->first >= shoot->frames) {
+        fprintf(stderr, "%s: has all of the %lld frames already\n", folder, (long long)shoot->frames);
+        return OUTCOME_DONE;
+    }
+    shoot->def.first = shoot->first;
+    sand_simulation_want_curve(shoot->session.sim, shoot->overlay.residual);
 
     ContextDef off_screen = context_default();
     shoot->context = context_create(&off_screen, error);
@@ -176,9 +235,10 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     shoot->recorder = recorder_open(&shoot->def, error);
     if (!shoot->recorder) return OUTCOME_FAILED;
 
-    int64_t taken;
+    int64_t taken = 0;
     double begin = progress_now();
-    bool shot = shoot_frames(shoot, &taken, error);
+    bool noted = !folder || shoot->first > 0 || resume_note(folder, options, &shoot->session, error);
+    bool shot = noted && shoot_frames(shoot, &taken, error);
     // What was taken is written in any case.
     SandError closing;
     bool closed = recorder_close(shoot->recorder, shot ? error : &closing);

@@ -22,7 +22,7 @@ typedef struct Slot {
 } Slot;
 
 typedef struct Job {
-    int number; // of the frame
+    int64_t number; // of the frame
     unsigned char *pixels;
     struct Job *next;
 } Job;
@@ -34,8 +34,8 @@ struct Recorder {
     Film *film;
     Caption *caption;
     Slot ring[RING];
-    int taken; // frames read from the GPU or on their way
-    int given; // frames handed on
+    int64_t taken; // frames read from the GPU or on their way
+    int64_t given; // frames handed on
 
     // Shared with the workers.
     pthread_mutex_t lock;
@@ -49,6 +49,10 @@ struct Recorder {
     SandError fault; // of the PNG files
     SandError film_fault;
 };
+
+void recorder_frame_path(char *path, size_t room, const char *folder, int64_t number) {
+    snprintf(path, room, "%s/frame_%05lld.png", folder, (long long)number);
+}
 
 // --- workers: PNG files -------------------------------------------------------------------------------------
 
@@ -70,7 +74,7 @@ static void *work(void *argument) {
 
         char path[1100];
         SandError error = {""};
-        snprintf(path, sizeof path, "%s/frame_%05d.png", r->folder, job->number);
+        recorder_frame_path(path, sizeof path, r->folder, job->number);
         if (!r->def.alpha) drop_alpha(job->pixels, (size_t)r->def.width * (size_t)r->def.height);
         bool written = !skip && png_write(path, r->def.width, r->def.height, r->def.alpha ? 4 : 3, job->pixels, &error);
         free(job->pixels);
@@ -143,7 +147,7 @@ static bool give_png(Recorder *r, unsigned char *pixels, SandError *error) {
         free(pixels);
         return sand_fail(error, "out of memory for a frame");
     }
-    *job = (Job){.number = r->given, .pixels = pixels};
+    *job = (Job){.number = r->def.first + r->given, .pixels = pixels};
     pthread_mutex_lock(&r->lock);
     while (r->waiting >= 2 * r->worker_count && !r->failed) pthread_cond_wait(&r->room, &r->lock);
     if (r->first)

@@ -10,10 +10,13 @@ typedef struct RecorderDef {
     int width, height;
     bool alpha;
     const char *caption; // NULL: none
+    int64_t first;       // number of the first frame
     int workers;         // threads that encode PNG; 0: one for each core
 } RecorderDef;
 
 typedef struct Recorder Recorder;
+
+void recorder_frame_path(char *path, size_t room, const char *folder, int64_t number); // of a PNG frame
 
 // Makes the folder where it is missing. NULL with a sentence.
 Recorder *recorder_open(const RecorderDef *def, SandError *error);

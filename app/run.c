@@ -55,6 +55,8 @@ static Outcome show(const Options *options, SandError *error) {
         const OptionValue *values = options->values;
         WindowDef def = window_default();
         def.engine.opened = &session.scene;
+        def.engine.scene = session.has_take ? session.take.scene : session_name(options);
+        if (session.has_take) def.engine.take = &session.take;
         def.engine.options = session_scene_options(options);
         def.engine.simulation = session.def;
         def.engine.own_solve = true;
@@ -65,7 +67,8 @@ static Outcome show(const Options *options, SandError *error) {
         if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
         if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
         def.hidden = values[OPTION_PANEL].integer != 0;
-        if (session.has_gravity) def.gravity = &session.gravity;
+        def.engine.own_gravity = session.has_gravity, def.engine.gravity = session.gravity;
+        def.take = values[OPTION_TAKE].given ? values[OPTION_TAKE].text : NULL;
         if (session.has_shadow) def.shadow = &session.shadow;
         if (values[OPTION_OVERLAY].given && !overlay_parse(&def.overlay, values[OPTION_OVERLAY].text, error))
             return session_close(&session, OUTCOME_WRONG, error);
@@ -86,6 +89,7 @@ static Outcome film(const Options *options, SandError *error) {
     Session session;
     Outcome outcome = session_plan(&session, options, error);
     if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s/%s.mp4", folder, session.scene.name);
+    bool has_length = options->values[OPTION_SECONDS].given || session.take.steps > 0;
     outcome = session_close(&session, outcome, error);
     if (outcome != OUTCOME_DONE) return outcome;
 
@@ -93,12 +97,12 @@ static Outcome film(const Options *options, SandError *error) {
     record.verb = VERB_RECORD;
     OptionValue *values = record.values;
     values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
-    if (!values[OPTION_SECONDS].given) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
+    if (!has_length) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
     values[OPTION_FPS] = (OptionValue){.text = "30", .real = 30};
     values[OPTION_SIZE].text = "960x540";
     values[OPTION_SAMPLES] = (OptionValue){.text = "1", .integer = 1};
     values[OPTION_QUALITY] = (OptionValue){.text = "medium", .integer = QUALITY_MEDIUM};
-    fprintf(stderr, "there is no display: filming %g s of %s off-screen\n", values[OPTION_SECONDS].real, path);
+    fprintf(stderr, "there is no display: filming %s off-screen\n", path);
     return record_scene(&record, error);
 }
 
@@ -118,8 +122,7 @@ Outcome run_scene(const Options *options, SandError *error) {
     Session session;
     Outcome outcome = session_open(&session, options, "run", error);
     if (outcome == OUTCOME_DONE) {
-        double seconds =
-            options->values[OPTION_SECONDS].given ? options->values[OPTION_SECONDS].real : session.scene.seconds;
+        double seconds = session_seconds(&session, options);
         const SandWorld *world = sand_simulation_world(session.sim);
         fprintf(stderr, "%s: %d bodies, %g s in steps of %g s, %s, %d threads\n", session.scene.name, world->body_count,
                 seconds, world->step, sand_solver_table[session.def.solve.solver].name, session.def.threads);
@@ -129,6 +132,8 @@ Outcome run_scene(const Options *options, SandError *error) {
         double penetration_peak = 0;
         bool ran = take_steps(&session, steps, &taken, &penetration_peak, error) &&
                    report(&session, options, taken, penetration_peak, error);
+        const OptionValue *take = &options->values[OPTION_TAKE];
+        if (ran && take->given) ran = session_save_take(&session, options, take->text, error);
         if (!ran) outcome = OUTCOME_FAILED;
     }
     return session_close(&session, outcome, error);

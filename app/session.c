@@ -1,5 +1,7 @@
 #include "session.h"
 
+#include "machines.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
@@ -149,22 +151,80 @@ SandSceneOptions session_scene_options(const Options *options) {
     };
 }
 
+const char *session_name(const Options *options) { return options->subject ? options->subject : "hourglass"; }
+
+static bool plan_scene(Session *session, const Options *options, SandError *error) {
+    SandSceneOptions scene = session_scene_options(options);
+    if (!sand_scene_open(&session->scene, session_name(options), &scene, error)) return false;
+    if (!choose_solve(session, options, error) || !choose_gravity(session, options, error)) return false;
+    session->def.precision = (SandPrecision)options->values[OPTION_PRECISION].integer;
+    return true;
+}
+
+// A take says all that moves the bodies; an option would make another run of it.
+static bool plan_take(Session *session, const Options *options, SandError *error) {
+    static const struct {
+        OptionId id;
+        const char *name;
+    } fixed[] = {{OPTION_SOLVER, "solver"},       {OPTION_FRICTION, "friction"},   {OPTION_ITERATIONS, "iterations"},
+                 {OPTION_BUDGET_MS, "budget-ms"}, {OPTION_TOLERANCE, "tolerance"}, {OPTION_PRECISION, "precision"},
+                 {OPTION_BODIES, "bodies"},       {OPTION_STEP, "step"},           {OPTION_SEED, "seed"},
+                 {OPTION_GRAVITY, "gravity"}};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (options->values[fixed[i].id].given)
+            return sand_fail(error, "--%s: a take is replayed as it was; change it in %.200s", fixed[i].name,
+                             options->subject);
+    if (!take_load(&session->take, options->subject, error)) return false;
+    session->has_take = true;
+    if (!take_open_scene(&session->take, &session->scene, error)) return false;
+    session->def.solve = session->take.has_solve ? session->take.solve : session->scene.solve;
+    session->def.precision = session->take.precision;
+    session->has_gravity = session->take.has_gravity;
+    session->gravity = session->take.gravity;
+    return true;
+}
+
+// A parameter of the second solver touches no motion; any other would change the take.
+static bool may_set(const Session *session, const char *set, SandError *error) {
+    return !session->has_take || !strncmp(set, "shadow.", 7) ||
+           sand_fail(error, "--set %.100s: a take is replayed as it was; change it in its file", set);
+}
+
+static bool check_clock(const Session *session, const Options *options, SandError *error) {
+    bool clock = session->def.solve.budget_ms > 0 || (session->has_take && take_depends_on_clock(&session->take));
+    if (options->verb != VERB_RECORD || !clock || options->values[OPTION_NONDETERMINISTIC].given) return true;
+    return sand_fail(error,
+                     "a budget in milliseconds makes every film another; give --nondeterministic to record all the same");
+}
+
 Outcome session_plan(Session *session, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     *session = (Session){.def = sand_default_simulation()};
-    if (values[OPTION_BACKEND].integer == BACKEND_CUDA)
-        return sand_fail(error, "--backend cuda: this build has no CUDA backend"), OUTCOME_WRONG;
-    SandSceneOptions scene = session_scene_options(options);
-    const char *name = options->subject ? options->subject : "hourglass";
-    if (!sand_scene_open(&session->scene, name, &scene, error)) return OUTCOME_WRONG;
-    if (!choose_solve(session, options, error)) return OUTCOME_WRONG;
-    if (!choose_shadow(session, options, error) || !choose_gravity(session, options, error)) return OUTCOME_WRONG;
-    for (int i = 0; i < options->set_count; i++)
-        if (!apply_set(session, options->sets[i], error)) return OUTCOME_WRONG;
+    bool is_take = take_is(session_name(options));
+    if (!(is_take ? plan_take : plan_scene)(session, options, error)) return OUTCOME_WRONG;
+    if (!choose_shadow(session, options, error)) return OUTCOME_WRONG;
+    for (int i = 0; i < options->sets.count; i++)
+        if (!may_set(session, options->sets.items[i], error) || !apply_set(session, options->sets.items[i], error))
+            return OUTCOME_WRONG;
+    if (!check_clock(session, options, error)) return OUTCOME_WRONG;
     session->def.threads = session_threads(options);
-    session->def.precision = (SandPrecision)values[OPTION_PRECISION].integer;
     session_watch();
+    if (!machines_choose((int)values[OPTION_BACKEND].integer, &session->def.solve, session->def.precision,
+                         &session->def.backend, error))
+        return OUTCOME_WRONG;
     return OUTCOME_DONE;
+}
+
+// Makes the simulation. Where nobody asked for the device and it fails, the CPU takes over, and says so.
+static SandSimulation *start_simulation(Session *session, const Options *options, SandError *error) {
+    SandSimulationDef cpu = session->def;
+    cpu.backend = NULL;
+    SandSimulation *sim = sand_simulation_create(&session->scene.world, &cpu, error);
+    if (!sim || !session->def.backend || sand_simulation_move(sim, session->def.backend, error)) return sim;
+    if (options->values[OPTION_BACKEND].integer == BACKEND_CUDA) return sand_simulation_free(sim), NULL;
+    fprintf(stderr, "sandglass: %s; the CPU goes on\n", error->text);
+    session->def.backend = NULL;
+    return sim;
 }
 
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error) {
@@ -174,12 +234,32 @@ Outcome session_open(Session *session, const Options *options, const char *label
     if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
     if (!sand_scene_build(&session->scene, error)) return OUTCOME_WRONG;
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
-    session->sim = sand_simulation_create(&session->scene.world, &session->def, error);
+    session->gravity = session->scene.world.gravity;
+    session->solve = session->def.solve;
+    session->sim = start_simulation(session, options, error);
     if (!session->sim) return OUTCOME_FAILED;
     session->progress = progress_begin(label);
     sand_simulation_on_report(session->sim, on_report, &session->progress);
     session->begin = progress_now();
     return OUTCOME_DONE;
+}
+
+double session_seconds(const Session *session, const Options *options) {
+    if (options->values[OPTION_SECONDS].given) return options->values[OPTION_SECONDS].real;
+    if (!session->has_take || !session->take.steps) return session->scene.seconds;
+    return (double)session->take.steps * sand_simulation_world(session->sim)->step;
+}
+
+bool session_save_take(const Session *session, const Options *options, const char *path, SandError *error) {
+    Take take;
+    if (!sand_simulation_fetch(session->sim, error)) return false;
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const char *opened = session->has_take ? session->take.scene : session_name(options);
+    take_begin(&take, opened, &session->scene, world->step, session->def.precision, &session->def.solve, session->gravity);
+    take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
+    take.views = session->take.views;
+    take.acts = (ActLog){.items = session->take.acts.items, .count = session->acts_done}; // lent
+    return take_save(&take, path, error);
 }
 
 // A few words about the state, for the progress line.
@@ -193,7 +273,16 @@ static void describe(const Session *session, char *text, size_t size) {
 }
 
 bool session_step(Session *session, int64_t at, int64_t total, SandError *error) {
+    SandError differs;
+    if (session->has_take &&
+        !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error))
+        return false;
     if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error)) return false;
+    if (session->has_take && sand_simulation_world(session->sim)->step_index == session->take.steps &&
+        !sand_simulation_fetch(session->sim, error))
+        return false;
+    if (session->has_take && !take_check(&session->take, sand_simulation_world(session->sim), &differs))
+        progress_say(&session->progress, differs.text);
     if (progress_due(&session->progress)) {
         char detail[200];
         describe(session, detail, sizeof detail);
@@ -211,6 +300,7 @@ Outcome session_close(Session *session, Outcome outcome, SandError *error) {
     }
     sand_simulation_free(session->sim);
     sand_scene_free(&session->scene);
+    take_free(&session->take);
     session->sim = NULL;
     return outcome;
 }
@@ -225,6 +315,8 @@ bool session_penetration(Session *session, Penetration *penetration, SandError *
         penetration->largest = fmax(penetration->largest, -c->gap);
         if (c->b < problem->dynamic_count) penetration->bodies = fmax(penetration->bodies, -c->gap);
     }
+    sand_simulation_measure(session->sim);
+    penetration->p99 = sand_simulation_counters(session->sim)->penetration_p99;
     return true;
 }
 
@@ -237,13 +329,14 @@ double session_memory_mb(void) {
 void session_write(const Session *session, const Penetration *penetration, Json *json) {
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
-    const SandSolveDef *solve = &session->def.solve;
+    const SandSolveDef *solve = &session->solve;
     char hash[20];
     snprintf(hash, sizeof hash, "%016" PRIx64, sand_world_hash(world));
 
     // What ran.
     json_text(json, "scene", session->scene.name);
-    json_text(json, "backend", "cpu");
+    json_text(json, "backend", session->def.backend ? session->def.backend->name : "cpu");
+    json_text(json, "machine", sand_simulation_machine(session->sim));
     json_text(json, "solver", sand_solver_table[solve->solver].name);
     json_text(json, "friction", sand_friction_table[solve->friction].name);
     json_text(json, "precision", session->def.precision == SAND_DOUBLE ? "double" : "float");
@@ -260,9 +353,11 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_number(json, "residual_rms", c->metrics.residual_rms);
     json_number(json, "objective", c->metrics.objective);
     json_number(json, "penetration_max", penetration->largest);
+    json_number(json, "penetration_p99", penetration->p99);
     json_number(json, "penetration_bodies_max", penetration->bodies);
-    json_number(json, "kinetic_energy", sand_world_kinetic_energy(world));
-    json_number(json, "potential_energy", sand_world_potential_energy(world));
+    SandEnergy energy = sand_simulation_energy(session->sim);
+    json_number(json, "kinetic_energy", energy.kinetic);
+    json_number(json, "potential_energy", energy.potential);
     json_integer(json, "lost", c->lost_total);
     json_integer(json, "infeasible_steps", c->infeasible_total);
     json_text(json, "hash", hash);

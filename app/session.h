@@ -6,6 +6,7 @@
 #include "progress.h"
 #include "sim/scene.h"
 #include "sim/simulation.h"
+#include "take.h"
 
 // Exit status of the program.
 typedef enum Outcome { OUTCOME_DONE = 0, OUTCOME_FAILED = 1, OUTCOME_WRONG = 2 } Outcome;
@@ -14,10 +15,14 @@ typedef struct Session {
     SandScene scene;
     SandSimulationDef def;
     SandSimulation *sim;
+    SandSolveDef solve; // in use now; def.solve is that of the start
+    bool has_take;
+    Take take;     // that is replayed
+    int acts_done; // of the take
     Progress progress;
     Log log;
     bool has_gravity, has_shadow;
-    SandVec3 gravity;    // m/s^2, that was asked for
+    SandVec3 gravity;    // m/s^2, that was asked for; once open, that of the start
     SandSolveDef shadow; // a second solver, for the window
     double begin;        // s, when the simulation stood ready
 } Session;
@@ -29,9 +34,14 @@ SandSceneOptions session_scene_options(const Options *options);
 int session_threads(const Options *options); // as many as cores, unless the call says
 // The friction model as --friction, --bounds and --facets say; left alone where they do not.
 bool session_model(const Options *options, SandSolveDef *solve, SandError *error);
+const char *session_name(const Options *options); // of the scene or take
 // The same, and makes the simulation.
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error);
-// Takes a step, logs it and shows the progress: step number `at` of `total`, from 0.
+double session_seconds(const Session *session, const Options *options); // s, how long: as asked, as the take or the scene is
+// Saves the run so far as a take.
+bool session_save_take(const Session *session, const Options *options, const char *path, SandError *error);
+// Takes a step, with the acts of a take that belong before it, logs it and shows the progress: step number `at` of `total`,
+// from 0.
 bool session_step(Session *session, int64_t at, int64_t total, SandError *error);
 // Writes what is left of the log and frees everything. Returns the outcome so far, or a failure of the log.
 Outcome session_close(Session *session, Outcome outcome, SandError *error);
@@ -43,6 +53,7 @@ void session_watch(void); // from now on that is noted, not obeyed at once; sess
 // Penetrations of the positions as they are now, not those the last step began with.
 typedef struct Penetration {
     double largest; // m
+    double p99;     // m, 99th percentile of the penetrating contacts
     double bodies;  // m, largest between two bodies, boundaries left out
     int contacts;   // now within the envelope
 } Penetration;

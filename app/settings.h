@@ -1,12 +1,13 @@
 // What the window remembers from one start to the next, in the user's own configuration folder. Nothing else reads it:
 // films and benchmarks never depend on it.
 #pragma once
-#include "sim/base.h"
+#include "camera_path.h"
 
 typedef struct Settings {
     bool first_start; // the line of useful keys has not been sent away yet
     bool hidden;      // the panel
     int quality;      // RendererQuality, -1: as fits the machine
+    Bookmarks bookmarks;
 } Settings;
 Settings settings_default(void);
 

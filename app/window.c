@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // A film taken in the window: the engine goes on only when the film has had every instant of the step.
 typedef struct Recording {
@@ -53,17 +54,31 @@ typedef struct Window {
     double last;        // s, wall clock of the last frame
     double scroll;      // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
+    bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
     bool buttons[3];
     Recording recording;
+    CameraPath path; // keys of the take
+    bool follow;     // the camera goes along them, until a person moves it
+    Camera followed; // where it was put last
+    bool has_followed;
+    bool fly;     // keys and mouse move the camera freely
+    int picked;   // body that the engine was asked about
     double stall; // s, longest time between two frames
     int64_t drawn;
 } Window;
 
 // --- pictures and films -----------------------------------------------------------------------------------
 
-// The window as it is, beside other pictures in the folder of the panel.
+// The first name that is free in the folder one is in: sandglass-hourglass-1.png.
+static void free_name(const Window *w, const char *ending, char *path, size_t room) {
+    for (int n = 1;; n++) {
+        snprintf(path, room, "sandglass-%s-%d.%s", w->scene.name, n, ending);
+        if (access(path, F_OK) != 0) return;
+    }
+}
+
+// The window as it is.
 static bool screenshot(Window *w, SandError *error) {
-    static int count;
     int stride = 3 * w->width;
     unsigned char *pixels = malloc(2 * (size_t)stride * (size_t)w->height);
     if (!pixels) return sand_fail(error, "out of memory for a picture of the window");
@@ -75,7 +90,7 @@ static bool screenshot(Window *w, SandError *error) {
     for (int y = 0; y < w->height; y++)
         memcpy(upright + (size_t)stride * (size_t)y, pixels + (size_t)stride * (size_t)(w->height - 1 - y), (size_t)stride);
     char path[SAND_SENTENCE];
-    snprintf(path, sizeof path, "sandglass-%s-%d.png", w->scene.name, ++count);
+    free_name(w, "png", path, sizeof path);
     bool ok = png_write(path, w->width, w->height, 3, upright, error);
     free(pixels);
     if (ok) panel_say(w->panel, path);
@@ -83,6 +98,50 @@ static bool screenshot(Window *w, SandError *error) {
 }
 
 static bool panel_takes_picture(void *user, SandError *error) { return screenshot(user, error); }
+
+// --- takes ------------------------------------------------------------------------------------------------
+
+// The run so far; without camera keys the film stands where the camera stands now.
+static bool save_take(Window *w, const char *path, SandError *error) {
+    CameraPath views = w->path;
+    if (!views.count && w->frame) {
+        CameraKey key = {.view = camera_view(&w->camera, w->frame->picture.origin)};
+        camera_path_add(&views, &key, error);
+    }
+    return engine_save(w->engine, path, &views, error);
+}
+
+static bool panel_saves_take(void *user, SandError *error) {
+    Window *w = user;
+    char path[SAND_SENTENCE];
+    free_name(w, "take", path, sizeof path);
+    return save_take(w, path, error);
+}
+
+static bool panel_adds_key(void *user, SandError *error) {
+    Window *w = user;
+    if (!w->frame) return true;
+    CameraKey key = {.time = w->shown, .view = camera_view(&w->camera, w->frame->picture.origin)};
+    if (!camera_path_add(&w->path, &key, error)) return false;
+    char text[64];
+    snprintf(text, sizeof text, "Camera key %d, at %.2f s", w->path.count, key.time);
+    panel_say(w->panel, text);
+    return true;
+}
+
+static bool same_view(const Camera *a, const Camera *b) {
+    return v3_length(v3_sub(a->eye, b->eye)) == 0 && v3_length(v3_sub(a->target, b->target)) == 0 && a->height == b->height;
+}
+
+// A take shows what its camera keys say, until a person takes the camera.
+static void follow_path(Window *w) {
+    if (w->has_followed && !same_view(&w->camera, &w->followed)) w->follow = false;
+    if (!w->follow || !w->path.count) return;
+    const Picture *p = &w->frame->picture;
+    CameraView view = camera_path_at(&w->path, w->shown);
+    camera_set(&w->camera, &view, p->origin, p->lower, p->upper);
+    w->followed = w->camera, w->has_followed = true;
+}
 
 static bool panel_records(void *user, bool start, SandError *error) {
     Window *w = user;
@@ -175,7 +234,25 @@ static void take_screenshot(Window *w) {
     SandError error;
     if (!screenshot(w, &error)) panel_say(w->panel, error.text);
 }
-static void close_window(Window *w) { context_close(w->context); }
+static void save_a_take(Window *w) {
+    SandError error;
+    if (!panel_saves_take(w, &error)) panel_say(w->panel, error.text);
+}
+static void add_key(Window *w) {
+    SandError error;
+    if (!panel_adds_key(w, &error)) panel_say(w->panel, error.text);
+}
+static void toggle_fly(Window *w) {
+    w->fly = !w->fly;
+    glfwSetInputMode(w->glfw, GLFW_CURSOR, w->fly ? GLFW_CURSOR_DISABLED : GLFW_CURSOR_NORMAL);
+    if (w->fly) panel_say(w->panel, "Flying: W A S D, Q down, E up, the mouse looks about; V or Esc ends it.");
+}
+static void close_window(Window *w) {
+    if (w->fly)
+        toggle_fly(w);
+    else
+        context_close(w->context);
+}
 // The whole scene, in the part of the window that the panel leaves free.
 static void frame_scene(Window *w) {
     if (!w->frame) return;
@@ -199,7 +276,7 @@ static void set_camera(Window *w) {
 }
 
 // All keys, in the order in which the help shows them.
-enum { KEY_COUNT = 16 };
+enum { KEY_COUNT = 19 };
 static const struct Key {
     int key;
     void (*act)(Window *w);
@@ -217,6 +294,9 @@ static const struct Key {
     {GLFW_KEY_EQUAL, faster},
     {GLFW_KEY_MINUS, slower},
     {GLFW_KEY_P, take_screenshot},
+    {GLFW_KEY_T, save_a_take},
+    {GLFW_KEY_K, add_key},
+    {GLFW_KEY_V, toggle_fly},
     {GLFW_KEY_TAB, toggle_panel},
     {GLFW_KEY_F1, toggle_help},
     {GLFW_KEY_ESCAPE, close_window},
@@ -235,9 +315,13 @@ static const PanelKey key_texts[] = {
     {"+", "time runs faster", false},
     {"-", "time runs slower", false},
     {"P", "save a picture of the window", false},
+    {"T", "save the run as a take", false},
+    {"K", "camera key: the film of the take sees this", false},
+    {"V", "fly: W A S D, Q E, mouse; again ends it", false},
     {"Tab", "hide or show the panel", false},
     {"F1", "all keys", true},
     {"Esc", "close", false},
+    {"1 to 8", "go to a view that was kept; with Shift: keep it", false},
     {"left drag", "orbit; with Ctrl on a body: draw it along", false},
     {"right drag", "shift the view", false},
     {"wheel", "closer or further away", false},
@@ -245,10 +329,10 @@ static const PanelKey key_texts[] = {
 };
 
 static void on_key(GLFWwindow *glfw, int key, int code, int action, int mods) {
-    (void)code, (void)mods;
+    (void)code;
     Window *w = glfwGetWindowUserPointer(glfw);
     if (key < 0 || key > GLFW_KEY_LAST) return;
-    if (action == GLFW_PRESS || action == GLFW_REPEAT) w->pressed[key] = true;
+    if (action != GLFW_RELEASE) w->pressed[key] = true, w->shifted[key] = mods & GLFW_MOD_SHIFT;
     w->keys[key] = action != GLFW_RELEASE;
 }
 
@@ -257,22 +341,65 @@ static void on_scroll(GLFWwindow *glfw, double x, double y) {
     ((Window *)glfwGetWindowUserPointer(glfw))->scroll += y;
 }
 
+// Views that were kept: a digit goes there, with Shift it keeps the one that is seen.
+static void take_bookmarks(Window *w) {
+    Bookmarks *marks = &w->panel->bookmarks;
+    const Picture *p = &w->frame->picture;
+    for (int i = 0; i < BOOKMARKS; i++) {
+        bool keep = w->shifted[GLFW_KEY_1 + i];
+        if (!w->pressed[GLFW_KEY_1 + i]) continue;
+        char text[64];
+        snprintf(text, sizeof text, keep ? "View %d is kept." : "There is no view %d yet.", i + 1);
+        if (keep)
+            marks->kept[i] = true, marks->views[i] = camera_view(&w->camera, p->origin);
+        else if (marks->kept[i])
+            camera_set(&w->camera, &marks->views[i], p->origin, p->lower, p->upper);
+        if (keep || !marks->kept[i]) panel_say(w->panel, text);
+    }
+}
+
+// Keys that fly, and the way each of them leads: right, up, forward.
+static const struct FlyKey {
+    int key;
+    double right, up, forward;
+} fly_keys[] = {{GLFW_KEY_W, 0, 0, 1}, {GLFW_KEY_S, 0, 0, -1}, {GLFW_KEY_A, -1, 0, 0},
+                {GLFW_KEY_D, 1, 0, 0}, {GLFW_KEY_Q, 0, -1, 0}, {GLFW_KEY_E, 0, 1, 0}};
+enum { FLY_KEYS = sizeof fly_keys / sizeof *fly_keys };
+
 static void take_keys(Window *w) {
     bool typing = interface_wants_keyboard(w->interface);
+    // A key that flies does nothing else then.
+    for (int k = 0; k < FLY_KEYS && w->fly; k++) w->pressed[fly_keys[k].key] = false;
     for (int k = 0; k < KEY_COUNT && !typing; k++)
         if (w->pressed[keys[k].key]) keys[k].act(w);
+    if (w->frame && !typing) take_bookmarks(w);
     memset(w->pressed, 0, sizeof w->pressed);
 }
 
 // --- mouse ------------------------------------------------------------------------------------------------
 
+// The mouse is caught: it looks about, and keys that are held move the camera.
+static void fly(Window *w, double x, double y, double elapsed) {
+    SandVec3 way = {0, 0, 0};
+    for (int k = 0; k < FLY_KEYS; k++)
+        if (w->keys[fly_keys[k].key]) way = v3_add(way, v3_make(fly_keys[k].right, fly_keys[k].up, fly_keys[k].forward));
+    const Picture *p = &w->frame->picture;
+    hands_fly(&w->camera, (x - w->hands.x) * w->width / w->height, y - w->hands.y, way, fmin(elapsed, 0.5),
+              v3_length(v3_sub(p->upper, p->lower)));
+    w->hands.x = x, w->hands.y = y;
+}
+
 // Left: orbit, or draw a body along with Ctrl; right or middle: shift; wheel: closer.
-static void take_mouse(Window *w) {
+static void take_mouse(Window *w, double elapsed) {
     double x, y, aspect = (double)w->width / w->height;
     int wide, high;
     glfwGetCursorPos(w->glfw, &x, &y);
     glfwGetWindowSize(w->glfw, &wide, &high); // the cursor is in screen units, not in pixels
     x /= wide > 0 ? wide : 1, y = 1 - y / (high > 0 ? high : 1);
+    if (w->fly && w->frame) {
+        fly(w, x, y, elapsed);
+        return;
+    }
     bool any = false, began = false;
     int button = 0;
     for (int b = 0; b < 3; b++) {
@@ -313,7 +440,10 @@ static void take_frame(Window *w, double elapsed) {
         bool other = w->framed != next->scene_version;
         w->frame = next;
         w->recording.asked = false;
+        char before[SAND_NAME];
+        memcpy(before, w->scene.name, sizeof before);
         engine_scene(w->engine, &w->scene);
+        if (*before && strcmp(before, w->scene.name)) w->path.count = 0; // its keys were another scene's
         w->reframe = w->reframe || other;
         w->framed = next->scene_version;
     }
@@ -327,20 +457,12 @@ static void take_frame(Window *w, double elapsed) {
     picture->back = newest - w->shown;
 }
 
-// What is known of the body that the mouse pressed on last.
+// Asks about the body that the mouse pressed on last; what is known of it comes with the frames.
 static void describe_picked(Window *w) {
-    PanelBody *b = &w->panel->picked;
-    const PictureList *balls = &w->frame->picture.balls;
-    b->body = w->hands.picked;
-    for (int i = 0; b->body >= 0 && i < balls->count; i++) {
-        const PictureInstance *ball = &balls->items[i];
-        if ((int)(ball->tag & 0x0fffffffu) != b->body) continue;
-        b->radius = ball->radius;
-        b->speed = sqrt(ball->velocity[0] * ball->velocity[0] + ball->velocity[1] * ball->velocity[1] +
-                        ball->velocity[2] * ball->velocity[2]);
-        return;
-    }
-    b->body = -1;
+    if (w->hands.picked != w->picked && engine_ask(w->engine, &(Act){.kind = ACT_PICK, .body = w->hands.picked}))
+        w->picked = w->hands.picked;
+    w->panel->picked = w->frame->picked;
+    w->panel->camera_keys = w->path.count;
 }
 
 // Draws fewer pixels while frames take long and something moves, and all of them again when there is time.
@@ -366,10 +488,11 @@ static bool draw(Window *w, SandError *error) {
     if (w->frame) describe_picked(w);
     show_messages(w);
     take_keys(w);
-    take_mouse(w);
+    take_mouse(w, elapsed);
     if (w->frame && w->recording.recorder) film_frame(w);
     if (w->frame && w->width > 0 && w->height > 0) {
         if (w->drawn == 0) frame_scene(w);
+        follow_path(w);
         if (!renderer_draw(w->renderer, &w->frame->picture, &w->camera, &w->look, w->width / w->coarse,
                            w->height / w->coarse, error))
             return false;
@@ -377,7 +500,10 @@ static bool draw(Window *w, SandError *error) {
         interface_begin(w->interface, w->width, w->height, context_scale(w->context), elapsed);
         panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
         interface_end(w->interface, 0);
-        if (w->reframe) frame_scene(w);
+        if (w->reframe) {
+            frame_scene(w);
+            w->has_followed = false; // nobody moved it
+        }
         w->reframe = false;
         if (w->preset) set_camera(w);
     }
@@ -410,7 +536,6 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     p->overlay = def->overlay;
     p->hidden = def->hidden || settings->hidden;
     set_speed(w, def->speed);
-    if (def->gravity) ask(w, (Act){.kind = ACT_GRAVITY, .vector = *def->gravity});
     if (def->shadow) {
         p->shadow = *def->shadow, p->shadowing = true;
         ask(w, (Act){.kind = ACT_SHADOW, .number = 1, .solve = *def->shadow});
@@ -430,6 +555,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->look = renderer_default();
     w->coarse = 1, w->pace = 0.05;
     hands_init(&w->hands);
+    w->picked = -1;
     w->context = context_create(&context, error);
     if (!w->context) return false;
     w->glfw = context_window(w->context);
@@ -446,6 +572,9 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->ask = panel_asks;
     w->panel->record = panel_records;
     w->panel->screenshot = panel_takes_picture;
+    w->panel->save_take = panel_saves_take;
+    w->panel->add_key = panel_adds_key;
+    if (def->engine.take) w->path = def->engine.take->views, w->follow = true;
     const SandSimulationDef *sim = &def->engine.simulation;
     snprintf(w->panel->backend, sizeof w->panel->backend, "CPU, %d thread%s, %s", sim->threads, sim->threads == 1 ? "" : "s",
              sim->precision == SAND_FLOAT ? "float" : "double");
@@ -457,6 +586,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
         panel_say(w->panel, error->text);
     }
     w->panel->first_start = settings.first_start;
+    w->panel->bookmarks = settings.bookmarks;
     w->preset = def->camera;
     apply(w, def, &settings);
     return true;
@@ -465,7 +595,10 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
 // A quality that the person chose is remembered; one that the machine or the call chose is not.
 static void remember(Window *w) {
     SandError error;
-    Settings s = {.first_start = w->panel->first_start, .hidden = w->panel->hidden, .quality = w->kept_quality};
+    Settings s = {.first_start = w->panel->first_start,
+                  .hidden = w->panel->hidden,
+                  .quality = w->kept_quality,
+                  .bookmarks = w->panel->bookmarks};
     if ((int)w->look.quality != w->first_quality) s.quality = (int)w->look.quality;
     if (!settings_save(&s, &error)) fprintf(stderr, "sandglass: %s\n", error.text);
 }
@@ -488,6 +621,12 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     if (ok) remember(w);
     if (w->recording.recorder && !recorder_close(w->recording.recorder, &closing))
         fprintf(stderr, "sandglass: %s\n", closing.text);
+    // The last messages, of a take that is saved at the end among them, go to standard error only.
+    if (ok && def->take && !save_take(w, def->take, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
+    if (w->engine) {
+        engine_stop(w->engine);
+        show_messages(w);
+    }
     engine_free(w->engine);
     panel_free(w->panel);
     interface_free(w->interface);

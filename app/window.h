@@ -11,7 +11,7 @@ typedef struct WindowDef {
     OverlayDef overlay;
     double speed;               // simulated seconds for each second
     bool hidden;                // the panel
-    const SandVec3 *gravity;    // NULL: the scene's
+    const char *take;           // save the run here when the window closes; NULL: no
     const SandSolveDef *shadow; // a second solver; NULL: none
 } WindowDef;
 WindowDef window_default(void);

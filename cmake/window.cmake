@@ -76,8 +76,8 @@ add_library(sand_picture STATIC
     app/caption.c
     app/film.c
     app/recorder.c
-    app/acts.c
     app/history.c
+    app/probe.c
     app/engine.c
     app/race_job.c
     app/hands.c
@@ -90,6 +90,6 @@ set_source_files_properties(app/caption.c PROPERTIES COMPILE_DEFINITIONS "SAND_F
 set_source_files_properties(app/png.c PROPERTIES COMPILE_OPTIONS "-fno-strict-aliasing")
 target_include_directories(sand_picture SYSTEM PUBLIC ${EGL_INCLUDE_DIR} ${GLFW_INCLUDE_DIR} ${STB_INCLUDE_DIR} ${CGLM_INCLUDE_DIR})
 find_package(Threads REQUIRED)
-target_link_libraries(sand_picture PUBLIC sand sand_glad ${EGL_LIBRARY} ${GLFW_LIBRARY} Threads::Threads m)
+target_link_libraries(sand_picture PUBLIC sand_take sand_glad ${EGL_LIBRARY} ${GLFW_LIBRARY} Threads::Threads m)
 
 include(cmake/panel.cmake)

@@ -9,12 +9,12 @@
 typedef SAND_REAL real;
 
 #define SAND_INLINE static __device__ __forceinline__
-#define SAND_TEXT static __device__
+#define SAND_TEXT static __device__ __forceinline__ // so that the operator stays in registers and constants
 
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
 
-enum { SAND_CUDA_THREADS = 512 }; // of a block
+enum { SAND_CUDA_THREADS = 512, SAND_CUDA_BLOCKS = 2 }; // of a block, and blocks of a multiprocessor at most
 
 // One thread of the grid.
 typedef struct Worker {
@@ -32,9 +32,13 @@ SAND_INLINE Worker worker_make(double *partials) {
     return w;
 }
 
+// One copy of what every loop ends with: the text around it is inlined whole, so that the operator and the sums stay in
+// registers.
+static __device__ __noinline__ void grid_barrier(void) { cooperative_groups::this_grid().sync(); }
+
 SAND_INLINE void sand_barrier(Worker *w) {
     (void)w;
-    cooperative_groups::this_grid().sync();
+    grid_barrier();
 }
 
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->thread == 0; }
@@ -65,30 +69,35 @@ SAND_INLINE double sum_warp(double v, bool largest) {
     return v;
 }
 
-// Within the block by warps, then over the blocks by every block for itself.
-SAND_TEXT void sum_total(Worker *w, Sum *sum) {
-    __shared__ double shared[SAND_MAX_SUMS][32];
+static __shared__ double shared_sums[SAND_MAX_SUMS][32];
+
+// From the sums of the warps in shared memory to the sums of the grid, in their first column: within the block, then
+// over the blocks by every block for itself.
+static __device__ __noinline__ void grid_totals(double *table, int count, unsigned largest) {
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    double *table = w->partials + (size_t)w->parity * gridDim.x * SAND_MAX_SUMS;
-    for (int k = 0; k < sum->count; k++) {
-        double v = sum_warp((double)sum->part[k], sum->largest >> k & 1);
-        if (lane == 0) shared[k][warp] = v;
-    }
+    bool top = largest >> warp & 1;
     __syncthreads();
-    if (warp < sum->count) {
-        double v = sum_warp(lane < warps ? shared[warp][lane] : 0, sum->largest >> warp & 1);
+    if (warp < count) {
+        double v = sum_warp(lane < warps ? shared_sums[warp][lane] : 0, top);
         if (lane == 0) table[(size_t)warp * gridDim.x + blockIdx.x] = v;
     }
-    sand_barrier(w);
-    if (warp < sum->count) {
-        bool largest = sum->largest >> warp & 1;
+    cooperative_groups::this_grid().sync();
+    if (warp < count) {
         double v = 0;
-        for (int b = lane; b < (int)gridDim.x; b += 32) v = sum_join(v, table[(size_t)warp * gridDim.x + b], largest);
-        v = sum_warp(v, largest);
-        if (lane == 0) shared[warp][0] = v;
+        for (int b = lane; b < (int)gridDim.x; b += 32) v = sum_join(v, table[(size_t)warp * gridDim.x + b], top);
+        v = sum_warp(v, top);
+        if (lane == 0) shared_sums[warp][0] = v;
     }
     __syncthreads();
-    for (int k = 0; k < sum->count; k++) sum->total[k] = shared[k][0];
+}
+
+SAND_TEXT void sum_total(Worker *w, Sum *sum) {
+    for (int k = 0; k < sum->count; k++) {
+        double v = sum_warp((double)sum->part[k], sum->largest >> k & 1);
+        if ((threadIdx.x & 31) == 0) shared_sums[k][threadIdx.x >> 5] = v;
+    }
+    grid_totals(w->partials + (size_t)w->parity * gridDim.x * SAND_MAX_SUMS, sum->count, sum->largest);
+    for (int k = 0; k < sum->count; k++) sum->total[k] = shared_sums[k][0];
     __syncthreads();
     w->parity ^= 1;
 }

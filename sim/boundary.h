@@ -4,6 +4,10 @@
 #include "base.h"
 #include "vec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum SandBoundaryKind {
     SAND_PLANE,      // allowed side: where the normal points
     SAND_BOX_WALLS,  // inside: six planes; outside: a solid block
@@ -81,3 +85,7 @@ double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandV
 
 // True where a flat face can rest on it by its corners and rims alone (planes and the insides of convex vessels).
 bool sand_boundary_flat_or_hollow(const SandBoundary *b);
+
+#ifdef __cplusplus
+}
+#endif

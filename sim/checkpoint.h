@@ -3,6 +3,10 @@
 #include "match.h"
 #include "world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct SandBoundaryState {
     SandPose pose;
     SandMotion motion;
@@ -31,3 +35,7 @@ size_t sand_checkpoint_bytes(const SandCheckpoint *checkpoint); // that it holds
 bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, const SandMemory *memory, SandError *error);
 // Bodies that were added since are taken out again.
 bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandMemory *memory, SandError *error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -154,9 +154,7 @@ static void sort_contacts(SandWorker *worker, void *argument) {
     if (worker->id == 0) d->first[0] = 0;
 }
 
-static bool place_boundaries(Job *job, SandError *error) {
-    SandDetection *d = job->d;
-    const SandWorld *w = job->world;
+bool sand_detection_place(SandDetection *d, const SandWorld *w, SandError *error) {
     if (!SAND_GROW(d->pose, d->pose_room, w->boundary_count, "boundaries", error) ||
         !SAND_GROW(d->guard, d->guard_room, w->boundary_count, "boundaries", error) ||
         !SAND_GROW(d->velocity, d->velocity_room, w->boundary_count, "boundaries", error) ||
@@ -177,7 +175,7 @@ static bool place_boundaries(Job *job, SandError *error) {
 bool sand_detect(SandDetection *d, const SandWorld *world, SandTeam *team, SandError *error) {
     SandFinder finder = finder_make(world, d);
     Job job = {.d = d, .world = world, .finder = &finder};
-    if (!place_boundaries(&job, error) || !count_balls(&job, &finder.special, error)) return false;
+    if (!sand_detection_place(d, world, error) || !count_balls(&job, &finder.special, error)) return false;
     sand_team_run(team, place_balls, &job);
     double reach = world->step * (1 + finder.largest_mu);
     if (!sand_grid_sort(&d->grid, team, error) || !sand_grid_strike(&d->grid, world->envelope, reach, team, error))

@@ -5,6 +5,10 @@
 #include "team.h"
 #include "world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Names a contact from step to step, as seen from its body a: the other body (or boundary), and which balls and
 // which piece of the boundary touch.
 typedef struct SandContactKey {
@@ -50,4 +54,10 @@ typedef struct SandDetection {
 } SandDetection;
 
 void sand_detection_free(SandDetection *d);
+// The poses and velocities of the boundaries over the coming step; sand_detect begins with it.
+bool sand_detection_place(SandDetection *d, const SandWorld *world, SandError *error);
 bool sand_detect(SandDetection *d, const SandWorld *world, SandTeam *team, SandError *error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -108,8 +108,8 @@ SAND_SHARED void add_touch(const SandFinder *finder, SandSink *sink, int body, i
 enum { TOUCH_ROOM = 64 };
 
 // All touches of a ball with a boundary, or -1 where there are more than there is room for.
-SAND_SHARED int find_touches(const SandFinder *finder, SandSink *sink, int body, int boundary, SandVec3 center,
-                             double radius, double reach, SandTouch *touches) {
+SAND_SHARED_CALL int find_touches(const SandFinder *finder, SandSink *sink, int body, int boundary, SandVec3 center,
+                                  double radius, double reach, SandTouch *touches) {
     const SandBoundary *b = &finder->world->boundaries[boundary];
     int count = boundary_touch(b, &finder->d->pose[boundary], center, radius, reach, touches, TOUCH_ROOM);
     if (count <= TOUCH_ROOM) return count;
@@ -147,7 +147,7 @@ SAND_SHARED void touch_boundaries(const SandFinder *finder, SandSink *sink, int 
 }
 
 // A ball against the box or cylinder: the nearest point of its surface.
-SAND_SHARED void touch_special(const SandFinder *finder, SandSink *sink, const SandGridBall *ball, int special) {
+SAND_SHARED_CALL void touch_special(const SandFinder *finder, SandSink *sink, const SandGridBall *ball, int special) {
     const SandWorld *w = finder->world;
     const SandShape *shape = &w->shapes[w->shape[special]];
     SandVec3 apart = v3_sub(ball->center, w->position[special]);
@@ -193,7 +193,7 @@ SAND_SHARED SandVec3 rim_point(const Rim *r, double angle) {
 }
 
 // The touch with one piece of the boundary, and how the gap grows with the angle.
-SAND_SHARED bool rim_touch(const Rim *r, double angle, uint32_t piece, SandTouch *touch, double *slope) {
+SAND_SHARED_CALL bool rim_touch(const Rim *r, double angle, uint32_t piece, SandTouch *touch, double *slope) {
     SandTouch touches[TOUCH_ROOM];
     int count =
         find_touches(r->finder, r->sink, r->body, r->boundary, rim_point(r, angle), 0, r->reach + 0.1 * r->radius, touches);
@@ -207,7 +207,7 @@ SAND_SHARED bool rim_touch(const Rim *r, double angle, uint32_t piece, SandTouch
 }
 
 // The angle of least gap between two angles, where there is one between them; else the middle.
-SAND_SHARED double rim_least(const Rim *r, uint32_t piece, double low, double high) {
+SAND_SHARED_CALL double rim_least(const Rim *r, uint32_t piece, double low, double high) {
     double middle = 0.5 * (low + high), slope;
     SandTouch touch;
     if (rim_touch(r, low, piece, &touch, &slope) && slope > 0) return middle;
@@ -262,7 +262,7 @@ SAND_SHARED void touch_rim(const Rim *r) {
     for (int k = 0; k < piece_count; k++) rim_piece(r, pieces[k]);
 }
 
-SAND_SHARED void special_contacts(const SandFinder *finder, SandSink *sink, int body) {
+SAND_SHARED_CALL void special_contacts(const SandFinder *finder, SandSink *sink, int body) {
     const SandWorld *w = finder->world;
     const SandShape *shape = &w->shapes[w->shape[body]];
     SandVec3 half = v3_scale(w->scale[body], shape->half);

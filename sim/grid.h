@@ -6,6 +6,10 @@
 #include "team.h"
 #include "vec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct SandGridBall {
     SandVec3 center;
     double radius;
@@ -60,3 +64,7 @@ typedef struct SandGridRun {
 
 // Most runs that hold the possible partners of a ball (grid.inl).
 enum { SAND_MAX_RUNS = 12 + SAND_MAX_LEVELS * 18 };
+
+#ifdef __cplusplus
+}
+#endif

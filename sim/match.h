@@ -2,6 +2,10 @@
 #pragma once
 #include "detect.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // What is kept of the last step.
 typedef struct SandMemory {
     int body_count;  // ranks
@@ -26,3 +30,7 @@ size_t sand_memory_bytes(const SandMemory *memory); // that it holds
 // Fills start with the kept impulses, scaled by the ratio of the steps; zero where there is none. Returns how many
 // contacts were found again.
 int sand_match(const SandMemory *memory, const SandDetection *d, double step, SandVec3 *start, SandTeam *team);
+
+#ifdef __cplusplus
+}
+#endif

@@ -3,6 +3,10 @@
 #pragma once
 #include "base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Makes room for `count` items of `size` bytes at *array, keeping what is there; new bytes are zero.
 // *capacity is in items. False, with a sentence naming `what`, when memory is out; the old array stays valid.
 // Memory is aligned to 64 bytes.
@@ -16,3 +20,7 @@ void sand_free(void *array); // frees what sand_grow made; NULL is fine
 
 uint64_t sand_growth_count(void); // growths since the program began
 uint64_t sand_bytes_held(void);   // bytes now held by all arrays
+
+#ifdef __cplusplus
+}
+#endif

@@ -2,6 +2,10 @@
 #pragma once
 #include "boundary.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum SandFold {
     SAND_FOLD_FLAT,    // the two faces lie in one plane
     SAND_FOLD_CONVEX,  // the edge pokes into the allowed side
@@ -60,3 +64,7 @@ void sand_mesh_free(SandTriangleMesh *mesh);
 
 // Signed distance in the local frame; touches are in mesh_touch.inl.
 double sand_mesh_distance(const SandTriangleMesh *mesh, SandVec3 point);
+
+#ifdef __cplusplus
+}
+#endif

@@ -94,8 +94,8 @@ SAND_SHARED bool mesh_cell_span(double center, double range, double lower, doubl
                                 int *high) {
     if (!(center + range >= lower && center - range <= upper)) return false;
     double a = (center - range - lower) / cell, b = (center + range - lower) / cell;
-    *low = a > 0 ? (int)fmin(a, dim - 1) : 0;
-    *high = (int)fmin(b, dim - 1);
+    *low = a > 0 ? (int)fmin(a, (double)(dim - 1)) : 0;
+    *high = (int)fmin(b, (double)(dim - 1));
     return true;
 }
 

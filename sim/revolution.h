@@ -2,6 +2,10 @@
 #pragma once
 #include "boundary.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum SandCornerKind {
     SAND_CORNER_AXIS,    // an end of the profile on the axis: the apex of a cone, the middle of a disc
     SAND_CORNER_RIM,     // an end off the axis
@@ -28,3 +32,7 @@ bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count
 double sand_revolution_distance(const SandBoundary *b, SandVec3 point);
 
 bool sand_revolution_hollow(const SandBoundary *b); // the allowed side is convex: no neck, no obstacle
+
+#ifdef __cplusplus
+}
+#endif

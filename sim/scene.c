@@ -20,50 +20,6 @@ static void copy_text(char *to, size_t room, const char *from) {
     to[n] = 0;
 }
 
-static bool open_solver(SandScene *scene, SandError *error) {
-    const SandSceneFile *file = scene->file;
-    const SandSceneDef *def = file->def;
-    const SandSolverDef *solver = def->solver;
-    scene->solve = sand_default_solve();
-    if (def->friction) {
-        int friction = sand_friction_find(def->friction);
-        if (friction < 0) {
-            char known[400] = "";
-            for (int i = 0; i < SAND_FRICTION_COUNT; i++)
-                sand_scene_add_name(known, sizeof known, sand_friction_table[i].name);
-            return sand_scene_wrong(file, error, "friction", "unknown '%s'; there are %s", def->friction, known);
-        }
-        scene->solve.friction = (SandFriction)friction;
-    }
-    if (!solver) return true;
-    if (solver->name) {
-        int index = sand_solver_find(solver->name);
-        if (index < 0) {
-            char known[400] = "";
-            for (int i = 0; i < sand_solver_count; i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
-            return sand_scene_wrong(file, error, "solver.name", "unknown '%s'; there are %s", solver->name, known);
-        }
-        sand_solve_choose(&scene->solve, index);
-    }
-    for (uint32_t i = 0; i < solver->set_count; i++) {
-        char path[64];
-        SandError reason;
-        snprintf(path, sizeof path, "solver.set[%u]", i);
-        if (!sand_solve_set(&scene->solve, solver->set[i].name, solver->set[i].value, &reason))
-            return sand_scene_wrong(file, error, path, "%s", reason.text);
-    }
-    if (!sand_scene_range(file, error, "solver", "budget_ms", solver->budget_ms, 0, 1e6)) return false;
-    if (!sand_scene_range(file, error, "solver", "tolerance", solver->tolerance, 0, 1e6)) return false;
-    if (solver->iterations) {
-        if (*solver->iterations < 1 || *solver->iterations > 1000000)
-            return sand_scene_wrong(file, error, "solver.iterations", "expected 1 to 1000000, got %u", *solver->iterations);
-        scene->solve.iterations = (int)*solver->iterations;
-    }
-    if (solver->budget_ms) scene->solve.budget_ms = *solver->budget_ms;
-    if (solver->tolerance) scene->solve.tolerance = *solver->tolerance;
-    return true;
-}
-
 static bool open_size(SandScene *scene, SandError *error) {
     const SandSceneFile *file = scene->file;
     const SandSceneDef *def = file->def;
@@ -71,13 +27,15 @@ static bool open_size(SandScene *scene, SandError *error) {
     scene->scale = 1;
     if (!def->size) {
         if (wanted)
-            return sand_fail(error, "%.200s: --bodies: this scene has a fixed number of bodies (no key `size`)", file->name);
+            return sand_fail(error, "%.200s: --bodies: this scene has a fixed number of bodies (no key `size`)",
+                             file->yaml.name);
         return true;
     }
     if (def->size->bodies < 1 || def->size->bodies > SAND_MAX_BODIES)
-        return sand_scene_wrong(file, error, "size.bodies", "expected 1 to %d, got %u", SAND_MAX_BODIES, def->size->bodies);
+        return sand_yaml_wrong(&file->yaml, error, "size.bodies", "expected 1 to %d, got %u", SAND_MAX_BODIES,
+                               def->size->bodies);
     if (wanted < 0 || wanted > SAND_MAX_BODIES)
-        return sand_fail(error, "%.200s: --bodies: expected 1 to %d, got %d", file->name, SAND_MAX_BODIES, wanted);
+        return sand_fail(error, "%.200s: --bodies: expected 1 to %d, got %d", file->yaml.name, SAND_MAX_BODIES, wanted);
     scene->bodies = wanted ? wanted : (int)def->size->bodies;
     scene->scale = cbrt((double)scene->bodies / def->size->bodies);
     return true;
@@ -97,7 +55,7 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
     copy_text(knob->unit, sizeof knob->unit, from->unit);
     for (int i = 0; i < index; i++)
         if (strcmp(scene->knobs[i].name, knob->name) == 0)
-            return sand_scene_wrong(file, error, path, "there are two knobs called '%s'", knob->name);
+            return sand_yaml_wrong(&file->yaml, error, path, "there are two knobs called '%s'", knob->name);
 
     const char *of = from->of ? from->of : "";
 #define FIND(list) \
@@ -109,7 +67,8 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
     if (from->kind == SAND_KNOB_MASS) {
         FIND(bodies)
         if (knob->target >= 0) {
-            if (!def->bodies[knob->target].mass) return sand_scene_wrong(file, error, path, "body '%s' has no mass", of);
+            if (!def->bodies[knob->target].mass)
+                return sand_yaml_wrong(&file->yaml, error, path, "body '%s' has no mass", of);
             knob->value = *def->bodies[knob->target].mass;
         }
     } else if (from->kind == SAND_KNOB_MU) {
@@ -121,7 +80,7 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
         const SandWallDef *wall = knob->target >= 0 ? &def->boundaries[knob->target] : NULL;
         if (wall && from->kind == SAND_KNOB_RATE) {
             if (!wall->motion || !wall->motion->rate)
-                return sand_scene_wrong(file, error, path, "boundary '%s' has no motion with a rate", of);
+                return sand_yaml_wrong(&file->yaml, error, path, "boundary '%s' has no motion with a rate", of);
             knob->value = *wall->motion->rate;
         }
         if (wall && from->kind == SAND_KNOB_NARROWEST) {
@@ -129,22 +88,22 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
             knob->value = sand_scene_narrowest(wall, scale);
             knob->most *= fmax(1, scale);
             if (!(knob->value > 0))
-                return sand_scene_wrong(file, error, path, "boundary '%s' has no radius that could be narrowest", of);
+                return sand_yaml_wrong(&file->yaml, error, path, "boundary '%s' has no radius that could be narrowest", of);
         }
     }
 #undef FIND
     if (from->kind == SAND_KNOB_TILT && from->of) {
         snprintf(path, sizeof path, "knobs[%d].of", index);
-        return sand_scene_wrong(file, error, path, "a tilt is of gravity and takes no `of`");
+        return sand_yaml_wrong(&file->yaml, error, path, "a tilt is of gravity and takes no `of`");
     }
     if (from->kind != SAND_KNOB_TILT && knob->target < 0) {
         snprintf(path, sizeof path, "knobs[%d].of", index);
-        return sand_scene_wrong(file, error, path, "unknown '%s'; there are %s", of, *known ? known : "none");
+        return sand_yaml_wrong(&file->yaml, error, path, "unknown '%s'; there are %s", of, *known ? known : "none");
     }
     double floor = from->kind == SAND_KNOB_RATE || from->kind == SAND_KNOB_TILT ? -1e6 : 0;
     if (!(knob->least >= floor && knob->least <= knob->value && knob->value <= knob->most && knob->most <= 1e12))
-        return sand_scene_wrong(file, error, path, "expected least <= value <= most, got %g, %g and %g", knob->least,
-                                knob->value, knob->most);
+        return sand_yaml_wrong(&file->yaml, error, path, "expected least <= value <= most, got %g, %g and %g", knob->least,
+                               knob->value, knob->most);
     return true;
 }
 
@@ -153,10 +112,13 @@ static bool open_all(SandScene *scene, SandError *error) {
     const SandSceneDef *def = file->def;
     copy_text(scene->name, sizeof scene->name, def->name);
     copy_text(scene->about, sizeof scene->about, def->about);
-    if (!sand_scene_range(file, error, "", "seconds", def->seconds, 0, 1e9)) return false;
+    if (!sand_yaml_range(&file->yaml, error, "", "seconds", def->seconds, 0, 1e9)) return false;
     scene->seconds = def->seconds ? *def->seconds : 10;
+    scene->solve = sand_default_solve();
     scene->seed = scene->options.has_seed ? scene->options.seed : def->seed ? *def->seed : 0;
-    if (!open_size(scene, error) || !open_solver(scene, error)) return false;
+    if (!open_size(scene, error) ||
+        !sand_solver_file_apply(&file->yaml, "", def->solver, def->friction, &scene->solve, error))
+        return false;
     for (uint32_t i = 0; i < def->knobs_count; i++) {
         if (!open_knob(scene, (int)i, error)) return false;
         scene->knob_count++;
@@ -172,39 +134,6 @@ bool sand_scene_open_text(SandScene *scene, const char *text, size_t size, const
     if (open_all(scene, error)) return true;
     sand_scene_free(scene);
     return false;
-}
-
-// Reads a whole file into memory, from `free`'s heap.
-static bool read_file(const char *path, char **text, size_t *size, SandError *error) {
-    *text = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file) return sand_fail(error, "%.300s: %s", path, strerror(errno));
-    size_t used = 0, room = 0;
-    bool ok = true;
-    while (ok) {
-        if (used == room) {
-            room = room ? 2 * room : 65536;
-            char *grown = realloc(*text, room);
-            if (!grown) {
-                ok = sand_fail(error, "%.300s: out of memory", path);
-                break;
-            }
-            *text = grown;
-        }
-        size_t got = fread(*text + used, 1, room - used, file);
-        if (got == 0) break;
-        used += got;
-        if (used > SAND_MAX_SCENE_BYTES) ok = sand_fail(error, "%.300s: too long for a scene, at most 64 MB", path);
-    }
-    // A folder opens, and fails here.
-    if (ok && ferror(file)) ok = sand_fail(error, "%.300s: %s", path, strerror(errno));
-    fclose(file);
-    if (!ok) {
-        free(*text);
-        *text = NULL;
-    }
-    *size = used;
-    return ok;
 }
 
 static bool ends_in_yaml(const char *name) {
@@ -230,7 +159,7 @@ bool sand_scene_open(SandScene *scene, const char *name_or_path, const SandScene
     }
     char *text;
     size_t size = 0;
-    if (!read_file(path, &text, &size, error)) return false;
+    if (!sand_yaml_text(path, "scene", &text, &size, error)) return false;
     bool ok = sand_scene_open_text(scene, text, size, path, options, error);
     free(text);
     return ok;

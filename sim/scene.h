@@ -9,11 +9,10 @@
 #include "world.h"
 
 enum {
-    SAND_SENTENCE = 256,             // bytes of a sentence in a scene, with its end
-    SAND_UNIT = 16,                  // bytes of a unit, with its end
-    SAND_MAX_KNOBS = 16,             // knobs of a scene
-    SAND_MAX_BODIES = 50000000,      // bodies of a scene
-    SAND_MAX_SCENE_BYTES = 64 << 20, // bytes of a scene file
+    SAND_SENTENCE = 256,        // bytes of a sentence in a scene, with its end
+    SAND_UNIT = 16,             // bytes of a unit, with its end
+    SAND_MAX_KNOBS = 16,        // knobs of a scene
+    SAND_MAX_BODIES = 50000000, // bodies of a scene
 };
 
 // What the command line may change about any scene.

@@ -13,14 +13,6 @@ void sand_scene_add_name(char *list, size_t room, const char *name) {
     snprintf(list + used, room - used, "%s%s", used ? ", " : "", name);
 }
 
-bool sand_scene_range(const SandSceneFile *file, SandError *error, const char *place, const char *key, const double *value,
-                      double least, double most) {
-    if (!value || (*value >= least && *value <= most)) return true;
-    char path[160];
-    snprintf(path, sizeof path, "%s%s%s", place, *place ? "." : "", key);
-    return sand_scene_wrong(file, error, path, "expected a number from %g to %g, got %g", least, most, *value);
-}
-
 bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...) {
     char path[160], sentence[400];
     va_list list;
@@ -28,11 +20,11 @@ bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...) 
     vsnprintf(sentence, sizeof sentence, format, list);
     va_end(list);
     snprintf(path, sizeof path, "%s%s%s", b->place, *b->place && *key ? "." : "", key);
-    return sand_scene_wrong(b->file, b->error, path, "%s", sentence);
+    return sand_yaml_wrong(&b->file->yaml, b->error, path, "%s", sentence);
 }
 
 bool sand_build_range(SandBuilder *b, const char *key, const double *value, double least, double most) {
-    return sand_scene_range(b->file, b->error, b->place, key, value, least, most);
+    return sand_yaml_range(&b->file->yaml, b->error, b->place, key, value, least, most);
 }
 
 bool sand_build_range3(SandBuilder *b, const char *key, const double *value, double most) {
@@ -68,7 +60,7 @@ static bool build_settings(SandBuilder *b) {
     SandWorld *world = b->world;
     double wanted = b->scene->options.step;
     if (wanted != 0 && !(wanted >= 1e-9 && wanted <= 10))
-        return sand_fail(b->error, "%.200s: --step: expected a number from 1e-09 to 10, got %g", b->file->name, wanted);
+        return sand_fail(b->error, "%.200s: --step: expected a number from 1e-09 to 10, got %g", b->file->yaml.name, wanted);
     const double *step = wanted != 0 ? &b->scene->options.step : def->step;
     if (!sand_build_range(b, "step", step, 1e-9, 10) || !sand_build_range3(b, "gravity", def->gravity, 1e6) ||
         !sand_build_range(b, "recovery", def->recovery, 0, SAND_FAST) ||
@@ -390,7 +382,8 @@ static bool check_overlaps(SandBuilder *b) {
     else
         snprintf(second, sizeof second, "boundary '%s'", b->world->boundaries[overlap.boundary].name);
     name_body(b, overlap.body, first, path, sizeof path);
-    return sand_scene_wrong(b->file, b->error, path, "%s and %s overlap by %g m at the start", first, second, overlap.depth);
+    return sand_yaml_wrong(&b->file->yaml, b->error, path, "%s and %s overlap by %g m at the start", first, second,
+                           overlap.depth);
 }
 
 // Comparisons and not fmin and fmax: GCC 12 stumbles over those in a loop when it vectorises for SVE.

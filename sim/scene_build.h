@@ -13,10 +13,6 @@
 // Adds a name to a list for a message, "a, b, c".
 void sand_scene_add_name(char *list, size_t room, const char *name);
 
-// Checks that a number, where it is given, lies in [least, most]; `place` is the path of what holds the key.
-bool sand_scene_range(const SandSceneFile *file, SandError *error, const char *place, const char *key, const double *value,
-                      double least, double most);
-
 // The smallest radius of a boundary's profile once scaled: not below what `narrowest` says. 0: it has no profile.
 double sand_scene_narrowest(const SandWallDef *wall, double scale);
 

@@ -4,6 +4,8 @@
 #include "base.h"
 #include "boundary.h"
 #include "scene.h"
+#include "solver_file.h"
+#include "yaml_file.h"
 
 typedef enum SandWallShape {
     SAND_WALL_PLANE,
@@ -113,18 +115,6 @@ typedef struct SandKnobDef {
     double least, most;
 } SandKnobDef;
 
-typedef struct SandSettingDef {
-    char *name, *value;
-} SandSettingDef;
-
-typedef struct SandSolverDef {
-    char *name;
-    uint32_t *iterations;
-    double *budget_ms, *tolerance;
-    SandSettingDef *set;
-    uint32_t set_count;
-} SandSolverDef;
-
 typedef struct SandBoundsDef {
     double lower[3], upper[3];
     bool *scales;
@@ -153,17 +143,10 @@ typedef struct SandSceneDef {
 } SandSceneDef;
 
 struct SandSceneFile {
-    char *name; // for messages
-    char *text; // kept, so that a later message can say the line
-    size_t size;
-    SandSceneDef *def;
+    SandYaml yaml;
+    SandSceneDef *def; // of yaml
 };
 
 // Reads and checks a whole file's text: syntax, keys, types, names of choices. What numbers mean is scene.c's.
 bool sand_scene_file_read(SandSceneFile **file, const char *text, size_t size, const char *name, SandError *error);
 void sand_scene_file_free(SandSceneFile *file);
-
-// Writes `file:line: key: sentence` and returns false. `path` names the place, like "fills[0].radius" (from 0); where
-// the file does not have it, the line is that of the nearest thing around it, and the key is the path's last.
-__attribute__((format(printf, 4, 5))) bool sand_scene_wrong(const SandSceneFile *file, SandError *error, const char *path,
-                                                            const char *format, ...);

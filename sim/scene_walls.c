@@ -170,11 +170,11 @@ static bool build_terrain(SandBuilder *b, const SandWallDef *wall, double scale,
 // Files beside the scene file, unless the path starts at the root.
 static bool build_mesh(SandBuilder *b, const SandWallDef *wall, SandBoundary *out, SandError *reason) {
     char path[4096];
-    const char *slash = strrchr(b->file->name, '/');
-    int folder = slash && wall->file[0] != '/' ? (int)(slash - b->file->name) + 1 : 0;
+    const char *slash = strrchr(b->file->yaml.name, '/');
+    int folder = slash && wall->file[0] != '/' ? (int)(slash - b->file->yaml.name) + 1 : 0;
     if (b->scene->options.no_files) return sand_fail(reason, "files may not be opened here");
     if ((size_t)folder + strlen(wall->file) >= sizeof path) return sand_fail(reason, "the path is too long");
-    snprintf(path, sizeof path, "%.*s%s", folder, b->file->name, wall->file);
+    snprintf(path, sizeof path, "%.*s%s", folder, b->file->yaml.name, wall->file);
     return sand_boundary_mesh_file(out, path, reason);
 }
 

@@ -4,6 +4,10 @@
 #include "base.h"
 #include "vec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef enum SandShapeKind { SAND_SPHERE, SAND_CLUMP, SAND_BOX, SAND_CYLINDER } SandShapeKind;
 
 typedef struct SandBall {
@@ -35,3 +39,7 @@ bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error);
 bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error); // axis z
 
 void sand_shape_free(SandShape *shape);
+
+#ifdef __cplusplus
+}
+#endif

@@ -26,6 +26,13 @@ struct SandSimulation {
     size_t depth_room;
     SandReport *report;
     void *report_user;
+    // Another machine, if it takes the steps. Of the bodies and of what is kept for the warm start, one of the two sides
+    // has the newer state, or both have the same.
+    const SandBackend *backend;
+    SandMachine *machine;
+    bool bodies_are_old, memory_is_old; // on the host
+    bool machine_is_old;
+    SandEnergy energy; // after the machine's last step
 };
 
 SandSimulationDef sand_default_simulation(void) {
@@ -44,11 +51,13 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
     sim->cpu = sand_world_check(&sim->world, error) ? sand_cpu_create(def->threads, def->precision, error) : NULL;
     if (!sim->cpu) return sand_simulation_free(sim), NULL;
     sim->team = sand_cpu_team(sim->cpu);
+    if (def->backend && !sand_simulation_move(sim, def->backend, error)) return sand_simulation_free(sim), NULL;
     return sim;
 }
 
 void sand_simulation_free(SandSimulation *sim) {
     if (!sim) return;
+    if (sim->machine) sim->backend->destroy(sim->machine);
     sand_world_free(&sim->world);
     sand_cpu_free(sim->cpu);
     sand_detection_free(&sim->detection);
@@ -66,6 +75,47 @@ void sand_simulation_on_report(SandSimulation *sim, SandReport *report, void *us
 
 static void tell(SandSimulation *sim, const char *sentence) {
     if (sim->report) sim->report(sim->report_user, sentence);
+}
+
+// --- another machine --------------------------------------------------------------------------------------
+
+bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
+    if (sim->bodies_are_old && !sim->backend->read_bodies(sim->machine, &sim->world, error)) return false;
+    sim->bodies_are_old = false;
+    return true;
+}
+
+// The bodies and what is kept for the warm start.
+static bool fetch_all(SandSimulation *sim, SandError *error) {
+    if (!sand_simulation_fetch(sim, error)) return false;
+    if (sim->memory_is_old && !sim->backend->read_memory(sim->machine, &sim->memory, error)) return false;
+    sim->memory_is_old = false;
+    return true;
+}
+
+bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error) {
+    SandMachine *machine = NULL;
+    if (backend == sim->backend) return true;
+    if (!fetch_all(sim, error)) return false;
+    if (backend) {
+        machine = backend->create(error);
+        if (!machine) return false;
+        if (!backend->give(machine, &sim->world, &sim->memory, error)) return backend->destroy(machine), false;
+    }
+    if (sim->machine) sim->backend->destroy(sim->machine);
+    sim->backend = backend, sim->machine = machine;
+    sim->machine_is_old = false;
+    sim->energy = (SandEnergy){sand_world_kinetic_energy(&sim->world), sand_world_potential_energy(&sim->world)};
+    return true;
+}
+
+const char *sand_simulation_machine(const SandSimulation *sim) {
+    return sim->machine ? sim->backend->describe(sim->machine) : "CPU";
+}
+
+SandEnergy sand_simulation_energy(const SandSimulation *sim) {
+    if (sim->machine && !sim->machine_is_old) return sim->energy;
+    return (SandEnergy){sand_world_kinetic_energy(&sim->world), sand_world_potential_energy(&sim->world)};
 }
 
 // --- build: from contacts to the problem ------------------------------------------------------------------
@@ -106,6 +156,7 @@ static bool build(SandSimulation *sim, SandError *error) {
 
 bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     if (sim->built) return true;
+    if (!fetch_all(sim, error)) return false;
     double t0 = sand_seconds();
     if (!sand_detect(&sim->detection, &sim->world, sim->team, error)) return false;
     double t1 = sand_seconds();
@@ -160,10 +211,55 @@ static double deepest(const SandDetection *d) {
     return -least;
 }
 
-bool sand_simulation_step(SandSimulation *sim, SandError *error) {
+static void tell_bad_solve(SandSimulation *sim) {
+    char sentence[160];
+    sim->counters.infeasible_total++;
+    snprintf(sentence, sizeof sentence, "the step at t = %.3f s is %s; its best impulses are used and not kept",
+             sim->world.time, sand_status_text(sim->counters.status));
+    tell(sim, sentence);
+}
+
+static bool is_good(SandStatus status) { return status == SAND_SOLVED || status == SAND_BUDGET; }
+
+static void advance_time(SandSimulation *sim) {
+    sim->world.time = (double)++sim->world.step_index * sim->world.step;
+    sim->built = false;
+}
+
+// The step on another machine. Buffers that prove too small grow, and the step is taken again: nothing has moved.
+static bool machine_step(SandSimulation *sim, SandError *error) {
+    const SandBackend *b = sim->backend;
+    SandMachine *m = sim->machine;
+    SandCounters *c = &sim->counters;
+    SandStepReport r;
+    if (sim->machine_is_old && !b->give(m, &sim->world, &sim->memory, error)) return false;
+    sim->machine_is_old = false;
+    uint64_t growths = 0;
+    do {
+        bool ok = b->detect(m, &sim->world, error) && b->match(m, error) && b->build(m, &sim->solve, error) &&
+                  b->solve(m, &sim->solve, sim->solution.want_curve, sim->solution.want_metrics, error) &&
+                  b->integrate(m, error) && b->finish(m, &r, error);
+        if (!ok) return false;
+        growths += r.growths;
+    } while (r.again);
+    sim->bodies_are_old = sim->memory_is_old = true;
+    if (sim->solution.want_curve && !b->read_curve(m, &sim->solution, error)) return false;
+
+    c->bodies = r.bodies, c->contacts = r.contacts, c->matched = r.matched, c->iterations = r.iterations;
+    c->status = r.status, c->metrics = r.metrics, c->penetration_max = r.penetration_max;
+    c->growths = growths;
+    if (!is_good(r.status)) tell_bad_solve(sim);
+    sim->energy = (SandEnergy){r.kinetic, r.potential};
+    advance_time(sim);
+    for (int k = 0; k < r.lost_count; k++) tell_loss(sim, r.lost[k].body, r.lost[k].loss);
+    sim->profile.detect = r.detect, sim->profile.match = r.match, sim->profile.build = r.build;
+    sim->profile.solve = r.solve, sim->profile.integrate = r.integrate;
+    return true;
+}
+
+static bool cpu_step(SandSimulation *sim, SandError *error) {
     SandWorld *w = &sim->world;
     SandCounters *c = &sim->counters;
-    double t0 = sand_seconds();
     uint64_t growths = sand_growth_count();
 
     // detect, match, build
@@ -181,13 +277,8 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     c->penetration_max = deepest(&sim->detection);
 
     // keep the impulses for the next step; those of an infeasible one would only grow
-    bool keep = c->status == SAND_SOLVED || c->status == SAND_BUDGET;
-    if (!keep) {
-        c->infeasible_total++;
-        char sentence[160];
-        snprintf(sentence, sizeof sentence, "the step at t = %.3f s is %s; its best impulses are used and not kept", w->time,
-                 sand_status_text(c->status));
-        tell(sim, sentence);
+    if (!is_good(c->status)) {
+        tell_bad_solve(sim);
         sand_memory_drop(&sim->memory);
     } else if (!sand_memory_keep(&sim->memory, &sim->detection, sim->solution.impulse, w->step, w->body_count, error)) {
         return false;
@@ -195,24 +286,31 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
 
     // integrate
     sand_team_run(sim->team, integrate_work, sim);
-    w->time = (double)++w->step_index * w->step;
+    advance_time(sim);
     find_lost(sim);
-    sim->built = false;
     double t3 = sand_seconds();
 
     sim->profile.solve = 1e3 * (t2 - t1);
     sim->profile.integrate = 1e3 * (t3 - t2);
-    sim->profile.step = 1e3 * (t3 - t0);
     c->growths = sand_growth_count() - growths;
     return true;
 }
 
-bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error) {
-    return sand_checkpoint_save(checkpoint, &sim->world, &sim->memory, error);
+bool sand_simulation_step(SandSimulation *sim, SandError *error) {
+    double begin = sand_seconds();
+    if (!(sim->machine ? machine_step(sim, error) : cpu_step(sim, error))) return false;
+    sim->profile.step = 1e3 * (sand_seconds() - begin);
+    return true;
+}
+
+bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error) {
+    return fetch_all(sim, error) && sand_checkpoint_save(checkpoint, &sim->world, &sim->memory, error);
 }
 
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
     sim->built = false;
+    sim->bodies_are_old = sim->memory_is_old = false;
+    sim->machine_is_old = true;
     return sand_checkpoint_restore(checkpoint, &sim->world, &sim->memory, error);
 }
 
@@ -221,6 +319,12 @@ const SandSolution *sand_simulation_solution(const SandSimulation *sim) { return
 SandWorld *sand_simulation_change(SandSimulation *sim) {
     sim->built = false;
     return &sim->world;
+}
+
+SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) {
+    if (!fetch_all(sim, error)) return NULL;
+    sim->machine_is_old = true;
+    return sand_simulation_change(sim);
 }
 
 const int *sand_simulation_order(const SandSimulation *sim) { return sim->detection.body; }

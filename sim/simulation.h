@@ -1,8 +1,13 @@
 // The way of one step: detect, match, build, solve, integrate. Open simulation.c to walk it.
 #pragma once
+#include "backend.h"
 #include "checkpoint.h"
 #include "problem.h"
 #include "world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 // Times of the phases of the last step, in milliseconds.
 typedef struct SandProfile {
@@ -28,6 +33,7 @@ typedef struct SandSimulationDef {
     int threads;             // 0: one for each core
     SandPrecision precision; // of the solver
     SandSolveDef solve;
+    const SandBackend *backend; // the machine that takes the steps; NULL: the CPU
 } SandSimulationDef;
 SandSimulationDef sand_default_simulation(void);
 
@@ -49,12 +55,26 @@ const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of t
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
 const int *sand_simulation_order(const SandSimulation *sim);             // the world's number of each body of the problem
 
+// The bodies of the world are where the steps are taken. This brings them to the host, if they are not there; settings,
+// time and boundaries always are.
+bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
+// Goes on with the steps on another machine (NULL: the CPU), from the same state. On failure nothing has changed.
+bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
+const char *sand_simulation_machine(const SandSimulation *sim); // what takes the steps, for people
+
+typedef struct SandEnergy {
+    double kinetic, potential; // J
+} SandEnergy;
+SandEnergy sand_simulation_energy(const SandSimulation *sim);
+
 // Goes back to where a checkpoint was taken; the run from there gives the same bits again.
-bool sand_simulation_save(const SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
+bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
 
-// What a person may change between two steps: gravity, the spring of a hand, the motion of boundaries, further bodies.
+// What a person may change between two steps: gravity, the spring of a hand, the motion of boundaries.
 SandWorld *sand_simulation_change(SandSimulation *sim);
+// The same with the bodies: to move them, or to add some. NULL, with a sentence, when they could not be fetched.
+SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error);
 
 const SandWorld *sand_simulation_world(const SandSimulation *sim);
 const SandProfile *sand_simulation_profile(const SandSimulation *sim);
@@ -62,3 +82,7 @@ const SandCounters *sand_simulation_counters(const SandSimulation *sim);
 void sand_simulation_want_curve(SandSimulation *sim, bool want);                // keep the residual curve of each solve
 void sand_simulation_measure(SandSimulation *sim);                              // fills what costs time: the percentile
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve); // from the next step on
+
+#ifdef __cplusplus
+}
+#endif

@@ -2,6 +2,10 @@
 #pragma once
 #include "base.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct SandTeam SandTeam;
 
 // One member of the team, for the time of one run.
@@ -33,3 +37,7 @@ void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals
 static inline int64_t sand_chunk_begin(int chunk, int64_t n) { return n * chunk / SAND_CHUNKS; }
 
 double sand_seconds(void); // a clock that only goes forward
+
+#ifdef __cplusplus
+}
+#endif

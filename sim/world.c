@@ -206,26 +206,17 @@ bool sand_world_check(const SandWorld *world, SandError *error) {
     return check_settings(world, error) && check_boundaries(world, error) && check_faced_bodies(world, error);
 }
 
-// The angular momentum of a body about its own centre.
-static SandVec3 own_spin_momentum(const SandWorld *world, int i) {
-    SandMat3 r = q_matrix(world->rotation[i]);
-    SandVec3 w = m3_apply_transposed(r, world->spin[i]), inertia = world->inertia[i];
-    return m3_apply(r, v3_make(inertia.x * w.x, inertia.y * w.y, inertia.z * w.z));
-}
-
 double sand_world_kinetic_energy(const SandWorld *world) {
     double sum = 0;
     for (int i = 0; i < world->body_count; i++)
-        if (sand_world_active(world, i))
-            sum += world->mass[i] * v3_dot(world->velocity[i], world->velocity[i]) +
-                   v3_dot(world->spin[i], own_spin_momentum(world, i));
-    return 0.5 * sum;
+        if (sand_world_active(world, i)) sum += sand_body_kinetic_energy(world, i);
+    return sum;
 }
 
 double sand_world_potential_energy(const SandWorld *world) {
     double sum = 0;
     for (int i = 0; i < world->body_count; i++)
-        if (sand_world_active(world, i)) sum -= world->mass[i] * v3_dot(world->gravity, world->position[i]);
+        if (sand_world_active(world, i)) sum += sand_body_potential_energy(world, i);
     return sum;
 }
 
@@ -241,7 +232,7 @@ SandVec3 sand_world_angular_momentum(const SandWorld *world) {
     for (int i = 0; i < world->body_count; i++) {
         if (!sand_world_active(world, i)) continue;
         sum = v3_madd(sum, world->mass[i], v3_cross(world->position[i], world->velocity[i]));
-        sum = v3_add(sum, own_spin_momentum(world, i));
+        sum = v3_add(sum, sand_body_spin_momentum(world, i));
     }
     return sum;
 }

@@ -5,6 +5,10 @@
 #include "shape.h"
 #include "vec.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct SandMaterial {
     char name[SAND_NAME];
     double density; // kg/m^3
@@ -90,8 +94,26 @@ SAND_SHARED bool sand_world_active(const SandWorld *world, int body) {
     return !world->gone[body] && world->enter[body] <= world->time + 1e-9 * world->step;
 }
 
+// The angular momentum of a body about its own centre.
+SAND_SHARED SandVec3 sand_body_spin_momentum(const SandWorld *world, int i) {
+    SandMat3 r = q_matrix(world->rotation[i]);
+    SandVec3 w = m3_apply_transposed(r, world->spin[i]), inertia = world->inertia[i];
+    return m3_apply(r, v3_make(inertia.x * w.x, inertia.y * w.y, inertia.z * w.z));
+}
+SAND_SHARED double sand_body_kinetic_energy(const SandWorld *world, int i) {
+    return 0.5 * (world->mass[i] * v3_dot(world->velocity[i], world->velocity[i]) +
+                  v3_dot(world->spin[i], sand_body_spin_momentum(world, i)));
+}
+SAND_SHARED double sand_body_potential_energy(const SandWorld *world, int i) {
+    return -world->mass[i] * v3_dot(world->gravity, world->position[i]);
+}
+
 double sand_world_kinetic_energy(const SandWorld *world);
 double sand_world_potential_energy(const SandWorld *world);
 SandVec3 sand_world_momentum(const SandWorld *world);
 SandVec3 sand_world_angular_momentum(const SandWorld *world); // about the origin
 uint64_t sand_world_hash(const SandWorld *world);             // of the bits of time, poses and velocities
+
+#ifdef __cplusplus
+}
+#endif

@@ -290,8 +290,8 @@ static void test_all_controls_are_drawn(void **state) {
     s.height = 2100;
     s.plain = s.panel->unfold = true;
     s.panel->record = on_record, s.panel->screenshot = on_screenshot;
-    s.panel->bookmark_count = 1;
-    s.panel->picked = (PanelBody){.body = 17, .radius = 0.004, .speed = 0.35};
+    s.panel->bookmarks.kept[0] = true;
+    s.panel->picked = (Probe){.body = 17, .radius = 0.004, .speed = 0.35, .mass = 2.5, .contacts = 4, .force_sum = 30};
     advance(&s, 3);
     sand_solve_choose(&s.panel->shadow, sand_solver_find("gauss-seidel"));
     s.panel->shadowing = s.panel->shadow_due = true;
@@ -416,6 +416,44 @@ static void test_buttons_ask(void **state) {
     close_stage(&s);
 }
 
+// What changes other than by the panel's own hand is shown in it: a step back over a change of gravity and solver, a reset,
+// and a scene whose number of bodies is fixed.
+static void test_panel_follows(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.plain = s.panel->unfold = true;
+    s.height = 1700;
+    advance(&s, 5);
+    click(&s, CONTROL_TILT);
+    panel_choose_solver(s.panel, sand_solver_find("jacobi"));
+    advance(&s, 5);
+    assert_true(fabs(s.panel->tilt - 90) < 3);
+    panel_ask(s.panel, (Act){.kind = ACT_SEEK, .number = 3});
+    for (int i = 0; i < 2000 && s.frame->step != 3; i++) draw(&s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    draw(&s);
+    assert_true(s.panel->tilt == 0);
+    assert_true(s.panel->solve.solver == sand_solver_default);
+    // A reset keeps what is set, and the sliders say so.
+    advance(&s, 6); // over both changes again
+    assert_true(fabs(s.panel->tilt - 90) < 3);
+    panel_ask(s.panel, (Act){.kind = ACT_RESET});
+    for (int i = 0; i < 2000 && s.frame->step != 0; i++) draw(&s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    draw(&s);
+    assert_true(fabs(s.panel->tilt - 90) < 3 && s.panel->solve.solver == sand_solver_find("jacobi"));
+    assert_true(fabs(s.scene.gravity.z) < 1);
+
+    Act stack = {.kind = ACT_SCENE, .text = "stack"};
+    panel_ask(s.panel, stack);
+    for (int i = 0; i < 2000 && strcmp(s.scene.name, "stack"); i++)
+        draw(&s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_int_equal(s.scene.bodies, 0);
+    int asked = s.asked[ACT_SCENE];
+    click(&s, CONTROL_BODIES); // greyed out
+    assert_int_equal(s.asked[ACT_SCENE], asked);
+    close_stage(&s);
+}
+
 int main(int argc, char **argv) {
     folder = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
@@ -426,6 +464,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_all_controls_are_drawn),
         cmocka_unit_test(test_race),
         cmocka_unit_test(test_buttons_ask),
+        cmocka_unit_test(test_panel_follows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 #include "fill.h"
 #include "memory.h"
 #include "scene.h"
+#include "yaml_file.h"
 
 static void load(SandScene *scene, const char *name, int bodies) {
     SandSceneOptions options = {.bodies = bodies};
@@ -449,7 +450,7 @@ static void test_hostile_files(void **state) {
     // A file of zeros, short and as long as allowed.
     assert_false(sand_scene_parse(&scene, text, 1000, "zeros.yaml", NULL, &error));
     check_one_line(error.text, "zeros.yaml:1: not YAML: ");
-    assert_false(sand_scene_parse(&scene, text, SAND_MAX_SCENE_BYTES, "zeros.yaml", NULL, &error));
+    assert_false(sand_scene_parse(&scene, text, SAND_MAX_YAML_BYTES, "zeros.yaml", NULL, &error));
     check_one_line(error.text, "zeros.yaml:1: not YAML: ");
     assert_false(sand_scene_parse(&scene, text, size, "huge.yaml", NULL, &error));
     check_one_line(error.text, "huge.yaml: 70 MB is too long for a scene, at most 64");

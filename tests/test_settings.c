@@ -37,19 +37,31 @@ static void kept_and_read_back(void **state) {
     assert_true(settings_load(&s, &error)); // there is no file yet
     assert_true(s.first_start && !s.hidden && s.quality == -1);
     s = (Settings){.first_start = false, .hidden = true, .quality = 2};
+    s.bookmarks.kept[1] = s.bookmarks.kept[7] = true;
+    s.bookmarks.views[1] = (CameraView){.eye = {1, -2, 3}, .target = {0, 0.5, 0}, .angle = 0.5};
+    s.bookmarks.views[7] = (CameraView){.eye = {1, 0, 0}, .target = {0, 0, 0}, .orthographic = true, .height = 2.5};
     if (!settings_save(&s, &error)) fail_msg("%s", error.text);
     Settings again;
     assert_true(settings_load(&again, &error));
     assert_true(!again.first_start && again.hidden && again.quality == 2);
+    const Bookmarks *marks = &again.bookmarks;
+    for (int i = 0; i < BOOKMARKS; i++) assert_int_equal(marks->kept[i], i == 1 || i == 7);
+    assert_true(marks->views[1].eye.y == -2 && marks->views[1].angle == 0.5 && !marks->views[1].orthographic);
+    assert_true(marks->views[7].height == 2.5 && marks->views[7].orthographic);
 }
 
 static void broken_files_give_defaults(void **state) {
     (void)state;
     const struct {
         const char *text, *word;
-    } cases[] = {
-        {"quality high\n", ":1:"}, {"hidden 1\nquality 7\n", ":2: quality"}, {"colour 1\n", "colour"}, {"hidden\n", ":1:"}};
-    for (int k = 0; k < 4; k++) {
+    } cases[] = {{"quality high\n", ":1:"},
+                 {"hidden 1\nquality 7\n", ":2: quality"},
+                 {"colour 1\n", "colour"},
+                 {"hidden\n", ":1:"},
+                 {"bookmark 9 0 0 1 0 0 0 0.5 0\n", ":1: bookmark"},
+                 {"hidden 1\nbookmark 1 0 0 1 0 0\n", ":2: bookmark"},
+                 {"bookmark 1 0 0 0 0 0 0 0.5 0\n", ":1: bookmark"}};
+    for (int k = 0; k < 7; k++) {
         SandError error = {""};
         Settings s;
         write_file(cases[k].text);

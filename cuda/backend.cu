@@ -1,0 +1,490 @@
+#include "backend.h"
+
+#include "machine.h"
+#include "sim/memory.h"
+#include "sim/mesh.h"
+#include "sim/revolution.h"
+
+#include <algorithm>
+#include <stdio.h>
+#include <string.h>
+
+extern "C" int sand_cuda_devices(SandError *why) {
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count); // leaves the count as it was when there is no driver
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        return sand_fail(why, "no CUDA device: %s", cudaGetErrorString(error)), 0;
+    }
+    int cooperative = 0;
+    if (count > 0) cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, 0);
+    if (!cooperative) return sand_fail(why, "no CUDA device that can launch a cooperative kernel"), 0;
+    return count;
+}
+
+// --- the machine ------------------------------------------------------------------------------------------
+
+static void destroy(SandMachine *m);
+
+static SandMachine *create(SandError *error) {
+    if (sand_cuda_devices(error) == 0) return NULL;
+    SandMachine *m = new SandMachine();
+    m->code = cudaSuccess;
+    cudaDeviceProp about;
+    machine_check(m, cudaGetDeviceProperties(&about, 0), "asking for the device");
+    if (m->code == cudaSuccess) {
+        m->processors = about.multiProcessorCount;
+        snprintf(m->about, sizeof m->about, "%.100s, %.0f GB", about.name, 1e-9 * (double)about.totalGlobalMem);
+    }
+    machine_check(m, cudaStreamCreateWithFlags(&m->stream, cudaStreamNonBlocking), "making a stream");
+    for (int k = 0; k < 6; k++) machine_check(m, cudaEventCreate(&m->mark[k]), "making an event");
+    machine_check(m, cudaMalloc(&m->counts, sizeof *m->counts), "the counts");
+    machine_check(m, cudaMallocHost(&m->host_counts, sizeof *m->host_counts), "the counts");
+    if (m->code == cudaSuccess) machine_check(m, cudaMemset(m->counts, 0, sizeof *m->counts), "the counts");
+    if (m->code != cudaSuccess) {
+        machine_fail(m, error);
+        destroy(m);
+        return NULL;
+    }
+    return m;
+}
+
+static void free_geometry(SandMachine *m) {
+    for (void *p : m->geometry) cudaFree(p);
+    m->geometry.clear();
+}
+
+static void destroy(SandMachine *m) {
+    if (!m) return;
+    cudaStreamSynchronize(m->stream);
+    free_geometry(m);
+    sand_detection_free(&m->placed);
+    release(m, m->position), release(m, m->velocity), release(m, m->spin), release(m, m->inertia), release(m, m->rotation);
+    release(m, m->mass), release(m, m->scale), release(m, m->enter), release(m, m->friction), release(m, m->shape);
+    release(m, m->material), release(m, m->gone), release(m, m->shapes), release(m, m->boundaries);
+    release(m, m->detection_copy), release(m, m->balls), release(m, m->sorted), release(m, m->ball_count);
+    release(m, m->ball_first), release(m, m->order), release(m, m->iota), release(m, m->starts),
+        release(m, m->starts_marked);
+    release(m, m->rank), release(m, m->body), release(m, m->sub_first), release(m, m->found_count),
+        release(m, m->found_first);
+    release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally), release(m, m->pose), release(m, m->guard);
+    release(m, m->wall_velocity), release(m, m->wall_spin), release(m, m->found), release(m, m->found_sorted);
+    release(m, m->keys), release(m, m->keys_sorted), release(m, m->values), release(m, m->first), release(m, m->scratch);
+    release(m, m->kept_rank), release(m, m->kept_first), release(m, m->kept_key), release(m, m->kept_impulse);
+    release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);
+    release(m, m->second), release(m, m->list), release(m, m->hub_flag), release(m, m->hub_before),
+        release(m, m->piece_count);
+    release(m, m->piece_before), release(m, m->hub), release(m, m->hub_piece), release(m, m->piece_hub);
+    release(m, m->colour_first), release(m, m->colour_list), release(m, m->colour_won), release(m, m->colours);
+    release(m, m->bound), release(m, m->lift), release(m, m->block), release(m, m->impulse), release(m, m->spoke),
+        release(m, m->spoke_b), release(m, m->vectors);
+    release(m, m->text_mass), release(m, m->text_inertia), release(m, m->batch_step), release(m, m->free_motion);
+    release(m, m->text_body), release(m, m->text_scratch), release(m, m->text_measured), release(m, m->still);
+    release(m, m->piece_sum), release(m, m->partials), release(m, m->run), release(m, m->curve), release(m, m->energies);
+    cudaFree(m->counts);
+    cudaFreeHost(m->host_counts);
+    for (int k = 0; k < 6; k++)
+        if (m->mark[k]) cudaEventDestroy(m->mark[k]);
+    if (m->stream) cudaStreamDestroy(m->stream);
+    delete m;
+}
+
+static const char *describe(const SandMachine *m) { return m->about; }
+
+// --- the world --------------------------------------------------------------------------------------------
+
+// A copy on the device of an array that belongs to a shape or a boundary.
+template <class T> static T *geometry_copy(SandMachine *m, const T *host, size_t count) {
+    void *p = NULL;
+    if (!host) return NULL;
+    if (!machine_check(m, cudaMalloc(&p, (count + 1) * sizeof(T)), "the scene's shapes")) return NULL;
+    m->geometry.push_back(p);
+    machine_check(m, cudaMemcpy(p, host, count * sizeof(T), cudaMemcpyHostToDevice), "copying to the GPU");
+    return (T *)p;
+}
+
+static SandTriangleMesh *mesh_copy(SandMachine *m, const SandTriangleMesh *host) {
+    if (!host) return NULL;
+    SandTriangleMesh mesh = *host;
+    size_t vertices = (size_t)mesh.vertex_count, faces = (size_t)mesh.face_count, edges = (size_t)mesh.edge_count;
+    size_t cells = (size_t)mesh.dim[0] * mesh.dim[1] * mesh.dim[2];
+    mesh.vertices = geometry_copy(m, host->vertices, vertices);
+    mesh.faces = geometry_copy(m, host->faces, faces);
+    mesh.normals = geometry_copy(m, host->normals, faces);
+    mesh.planes = geometry_copy(m, host->planes, faces);
+    mesh.face_edges = geometry_copy(m, host->face_edges, faces);
+    mesh.edges = geometry_copy(m, host->edges, edges);
+    mesh.vertex_normals = geometry_copy(m, host->vertex_normals, vertices);
+    mesh.vertex_owner = geometry_copy(m, host->vertex_owner, vertices);
+    mesh.vertex_rim = geometry_copy(m, host->vertex_rim, vertices);
+    mesh.star_start = geometry_copy(m, host->star_start, vertices + 1);
+    mesh.star = geometry_copy(m, host->star, (size_t)host->star_start[vertices]);
+    mesh.cell_start = geometry_copy(m, host->cell_start, cells + 1);
+    mesh.cell_faces = geometry_copy(m, host->cell_faces, (size_t)host->cell_start[cells]);
+    return geometry_copy(m, &mesh, 1);
+}
+
+static bool give_shapes(SandMachine *m, const SandWorld *w) {
+    free_geometry(m);
+    std::vector<SandShape> shapes(w->shapes, w->shapes + w->shape_count);
+    for (SandShape &s : shapes) s.balls = geometry_copy(m, s.balls, (size_t)s.ball_count);
+    m->host_boundaries.assign(w->boundaries, w->boundaries + w->boundary_count);
+    for (SandBoundary &b : m->host_boundaries) {
+        b.profile = geometry_copy(m, b.profile, (size_t)b.profile_count);
+        b.pieces = geometry_copy(m, b.pieces, (size_t)b.profile_count);
+        b.mesh = mesh_copy(m, b.mesh);
+    }
+    size_t materials = (size_t)w->material_count;
+    return upload(m, m->shapes, shapes.data(), shapes.size()) &&
+           upload(m, m->friction, w->friction, materials * materials) && machine_wait(m);
+}
+
+static void look_at_bodies(SandMachine *m, const SandWorld *w) {
+    int64_t balls = 0;
+    m->single = m->all_spheres = true;
+    m->specials.clear(), m->special_enter.clear(), m->special_gone.clear();
+    for (int i = 0; i < w->body_count; i++) {
+        const SandShape *shape = &w->shapes[w->shape[i]];
+        balls += shape->ball_count;
+        if (shape->ball_count > 1) m->single = false;
+        if (shape->ball_count == 0) {
+            m->specials.push_back(i);
+            m->special_enter.push_back(w->enter[i]);
+            m->special_gone.push_back(w->gone[i]);
+        }
+    }
+    for (int k = 0; k < w->shape_count; k++) m->all_spheres = m->all_spheres && w->shapes[k].kind == SAND_SPHERE;
+    m->ball_total = (int)balls;
+    m->largest_mu = 0;
+    for (int k = 0; k < w->material_count * w->material_count; k++) m->largest_mu = std::max(m->largest_mu, w->friction[k]);
+}
+
+static bool give_memory(SandMachine *m, const SandMemory *memory) {
+    m->kept_step = memory ? memory->step : 0;
+    if (m->kept_step == 0) return true;
+    m->kept_world = memory->world_count, m->kept_bodies = memory->body_count;
+    m->kept_contacts = memory->first[memory->body_count];
+    return upload(m, m->kept_rank, memory->rank, (size_t)memory->world_count) &&
+           upload(m, m->kept_first, memory->first, (size_t)memory->body_count + 1) &&
+           upload(m, m->kept_key, memory->key, (size_t)m->kept_contacts) &&
+           upload(m, m->kept_impulse, memory->impulse, (size_t)m->kept_contacts);
+}
+
+static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
+    size_t n = (size_t)w->body_count;
+    bool ok = upload(m, m->position, w->position, n) && upload(m, m->rotation, w->rotation, n) &&
+              upload(m, m->velocity, w->velocity, n) && upload(m, m->spin, w->spin, n) && upload(m, m->mass, w->mass, n) &&
+              upload(m, m->inertia, w->inertia, n) && upload(m, m->scale, w->scale, n) && upload(m, m->shape, w->shape, n) &&
+              upload(m, m->material, w->material, n) && upload(m, m->enter, w->enter, n) && upload(m, m->gone, w->gone, n) &&
+              give_shapes(m, w) && give_memory(m, memory) && machine_wait(m);
+    if (!ok) return machine_fail(m, error);
+    look_at_bodies(m, w);
+    m->given = false, m->solved = false;
+    m->strike = true; // until a step shows that there is one level alone
+    int64_t likely = (int64_t)m->ball_total * 5 + 4096;
+    m->contact_room =
+        std::max(m->contact_room, std::max(likely, (int64_t)m->kept_contacts) / SAND_LANES * SAND_LANES + SAND_LANES);
+    return true;
+}
+
+// The settings of the host's world with the arrays of the device.
+static void take_settings(SandMachine *m, const SandWorld *w) {
+    m->world = *w;
+    m->world.position = m->position.data, m->world.rotation = m->rotation.data, m->world.velocity = m->velocity.data;
+    m->world.spin = m->spin.data, m->world.mass = m->mass.data, m->world.inertia = m->inertia.data;
+    m->world.scale = m->scale.data, m->world.shape = m->shape.data, m->world.material = m->material.data;
+    m->world.enter = m->enter.data, m->world.gone = m->gone.data, m->world.shapes = m->shapes.data;
+    m->world.boundaries = m->boundaries.data, m->world.friction = m->friction.data;
+    m->world.materials = NULL;
+}
+
+static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error) {
+    if (!sand_detection_place(&m->placed, w, error)) return false;
+    size_t n = (size_t)w->boundary_count;
+    for (size_t b = 0; b < n; b++) {
+        m->host_boundaries[b].pose = w->boundaries[b].pose;
+        m->host_boundaries[b].motion = w->boundaries[b].motion;
+        m->host_boundaries[b].moves = w->boundaries[b].moves;
+    }
+    bool ok = upload(m, m->boundaries, m->host_boundaries.data(), n) && upload(m, m->pose, m->placed.pose, n) &&
+              upload(m, m->guard, m->placed.guard, n) && upload(m, m->wall_velocity, m->placed.velocity, n) &&
+              upload(m, m->wall_spin, m->placed.spin, n);
+    return ok || machine_fail(m, error);
+}
+
+// --- the step ---------------------------------------------------------------------------------------------
+
+static bool mark(SandMachine *m, int k) { return machine_check(m, cudaEventRecord(m->mark[k], m->stream), "a step"); }
+
+static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
+    mark(m, 0);
+    if (!take_boundaries(m, w, error)) return false;
+    take_settings(m, w);
+    m->search.largest_mu = m->largest_mu;
+    m->search.fall = w->step * v3_length(w->gravity);
+    m->search.special = -1;
+    for (size_t k = 0; k < m->specials.size(); k++) {
+        if (m->special_gone[k] || m->special_enter[k] > w->time + 1e-9 * w->step) continue;
+        if (m->search.special >= 0)
+            return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet", m->search.special,
+                             m->specials[k]);
+        m->search.special = m->specials[k];
+    }
+    m->solved = false;
+    return (detect_enqueue(m) && mark(m, 1)) || machine_fail(m, error);
+}
+
+static bool match(SandMachine *m, SandError *error) { return (match_enqueue(m) && mark(m, 2)) || machine_fail(m, error); }
+
+// Room for the operator and the vectors of a text, for `bodies` with boundaries and the contacts that fit.
+static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies) {
+    const TextVerbs *text = m->text;
+    TextArrays &t = m->arrays;
+    size_t n = (size_t)(m->contact_room + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
+    size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
+    size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // the method that bounds are found by
+    if (text->local && vectors < for_bounds) vectors = for_bounds;
+    bool ok = (!text->local || (reserve(m, m->bound, n) && reserve(m, m->lift, n))) && reserve(m, m->a, n) &&
+              reserve(m, m->b, n) && reserve(m, m->block, n * text->block_numbers) && reserve(m, m->impulse, 4 * n) &&
+              reserve(m, m->spoke, 4 * n) && (text->block_numbers == 8 || reserve(m, m->spoke_b, 4 * n)) &&
+              reserve(m, m->vectors, n * text->rows * (vectors + 1)) && reserve(m, m->text_mass, b) &&
+              reserve(m, m->text_inertia, b * text->inertia_numbers) && reserve(m, m->free_motion, 8 * b) &&
+              reserve(m, m->text_body, 8 * b) && reserve(m, m->text_scratch, 8 * b) && reserve(m, m->text_measured, 8 * b) &&
+              reserve(m, m->still, 8) && reserve(m, m->bodies, b) && reserve(m, m->partials, 8192) &&
+              reserve(m, m->run, text->run_bytes);
+    t.a = m->a.data, t.b = m->b.data, t.block = m->block.data, t.impulse = m->impulse.data, t.spoke = m->spoke.data;
+    t.spoke_b = m->spoke_b.data, t.vectors = m->vectors.data, t.reference = m->vectors.data + n * text->rows * vectors;
+    t.mass = m->text_mass.data, t.inertia = m->text_inertia.data, t.free = m->free_motion.data, t.body = m->text_body.data;
+    t.scratch = m->text_scratch.data, t.measured = m->text_measured.data, t.still = m->still.data;
+    t.partials = m->partials.data, t.run = m->run.data, t.bound = m->bound.data, t.lift = m->lift.data;
+    t.room = (int64_t)n;
+    return ok;
+}
+
+// A problem without friction takes one row a contact, the circular cone three in the world's frame, any other model three
+// in the frame of the contact.
+static const TextVerbs *text_for(const SandSolveDef *def, bool frictional, bool radial) {
+    if (def->friction == SAND_FRICTIONLESS || !frictional) return radial ? &text_1r : &text_1f;
+    if (def->friction == SAND_CONE) return radial ? &text_3r : &text_3f;
+    return radial ? &text_lr : &text_lf;
+}
+
+static bool lay_out(SandMachine *m, const SandSolveDef *def, int64_t bodies, SandError *error) {
+    m->laying.partials = m->partials.data, m->laying.bodies = m->bodies.data, m->laying.counts = m->counts;
+    m->text->lay(m->laying, m->arrays, bodies + 1, m->stream);
+    bool ok = machine_check(m, cudaGetLastError(), "laying out the problem") && lists_enqueue(m, def) && mark(m, 3);
+    return ok || machine_fail(m, error);
+}
+
+static bool can_solve(const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (!solver->on_cuda) return sand_fail(error, "solver %s does not run on CUDA", solver->name);
+    if (!(solver->friction & 1u << def->friction))
+        return sand_fail(error, "solver %s cannot do the friction model %s", solver->name,
+                         sand_friction_table[def->friction].name);
+    return true;
+}
+
+static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
+    const SandWorld *w = &m->world;
+    if (!can_solve(def, error)) return false;
+    bool radial = m->all_spheres;
+    for (int b = 0; b < w->boundary_count; b++) radial = radial && v3_dot(m->placed.spin[b], m->placed.spin[b]) == 0;
+    m->text = text_for(def, m->largest_mu > 0, radial);
+    int64_t bodies = (int64_t)w->body_count + w->boundary_count;
+    if (!reserve_text(m, def, bodies)) return machine_fail(m, error);
+    m->laying = Laying();
+    m->laying.world = *w, m->laying.detection = m->detection_copy.data, m->laying.found = m->detection.contacts;
+    m->laying.start = m->start.data, m->laying.boundaries = w->boundary_count;
+    return lay_out(m, def, bodies, error);
+}
+
+static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
+    memset(counts, 0, sizeof *counts);
+    counts->bodies = bodies, counts->contacts = contacts;
+}
+
+static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
+    if (!can_solve(def, error)) return false;
+    m->given = true, m->solved = false;
+    m->given_bodies = p->dynamic_count, m->given_contacts = p->contact_count;
+    m->contact_room = std::max(m->contact_room, (int64_t)p->contact_count / SAND_LANES * SAND_LANES + SAND_LANES);
+    size_t bodies = (size_t)p->body_count, contacts = (size_t)m->contact_room + 2;
+    bool frictional = false;
+    for (int i = 0; i < p->contact_count; i++) frictional = frictional || p->contacts[i].mu > 0;
+    m->text = text_for(def, frictional, p->radial);
+    size_t most = std::max(contacts, bodies + 4);
+    mark(m, 0);
+    bool ok = reserve_text(m, def, (int64_t)bodies) && upload(m, m->bodies, p->bodies, bodies) &&
+              upload(m, m->contacts, p->contacts, (size_t)p->contact_count) &&
+              upload(m, m->start, p->start, (size_t)p->contact_count) && reserve(m, m->keys, contacts) &&
+              reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 3) && reserve_iota(m, most) &&
+              reserve(m, m->scratch, sort_scratch((int64_t)most));
+    if (!ok) return machine_fail(m, error);
+    begin_problem<<<1, 1, 0, m->stream>>>(m->counts, p->dynamic_count, p->contact_count);
+    mark(m, 1), mark(m, 2);
+    m->laying = Laying();
+    m->laying.contacts = m->contacts.data, m->laying.start = m->start.data;
+    m->laying.boundaries = p->body_count - p->dynamic_count;
+    m->world.step = p->step, m->world.recovery = p->recovery;
+    return lay_out(m, def, (int64_t)bodies, error);
+}
+
+enum { PIECE_MS = 5 };
+
+static bool solve(SandMachine *m, const SandSolveDef *def, bool want_curve, bool want_metrics, SandError *error) {
+    if (want_curve && !reserve(m, m->curve, (size_t)def->iterations + 1)) return machine_fail(m, error);
+    m->arrays.curve = m->curve.data;
+    // Pieces of a solve that take at most 5 ms, as long as an iteration took the last time.
+    int piece = m->iteration_ms > 0 ? (int)(PIECE_MS / m->iteration_ms) : 64;
+    piece = piece < 1 ? 1 : piece > def->iterations ? def->iterations : piece;
+    cudaError_t code = m->text->solve(m->arrays, *def, m->world.step, m->world.recovery, m->counts, want_metrics, want_curve,
+                                      piece < 1 ? 1 : piece, m->stream);
+    m->solved = true;
+    return (machine_check(m, code, "solving") && mark(m, 4)) || machine_fail(m, error);
+}
+
+static bool integrate(SandMachine *m, SandError *error) {
+    return (integrate_enqueue(m) && mark(m, 5)) || machine_fail(m, error);
+}
+
+// Grows ahead of need, and says whether the step must be taken again.
+static void look_ahead(SandMachine *m, const Counts *c, SandStepReport *report) {
+    if (c->again & AGAIN_STRIKE)
+        m->strike = true;
+    else
+        m->strike = c->levels > 1;
+    if (c->contacts > 0.85 * (double)m->contact_room)
+        m->contact_room = ((int64_t)(1.4 * c->contacts) / SAND_LANES + 1) * SAND_LANES;
+    report->again = c->again != 0;
+}
+
+static double between(SandMachine *m, int from, int to) {
+    float ms = 0;
+    cudaEventElapsedTime(&ms, m->mark[from], m->mark[to]);
+    return ms;
+}
+
+static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
+    memset(r, 0, sizeof *r);
+    const Counts *c = m->host_counts;
+    if (!download(m, m->host_counts, m->counts, 1) || !machine_wait(m)) return machine_fail(m, error);
+    if (c->trouble[2])
+        return sand_fail(error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it",
+                         c->trouble[0], m->host_boundaries[(size_t)c->trouble[1]].name, c->trouble[2]);
+    if (!m->given) look_ahead(m, c, r);
+    r->growths = m->growths, m->growths = 0;
+    if (r->again) return true;
+    r->bodies = c->bodies, r->contacts = c->contacts, r->matched = c->matched;
+    memcpy(&r->penetration_max, &c->deepest, sizeof r->penetration_max);
+    r->status = (SandStatus)c->status, r->iterations = c->iterations;
+    r->metrics.residual = c->residual, r->metrics.objective = c->objective, r->metrics.complementarity = c->complementarity;
+    r->metrics.residual_rms = c->contacts ? c->residual / sqrt((double)c->contacts) : 0;
+    r->kinetic = c->kinetic, r->potential = c->potential;
+    if (!m->solved) return true;
+
+    r->detect = between(m, 0, 1), r->match = between(m, 1, 2), r->build = between(m, 2, 3), r->solve = between(m, 3, 4);
+    if (c->iterations > 0) m->iteration_ms = r->solve / c->iterations;
+    if (m->given) return true;
+    r->integrate = between(m, 4, 5);
+    r->lost_count = std::min(c->lost, (int)SAND_MAX_LOST);
+    for (int k = 0; k < r->lost_count; k++) {
+        r->lost[k] = c->lost_bodies[k];
+        for (size_t s = 0; s < m->specials.size(); s++)
+            if (m->specials[s] == r->lost[k].body) m->special_gone[s] = 1;
+    }
+    std::sort(r->lost, r->lost + r->lost_count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
+
+    // Ranks and rows of this step are those to find the kept impulses by.
+    bool keep = r->status == SAND_SOLVED || r->status == SAND_BUDGET;
+    m->kept_step = keep ? m->world.step : 0;
+    m->kept_world = m->world.body_count, m->kept_bodies = c->bodies, m->kept_contacts = c->contacts;
+    std::swap(m->kept_rank, m->rank), std::swap(m->kept_first, m->first);
+    return true;
+}
+
+// --- reading back -----------------------------------------------------------------------------------------
+
+static bool read_bodies(SandMachine *m, SandWorld *w, SandError *error) {
+    size_t n = (size_t)w->body_count;
+    bool ok = download(m, w->position, m->position.data, n) && download(m, w->rotation, m->rotation.data, n) &&
+              download(m, w->velocity, m->velocity.data, n) && download(m, w->spin, m->spin.data, n) &&
+              download(m, w->gone, m->gone.data, n) && machine_wait(m);
+    return ok || machine_fail(m, error);
+}
+
+static bool read_memory(SandMachine *m, SandMemory *memory, SandError *error) {
+    memory->step = 0;
+    if (m->kept_step == 0) return true;
+    size_t contacts = (size_t)m->kept_contacts, bodies = (size_t)m->kept_bodies, world = (size_t)m->kept_world;
+    if (!SAND_GROW(memory->rank, memory->rank_room, world, "warm start", error) ||
+        !SAND_GROW(memory->first, memory->first_room, bodies + 1, "warm start", error) ||
+        !SAND_GROW(memory->key, memory->key_room, contacts, "warm start", error) ||
+        !SAND_GROW(memory->impulse, memory->impulse_room, contacts, "warm start", error))
+        return false;
+    bool ok = download(m, memory->rank, m->kept_rank.data, world) &&
+              download(m, memory->first, m->kept_first.data, bodies + 1) &&
+              download(m, memory->key, m->kept_key.data, contacts) &&
+              download(m, memory->impulse, m->kept_impulse.data, contacts) && machine_wait(m);
+    memory->step = m->kept_step, memory->body_count = m->kept_bodies, memory->world_count = m->kept_world;
+    return ok || machine_fail(m, error);
+}
+
+static bool read_contacts(SandMachine *m, SandDetection *d, SandError *error) {
+    size_t bodies = (size_t)m->host_counts->bodies, contacts = (size_t)m->host_counts->contacts;
+    size_t world = (size_t)m->world.body_count, walls = (size_t)m->world.boundary_count;
+    if (!SAND_GROW(d->rank, d->rank_room, world, "bodies", error) ||
+        !SAND_GROW(d->body, d->body_room, world, "bodies", error) ||
+        !SAND_GROW(d->first, d->first_room, world + 2, "bodies", error) ||
+        !SAND_GROW(d->contacts, d->contact_room, contacts, "contacts", error) ||
+        !SAND_GROW(d->pose, d->pose_room, walls, "boundaries", error) ||
+        !SAND_GROW(d->velocity, d->velocity_room, walls, "boundaries", error) ||
+        !SAND_GROW(d->spin, d->spin_room, walls, "boundaries", error))
+        return false;
+    d->body_count = (int)bodies, d->contact_count = (int)contacts;
+    std::copy(m->placed.pose, m->placed.pose + walls, d->pose);
+    std::copy(m->placed.velocity, m->placed.velocity + walls, d->velocity);
+    std::copy(m->placed.spin, m->placed.spin + walls, d->spin);
+    const Array<int> &rank = m->solved ? m->kept_rank : m->rank, &first = m->solved ? m->kept_first : m->first;
+    bool ok = download(m, d->rank, rank.data, world) && download(m, d->body, m->body.data, bodies) &&
+              download(m, d->first, first.data, bodies + 1) && download(m, d->contacts, m->detection.contacts, contacts) &&
+              machine_wait(m);
+    return ok || machine_fail(m, error);
+}
+
+static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
+    bool ok = download(m, start, m->start.data, (size_t)m->host_counts->contacts) && machine_wait(m);
+    return ok || machine_fail(m, error);
+}
+
+static bool read_curve(SandMachine *m, SandSolution *s, SandError *error) {
+    size_t curve = (size_t)m->host_counts->curve;
+    if (!SAND_GROW(s->curve, s->curve_room, curve, "residual curve", error)) return false;
+    s->curve_count = (int)curve;
+    return (download(m, s->curve, m->curve.data, curve) && machine_wait(m)) || machine_fail(m, error);
+}
+
+static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
+    const Counts *c = m->host_counts;
+    size_t contacts = (size_t)c->contacts;
+    if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error)) return false;
+    if (s->want_curve && !read_curve(m, s, error)) return false;
+    if (m->given) {
+        if (!reserve(m, m->kept_impulse, contacts + 1)) return machine_fail(m, error);
+        m->kept_step = 0;
+        m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
+    }
+    if (!download(m, s->impulse, m->kept_impulse.data, contacts) || !machine_wait(m)) return machine_fail(m, error);
+    s->status = (SandStatus)c->status, s->iterations = c->iterations, s->seconds = c->seconds;
+    s->metrics.residual = c->residual, s->metrics.objective = c->objective, s->metrics.complementarity = c->complementarity;
+    s->metrics.residual_rms = contacts ? c->residual / sqrt((double)contacts) : 0;
+    return true;
+}
+
+extern "C" const SandBackend *sand_cuda_backend(void) {
+    static const SandBackend backend = {
+        "cuda", create,    destroy, describe,    give,        give_problem,  detect,     match,      build,
+        solve,  integrate, finish,  read_bodies, read_memory, read_contacts, read_start, read_curve, read_solution,
+    };
+    return &backend;
+}

@@ -1,0 +1,380 @@
+// Detection on the device, in the order of sim/detect.c and with its texts: balls, grid, strikes, ranks, contacts. The
+// contacts come out in the same order and with the same bits.
+#include "machine.h"
+
+// Contacts are counted first (no place to put them), then written to the ball's own place.
+typedef struct SandSink {
+    SandFound *out;
+    int count;
+    int *trouble;
+} SandSink;
+
+SAND_SHARED void sink_put(SandSink *sink, const SandFound *found) {
+    if (sink->out) sink->out[sink->count] = *found;
+    sink->count++;
+}
+
+SAND_SHARED void sink_too_many(SandSink *sink, int body, int boundary, int count) {
+    sink->trouble[0] = body, sink->trouble[1] = boundary, sink->trouble[2] = count;
+}
+
+#include "sim/detect.inl"
+
+// Doubles as numbers that are ordered as they are.
+static __device__ unsigned long long ordered_bits(double v) {
+    long long bits = __double_as_longlong(v);
+    return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 1ull << 63;
+}
+static __device__ double from_ordered(unsigned long long bits) {
+    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
+}
+
+static __device__ SandFinder finder_of(const SandWorld *world, const SandDetection *d, Search s) {
+    SandFinder f = {world, d, s.largest_mu, s.fall, s.special};
+    return f;
+}
+
+// --- balls ------------------------------------------------------------------------------------------------
+
+static __global__ void begin_step(Counts *counts) {
+    counts->again = counts->balls = counts->bodies = counts->contacts = counts->levels = counts->matched = 0;
+    counts->hubs = counts->pieces = counts->colours = counts->lost = 0;
+    counts->trouble[2] = 0;
+    counts->least = ~0ull, counts->most = counts->deepest = 0;
+    counts->diagonals = counts->kinetic = counts->potential = 0;
+    counts->status = counts->iterations = counts->curve = 0;
+    counts->seconds = counts->residual = counts->objective = counts->complementarity = 0;
+}
+
+static __global__ void count_balls(const __grid_constant__ SandWorld w, int *count, Counts *counts) {
+    EACH(i, w.body_count + 1) {
+        bool active = i < w.body_count && sand_world_active(&w, (int)i);
+        count[i] = active ? w.shapes[w.shape[i]].ball_count : 0;
+        unsigned votes = __ballot_sync(__activemask(), active);
+        if (active && (int)(threadIdx.x & 31) == __ffs(votes) - 1) atomicAdd(&counts->bodies, __popc(votes));
+    }
+}
+
+static __global__ void place_balls(const __grid_constant__ SandWorld w, SandDetection *d, Search search, const int *first,
+                                   Counts *counts) {
+    SandFinder finder = finder_of(&w, d, search);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        counts->balls = d->grid.ball_count = first[w.body_count];
+        d->body_count = counts->bodies;
+    }
+    double least = INFINITY, most = 0;
+    EACH(i, w.body_count) {
+        d->rank[i] = -1;
+        if (!sand_world_active(&w, (int)i)) continue;
+        int n = w.shapes[w.shape[i]].ball_count;
+        for (int k = 0; k < n; k++) {
+            SandGridBall ball = place_ball(&finder, (int)i, k);
+            d->grid.balls[first[i] + k] = ball;
+            least = fmin(least, ball.extent), most = fmax(most, ball.extent);
+        }
+    }
+    for (int s = 16; s; s >>= 1) {
+        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
+        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
+    }
+    if ((threadIdx.x & 31) == 0 && most > 0) {
+        atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
+        atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
+    }
+}
+
+// --- grid -------------------------------------------------------------------------------------------------
+
+static __global__ void choose_levels(SandDetection *d, LevelTally *tally, const Counts *counts) {
+    d->grid.level_count = 0;
+    if (counts->balls)
+        grid_choose_levels(&d->grid, __longlong_as_double((long long)counts->least),
+                           __longlong_as_double((long long)counts->most));
+    for (int l = 0; l < SAND_MAX_LEVELS; l++) {
+        tally->count[l] = 0;
+        for (int a = 0; a < 3; a++) tally->low[l][a] = ~0ull, tally->high[l][a] = 0;
+    }
+}
+
+static __device__ void tally_add(LevelTally *t, int l, int count, double low[3], double high[3]) {
+    atomicAdd(&t->count[l], count);
+    for (int a = 0; a < 3; a++) {
+        atomicMin(&t->low[l][a], ordered_bits(low[a]));
+        atomicMax(&t->high[l][a], ordered_bits(high[a]));
+    }
+}
+
+// Counts and boxes of the levels: within a warp where its balls are of one level, then in shared memory, then all.
+static __global__ void tally_levels(const SandDetection *d, LevelTally *tally) {
+    __shared__ LevelTally mine;
+    const SandGrid *g = &d->grid;
+    if (threadIdx.x < SAND_MAX_LEVELS) {
+        mine.count[threadIdx.x] = 0;
+        for (int a = 0; a < 3; a++) mine.low[threadIdx.x][a] = ~0ull, mine.high[threadIdx.x][a] = 0;
+    }
+    __syncthreads();
+    int64_t stride = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < g->ball_count; base += stride) {
+        int64_t i = base + threadIdx.x;
+        bool have = i < g->ball_count;
+        int level = have ? grid_level_of_extent(g, g->balls[i].extent) : -1;
+        SandVec3 c = have ? g->balls[i].center : v3_make(0, 0, 0);
+        double low[3] = {c.x, c.y, c.z}, high[3] = {c.x, c.y, c.z};
+        int together;
+        __match_all_sync(0xffffffffu, level, &together);
+        if (together && have) {
+            for (int s = 16; s; s >>= 1)
+                for (int a = 0; a < 3; a++) {
+                    low[a] = fmin(low[a], __shfl_down_sync(0xffffffffu, low[a], s));
+                    high[a] = fmax(high[a], __shfl_down_sync(0xffffffffu, high[a], s));
+                }
+            if ((threadIdx.x & 31) == 0) tally_add(&mine, level, 32, low, high);
+        } else if (have) {
+            tally_add(&mine, level, 1, low, high);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < SAND_MAX_LEVELS && mine.count[threadIdx.x]) {
+        int l = threadIdx.x;
+        atomicAdd(&tally->count[l], mine.count[l]);
+        for (int a = 0; a < 3; a++) {
+            atomicMin(&tally->low[l][a], mine.low[l][a]);
+            atomicMax(&tally->high[l][a], mine.high[l][a]);
+        }
+    }
+}
+
+static __global__ void size_levels(SandDetection *d, const LevelTally *t, Counts *counts, bool strike) {
+    SandGrid *g = &d->grid;
+    g->cell_count = 0;
+    int begin = 0;
+    for (int k = 0; k < g->level_count; k++) {
+        SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
+        SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
+        grid_size_level(&g->levels[k], begin, t->count[k], low, high, g->cell_count);
+        g->cell_count += grid_level_cells(&g->levels[k]);
+        begin += t->count[k];
+    }
+    counts->levels = g->level_count;
+    if (g->level_count > 1 && !strike) counts->again |= AGAIN_STRIKE;
+}
+
+static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int64_t room) {
+    const SandGrid *g = &d->grid;
+    EACH(i, room) {
+        cell[i] = 0xffffffffu; // behind all others
+        if (i < g->ball_count)
+            cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, g->balls[i].extent)], g->balls[i].center);
+    }
+}
+
+static __global__ void take_order(SandDetection *d) {
+    SandGrid *g = &d->grid;
+    EACH(i, g->ball_count) g->sorted[i] = g->balls[g->order[i]];
+}
+
+// --- strikes ----------------------------------------------------------------------------------------------
+
+static __device__ void raise_to(double *value, double other) {
+    atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
+}
+
+static __global__ void find_strikes(SandDetection *d, double slack, double reach) {
+    SandGrid *g = &d->grid;
+    if (g->level_count < 2) return;
+    EACH(i, g->ball_count) {
+        SandGridBall *p = &g->sorted[i];
+        SandGridRun runs[SAND_MAX_RUNS];
+        int count = grid_strike_runs(g, grid_level_of(g, (int)i), (int)i, runs);
+        double speed;
+        for (int r = 0; r < count; r++)
+            for (int j = runs[r].begin; j < runs[r].end; j++) {
+                SandGridBall *q = &g->sorted[j];
+                if (!grid_strikes(p, q, slack, reach, &speed)) continue;
+                raise_to(&p->struck, speed);
+                raise_to(&q->struck, speed);
+            }
+    }
+}
+
+static __global__ void make_room(SandDetection *d, double slack, double reach, Counts *counts) {
+    SandGrid *g = &d->grid;
+    double least = INFINITY, most = 0;
+    EACH(i, g->ball_count) {
+        SandGridBall *ball = &g->balls[g->order[i]];
+        if (g->level_count > 1) grid_make_room(ball, g->sorted[i].struck, slack, reach);
+        least = fmin(least, ball->extent), most = fmax(most, ball->extent);
+    }
+    for (int s = 16; s; s >>= 1) {
+        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
+        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
+    }
+    if ((threadIdx.x & 31) == 0 && most > 0) {
+        atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
+        atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
+    }
+}
+
+static __global__ void forget_extents(Counts *counts) { counts->least = ~0ull, counts->most = 0; }
+
+// --- ranks ------------------------------------------------------------------------------------------------
+
+// Where the first ball of each body lies, which is its rank once it is counted.
+static __global__ void mark_first_balls(const SandDetection *d, int *marked, int64_t room) {
+    EACH(i, room) marked[i] = i < d->grid.ball_count && d->grid.sorted[i].sub == 0;
+}
+
+static __global__ void rank_bodies(SandDetection *d, const int *before, int special) {
+    const SandGrid *g = &d->grid;
+    EACH(i, g->ball_count) {
+        if (g->sorted[i].sub != 0) continue;
+        int rank = before ? before[i] : (int)i, body = g->sorted[i].body;
+        d->body[rank] = body;
+        d->rank[body] = rank;
+    }
+    if (special >= 0 && blockIdx.x == 0 && threadIdx.x == 0) {
+        int rank = d->body_count - 1;
+        d->body[rank] = special;
+        d->rank[special] = rank;
+    }
+}
+
+// --- contacts ---------------------------------------------------------------------------------------------
+
+static __global__ void __launch_bounds__(128) count_contacts(const __grid_constant__ SandWorld w, const SandDetection *d,
+                                                             Search search, int *count, Counts *counts, int64_t room) {
+    SandFinder finder = finder_of(&w, d, search);
+    EACH(i, room) {
+        SandSink sink = {NULL, 0, counts->trouble};
+        if (i < d->grid.ball_count) ball_contacts(&finder, &sink, grid_level_of(&d->grid, (int)i), (int)i);
+        if (i == d->grid.ball_count && search.special >= 0) special_contacts(&finder, &sink, search.special);
+        count[i] = sink.count;
+    }
+}
+
+static __global__ void take_total(const int *first, int64_t room, int64_t contact_room, SandDetection *d, Counts *counts) {
+    int total = first[room - 1];
+    counts->contacts = d->contact_count = total;
+    if (total < 0 || total > contact_room) counts->again |= AGAIN_CONTACTS;
+}
+
+static __global__ void __launch_bounds__(128)
+    find_contacts(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const int *first,
+                  SandFound *found, Counts *counts) {
+    if (counts->again) return;
+    SandFinder finder = finder_of(&w, d, search);
+    double deepest = 0;
+    EACH(i, d->grid.ball_count + 1) {
+        SandSink sink = {found + first[i], 0, counts->trouble};
+        if (i < d->grid.ball_count) ball_contacts(&finder, &sink, grid_level_of(&d->grid, (int)i), (int)i);
+        if (i == d->grid.ball_count && search.special >= 0) special_contacts(&finder, &sink, search.special);
+        for (int k = 0; k < sink.count; k++) deepest = fmax(deepest, -sink.out[k].gap);
+    }
+    if (deepest > 0) atomicMax(&counts->deepest, (unsigned long long)__double_as_longlong(deepest));
+}
+
+static __global__ void take_owners(const SandFound *found, uint32_t *keys, const Counts *counts, int64_t room) {
+    if (counts->again) return;
+    EACH(i, room) keys[i] = i < counts->contacts ? (uint32_t)found[i].rank_a : 0xffffffffu;
+}
+
+static __global__ void take_sorted(const SandFound *found, const int *order, SandFound *sorted, const Counts *counts) {
+    if (counts->again) return;
+    EACH(i, counts->contacts) sorted[i] = found[order[i]];
+}
+
+// --- the stage --------------------------------------------------------------------------------------------
+
+static bool sort_grid(SandMachine *m) {
+    SandDetection *d = m->detection_copy.data;
+    int64_t balls = m->ball_total, cells = 2 * balls + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS;
+    choose_levels<<<1, 1, 0, m->stream>>>(d, m->tally.data, m->counts);
+    tally_levels<<<grid_of(balls) < 4 * m->processors ? grid_of(balls) : 4 * m->processors, CUDA_THREADS, 0, m->stream>>>(
+        d, m->tally.data);
+    size_levels<<<1, 1, 0, m->stream>>>(d, m->tally.data, m->counts, m->strike);
+    LAUNCH(number_cells, balls, d, m->cell_of.data, balls);
+    if (!machine_check(m,
+                       sort_pairs(m->scratch.data, m->scratch.room, m->cell_of.data, m->cell_sorted.data, m->iota.data,
+                                  m->order.data, balls, bits_for(cells + 1), m->stream),
+                       "sorting the balls"))
+        return false;
+    LAUNCH(take_order, balls, d);
+    return ends_enqueue(m, m->cell_sorted.data, &m->counts->balls, m->starts_marked, m->starts.data, balls, cells);
+}
+
+static bool reserve_all(SandMachine *m) {
+    size_t bodies = (size_t)m->world.body_count + 2, balls = (size_t)m->ball_total + 2,
+           contacts = (size_t)m->contact_room + 2;
+    size_t cells = 2 * balls + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS + 2;
+    size_t most = contacts > cells ? contacts : cells;
+    bool ok = reserve(m, m->ball_count, bodies) && reserve(m, m->ball_first, bodies) && reserve(m, m->balls, balls) &&
+              reserve(m, m->sorted, balls) && reserve(m, m->order, balls) &&
+              reserve_iota(m, balls > contacts ? balls : contacts) && reserve(m, m->starts, cells) &&
+              reserve(m, m->starts_marked, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
+              reserve(m, m->found_count, balls) && reserve(m, m->found_first, balls) && reserve(m, m->cell_of, balls) &&
+              reserve(m, m->cell_sorted, balls) && reserve(m, m->tally, 1) && reserve(m, m->found, contacts) &&
+              reserve(m, m->keys, contacts) && reserve(m, m->keys_sorted, contacts) && reserve(m, m->values, contacts) &&
+              reserve(m, m->first, bodies + 1) && reserve(m, m->scratch, sort_scratch((int64_t)most)) &&
+              reserve(m, m->detection_copy, 1);
+    if (ok && !m->single) ok = reserve(m, m->sub_first, balls) && reserve(m, m->found_sorted, contacts);
+    return ok;
+}
+
+bool detect_enqueue(SandMachine *m) {
+    if (!reserve_all(m)) return false;
+    const SandWorld &w = m->world;
+    int64_t balls = m->ball_total;
+    SandDetection *host = &m->detection, *d = m->detection_copy.data;
+    host->grid.balls = m->balls.data, host->grid.sorted = m->sorted.data, host->grid.order = m->order.data;
+    host->grid.starts = m->starts.data + 1; // where a cell's balls end; one more lies in front
+    host->rank = m->rank.data, host->body = m->body.data, host->first = m->first.data;
+    host->pose = m->pose.data, host->guard = m->guard.data;
+    host->velocity = m->wall_velocity.data, host->spin = m->wall_spin.data;
+    host->contacts = m->single ? m->found.data : m->found_sorted.data;
+    machine_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
+
+    begin_step<<<1, 1, 0, m->stream>>>(m->counts);
+    LAUNCH(count_balls, w.body_count + 1, w, m->ball_count.data, m->counts);
+    machine_check(
+        m, scan_sum(m->scratch.data, m->scratch.room, m->ball_count.data, m->ball_first.data, w.body_count + 1, m->stream),
+        "numbering the balls");
+    LAUNCH(place_balls, w.body_count, w, d, m->search, m->ball_first.data, m->counts);
+    if (!sort_grid(m)) return false;
+    if (m->strike) {
+        double reach = w.step * (1 + m->search.largest_mu);
+        LAUNCH(find_strikes, balls, d, w.envelope, reach);
+        forget_extents<<<1, 1, 0, m->stream>>>(m->counts);
+        LAUNCH(make_room, balls, d, w.envelope, reach, m->counts);
+        if (!sort_grid(m)) return false;
+    }
+
+    if (!m->single) {
+        LAUNCH(mark_first_balls, balls, d, m->found_count.data, balls);
+        machine_check(m,
+                      scan_sum(m->scratch.data, m->scratch.room, m->found_count.data, m->sub_first.data, balls, m->stream),
+                      "ranking the bodies");
+    }
+    LAUNCH(rank_bodies, balls, d, m->single ? NULL : m->sub_first.data, m->search.special);
+
+    int64_t room = balls + 2; // the box or cylinder has a place of its own, and the total comes last
+    count_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, m->found_count.data, m->counts, room);
+    machine_check(m, scan_sum(m->scratch.data, m->scratch.room, m->found_count.data, m->found_first.data, room, m->stream),
+                  "counting contacts");
+    take_total<<<1, 1, 0, m->stream>>>(m->found_first.data, room, m->contact_room, d, m->counts);
+    find_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, m->found_first.data, m->found.data, m->counts);
+
+    // By the rank of their owner. Where every body is one ball they are found in that order.
+    LAUNCH(take_owners, m->contact_room, m->found.data, m->keys.data, m->counts, m->contact_room);
+    const uint32_t *owners = m->keys.data;
+    if (!m->single) {
+        if (!machine_check(m,
+                           sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
+                                      m->values.data, m->contact_room, bits_for(w.body_count + 1), m->stream),
+                           "sorting the contacts"))
+            return false;
+        LAUNCH(take_sorted, m->contact_room, m->found.data, m->values.data, m->found_sorted.data, m->counts);
+        owners = m->keys_sorted.data;
+    }
+    return ends_enqueue(m, owners, &m->counts->contacts, m->ball_first, m->first.data, m->contact_room, w.body_count) &&
+           machine_check(m, cudaGetLastError(), "detection");
+}

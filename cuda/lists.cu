@@ -1,0 +1,225 @@
+// What the operator needs beside its blocks and bodies: which contacts a body has, the pieces of bodies with very many,
+// and the colours of gauss-seidel. From the bodies a and b of the blocks, however they came.
+#include "machine.h"
+
+#include <cooperative_groups.h>
+
+// --- rows of sorted keys ----------------------------------------------------------------------------------
+
+static __global__ void mark_ends(const uint32_t *keys, const int *count, const Counts *counts, int *marked) {
+    if (counts->again & AGAIN_CONTACTS) return;
+    int n = *count;
+    EACH(i, n) if (i + 1 == n || keys[i + 1] != keys[i]) marked[keys[i] + 1] = (int)i + 1;
+}
+
+bool ends_enqueue(SandMachine *m, const uint32_t *keys, const int *count, Array<int> &marked, int *rows, int64_t keys_room,
+                  int64_t key_values) {
+    size_t n = (size_t)key_values + 1;
+    machine_check(m, cudaMemsetAsync(marked.data, 0, n * sizeof(int), m->stream), "clearing rows");
+    LAUNCH(mark_ends, keys_room, keys, count, m->counts, marked.data);
+    return machine_check(m, scan_max(m->scratch.data, m->scratch.room, marked.data, rows, (int64_t)n, m->stream),
+                         "making rows");
+}
+
+// --- contacts where a body is b ---------------------------------------------------------------------------
+
+static __global__ void take_seconds(const int *b, uint32_t *keys, const Counts *counts, int64_t room) {
+    if (counts->again) return;
+    uint32_t none = (uint32_t)counts->bodies; // boundaries have no list
+    EACH(i, room) keys[i] = i < counts->contacts && b[i] < counts->bodies ? (uint32_t)b[i] : none;
+}
+
+// --- bodies of many contacts ------------------------------------------------------------------------------
+
+static __device__ int contacts_of(const int *first, const int *second, int64_t k) {
+    return first[k + 1] - first[k] + second[k + 1] - second[k];
+}
+
+static __global__ void mark_hubs(const int *first, const int *second, int *flag, int *pieces, const Counts *counts,
+                                 int64_t room) {
+    if (counts->again) return;
+    EACH(k, room) {
+        int all = k < counts->bodies ? contacts_of(first, second, k) : 0;
+        flag[k] = all > SAND_HUB;
+        pieces[k] = all > SAND_HUB ? (all + SAND_HUB - 1) / SAND_HUB : 0;
+    }
+}
+
+static __global__ void list_hubs(const int *hubs_before, const int *pieces_before, const int *pieces, int *hub,
+                                 int *hub_piece, int *piece_hub, Counts *counts, int64_t room) {
+    if (counts->again) return;
+    EACH(k, room) {
+        int j = hubs_before[k], p = pieces_before[k];
+        if (k == room - 1) counts->hubs = j, counts->pieces = p, hub_piece[j] = p;
+        if (!pieces[k]) continue;
+        hub[j] = (int)k, hub_piece[j] = p;
+        for (int i = 0; i < pieces[k]; i++) piece_hub[p + i] = j;
+    }
+}
+
+// --- colours ----------------------------------------------------------------------------------------------
+
+enum { NO_COLOUR = 255, BATCH = 2 * SAND_HUB };
+
+struct Colouring {
+    const int *a, *b, *first, *second, *list;
+    uint32_t *colour;         // of each contact
+    int *won;                 // scratch
+    unsigned long long *used; // two for each body: bits of the colours around it
+    Counts *counts;
+    int64_t room;
+};
+
+static __device__ uint32_t priority(uint32_t i) { // a fixed shuffle, so that neighbours do not wait in line
+    i ^= i >> 16, i *= 0x7feb352du, i ^= i >> 15, i *= 0x846ca68bu, i ^= i >> 16;
+    return i;
+}
+
+static __device__ bool beaten_by(const Colouring &c, int64_t i, int64_t j) {
+    uint32_t p = priority((uint32_t)i), q = priority((uint32_t)j);
+    return j != i && c.colour[j] == NO_COLOUR && (q > p || (q == p && j > i));
+}
+
+// Whether some contact of body k that has no colour yet comes before i.
+static __device__ bool waits(const Colouring &c, int64_t i, int k) {
+    for (int e = c.first[k]; e < c.first[k + 1]; e++)
+        if (beaten_by(c, i, e)) return true;
+    for (int e = c.second[k]; e < c.second[k + 1]; e++)
+        if (beaten_by(c, i, c.list[e])) return true;
+    return false;
+}
+
+// In rounds: the contacts that come first among their neighbours take the lowest colour that is free at both bodies.
+// No two of them share a body, so that the result does not depend on the order.
+static __global__ void __launch_bounds__(CUDA_THREADS) colour_contacts(Colouring c) {
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    if (c.counts->again) return;
+    int bodies = c.counts->bodies, contacts = c.counts->contacts;
+    EACH(k, 2 * (int64_t)bodies) c.used[k] = 0;
+    EACH(i, c.room) {
+        c.colour[i] = NO_COLOUR;
+        if (i >= contacts) continue;
+        bool hub = contacts_of(c.first, c.second, c.a[i]) > SAND_HUB;
+        if (c.b[i] < bodies) hub = hub || contacts_of(c.first, c.second, c.b[i]) > SAND_HUB;
+        if (hub) c.colour[i] = BATCH;
+    }
+    for (bool left = true; left;) {
+        grid.sync();
+        if (grid.thread_rank() == 0) c.counts->colours = 0; // contacts still without a colour, for now
+        EACH(i, contacts)
+        c.won[i] = c.colour[i] == NO_COLOUR && !waits(c, i, c.a[i]) && !(c.b[i] < bodies && waits(c, i, c.b[i]));
+        grid.sync();
+        int without = 0;
+        EACH(i, contacts) {
+            if (c.colour[i] != NO_COLOUR) continue;
+            if (!c.won[i]) {
+                without = 1;
+                continue;
+            }
+            unsigned long long *ua = c.used + 2 * (int64_t)c.a[i], *ub = c.b[i] < bodies ? c.used + 2 * (int64_t)c.b[i] : ua;
+            int half = ~(ua[0] | ub[0]) ? 0 : 1, bit = __ffsll((long long)~(ua[half] | ub[half])) - 1;
+            ua[half] |= 1ull << bit, ub[half] |= 1ull << bit;
+            c.colour[i] = (uint32_t)(64 * half + bit);
+        }
+        if (without) c.counts->colours = 1;
+        grid.sync();
+        left = c.counts->colours != 0;
+    }
+}
+
+// Rows of all colours to rows of those in use, with the batch behind them.
+static __global__ void close_colours(const int *rows, int *colour_first, Counts *counts) {
+    if (counts->again) return;
+    int count = 0;
+    for (int c = 0; c < BATCH; c++)
+        if (rows[c + 1] > rows[c]) count = c + 1;
+    for (int c = 0; c < count; c++) colour_first[c] = rows[c];
+    colour_first[count] = rows[BATCH];
+    colour_first[count + 1] = rows[BATCH + 1];
+    counts->colours = count;
+}
+
+static bool colours_enqueue(SandMachine *m) {
+    size_t contacts = (size_t)m->contact_room;
+    if (!reserve(m, m->colour_first, BATCH + 4) || !reserve(m, m->colour_list, contacts + 1) ||
+        !reserve(m, m->colour_won, contacts + 1) || !reserve(m, m->batch_step, contacts + 1) ||
+        !reserve(m, m->colours, 2 * m->body.room + 2 * (size_t)m->given_bodies + 2))
+        return false;
+    const TextArrays &t = m->arrays;
+    Colouring c = {
+        t.a, t.b, t.first, t.second, t.list, m->keys.data, m->colour_won.data, m->colours.data, m->counts, m->contact_room};
+    int fit = 0;
+    machine_check(m, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, colour_contacts, CUDA_THREADS, 0), "colouring");
+    void *arguments[] = {&c};
+    machine_check(m,
+                  cudaLaunchCooperativeKernel((const void *)colour_contacts,
+                                              m->processors * (fit < 1   ? 1
+                                                               : fit > 4 ? 4
+                                                                         : fit),
+                                              CUDA_THREADS, arguments, 0, m->stream),
+                  "colouring");
+    if (!machine_check(m,
+                       sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
+                                  m->colour_list.data, m->contact_room, 8, m->stream),
+                       "sorting by colour"))
+        return false;
+    // The rows go where the hubs were counted: those are done with.
+    if (!ends_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->hub_flag, m->hub_before.data, m->contact_room,
+                      BATCH + 1))
+        return false;
+    close_colours<<<1, 1, 0, m->stream>>>(m->hub_before.data, m->colour_first.data, m->counts);
+    m->arrays.colour_first = m->colour_first.data, m->arrays.colour_list = m->colour_list.data;
+    m->arrays.batch_step = m->batch_step.data;
+    m->text->lay_batch(m->laying, m->arrays, m->stream);
+    return machine_check(m, cudaGetLastError(), "colouring");
+}
+
+// --- the stage --------------------------------------------------------------------------------------------
+
+bool lists_enqueue(SandMachine *m, const SandSolveDef *def) {
+    int64_t bodies = m->given ? m->given_bodies : m->world.body_count, contacts = m->contact_room;
+    size_t rows = (size_t)bodies + 3, hubs = (size_t)contacts / (SAND_HUB / 2) + 2;
+    if (rows < BATCH + 4) rows = BATCH + 4;
+    if (!reserve(m, m->second, rows) || !reserve(m, m->list, (size_t)contacts + 1) || !reserve(m, m->hub_flag, rows) ||
+        !reserve(m, m->hub_before, rows) || !reserve(m, m->piece_count, rows) || !reserve(m, m->piece_before, rows) ||
+        !reserve(m, m->hub, hubs) || !reserve(m, m->hub_piece, hubs + 1) || !reserve(m, m->piece_hub, 2 * hubs) ||
+        !reserve(m, m->piece_sum, 8 * 2 * hubs))
+        return false;
+    TextArrays &t = m->arrays;
+    if (m->given &&
+        !ends_enqueue(m, (const uint32_t *)t.a, &m->counts->contacts, m->hub_flag, m->first.data, contacts, bodies))
+        return false;
+
+    LAUNCH(take_seconds, contacts, t.b, m->keys.data, m->counts, contacts);
+    if (!machine_check(m,
+                       sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
+                                  m->list.data, contacts, bits_for(bodies + 1), m->stream),
+                       "sorting the lists") ||
+        !ends_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->hub_flag, m->second.data, contacts, bodies + 1))
+        return false;
+
+    LAUNCH(mark_hubs, bodies + 1, m->first.data, m->second.data, m->hub_flag.data, m->piece_count.data, m->counts,
+           bodies + 1);
+    if (!machine_check(
+            m, scan_sum(m->scratch.data, m->scratch.room, m->hub_flag.data, m->hub_before.data, bodies + 1, m->stream),
+            "counting hubs") ||
+        !machine_check(
+            m, scan_sum(m->scratch.data, m->scratch.room, m->piece_count.data, m->piece_before.data, bodies + 1, m->stream),
+            "counting hubs"))
+        return false;
+    LAUNCH(list_hubs, bodies + 1, m->hub_before.data, m->piece_before.data, m->piece_count.data, m->hub.data,
+           m->hub_piece.data, m->piece_hub.data, m->counts, bodies + 1);
+    t.first = m->first.data, t.second = m->second.data, t.list = m->list.data;
+    t.hub = m->hub.data, t.hub_piece = m->hub_piece.data, t.piece_hub = m->piece_hub.data, t.piece_sum = m->piece_sum.data;
+    t.colour_first = t.colour_list = NULL, t.batch_step = NULL;
+
+    int order = sand_param_find(&sand_solver_table[def->solver], "order");
+    const char *coloured = "coloured";
+    if (order >= 0) {
+        const char *chosen = sand_solver_table[def->solver].params[order].choices[(int)def->params[order]];
+        bool same = true;
+        for (int k = 0; same && (coloured[k] || chosen[k]); k++) same = coloured[k] == chosen[k];
+        if (same) return colours_enqueue(m);
+    }
+    return machine_check(m, cudaGetLastError(), "making the lists");
+}

@@ -1,0 +1,230 @@
+// What the files of the CUDA backend share: device arrays, the counts that a step keeps on the device, and the machine.
+#pragma once
+#include "sim/backend.h"
+#include "sim/world.h"
+#include "sort.h"
+
+#include <cuda_runtime.h>
+#include <vector>
+
+enum { CUDA_THREADS = 256 }; // of a block, where nothing else is said
+
+// An array on the device that grows when it is too small.
+template <class T> struct Array {
+    T *data = nullptr;
+    size_t room = 0;
+};
+
+// What a step finds out and the kernels after it need. It stays on the device; the host gets a copy at the end. When
+// `again` is set the rest of the step does nothing.
+struct Counts {
+    int again; // bits of Again
+    int balls, bodies, contacts, levels;
+    int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
+    int matched;
+    int hubs, pieces, colours;
+    unsigned long long least, most; // extents, as the bits of positive numbers
+    unsigned long long deepest;     // penetration, likewise
+    double diagonals;               // sum of the mean diagonals of N's blocks
+    double kinetic, potential;
+    int lost;
+    SandLost lost_bodies[SAND_MAX_LOST];
+    // Of the solve.
+    int status, iterations, curve;
+    double seconds, residual, objective, complementarity;
+};
+
+enum Again { AGAIN_CONTACTS = 1, AGAIN_STRIKE = 2 };
+
+// Boxes and counts of the balls of each level of the grid.
+struct LevelTally {
+    unsigned long long low[SAND_MAX_LEVELS][3], high[SAND_MAX_LEVELS][3]; // in the order of ordered_bits
+    int count[SAND_MAX_LEVELS];
+};
+
+// What a search for contacts has beside the world and the detection.
+struct Search {
+    double largest_mu, fall;
+    int special;
+};
+
+// The arrays behind a solver's operator, whatever its text. A Body is eight floats.
+struct TextArrays {
+    int *a, *b;
+    float *block, *impulse, *spoke, *spoke_b;
+    float *vectors, *reference;
+    float *bound, *lift; // of friction, where impulses are in the frame of their contact
+    float *mass, *inertia;
+    void *free, *body, *scratch, *measured, *still, *piece_sum;
+    int *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
+    float *batch_step;
+    double *partials;
+    void *run;
+    SandCurvePoint *curve;
+    int64_t room; // blocks that fit, a multiple of SAND_LANES
+};
+
+// What the problem is laid out from: a world with its detection, or a problem that was given.
+struct Laying {
+    SandWorld world;
+    const SandDetection *detection;
+    const SandFound *found;      // NULL: from the problem
+    const SandContact *contacts; // of the problem
+    SandProblemBody *bodies;     // written, or those of the problem
+    const SandVec3 *start;
+    Counts *counts;
+    int boundaries; // bodies behind the moving ones
+    double *partials;
+};
+
+// A solver text: once for each number of rows, kind of arms and frame of an impulse.
+struct TextVerbs {
+    int rows;
+    bool local;
+    int block_numbers, inertia_numbers;
+    size_t run_bytes;
+    // Lays bodies and blocks out; lists follow from them.
+    void (*lay)(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream);
+    // The relaxation steps of the Jacobi batch of coloured gauss-seidel.
+    void (*lay_batch)(const Laying &from, const TextArrays &to, cudaStream_t stream);
+    // Solves in pieces of at most `piece` iterations, which all are enqueued.
+    cudaError_t (*solve)(const TextArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
+                         bool metrics, bool curve, int piece, cudaStream_t stream);
+    // Impulses as vectors of the world.
+    void (*impulses)(const TextArrays &arrays, const Counts *counts, SandVec3 *out, cudaStream_t stream);
+};
+extern const TextVerbs text_1f, text_1r, text_3f, text_3r, text_lf, text_lr;
+
+struct SandMachine {
+    char about[160];
+    int processors;
+    cudaStream_t stream;
+    cudaEvent_t mark[6]; // begin, and the ends of detect, match, build, solve, integrate
+    cudaError_t code;    // of the first call that failed
+    const char *doing;   // what it was to do
+    uint64_t growths;    // since the last report
+    size_t bytes;        // held on the device
+
+    // The world: settings of the host, arrays of the device.
+    SandWorld world;
+    Array<SandVec3> position, velocity, spin, inertia;
+    Array<SandQuat> rotation;
+    Array<double> mass, scale, enter, friction;
+    Array<int> shape, material;
+    Array<uint8_t> gone;
+    Array<SandShape> shapes;
+    Array<SandBoundary> boundaries;
+    std::vector<void *> geometry; // balls of shapes, profiles and meshes of boundaries
+    std::vector<SandBoundary> host_boundaries;
+    int ball_total;            // of all bodies
+    bool single;               // every body is one ball, a box or a cylinder
+    std::vector<int> specials; // boxes and cylinders
+    std::vector<double> special_enter;
+    std::vector<uint8_t> special_gone;
+    double largest_mu;
+    bool all_spheres;
+
+    // Detection.
+    SandDetection placed;    // boundaries of this step, on the host
+    SandDetection detection; // as the device sees it: its pointers
+    Array<SandDetection> detection_copy;
+    Array<SandGridBall> balls, sorted;
+    Array<int> ball_count, ball_first, order, iota, starts, starts_marked, rank, body, sub_first, found_count, found_first;
+    Array<uint32_t> cell_of, cell_sorted;
+    Array<LevelTally> tally;
+    Array<SandPose> pose;
+    Array<SandGuard> guard;
+    Array<SandVec3> wall_velocity, wall_spin;
+    Array<SandFound> found, found_sorted;
+    Array<uint32_t> keys, keys_sorted;
+    Array<int> values, first;
+    Array<uint8_t> scratch; // of sorts and scans
+    int64_t contact_room;
+    bool strike; // balls are of several levels: look for strikes
+    Search search;
+
+    // Warm start.
+    double kept_step; // s, 0: nothing is kept
+    int kept_world;   // bodies of the world then
+    int kept_bodies;  // ranks
+    int kept_contacts;
+    Array<int> kept_rank, kept_first;
+    Array<SandContactKey> kept_key;
+    Array<SandVec3> kept_impulse, start;
+
+    // The problem.
+    const TextVerbs *text;
+    TextArrays arrays;
+    Laying laying;
+    bool given; // a problem was given, not a world
+    int given_bodies, given_contacts;
+    Array<SandProblemBody> bodies;
+    Array<SandContact> contacts;
+    Array<int> a, b, second, list, hub_flag, hub_before, piece_count, piece_before, hub, hub_piece, piece_hub, colour_first,
+        colour_list, colour_won;
+    Array<unsigned long long> colours;
+    Array<float> bound, lift, block, impulse, spoke, spoke_b, vectors, text_mass, text_inertia, batch_step;
+    Array<float> free_motion, text_body, text_scratch, text_measured, still, piece_sum;
+    Array<double> partials;
+    Array<uint8_t> run;
+    Array<SandCurvePoint> curve;
+    double iteration_ms; // of the last solve
+    bool solved;         // the last step has a solution
+
+    Counts *counts;      // on the device
+    Counts *host_counts; // pinned
+    Array<double> energies;
+};
+
+// --- arrays: array.cu ---
+
+bool machine_check(SandMachine *m, cudaError_t code, const char *doing); // remembers the first failure
+bool machine_reserve(SandMachine *m, void **data, size_t *room, size_t count, size_t size, bool keep);
+void machine_release(SandMachine *m, void **data, size_t *room, size_t size);
+bool machine_fail(SandMachine *m, SandError *error); // the sentence of the first failure; false
+
+// Makes room for `count` items; what was there is lost unless it is to be kept. New memory is zero.
+template <class T> bool reserve(SandMachine *m, Array<T> &array, size_t count, bool keep = false) {
+    return machine_reserve(m, (void **)&array.data, &array.room, count, sizeof(T), keep);
+}
+template <class T> void release(SandMachine *m, Array<T> &array) {
+    machine_release(m, (void **)&array.data, &array.room, sizeof(T));
+}
+template <class T> bool upload(SandMachine *m, Array<T> &array, const T *host, size_t count) {
+    return reserve(m, array, count + 1) &&
+           machine_check(m, cudaMemcpyAsync(array.data, host, count * sizeof(T), cudaMemcpyHostToDevice, m->stream),
+                         "copying to the GPU");
+}
+template <class T> bool download(SandMachine *m, T *host, const T *device, size_t count) {
+    return machine_check(m, cudaMemcpyAsync(host, device, count * sizeof(T), cudaMemcpyDeviceToHost, m->stream),
+                         "copying from the GPU");
+}
+bool machine_wait(SandMachine *m);
+bool reserve_iota(SandMachine *m, size_t count); // 0, 1, 2, ...
+
+// Every thread of a kernel takes its share of 0 .. n-1.
+#define EACH(i, n) \
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < (n); i += (int64_t)gridDim.x * blockDim.x)
+// A kernel with a thread for each of n items, on the stream of the machine m.
+#define LAUNCH(kernel, n, ...) kernel<<<grid_of(n), CUDA_THREADS, 0, m->stream>>>(__VA_ARGS__)
+
+inline int grid_of(int64_t n, int threads = CUDA_THREADS) {
+    int64_t blocks = (n + threads - 1) / threads;
+    return (int)(blocks < 1 ? 1 : blocks);
+}
+inline int bits_for(int64_t values) { // of a number below `values`
+    int bits = 1;
+    while (bits < 32 && (int64_t)1 << bits < values) bits++;
+    return bits;
+}
+
+// --- stages ---
+
+bool detect_enqueue(SandMachine *m);                         // detect.cu
+bool lists_enqueue(SandMachine *m, const SandSolveDef *def); // lists.cu: which contacts a body has, hubs, colours
+// rows[k + 1] = end of the items with key k; keys are sorted, `count` of them on the device. Rows: how many keys there may
+// be.
+bool ends_enqueue(SandMachine *m, const uint32_t *keys, const int *count, Array<int> &marked, int *rows, int64_t keys_room,
+                  int64_t key_values);
+bool match_enqueue(SandMachine *m);     // motion.cu
+bool integrate_enqueue(SandMachine *m); // motion.cu

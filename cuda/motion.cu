@@ -1,0 +1,111 @@
+// Warm start and motion on the device, with the texts of sim: match before the solve, integrate after it.
+#include "machine.h"
+
+#include "sim/match.inl"
+#include "sim/motion.inl"
+
+static __device__ int warp_sum(int v) {
+    for (int s = 16; s; s >>= 1) v += __shfl_down_sync(0xffffffffu, v, s);
+    return v;
+}
+
+static __global__ void match_contacts(const SandMemory memory, const SandDetection *d, double ratio, SandVec3 *start,
+                                      Counts *counts, int64_t room) {
+    if (counts->again) return;
+    int matched = 0;
+    EACH(i, room) {
+        SandVec3 impulse = v3_make(0, 0, 0);
+        if (i < counts->contacts && memory.step > 0 && memory_recall(&memory, d, &d->contacts[i], &impulse)) matched++;
+        start[i] = v3_scale(ratio, impulse);
+    }
+    matched = warp_sum(matched);
+    if ((threadIdx.x & 31) == 0 && matched) atomicAdd(&counts->matched, matched);
+}
+
+bool match_enqueue(SandMachine *m) {
+    if (!reserve(m, m->start, (size_t)m->contact_room + 1)) return false;
+    SandMemory memory = {0};
+    memory.body_count = m->kept_bodies, memory.world_count = m->kept_world, memory.step = m->kept_step;
+    memory.rank = m->kept_rank.data, memory.first = m->kept_first.data;
+    memory.key = m->kept_key.data, memory.impulse = m->kept_impulse.data;
+    double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
+    LAUNCH(match_contacts, m->contact_room, memory, m->detection_copy.data, ratio, m->start.data, m->counts,
+           m->contact_room);
+    return machine_check(m, cudaGetLastError(), "matching");
+}
+
+// --- integrate --------------------------------------------------------------------------------------------
+
+struct Change { // a Body of the solver
+    float v[4], w[4];
+};
+
+static __device__ void report_loss(Counts *counts, int body, SandLoss loss) {
+    int at = atomicAdd(&counts->lost, 1);
+    if (at < SAND_MAX_LOST) counts->lost_bodies[at].body = body, counts->lost_bodies[at].loss = loss;
+}
+
+// Moves the bodies, takes out those that are lost, and adds up the energy of the others, in a fixed order.
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    move_bodies(SandWorld w, const SandDetection *d, const SandProblemBody *free, const Change *change, Counts *counts,
+                double *energies) {
+    __shared__ double shared[2][CUDA_THREADS / 32];
+    if (counts->again) return;
+    double kinetic = 0, potential = 0;
+    EACH(k, d->body_count) {
+        int body = d->body[k];
+        const Change c = change[k];
+        SandVec3 velocity = v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2]));
+        SandVec3 spin = v3_add(free[k].spin, v3_make(c.w[0], c.w[1], c.w[2]));
+        move_body(&w, body, velocity, spin);
+        SandLoss loss = body_loss(&w, body);
+        if (loss != SAND_PRESENT) {
+            take_out(&w, body, loss);
+            report_loss(counts, body, loss);
+            continue;
+        }
+        kinetic += sand_body_kinetic_energy(&w, body);
+        potential += sand_body_potential_energy(&w, body);
+    }
+    for (int s = 16; s; s >>= 1) {
+        kinetic += __shfl_down_sync(0xffffffffu, kinetic, s);
+        potential += __shfl_down_sync(0xffffffffu, potential, s);
+    }
+    if ((threadIdx.x & 31) == 0) shared[0][threadIdx.x >> 5] = kinetic, shared[1][threadIdx.x >> 5] = potential;
+    __syncthreads();
+    if (threadIdx.x < 2) {
+        double sum = 0;
+        for (int k = 0; k < CUDA_THREADS / 32; k++) sum += shared[threadIdx.x][k];
+        energies[2 * blockIdx.x + threadIdx.x] = sum;
+    }
+}
+
+static __global__ void add_energies(const double *energies, int blocks, Counts *counts) { // one warp for each of the two
+    if (counts->again) return;
+    int lane = threadIdx.x & 31, which = threadIdx.x >> 5;
+    double sum = 0;
+    for (int k = lane; k < blocks; k += 32) sum += energies[2 * k + which];
+    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
+    if (lane == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
+}
+
+// What the next step starts from; ranks and rows of contacts are kept by trading places.
+static __global__ void keep_keys(const SandDetection *d, SandContactKey *key, const Counts *counts) {
+    if (counts->again) return;
+    EACH(i, counts->contacts) key[i] = d->contacts[i].key;
+}
+
+bool integrate_enqueue(SandMachine *m) {
+    size_t contacts = (size_t)m->contact_room + 1, bodies = (size_t)m->world.body_count + 2;
+    int blocks = grid_of(m->world.body_count);
+    if (blocks > 8 * m->processors) blocks = 8 * m->processors;
+    if (!reserve(m, m->kept_key, contacts) || !reserve(m, m->kept_impulse, contacts) || !reserve(m, m->kept_rank, bodies) ||
+        !reserve(m, m->kept_first, bodies + 1) || !reserve(m, m->energies, 2 * (size_t)blocks))
+        return false;
+    LAUNCH(keep_keys, m->contact_room, m->detection_copy.data, m->kept_key.data, m->counts);
+    m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
+    move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->detection_copy.data, m->bodies.data,
+                                                        (const Change *)m->arrays.body, m->counts, m->energies.data);
+    add_energies<<<1, 64, 0, m->stream>>>(m->energies.data, blocks, m->counts);
+    return machine_check(m, cudaGetLastError(), "integrating");
+}

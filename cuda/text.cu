@@ -1,0 +1,223 @@
+// The solver texts on the GPU: how a problem is laid out, and the solve itself in a persistent cooperative kernel. Compiled
+// once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL, SAND_LOCAL
+// and SAND_TEXT_NAME, the name of the table of verbs at the end.
+#define SAND_REAL float
+#include "machine.h"
+
+#include "spmd_cuda.h"
+
+#include "sim/motion.inl"
+
+#include "sim/operator.inl"
+
+#include "sim/layout.inl"
+
+#include "sim/metrics.inl"
+
+#include "sim/projected.inl"
+
+#include "sim/solve.inl"
+
+static __device__ int64_t padded(int64_t n) { return (n + SAND_LANES - 1) / SAND_LANES * SAND_LANES; }
+
+// --- laying out -------------------------------------------------------------------------------------------
+
+static Laid laid_of(const TextArrays &to) {
+    Laid laid = {to.a, to.b, to.block, to.spoke, to.spoke_b, to.vectors};
+    return laid;
+}
+
+static __device__ SandContact contact_of(const Laying &from, int64_t i) {
+    return from.found ? problem_contact(&from.world, from.detection, &from.found[i]) : from.contacts[i];
+}
+
+static __global__ void lay_bodies(const __grid_constant__ Laying from, TextArrays to) {
+    if (from.counts->again) return;
+    int moving = from.counts->bodies, all = moving + from.boundaries;
+    EACH(k, all + 1) { // and one last that never moves
+        Body body = {{0}, {0}};
+        if (k < all) {
+            if (from.found) from.bodies[k] = problem_body(&from.world, from.detection, (int)k);
+            const SandProblemBody *b = &from.bodies[k];
+            body = body_lay(b);
+            to.mass[k] = (real)b->inverse_mass;
+            for (int j = 0; j < SAND_INERTIA; j++) to.inertia[SAND_INERTIA * k + j] = (real)b->inverse_inertia[j];
+        }
+        Body still = {{0}, {0, 0, 0, body.w[3]}};
+        ((Body *)to.free)[k] = ((Body *)to.body)[k] = ((Body *)to.measured)[k] = body;
+        ((Body *)to.scratch)[k] = still;
+    }
+}
+
+// Blocks, and the sum of their diagonals, each block of threads for itself.
+static __global__ void __launch_bounds__(CUDA_THREADS) lay_blocks(const __grid_constant__ Laying from, Laid laid) {
+    __shared__ double shared[CUDA_THREADS / 32];
+    if (from.counts->again) return;
+    int contacts = from.counts->contacts, none = from.counts->bodies + from.boundaries;
+    double diagonals = 0;
+    EACH(i, padded(contacts)) {
+        if (i < contacts) {
+            SandContact c = contact_of(from, i);
+            double d = block_diagonal(from.bodies, &c, 1, 1);
+            diagonals += d;
+            block_lay(&laid, i, &c, d, from.start[i]);
+        } else {
+            SandContact c = {none, none};
+            block_lay(&laid, i, &c, 1, v3_make(0, 0, 0));
+        }
+    }
+    for (int s = 16; s; s >>= 1) diagonals += __shfl_down_sync(0xffffffffu, diagonals, s);
+    if ((threadIdx.x & 31) == 0) shared[threadIdx.x >> 5] = diagonals;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        double sum = 0;
+        for (int k = 0; k < CUDA_THREADS / 32; k++) sum += shared[k];
+        from.partials[blockIdx.x] = sum;
+    }
+}
+
+static __global__ void add_diagonals(const double *partials, int blocks, Counts *counts) {
+    if (counts->again) return;
+    double sum = 0;
+    for (int k = threadIdx.x; k < blocks; k += 32) sum += partials[k];
+    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
+    if (threadIdx.x == 0) counts->diagonals = sum;
+}
+
+enum { LAY_BLOCKS = 1024 };
+
+static void lay(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream) {
+    lay_bodies<<<grid_of(bodies), CUDA_THREADS, 0, stream>>>(from, to);
+    int blocks = grid_of(to.room) < LAY_BLOCKS ? grid_of(to.room) : LAY_BLOCKS;
+    lay_blocks<<<blocks, CUDA_THREADS, 0, stream>>>(from, laid_of(to));
+    add_diagonals<<<1, 32, 0, stream>>>(from.partials, blocks, from.counts);
+}
+
+// In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
+static __global__ void lay_batch_steps(const __grid_constant__ Laying from, const TextArrays to) {
+    const Counts *counts = from.counts;
+    if (counts->again) return;
+    int begin = to.colour_first[counts->colours], end = to.colour_first[counts->colours + 1];
+    EACH(e, end - begin) {
+        SandContact c = contact_of(from, to.colour_list[begin + e]);
+        int a = to.first[c.a + 1] - to.first[c.a] + to.second[c.a + 1] - to.second[c.a], b = 1;
+        if (c.b < counts->bodies) b = to.first[c.b + 1] - to.first[c.b] + to.second[c.b + 1] - to.second[c.b];
+        to.batch_step[e] = (real)(1 / block_diagonal(from.bodies, &c, a > SAND_HUB ? a : 1, b > SAND_HUB ? b : 1));
+    }
+}
+
+static void lay_batch(const Laying &from, const TextArrays &to, cudaStream_t stream) {
+    lay_batch_steps<<<grid_of(to.room), CUDA_THREADS, 0, stream>>>(from, to);
+}
+
+// --- solving ----------------------------------------------------------------------------------------------
+
+// The operator as the host knows it; sizes are on the device.
+static Op op_of(const TextArrays &t, const SandSolveDef &def, double step, double recovery) {
+    Op op;
+    memset(&op, 0, sizeof op);
+#if SAND_LOCAL
+    op.bound = t.bound, op.lift = t.lift;
+    op_ask(&op, &def, sand_solver_can(def.solver, SAND_CONE));
+#else
+    (void)def;
+#endif
+    op.step = step, op.recovery = recovery;
+    op.a = t.a, op.b = t.b, op.block = t.block, op.impulse = t.impulse;
+#if SAND_RADIAL
+    op.spoke = t.spoke;
+#else
+    op.spoke_a = t.spoke, op.spoke_b = t.spoke_b;
+#endif
+    op.inverse_mass = t.mass, op.inverse_inertia = t.inertia;
+    op.free = (const Body *)t.free, op.still = (const Body *)t.still, op.body = (Body *)t.body;
+    op.scratch = (Body *)t.scratch, op.measured = (Body *)t.measured;
+    op.first = t.first, op.second = t.second, op.list = t.list;
+    op.hub = t.hub, op.hub_piece = t.hub_piece, op.piece_hub = t.piece_hub, op.piece_sum = (Body *)t.piece_sum;
+    op.colour_first = t.colour_first, op.colour_list = t.colour_list, op.batch_step = t.batch_step;
+    return op;
+}
+
+static __device__ void op_measure(Op *op, const Counts *counts) {
+    op->blocks = counts->contacts, op->n = padded(counts->contacts);
+    op->dynamic_count = counts->bodies;
+    op->tau = counts->contacts ? counts->contacts / counts->diagonals : 1;
+    op->hub_count = counts->hubs, op->piece_count = counts->pieces, op->colour_count = counts->colours;
+}
+
+// One kernel for each method, so that none pays for the registers of another.
+template <int METHOD>
+static __global__ void __launch_bounds__(SAND_CUDA_THREADS, 1)
+    solve_kernel(Run *run, const __grid_constant__ Op sizeless, const Counts *counts, double *partials, int most) {
+    if (counts->again) return;
+    Op op = sizeless;
+    op_measure(&op, counts);
+    Worker w = worker_make(partials);
+    solve_text(&w, run, &op, METHOD, most);
+}
+
+static __global__ void tell_run(const Run *run, Counts *counts) {
+    if (counts->again) return;
+    counts->status = run->solve.status, counts->iterations = run->iterations, counts->curve = run->curve_count;
+    counts->seconds = run->seconds, counts->residual = run->measure.residual;
+    counts->objective = run->measure.objective, counts->complementarity = run->measure.complementarity;
+}
+
+typedef void SolveKernel(Run *, const Op, const Counts *, double *, int);
+template <int METHOD, bool ON_CUDA> struct Kernel { static constexpr SolveKernel *value = solve_kernel<METHOD>; };
+template <int METHOD> struct Kernel<METHOD, false> { static constexpr SolveKernel *value = nullptr; };
+
+static SolveKernel *const kernels[] = {
+#define SAND_ROW(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, on_cuda>::value,
+#define SAND_ROW_OF_PARTS(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, SAND_PARTS && on_cuda>::value,
+#include "sim/solver_table.inl"
+};
+
+static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double step, double recovery, Counts *counts,
+                         bool metrics, bool curve, int piece, cudaStream_t stream) {
+    Run run;
+    memset(&run, 0, sizeof run);
+    for (int v = 0; v < SAND_MAX_VECTORS && t.vectors + SAND_ROWS * t.room * v < t.reference; v++)
+        run.solve.vector[v] = t.vectors + SAND_ROWS * t.room * v;
+    run.reference = t.reference;
+    run_ask(&run, &def, metrics, curve ? t.curve : NULL);
+    cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
+    if (error != cudaSuccess) return error;
+
+    SolveKernel *kernel = kernels[def.solver];
+    int device = 0, processors = 0, fit = 0;
+    cudaGetDevice(&device);
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, SAND_CUDA_THREADS, 0);
+    if (error != cudaSuccess) return error;
+    int blocks = processors * (fit < 1 ? 1 : fit > SAND_CUDA_BLOCKS ? SAND_CUDA_BLOCKS : fit);
+    Run *on_device = (Run *)t.run;
+    Op op = op_of(t, def, step, recovery);
+    double *partials = t.partials;
+    for (int done = 0; done < def.iterations || done == 0; done += piece) {
+        void *arguments[] = {&on_device, &op, &counts, &partials, &piece};
+        error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, SAND_CUDA_THREADS, arguments, 0, stream);
+        if (error != cudaSuccess) return error;
+    }
+    tell_run<<<1, 1, 0, stream>>>(on_device, counts);
+    return cudaGetLastError();
+}
+
+// --- reading ----------------------------------------------------------------------------------------------
+
+static __global__ void read_impulses(const Run *run, const Counts *counts, SandVec3 *out) {
+    if (counts->again) return;
+    const Op &op = run->solve.op;
+    const real *best = run->solve.vector[run->solve.best];
+    EACH(i, counts->contacts) {
+        Vec g = block_impulse(&op, at_of(i), row_load(best, at_of(i)));
+        out[i] = v3_make(g.x, g.y, g.z);
+    }
+}
+
+static void impulses(const TextArrays &t, const Counts *counts, SandVec3 *out, cudaStream_t stream) {
+    read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, counts, out);
+}
+
+extern const TextVerbs SAND_TEXT_NAME = {SAND_ROWS, SAND_LOCAL, BLOCK_NUMBERS, SAND_INERTIA, sizeof(Run),
+                                         lay,       lay_batch,  solve,         impulses};

@@ -1,0 +1,71 @@
+// A machine that takes the steps of a simulation: one table of verbs. The CPU is built into simulation.c; another machine
+// stands behind this table, and sim knows no more of it.
+//
+// The machine holds the bodies between steps. The verbs of a step only enqueue their work, each after the one before it;
+// `finish` waits and tells what came out. The world of the host keeps the settings, and gets the bodies when it asks.
+#pragma once
+#include "detect.h"
+#include "match.h"
+#include "motion.inl"
+#include "problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SAND_MAX_LOST = 64 }; // lost bodies that one step names; the others are named by the next ones
+
+typedef struct SandLost {
+    int body;
+    SandLoss loss;
+} SandLost;
+
+// What `finish` tells of a step.
+typedef struct SandStepReport {
+    bool again; // a buffer was too small and has grown; nothing moved, and the step is to be taken again
+    int bodies, contacts, matched, iterations;
+    SandStatus status;
+    SandMetrics metrics;
+    double penetration_max;                        // m
+    double kinetic, potential;                     // J, after the step
+    double detect, match, build, solve, integrate; // ms
+    int lost_count;
+    SandLost lost[SAND_MAX_LOST];
+    uint64_t growths; // arrays that grew
+} SandStepReport;
+
+typedef struct SandMachine SandMachine; // typed inside the backend
+
+typedef struct SandBackend {
+    const char *name;
+    SandMachine *(*create)(SandError *error);
+    void (*destroy)(SandMachine *machine);
+    const char *(*describe)(const SandMachine *machine); // the device, for people
+
+    // Gives the machine the world with its bodies, and what is kept for the warm start.
+    bool (*give)(SandMachine *machine, const SandWorld *world, const SandMemory *memory, SandError *error);
+    // Gives it one problem instead, with no world: `solve` and `read_solution` may follow.
+    bool (*give_problem)(SandMachine *machine, const SandProblem *problem, const SandSolveDef *def, SandError *error);
+
+    // The step. `world` is the host's, for its settings and boundaries.
+    bool (*detect)(SandMachine *machine, const SandWorld *world, SandError *error);
+    bool (*match)(SandMachine *machine, SandError *error);
+    bool (*build)(SandMachine *machine, const SandSolveDef *def, SandError *error);
+    bool (*solve)(SandMachine *machine, const SandSolveDef *def, bool want_curve, bool want_metrics, SandError *error);
+    bool (*integrate)(SandMachine *machine, SandError *error);
+    bool (*finish)(SandMachine *machine, SandStepReport *report, SandError *error);
+
+    // Reading back.
+    bool (*read_bodies)(SandMachine *machine, SandWorld *world, SandError *error);
+    bool (*read_memory)(SandMachine *machine, SandMemory *memory, SandError *error);
+    // The contacts of the last detection; ranks, poses and velocities with them.
+    bool (*read_contacts)(SandMachine *machine, SandDetection *detection, SandError *error);
+    bool (*read_start)(SandMachine *machine, SandVec3 *start, SandError *error);        // one for each contact
+    bool (*read_curve)(SandMachine *machine, SandSolution *solution, SandError *error); // residuals of the last solve
+    // Impulses, curve and the figures of the last solve.
+    bool (*read_solution)(SandMachine *machine, SandSolution *solution, SandError *error);
+} SandBackend;
+
+#ifdef __cplusplus
+}
+#endif
