@@ -74,14 +74,14 @@ static void exact_coulomb_agrees(void **state) {
         double nsgs = sand_seconds() - begin;
         print_message("%s: %d contacts; Siconos NSGS: %s, %.1f ms\n", strrchr(paths[f], '/') + 1, p.contact_count,
                       info ? "not solved" : "solved", 1e3 * nsgs);
-        const char *const solvers[] = {"gauss-seidel", "p-spg-fb", "admm"};
+        const char *const solvers[] = {"gauss-seidel", "admm"};
         double best = INFINITY;
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 2; k++) {
             SandSolveDef def = sand_default_solve();
             SandSolution s = {0};
             sand_solve_choose(&def, sand_solver_find(solvers[k]));
             def.friction = SAND_FRICTION_COULOMB;
-            def.iterations = 10000, def.tolerance = 1e-9;
+            def.iterations = 60000, def.tolerance = 1e-9;
             SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
             if (!sand_cpu_solve(cpu, &p, &def, &s, &error)) fail_msg("%s", error.text);
             double e = siconos_error(theirs, options, &s), apart = 0;
