@@ -168,7 +168,7 @@ static bool balance(SandProgram *m, SandError *error) {
 bool sand_program_make(SandProgram *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     *m = (SandProgram){0};
     const SandFrictionRow *model = &sand_friction_table[def->friction];
-    if (model->set != SAND_SET_CONE) return sand_fail(error, "the set of the friction model %s is no cone", model->name);
+    if (model->set == SAND_SET_PILLAR) return sand_fail(error, "the set of the friction model %s is no cone", model->name);
     bool circular = model->section == SAND_DISC;
     size_t most = (size_t)p->contact_count * (size_t)(circular ? 3 : SAND_MAX_FACETS);
     if (most > INT32_MAX / 12) return sand_fail(error, "%d contacts are too many to factorise", p->contact_count);

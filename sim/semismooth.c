@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { VECTORS = 10 };
+enum { VECTORS = 11 };
 
 bool sand_semismooth_make(SandSemismooth *m, const SandProgram *program, SandSystem *system, SandError *error) {
     size_t n = (size_t)program->columns;
@@ -14,7 +14,8 @@ bool sand_semismooth_make(SandSemismooth *m, const SandProgram *program, SandSys
         !SAND_GROW(m->scaling, m->scaling_room, 9 * (size_t)program->cones + 1, "Newton vectors", error) ||
         !SAND_GROW(m->work, m->work_room, program->rows + 1, "Newton vectors", error))
         return false;
-    double **vector[VECTORS] = {&m->x, &m->z, &m->f, &m->dx, &m->dz, &m->b, &m->ndz, &m->trial, &m->trial_z, &m->trial_f};
+    double **vector[VECTORS] = {&m->lift, &m->x,   &m->z,     &m->f,       &m->dx,     &m->dz,
+                                &m->b,    &m->ndz, &m->trial, &m->trial_z, &m->trial_f};
     for (size_t k = 0; k < VECTORS; k++) *vector[k] = m->vectors + k * n;
     return true;
 }
@@ -33,13 +34,29 @@ static double evaluate(SandSemismooth *m, const double *x, double *z, double *f)
     for (int c = 0; c < p->cones; c++) cone_project(x + p->first[c], sand_program_size(p, c), z + p->first[c]);
     sand_program_product(p, z, f, m->work);
     for (int j = 0; j < p->columns; j++) {
-        f[j] += p->r[j] + x[j] - z[j];
+        f[j] += p->r[j] + m->lift[j] + x[j] - z[j];
         sum += f[j] * f[j];
     }
     return sqrt(sum);
 }
 
 void sand_semismooth_set(SandSemismooth *m) { m->size = evaluate(m, m->x, m->z, m->f); }
+
+// In the scaled columns of a circular cone mu is 1: the first gets the length of the other two.
+double sand_semismooth_lift(SandSemismooth *m) {
+    const SandProgram *p = m->program;
+    double change = 0;
+    sand_program_product(p, m->z, m->ndz, m->work);
+    for (int c = 0; c < p->cones; c++) {
+        int j = p->first[c];
+        if (sand_program_size(p, c) == 1) continue;
+        double lift = hypot(m->ndz[j + 1] + p->r[j + 1], m->ndz[j + 2] + p->r[j + 2]);
+        change += (lift - m->lift[j]) * (lift - m->lift[j]);
+        m->lift[j] = lift;
+    }
+    sand_semismooth_set(m);
+    return sqrt(change);
+}
 
 bool sand_semismooth_step(SandSemismooth *m, double least, bool forced, double *length, SandError *error) {
     const SandProgram *p = m->program;

@@ -24,6 +24,9 @@ typedef struct Ipm {
     bool polishing;
     double next_polish; // the gap at which it is tried again
     bool growing, ended;
+    bool law;      // Coulomb's: after the cone's problem is solved, a fixed point of its normal velocity
+    double change; // of that velocity, when it was renewed
+    bool lifted;   // since the path was begun
     int contacts;
     double gap;    // z's of the iterate
     int standing;  // iterations without a gain
@@ -55,7 +58,7 @@ static void ipm_residuals(Ipm *m) {
     sand_program_product(p, m->z, m->nz, m->work);
     m->gap = 0;
     for (int j = 0; j < p->columns; j++) {
-        m->rest[j] = m->nz[j] + p->r[j] - m->s[j];
+        m->rest[j] = m->nz[j] + p->r[j] + m->newton.lift[j] - m->s[j];
         m->gap += m->z[j] * m->s[j];
     }
 }
@@ -76,13 +79,19 @@ static bool ipm_start(Ipm *m, SandError *error) {
     const SandProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++)
         for (int k = 0; k < 9; k++) m->inverse[9 * c + k] = k % 4 == 0;
-    for (int j = 0; j < p->columns; j++) m->b[j] = -p->r[j], m->r_size += p->r[j] * p->r[j];
+    m->r_size = 0;
+    for (int j = 0; j < p->columns; j++) {
+        m->b[j] = -p->r[j] - m->newton.lift[j];
+        m->r_size += m->b[j] * m->b[j];
+    }
     if (!sand_system_factor(m->system, m->inverse, error) || !sand_system_solve(m->system, m->b, m->z, error)) return false;
     for (int j = 0; j < p->columns; j++) m->s[j] = -m->z[j];
     ipm_shift(p, m->z);
     ipm_shift(p, m->s);
     ipm_residuals(m);
     m->next_polish = 1e-9 * m->r_size;
+    m->polishing = m->growing = m->ended = m->lifted = false;
+    m->standing = m->receding = 0;
     return true;
 }
 
@@ -90,6 +99,7 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandS
     Ipm *m = calloc(1, sizeof *m);
     if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
     m->contacts = problem->contact_count;
+    m->law = sand_friction_table[def->friction].set == SAND_SET_LAW, m->change = INFINITY;
     bool ok = sand_program_make(&m->program, problem, def, error);
     size_t n = (size_t)m->program.columns, cones = (size_t)m->program.cones;
     ok = ok && SAND_GROW(m->vectors, m->vectors_room, IPM_VECTORS * n + 1, "interior point vectors", error) &&
@@ -170,6 +180,22 @@ static void ipm_leave(Ipm *m) {
     m->next_polish = 1e-3 * m->gap;
 }
 
+// Coulomb's law: a fixed point of the normal velocity that it asks for, around the cone's problem. Newton's method goes
+// on with the new one; where that gains nothing, the path is walked again.
+static bool ipm_law(Ipm *m, SandStatus *status, SandError *error) {
+    double least = 1e-12 * sqrt(m->r_size);
+    if (m->newton.size <= fmax(0.01 * m->change, least)) {
+        m->change = sand_semismooth_lift(&m->newton);
+        m->standing = 0, m->lifted = true;
+        if (m->change <= least) *status = SAND_SOLVED;
+    } else if (m->standing >= 3 && m->lifted) {
+        return ipm_start(m, error);
+    } else if (m->standing >= 3) {
+        m->polishing = false, m->standing = 0;
+    }
+    return true;
+}
+
 // Newton's method for the last digits: the path has shown which cones are open, which stick and which slide. Where that
 // is not clear yet, its steps are shortened for a while; if nothing is gained, the path goes on and it is tried later.
 static bool ipm_polish(Ipm *m, SandStatus *status, SandError *error) {
@@ -178,8 +204,9 @@ static bool ipm_polish(Ipm *m, SandStatus *status, SandError *error) {
     m->standing = m->newton.size < 0.5 * before ? 0 : m->standing + 1;
     if (length == 0) m->newton.proximal *= 100;
     if (length == 1) m->newton.proximal = fmax(0.1 * m->newton.proximal, SAND_PROXIMAL_LEAST);
-    if (m->standing < 3) return true;
     bool good = m->newton.size <= 1e-12 * sqrt(m->r_size);
+    if (m->law && (good || !m->ended)) return ipm_law(m, status, error);
+    if (m->standing < 3) return true;
     if (m->ended || good) *status = m->growing && !good ? SAND_INFEASIBLE : SAND_SOLVED;
     m->polishing = false, m->standing = 0;
     return true;

@@ -18,6 +18,8 @@ typedef struct Newton {
     int contacts, standing;
     double least; // step length
     double goal;  // of |F|: what rounding leaves
+    bool law;     // Coulomb's: its normal velocity is renewed whenever F is small beside its last change
+    double change;
 } Newton;
 
 static void newton_end(void *method) {
@@ -41,6 +43,7 @@ static void newton_start(Newton *m, const SandProblem *problem) {
     m->newton.proximal = 1e-2; // short steps until some were good
     m->goal = 1e-14 * sqrt(size);
     sand_semismooth_set(&m->newton);
+    m->change = INFINITY;
 }
 
 enum { NEWTON_LEAST };
@@ -50,6 +53,7 @@ static void *newton_begin(const SandProblem *problem, const SandSolveDef *def, S
     if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
     m->contacts = problem->contact_count;
     m->least = def->params[NEWTON_LEAST];
+    m->law = sand_friction_table[def->friction].set == SAND_SET_LAW;
     bool ok = sand_program_make(&m->program, problem, def, error);
     if (ok && m->contacts) {
         m->system = sand_system_create(&m->program, SAND_SYSTEM_NORMAL, error);
@@ -69,7 +73,9 @@ static bool newton_step(void *method, SandStatus *status, SandError *error) {
     bool gained = newton->size < 0.9 * before;
     newton->proximal = gained ? fmax(0.1 * newton->proximal, SAND_PROXIMAL_LEAST) : fmin(10 * newton->proximal, 1);
     m->standing = gained ? 0 : m->standing + 1;
-    if (newton->size <= m->goal && m->standing >= 2) *status = SAND_SOLVED;
+    bool settled = newton->size <= m->goal && m->standing >= 2;
+    if (m->law && newton->size <= fmax(0.1 * m->change, m->goal)) m->change = sand_semismooth_lift(newton);
+    if (settled && (!m->law || m->change <= 10 * m->goal)) *status = SAND_SOLVED;
     return true;
 }
 

@@ -114,7 +114,8 @@ SAND_ROW_OF_PARTS(ngs, "ngs", 1, false,
 
 #define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
 
-SAND_DIRECT(ipm_soc, "ipm-soc", SAND_CIRCULAR, "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
+SAND_DIRECT(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
+            "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
             "interior point method on the circular cones themselves; the reference for the others",
             "an iteration is a factorisation, and a warm start is of no use")
 
@@ -125,7 +126,7 @@ SAND_DIRECT(ipm, "ipm", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 
             {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
              sand_ipm_systems})
 
-SAND_DIRECT(newton, "newton", SAND_CIRCULAR, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
+SAND_DIRECT(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
             "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
             "slow to find that out, may stand still on the way, and an iteration is a factorisation",
             {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
