@@ -47,6 +47,25 @@ static bool read_budget(const Options *options, SandRaceDef *def, SandError *err
     return sand_race_parse(def, values[OPTION_SOLVERS].text, error);
 }
 
+// A stored problem has no scene: --solver names the solver whose parameters --set may change.
+static bool read_params(const Options *options, SandRaceDef *def, SandError *error) {
+    const OptionValue *name = &options->values[OPTION_SOLVER];
+    if (options->sets.count && !name->given) return sand_fail(error, "--set on a stored problem needs --solver NAME");
+    if (!name->given) return true;
+    int solver = sand_solver_find(name->text);
+    if (solver < 0)
+        return sand_fail(error, "--solver %.60s: there is no such solver; see `sandglass list solvers`", name->text);
+    sand_solve_choose(&def->solve, solver);
+    def->own_params = true;
+    for (int i = 0; i < options->sets.count; i++) {
+        const char *set = options->sets.items[i], *equals = strchr(set, '=');
+        char key[SAND_NAME];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - set), set);
+        if (!sand_solve_set(&def->solve, key, equals + 1, error)) return false;
+    }
+    return true;
+}
+
 // --- the result -------------------------------------------------------------------------------------------
 
 static void write_json(const SandRace *race) {
@@ -163,7 +182,8 @@ Outcome race_solvers(const Options *options, SandError *error) {
     bool from_file = sand_problem_is_stored(options->subject);
     session_watch();
     if (outcome == OUTCOME_DONE && from_file) {
-        if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error))
+        if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error) ||
+            !read_params(options, &def, error))
             outcome = OUTCOME_WRONG;
     } else if (outcome == OUTCOME_DONE && !options->values[OPTION_AT].given) {
         outcome = (sand_fail(error, "race %s: it is no stored problem, and a scene needs --at SECONDS", options->subject),

@@ -64,14 +64,18 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
     return true;
 }
 
+bool sand_cpu_run(SandCpu *cpu, const SandTextVerbs *v, SandText *text, const SandProblem *problem, const SandSolveDef *def,
+                  SandSolution *solution, SandError *error) {
+    const SandDirect *direct = sand_solver_table[def->solver].direct;
+    if (direct) return sand_direct_solve(direct, v, text, cpu->team, problem, def, solution, error);
+    return v->solve(text, cpu->team, problem, def, solution, error);
+}
+
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error) {
     const SandTextVerbs *v = NULL;
     SandText *text = NULL;
-    const SandDirect *direct = sand_solver_table[def->solver].direct;
-    if (!sand_cpu_load(cpu, problem, def, &v, &text, error)) return false;
-    if (direct) return sand_direct_solve(direct, v, text, cpu->team, problem, def, solution, error);
-    return v->solve(text, cpu->team, problem, def, solution, error);
+    return sand_cpu_load(cpu, problem, def, &v, &text, error) && sand_cpu_run(cpu, v, text, problem, def, solution, error);
 }
 
 void sand_solution_free(SandSolution *s) {

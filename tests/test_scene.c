@@ -364,7 +364,7 @@ static const struct {
     {HEAD "solver: {name: magic}\n", "t.yaml:2: name: unknown 'magic'; there are "},
     {HEAD "solver: {iterations: 0}\n", "t.yaml:2: iterations: expected 1 to 1000000, got 0"},
     {HEAD "solver:\n  set:\n    - {name: magic, value: 3}\n", "t.yaml:4: set: "},
-    {HEAD "friction: sticky\n", "t.yaml:2: friction: unknown 'sticky'; there are frictionless, cone"},
+    {HEAD "friction: sticky\n", "t.yaml:2: friction: unknown 'sticky'; there are frictionless, "},
     {HEAD "bodies:\n  - shape: sphere\n    radius: -1\n", "t.yaml:4: radius: expected a number from 1e-06 to 1e+07, got -1"},
     {HEAD "bodies:\n  - shape: sphere\n", "t.yaml:3: radius: missing: a sphere needs it"},
     {HEAD "bodies:\n  - shape: sphere\n    radius: 1\n    height: 2\n", "t.yaml:5: height: a sphere has no such key"},
