@@ -266,8 +266,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
     op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
     op->scratch = t->scratch, op->measured = t->measured;
-    for (size_t v = 0; v < vectors && v < SAND_MAX_VECTORS; v++)
-        t->run.solve.vector[v] = t->vectors + v * (size_t)op->n * SAND_ROWS;
+    t->run.solve.vectors = t->vectors, t->run.solve.distance = op->n * SAND_ROWS;
     t->run.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_ROWS;
     sand_team_run(team, load_work, t);
     op->colour_count = 0;
@@ -289,7 +288,7 @@ static void solve_work(SandWorker *w, void *argument) {
     solve_text(w, &t->run, &t->op, t->method, t->run.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
     const Op *op = &t->op;
-    const real *best = t->run.solve.vector[t->run.solve.best];
+    const real *best = solve_vector(&t->run.solve, t->run.solve.best);
     SandSolution *s = t->solution;
     SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(i), row_load(best, at_of(i)));
     SAND_EACH(w, k, t->problem->body_count) {

@@ -1,12 +1,11 @@
 // The solve, one text for every method and machine: start, iterate within the budget, keep the curve, find out
 // whether the problem is infeasible, and end with the best impulses and the velocities they make.
 
-enum { SAND_MAX_VECTORS = 7 };
-
 // What a method works on. Every worker has its own copy with the same values.
 typedef struct Solve {
-    Op op;
-    real *vector[SAND_MAX_VECTORS]; // block vectors
+    const Op *op;
+    real *vectors;    // block vectors, one after the other: solve_vector
+    int64_t distance; // from one to the next
     double params[SAND_MAX_PARAMS];
     int best;            // the vector that holds the impulses to return
     bool knows_residual; // the method keeps the next two for the best iterate
@@ -16,6 +15,8 @@ typedef struct Solve {
     bool sees_growth;  // the method itself finds out whether the problem is infeasible
     SandStatus status; // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
+
+SAND_INLINE real *solve_vector(const Solve *s, int k) { return s->vectors + k * s->distance; }
 
 // Methods that look at components are left out where impulses are vectors of the world.
 #if SAND_PARTS
@@ -134,7 +135,7 @@ typedef struct Clock {
 // Whether the method keeps the residual that the result is measured by: under Coulomb's law it does not.
 SAND_INLINE bool solve_knows(const Solve *s) {
 #if SAND_LOCAL
-    if (s->op.law) return false;
+    if (s->op->law) return false;
 #endif
     return s->knows_residual;
 }
@@ -142,7 +143,7 @@ SAND_INLINE bool solve_knows(const Solve *s) {
 SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration) {
     double before = worker_seconds(w);
     Measure m = {s->residual, s->objective, 0};
-    if (!solve_knows(s)) m = measure(w, &s->op, s->vector[s->best]);
+    if (!solve_knows(s)) m = measure(w, s->op, solve_vector(s, s->best));
     if (worker_is_first(w)) {
         SandCurvePoint p = {iteration, before - clock->begin - clock->measuring, m.residual, m.objective};
         run->curve[iteration] = p;
@@ -155,8 +156,8 @@ SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration
 // For methods that do not look at their own steps: have the impulses grown much since the reference, and does the
 // difference do nothing? Asked after 8, 16, 32, ... iterations; it costs a product only when they have grown.
 SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *receding) {
-    const Op *op = &s->op;
-    const real *x = s->vector[s->best];
+    const Op *op = s->op;
+    const real *x = solve_vector(s, s->best);
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
@@ -242,31 +243,31 @@ SAND_TEXT void make_feasible(Worker *w, const Op *op, real *x) {
 // The bounds before the first iteration: those of the start, or of a solve without friction by p-spg-fb, the same one
 // whatever the method, so that methods can be compared. It leaves the start as it was.
 SAND_TEXT void first_bounds(Worker *w, Run *run, const Solve *solve) {
-    const Op *op = &solve->op;
+    const Op *op = solve->op;
     SAND_FOR(w, i, op->n) op->lift[i] = op->bound[i] = 0;
     sand_barrier(w);
     if (!run->presolve) {
-        take_bounds(w, op, solve->vector[0], 1);
+        take_bounds(w, op, solve_vector(solve, 0), 1);
         return;
     }
     Solve s = *solve;
     spg_State state;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) s.params[k] = run->presolve_params[k];
-    copy(w, op, s.vector[0], run->reference);
-    make_feasible(w, op, s.vector[0]);
-    scale_start(w, op, s.vector[0]);
+    copy(w, op, solve_vector(&s, 0), run->reference);
+    make_feasible(w, op, solve_vector(&s, 0));
+    scale_start(w, op, solve_vector(&s, 0));
     p_spg_fb_start(w, &s, &state);
     for (int k = 0; k < run->presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
-    take_bounds(w, op, s.vector[s.best], 1);
-    copy(w, op, run->reference, s.vector[0]);
+    take_bounds(w, op, solve_vector(&s, s.best), 1);
+    copy(w, op, run->reference, solve_vector(&s, 0));
 }
 
 // Renews what friction hangs on, from the best impulses so far: the bounds, or De Saxce's term mu |u_T|. Then the method
 // starts anew from them. It costs one product, which also measures how well Coulomb's law holds. Returns that residual.
 SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state, real weight) {
-    const Op *op = &s->op;
-    real *x = s->vector[0];
-    if (s->best != 0) copy(w, op, s->vector[s->best], x);
+    const Op *op = s->op;
+    real *x = solve_vector(s, 0);
+    if (s->best != 0) copy(w, op, solve_vector(s, s->best), x);
     s->best = 0;
     if (op->set == FRICTION_BOUNDED) {
         take_bounds(w, op, x, weight);
@@ -291,13 +292,13 @@ SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state, real
 
 // The start is made feasible, scaled, and given to the method.
 SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodState *state) {
-    const Op *op = &s->op;
+    const Op *op = s->op;
 #if SAND_LOCAL
     first_bounds(w, run, s);
 #endif
-    make_feasible(w, op, s->vector[0]);
-    scale_start(w, op, s->vector[0]);
-    copy(w, op, s->vector[0], run->reference);
+    make_feasible(w, op, solve_vector(s, 0));
+    scale_start(w, op, solve_vector(s, 0));
+    copy(w, op, solve_vector(s, 0), run->reference);
     method_start(w, method, s, state);
 }
 
@@ -305,7 +306,7 @@ SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodStat
 // its impulses grow for nothing.
 SAND_TEXT void solve_watch(Worker *w, Run *run, Solve *s, int iteration, int *receding) {
     if (!solve_knows(s) && !run->renewal && run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
-        if (!run->curve) s->measured = measure(w, &s->op, s->vector[s->best]).residual;
+        if (!run->curve) s->measured = measure(w, s->op, solve_vector(s, s->best)).residual;
         if (s->measured <= run->tolerance) s->status = SAND_SOLVED;
     }
     if (!s->sees_growth && iteration >= 8 && (iteration & (iteration - 1)) == 0)
@@ -336,7 +337,7 @@ SAND_TEXT void solve_iterate(Worker *w, Run *run, int method, Solve *s, MethodSt
 SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int most) {
     if (run->ended) return;
     Solve s = run->solve;
-    s.op = *op;
+    s.op = op;
     MethodState state = run->state;
     Clock clock = {worker_seconds(w) - run->seconds, 0};
     int receding = run->receding, iteration = run->iterations;
@@ -364,13 +365,14 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
     bool ended = late || s.status != SAND_BUDGET || iteration == run->most_iterations;
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
-        if (!solve_knows(&s) || run->want_metrics) m = measure(w, op, s.vector[s.best]);
+        if (!solve_knows(&s) || run->want_metrics) m = measure(w, op, solve_vector(&s, s.best));
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
-        push_vector(w, op, s.vector[s.best], op->still,
+        push_vector(w, op, solve_vector(&s, s.best), op->still,
                     op->body); // what the impulses change; the caller adds the free velocity
     }
     sand_barrier(w);
     if (worker_is_first(w)) {
+        s.op = NULL; // each piece brings its own
         run->solve = s;
         run->state = state;
         run->begun = true, run->ended = ended;

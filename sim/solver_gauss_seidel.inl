@@ -25,11 +25,11 @@ SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
     m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
     m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
     // Colours are made from bodies; the contacts of a stored matrix are taken in their order.
-    if (s->op.is_matrix && m->order == GAUSS_SEIDEL_COLOURED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
+    if (s->op->is_matrix && m->order == GAUSS_SEIDEL_COLOURED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     m->sweeps = 0;
     m->how = RELAX_BLOCK;
 #if SAND_LOCAL
-    if (s->op.section == SAND_SQUARE && s->op.set != FRICTION_CONE) m->how = RELAX_ROWS;
+    if (s->op->section == SAND_SQUARE && s->op->set != FRICTION_CONE) m->how = RELAX_ROWS;
 #endif
 }
 
@@ -70,8 +70,8 @@ SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real ome
 }
 
 SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
-    const Op *op = &s->op;
-    real *x = s->vector[s->best];
+    const Op *op = s->op;
+    real *x = solve_vector(s, s->best);
     if (m->order == GAUSS_SEIDEL_COLOURED) {
         for (int c = 0; c < op->colour_count; c++) {
             const int *list = op->colour_list + op->colour_first[c];
