@@ -117,8 +117,9 @@ static void solver_text(const SandSolver *solver, char *text, size_t size) {
              solver->paper);
 }
 
-// A list of the solvers that can do this friction model. True, with the choice, when another was chosen; -1: none.
-static bool choose_solver(ControlId id, int now, bool none, SandFriction friction, int *chosen) {
+// A list of the solvers that can do the friction of this definition. True, with the choice, when another was chosen; -1:
+// none.
+static bool choose_solver(ControlId id, int now, bool none, const SandSolveDef *like, int *chosen) {
     char text[640];
     bool changed = false;
     if (now >= 0)
@@ -129,7 +130,9 @@ static bool choose_solver(ControlId id, int now, bool none, SandFriction frictio
     if (none && control_entry(id, "none", now < 0, true)) *chosen = -1, changed = true;
     for (int i = 0; i < sand_solver_count; i++) {
         const SandSolver *solver = &sand_solver_table[i];
-        if (control_entry(id, solver->name, i == now, sand_solver_can(i, friction))) *chosen = i, changed = true;
+        SandSolveDef other = *like;
+        other.solver = i;
+        if (control_entry(id, solver->name, i == now, sand_solve_check(&other, NULL))) *chosen = i, changed = true;
         solver_text(solver, text, sizeof text);
         entry_tip(text);
     }
@@ -158,11 +161,43 @@ static void draw_budget(Panel *panel) {
                                        solve->tolerance > 0 ? "%.1e m/s" : "0: use the budget", true, NULL);
 }
 
+// Takes the definition over if the solver can do it; else says why not.
+static void take_friction(Panel *panel, const SandSolveDef *wanted) {
+    SandError error;
+    if (!sand_solve_check(wanted, &error)) {
+        panel_say(panel, error.text);
+        return;
+    }
+    panel->solve = *wanted;
+    panel->solve_due = true;
+}
+
+static void draw_friction(Panel *panel) {
+    SandSolveDef wanted = panel->solve;
+    const SandFrictionRow *model = &sand_friction_table[wanted.friction];
+    const char *names[SAND_FRICTION_COUNT], *bounds_names[SAND_BOUNDS_COUNT];
+    int friction = (int)wanted.friction, bounds = (int)wanted.bounds;
+    for (int i = 0; i < SAND_FRICTION_COUNT; i++) names[i] = sand_friction_table[i].name;
+    for (int i = 0; i < SAND_BOUNDS_COUNT; i++) bounds_names[i] = sand_bounds_table[i].name;
+    bool changed = control_choice(CONTROL_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, model->text);
+    // Shown all the same where the model has none, so that one sees what there is.
+    igBeginDisabled(model->set != SAND_SET_PILLAR);
+    changed |=
+        control_choice(CONTROL_BOUNDS, NULL, &bounds, bounds_names, SAND_BOUNDS_COUNT, sand_bounds_table[bounds].text);
+    igEndDisabled();
+    igBeginDisabled(model->section != SAND_POLYGON);
+    changed |= control_integer(CONTROL_FACETS, NULL, &wanted.facets, 4, SAND_MAX_FACETS, false, NULL);
+    igEndDisabled();
+    wanted.friction = (SandFriction)friction, wanted.bounds = (SandBounds)bounds;
+    wanted.facets -= wanted.facets % 2;
+    if (changed) take_friction(panel, &wanted);
+}
+
 static void draw_solver(Panel *panel) {
     SandSolveDef *solve = &panel->solve;
     const SandSolver *solver = &sand_solver_table[solve->solver];
     int chosen;
-    if (choose_solver(CONTROL_SOLVER, solve->solver, false, solve->friction, &chosen)) panel_choose_solver(panel, chosen);
+    if (choose_solver(CONTROL_SOLVER, solve->solver, false, solve, &chosen)) panel_choose_solver(panel, chosen);
     faint_text(solver->idea);
     if (control_button(CONTROL_CITE, NULL, -1e-6f)) {
         char entries[4096];
@@ -172,14 +207,7 @@ static void draw_solver(Panel *panel) {
     }
     panel->solve_due |= draw_params(CONTROL_PARAM, solve);
 
-    const char *names[SAND_FRICTION_COUNT];
-    int friction = (int)solve->friction;
-    for (int i = 0; i < SAND_FRICTION_COUNT; i++) names[i] = sand_friction_table[i].name;
-    if (control_choice(CONTROL_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, sand_friction_table[friction].text) &&
-        sand_solver_can(solve->solver, (SandFriction)friction)) {
-        solve->friction = (SandFriction)friction;
-        panel->solve_due = true;
-    }
+    draw_friction(panel);
     draw_budget(panel);
     control_row(control_table[CONTROL_BACKEND].label);
     igTextUnformatted(panel->backend, NULL);
@@ -188,7 +216,7 @@ static void draw_solver(Panel *panel) {
 
 static void draw_shadow(Panel *panel) {
     int chosen;
-    if (choose_solver(CONTROL_SHADOW, panel->shadowing ? panel->shadow.solver : -1, true, panel->solve.friction, &chosen)) {
+    if (choose_solver(CONTROL_SHADOW, panel->shadowing ? panel->shadow.solver : -1, true, &panel->solve, &chosen)) {
         panel->shadowing = chosen >= 0;
         if (panel->shadowing) sand_solve_choose(&panel->shadow, chosen);
         panel->shadow_due = true;
@@ -200,10 +228,11 @@ static void draw_shadow(Panel *panel) {
     panel->shadow_due |= draw_params(CONTROL_SHADOW_PARAM, &panel->shadow);
     // It has the budget and the friction of the first, so that the two can be compared.
     SandSolveDef same = panel->shadow;
-    same.friction = panel->solve.friction;
+    same.friction = panel->solve.friction, same.bounds = panel->solve.bounds, same.facets = panel->solve.facets;
     same.iterations = panel->solve.iterations, same.budget_ms = panel->solve.budget_ms,
     same.tolerance = panel->solve.tolerance;
-    if (same.friction != panel->shadow.friction || same.iterations != panel->shadow.iterations ||
+    if (same.friction != panel->shadow.friction || same.bounds != panel->shadow.bounds ||
+        same.facets != panel->shadow.facets || same.iterations != panel->shadow.iterations ||
         same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance)
         panel->shadow = same, panel->shadow_due = true;
 }
@@ -379,6 +408,7 @@ void panel_draw_controls(Panel *panel, const PanelView *view) {
     if (panel_section(panel, "Scene", true)) draw_scene(panel, view);
     if (panel_section(panel, "Solver", true)) draw_solver(panel);
     if (panel_section(panel, "Second solver", false)) draw_shadow(panel);
+    if (panel_section(panel, "Race of solvers", false)) panel_draw_race(panel, false);
     if (panel_section(panel, "Picture", true)) draw_picture(panel, view);
     if (panel_section(panel, "Gravity", false)) draw_gravity(panel);
     if (panel_section(panel, "Camera", false)) draw_camera(panel, view);

@@ -126,7 +126,7 @@ static bool sum_contacts(Picture *picture, const SandWorld *world, SandSimulatio
     const int *body = sand_simulation_order(sim);
     const double *residual = NULL;
     if (picture->color == PICTURE_RESIDUAL && !(residual = sand_simulation_residuals(sim, error))) return false;
-    for (int i = 0; i < problem->contact_count; i++) {
+    for (int i = 0; i < sand_simulation_solved(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         double force = v3_length(solution->impulse[i]) / problem->step;
         double add = residual ? residual[i] * residual[i] : picture->color == PICTURE_FORCE ? force : force > 0;
@@ -197,7 +197,7 @@ static void fill_links(Picture *picture, const SandWorld *world, const SandSimul
     const SandProblem *problem = sand_simulation_problem(sim);
     const SandSolution *solution = sand_simulation_solution(sim);
     const int *body = sand_simulation_order(sim);
-    for (int i = 0; i < problem->contact_count; i++) {
+    for (int i = 0; i < sand_simulation_solved(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         double force = v3_dot(solution->impulse[i], c->normal) / problem->step;
         if (!(force > 0.01 * picture->chain_range)) continue; // too thin to be seen
@@ -223,7 +223,7 @@ static bool lay_out(Picture *picture, const SandWorld *world, const SandSimulati
         const SandShape *shape = &world->shapes[world->shape[i]];
         if (is_shown(world, i, picture->time)) list_of(picture, shape)->count += shape->ball_count ? shape->ball_count : 1;
     }
-    size_t instances = 0, links = sim && picture->chains ? (size_t)sand_simulation_problem(sim)->contact_count : 0;
+    size_t instances = 0, links = sim && picture->chains ? (size_t)sand_simulation_solved(sim) : 0;
     for (int k = 0; k < LISTS; k++) instances += (size_t)lists[k]->count;
     size_t bytes = instances * sizeof(PictureInstance) + links * sizeof(PictureLink);
 

@@ -307,6 +307,7 @@ static void put_solver(FILE *file, const char *between, const SandSolveDef *solv
             solver->name, solve->iterations);
     if (solve->budget_ms > 0) fputs(", budget_ms: ", file), put_number(file, solve->budget_ms);
     fputs(", tolerance: ", file), put_number(file, solve->tolerance);
+    fprintf(file, ", bounds: %s, facets: %d", sand_bounds_table[solve->bounds].name, solve->facets);
     int count = sand_param_count(solver);
     for (int i = 0; i < count; i++) {
         const SandParam *param = &solver->params[i];

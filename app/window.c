@@ -216,7 +216,13 @@ static void next_color(Window *w) {
     w->panel->color = (w->panel->color + 1) % PICTURE_COLOR_COUNT;
     ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
 }
-static void next_solver(Window *w) { panel_choose_solver(w->panel, (w->panel->solve.solver + 1) % sand_solver_count); }
+// The next solver that can do the friction at hand.
+static void next_solver(Window *w) {
+    SandSolveDef next = w->panel->solve;
+    do next.solver = (next.solver + 1) % sand_solver_count;
+    while (!sand_solve_check(&next, NULL));
+    panel_choose_solver(w->panel, next.solver);
+}
 static void set_speed(Window *w, double speed) { ask(w, (Act){.kind = ACT_SPEED, .number = w->panel->speed = speed}); }
 static void faster(Window *w) { set_speed(w, fmin(8, 2 * w->panel->speed)); }
 static void slower(Window *w) { set_speed(w, fmax(1.0 / 64, 0.5 * w->panel->speed)); }
@@ -566,6 +572,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     snprintf(w->panel->backend, sizeof w->panel->backend, "CPU, %d thread%s, %s", sim->threads, sim->threads == 1 ? "" : "s",
              sim->precision == SAND_FLOAT ? "float" : "double");
     w->panel->picked.body = -1;
+    w->panel->race = engine_race(w->engine);
     Settings settings;
     if (!settings_load(&settings, error)) {
         fprintf(stderr, "sandglass: %s; defaults are used\n", error->text);

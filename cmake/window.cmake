@@ -83,6 +83,7 @@ add_library(sand_picture STATIC
     app/ring.c
     app/ring_gl.c
     app/engine.c
+    app/race_job.c
     app/hands.c
     app/measure.c
     app/pace.c

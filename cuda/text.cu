@@ -113,12 +113,12 @@ static void lay_batch(const Laying &from, const TextArrays &to, cudaStream_t str
 // --- solving ----------------------------------------------------------------------------------------------
 
 // The operator as the host knows it; sizes are on the device.
-static Op op_of(const TextArrays &t, const SandSolveDef &def, double step, double recovery) {
+static Op op_of(const TextArrays &t, const SandSolveDef *def, double step, double recovery) {
     Op op;
     memset(&op, 0, sizeof op);
 #if SAND_LOCAL
     op.bound = t.bound, op.lift = t.lift;
-    op_ask(&op, &def, sand_solver_can(def.solver, SAND_CONE));
+    if (def) op_ask(&op, def, sand_solver_can(def->solver, SAND_CONE));
 #else
     (void)def;
 #endif
@@ -177,8 +177,7 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
                          bool metrics, bool curve, int piece, cudaStream_t stream) {
     Run run;
     memset(&run, 0, sizeof run);
-    for (int v = 0; v < SAND_MAX_VECTORS && t.vectors + SAND_ROWS * t.room * v < t.reference; v++)
-        run.solve.vector[v] = t.vectors + SAND_ROWS * t.room * v;
+    run.solve.vectors = t.vectors, run.solve.distance = SAND_ROWS * t.room;
     run.reference = t.reference;
     run_ask(&run, &def, metrics, curve ? t.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
@@ -192,7 +191,7 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
     if (error != cudaSuccess) return error;
     int blocks = processors * (fit < 1 ? 1 : fit > SAND_CUDA_BLOCKS ? SAND_CUDA_BLOCKS : fit);
     Run *on_device = (Run *)t.run;
-    Op op = op_of(t, def, step, recovery);
+    Op op = op_of(t, &def, step, recovery);
     double *partials = t.partials;
     for (int done = 0; done < def.iterations || done == 0; done += piece) {
         void *arguments[] = {&on_device, &op, &counts, &partials, &piece};
@@ -205,10 +204,9 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
 
 // --- reading ----------------------------------------------------------------------------------------------
 
-static __global__ void read_impulses(const Run *run, const Counts *counts, SandVec3 *out) {
+static __global__ void read_impulses(const Run *run, const __grid_constant__ Op op, const Counts *counts, SandVec3 *out) {
     if (counts->again) return;
-    const Op &op = run->solve.op;
-    const real *best = run->solve.vector[run->solve.best];
+    const real *best = solve_vector(&run->solve, run->solve.best);
     EACH(i, counts->contacts) {
         Vec g = block_impulse(&op, at_of(i), row_load(best, at_of(i)));
         out[i] = v3_make(g.x, g.y, g.z);
@@ -216,7 +214,7 @@ static __global__ void read_impulses(const Run *run, const Counts *counts, SandV
 }
 
 static void impulses(const TextArrays &t, const Counts *counts, SandVec3 *out, cudaStream_t stream) {
-    read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, counts, out);
+    read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, op_of(t, NULL, 1, 0), counts, out);
 }
 
 extern const TextVerbs SAND_TEXT_NAME = {SAND_ROWS, SAND_LOCAL, BLOCK_NUMBERS, SAND_INERTIA, sizeof(Run),

@@ -5,6 +5,14 @@ typedef struct Block {
     real m[3][3];
 } Block;
 
+#if SAND_RADIAL
+// The arms lie along the normal: spheres are turned by tangential impulses alone.
+SAND_INLINE void block_add_body(const Op *op, Block *b, int k, real half) {
+    if (k >= op->dynamic_count) return;
+    real arm = half + op->free[k].w[3], side = op->inverse_mass[k] + op->inverse_inertia[k] * arm * arm;
+    b->m[0][0] += op->inverse_mass[k], b->m[1][1] += side, b->m[2][2] += side;
+}
+#else
 // Adds the part of one body, whose arm is given in the world.
 SAND_INLINE void block_add_body(const Op *op, Block *b, Frame f, int k, Vec arm) {
     if (k >= op->dynamic_count) return;
@@ -15,18 +23,19 @@ SAND_INLINE void block_add_body(const Op *op, Block *b, Frame f, int k, Vec arm)
         b->m[0][j] += u.x, b->m[1][j] += u.y, b->m[2][j] += u.z;
     }
 }
+#endif
 
 SAND_INLINE Block block_matrix(const Op *op, At at) {
     Block b = {{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    int64_t i = at_block(at);
-    Frame f = frame_of(block_normal(op, at));
+    int a = op->a[at_block(at)], other = op->b[at_block(at)];
 #if SAND_RADIAL
     real half = block_number(op, at, BLOCK_HALF);
-    block_add_body(op, &b, f, op->a[i], vec_scale(half + op->free[op->a[i]].w[3], f.n));
-    block_add_body(op, &b, f, op->b[i], vec_scale(-half - op->free[op->b[i]].w[3], f.n));
+    block_add_body(op, &b, a, half);
+    block_add_body(op, &b, other, half);
 #else
-    block_add_body(op, &b, f, op->a[i], block_vector(op, at, BLOCK_ARM_A));
-    block_add_body(op, &b, f, op->b[i], block_vector(op, at, BLOCK_ARM_B));
+    Frame f = frame_of(block_normal(op, at));
+    block_add_body(op, &b, f, a, block_vector(op, at, BLOCK_ARM_A));
+    block_add_body(op, &b, f, other, block_vector(op, at, BLOCK_ARM_B));
 #endif
     return b;
 }

@@ -41,6 +41,8 @@ struct SandText {
     size_t a_room, b_room, first_room, second_room, list_room, hub_room, hub_piece_room, piece_hub_room;
     size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, measured_room,
         piece_sum_room;
+    real *matrix;
+    size_t matrix_room;
     // While a team works on it.
     int method;
     const SandProblem *problem;
@@ -58,14 +60,38 @@ static SandText *text_create(SandError *error) {
 
 static void text_destroy(SandText *t) {
     if (!t) return;
-    void *arrays[] = {t->blocks,      t->vectors, t->mass, t->inertia, t->batch_step, t->a,         t->b,
-                      t->first,       t->second,  t->list, t->hub,     t->hub_piece,  t->piece_hub, t->colour_first,
-                      t->colour_list, t->colours, t->free, t->body,    t->scratch,    t->measured,  t->piece_sum};
+    void *arrays[] = {t->matrix,    t->blocks,    t->vectors,      t->mass,        t->inertia, t->batch_step,
+                      t->a,         t->b,         t->first,        t->second,      t->list,    t->hub,
+                      t->hub_piece, t->piece_hub, t->colour_first, t->colour_list, t->colours, t->free,
+                      t->body,      t->scratch,   t->measured,     t->piece_sum};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     free(t);
 }
 
 // --- laying out the problem -------------------------------------------------------------------------------
+
+// Mean diagonal of N_ii where N is a matrix.
+static double matrix_diagonal(const SandProblem *p, int i) {
+    const SandMatrix *m = p->matrix;
+    for (int e = m->first[i]; e < m->first[i + 1]; e++) {
+        const double *b = m->block + 9 * e;
+        double d = SAND_ROWS == 3 && p->contacts[i].mu > 0 ? (b[0] + b[4] + b[8]) / 3 : b[0];
+        if (m->column[e] == i && d > 0) return d;
+    }
+    return 1;
+}
+
+static bool load_matrix(SandText *t, SandError *error) {
+    const SandMatrix *m = t->problem->matrix;
+    Op *op = &t->op;
+    op->is_matrix = m != NULL;
+    if (!m) return true;
+    int entries = 9 * m->first[t->problem->contact_count];
+    if (!SAND_GROW(t->matrix, t->matrix_room, entries + 1, "matrix", error)) return false;
+    for (int k = 0; k < entries; k++) t->matrix[k] = (real)m->block[k];
+    op->matrix_first = m->first, op->matrix_column = m->column, op->matrix_block = t->matrix;
+    return true;
+}
 
 static void load_blocks(SandText *t, Worker *w) {
     const SandProblem *p = t->problem;
@@ -79,7 +105,9 @@ static void load_blocks(SandText *t, Worker *w) {
         for (int64_t i = sand_chunk_begin(chunk, n / SAND_LANES) * SAND_LANES; i < end; i++) {
             SandContact none = {.a = t->op.body_count - 1, .b = t->op.body_count - 1};
             const SandContact *c = i < p->contact_count ? &p->contacts[i] : &none;
-            double d = i < p->contact_count ? block_diagonal(p->bodies, c, 1, 1) : 1;
+            double d = i >= p->contact_count ? 1
+                       : p->matrix           ? matrix_diagonal(p, (int)i)
+                                             : block_diagonal(p->bodies, c, 1, 1);
             if (i < p->contact_count) diagonals += d;
             block_lay(&laid, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
         }
@@ -222,7 +250,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
         !SAND_GROW(t->free, t->free_room, bodies, "bodies", error) ||
         !SAND_GROW(t->body, t->body_room, bodies, "bodies", error) ||
         !SAND_GROW(t->measured, t->measured_room, bodies, "bodies", error) ||
-        !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error))
+        !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error) || !load_matrix(t, error))
         return false;
     op->a = t->a, op->b = t->b;
     op->block = t->blocks + AT_BLOCK * op->n;
@@ -239,8 +267,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
     op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
     op->scratch = t->scratch, op->measured = t->measured;
-    for (size_t v = 0; v < vectors && v < SAND_MAX_VECTORS; v++)
-        t->run.solve.vector[v] = t->vectors + v * (size_t)op->n * SAND_ROWS;
+    t->run.solve.vectors = t->vectors, t->run.solve.distance = op->n * SAND_ROWS;
     t->run.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_ROWS;
     sand_team_run(team, load_work, t);
     op->colour_count = 0;
@@ -262,7 +289,7 @@ static void solve_work(SandWorker *w, void *argument) {
     solve_text(w, &t->run, &t->op, t->method, t->run.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
     const Op *op = &t->op;
-    const real *best = t->run.solve.vector[t->run.solve.best];
+    const real *best = solve_vector(&t->run.solve, t->run.solve.best);
     SandSolution *s = t->solution;
     SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(i), row_load(best, at_of(i)));
     SAND_EACH(w, k, t->problem->body_count) {
@@ -272,6 +299,10 @@ static void solve_work(SandWorker *w, void *argument) {
         s->velocity[k] = v3_add(free->velocity, v3_make(change.v[0], change.v[1], change.v[2]));
         s->spin[k] = v3_add(free->spin, v3_make(change.w[0], change.w[1], change.w[2]));
     }
+}
+
+static SandMetrics metrics_of(Measure m, size_t contacts) {
+    return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
 }
 
 static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
@@ -284,6 +315,7 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) return false;
     Run *run = &t->run;
     run_ask(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
+    run->stop = s->stop;
     t->method = def->solver;
     t->problem = p;
     t->solution = s;
@@ -293,14 +325,11 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     s->iterations = run->iterations;
     s->seconds = run->seconds;
     s->curve_count = run->curve_count;
-    s->metrics.residual = run->measure.residual;
-    s->metrics.residual_rms = contacts ? run->measure.residual / sqrt((double)contacts) : 0;
-    s->metrics.objective = run->measure.objective;
-    s->metrics.complementarity = run->measure.complementarity;
+    s->metrics = metrics_of(run->measure, contacts);
     return true;
 }
 
-// --- measuring impulses from elsewhere --------------------------------------------------------------------
+// --- for methods that are not one of the texts, for pictures and for tests ----------------------------------
 
 static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #if SAND_LOCAL
@@ -313,7 +342,7 @@ static Row row_of_world(const Op *op, At at, SandVec3 v) {
 }
 
 // Takes block vectors that are given as world vectors into the first vector; the padding is zero.
-static void take_impulses(SandText *t, SandWorker *w) {
+static void load_vector(SandWorker *w, SandText *t) {
     const Op *op = &t->op;
     SAND_EACH(w, i, op->n)
     row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
@@ -323,7 +352,7 @@ static void take_impulses(SandText *t, SandWorker *w) {
 static void residuals_work(SandWorker *w, void *argument) {
     SandText *t = argument;
     const Op *op = &t->op;
-    take_impulses(t, w);
+    load_vector(w, t);
     push_vector(w, op, t->vectors, op->free, op->measured);
     SAND_EACH(w, i, op->blocks) {
         At at = at_of(i);
@@ -336,12 +365,23 @@ static void text_residuals(SandText *t, SandTeam *team, const SandVec3 *x, doubl
     sand_team_run(team, residuals_work, t);
 }
 
-// --- for tests --------------------------------------------------------------------------------------------
+static void measure_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    load_vector(w, t);
+    Measure m = measure(w, &t->op, t->vectors);
+    if (worker_is_first(w)) t->run.measure = m;
+}
+
+static void text_measure(SandText *t, SandTeam *team, const SandVec3 *x, SandMetrics *metrics) {
+    t->x = x;
+    sand_team_run(team, measure_work, t);
+    *metrics = metrics_of(t->run.measure, (size_t)t->op.blocks);
+}
 
 static void product_work(SandWorker *w, void *argument) {
     SandText *t = argument;
     const Op *op = &t->op;
-    take_impulses(t, w);
+    load_vector(w, t);
     push_vector(w, op, t->vectors, op->still, op->scratch);
     SAND_EACH(w, i, op->blocks) {
         At at = at_of(i);
@@ -402,6 +442,9 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
         ARRAY(colour_first, colours),
         ARRAY(colour_list, colours ? (size_t)op->blocks : 0),
         ARRAY(batch_step, batch),
+        ARRAY(matrix_first, op->is_matrix ? dynamic + 1 : 0),
+        ARRAY(matrix_column, op->is_matrix ? (size_t)op->matrix_first[dynamic] : 0),
+        ARRAY(matrix_block, op->is_matrix ? 9 * (size_t)op->matrix_first[dynamic] : 0),
     };
 #undef ARRAY
     _Static_assert(sizeof arrays / sizeof *arrays <= SAND_TEXT_ARRAYS, "room for all arrays of the operator");
@@ -410,5 +453,5 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
     memcpy(layout->arrays, arrays, sizeof arrays);
 }
 
-const SandTextVerbs SAND_VERBS = {text_create,    text_destroy, text_load,    text_solve,
+const SandTextVerbs SAND_VERBS = {text_create,    text_destroy, text_load,    text_solve, text_measure,
                                   text_residuals, text_product, text_project, text_layout};

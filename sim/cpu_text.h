@@ -34,6 +34,8 @@ typedef struct SandTextVerbs {
     // Solves what was loaded and fills the solution.
     bool (*solve)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def,
                   SandSolution *solution, SandError *error);
+    // How good x is, world vectors; for methods that are not one of the texts.
+    void (*measure)(SandText *text, SandTeam *team, const SandVec3 *x, SandMetrics *metrics);
     // How far each contact is from its law at the impulses x: each block's share of the residual, m/s.
     void (*residuals)(SandText *text, SandTeam *team, const SandVec3 *x, double *each);
     // y = N x for block vectors given as world vectors; for tests.
@@ -50,6 +52,10 @@ extern const SandTextVerbs sand_text_d1f, sand_text_d1r, sand_text_d3f, sand_tex
 // operator alone.
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **verbs,
                    SandText **text, SandError *error);
+
+// Solves what was loaded, by the text or by a method that factorises.
+bool sand_cpu_run(SandCpu *cpu, const SandTextVerbs *verbs, SandText *text, const SandProblem *problem,
+                  const SandSolveDef *def, SandSolution *solution, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -60,7 +60,7 @@ SAND_INLINE Vec section_cone(const Op *op, Vec x, real mu, real flat) {
     if (op->section == SAND_DISC) return cone_project(x, vec_make(1, 0, 0), mu, flat);
     Facet f = facet_of(op, x);
     real slope = mu * op->apothem, side = mu * op->edge;
-    if (f.c <= slope * x.x) return x;
+    if (f.c <= slope * x.x && x.x >= 0) return x; // the second for mu = 0
     // On the plane of the facet, if that point is one of the facet.
     real h = (x.x + slope * f.c) / (1 + slope * slope);
     if (h > 0 && real_abs(f.s) <= side * h) {

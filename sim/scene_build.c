@@ -78,7 +78,7 @@ static bool build_settings(SandBuilder *b) {
 // ---- materials and shapes ----
 
 int sand_build_material(SandBuilder *b, const char *name, const char *key) {
-    char known[200] = "";
+    char known[400] = "";
     if (!name) return 0;
     for (int i = 0; i < b->world->material_count; i++) {
         if (strcmp(b->world->materials[i].name, name) == 0) return i;

@@ -322,7 +322,9 @@ bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoi
 
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->problem; }
 const SandSolution *sand_simulation_solution(const SandSimulation *sim) { return &sim->solution; }
+int sand_simulation_solved(const SandSimulation *sim) { return sim->built ? 0 : sim->problem.contact_count; }
 SandWorld *sand_simulation_change(SandSimulation *sim) {
+    if (sim->built) sim->problem.contact_count = 0; // nobody has solved it, nor will
     sim->built = false;
     return &sim->world;
 }
@@ -342,8 +344,10 @@ void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve) {
 void sand_simulation_want_curve(SandSimulation *sim, bool want) { sim->solution.want_curve = want; }
 
 const double *sand_simulation_residuals(SandSimulation *sim, SandError *error) {
+    static const double nothing = 0;
     const SandProblem *p = &sim->problem;
-    bool known = SAND_GROW(sim->residuals, sim->residual_room, p->contact_count + 1, "residuals", error) &&
+    if (sand_simulation_solved(sim) == 0) return &nothing;
+    bool known = SAND_GROW(sim->residuals, sim->residual_room, p->contact_count, "residuals", error) &&
                  sand_cpu_residuals(sim->cpu, p, &sim->solved, sim->solution.impulse, sim->residuals, error);
     return known ? sim->residuals : NULL;
 }

@@ -53,7 +53,9 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error);
 bool sand_simulation_build(SandSimulation *sim, SandError *error);
 const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
-const int *sand_simulation_order(const SandSimulation *sim);             // the world's number of each body of the problem
+// Contacts of that problem whose impulses that solution has: 0 when another machine took the step.
+int sand_simulation_solved(const SandSimulation *sim);
+const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
 // Each contact's share of the residual of the last step, m/s; NULL when memory is out. Costs about an iteration.
 const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 

@@ -1,20 +1,22 @@
 // The solve, one text for every method and machine: start, iterate within the budget, keep the curve, find out
 // whether the problem is infeasible, and end with the best impulses and the velocities they make.
 
-enum { SAND_MAX_VECTORS = 7 };
-
 // What a method works on. Every worker has its own copy with the same values.
 typedef struct Solve {
-    Op op;
-    real *vector[SAND_MAX_VECTORS]; // block vectors
+    const Op *op;
+    real *vectors;    // block vectors, one after the other: solve_vector
+    int64_t distance; // from one to the next
     double params[SAND_MAX_PARAMS];
     int best;            // the vector that holds the impulses to return
     bool knows_residual; // the method keeps the next two for the best iterate
     double residual, objective;
     double measured;   // the residual as the metrics module last found it
+    bool again;        // the method is started once more on the same N: what it learnt of N still holds
     bool sees_growth;  // the method itself finds out whether the problem is infeasible
     SandStatus status; // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
+
+SAND_INLINE real *solve_vector(const Solve *s, int k) { return s->vectors + k * s->distance; }
 
 // Methods that look at components are left out where impulses are vectors of the world.
 #if SAND_PARTS
@@ -36,6 +38,7 @@ typedef union MethodState {
 
 enum Method {
 #define SAND_ROW(id, ...) METHOD_##id,
+#define SAND_DIRECT(id, ...) METHOD_##id,
 #include "solver_table.inl"
 };
 
@@ -73,6 +76,7 @@ SAND_TEXT void copy(Worker *w, const Op *op, const real *from, real *to) {
 typedef struct Stage {
     int begin;       // the iteration
     double residual; // by Coulomb's law, at the begin
+    double weight;   // of the new bounds in a renewal, against the old ones
 } Stage;
 
 // One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
@@ -82,6 +86,7 @@ typedef struct Run {
     MethodState state;
     int most_iterations;
     double most_seconds, tolerance;
+    const int *stop; // NULL, or made other than 0 by whoever wants the solve to end
     bool want_metrics;
     real *reference;       // an earlier iterate, to see impulses grow; only for methods that do not look themselves
     SandCurvePoint *curve; // NULL: nobody asked; else room for most_iterations + 1
@@ -101,7 +106,7 @@ typedef struct Run {
 // Sets a run to its beginning; vectors, reference and the operator are there. The host calls it.
 static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
-    run->solve.knows_residual = run->solve.sees_growth = false;
+    run->solve.knows_residual = run->solve.sees_growth = run->solve.again = false;
     run->solve.residual = run->solve.objective = 0;
     run->solve.status = SAND_BUDGET;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) run->solve.params[k] = def->params[k];
@@ -116,7 +121,7 @@ static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePo
     for (int k = 0; k < SAND_MAX_PARAMS; k++)
         run->presolve_params[k] = sand_solver_table[sand_solver_default].params[k].value;
     run->renewal = (pillar && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
-    run->stage.begin = 0, run->stage.residual = 0;
+    run->stage.begin = 0, run->stage.residual = 0, run->stage.weight = 1;
     run->curve_count = run->receding = run->iterations = 0;
     run->begun = run->ended = false;
     run->seconds = 0;
@@ -130,7 +135,7 @@ typedef struct Clock {
 // Whether the method keeps the residual that the result is measured by: under Coulomb's law it does not.
 SAND_INLINE bool solve_knows(const Solve *s) {
 #if SAND_LOCAL
-    if (s->op.law) return false;
+    if (s->op->law) return false;
 #endif
     return s->knows_residual;
 }
@@ -138,7 +143,7 @@ SAND_INLINE bool solve_knows(const Solve *s) {
 SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration) {
     double before = worker_seconds(w);
     Measure m = {s->residual, s->objective, 0};
-    if (!solve_knows(s)) m = measure(w, &s->op, s->vector[s->best]);
+    if (!solve_knows(s)) m = measure(w, s->op, solve_vector(s, s->best));
     if (worker_is_first(w)) {
         SandCurvePoint p = {iteration, before - clock->begin - clock->measuring, m.residual, m.objective};
         run->curve[iteration] = p;
@@ -151,8 +156,8 @@ SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration
 // For methods that do not look at their own steps: have the impulses grown much since the reference, and does the
 // difference do nothing? Asked after 8, 16, 32, ... iterations; it costs a product only when they have grown.
 SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *receding) {
-    const Op *op = &s->op;
-    const real *x = s->vector[s->best];
+    const Op *op = s->op;
+    const real *x = solve_vector(s, s->best);
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
@@ -215,11 +220,12 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
 }
 
 #if SAND_LOCAL
-// The bounds of friction that the normal impulses of x allow; none when x is NULL.
-SAND_TEXT void take_bounds(Worker *w, const Op *op, const real *x) {
+// The bounds of friction that the normal impulses of x allow, with this weight against the old ones.
+SAND_TEXT void take_bounds(Worker *w, const Op *op, const real *x, real weight) {
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
-        op->bound[i] = x ? block_number(op, at, BLOCK_MU) * real_max(row_load(x, at).x, 0) : (real)0;
+        real bound = block_number(op, at, BLOCK_MU) * real_max(row_load(x, at).x, 0);
+        op->bound[i] += weight * (bound - op->bound[i]);
     }
     sand_barrier(w);
 }
@@ -237,32 +243,34 @@ SAND_TEXT void make_feasible(Worker *w, const Op *op, real *x) {
 // The bounds before the first iteration: those of the start, or of a solve without friction by p-spg-fb, the same one
 // whatever the method, so that methods can be compared. It leaves the start as it was.
 SAND_TEXT void first_bounds(Worker *w, Run *run, const Solve *solve) {
-    const Op *op = &solve->op;
-    SAND_FOR(w, i, op->n) op->lift[i] = 0;
+    const Op *op = solve->op;
+    SAND_FOR(w, i, op->n) op->lift[i] = op->bound[i] = 0;
     sand_barrier(w);
-    take_bounds(w, op, run->presolve ? NULL : solve->vector[0]);
-    if (!run->presolve) return;
+    if (!run->presolve) {
+        take_bounds(w, op, solve_vector(solve, 0), 1);
+        return;
+    }
     Solve s = *solve;
     spg_State state;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) s.params[k] = run->presolve_params[k];
-    copy(w, op, s.vector[0], run->reference);
-    make_feasible(w, op, s.vector[0]);
-    scale_start(w, op, s.vector[0]);
+    copy(w, op, solve_vector(&s, 0), run->reference);
+    make_feasible(w, op, solve_vector(&s, 0));
+    scale_start(w, op, solve_vector(&s, 0));
     p_spg_fb_start(w, &s, &state);
     for (int k = 0; k < run->presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
-    take_bounds(w, op, s.vector[s.best]);
-    copy(w, op, run->reference, s.vector[0]);
+    take_bounds(w, op, solve_vector(&s, s.best), 1);
+    copy(w, op, run->reference, solve_vector(&s, 0));
 }
 
 // Renews what friction hangs on, from the best impulses so far: the bounds, or De Saxce's term mu |u_T|. Then the method
 // starts anew from them. It costs one product, which also measures how well Coulomb's law holds. Returns that residual.
-SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state) {
-    const Op *op = &s->op;
-    real *x = s->vector[0];
-    if (s->best != 0) copy(w, op, s->vector[s->best], x);
+SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state, real weight) {
+    const Op *op = s->op;
+    real *x = solve_vector(s, 0);
+    if (s->best != 0) copy(w, op, solve_vector(s, s->best), x);
     s->best = 0;
     if (op->set == FRICTION_BOUNDED) {
-        take_bounds(w, op, x);
+        take_bounds(w, op, x, weight);
         make_feasible(w, op, x);
     }
     push_vector(w, op, x, op->free, op->body);
@@ -273,9 +281,10 @@ SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state) {
         At at = SAND_AT(i);
         Row g = block_pull(op, op->body, at);
         SAND_ADD(sum, at, 0, block_measured(op, at, row_load(x, at), g));
-        if (lifts) op->lift[i] = block_number(op, at, BLOCK_MU) * section_support(op, g);
+        if (lifts) op->lift[i] += weight * (block_number(op, at, BLOCK_MU) * section_support(op, g) - op->lift[i]);
     }
     sum_total(w, &sum);
+    s->again = true;
     method_start(w, method, s, state);
     return residual_of(op, sum.total[0]);
 }
@@ -283,13 +292,13 @@ SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state) {
 
 // The start is made feasible, scaled, and given to the method.
 SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodState *state) {
-    const Op *op = &s->op;
+    const Op *op = s->op;
 #if SAND_LOCAL
     first_bounds(w, run, s);
 #endif
-    make_feasible(w, op, s->vector[0]);
-    scale_start(w, op, s->vector[0]);
-    copy(w, op, s->vector[0], run->reference);
+    make_feasible(w, op, solve_vector(s, 0));
+    scale_start(w, op, solve_vector(s, 0));
+    copy(w, op, solve_vector(s, 0), run->reference);
     method_start(w, method, s, state);
 }
 
@@ -297,7 +306,7 @@ SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodStat
 // its impulses grow for nothing.
 SAND_TEXT void solve_watch(Worker *w, Run *run, Solve *s, int iteration, int *receding) {
     if (!solve_knows(s) && !run->renewal && run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
-        if (!run->curve) s->measured = measure(w, &s->op, s->vector[s->best]).residual;
+        if (!run->curve) s->measured = measure(w, s->op, solve_vector(s, s->best)).residual;
         if (s->measured <= run->tolerance) s->status = SAND_SOLVED;
     }
     if (!s->sees_growth && iteration >= 8 && (iteration & (iteration - 1)) == 0)
@@ -311,8 +320,10 @@ SAND_TEXT void solve_iterate(Worker *w, Run *run, int method, Solve *s, MethodSt
     int since = iteration - stage->begin;
     bool far_down = s->knows_residual && s->residual <= 0.1 * stage->residual;
     if (run->renewal && (since >= run->renewal || (since > 1 && far_down))) {
-        stage->residual = renew(w, method, s, state);
-        stage->begin = iteration;
+        double residual = renew(w, method, s, state, (real)stage->weight);
+        // A fixed point that does not draw nearer goes round it: then it is approached with more care.
+        if (stage->residual > 0 && residual > 0.98 * stage->residual && stage->weight > 0.05) stage->weight *= 0.7;
+        stage->residual = residual, stage->begin = iteration;
         if (run->tolerance > 0 && stage->residual <= run->tolerance) s->status = SAND_SOLVED;
         return;
     }
@@ -326,7 +337,7 @@ SAND_TEXT void solve_iterate(Worker *w, Run *run, int method, Solve *s, MethodSt
 SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int most) {
     if (run->ended) return;
     Solve s = run->solve;
-    s.op = *op;
+    s.op = op;
     MethodState state = run->state;
     Clock clock = {worker_seconds(w) - run->seconds, 0};
     int receding = run->receding, iteration = run->iterations;
@@ -347,19 +358,21 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
         solve_watch(w, run, &s, iteration, &receding);
         if (run->most_seconds > 0)
             late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds);
+        if (run->stop && !late) late = worker_agree(w, worker_stopped(run->stop));
     }
 
     double seconds = worker_seconds(w) - clock.begin - clock.measuring;
     bool ended = late || s.status != SAND_BUDGET || iteration == run->most_iterations;
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
-        if (!solve_knows(&s) || run->want_metrics) m = measure(w, op, s.vector[s.best]);
+        if (!solve_knows(&s) || run->want_metrics) m = measure(w, op, solve_vector(&s, s.best));
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
-        push_vector(w, op, s.vector[s.best], op->still,
+        push_vector(w, op, solve_vector(&s, s.best), op->still,
                     op->body); // what the impulses change; the caller adds the free velocity
     }
     sand_barrier(w);
     if (worker_is_first(w)) {
+        s.op = NULL; // each piece brings its own
         run->solve = s;
         run->state = state;
         run->begun = true, run->ended = ended;

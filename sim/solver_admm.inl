@@ -20,9 +20,10 @@ typedef struct admm_State {
 
 // [x-update] begins: r = -(N x + r + rho (x - z + u)) at the free copy x.
 SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
-    const Op *op = &s->op;
-    const real *z = s->vector[ADMM_Z], *x = s->vector[ADMM_X], *u = s->vector[ADMM_U], *g = s->vector[ADMM_G];
-    real *r = s->vector[ADMM_R], *p = s->vector[ADMM_P], rho = (real)m->rho;
+    const Op *op = s->op;
+    const real *z = solve_vector(s, ADMM_Z), *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U),
+               *g = solve_vector(s, ADMM_G);
+    real *r = solve_vector(s, ADMM_R), *p = solve_vector(s, ADMM_P), rho = (real)m->rho;
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
@@ -41,9 +42,9 @@ SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
 }
 
 SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
-    const Op *op = &s->op;
-    const real *z = s->vector[ADMM_Z];
-    real *x = s->vector[ADMM_X], *u = s->vector[ADMM_U], *gradient = s->vector[ADMM_G];
+    const Op *op = s->op;
+    const real *z = solve_vector(s, ADMM_Z);
+    real *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U), *gradient = solve_vector(s, ADMM_G);
     m->rho = s->params[ADMM_RHO];
     // The multiplier of a solution is minus its gradient over the spring; the start's is the best guess.
     real rho = (real)m->rho;
@@ -62,9 +63,9 @@ SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
 
 // [z-update] and [u-update], with relaxation 1.6, and the spring adapted.
 SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
-    const Op *op = &s->op;
-    real *z = s->vector[ADMM_Z], *u = s->vector[ADMM_U];
-    const real *x = s->vector[ADMM_X];
+    const Op *op = s->op;
+    real *z = solve_vector(s, ADMM_Z), *u = solve_vector(s, ADMM_U);
+    const real *x = solve_vector(s, ADMM_X);
     const real relax = (real)1.6;
     Sum sum;
     sum_open(w, &sum, 2, 0);
@@ -97,9 +98,10 @@ SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
 
 // One conjugate gradient on (N + rho diagonal) x = ...; the round ends when it is accurate enough.
 SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
-    const Op *op = &s->op;
-    real *x = s->vector[ADMM_X], *r = s->vector[ADMM_R], *p = s->vector[ADMM_P], *y = s->vector[ADMM_Y];
-    real *g = s->vector[ADMM_G];
+    const Op *op = s->op;
+    real *x = solve_vector(s, ADMM_X), *r = solve_vector(s, ADMM_R), *p = solve_vector(s, ADMM_P),
+         *y = solve_vector(s, ADMM_Y);
+    real *g = solve_vector(s, ADMM_G);
     if (m->since_new++ >= 50) { // rounding gathers in g
         m->since_new = 0;
         push_vector(w, op, x, op->free, op->body);

@@ -18,25 +18,25 @@ typedef struct apgd_State {
 } apgd_State;
 
 SAND_TEXT void apgd_start(Worker *w, Solve *s, apgd_State *m) {
-    Begin b = begin_gradient(w, &s->op, s->vector[0], s->vector[4]);
+    Begin b = begin_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 4));
     m->objective = s->objective = b.objective;
     s->residual = b.residual;
     s->knows_residual = true;
-    m->lipschitz = 1 / s->op.tau; // the mean of the diagonal
+    m->lipschitz = 1 / s->op->tau; // the mean of the diagonal
     m->theta = 1, m->momentum = 0;
     m->last = m->current = 0;
     m->gradient_last = m->gradient = 4;
 }
 
 SAND_TEXT void apgd_step(Worker *w, Solve *s, apgd_State *m) {
-    const Op *op = &s->op;
+    const Op *op = s->op;
     // Vectors that are in nobody's use.
     int next = 0, gradient_next = 4;
     while (next == m->last || next == m->current || next == s->best) next++;
     while (gradient_next == m->gradient_last || gradient_next == m->gradient) gradient_next++;
-    const real *xl = s->vector[m->last], *x = s->vector[m->current];
-    const real *gl = s->vector[m->gradient_last], *g = s->vector[m->gradient];
-    real *z = s->vector[next], *gz = s->vector[gradient_next];
+    const real *xl = solve_vector(s, m->last), *x = solve_vector(s, m->current);
+    const real *gl = solve_vector(s, m->gradient_last), *g = solve_vector(s, m->gradient);
+    real *z = solve_vector(s, next), *gz = solve_vector(s, gradient_next);
     real momentum = (real)m->momentum, t = (real)(1 / m->lipschitz);
 
     // The point ahead, y = x + momentum (x - x_last), and the projected step from it.

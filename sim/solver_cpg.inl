@@ -20,16 +20,16 @@ typedef struct cpg_State {
 enum { CPG_P = 4, CPG_Y }; // vectors: direction, N p
 
 SAND_TEXT void cpg_start(Worker *w, Solve *s, cpg_State *m) {
-    Begin b = begin_gradient(w, &s->op, s->vector[0], s->vector[2]);
+    Begin b = begin_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 2));
     s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
     m->current = 0, m->gradient = 2, m->stale = m->has_last = false, m->beta = m->pNp = 0;
 }
 
 // Line 1: the gradient at an iterate that was projected, with all that hangs on it.
 SAND_TEXT void cpg_renew(Worker *w, Solve *s, cpg_State *m) {
-    const Op *op = &s->op;
-    const real *x = s->vector[m->current], *last = s->vector[1 - m->current], *y = s->vector[CPG_Y];
-    real *g = s->vector[m->gradient];
+    const Op *op = s->op;
+    const real *x = solve_vector(s, m->current), *last = solve_vector(s, 1 - m->current), *y = solve_vector(s, CPG_Y);
+    real *g = solve_vector(s, m->gradient);
     push_vector(w, op, x, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 3, 0);
@@ -51,14 +51,15 @@ SAND_TEXT void cpg_renew(Worker *w, Solve *s, cpg_State *m) {
 }
 
 SAND_TEXT void cpg_step(Worker *w, Solve *s, cpg_State *m) {
-    const Op *op = &s->op;
+    const Op *op = s->op;
     if (m->stale) {
         cpg_renew(w, s, m);
         return;
     }
-    const real *x = s->vector[m->current];
-    const real *g = s->vector[m->gradient];
-    real *z = s->vector[1 - m->current], *gz = s->vector[5 - m->gradient], *p = s->vector[CPG_P], *y = s->vector[CPG_Y];
+    const real *x = solve_vector(s, m->current);
+    const real *g = solve_vector(s, m->gradient);
+    real *z = solve_vector(s, 1 - m->current), *gz = solve_vector(s, 5 - m->gradient), *p = solve_vector(s, CPG_P),
+         *y = solve_vector(s, CPG_Y);
     // Lines 2, 3, 5: both parts of the direction stay in the tangent cone.
     real beta = (real)m->beta;
     bool has_last = m->has_last;

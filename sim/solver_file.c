@@ -12,6 +12,8 @@ static const cyaml_schema_value_t setting_value = {CYAML_VALUE_MAPPING(CYAML_FLA
 
 const cyaml_schema_field_t sand_solver_fields[] = {
     TEXT(SandSolverDef, name),
+    TEXT(SandSolverDef, bounds),
+    WHOLE(SandSolverDef, facets),
     WHOLE(SandSolverDef, iterations),
     REAL(SandSolverDef, budget_ms),
     REAL(SandSolverDef, tolerance),
@@ -36,6 +38,26 @@ static bool apply_friction(const SandYaml *yaml, const char *place, const char *
                            known);
 }
 
+// Where bounds of friction come from, and how many facets there are.
+static bool apply_section(const SandYaml *yaml, const char *within, const SandSolverDef *solver, SandSolveDef *solve,
+                          SandError *error) {
+    char path[160];
+    if (solver->bounds) {
+        int bounds = sand_bounds_find(solver->bounds);
+        if (bounds < 0)
+            return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "bounds"),
+                                   "expected presolve, outside or inside, got '%s'", solver->bounds);
+        solve->bounds = (SandBounds)bounds;
+    }
+    if (solver->facets) {
+        if (*solver->facets < 4 || *solver->facets > SAND_MAX_FACETS || *solver->facets % 2)
+            return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "facets"),
+                                   "expected an even number from 4 to %d, got %u", SAND_MAX_FACETS, *solver->facets);
+        solve->facets = (int)*solver->facets;
+    }
+    return true;
+}
+
 static bool choose(const SandYaml *yaml, const char *place, const char *name, SandSolveDef *solve, SandError *error) {
     int index = sand_solver_find(name);
     char path[160], known[300] = "";
@@ -57,6 +79,7 @@ bool sand_solver_file_apply(const SandYaml *yaml, const char *place, const SandS
         if (!sand_solve_set(solve, solver->set[i].name, solver->set[i].value, &reason))
             return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, key), "%s", reason.text);
     }
+    if (!apply_section(yaml, within, solver, solve, error)) return false;
     if (!sand_yaml_range(yaml, error, within, "budget_ms", solver->budget_ms, 0, 1e6)) return false;
     if (!sand_yaml_range(yaml, error, within, "tolerance", solver->tolerance, 0, 1e6)) return false;
     if (solver->iterations) {

@@ -1,4 +1,5 @@
-// How to solve, as scenes and takes say it: `solver: {name, iterations, budget_ms, tolerance, set: [{name, value}]}`.
+// How to solve, as scenes and takes say it: `solver: {name, bounds, facets, iterations, budget_ms,
+// tolerance, set: [{name, value}]}`.
 #pragma once
 #include "solver.h"
 #include "yaml_file.h"
@@ -9,8 +10,8 @@ typedef struct SandSettingDef {
 } SandSettingDef;
 
 typedef struct SandSolverDef {
-    char *name;
-    uint32_t *iterations;
+    char *name, *bounds;
+    uint32_t *iterations, *facets;
     double *budget_ms, *tolerance;
     SandSettingDef *set;
     uint32_t set_count;

@@ -50,9 +50,9 @@ SAND_INLINE void gpminres_seek_face(gpminres_State *m) {
 
 // [9], [10] MINRES starts on the face of the iterate, with the gradient there. [R] is kept as minus the gradient.
 SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m) {
-    const Op *op = &s->op;
-    const real *x = s->vector[m->current], *g = s->vector[m->current + 1];
-    real *r = s->vector[GPMINRES_R], *d = s->vector[GPMINRES_D];
+    const Op *op = s->op;
+    const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1);
+    real *r = solve_vector(s, GPMINRES_R), *d = solve_vector(s, GPMINRES_D);
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
         Row zero = row_scale(0, row_load(g, at));
@@ -65,7 +65,7 @@ SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m) {
 }
 
 SAND_TEXT void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool preconditioned) {
-    Begin b = begin_gradient(w, &s->op, s->vector[0], s->vector[1]); // [1], but from the given start
+    Begin b = begin_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 1)); // [1], but from the given start
     s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
     m->preconditioned = preconditioned;
     m->current = 0;
@@ -75,8 +75,8 @@ SAND_TEXT void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool preco
 
 // The minimum along the projected gradient: where the trials of [5] start.
 SAND_TEXT void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
-    const Op *op = &s->op;
-    const real *x = s->vector[m->current], *g = s->vector[m->current + 1];
+    const Op *op = s->op;
+    const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1);
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
@@ -110,10 +110,10 @@ SAND_TEXT void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
 // the active set of the last one, and whether every active component is binding.
 SAND_TEXT bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_face, bool *same_face, bool *bound,
                             double *decrease) {
-    const Op *op = &s->op;
+    const Op *op = s->op;
     int other = 2 - m->current;
-    const real *x = s->vector[m->current], *g = s->vector[m->current + 1], *d = s->vector[GPMINRES_D];
-    real *z = s->vector[other], *gz = s->vector[other + 1], alpha = (real)m->alpha;
+    const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1), *d = solve_vector(s, GPMINRES_D);
+    real *z = solve_vector(s, other), *gz = solve_vector(s, other + 1), alpha = (real)m->alpha;
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
         Row di = along_face ? row_load(d, at) : row_scale(-1, row_load(g, at));
@@ -154,8 +154,8 @@ SAND_TEXT bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_f
 
 // N (c r), with the preconditioner c: into the vector of the trial. Returns r'c N c r.
 SAND_TEXT double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real *y) {
-    const Op *op = &s->op;
-    const real *x = s->vector[m->current], *r = s->vector[GPMINRES_R];
+    const Op *op = s->op;
+    const real *x = solve_vector(s, m->current), *r = solve_vector(s, GPMINRES_R);
     bool scaled = m->preconditioned;
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
@@ -176,9 +176,9 @@ SAND_TEXT double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real *
 
 // [12] One iteration of MINRES on the face, by conjugate residuals.
 SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
-    const Op *op = &s->op;
-    real *r = s->vector[GPMINRES_R], *p = s->vector[GPMINRES_P], *d = s->vector[GPMINRES_D];
-    real *nr = s->vector[2 - m->current], *np = s->vector[3 - m->current];
+    const Op *op = s->op;
+    real *r = solve_vector(s, GPMINRES_R), *p = solve_vector(s, GPMINRES_P), *d = solve_vector(s, GPMINRES_D);
+    real *nr = solve_vector(s, 2 - m->current), *np = solve_vector(s, 3 - m->current);
     double rNr = gpminres_product(w, s, m, nr);
     bool first = m->phase == GPMINRES_FIRST, scaled = m->preconditioned;
     real beta = first || !(m->rNr > 0) ? (real)0 : (real)(rNr / m->rNr);

@@ -17,8 +17,8 @@ SAND_TEXT void jacobi_start(Worker *w, Solve *s, jacobi_State *m) {
 
 // x := lambda P(x - omega eta_i (N x + r)) + (1 - lambda) x,  eta_i = rows / trace N_ii
 SAND_TEXT void jacobi_step(Worker *w, Solve *s, jacobi_State *m) {
-    const Op *op = &s->op;
-    real *x = s->vector[s->best], omega = m->omega, lambda = m->lambda;
+    const Op *op = s->op;
+    real *x = solve_vector(s, s->best), omega = m->omega, lambda = m->lambda;
     SAND_FOR_PULL(w, i, op, op->body, NULL) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at), g = SAND_PULL(op, at);

@@ -63,16 +63,20 @@ SAND_INLINE void proportioning_choose(Solve *s, proportioning_State *m, double f
 }
 
 SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, bool chopped) {
-    const Op *op = &s->op;
-    real *g = s->vector[PROPORTIONING_G], *p = s->vector[PROPORTIONING_P];
+    const Op *op = s->op;
+    real *g = solve_vector(s, PROPORTIONING_G), *p = solve_vector(s, PROPORTIONING_P);
     // [1], [2]
-    Begin b = begin_gradient(w, op, s->vector[PROPORTIONING_X], g);
+    Begin b = begin_gradient(w, op, solve_vector(s, PROPORTIONING_X), g);
     s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
     m->chopped = chopped;
+    m->rho = 0, m->since_new = 0;
+    if (s->again) {
+        m->phase = PROPORTIONING_EXPAND;
+        return;
+    }
     m->phase = PROPORTIONING_ESTIMATE;
     m->estimates = (int)s->params[PROPORTIONING_POWER];
     m->norm = 1 / op->tau; // the mean of the diagonal: less than the norm
-    m->rho = 0, m->since_new = 0;
     // The power method starts from the gradient.
     Sum sum;
     sum_open(w, &sum, 1, 0);
@@ -88,8 +92,8 @@ SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, 
 
 // [14]-[16], [19], [20] A short projected step of the free or of the active components, and the gradient there.
 SAND_TEXT void proportioning_short(Worker *w, Solve *s, proportioning_State *m, bool active) {
-    const Op *op = &s->op;
-    real *x = s->vector[PROPORTIONING_X], *g = s->vector[PROPORTIONING_G], *d = s->vector[PROPORTIONING_P];
+    const Op *op = s->op;
+    real *x = solve_vector(s, PROPORTIONING_X), *g = solve_vector(s, PROPORTIONING_G), *d = solve_vector(s, PROPORTIONING_P);
     real t = proportioning_step_length(s, m);
     bool chopped = m->chopped;
     SAND_FOR(w, i, op->n) {
@@ -126,9 +130,9 @@ SAND_TEXT void proportioning_short(Worker *w, Solve *s, proportioning_State *m, 
 
 // [6]-[12], [14] and the freeing step of mprgp: the minimum along p, or the boundary where that comes first.
 SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, bool active) {
-    const Op *op = &s->op;
-    real *x = s->vector[PROPORTIONING_X], *g = s->vector[PROPORTIONING_G];
-    real *p = s->vector[PROPORTIONING_P], *y = s->vector[PROPORTIONING_Y];
+    const Op *op = s->op;
+    real *x = solve_vector(s, PROPORTIONING_X), *g = solve_vector(s, PROPORTIONING_G);
+    real *p = solve_vector(s, PROPORTIONING_P), *y = solve_vector(s, PROPORTIONING_Y);
     real t = proportioning_step_length(s, m), rho = (real)m->rho;
     bool chopped = m->chopped;
     // [3], [12], [17], [21] The direction: conjugate to the last one, or new.
@@ -197,12 +201,12 @@ SAND_INLINE bool proportioning_straight(const Op *op, const proportioning_State 
 
 SAND_TEXT void proportioning_step(Worker *w, Solve *s, proportioning_State *m) {
     if (m->phase == PROPORTIONING_ESTIMATE) {
-        if (m->length > 0) m->length = power_step(w, &s->op, s->vector[PROPORTIONING_P], m->length);
+        if (m->length > 0) m->length = power_step(w, s->op, solve_vector(s, PROPORTIONING_P), m->length);
         if (m->length > m->norm) m->norm = m->length;
         if (--m->estimates <= 0) m->phase = PROPORTIONING_EXPAND;
     } else if (m->phase == PROPORTIONING_EXPAND)
         proportioning_short(w, s, m, false);
-    else if (m->phase == PROPORTIONING_RELEASE && !proportioning_straight(&s->op, m))
+    else if (m->phase == PROPORTIONING_RELEASE && !proportioning_straight(s->op, m))
         proportioning_short(w, s, m, true);
     else
         proportioning_along(w, s, m, m->phase == PROPORTIONING_RELEASE);

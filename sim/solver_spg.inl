@@ -73,7 +73,7 @@ SAND_TEXT double spg_shorten(Worker *w, const Op *op, const real *x, const real 
 }
 
 SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned) {
-    const Op *op = &s->op;
+    const Op *op = s->op;
     m->preconditioned = preconditioned;
     m->memory = (int)s->params[SPG_GLL];
     m->count = 0, m->receding = 0;
@@ -81,7 +81,7 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
     m->alpha = 1; // the Jacobi step
 
     // [1], [2]: the start is feasible and its velocities are there; its gradient, objective and residual.
-    real *x = s->vector[m->current], *g = s->vector[m->gradient];
+    real *x = solve_vector(s, m->current), *g = solve_vector(s, m->gradient);
     Begin b = begin_gradient(w, op, x, g);
     m->objective = b.objective;
     m->recent[0] = m->objective;
@@ -91,10 +91,10 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
 }
 
 SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
-    const Op *op = &s->op;
+    const Op *op = s->op;
     for (m->next = 0; m->next == m->current || m->next == s->best;) m->next++; // a vector that is neither
-    real *x = s->vector[m->current], *z = s->vector[m->next];
-    real *g = s->vector[m->gradient], *gz = s->vector[7 - m->gradient];
+    real *x = solve_vector(s, m->current), *z = solve_vector(s, m->next);
+    real *g = solve_vector(s, m->gradient), *gz = solve_vector(s, 7 - m->gradient);
 
     // [4], [5] the direction and what follows from it. [6], [7] without the preconditioner where that one does not
     // descend, which only rounding can bring about: so it is looked at afterwards, and the step is made again.

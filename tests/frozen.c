@@ -1,9 +1,9 @@
 #include "frozen.h"
 
-#include "../sim/memory.h"
 #include "../sim/scene.h"
 #include "../sim/simulation.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,19 +12,9 @@
 #include <cmocka.h>
 
 SandProblem frozen_copy(const SandProblem *p) {
-    SandProblem copy = {.body_count = p->body_count,
-                        .dynamic_count = p->dynamic_count,
-                        .contact_count = p->contact_count,
-                        .radial = p->radial,
-                        .step = p->step,
-                        .recovery = p->recovery};
-    size_t bodies = (size_t)p->body_count, contacts = (size_t)p->contact_count;
-    assert_true(SAND_GROW(copy.bodies, copy.body_room, bodies, "bodies", NULL));
-    assert_true(SAND_GROW(copy.contacts, copy.contact_room, contacts, "contacts", NULL));
-    assert_true(SAND_GROW(copy.start, copy.start_room, contacts, "starts", NULL));
-    memcpy(copy.bodies, p->bodies, bodies * sizeof *p->bodies);
-    memcpy(copy.contacts, p->contacts, contacts * sizeof *p->contacts);
-    memcpy(copy.start, p->start, contacts * sizeof *p->start);
+    SandProblem copy = {0};
+    SandError error = {""};
+    if (!sand_problem_copy(&copy, p, &error)) fail_msg("%s", error.text);
     return copy;
 }
 
@@ -65,10 +55,44 @@ SandProblem frozen_text(const char *text, int steps, int iterations) {
     return frozen_open(&scene, steps, iterations);
 }
 
+static const char cup_scene[] = "name: cup\n"
+                                "about: Spheres at rest in a narrow cup.\n"
+                                "seconds: 1\n"
+                                "step: 0.01\n"
+                                "materials:\n"
+                                "  - {name: ball, density: 1500, mu: 0.3}\n"
+                                "boundaries:\n"
+                                "  - {name: cup, shape: cylinder, radius: 0.4, height: 10, caps: bottom}\n"
+                                "fills:\n"
+                                "  - radius: 0.1\n"
+                                "    count: 60\n"
+                                "    lattice: {spacing: 0.22, jitter: 0.008, columns: 3, from: 0.15}\n"
+                                "    region: {cylinder: 0.3}\n";
+
+SandProblem frozen_cup(void) { return frozen_text(cup_scene, 200, 50); }
+
 void frozen_set_mu(SandProblem *p, double mu) {
     for (int i = 0; i < p->contact_count; i++) p->contacts[i].mu = mu;
 }
 
 void frozen_set_cold(SandProblem *p) {
     for (int i = 0; i < p->contact_count; i++) p->start[i] = v3_make(0, 0, 0);
+}
+
+void frozen_open_gaps(SandProblem *p, double least) {
+    for (int i = 0; i < p->contact_count; i++) {
+        SandContact *c = &p->contacts[i];
+        double wider = fmax(c->gap, least) - c->gap;
+        c->gap += wider;
+        c->arm_a = v3_madd(c->arm_a, 0.5 * wider, c->normal); // the point stays in the middle of the gap
+        c->arm_b = v3_madd(c->arm_b, -0.5 * wider, c->normal);
+    }
+}
+
+SandProblem frozen_well_posed(const SandProblem *problem, double mu) {
+    SandProblem p = frozen_copy(problem);
+    if (mu >= 0) frozen_set_mu(&p, mu);
+    frozen_set_cold(&p);
+    frozen_open_gaps(&p, 1e-4);
+    return p;
 }

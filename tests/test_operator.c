@@ -178,6 +178,12 @@ static void product_is_dense_with_friction(void **state) {
     product_is_dense(SAND_CONE);
 }
 
+// Impulses turned into the frame of their contact and back.
+static void product_is_dense_in_local_frames(void **state) {
+    (void)state;
+    product_is_dense(SAND_FRICTION_PYRAMID);
+}
+
 static void product_is_dense_without_friction(void **state) {
     (void)state;
     product_is_dense(SAND_FRICTIONLESS);
@@ -423,6 +429,7 @@ int main(void) {
         cmocka_unit_test(cases_are_of_every_kind),
         cmocka_unit_test(product_is_dense_with_friction),
         cmocka_unit_test(product_is_dense_without_friction),
+        cmocka_unit_test(product_is_dense_in_local_frames),
         cmocka_unit_test(product_is_dense_with_mixed_friction),
         cmocka_unit_test(gradient_is_dense),
         cmocka_unit_test(projection_is_right_in_double),
