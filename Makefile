@@ -4,6 +4,7 @@
 #   make test-sanitize   the short tests under the address, undefined behaviour and thread sanitizers
 #   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS long
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
+#   make papers          what the papers measured, measured again: BUILD/papers/report.md
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
 #   make format          lay out the C files; make format-check only looks
 #   make clean
@@ -15,7 +16,7 @@ BENCH_FLAGS ?=
 BODIES ?= 3000
 CMAKE_FLAGS ?=
 
-PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev python3 $(WINDOW_PACKAGES)
+PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libopenblas0-serial libhdf5-dev python3 $(WINDOW_PACKAGES)
 WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
     glslang-tools imagemagick xvfb xauth xdotool fonts-dejavu-core
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
@@ -28,7 +29,7 @@ C_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.c' '*.
 CONFIGURE = cmake -G Ninja -S . $(CMAKE_FLAGS)
 CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DSAND_CUDA=OFF
 
-.PHONY: all run test golden test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all run test papers golden test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -45,6 +46,9 @@ run: all
 
 test: all
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+
+papers: all
+	tests/papers/report $(BUILD)/sandglass $(BUILD)/papers
 
 golden: all
 	$(BUILD)/test_picture golden

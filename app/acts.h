@@ -23,6 +23,8 @@ typedef enum ActKind {
     ACT_COLOR, // number: PictureColor
     ACT_CURVE, // number: 1 keeps the residual curve of every step
     ACT_PICK,  // body: whose figures come with each frame, -1: none
+    ACT_RACE,  // text: the solvers, `a,b`; solve: friction and budget; number: 1 from a cold start
+    ACT_RACE_CANCEL,
 } ActKind;
 
 typedef struct Act {

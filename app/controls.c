@@ -30,6 +30,11 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_TOLERANCE] = {"Tolerance", "m/s; a solve stops when its residual is at most this. Lower is more exact and takes longer; 0 uses up the budget.", "sandglass hourglass --tolerance 1e-4"},
     [CONTROL_SHADOW] = {"Shadow", "A second solver on the same problem of each step. It does not touch the scene: its residual is laid over the first one's, and it costs time.", "sandglass hourglass --shadow jacobi"},
     [CONTROL_SHADOW_PARAM] = {"Parameter", "Of the shadow solver, from the next step on.", "sandglass hourglass --shadow jacobi --set shadow.omega=0.3"},
+    [CONTROL_RACE_SOLVER] = {"Solvers", "Who takes part in the race.", "sandglass race hourglass --at 1 --solvers p-spg-fb,ipm-soc"},
+    [CONTROL_RACE_ITERATIONS] = {"Iterations", "Budget of each solver in the race. More takes longer.", "sandglass race hourglass --at 1 --iterations 200"},
+    [CONTROL_RACE_COLD] = {"Cold start", "All start from no impulses at all, not from those of the step before.", "sandglass race hourglass --at 1 --cold"},
+    [CONTROL_RACE] = {"Race", "Freezes the contact problem of the step on the screen and lets the solvers run on it in turn. The scene goes on.", "sandglass race hourglass --at 1"},
+    [CONTROL_RACE_CANCEL] = {"Cancel", "Ends the race with what there is.", "sandglass race hourglass --at 1 --budget-ms 100"},
     [CONTROL_GRAVITY] = {"Gravity", "m/s\xc2\xb2; strength of gravity. 9.81 on Earth, 1.62 on the Moon.", "sandglass hourglass --gravity 0,0,-1.62"},
     [CONTROL_TILT] = {"Tilt", "Degrees that gravity leans from straight down, as if the whole scene were tilted.", "sandglass hourglass --gravity 1.7,0,-9.66"},
     [CONTROL_TOWARDS] = {"Towards", "Degrees from the x axis to the y axis: which way gravity leans.", "sandglass hourglass --gravity 0,1.7,-9.66"},
@@ -102,11 +107,13 @@ bool control_button(ControlId id, const char *label, float width) {
     return pressed;
 }
 
-bool control_check(ControlId id, bool *value) {
-    bool changed = igCheckbox(control_table[id].label, value);
+bool control_check_as(ControlId id, const char *label, bool *value) {
+    bool changed = igCheckbox(label, value);
     control_tip(id, NULL);
     return changed;
 }
+
+bool control_check(ControlId id, bool *value) { return control_check_as(id, control_table[id].label, value); }
 
 bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format,
                     bool logarithmic, const char *more) {

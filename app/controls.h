@@ -26,6 +26,11 @@ typedef enum ControlId {
     CONTROL_TOLERANCE,
     CONTROL_SHADOW,
     CONTROL_SHADOW_PARAM,
+    CONTROL_RACE_SOLVER,
+    CONTROL_RACE_ITERATIONS,
+    CONTROL_RACE_COLD,
+    CONTROL_RACE,
+    CONTROL_RACE_CANCEL,
     CONTROL_GRAVITY,
     CONTROL_TILT,
     CONTROL_TOWARDS,
@@ -69,6 +74,7 @@ void control_tip(ControlId id, const char *more);
 // Widgets with label to the left and tooltip; true when the value changed. A label of NULL takes the control's.
 bool control_button(ControlId id, const char *label, float width);
 bool control_check(ControlId id, bool *value);
+bool control_check_as(ControlId id, const char *label, bool *value); // one of several with the same control
 bool control_slider(ControlId id, const char *label, double *value, double least, double most, const char *format,
                     bool logarithmic, const char *more);
 bool control_integer(ControlId id, const char *label, int *value, int least, int most, bool logarithmic, const char *more);

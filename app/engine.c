@@ -32,6 +32,7 @@ struct Engine {
     SandSolveDef shadow_solve;
     bool shadow, curve;
     SandSolution shadow_solution;
+    RaceJob race;
     History history;
     ActLog log;
     int replayed;         // acts of the log that are done
@@ -281,6 +282,17 @@ static bool solve_shadow(Engine *e, SandError *error) {
            sand_cpu_solve(e->shadow_cpu, sand_simulation_problem(e->sim), &e->shadow_solve, &e->shadow_solution, error);
 }
 
+// On the problem of the last step, the one on the screen. The scene keeps its threads; the race has one.
+static bool start_race(Engine *e, const Act *act, SandError *error) {
+    SandRaceDef def = sand_default_race();
+    const SandProblem *problem = sand_simulation_problem(e->sim);
+    if (!problem->contact_count) return sand_fail(error, "this step has no contacts to race on");
+    def.solve = act->solve, def.own_params = true;
+    def.cold = act->number != 0;
+    return sand_race_parse(&def, act->text, error) &&
+           race_job_start(&e->race, problem, &def, sand_simulation_world(e->sim)->step_index, error);
+}
+
 static bool obey(Engine *e, const Act *act, SandError *error) {
     uint64_t step = sand_simulation_world(e->sim)->step_index;
     if (act_changes_motion(act->kind)) {
@@ -316,6 +328,8 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         restart_clock(e);
         return true;
     case ACT_COLOR: e->color = (PictureColor)act->number; return true;
+    case ACT_RACE: return start_race(e, act, error);
+    case ACT_RACE_CANCEL: sand_race_cancel(&e->race.race); return true;
     case ACT_CURVE:
         e->curve = act->number != 0;
         sand_simulation_want_curve(e->sim, e->curve);
@@ -481,6 +495,7 @@ void engine_free(Engine *e) {
     engine_stop(e);
     sand_simulation_free(e->sim);
     sand_scene_free(&e->scene);
+    race_job_free(&e->race);
     sand_cpu_free(e->shadow_cpu);
     sand_solution_free(&e->shadow_solution);
     history_free(&e->history);
@@ -494,3 +509,5 @@ void engine_free(Engine *e) {
     pthread_cond_destroy(&e->wake);
     free(e);
 }
+
+const RaceJob *engine_race(const Engine *engine) { return &engine->race; }

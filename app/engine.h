@@ -3,6 +3,7 @@
 #pragma once
 #include "picture.h"
 #include "probe.h"
+#include "race_job.h"
 #include "take.h"
 
 // What belongs to one picture. The window owns it until it asks for the next.
@@ -69,6 +70,9 @@ typedef struct EngineScene {
     SandVec3 gravity, view_lower, view_upper;
 } EngineScene;
 void engine_scene(Engine *engine, EngineScene *scene);
+
+// The race on the step that was shown when it was asked for. It runs on a thread of its own, beside the scene.
+const RaceJob *engine_race(const Engine *engine);
 
 // Messages for the person since the last call, oldest first; returns how many were written, each at most SAND_SENTENCE.
 int engine_messages(Engine *engine, char (*messages)[SAND_SENTENCE], int room);

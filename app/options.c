@@ -27,6 +27,9 @@ static const VerbRow verbs[VERB_COUNT] = {
                      "sandglass freeze cylinder --at 2 --out cylinder.sand"},
     [VERB_RECORD] = {"record", "SCENE | TAKE", true, "film a scene, off-screen and in lock step with simulated time",
                      "sandglass record hourglass --bodies 3000 --seconds 10 --mp4 hourglass.mp4"},
+    [VERB_RACE] = {"race", "SCENE|FILE", true,
+                   "run solvers in turn on the contact problem of one step, of a scene or of a file, and compare them",
+                   "sandglass race cylinder --bodies 1000 --at 2 --solvers p-spg-fb,gauss-seidel,ipm-soc --plot race.png"},
     [VERB_LIST] = {"list", "scenes|solvers|friction|backends", true, "say what there is to choose from",
                    "sandglass list solvers --json"},
 };
@@ -49,8 +52,9 @@ typedef struct OptionRow {
 #define FREEZE (1u << VERB_FREEZE)
 #define LIST (1u << VERB_LIST)
 #define RECORD (1u << VERB_RECORD)
-#define SCENE (RUN | BENCH | FREEZE | RECORD)
-#define REPORT (RUN | BENCH | FREEZE)
+#define RACE (1u << VERB_RACE)
+#define SCENE (RUN | BENCH | FREEZE | RECORD | RACE)
+#define REPORT (RUN | BENCH | FREEZE | RACE)
 
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
 static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
@@ -88,7 +92,13 @@ static const OptionRow rows[OPTION_COUNT] = {
                         NULL},
     [OPTION_STEPS] = {"steps", KIND_INTEGER, BENCH, "N", "100", 1, 1e9, "steps to measure", NULL},
     [OPTION_WARMUP] = {"warmup", KIND_INTEGER, BENCH, "N", "20", 0, 1e9, "steps to take before measuring", NULL},
-    [OPTION_AT] = {"at", KIND_REAL, FREEZE, "SECONDS", NULL, 0, 1e9, "simulated time of the step to save; required", NULL},
+    [OPTION_AT] = {"at", KIND_REAL, FREEZE | RACE, "SECONDS", NULL, 0, 1e9,
+                   "simulated time of the step that is meant; required with a scene", NULL},
+    [OPTION_SOLVERS] = {"solvers", KIND_TEXT, RACE, "A,B|all", "all", 0, 0, "who runs, in this order", NULL},
+    [OPTION_COLD] = {"cold", KIND_FLAG, RACE, NULL, NULL, 0, 0, "all start from no impulses, not from the last step's",
+                     NULL},
+    [OPTION_CSV] = {"csv", KIND_TEXT, RACE, "FILE", NULL, 0, 0, "write every point of every curve", NULL},
+    [OPTION_PLOT] = {"plot", KIND_TEXT, RACE, "FILE.png", NULL, 0, 0, "draw the curves as a picture", NULL},
     [OPTION_OUT] = {"out", KIND_TEXT, FREEZE | RECORD, "PATH", NULL, 0, 0,
                     "freeze: file to write, required; record: folder for PNG frames", NULL},
     [OPTION_FRAMES] = {"frames", KIND_INTEGER, RECORD, "N", NULL, 1, 1e7, "frames to film, in place of --seconds", NULL},

@@ -3,7 +3,7 @@
 #include "sim/base.h"
 #include <stdio.h>
 
-typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_LIST, VERB_COUNT } Verb;
+typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_RACE, VERB_LIST, VERB_COUNT } Verb;
 
 typedef enum OptionId {
     OPTION_SOLVER,
@@ -26,6 +26,10 @@ typedef enum OptionId {
     OPTION_STEPS,
     OPTION_WARMUP,
     OPTION_AT,
+    OPTION_SOLVERS,
+    OPTION_COLD,
+    OPTION_CSV,
+    OPTION_PLOT,
     OPTION_OUT,
     OPTION_FRAMES,
     OPTION_FPS,

@@ -83,7 +83,7 @@ static void draw_residual(const OverlayView *view, float left_most, float right,
     int count = view->curve_count < POINTS ? view->curve_count : POINTS;
     for (int i = 0; i < count; i++) x[i] = view->curve[i].iteration, y[i] = view->curve[i].residual;
     Plot plot = plot_of_residual;
-    plot.curves[plot.curve_count++] = (PlotCurve){view->solver, x, y, count};
+    plot.curves[plot.curve_count++] = (PlotCurve){view->solver, x, y, count, 0};
 
     float em = igGetFontSize();
     float wide = fminf(22 * em, fmaxf(0.34f * (right - left_most), 14 * em)), left = right - wide - 0.7f * em;

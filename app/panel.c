@@ -22,6 +22,8 @@ Panel *panel_create(Interface *interface, SandError *error) {
     panel->seek = -1;
     panel->recording = (PanelRecording){.folder = "frames", .fps = 60, .width = 1920, .height = 1080};
     panel->shadow = sand_default_solve();
+    panel->racing.iterations = 200;
+    for (int i = 0; i < sand_solver_count && i < SAND_RACE_MOST; i++) panel->racing.chosen[i] = true;
     snprintf(panel->backend, sizeof panel->backend, "CPU");
     if (sand_scenes_list(&panel->scenes, &panel->scene_count, error)) return panel;
     free(panel);
@@ -31,6 +33,7 @@ Panel *panel_create(Interface *interface, SandError *error) {
 void panel_free(Panel *panel) {
     if (!panel) return;
     sand_free(panel->scenes);
+    race_plots_free(&panel->racing.plots);
     free(panel);
 }
 

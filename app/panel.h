@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "interface.h"
 #include "overlay.h"
+#include "race_plot.h"
 #include "renderer.h"
 
 // A key that the window knows, for the help.
@@ -46,6 +47,19 @@ typedef enum PanelSeries {
 
 enum { PANEL_MESSAGES = 4, PANEL_CURVE = 2048 };
 
+// The race as the person wants it, and a copy of the last one's result.
+typedef struct PanelRace {
+    bool chosen[SAND_RACE_MOST]; // by the solver's row
+    int iterations;
+    bool cold;
+    int waiting; // frames left to a request that has not begun
+    int shown;   // serial number of the race in the copy
+    RacePlots plots;
+    uint64_t step;
+    int count, contacts;
+    char lines[SAND_RACE_MOST][160]; // what the table says of each
+} PanelRace;
+
 typedef struct Panel {
     // The window sets these.
     Interface *interface;
@@ -58,6 +72,7 @@ typedef struct Panel {
     bool (*add_key)(void *user, SandError *error); // keeps the view for the film of the take
     int camera_keys;                               // how many there are
     char backend[96];                              // `CPU, 2 threads, float`
+    const RaceJob *race;                           // the engine's; NULL: there are no races
     Probe picked;
 
     // Both read and set these.
@@ -84,6 +99,7 @@ typedef struct Panel {
     bool shadowing;
     bool solve_due, shadow_due, gravity_due, speed_due; // changed, and not yet taken by the engine
     bool curve_wanted, curve_asked;
+    PanelRace racing;
     int bodies;
     double knobs[SAND_MAX_KNOBS];
     double gravity, tilt, towards; // m/s^2, degrees
@@ -117,9 +133,11 @@ typedef struct PanelView {
     RendererDef *look;
     double aspect;
 } PanelView;
-void panel_draw_controls(Panel *panel, const PanelView *view);  // panel_controls.c: the left column
-void panel_draw_figures(Panel *panel, const PanelView *view);   // panel_figures.c: the right column
-void panel_draw_transport(Panel *panel, const PanelView *view); // panel_transport.c: play, pause, time
+void panel_draw_controls(Panel *panel, const PanelView *view);       // panel_controls.c: the left column
+void panel_draw_figures(Panel *panel, const PanelView *view);        // panel_figures.c: the right column
+void panel_draw_transport(Panel *panel, const PanelView *view);      // panel_transport.c: play, pause, time
+void panel_draw_race(Panel *panel, bool results);                    // panel_race.c: who races; the result
+void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step); // panel_figures.c: with its buttons
 void panel_note(Panel *panel, const Frame *frame); // panel_figures.c: keeps the figures of a frame for the plots
 bool panel_section(const Panel *panel, const char *name, bool open); // begins a section that folds; `open` at first
 bool panel_ask(Panel *panel, Act act);                               // false, and a message, when too many requests wait

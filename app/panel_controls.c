@@ -406,6 +406,7 @@ void panel_draw_controls(Panel *panel, const PanelView *view) {
     if (panel_section(panel, "Scene", true)) draw_scene(panel, view);
     if (panel_section(panel, "Solver", true)) draw_solver(panel);
     if (panel_section(panel, "Second solver", false)) draw_shadow(panel);
+    if (panel_section(panel, "Race of solvers", false)) panel_draw_race(panel, false);
     if (panel_section(panel, "Picture", true)) draw_picture(panel, view);
     if (panel_section(panel, "Gravity", false)) draw_gravity(panel);
     if (panel_section(panel, "Camera", false)) draw_camera(panel, view);

@@ -191,7 +191,7 @@ static void save(Panel *panel, const Plot *plot, bool png, uint64_t step) {
     panel_say(panel, saved ? text : error.text);
 }
 
-static void draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
+void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
     float em = igGetFontSize();
     igPushID_Str(plot->name);
     plot_draw(plot, roundf(6.6f * em));
@@ -205,7 +205,7 @@ static void draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
 }
 
 static PlotCurve series(const Panel *panel, const char *name, PanelSeries s) {
-    return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count};
+    return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count, 0};
 }
 
 static int take_curve(const SandCurvePoint *curve, int count, double *x, double *y) {
@@ -222,9 +222,9 @@ static void draw_step_plot(Panel *panel, const Frame *frame) {
     const int solvers[2] = {panel->solve.solver, panel->shadow.solver};
     for (int i = 0; i < (panel->shadowing || counts[1] > 0 ? 2 : 1); i++) {
         snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");
-        plot.curves[plot.curve_count++] = (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i]};
+        plot.curves[plot.curve_count++] = (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i], 0};
     }
-    draw_plot(panel, &plot, frame->step);
+    panel_draw_plot(panel, &plot, frame->step);
 }
 
 static const PlotAxis time_axis = {.name = "time", .unit = "s", .plain = true, .tight = true, .least_range = 0.1};
@@ -277,7 +277,7 @@ static void draw_time_plots(Panel *panel, uint64_t step) {
                {"Contacts", &contacts, false},
                {"Penetration", &overlap, false}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (panel_section(panel, all[i].name, all[i].open)) draw_plot(panel, all[i].plot, step);
+        if (panel_section(panel, all[i].name, all[i].open)) panel_draw_plot(panel, all[i].plot, step);
     }
 }
 
@@ -299,5 +299,6 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
         panel->curve_wanted = true;
         draw_step_plot(panel, frame);
     }
+    panel_draw_race(panel, true);
     draw_time_plots(panel, frame->step);
 }

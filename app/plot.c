@@ -10,7 +10,7 @@
 // What a plot is drawn with: on the panel's dark ground, or on paper. Colours are 0xaabbggrr.
 typedef struct Ink {
     unsigned field, frame, grid, minor, text, faint;
-    unsigned curves[PLOT_MAX_CURVES];
+    unsigned curves[PLOT_STYLES];
 } Ink;
 
 #define RGB(r, g, b) (0xff000000u | (unsigned)(b) << 16 | (unsigned)(g) << 8 | (unsigned)(r))
@@ -34,8 +34,7 @@ static const Ink paper = {.field = RGB(255, 255, 255),
                                      RGB(230, 159, 0), RGB(86, 180, 233), RGB(120, 120, 120)}};
 
 // Lengths of dash and gap by turns, in units of text, ended by 0.
-static const float dashes[PLOT_MAX_CURVES][5] = {{0},     {7, 4},    {2, 3},        {9, 3, 2, 3},
-                                                 {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
+static const float dashes[PLOT_STYLES][5] = {{0}, {7, 4}, {2, 3}, {9, 3, 2, 3}, {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
 
 // Where everything of one plot lies, in pixels.
 typedef struct Field {
@@ -171,17 +170,23 @@ static void pen_line(Pen *pen, ImVec2 a, ImVec2 b) {
     }
 }
 
-static Pen pen_make(const Field *f, int curve) {
+// Colour and dashes of a curve. After the last colour they begin anew, with other dashes.
+static int style_of(const Plot *plot, int curve) {
+    return plot->curves[curve].style ? plot->curves[curve].style - 1 : curve;
+}
+static unsigned color_of(const Ink *ink, int style) { return ink->curves[style % PLOT_STYLES]; }
+
+static Pen pen_make(const Field *f, int style) {
     return (Pen){.list = f->list,
-                 .color = f->ink->curves[curve % PLOT_MAX_CURVES],
-                 .pattern = dashes[curve % PLOT_MAX_CURVES],
+                 .color = color_of(f->ink, style),
+                 .pattern = dashes[(style + 3 * (style / PLOT_STYLES)) % PLOT_STYLES],
                  .unit = f->unit,
                  .width = 1.8f * f->unit};
 }
 
 // Many points to a pixel are drawn as one stroke from their least to their greatest.
-static void draw_curve(const Field *f, const PlotCurve *curve, int index) {
-    Pen pen = pen_make(f, index);
+static void draw_curve(const Field *f, const PlotCurve *curve, int style) {
+    Pen pen = pen_make(f, style);
     bool has_last = false, dense = curve->count > 3 * (f->right - f->left);
     ImVec2 last = {0, 0};
     for (int i = 0; i < curve->count; i++) {
@@ -222,7 +227,7 @@ static float draw_legend(const Field *f, const Plot *plot, float left, float rig
         float wide = legend_width(plot->curves[c].name);
         if (x > left && x + wide > right) x = left, y += 1.25f * em;
         if (f->list) {
-            Pen pen = pen_make(f, c);
+            Pen pen = pen_make(f, style_of(plot, c));
             pen_line(&pen, at(x, y + 0.5f * em), at(x + 1.9f * em, y + 0.5f * em));
             pen_end(&pen);
             ImDrawList_AddText_Vec2(f->list, at(roundf(x + 2.2f * em), roundf(y)), f->ink->text, plot->curves[c].name, NULL);
@@ -243,7 +248,7 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
     ImDrawList_AddText_Vec2(list, at(corner.x, roundf(corner.y)), ink->faint, text, NULL);
     float legend_left = corner.x + text_width(text) + 1.2f * em;
     float legend = 1.25f * em;
-    if (plot->curve_count > 1) {
+    if (plot->curve_count > 1 && !plot->without_legend) {
         // Beside the name of the axis where it fits in a row, else below it.
         float needed = 0;
         for (int c = 0; c < plot->curve_count; c++) needed += legend_width(plot->curves[c].name);
@@ -260,7 +265,7 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
     ImDrawList_PushClipRect(list, at(f.left, f.top - 1), at(f.right, f.bottom + 1), true);
     bool any = false;
     for (int c = plot->curve_count - 1; c >= 0; c--) {
-        draw_curve(&f, &plot->curves[c], c);
+        draw_curve(&f, &plot->curves[c], style_of(plot, c));
         any = any || plot->curves[c].count > 0;
     }
     ImDrawList_PopClipRect(list);
@@ -307,10 +312,11 @@ static void draw_read_out(const Plot *plot, const Field *f) {
             igTextUnformatted(text, NULL);
             shown = true;
         }
-        ImDrawList_AddCircleFilled(f->list, p, 3.5f * f->unit, f->ink->curves[c], 0);
+        unsigned color = color_of(f->ink, style_of(plot, c));
+        ImDrawList_AddCircleFilled(f->list, p, 3.5f * f->unit, color, 0);
         plot_number(&plot->y, curve->y[i], number, sizeof number);
         snprintf(text, sizeof text, "%s %s", curve->name, number);
-        igPushStyleColor_U32(ImGuiCol_Text, f->ink->curves[c]);
+        igPushStyleColor_U32(ImGuiCol_Text, color);
         igTextUnformatted(text, NULL);
         igPopStyleColor(1);
     }
@@ -366,5 +372,26 @@ bool plot_save_png(const Plot *plot, Interface *interface, const char *path, int
     // What is left after title, legend (two rows at most) and the numbers below.
     float field = (float)height - 2 * margin - 7.2f * em;
     draw_field(plot, list, &paper, at(margin, margin + 1.6f * em), (float)width - 2 * margin, field, em / 15);
+    return interface_sheet_save(interface, path, paper.field, error);
+}
+
+bool plot_save_sheet(const Plot *plots, int count, const char *title, Interface *interface, const char *path, int width,
+                     int height, SandError *error) {
+    float em = igGetFontSize(), margin = em, gap = 2 * em, unit = em / 15;
+    ImDrawList *list = interface_sheet(interface, width, height);
+    ImDrawList_AddText_Vec2(list, at(margin, margin), paper.text, title, NULL);
+
+    // One legend for all, since a curve looks alike in every plot.
+    Field sheet = {.list = list, .ink = &paper, .unit = unit};
+    float top = margin + 1.8f * em;
+    top += draw_legend(&sheet, &plots[0], margin, (float)width - margin, top) + 0.4f * em;
+    int rows = (count + 1) / 2;
+    float wide = 0.5f * ((float)width - 2 * margin - gap), high = ((float)height - top - margin) / (float)rows;
+    for (int k = 0; k < count; k++) {
+        Plot bare = plots[k];
+        bare.without_legend = true;
+        ImVec2 corner = at(margin + (float)(k % 2) * (wide + gap), top + (float)(k / 2) * high);
+        draw_field(&bare, list, &paper, corner, wide, high - 4.6f * em, unit);
+    }
     return interface_sheet_save(interface, path, paper.field, error);
 }

@@ -3,12 +3,13 @@
 #pragma once
 #include "interface.h"
 
-enum { PLOT_MAX_CURVES = 8 };
+enum { PLOT_MAX_CURVES = 32, PLOT_STYLES = 8 };
 
 typedef struct PlotCurve {
     const char *name;
     const double *x, *y; // in the axes' units; what is not finite, or not above 0 on a log scale, leaves a gap
     int count;
+    int style; // 0: by its place in the plot; k: colour and dashes number k - 1, the same in every plot
 } PlotCurve;
 
 // A quantity along an axis. With a unit, numbers are shown with a prefix that suits them: 0.002 s as 2 ms.
@@ -28,6 +29,7 @@ typedef struct Plot {
     PlotAxis x, y;
     PlotCurve curves[PLOT_MAX_CURVES];
     int curve_count;
+    bool without_legend;
     const char *nothing; // what to say where there is no data
 } Plot;
 
@@ -43,6 +45,10 @@ extern const Plot plot_of_residual;
 bool plot_save_csv(const Plot *plot, const char *path, SandError *error);
 bool plot_save_png(const Plot *plot, Interface *interface, const char *path, int width, int height,
                    SandError *error); // on white
+
+// Several on one sheet, in two columns, below a title.
+bool plot_save_sheet(const Plot *plots, int count, const char *title, Interface *interface, const char *path, int width,
+                     int height, SandError *error);
 
 // --- plot_axis.c: where the ticks are, free of any drawing ---
 enum { PLOT_MAX_TICKS = 24 };

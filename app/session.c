@@ -21,7 +21,7 @@ static void on_signal(int signal) {
 
 bool session_interrupted(void) { return interrupted; }
 
-static void watch_signals(void) {
+void session_watch(void) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
@@ -66,6 +66,22 @@ static bool apply_set(Session *session, const char *set, SandError *error) {
     return false;
 }
 
+bool session_model(const Options *options, SandSolveDef *solve, SandError *error) {
+    const OptionValue *values = options->values;
+    if (values[OPTION_FRICTION].given) {
+        int friction = sand_friction_find(values[OPTION_FRICTION].text);
+        if (friction < 0) {
+            sand_fail(error, "--friction %s: there is", values[OPTION_FRICTION].text);
+            for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
+            return false;
+        }
+        solve->friction = (SandFriction)friction;
+    }
+    if (values[OPTION_BOUNDS].given) solve->bounds = (SandBounds)sand_bounds_find(values[OPTION_BOUNDS].text);
+    if (values[OPTION_FACETS].given) solve->facets = (int)values[OPTION_FACETS].integer;
+    return true;
+}
+
 // Solver, friction and budget: the scene's, unless the caller says otherwise.
 static bool choose_solve(Session *session, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
@@ -82,18 +98,7 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         // The scene's own solver keeps the parameters that the scene gave it.
         if (solver != solve->solver) sand_solve_choose(solve, solver);
     }
-    if (values[OPTION_FRICTION].given) {
-        int friction = sand_friction_find(values[OPTION_FRICTION].text);
-        if (friction < 0) {
-            sand_fail(error, "--friction %s: there is", values[OPTION_FRICTION].text);
-            for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
-            return false;
-        }
-        solve->friction = (SandFriction)friction;
-    }
-    if (values[OPTION_BOUNDS].given) solve->bounds = (SandBounds)sand_bounds_find(values[OPTION_BOUNDS].text);
-    if (values[OPTION_FACETS].given) solve->facets = (int)values[OPTION_FACETS].integer;
-    if (!sand_solve_check(solve, error)) return false;
+    if (!session_model(options, solve, error) || !sand_solve_check(solve, error)) return false;
 
     if (values[OPTION_ITERATIONS].given) {
         solve->iterations = (int)values[OPTION_ITERATIONS].integer;
@@ -128,6 +133,12 @@ static bool choose_gravity(Session *session, const Options *options, SandError *
     session->has_gravity =
         sscanf(value->text, "%lf,%lf,%lf%c", &g->x, &g->y, &g->z, &rest) == 3 && isfinite(g->x + g->y + g->z);
     return session->has_gravity || sand_fail(error, "--gravity %.60s: expected X,Y,Z in m/s^2", value->text);
+}
+
+int session_threads(const Options *options) {
+    int cores = omp_get_num_procs();
+    if (options->values[OPTION_THREADS].given) return (int)options->values[OPTION_THREADS].integer;
+    return cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
 }
 
 SandSceneOptions session_scene_options(const Options *options) {
@@ -204,10 +215,8 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
         if (!may_set(session, options->sets.items[i], error) || !apply_set(session, options->sets.items[i], error))
             return OUTCOME_WRONG;
     if (!check_clock(session, options, error)) return OUTCOME_WRONG;
-    int cores = omp_get_num_procs();
-    session->def.threads = cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
-    if (values[OPTION_THREADS].given) session->def.threads = (int)values[OPTION_THREADS].integer;
-    watch_signals();
+    session->def.threads = session_threads(options);
+    session_watch();
     if (!machines_choose((int)values[OPTION_BACKEND].integer, &session->def.solve, session->def.precision,
                          &session->def.backend, error))
         return OUTCOME_WRONG;

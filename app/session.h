@@ -31,6 +31,9 @@ typedef struct Session {
 // outcome, session_close frees what there is.
 Outcome session_plan(Session *session, const Options *options, SandError *error);
 SandSceneOptions session_scene_options(const Options *options);
+int session_threads(const Options *options); // as many as cores, unless the call says
+// The friction model as --friction, --bounds and --facets say; left alone where they do not.
+bool session_model(const Options *options, SandSolveDef *solve, SandError *error);
 const char *session_name(const Options *options); // of the scene or take
 // The same, and makes the simulation.
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error);
@@ -45,6 +48,7 @@ Outcome session_close(Session *session, Outcome outcome, SandError *error);
 
 // Whether the person pressed Ctrl-C (or the system asked to end). A second one ends the program at once.
 bool session_interrupted(void);
+void session_watch(void); // from now on that is noted, not obeyed at once; session_plan does it too
 
 // Penetrations of the positions as they are now, not those the last step began with.
 typedef struct Penetration {

@@ -579,6 +579,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     snprintf(w->panel->backend, sizeof w->panel->backend, "CPU, %d thread%s, %s", sim->threads, sim->threads == 1 ? "" : "s",
              sim->precision == SAND_FLOAT ? "float" : "double");
     w->panel->picked.body = -1;
+    w->panel->race = engine_race(w->engine);
     Settings settings;
     if (!settings_load(&settings, error)) {
         fprintf(stderr, "sandglass: %s; defaults are used\n", error->text);

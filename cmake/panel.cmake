@@ -7,12 +7,14 @@ target_sources(sand_picture PRIVATE
     app/interface.cpp
     app/plot.c
     app/plot_axis.c
+    app/race_plot.c
     app/overlay.c
     app/citation.c
     app/controls.c
     app/panel.c
     app/panel_controls.c
     app/panel_figures.c
+    app/panel_race.c
     app/panel_transport.c
 )
 if(CIMGUI_INCLUDE_DIR AND CIMGUI_LIBRARY)

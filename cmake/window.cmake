@@ -79,6 +79,7 @@ add_library(sand_picture STATIC
     app/history.c
     app/probe.c
     app/engine.c
+    app/race_job.c
     app/hands.c
     app/settings.c
     ${CMAKE_BINARY_DIR}/embedded.c

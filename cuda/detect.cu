@@ -313,10 +313,10 @@ static bool reserve_all(SandMachine *m) {
               reserve(m, m->starts_marked, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
               reserve(m, m->found_count, balls) && reserve(m, m->found_first, balls) && reserve(m, m->cell_of, balls) &&
               reserve(m, m->cell_sorted, balls) && reserve(m, m->tally, 1) && reserve(m, m->found, contacts) &&
-              reserve(m, m->keys, contacts) && reserve(m, m->keys_sorted, contacts) && reserve(m, m->values, contacts) &&
-              reserve(m, m->first, bodies + 1) && reserve(m, m->scratch, sort_scratch((int64_t)most)) &&
-              reserve(m, m->detection_copy, 1);
-    if (ok && !m->single) ok = reserve(m, m->sub_first, balls) && reserve(m, m->found_sorted, contacts);
+              reserve(m, m->found_sorted, contacts) && reserve(m, m->keys, contacts) &&
+              reserve(m, m->keys_sorted, contacts) && reserve(m, m->values, contacts) && reserve(m, m->first, bodies + 1) &&
+              reserve(m, m->scratch, sort_scratch((int64_t)most)) && reserve(m, m->detection_copy, 1);
+    if (ok && !m->single) ok = reserve(m, m->sub_first, balls);
     return ok;
 }
 
@@ -330,7 +330,7 @@ bool detect_enqueue(SandMachine *m) {
     host->rank = m->rank.data, host->body = m->body.data, host->first = m->first.data;
     host->pose = m->pose.data, host->guard = m->guard.data;
     host->velocity = m->wall_velocity.data, host->spin = m->wall_spin.data;
-    host->contacts = m->single ? m->found.data : m->found_sorted.data;
+    host->contacts = m->found_sorted.data;
     machine_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
 
     begin_step<<<1, 1, 0, m->stream>>>(m->counts);
@@ -363,18 +363,15 @@ bool detect_enqueue(SandMachine *m) {
     take_total<<<1, 1, 0, m->stream>>>(m->found_first.data, room, m->contact_room, d, m->counts);
     find_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, m->found_first.data, m->found.data, m->counts);
 
-    // By the rank of their owner. Where every body is one ball they are found in that order.
+    // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one.
     LAUNCH(take_owners, m->contact_room, m->found.data, m->keys.data, m->counts, m->contact_room);
-    const uint32_t *owners = m->keys.data;
-    if (!m->single) {
-        if (!machine_check(m,
-                           sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
-                                      m->values.data, m->contact_room, bits_for(w.body_count + 1), m->stream),
-                           "sorting the contacts"))
-            return false;
-        LAUNCH(take_sorted, m->contact_room, m->found.data, m->values.data, m->found_sorted.data, m->counts);
-        owners = m->keys_sorted.data;
-    }
-    return ends_enqueue(m, owners, &m->counts->contacts, m->ball_first, m->first.data, m->contact_room, w.body_count) &&
+    if (!machine_check(m,
+                       sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
+                                  m->values.data, m->contact_room, bits_for(w.body_count + 1), m->stream),
+                       "sorting the contacts"))
+        return false;
+    LAUNCH(take_sorted, m->contact_room, m->found.data, m->values.data, m->found_sorted.data, m->counts);
+    return ends_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->ball_first, m->first.data, m->contact_room,
+                        w.body_count) &&
            machine_check(m, cudaGetLastError(), "detection");
 }

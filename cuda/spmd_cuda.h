@@ -9,7 +9,11 @@
 typedef SAND_REAL real;
 
 #define SAND_INLINE static __device__ __forceinline__
+#if SAND_LOCAL
+#define SAND_TEXT static __device__ __noinline__ // many methods with much text: one copy for all
+#else
 #define SAND_TEXT static __device__ __forceinline__ // so that the operator stays in registers and constants
+#endif
 
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
@@ -101,6 +105,8 @@ SAND_TEXT void sum_total(Worker *w, Sum *sum) {
     __syncthreads();
     w->parity ^= 1;
 }
+
+SAND_INLINE bool worker_stopped(const int *) { return false; } // nobody can tell a kernel yet
 
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     Sum sum;

@@ -1,6 +1,7 @@
 // A solver on the CPU: chooses the text for the precision and the friction model and keeps its arrays.
 #include "cpu_text.h"
 
+#include "direct.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
 struct SandCpu {
     SandTeam *team;
     SandPrecision precision;
-    SandText *text[KINDS][2]; // full, radial: made when first needed
+    SandText *text[2][KINDS][2]; // float, double; full, radial: made when first needed
 };
 
 static const SandTextVerbs *const verbs[2][KINDS][2] = {
@@ -31,8 +32,10 @@ SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error)
 
 void sand_cpu_free(SandCpu *cpu) {
     if (!cpu) return;
-    for (int kind = 0; kind < KINDS; kind++)
-        for (int radial = 0; radial < 2; radial++) verbs[cpu->precision][kind][radial]->destroy(cpu->text[kind][radial]);
+    for (int precision = 0; precision < 2; precision++)
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int radial = 0; radial < 2; radial++)
+                verbs[precision][kind][radial]->destroy(cpu->text[precision][kind][radial]);
     sand_team_free(cpu->team);
     free(cpu);
 }
@@ -51,8 +54,9 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
                    SandText **text, SandError *error) {
     if (!sand_solve_check(def, error)) return false;
     int kind = kind_of(problem, def), radial = problem->radial;
-    const SandTextVerbs *v = verbs[cpu->precision][kind][radial];
-    SandText **kept = &cpu->text[kind][radial];
+    SandPrecision precision = sand_solver_table[def->solver].direct ? SAND_DOUBLE : cpu->precision;
+    const SandTextVerbs *v = verbs[precision][kind][radial];
+    SandText **kept = &cpu->text[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
     if (!*kept || !v->load(*kept, cpu->team, problem, def, error)) return false;
     *found = v;
@@ -60,11 +64,18 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
     return true;
 }
 
+bool sand_cpu_run(SandCpu *cpu, const SandTextVerbs *v, SandText *text, const SandProblem *problem, const SandSolveDef *def,
+                  SandSolution *solution, SandError *error) {
+    const SandDirect *direct = sand_solver_table[def->solver].direct;
+    if (direct) return sand_direct_solve(direct, v, text, cpu->team, problem, def, solution, error);
+    return v->solve(text, cpu->team, problem, def, solution, error);
+}
+
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error) {
     const SandTextVerbs *v = NULL;
     SandText *text = NULL;
-    return sand_cpu_load(cpu, problem, def, &v, &text, error) && v->solve(text, cpu->team, problem, def, solution, error);
+    return sand_cpu_load(cpu, problem, def, &v, &text, error) && sand_cpu_run(cpu, v, text, problem, def, solution, error);
 }
 
 void sand_solution_free(SandSolution *s) {

@@ -41,6 +41,8 @@ struct SandText {
     size_t a_room, b_room, first_room, second_room, list_room, hub_room, hub_piece_room, piece_hub_room;
     size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, measured_room,
         piece_sum_room;
+    real *matrix;
+    size_t matrix_room;
     // While a team works on it.
     int method;
     const SandProblem *problem;
@@ -57,14 +59,38 @@ static SandText *text_create(SandError *error) {
 
 static void text_destroy(SandText *t) {
     if (!t) return;
-    void *arrays[] = {t->blocks,      t->vectors, t->mass, t->inertia, t->batch_step, t->a,         t->b,
-                      t->first,       t->second,  t->list, t->hub,     t->hub_piece,  t->piece_hub, t->colour_first,
-                      t->colour_list, t->colours, t->free, t->body,    t->scratch,    t->measured,  t->piece_sum};
+    void *arrays[] = {t->matrix,    t->blocks,    t->vectors,      t->mass,        t->inertia, t->batch_step,
+                      t->a,         t->b,         t->first,        t->second,      t->list,    t->hub,
+                      t->hub_piece, t->piece_hub, t->colour_first, t->colour_list, t->colours, t->free,
+                      t->body,      t->scratch,   t->measured,     t->piece_sum};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     free(t);
 }
 
 // --- laying out the problem -------------------------------------------------------------------------------
+
+// Mean diagonal of N_ii where N is a matrix.
+static double matrix_diagonal(const SandProblem *p, int i) {
+    const SandMatrix *m = p->matrix;
+    for (int e = m->first[i]; e < m->first[i + 1]; e++) {
+        const double *b = m->block + 9 * e;
+        double d = SAND_ROWS == 3 && p->contacts[i].mu > 0 ? (b[0] + b[4] + b[8]) / 3 : b[0];
+        if (m->column[e] == i && d > 0) return d;
+    }
+    return 1;
+}
+
+static bool load_matrix(SandText *t, SandError *error) {
+    const SandMatrix *m = t->problem->matrix;
+    Op *op = &t->op;
+    op->is_matrix = m != NULL;
+    if (!m) return true;
+    int entries = 9 * m->first[t->problem->contact_count];
+    if (!SAND_GROW(t->matrix, t->matrix_room, entries + 1, "matrix", error)) return false;
+    for (int k = 0; k < entries; k++) t->matrix[k] = (real)m->block[k];
+    op->matrix_first = m->first, op->matrix_column = m->column, op->matrix_block = t->matrix;
+    return true;
+}
 
 static void load_blocks(SandText *t, Worker *w) {
     const SandProblem *p = t->problem;
@@ -78,7 +104,9 @@ static void load_blocks(SandText *t, Worker *w) {
         for (int64_t i = sand_chunk_begin(chunk, n / SAND_LANES) * SAND_LANES; i < end; i++) {
             SandContact none = {.a = t->op.body_count - 1, .b = t->op.body_count - 1};
             const SandContact *c = i < p->contact_count ? &p->contacts[i] : &none;
-            double d = i < p->contact_count ? block_diagonal(p->bodies, c, 1, 1) : 1;
+            double d = i >= p->contact_count ? 1
+                       : p->matrix           ? matrix_diagonal(p, (int)i)
+                                             : block_diagonal(p->bodies, c, 1, 1);
             if (i < p->contact_count) diagonals += d;
             block_lay(&laid, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
         }
@@ -221,7 +249,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
         !SAND_GROW(t->free, t->free_room, bodies, "bodies", error) ||
         !SAND_GROW(t->body, t->body_room, bodies, "bodies", error) ||
         !SAND_GROW(t->measured, t->measured_room, bodies, "bodies", error) ||
-        !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error))
+        !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error) || !load_matrix(t, error))
         return false;
     op->a = t->a, op->b = t->b;
     op->block = t->blocks + AT_BLOCK * op->n;
@@ -273,6 +301,10 @@ static void solve_work(SandWorker *w, void *argument) {
     }
 }
 
+static SandMetrics metrics_of(Measure m, size_t contacts) {
+    return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
+}
+
 static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
                        SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
@@ -283,6 +315,7 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) return false;
     Run *run = &t->run;
     run_ask(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
+    run->stop = s->stop;
     t->method = def->solver;
     t->problem = p;
     t->solution = s;
@@ -292,14 +325,11 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     s->iterations = run->iterations;
     s->seconds = run->seconds;
     s->curve_count = run->curve_count;
-    s->metrics.residual = run->measure.residual;
-    s->metrics.residual_rms = contacts ? run->measure.residual / sqrt((double)contacts) : 0;
-    s->metrics.objective = run->measure.objective;
-    s->metrics.complementarity = run->measure.complementarity;
+    s->metrics = metrics_of(run->measure, contacts);
     return true;
 }
 
-// --- for tests --------------------------------------------------------------------------------------------
+// --- for methods that are not one of the texts, and for tests ----------------------------------------------
 
 static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #if SAND_LOCAL
@@ -311,12 +341,30 @@ static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #endif
 }
 
-static void product_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
+static void load_vector(SandWorker *w, SandText *t) {
     const Op *op = &t->op;
     SAND_EACH(w, i, op->n)
     row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
+}
+
+static void measure_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    load_vector(w, t);
+    Measure m = measure(w, &t->op, t->vectors);
+    if (worker_is_first(w)) t->run.measure = m;
+}
+
+static void text_measure(SandText *t, SandTeam *team, const SandVec3 *x, SandMetrics *metrics) {
+    t->x = x;
+    sand_team_run(team, measure_work, t);
+    *metrics = metrics_of(t->run.measure, (size_t)t->op.blocks);
+}
+
+static void product_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    const Op *op = &t->op;
+    load_vector(w, t);
     push_vector(w, op, t->vectors, op->still, op->scratch);
     SAND_EACH(w, i, op->blocks) {
         At at = at_of(i);
@@ -377,6 +425,9 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
         ARRAY(colour_first, colours),
         ARRAY(colour_list, colours ? (size_t)op->blocks : 0),
         ARRAY(batch_step, batch),
+        ARRAY(matrix_first, op->is_matrix ? dynamic + 1 : 0),
+        ARRAY(matrix_column, op->is_matrix ? (size_t)op->matrix_first[dynamic] : 0),
+        ARRAY(matrix_block, op->is_matrix ? 9 * (size_t)op->matrix_first[dynamic] : 0),
     };
 #undef ARRAY
     _Static_assert(sizeof arrays / sizeof *arrays <= SAND_TEXT_ARRAYS, "room for all arrays of the operator");
@@ -385,4 +436,5 @@ static void text_layout(const SandText *t, SandTextLayout *layout) {
     memcpy(layout->arrays, arrays, sizeof arrays);
 }
 
-const SandTextVerbs SAND_VERBS = {text_create, text_destroy, text_load, text_solve, text_product, text_project, text_layout};
+const SandTextVerbs SAND_VERBS = {text_create,  text_destroy, text_load,    text_solve,
+                                  text_measure, text_product, text_project, text_layout};

@@ -34,6 +34,8 @@ typedef struct SandTextVerbs {
     // Solves what was loaded and fills the solution.
     bool (*solve)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def,
                   SandSolution *solution, SandError *error);
+    // How good x is, world vectors; for methods that are not one of the texts.
+    void (*measure)(SandText *text, SandTeam *team, const SandVec3 *x, SandMetrics *metrics);
     // y = N x for block vectors given as world vectors; for tests.
     void (*product)(SandText *text, SandTeam *team, const SandVec3 *x, SandVec3 *y);
     void (*project)(SandText *text, const SandVec3 *x, SandVec3 *y); // P(x), block by block; for tests
@@ -48,6 +50,10 @@ extern const SandTextVerbs sand_text_d1f, sand_text_d1r, sand_text_d3f, sand_tex
 // operator alone.
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **verbs,
                    SandText **text, SandError *error);
+
+// Solves what was loaded, by the text or by a method that factorises.
+bool sand_cpu_run(SandCpu *cpu, const SandTextVerbs *verbs, SandText *text, const SandProblem *problem,
+                  const SandSolveDef *def, SandSolution *solution, SandError *error);
 
 #ifdef __cplusplus
 }

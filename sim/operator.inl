@@ -80,6 +80,10 @@ typedef struct Op {
     int colour_count;
     const int *colour_first, *colour_list;
     const real *batch_step; // one over the diagonal when hubs are split among their contacts
+    // A stored matrix in place of bodies (operator_matrix.inl): blocks matrix_first[i] .. of row i, 9 numbers each.
+    bool is_matrix;
+    const int *matrix_first, *matrix_column;
+    const real *matrix_block;
 #if SAND_LOCAL
     // The friction model; see friction.inl.
     SandSection section;
@@ -404,11 +408,17 @@ SAND_INLINE int body_contacts(const Op *op, int64_t k) {
     return op->first[k + 1] - op->first[k] + op->second[k + 1] - op->second[k];
 }
 
+#include "operator_matrix.inl"
+
 // out = base + M^-1 D x for all bodies, where x is what was published; begins and ends with a barrier. base is
 // op->free, or op->still for the product alone. Bodies of many contacts are summed in pieces first.
 SAND_TEXT void push(Worker *w, const Op *op, const Body *base, Body *out) {
     int64_t stride = base == op->still ? 0 : 1; // one body at rest stands for all
     sand_barrier(w);
+    if (op->is_matrix) {
+        matrix_push(w, op, base, out);
+        return;
+    }
     if (op->hub_count) {
         SAND_EACH(w, p, op->piece_count) {
             int j = op->piece_hub[p], k = op->hub[j];

@@ -1,6 +1,7 @@
 // The contact problem: its memory and its file.
 #include "problem.h"
 
+#include "fclib.h"
 #include "memory.h"
 
 #include <errno.h>
@@ -9,11 +10,55 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static void free_matrix(SandMatrix *m) {
+    if (!m) return;
+    sand_free(m->first);
+    sand_free(m->column);
+    sand_free(m->block);
+    free(m);
+}
+
 void sand_problem_free(SandProblem *p) {
+    free_matrix(p->matrix);
     sand_free(p->bodies);
     sand_free(p->contacts);
     sand_free(p->start);
     *p = (SandProblem){0};
+}
+
+static bool copy_matrix(SandMatrix *to, const SandMatrix *from, int contacts, SandError *error) {
+    size_t rows = (size_t)contacts + 1, blocks = (size_t)from->first[contacts];
+    if (!SAND_GROW(to->first, to->first_room, rows, "matrix", error) ||
+        !SAND_GROW(to->column, to->column_room, blocks + 1, "matrix", error) ||
+        !SAND_GROW(to->block, to->block_room, 9 * blocks + 1, "matrix", error))
+        return false;
+    memcpy(to->first, from->first, rows * sizeof *to->first);
+    memcpy(to->column, from->column, blocks * sizeof *to->column);
+    memcpy(to->block, from->block, 9 * blocks * sizeof *to->block);
+    return true;
+}
+
+bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *error) {
+    size_t bodies = (size_t)from->body_count, contacts = (size_t)from->contact_count;
+    if (!SAND_GROW(to->bodies, to->body_room, bodies, "bodies", error) ||
+        !SAND_GROW(to->contacts, to->contact_room, contacts, "contacts", error) ||
+        !SAND_GROW(to->start, to->start_room, contacts, "contacts", error))
+        return false;
+    if (!from->matrix) {
+        free_matrix(to->matrix);
+        to->matrix = NULL;
+    } else {
+        if (!to->matrix) to->matrix = calloc(1, sizeof *to->matrix);
+        if (!to->matrix) return sand_fail(error, "out of memory for a matrix");
+        if (!copy_matrix(to->matrix, from->matrix, from->contact_count, error)) return false;
+    }
+    to->body_count = from->body_count, to->dynamic_count = from->dynamic_count, to->contact_count = from->contact_count;
+    to->radial = from->radial, to->step = from->step, to->recovery = from->recovery;
+    memcpy(to->note, from->note, sizeof to->note);
+    if (bodies) memcpy(to->bodies, from->bodies, bodies * sizeof *to->bodies);
+    if (contacts) memcpy(to->contacts, from->contacts, contacts * sizeof *to->contacts);
+    if (contacts) memcpy(to->start, from->start, contacts * sizeof *to->start);
+    return true;
 }
 
 // The file: a line of text that says what it is, the counts, then the arrays as numbers of 8 bytes, in the byte order
@@ -87,6 +132,7 @@ static bool write_all(const SandProblem *p, FILE *f) {
 // A file is written whole or not at all: beside its place first, then moved there. What is no plain file (a pipe, a
 // device) is written to as it is.
 bool sand_problem_save(const SandProblem *p, const char *path, SandError *error) {
+    if (p->matrix) return sand_fail(error, "%s: a problem that is a matrix has no place in such a file", path);
     struct stat about;
     bool plain = stat(path, &about) != 0 || S_ISREG(about.st_mode);
     char beside[4096];
@@ -172,4 +218,26 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     }
     fclose(f);
     return ok;
+}
+
+// The first bytes of a file; less where it is shorter, none where there is no such file.
+static size_t first_bytes(const char *path, char bytes[16]) {
+    FILE *f = fopen(path, "rb");
+    size_t count = f ? fread(bytes, 1, 16, f) : 0;
+    if (f) fclose(f);
+    return count;
+}
+
+static bool is_hdf5(const char *bytes, size_t count) { return count >= 8 && !memcmp(bytes, "\x89HDF\r\n\x1a\n", 8); }
+
+bool sand_problem_is_stored(const char *path) {
+    char bytes[16];
+    size_t count = first_bytes(path, bytes);
+    return (count == 16 && !memcmp(bytes, magic, sizeof magic)) || is_hdf5(bytes, count);
+}
+
+bool sand_problem_open(SandProblem *p, const char *path, SandError *error) {
+    char bytes[16];
+    size_t count = first_bytes(path, bytes);
+    return is_hdf5(bytes, count) ? sand_fclib_load(p, path, error) : sand_problem_load(p, path, error);
 }

@@ -28,8 +28,19 @@ typedef struct SandProblemBody {
     double radius; // of a sphere, else 0
 } SandProblemBody;
 
+// N of a problem that was stored as a matrix, in a frame of each contact whose first axis is its normal; symmetric. Such a
+// problem has bodies in name only: contact i pushes body i against one that stands still, with no arms, and the velocity
+// of body i is minus that of the contact. What its impulses do to the bodies is told by the matrix.
+typedef struct SandMatrix {
+    int *first, *column; // blocks first[i] .. first[i+1]-1 of row i, in the order of their columns
+    double *block;       // 9 numbers each, by rows
+    size_t first_room, column_room, block_room;
+} SandMatrix;
+
 typedef struct SandProblem {
-    int body_count; // dynamic bodies first, then boundaries
+    SandMatrix *matrix; // NULL: N comes from the bodies
+    char note[96];      // what a person should know of how it was read; empty: nothing
+    int body_count;     // dynamic bodies first, then boundaries
     int dynamic_count;
     int contact_count;
     bool radial;     // every moving body is a sphere: an arm is its radius plus half the gap, along the normal
@@ -42,10 +53,24 @@ typedef struct SandProblem {
 } SandProblem;
 
 void sand_problem_free(SandProblem *problem);
+bool sand_problem_copy(SandProblem *to, const SandProblem *from,
+                       SandError *error); // `to` keeps its arrays where they are large enough
+
+// Block e of the matrix times x.
+static inline SandVec3 sand_matrix_apply(const SandMatrix *m, int e, SandVec3 x) {
+    const double *b = m->block + 9 * e;
+    return v3_make(b[0] * x.x + b[1] * x.y + b[2] * x.z, b[3] * x.x + b[4] * x.y + b[5] * x.z,
+                   b[6] * x.x + b[7] * x.y + b[8] * x.z);
+}
 
 // Saves a problem to a file and reads it back to the same bits.
 bool sand_problem_save(const SandProblem *problem, const char *path, SandError *error);
 bool sand_problem_load(SandProblem *problem, const char *path, SandError *error);
+
+// A stored problem of any kind: one that was saved, or an FCLIB file in HDF5 (fclib.h). Whether the file at this path is
+// one is seen from its first bytes.
+bool sand_problem_is_stored(const char *path);
+bool sand_problem_open(SandProblem *problem, const char *path, SandError *error);
 
 // How good a solution is; the same for every solver.
 typedef struct SandMetrics {
@@ -72,6 +97,7 @@ typedef struct SandSolution {
     size_t impulse_room, velocity_room, spin_room;
     bool want_curve;   // set by the caller: record the curve
     bool want_metrics; // set by the caller: fill metrics even where the method does not need them
+    const int *stop;   // set by the caller, or NULL: the solve ends soon after another thread made it other than 0
     int curve_count;
     SandCurvePoint *curve;
     size_t curve_room;

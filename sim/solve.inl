@@ -37,6 +37,7 @@ typedef union MethodState {
 
 enum Method {
 #define SAND_ROW(id, ...) METHOD_##id,
+#define SAND_DIRECT(id, ...) METHOD_##id,
 #include "solver_table.inl"
 };
 
@@ -84,6 +85,7 @@ typedef struct Run {
     MethodState state;
     int most_iterations;
     double most_seconds, tolerance;
+    const int *stop; // NULL, or made other than 0 by whoever wants the solve to end
     bool want_metrics;
     real *reference;       // an earlier iterate, to see impulses grow; only for methods that do not look themselves
     SandCurvePoint *curve; // NULL: nobody asked; else room for most_iterations + 1
@@ -355,6 +357,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
         solve_watch(w, run, &s, iteration, &receding);
         if (run->most_seconds > 0)
             late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds);
+        if (run->stop && !late) late = worker_agree(w, worker_stopped(run->stop));
     }
 
     double seconds = worker_seconds(w) - clock.begin - clock.measuring;

@@ -24,6 +24,8 @@ SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
     m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
     m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
     m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
+    // Colours are made from bodies; the contacts of a stored matrix are taken in their order.
+    if (s->op.is_matrix && m->order == GAUSS_SEIDEL_COLOURED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     m->sweeps = 0;
     m->how = RELAX_BLOCK;
 #if SAND_LOCAL
@@ -59,8 +61,12 @@ SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real ome
     At at = at_of(i);
     real step = omega * block_number(op, at, BLOCK_INVERSE);
     block_publish(op, at, gauss_seidel_relax(op, x, at, step, lambda, omega, how));
-    gauss_seidel_apply(op, i, op->a[i], -1);
-    gauss_seidel_apply(op, i, op->b[i], +1);
+    if (op->is_matrix) {
+        matrix_apply(op, i);
+    } else {
+        gauss_seidel_apply(op, i, op->a[i], -1);
+        gauss_seidel_apply(op, i, op->b[i], +1);
+    }
 }
 
 SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {

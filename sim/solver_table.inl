@@ -11,6 +11,12 @@
 #define SAND_ROW_OF_PARTS SAND_ROW
 #endif
 
+// SAND_DIRECT(id, name, friction, paper, idea, weakness, parameters...), for methods that factorise (direct.h):
+//   id         its file defines sand_direct_id; one step is one factorisation
+#ifndef SAND_DIRECT
+#define SAND_DIRECT(...)
+#endif
+
 #ifdef SAND_SOLVER_TEXTS
 #include "solver_admm.inl"
 #include "solver_apgd.inl"
@@ -106,6 +112,26 @@ SAND_ROW_OF_PARTS(ngs, "ngs", 1, false,
                   "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
                   "as gauss-seidel; strong friction may keep it from converging", SAND_GAUSS_SEIDEL_PARAMS)
 
+#define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
+
+SAND_DIRECT(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
+            "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
+            "interior point method on the circular cones themselves; the reference for the others",
+            "an iteration is a factorisation, and a warm start is of no use")
+
+SAND_DIRECT(ipm, "ipm", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL,
+            "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
+            "Mehrotra's interior point method on cones of facets; the reference for these",
+            "as ipm-soc; many facets make it slow",
+            {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
+             sand_ipm_systems})
+
+SAND_DIRECT(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
+            "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
+            "slow to find that out, may stand still on the way, and an iteration is a factorisation",
+            {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
+             "shortest step; more escapes from where it stands still, and gains less", NULL})
+
 #undef SAND_GPMINRES_PARAMS
 #undef SAND_PROPORTIONING_PARAMS
 #undef SAND_BOUNDED
@@ -115,3 +141,5 @@ SAND_ROW_OF_PARTS(ngs, "ngs", 1, false,
 #undef SAND_GAUSS_SEIDEL_PARAMS
 #undef SAND_ROW
 #undef SAND_ROW_OF_PARTS
+#undef SAND_DIRECT
+#undef SAND_CIRCULAR

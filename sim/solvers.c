@@ -1,6 +1,8 @@
 // The tables of solvers and friction models as data, and how a setting is read from text.
 #include "solver.h"
 
+#include "direct.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +33,13 @@ const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT] = {
 };
 
 static const char *const sand_gauss_seidel_orders[] = {"sequential", "symmetric", "coloured", NULL};
+static const char *const sand_ipm_systems[] = {"normal", "augmented", NULL};
 
 const SandSolver sand_solver_table[] = {
 #define SAND_ROW(id, name, vectors, on_cuda, friction, paper, idea, weakness, ...) \
-    {name, paper, idea, weakness, friction, on_cuda, vectors, {__VA_ARGS__}},
+    {name, paper, idea, weakness, friction, on_cuda, vectors, NULL, {__VA_ARGS__}},
+#define SAND_DIRECT(id, name, friction, paper, idea, weakness, ...) \
+    {name, paper, idea, weakness, friction, false, 1, &sand_direct_##id, {__VA_ARGS__}},
 #include "solver_table.inl"
 };
 const int sand_solver_count = sizeof sand_solver_table / sizeof *sand_solver_table;

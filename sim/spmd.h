@@ -118,6 +118,9 @@ SAND_INLINE Four four_turned(Four a) { return __builtin_shufflevector(a, a, 1, 2
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->id == 0; }
 SAND_INLINE double worker_seconds(const Worker *w) { return w->id == 0 ? sand_seconds() : 0; } // the first one's clock
 
+// Whether another thread wants the work to end.
+SAND_INLINE bool worker_stopped(const int *stop) { return __atomic_load_n(stop, __ATOMIC_RELAXED) != 0; }
+
 // What the first worker says, told to everyone.
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     Sum sum;

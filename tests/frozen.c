@@ -1,6 +1,5 @@
 #include "frozen.h"
 
-#include "../sim/memory.h"
 #include "../sim/scene.h"
 #include "../sim/simulation.h"
 
@@ -13,19 +12,9 @@
 #include <cmocka.h>
 
 SandProblem frozen_copy(const SandProblem *p) {
-    SandProblem copy = {.body_count = p->body_count,
-                        .dynamic_count = p->dynamic_count,
-                        .contact_count = p->contact_count,
-                        .radial = p->radial,
-                        .step = p->step,
-                        .recovery = p->recovery};
-    size_t bodies = (size_t)p->body_count, contacts = (size_t)p->contact_count;
-    assert_true(SAND_GROW(copy.bodies, copy.body_room, bodies, "bodies", NULL));
-    assert_true(SAND_GROW(copy.contacts, copy.contact_room, contacts, "contacts", NULL));
-    assert_true(SAND_GROW(copy.start, copy.start_room, contacts, "starts", NULL));
-    memcpy(copy.bodies, p->bodies, bodies * sizeof *p->bodies);
-    memcpy(copy.contacts, p->contacts, contacts * sizeof *p->contacts);
-    memcpy(copy.start, p->start, contacts * sizeof *p->start);
+    SandProblem copy = {0};
+    SandError error = {""};
+    if (!sand_problem_copy(&copy, p, &error)) fail_msg("%s", error.text);
     return copy;
 }
 
@@ -90,16 +79,20 @@ void frozen_set_cold(SandProblem *p) {
     for (int i = 0; i < p->contact_count; i++) p->start[i] = v3_make(0, 0, 0);
 }
 
-SandProblem frozen_well_posed(const SandProblem *problem, double mu) {
-    SandProblem p = frozen_copy(problem);
-    if (mu >= 0) frozen_set_mu(&p, mu);
-    frozen_set_cold(&p);
-    for (int i = 0; i < p.contact_count; i++) {
-        SandContact *c = &p.contacts[i];
-        double wider = fmax(c->gap, 1e-4) - c->gap;
+void frozen_open_gaps(SandProblem *p, double least) {
+    for (int i = 0; i < p->contact_count; i++) {
+        SandContact *c = &p->contacts[i];
+        double wider = fmax(c->gap, least) - c->gap;
         c->gap += wider;
         c->arm_a = v3_madd(c->arm_a, 0.5 * wider, c->normal); // the point stays in the middle of the gap
         c->arm_b = v3_madd(c->arm_b, -0.5 * wider, c->normal);
     }
+}
+
+SandProblem frozen_well_posed(const SandProblem *problem, double mu) {
+    SandProblem p = frozen_copy(problem);
+    if (mu >= 0) frozen_set_mu(&p, mu);
+    frozen_set_cold(&p);
+    frozen_open_gaps(&p, 1e-4);
     return p;
 }

@@ -15,6 +15,7 @@ SandProblem frozen_cup(void); // sixty spheres at rest in a narrow cup, many lay
 SandProblem frozen_copy(const SandProblem *problem);
 void frozen_set_mu(SandProblem *problem, double mu); // of all contacts
 void frozen_set_cold(SandProblem *problem);          // no warm start
+void frozen_open_gaps(SandProblem *problem, double least);
 // A copy with this friction (below zero: as it is), no warm start, and every gap at least 0.1 mm. Then standing still is
 // strictly feasible (b > 0, and the walls rest), so the impulses are bounded and every method converges fast enough to
 // compare digits. A jammed pile with penetrations and friction has no such point, and all of them crawl.

@@ -92,7 +92,7 @@ typedef struct Stage {
     double scale;
     bool plain; // leave the scene as it was drawn last, to be quick
     ControlPlace places[CONTROL_COUNT];
-    int asked[ACT_PICK + 1]; // how many acts of each kind
+    int asked[ACT_RACE_CANCEL + 1]; // how many acts of each kind
     Act last;
 } Stage;
 
@@ -134,6 +134,7 @@ static void open_stage(Stage *s) {
     engine.playing = false; // each step is asked for, so that a slow machine sees the same
     s->engine = engine_create(&engine, &error);
     if (!s->engine) fail_msg("%s", error.text);
+    s->panel->race = engine_race(s->engine);
     control_watch(s->places);
     snprintf(s->panel->backend, sizeof s->panel->backend, "CPU, 1 thread, float");
 }
@@ -286,7 +287,7 @@ static void test_all_controls_are_drawn(void **state) {
     (void)state;
     Stage s;
     open_stage(&s);
-    s.height = 1700;
+    s.height = 2100;
     s.plain = s.panel->unfold = true;
     s.panel->record = on_record, s.panel->screenshot = on_screenshot;
     s.panel->bookmarks.kept[0] = true;
@@ -310,12 +311,51 @@ static void test_all_controls_are_drawn(void **state) {
     close_stage(&s);
 }
 
+// A race on the step on the screen: the solvers that can do the model run, the scene does not notice, and the result stays
+// while the scene goes on. A second one is cancelled.
+static void test_race(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.plain = s.panel->unfold = true;
+    s.height = 3000;
+    advance(&s, 60);
+    assert_true(s.frame->counters.contacts > 0);
+    uint64_t step = s.frame->step;
+    s.panel->racing.iterations = 30;
+    click(&s, CONTROL_RACE);
+    assert_int_equal(s.asked[ACT_RACE], 1);
+    for (int i = 0; i < 2000 && !s.panel->racing.shown; i++) draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
+    const PanelRace *race = &s.panel->racing;
+    assert_int_equal(race->shown, 1);
+    assert_true(race->step == step && s.frame->step == step);
+    int can = 0;
+    for (int i = 0; i < sand_solver_count; i++) can += sand_solver_can(i, s.panel->solve.friction);
+    assert_int_equal(race->count, can);
+    assert_int_equal(race->plots.plots[0].curve_count, can);
+    for (int i = 0; i < can; i++) assert_true(race->plots.plots[0].curves[i].count > 1);
+    advance(&s, 2);
+    keep_picture(&s, "panel_race");
+
+    // Far too long to wait for.
+    s.panel->racing.iterations = 1000000;
+    click(&s, CONTROL_RACE);
+    for (int i = 0; i < 2000 && !race_job_running(s.panel->race); i++) draw(&s);
+    assert_true(race_job_running(s.panel->race));
+    draw(&s);
+    click(&s, CONTROL_RACE_CANCEL);
+    assert_int_equal(s.asked[ACT_RACE_CANCEL], 1);
+    for (int i = 0; i < 5000 && s.panel->racing.shown < 2; i++) draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
+    assert_int_equal(race->shown, 2);
+    close_stage(&s);
+}
+
 static void test_buttons_ask(void **state) {
     (void)state;
     Stage s;
     open_stage(&s);
     s.plain = s.panel->unfold = true;
-    s.height = 1700;
+    s.height = 2100;
     s.panel->record = on_record, s.panel->screenshot = on_screenshot;
     advance(&s, 20);
     click(&s, CONTROL_PLAY);
@@ -422,6 +462,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_all_controls_are_drawn),
+        cmocka_unit_test(test_race),
         cmocka_unit_test(test_buttons_ask),
         cmocka_unit_test(test_panel_follows),
     };

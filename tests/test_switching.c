@@ -8,10 +8,10 @@ enum { BODIES = 400, SETTLE = 120, STEPS = 150, EACH = 2 };
 
 // The friction that is nearest to the cone and that the solver can do; cones without friction would let the pile flow.
 static SandSolveDef definition(int solver, SandFriction wanted) {
-    const SandFriction nearest[] = {wanted, SAND_CONE, SAND_FRICTION_CYLINDER, SAND_FRICTION_BOX};
+    const SandFriction nearest[] = {wanted, SAND_CONE, SAND_FRICTION_POLYHEDRAL, SAND_FRICTION_CYLINDER, SAND_FRICTION_BOX};
     SandSolveDef def = sand_default_solve();
     sand_solve_choose(&def, solver);
-    for (int i = 3; i >= 0; i--)
+    for (int i = 4; i >= 0; i--)
         if (sand_solver_can(solver, nearest[i])) def.friction = nearest[i];
     return def;
 }

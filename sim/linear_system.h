@@ -1,0 +1,20 @@
+// The linear systems of the interior point methods, by CHOLMOD: (I + A'A) y = b, where A = E S for a cone program's E
+// and a symmetric scaling S, cone by cone, that changes from one iteration to the next. The pattern does not, so one
+// symbolic analysis serves all factorisations.
+#pragma once
+#include "program.h"
+
+typedef enum SandSystemKind {
+    SAND_SYSTEM_NORMAL,    // I + AA' has the size of the velocities: [Q] eq. 33 without equalities
+    SAND_SYSTEM_AUGMENTED, // [I A; A' -I] has that of velocities and impulses together: [Q] eq. 31
+} SandSystemKind;
+
+typedef struct SandSystem SandSystem;
+
+SandSystem *sand_system_create(const SandProgram *program, SandSystemKind kind, SandError *error);
+void sand_system_free(SandSystem *system);
+// Factorises for a scaling: 9 numbers a cone, of which a cone of one column uses the first.
+bool sand_system_factor(SandSystem *system, const double *scaling, SandError *error);
+bool sand_system_sound(const SandSystem *system); // false when rounding spoilt the last factorisation
+// Solves with refinement.
+bool sand_system_solve(SandSystem *system, const double *b, double *y, SandError *error);
