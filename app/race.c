@@ -150,8 +150,9 @@ static bool report(const SandRace *race, const SandProblem *problem, const Optio
     else
         write_table(race);
     char title[256];
-    snprintf(title, sizeof title, "%.120s: %d contacts between %d bodies", options->subject, problem->contact_count,
-             problem->dynamic_count);
+    const char *slash = strrchr(options->subject, '/');
+    snprintf(title, sizeof title, "%.120s: %d contacts between %d bodies", slash ? slash + 1 : options->subject,
+             problem->contact_count, problem->dynamic_count);
     return (!values[OPTION_CSV].given || sand_race_save_csv(race, values[OPTION_CSV].text, error)) &&
            (!values[OPTION_PLOT].given || draw(race, title, values[OPTION_PLOT].text, error));
 }

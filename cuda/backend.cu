@@ -61,15 +61,16 @@ static void destroy(SandMachine *m) {
     sand_detection_free(&m->placed);
     release(m, m->position), release(m, m->velocity), release(m, m->spin), release(m, m->inertia), release(m, m->rotation);
     release(m, m->mass), release(m, m->scale), release(m, m->enter), release(m, m->friction), release(m, m->shape);
-    release(m, m->material), release(m, m->gone), release(m, m->shapes), release(m, m->boundaries);
+    release(m, m->material), release(m, m->gone), release(m, m->shapes), release(m, m->walls);
     release(m, m->detection_copy), release(m, m->balls), release(m, m->sorted), release(m, m->ball_count);
     release(m, m->ball_first), release(m, m->order), release(m, m->iota), release(m, m->starts),
         release(m, m->starts_marked);
     release(m, m->rank), release(m, m->body), release(m, m->sub_first), release(m, m->found_count),
         release(m, m->found_first);
-    release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally), release(m, m->pose), release(m, m->guard);
-    release(m, m->wall_velocity), release(m, m->wall_spin), release(m, m->found), release(m, m->found_sorted);
-    release(m, m->keys), release(m, m->keys_sorted), release(m, m->values), release(m, m->first), release(m, m->scratch);
+    release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally);
+    release(m, m->found), release(m, m->found_order), release(m, m->partner), release(m, m->pair_count),
+        release(m, m->wall_count);
+    release(m, m->keys), release(m, m->keys_sorted), release(m, m->first), release(m, m->scratch);
     release(m, m->kept_rank), release(m, m->kept_first), release(m, m->kept_key), release(m, m->kept_impulse);
     release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);
     release(m, m->second), release(m, m->list), release(m, m->hub_flag), release(m, m->hub_before),
@@ -83,6 +84,7 @@ static void destroy(SandMachine *m) {
     release(m, m->piece_sum), release(m, m->partials), release(m, m->run), release(m, m->curve), release(m, m->energies);
     cudaFree(m->counts);
     cudaFreeHost(m->host_counts);
+    cudaFreeHost(m->walls_host);
     for (int k = 0; k < 6; k++)
         if (m->mark[k]) cudaEventDestroy(m->mark[k]);
     if (m->stream) cudaStreamDestroy(m->stream);
@@ -194,7 +196,7 @@ static void take_settings(SandMachine *m, const SandWorld *w) {
     m->world.spin = m->spin.data, m->world.mass = m->mass.data, m->world.inertia = m->inertia.data;
     m->world.scale = m->scale.data, m->world.shape = m->shape.data, m->world.material = m->material.data;
     m->world.enter = m->enter.data, m->world.gone = m->gone.data, m->world.shapes = m->shapes.data;
-    m->world.boundaries = m->boundaries.data, m->world.friction = m->friction.data;
+    m->world.friction = m->friction.data;
     m->world.materials = NULL;
 }
 
@@ -206,10 +208,26 @@ static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error
         m->host_boundaries[b].motion = w->boundaries[b].motion;
         m->host_boundaries[b].moves = w->boundaries[b].moves;
     }
-    bool ok = upload(m, m->boundaries, m->host_boundaries.data(), n) && upload(m, m->pose, m->placed.pose, n) &&
-              upload(m, m->guard, m->placed.guard, n) && upload(m, m->wall_velocity, m->placed.velocity, n) &&
-              upload(m, m->wall_spin, m->placed.spin, n);
-    return ok || machine_fail(m, error);
+    // One after the other in pinned memory, then one copy.
+    size_t at[6] = {0, n * sizeof(SandBoundary)};
+    at[2] = at[1] + n * sizeof(SandPose), at[3] = at[2] + n * sizeof(SandGuard), at[4] = at[3] + n * sizeof(SandVec3);
+    at[5] = at[4] + n * sizeof(SandVec3);
+    if (at[5] > m->walls_room) {
+        cudaFreeHost(m->walls_host);
+        m->walls_host = NULL;
+        if (!machine_check(m, cudaMallocHost(&m->walls_host, at[5]), "the boundaries")) return machine_fail(m, error);
+        m->walls_room = at[5];
+    }
+    memcpy(m->walls_host + at[0], m->host_boundaries.data(), n * sizeof(SandBoundary));
+    memcpy(m->walls_host + at[1], m->placed.pose, n * sizeof(SandPose));
+    memcpy(m->walls_host + at[2], m->placed.guard, n * sizeof(SandGuard));
+    memcpy(m->walls_host + at[3], m->placed.velocity, n * sizeof(SandVec3));
+    memcpy(m->walls_host + at[4], m->placed.spin, n * sizeof(SandVec3));
+    if (!upload(m, m->walls, m->walls_host, at[5])) return machine_fail(m, error);
+    m->world.boundaries = (SandBoundary *)(m->walls.data + at[0]);
+    m->detection.pose = (SandPose *)(m->walls.data + at[1]), m->detection.guard = (SandGuard *)(m->walls.data + at[2]);
+    m->detection.velocity = (SandVec3 *)(m->walls.data + at[3]), m->detection.spin = (SandVec3 *)(m->walls.data + at[4]);
+    return true;
 }
 
 // --- the step ---------------------------------------------------------------------------------------------
@@ -218,8 +236,8 @@ static bool mark(SandMachine *m, int k) { return machine_check(m, cudaEventRecor
 
 static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
     mark(m, 0);
-    if (!take_boundaries(m, w, error)) return false;
     take_settings(m, w);
+    if (!take_boundaries(m, w, error)) return false;
     m->search.largest_mu = m->largest_mu;
     m->search.fall = w->step * v3_length(w->gravity);
     m->search.special = -1;
@@ -294,7 +312,8 @@ static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
     int64_t bodies = (int64_t)w->body_count + w->boundary_count;
     if (!reserve_text(m, def, bodies)) return machine_fail(m, error);
     m->laying = Laying();
-    m->laying.world = *w, m->laying.detection = m->detection_copy.data, m->laying.found = m->detection.contacts;
+    m->laying.world = *w, m->laying.detection = m->detection_copy.data, m->laying.found = m->found.data,
+    m->laying.order = m->found_order.data;
     m->laying.start = m->start.data, m->laying.boundaries = w->boundary_count;
     return lay_out(m, def, bodies, error);
 }
@@ -445,10 +464,13 @@ static bool read_contacts(SandMachine *m, SandDetection *d, SandError *error) {
     std::copy(m->placed.pose, m->placed.pose + walls, d->pose);
     std::copy(m->placed.velocity, m->placed.velocity + walls, d->velocity);
     std::copy(m->placed.spin, m->placed.spin + walls, d->spin);
+    std::vector<SandFound> found(contacts);
+    std::vector<int> order(contacts);
     const Array<int> &rank = m->solved ? m->kept_rank : m->rank, &first = m->solved ? m->kept_first : m->first;
     bool ok = download(m, d->rank, rank.data, world) && download(m, d->body, m->body.data, bodies) &&
-              download(m, d->first, first.data, bodies + 1) && download(m, d->contacts, m->detection.contacts, contacts) &&
-              machine_wait(m);
+              download(m, d->first, first.data, bodies + 1) && download(m, found.data(), m->found.data, contacts) &&
+              download(m, order.data(), m->found_order.data, contacts) && machine_wait(m);
+    for (size_t i = 0; ok && i < contacts; i++) d->contacts[i] = found[(size_t)order[i]];
     return ok || machine_fail(m, error);
 }
 

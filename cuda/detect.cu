@@ -241,12 +241,38 @@ static __global__ void rank_bodies(SandDetection *d, const int *before, int spec
 
 // --- contacts ---------------------------------------------------------------------------------------------
 
-static __global__ void __launch_bounds__(128) count_contacts(const __grid_constant__ SandWorld w, const SandDetection *d,
-                                                             Search search, int *count, Counts *counts, int64_t room) {
+// What the count has found, so that the writing need not look for it again: the partners of a ball, as many as there is
+// room for (partner k of all balls side by side), how many it has, and whether it has contacts with other things.
+struct Hits {
+    int *partner;
+    uint8_t *pairs, *walls;
+    int64_t balls;
+};
+enum { HITS = 12, MANY_HITS = HITS + 1 };
+
+static __device__ int count_pairs(const SandFinder *finder, SandSink *sink, Hits hits, int i) {
+    const SandGrid *g = &finder->d->grid;
+    SandGridRun runs[SAND_MAX_RUNS];
+    int count = grid_runs(g, grid_level_of(g, i), i, runs);
+    for (int r = 0; r < count; r++)
+        for (int j = runs[r].begin; j < runs[r].end; j++)
+            if (pair_balls(finder, sink, &g->sorted[i], &g->sorted[j]) && sink->count <= HITS)
+                hits.partner[(sink->count - 1) * hits.balls + i] = j;
+    return sink->count;
+}
+
+static __global__ void __launch_bounds__(128)
+    count_contacts(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Hits hits, int *count,
+                   Counts *counts, int64_t room) {
     SandFinder finder = finder_of(&w, d, search);
     EACH(i, room) {
         SandSink sink = {NULL, 0, counts->trouble};
-        if (i < d->grid.ball_count) ball_contacts(&finder, &sink, grid_level_of(&d->grid, (int)i), (int)i);
+        if (i < d->grid.ball_count) {
+            int pairs = count_pairs(&finder, &sink, hits, (int)i);
+            wall_contacts(&finder, &sink, &d->grid.sorted[i]);
+            hits.pairs[i] = (uint8_t)(pairs <= HITS ? pairs : MANY_HITS);
+            hits.walls[i] = sink.count > pairs;
+        }
         if (i == d->grid.ball_count && search.special >= 0) special_contacts(&finder, &sink, search.special);
         count[i] = sink.count;
     }
@@ -259,28 +285,33 @@ static __global__ void take_total(const int *first, int64_t room, int64_t contac
 }
 
 static __global__ void __launch_bounds__(128)
-    find_contacts(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const int *first,
-                  SandFound *found, Counts *counts) {
+    find_contacts(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Hits hits, const int *first,
+                  SandFound *found, uint32_t *owner, Counts *counts) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
+    const SandGrid *g = &d->grid;
     double deepest = 0;
-    EACH(i, d->grid.ball_count + 1) {
+    EACH(i, g->ball_count + 1) {
         SandSink sink = {found + first[i], 0, counts->trouble};
-        if (i < d->grid.ball_count) ball_contacts(&finder, &sink, grid_level_of(&d->grid, (int)i), (int)i);
-        if (i == d->grid.ball_count && search.special >= 0) special_contacts(&finder, &sink, search.special);
-        for (int k = 0; k < sink.count; k++) deepest = fmax(deepest, -sink.out[k].gap);
+        if (i == g->ball_count) {
+            if (search.special >= 0) special_contacts(&finder, &sink, search.special);
+        } else if (hits.pairs[i] == MANY_HITS) {
+            ball_contacts(&finder, &sink, grid_level_of(g, (int)i), (int)i);
+        } else {
+            for (int k = 0; k < hits.pairs[i]; k++)
+                pair_balls(&finder, &sink, &g->sorted[i], &g->sorted[hits.partner[k * hits.balls + i]]);
+            if (hits.walls[i]) wall_contacts(&finder, &sink, &g->sorted[i]);
+        }
+        for (int k = 0; k < sink.count; k++) {
+            deepest = fmax(deepest, -sink.out[k].gap);
+            owner[first[i] + k] = (uint32_t)sink.out[k].rank_a;
+        }
     }
     if (deepest > 0) atomicMax(&counts->deepest, (unsigned long long)__double_as_longlong(deepest));
 }
 
-static __global__ void take_owners(const SandFound *found, uint32_t *keys, const Counts *counts, int64_t room) {
-    if (counts->again) return;
-    EACH(i, room) keys[i] = i < counts->contacts ? (uint32_t)found[i].rank_a : 0xffffffffu;
-}
-
-static __global__ void take_sorted(const SandFound *found, const int *order, SandFound *sorted, const Counts *counts) {
-    if (counts->again) return;
-    EACH(i, counts->contacts) sorted[i] = found[order[i]];
+static __global__ void clear_owners(uint32_t *owner, const Counts *counts, int64_t room) {
+    EACH(i, room) if (counts->again || i >= counts->contacts) owner[i] = 0xffffffffu; // behind all others
 }
 
 // --- the stage --------------------------------------------------------------------------------------------
@@ -313,8 +344,9 @@ static bool reserve_all(SandMachine *m) {
               reserve(m, m->starts_marked, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
               reserve(m, m->found_count, balls) && reserve(m, m->found_first, balls) && reserve(m, m->cell_of, balls) &&
               reserve(m, m->cell_sorted, balls) && reserve(m, m->tally, 1) && reserve(m, m->found, contacts) &&
-              reserve(m, m->found_sorted, contacts) && reserve(m, m->keys, contacts) &&
-              reserve(m, m->keys_sorted, contacts) && reserve(m, m->values, contacts) && reserve(m, m->first, bodies + 1) &&
+              reserve(m, m->partner, HITS * balls) && reserve(m, m->pair_count, balls) && reserve(m, m->wall_count, balls) &&
+              reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
+              reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 1) &&
               reserve(m, m->scratch, sort_scratch((int64_t)most)) && reserve(m, m->detection_copy, 1);
     if (ok && !m->single) ok = reserve(m, m->sub_first, balls);
     return ok;
@@ -328,9 +360,7 @@ bool detect_enqueue(SandMachine *m) {
     host->grid.balls = m->balls.data, host->grid.sorted = m->sorted.data, host->grid.order = m->order.data;
     host->grid.starts = m->starts.data + 1; // where a cell's balls end; one more lies in front
     host->rank = m->rank.data, host->body = m->body.data, host->first = m->first.data;
-    host->pose = m->pose.data, host->guard = m->guard.data;
-    host->velocity = m->wall_velocity.data, host->spin = m->wall_spin.data;
-    host->contacts = m->found_sorted.data;
+    host->contacts = m->found.data;
     machine_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
 
     begin_step<<<1, 1, 0, m->stream>>>(m->counts);
@@ -357,20 +387,22 @@ bool detect_enqueue(SandMachine *m) {
     LAUNCH(rank_bodies, balls, d, m->single ? NULL : m->sub_first.data, m->search.special);
 
     int64_t room = balls + 2; // the box or cylinder has a place of its own, and the total comes last
-    count_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, m->found_count.data, m->counts, room);
+    Hits hits = {m->partner.data, m->pair_count.data, m->wall_count.data, balls};
+    count_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, hits, m->found_count.data, m->counts, room);
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, m->found_count.data, m->found_first.data, room, m->stream),
                   "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(m->found_first.data, room, m->contact_room, d, m->counts);
-    find_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, m->found_first.data, m->found.data, m->counts);
+    find_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, hits, m->found_first.data, m->found.data,
+                                                             m->keys.data, m->counts);
 
-    // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one.
-    LAUNCH(take_owners, m->contact_room, m->found.data, m->keys.data, m->counts, m->contact_room);
+    // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
+    // stay where they are; what is sorted is their numbers.
+    LAUNCH(clear_owners, m->contact_room, m->keys.data, m->counts, m->contact_room);
     if (!machine_check(m,
                        sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
-                                  m->values.data, m->contact_room, bits_for(w.body_count + 1), m->stream),
+                                  m->found_order.data, m->contact_room, bits_for(w.body_count + 1), m->stream),
                        "sorting the contacts"))
         return false;
-    LAUNCH(take_sorted, m->contact_room, m->found.data, m->values.data, m->found_sorted.data, m->counts);
     return ends_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->ball_first, m->first.data, m->contact_room,
                         w.body_count) &&
            machine_check(m, cudaGetLastError(), "detection");

@@ -69,6 +69,7 @@ struct Laying {
     SandWorld world;
     const SandDetection *detection;
     const SandFound *found;      // NULL: from the problem
+    const int *order;            // of the found
     const SandContact *contacts; // of the problem
     SandProblemBody *bodies;     // written, or those of the problem
     const SandVec3 *start;
@@ -113,7 +114,6 @@ struct SandMachine {
     Array<int> shape, material;
     Array<uint8_t> gone;
     Array<SandShape> shapes;
-    Array<SandBoundary> boundaries;
     std::vector<void *> geometry; // balls of shapes, profiles and meshes of boundaries
     std::vector<SandBoundary> host_boundaries;
     int ball_total;            // of all bodies
@@ -132,12 +132,15 @@ struct SandMachine {
     Array<int> ball_count, ball_first, order, iota, starts, starts_marked, rank, body, sub_first, found_count, found_first;
     Array<uint32_t> cell_of, cell_sorted;
     Array<LevelTally> tally;
-    Array<SandPose> pose;
-    Array<SandGuard> guard;
-    Array<SandVec3> wall_velocity, wall_spin;
-    Array<SandFound> found, found_sorted;
+    Array<uint8_t> walls; // boundaries and where they are in this step: one copy brings them all
+    uint8_t *walls_host;  // pinned
+    size_t walls_room;
+    Array<SandFound> found; // in the order of the balls that found them
+    Array<int> found_order; // their numbers, by the rank of their owner
+    Array<int> partner;     // what the count has found: see Hits in detect.cu
+    Array<uint8_t> pair_count, wall_count;
     Array<uint32_t> keys, keys_sorted;
-    Array<int> values, first;
+    Array<int> first;
     Array<uint8_t> scratch; // of sorts and scans
     int64_t contact_room;
     bool strike; // balls are of several levels: look for strikes

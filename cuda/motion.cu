@@ -9,13 +9,14 @@ static __device__ int warp_sum(int v) {
     return v;
 }
 
-static __global__ void match_contacts(const SandMemory memory, const SandDetection *d, double ratio, SandVec3 *start,
-                                      Counts *counts, int64_t room) {
+static __global__ void match_contacts(const SandMemory memory, const SandDetection *d, const int *order, double ratio,
+                                      SandVec3 *start, Counts *counts, int64_t room) {
     if (counts->again) return;
     int matched = 0;
     EACH(i, room) {
         SandVec3 impulse = v3_make(0, 0, 0);
-        if (i < counts->contacts && memory.step > 0 && memory_recall(&memory, d, &d->contacts[i], &impulse)) matched++;
+        if (i < counts->contacts && memory.step > 0 && memory_recall(&memory, d, &d->contacts[order[i]], &impulse))
+            matched++;
         start[i] = v3_scale(ratio, impulse);
     }
     matched = warp_sum(matched);
@@ -29,8 +30,8 @@ bool match_enqueue(SandMachine *m) {
     memory.rank = m->kept_rank.data, memory.first = m->kept_first.data;
     memory.key = m->kept_key.data, memory.impulse = m->kept_impulse.data;
     double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
-    LAUNCH(match_contacts, m->contact_room, memory, m->detection_copy.data, ratio, m->start.data, m->counts,
-           m->contact_room);
+    LAUNCH(match_contacts, m->contact_room, memory, m->detection_copy.data, m->found_order.data, ratio, m->start.data,
+           m->counts, m->contact_room);
     return machine_check(m, cudaGetLastError(), "matching");
 }
 
@@ -90,9 +91,9 @@ static __global__ void add_energies(const double *energies, int blocks, Counts *
 }
 
 // What the next step starts from; ranks and rows of contacts are kept by trading places.
-static __global__ void keep_keys(const SandDetection *d, SandContactKey *key, const Counts *counts) {
+static __global__ void keep_keys(const SandDetection *d, const int *order, SandContactKey *key, const Counts *counts) {
     if (counts->again) return;
-    EACH(i, counts->contacts) key[i] = d->contacts[i].key;
+    EACH(i, counts->contacts) key[i] = d->contacts[order[i]].key;
 }
 
 bool integrate_enqueue(SandMachine *m) {
@@ -102,7 +103,7 @@ bool integrate_enqueue(SandMachine *m) {
     if (!reserve(m, m->kept_key, contacts) || !reserve(m, m->kept_impulse, contacts) || !reserve(m, m->kept_rank, bodies) ||
         !reserve(m, m->kept_first, bodies + 1) || !reserve(m, m->energies, 2 * (size_t)blocks))
         return false;
-    LAUNCH(keep_keys, m->contact_room, m->detection_copy.data, m->kept_key.data, m->counts);
+    LAUNCH(keep_keys, m->contact_room, m->detection_copy.data, m->found_order.data, m->kept_key.data, m->counts);
     m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
     move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->detection_copy.data, m->bodies.data,
                                                         (const Change *)m->arrays.body, m->counts, m->energies.data);

@@ -18,7 +18,10 @@ typedef SAND_REAL real;
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
 
-enum { SAND_CUDA_THREADS = 512, SAND_CUDA_BLOCKS = 2 }; // of a block, and blocks of a multiprocessor at most
+#ifndef SAND_CUDA_BLOCKS
+#define SAND_CUDA_BLOCKS 2 // of a multiprocessor
+#endif
+enum { SAND_CUDA_THREADS = 512 }; // of a block
 
 // One thread of the grid.
 typedef struct Worker {
@@ -116,6 +119,8 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     return sum.total[0] > 0;
 }
 
+#define SAND_PRAGMA(text) _Pragma(#text)
+#define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // so that several loads are under way at once
 #define SAND_EACH(w, i, n) for (int64_t i = (w)->thread; i < (n); i += (w)->threads)
 #define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
 #define SAND_FOR_SUM(w, i, n, sum) SAND_EACH(w, i, n)

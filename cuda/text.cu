@@ -28,7 +28,7 @@ static Laid laid_of(const TextArrays &to) {
 }
 
 static __device__ SandContact contact_of(const Laying &from, int64_t i) {
-    return from.found ? problem_contact(&from.world, from.detection, &from.found[i]) : from.contacts[i];
+    return from.found ? problem_contact(&from.world, from.detection, &from.found[from.order[i]]) : from.contacts[i];
 }
 
 static __global__ void lay_bodies(const __grid_constant__ Laying from, TextArrays to) {
@@ -147,7 +147,7 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
 
 // One kernel for each method, so that none pays for the registers of another.
 template <int METHOD>
-static __global__ void __launch_bounds__(SAND_CUDA_THREADS, 1)
+static __global__ void __launch_bounds__(SAND_CUDA_THREADS, SAND_CUDA_BLOCKS)
     solve_kernel(Run *run, const __grid_constant__ Op sizeless, const Counts *counts, double *partials, int most) {
     if (counts->again) return;
     Op op = sizeless;

@@ -72,24 +72,25 @@ SAND_SHARED double fastest(SandVec3 v, SandVec3 o) {
     return sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o))));
 }
 
-// Two balls: within the envelope h (1 + mu) |u| of their relative motion or of what may strike one of them, or the
-// least one.
-SAND_SHARED void pair_balls(const SandFinder *finder, SandSink *sink, const SandGridBall *p, const SandGridBall *q) {
+// Two balls, true where they touch: within the envelope h (1 + mu) |u| of their relative motion or of what may strike one of
+// them, or the least one.
+SAND_SHARED bool pair_balls(const SandFinder *finder, SandSink *sink, const SandGridBall *p, const SandGridBall *q) {
     SandVec3 apart = v3_sub(q->center, p->center);
     double reach = p->extent + q->extent, distance2 = v3_dot(apart, apart);
-    if (distance2 > reach * reach || p->body == q->body) return;
+    if (distance2 > reach * reach || p->body == q->body) return false;
     const SandWorld *w = finder->world;
     double distance = sqrt(distance2), gap = distance - p->radius - q->radius;
     if (gap > w->envelope) {
         double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
         double speed =
             fmax(fastest(p->velocity, q->velocity) + p->turning + q->turning, fmax(p->struck, q->struck)) + finder->fall;
-        if (gap > w->step * (1 + mu) * speed) return;
+        if (gap > w->step * (1 + mu) * speed) return false;
     }
     // Two balls on one spot have no direction: take one that never changes.
     SandVec3 normal = distance > 1e-12 * p->radius ? v3_scale(1 / distance, apart) : v3_make(0, 0, 1);
     SandVec3 point = v3_madd(p->center, p->radius + 0.5 * gap, normal);
     add_pair(finder, sink, p->body, p->sub, q->body, q->sub, normal, point, gap);
+    return true;
 }
 
 SAND_SHARED void add_touch(const SandFinder *finder, SandSink *sink, int body, int sub, int boundary, SandVec3 center,
@@ -285,7 +286,14 @@ SAND_SHARED_CALL void special_contacts(const SandFinder *finder, SandSink *sink,
         }
 }
 
-// All contacts of sorted ball i with later balls, the box or cylinder, and the boundaries.
+// The contacts of a ball with what is not a ball: the box or cylinder, and the boundaries.
+SAND_SHARED void wall_contacts(const SandFinder *finder, SandSink *sink, const SandGridBall *ball) {
+    if (finder->special >= 0) touch_special(finder, sink, ball, finder->special);
+    touch_boundaries(finder, sink, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning,
+                     ball->struck);
+}
+
+// All contacts of sorted ball i: with its partners in the grid, then with the others.
 SAND_SHARED void ball_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
     const SandGrid *g = &finder->d->grid;
     const SandGridBall *ball = &g->sorted[i];
@@ -293,7 +301,5 @@ SAND_SHARED void ball_contacts(const SandFinder *finder, SandSink *sink, int lev
     int count = grid_runs(g, level, i, runs);
     for (int r = 0; r < count; r++)
         for (int j = runs[r].begin; j < runs[r].end; j++) pair_balls(finder, sink, ball, &g->sorted[j]);
-    if (finder->special >= 0) touch_special(finder, sink, ball, finder->special);
-    touch_boundaries(finder, sink, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning,
-                     ball->struck);
+    wall_contacts(finder, sink, ball);
 }

@@ -10,14 +10,16 @@
 extern "C" {
 #endif
 
+// What tells that two are far apart comes first: 32 bytes, which is what a GPU fetches at once.
 typedef struct SandGridBall {
     SandVec3 center;
+    double extent; // half the side of the box that holds the ball for the whole step
     double radius;
-    double extent;     // half the side of the box that holds the ball for the whole step
-    SandVec3 velocity; // of the ball's centre
     double turning;    // m/s, how fast its surface turns about its centre
     double struck;     // m/s, the fastest relative to it of those that may strike it in this step, within limits
     int body, sub;     // body number, ball of the body's shape
+    SandVec3 velocity; // of the ball's centre
+    double unused;
 } SandGridBall;
 
 enum { SAND_MAX_LEVELS = 12, SAND_LEVEL_CELLS = 64 }; // cells a level may have beside two for each ball

@@ -399,7 +399,9 @@ SAND_INLINE Sums body_gather(const Op *op, int64_t k, int e0, int e1) {
     int middle = e1 < owned ? e1 : owned;
     real radius = op->free[k].w[3];
     Sums s = sums_zero();
+    SAND_UNROLL(4)
     for (int e = e0; e < middle; e++) s = block_gather(op, begin + e, -1, radius, s);
+    SAND_UNROLL(4)
     for (int e = e0 > owned ? e0 : owned; e < e1; e++) s = block_gather(op, op->list[other + e], +1, radius, s);
     return s;
 }

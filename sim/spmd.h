@@ -130,5 +130,6 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     return sum.total[0] > 0;
 }
 
+#define SAND_UNROLL(n) // a processor looks ahead by itself
 #define SAND_EACH(w, i, n) \
     for (int64_t i = sand_chunk_begin((w)->first_chunk, n), end_ = sand_chunk_begin((w)->last_chunk, n); i < end_; i++)

@@ -4,7 +4,7 @@
 
 #include "../sim/random.h"
 
-enum { BODIES = 400, SETTLE = 120, STEPS = 150, EACH = 2 };
+enum { BODIES = 400, SETTLE = 120, STEPS = 80, EACH = 2 };
 
 // The friction that is nearest to the cone and that the solver can do; cones without friction would let the pile flow.
 static SandSolveDef definition(int solver, SandFriction wanted) {
