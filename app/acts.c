@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "machines.h"
 #include "sim/memory.h"
 
 static const double FLIP_SECONDS = 4, HAND_RATE = 12, HEAVY_DENSITY = 8000;
@@ -9,6 +10,7 @@ static const double FLIP_SECONDS = 4, HAND_RATE = 12, HEAVY_DENSITY = 8000;
 bool act_changes_motion(ActKind kind) {
     switch (kind) {
     case ACT_SOLVE:
+    case ACT_BACKEND:
     case ACT_GRAVITY:
     case ACT_FLIP:
     case ACT_GRAB:
@@ -52,12 +54,21 @@ static bool grab(SandWorld *world, const Act *act, SandError *error) {
     return true;
 }
 
+// The steps are taken there from now on, if that machine can solve so.
+static bool use_machine(Backend choice, const SandSolveDef *solve, SandSimulation *sim, SandError *error) {
+    const SandBackend *backend;
+    return machines_choose(choice, solve, sand_simulation_precision(sim), &backend, error) &&
+           sand_simulation_move(sim, backend, error);
+}
+
 bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve, SandError *error) {
     bool bodies = act->kind == ACT_GRAB || act->kind == ACT_THROW; // these look at bodies, or add one
     SandWorld *world = bodies ? sand_simulation_change_bodies(sim, error) : sand_simulation_change(sim);
     if (!world) return false;
     switch (act->kind) {
+    case ACT_BACKEND: return use_machine((Backend)act->number, solve, sim, error);
     case ACT_SOLVE:
+        if (!use_machine(machines_kind(sand_simulation_backend(sim)), &act->solve, sim, error)) return false;
         *solve = act->solve;
         sand_simulation_set_solve(sim, solve);
         return true;

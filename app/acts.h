@@ -11,6 +11,7 @@ typedef enum ActKind {
     ACT_RESET,   // the scene from its start, as it is set now
     ACT_SCENE,   // text: open another scene; number: bodies, 0 as the scene says
     ACT_SOLVE,   // solve: how to solve from now on
+    ACT_BACKEND, // number: Backend, the machine that takes the steps from now on
     ACT_SHADOW,  // solve: a second solver on the same problems; number: 0 turns it off
     ACT_GRAVITY, // vector, m/s^2
     ACT_KNOB,    // text: name of a knob of the scene; number: its value; the scene starts anew

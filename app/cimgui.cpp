@@ -79,6 +79,7 @@ void igTableSetupColumn(const char *label, ImGuiTableColumnFlags flags, float in
 }
 bool igIsItemVisible(void) { return ImGui::IsItemVisible(); }
 bool igIsItemHovered(ImGuiHoveredFlags flags) { return ImGui::IsItemHovered(flags); }
+int igGetFrameCount() { return ImGui::GetFrameCount(); }
 bool igIsItemActive() { return ImGui::IsItemActive(); }
 bool igIsItemDeactivatedAfterEdit() { return ImGui::IsItemDeactivatedAfterEdit(); }
 void igGetItemRectMin(ImVec2 *pOut) { *pOut = ImGui::GetItemRectMin(); }

@@ -110,6 +110,7 @@ void igTableSetupColumn(const char *label, ImGuiTableColumnFlags flags, float in
 bool igIsItemHovered(ImGuiHoveredFlags flags);
 bool igIsItemVisible(void);
 bool igIsItemActive(void);
+int igGetFrameCount(void);
 bool igIsItemDeactivatedAfterEdit(void);
 void igGetItemRectMin(ImVec2 *pOut);
 void igGetItemRectMax(ImVec2 *pOut);

@@ -38,7 +38,7 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_GRAVITY] = {"Gravity", "m/s\xc2\xb2; strength of gravity. 9.81 on Earth, 1.62 on the Moon.", "sandglass hourglass --gravity 0,0,-1.62"},
     [CONTROL_TILT] = {"Tilt", "Degrees that gravity leans from straight down, as if the whole scene were tilted.", "sandglass hourglass --gravity 1.7,0,-9.66"},
     [CONTROL_TOWARDS] = {"Towards", "Degrees from the x axis to the y axis: which way gravity leans.", "sandglass hourglass --gravity 0,1.7,-9.66"},
-    [CONTROL_BACKEND] = {"Runs on", "The machine that computes, its threads, and the numbers of the solver. Chosen at the start.", "sandglass hourglass --backend cpu --threads 2 --precision double"},
+    [CONTROL_BACKEND] = {"Runs on", "The machine that computes, its threads, and the numbers of the solver. The scene can move to another while it runs; the bits differ there.", "sandglass hourglass --backend cpu --threads 2 --precision double"},
     [CONTROL_COLOR] = {"Colour", "What the bodies' colour shows. Speed in m/s, force in N, residual of the body's contacts in m/s; the legend has the scale.", "sandglass hourglass --color speed"},
     [CONTROL_COLORMAP] = {"Colour map", "The colours of numbers. Cividis looks the same to eyes that tell no red from green.", "sandglass hourglass --color speed --colormap cividis"},
     [CONTROL_CHAINS] = {"Force chains", "Draws every contact from body to body, as wide and bright as its normal force (N) is strong, seen through the bodies.", "sandglass hourglass --chains"},
@@ -76,9 +76,11 @@ static void note_place(ControlId id) {
     igGetItemRectMin(&low);
     igGetItemRectMax(&high);
     ControlPlace *place = &watched[id];
+    place->pressed += igIsItemActive();
+    if (place->frame == igGetFrameCount()) return; // of several with one name, the first counts
+    place->frame = igGetFrameCount();
     place->drawn = true;
     place->x = 0.5 * (low.x + high.x), place->y = 0.5 * (low.y + high.y);
-    place->pressed += igIsItemActive();
     place->open = false;
 }
 

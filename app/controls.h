@@ -90,6 +90,7 @@ void control_row(const char *label); // puts a label and leaves the cursor where
 // For tests: notes where the widget of each control was drawn, in an array of CONTROL_COUNT; NULL ends it.
 typedef struct ControlPlace {
     bool drawn;
+    int frame;               // in which it was drawn last
     double x, y;             // pixels, of its middle
     int pressed;             // frames in which the mouse held it
     bool open;               // its list is, and has an entry to pick: the one after the selected, or else the first

@@ -25,6 +25,7 @@ struct Engine {
     SandSimulation *sim;
     char scene_name[TAKE_PATH];      // name or path it was opened by
     SandSolveDef solve, first_solve; // now, and at the start of the scene
+    Backend backend, first_backend;  // likewise
     SandVec3 first_gravity;
     SandCpu *shadow_cpu;
     SandSolveDef shadow_solve;
@@ -93,6 +94,15 @@ int engine_messages(Engine *e, char (*messages)[SAND_SENTENCE], int room) {
 // What the window is told of the scene, and why: a person acted, a replay or a step back changed settings, it is new.
 typedef enum Reason { AFTER_ACT, AFTER_REPLAY, NEW_SCENE } Reason;
 
+static void describe_machine(const Engine *e, char *text, size_t size) {
+    const SandSimulationDef *def = &e->def.simulation;
+    const char *machine = sand_simulation_machine(e->sim), *real = def->precision == SAND_FLOAT ? "float" : "double";
+    if (e->backend == BACKEND_CPU)
+        snprintf(text, size, "%s, %d thread%s, %s", machine, def->threads, def->threads == 1 ? "" : "s", real);
+    else
+        snprintf(text, size, "%s, %s", machine, real);
+}
+
 static void show_scene(Engine *e, Reason reason) {
     pthread_mutex_lock(&e->lock);
     EngineScene *s = &e->shown;
@@ -105,6 +115,9 @@ static void show_scene(Engine *e, Reason reason) {
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
     s->solve = e->solve;
     s->gravity = sand_simulation_world(e->sim)->gravity;
+    s->precision = e->def.simulation.precision;
+    s->backend = e->backend;
+    describe_machine(e, s->machine, sizeof s->machine);
     s->view_lower = e->scene.view_lower, s->view_upper = e->scene.view_upper;
     pthread_mutex_unlock(&e->lock);
 }
@@ -171,16 +184,29 @@ static void restart_clock(Engine *e) {
     e->clock_time = e->factor_time = sand_simulation_world(e->sim)->time;
 }
 
+// The machine that took the steps so far takes those of this simulation as well; where it cannot, the CPU does.
+static void choose_machine(Engine *e, SandSimulation *sim, SandSolveDef *solve) {
+    SandError why;
+    char sentence[SAND_SENTENCE];
+    if (!act_apply(&(Act){.kind = ACT_BACKEND, .number = e->backend}, NULL, sim, solve, &why)) {
+        snprintf(sentence, sizeof sentence, "%.220s; the CPU goes on", why.text);
+        tell(e, sentence);
+    }
+    e->backend = e->first_backend = machines_kind(sand_simulation_backend(sim));
+}
+
 // Builds the scene that is open and puts a new simulation in the place of the old. On failure the old one goes on. Without
 // a gravity it is the scene's.
 static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, const SandVec3 *gravity, SandError *error) {
     if (!sand_scene_build(scene, error)) return false;
     SandSimulationDef def = e->def.simulation;
     def.solve = *solve;
+    def.backend = NULL;
     if (gravity) scene->world.gravity = *gravity;
     SandVec3 first_gravity = scene->world.gravity;
     SandSimulation *sim = sand_simulation_create(&scene->world, &def, error);
     if (!sim) return false;
+    choose_machine(e, sim, &def.solve);
     sand_simulation_free(e->sim);
     e->sim = sim;
     sand_simulation_on_report(sim, tell, e);
@@ -199,6 +225,7 @@ static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, 
 // The same scene from its start, with the settings as they are; a take that plays starts with its own.
 static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
     SandSolveDef solve = e->replaying ? e->first_solve : e->solve;
+    if (e->replaying) e->backend = e->first_backend;
     SandVec3 gravity = e->replaying ? e->first_gravity : sand_simulation_world(e->sim)->gravity;
     if (!start_scene(e, &e->scene, &solve, own_gravity ? NULL : &gravity, error)) return false;
     show_scene(e, NEW_SCENE);
@@ -270,7 +297,10 @@ static bool solve_shadow(Engine *e, SandError *error) {
 static bool take_step(Engine *e, bool with_shadow, SandError *error) {
     int before = e->replayed;
     if (!acts_replay(&e->log, &e->replayed, &e->scene, e->sim, &e->solve, error)) return false;
-    if (e->replayed > before) show_scene(e, AFTER_REPLAY);
+    if (e->replayed > before) {
+        e->backend = machines_kind(sand_simulation_backend(e->sim));
+        show_scene(e, AFTER_REPLAY);
+    }
     if (with_shadow && !solve_shadow(e, error)) return false;
     if (e->def.before_step) e->def.before_step();
     if (!sand_simulation_step(e->sim, error)) return false;
@@ -288,11 +318,18 @@ static bool seek(Engine *e, uint64_t step, SandError *error) {
     uint64_t now = sand_simulation_world(e->sim)->step_index;
     if (step < now) {
         if (!sand_simulation_restore(e->sim, from, error)) return false;
-        // The settings that a checkpoint does not hold: the solver that was in use there.
+        // The settings that a checkpoint does not hold: the solver and the machine that were in use there.
+        Act machine = {.kind = ACT_BACKEND, .number = e->first_backend};
         e->solve = e->first_solve;
-        for (e->replayed = 0; e->replayed < e->log.count && e->log.items[e->replayed].step < from->step_index; e->replayed++)
-            if (e->log.items[e->replayed].act.kind == ACT_SOLVE) e->solve = e->log.items[e->replayed].act.solve;
+        for (e->replayed = 0; e->replayed < e->log.count && e->log.items[e->replayed].step < from->step_index;
+             e->replayed++) {
+            const Act *act = &e->log.items[e->replayed].act;
+            if (act->kind == ACT_SOLVE) e->solve = act->solve;
+            if (act->kind == ACT_BACKEND) machine = *act;
+        }
         sand_simulation_set_solve(e->sim, &e->solve);
+        if (!act_apply(&machine, &e->scene, e->sim, &e->solve, error)) return false;
+        e->backend = machines_kind(sand_simulation_backend(e->sim));
         show_scene(e, AFTER_REPLAY);
     }
     while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
@@ -323,7 +360,8 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         e->newest_step = step;
         bool ok = act_apply(act, &e->scene, e->sim, &e->solve, error) && acts_add(&e->log, step, act, error);
         e->replayed = e->log.count;
-        show_scene(e, AFTER_ACT);
+        e->backend = machines_kind(sand_simulation_backend(e->sim));
+        show_scene(e, ok ? AFTER_ACT : AFTER_REPLAY); // what was refused is taken back from the panel
         return ok;
     }
     switch (act->kind) {
@@ -382,6 +420,7 @@ static void save_take(Engine *e) {
     const SandWorld *world = sand_simulation_world(e->sim);
     take_begin(&take, e->scene_name, &e->scene, world->step, e->def.simulation.precision, &e->first_solve, e->first_gravity);
     bool saved = sand_simulation_fetch(e->sim, &error);
+    take.backend = e->first_backend;
     take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
     take.acts = (ActLog){.items = e->log.items, .count = e->replayed}; // lent: those that are ahead do not belong to it
     pthread_mutex_lock(&e->lock);
@@ -489,6 +528,7 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     pthread_cond_init(&e->wake, NULL);
     history_init(&e->history, KEYFRAME_DISTANCE, def->history_bytes);
     e->picked = -1;
+    e->backend = machines_kind(def->simulation.backend);
     e->replaying = def->take != NULL;
     e->ring = def->ring ? def->ring : ring_create(NULL, NULL, NULL, error);
     bool ready = e->ring && (!def->take || acts_copy(&e->log, &def->take->acts, error));

@@ -72,6 +72,9 @@ typedef struct EngineScene {
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
     SandSolveDef solve;
+    SandPrecision precision;
+    Backend backend;   // where the steps are taken
+    char machine[160]; // the same for people: `CPU, 2 threads, float`
     SandVec3 gravity, view_lower, view_upper;
 } EngineScene;
 void engine_scene(Engine *engine, EngineScene *scene);

@@ -1,8 +1,8 @@
 #include "machines.h"
 
-#include "options.h"
-
 #include <stdio.h>
+
+const char *const backend_names[BACKEND_COUNT + 1] = {"auto", "cpu", "cuda", NULL};
 
 #ifdef SAND_HAVE_CUDA
 #include "cuda/backend.h"
@@ -19,14 +19,16 @@ static bool suits(const SandSolveDef *solve, SandPrecision precision, SandError 
     return precision == SAND_FLOAT || sand_fail(error, "CUDA solves in float; --precision double needs the CPU");
 }
 
-bool machines_choose(int choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
+bool machines_choose(Backend choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
                      SandError *error) {
     SandError why;
     *backend = NULL;
     if (choice == BACKEND_CPU) return true;
     *backend = suits(solve, precision, &why) ? cuda(&why) : NULL;
-    return *backend || choice == BACKEND_AUTO || sand_fail(error, "--backend cuda: %s", why.text);
+    return *backend || choice == BACKEND_AUTO || sand_fail(error, "%s", why.text);
 }
+
+Backend machines_kind(const SandBackend *backend) { return backend ? BACKEND_CUDA : BACKEND_CPU; }
 
 bool machines_describe(char *line, size_t size) {
     SandError why;

@@ -3,10 +3,14 @@
 #include "sim/backend.h"
 #include "sim/solver.h"
 
-// The backend for a choice of --backend (options.h); NULL stands for the CPU. `auto` takes CUDA where there is a device that
-// can do this solver in this precision, and never fails.
-bool machines_choose(int choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
+typedef enum Backend { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA, BACKEND_COUNT } Backend;
+extern const char *const backend_names[BACKEND_COUNT + 1]; // ended by NULL
+
+// The backend for a choice; NULL stands for the CPU. `auto` takes CUDA where there is a device that can do this solver in
+// this precision, and never fails. False, with the reason, where a choice cannot be had.
+bool machines_choose(Backend choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
                      SandError *error);
+Backend machines_kind(const SandBackend *backend); // which of the choices it is
 
 // One line about the CUDA device, or why there is none. True where there is one.
 bool machines_describe(char *line, size_t size);

@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include "machines.h"
+
 #include "../sim/solver.h"
 
 #include <errno.h>
@@ -65,7 +67,6 @@ typedef struct OptionRow {
 #define SCENE (RUN | BENCH | FREEZE | RECORD | RACE)
 #define REPORT (RUN | BENCH | FREEZE | RACE)
 
-static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
 static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
 static const char *const precision_names[] = {"float", "double", NULL};
 static const char *const color_names[] = {"body",  "speed",    "contacts",

@@ -63,8 +63,7 @@ typedef enum OptionId {
     OPTION_COUNT
 } OptionId;
 
-enum { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA }; // the choices of --backend, in their order
-enum { OPTIONS_MAX_LIST = 64 };                   // --set and --camera-key may be given this many times
+enum { OPTIONS_MAX_LIST = 64 }; // --set and --camera-key may be given this many times
 
 typedef struct OptionValue {
     bool given;       // by the caller, not the default

@@ -7,6 +7,7 @@
 
 #include "cimgui.h"
 #include "controls.h"
+#include "machines.h"
 #include "sim/memory.h"
 
 static const double DEGREE = 3.14159265358979323846 / 180;
@@ -24,7 +25,6 @@ Panel *panel_create(Interface *interface, SandError *error) {
     panel->shadow = sand_default_solve();
     panel->racing.iterations = 200;
     for (int i = 0; i < sand_solver_count && i < SAND_RACE_MOST; i++) panel->racing.chosen[i] = true;
-    snprintf(panel->backend, sizeof panel->backend, "CPU");
     if (sand_scenes_list(&panel->scenes, &panel->scene_count, error)) return panel;
     free(panel);
     return NULL;
@@ -41,6 +41,12 @@ void panel_say(Panel *panel, const char *sentence) {
     memmove(&panel->messages[1], &panel->messages[0], (PANEL_MESSAGES - 1) * sizeof panel->messages[0]);
     snprintf(panel->messages[0].text, sizeof panel->messages[0].text, "%s", sentence);
     panel->messages[0].left = 8;
+}
+
+bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene) {
+    const SandBackend *backend;
+    SandError why;
+    return sand_solve_check(solve, &why) && machines_choose(scene->backend, solve, scene->precision, &backend, &why);
 }
 
 void panel_choose_solver(Panel *panel, int solver) {

@@ -71,7 +71,6 @@ typedef struct Panel {
     bool (*save_take)(void *user, SandError *error);
     bool (*add_key)(void *user, SandError *error); // keeps the view for the film of the take
     int camera_keys;                               // how many there are
-    char backend[96];                              // `CPU, 2 threads, float`
     const RaceJob *race;                           // the engine's; NULL: there are no races
     Probe picked;
 
@@ -124,8 +123,9 @@ void panel_free(Panel *panel);
 void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Camera *camera, RendererDef *look, int width,
                 int height, double seconds);
 
-void panel_say(Panel *panel, const char *sentence); // shows it for a few seconds
-void panel_choose_solver(Panel *panel, int solver); // as if it had been chosen in the list
+void panel_say(Panel *panel, const char *sentence);                          // shows it for a few seconds
+bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene); // on the machine that takes the steps
+void panel_choose_solver(Panel *panel, int solver);                          // as if it had been chosen in the list
 
 // --- parts, each in its own file; for panel.c ---
 typedef struct PanelView {

@@ -7,6 +7,7 @@
 #include "cimgui.h"
 #include "citation.h"
 #include "controls.h"
+#include "machines.h"
 #include "panel.h"
 
 static const ImU32 FAINT = 0xffbaada4u;
@@ -21,7 +22,7 @@ static void faint_text(const char *text) {
 
 // A tooltip of our own words, for an entry of a list.
 static void entry_tip(const char *text) {
-    if (!igIsItemHovered(0)) return;
+    if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
     igBeginTooltip();
     igPushTextWrapPos(24 * igGetFontSize());
     igTextUnformatted(text, NULL);
@@ -117,9 +118,9 @@ static void solver_text(const SandSolver *solver, char *text, size_t size) {
              solver->paper);
 }
 
-// A list of the solvers that can do the friction of this definition. True, with the choice, when another was chosen; -1:
-// none.
-static bool choose_solver(ControlId id, int now, bool none, const SandSolveDef *like, int *chosen) {
+// A list of the solvers that can do the friction of this definition, on the machine of this scene (NULL: for the shadow, on
+// the CPU, or none). True, with the choice, when another was chosen; -1: none.
+static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const EngineScene *scene, int *chosen) {
     char text[640];
     bool changed = false;
     if (now >= 0)
@@ -127,12 +128,13 @@ static bool choose_solver(ControlId id, int now, bool none, const SandSolveDef *
     else
         snprintf(text, sizeof text, "none");
     if (!control_begin_choice(id, NULL, now < 0 ? "none" : sand_solver_table[now].name, text)) return false;
-    if (none && control_entry(id, "none", now < 0, true)) *chosen = -1, changed = true;
+    if (!scene && control_entry(id, "none", now < 0, true)) *chosen = -1, changed = true;
     for (int i = 0; i < sand_solver_count; i++) {
         const SandSolver *solver = &sand_solver_table[i];
         SandSolveDef other = *like;
         other.solver = i;
-        if (control_entry(id, solver->name, i == now, sand_solve_check(&other, NULL))) *chosen = i, changed = true;
+        bool fits = scene ? panel_solver_fits(&other, scene) : sand_solve_check(&other, NULL);
+        if (control_entry(id, solver->name, i == now, fits)) *chosen = i, changed = true;
         solver_text(solver, text, sizeof text);
         entry_tip(text);
     }
@@ -193,11 +195,26 @@ static void draw_friction(Panel *panel) {
     if (changed) take_friction(panel, &wanted);
 }
 
-static void draw_solver(Panel *panel) {
+// The machines; one that cannot be had, or cannot solve so, says why.
+static void choose_machine(Panel *panel, const EngineScene *scene) {
+    if (!control_begin_choice(CONTROL_BACKEND, NULL, scene->machine, scene->machine)) return;
+    for (Backend choice = BACKEND_CPU; choice < BACKEND_COUNT; choice++) {
+        const SandBackend *backend;
+        SandError why;
+        char label[SAND_SENTENCE + 16];
+        bool can = machines_choose(choice, &panel->solve, scene->precision, &backend, &why);
+        snprintf(label, sizeof label, can ? "%s" : "%s: %s", backend_names[choice], why.text);
+        if (control_entry(CONTROL_BACKEND, label, choice == scene->backend, can))
+            panel_ask(panel, (Act){.kind = ACT_BACKEND, .number = choice});
+    }
+    igEndCombo();
+}
+
+static void draw_solver(Panel *panel, const EngineScene *scene) {
     SandSolveDef *solve = &panel->solve;
     const SandSolver *solver = &sand_solver_table[solve->solver];
     int chosen;
-    if (choose_solver(CONTROL_SOLVER, solve->solver, false, solve, &chosen)) panel_choose_solver(panel, chosen);
+    if (choose_solver(CONTROL_SOLVER, solve->solver, solve, scene, &chosen)) panel_choose_solver(panel, chosen);
     faint_text(solver->idea);
     if (control_button(CONTROL_CITE, NULL, -1e-6f)) {
         char entries[4096];
@@ -209,14 +226,12 @@ static void draw_solver(Panel *panel) {
 
     draw_friction(panel);
     draw_budget(panel);
-    control_row(control_table[CONTROL_BACKEND].label);
-    igTextUnformatted(panel->backend, NULL);
-    control_tip(CONTROL_BACKEND, NULL);
+    choose_machine(panel, scene);
 }
 
 static void draw_shadow(Panel *panel) {
     int chosen;
-    if (choose_solver(CONTROL_SHADOW, panel->shadowing ? panel->shadow.solver : -1, true, &panel->solve, &chosen)) {
+    if (choose_solver(CONTROL_SHADOW, panel->shadowing ? panel->shadow.solver : -1, &panel->solve, NULL, &chosen)) {
         panel->shadowing = chosen >= 0;
         if (panel->shadowing) sand_solve_choose(&panel->shadow, chosen);
         panel->shadow_due = true;
@@ -406,7 +421,7 @@ static void draw_head(Panel *panel) {
 void panel_draw_controls(Panel *panel, const PanelView *view) {
     draw_head(panel);
     if (panel_section(panel, "Scene", true)) draw_scene(panel, view);
-    if (panel_section(panel, "Solver", true)) draw_solver(panel);
+    if (panel_section(panel, "Solver", true)) draw_solver(panel, view->scene);
     if (panel_section(panel, "Second solver", false)) draw_shadow(panel);
     if (panel_section(panel, "Race of solvers", false)) panel_draw_race(panel, false);
     if (panel_section(panel, "Picture", true)) draw_picture(panel, view);

@@ -5,6 +5,7 @@
 #ifdef SAND_WINDOW
 #include "measure.h"
 #include "renderer.h"
+#include "sim/team.h"
 #include "window.h"
 
 #include <stdlib.h>
@@ -73,6 +74,7 @@ static Outcome fit_scene(Session *session, Options *options, char *sentence, siz
 static Outcome show(const Options *asked, SandError *error) {
     Session session;
     Options fitted = *asked, *options = &fitted;
+    double begin = sand_seconds();
     char sentence[SAND_SENTENCE];
     Outcome outcome = session_plan(&session, options, error);
     leave_a_core(&session, options);
@@ -108,8 +110,9 @@ static Outcome show(const Options *asked, SandError *error) {
         if (!window_run(&def, &report, error))
             outcome = OUTCOME_FAILED;
         else
-            fprintf(stderr, "%lld frames in %.1f s, longest pause %.0f ms\n", (long long)report.frames, report.seconds,
-                    1e3 * report.stall);
+            fprintf(stderr, "%lld frames in %.1f s, longest pause %.0f ms; bodies moved %.1f s after the start\n",
+                    (long long)report.frames, report.seconds, 1e3 * report.stall,
+                    report.flows > 0 ? report.flows - begin : 0);
     }
     return session_close(&session, outcome, error);
 }

@@ -184,6 +184,9 @@ static bool plan_take(Session *session, const Options *options, SandError *error
                              options->subject);
     if (!take_load(&session->take, options->subject, error)) return false;
     session->has_take = true;
+    if (session->take.backend != BACKEND_AUTO && options->values[OPTION_BACKEND].given)
+        return sand_fail(error, "--backend: the take says `backend: %s`; change it in %.200s",
+                         backend_names[session->take.backend], options->subject);
     if (!take_open_scene(&session->take, &session->scene, error)) return false;
     session->def.solve = session->take.has_solve ? session->take.solve : session->scene.solve;
     session->def.precision = session->take.precision;
@@ -217,19 +220,22 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
     if (!check_clock(session, options, error)) return OUTCOME_WRONG;
     session->def.threads = session_threads(options);
     session_watch();
-    if (!machines_choose((int)values[OPTION_BACKEND].integer, &session->def.solve, session->def.precision,
-                         &session->def.backend, error))
-        return OUTCOME_WRONG;
-    return OUTCOME_DONE;
+    SandError why;
+    session->backend = session->take.backend ? session->take.backend : (Backend)values[OPTION_BACKEND].integer;
+    if (machines_choose(session->backend, &session->def.solve, session->def.precision, &session->def.backend, &why))
+        return OUTCOME_DONE;
+    return sand_fail(error, "%s %s: %s", session->has_take ? "the take's backend" : "--backend",
+                     backend_names[session->backend], why.text),
+           OUTCOME_WRONG;
 }
 
 // Makes the simulation. Where nobody asked for the device and it fails, the CPU takes over, and says so.
-static SandSimulation *start_simulation(Session *session, const Options *options, SandError *error) {
+static SandSimulation *start_simulation(Session *session, SandError *error) {
     SandSimulationDef cpu = session->def;
     cpu.backend = NULL;
     SandSimulation *sim = sand_simulation_create(&session->scene.world, &cpu, error);
     if (!sim || !session->def.backend || sand_simulation_move(sim, session->def.backend, error)) return sim;
-    if (options->values[OPTION_BACKEND].integer == BACKEND_CUDA) return sand_simulation_free(sim), NULL;
+    if (session->backend == BACKEND_CUDA) return sand_simulation_free(sim), NULL;
     fprintf(stderr, "sandglass: %s; the CPU goes on\n", error->text);
     session->def.backend = NULL;
     return sim;
@@ -244,7 +250,7 @@ Outcome session_open(Session *session, const Options *options, const char *label
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->gravity = session->scene.world.gravity;
     session->solve = session->def.solve;
-    session->sim = start_simulation(session, options, error);
+    session->sim = start_simulation(session, error);
     if (!session->sim) return OUTCOME_FAILED;
     session->progress = progress_begin(label);
     sand_simulation_on_report(session->sim, on_report, &session->progress);
@@ -264,6 +270,7 @@ bool session_save_take(const Session *session, const Options *options, const cha
     const SandWorld *world = sand_simulation_world(session->sim);
     const char *opened = session->has_take ? session->take.scene : session_name(options);
     take_begin(&take, opened, &session->scene, world->step, session->def.precision, &session->def.solve, session->gravity);
+    take.backend = machines_kind(session->def.backend);
     take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
     take.views = session->take.views;
     take.acts = (ActLog){.items = session->take.acts.items, .count = session->acts_done}; // lent

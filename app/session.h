@@ -17,8 +17,9 @@ typedef struct Session {
     SandSimulation *sim;
     SandSolveDef solve; // in use now; def.solve is that of the start
     bool has_take;
-    Take take;     // that is replayed
-    int acts_done; // of the take
+    Take take;       // that is replayed
+    int acts_done;   // of the take
+    Backend backend; // as asked for
     Progress progress;
     Log log;
     bool has_gravity, has_shadow;

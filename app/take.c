@@ -19,7 +19,7 @@ enum { MOST_ACTS = 10000000 };
 // --- the acts of the file -----------------------------------------------------------------------------------
 
 // Keys that an act may have beside `step` and `act`.
-enum { POINT = 1, VELOCITY = 2, RADIUS = 4, BODY = 8, GRAVITY = 16, SOLVER = 32 };
+enum { POINT = 1, VELOCITY = 2, RADIUS = 4, BODY = 8, GRAVITY = 16, SOLVER = 32, MACHINE = 64 };
 
 typedef struct ActRow {
     ActKind kind;
@@ -28,13 +28,10 @@ typedef struct ActRow {
 } ActRow;
 
 static const ActRow act_rows[] = {
-    {ACT_SOLVE, "solve", SOLVER},
-    {ACT_GRAVITY, "gravity", GRAVITY},
-    {ACT_FLIP, "flip", 0},
-    {ACT_GRAB, "grab", BODY | POINT},
-    {ACT_DRAG, "drag", POINT},
-    {ACT_RELEASE, "release", 0},
-    {ACT_THROW, "throw", POINT | VELOCITY | RADIUS},
+    {ACT_SOLVE, "solve", SOLVER},      {ACT_BACKEND, "backend", MACHINE},
+    {ACT_GRAVITY, "gravity", GRAVITY}, {ACT_FLIP, "flip", 0},
+    {ACT_GRAB, "grab", BODY | POINT},  {ACT_DRAG, "drag", POINT},
+    {ACT_RELEASE, "release", 0},       {ACT_THROW, "throw", POINT | VELOCITY | RADIUS},
 };
 enum { ACT_ROWS = sizeof act_rows / sizeof *act_rows };
 
@@ -62,6 +59,7 @@ typedef struct ActDef {
     ActKind act;
     double *point, *velocity, *radius, *gravity;
     uint32_t *body;
+    Backend *backend;
     SandSolverDef *solver;
     char *friction;
 } ActDef;
@@ -72,6 +70,7 @@ typedef struct TakeDef {
     double *step;
     uint64_t *seed, *steps;
     SandPrecision *precision;
+    Backend *backend;
     double *gravity;
     SandSolverDef *solver;
     char *friction, *hash;
@@ -92,16 +91,18 @@ static const cyaml_schema_field_t view_fields[] = {
     REAL_NEEDED(ViewDef, time), NUMBERS_NEEDED(ViewDef, eye, 3), NUMBERS_NEEDED(ViewDef, target, 3),
     REAL(ViewDef, angle),       REAL(ViewDef, height),           CYAML_FIELD_END,
 };
+static const cyaml_strval_t backends[] = {{"cpu", BACKEND_CPU}, {"cuda", BACKEND_CUDA}};
 static const cyaml_schema_value_t view_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ViewDef, view_fields)};
 
 static const cyaml_strval_t act_names[] = {
-    {"solve", ACT_SOLVE}, {"gravity", ACT_GRAVITY}, {"flip", ACT_FLIP},   {"grab", ACT_GRAB},
-    {"drag", ACT_DRAG},   {"release", ACT_RELEASE}, {"throw", ACT_THROW},
+    {"solve", ACT_SOLVE}, {"backend", ACT_BACKEND}, {"gravity", ACT_GRAVITY}, {"flip", ACT_FLIP},
+    {"grab", ACT_GRAB},   {"drag", ACT_DRAG},       {"release", ACT_RELEASE}, {"throw", ACT_THROW},
 };
 static const cyaml_schema_field_t act_fields[] = {
     WHOLE_NEEDED(ActDef, step),
     CHOICE_NEEDED(ActDef, act, act_names),
     WHOLE(ActDef, body),
+    CHOICE(ActDef, backend, backends),
     NUMBERS(ActDef, point, 3),
     NUMBERS(ActDef, velocity, 3),
     REAL(ActDef, radius),
@@ -120,6 +121,7 @@ static const cyaml_schema_field_t take_fields[] = {
     WHOLE(TakeDef, seed),
     WHOLE(TakeDef, steps),
     CHOICE(TakeDef, precision, precisions),
+    CHOICE(TakeDef, backend, backends),
     NUMBERS(TakeDef, gravity, 3),
     PART(TakeDef, solver, sand_solver_fields),
     TEXT(TakeDef, friction),
@@ -166,8 +168,9 @@ static bool check_keys(const SandYaml *yaml, const char *place, const ActDef *fr
         const char *name;
         unsigned bit;
         bool given;
-    } keys[] = {{"point", POINT, from->point}, {"velocity", VELOCITY, from->velocity}, {"radius", RADIUS, from->radius},
-                {"body", BODY, from->body},    {"gravity", GRAVITY, from->gravity},    {"solver", SOLVER, from->solver}};
+    } keys[] = {{"point", POINT, from->point},      {"velocity", VELOCITY, from->velocity}, {"radius", RADIUS, from->radius},
+                {"body", BODY, from->body},         {"gravity", GRAVITY, from->gravity},    {"solver", SOLVER, from->solver},
+                {"backend", MACHINE, from->backend}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char path[64];
         bool needed = row->keys & keys[i].bit;
@@ -192,7 +195,9 @@ static bool read_act(Take *take, const SandYaml *yaml, uint32_t index, SandError
     Act act = {.kind = from->act,
                .vector = from->gravity ? vector(from->gravity) : vector(from->point),
                .direction = vector(from->velocity),
-               .number = from->radius ? *from->radius : 0,
+               .number = from->radius    ? *from->radius
+                         : from->backend ? *from->backend
+                                         : 0,
                .body = from->body ? (int)*from->body : 0};
     if (from->solver) {
         act.solve = sand_default_solve();
@@ -226,6 +231,7 @@ static bool read_settings(Take *take, const SandYaml *yaml, SandError *error) {
                                        .has_seed = def->seed != NULL,
                                        .seed = def->seed ? *def->seed : 0};
     take->precision = def->precision ? *def->precision : SAND_FLOAT;
+    take->backend = def->backend ? *def->backend : BACKEND_AUTO;
     take->has_solve = def->solver || def->friction;
     take->solve = sand_default_solve();
     if (!sand_solver_file_apply(yaml, "", def->solver, def->friction, &take->solve, error)) return false;
@@ -339,6 +345,7 @@ static void put_act(FILE *file, const LoggedAct *logged) {
     if (row->keys & VELOCITY) put_vector(file, ", velocity", act->direction);
     if (row->keys & RADIUS) fputs(", radius: ", file), put_number(file, act->number);
     if (row->keys & GRAVITY) put_vector(file, ", gravity", act->vector);
+    if (row->keys & MACHINE) fprintf(file, ", backend: %s", backend_names[(int)act->number]);
     if (row->keys & SOLVER) fputs(", ", file), put_solver(file, ", ", &act->solve);
     fputs("}\n", file);
 }
@@ -351,6 +358,7 @@ static void put_take(FILE *file, const Take *take) {
     if (take->options.step > 0) fputs("\nstep: ", file), put_number(file, take->options.step);
     if (take->options.has_seed) fprintf(file, "\nseed: %" PRIu64, take->options.seed);
     fprintf(file, "\nprecision: %s\n", precisions[take->precision].str);
+    if (take->backend != BACKEND_AUTO) fprintf(file, "backend: %s\n", backend_names[take->backend]);
     if (take->has_gravity) put_vector(file, "gravity", take->gravity), fputc('\n', file);
     if (take->has_solve) put_solver(file, "\n", &take->solve), fputc('\n', file);
     if (take->steps) fprintf(file, "steps: %" PRIu64 "\n", take->steps);

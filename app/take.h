@@ -2,6 +2,7 @@
 #pragma once
 #include "acts.h"
 #include "camera_path.h"
+#include "machines.h"
 #include "sim/yaml_file.h"
 
 enum { TAKE_PATH = 4096 }; // bytes of a path, with its end
@@ -15,6 +16,7 @@ typedef struct Take {
     char scene[TAKE_PATH];    // name or path
     SandSceneOptions options; // bodies, step, seed
     SandPrecision precision;
+    Backend backend;                       // machine of the first step; BACKEND_AUTO: not said
     bool has_solve, has_gravity, has_hash; // else the scene's; the hash is not known
     SandSolveDef solve;
     SandVec3 gravity; // m/s^2, at the start
@@ -35,7 +37,8 @@ bool take_load(Take *take, const char *path, SandError *error);
 bool take_save(const Take *take, const char *path, SandError *error); // whole or not at all
 void take_free(Take *take);
 
-// The start of a run as a take: fills all but steps, hash, views and acts. `opened` is the name or path it was opened by.
+// The start of a run as a take: fills all but backend, steps, hash, views and acts. `opened` is the name or path it was
+// opened by.
 void take_begin(Take *take, const char *opened, const SandScene *scene, double step, SandPrecision precision,
                 const SandSolveDef *solve, SandVec3 gravity);
 

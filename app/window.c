@@ -6,11 +6,11 @@
 #include "hands.h"
 #include "pace.h"
 #include "panel.h"
-#include "png.h"
 #include "recorder.h"
 #include "renderer.h"
 #include "settings.h"
 #include "sim/team.h"
+#include "snapshot.h"
 #include "window.h"
 
 #include <glad/gl.h>
@@ -39,6 +39,7 @@ typedef struct Window {
     Engine *engine;
     Interface *interface;
     Panel *panel;
+    Snapshot *snapshot;
     EngineScene scene;
     Frame *frame; // the newest, or NULL before the first
     Camera camera;
@@ -53,6 +54,7 @@ typedef struct Window {
     unsigned framed;                                          // version of the scene that the camera was set for
     bool reframe;                                             // show the whole scene once the panel has its place
     const char *preset;                                       // the camera that was asked for, until it is set; NULL: none
+    double flows;                                             // s, wall clock when bodies were first seen to move
     double scroll;                                            // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
     bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
@@ -76,24 +78,17 @@ static void free_name(const Window *w, const char *ending, char *path, size_t ro
     }
 }
 
-// The window as it is.
+// The window as it is. A thread writes the file, and a message tells when that is done.
 static bool screenshot(Window *w, SandError *error) {
-    int stride = 3 * w->width;
-    unsigned char *pixels = malloc(2 * (size_t)stride * (size_t)w->height);
+    unsigned char *pixels = malloc(3 * (size_t)w->width * (size_t)w->height);
     if (!pixels) return sand_fail(error, "out of memory for a picture of the window");
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
     glReadBuffer(GL_FRONT);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, w->width, w->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
-    unsigned char *upright = pixels + (size_t)stride * (size_t)w->height;
-    for (int y = 0; y < w->height; y++)
-        memcpy(upright + (size_t)stride * (size_t)y, pixels + (size_t)stride * (size_t)(w->height - 1 - y), (size_t)stride);
     char path[SAND_SENTENCE];
     free_name(w, "png", path, sizeof path);
-    bool ok = png_write(path, w->width, w->height, 3, upright, error);
-    free(pixels);
-    if (ok) panel_say(w->panel, path);
-    return ok;
+    return snapshot_begin(w->snapshot, path, w->width, w->height, pixels, error);
 }
 
 static bool panel_takes_picture(void *user, SandError *error) { return screenshot(user, error); }
@@ -217,10 +212,13 @@ static void next_color(Window *w) {
     ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
 }
 // The next solver that can do the friction at hand.
+// The next that can do this friction on this machine.
 static void next_solver(Window *w) {
     SandSolveDef next = w->panel->solve;
-    do next.solver = (next.solver + 1) % sand_solver_count;
-    while (!sand_solve_check(&next, NULL));
+    int now = next.solver;
+    do {
+        next.solver = (next.solver + 1) % sand_solver_count;
+    } while (next.solver != now && !panel_solver_fits(&next, &w->scene));
     panel_choose_solver(w->panel, next.solver);
 }
 static void set_speed(Window *w, double speed) { ask(w, (Act){.kind = ACT_SPEED, .number = w->panel->speed = speed}); }
@@ -428,6 +426,7 @@ static void show_messages(Window *w) {
             fprintf(stderr, "sandglass: %s\n", messages[i]);
             panel_say(w->panel, messages[i]);
         }
+    if (snapshot_done(w->snapshot, messages[0], sizeof messages[0])) panel_say(w->panel, messages[0]);
 }
 
 // The newest frame, and the instant within its step to show: time goes on evenly between the steps of the engine.
@@ -495,6 +494,7 @@ static bool draw(Window *w, SandError *error) {
         if (w->preset) set_camera(w);
     }
     context_swap(w->context);
+    if (w->flows == 0 && anew && w->frame->step > 0 && w->frame->kinetic > 0) w->flows = sand_seconds();
     context_poll(w->context, pace_rest(&w->pace, anew && playing(w)));
     return true;
 }
@@ -559,7 +559,8 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     EngineDef engine = def->engine;
     engine.ring = w->panel ? ring_create_gl(error) : NULL;
     w->engine = engine.ring ? engine_create(&engine, error) : NULL;
-    if (!w->engine) return false;
+    w->snapshot = w->engine ? snapshot_create(error) : NULL;
+    if (!w->snapshot) return false;
     w->panel->keys = key_texts;
     w->panel->user = w;
     w->panel->ask = panel_asks;
@@ -568,9 +569,6 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->save_take = panel_saves_take;
     w->panel->add_key = panel_adds_key;
     if (def->engine.take) w->path = def->engine.take->views, w->follow = true;
-    const SandSimulationDef *sim = &def->engine.simulation;
-    snprintf(w->panel->backend, sizeof w->panel->backend, "CPU, %d thread%s, %s", sim->threads, sim->threads == 1 ? "" : "s",
-             sim->precision == SAND_FLOAT ? "float" : "double");
     w->panel->picked.body = -1;
     w->panel->race = engine_race(w->engine);
     Settings settings;
@@ -609,8 +607,8 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
         show_title(w, &next);
     }
     if (w->context) {
-        *report = (WindowReport){w->pace.frames, sand_seconds() - begin, pace_rate(&w->pace), w->pace.stall,
-                                 context_error_count(w->context)};
+        *report = (WindowReport){w->pace.frames, sand_seconds() - begin,          pace_rate(&w->pace),
+                                 w->pace.stall,  context_error_count(w->context), w->flows};
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;
@@ -623,6 +621,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
         engine_stop(w->engine);
         show_messages(w);
     }
+    snapshot_free(w->snapshot);
     engine_free(w->engine);
     panel_free(w->panel);
     interface_free(w->interface);

@@ -29,6 +29,7 @@ typedef struct WindowReport {
     double rate;  // frames a second, after the first few
     double stall; // s, longest time from one frame to the next, after the first few
     int errors;   // that the graphics driver reported
+    double flows; // s, sand_seconds() when bodies were first seen to move; 0: never
 } WindowReport;
 
 bool window_run(const WindowDef *def, WindowReport *report, SandError *error);

@@ -75,6 +75,7 @@ add_library(sand_picture STATIC
     app/targets.c
     app/warm.c
     app/png.c
+    app/snapshot.c
     app/caption.c
     app/film.c
     app/recorder.c

@@ -13,6 +13,7 @@
 struct SandSimulation {
     SandWorld world;
     SandSolveDef solve;
+    SandPrecision precision;
     SandCpu *cpu;
     SandTeam *team; // the cpu's
     SandDetection detection;
@@ -50,6 +51,7 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
     sim->world = *world;
     memset(world, 0, sizeof *world);
     sim->solve = def->solve;
+    sim->precision = def->precision;
     sim->cpu = sand_world_check(&sim->world, error) ? sand_cpu_create(def->threads, def->precision, error) : NULL;
     if (!sim->cpu) return sand_simulation_free(sim), NULL;
     sim->team = sand_cpu_team(sim->cpu);
@@ -111,6 +113,10 @@ bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandE
     sim->energy = (SandEnergy){sand_world_kinetic_energy(&sim->world), sand_world_potential_energy(&sim->world)};
     return true;
 }
+
+const SandBackend *sand_simulation_backend(const SandSimulation *sim) { return sim->backend; }
+
+SandPrecision sand_simulation_precision(const SandSimulation *sim) { return sim->precision; }
 
 const char *sand_simulation_machine(const SandSimulation *sim) {
     return sim->machine ? sim->backend->describe(sim->machine) : "CPU";

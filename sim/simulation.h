@@ -64,7 +64,9 @@ const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
 // Goes on with the steps on another machine (NULL: the CPU), from the same state. On failure nothing has changed.
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
-const char *sand_simulation_machine(const SandSimulation *sim); // what takes the steps, for people
+const SandBackend *sand_simulation_backend(const SandSimulation *sim); // NULL: the CPU
+const char *sand_simulation_machine(const SandSimulation *sim);        // what takes the steps, for people
+SandPrecision sand_simulation_precision(const SandSimulation *sim);    // of the solver
 
 typedef struct SandEnergy {
     double kinetic, potential; // J

@@ -139,6 +139,34 @@ static void requests_while_it_runs(void **state) {
     engine_free(engine);
 }
 
+// The simulation moves to another machine while it runs, where there is one; else a sentence says why not, and it goes on.
+static void another_machine(void **state) {
+    (void)state;
+    Engine *engine = start("hourglass", 250);
+    EngineScene scene;
+    char why[SAND_SENTENCE], messages[64][SAND_SENTENCE];
+    bool there = machines_describe(why, sizeof why), told = false;
+    ask(engine, (Act){.kind = ACT_BACKEND, .number = BACKEND_CUDA});
+    ask(engine, (Act){.kind = ACT_STEP, .number = 5});
+    Frame *frame = wait_for(engine, 5);
+    assert_true(frame->kinetic > 0);
+    engine_scene(engine, &scene);
+    assert_int_equal(scene.backend, there ? BACKEND_CUDA : BACKEND_CPU);
+    assert_true(there == !strstr(scene.machine, "CPU, 1 thread, float"));
+    for (int i = engine_messages(engine, messages, 64); i > 0; i--) told = told || !strcmp(messages[i - 1], why);
+    assert_true(told == !there);
+
+    // Back again, over the step where it moved, and on.
+    ask(engine, (Act){.kind = ACT_BACKEND, .number = BACKEND_CPU});
+    ask(engine, (Act){.kind = ACT_STEP, .number = 5});
+    wait_for(engine, 10);
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 2});
+    wait_for(engine, 2);
+    engine_scene(engine, &scene);
+    assert_int_equal(scene.backend, there ? BACKEND_CUDA : BACKEND_CPU);
+    engine_free(engine);
+}
+
 // The size asked for at the start is the most that other scenes get; one with a fixed number has its own.
 static void other_scenes_are_no_larger(void **state) {
     (void)state;
@@ -177,8 +205,8 @@ static void history_fits(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward), cmocka_unit_test(the_clock_is_kept),
-                                       cmocka_unit_test(requests_while_it_runs),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward),           cmocka_unit_test(the_clock_is_kept),
+                                       cmocka_unit_test(requests_while_it_runs),     cmocka_unit_test(another_machine),
                                        cmocka_unit_test(other_scenes_are_no_larger), cmocka_unit_test(history_fits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,7 +140,6 @@ static void open_stage(Stage *s) {
     if (!s->engine) fail_msg("%s", error.text);
     s->panel->race = engine_race(s->engine);
     control_watch(s->places);
-    snprintf(s->panel->backend, sizeof s->panel->backend, "CPU, 1 thread, float");
 }
 
 static void close_stage(Stage *s) {

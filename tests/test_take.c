@@ -93,6 +93,7 @@ static void play(const char *path) {
         steps(engine, 2, 12 + 2 * (uint64_t)i);
     }
     ask(engine, (Act){.kind = ACT_RELEASE});
+    ask(engine, (Act){.kind = ACT_BACKEND, .number = BACKEND_CPU}); // where it is already
     ask(engine, (Act){.kind = ACT_THROW, .vector = {0.1, 0, 2}, .direction = {0, 0, -1.0 / 7}, .number = 0.15});
     sand_solve_choose(&solve.solve, sand_solver_find("jacobi"));
     assert_true(sand_solve_set(&solve.solve, "omega", "0.21", &error));
@@ -145,7 +146,8 @@ static void same_bits(void **state) {
     Take take = load(path);
     assert_int_equal(take.steps, 50);
     assert_true(take.has_hash);
-    assert_int_equal(take.acts.count, 12); // 2 solves, grab, 5 drags, release, throw, gravity, one flip
+    assert_int_equal(take.backend, BACKEND_CPU);
+    assert_int_equal(take.acts.count, 13); // 2 solves, grab, 5 drags, release, backend, throw, gravity, one flip
     assert_true(take.knob_count == 1 && take.knobs[0].value == 0.7);
     assert_true(take.views.count == 2 && take.views.keys[0].view.orthographic && !take.views.keys[1].view.orthographic);
     assert_true(take.views.keys[1].view.target.z == 1.0 / 3);
@@ -229,6 +231,8 @@ static void broken_files(void **state) {
         {"scene: hourglass\nhash: 12\nsteps: 3\n", "broken.take:2: hash: expected 16"},
         {"scene: hourglass\nsolver: {name: magic}\n", "broken.take:2: name: unknown 'magic'"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: jump}\n", "broken.take:3: act: expected one of solve"},
+        {"scene: hourglass\nbackend: gpu\n", "broken.take:2: backend: expected one of cpu"},
+        {"scene: hourglass\nacts:\n  - {step: 3, act: backend}\n", "broken.take:3: backend: missing"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: throw}\n", "broken.take:3: point: missing"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: flip, radius: 1}\n", "broken.take:3: radius: the act flip"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: flip}\n  - {step: 2, act: flip}\n",
