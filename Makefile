@@ -1,5 +1,6 @@
 # The front door: each target installs what is missing, configures, builds and goes. CMake does the work.
-#   make run             the hourglass in a window, or a film of it where there is no display; BODIES=25000 for all of it
+#   make run             the hourglass in a window, as large as the machine holds in real time, or a film of it where
+#                        there is no display; BODIES=25000 for all of it
 #   make test            build and run all tests
 #   make test-sanitize   the short tests under the address, undefined behaviour and thread sanitizers
 #   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS long
@@ -12,13 +13,12 @@
 BUILD ?= build
 FUZZ_SECONDS ?= 60
 BENCH_FLAGS ?=
-# What two cores run in about real time; the scene itself has 25,000.
-BODIES ?= 3000
+BODIES ?=
 CMAKE_FLAGS ?=
 
 PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libopenblas0-serial libhdf5-dev python3 $(WINDOW_PACKAGES)
 WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
-    glslang-tools imagemagick xvfb xauth xdotool fonts-dejavu-core
+    glslang-tools imagemagick xvfb xauth xdotool x11-utils fonts-dejavu-core
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
 BENCH_PACKAGES = libbullet-dev libode-dev
 
@@ -42,7 +42,7 @@ clang-packages: packages
 	@cmake/need $(CLANG_PACKAGES)
 
 run: all
-	cd $(BUILD) && ./sandglass hourglass --bodies $(BODIES)
+	cd $(BUILD) && ./sandglass hourglass $(if $(BODIES),--bodies $(BODIES))
 
 test: all
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error

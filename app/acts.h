@@ -18,12 +18,13 @@ typedef enum ActKind {
     ACT_GRAB,    // body, vector: hold this point of the body (world)
     ACT_DRAG,    // vector: where the held point is drawn to
     ACT_RELEASE,
-    ACT_THROW, // vector: from, direction: velocity, number: radius
-    ACT_SPEED, // number: simulated seconds for each second of the clock
-    ACT_COLOR, // number: PictureColor
-    ACT_CURVE, // number: 1 keeps the residual curve of every step
-    ACT_PICK,  // body: whose figures come with each frame, -1: none
-    ACT_RACE,  // text: the solvers, `a,b`; solve: friction and budget; number: 1 from a cold start
+    ACT_THROW,  // vector: from, direction: velocity, number: radius
+    ACT_SPEED,  // number: simulated seconds for each second of the clock
+    ACT_COLOR,  // number: PictureColor
+    ACT_CHAINS, // number: 1 gathers the force chains for the picture
+    ACT_CURVE,  // number: 1 keeps the residual curve of every step
+    ACT_PICK,   // body: whose figures come with each frame, -1: none
+    ACT_RACE,   // text: the solvers, `a,b`; solve: friction and budget; number: 1 from a cold start
     ACT_RACE_CANCEL,
 } ActKind;
 

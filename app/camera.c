@@ -6,6 +6,7 @@
 #include <cglm/cglm.h>
 
 static const double DEGREE = 3.14159265358979323846 / 180;
+static const double MARGIN = 1.08; // around what is framed
 
 typedef struct Preset {
     const char *name;
@@ -46,7 +47,6 @@ static void set_reach(Camera *camera, double size) {
 
 // Moves the camera along its view, and sideways, until the box just fits with a margin.
 static void fit(Camera *camera, SandVec3 direction, SandVec3 lower, SandVec3 upper, double aspect) {
-    const double margin = 1.08;
     SandVec3 right, up, forward, middle = v3_scale(0.5, v3_add(lower, upper));
     double size = v3_length(v3_sub(upper, lower));
     camera->target = middle;
@@ -64,14 +64,14 @@ static void fit(Camera *camera, SandVec3 direction, SandVec3 lower, SandVec3 upp
         widen(tall, y + tan_y * z, y - tan_y * z);
         half_x = fmax(half_x, fabs(x)), half_y = fmax(half_y, fabs(y)), reach = fmax(reach, fabs(z));
     }
-    double distance = fmax((wide[1] - wide[0]) / (2 * tan_x), (tall[1] - tall[0]) / (2 * tan_y)) * margin;
+    double distance = fmax((wide[1] - wide[0]) / (2 * tan_x), (tall[1] - tall[0]) / (2 * tan_y)) * MARGIN;
     double shift_y = camera->orthographic ? 0 : 0.5 * (tall[0] + tall[1]);
     double shift_x = camera->orthographic ? 0 : 0.5 * (wide[0] + wide[1]);
     SandVec3 shift = v3_add(v3_scale(shift_x, right), v3_scale(shift_y, up));
     if (camera->orthographic) distance = 2 * reach + size;
     camera->target = v3_add(middle, shift);
     camera->eye = v3_madd(camera->target, -distance, forward);
-    camera->height = 2 * fmax(half_y, half_x / aspect) * margin;
+    camera->height = 2 * fmax(half_y, half_x / aspect) * MARGIN;
     set_reach(camera, size);
 }
 
@@ -87,6 +87,34 @@ bool camera_frame(Camera *camera, const char *name, SandVec3 lower, SandVec3 upp
     double a = presets[k].around * DEGREE, e = above * DEGREE;
     *camera = (Camera){.orthographic = presets[k].orthographic, .angle = 28 * DEGREE};
     fit(camera, v3_make(-sin(a) * cos(e), cos(a) * cos(e), -sin(e)), lower, upper, aspect);
+    return true;
+}
+
+void camera_project(const Camera *camera, SandVec3 point, double *x, double *y) {
+    SandVec3 right, up, forward, to = v3_sub(point, camera->eye);
+    camera_axes(camera, &right, &up, &forward);
+    double high = camera->orthographic ? camera->height : 2 * v3_dot(to, forward) * tan(0.5 * camera->angle);
+    *x = v3_dot(to, right) / high, *y = v3_dot(to, up) / high;
+}
+
+bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandVec3 upper, double width, double height,
+                         const CameraRoom *room) {
+    double wide = room->right - room->left, high = room->bottom - room->top;
+    if (!camera_frame(camera, name, lower, upper, wide / high)) return false;
+    // Nearer corners move more than further ones, so it takes a few rounds of the right size and the right place.
+    for (int round = 0; round < 8; round++) {
+        double x[2] = {INFINITY, -INFINITY}, y[2] = {INFINITY, -INFINITY};
+        for (int k = 0; k < 8; k++) {
+            double at_x, at_y;
+            camera_project(camera, v3_make(k & 1 ? upper.x : lower.x, k & 2 ? upper.y : lower.y, k & 4 ? upper.z : lower.z),
+                           &at_x, &at_y);
+            widen(x, at_x, at_x), widen(y, at_y, at_y);
+        }
+        double middle_x = (0.5 * (room->left + room->right) - 0.5 * width) / height;
+        double middle_y = (0.5 * height - 0.5 * (room->top + room->bottom)) / height;
+        camera_pan(camera, 0.5 * (x[0] + x[1]) - middle_x, 0.5 * (y[0] + y[1]) - middle_y);
+        camera_zoom(camera, fmin(wide / height / (x[1] - x[0]), high / height / (y[1] - y[0])) / MARGIN);
+    }
     return true;
 }
 

@@ -77,6 +77,7 @@ bool igTableNextColumn() { return ImGui::TableNextColumn(); }
 void igTableSetupColumn(const char *label, ImGuiTableColumnFlags flags, float init_width_or_weight, ImGuiID user_id) {
     ImGui::TableSetupColumn(label, flags, init_width_or_weight, user_id);
 }
+bool igIsItemVisible(void) { return ImGui::IsItemVisible(); }
 bool igIsItemHovered(ImGuiHoveredFlags flags) { return ImGui::IsItemHovered(flags); }
 bool igIsItemActive() { return ImGui::IsItemActive(); }
 bool igIsItemDeactivatedAfterEdit() { return ImGui::IsItemDeactivatedAfterEdit(); }
@@ -85,6 +86,7 @@ void igGetItemRectMax(ImVec2 *pOut) { *pOut = ImGui::GetItemRectMax(); }
 void igGetMousePos(ImVec2 *pOut) { *pOut = ImGui::GetMousePos(); }
 void igSetClipboardText(const char *text) { ImGui::SetClipboardText(text); }
 const char *igGetClipboardText() { return ImGui::GetClipboardText(); }
+float igGetWindowHeight() { return ImGui::GetWindowHeight(); }
 ImDrawList *igGetWindowDrawList() { return ImGui::GetWindowDrawList(); }
 ImDrawList *igGetBackgroundDrawList_Nil() { return ImGui::GetBackgroundDrawList(); }
 void ImDrawList_PushClipRect(ImDrawList *self, ImVec2 clip_rect_min, ImVec2 clip_rect_max,

@@ -108,6 +108,7 @@ bool igTableNextColumn(void);
 void igTableSetupColumn(const char *label, ImGuiTableColumnFlags flags, float init_width_or_weight, ImGuiID user_id);
 
 bool igIsItemHovered(ImGuiHoveredFlags flags);
+bool igIsItemVisible(void);
 bool igIsItemActive(void);
 bool igIsItemDeactivatedAfterEdit(void);
 void igGetItemRectMin(ImVec2 *pOut);
@@ -117,6 +118,7 @@ void igSetClipboardText(const char *text);
 const char *igGetClipboardText(void);
 
 ImDrawList *igGetWindowDrawList(void);
+float igGetWindowHeight(void);
 ImDrawList *igGetBackgroundDrawList_Nil(void);
 void ImDrawList_PushClipRect(ImDrawList *self, ImVec2 clip_rect_min, ImVec2 clip_rect_max,
                              bool intersect_with_current_clip_rect);

@@ -36,6 +36,38 @@ const Citation citation_table[] = {
      "  year    = {2009},\n"
      "  doi     = {10.1080/10556780902806094}\n"
      "}\n"},
+    {"nesterov1983method", "Nesterov 1983",
+     "@article{nesterov1983method,\n"
+     "  author  = {Nesterov, Yurii},\n"
+     "  title   = {A Method of Solving a Convex Programming Problem with Convergence Rate {$O(1/k^2)$}},\n"
+     "  journal = {Soviet Mathematics Doklady},\n"
+     "  volume  = {27},\n"
+     "  pages   = {372--376},\n"
+     "  year    = {1983}\n"
+     "}\n"},
+    {"nesterov1997todd", "Nesterov and Todd 1997",
+     "@article{nesterov1997todd,\n"
+     "  author  = {Nesterov, Yurii and Todd, Michael J.},\n"
+     "  title   = {Self-Scaled Barriers and Interior-Point Methods for Convex Programming},\n"
+     "  journal = {Mathematics of Operations Research},\n"
+     "  volume  = {22},\n"
+     "  number  = {1},\n"
+     "  pages   = {1--42},\n"
+     "  year    = {1997},\n"
+     "  doi     = {10.1287/moor.22.1.1}\n"
+     "}\n"},
+    {"boyd2011admm", "Boyd et al. 2011",
+     "@article{boyd2011admm,\n"
+     "  author  = {Boyd, Stephen and Parikh, Neal and Chu, Eric and Peleato, Borja and Eckstein, Jonathan},\n"
+     "  title   = {Distributed Optimization and Statistical Learning via the Alternating Direction Method of\n"
+     "             Multipliers},\n"
+     "  journal = {Foundations and Trends in Machine Learning},\n"
+     "  volume  = {3},\n"
+     "  number  = {1},\n"
+     "  pages   = {1--122},\n"
+     "  year    = {2011},\n"
+     "  doi     = {10.1561/2200000016}\n"
+     "}\n"},
     {"pospisil2015mprgp", "Pospíšil et al. 2015",
      "@misc{pospisil2015mprgp,\n"
      "  author = {Posp{\\'i}{\\v s}il, Luk{\\'a}{\\v s} and Dost{\\'a}l, Zden{\\v e}k and Hor{\\'a}k, David},\n"

@@ -173,9 +173,15 @@ void context_swap(Context *context) {
     if (context->window) glfwSwapBuffers(context->window);
 }
 
-void context_poll(Context *context) {
-    if (context->window) glfwPollEvents();
+void context_poll(Context *context, double seconds) {
+    if (!context->window) return;
+    if (seconds > 0)
+        glfwWaitEventsTimeout(seconds);
+    else
+        glfwPollEvents();
 }
+
+bool context_is_software(const Context *context) { return strstr(context->renderer, "llvmpipe") != NULL; }
 
 bool context_closing(const Context *context) { return context->window && glfwWindowShouldClose(context->window); }
 

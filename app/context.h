@@ -17,9 +17,10 @@ typedef struct Context Context;
 Context *context_create(const ContextDef *def, SandError *error);
 void context_free(Context *context);
 
-void context_swap(Context *context);          // shows what was drawn; off-screen nothing
-void context_poll(Context *context);          // takes events in; off-screen nothing
-bool context_closing(const Context *context); // the person closed the window
+void context_swap(Context *context);                 // shows what was drawn; off-screen nothing
+void context_poll(Context *context, double seconds); // takes events in, waiting so long for the first; off-screen nothing
+bool context_is_software(const Context *context);    // a processor draws
+bool context_closing(const Context *context);        // the person closed the window
 void context_close(Context *context);
 void context_size(const Context *context, int *width, int *height); // of the framebuffer, in pixels
 float context_scale(const Context *context);                        // pixels for each unit of text and widgets

@@ -39,7 +39,9 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_TILT] = {"Tilt", "Degrees that gravity leans from straight down, as if the whole scene were tilted.", "sandglass hourglass --gravity 1.7,0,-9.66"},
     [CONTROL_TOWARDS] = {"Towards", "Degrees from the x axis to the y axis: which way gravity leans.", "sandglass hourglass --gravity 0,1.7,-9.66"},
     [CONTROL_BACKEND] = {"Runs on", "The machine that computes, its threads, and the numbers of the solver. Chosen at the start.", "sandglass hourglass --backend cpu --threads 2 --precision double"},
-    [CONTROL_COLOR] = {"Colour", "What the bodies' colour shows. Speed in m/s, force in N; the legend has the scale.", "sandglass hourglass --color speed"},
+    [CONTROL_COLOR] = {"Colour", "What the bodies' colour shows. Speed in m/s, force in N, residual of the body's contacts in m/s; the legend has the scale.", "sandglass hourglass --color speed"},
+    [CONTROL_COLORMAP] = {"Colour map", "The colours of numbers. Cividis looks the same to eyes that tell no red from green.", "sandglass hourglass --color speed --colormap cividis"},
+    [CONTROL_CHAINS] = {"Force chains", "Draws every contact from body to body, as wide and bright as its normal force (N) is strong, seen through the bodies.", "sandglass hourglass --chains"},
     [CONTROL_QUALITY] = {"Quality", "Of shadows and ambient light. Lower draws faster.", "sandglass hourglass --quality medium"},
     [CONTROL_SAMPLES] = {"Samples", "Samples of each pixel. More smooth the edges of glass and meshes, and draw slower.", "sandglass record hourglass --samples 4 --out frames"},
     [CONTROL_CLOCK] = {"Clock", "Shows the simulated time, in seconds, in the picture.", "sandglass record hourglass --overlay clock --out frames"},
@@ -73,7 +75,31 @@ static void note_place(ControlId id) {
     ImVec2 low, high;
     igGetItemRectMin(&low);
     igGetItemRectMax(&high);
-    watched[id] = (ControlPlace){true, 0.5 * (low.x + high.x), 0.5 * (low.y + high.y)};
+    ControlPlace *place = &watched[id];
+    place->drawn = true;
+    place->x = 0.5 * (low.x + high.x), place->y = 0.5 * (low.y + high.y);
+    place->pressed += igIsItemActive();
+    place->open = false;
+}
+
+bool control_entry(ControlId id, const char *label, bool selected, bool enabled) {
+    static bool after; // the entry before was the selected one
+    igBeginDisabled(!enabled);
+    bool picked = igSelectable_Bool(label, selected, 0, (ImVec2){0, 0}) && !selected;
+    igEndDisabled();
+    if (watched) {
+        ImVec2 low, high;
+        ControlPlace *place = &watched[id];
+        igGetItemRectMin(&low);
+        igGetItemRectMax(&high);
+        if (enabled && !selected && igIsItemVisible() && (after || !place->open)) {
+            place->entry_x = 0.5 * (low.x + high.x), place->entry_y = low.y + 3; // the last may be cut off below
+            place->open = true;
+        }
+        place->picked += picked;
+    }
+    after = selected;
+    return picked;
 }
 
 void control_tip(ControlId id, const char *more) {
@@ -146,14 +172,16 @@ bool control_begin_choice(ControlId id, const char *label, const char *now, cons
     snprintf(id_text, sizeof id_text, "##%s", label);
     bool open = igBeginCombo(id_text, now, 0);
     if (!open) control_tip(id, more);
+    if (open && watched) watched[id].open = false; // until its entries are drawn
     return open;
 }
 
 bool control_choice(ControlId id, const char *label, int *value, const char *const *names, int count, const char *more) {
     bool changed = false;
-    if (!control_begin_choice(id, label, names[*value], more)) return false;
+    int now = *value;
+    if (!control_begin_choice(id, label, names[now], more)) return false;
     for (int i = 0; i < count; i++)
-        if (igSelectable_Bool(names[i], i == *value, 0, (ImVec2){0, 0}) && i != *value) *value = i, changed = true;
+        if (control_entry(id, names[i], i == now, true)) *value = i, changed = true;
     igEndCombo();
     return changed;
 }

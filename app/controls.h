@@ -36,6 +36,8 @@ typedef enum ControlId {
     CONTROL_TOWARDS,
     CONTROL_BACKEND,
     CONTROL_COLOR,
+    CONTROL_COLORMAP,
+    CONTROL_CHAINS,
     CONTROL_QUALITY,
     CONTROL_SAMPLES,
     CONTROL_CLOCK,
@@ -81,12 +83,17 @@ bool control_integer(ControlId id, const char *label, int *value, int least, int
 bool control_choice(ControlId id, const char *label, int *value, const char *const *names, int count, const char *more);
 bool control_text(ControlId id, char *text, int size);
 bool control_begin_choice(ControlId id, const char *label, const char *now,
-                          const char *more); // then selectables, then igEndCombo
-void control_row(const char *label);         // puts a label and leaves the cursor where the widget goes, with its width set
+                          const char *more);                                      // then entries, then igEndCombo
+bool control_entry(ControlId id, const char *label, bool selected, bool enabled); // of an open list; true: it was picked
+void control_row(const char *label); // puts a label and leaves the cursor where the widget goes, with its width set
 
 // For tests: notes where the widget of each control was drawn, in an array of CONTROL_COUNT; NULL ends it.
 typedef struct ControlPlace {
     bool drawn;
-    double x, y; // pixels, of its middle
+    double x, y;             // pixels, of its middle
+    int pressed;             // frames in which the mouse held it
+    bool open;               // its list is, and has an entry to pick: the one after the selected, or else the first
+    double entry_x, entry_y; // pixels, a place on that entry
+    int picked;              // entries, so far
 } ControlPlace;
 void control_watch(ControlPlace *places);

@@ -9,12 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum { QUEUE = 256, MESSAGES = 64, KEYFRAME_DISTANCE = 10 };
-
-// Two indices change hands through `ready`: the frame the engine finished last, and whether the window has seen it.
-enum { FRAMES = 3, FRESH = 4 };
 
 struct Engine {
     pthread_t thread;
@@ -46,10 +44,10 @@ struct Engine {
     double factor_wall, factor_time;
     PictureColor color;
     int picked; // body whose figures are wanted, -1: none
+    bool chains;
 
-    Frame frames[FRAMES];
-    int writing, reading;
-    atomic_int ready;
+    Frame frames[RING_SLOTS]; // each goes with a slot of the ring, which holds its instances
+    Ring *ring;
 
     // Under the lock.
     pthread_mutex_t lock;
@@ -127,8 +125,9 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ro
 
 // Fills the frame that is being written and hands it over for the one the window has not taken.
 static bool publish(Engine *e, SandError *error) {
-    Frame *f = &e->frames[e->writing];
+    Frame *f = &e->frames[ring_writing(e->ring)];
     const SandWorld *world = sand_simulation_world(e->sim);
+    if (!sand_simulation_fetch(e->sim, error)) return false;
     f->step = world->step_index, f->time = world->time, f->step_seconds = world->step;
     f->real_time_factor = e->factor;
     f->playing = e->playing;
@@ -148,17 +147,22 @@ static bool publish(Engine *e, SandError *error) {
         if (!picture_init(&f->picture, world, e->scene.view_lower, e->scene.view_upper, error)) return false;
         f->scene_version = e->shown.version;
     }
+    f->picture.store = ring_store(e->ring);
+    f->picture.chains = e->chains;
     if (!picture_take(&f->picture, world, e->sim, world->time, e->color, error)) return false;
-    int taken = atomic_exchange(&e->ready, e->writing | FRESH);
-    e->writing = taken & ~FRESH;
+    ring_publish(e->ring);
     return true;
 }
 
 Frame *engine_frame(Engine *e) {
-    if (!(atomic_load(&e->ready) & FRESH)) return NULL;
-    e->reading = atomic_exchange(&e->ready, e->reading) & ~FRESH;
-    return &e->frames[e->reading];
+    if (!ring_take(e->ring)) return NULL;
+    Frame *f = &e->frames[ring_reading(e->ring)];
+    SandError error;
+    if (!ring_fetch(e->ring, &f->picture.buffer, &error)) tell(e, error.text);
+    return f;
 }
+
+void engine_drawn(Engine *e) { ring_drawn(e->ring); }
 
 // --- scenes -----------------------------------------------------------------------------------------------
 
@@ -208,16 +212,12 @@ static void take_over(Engine *e, SandScene *scene, const char *name) {
     show_scene(e, NEW_SCENE);
 }
 
+// Opens a scene with so many bodies, 0: as it says, and starts it. On failure the old one goes on.
 static bool open_scene(Engine *e, const char *name, int bodies, SandError *error) {
     SandScene scene;
     SandSceneOptions options = e->def.options;
     options.bodies = bodies;
     if (!sand_scene_open(&scene, name, &options, error)) return false;
-    // The number that the call asked for, where the scene's is not fixed.
-    if (!bodies && e->def.options.bodies && scene.bodies) {
-        sand_scene_free(&scene);
-        if (!sand_scene_open(&scene, name, &e->def.options, error)) return false;
-    }
     bool was_replaying = e->replaying;
     e->replaying = false;
     if (!start_scene(e, &scene, e->def.own_solve ? &e->def.simulation.solve : &scene.solve, NULL, error)) {
@@ -229,6 +229,21 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
     return true;
 }
 
+// Another scene, of the size that was asked for at the start where it has more bodies than that and can be so small.
+static bool change_scene(Engine *e, const char *name, int bodies, SandError *error) {
+    int most = e->def.options.bodies;
+    if (bodies == 0 && most > 0) {
+        SandScene scene;
+        SandSceneOptions options = e->def.options;
+        options.bodies = 0;
+        if (!sand_scene_open(&scene, name, &options, error)) return false;
+        bool smaller = scene.bodies > most;
+        sand_scene_free(&scene);
+        if (smaller && open_scene(e, name, most, error)) return true;
+    }
+    return open_scene(e, name, bodies, error);
+}
+
 // --- acts -------------------------------------------------------------------------------------------------
 
 // A take that plays has come to its end: the clock stops, and the state is compared with the one it had.
@@ -237,17 +252,27 @@ static void end_replay(Engine *e) {
     const SandWorld *world = sand_simulation_world(e->sim);
     if (!e->replaying || e->def.take->steps == 0 || world->step_index != e->def.take->steps) return;
     e->playing = false;
-    if (take_check(e->def.take, world, &error))
+    if (sand_simulation_fetch(e->sim, &error) && take_check(e->def.take, world, &error))
         tell(e, "The take ends here. From now on the run is yours.");
     else
         tell(e, error.text);
 }
 
+// The second solver, on the problem of the coming step.
+static bool solve_shadow(Engine *e, SandError *error) {
+    if (!e->shadow_cpu) e->shadow_cpu = sand_cpu_create(e->def.simulation.threads, e->def.simulation.precision, error);
+    e->shadow_solution.want_curve = true;
+    return e->shadow_cpu && sand_simulation_build(e->sim, error) &&
+           sand_cpu_solve(e->shadow_cpu, sand_simulation_problem(e->sim), &e->shadow_solve, &e->shadow_solution, error);
+}
+
 // A step, with the acts of the log that belong before it when the run goes over old ground again.
-static bool take_step(Engine *e, SandError *error) {
+static bool take_step(Engine *e, bool with_shadow, SandError *error) {
     int before = e->replayed;
     if (!acts_replay(&e->log, &e->replayed, &e->scene, e->sim, &e->solve, error)) return false;
     if (e->replayed > before) show_scene(e, AFTER_REPLAY);
+    if (with_shadow && !solve_shadow(e, error)) return false;
+    if (e->def.before_step) e->def.before_step();
     if (!sand_simulation_step(e->sim, error)) return false;
     uint64_t step = sand_simulation_world(e->sim)->step_index;
     if (step > e->newest_step) {
@@ -271,15 +296,8 @@ static bool seek(Engine *e, uint64_t step, SandError *error) {
         show_scene(e, AFTER_REPLAY);
     }
     while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
-        if (!take_step(e, error)) return false;
+        if (!take_step(e, false, error)) return false;
     return true;
-}
-
-static bool solve_shadow(Engine *e, SandError *error) {
-    if (!e->shadow_cpu) e->shadow_cpu = sand_cpu_create(e->def.simulation.threads, e->def.simulation.precision, error);
-    e->shadow_solution.want_curve = true;
-    return e->shadow_cpu &&
-           sand_cpu_solve(e->shadow_cpu, sand_simulation_problem(e->sim), &e->shadow_solve, &e->shadow_solution, error);
 }
 
 // On the problem of the last step, the one on the screen. The scene keeps its threads; the race has one.
@@ -314,7 +332,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
     case ACT_STEP: e->playing = false, e->steps_due += (int64_t)act->number; return true;
     case ACT_SEEK: e->playing = false, e->steps_due = 0; return seek(e, act->number > 0 ? (uint64_t)act->number : 0, error);
     case ACT_RESET: return restart_scene(e, false, error);
-    case ACT_SCENE: return open_scene(e, act->text, (int)act->number, error);
+    case ACT_SCENE: return change_scene(e, act->text, (int)act->number, error);
     case ACT_KNOB: {
         int knob = sand_scene_knob(&e->scene, act->text);
         if (knob < 0) return sand_fail(error, "the scene has no knob '%s'", act->text);
@@ -330,6 +348,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
     case ACT_COLOR: e->color = (PictureColor)act->number; return true;
     case ACT_RACE: return start_race(e, act, error);
     case ACT_RACE_CANCEL: sand_race_cancel(&e->race.race); return true;
+    case ACT_CHAINS: e->chains = act->number != 0; return true;
     case ACT_CURVE:
         e->curve = act->number != 0;
         sand_simulation_want_curve(e->sim, e->curve);
@@ -360,13 +379,14 @@ static void save_take(Engine *e) {
     char path[TAKE_PATH], sentence[TAKE_PATH + 32];
     const SandWorld *world = sand_simulation_world(e->sim);
     take_begin(&take, e->scene_name, &e->scene, world->step, e->def.simulation.precision, &e->first_solve, e->first_gravity);
+    bool saved = sand_simulation_fetch(e->sim, &error);
     take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
     take.acts = (ActLog){.items = e->log.items, .count = e->replayed}; // lent: those that are ahead do not belong to it
     pthread_mutex_lock(&e->lock);
     snprintf(path, sizeof path, "%s", e->save_path);
     take.views = e->save_views;
     pthread_mutex_unlock(&e->lock);
-    bool saved = take_save(&take, path, &error);
+    saved = saved && take_save(&take, path, &error);
     snprintf(sentence, sizeof sentence, "The take is saved as %s", path);
     tell(e, saved ? sentence : error.text);
     pthread_mutex_lock(&e->lock);
@@ -405,9 +425,17 @@ static void complain(Engine *e, const SandError *error) {
     e->playing = false, e->steps_due = 0;
 }
 
+// The window goes first: where cores are few it takes what it needs, and the simulation has the rest. The threads of its
+// team are made by this one and are like it.
+static void step_back(void) {
+    enum { NICE = 10 };
+    setpriority(PRIO_PROCESS, 0, NICE); // of this thread alone, on Linux; where it is refused the two share evenly
+}
+
 static void *engine_main(void *argument) {
     Engine *e = argument;
     SandError error;
+    step_back();
     if (!publish(e, &error)) complain(e, &error);
     while (!e->quit) {
         // Requests are taken here, between two steps.
@@ -428,7 +456,7 @@ static void *engine_main(void *argument) {
         active = e->steps_due > 0 || (e->playing && due_in(e) <= 0);
         if (active) {
             if (e->steps_due > 0) e->steps_due--;
-            if (!take_step(e, &error) || (e->shadow && !solve_shadow(e, &error))) complain(e, &error);
+            if (!take_step(e, e->shadow, &error)) complain(e, &error);
             measure_factor(e);
         }
         if ((active || count) && !publish(e, &error)) complain(e, &error);
@@ -455,14 +483,13 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     e->def = *def;
     e->playing = def->playing;
     e->speed = 1;
-    e->writing = 0, e->reading = 1;
-    atomic_store(&e->ready, 2);
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->wake, NULL);
     history_init(&e->history, KEYFRAME_DISTANCE, def->history_bytes);
     e->picked = -1;
     e->replaying = def->take != NULL;
-    bool ready = !def->take || acts_copy(&e->log, &def->take->acts, error);
+    e->ring = def->ring ? def->ring : ring_create(NULL, NULL, NULL, error);
+    bool ready = e->ring && (!def->take || acts_copy(&e->log, &def->take->acts, error));
     if (ready && def->opened) {
         SandScene scene = *def->opened;
         *def->opened = (SandScene){0};
@@ -473,7 +500,7 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
         else
             sand_scene_free(&scene);
     } else if (ready) {
-        ready = open_scene(e, def->scene, 0, error);
+        ready = open_scene(e, def->scene, def->options.bodies, error);
     }
     if (!ready) return engine_free(e), NULL;
     e->started = pthread_create(&e->thread, NULL, engine_main, e) == 0;
@@ -500,11 +527,12 @@ void engine_free(Engine *e) {
     sand_solution_free(&e->shadow_solution);
     history_free(&e->history);
     acts_free(&e->log);
-    for (int i = 0; i < FRAMES; i++) {
+    for (int i = 0; i < RING_SLOTS; i++) {
         picture_free(&e->frames[i].picture);
         sand_free(e->frames[i].curve);
         sand_free(e->frames[i].shadow);
     }
+    ring_free(e->ring);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->wake);
     free(e);

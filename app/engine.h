@@ -4,6 +4,7 @@
 #include "picture.h"
 #include "probe.h"
 #include "race_job.h"
+#include "ring.h"
 #include "take.h"
 
 // What belongs to one picture. The window owns it until it asks for the next.
@@ -39,12 +40,14 @@ typedef struct EngineDef {
     const Take *take; // its acts are done again, until a person acts; NULL: none. It must outlive the engine
     bool playing;
     size_t history_bytes;
+    void (*before_step)(void); // for tests: what makes a step slow; NULL: nothing
+    Ring *ring; // where frames go through, taken over; NULL: plain memory, for an engine whose frames are not drawn
 } EngineDef;
 EngineDef engine_default(void);
 
 // NULL with a sentence; what was opened is freed either way.
 Engine *engine_create(const EngineDef *def, SandError *error);
-void engine_free(Engine *engine);
+void engine_free(Engine *engine); // waits for the step that runs; on the thread that takes frames
 // Ends the thread after the step that runs, and saves a take that was asked for. Messages can still be read.
 void engine_stop(Engine *engine);
 
@@ -56,7 +59,9 @@ bool engine_ask(Engine *engine, const Act *act);
 bool engine_save(Engine *engine, const char *path, const CameraPath *views, SandError *error);
 
 // The newest frame if there is one newer than the last, else NULL. It is the caller's until the next call that gives one.
+// Only one thread may take frames: the one that draws.
 Frame *engine_frame(Engine *engine);
+void engine_drawn(Engine *engine); // everything that draws the frame was given to the driver
 
 // The scene that runs: name, about, knobs. A copy, made when it changed; `version` goes up then.
 typedef struct EngineScene {

@@ -16,6 +16,7 @@
 extern "C" {
 #include "caption.h"
 #include "png.h"
+#include "shader.h"
 }
 
 struct Interface {
@@ -26,7 +27,14 @@ struct Interface {
     int sheet_width, sheet_height;
     ImVec2 mouse;
     bool mouse_down;
+    // The window's panel is drawn into a layer of its own, and only when it changed: a processor that draws is slow at it.
+    GLuint layer, layer_pass, program, empty_array;
+    int layer_width, layer_height;
+    uint64_t drawn;     // what is in the layer: a hash of all that was drawn
+    double since_drawn; // s
 };
+
+static const double REFRESH = 0.1; // s, between two drawings of a panel that nobody touches
 
 // DejaVu's capitals are 0.626 of what ImGui calls the size of the font: 15 gives 9.4 pixels.
 static const float FONT_SIZE = 15, CAP_HEIGHT = 1493.f / 2384.f;
@@ -142,6 +150,11 @@ Interface *interface_create(void *window, SandError *error) {
     ImGui::GetIO().IniFilename = nullptr; // the program remembers its settings itself
     bool made = ImGui_ImplOpenGL3_Init("#version 450 core");
     if (made && window) made = ImGui_ImplGlfw_InitForOpenGL(interface->window, true);
+    if (made && window) {
+        interface->program = shader_make("screen", "layer", nullptr, error);
+        glCreateVertexArrays(1, &interface->empty_array);
+        if (!interface->program) return interface_free(interface), nullptr;
+    }
     if (made && set_scale(interface, 1)) return interface;
     interface_free(interface);
     return sand_fail(error, "the panel could not be set up on this OpenGL"), nullptr;
@@ -150,6 +163,10 @@ Interface *interface_create(void *window, SandError *error) {
 void interface_free(Interface *interface) {
     if (!interface) return;
     delete interface->sheet;
+    glDeleteTextures(1, &interface->layer);
+    glDeleteFramebuffers(1, &interface->layer_pass);
+    glDeleteVertexArrays(1, &interface->empty_array);
+    glDeleteProgram(interface->program);
     if (interface->window && ImGui::GetIO().BackendPlatformUserData) ImGui_ImplGlfw_Shutdown();
     if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
     ImGui::DestroyContext(interface->context);
@@ -177,11 +194,76 @@ void interface_begin(Interface *interface, int width, int height, double scale, 
     ImGui::NewFrame();
 }
 
+// FNV-1a over words; buffers are whole words.
+static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
+    const uint32_t *words = (const uint32_t *)data;
+    for (size_t i = 0; i < bytes / sizeof *words; i++) hash = (hash ^ words[i]) * 1099511628211u;
+    return hash;
+}
+
+static uint64_t hash_of(const ImDrawData *data) {
+    uint64_t hash = 14695981039346656037u;
+    for (int i = 0; i < data->CmdListsCount; i++) {
+        const ImDrawList *list = data->CmdLists[i];
+        hash = mix(hash, list->VtxBuffer.Data, (size_t)list->VtxBuffer.Size * sizeof(ImDrawVert));
+        hash = mix(hash, list->IdxBuffer.Data, (size_t)list->IdxBuffer.Size * sizeof(ImDrawIdx) & ~(size_t)3);
+        for (const ImDrawCmd &command : list->CmdBuffer) hash = mix(hash, &command.ClipRect, sizeof command.ClipRect);
+    }
+    return hash;
+}
+
+static bool is_touched(const ImGuiIO &io) {
+    bool touched = io.MouseDelta.x != 0 || io.MouseDelta.y != 0 || io.MouseWheel != 0 || io.InputQueueCharacters.Size > 0;
+    for (bool down : io.MouseDown) touched = touched || down;
+    for (bool down : io.KeysDown) touched = touched || down;
+    for (bool released : io.MouseReleased) touched = touched || released;
+    return touched;
+}
+
+// Draws the panel into its layer where that is due.
+static void draw_layer(Interface *interface, ImDrawData *data) {
+    const ImGuiIO &io = ImGui::GetIO();
+    int width = (int)io.DisplaySize.x, height = (int)io.DisplaySize.y;
+    bool resized = width != interface->layer_width || height != interface->layer_height;
+    interface->since_drawn += io.DeltaTime;
+    if (!resized && !is_touched(io) && interface->since_drawn < REFRESH) return;
+    uint64_t hash = hash_of(data);
+    if (!resized && hash == interface->drawn) return;
+    if (resized) {
+        glDeleteTextures(1, &interface->layer);
+        glCreateTextures(GL_TEXTURE_2D, 1, &interface->layer);
+        glTextureStorage2D(interface->layer, 1, GL_RGBA8, width, height);
+        if (!interface->layer_pass) glCreateFramebuffers(1, &interface->layer_pass);
+        glNamedFramebufferTexture(interface->layer_pass, GL_COLOR_ATTACHMENT0, interface->layer, 0);
+        interface->layer_width = width, interface->layer_height = height;
+    }
+    const GLfloat nothing[4] = {0, 0, 0, 0};
+    glBindFramebuffer(GL_FRAMEBUFFER, interface->layer_pass);
+    glClearNamedFramebufferfv(interface->layer_pass, GL_COLOR, 0, nothing);
+    ImGui_ImplOpenGL3_RenderDrawData(data);
+    interface->drawn = hash;
+    interface->since_drawn = 0;
+}
+
 void interface_end(Interface *interface, unsigned framebuffer) {
-    (void)interface;
     ImGui::Render();
+    ImDrawData *data = ImGui::GetDrawData();
+    if (!interface->program) {
+        glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+        ImGui_ImplOpenGL3_RenderDrawData(data);
+        return;
+    }
+    draw_layer(interface, data);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-    ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+    glViewport(0, 0, interface->layer_width, interface->layer_height);
+    glDisable(GL_DEPTH_TEST);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+    glBindTextureUnit(0, interface->layer);
+    glUseProgram(interface->program);
+    glBindVertexArray(interface->empty_array);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glDisable(GL_BLEND);
 }
 
 bool interface_wants_mouse(const Interface *interface) { return (void)interface, ImGui::GetIO().WantCaptureMouse; }

@@ -34,7 +34,16 @@ static const VerbRow verbs[VERB_COUNT] = {
                    "sandglass list solvers --json"},
 };
 
-typedef enum OptionKind { KIND_FLAG, KIND_TEXT, KIND_PAIR, KIND_INTEGER, KIND_REAL, KIND_ABOVE, KIND_CHOICE } OptionKind;
+typedef enum OptionKind {
+    KIND_FLAG,
+    KIND_TEXT,
+    KIND_PAIR,
+    KIND_INTEGER,
+    KIND_REAL,
+    KIND_ABOVE,
+    KIND_CHOICE,
+    KIND_SIZE
+} OptionKind;
 
 typedef struct OptionRow {
     const char *name;
@@ -59,7 +68,9 @@ typedef struct OptionRow {
 static const char *const backend_names[] = {"auto", "cpu", "cuda", NULL};
 static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
 static const char *const precision_names[] = {"float", "double", NULL};
-static const char *const color_names[] = {"body", "speed", "contacts", "force", NULL}; // in the order of PictureColor
+static const char *const color_names[] = {"body",  "speed",    "contacts",
+                                          "force", "residual", NULL}; // in the order of PictureColor
+static const char *const map_names[] = {"viridis", "cividis", NULL};  // of ColorMap
 static const char *const panel_names[] = {"on", "off", NULL};
 static const char *const quality_names[] = {"low", "medium", "high", NULL}; // of RendererQuality
 
@@ -103,7 +114,8 @@ static const OptionRow rows[OPTION_COUNT] = {
                     "freeze: file to write, required; record: folder for PNG frames", NULL},
     [OPTION_FRAMES] = {"frames", KIND_INTEGER, RECORD, "N", NULL, 1, 1e7, "frames to film, in place of --seconds", NULL},
     [OPTION_FPS] = {"fps", KIND_ABOVE, RECORD, "F", "60", 0, 10000, "frames for each simulated second", NULL},
-    [OPTION_SIZE] = {"size", KIND_TEXT, RECORD, "WxH", "1920x1080", 0, 0, "size of the picture in pixels", NULL},
+    [OPTION_SIZE] = {"size", KIND_SIZE, RUN | RECORD, "WxH", "1920x1080", 16, 16384,
+                     "size of the picture in pixels; a window's is 1280x720 at first", NULL},
     [OPTION_MP4] = {"mp4", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as H.264, by ffmpeg", NULL},
     [OPTION_WEBM] = {"webm", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as VP9, by ffmpeg", NULL},
     [OPTION_GIF] = {"gif", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as GIF, by ffmpeg; --fps 50 at most", NULL},
@@ -119,6 +131,9 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_RESUME] = {"resume", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
                        "go on after the last whole frame that --out has already", NULL},
     [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
+    [OPTION_COLORMAP] = {"colormap", KIND_CHOICE, RUN | RECORD, NULL, "viridis", 0, 0, "the colours of numbers", map_names},
+    [OPTION_CHAINS] = {"chains", KIND_FLAG, RUN | RECORD, NULL, NULL, 0, 0,
+                       "draw the force chains: every contact as wide as its normal force is strong", NULL},
     [OPTION_QUALITY] = {"quality", KIND_CHOICE, RUN | RECORD, NULL, "high", 0, 0, "of shadows and ambient light",
                         quality_names},
     [OPTION_OVERLAY] = {"overlay", KIND_TEXT, RUN | RECORD, "LIST", NULL, 0, 0,
@@ -132,6 +147,8 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, "on", 0, 0, "the panel of the window, at the start", panel_names},
     [OPTION_TAKE] = {"take", KIND_TEXT, RUN, "FILE.take", NULL, 0, 0,
                      "save the run as a take at its end: scene, settings, camera keys and every act", NULL},
+    [OPTION_UI_SCALE] = {"ui-scale", KIND_REAL, RUN, "S", NULL, 0.5, 8,
+                         "size of the panel's text and widgets; as the display says", NULL},
     [OPTION_NONDETERMINISTIC] = {"nondeterministic", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
                                  "allow --budget-ms, with which no two films are alike", NULL},
     [OPTION_JSON] = {"json", KIND_FLAG, REPORT | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},
@@ -156,6 +173,18 @@ static bool read_number(const char *text, double *number) {
     return end != text && *end == '\0' && isfinite(*number);
 }
 
+// `1920x1080`.
+static bool read_size(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
+    char rest;
+    double wide, high;
+    bool read = sscanf(text, "%lfx%lf%c", &wide, &high, &rest) == 2 && wide == floor(wide) && high == floor(high);
+    if (!read || wide < row->least || high < row->least || wide > row->most || high > row->most)
+        return sand_fail(error, "--%s %.60s: expected WIDTHxHEIGHT, from %gx%g to %gx%g", row->name, text, row->least,
+                         row->least, row->most, row->most);
+    value->width = (int)wide, value->height = (int)high;
+    return true;
+}
+
 // Fills the value from its text, with the checks of its kind.
 static bool read_value(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
     char expected[64];
@@ -177,6 +206,7 @@ static bool read_value(const OptionRow *row, const char *text, OptionValue *valu
             if (strcmp(row->choices[i], text) == 0) return true;
         }
         return sand_fail(error, "--%s %s: expected %s", row->name, text, value_text(row, expected, sizeof expected));
+    case KIND_SIZE: return read_size(row, text, value, error);
     case KIND_INTEGER:
     case KIND_REAL:
     case KIND_ABOVE: break;

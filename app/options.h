@@ -45,6 +45,8 @@ typedef enum OptionId {
     OPTION_TURNTABLE,
     OPTION_RESUME,
     OPTION_COLOR,
+    OPTION_COLORMAP,
+    OPTION_CHAINS,
     OPTION_QUALITY,
     OPTION_OVERLAY,
     OPTION_SHADOW,
@@ -53,6 +55,7 @@ typedef enum OptionId {
     OPTION_PAUSED,
     OPTION_PANEL,
     OPTION_TAKE,
+    OPTION_UI_SCALE,
     OPTION_NONDETERMINISTIC,
     OPTION_JSON,
     OPTION_MARKDOWN,
@@ -67,7 +70,8 @@ typedef struct OptionValue {
     bool given;       // by the caller, not the default
     const char *text; // as written; NULL where there is neither a value nor a default
     double real;
-    int64_t integer; // integers, flags and the index of a choice
+    int64_t integer;   // integers, flags and the index of a choice
+    int width, height; // of a size
 } OptionValue;
 
 typedef struct OptionList {

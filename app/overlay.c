@@ -2,12 +2,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cimgui.h"
 #include "plot.h"
-#include "shader.h"
 
 static const ImU32 INK = 0xfff1ece9u, CARD = 0xd8181410u;
 
@@ -46,26 +44,28 @@ static void draw_legend(const Picture *picture, float left, float bottom) {
     static const PlotAxis axes[PICTURE_COLOR_COUNT] = {
         [PICTURE_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
         [PICTURE_CONTACTS] = {.name = "contacts", .unit = "", .tight = true},
-        [PICTURE_FORCE] = {.name = "contact force", .unit = "N", .tight = true}};
-    const char *map = embedded_find("viridis.txt");
-    if (picture->color == PICTURE_BODY || !map || !(picture->range > 0)) return;
+        [PICTURE_FORCE] = {.name = "contact force", .unit = "N", .tight = true},
+        [PICTURE_RESIDUAL] = {.name = "residual", .unit = "m/s", .logarithmic = true}};
+    unsigned char colors[COLORMAP_SIZE][4];
+    SandError error;
+    if (picture->color == PICTURE_BODY || !(picture->range > 0) || !colormap_read(picture->map, colors, &error)) return;
     const PlotAxis *axis = &axes[picture->color];
-    PlotScale scale = plot_scale(axis, 0, picture->range, 4);
+    PlotScale scale = plot_scale(axis, picture->least, picture->range, 4);
     ImDrawList *list = igGetBackgroundDrawList_Nil();
     char title[64];
     float em = igGetFontSize(), high = 10 * em;
-    snprintf(title, sizeof title, axis->unit[0] ? "%s (%s%s)" : "%s", axis->name, scale.prefix, axis->unit);
+    snprintf(title, sizeof title, axis->unit[0] ? "%s (%s%s)" : "%s", axis->name, scale.prefix ? scale.prefix : "",
+             axis->unit);
     float wide = fmaxf(text_width(title) + 1.2f * em, 6 * em), top = bottom - high - 2.7f * em;
     ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, bottom}, CARD, 0.4f * em, 0);
     ImDrawList_AddText_Vec2(list, (ImVec2){roundf(left + 0.6f * em), roundf(top + 0.4f * em)}, INK, title, NULL);
     top += 1.9f * em, left += 0.7f * em;
-    for (int i = 0; i < 256; i++) {
-        char *end;
-        unsigned long rgb = strtoul(map, &end, 16);
-        map = end;
-        ImU32 color = 0xff000000u | (ImU32)((rgb & 255) << 16 | (rgb & 0xff00) | rgb >> 16);
-        float y = top + high * (float)(255 - i) / 256;
-        ImDrawList_AddRectFilled(list, (ImVec2){left, floorf(y)}, (ImVec2){left + em, ceilf(y + high / 256)}, color, 0, 0);
+    for (int i = 0; i < COLORMAP_SIZE; i++) {
+        const unsigned char *c = colors[i];
+        ImU32 color = 0xff000000u | (ImU32)c[2] << 16 | (ImU32)c[1] << 8 | c[0];
+        float y = top + high * (float)(COLORMAP_SIZE - 1 - i) / COLORMAP_SIZE;
+        ImDrawList_AddRectFilled(list, (ImVec2){left, floorf(y)}, (ImVec2){left + em, ceilf(y + high / COLORMAP_SIZE)},
+                                 color, 0, 0);
     }
     for (int i = 0; i < scale.tick_count; i++) {
         float y = roundf(top + high * (float)(1 - plot_place(&scale, scale.ticks[i])));
@@ -105,5 +105,11 @@ void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, d
         overlay_card(0.5 * (left + right), top, text);
     }
     if (def->residual) draw_residual(view, (float)left, (float)right, (float)top, (float)bottom);
+    if (def->legend && view->picture->chains) {
+        char force[48];
+        plot_number(&(PlotAxis){.unit = "N"}, view->picture->chain_range, force, sizeof force);
+        snprintf(text, sizeof text, "the widest force chain carries %s", force);
+        overlay_card(0.5 * (left + right), bottom - 2.4 * em, text);
+    }
     if (def->legend) draw_legend(view->picture, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
 }

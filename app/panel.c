@@ -167,6 +167,7 @@ static void draw_first_start(Panel *panel) {
     }
     igSameLine(0, 1.2f * em);
     if (igSmallButton("Got it")) panel->first_start = false;
+    panel->free_top += 0.7 * em + igGetWindowHeight();
     igEnd();
 }
 

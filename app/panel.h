@@ -81,6 +81,8 @@ typedef struct Panel {
     bool first_start; // the line of useful keys is shown
     double speed;     // simulated seconds for each second
     PictureColor color;
+    ColorMap map;
+    bool chains; // force chains are shown
     OverlayDef overlay;
     PanelRecording recording;
     Bookmarks bookmarks;

@@ -61,7 +61,7 @@ static void draw_scene(Panel *panel, const PanelView *view) {
     if (control_begin_choice(CONTROL_SCENE, NULL, scene->name, scene->about)) {
         for (int i = 0; i < panel->scene_count; i++) {
             const SandSceneEntry *entry = &panel->scenes[i];
-            if (igSelectable_Bool(entry->name, !strcmp(entry->name, scene->name), 0, (ImVec2){0, 0}))
+            if (control_entry(CONTROL_SCENE, entry->name, !strcmp(entry->name, scene->name), true))
                 open_scene(panel, entry->name, 0);
             entry_tip(entry->about);
         }
@@ -127,14 +127,12 @@ static bool choose_solver(ControlId id, int now, bool none, const SandSolveDef *
     else
         snprintf(text, sizeof text, "none");
     if (!control_begin_choice(id, NULL, now < 0 ? "none" : sand_solver_table[now].name, text)) return false;
-    if (none && igSelectable_Bool("none", now < 0, 0, (ImVec2){0, 0})) *chosen = -1, changed = now >= 0;
+    if (none && control_entry(id, "none", now < 0, true)) *chosen = -1, changed = true;
     for (int i = 0; i < sand_solver_count; i++) {
         const SandSolver *solver = &sand_solver_table[i];
         SandSolveDef other = *like;
         other.solver = i;
-        igBeginDisabled(!sand_solve_check(&other, NULL));
-        if (igSelectable_Bool(solver->name, i == now, 0, (ImVec2){0, 0}) && i != now) *chosen = i, changed = true;
-        igEndDisabled();
+        if (control_entry(id, solver->name, i == now, sand_solve_check(&other, NULL))) *chosen = i, changed = true;
         solver_text(solver, text, sizeof text);
         entry_tip(text);
     }
@@ -254,6 +252,10 @@ static void draw_picture(Panel *panel, const PanelView *view) {
         panel->color = (PictureColor)color;
         panel_ask(panel, (Act){.kind = ACT_COLOR, .number = color});
     }
+    int map = (int)panel->map;
+    if (control_choice(CONTROL_COLORMAP, NULL, &map, colormap_names, MAP_COUNT, NULL)) panel->map = (ColorMap)map;
+    control_row("");
+    if (control_check(CONTROL_CHAINS, &panel->chains)) panel_ask(panel, (Act){.kind = ACT_CHAINS, .number = panel->chains});
     if (control_choice(CONTROL_QUALITY, NULL, &quality, renderer_quality_names, QUALITY_COUNT, NULL))
         view->look->quality = (RendererQuality)quality;
     if (samples < 0 || samples > 3) samples = 0;

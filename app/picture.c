@@ -5,7 +5,7 @@
 
 #include "sim/memory.h"
 
-const char *const picture_color_names[PICTURE_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", NULL};
+const char *const picture_color_names[PICTURE_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
 
 static void copy3(float *to, SandVec3 v) { to[0] = (float)v.x, to[1] = (float)v.y, to[2] = (float)v.z; }
 static void copy4(float *to, SandQuat q) { to[0] = (float)q.x, to[1] = (float)q.y, to[2] = (float)q.z, to[3] = (float)q.w; }
@@ -79,10 +79,7 @@ bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower,
 }
 
 void picture_free(Picture *picture) {
-    sand_free(picture->balls.items);
-    sand_free(picture->rocks.items);
-    sand_free(picture->boxes.items);
-    sand_free(picture->cylinders.items);
+    sand_free(picture->own.data);
     sand_free(picture->vertices);
     sand_free(picture->indices);
     sand_free(picture->surfaces);
@@ -98,47 +95,81 @@ static double mean_mass(const SandWorld *world) {
     return world->body_count ? sum / world->body_count : 1;
 }
 
+// A column's weight on the grain at its foot.
+static double column_weight(const Picture *picture, const SandWorld *world) {
+    double height = picture->upper.z - picture->lower.z;
+    return mean_mass(world) * v3_length(world->gravity) * (2 + 0.5 * height / (2 * picture->grain)) + 1e-9;
+}
+
 // A range that stays the same for a scene, so that a colour means the same in every frame.
-static double color_range(const Picture *picture, const SandWorld *world) {
+static void choose_range(Picture *picture, const SandWorld *world) {
     double height = picture->upper.z - picture->lower.z, g = v3_length(world->gravity);
+    picture->range = 1, picture->least = 0;
     switch (picture->color) {
-    case PICTURE_SPEED: return 0.25 * sqrt(2 * g * height) + 1e-9; // a quarter of the speed of a fall from top to bottom
-    case PICTURE_CONTACTS: return 12;
-    case PICTURE_FORCE: return mean_mass(world) * g * (2 + 0.5 * height / (2 * picture->grain)) + 1e-9; // a column's weight
-    default: return 1;
+    case PICTURE_SPEED: picture->range = 0.25 * sqrt(2 * g * height) + 1e-9; break; // of a fall from top to bottom
+    case PICTURE_CONTACTS: picture->range = 12; break;
+    case PICTURE_FORCE: picture->range = column_weight(picture, world); break;
+    case PICTURE_RESIDUAL: // down from the speed that a step of free fall gives, which is what an unsolved contact is off by
+        picture->range = pow(10, ceil(log10(g > 0 ? g * world->step : 0.1)));
+        picture->least = 1e-4 * picture->range;
+        break;
+    default: break;
     }
 }
 
-// Each body's number of contacts, or the sum of the forces on it, in the last step.
-static void count_contacts(Picture *picture, const SandWorld *world, const SandSimulation *sim) {
+// Sums over the contacts of each body, in the last step: their number, their forces, or the squares of their residuals.
+static bool sum_contacts(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
     memset(picture->values, 0, (size_t)world->body_count * sizeof *picture->values);
+    if (!sim || world->step_index == 0) return true;
     const SandProblem *problem = sand_simulation_problem(sim);
     const SandSolution *solution = sand_simulation_solution(sim);
     const int *body = sand_simulation_order(sim);
-    if (world->step_index == 0) return;
+    const double *residual = NULL;
+    if (picture->color == PICTURE_RESIDUAL && !(residual = sand_simulation_residuals(sim, error))) return false;
     for (int i = 0; i < problem->contact_count; i++) {
         const SandContact *c = &problem->contacts[i];
         double force = v3_length(solution->impulse[i]) / problem->step;
-        if (!(force > 0)) continue;
-        float add = picture->color == PICTURE_FORCE ? (float)force : 1;
-        picture->values[body[c->a]] += add;
-        if (c->b < problem->dynamic_count) picture->values[body[c->b]] += add;
+        double add = residual ? residual[i] * residual[i] : picture->color == PICTURE_FORCE ? force : force > 0;
+        picture->values[body[c->a]] += (float)add;
+        if (c->b < problem->dynamic_count) picture->values[body[c->b]] += (float)add;
+    }
+    for (int k = 0; residual && k < world->body_count; k++) picture->values[k] = sqrtf(picture->values[k]);
+    return true;
+}
+
+static double place_on_map(const Picture *picture, double value) {
+    double at = value / picture->range;
+    if (picture->least > 0) at = value > picture->least ? 1 - log(at) / log(picture->least / picture->range) : 0;
+    return fmin(1, at);
+}
+
+// Each body's place on the colour map.
+static bool fill_values(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
+    if (!SAND_GROW(picture->values, picture->value_room, world->body_count, "colours", error)) return false;
+    choose_range(picture, world);
+    if (picture->color == PICTURE_SPEED)
+        for (int i = 0; i < world->body_count; i++) picture->values[i] = (float)v3_length(world->velocity[i]);
+    else if (!sum_contacts(picture, world, picture->color == PICTURE_BODY ? NULL : sim, error))
+        return false;
+    for (int i = 0; i < world->body_count; i++) picture->values[i] = (float)place_on_map(picture, picture->values[i]);
+    return true;
+}
+
+static bool is_shown(const SandWorld *world, int body, double time) {
+    return !world->gone[body] && world->enter[body] <= time + 1e-9 * world->step;
+}
+
+// The list that a body's pieces go to.
+static PictureList *list_of(Picture *picture, const SandShape *shape) {
+    switch (shape->kind) {
+    case SAND_BOX: return &picture->boxes;
+    case SAND_CYLINDER: return &picture->cylinders;
+    case SAND_CLUMP: return picture->color == PICTURE_BODY ? &picture->rocks : &picture->balls;
+    default: return &picture->balls;
     }
 }
 
-static void fill_values(Picture *picture, const SandWorld *world, const SandSimulation *sim) {
-    picture->range = color_range(picture, world);
-    bool contacts = picture->color == PICTURE_CONTACTS || picture->color == PICTURE_FORCE;
-    if (contacts && sim) count_contacts(picture, world, sim);
-    for (int i = 0; i < world->body_count; i++) {
-        double value = picture->color == PICTURE_SPEED ? v3_length(world->velocity[i])
-                       : contacts && sim               ? picture->values[i]
-                                                       : 0;
-        picture->values[i] = (float)fmin(1, value / picture->range);
-    }
-}
-
-static bool fill_body(Picture *picture, const SandWorld *world, int body, SandError *error) {
+static void fill_body(Picture *picture, const SandWorld *world, int body) {
     const SandShape *shape = &world->shapes[world->shape[body]];
     double scale = world->scale[body];
     bool large = scale * shape->bound > 4 * picture->grain;
@@ -149,14 +180,7 @@ static bool fill_body(Picture *picture, const SandWorld *world, int body, SandEr
     copy3(it.velocity, world->velocity[body]);
     copy3(it.spin, world->spin[body]);
 
-    PictureList *list = shape->kind == SAND_BOX                               ? &picture->boxes
-                        : shape->kind == SAND_CYLINDER                        ? &picture->cylinders
-                        : look == LOOK_ROCK && picture->color == PICTURE_BODY ? &picture->rocks
-                                                                              : &picture->balls;
-    int pieces = shape->ball_count ? shape->ball_count : 1;
-    if ((size_t)(list->count + pieces) > list->room &&
-        !SAND_GROW(list->items, list->room, list->count + pieces + list->count / 2, "instances", error))
-        return false;
+    PictureList *list = list_of(picture, shape);
     if (!shape->ball_count) {
         copy3(it.offset, v3_scale(scale, shape->half));
         list->items[list->count++] = it;
@@ -166,22 +190,74 @@ static bool fill_body(Picture *picture, const SandWorld *world, int body, SandEr
         it.radius = (float)(scale * shape->balls[k].radius);
         list->items[list->count++] = it;
     }
+}
+
+// The contacts that carry a force, each as a link. The force is shown by the link's width.
+static void fill_links(Picture *picture, const SandWorld *world, const SandSimulation *sim) {
+    const SandProblem *problem = sand_simulation_problem(sim);
+    const SandSolution *solution = sand_simulation_solution(sim);
+    const int *body = sand_simulation_order(sim);
+    for (int i = 0; i < problem->contact_count; i++) {
+        const SandContact *c = &problem->contacts[i];
+        double force = v3_dot(solution->impulse[i], c->normal) / problem->step;
+        if (!(force > 0.01 * picture->chain_range)) continue; // too thin to be seen
+        PictureLink link = {.value = (float)fmin(1, force / picture->chain_range)};
+        link.half_width = (float)(0.35 * picture->grain * sqrt(link.value));
+        int a = body[c->a];
+        bool wall = c->b >= problem->dynamic_count;
+        SandVec3 from = v3_sub(world->position[a], picture->origin);
+        copy3(link.from, from);
+        copy3(link.from_velocity, world->velocity[a]);
+        copy3(link.to, wall ? v3_add(from, c->arm_a) : v3_sub(world->position[body[c->b]], picture->origin));
+        copy3(link.to_velocity, world->velocity[wall ? a : body[c->b]]);
+        picture->links.items[picture->links.count++] = link;
+    }
+}
+
+// Lays the lists out in the store, each with room for what it will get.
+static bool lay_out(Picture *picture, const SandWorld *world, const SandSimulation *sim, SandError *error) {
+    PictureList *lists[] = {&picture->balls, &picture->rocks, &picture->boxes, &picture->cylinders};
+    enum { LISTS = sizeof lists / sizeof *lists };
+    for (int k = 0; k < LISTS; k++) lists[k]->count = 0;
+    for (int i = 0; i < world->body_count; i++) {
+        const SandShape *shape = &world->shapes[world->shape[i]];
+        if (is_shown(world, i, picture->time)) list_of(picture, shape)->count += shape->ball_count ? shape->ball_count : 1;
+    }
+    size_t instances = 0, links = sim && picture->chains ? (size_t)sand_simulation_problem(sim)->contact_count : 0;
+    for (int k = 0; k < LISTS; k++) instances += (size_t)lists[k]->count;
+    size_t bytes = instances * sizeof(PictureInstance) + links * sizeof(PictureLink);
+
+    PictureStore *store = picture->store ? picture->store : &picture->own;
+    if (bytes > store->room) {
+        // What is given may be too small; then the picture's own memory serves, and who gave it sees how much was needed.
+        store->bytes = bytes;
+        store = &picture->own;
+        if (bytes > store->room && !sand_grow(&store->data, &store->room, bytes + bytes / 2, 1, "instances", error))
+            return false;
+    }
+    store->bytes = bytes;
+    PictureInstance *at = store->data;
+    for (int k = 0; k < LISTS; k++) {
+        lists[k]->items = at;
+        at += lists[k]->count;
+        lists[k]->count = 0;
+    }
+    picture->links = (PictureLinks){(PictureLink *)at, 0};
     return true;
 }
 
-bool picture_take(Picture *picture, const SandWorld *world, const SandSimulation *sim, double time, PictureColor color,
+bool picture_take(Picture *picture, const SandWorld *world, SandSimulation *sim, double time, PictureColor color,
                   SandError *error) {
     static _Atomic uint64_t last_stamp;
     picture->stamp = ++last_stamp;
     picture->time = time;
     picture->back = world->time - time;
     picture->color = color;
-    picture->balls.count = picture->rocks.count = picture->boxes.count = picture->cylinders.count = 0;
-    if (!SAND_GROW(picture->values, picture->value_room, world->body_count, "colours", error)) return false;
-    fill_values(picture, world, sim);
+    picture->chain_range = 2 * column_weight(picture, world);
+    if (!fill_values(picture, world, sim, error) || !lay_out(picture, world, sim, error)) return false;
     for (int i = 0; i < world->body_count; i++)
-        if (!world->gone[i] && world->enter[i] <= time + 1e-9 * world->step && !fill_body(picture, world, i, error))
-            return false;
+        if (is_shown(world, i, time)) fill_body(picture, world, i);
+    if (sim && picture->chains && world->step_index > 0) fill_links(picture, world, sim);
 
     for (int k = 0; k < picture->surface_count; k++) {
         PictureSurface *s = &picture->surfaces[k];

@@ -1,9 +1,17 @@
 // What is to be drawn, free of GL: bodies as instances, boundaries as surfaces. Made from a world by the caller, at any
 // instant t up to one step before the world's time: the renderer draws x - s v, turned by exp(-s w).
 #pragma once
+#include "colormap.h"
 #include "sim/simulation.h"
 
-typedef enum PictureColor { PICTURE_BODY, PICTURE_SPEED, PICTURE_CONTACTS, PICTURE_FORCE, PICTURE_COLOR_COUNT } PictureColor;
+typedef enum PictureColor {
+    PICTURE_BODY,
+    PICTURE_SPEED,
+    PICTURE_CONTACTS,
+    PICTURE_FORCE,
+    PICTURE_RESIDUAL,
+    PICTURE_COLOR_COUNT
+} PictureColor;
 extern const char *const picture_color_names[PICTURE_COLOR_COUNT + 1]; // ended by NULL
 
 typedef enum PictureLook { LOOK_SAND, LOOK_ROCK, LOOK_METAL, LOOK_FLOOR, LOOK_EARTH, LOOK_GLASS } PictureLook;
@@ -21,6 +29,18 @@ typedef struct PictureInstance {
     float unused;
 } PictureInstance;
 
+// One contact of a force chain: from the middle of a body to that of its neighbour, or to where it touches a wall.
+typedef struct PictureLink {
+    float from[3];
+    float value;            // 0 to 1: the normal force, of the picture's chain_range
+    float from_velocity[3]; // m/s
+    float half_width;       // m
+    float to[3];
+    float unused;
+    float to_velocity[3];
+    float unused_too;
+} PictureLink;
+
 typedef struct PictureVertex {
     float position[3]; // m, in the surface's frame
     float normal[3];
@@ -28,7 +48,8 @@ typedef struct PictureVertex {
 } PictureVertex;
 
 typedef struct PictureSurface {
-    uint32_t first, count; // indices
+    uint32_t first, count;               // indices
+    uint32_t coarse_first, coarse_count; // of fewer triangles for the same, where there are any
     PictureLook look;
     int boundary;                   // of the world
     bool in_world;                  // its vertices are in the world's frame (seen from the origin), not in the boundary's
@@ -39,8 +60,19 @@ typedef struct PictureSurface {
 typedef struct PictureList {
     PictureInstance *items;
     int count;
-    size_t room;
 } PictureList;
+
+typedef struct PictureLinks {
+    PictureLink *items;
+    int count;
+} PictureLinks;
+
+// Where instances and links are written: all lists lie in it, one after the other.
+typedef struct PictureStore {
+    void *data;
+    size_t room;  // bytes
+    size_t bytes; // in use
+} PictureStore;
 
 typedef struct Picture {
     double time;           // s, the instant shown
@@ -50,9 +82,17 @@ typedef struct Picture {
     double floor;          // m, height of the ground from the origin
     double grain;          // m, a typical radius
     PictureColor color;
-    double range; // the value at the colour map's upper end: m/s, contacts, N
+    ColorMap map;       // set by who draws it
+    double range;       // the value at the colour map's upper end: m/s, contacts, N
+    double least;       // the value at its lower end; above 0 the map goes by decades
+    bool chains;        // set by the caller: gather the force chains as well
+    double chain_range; // N, the normal force of the widest link
     PictureList balls, boxes, cylinders;
     PictureList rocks; // balls with the look of rock, where colours mean nothing
+    PictureLinks links;
+    PictureStore own;    // memory of the picture itself, where the caller gives none
+    PictureStore *store; // where the lists lie: the caller's (see ring.h), or `own`
+    unsigned buffer;     // the GL buffer that holds the store's bytes; 0: none, so the renderer copies them
 
     PictureVertex *vertices;
     uint32_t *indices;
@@ -72,8 +112,8 @@ bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower,
 void picture_free(Picture *picture);
 
 // Takes the bodies as they are now, to be shown at `time`, at most a step before the world's. With `sim`, whose world
-// it is, contacts and forces of the last step can be shown; it may be NULL.
-bool picture_take(Picture *picture, const SandWorld *world, const SandSimulation *sim, double time, PictureColor color,
+// it is, contacts, forces and residuals of the last step can be shown; it may be NULL.
+bool picture_take(Picture *picture, const SandWorld *world, SandSimulation *sim, double time, PictureColor color,
                   SandError *error);
 
 // surface.c: adds the surfaces of one boundary. picture_init calls it.

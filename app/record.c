@@ -36,6 +36,8 @@ typedef struct Shoot {
     double turn;          // s, for one turn round the scene; 0: none
     RendererDef look;
     PictureColor color;
+    ColorMap map;
+    bool chains;
     int width, height;
     double fps;
     int64_t first, frames; // the first that is not there yet, and how many there shall be
@@ -43,27 +45,11 @@ typedef struct Shoot {
     RecorderDef def;
 } Shoot;
 
-// `1920x1080`.
-static bool read_size(const char *text, int *width, int *height, SandError *error) {
-    char *end;
-    long w = strtol(text, &end, 10), h = 0;
-    bool read = end != text && *end == 'x';
-    if (read) {
-        const char *second = end + 1;
-        h = strtol(second, &end, 10);
-        read = end != second && *end == '\0';
-    }
-    if (!read || w < 16 || h < 16 || w > 16384 || h > 16384)
-        return sand_fail(error, "--size %.60s: expected WIDTHxHEIGHT, from 16x16 to 16384x16384", text);
-    *width = (int)w, *height = (int)h;
-    return true;
-}
-
 // What the call asks for, as far as it can be known before the scene is open.
 static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
     const OptionValue *values = options->values;
-    if (!read_size(values[OPTION_SIZE].text, &shoot->width, &shoot->height, error)) return false;
+    shoot->width = values[OPTION_SIZE].width, shoot->height = values[OPTION_SIZE].height;
     int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
     if (side * side != values[OPTION_SAMPLES].integer)
         return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
@@ -71,6 +57,8 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     shoot->fps = values[OPTION_FPS].real;
     shoot->turn = values[OPTION_TURNTABLE].given ? values[OPTION_TURNTABLE].real : 0;
     shoot->color = (PictureColor)values[OPTION_COLOR].integer;
+    shoot->map = (ColorMap)values[OPTION_COLORMAP].integer;
+    shoot->chains = values[OPTION_CHAINS].given;
     shoot->look = renderer_default();
     shoot->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
     shoot->look.samples = side;
@@ -159,7 +147,9 @@ static bool lay_over(Shoot *shoot, double time) {
 static bool draw(Shoot *shoot, double time, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     aim(shoot, time);
-    return picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
+    shoot->picture.map = shoot->map, shoot->picture.chains = shoot->chains;
+    return sand_simulation_fetch(shoot->session.sim, error) &&
+           picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
            renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height,
                          error) &&
            lay_over(shoot, time) && recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);

@@ -14,7 +14,7 @@ const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", 
 
 typedef struct Level {
     int shadow_size, shadow_taps;
-    bool fine; // smooth silhouettes, reflections, dithering
+    bool fine; // smooth silhouettes, and all passes in linear light
     int ambient_samples, ambient_side,
         ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
 } Level;
@@ -33,7 +33,7 @@ typedef struct Frame {
 // clang-format off
 typedef enum ProgramId {
     BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, SURFACE_SHADOW,
-    GLASS, FLOOR, AMBIENT, LIGHT, LIGHT_PLAIN, TONE, TONE_PLAIN, PROGRAM_COUNT
+    GLASS, FLOOR, AMBIENT, LIGHT, CHAIN, TONE, SKY_DIRECT, LIGHT_DIRECT, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
 } ProgramId;
 
 // Vertex shader, fragment shader, and the words that are defined for them.
@@ -54,9 +54,12 @@ static const char *const program_files[PROGRAM_COUNT][3] = {
     [FLOOR]          = {"screen", "floor"},
     [AMBIENT]        = {"screen", "ambient"},
     [LIGHT]          = {"screen", "light"},
-    [LIGHT_PLAIN]    = {"screen", "light", "PLAIN"}, // for low quality
+    [CHAIN]          = {"chain", "chain"},
     [TONE]           = {"screen", "tone"},
-    [TONE_PLAIN]     = {"screen", "tone", "PLAIN"},
+    [SKY_DIRECT]     = {"screen", "sky", "DIRECT"}, // straight to the screen, for low quality
+    [LIGHT_DIRECT]   = {"screen", "light", "DIRECT"},
+    [GLASS_DIRECT]   = {"surface", "glass", "DIRECT"},
+    [CHAIN_DIRECT]   = {"chain", "chain", "DIRECT"},
 };
 // clang-format on
 
@@ -72,13 +75,15 @@ enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICE
 
 struct Renderer {
     GLuint programs[PROGRAM_COUNT];
-    GLuint frame_buffer, colormap;
-    GLuint balls, rocks, boxes, cylinders; // instances
-    GLuint box_mesh, cylinder_mesh;        // unit meshes
+    GLuint frame_buffer, colormaps[MAP_COUNT];
+    GLuint copies;                  // instances and links of a picture that lies in no buffer of its own
+    GLuint box_mesh, cylinder_mesh; // unit meshes
     GLuint surface_vertices, surface_indices;
-    GLuint ball_array, rock_array, box_array, cylinder_array, surface_array, empty_array;
+    GLuint ball_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
     uint64_t stamp;   // of the instances on the GPU and in the shadow map: a paused picture keeps both
     unsigned version; // of the picture's surfaces on the GPU
+    Frame frame;      // that was drawn last
+    ColorMap map;
     Targets targets;
 };
 
@@ -92,11 +97,11 @@ static void attribute(GLuint array, GLuint index, GLuint binding, int count, siz
     glVertexArrayAttribBinding(array, index, binding);
 }
 
-// An array that reads instances at binding 0 and, where there is a mesh, its vertices at binding 1.
-static GLuint instance_array(GLuint instances, GLuint mesh) {
+// An array that reads instances at binding 0 (place_lists says where from) and, where there is a mesh, its vertices at
+// binding 1.
+static GLuint instance_array(GLuint mesh) {
     GLuint array;
     glCreateVertexArrays(1, &array);
-    glVertexArrayVertexBuffer(array, 0, instances, 0, sizeof(PictureInstance));
     glVertexArrayBindingDivisor(array, 0, 1);
     attribute(array, 0, 0, 4, offsetof(PictureInstance, center));
     attribute(array, 1, 0, 4, offsetof(PictureInstance, rotation));
@@ -111,6 +116,17 @@ static GLuint instance_array(GLuint instances, GLuint mesh) {
         attribute(array, 6, 1, 3, 0);
         attribute(array, 7, 1, 3, 3 * sizeof(float));
     }
+    return array;
+}
+
+static GLuint make_link_array(void) {
+    GLuint array;
+    glCreateVertexArrays(1, &array);
+    glVertexArrayBindingDivisor(array, 0, 1);
+    attribute(array, 0, 0, 4, offsetof(PictureLink, from));
+    attribute(array, 1, 0, 4, offsetof(PictureLink, from_velocity));
+    attribute(array, 2, 0, 3, offsetof(PictureLink, to));
+    attribute(array, 3, 0, 3, offsetof(PictureLink, to_velocity));
     return array;
 }
 
@@ -149,23 +165,12 @@ static void make_cylinder(GLuint buffer) {
     glNamedBufferStorage(buffer, sizeof vertices, vertices, 0);
 }
 
-// A colour map's 256 lines of rrggbb as a texture.
-static bool make_colormap(GLuint *name, const char *file, SandError *error) {
-    unsigned char pixels[256][4];
-    const char *at = embedded_find(file);
-    if (!at) return sand_fail(error, "the colour map %s is not in this build", file);
-    for (int i = 0; i < 256; i++) {
-        char *end;
-        unsigned long rgb = strtoul(at, &end, 16);
-        if (end == at) return sand_fail(error, "the colour map %s is too short", file);
-        pixels[i][0] = (unsigned char)(rgb >> 16), pixels[i][1] = (unsigned char)(rgb >> 8),
-        pixels[i][2] = (unsigned char)rgb;
-        pixels[i][3] = 255;
-        at = end;
-    }
+static bool make_colormap(GLuint *name, ColorMap map, SandError *error) {
+    unsigned char pixels[COLORMAP_SIZE][4];
+    if (!colormap_read(map, pixels, error)) return false;
     glCreateTextures(GL_TEXTURE_2D, 1, name);
-    glTextureStorage2D(*name, 1, GL_SRGB8_ALPHA8, 256, 1);
-    glTextureSubImage2D(*name, 0, 0, 0, 256, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    glTextureStorage2D(*name, 1, GL_SRGB8_ALPHA8, COLORMAP_SIZE, 1);
+    glTextureSubImage2D(*name, 0, 0, 0, COLORMAP_SIZE, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     glTextureParameteri(*name, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
     glTextureParameteri(*name, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTextureParameteri(*name, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
@@ -179,21 +184,22 @@ Renderer *renderer_create(SandError *error) {
         r->programs[i] = shader_make(program_files[i][0], program_files[i][1], program_files[i][2], error);
         if (!r->programs[i]) return renderer_free(r), NULL;
     }
-    if (!make_colormap(&r->colormap, "viridis.txt", error)) return renderer_free(r), NULL;
+    for (int k = 0; k < MAP_COUNT; k++)
+        if (!make_colormap(&r->colormaps[k], (ColorMap)k, error)) return renderer_free(r), NULL;
 
-    GLuint buffers[9];
-    glCreateBuffers(9, buffers);
-    r->frame_buffer = buffers[0], r->balls = buffers[1], r->boxes = buffers[2], r->cylinders = buffers[3];
-    r->box_mesh = buffers[4], r->cylinder_mesh = buffers[5], r->surface_vertices = buffers[6],
-    r->surface_indices = buffers[7], r->rocks = buffers[8];
+    GLuint buffers[6];
+    glCreateBuffers(6, buffers);
+    r->frame_buffer = buffers[0], r->copies = buffers[1], r->box_mesh = buffers[2], r->cylinder_mesh = buffers[3];
+    r->surface_vertices = buffers[4], r->surface_indices = buffers[5];
     glNamedBufferStorage(r->frame_buffer, sizeof(Frame), NULL, GL_DYNAMIC_STORAGE_BIT);
     make_box(r->box_mesh);
     make_cylinder(r->cylinder_mesh);
 
-    r->ball_array = instance_array(r->balls, 0);
-    r->rock_array = instance_array(r->rocks, 0);
-    r->box_array = instance_array(r->boxes, r->box_mesh);
-    r->cylinder_array = instance_array(r->cylinders, r->cylinder_mesh);
+    r->ball_array = instance_array(0);
+    r->rock_array = instance_array(0);
+    r->box_array = instance_array(r->box_mesh);
+    r->cylinder_array = instance_array(r->cylinder_mesh);
+    r->link_array = make_link_array();
     glCreateVertexArrays(1, &r->empty_array);
     glCreateVertexArrays(1, &r->surface_array);
     glVertexArrayVertexBuffer(r->surface_array, 0, r->surface_vertices, 0, sizeof(PictureVertex));
@@ -207,29 +213,51 @@ Renderer *renderer_create(SandError *error) {
 void renderer_free(Renderer *r) {
     if (!r) return;
     for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
-    GLuint buffers[] = {r->frame_buffer,   r->balls,    r->rocks,         r->boxes,
-                        r->cylinders,      r->box_mesh, r->cylinder_mesh, r->surface_vertices,
-                        r->surface_indices};
-    GLuint arrays[] = {r->ball_array, r->rock_array, r->box_array, r->cylinder_array, r->surface_array, r->empty_array};
+    GLuint buffers[] = {r->frame_buffer, r->copies, r->box_mesh, r->cylinder_mesh, r->surface_vertices, r->surface_indices};
+    GLuint arrays[] = {r->ball_array, r->rock_array,    r->box_array,  r->cylinder_array,
+                       r->link_array, r->surface_array, r->empty_array};
     glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
     glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
-    glDeleteTextures(1, &r->colormap);
+    glDeleteTextures(MAP_COUNT, r->colormaps);
     targets_free(&r->targets);
     free(r);
 }
 
 // --- what a frame needs on the GPU --------------------------------------------------------------------------
 
-static void upload_list(GLuint buffer, const PictureList *list) {
-    if (list->count)
-        glNamedBufferData(buffer, (GLsizeiptr)((size_t)list->count * sizeof *list->items), list->items, GL_STREAM_DRAW);
+// Copies the lists of a picture that lies in no GL buffer, one after the other.
+static void copy_lists(Renderer *r, const Picture *p) {
+    const PictureList *lists[] = {&p->balls, &p->rocks, &p->boxes, &p->cylinders};
+    size_t at = 0, bytes = (size_t)p->links.count * sizeof(PictureLink);
+    for (int k = 0; k < 4; k++) bytes += (size_t)lists[k]->count * sizeof(PictureInstance);
+    if (!bytes) return;
+    glNamedBufferData(r->copies, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
+    for (int k = 0; k < 4; k++) {
+        size_t size = (size_t)lists[k]->count * sizeof(PictureInstance);
+        if (size) glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)size, lists[k]->items);
+        at += size;
+    }
+    if (p->links.count)
+        glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)((size_t)p->links.count * sizeof(PictureLink)),
+                             p->links.items);
+}
+
+// Says where each array finds its instances: they lie one after the other, as picture_take and copy_lists leave them.
+static void place_lists(Renderer *r, const Picture *p) {
+    const PictureList *lists[] = {&p->balls, &p->rocks, &p->boxes, &p->cylinders};
+    const GLuint arrays[] = {r->ball_array, r->rock_array, r->box_array, r->cylinder_array};
+    GLuint buffer = p->buffer ? p->buffer : r->copies;
+    size_t at = 0;
+    for (int k = 0; k < 4; k++) {
+        glVertexArrayVertexBuffer(arrays[k], 0, buffer, (GLintptr)at, sizeof(PictureInstance));
+        at += (size_t)lists[k]->count * sizeof(PictureInstance);
+    }
+    glVertexArrayVertexBuffer(r->link_array, 0, buffer, (GLintptr)at, sizeof(PictureLink));
 }
 
 static void upload(Renderer *r, const Picture *p) {
-    upload_list(r->balls, &p->balls);
-    upload_list(r->rocks, &p->rocks);
-    upload_list(r->boxes, &p->boxes);
-    upload_list(r->cylinders, &p->cylinders);
+    if (!p->buffer) copy_lists(r, p);
+    place_lists(r, p);
     if (r->version == p->version) return;
     glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)p->vertex_count * sizeof *p->vertices), p->vertices,
                       GL_STATIC_DRAW);
@@ -276,23 +304,24 @@ static int32_t softness(const Frame *f, const Picture *p) {
     return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
 }
 
-static void set_frame(Renderer *r, const Picture *p, const Camera *camera, const RendererDef *def, const Level *level) {
+// Everything the shaders know of a frame. It has no gaps, so that two can be compared byte by byte.
+static Frame make_frame(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
+    const Level *level = &levels[def->quality];
     Frame f;
-    double aspect = (double)r->targets.width / r->targets.height;
+    double aspect = (double)width / height;
     double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
     double size = 0.5 * v3_length(v3_sub(p->upper, p->lower));
     camera_matrices(camera, aspect, f.view, f.projection);
     aim_light(&f, p, level->shadow_size);
     set4(f.eye, camera->eye.x, camera->eye.y, camera->eye.z, camera->orthographic ? 0 : 1);
     set4(f.lens, half * aspect, half, camera->near, camera->far);
-    set4(f.size, r->targets.width, r->targets.height, 1.0 / r->targets.width, 1.0 / r->targets.height);
+    set4(f.size, width, height, 1.0 / width, 1.0 / height);
     set4(f.moment, p->back, fmin(3.5 * p->grain, 0.2 * size), p->floor, size);
     int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
-    int32_t mode[4] = {0, def->transparent, softness(&f, p), level->fine};
+    int32_t mode[4] = {p->chains, def->transparent, softness(&f, p), level->fine};
     memcpy(f.quality, quality, sizeof quality);
     memcpy(f.mode, mode, sizeof mode);
-    glNamedBufferSubData(r->frame_buffer, 0, sizeof f, &f);
-    glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
+    return f;
 }
 
 // --- drawing ------------------------------------------------------------------------------------------------
@@ -320,7 +349,7 @@ static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) 
 }
 
 static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program) {
-    bool glass = program == GLASS;
+    bool glass = program == GLASS || program == GLASS_DIRECT;
     glUseProgram(r->programs[program]);
     glUniform1i(UNIFORM_SHADOW, program == SURFACE_SHADOW);
     glBindVertexArray(r->surface_array);
@@ -330,7 +359,9 @@ static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
         if (glass) glUniform1i(UNIFORM_MARKS, s->marks);
-        glDrawElements(GL_TRIANGLES, (GLsizei)s->count, GL_UNSIGNED_INT, (void *)(s->first * sizeof(uint32_t)));
+        bool coarse = program == GLASS_DIRECT && s->coarse_count;
+        glDrawElements(GL_TRIANGLES, (GLsizei)(coarse ? s->coarse_count : s->count), GL_UNSIGNED_INT,
+                       (void *)((coarse ? s->coarse_first : s->first) * sizeof(uint32_t)));
     }
 }
 
@@ -371,7 +402,7 @@ static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
     glViewport(0, 0, r->targets.width, r->targets.height);
     glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
     glClearNamedFramebufferfv(r->targets.first_pass, GL_COLOR, 0, black);
-    glBindTextureUnit(3, r->colormap);
+    glBindTextureUnit(3, r->colormaps[p->map]);
     bool data = p->color != PICTURE_BODY;
     draw_balls(r, p, data ? BALL_DATA : BALL, ROCK);
     draw_solids(r, p, data ? SOLID_DATA : SOLID);
@@ -392,15 +423,19 @@ static void pass_ambient(Renderer *r, const Level *level) {
     draw_screen(r, AMBIENT);
 }
 
-static void pass_light(Renderer *r, const Level *level) {
-    glDisable(GL_DEPTH_TEST);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
+static void bind_lighting(const Renderer *r) {
     glViewport(0, 0, r->targets.width, r->targets.height);
     glDepthMask(GL_FALSE); // depth is read here
     glBindTextureUnit(2, r->targets.ambient);
     glBindTextureUnit(4, r->targets.shadow);
     glBindTextureUnit(5, r->targets.color);
-    draw_screen(r, level->fine ? LIGHT : LIGHT_PLAIN);
+}
+
+static void pass_light(Renderer *r) {
+    glDisable(GL_DEPTH_TEST);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
+    bind_lighting(r);
+    draw_screen(r, LIGHT);
 }
 
 // The edges of balls, over the lit picture, by the share of a pixel that they cover.
@@ -427,18 +462,53 @@ static void pass_glass(Renderer *r, const Picture *p) {
     glDisable(GL_BLEND);
 }
 
-static void pass_tone(Renderer *r, const RendererDef *def, const Level *level) {
-    ProgramId program = level->fine ? TONE : TONE_PLAIN;
+// Force chains, over everything: they run through the inside of the sand. Bodies step back behind them.
+static void pass_chains(Renderer *r, const Picture *p, GLuint framebuffer, ProgramId program) {
+    if (!p->links.count) return;
+    glDisable(GL_DEPTH_TEST);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    glUseProgram(r->programs[program]);
+    glBindVertexArray(r->link_array);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, p->links.count);
+    glDisable(GL_BLEND);
+}
+
+static void pass_tone(Renderer *r, const RendererDef *def) {
     glDisable(GL_DEPTH_TEST);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.out_pass);
     glViewport(0, 0, r->targets.out_width, r->targets.out_height);
     glBindTextureUnit(0, r->targets.light);
     glBindTextureUnit(1, r->targets.kind);
     glBindTextureUnit(2, r->targets.glass);
-    glUseProgram(r->programs[program]);
+    glUseProgram(r->programs[TONE]);
     glUniform1i(UNIFORM_SAMPLES, def->samples);
     glUniform1i(UNIFORM_TWICE, def->double_encode);
-    draw_screen(r, program);
+    draw_screen(r, TONE);
+}
+
+// Light, sky, chains and glass at once to the screen: half the work for a processor that draws. Depth, which nothing writes
+// any more, tells the sky (0) from everything else.
+static void pass_direct(Renderer *r, const Picture *p) {
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.direct_pass);
+    bind_lighting(r);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_LESS);
+    draw_screen(r, LIGHT_DIRECT);
+    glDepthFunc(GL_EQUAL);
+    draw_screen(r, SKY_DIRECT);
+    pass_chains(r, p, r->targets.direct_pass, CHAIN_DIRECT);
+
+    glBindTextureUnit(0, 0);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_GREATER);
+    glDisable(GL_DEPTH_CLAMP);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_SRC1_COLOR);
+    draw_surfaces(r, p, GLASS_DIRECT);
+    glDisable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ZERO); // Mesa refuses two targets while two sources are set, even where nothing is blended
 }
 
 bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
@@ -450,18 +520,35 @@ bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, co
     if (r->targets.shadow != shadow) r->stamp = 0;
     bool paused = picture->stamp && picture->stamp == r->stamp && !def->no_shadow;
     if (!paused) upload(r, picture);
-    set_frame(r, picture, camera, def, level);
+    r->frame = make_frame(picture, camera, def, r->targets.width, r->targets.height);
+    r->map = picture->map;
+    glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
+    glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
     begin();
     if (!paused) pass_shadow(r, picture, def);
     r->stamp = def->no_shadow ? 0 : picture->stamp;
     pass_first(r, picture, def);
     pass_ambient(r, level);
-    pass_light(r, level);
-    if (level->fine) pass_rims(r, picture);
-    pass_glass(r, picture);
-    pass_tone(r, def, level);
+    if (level->fine || def->samples > 1) {
+        pass_light(r);
+        if (level->fine) pass_rims(r, picture);
+        pass_glass(r, picture);
+        pass_chains(r, picture, r->targets.light_pass, CHAIN);
+        pass_tone(r, def);
+    } else {
+        pass_direct(r, picture);
+    }
     glDepthMask(GL_TRUE);
     return true;
+}
+
+bool renderer_has(const Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
+                  int height) {
+    if (!picture->stamp || picture->stamp != r->stamp || picture->map != r->map || r->targets.out_width != width ||
+        r->targets.width != width * def->samples)
+        return false;
+    Frame wanted = make_frame(picture, camera, def, width * def->samples, height * def->samples);
+    return memcmp(&wanted, &r->frame, sizeof wanted) == 0;
 }
 
 void renderer_show(const Renderer *r, int width, int height) {

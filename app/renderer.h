@@ -24,6 +24,13 @@ void renderer_free(Renderer *renderer);
 bool renderer_draw(Renderer *renderer, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
                    int height, SandError *error);
 
+// Draws a little of everything, so that no scene that comes later makes the driver think. Call it before the first frame.
+bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error); // warm.c
+
+// Whether that is what was drawn last, to the pixel: then it need not be drawn again.
+bool renderer_has(const Renderer *renderer, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
+                  int height);
+
 void renderer_show(const Renderer *renderer, int width, int height); // copies it to the window's framebuffer
 unsigned renderer_framebuffer(const Renderer *renderer);             // where it is, to read from; rows from the bottom up
 // Depth of the last picture's inner target, 1 at the near plane, 0 nowhere; for tests and picking. Rows from the bottom up.

@@ -3,6 +3,7 @@
 
 #include "verbs.h"
 #ifdef SAND_WINDOW
+#include "measure.h"
 #include "renderer.h"
 #include "window.h"
 
@@ -48,9 +49,35 @@ static bool report(Session *session, const Options *options, int64_t taken, doub
 
 #ifdef SAND_WINDOW
 // One core is left to the window.
-static Outcome show(const Options *options, SandError *error) {
+static void leave_a_core(Session *session, const Options *options) {
+    if (!options->values[OPTION_THREADS].given && session->def.threads > 1) session->def.threads--;
+}
+
+// Where neither the person nor a take says how large the scene is, and its own size would be too slow, one that holds real
+// time. A sentence about it, or an empty one.
+static Outcome fit_scene(Session *session, Options *options, char *sentence, size_t size, SandError *error) {
+    Measured m;
+    sentence[0] = '\0';
+    if (options->values[OPTION_BODIES].given || session->has_take) return OUTCOME_DONE;
+    SandSceneOptions scene = session_scene_options(options);
+    if (!measure_scene(&m, session_name(options), &scene, &session->def, error)) return OUTCOME_FAILED;
+    if (m.bodies == m.whole) return OUTCOME_DONE;
+    snprintf(sentence, size, "%d of %d bodies, %s (%.1f ms a step); --bodies %d has all", m.bodies, m.whole,
+             m.holds ? "which this machine holds in real time" : "and even these are slower than real time here", m.step_ms,
+             m.whole);
+    options->values[OPTION_BODIES] = (OptionValue){.given = true, .integer = m.bodies, .real = m.bodies};
+    Outcome outcome = session_close(session, OUTCOME_DONE, error);
+    return outcome == OUTCOME_DONE ? session_plan(session, options, error) : outcome;
+}
+
+static Outcome show(const Options *asked, SandError *error) {
     Session session;
+    Options fitted = *asked, *options = &fitted;
+    char sentence[SAND_SENTENCE];
     Outcome outcome = session_plan(&session, options, error);
+    leave_a_core(&session, options);
+    if (outcome == OUTCOME_DONE) outcome = fit_scene(&session, options, sentence, sizeof sentence, error);
+    leave_a_core(&session, options);
     if (outcome == OUTCOME_DONE) {
         const OptionValue *values = options->values;
         WindowDef def = window_default();
@@ -61,10 +88,15 @@ static Outcome show(const Options *options, SandError *error) {
         def.engine.simulation = session.def;
         def.engine.own_solve = true;
         def.engine.playing = !values[OPTION_PAUSED].given;
-        if (!values[OPTION_THREADS].given && def.engine.simulation.threads > 1) def.engine.simulation.threads--;
+        if (sentence[0]) fprintf(stderr, "%s: %s\n", session.scene.name, sentence);
+        def.notice = sentence;
         def.camera = values[OPTION_CAMERA].given ? values[OPTION_CAMERA].text : NULL;
         def.color = (PictureColor)values[OPTION_COLOR].integer;
+        def.map = (ColorMap)values[OPTION_COLORMAP].integer;
+        def.chains = values[OPTION_CHAINS].given;
         if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
+        if (values[OPTION_SIZE].given) def.width = values[OPTION_SIZE].width, def.height = values[OPTION_SIZE].height;
+        def.ui_scale = values[OPTION_UI_SCALE].real;
         if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
         def.hidden = values[OPTION_PANEL].integer != 0;
         def.engine.own_gravity = session.has_gravity, def.engine.gravity = session.gravity;
@@ -82,12 +114,16 @@ static Outcome show(const Options *options, SandError *error) {
     return session_close(&session, outcome, error);
 }
 
+enum { FILM_BODIES = 3000 };
+
 // Where there is no display, a short film shows the scene instead. Its name is the scene's, in the folder one is in.
 static Outcome film(const Options *options, SandError *error) {
     char folder[3500], path[sizeof folder + SAND_NAME + 8];
     if (!getcwd(folder, sizeof folder)) snprintf(folder, sizeof folder, "."); // its path is told whole where it can be
     Session session;
     Outcome outcome = session_plan(&session, options, error);
+    // A film is the same on every machine: a fixed number of bodies, few enough for any, where the scene has more.
+    int film_bodies = !session.has_take && session.scene.bodies > FILM_BODIES ? FILM_BODIES : 0;
     if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s/%s.mp4", folder, session.scene.name);
     bool has_length = options->values[OPTION_SECONDS].given || session.take.steps > 0;
     outcome = session_close(&session, outcome, error);
@@ -98,8 +134,9 @@ static Outcome film(const Options *options, SandError *error) {
     OptionValue *values = record.values;
     values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
     if (!has_length) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
+    if (!values[OPTION_BODIES].given) values[OPTION_BODIES].integer = film_bodies;
     values[OPTION_FPS] = (OptionValue){.text = "30", .real = 30};
-    values[OPTION_SIZE].text = "960x540";
+    if (!values[OPTION_SIZE].given) values[OPTION_SIZE].width = 960, values[OPTION_SIZE].height = 540;
     values[OPTION_SAMPLES] = (OptionValue){.text = "1", .integer = 1};
     values[OPTION_QUALITY] = (OptionValue){.text = "medium", .integer = QUALITY_MEDIUM};
     fprintf(stderr, "there is no display: filming %s off-screen\n", path);

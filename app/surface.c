@@ -156,6 +156,24 @@ typedef struct Profile {
     double rho, z, normal_rho, normal_z; // the normal points away from the bodies
 } Profile;
 
+// Two points at one place are the two sides of a crease.
+static bool is_crease(Profile a, Profile b) { return a.rho == b.rho && a.z == b.z; }
+
+// The bands between the rows of a turned line whose vertices begin at `first`, `step` rows and columns at a time.
+static bool add_bands(Picture *p, uint32_t first, const Profile *line, int count, int step, SandError *error) {
+    for (int i = 0, next; i + 1 < count; i = next) {
+        next = i + 1;
+        if (is_crease(line[i], line[next])) continue;
+        while (next < i + step && next + 1 < count && !is_crease(line[next], line[next + 1])) next++;
+        for (int k = 0; k < AROUND; k += step) {
+            uint32_t a = first + (uint32_t)(i * (AROUND + 1) + k), b = first + (uint32_t)(next * (AROUND + 1) + k);
+            uint32_t on = (uint32_t)step;
+            if (!add_triangle(p, a, a + on, b + on, error) || !add_triangle(p, a, b + on, b, error)) return false;
+        }
+    }
+    return true;
+}
+
 // Turns a line of profile points about the axis.
 static bool add_turned(Picture *p, const Profile *line, int count, SandError *error) {
     uint32_t first = p->vertex_count;
@@ -166,15 +184,7 @@ static bool add_turned(Picture *p, const Profile *line, int count, SandError *er
             SandVec3 normal = v3_make(line[i].normal_rho * c, line[i].normal_rho * s, line[i].normal_z);
             if (!add_vertex(p, at, normal, (double)k / AROUND, error)) return false;
         }
-    for (int i = 0; i + 1 < count; i++) {
-        // Two points at one place are the two sides of a crease.
-        if (line[i].rho == line[i + 1].rho && line[i].z == line[i + 1].z) continue;
-        for (uint32_t k = 0; k < AROUND; k++) {
-            uint32_t a = first + (uint32_t)i * (AROUND + 1) + k, b = a + AROUND + 1;
-            if (!add_triangle(p, a, a + 1, b + 1, error) || !add_triangle(p, a, b + 1, b, error)) return false;
-        }
-    }
-    return true;
+    return add_bands(p, first, line, count, 1, error);
 }
 
 // The corners with their directions; a sharp corner has two, and smooth stretches are rounded by Hermite pieces.
@@ -219,8 +229,10 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
     return n;
 }
 
-// A shell: the inner wall, the outer wall a little outside of it, and a rim where it is open.
-static bool add_shell(Picture *p, const Profile *line, int count, double thickness, SandError *error) {
+// A shell: the inner wall, the outer wall a little outside of it, and a rim where it is open; then the walls once more,
+// coarse. So rims and coarse walls together are the shell for who draws slowly.
+static bool add_shell(Picture *p, PictureSurface *surface, const Profile *line, int count, double thickness,
+                      SandError *error) {
     enum { MOST = 4096 };
     static _Thread_local Profile outer[MOST];
     for (int i = 0; i < count; i++) {
@@ -229,7 +241,9 @@ static bool add_shell(Picture *p, const Profile *line, int count, double thickne
         outer[i].z = line[i].z + thickness * line[i].normal_z;
         if (line[i].rho == 0) outer[i].rho = 0;
     }
+    uint32_t first = p->vertex_count, each = (uint32_t)(count * (AROUND + 1));
     if (!add_turned(p, line, count, error) || !add_turned(p, outer, count, error)) return false;
+    surface->coarse_first = p->index_count;
     for (int end = 0; end < 2; end++) {
         Profile in = line[end ? count - 1 : 0], out = outer[end ? count - 1 : 0];
         if (in.rho == 0) continue;
@@ -238,6 +252,9 @@ static bool add_shell(Picture *p, const Profile *line, int count, double thickne
                           {out.rho, out.z, sign * in.normal_z, -sign * in.normal_rho}};
         if (!add_turned(p, rim, 2, error)) return false;
     }
+    surface->count = p->index_count - surface->first;
+    if (!add_bands(p, first, line, count, 2, error) || !add_bands(p, first + each, outer, count, 2, error)) return false;
+    surface->coarse_count = p->index_count - surface->coarse_first;
     return true;
 }
 
@@ -274,7 +291,8 @@ static bool add_revolution(Picture *p, int boundary, const SandBoundary *b, Sand
     if (!surface) return false;
     surface->marks = b->moves && b->motion.rate != 0;
     int count = round_profile(corner, n, line, ROOM);
-    bool added = glass ? add_shell(p, line, count, 0.02 * widest, error) : add_turned(p, line, count, error);
+    if (glass) return add_shell(p, surface, line, count, 0.02 * widest, error);
+    bool added = add_turned(p, line, count, error);
     surface->count = p->index_count - surface->first;
     return added;
 }

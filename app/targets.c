@@ -36,7 +36,8 @@ static GLenum light_format(void) {
 
 void targets_free(Targets *t) {
     GLuint textures[] = {t->depth, t->color, t->normal, t->ambient, t->light, t->kind, t->shadow, t->out, t->glass};
-    GLuint framebuffers[] = {t->first_pass, t->ambient_pass, t->light_pass, t->glass_pass, t->shadow_pass, t->out_pass};
+    GLuint framebuffers[] = {t->first_pass,  t->ambient_pass, t->light_pass, t->glass_pass,
+                             t->shadow_pass, t->out_pass,     t->direct_pass};
     glDeleteTextures(sizeof textures / sizeof *textures, textures);
     glDeleteFramebuffers(sizeof framebuffers / sizeof *framebuffers, framebuffers);
     *t = (Targets){0};
@@ -74,6 +75,7 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     whole = framebuffer(&t->glass_pass, t->glass, 0, t->depth) && whole;
     whole = framebuffer(&t->shadow_pass, 0, 0, t->shadow) && whole;
     whole = framebuffer(&t->out_pass, t->out, 0, 0) && whole;
+    if (samples == 1) whole = framebuffer(&t->direct_pass, t->out, 0, t->depth) && whole;
     if (whole && glGetError() != GL_OUT_OF_MEMORY) return true;
     targets_free(t);
     return sand_fail(error, "the driver has no room for a picture of %d x %d pixels with %d x %d samples", width, height,

@@ -13,6 +13,7 @@ typedef struct Targets {
     unsigned shadow;
     unsigned out;                                                                     // the picture, sRGB encoded
     unsigned first_pass, ambient_pass, light_pass, glass_pass, shadow_pass, out_pass; // framebuffers
+    unsigned direct_pass; // the picture with the depth of the first pass; only with one sample
 } Targets;
 
 // Makes them fit; does nothing when they do. False where the driver refuses (too large).

@@ -4,6 +4,7 @@
 
 #include "context.h"
 #include "hands.h"
+#include "pace.h"
 #include "panel.h"
 #include "png.h"
 #include "recorder.h"
@@ -44,15 +45,15 @@ typedef struct Window {
     RendererDef look;
     Hands hands;
     int width, height;               // of the framebuffer
+    double ui_scale;                 // that was asked for, 0: none
     int first_quality, kept_quality; // at the start, and as it was remembered
-    int coarse;         // pixels of the window along a side of one that is drawn: 1, or more where drawing is slow
-    double pace;        // s, a frame takes lately
-    double shown;       // s, the instant on the screen
-    unsigned framed;    // version of the scene that the camera was set for
-    bool reframe;       // show the whole scene once the panel has its place
-    const char *preset; // the camera that was asked for, until it is set; NULL: none
-    double last;        // s, wall clock of the last frame
-    double scroll;      // turns of the wheel since the last frame
+    Pace pace;
+    double shown;                                             // s, the instant on the screen
+    bool moved;                                               // since the frame before
+    unsigned framed;                                          // version of the scene that the camera was set for
+    bool reframe;                                             // show the whole scene once the panel has its place
+    const char *preset;                                       // the camera that was asked for, until it is set; NULL: none
+    double scroll;                                            // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
     bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
     bool buttons[3];
@@ -61,10 +62,8 @@ typedef struct Window {
     bool follow;     // the camera goes along them, until a person moves it
     Camera followed; // where it was put last
     bool has_followed;
-    bool fly;     // keys and mouse move the camera freely
-    int picked;   // body that the engine was asked about
-    double stall; // s, longest time between two frames
-    int64_t drawn;
+    bool fly;   // keys and mouse move the camera freely
+    int picked; // body that the engine was asked about
 } Window;
 
 // --- pictures and films -----------------------------------------------------------------------------------
@@ -257,13 +256,11 @@ static void close_window(Window *w) {
 static void frame_scene(Window *w) {
     if (!w->frame) return;
     const Panel *p = w->panel;
-    double wide = p->free_right - p->free_left, high = p->free_bottom - p->free_top;
-    double x = 0.5 * (p->free_left + p->free_right), y = 0.5 * (p->free_top + p->free_bottom);
-    if (!(wide > 0.2 * w->width && high > 0.2 * w->height))
-        wide = w->width, high = w->height, x = 0.5 * wide, y = 0.5 * high;
-    camera_frame(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, wide / high);
-    camera_zoom(&w->camera, high / w->height);
-    camera_pan(&w->camera, (0.5 * w->width - x) / w->height, (y - 0.5 * w->height) / w->height);
+    CameraRoom room = {p->free_left, p->free_top, p->free_right, p->free_bottom};
+    bool enough = room.right - room.left > 0.2 * w->width && room.bottom - room.top > 0.2 * w->height;
+    if (!enough) room = (CameraRoom){0, 0, w->width, w->height};
+    camera_frame_within(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, w->width,
+                        w->height, &room);
 }
 
 // The camera that the call asked for.
@@ -453,8 +450,10 @@ static void take_frame(Window *w, double elapsed) {
     w->shown += w->frame->playing ? elapsed * w->panel->speed : 0;
     if (!w->frame->playing || w->shown > newest) w->shown = newest;
     if (w->shown < newest - step) w->shown = newest - step;
+    w->moved = next || picture->back != newest - w->shown;
     picture->time = w->shown;
     picture->back = newest - w->shown;
+    picture->map = w->panel->map;
 }
 
 // Asks about the body that the mouse pressed on last; what is known of it comes with the frames.
@@ -465,39 +464,27 @@ static void describe_picked(Window *w) {
     w->panel->camera_keys = w->path.count;
 }
 
-// Draws fewer pixels while frames take long and something moves, and all of them again when there is time.
-static void choose_coarse(Window *w, double elapsed) {
-    w->pace += 0.2 * (elapsed - w->pace);
-    bool moves = playing(w) || w->hands.mode != HANDS_IDLE;
-    if (!moves) w->coarse = 1;
-    if (!moves || w->drawn % 8) return;
-    if (w->pace > 0.08 && w->coarse < 2)
-        w->coarse++;
-    else if (w->pace < 0.02 && w->coarse > 1)
-        w->coarse--;
-}
-
 static bool draw(Window *w, SandError *error) {
-    double now = sand_seconds(), elapsed = now - w->last;
-    w->last = now;
-    choose_coarse(w, elapsed);
-    if (w->drawn > 10 && elapsed > w->stall) w->stall = elapsed;
-    context_poll(w->context);
+    double elapsed = pace_begin(&w->pace, w->moved || w->hands.mode != HANDS_IDLE, playing(w));
     context_size(w->context, &w->width, &w->height);
     take_frame(w, elapsed);
     if (w->frame) describe_picked(w);
     show_messages(w);
     take_keys(w);
     take_mouse(w, elapsed);
-    if (w->frame && w->recording.recorder) film_frame(w);
+    bool anew = false; // the scene had to be drawn
+    if (w->frame && w->recording.recorder) film_frame(w), pace_excuse(&w->pace);
     if (w->frame && w->width > 0 && w->height > 0) {
-        if (w->drawn == 0) frame_scene(w);
+        if (w->pace.frames == 0) frame_scene(w);
         follow_path(w);
-        if (!renderer_draw(w->renderer, &w->frame->picture, &w->camera, &w->look, w->width / w->coarse,
-                           w->height / w->coarse, error))
-            return false;
+        int width = w->width / w->pace.coarse, height = w->height / w->pace.coarse;
+        const Picture *picture = &w->frame->picture;
+        anew = !renderer_has(w->renderer, picture, &w->camera, &w->look, width, height);
+        if (anew && !renderer_draw(w->renderer, picture, &w->camera, &w->look, width, height, error)) return false;
+        engine_drawn(w->engine);
         renderer_show(w->renderer, w->width, w->height);
-        interface_begin(w->interface, w->width, w->height, context_scale(w->context), elapsed);
+        double scale = w->ui_scale > 0 ? w->ui_scale : context_scale(w->context);
+        interface_begin(w->interface, w->width, w->height, scale, elapsed);
         panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
         interface_end(w->interface, 0);
         if (w->reframe) {
@@ -508,7 +495,7 @@ static bool draw(Window *w, SandError *error) {
         if (w->preset) set_camera(w);
     }
     context_swap(w->context);
-    w->drawn++;
+    context_poll(w->context, pace_rest(&w->pace, anew && playing(w)));
     return true;
 }
 
@@ -533,15 +520,18 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     Panel *p = w->panel;
     p->color = def->color;
     ask(w, (Act){.kind = ACT_COLOR, .number = def->color});
+    p->map = def->map, p->chains = def->chains;
+    ask(w, (Act){.kind = ACT_CHAINS, .number = def->chains});
     p->overlay = def->overlay;
     p->hidden = def->hidden || settings->hidden;
+    p->unfold = def->unfold;
     set_speed(w, def->speed);
     if (def->shadow) {
         p->shadow = *def->shadow, p->shadowing = true;
         ask(w, (Act){.kind = ACT_SHADOW, .number = 1, .solve = *def->shadow});
     }
     // Software draws slowly: begin with the lightest picture there.
-    bool software = strstr(context_renderer(w->context), "llvmpipe") != NULL;
+    bool software = context_is_software(w->context);
     int quality = def->quality >= 0 ? def->quality : settings->quality;
     w->look.quality = quality >= 0 ? (RendererQuality)quality : software ? QUALITY_LOW : QUALITY_HIGH;
     w->first_quality = (int)w->look.quality;
@@ -552,8 +542,9 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     ContextDef context = context_default();
     context.window = true;
     context.title = "Sandglass";
+    if (def->width) context.width = def->width, context.height = def->height;
+    w->ui_scale = def->ui_scale;
     w->look = renderer_default();
-    w->coarse = 1, w->pace = 0.05;
     hands_init(&w->hands);
     w->picked = -1;
     w->context = context_create(&context, error);
@@ -565,7 +556,9 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->renderer = renderer_create(error);
     w->interface = w->renderer ? interface_create(w->glfw, error) : NULL;
     w->panel = w->interface ? panel_create(w->interface, error) : NULL;
-    w->engine = w->panel ? engine_create(&def->engine, error) : NULL;
+    EngineDef engine = def->engine;
+    engine.ring = w->panel ? ring_create_gl(error) : NULL;
+    w->engine = engine.ring ? engine_create(&engine, error) : NULL;
     if (!w->engine) return false;
     w->panel->keys = key_texts;
     w->panel->user = w;
@@ -588,8 +581,9 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->first_start = settings.first_start;
     w->panel->bookmarks = settings.bookmarks;
     w->preset = def->camera;
+    if (def->notice && *def->notice) panel_say(w->panel, def->notice);
     apply(w, def, &settings);
-    return true;
+    return !context_is_software(w->context) || renderer_warm(w->renderer, &w->look, error);
 }
 
 // A quality that the person chose is remembered; one that the machine or the call chose is not.
@@ -608,13 +602,15 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     if (!w) return sand_fail(error, "out of memory for the window");
     bool ok = open_window(w, def, error);
     double next = 0, begin = sand_seconds();
-    w->last = begin;
+    if (ok) pace_start(&w->pace, context_is_software(w->context));
     while (ok && !context_closing(w->context) && !session_interrupted()) {
+        if (def->seconds > 0 && w->pace.steady > 0 && sand_seconds() - w->pace.steady > def->seconds) break;
         ok = draw(w, error);
         show_title(w, &next);
     }
     if (w->context) {
-        *report = (WindowReport){w->drawn, sand_seconds() - begin, w->stall, context_error_count(w->context)};
+        *report = (WindowReport){w->pace.frames, sand_seconds() - begin, pace_rate(&w->pace), w->pace.stall,
+                                 context_error_count(w->context)};
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;

@@ -68,19 +68,25 @@ add_library(sand_picture STATIC
     app/context.c
     app/shader.c
     app/camera.c
+    app/colormap.c
     app/picture.c
     app/surface.c
     app/renderer.c
     app/targets.c
+    app/warm.c
     app/png.c
     app/caption.c
     app/film.c
     app/recorder.c
     app/history.c
     app/probe.c
+    app/ring.c
+    app/ring_gl.c
     app/engine.c
     app/race_job.c
     app/hands.c
+    app/measure.c
+    app/pace.c
     app/settings.c
     ${CMAKE_BINARY_DIR}/embedded.c
 )

@@ -13,6 +13,6 @@ void main() {
     gl_FragDepth = min(depth_of(hit.position.z), gl_FragCoord.z);
     vec3 normal = to_world(hit.normal);
     uint look;
-    vec3 color = color_of(hit, normal, look);
+    vec3 color = color_of(hit, look);
     leave(color, look, normal);
 }

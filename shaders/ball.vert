@@ -3,16 +3,27 @@
 // the lines of sight that touch the ball is a circle, so the quad bounds the ellipse on the screen, and lies in front.
 #include "frame.glsl"
 #include "instance.glsl"
-flat out vec4 ball;     // centre in the view, radius
+#include "look.glsl"
+flat out vec4 ball; // centre in the view, radius
+flat out uint tag;
+#ifdef ROCK
 flat out vec4 rotation; // of the body
 flat out vec3 offset;   // of the ball in the body
-flat out float value;
-flat out uint tag;
+#else
+flat out vec3 base;             // the body's colour
+flat out vec3 axis_x, axis_z;   // of the body, in the view
+#endif
 
 void main() {
+#ifndef ROCK
+    vec4 rotation = rotation_now();
+    axis_x = mat3(frame.view) * turn(rotation, vec3(1.0, 0.0, 0.0));
+    axis_z = mat3(frame.view) * turn(rotation, vec3(0.0, 0.0, 1.0));
+    base = base_color(in_tag >> 28, in_tag & 0x0fffffffu, in_velocity.w);
+#else
     rotation = rotation_now();
     offset = in_offset;
-    value = in_velocity.w;
+#endif
     tag = in_tag;
     float r = in_center.w;
     vec3 c = (frame.view * vec4(center_now() + turn(rotation, in_offset), 1.0)).xyz;

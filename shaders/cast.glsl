@@ -1,9 +1,13 @@
 // The line of sight against the ball.
 flat in vec4 ball;
+flat in uint tag;
+#ifdef ROCK
 flat in vec4 rotation;
 flat in vec3 offset;
-flat in float value;
-flat in uint tag;
+#else
+flat in vec3 base;
+flat in vec3 axis_x, axis_z;
+#endif
 
 struct Hit {
     float coverage; // of the pixel, from its distance to the silhouette
@@ -49,14 +53,16 @@ Hit meet() {
     return hit;
 }
 
-vec3 color_of(Hit hit, vec3 world_normal, out uint look) {
-    vec4 back = vec4(-rotation.xyz, rotation.w);
-    vec3 local = turn(back, to_world(hit.position - ball.xyz));
+vec3 color_of(Hit hit, out uint look) {
     float fine = clamp((hit.pixels - 2.0) / 6.0, 0.0, 1.0);
-    uint body = tag & 0x0fffffffu;
+    vec3 from_middle = hit.position - ball.xyz;
 #ifdef ROCK
-    return body_color(LOOK_ROCK, body, local + offset, max(ball.w, length(offset) + 0.5 * ball.w), fine, value, look);
+    look = LOOK_ROCK;
+    vec3 local = turn(vec4(-rotation.xyz, rotation.w), to_world(from_middle));
+    return rock_color(tag & 0x0fffffffu, local + offset, max(ball.w, length(offset) + 0.5 * ball.w), fine);
 #else
-    return body_color(tag >> 28, body, local, ball.w, fine, value, look);
+    look = kept_look(tag >> 28);
+    vec3 n = from_middle / ball.w;
+    return marked_color(base, look, dot(n, axis_x), dot(n, axis_z), fine);
 #endif
 }

@@ -10,7 +10,7 @@ layout(std140, binding = 0) uniform Frame {
     vec4 sun;         // direction to the sun; w: metres that tell near from far in a shadow
     vec4 moment;      // seconds to go back; radius of ambient occlusion; height of the floor; size of the scene
     ivec4 quality;    // shadow taps; ambient occlusion samples; ambient texels a pixel is averaged from, along a side; its scale
-    ivec4 mode;       // 0; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed
+    ivec4 mode;       // bodies step back behind force chains; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed
 } frame;
 
 // A ray through a point of the target, in the view's frame.

@@ -1,12 +1,21 @@
 #version 450 core
 // Glass: sums, over all its layers, the highlights and how much of it is looked through. The last pass takes the tint
-// of that path from what is behind, then adds the highlights: the order of the layers is of no matter.
+// of that path from what is behind, then adds the highlights: the order of the layers is of no matter. DIRECT, for low
+// quality: each layer is laid over the screen by itself.
 #include "frame.glsl"
 #include "sky.glsl"
+#ifdef DIRECT
+#include "tone.glsl"
+#endif
 in vec3 position;
 in vec3 normal;
 in float round;
+#ifdef DIRECT
+layout(location = 0, index = 0) out vec4 out_shine;
+layout(location = 0, index = 1) out vec4 out_left; // what is left of what is behind
+#else
 layout(location = 0) out vec4 out_glass; // highlights; path
+#endif
 layout(location = 3) uniform bool marks;
 
 // Two tall soft boxes, left and right of the scene, and the sky.
@@ -27,10 +36,20 @@ void main() {
     float away = 1.0 - facing, away2 = away * away;
     float mirror = 0.035 + 0.965 * away2 * away2 * away;
     vec3 way = reflect(-to_eye, n);
+    vec3 c = 0.45 * mirror * studio(way);
+#ifndef DIRECT
     float glint = pow(clamp(dot(way, frame.sun.xyz), 0.0, 1.0), 400.0);
-    vec3 c = 0.45 * mirror * studio(way) + 1.6 * glint * mirror * vec3(10.0);
+    c += 1.6 * glint * mirror * vec3(10.0);
+#endif
     float path = 1.0 / max(facing, 0.12);
     if (marks) path += 6.0 * (1.0 - smoothstep(0.03, 0.04, abs(fract(round * 12.0) - 0.5)));
     // A pane is faint, its edge is not.
-    out_glass = round < -1.5 ? vec4(c + vec3(0.05, 0.075, 0.08), path + 3.0) : (round < 0.0 ? 0.6 : 1.0) * vec4(c, path);
+    vec4 glass = round < -1.5 ? vec4(c + vec3(0.05, 0.075, 0.08), path + 3.0) : (round < 0.0 ? 0.6 : 1.0) * vec4(c, path);
+#ifdef DIRECT
+    // Behind the tone map and the encoding, light counts about half in the bright and a tint about half in its exponent.
+    out_shine = vec4(0.55 * glass.rgb, max(glass.r, max(glass.g, glass.b)));
+    out_left = vec4(through_glass(0.5 * glass.a), 1.0 - out_shine.a);
+#else
+    out_glass = glass;
+#endif
 }

@@ -1,14 +1,20 @@
 #version 450 core
-// The light on everything opaque, and the sky behind it.
+// The light on everything opaque, and the sky behind it. DIRECT, for low quality: straight to the screen, without the sky,
+// which has a pass of its own there.
 #include "frame.glsl"
 #include "look.glsl"
 #include "unfold.glsl"
 #include "sky.glsl"
 #include "light.glsl"
+#ifdef DIRECT
+#include "tone.glsl"
+#endif
 layout(binding = 2) uniform sampler2D ambient;
 layout(binding = 5) uniform sampler2D color_map;
 layout(location = 0) out vec4 out_light;
+#ifndef DIRECT
 layout(location = 1) out vec4 out_kind; // share of data colour; opacity
+#endif
 
 // The mean of a few ambient texels, those of other surfaces left out.
 float openness(float z) {
@@ -34,13 +40,15 @@ void main() {
     vec3 start, way;
     view_ray(gl_FragCoord.xy, start, way);
     vec3 to = normalize(to_world(way));
-    bool clear = frame.mode.y != 0;
     vec3 sky = backdrop(to);
+#ifndef DIRECT
+    bool clear = frame.mode.y != 0;
     if (depth <= 0.0) {
         out_light = vec4(clear ? vec3(0.0) : sky, 1.0);
         out_kind = vec4(0.0, clear ? 0.0 : 1.0, 0.0, 1.0);
         return;
     }
+#endif
     vec4 color = texelFetch(color_map, at, 0);
     uint look = uint(round(color.a * 8.0));
     vec3 normal = unfold_normal(texelFetch(normal_map, at, 0).rg);
@@ -52,6 +60,10 @@ void main() {
         float off = length(position.xy) / frame.moment.w;
         c = mix(c * mix(1.0, 0.55, smoothstep(0.4, 2.0, off)), sky, smoothstep(0.9, 4.0, off));
     }
+#ifdef DIRECT
+    out_light = vec4(encode(look == LOOK_DATA ? clamp(c, 0.0, 1.0) : tone(c)), 1.0);
+#else
     out_light = vec4(c, 1.0);
     out_kind = vec4(look == LOOK_DATA ? 1.0 : 0.0, 1.0, 0.0, 1.0);
+#endif
 }

@@ -32,6 +32,7 @@ vec3 lit(vec3 color, uint look, vec3 position, vec3 normal, float open) {
     float facing = dot(normal, frame.sun.xyz);
     float sun = facing > 0.0 ? facing * sun_light(position, normal) : 0.0;
     float up = 0.5 + 0.5 * normal.z;
+    if (frame.mode.x != 0 && look != LOOK_FLOOR && look != LOOK_EARTH) color = 0.35 * mix(color, vec3(dot(color, vec3(0.3333))), 0.4);
     if (look == LOOK_DATA) return color * (0.50 + 0.50 * min(1.0, 1.35 * sun + 0.35 * up)) * mix(0.72, 1.0, open);
 
     vec3 sky = mix(GROUND_LIGHT, SKY_LIGHT, up);
@@ -39,10 +40,17 @@ vec3 lit(vec3 color, uint look, vec3 position, vec3 normal, float open) {
     vec3 ambient = sky * mix(open * (0.35 + 0.65 * color), vec3(open), open);
     vec3 c = color * (SUN * sun * 0.3183 * 2.2 + ambient);
     vec3 half_way = normalize(to_eye + frame.sun.xyz);
-    float gloss = look == LOOK_METAL ? 90.0 : look == LOOK_SAND ? 34.0 : 12.0;
     float shine = look == LOOK_METAL ? 1.1 : look == LOOK_SAND ? 0.16 : 0.03;
-    c += SUN * sun * shine * pow(clamp(dot(normal, half_way), 0.0, 1.0), gloss);
-#ifndef PLAIN
+    float mirror = clamp(dot(normal, half_way), 0.0, 1.0);
+#ifdef DIRECT
+    float m8 = mirror * mirror; // by squares, which are much cheaper than a power
+    m8 *= m8, m8 *= m8;
+    float m32 = m8 * m8;
+    m32 *= m32;
+    c += SUN * (sun * shine * (look == LOOK_METAL ? m32 * m32 * m8 : look == LOOK_SAND ? m32 : m8));
+#else
+    float gloss = look == LOOK_METAL ? 90.0 : look == LOOK_SAND ? 34.0 : 12.0;
+    c += SUN * sun * shine * pow(mirror, gloss);
     float rim = 1.0 - clamp(dot(normal, to_eye), 0.0, 1.0);
     rim *= rim;
     rim *= rim;

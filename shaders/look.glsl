@@ -31,13 +31,42 @@ vec3 sand_color(uint body) {
     return c;
 }
 
-// The colour of a body at a point of its own frame. `fine` goes to 0 where details are smaller than a pixel.
-vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float value, out uint kept) {
-    kept = look;
-#if defined(DATA)
-    kept = LOOK_DATA;
-    return texture(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5)).rgb;
-#elif defined(ROCK)
+uint kept_look(uint look) {
+#ifdef DATA
+    return LOOK_DATA;
+#else
+    return look;
+#endif
+}
+
+// The colour of a body without its marks: the same all over it.
+vec3 base_color(uint look, uint body, float value) {
+#ifdef DATA
+    return textureLod(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5), 0.0).rgb;
+#else
+    return look == LOOK_METAL ? vec3(0.075, 0.10, 0.125) : sand_color(body);
+#endif
+}
+
+// With its marks, at a place given by its direction along the body's x and z axes: a band and two caps, so that any turning
+// shows. `fine` goes to 0 where they are smaller than a pixel.
+vec3 marked_color(vec3 base, uint look, float x, float z, float fine) {
+#ifdef DATA
+    return base;
+#else
+    if (look == LOOK_METAL) {
+        float bare = smoothstep(0.0, 0.02, abs(abs(z) - 0.45) - 0.05);
+        return mix(vec3(0.03, 0.05, 0.07), base, bare);
+    }
+    float edge = 0.04 + 0.25 * (1.0 - fine);
+    float band = 1.0 - smoothstep(0.20 - edge, 0.20 + edge, abs(z));
+    float cap = smoothstep(0.80 - edge, 0.80 + edge, abs(x));
+    return base * (1.0 - fine * 0.36 * band) * (1.0 + fine * 0.22 * cap);
+#endif
+}
+
+// A rock at a point of its own frame.
+vec3 rock_color(uint body, vec3 local, float size, float fine) {
     float h = hash(body * 747796405u + 3u), k = hash(body + 51u);
     vec3 base = mix(vec3(0.13, 0.12, 0.115), vec3(0.34, 0.27, 0.20), h);
     if (k > 0.8) base = vec3(0.34, 0.18, 0.11);
@@ -45,17 +74,4 @@ vec3 body_color(uint look, uint body, vec3 local, float size, float fine, float 
     vec3 p = local / size * 3.0 + float(body & 255u);
     float grain = noise(p) + fine * 0.5 * noise(p * 3.1) + fine * 0.35 * noise(p * 8.3);
     return base * (0.42 + 0.36 * grain);
-#else
-    vec3 n = normalize(local);
-    if (look == LOOK_METAL) {
-        float band = smoothstep(0.0, 0.02, abs(abs(n.z) - 0.45) - 0.05);
-        return mix(vec3(0.03, 0.05, 0.07), vec3(0.075, 0.10, 0.125), band);
-    }
-    // A band and two caps: any turning shows.
-    vec3 base = sand_color(body);
-    float edge = 0.04 + 0.25 * (1.0 - fine);
-    float band = 1.0 - smoothstep(0.20 - edge, 0.20 + edge, abs(n.z));
-    float cap = smoothstep(0.80 - edge, 0.80 + edge, abs(n.x));
-    return base * (1.0 - fine * 0.36 * band) * (1.0 + fine * 0.22 * cap);
-#endif
 }

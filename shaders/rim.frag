@@ -16,7 +16,7 @@ void main() {
     gl_FragDepth = min(depth_of(hit.position.z), gl_FragCoord.z);
     vec3 normal = to_world(hit.normal);
     uint look;
-    vec3 color = color_of(hit, normal, look);
+    vec3 color = color_of(hit, look);
     // The occlusion a little further in, where the ball itself is seen.
     vec2 inwards = -normalize(hit.normal.xy + vec2(1e-6)) * min(2.0, hit.pixels);
     float open = texture(ambient, (gl_FragCoord.xy + inwards) * frame.size.zw).r;

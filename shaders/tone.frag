@@ -1,23 +1,13 @@
 #version 450 core
 // The last pass: tone-maps, averages the samples of a pixel and encodes sRGB. Data colours keep their value.
 #include "frame.glsl"
+#include "tone.glsl"
 layout(binding = 0) uniform sampler2D light_map;
 layout(binding = 1) uniform sampler2D kind_map;
 layout(binding = 2) uniform sampler2D glass_map;
 layout(location = 0) uniform int samples; // along a side
 layout(location = 1) uniform int twice;   // for a test: encode a second time, which must be noticed
 layout(location = 0) out vec4 out_color;
-
-vec3 tone(vec3 c) {
-    c *= 0.58;
-    return clamp(c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14), 0.0, 1.0);
-}
-
-// The power 1/2.4 of sRGB by three square roots, to 0.0007.
-vec3 encode(vec3 c) {
-    vec3 a = sqrt(c), b = sqrt(a), d = sqrt(b);
-    return mix(12.92 * c, 0.662002687 * a + 0.68412206 * b - 0.323583601 * d - 0.022541147 * c, greaterThan(c, vec3(0.0031308)));
-}
 
 void main() {
     ivec2 first = ivec2(gl_FragCoord.xy) * samples;
@@ -28,7 +18,7 @@ void main() {
             vec3 c = texelFetch(light_map, first + ivec2(x, y), 0).rgb;
             vec2 kind = texelFetch(kind_map, first + ivec2(x, y), 0).rg;
             vec4 glass = texelFetch(glass_map, first + ivec2(x, y), 0);
-            c = c * exp2(-vec3(0.049, 0.0275, 0.032) * glass.a) + glass.rgb;
+            c = c * through_glass(glass.a) + glass.rgb;
             sum += mix(tone(c), clamp(c, 0.0, 1.0), kind.r);
             data += kind.r;
             cover += min(1.0, kind.g + max(glass.r, max(glass.g, glass.b)));
@@ -42,10 +32,8 @@ void main() {
     if (frame.mode.y != 0 && cover > 0.0) c = clamp(c / cover, 0.0, 1.0);
     c = encode(c);
     if (twice != 0) c = encode(c);
-#ifndef PLAIN
     // Half a step of noise keeps gradients from banding.
     uvec2 p = uvec2(gl_FragCoord.xy);
     c += (1.0 - data * scale) * (hash(p.x * 1973u + p.y * 9277u) - 0.5) / 255.0;
-#endif
     out_color = vec4(c, frame.mode.y != 0 ? cover : 1.0);
 }

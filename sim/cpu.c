@@ -78,6 +78,15 @@ bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef
     return sand_cpu_load(cpu, problem, def, &v, &text, error) && sand_cpu_run(cpu, v, text, problem, def, solution, error);
 }
 
+bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,
+                        double *each, SandError *error) {
+    const SandTextVerbs *v = NULL;
+    SandText *text = NULL;
+    if (!sand_cpu_load(cpu, problem, def, &v, &text, error)) return false;
+    v->residuals(text, cpu->team, impulse, each);
+    return true;
+}
+
 void sand_solution_free(SandSolution *s) {
     sand_free(s->impulse);
     sand_free(s->velocity);

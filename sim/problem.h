@@ -112,6 +112,11 @@ struct SandTeam *sand_cpu_team(SandCpu *cpu);
 // Solves from problem->start. The solution's arrays grow as needed and are kept by the caller.
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error);
+// How far each contact is from its law at these impulses, m/s: the squares sum up to the square of metrics.residual.
+// Impulses of the last solve: bounds of friction that were frozen then are still those.
+// `each` has room for contact_count.
+bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,
+                        double *each, SandError *error);
 
 #ifdef __cplusplus
 }

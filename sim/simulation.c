@@ -22,8 +22,10 @@ struct SandSimulation {
     bool built; // the problem is that of the coming step
     SandProfile profile;
     SandCounters counters;
-    double *depths; // scratch for the percentile
-    size_t depth_room;
+    SandSolveDef solved; // with what the last step was
+    double *depths;      // scratch for the percentile
+    double *residuals;   // of each contact, where they were asked for
+    size_t depth_room, residual_room;
     SandReport *report;
     void *report_user;
     // Another machine, if it takes the steps. Of the bodies and of what is kept for the warm start, one of the two sides
@@ -65,6 +67,7 @@ void sand_simulation_free(SandSimulation *sim) {
     sand_problem_free(&sim->problem);
     sand_solution_free(&sim->solution);
     sand_free(sim->depths);
+    sand_free(sim->residuals);
     free(sim);
 }
 
@@ -243,6 +246,7 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
         growths += r.growths;
     } while (r.again);
     sim->bodies_are_old = sim->memory_is_old = true;
+    sim->problem.contact_count = 0; // contacts and impulses are the machine's
     if (sim->solution.want_curve && !b->read_curve(m, &sim->solution, error)) return false;
 
     c->bodies = r.bodies, c->contacts = r.contacts, c->matched = r.matched, c->iterations = r.iterations;
@@ -268,6 +272,7 @@ static bool cpu_step(SandSimulation *sim, SandError *error) {
 
     // solve
     if (!sand_cpu_solve(sim->cpu, &sim->problem, &sim->solve, &sim->solution, error)) return false;
+    sim->solved = sim->solve;
     double t2 = sand_seconds();
     c->bodies = sim->detection.body_count;
     c->contacts = sim->detection.contact_count;
@@ -311,6 +316,7 @@ bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoi
     sim->built = false;
     sim->bodies_are_old = sim->memory_is_old = false;
     sim->machine_is_old = true;
+    sim->problem.contact_count = 0; // contacts and impulses are those of another state
     return sand_checkpoint_restore(checkpoint, &sim->world, &sim->memory, error);
 }
 
@@ -334,6 +340,13 @@ const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve) { sim->solve = *solve; }
 
 void sand_simulation_want_curve(SandSimulation *sim, bool want) { sim->solution.want_curve = want; }
+
+const double *sand_simulation_residuals(SandSimulation *sim, SandError *error) {
+    const SandProblem *p = &sim->problem;
+    bool known = SAND_GROW(sim->residuals, sim->residual_room, p->contact_count + 1, "residuals", error) &&
+                 sand_cpu_residuals(sim->cpu, p, &sim->solved, sim->solution.impulse, sim->residuals, error);
+    return known ? sim->residuals : NULL;
+}
 
 static int compare(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

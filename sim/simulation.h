@@ -54,6 +54,8 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error);
 const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
 const int *sand_simulation_order(const SandSimulation *sim);             // the world's number of each body of the problem
+// Each contact's share of the residual of the last step, m/s; NULL when memory is out. Costs about an iteration.
+const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 
 // The bodies of the world are where the steps are taken. This brings them to the host, if they are not there; settings,
 // time and boundaries always are.

@@ -20,6 +20,7 @@
 #include "../app/context.h"
 #include "../app/png.h"
 #include "../app/renderer.h"
+#include "../sim/memory.h"
 
 static Context *context;
 static Renderer *renderer;
@@ -116,7 +117,7 @@ static Picture one_ball(SandVec3 center, double radius) {
     ball = (PictureInstance){
         {(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
     Picture p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
-    p.balls = (PictureList){&ball, 1, 1};
+    p.balls = (PictureList){&ball, 1};
     return p;
 }
 
@@ -261,12 +262,17 @@ typedef struct Golden {
     const char *camera;
 } Golden;
 
+// Every scene of the scenes folder; a test compares the two.
 static const Golden goldens[] = {
     {"hourglass", 600, 1.2, PICTURE_BODY, "default"}, {"rubble", 150, 1.5, PICTURE_BODY, "default"},
     {"drum", 500, 1.5, PICTURE_SPEED, "default"},     {"heavy", 0, 1.2, PICTURE_BODY, "low"},
-    {"cylinder", 500, 1, PICTURE_BODY, "corner"},
+    {"cylinder", 500, 1, PICTURE_BODY, "corner"},     {"ball-drop", 1000, 0.4, PICTURE_BODY, "default"},
+    {"heap", 400, 1.5, PICTURE_BODY, "high"},         {"incline", 0, 1.5, PICTURE_BODY, "default"},
+    {"pebble-bed", 300, 2, PICTURE_BODY, "default"},  {"peer-s1", 300, 1, PICTURE_SPEED, "default"},
+    {"peer-s2", 500, 0.2, PICTURE_SPEED, "default"},  {"stack", 0, 0.3, PICTURE_BODY, "default"},
+    {"two-spheres", 0, 0.4, PICTURE_BODY, "front"},   {"wedge", 0, 0.3, PICTURE_BODY, "side"},
 };
-enum { GOLDENS = sizeof goldens / sizeof *goldens, GOLDEN_WIDE = 480, GOLDEN_HIGH = 270 };
+enum { GOLDENS = sizeof goldens / sizeof *goldens, GOLDEN_WIDE = 320, GOLDEN_HIGH = 180 };
 
 // A stored state: time, then position, rotation, velocity and spin of each body, as floats.
 enum { STORED = 13 };
@@ -358,6 +364,20 @@ static unsigned char *load_golden(const Golden *g) {
     return pixels;
 }
 
+static void test_every_scene_has_a_golden_picture(void **state) {
+    (void)state;
+    SandSceneEntry *scenes;
+    int count;
+    SandError error = {""};
+    if (!sand_scenes_list(&scenes, &count, &error)) fail_msg("%s", error.text);
+    for (int i = 0; i < count; i++) {
+        int k = 0;
+        while (k < GOLDENS && strcmp(goldens[k].scene, scenes[i].name) != 0) k++;
+        if (k == GOLDENS) fail_msg("the scene %s has no golden picture: give it a row in test_picture.c", scenes[i].name);
+    }
+    sand_free(scenes);
+}
+
 static void test_golden_pictures(void **state) {
     (void)state;
     static unsigned char difference[GOLDEN_WIDE * GOLDEN_HIGH * 3];
@@ -416,6 +436,106 @@ static void test_data_colors_bypass_the_tone_map(void **state) {
     NEAR(middle[1], 0xe7, 3);
     NEAR(middle[2], 0x25, 3);
     free(pixels);
+}
+
+// The upper end of either map, on a ball in the sun.
+static void test_both_colour_maps_are_drawn(void **state) {
+    (void)state;
+    static const unsigned char ends[MAP_COUNT][3] = {{0xfd, 0xe7, 0x25}, {0xfe, 0xe8, 0x38}};
+    for (int map = 0; map < MAP_COUNT; map++) {
+        unsigned char colors[COLORMAP_SIZE][4];
+        SandError error = {""};
+        if (!colormap_read((ColorMap)map, colors, &error)) fail_msg("%s", error.text);
+        assert_memory_equal(colors[COLORMAP_SIZE - 1], ends[map], 3);
+        Picture p = one_ball(v3_make(0, 6, 0), 1);
+        p.color = PICTURE_SPEED, p.map = (ColorMap)map;
+        p.balls.items[0].value = 0; // the lower ends differ most
+        Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
+        RendererDef def = renderer_default();
+        draw(&p, &camera, &def, WIDE, HIGH);
+        unsigned char *pixels = read_back(WIDE, HIGH), *middle = pixels + 4 * (HIGH / 2 * WIDE + WIDE / 2);
+        for (int c = 0; c < 3; c++) NEAR(middle[c], colors[0][c], 3);
+        free(pixels);
+    }
+}
+
+// In a standing column each contact carries what is above it: links from middle to middle, wider towards the foot.
+static void test_force_chains(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandSimulation *sim = lab_scene("stack", 0, 1, SAND_DOUBLE);
+    lab_run(sim, 40);
+    const SandWorld *w = sand_simulation_world(sim);
+    Picture p;
+    assert_true(picture_init(&p, w, v3_make(-2, -2, 0), v3_make(2, 2, 10), &error));
+    p.chains = true;
+    assert_true(picture_take(&p, w, sim, w->time, PICTURE_BODY, &error));
+    assert_int_equal(p.links.count, 10);
+    double weight = 2500 * 4.18879020478639 * 0.125 * GRAVITY;
+    for (int i = 0; i < 10; i++) {
+        const PictureLink *l = &p.links.items[i];
+        double lower = fmin(l->from[2], l->to[2]) + p.origin.z, above = 10 - ceil(lower - 0.01);
+        NEAR(l->value * p.chain_range, above * weight, 0.02 * weight);
+        assert_true(l->half_width > 0);
+    }
+    Camera camera;
+    camera_frame(&camera, "elevation", p.lower, p.upper, (double)WIDE / HIGH);
+    RendererDef def = renderer_default();
+    draw(&p, &camera, &def, WIDE, HIGH);
+    unsigned char *with = read_back(WIDE, HIGH);
+    p.links.count = 0;
+    draw(&p, &camera, &def, WIDE, HIGH);
+    unsigned char *without = read_back(WIDE, HIGH);
+    // Bright along the axis of the column, which is the middle of the picture, and nowhere a ball's width away.
+    int brighter = 0;
+    for (int y = 0; y < HIGH; y++) {
+        const unsigned char *a = with + 4 * (y * WIDE + WIDE / 2), *b = without + 4 * (y * WIDE + WIDE / 2);
+        brighter += a[0] > b[0] + 40;
+        assert_memory_equal(a - 4 * 40, b - 4 * 40, 4);
+    }
+    if (brighter < HIGH / 2) fail_msg("the chain is seen on %d of %d rows", brighter, HIGH);
+    free(with), free(without);
+    picture_free(&p);
+    sand_simulation_free(sim);
+}
+
+// Whatever the shape of the picture, and whatever part of it a panel leaves, all of the glass is seen, and fills it.
+static void test_the_whole_glass_is_framed(void **state) {
+    (void)state;
+    static const int sizes[][2] = {{360, 640}, {500, 500}, {640, 360}, {840, 360}}; // 9:16, 1:1, 16:9, 21:9
+    SandError error = {""};
+    SandScene scene;
+    SandSceneOptions options = {.bodies = 300};
+    if (!sand_scene_load(&scene, "hourglass", &options, &error)) fail_msg("%s", error.text);
+    Picture p;
+    if (!picture_init(&p, &scene.world, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
+    for (int k = 0; k < 8; k++) {
+        double width = sizes[k / 2][0], height = sizes[k / 2][1];
+        CameraRoom room = {0, 0, width, height};
+        if (k % 2) room = (CameraRoom){0.3 * width, 0.1 * height, 0.9 * width, 0.85 * height};
+        Camera camera;
+        assert_true(camera_frame_within(&camera, "default", p.lower, p.upper, width, height, &room));
+        // Every vertex of the glass, not only the corners of a box.
+        double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
+        for (int s = 0; s < p.surface_count; s++) {
+            const PictureSurface *surface = &p.surfaces[s];
+            if (surface->look != LOOK_GLASS) continue;
+            SandPose pose = sand_boundary_pose(&scene.world.boundaries[surface->boundary], 0);
+            for (uint32_t i = surface->first; i < surface->first + surface->count; i++) {
+                const float *v = p.vertices[p.indices[i]].position;
+                SandVec3 at = v3_sub(pose_apply(pose, v3_make(v[0], v[1], v[2])), p.origin);
+                double x, y;
+                camera_project(&camera, at, &x, &y);
+                x = 0.5 * width + x * height, y = 0.5 * height - y * height;
+                low_x = fmin(low_x, x), high_x = fmax(high_x, x), low_y = fmin(low_y, y), high_y = fmax(high_y, y);
+            }
+        }
+        assert_true(low_x >= room.left && high_x <= room.right && low_y >= room.top && high_y <= room.bottom);
+        double fills = fmax((high_x - low_x) / (room.right - room.left), (high_y - low_y) / (room.bottom - room.top));
+        if (fills < 0.7) fail_msg("the glass fills %.2f of the room it has", fills);
+    }
+    picture_free(&p);
+    sand_scene_free(&scene);
 }
 
 static void renew(void) {
@@ -486,7 +606,7 @@ static void measure(int bodies) {
 static void test_window_shows_the_picture(void **state) {
     (void)state;
     int width, height;
-    context_poll(context);
+    context_poll(context, 0);
     context_size(context, &width, &height);
     assert_true(width > 0 && height > 0 && context_scale(context) > 0 && context_window(context));
     Picture p = one_ball(v3_make(0, 6, 0), 1);
@@ -539,6 +659,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_ball_around_and_behind_the_eye),
         cmocka_unit_test(test_free_fall_at_frame_times),
         cmocka_unit_test(test_data_colors_bypass_the_tone_map),
+        cmocka_unit_test(test_both_colour_maps_are_drawn),
+        cmocka_unit_test(test_force_chains),
+        cmocka_unit_test(test_every_scene_has_a_golden_picture),
+        cmocka_unit_test(test_the_whole_glass_is_framed),
         cmocka_unit_test(test_golden_pictures),
         cmocka_unit_test(test_faults_are_noticed),
     };

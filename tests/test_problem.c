@@ -350,11 +350,37 @@ static void garbled_files_do_no_harm(void **state) {
     free(b.data);
 }
 
+// The shares of the contacts sum up to the residual that the solve reports, for every model and precision.
+static void residuals_of_contacts_make_up_the_whole(void **state) {
+    (void)state;
+    SandError error = {""};
+    for (int precision = SAND_FLOAT; precision <= SAND_DOUBLE; precision++)
+        for (int friction = 0; friction < SAND_FRICTION_COUNT; friction++) {
+            SandSolveDef def = sand_default_solve();
+            if (!sand_solver_can(def.solver, (SandFriction)friction)) continue;
+            SandCpu *cpu = sand_cpu_create(2, precision, &error);
+            SandSolution s = {.want_metrics = true};
+            def.friction = (SandFriction)friction, def.iterations = 7;
+            const SandProblem *p = &problems[0];
+            double *each = calloc((size_t)p->contact_count, sizeof *each), sum = 0;
+            if (!sand_cpu_solve(cpu, p, &def, &s, &error) || !sand_cpu_residuals(cpu, p, &def, s.impulse, each, &error))
+                fail_msg("%s", error.text);
+            for (int i = 0; i < p->contact_count; i++) sum += each[i] * each[i];
+            assert_true(s.metrics.residual > 0);
+            if (!(fabs(sqrt(sum) - s.metrics.residual) < 1e-5 * s.metrics.residual))
+                fail_msg("%s: %g in all, not %g", sand_friction_table[friction].name, sqrt(sum), s.metrics.residual);
+            free(each);
+            sand_solution_free(&s);
+            sand_cpu_free(cpu);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(file_keeps_every_bit),
         cmocka_unit_test(empty_problems_are_kept_and_solved),
         cmocka_unit_test(loaded_problem_solves_to_the_same_bits),
+        cmocka_unit_test(residuals_of_contacts_make_up_the_whole),
         cmocka_unit_test(files_that_are_no_problem_are_refused),
         cmocka_unit_test(a_place_that_cannot_be_written_is_told),
         cmocka_unit_test(wrong_heads_are_refused),

@@ -1,0 +1,25 @@
+// How often the window draws, and how many of its pixels. Where a processor draws, every frame takes time from the
+// simulation: no more frames than the eye needs, a pause after each while the simulation runs, and a coarser picture where
+// that is still too slow. A GPU waits for the screen instead, and none of this applies.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Pace {
+    bool software;  // a processor draws
+    int coarse;     // pixels of the window along a side of one that is drawn
+    bool heavy;     // a picture of all pixels takes long
+    double still;   // s, since something moved
+    double drawing; // s, a frame takes lately
+    double begun;   // s, wall clock at the beginning of the last frame
+    int64_t frames; // drawn so far
+    double steady;  // s, wall clock when the first frames were drawn: they include the driver's own preparations
+    bool excused;
+    double stall; // s, longest time from one frame to the next since then
+} Pace;
+
+void pace_start(Pace *pace, bool software);
+double pace_begin(Pace *pace, bool moves, bool runs); // a frame begins; seconds since the last did; `runs`: the simulation
+double pace_rest(Pace *pace, bool shares); // it is drawn: seconds to wait before the next; `shares`: with a simulation
+void pace_excuse(Pace *pace);              // this frame does other work, at the person's wish: a film
+double pace_rate(const Pace *pace);        // frames a second, since they are steady
