@@ -25,8 +25,11 @@ BENCH_PACKAGES = libbullet-dev libode-dev
 # The files that `make format` lays out.
 C_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.inl' '*.cu' '*.cuh' '*.cpp')
 
+# For the GPU at hand, or one kind where there is none; plain cmake builds for all kinds.
+CUDA_ARCH ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo native || echo 90)
+
 # The sanitizers watch the CPU code only.
-CONFIGURE = cmake -G Ninja -S . $(CMAKE_FLAGS)
+CONFIGURE = cmake -G Ninja -S . -DSAND_CUDA_ARCH=$(CUDA_ARCH) $(CMAKE_FLAGS)
 CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DSAND_CUDA=OFF
 
 .PHONY: all run test papers golden test-sanitize fuzz bench format format-check clean packages clang-packages

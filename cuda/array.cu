@@ -49,3 +49,11 @@ bool reserve_iota(SandMachine *m, size_t count) {
     LAUNCH(fill_iota, (int64_t)m->iota.room, m->iota.data, (int64_t)m->iota.room);
     return machine_check(m, cudaGetLastError(), "numbering");
 }
+
+// Asking CUB how much it wants takes longer than it should for every step.
+bool reserve_scratch(SandMachine *m, int64_t items) {
+    if (items <= m->scratch_items) return true;
+    if (!reserve(m, m->scratch, sort_scratch(items))) return false;
+    m->scratch_items = items;
+    return true;
+}

@@ -181,7 +181,7 @@ static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, S
               give_shapes(m, w) && give_memory(m, memory) && machine_wait(m);
     if (!ok) return machine_fail(m, error);
     look_at_bodies(m, w);
-    m->given = false, m->solved = false;
+    m->given = m->solved = m->moved = false;
     m->strike = true; // until a step shows that there is one level alone
     int64_t likely = (int64_t)m->ball_total * 5 + 4096;
     m->contact_room =
@@ -248,7 +248,7 @@ static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
                              m->specials[k]);
         m->search.special = m->specials[k];
     }
-    m->solved = false;
+    m->solved = m->moved = false;
     return (detect_enqueue(m) && mark(m, 1)) || machine_fail(m, error);
 }
 
@@ -325,7 +325,7 @@ static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
 
 static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     if (!can_solve(def, error)) return false;
-    m->given = true, m->solved = false;
+    m->given = true, m->solved = m->moved = false;
     m->given_bodies = p->dynamic_count, m->given_contacts = p->contact_count;
     m->contact_room = std::max(m->contact_room, (int64_t)p->contact_count / SAND_LANES * SAND_LANES + SAND_LANES);
     size_t bodies = (size_t)p->body_count, contacts = (size_t)m->contact_room + 2;
@@ -338,7 +338,7 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
               upload(m, m->contacts, p->contacts, (size_t)p->contact_count) &&
               upload(m, m->start, p->start, (size_t)p->contact_count) && reserve(m, m->keys, contacts) &&
               reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 3) && reserve_iota(m, most) &&
-              reserve(m, m->scratch, sort_scratch((int64_t)most));
+              reserve_scratch(m, (int64_t)most);
     if (!ok) return machine_fail(m, error);
     begin_problem<<<1, 1, 0, m->stream>>>(m->counts, p->dynamic_count, p->contact_count);
     mark(m, 1), mark(m, 2);
@@ -364,6 +364,7 @@ static bool solve(SandMachine *m, const SandSolveDef *def, bool want_curve, bool
 }
 
 static bool integrate(SandMachine *m, SandError *error) {
+    m->moved = true;
     return (integrate_enqueue(m) && mark(m, 5)) || machine_fail(m, error);
 }
 
@@ -404,7 +405,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
 
     r->detect = between(m, 0, 1), r->match = between(m, 1, 2), r->build = between(m, 2, 3), r->solve = between(m, 3, 4);
     if (c->iterations > 0) m->iteration_ms = r->solve / c->iterations;
-    if (m->given) return true;
+    if (!m->moved) return true;
     r->integrate = between(m, 4, 5);
     r->lost_count = std::min(c->lost, (int)SAND_MAX_LOST);
     for (int k = 0; k < r->lost_count; k++) {
@@ -466,7 +467,7 @@ static bool read_contacts(SandMachine *m, SandDetection *d, SandError *error) {
     std::copy(m->placed.spin, m->placed.spin + walls, d->spin);
     std::vector<SandFound> found(contacts);
     std::vector<int> order(contacts);
-    const Array<int> &rank = m->solved ? m->kept_rank : m->rank, &first = m->solved ? m->kept_first : m->first;
+    const Array<int> &rank = m->moved ? m->kept_rank : m->rank, &first = m->moved ? m->kept_first : m->first;
     bool ok = download(m, d->rank, rank.data, world) && download(m, d->body, m->body.data, bodies) &&
               download(m, d->first, first.data, bodies + 1) && download(m, found.data(), m->found.data, contacts) &&
               download(m, order.data(), m->found_order.data, contacts) && machine_wait(m);

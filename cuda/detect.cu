@@ -347,7 +347,7 @@ static bool reserve_all(SandMachine *m) {
               reserve(m, m->partner, HITS * balls) && reserve(m, m->pair_count, balls) && reserve(m, m->wall_count, balls) &&
               reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
               reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 1) &&
-              reserve(m, m->scratch, sort_scratch((int64_t)most)) && reserve(m, m->detection_copy, 1);
+              reserve_scratch(m, (int64_t)most) && reserve(m, m->detection_copy, 1);
     if (ok && !m->single) ok = reserve(m, m->sub_first, balls);
     return ok;
 }

@@ -142,6 +142,7 @@ struct SandMachine {
     Array<uint32_t> keys, keys_sorted;
     Array<int> first;
     Array<uint8_t> scratch; // of sorts and scans
+    int64_t scratch_items;  // that it suffices for
     int64_t contact_room;
     bool strike; // balls are of several levels: look for strikes
     Search search;
@@ -172,7 +173,7 @@ struct SandMachine {
     Array<uint8_t> run;
     Array<SandCurvePoint> curve;
     double iteration_ms; // of the last solve
-    bool solved;         // the last step has a solution
+    bool solved, moved;  // how far the last step went
 
     Counts *counts;      // on the device
     Counts *host_counts; // pinned
@@ -203,7 +204,8 @@ template <class T> bool download(SandMachine *m, T *host, const T *device, size_
                          "copying from the GPU");
 }
 bool machine_wait(SandMachine *m);
-bool reserve_iota(SandMachine *m, size_t count); // 0, 1, 2, ...
+bool reserve_scratch(SandMachine *m, int64_t items); // of sorts and scans
+bool reserve_iota(SandMachine *m, size_t count);     // 0, 1, 2, ...
 
 // Every thread of a kernel takes its share of 0 .. n-1.
 #define EACH(i, n) \

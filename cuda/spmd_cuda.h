@@ -18,10 +18,7 @@ typedef SAND_REAL real;
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
 
-#ifndef SAND_CUDA_BLOCKS
-#define SAND_CUDA_BLOCKS 2 // of a multiprocessor
-#endif
-enum { SAND_CUDA_THREADS = 512 }; // of a block
+enum { SAND_CUDA_THREADS = 512, SAND_CUDA_BLOCKS = 1 }; // of a block; blocks of a multiprocessor
 
 // One thread of the grid.
 typedef struct Worker {
@@ -62,10 +59,14 @@ typedef struct Sum {
     double total[SAND_MAX_SUMS];
 } Sum;
 
+// Unrolled, so that sums are registers.
+#define SAND_PRAGMA(text) _Pragma(#text)
+#define SAND_ALL_SUMS(k) SAND_PRAGMA(unroll) for (int k = 0; k < SAND_MAX_SUMS; k++)
+
 SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
     (void)w;
     sum->count = count, sum->largest = largest;
-    for (int k = 0; k < count; k++) sum->part[k] = 0;
+    SAND_ALL_SUMS(k) sum->part[k] = 0;
 }
 
 SAND_INLINE double sum_join(double a, double b, bool largest) { return largest ? (b > a ? b : a) : a + b; }
@@ -99,12 +100,12 @@ static __device__ __noinline__ void grid_totals(double *table, int count, unsign
 }
 
 SAND_TEXT void sum_total(Worker *w, Sum *sum) {
-    for (int k = 0; k < sum->count; k++) {
+    SAND_ALL_SUMS(k) if (k < sum->count) {
         double v = sum_warp((double)sum->part[k], sum->largest >> k & 1);
         if ((threadIdx.x & 31) == 0) shared_sums[k][threadIdx.x >> 5] = v;
     }
     grid_totals(w->partials + (size_t)w->parity * gridDim.x * SAND_MAX_SUMS, sum->count, sum->largest);
-    for (int k = 0; k < sum->count; k++) sum->total[k] = shared_sums[k][0];
+    SAND_ALL_SUMS(k) sum->total[k] = shared_sums[k][0];
     __syncthreads();
     w->parity ^= 1;
 }
@@ -119,7 +120,6 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     return sum.total[0] > 0;
 }
 
-#define SAND_PRAGMA(text) _Pragma(#text)
 #define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // so that several loads are under way at once
 #define SAND_EACH(w, i, n) for (int64_t i = (w)->thread; i < (n); i += (w)->threads)
 #define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
