@@ -173,19 +173,36 @@ static __global__ void take_order(SandDetection *d) {
     EACH(i, g->ball_count) g->sorted[i] = g->balls[g->order[i]];
 }
 
+// A ball is shared by several threads, each with a part of its runs; one more looks at the walls. The threads of a warp
+// have the same part of 32 balls.
+enum { WALL_PART = SAND_GRID_PARTS, BALL_PARTS };
+struct Share {
+    int64_t ball;
+    int part;
+};
+static __device__ Share share_of(int64_t thread) {
+    int64_t warp = thread / 32;
+    Share s = {warp / BALL_PARTS * 32 + thread % 32, (int)(warp % BALL_PARTS)};
+    return s;
+}
+static int64_t shares(int64_t balls) { return (balls + 31) / 32 * 32 * BALL_PARTS; } // threads for so many balls
+
 // --- strikes ----------------------------------------------------------------------------------------------
 
 static __device__ void raise_to(double *value, double other) {
     atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
 }
 
-static __global__ void find_strikes(SandDetection *d, double slack, double reach) {
+static __global__ void find_strikes(SandDetection *d, double slack, double reach, int64_t threads) {
     SandGrid *g = &d->grid;
     if (g->level_count < 2) return;
-    EACH(i, g->ball_count) {
+    EACH(t, threads) {
+        Share s = share_of(t);
+        if (s.ball >= g->ball_count || s.part == WALL_PART) continue;
+        int i = (int)s.ball;
         SandGridBall *p = &g->sorted[i];
         SandGridRun runs[SAND_MAX_RUNS];
-        int count = grid_strike_runs(g, grid_level_of(g, (int)i), (int)i, runs);
+        int count = grid_strike_part(g, grid_level_of(g, i), i, s.part, runs);
         double speed;
         for (int r = 0; r < count; r++)
             for (int j = runs[r].begin; j < runs[r].end; j++) {
@@ -241,40 +258,42 @@ static __global__ void rank_bodies(SandDetection *d, const int *before, int spec
 
 // --- contacts ---------------------------------------------------------------------------------------------
 
-// What the count has found, so that the writing need not look for it again: the partners of a ball, as many as there is
-// room for (partner k of all balls side by side), how many it has, and whether it has contacts with other things.
+// What the count has found, so that the writing need not look for it again: the partners of each share of a ball, as many
+// as there is room for (partner k of all shares side by side), and how many contacts it has.
 struct Hits {
     int *partner;
-    uint8_t *pairs, *walls;
-    int64_t balls;
+    int64_t items; // shares, ball after ball, and one more for the box or cylinder
 };
-enum { HITS = 12, MANY_HITS = HITS + 1 };
+enum { HITS = 6 };
+static __device__ int64_t item_of(Share s) { return s.ball * BALL_PARTS + s.part; }
 
-static __device__ int count_pairs(const SandFinder *finder, SandSink *sink, Hits hits, int i) {
+static __device__ void count_pairs(const SandFinder *finder, SandSink *sink, Hits hits, Share s) {
     const SandGrid *g = &finder->d->grid;
     SandGridRun runs[SAND_MAX_RUNS];
-    int count = grid_runs(g, grid_level_of(g, i), i, runs);
+    int i = (int)s.ball, count = grid_part(g, grid_level_of(g, i), i, s.part, runs);
     for (int r = 0; r < count; r++)
         for (int j = runs[r].begin; j < runs[r].end; j++)
             if (pair_balls(finder, sink, &g->sorted[i], &g->sorted[j]) && sink->count <= HITS)
-                hits.partner[(sink->count - 1) * hits.balls + i] = j;
-    return sink->count;
+                hits.partner[(sink->count - 1) * hits.items + item_of(s)] = j;
 }
 
 static __global__ void __launch_bounds__(128)
     count_contacts(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Hits hits, int *count,
-                   Counts *counts, int64_t room) {
+                   Counts *counts, int64_t threads) {
     SandFinder finder = finder_of(&w, d, search);
-    EACH(i, room) {
+    EACH(t, threads) {
+        Share s = share_of(t);
+        if (item_of(s) >= hits.items) continue;
         SandSink sink = {NULL, 0, counts->trouble};
-        if (i < d->grid.ball_count) {
-            int pairs = count_pairs(&finder, &sink, hits, (int)i);
-            wall_contacts(&finder, &sink, &d->grid.sorted[i]);
-            hits.pairs[i] = (uint8_t)(pairs <= HITS ? pairs : MANY_HITS);
-            hits.walls[i] = sink.count > pairs;
+        if (s.ball < d->grid.ball_count) {
+            if (s.part == WALL_PART)
+                wall_contacts(&finder, &sink, &d->grid.sorted[s.ball]);
+            else
+                count_pairs(&finder, &sink, hits, s);
         }
-        if (i == d->grid.ball_count && search.special >= 0) special_contacts(&finder, &sink, search.special);
-        count[i] = sink.count;
+        if (s.ball == d->grid.ball_count && s.part == 0 && search.special >= 0)
+            special_contacts(&finder, &sink, search.special);
+        count[item_of(s)] = sink.count;
     }
 }
 
@@ -284,27 +303,40 @@ static __global__ void take_total(const int *first, int64_t room, int64_t contac
     if (total < 0 || total > contact_room) counts->again |= AGAIN_CONTACTS;
 }
 
+static __device__ void write_pairs(const SandFinder *finder, SandSink *sink, Hits hits, Share s, int expected) {
+    const SandGrid *g = &finder->d->grid;
+    const SandGridBall *ball = &g->sorted[s.ball];
+    if (expected > HITS) { // there was no room for all: look again
+        SandGridRun runs[SAND_MAX_RUNS];
+        int i = (int)s.ball, count = grid_part(g, grid_level_of(g, i), i, s.part, runs);
+        for (int r = 0; r < count; r++)
+            for (int j = runs[r].begin; j < runs[r].end; j++) pair_balls(finder, sink, ball, &g->sorted[j]);
+    }
+    for (int k = 0; expected <= HITS && k < expected; k++)
+        pair_balls(finder, sink, ball, &g->sorted[hits.partner[k * hits.items + item_of(s)]]);
+}
+
 static __global__ void __launch_bounds__(128)
     find_contacts(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Hits hits, const int *first,
-                  SandFound *found, uint32_t *owner, Counts *counts) {
+                  SandFound *found, uint32_t *owner, Counts *counts, int64_t threads) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
-    const SandGrid *g = &d->grid;
     double deepest = 0;
-    EACH(i, g->ball_count + 1) {
-        SandSink sink = {found + first[i], 0, counts->trouble};
-        if (i == g->ball_count) {
-            if (search.special >= 0) special_contacts(&finder, &sink, search.special);
-        } else if (hits.pairs[i] == MANY_HITS) {
-            ball_contacts(&finder, &sink, grid_level_of(g, (int)i), (int)i);
-        } else {
-            for (int k = 0; k < hits.pairs[i]; k++)
-                pair_balls(&finder, &sink, &g->sorted[i], &g->sorted[hits.partner[k * hits.balls + i]]);
-            if (hits.walls[i]) wall_contacts(&finder, &sink, &g->sorted[i]);
-        }
+    EACH(t, threads) {
+        Share s = share_of(t);
+        if (item_of(s) + 1 >= hits.items) continue;
+        int begin = first[item_of(s)], expected = first[item_of(s) + 1] - begin;
+        if (expected == 0) continue;
+        SandSink sink = {found + begin, 0, counts->trouble};
+        if (s.ball == d->grid.ball_count)
+            special_contacts(&finder, &sink, search.special);
+        else if (s.part == WALL_PART)
+            wall_contacts(&finder, &sink, &d->grid.sorted[s.ball]);
+        else
+            write_pairs(&finder, &sink, hits, s, expected);
         for (int k = 0; k < sink.count; k++) {
             deepest = fmax(deepest, -sink.out[k].gap);
-            owner[first[i] + k] = (uint32_t)sink.out[k].rank_a;
+            owner[begin + k] = (uint32_t)sink.out[k].rank_a;
         }
     }
     if (deepest > 0) atomicMax(&counts->deepest, (unsigned long long)__double_as_longlong(deepest));
@@ -337,16 +369,16 @@ static bool reserve_all(SandMachine *m) {
     size_t bodies = (size_t)m->world.body_count + 2, balls = (size_t)m->ball_total + 2,
            contacts = (size_t)m->contact_room + 2;
     size_t cells = 2 * balls + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS + 2;
-    size_t most = contacts > cells ? contacts : cells;
+    size_t items = BALL_PARTS * balls, most = contacts > cells ? contacts : cells; // items: shares of balls
+    if (items > most) most = items;
     bool ok = reserve(m, m->ball_count, bodies) && reserve(m, m->ball_first, bodies) && reserve(m, m->balls, balls) &&
               reserve(m, m->sorted, balls) && reserve(m, m->order, balls) &&
               reserve_iota(m, balls > contacts ? balls : contacts) && reserve(m, m->starts, cells) &&
               reserve(m, m->starts_marked, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
-              reserve(m, m->found_count, balls) && reserve(m, m->found_first, balls) && reserve(m, m->cell_of, balls) &&
+              reserve(m, m->found_count, items) && reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) &&
               reserve(m, m->cell_sorted, balls) && reserve(m, m->tally, 1) && reserve(m, m->found, contacts) &&
-              reserve(m, m->partner, HITS * balls) && reserve(m, m->pair_count, balls) && reserve(m, m->wall_count, balls) &&
-              reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
-              reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 1) &&
+              reserve(m, m->partner, HITS * items) && reserve(m, m->found_order, contacts) &&
+              reserve(m, m->keys, contacts) && reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 1) &&
               reserve_scratch(m, (int64_t)most) && reserve(m, m->detection_copy, 1);
     if (ok && !m->single) ok = reserve(m, m->sub_first, balls);
     return ok;
@@ -372,7 +404,7 @@ bool detect_enqueue(SandMachine *m) {
     if (!sort_grid(m)) return false;
     if (m->strike) {
         double reach = w.step * (1 + m->search.largest_mu);
-        LAUNCH(find_strikes, balls, d, w.envelope, reach);
+        LAUNCH(find_strikes, shares(balls), d, w.envelope, reach, shares(balls));
         forget_extents<<<1, 1, 0, m->stream>>>(m->counts);
         LAUNCH(make_room, balls, d, w.envelope, reach, m->counts);
         if (!sort_grid(m)) return false;
@@ -386,14 +418,17 @@ bool detect_enqueue(SandMachine *m) {
     }
     LAUNCH(rank_bodies, balls, d, m->single ? NULL : m->sub_first.data, m->search.special);
 
-    int64_t room = balls + 2; // the box or cylinder has a place of its own, and the total comes last
-    Hits hits = {m->partner.data, m->pair_count.data, m->wall_count.data, balls};
-    count_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, hits, m->found_count.data, m->counts, room);
+    // The shares of all balls, those of the box or cylinder, and a last place for the total.
+    int64_t threads = shares(balls + 1), room = (balls + 1) * BALL_PARTS + 1;
+    Hits hits = {m->partner.data, room};
+    machine_check(m, cudaMemsetAsync(m->found_count.data + room - 1, 0, sizeof(int), m->stream), "counting contacts");
+    count_contacts<<<grid_of(threads, 128), 128, 0, m->stream>>>(w, d, m->search, hits, m->found_count.data, m->counts,
+                                                                 threads);
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, m->found_count.data, m->found_first.data, room, m->stream),
                   "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(m->found_first.data, room, m->contact_room, d, m->counts);
-    find_contacts<<<grid_of(room, 128), 128, 0, m->stream>>>(w, d, m->search, hits, m->found_first.data, m->found.data,
-                                                             m->keys.data, m->counts);
+    find_contacts<<<grid_of(threads, 128), 128, 0, m->stream>>>(w, d, m->search, hits, m->found_first.data, m->found.data,
+                                                                m->keys.data, m->counts, threads);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
     // stay where they are; what is sorted is their numbers.

@@ -138,7 +138,6 @@ struct SandMachine {
     Array<SandFound> found; // in the order of the balls that found them
     Array<int> found_order; // their numbers, by the rank of their owner
     Array<int> partner;     // what the count has found: see Hits in detect.cu
-    Array<uint8_t> pair_count, wall_count;
     Array<uint32_t> keys, keys_sorted;
     Array<int> first;
     Array<uint8_t> scratch; // of sorts and scans

@@ -18,6 +18,8 @@ typedef SAND_REAL real;
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
 
+#define SAND_PRAGMA(text) _Pragma(#text)
+
 enum { SAND_CUDA_THREADS = 512, SAND_CUDA_BLOCKS = 1 }; // of a block; blocks of a multiprocessor
 
 // One thread of the grid.
@@ -60,7 +62,6 @@ typedef struct Sum {
 } Sum;
 
 // Unrolled, so that sums are registers.
-#define SAND_PRAGMA(text) _Pragma(#text)
 #define SAND_ALL_SUMS(k) SAND_PRAGMA(unroll) for (int k = 0; k < SAND_MAX_SUMS; k++)
 
 SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
@@ -92,6 +93,7 @@ static __device__ __noinline__ void grid_totals(double *table, int count, unsign
     cooperative_groups::this_grid().sync();
     if (warp < count) {
         double v = 0;
+        SAND_PRAGMA(unroll 8)
         for (int b = lane; b < (int)gridDim.x; b += 32) v = sum_join(v, table[(size_t)warp * gridDim.x + b], top);
         v = sum_warp(v, top);
         if (lane == 0) shared_sums[warp][0] = v;

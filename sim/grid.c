@@ -116,7 +116,8 @@ static void strike_work(SandWorker *w, void *argument) {
         while (i >= g->levels[level].end) level++;
         SandGridBall *p = &g->sorted[i];
         SandGridRun runs[SAND_MAX_RUNS];
-        int count = grid_strike_runs(g, level, i, runs);
+        int count = 0;
+        for (int part = 0; part < SAND_GRID_PARTS; part++) count += grid_strike_part(g, level, i, part, runs + count);
         double speed;
         for (int r = 0; r < count; r++)
             for (int j = runs[r].begin; j < runs[r].end; j++) {

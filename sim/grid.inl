@@ -107,27 +107,37 @@ SAND_SHARED int grid_coarse_runs(const SandGrid *g, const SandGridLevel *l, cons
     return count;
 }
 
-SAND_SHARED int grid_coarser_runs(const SandGrid *g, int level, int i, SandGridRun *runs) {
+// The runs that hold every possible partner of sorted ball i that is not already the one to look at i: later balls of
+// its own level, and all near balls of coarser levels. They come in parts, so that several workers can share a ball: the
+// near rows in two halves, the next two coarser levels, and the rest. Returns how many runs the part has.
+enum { SAND_GRID_PARTS = 4 };
+SAND_SHARED int grid_part(const SandGrid *g, int level, int i, int part, SandGridRun *runs) {
+    const SandGridBall *ball = &g->sorted[i];
+    const SandGridLevel *l = &g->levels[level];
     int count = 0;
-    for (int k = level + 1; k < g->level_count; k++) count = grid_coarse_runs(g, &g->levels[k], &g->sorted[i], runs, count);
+    if (part >= 2) {
+        int from = part == 2 ? level + 1 : level + 3, to = part == 2 ? level + 3 : g->level_count;
+        for (int k = from; k < to && k < g->level_count; k++) count = grid_coarse_runs(g, &g->levels[k], ball, runs, count);
+        return count;
+    }
+    // Half of the neighbourhood: the rest of the own cell, the next one in the row, and the rows after it.
+    int64_t c[3];
+    grid_coordinates(l, ball->center, c);
+    if (part == 0) {
+        int64_t own = grid_cell_of(l, ball->center);
+        if (i + 1 < g->starts[own]) runs[count++] = (SandGridRun){i + 1, g->starts[own]};
+        count = grid_add_row(g, l, c[0] + 1, c[0] + 1, c[1], c[2], runs, count);
+        return grid_add_row(g, l, c[0] - 1, c[0] + 1, c[1] + 1, c[2], runs, count);
+    }
+    for (int dy = -1; dy <= 1; dy++) count = grid_add_row(g, l, c[0] - 1, c[0] + 1, c[1] + dy, c[2] + 1, runs, count);
     return count;
 }
 
-// The runs that hold every possible partner of sorted ball i that is not already the one to look at i: later balls of
-// its own level, and all near balls of coarser levels. At most SAND_MAX_RUNS; returns how many.
+// All parts, one after the other; at most SAND_MAX_RUNS.
 SAND_SHARED int grid_runs(const SandGrid *g, int level, int i, SandGridRun *runs) {
-    const SandGridBall *ball = &g->sorted[i];
-    const SandGridLevel *l = &g->levels[level];
-    int64_t c[3];
-    grid_coordinates(l, ball->center, c);
-    // Half of the neighbourhood: the rest of the own cell, the next one in the row, and the rows after it.
-    int64_t own = grid_cell_of(l, ball->center);
     int count = 0;
-    if (i + 1 < g->starts[own]) runs[count++] = (SandGridRun){i + 1, g->starts[own]};
-    count = grid_add_row(g, l, c[0] + 1, c[0] + 1, c[1], c[2], runs, count);
-    count = grid_add_row(g, l, c[0] - 1, c[0] + 1, c[1] + 1, c[2], runs, count);
-    for (int dy = -1; dy <= 1; dy++) count = grid_add_row(g, l, c[0] - 1, c[0] + 1, c[1] + dy, c[2] + 1, runs, count);
-    return count + grid_coarser_runs(g, level, i, runs + count);
+    for (int part = 0; part < SAND_GRID_PARTS; part++) count += grid_part(g, level, i, part, runs + count);
+    return count;
 }
 
 // Whether two balls may strike each other within `reach` seconds, and how fast.
@@ -140,8 +150,8 @@ SAND_SHARED bool grid_strikes(const SandGridBall *p, const SandGridBall *q, doub
 
 // The runs in which a ball looks for what may strike it. Two slow balls do not strike each other hard: in the finest
 // level only faster partners count.
-SAND_SHARED int grid_strike_runs(const SandGrid *g, int level, int i, SandGridRun *runs) {
-    return level == 0 ? grid_coarser_runs(g, level, i, runs) : grid_runs(g, level, i, runs);
+SAND_SHARED int grid_strike_part(const SandGrid *g, int level, int i, int part, SandGridRun *runs) {
+    return level == 0 && part < 2 ? 0 : grid_part(g, level, i, part, runs);
 }
 
 // Gives a ball that may be struck the room to move as fast. No further than it is wide: else one ball gone wild would
