@@ -329,7 +329,7 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     return true;
 }
 
-// --- for methods that are not one of the texts, for pictures and for tests ----------------------------------
+// --- measuring impulses from elsewhere --------------------------------------------------------------------
 
 static Row row_of_world(const Op *op, At at, SandVec3 v) {
 #if SAND_LOCAL
@@ -342,17 +342,30 @@ static Row row_of_world(const Op *op, At at, SandVec3 v) {
 }
 
 // Takes block vectors that are given as world vectors into the first vector; the padding is zero.
-static void load_vector(SandWorker *w, SandText *t) {
+static void take_impulses(SandText *t, SandWorker *w) {
     const Op *op = &t->op;
     SAND_EACH(w, i, op->n)
     row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
 }
 
+static void measure_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    take_impulses(t, w);
+    Measure m = measure(w, &t->op, t->vectors);
+    if (worker_is_first(w)) t->run.measure = m;
+}
+
+static void text_measure(SandText *t, SandTeam *team, const SandVec3 *x, SandMetrics *metrics) {
+    t->x = x;
+    sand_team_run(team, measure_work, t);
+    *metrics = metrics_of(t->run.measure, (size_t)t->op.blocks);
+}
+
 static void residuals_work(SandWorker *w, void *argument) {
     SandText *t = argument;
     const Op *op = &t->op;
-    load_vector(w, t);
+    take_impulses(t, w);
     push_vector(w, op, t->vectors, op->free, op->measured);
     SAND_EACH(w, i, op->blocks) {
         At at = at_of(i);
@@ -365,23 +378,12 @@ static void text_residuals(SandText *t, SandTeam *team, const SandVec3 *x, doubl
     sand_team_run(team, residuals_work, t);
 }
 
-static void measure_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
-    load_vector(w, t);
-    Measure m = measure(w, &t->op, t->vectors);
-    if (worker_is_first(w)) t->run.measure = m;
-}
-
-static void text_measure(SandText *t, SandTeam *team, const SandVec3 *x, SandMetrics *metrics) {
-    t->x = x;
-    sand_team_run(team, measure_work, t);
-    *metrics = metrics_of(t->run.measure, (size_t)t->op.blocks);
-}
+// --- for tests --------------------------------------------------------------------------------------------
 
 static void product_work(SandWorker *w, void *argument) {
     SandText *t = argument;
     const Op *op = &t->op;
-    load_vector(w, t);
+    take_impulses(t, w);
     push_vector(w, op, t->vectors, op->still, op->scratch);
     SAND_EACH(w, i, op->blocks) {
         At at = at_of(i);
@@ -402,56 +404,5 @@ static void text_project(SandText *t, const SandVec3 *x, SandVec3 *y) {
     }
 }
 
-// --- for another machine ----------------------------------------------------------------------------------
-
-static void text_layout(const SandText *t, SandTextLayout *layout) {
-    const Op *op = &t->op;
-    size_t n = (size_t)op->n, bodies = (size_t)op->body_count, dynamic = (size_t)op->dynamic_count;
-    size_t colours = op->colour_count ? (size_t)op->colour_count + 2 : 0, batch = 0;
-    if (colours) batch = (size_t)(op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count]);
-#define ARRAY(name, count) \
-    { offsetof(Op, name), op->name, (count) * sizeof *op->name }
-    const SandTextArray arrays[] = {
-        ARRAY(a, n),
-        ARRAY(b, n),
-        ARRAY(block, BLOCK_NUMBERS * n),
-        ARRAY(impulse, 4 * n),
-#if SAND_RADIAL
-        ARRAY(spoke, 4 * n),
-#else
-        ARRAY(spoke_a, 4 * n),
-        ARRAY(spoke_b, 4 * n),
-#endif
-#if SAND_LOCAL
-        ARRAY(bound, n),
-        ARRAY(lift, n),
-#endif
-        ARRAY(inverse_mass, bodies),
-        ARRAY(inverse_inertia, SAND_INERTIA * bodies),
-        ARRAY(free, bodies),
-        ARRAY(body, bodies),
-        ARRAY(scratch, bodies),
-        ARRAY(measured, bodies),
-        ARRAY(first, dynamic + 1),
-        ARRAY(second, dynamic + 1),
-        ARRAY(list, (size_t)op->second[dynamic]),
-        ARRAY(hub, (size_t)op->hub_count),
-        ARRAY(hub_piece, op->hub_count ? (size_t)op->hub_count + 1 : 0),
-        ARRAY(piece_hub, (size_t)op->piece_count),
-        ARRAY(piece_sum, (size_t)op->piece_count),
-        ARRAY(colour_first, colours),
-        ARRAY(colour_list, colours ? (size_t)op->blocks : 0),
-        ARRAY(batch_step, batch),
-        ARRAY(matrix_first, op->is_matrix ? dynamic + 1 : 0),
-        ARRAY(matrix_column, op->is_matrix ? (size_t)op->matrix_first[dynamic] : 0),
-        ARRAY(matrix_block, op->is_matrix ? 9 * (size_t)op->matrix_first[dynamic] : 0),
-    };
-#undef ARRAY
-    _Static_assert(sizeof arrays / sizeof *arrays <= SAND_TEXT_ARRAYS, "room for all arrays of the operator");
-    layout->op = op, layout->operator_bytes = sizeof *op, layout->start = t->vectors;
-    layout->array_count = sizeof arrays / sizeof *arrays;
-    memcpy(layout->arrays, arrays, sizeof arrays);
-}
-
-const SandTextVerbs SAND_VERBS = {text_create,    text_destroy, text_load,    text_solve, text_measure,
-                                  text_residuals, text_product, text_project, text_layout};
+const SandTextVerbs SAND_VERBS = {text_create,  text_destroy,   text_load,    text_solve,
+                                  text_measure, text_residuals, text_product, text_project};

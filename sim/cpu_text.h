@@ -9,23 +9,6 @@ extern "C" {
 
 typedef struct SandText SandText; // the operator, the vectors and the run, typed inside
 
-// The arrays behind a laid-out operator, so that another machine can take a copy of it.
-typedef struct SandTextArray {
-    size_t offset; // of the pointer in the operator
-    const void *host;
-    size_t bytes;
-} SandTextArray;
-
-enum { SAND_TEXT_ARRAYS = 32 };
-
-typedef struct SandTextLayout {
-    const void *op;
-    size_t operator_bytes;
-    const void *start; // the first block vector
-    int array_count;
-    SandTextArray arrays[SAND_TEXT_ARRAYS];
-} SandTextLayout;
-
 typedef struct SandTextVerbs {
     SandText *(*create)(SandError *error);
     void (*destroy)(SandText *text);
@@ -41,7 +24,6 @@ typedef struct SandTextVerbs {
     // y = N x for block vectors given as world vectors; for tests.
     void (*product)(SandText *text, SandTeam *team, const SandVec3 *x, SandVec3 *y);
     void (*project)(SandText *text, const SandVec3 *x, SandVec3 *y); // P(x), block by block; for tests
-    void (*layout)(const SandText *text, SandTextLayout *layout);
 } SandTextVerbs;
 
 // Float or double; one row, three, or three in the frame of each contact (l); full or radial arms.

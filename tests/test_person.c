@@ -76,7 +76,7 @@ static void use(ControlId id, Way way) {
             continue;
         }
         for (int k = 0; k < 400 && p->pressed == pressed; k++) rest(0.01);
-        if (p->pressed > pressed) return;
+        if (p->pressed > pressed) return rest(0.15); // until it has seen that it was let go
     }
     fprintf(stderr, "%s could not be used\n", control_table[id].label);
     failures++;
