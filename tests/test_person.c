@@ -47,6 +47,7 @@ static void bring_into_sight(ControlId id) {
         act("mousemove %d %d click --repeat %d --delay 15 %d", (int)p->x, HIGH / 2, turns < 20 ? turns : 20,
             off > 0 ? 5 : 4);
         rest(0.25);
+        if (p->y == off + 0.5 * HIGH) return; // it stands at the edge, and no wheel moves it
     }
 }
 
@@ -76,7 +77,7 @@ static void use(ControlId id, Way way) {
             continue;
         }
         for (int k = 0; k < 400 && p->pressed == pressed; k++) rest(0.01);
-        if (p->pressed > pressed) return;
+        if (p->pressed > pressed) return rest(0.15); // until it has seen that it was let go
     }
     fprintf(stderr, "%s could not be used\n", control_table[id].label);
     failures++;
@@ -143,16 +144,18 @@ static void use_everything(void) {
         {CONTROL_FLIP, PRESS},
         {CONTROL_PLAY, PRESS},
         {CONTROL_RESET, PRESS},
-        {CONTROL_HELP, PRESS},
-        {CONTROL_HELP, PRESS},
         {CONTROL_SCENE, LOOK},
         {CONTROL_SAMPLES, PICK},
         {CONTROL_QUALITY, PICK},
         {CONTROL_SOLVER, LOOK},
+        {CONTROL_HELP, PRESS}, // the key closes it again
         {CONTROL_HIDE, PRESS},
     };
     bool used[CONTROL_COUNT] = {false};
-    for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) use(uses[k].id, uses[k].way), used[uses[k].id] = true;
+    for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
+        use(uses[k].id, uses[k].way), used[uses[k].id] = true;
+        if (uses[k].id == CONTROL_HELP) act("key F1"), rest(0.2);
+    }
     for (int id = 0; id < CONTROL_COUNT; id++)
         if (!used[id]) fprintf(stderr, "%s is not used by this test\n", control_table[id].label), failures++;
 }
