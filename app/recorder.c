@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,14 @@ struct Recorder {
     bool failed;
     SandError fault; // of the PNG files
     SandError film_fault;
+
+    // The end.
+    bool ending; // no more frames; a thread waits for the last to be written
+    bool has_finisher;
+    pthread_t finisher;
+    atomic_bool ended;
+    bool well; // every frame was handed on
+    SandError end_fault;
 };
 
 void recorder_frame_path(char *path, size_t room, const char *folder, int64_t number) {
@@ -149,7 +158,7 @@ static bool give_png(Recorder *r, unsigned char *pixels, SandError *error) {
     }
     *job = (Job){.number = r->def.first + r->given, .pixels = pixels};
     pthread_mutex_lock(&r->lock);
-    while (r->waiting >= 2 * r->worker_count && !r->failed) pthread_cond_wait(&r->room, &r->lock);
+    while (r->waiting >= 2 * r->worker_count && !r->failed && !r->ending) pthread_cond_wait(&r->room, &r->lock);
     if (r->first)
         r->last->next = job;
     else
@@ -217,21 +226,39 @@ bool recorder_take(Recorder *r, unsigned framebuffer, SandError *error) {
     return true;
 }
 
-bool recorder_close(Recorder *r, SandError *error) {
-    bool well = true;
-    while (well && r->given < r->taken) well = drain(r, error);
-    for (int i = 0; i < RING; i++) {
-        if (r->ring[i].full) glDeleteSync(r->ring[i].fence);
-        if (r->ring[i].buffer) glDeleteBuffers(1, &r->ring[i].buffer);
-    }
+// Waits for the workers, and for ffmpeg.
+static void *finish(void *argument) {
+    Recorder *r = argument;
     pthread_mutex_lock(&r->lock);
     r->closing = true;
     pthread_cond_broadcast(&r->work);
     pthread_mutex_unlock(&r->lock);
     for (int i = 0; i < r->worker_count; i++) pthread_join(r->workers[i], NULL);
-
     SandError fault;
     if (r->film && !film_close(r->film, &fault)) r->film_fault = fault;
+    atomic_store(&r->ended, true);
+    return NULL;
+}
+
+void recorder_end(Recorder *r) {
+    if (r->ending) return;
+    r->ending = r->well = true; // from here on nothing waits for room
+    while (r->well && r->given < r->taken) r->well = drain(r, &r->end_fault);
+    for (int i = 0; i < RING; i++) {
+        if (r->ring[i].full) glDeleteSync(r->ring[i].fence);
+        if (r->ring[i].buffer) glDeleteBuffers(1, &r->ring[i].buffer);
+    }
+    r->has_finisher = pthread_create(&r->finisher, NULL, finish, r) == 0;
+    if (!r->has_finisher) finish(r);
+}
+
+bool recorder_ended(const Recorder *r) { return atomic_load(&r->ended); }
+
+bool recorder_close(Recorder *r, SandError *error) {
+    recorder_end(r);
+    if (r->has_finisher) pthread_join(r->finisher, NULL);
+    bool well = r->well;
+    if (!well) *error = r->end_fault;
     if (well && r->failed) *error = r->fault, well = false;
     if (well && *r->film_fault.text) *error = r->film_fault, well = false;
     caption_free(r->caption);

@@ -24,6 +24,7 @@
 // A film taken in the window: the engine goes on only when the film has had every instant of the step.
 typedef struct Recording {
     Recorder *recorder;
+    Recorder *ending; // the last one, until all its frames are written
     FilmDef film;
     char path[2 * SAND_SENTENCE];
     double start;   // s, simulated time of its first frame
@@ -142,12 +143,14 @@ static bool panel_records(void *user, bool start, SandError *error) {
     Recording *r = &w->recording;
     PanelRecording *wanted = &w->panel->recording;
     if (!start) {
-        bool ok = recorder_close(r->recorder, error);
+        recorder_end(r->recorder);
+        r->ending = r->recorder;
         r->recorder = NULL;
         wanted->active = false;
         engine_ask(w->engine, &(Act){.kind = ACT_PLAY, .number = r->was_playing});
-        return ok;
+        return true;
     }
+    if (r->ending) return sand_fail(error, "the last film is still being written");
     static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
     snprintf(r->path, sizeof r->path, "%s/%s", wanted->folder, endings[wanted->format]);
     r->film = (FilmDef){.path = r->path,
@@ -166,6 +169,15 @@ static bool panel_records(void *user, bool start, SandError *error) {
     wanted->active = true, wanted->frames = 0;
     engine_ask(w->engine, &(Act){.kind = ACT_PLAY, .number = 0});
     return true;
+}
+
+// The window does not wait for the last frames of a film to be written; it says so when they are not.
+static void see_film_end(Window *w) {
+    SandError error;
+    Recording *r = &w->recording;
+    if (!r->ending || !recorder_ended(r->ending)) return;
+    if (!recorder_close(r->ending, &error)) panel_say(w->panel, error.text);
+    r->ending = NULL;
 }
 
 // Films every instant that the newest frame covers, then lets the engine take one more step.
@@ -473,6 +485,7 @@ static bool draw(Window *w, SandError *error) {
     take_mouse(w, elapsed);
     bool anew = false; // the scene had to be drawn
     if (w->frame && w->recording.recorder) film_frame(w), pace_excuse(&w->pace);
+    see_film_end(w);
     if (w->frame && w->width > 0 && w->height > 0) {
         if (w->pace.frames == 0) frame_scene(w);
         follow_path(w);
@@ -613,8 +626,9 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     }
     SandError closing;
     if (ok) remember(w);
-    if (w->recording.recorder && !recorder_close(w->recording.recorder, &closing))
-        fprintf(stderr, "sandglass: %s\n", closing.text);
+    Recorder *left[] = {w->recording.recorder, w->recording.ending};
+    for (int i = 0; i < 2; i++)
+        if (left[i] && !recorder_close(left[i], &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
     // The last messages, of a take that is saved at the end among them, go to standard error only.
     if (ok && def->take && !save_take(w, def->take, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
     if (w->engine) {
