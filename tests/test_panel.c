@@ -1,5 +1,6 @@
 // The panel, off-screen: drawn over a running hourglass, worked with a mouse, and its table of controls walked. With a
 // folder as argument the pictures are left there to be looked at.
+#include <glob.h>
 #include <glad/gl.h>
 #include <math.h>
 #include <setjmp.h>
@@ -410,9 +411,13 @@ static void test_buttons_ask(void **state) {
     click(&s, CONTROL_SAVE_PNG);
     const char *kinds[] = {"csv", "png"};
     for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/penetration_%06d.%s", s.panel->recording.folder, (int)s.frame->step, kinds[i]);
-        if (stat(path, &file) != 0 || file.st_size < 20) fail_msg("%s was not written", path);
-        if (!folder) remove(path);
+        // Whichever plot the button that is in sight belongs to.
+        glob_t found;
+        snprintf(path, sizeof path, "%s/*_%06d.%s", s.panel->recording.folder, (int)s.frame->step, kinds[i]);
+        if (glob(path, 0, NULL, &found) != 0) fail_msg("%s was not written", path);
+        if (stat(found.gl_pathv[0], &file) != 0 || file.st_size < 20) fail_msg("%s is empty", found.gl_pathv[0]);
+        for (size_t k = 0; !folder && k < found.gl_pathc; k++) remove(found.gl_pathv[k]);
+        globfree(&found);
     }
     click(&s, CONTROL_HIDE);
     assert_true(s.panel->hidden);
