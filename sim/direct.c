@@ -48,7 +48,7 @@ static void look(Attempt *r, int iteration, double *residual) {
     r->verbs->measure(r->text, r->team, r->impulse, &m);
     if (iteration == 0 || m.residual <= s->metrics.residual) {
         s->metrics = m;
-        memcpy(s->impulse, r->impulse, (size_t)r->problem->contact_count * sizeof *s->impulse);
+        for (int i = 0; i < r->problem->contact_count; i++) s->impulse[i] = r->impulse[i];
     }
     if (s->want_curve) {
         s->curve[iteration] =
