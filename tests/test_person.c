@@ -55,22 +55,22 @@ typedef enum Way { PRESS, DRAG, PICK, TYPE, LOOK } Way;
 
 static void use(ControlId id, Way way) {
     volatile ControlPlace *p = &places[id];
-    for (int attempt = 0; attempt < 4; attempt++) {
+    for (int attempt = 0; attempt < 10; attempt++) { // a loaded machine may draw too seldom to see a press
         if (!wait_until(&p->drawn, 5)) break;
         bring_into_sight(id);
         int pressed = p->pressed, picked = p->picked, x = (int)p->x, y = (int)p->y;
         switch (way) {
         case LOOK: act("mousemove %d %d", x, y); return;
-        case PRESS: act("mousemove %d %d sleep 0.05 mousedown 1 sleep 0.1 mouseup 1", x, y); break;
+        case PRESS: act("mousemove %d %d sleep 0.1 mousedown 1 sleep 0.25 mouseup 1", x, y); break;
         case TYPE: act("mousemove %d %d sleep 0.05 click 1 sleep 0.1 key End type s", x, y); break;
         case DRAG:
-            act("mousemove %d %d sleep 0.05 mousedown 1 sleep 0.1 mousemove_relative -- -9 0 sleep 0.1 mouseup 1", x, y);
+            act("mousemove %d %d sleep 0.05 mousedown 1 sleep 0.25 mousemove_relative -- -9 0 sleep 0.25 mouseup 1", x, y);
             break;
         case PICK:
-            act("mousemove %d %d sleep 0.05 mousedown 1 sleep 0.1 mouseup 1", x, y);
+            act("mousemove %d %d sleep 0.1 mousedown 1 sleep 0.25 mouseup 1", x, y);
             if (!wait_until((const bool *)&p->open, 6)) continue;
             rest(0.15); // the list comes to rest
-            act("mousemove %d %d sleep 0.1 mousedown 1 sleep 0.1 mouseup 1", (int)p->entry_x, (int)p->entry_y);
+            act("mousemove %d %d sleep 0.1 mousedown 1 sleep 0.25 mouseup 1", (int)p->entry_x, (int)p->entry_y);
             for (int k = 0; k < 400 && p->picked == picked; k++) rest(0.01);
             if (p->picked > picked) return;
             act("mousemove %d %d click 1", WIDE * 3 / 4, HIGH / 3); // a click beside the list closes it
