@@ -296,10 +296,7 @@ static bool lay_out(SandMachine *m, const SandSolveDef *def, int64_t bodies, San
 static bool can_solve(const SandSolveDef *def, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
     if (!solver->on_cuda) return sand_fail(error, "solver %s does not run on CUDA", solver->name);
-    if (!(solver->friction & 1u << def->friction))
-        return sand_fail(error, "solver %s cannot do the friction model %s", solver->name,
-                         sand_friction_table[def->friction].name);
-    return true;
+    return sand_solve_check(def, error);
 }
 
 static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
@@ -325,7 +322,7 @@ static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
 static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     if (!can_solve(def, error)) return false;
     m->given = true, m->solved = m->moved = false;
-    m->given_bodies = p->dynamic_count, m->given_contacts = p->contact_count;
+    m->given_bodies = p->dynamic_count;
     m->contact_room = std::max(m->contact_room, (int64_t)p->contact_count / SAND_LANES * SAND_LANES + SAND_LANES);
     size_t bodies = (size_t)p->body_count, contacts = (size_t)m->contact_room + 2;
     bool frictional = false;
@@ -369,10 +366,7 @@ static bool integrate(SandMachine *m, SandError *error) {
 
 // Grows ahead of need, and says whether the step must be taken again.
 static void look_ahead(SandMachine *m, const Counts *c, SandStepReport *report) {
-    if (c->again & AGAIN_STRIKE)
-        m->strike = true;
-    else
-        m->strike = c->levels > 1;
+    m->strike = c->levels > 1;
     if (c->contacts > 0.85 * (double)m->contact_room)
         m->contact_room = ((int64_t)(1.4 * c->contacts) / SAND_LANES + 1) * SAND_LANES;
     report->again = c->again != 0;
@@ -382,6 +376,14 @@ static double between(SandMachine *m, int from, int to) {
     float ms = 0;
     cudaEventElapsedTime(&ms, m->mark[from], m->mark[to]);
     return ms;
+}
+
+static SandMetrics metrics_of(const Counts *c) {
+    SandMetrics m = {.residual = c->residual,
+                     .residual_rms = c->contacts ? c->residual / sqrt((double)c->contacts) : 0,
+                     .objective = c->objective,
+                     .complementarity = c->complementarity};
+    return m;
 }
 
 static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
@@ -397,8 +399,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     r->bodies = c->bodies, r->contacts = c->contacts, r->matched = c->matched;
     memcpy(&r->penetration_max, &c->deepest, sizeof r->penetration_max);
     r->status = (SandStatus)c->status, r->iterations = c->iterations;
-    r->metrics.residual = c->residual, r->metrics.objective = c->objective, r->metrics.complementarity = c->complementarity;
-    r->metrics.residual_rms = c->contacts ? c->residual / sqrt((double)c->contacts) : 0;
+    r->metrics = metrics_of(c);
     r->kinetic = c->kinetic, r->potential = c->potential;
     if (!m->solved) return true;
 
@@ -407,6 +408,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     if (!m->moved) return true;
     r->integrate = between(m, 4, 5);
     r->lost_count = std::min(c->lost, (int)SAND_MAX_LOST);
+    r->lost_more = c->lost - r->lost_count;
     for (int k = 0; k < r->lost_count; k++) {
         r->lost[k] = c->lost_bodies[k];
         for (size_t s = 0; s < m->specials.size(); s++)
@@ -498,8 +500,7 @@ static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
     }
     if (!download(m, s->impulse, m->kept_impulse.data, contacts) || !machine_wait(m)) return machine_fail(m, error);
     s->status = (SandStatus)c->status, s->iterations = c->iterations, s->seconds = c->seconds;
-    s->metrics.residual = c->residual, s->metrics.objective = c->objective, s->metrics.complementarity = c->complementarity;
-    s->metrics.residual_rms = contacts ? c->residual / sqrt((double)contacts) : 0;
+    s->metrics = metrics_of(c);
     return true;
 }
 

@@ -55,6 +55,18 @@ static __global__ void count_balls(const __grid_constant__ SandWorld w, int *cou
     }
 }
 
+// The least and greatest extent of all balls, from those that each thread has seen.
+static __device__ void fold_extents(double least, double most, Counts *counts) {
+    for (int s = 16; s; s >>= 1) {
+        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
+        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
+    }
+    if ((threadIdx.x & 31) == 0 && most > 0) {
+        atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
+        atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
+    }
+}
+
 static __global__ void place_balls(const __grid_constant__ SandWorld w, SandDetection *d, Search search, const int *first,
                                    Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
@@ -73,14 +85,7 @@ static __global__ void place_balls(const __grid_constant__ SandWorld w, SandDete
             least = fmin(least, ball.extent), most = fmax(most, ball.extent);
         }
     }
-    for (int s = 16; s; s >>= 1) {
-        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
-        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
-    }
-    if ((threadIdx.x & 31) == 0 && most > 0) {
-        atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
-        atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
-    }
+    fold_extents(least, most, counts);
 }
 
 // --- grid -------------------------------------------------------------------------------------------------
@@ -222,14 +227,7 @@ static __global__ void make_room(SandDetection *d, double slack, double reach, C
         if (g->level_count > 1) grid_make_room(ball, g->sorted[i].struck, slack, reach);
         least = fmin(least, ball->extent), most = fmax(most, ball->extent);
     }
-    for (int s = 16; s; s >>= 1) {
-        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
-        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
-    }
-    if ((threadIdx.x & 31) == 0 && most > 0) {
-        atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
-        atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
-    }
+    fold_extents(least, most, counts);
 }
 
 static __global__ void forget_extents(Counts *counts) { counts->least = ~0ull, counts->most = 0; }

@@ -3,6 +3,7 @@
 #include "machine.h"
 
 #include <cooperative_groups.h>
+#include <string.h>
 
 // --- rows of sorted keys ----------------------------------------------------------------------------------
 
@@ -214,12 +215,8 @@ bool lists_enqueue(SandMachine *m, const SandSolveDef *def) {
     t.colour_first = t.colour_list = NULL, t.batch_step = NULL;
 
     int order = sand_param_find(&sand_solver_table[def->solver], "order");
-    const char *coloured = "coloured";
-    if (order >= 0) {
-        const char *chosen = sand_solver_table[def->solver].params[order].choices[(int)def->params[order]];
-        bool same = true;
-        for (int k = 0; same && (coloured[k] || chosen[k]); k++) same = coloured[k] == chosen[k];
-        if (same) return colours_enqueue(m);
-    }
+    bool coloured =
+        order >= 0 && strcmp(sand_solver_table[def->solver].params[order].choices[(int)def->params[order]], "coloured") == 0;
+    if (coloured) return colours_enqueue(m);
     return machine_check(m, cudaGetLastError(), "making the lists");
 }

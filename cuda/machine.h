@@ -160,7 +160,7 @@ struct SandMachine {
     TextArrays arrays;
     Laying laying;
     bool given; // a problem was given, not a world
-    int given_bodies, given_contacts;
+    int given_bodies;
     Array<SandProblemBody> bodies;
     Array<SandContact> contacts;
     Array<int> a, b, second, list, hub_flag, hub_before, piece_count, piece_before, hub, hub_piece, piece_hub, colour_first,

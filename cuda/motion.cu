@@ -100,8 +100,10 @@ bool integrate_enqueue(SandMachine *m) {
     size_t contacts = (size_t)m->contact_room + 1, bodies = (size_t)m->world.body_count + 2;
     int blocks = grid_of(m->world.body_count);
     if (blocks > 8 * m->processors) blocks = 8 * m->processors;
-    if (!reserve(m, m->kept_key, contacts) || !reserve(m, m->kept_impulse, contacts) || !reserve(m, m->kept_rank, bodies) ||
-        !reserve(m, m->kept_first, bodies + 1) || !reserve(m, m->energies, 2 * (size_t)blocks))
+    // What is kept stays when these grow: the step may have to be taken again, and then looks for it once more.
+    if (!reserve(m, m->kept_key, contacts, true) || !reserve(m, m->kept_impulse, contacts, true) ||
+        !reserve(m, m->kept_rank, bodies, true) || !reserve(m, m->kept_first, bodies + 1, true) ||
+        !reserve(m, m->energies, 2 * (size_t)blocks))
         return false;
     LAUNCH(keep_keys, m->contact_room, m->detection_copy.data, m->found_order.data, m->kept_key.data, m->counts);
     m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { SAND_MAX_LOST = 64 }; // lost bodies that one step names; the others are named by the next ones
+enum { SAND_MAX_LOST = 64 }; // lost bodies that one step names; of more it tells the number
 
 typedef struct SandLost {
     int body;
@@ -29,7 +29,7 @@ typedef struct SandStepReport {
     double penetration_max;                        // m
     double kinetic, potential;                     // J, after the step
     double detect, match, build, solve, integrate; // ms
-    int lost_count;
+    int lost_count, lost_more;                     // named here, and beside them
     SandLost lost[SAND_MAX_LOST];
     uint64_t growths; // arrays that grew
 } SandStepReport;

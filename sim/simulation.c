@@ -200,6 +200,14 @@ static void tell_loss(SandSimulation *sim, int body, SandLoss loss) {
     tell(sim, sentence);
 }
 
+// Another machine names the first of many.
+static void tell_more_lost(SandSimulation *sim, int count) {
+    char sentence[160];
+    sim->counters.lost_total += count;
+    snprintf(sentence, sizeof sentence, "%d more bodies were lost at t = %.3f s and were taken out", count, sim->world.time);
+    tell(sim, sentence);
+}
+
 // Takes out, and reports by number, the bodies that left the world's box or became non-finite.
 static void find_lost(SandSimulation *sim) {
     SandWorld *w = &sim->world;
@@ -262,6 +270,7 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
     sim->energy = (SandEnergy){r.kinetic, r.potential};
     advance_time(sim);
     for (int k = 0; k < r.lost_count; k++) tell_loss(sim, r.lost[k].body, r.lost[k].loss);
+    if (r.lost_more) tell_more_lost(sim, r.lost_more);
     sim->profile.detect = r.detect, sim->profile.match = r.match, sim->profile.build = r.build;
     sim->profile.solve = r.solve, sim->profile.integrate = r.integrate;
     return true;

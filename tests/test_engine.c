@@ -1,4 +1,5 @@
 // The simulation on its own thread: requests at step boundaries, frames for the window, steps back and forward.
+#include "engine_lab.h"
 #include "app/engine.h"
 #include "sim/memory.h"
 #include "sim/team.h"
@@ -22,19 +23,6 @@ static Engine *start(const char *scene, int bodies) {
     Engine *engine = engine_create(&def, &error);
     if (!engine) fail_msg("%s", error.text);
     return engine;
-}
-
-static void ask(Engine *engine, Act act) { assert_true(engine_ask(engine, &act)); }
-
-// The first frame at this step; fails after 20 s.
-static Frame *wait_for(Engine *engine, uint64_t step) {
-    for (double until = sand_seconds() + 20; sand_seconds() < until;) {
-        Frame *frame = engine_frame(engine);
-        if (frame && frame->step == step) return frame;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-    fail_msg("step %llu did not come", (unsigned long long)step);
-    return NULL;
 }
 
 static PictureInstance *copy_of(const Frame *frame) {

@@ -12,18 +12,6 @@
 // cmocka wants the headers above first.
 #include <cmocka.h>
 
-// Spheres at rest in a narrow cup, many layers deep.
-static const char cup_scene[] = "name: cup\n"
-                                "materials:\n"
-                                "  - {name: ball, density: 1500, mu: 0.3}\n"
-                                "boundaries:\n"
-                                "  - {name: cup, shape: cylinder, radius: 0.4, height: 10, caps: bottom}\n"
-                                "fills:\n"
-                                "  - radius: 0.1\n"
-                                "    count: 60\n"
-                                "    lattice: {spacing: 0.22, jitter: 0.008, columns: 3, from: 0.15}\n"
-                                "    region: {cylinder: 0.3}\n";
-
 // A box on a plane: four corners, twelve rows, six of them one too many.
 static const char box_scene[] = "name: box\n"
                                 "materials:\n"
@@ -39,7 +27,7 @@ static SandProblem problems[PROBLEMS];
 
 static int make_problems(void **state) {
     (void)state;
-    problems[CUP] = frozen_text(cup_scene, 200, 50);
+    problems[CUP] = frozen_cup();
     problems[BOX] = frozen_text(box_scene, 20, 50);
     problems[RUBBLE] = frozen_scene("rubble", 80, 200, 50);
     problems[CYLINDER] = frozen_scene("cylinder", 400, 200, 50);

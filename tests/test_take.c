@@ -1,5 +1,6 @@
 // Takes: what a person did is saved, read back, and gives the same bits again; what is wrong with a file is told in one
 // line.
+#include "engine_lab.h"
 #include "app/engine.h"
 #include "sim/team.h"
 
@@ -32,18 +33,6 @@ static const char *path_of(const char *name) {
     static char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
-}
-
-static void ask(Engine *engine, Act act) { assert_true(engine_ask(engine, &act)); }
-
-static Frame *wait_for(Engine *engine, uint64_t step) {
-    for (double until = sand_seconds() + 20; sand_seconds() < until;) {
-        Frame *frame = engine_frame(engine);
-        if (frame && frame->step == step) return frame;
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-    fail_msg("step %llu did not come", (unsigned long long)step);
-    return NULL;
 }
 
 static Frame *steps(Engine *engine, int count, uint64_t then) {
