@@ -80,7 +80,8 @@ static void destroy(SandMachine *m) {
         release(m, m->spoke_b), release(m, m->vectors);
     release(m, m->text_mass), release(m, m->text_inertia), release(m, m->batch_step), release(m, m->free_motion);
     release(m, m->text_body), release(m, m->text_scratch), release(m, m->text_measured), release(m, m->still);
-    release(m, m->piece_sum), release(m, m->partials), release(m, m->run), release(m, m->curve), release(m, m->energies);
+    release(m, m->piece_sum), release(m, m->partials), release(m, m->grid), release(m, m->run), release(m, m->curve),
+        release(m, m->energies);
     cudaFree(m->counts);
     cudaFreeHost(m->host_counts);
     cudaFreeHost(m->walls_host);
@@ -263,17 +264,17 @@ static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies
     if (text->local && vectors < for_bounds) vectors = for_bounds;
     bool ok = (!text->local || (reserve(m, m->bound, n) && reserve(m, m->lift, n))) && reserve(m, m->a, n) &&
               reserve(m, m->b, n) && reserve(m, m->block, n * text->block_numbers) && reserve(m, m->impulse, 4 * n) &&
-              reserve(m, m->spoke, 4 * n) && (text->block_numbers == 8 || reserve(m, m->spoke_b, 4 * n)) &&
+              reserve(m, m->spoke, 4 * n) && (text->radial || reserve(m, m->spoke_b, 4 * n)) &&
               reserve(m, m->vectors, n * text->rows * (vectors + 1)) && reserve(m, m->text_mass, b) &&
               reserve(m, m->text_inertia, b * text->inertia_numbers) && reserve(m, m->free_motion, 8 * b) &&
               reserve(m, m->text_body, 8 * b) && reserve(m, m->text_scratch, 8 * b) && reserve(m, m->text_measured, 8 * b) &&
-              reserve(m, m->still, 8) && reserve(m, m->bodies, b) && reserve(m, m->partials, 8192) &&
-              reserve(m, m->run, text->run_bytes);
+              reserve(m, m->still, 8) && reserve(m, m->bodies, b) && reserve(m, m->partials, LAY_BLOCKS) &&
+              reserve(m, m->grid, text->grid_bytes) && reserve(m, m->run, text->run_bytes);
     t.a = m->a.data, t.b = m->b.data, t.block = m->block.data, t.impulse = m->impulse.data, t.spoke = m->spoke.data;
     t.spoke_b = m->spoke_b.data, t.vectors = m->vectors.data, t.reference = m->vectors.data + n * text->rows * vectors;
     t.mass = m->text_mass.data, t.inertia = m->text_inertia.data, t.free = m->free_motion.data, t.body = m->text_body.data;
     t.scratch = m->text_scratch.data, t.measured = m->text_measured.data, t.still = m->still.data;
-    t.partials = m->partials.data, t.run = m->run.data, t.bound = m->bound.data, t.lift = m->lift.data;
+    t.grid = m->grid.data, t.run = m->run.data, t.bound = m->bound.data, t.lift = m->lift.data;
     t.room = (int64_t)n;
     return ok;
 }

@@ -156,8 +156,7 @@ static __global__ void size_levels(SandDetection *d, const LevelTally *t, Counts
     for (int k = 0; k < g->level_count; k++) {
         SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
         SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
-        grid_size_level(&g->levels[k], begin, t->count[k], low, high, g->cell_count);
-        g->cell_count += grid_level_cells(&g->levels[k]);
+        grid_size_level(g, k, begin, t->count[k], low, high);
         begin += t->count[k];
     }
     counts->levels = g->level_count;
@@ -173,49 +172,67 @@ static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int6
     }
 }
 
+// Each ball is copied by several threads, so that they write side by side.
+enum { BALL_PIECES = sizeof(SandGridBall) / sizeof(double2) };
 static __global__ void take_order(SandDetection *d) {
     SandGrid *g = &d->grid;
-    EACH(i, g->ball_count) g->sorted[i] = g->balls[g->order[i]];
+    EACH(t, (int64_t)BALL_PIECES * g->ball_count) {
+        int64_t i = t / BALL_PIECES, piece = t % BALL_PIECES;
+        ((double2 *)&g->sorted[i])[piece] = ((const double2 *)&g->balls[g->order[i]])[piece];
+    }
 }
 
-// A ball is shared by several threads, each with a part of its runs; one more looks at the walls. The threads of a warp
-// have the same part of 32 balls.
-enum { WALL_PART = SAND_GRID_PARTS, BALL_PARTS };
-struct Share {
+// Several threads walk together over the partners of a ball, each looking at every so-manieth of a run.
+enum { MATES = 8 };
+struct Mates {
     int64_t ball;
-    int part;
+    int place;     // of this thread among them
+    unsigned mask; // of them in the warp
 };
-static __device__ Share share_of(int64_t thread) {
-    int64_t warp = thread / 32;
-    Share s = {warp / BALL_PARTS * 32 + thread % 32, (int)(warp % BALL_PARTS)};
-    return s;
+static __device__ Mates mates_of(int64_t thread) {
+    int first = (int)(threadIdx.x & 31) / MATES * MATES;
+    Mates m = {thread / MATES, (int)(threadIdx.x & 31) - first, ((1u << MATES) - 1) << first};
+    return m;
 }
-static int64_t shares(int64_t balls) { return (balls + 31) / 32 * 32 * BALL_PARTS; } // threads for so many balls
+// Which of the mates say yes, by their places.
+static __device__ unsigned mates_vote(Mates m, bool yes) {
+    return __ballot_sync(m.mask, yes) >> ((threadIdx.x & 31) - m.place);
+}
+static __device__ double mates_most(Mates m, double v) {
+    for (int s = MATES / 2; s; s >>= 1) v = fmax(v, __shfl_xor_sync(m.mask, v, s));
+    return v;
+}
 
 // --- strikes ----------------------------------------------------------------------------------------------
 
+// Most are raised already: a look is cheaper than an atomic.
 static __device__ void raise_to(double *value, double other) {
+    if (*(volatile double *)value >= other) return;
     atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
 }
 
-static __global__ void find_strikes(SandDetection *d, double slack, double reach, int64_t threads) {
+static __global__ void find_strikes(SandDetection *d, double slack, double reach, int64_t balls) {
     SandGrid *g = &d->grid;
     if (g->level_count < 2) return;
-    EACH(t, threads) {
-        Share s = share_of(t);
-        if (s.ball >= g->ball_count || s.part == WALL_PART) continue;
-        int i = (int)s.ball;
-        SandGridBall *p = &g->sorted[i];
-        SandGridRun runs[SAND_MAX_RUNS];
-        int count = grid_strike_part(g, grid_level_of(g, i), i, s.part, runs);
-        double speed;
-        for (int r = 0; r < count; r++)
-            for (int j = runs[r].begin; j < runs[r].end; j++) {
-                SandGridBall *q = &g->sorted[j];
-                if (!grid_strikes(p, q, slack, reach, &speed)) continue;
-                raise_to(&p->struck, speed);
-                raise_to(&q->struck, speed);
-            }
+    EACH(t, MATES * balls) {
+        Mates mates = mates_of(t);
+        if (mates.ball >= g->ball_count) continue;
+        int i = (int)mates.ball, level = grid_level_of(g, i);
+        double most = 0;
+        for (int part = 0; part < SAND_GRID_PARTS; part++) {
+            if (!grid_part_strikes(level, part)) continue;
+            SandGridWalk walk = grid_walk(g, level, i, part);
+            for (SandGridRun run; grid_next(&walk, &run);)
+                for (int j = run.begin + mates.place; j < run.end; j += MATES) {
+                    double speed;
+                    SandGridBall *q = &g->sorted[j];
+                    if (!grid_strikes(&g->sorted[i], q, slack, reach, &speed)) continue;
+                    most = fmax(most, speed);
+                    raise_to(&q->struck, speed);
+                }
+        }
+        most = mates_most(mates, most);
+        if (mates.place == 0) raise_to(&g->sorted[i].struck, most);
     }
 }
 
@@ -256,42 +273,60 @@ static __global__ void rank_bodies(SandDetection *d, const int *before, int spec
 
 // --- contacts ---------------------------------------------------------------------------------------------
 
-// What the count has found, so that the writing need not look for it again: the partners of each share of a ball, as many
-// as there is room for (partner k of all shares side by side), and how many contacts it has.
-struct Hits {
-    int *partner;
-    int64_t items; // shares, ball after ball, and one more for the box or cylinder
-};
-enum { HITS = 6 };
-static __device__ int64_t item_of(Share s) { return s.ball * BALL_PARTS + s.part; }
+// Contacts are counted in items: a ball's partners and then its walls, ball after ball; last the box or cylinder.
+enum { PAIR_ITEM, WALL_ITEM, BALL_ITEMS };
+static __host__ __device__ int64_t item_of(int64_t ball, int which) { return ball * BALL_ITEMS + which; }
 
-static __device__ void count_pairs(const SandFinder *finder, SandSink *sink, Hits hits, Share s) {
+// Two balls that touch, by their places in the sorted order.
+struct Touching {
+    int p, q;
+};
+
+// What the count has found, so that nobody need look for it again: the first partners of each ball.
+enum { HITS = 16 };
+
+// Calls put(k, j) for the k-th partner j of ball i, in the order of its walk. Returns how many there are.
+template <class Put> static __device__ int walk_partners(const SandFinder *finder, Mates mates, Put put) {
     const SandGrid *g = &finder->d->grid;
-    SandGridRun runs[SAND_MAX_RUNS];
-    int i = (int)s.ball, count = grid_part(g, grid_level_of(g, i), i, s.part, runs);
-    for (int r = 0; r < count; r++)
-        for (int j = runs[r].begin; j < runs[r].end; j++)
-            if (pair_balls(finder, sink, &g->sorted[i], &g->sorted[j]) && sink->count <= HITS)
-                hits.partner[(sink->count - 1) * hits.items + item_of(s)] = j;
+    int i = (int)mates.ball, level = grid_level_of(g, i), found = 0;
+    for (int part = 0; part < SAND_GRID_PARTS; part++) {
+        SandGridWalk walk = grid_walk(g, level, i, part);
+        for (SandGridRun run; grid_next(&walk, &run);)
+            for (int base = run.begin; base < run.end; base += MATES) {
+                int j = base + mates.place;
+                double gap;
+                bool touch = j < run.end && balls_touch(finder, &g->sorted[i], &g->sorted[j], &gap);
+                unsigned votes = mates_vote(mates, touch);
+                if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
+                found += __popc(votes);
+            }
+    }
+    return found;
 }
 
-static __global__ void __launch_bounds__(128)
-    count_contacts(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Hits hits, int *count,
-                   Counts *counts, int64_t threads) {
+static __global__ void __launch_bounds__(128) count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d,
+                                                          Search search, int *partner, int *count, int64_t balls) {
     SandFinder finder = finder_of(&w, d, search);
-    EACH(t, threads) {
-        Share s = share_of(t);
-        if (item_of(s) >= hits.items) continue;
+    EACH(t, MATES * (balls + 1)) {
+        Mates mates = mates_of(t);
+        int found = 0;
+        int *mine = partner + HITS * mates.ball;
+        if (mates.ball < d->grid.ball_count)
+            found = walk_partners(&finder, mates, [&](int k, int j) {
+                if (k < HITS) mine[k] = j;
+            });
+        if (mates.place == 0) count[item_of(mates.ball, PAIR_ITEM)] = found;
+    }
+}
+
+static __global__ void __launch_bounds__(128) count_walls(const __grid_constant__ SandWorld w, const SandDetection *d,
+                                                          Search search, int *count, Counts *counts, int64_t balls) {
+    SandFinder finder = finder_of(&w, d, search);
+    EACH(i, balls + 1) {
         SandSink sink = {NULL, 0, counts->trouble};
-        if (s.ball < d->grid.ball_count) {
-            if (s.part == WALL_PART)
-                wall_contacts(&finder, &sink, &d->grid.sorted[s.ball]);
-            else
-                count_pairs(&finder, &sink, hits, s);
-        }
-        if (s.ball == d->grid.ball_count && s.part == 0 && search.special >= 0)
-            special_contacts(&finder, &sink, search.special);
-        count[item_of(s)] = sink.count;
+        if (i < d->grid.ball_count) wall_contacts(&finder, &sink, &d->grid.sorted[i]);
+        if (i == d->grid.ball_count && search.special >= 0) special_contacts(&finder, &sink, search.special);
+        count[item_of(i, WALL_ITEM)] = sink.count;
     }
 }
 
@@ -301,43 +336,74 @@ static __global__ void take_total(const int *first, int64_t room, int64_t contac
     if (total < 0 || total > contact_room) counts->again |= AGAIN_CONTACTS;
 }
 
-static __device__ void write_pairs(const SandFinder *finder, SandSink *sink, Hits hits, Share s, int expected) {
-    const SandGrid *g = &finder->d->grid;
-    const SandGridBall *ball = &g->sorted[s.ball];
-    if (expected > HITS) { // there was no room for all: look again
-        SandGridRun runs[SAND_MAX_RUNS];
-        int i = (int)s.ball, count = grid_part(g, grid_level_of(g, i), i, s.part, runs);
-        for (int r = 0; r < count; r++)
-            for (int j = runs[r].begin; j < runs[r].end; j++) pair_balls(finder, sink, ball, &g->sorted[j]);
+// Who touches, for each contact between balls; where there was no room for all partners, they are looked for again.
+static __global__ void __launch_bounds__(128)
+    list_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const int *partner,
+               const int *first, Touching *pairs, const Counts *counts, int64_t balls) {
+    if (counts->again) return;
+    SandFinder finder = finder_of(&w, d, search);
+    EACH(t, MATES * balls) {
+        Mates mates = mates_of(t);
+        if (mates.ball >= d->grid.ball_count) continue;
+        int64_t item = item_of(mates.ball, PAIR_ITEM);
+        int i = (int)mates.ball, found = first[item + 1] - first[item];
+        Touching *mine = pairs + first[item];
+        if (found > HITS)
+            walk_partners(&finder, mates, [&](int k, int j) { mine[k] = {i, j}; });
+        else
+            for (int k = mates.place; k < found; k += MATES) mine[k] = {i, partner[HITS * mates.ball + k]};
     }
-    for (int k = 0; expected <= HITS && k < expected; k++)
-        pair_balls(finder, sink, ball, &g->sorted[hits.partner[k * hits.items + item_of(s)]]);
 }
 
-static __global__ void __launch_bounds__(128)
-    find_contacts(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Hits hits, const int *first,
-                  SandFound *found, uint32_t *owner, Counts *counts, int64_t threads) {
+static __device__ void raise_deepest(Counts *counts, double deepest) {
+    for (int s = 16; s; s >>= 1) deepest = fmax(deepest, __shfl_down_sync(0xffffffffu, deepest, s));
+    if ((threadIdx.x & 31) == 0 && deepest > 0)
+        atomicMax(&counts->deepest, (unsigned long long)__double_as_longlong(deepest));
+}
+
+// The contacts between balls, a thread for each. Between them are places that are left to the walls.
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    find_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const Touching *pairs,
+               SandFound *found, uint32_t *owner, Counts *counts) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
     double deepest = 0;
-    EACH(t, threads) {
-        Share s = share_of(t);
-        if (item_of(s) + 1 >= hits.items) continue;
-        int begin = first[item_of(s)], expected = first[item_of(s) + 1] - begin;
-        if (expected == 0) continue;
+    EACH_BLOCK(base, counts->contacts) {
+        int64_t k = base + threadIdx.x;
+        SandFound mine = {0};
+        if (k < counts->contacts && pairs[k].p >= 0) {
+            const SandGridBall *p = &d->grid.sorted[pairs[k].p], *q = &d->grid.sorted[pairs[k].q];
+            SandSink sink = {&mine, 0, NULL};
+            add_balls(&finder, &sink, p, q, v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius);
+            deepest = fmax(deepest, -mine.gap);
+            owner[k] = (uint32_t)mine.rank_a;
+        }
+        write_records(found, base, counts->contacts, mine);
+    }
+    raise_deepest(counts, deepest);
+}
+
+static __global__ void __launch_bounds__(128)
+    find_walls(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const int *first,
+               SandFound *found, uint32_t *owner, Counts *counts) {
+    if (counts->again) return;
+    SandFinder finder = finder_of(&w, d, search);
+    double deepest = 0;
+    EACH(i, d->grid.ball_count + 1) {
+        int64_t item = item_of(i, WALL_ITEM);
+        int begin = first[item], end = first[item + 1];
+        if (begin == end) continue;
         SandSink sink = {found + begin, 0, counts->trouble};
-        if (s.ball == d->grid.ball_count)
-            special_contacts(&finder, &sink, search.special);
-        else if (s.part == WALL_PART)
-            wall_contacts(&finder, &sink, &d->grid.sorted[s.ball]);
+        if (i < d->grid.ball_count)
+            wall_contacts(&finder, &sink, &d->grid.sorted[i]);
         else
-            write_pairs(&finder, &sink, hits, s, expected);
-        for (int k = 0; k < sink.count; k++) {
-            deepest = fmax(deepest, -sink.out[k].gap);
-            owner[begin + k] = (uint32_t)sink.out[k].rank_a;
+            special_contacts(&finder, &sink, search.special);
+        for (int k = begin; k < end; k++) {
+            deepest = fmax(deepest, -found[k].gap);
+            owner[k] = (uint32_t)found[k].rank_a;
         }
     }
-    if (deepest > 0) atomicMax(&counts->deepest, (unsigned long long)__double_as_longlong(deepest));
+    raise_deepest(counts, deepest);
 }
 
 static __global__ void clear_owners(uint32_t *owner, const Counts *counts, int64_t room) {
@@ -348,7 +414,7 @@ static __global__ void clear_owners(uint32_t *owner, const Counts *counts, int64
 
 static bool sort_grid(SandMachine *m) {
     SandDetection *d = m->detection_copy.data;
-    int64_t balls = m->ball_total, cells = 2 * balls + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS;
+    int64_t balls = m->ball_total, cells = grid_most_cells(balls);
     choose_levels<<<1, 1, 0, m->stream>>>(d, m->tally.data, m->counts);
     tally_levels<<<grid_of(balls) < 4 * m->processors ? grid_of(balls) : 4 * m->processors, CUDA_THREADS, 0, m->stream>>>(
         d, m->tally.data);
@@ -359,15 +425,15 @@ static bool sort_grid(SandMachine *m) {
                                   m->order.data, balls, bits_for(cells + 1), m->stream),
                        "sorting the balls"))
         return false;
-    LAUNCH(take_order, balls, d);
+    LAUNCH(take_order, BALL_PIECES * balls, d);
     return ends_enqueue(m, m->cell_sorted.data, &m->counts->balls, m->starts_marked, m->starts.data, balls, cells);
 }
 
 static bool reserve_all(SandMachine *m) {
     size_t bodies = (size_t)m->world.body_count + 2, balls = (size_t)m->ball_total + 2,
            contacts = (size_t)m->contact_room + 2;
-    size_t cells = 2 * balls + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS + 2;
-    size_t items = BALL_PARTS * balls, most = contacts > cells ? contacts : cells; // items: shares of balls
+    size_t cells = (size_t)grid_most_cells(m->ball_total) + 2;
+    size_t items = BALL_ITEMS * balls, most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
     bool ok = reserve(m, m->ball_count, bodies) && reserve(m, m->ball_first, bodies) && reserve(m, m->balls, balls) &&
               reserve(m, m->sorted, balls) && reserve(m, m->order, balls) &&
@@ -375,8 +441,9 @@ static bool reserve_all(SandMachine *m) {
               reserve(m, m->starts_marked, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
               reserve(m, m->found_count, items) && reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) &&
               reserve(m, m->cell_sorted, balls) && reserve(m, m->tally, 1) && reserve(m, m->found, contacts) &&
-              reserve(m, m->partner, HITS * items) && reserve(m, m->found_order, contacts) &&
-              reserve(m, m->keys, contacts) && reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 1) &&
+              reserve(m, m->partner, HITS * balls) && reserve(m, m->pairs, 2 * contacts) &&
+              reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
+              reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 1) &&
               reserve_scratch(m, (int64_t)most) && reserve(m, m->detection_copy, 1);
     if (ok && !m->single) ok = reserve(m, m->sub_first, balls);
     return ok;
@@ -402,7 +469,7 @@ bool detect_enqueue(SandMachine *m) {
     if (!sort_grid(m)) return false;
     if (m->strike) {
         double reach = w.step * (1 + m->search.largest_mu);
-        LAUNCH(find_strikes, shares(balls), d, w.envelope, reach, shares(balls));
+        LAUNCH(find_strikes, MATES * balls, d, w.envelope, reach, balls);
         forget_extents<<<1, 1, 0, m->stream>>>(m->counts);
         LAUNCH(make_room, balls, d, w.envelope, reach, m->counts);
         if (!sort_grid(m)) return false;
@@ -416,17 +483,20 @@ bool detect_enqueue(SandMachine *m) {
     }
     LAUNCH(rank_bodies, balls, d, m->single ? NULL : m->sub_first.data, m->search.special);
 
-    // The shares of all balls, those of the box or cylinder, and a last place for the total.
-    int64_t threads = shares(balls + 1), room = (balls + 1) * BALL_PARTS + 1;
-    Hits hits = {m->partner.data, room};
-    machine_check(m, cudaMemsetAsync(m->found_count.data + room - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_contacts<<<grid_of(threads, 128), 128, 0, m->stream>>>(w, d, m->search, hits, m->found_count.data, m->counts,
-                                                                 threads);
-    machine_check(m, scan_sum(m->scratch.data, m->scratch.room, m->found_count.data, m->found_first.data, room, m->stream),
-                  "counting contacts");
-    take_total<<<1, 1, 0, m->stream>>>(m->found_first.data, room, m->contact_room, d, m->counts);
-    find_contacts<<<grid_of(threads, 128), 128, 0, m->stream>>>(w, d, m->search, hits, m->found_first.data, m->found.data,
-                                                                m->keys.data, m->counts, threads);
+    int64_t items = item_of(balls + 1, 0) + 1; // and a last place for the total
+    int *count = m->found_count.data, *first = m->found_first.data;
+    Touching *pairs = (Touching *)m->pairs.data;
+    machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
+    count_pairs<<<grid_of(MATES * (balls + 1), 128), 128, 0, m->stream>>>(w, d, m->search, m->partner.data, count, balls);
+    count_walls<<<grid_of(balls + 1, 128), 128, 0, m->stream>>>(w, d, m->search, count, m->counts, balls);
+    machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
+    take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
+    machine_check(m, cudaMemsetAsync(pairs, 0xff, (size_t)m->contact_room * sizeof *pairs, m->stream), "listing pairs");
+    list_pairs<<<grid_of(MATES * balls, 128), 128, 0, m->stream>>>(w, d, m->search, m->partner.data, first, pairs, m->counts,
+                                                                   balls);
+    LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
+    find_walls<<<grid_of(balls + 1, 128), 128, 0, m->stream>>>(w, d, m->search, first, m->found.data, m->keys.data,
+                                                               m->counts);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
     // stay where they are; what is sorted is their numbers.

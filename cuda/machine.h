@@ -8,6 +8,7 @@
 #include <vector>
 
 enum { CUDA_THREADS = 256 }; // of a block, where nothing else is said
+enum { LAY_BLOCKS = 1024 };  // of the kernel that adds up diagonals
 
 // An array on the device that grows when it is too small.
 template <class T> struct Array {
@@ -58,7 +59,7 @@ struct TextArrays {
     void *free, *body, *scratch, *measured, *still, *piece_sum;
     int *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
     float *batch_step;
-    double *partials;
+    void *grid; // what the blocks of a solve share
     void *run;
     SandCurvePoint *curve;
     int64_t room; // blocks that fit, a multiple of SAND_LANES
@@ -81,9 +82,9 @@ struct Laying {
 // A solver text: once for each number of rows, kind of arms and frame of an impulse.
 struct TextVerbs {
     int rows;
-    bool local;
+    bool local, radial;
     int block_numbers, inertia_numbers;
-    size_t run_bytes;
+    size_t run_bytes, grid_bytes;
     // Lays bodies and blocks out; lists follow from them.
     void (*lay)(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream);
     // The relaxation steps of the Jacobi batch of coloured gauss-seidel.
@@ -137,7 +138,8 @@ struct SandMachine {
     size_t walls_room;
     Array<SandFound> found; // in the order of the balls that found them
     Array<int> found_order; // their numbers, by the rank of their owner
-    Array<int> partner;     // what the count has found: see Hits in detect.cu
+    Array<int> partner;     // what the count has found: see HITS in detect.cu
+    Array<int> pairs;       // balls of each contact: see Touching in detect.cu
     Array<uint32_t> keys, keys_sorted;
     Array<int> first;
     Array<uint8_t> scratch; // of sorts and scans
@@ -169,7 +171,7 @@ struct SandMachine {
     Array<float> bound, lift, block, impulse, spoke, spoke_b, vectors, text_mass, text_inertia, batch_step;
     Array<float> free_motion, text_body, text_scratch, text_measured, still, piece_sum;
     Array<double> partials;
-    Array<uint8_t> run;
+    Array<uint8_t> run, grid;
     Array<SandCurvePoint> curve;
     double iteration_ms; // of the last solve
     bool solved, moved;  // how far the last step went
@@ -221,6 +223,25 @@ inline int bits_for(int64_t values) { // of a number below `values`
     while (bits < 32 && (int64_t)1 << bits < values) bits++;
     return bits;
 }
+
+// Writes the records that the threads of a block have for out[first], out[first + 1], ..., `count` of them in all. Staged,
+// so that threads write side by side: a record that each writes for itself costs several times its bytes. All threads of
+// a block call it together.
+#ifdef __CUDACC__
+template <class T> __device__ void write_records(T *out, int64_t first, int64_t count, const T &mine) {
+    static_assert(sizeof(T) % sizeof(double2) == 0, "a record is copied by pairs of numbers");
+    constexpr int pieces = sizeof(T) / sizeof(double2);
+    __shared__ double2 staged[pieces * CUDA_THREADS];
+    __syncthreads();
+    for (int k = 0; k < pieces; k++) staged[pieces * threadIdx.x + k] = ((const double2 *)&mine)[k];
+    __syncthreads();
+    int64_t left = count - first, all = pieces * (left < blockDim.x ? left : blockDim.x);
+    for (int k = threadIdx.x; k < all; k += blockDim.x) ((double2 *)(out + first))[k] = staged[k];
+}
+#endif
+// The blocks of a kernel take turns with blocks of 0 .. n-1, all threads of a block together.
+#define EACH_BLOCK(base, n) \
+    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < (n); base += (int64_t)gridDim.x * blockDim.x)
 
 // --- stages ---
 

@@ -1,8 +1,7 @@
-// The words of sim/spmd.h for a persistent cooperative kernel: all threads of the grid are the team, a barrier is a
-// grid barrier, and a sum is added block by block in double, in the same order every time.
+// The words of sim/spmd.h for a persistent cooperative kernel: all threads of the grid are the team, a barrier is one of
+// the whole grid, and a sum is added block by block in double, in the same order every time.
 #pragma once
 #include "sim/base.h"
-#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <math.h>
 
@@ -18,34 +17,84 @@ typedef SAND_REAL real;
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
 
+#define SAND_RESTRICT __restrict__
 #define SAND_PRAGMA(text) _Pragma(#text)
 
-enum { SAND_CUDA_THREADS = 512, SAND_CUDA_BLOCKS = 1 }; // of a block; blocks of a multiprocessor
+#ifndef SAND_CUDA_T
+#define SAND_CUDA_T 512
+#endif
+enum { SAND_CUDA_THREADS = SAND_CUDA_T, SAND_CUDA_BLOCKS = 1 }; // of a block; blocks of a multiprocessor
+
+// A number with a stamp that says which sum it is of. Both are written and read at once.
+typedef struct __align__(16) Stamped {
+    double value;
+    unsigned long long stamp;
+}
+Stamped;
+static __device__ void stamped_store(Stamped *p, Stamped s) {
+    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};"
+                 :
+                 : "l"(p), "l"(__double_as_longlong(s.value)), "l"(s.stamp)
+                 : "memory");
+}
+static __device__ Stamped stamped_load(const Stamped *p) {
+    long long bits;
+    Stamped s;
+    asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(bits), "=l"(s.stamp) : "l"(p) : "memory");
+    s.value = __longlong_as_double(bits);
+    return s;
+}
+
+// What the grid shares; zero before a solve.
+enum { GRID_BLOCKS = 1024 }; // at most
+typedef struct GridShared {
+    unsigned arrived; // how many blocks have come to barriers so far
+    Stamped part[2][SAND_MAX_SUMS][GRID_BLOCKS];
+} GridShared;
 
 // One thread of the grid.
 typedef struct Worker {
     int64_t thread, threads;
-    unsigned parity;  // which of the two tables of partial sums is in use
-    double *partials; // 2 x blocks x SAND_MAX_SUMS
+    GridShared *shared;
+    unsigned long long stamp; // of the last sum; the two tables of parts take turns
 } Worker;
 
-SAND_INLINE Worker worker_make(double *partials) {
+// Warps are numbered across the blocks, so that a loop too short for all of them keeps every multiprocessor busy.
+SAND_INLINE Worker worker_make(GridShared *shared, int launch) {
     Worker w;
-    w.thread = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    w.thread = 32 * ((int64_t)(threadIdx.x / 32) * gridDim.x + blockIdx.x) + threadIdx.x % 32;
     w.threads = (int64_t)gridDim.x * blockDim.x;
-    w.parity = 0;
-    w.partials = partials;
+    w.shared = shared;
+    w.stamp = (unsigned long long)launch << 32;
     return w;
 }
 
-// One copy of what every loop ends with: the text around it is inlined whole, so that the operator and the sums stay in
-// registers.
-static __device__ __noinline__ void grid_barrier(void) { cooperative_groups::this_grid().sync(); }
-
-SAND_INLINE void sand_barrier(Worker *w) {
-    (void)w;
-    grid_barrier();
+// The first thread of each block arrives for it and waits for all others. What was written before is seen after.
+static __device__ __noinline__ void grid_barrier(unsigned *arrived) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        unsigned ticket, seen;
+        asm volatile("atom.add.release.gpu.global.u32 %0, [%1], 1;" : "=r"(ticket) : "l"(arrived) : "memory");
+        unsigned goal = ticket - ticket % gridDim.x + gridDim.x;
+        do {
+            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(arrived) : "memory");
+        } while ((int)(seen - goal) < 0);
+    }
+    __syncthreads();
 }
+
+SAND_INLINE void sand_barrier(Worker *w) { grid_barrier(&w->shared->arrived); }
+
+// The first thread of each block decides; all blocks know the same.
+SAND_INLINE bool worker_decides(const Worker *) { return threadIdx.x == 0; }
+template <class T> SAND_INLINE void worker_learn(const Worker *, T *value) {
+    __shared__ T told;
+    if (threadIdx.x == 0) told = *value;
+    __syncthreads();
+    *value = told;
+}
+
+#define SAND_FIXED(p) __ldg(p)
 
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->thread == 0; }
 SAND_INLINE double worker_seconds(const Worker *w) {
@@ -70,7 +119,11 @@ SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
     SAND_ALL_SUMS(k) sum->part[k] = 0;
 }
 
-SAND_INLINE double sum_join(double a, double b, bool largest) { return largest ? (b > a ? b : a) : a + b; }
+// Without branches. What is summed up for its maximum is not negative.
+SAND_INLINE double sum_join(double a, double b, bool largest) {
+    double sum = a + b, most = b > a ? b : a;
+    return largest ? most : sum;
+}
 
 // Adds up a warp's values; the first lane gets the total.
 SAND_INLINE double sum_warp(double v, bool largest) {
@@ -78,38 +131,61 @@ SAND_INLINE double sum_warp(double v, bool largest) {
     return v;
 }
 
-static __shared__ double shared_sums[SAND_MAX_SUMS][32];
+static __shared__ real shared_parts[SAND_MAX_SUMS][SAND_CUDA_THREADS];
+static __shared__ double shared_totals[SAND_MAX_SUMS];
 
-// From the sums of the warps in shared memory to the sums of the grid, in their first column: within the block, then
-// over the blocks by every block for itself.
-static __device__ __noinline__ void grid_totals(double *table, int count, unsigned largest) {
-    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+// The parts of blocks b, b + 32, ..., as soon as they are there.
+enum { GRID_AT_ONCE = 5 };
+static __device__ double sum_parts(const Stamped *part, int b, unsigned long long stamp, bool largest) {
+    Stamped s[GRID_AT_ONCE];
+    for (bool all = false; !all;) {
+        all = true;
+        SAND_PRAGMA(unroll)
+        for (int k = 0; k < GRID_AT_ONCE; k++)
+            if (b + 32 * k < (int)gridDim.x) s[k] = stamped_load(&part[b + 32 * k]);
+        SAND_PRAGMA(unroll)
+        for (int k = 0; k < GRID_AT_ONCE; k++) all = all && (b + 32 * k >= (int)gridDim.x || s[k].stamp == stamp);
+    }
+    double v = 0;
+    SAND_PRAGMA(unroll)
+    for (int k = 0; k < GRID_AT_ONCE; k++)
+        if (b + 32 * k < (int)gridDim.x) v = sum_join(v, s[k].value, largest);
+    return v;
+}
+
+// From the sums of the threads in shared memory to the sums of the grid: a warp for each sum adds up the threads of the
+// block, then waits for the parts of all blocks and adds them up, every block for itself. This is a barrier as well: a part
+// is written after everything its block wrote before.
+static __device__ __noinline__ void grid_totals(Stamped (*part)[GRID_BLOCKS], unsigned long long stamp, int count,
+                                                unsigned largest) {
+    int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     bool top = largest >> warp & 1;
     __syncthreads();
     if (warp < count) {
-        double v = sum_warp(lane < warps ? shared_sums[warp][lane] : 0, top);
-        if (lane == 0) table[(size_t)warp * gridDim.x + blockIdx.x] = v;
-    }
-    cooperative_groups::this_grid().sync();
-    if (warp < count) {
+        Stamped mine = {0, stamp};
+        SAND_PRAGMA(unroll)
+        for (int t = 0; t < SAND_CUDA_THREADS; t += 32)
+            mine.value = sum_join(mine.value, (double)shared_parts[warp][t + lane], top);
+        mine.value = sum_warp(mine.value, top);
+        if (lane == 0) {
+            __threadfence();
+            stamped_store(&part[warp][blockIdx.x], mine);
+        }
         double v = 0;
-        SAND_PRAGMA(unroll 8)
-        for (int b = lane; b < (int)gridDim.x; b += 32) v = sum_join(v, table[(size_t)warp * gridDim.x + b], top);
+        for (int b = lane; b < (int)gridDim.x; b += 32 * GRID_AT_ONCE)
+            v = sum_join(v, sum_parts(part[warp], b, stamp, top), top);
+        __threadfence();
         v = sum_warp(v, top);
-        if (lane == 0) shared_sums[warp][0] = v;
+        if (lane == 0) shared_totals[warp] = v;
     }
     __syncthreads();
 }
 
 SAND_TEXT void sum_total(Worker *w, Sum *sum) {
-    SAND_ALL_SUMS(k) if (k < sum->count) {
-        double v = sum_warp((double)sum->part[k], sum->largest >> k & 1);
-        if ((threadIdx.x & 31) == 0) shared_sums[k][threadIdx.x >> 5] = v;
-    }
-    grid_totals(w->partials + (size_t)w->parity * gridDim.x * SAND_MAX_SUMS, sum->count, sum->largest);
-    SAND_ALL_SUMS(k) sum->total[k] = shared_sums[k][0];
-    __syncthreads();
-    w->parity ^= 1;
+    SAND_ALL_SUMS(k) if (k < sum->count) shared_parts[k][threadIdx.x] = sum->part[k];
+    w->stamp++;
+    grid_totals(w->shared->part[w->stamp & 1], w->stamp, sum->count, sum->largest);
+    SAND_ALL_SUMS(k) sum->total[k] = shared_totals[k];
 }
 
 SAND_INLINE bool worker_stopped(const int *) { return false; } // nobody can tell a kernel yet
@@ -122,10 +198,13 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     return sum.total[0] > 0;
 }
 
+#ifndef SAND_FOR_UNROLL
+#define SAND_FOR_UNROLL 1
+#endif
 #define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // so that several loads are under way at once
 #define SAND_EACH(w, i, n) for (int64_t i = (w)->thread; i < (n); i += (w)->threads)
-#define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
-#define SAND_FOR_SUM(w, i, n, sum) SAND_EACH(w, i, n)
+#define SAND_FOR(w, i, n) SAND_UNROLL(SAND_FOR_UNROLL) SAND_EACH(w, i, n)
+#define SAND_FOR_SUM(w, i, n, sum) SAND_FOR(w, i, n)
 #define SAND_AT(i) at_of(i) // blocks lie in tiles as on the CPU, which suits a warp as well
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
 #define SAND_TOP(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
@@ -140,7 +219,15 @@ SAND_INLINE Four four_make(real x, real y, real z, real w) {
     return f;
 }
 SAND_INLINE Four four_load(const real *p) { return *(const Four *)p; }
+SAND_INLINE Four four_load_fixed(const real *p) {
+    float4 f = __ldg((const float4 *)p);
+    return four_make(f.x, f.y, f.z, f.w);
+}
 SAND_INLINE void four_store(real *p, Four f) { *(Four *)p = f; }
+#define FOUR_X(f) (f).x
+#define FOUR_Y(f) (f).y
+#define FOUR_Z(f) (f).z
+SAND_INLINE void four_write(real *p, real x, real y, real z, real w) { four_store(p, four_make(x, y, z, w)); }
 SAND_INLINE Four four_zero(void) { return four_make(0, 0, 0, 0); }
 SAND_INLINE Four four_add(Four a, Four b) { return four_make(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 SAND_INLINE Four four_sub(Four a, Four b) { return four_make(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w); }

@@ -31,21 +31,27 @@ static __device__ SandContact contact_of(const Laying &from, int64_t i) {
     return from.found ? problem_contact(&from.world, from.detection, &from.found[from.order[i]]) : from.contacts[i];
 }
 
-static __global__ void lay_bodies(const __grid_constant__ Laying from, TextArrays to) {
+static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
+    four_store(((Body *)bodies)[k].v, four_make(body.v[0], body.v[1], body.v[2], body.v[3]));
+    four_store(((Body *)bodies)[k].w, four_make(body.w[0], body.w[1], body.w[2], body.w[3]));
+}
+
+// The velocities of moving bodies are written by every push; those of the others are laid out here once.
+static __global__ void __launch_bounds__(CUDA_THREADS) lay_bodies(const __grid_constant__ Laying from, TextArrays to) {
     if (from.counts->again) return;
     int moving = from.counts->bodies, all = moving + from.boundaries;
-    EACH(k, all + 1) { // and one last that never moves
-        Body body = {{0}, {0}};
-        if (k < all) {
-            if (from.found) from.bodies[k] = problem_body(&from.world, from.detection, (int)k);
-            const SandProblemBody *b = &from.bodies[k];
-            body = body_lay(b);
-            to.mass[k] = (real)b->inverse_mass;
-            for (int j = 0; j < SAND_INERTIA; j++) to.inertia[SAND_INERTIA * k + j] = (real)b->inverse_inertia[j];
-        }
-        Body still = {{0}, {0, 0, 0, body.w[3]}};
-        ((Body *)to.free)[k] = ((Body *)to.body)[k] = ((Body *)to.measured)[k] = body;
-        ((Body *)to.scratch)[k] = still;
+    EACH_BLOCK(base, all + 1) { // and one last that never moves
+        int64_t k = base + threadIdx.x;
+        SandProblemBody b = {0};
+        if (k < all) b = from.found ? problem_body(&from.world, from.detection, (int)k) : from.bodies[k];
+        if (from.found) write_records(from.bodies, base, all, b);
+        if (k > all) continue;
+        Body body = body_lay(&b), still = {{0}, {0, 0, 0, body.w[3]}};
+        to.mass[k] = (real)b.inverse_mass;
+        for (int j = 0; j < SAND_INERTIA; j++) to.inertia[SAND_INERTIA * k + j] = (real)b.inverse_inertia[j];
+        body_store(to.free, k, body);
+        if (k < moving) continue;
+        body_store(to.body, k, body), body_store(to.measured, k, body), body_store(to.scratch, k, still);
     }
 }
 
@@ -84,8 +90,6 @@ static __global__ void add_diagonals(const double *partials, int blocks, Counts 
     if (threadIdx.x == 0) counts->diagonals = sum;
 }
 
-enum { LAY_BLOCKS = 1024 };
-
 static void lay(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream) {
     lay_bodies<<<grid_of(bodies), CUDA_THREADS, 0, stream>>>(from, to);
     int blocks = grid_of(to.room) < LAY_BLOCKS ? grid_of(to.room) : LAY_BLOCKS;
@@ -122,7 +126,7 @@ static Op op_of(const TextArrays &t, const SandSolveDef *def, double step, doubl
 #else
     (void)def;
 #endif
-    op.step = step, op.recovery = recovery;
+    op.per_half = (real)(2 / step), op.recovery = (real)recovery;
     op.a = t.a, op.b = t.b, op.block = t.block, op.impulse = t.impulse;
 #if SAND_RADIAL
     op.spoke = t.spoke;
@@ -148,11 +152,12 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
 // One kernel for each method, so that none pays for the registers of another.
 template <int METHOD>
 static __global__ void __launch_bounds__(SAND_CUDA_THREADS, SAND_CUDA_BLOCKS)
-    solve_kernel(Run *run, const __grid_constant__ Op sizeless, const Counts *counts, double *partials, int most) {
+    solve_kernel(Run *run, const __grid_constant__ Op sizeless, const Counts *counts, GridShared *shared, int most,
+                 int launch) {
     if (counts->again) return;
     Op op = sizeless;
     op_measure(&op, counts);
-    Worker w = worker_make(partials);
+    Worker w = worker_make(shared, launch);
     solve_text(&w, run, &op, METHOD, most);
 }
 
@@ -163,7 +168,7 @@ static __global__ void tell_run(const Run *run, Counts *counts) {
     counts->objective = run->measure.objective, counts->complementarity = run->measure.complementarity;
 }
 
-typedef void SolveKernel(Run *, const Op, const Counts *, double *, int);
+typedef void SolveKernel(Run *, const Op, const Counts *, GridShared *, int, int);
 template <int METHOD, bool ON_CUDA> struct Kernel { static constexpr SolveKernel *value = solve_kernel<METHOD>; };
 template <int METHOD> struct Kernel<METHOD, false> { static constexpr SolveKernel *value = nullptr; };
 
@@ -178,9 +183,10 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
     Run run;
     memset(&run, 0, sizeof run);
     run.solve.vectors = t.vectors, run.solve.distance = SAND_ROWS * t.room;
-    run.reference = t.reference;
+    run.asked.reference = t.reference;
     run_ask(&run, &def, metrics, curve ? t.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess) error = cudaMemsetAsync(t.grid, 0, sizeof(GridShared), stream);
     if (error != cudaSuccess) return error;
 
     SolveKernel *kernel = kernels[def.solver];
@@ -189,12 +195,14 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, SAND_CUDA_THREADS, 0);
     if (error != cudaSuccess) return error;
+    if (processors > GRID_BLOCKS) processors = GRID_BLOCKS;
     int blocks = processors * (fit < 1 ? 1 : fit > SAND_CUDA_BLOCKS ? SAND_CUDA_BLOCKS : fit);
     Run *on_device = (Run *)t.run;
     Op op = op_of(t, &def, step, recovery);
-    double *partials = t.partials;
+    GridShared *shared = (GridShared *)t.grid;
+    int launch = 0;
     for (int done = 0; done < def.iterations || done == 0; done += piece) {
-        void *arguments[] = {&on_device, &op, &counts, &partials, &piece};
+        void *arguments[] = {&on_device, &op, &counts, &shared, &piece, &++launch};
         error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, SAND_CUDA_THREADS, arguments, 0, stream);
         if (error != cudaSuccess) return error;
     }
@@ -217,5 +225,6 @@ static void impulses(const TextArrays &t, const Counts *counts, SandVec3 *out, c
     read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, op_of(t, NULL, 1, 0), counts, out);
 }
 
-extern const TextVerbs SAND_TEXT_NAME = {SAND_ROWS, SAND_LOCAL, BLOCK_NUMBERS, SAND_INERTIA, sizeof(Run),
-                                         lay,       lay_batch,  solve,         impulses};
+extern const TextVerbs SAND_TEXT_NAME = {SAND_ROWS,   SAND_LOCAL,         SAND_RADIAL, BLOCK_NUMBERS, SAND_INERTIA,
+                                         sizeof(Run), sizeof(GridShared), lay,         lay_batch,     solve,
+                                         impulses};

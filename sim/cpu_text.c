@@ -236,7 +236,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->n = ((int64_t)p->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
     op->body_count = p->body_count + 1;
     op->dynamic_count = p->dynamic_count;
-    op->step = p->step, op->recovery = p->recovery;
+    op->per_half = (real)(2 / p->step), op->recovery = (real)p->recovery;
     t->problem = p;
     size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
@@ -268,7 +268,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
     op->scratch = t->scratch, op->measured = t->measured;
     t->run.solve.vectors = t->vectors, t->run.solve.distance = op->n * SAND_ROWS;
-    t->run.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_ROWS;
+    t->run.asked.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_ROWS;
     sand_team_run(team, load_work, t);
     op->colour_count = 0;
     if ((def->solver == METHOD_gauss_seidel || def->solver == METHOD_ngs) &&
@@ -286,7 +286,7 @@ static SandVec3 world_impulse(const Op *op, At at, Row r) {
 
 static void solve_work(SandWorker *w, void *argument) {
     SandText *t = argument;
-    solve_text(w, &t->run, &t->op, t->method, t->run.most_iterations);
+    solve_text(w, &t->run, &t->op, t->method, t->run.asked.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
     const Op *op = &t->op;
     const real *best = solve_vector(&t->run.solve, t->run.solve.best);
@@ -315,7 +315,7 @@ static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const 
     if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) return false;
     Run *run = &t->run;
     run_ask(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
-    run->stop = s->stop;
+    run->asked.stop = s->stop;
     t->method = def->solver;
     t->problem = p;
     t->solution = s;

@@ -72,25 +72,30 @@ SAND_SHARED double fastest(SandVec3 v, SandVec3 o) {
     return sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o))));
 }
 
-// Two balls, true where they touch: within the envelope h (1 + mu) |u| of their relative motion or of what may strike one of
-// them, or the least one.
-SAND_SHARED bool pair_balls(const SandFinder *finder, SandSink *sink, const SandGridBall *p, const SandGridBall *q) {
+// Whether two balls touch, and their gap: within the envelope h (1 + mu) |u| of their relative motion or of what may strike
+// one of them, or the least one.
+SAND_SHARED bool balls_touch(const SandFinder *finder, const SandGridBall *p, const SandGridBall *q, double *gap) {
     SandVec3 apart = v3_sub(q->center, p->center);
     double reach = p->extent + q->extent, distance2 = v3_dot(apart, apart);
     if (distance2 > reach * reach || p->body == q->body) return false;
     const SandWorld *w = finder->world;
-    double distance = sqrt(distance2), gap = distance - p->radius - q->radius;
-    if (gap > w->envelope) {
-        double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
-        double speed =
-            fmax(fastest(p->velocity, q->velocity) + p->turning + q->turning, fmax(p->struck, q->struck)) + finder->fall;
-        if (gap > w->step * (1 + mu) * speed) return false;
-    }
+    *gap = sqrt(distance2) - p->radius - q->radius;
+    if (*gap <= w->envelope) return true;
+    double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
+    double speed =
+        fmax(fastest(p->velocity, q->velocity) + p->turning + q->turning, fmax(p->struck, q->struck)) + finder->fall;
+    return *gap <= w->step * (1 + mu) * speed;
+}
+
+// The contact of two balls that touch.
+SAND_SHARED void add_balls(const SandFinder *finder, SandSink *sink, const SandGridBall *p, const SandGridBall *q,
+                           double gap) {
+    SandVec3 apart = v3_sub(q->center, p->center);
+    double distance = v3_length(apart);
     // Two balls on one spot have no direction: take one that never changes.
     SandVec3 normal = distance > 1e-12 * p->radius ? v3_scale(1 / distance, apart) : v3_make(0, 0, 1);
     SandVec3 point = v3_madd(p->center, p->radius + 0.5 * gap, normal);
     add_pair(finder, sink, p->body, p->sub, q->body, q->sub, normal, point, gap);
-    return true;
 }
 
 SAND_SHARED void add_touch(const SandFinder *finder, SandSink *sink, int body, int sub, int boundary, SandVec3 center,
@@ -297,9 +302,13 @@ SAND_SHARED void wall_contacts(const SandFinder *finder, SandSink *sink, const S
 SAND_SHARED void ball_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
     const SandGrid *g = &finder->d->grid;
     const SandGridBall *ball = &g->sorted[i];
-    SandGridRun runs[SAND_MAX_RUNS];
-    int count = grid_runs(g, level, i, runs);
-    for (int r = 0; r < count; r++)
-        for (int j = runs[r].begin; j < runs[r].end; j++) pair_balls(finder, sink, ball, &g->sorted[j]);
+    for (int part = 0; part < SAND_GRID_PARTS; part++) {
+        SandGridWalk walk = grid_walk(g, level, i, part);
+        for (SandGridRun run; grid_next(&walk, &run);)
+            for (int j = run.begin; j < run.end; j++) {
+                double gap;
+                if (balls_touch(finder, ball, &g->sorted[j], &gap)) add_balls(finder, sink, ball, &g->sorted[j], gap);
+            }
+    }
     wall_contacts(finder, sink, ball);
 }

@@ -31,10 +31,8 @@ static void size_levels(SandGrid *g) {
         high[l] = v3_make(fmax(high[l].x, b->center.x), fmax(high[l].y, b->center.y), fmax(high[l].z, b->center.z));
     }
     g->cell_count = 0;
-    for (int k = 0, begin = 0; k < g->level_count; begin += count[k++]) {
-        grid_size_level(&g->levels[k], begin, count[k], low[k], high[k], g->cell_count);
-        g->cell_count += grid_level_cells(&g->levels[k]);
-    }
+    for (int k = 0, begin = 0; k < g->level_count; begin += count[k++])
+        grid_size_level(g, k, begin, count[k], low[k], high[k]);
 }
 
 // Counting sort by cell. Each worker owns a part of the cells and walks all the balls for them, so that the order
@@ -106,6 +104,20 @@ static void raise_to(double *value, double other) {
         continue;
 }
 
+static void look_for_strikes(const Strike *s, int level, int i, int part) {
+    SandGrid *g = s->grid;
+    SandGridBall *p = &g->sorted[i];
+    SandGridWalk walk = grid_walk(g, level, i, part);
+    for (SandGridRun run; grid_next(&walk, &run);)
+        for (int j = run.begin; j < run.end; j++) {
+            double speed;
+            SandGridBall *q = &g->sorted[j];
+            if (!grid_strikes(p, q, s->slack, s->reach, &speed)) continue;
+            raise_to(&p->struck, speed);
+            raise_to(&q->struck, speed);
+        }
+}
+
 static void strike_work(SandWorker *w, void *argument) {
     Strike *s = argument;
     SandGrid *g = s->grid;
@@ -114,18 +126,8 @@ static void strike_work(SandWorker *w, void *argument) {
     int level = begin < end ? grid_level_of(g, begin) : 0;
     for (int i = begin; i < end; i++) {
         while (i >= g->levels[level].end) level++;
-        SandGridBall *p = &g->sorted[i];
-        SandGridRun runs[SAND_MAX_RUNS];
-        int count = 0;
-        for (int part = 0; part < SAND_GRID_PARTS; part++) count += grid_strike_part(g, level, i, part, runs + count);
-        double speed;
-        for (int r = 0; r < count; r++)
-            for (int j = runs[r].begin; j < runs[r].end; j++) {
-                SandGridBall *q = &g->sorted[j];
-                if (!grid_strikes(p, q, s->slack, s->reach, &speed)) continue;
-                raise_to(&p->struck, speed);
-                raise_to(&q->struck, speed);
-            }
+        for (int part = 0; part < SAND_GRID_PARTS; part++)
+            if (grid_part_strikes(level, part)) look_for_strikes(s, level, i, part);
     }
     sand_barrier(w);
     for (int i = begin; i < end; i++) grid_make_room(&g->balls[g->order[i]], g->sorted[i].struck, s->slack, s->reach);

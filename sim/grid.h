@@ -1,6 +1,7 @@
 // The broad phase: balls sorted into uniform grids, one for each size class, so that a ball finds its neighbours in a
 // few cells. A ball's extent is its radius plus what it may travel in the step; fast balls and big balls are in
-// coarser grids. A grid wraps around like a torus, so that a ball far away costs no memory.
+// coarser grids. Where it would need too many cells a grid wraps around like a torus, so that a ball far away costs no
+// memory.
 #pragma once
 #include "base.h"
 #include "team.h"
@@ -22,7 +23,7 @@ typedef struct SandGridBall {
     double unused;
 } SandGridBall;
 
-enum { SAND_MAX_LEVELS = 12, SAND_LEVEL_CELLS = 64 }; // cells a level may have beside two for each ball
+enum { SAND_MAX_LEVELS = 12, SAND_LEVEL_CELLS = 64 }; // cells a level may have beside those for its balls
 
 typedef struct SandGridLevel {
     int begin, end; // its balls in the sorted order
@@ -30,6 +31,7 @@ typedef struct SandGridLevel {
     double inverse_cell;
     SandVec3 origin;
     int cells[3];       // along each axis, at least 4
+    bool wraps[3];      // there are fewer than its box needs
     int64_t cell_begin; // its cells in the common table
     double largest;     // greatest extent in the level
 } SandGridLevel;
@@ -64,8 +66,16 @@ typedef struct SandGridRun {
     int begin, end;
 } SandGridRun;
 
-// Most runs that hold the possible partners of a ball (grid.inl).
-enum { SAND_MAX_RUNS = 12 + SAND_MAX_LEVELS * 18 };
+// A walk over the runs that hold the possible partners of a ball, in parts that can be walked side by side (grid.inl).
+enum { SAND_GRID_PARTS = 4 };
+typedef struct SandGridWalk {
+    const SandGrid *grid;
+    int ball;                  // in the sorted order
+    int own;                   // the x of its own cell where the row at hand begins behind the ball itself, else -1
+    int level, last_level;     // the level at hand, and where the walk ends
+    int low[3], high[3], y, z; // its cells, and the row at hand
+    SandGridRun rest;          // of a row that wraps around
+} SandGridWalk;
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,7 @@ SAND_INLINE real block_measured(const Op *op, At at, Row x, Row g) {
     if (op->law) {
         real tau = (real)op->tau, mu = block_number(op, at, BLOCK_MU);
         g.x += mu * section_support(op, g) - op->lift[at_block(at)];
-        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu, block_number(op, at, BLOCK_FLAT)));
+        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu));
         return row_dot(e, e);
     }
 #endif
@@ -61,11 +61,9 @@ SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
     p.mean = diagonal ? (real)0 : (real)(1 / op->tau), p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
     return p;
 }
-SAND_INLINE real weight_at(const Op *op, Weight p, At at) {
-    return p.diagonal * block_number(op, at, BLOCK_DIAGONAL) + p.mean;
-}
+SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return p.diagonal * block_weight(op, at) + p.mean; }
 SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) {
-    return p.diagonal * block_number(op, at, BLOCK_INVERSE) + p.inverse_mean;
+    return p.diagonal * block_inverse(op, at) + p.inverse_mean;
 }
 
 // x'Px

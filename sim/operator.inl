@@ -36,9 +36,7 @@ enum {
     BLOCK_NORMAL,   // 3 numbers
     BLOCK_HALF = 3, // half the gap
     BLOCK_MU,       // friction
-    BLOCK_FLAT,     // 1 / (1 + mu^2)
-    BLOCK_DIAGONAL, // trace N_ii / rows
-    BLOCK_INVERSE,  // one over it
+    BLOCK_INVERSE,  // one over the mean diagonal, trace N_ii / rows
     BLOCK_ARM_A,    // 3 numbers, not when radial
     BLOCK_ARM_B = BLOCK_ARM_A + 3,
     BLOCK_NUMBERS = SAND_RADIAL ? BLOCK_ARM_A : BLOCK_ARM_B + 3,
@@ -49,8 +47,9 @@ typedef struct Op {
     int64_t blocks; // real ones
     int body_count; // with boundaries and one last body that never moves
     int dynamic_count;
-    double step, recovery;
-    double tau; // of the residual: 1 / mean(trace N_ii / rows)
+    real per_half; // what makes half a gap the speed that closes it in a step: 2 / h
+    real recovery; // m/s, the fastest that a penetration is undone
+    double tau;    // of the residual: 1 / mean(trace N_ii / rows)
     // Blocks.
     const int *a, *b;
     const real *block; // BLOCK_NUMBERS each
@@ -104,6 +103,7 @@ enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
 #endif
 
 SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
+SAND_INLINE Vec vec_of_four(Four f) { return vec_make(FOUR_X(f), FOUR_Y(f), FOUR_Z(f)); }
 SAND_INLINE Vec vec_at(const real *x, At at, int count, int k) {
     return vec_make(x[at_number(at, count, k)], x[at_number(at, count, k + 1)], x[at_number(at, count, k + 2)]);
 }
@@ -132,13 +132,17 @@ SAND_INLINE Row row_load(const real *x, At at) { return x[at_block(at)]; }
 SAND_INLINE void row_store(real *x, At at, Row r) { x[at_block(at)] = r; }
 #endif
 
-SAND_INLINE real block_number(const Op *op, At at, int k) { return op->block[at_number(at, BLOCK_NUMBERS, k)]; }
-SAND_INLINE Vec block_vector(const Op *op, At at, int k) { return vec_at(op->block, at, BLOCK_NUMBERS, k); }
+SAND_INLINE real block_number(const Op *op, At at, int k) { return SAND_FIXED(&op->block[at_number(at, BLOCK_NUMBERS, k)]); }
+SAND_INLINE Vec block_vector(const Op *op, At at, int k) {
+    return vec_make(block_number(op, at, k), block_number(op, at, k + 1), block_number(op, at, k + 2));
+}
+SAND_INLINE real block_inverse(const Op *op, At at) { return block_number(op, at, BLOCK_INVERSE); }
+SAND_INLINE real block_weight(const Op *op, At at) { return 1 / block_inverse(op, at); } // its mean diagonal
 SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
 
 // The stabilisation term b_i = max(gap / h, -recovery), with De Saxce's term where there is one.
 SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
-    real bias = real_max(half_gap * (real)(2 / op->step), (real)-op->recovery);
+    real bias = real_max(half_gap * op->per_half, -op->recovery);
 #if SAND_LOCAL
     return bias + op->lift[at_block(at)];
 #else
@@ -149,12 +153,11 @@ SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
 // --- projection -------------------------------------------------------------------------------------------
 
 // Nearest point of the friction cone around the unit vector n. Without branches, so that lanes go side by side.
-// flat = 1 / (1 + mu^2).
-SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
+SAND_INLINE Vec cone_project(Vec x, Vec n, real mu) {
     real xn = vec_dot(x, n);
     Vec t = vec_madd(x, -xn, n);
     real xt = real_sqrt(vec_dot(t, t));
-    real q = (mu * xt + xn) * flat;               // normal part of the nearest point on the surface
+    real q = (mu * xt + xn) / (1 + mu * mu);      // normal part of the nearest point on the surface
     q = real_max(q, 0);                           // below zero: the polar cone, whose nearest point is the tip
     real side = mu * q / real_max(xt, REAL_TINY); // how much of t is left
     bool within = (xt <= mu * xn) & (xn >= 0);    // the second for mu = 0
@@ -174,12 +177,11 @@ SAND_INLINE real block_bound(const Op *op, At at, real normal) {
 
 SAND_INLINE Row block_project(const Op *op, At at, Row x) {
 #if SAND_LOCAL
-    if (op->set == FRICTION_CONE)
-        return section_cone(op, x, block_number(op, at, BLOCK_MU), block_number(op, at, BLOCK_FLAT));
+    if (op->set == FRICTION_CONE) return section_cone(op, x, block_number(op, at, BLOCK_MU));
     x.x = real_max(x.x, 0);
     return section_project(op, x, block_bound(op, at, x.x));
 #elif SAND_ROWS == 3
-    return cone_project(x, block_normal(op, at), block_number(op, at, BLOCK_MU), block_number(op, at, BLOCK_FLAT));
+    return cone_project(x, block_normal(op, at), block_number(op, at, BLOCK_MU));
 #else
     return (void)op, (void)at, real_max(x, 0);
 #endif
@@ -236,14 +238,15 @@ SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
 // The same velocities for one contact at a time, and as whole vectors for a tile of them.
 SAND_INLINE Row block_pull(const Op *op, const Body *body, At at) {
     int64_t i = at_block(at);
-    const Body *a = &body[op->a[i]], *b = &body[op->b[i]];
+    const Body *a = &body[SAND_FIXED(&op->a[i])], *b = &body[SAND_FIXED(&op->b[i])];
     Pair p;
     p.half = block_number(op, at, BLOCK_HALF), p.mu = block_number(op, at, BLOCK_MU);
-    p.u = vec_sub(vec_of(b->v), vec_of(a->v));
+    p.u = vec_sub(vec_of_four(four_load(b->v)), vec_of_four(four_load(a->v)));
+    Four wa = four_load(a->w), wb = four_load(b->w);
 #if SAND_RADIAL
-    p.s = vec_madd(vec_scale(p.half + a->w[3], vec_of(a->w)), p.half + b->w[3], vec_of(b->w));
+    p.s = vec_madd(vec_scale(p.half + four_last(wa), vec_of_four(wa)), p.half + four_last(wb), vec_of_four(wb));
 #else
-    p.wa = vec_of(a->w), p.wb = vec_of(b->w);
+    p.wa = vec_of_four(wa), p.wb = vec_of_four(wb);
 #endif
     return block_gradient(op, at, p);
 }
@@ -332,8 +335,7 @@ SAND_INLINE Row block_without_bias(const Op *op, At at, Row y) {
 // Makes the impulse of a block known to the next push.
 SAND_INLINE void block_publish(const Op *op, At at, Row r) {
     Vec g = block_impulse(op, at, r);
-    real *out = op->impulse + 4 * at_block(at);
-    out[0] = g.x, out[1] = g.y, out[2] = g.z, out[3] = 0;
+    four_write(op->impulse + 4 * at_block(at), g.x, g.y, g.z, 0);
 }
 
 // Impulse and turning impulse on a body. The turning one is kept as (z, x, y): a cross product by fours ends in a
@@ -356,13 +358,13 @@ SAND_INLINE Sums block_gather(const Op *op, int64_t i, int side, real radius, Su
     s.f = side < 0 ? four_sub(s.f, g) : four_add(s.f, g);
 #if SAND_ROWS == 3 && SAND_RADIAL
     // Both arms point to the other body, so it is -arm (n x g) on either side.
-    Four n = four_load(op->spoke + 4 * i);
+    Four n = four_load_fixed(op->spoke + 4 * i);
     s.t = four_sub(s.t, four_scale(radius + four_last(n), four_cross(n, g)));
 #elif SAND_RADIAL
     (void)radius; // a normal impulse on a sphere does not turn it
 #else
     (void)radius;
-    Four c = four_cross(four_load((side < 0 ? op->spoke_a : op->spoke_b) + 4 * i), g);
+    Four c = four_cross(four_load_fixed((side < 0 ? op->spoke_a : op->spoke_b) + 4 * i), g);
     s.t = side < 0 ? four_sub(s.t, c) : four_add(s.t, c);
 #endif
     return s;
@@ -378,13 +380,13 @@ SAND_INLINE Vec body_turn(const Op *op, int64_t k, Vec t) {
 #endif
 }
 
-// out[k] = base + M^-1 (f, t) for body k.
+// out[k] = base + M^-1 (f, t) for body k, where base is what a push begins with, which does not change.
 SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, int64_t k, Sums s) {
     Four t = four_turned(s.t);
-    four_store(out[k].v, four_add(four_load(base->v), four_scale(op->inverse_mass[k], s.f)));
+    four_store(out[k].v, four_add(four_load_fixed(base->v), four_scale(SAND_FIXED(&op->inverse_mass[k]), s.f)));
 #if SAND_RADIAL
-    Four w = four_add(four_load(base->w), four_scale(op->inverse_inertia[k], t));
-    four_store(out[k].w, four_with_last(w, op->free[k].w[3]));
+    Four w = four_add(four_load_fixed(base->w), four_scale(SAND_FIXED(&op->inverse_inertia[k]), t));
+    four_store(out[k].w, four_with_last(w, SAND_FIXED(&op->free[k].w[3])));
 #else
     real turning[4];
     four_store(turning, t);
@@ -395,19 +397,20 @@ SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, int64_t k
 
 // Entries e0 .. e1-1 of the contacts of body k, counting those where it is a and then those where it is b.
 SAND_INLINE Sums body_gather(const Op *op, int64_t k, int e0, int e1) {
-    int owned = op->first[k + 1] - op->first[k], begin = op->first[k], other = op->second[k] - owned;
-    int middle = e1 < owned ? e1 : owned;
-    real radius = op->free[k].w[3];
+    int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
+    int other = SAND_FIXED(&op->second[k]) - owned, middle = e1 < owned ? e1 : owned;
+    real radius = SAND_FIXED(&op->free[k].w[3]);
     Sums s = sums_zero();
     SAND_UNROLL(4)
     for (int e = e0; e < middle; e++) s = block_gather(op, begin + e, -1, radius, s);
     SAND_UNROLL(4)
-    for (int e = e0 > owned ? e0 : owned; e < e1; e++) s = block_gather(op, op->list[other + e], +1, radius, s);
+    for (int e = e0 > owned ? e0 : owned; e < e1; e++) s = block_gather(op, SAND_FIXED(&op->list[other + e]), +1, radius, s);
     return s;
 }
 
 SAND_INLINE int body_contacts(const Op *op, int64_t k) {
-    return op->first[k + 1] - op->first[k] + op->second[k + 1] - op->second[k];
+    return SAND_FIXED(&op->first[k + 1]) - SAND_FIXED(&op->first[k]) + SAND_FIXED(&op->second[k + 1]) -
+           SAND_FIXED(&op->second[k]);
 }
 
 #include "operator_matrix.inl"

@@ -79,22 +79,27 @@ typedef struct Stage {
     double weight;   // of the new bounds in a renewal, against the old ones
 } Stage;
 
-// One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
-// also draws does not want to be kept for long.
-typedef struct Run {
-    Solve solve;
-    MethodState state;
+// What is asked of a solve. Every worker has its own copy.
+typedef struct Asked {
     int most_iterations;
     double most_seconds, tolerance;
     const int *stop; // NULL, or made other than 0 by whoever wants the solve to end
     bool want_metrics;
     real *reference;       // an earlier iterate, to see impulses grow; only for methods that do not look themselves
     SandCurvePoint *curve; // NULL: nobody asked; else room for most_iterations + 1
-    int curve_count;
     // Bounds that are renewed, and Coulomb's law.
-    int presolve;                            // iterations without friction that bounds are taken from; 0: none
-    double presolve_params[SAND_MAX_PARAMS]; // of p-spg-fb, which does them
-    int renewal;                             // most iterations between renewals; 0: nothing is renewed
+    int presolve; // iterations without friction that bounds are taken from; 0: none
+    int renewal;  // most iterations between renewals; 0: nothing is renewed
+} Asked;
+
+// One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
+// also draws does not want to be kept for long.
+typedef struct Run {
+    Asked asked;
+    double presolve_params[SAND_MAX_PARAMS]; // of p-spg-fb, which does the presolve
+    Solve solve;
+    MethodState state;
+    int curve_count;
     Stage stage;
     bool begun, ended;
     int receding; // how often in a row the growing impulses did nothing
@@ -110,17 +115,19 @@ static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePo
     run->solve.residual = run->solve.objective = 0;
     run->solve.status = SAND_BUDGET;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) run->solve.params[k] = def->params[k];
-    run->most_iterations = def->iterations;
-    run->most_seconds = 1e-3 * def->budget_ms;
-    run->tolerance = def->tolerance;
-    run->want_metrics = metrics;
-    run->curve = curve;
+    Asked *asked = &run->asked;
+    asked->most_iterations = def->iterations;
+    asked->most_seconds = 1e-3 * def->budget_ms;
+    asked->tolerance = def->tolerance;
+    asked->want_metrics = metrics;
+    asked->curve = curve;
     const SandFrictionRow *model = &sand_friction_table[def->friction];
     bool pillar = model->set == SAND_SET_PILLAR, cone = sand_solver_can(def->solver, SAND_CONE);
-    run->presolve = pillar && def->bounds == SAND_BOUNDS_PRESOLVE ? def->presolve : 0;
+    asked->presolve = pillar && def->bounds == SAND_BOUNDS_PRESOLVE ? def->presolve : 0;
     for (int k = 0; k < SAND_MAX_PARAMS; k++)
         run->presolve_params[k] = sand_solver_table[sand_solver_default].params[k].value;
-    run->renewal = (pillar && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
+    asked->renewal =
+        (pillar && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
     run->stage.begin = 0, run->stage.residual = 0, run->stage.weight = 1;
     run->curve_count = run->receding = run->iterations = 0;
     run->begun = run->ended = false;
@@ -146,7 +153,7 @@ SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration
     if (!solve_knows(s)) m = measure(w, s->op, solve_vector(s, s->best));
     if (worker_is_first(w)) {
         SandCurvePoint p = {iteration, before - clock->begin - clock->measuring, m.residual, m.objective};
-        run->curve[iteration] = p;
+        run->asked.curve[iteration] = p;
         run->curve_count = iteration + 1;
     }
     s->measured = m.residual;
@@ -164,7 +171,7 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
         At at = SAND_AT(i);
         Row xi = row_load(x, at), d = row_sub(xi, row_load(reference, at));
         row_store(reference, at, d);
-        real p = block_number(op, at, BLOCK_DIAGONAL);
+        real p = block_weight(op, at);
         SAND_ADD(sum, at, 0, p * row_dot(xi, xi));
         SAND_ADD(sum, at, 1, p * row_dot(d, d));
     }
@@ -196,7 +203,7 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at);
         SAND_ADD(sum, at, 0, row_dot(xi, SAND_PULL(op, at)));
-        SAND_ADD(sum, at, 2, block_number(op, at, BLOCK_DIAGONAL) * row_dot(xi, xi));
+        SAND_ADD(sum, at, 2, block_weight(op, at) * row_dot(xi, xi));
     }
     SAND_FOR_PULL(w, i, op, op->free, &sum) {
         At at = SAND_AT(i);
@@ -246,20 +253,22 @@ SAND_TEXT void first_bounds(Worker *w, Run *run, const Solve *solve) {
     const Op *op = solve->op;
     SAND_FOR(w, i, op->n) op->lift[i] = op->bound[i] = 0;
     sand_barrier(w);
-    if (!run->presolve) {
+    int presolve = run->asked.presolve;
+    real *reference = run->asked.reference;
+    if (!presolve) {
         take_bounds(w, op, solve_vector(solve, 0), 1);
         return;
     }
     Solve s = *solve;
     spg_State state;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) s.params[k] = run->presolve_params[k];
-    copy(w, op, solve_vector(&s, 0), run->reference);
+    copy(w, op, solve_vector(&s, 0), reference);
     make_feasible(w, op, solve_vector(&s, 0));
     scale_start(w, op, solve_vector(&s, 0));
     p_spg_fb_start(w, &s, &state);
-    for (int k = 0; k < run->presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
+    for (int k = 0; k < presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
     take_bounds(w, op, solve_vector(&s, s.best), 1);
-    copy(w, op, run->reference, solve_vector(&s, 0));
+    copy(w, op, reference, solve_vector(&s, 0));
 }
 
 // Renews what friction hangs on, from the best impulses so far: the bounds, or De Saxce's term mu |u_T|. Then the method
@@ -298,37 +307,38 @@ SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodStat
 #endif
     make_feasible(w, op, solve_vector(s, 0));
     scale_start(w, op, solve_vector(s, 0));
-    copy(w, op, solve_vector(s, 0), run->reference);
+    copy(w, op, solve_vector(s, 0), run->asked.reference);
     method_start(w, method, s, state);
 }
 
 // What the method does not know itself after an iteration: its residual, now and then when a tolerance is set, and whether
 // its impulses grow for nothing.
-SAND_TEXT void solve_watch(Worker *w, Run *run, Solve *s, int iteration, int *receding) {
-    if (!solve_knows(s) && !run->renewal && run->tolerance > 0 && (run->curve || iteration % 10 == 0)) {
-        if (!run->curve) s->measured = measure(w, s->op, solve_vector(s, s->best)).residual;
-        if (s->measured <= run->tolerance) s->status = SAND_SOLVED;
+SAND_TEXT void solve_watch(Worker *w, const Asked *asked, Solve *s, int iteration, int *receding) {
+    if (!solve_knows(s) && !asked->renewal && asked->tolerance > 0 && (asked->curve || iteration % 10 == 0)) {
+        if (!asked->curve) s->measured = measure(w, s->op, solve_vector(s, s->best)).residual;
+        if (s->measured <= asked->tolerance) s->status = SAND_SOLVED;
     }
     if (!s->sees_growth && iteration >= 8 && (iteration & (iteration - 1)) == 0)
-        look_for_growth(w, s, run->reference, receding);
+        look_for_growth(w, s, asked->reference, receding);
 }
 
 // One iteration: a step of the method, or a renewal when that is due. It is when the method has come far down from the
 // residual of the last one, or was at it for long enough.
-SAND_TEXT void solve_iterate(Worker *w, Run *run, int method, Solve *s, MethodState *state, Stage *stage, int iteration) {
+SAND_TEXT void solve_iterate(Worker *w, const Asked *asked, int method, Solve *s, MethodState *state, Stage *stage,
+                             int iteration) {
 #if SAND_LOCAL
     int since = iteration - stage->begin;
     bool far_down = s->knows_residual && s->residual <= 0.1 * stage->residual;
-    if (run->renewal && (since >= run->renewal || (since > 1 && far_down))) {
+    if (asked->renewal && (since >= asked->renewal || (since > 1 && far_down))) {
         double residual = renew(w, method, s, state, (real)stage->weight);
         // A fixed point that does not draw nearer goes round it: then it is approached with more care.
         if (stage->residual > 0 && residual > 0.98 * stage->residual && stage->weight > 0.05) stage->weight *= 0.7;
         stage->residual = residual, stage->begin = iteration;
-        if (run->tolerance > 0 && stage->residual <= run->tolerance) s->status = SAND_SOLVED;
+        if (asked->tolerance > 0 && stage->residual <= asked->tolerance) s->status = SAND_SOLVED;
         return;
     }
 #else
-    (void)run, (void)stage, (void)iteration;
+    (void)asked, (void)stage, (void)iteration;
 #endif
     method_step(w, method, s, state);
 }
@@ -336,36 +346,37 @@ SAND_TEXT void solve_iterate(Worker *w, Run *run, int method, Solve *s, MethodSt
 // Solves, or goes on solving, for at most `most` iterations of the budget.
 SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int most) {
     if (run->ended) return;
+    const Asked asked = run->asked;
     Solve s = run->solve;
     s.op = op;
     MethodState state = run->state;
     Clock clock = {worker_seconds(w) - run->seconds, 0};
     int receding = run->receding, iteration = run->iterations;
-    int until = run->most_iterations - iteration < most ? run->most_iterations : iteration + most;
+    int until = asked.most_iterations - iteration < most ? asked.most_iterations : iteration + most;
     Stage stage = run->stage;
     bool late = false;
 
     if (!run->begun) {
         solve_begin(w, run, method, &s, &state);
-        if (run->curve) record(w, run, &s, &clock, 0);
+        if (asked.curve) record(w, run, &s, &clock, 0);
     }
     while (iteration < until && s.status == SAND_BUDGET && !late) {
-        if (run->tolerance > 0 && solve_knows(&s) && s.residual <= run->tolerance) s.status = SAND_SOLVED;
+        if (asked.tolerance > 0 && solve_knows(&s) && s.residual <= asked.tolerance) s.status = SAND_SOLVED;
         if (s.status != SAND_BUDGET) break;
-        solve_iterate(w, run, method, &s, &state, &stage, iteration);
+        solve_iterate(w, &asked, method, &s, &state, &stage, iteration);
         iteration++;
-        if (run->curve) record(w, run, &s, &clock, iteration);
-        solve_watch(w, run, &s, iteration, &receding);
-        if (run->most_seconds > 0)
-            late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > run->most_seconds);
-        if (run->stop && !late) late = worker_agree(w, worker_stopped(run->stop));
+        if (asked.curve) record(w, run, &s, &clock, iteration);
+        solve_watch(w, &asked, &s, iteration, &receding);
+        if (asked.most_seconds > 0)
+            late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > asked.most_seconds);
+        if (asked.stop && !late) late = worker_agree(w, worker_stopped(asked.stop));
     }
 
     double seconds = worker_seconds(w) - clock.begin - clock.measuring;
-    bool ended = late || s.status != SAND_BUDGET || iteration == run->most_iterations;
+    bool ended = late || s.status != SAND_BUDGET || iteration == asked.most_iterations;
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
-        if (!solve_knows(&s) || run->want_metrics) m = measure(w, op, solve_vector(&s, s.best));
+        if (!solve_knows(&s) || asked.want_metrics) m = measure(w, op, solve_vector(&s, s.best));
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
         push_vector(w, op, solve_vector(&s, s.best), op->still,
                     op->body); // what the impulses change; the caller adds the free velocity

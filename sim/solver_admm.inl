@@ -29,8 +29,8 @@ SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(i);
         Row apart = row_add(row_sub(row_load(x, at), row_load(z, at)), row_load(u, at));
-        Row ri = row_scale(-1, row_madd(row_load(g, at), rho * block_number(op, at, BLOCK_DIAGONAL), apart));
-        Row pi = row_scale(block_number(op, at, BLOCK_INVERSE), ri);
+        Row ri = row_scale(-1, row_madd(row_load(g, at), rho * block_weight(op, at), apart));
+        Row pi = row_scale(block_inverse(op, at), ri);
         row_store(r, at, ri);
         row_store(p, at, pi);
         SAND_ADD(sum, at, 0, row_dot(ri, pi));
@@ -50,7 +50,7 @@ SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
     real rho = (real)m->rho;
     SAND_FOR_PULL(w, i, op, op->body, NULL) {
         At at = SAND_AT(i);
-        Row zi = row_load(z, at), g = SAND_PULL(op, at), ui = row_scale(-block_number(op, at, BLOCK_INVERSE) / rho, g);
+        Row zi = row_load(z, at), g = SAND_PULL(op, at), ui = row_scale(-block_inverse(op, at) / rho, g);
         row_store(x, at, zi);
         row_store(gradient, at, g);
         // Only what pushes against the set: z = P(z + u) then holds from the start.
@@ -71,7 +71,7 @@ SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(i);
-        real diagonal = block_number(op, at, BLOCK_DIAGONAL);
+        real diagonal = block_weight(op, at);
         Row old = row_load(z, at), xi = row_madd(old, relax, row_sub(row_load(x, at), old));
         Row ahead = row_add(xi, row_load(u, at)), zi = block_project(op, at, ahead), ui = row_sub(ahead, zi);
         Row apart = row_sub(row_load(x, at), zi), moved = row_sub(zi, old);
@@ -117,7 +117,7 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
         At at = SAND_AT(i);
         Row pi = row_load(p, at);
-        Row yi = row_madd(block_without_bias(op, at, SAND_PULL(op, at)), rho * block_number(op, at, BLOCK_DIAGONAL), pi);
+        Row yi = row_madd(block_without_bias(op, at, SAND_PULL(op, at)), rho * block_weight(op, at), pi);
         row_store(y, at, yi);
         SAND_ADD(sum, at, 0, row_dot(pi, yi));
     }
@@ -128,11 +128,11 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(i);
         Row pi = row_load(p, at), yi = row_load(y, at), ri = row_madd(row_load(r, at), -step, yi);
-        Row np = row_madd(yi, -rho * block_number(op, at, BLOCK_DIAGONAL), pi);
+        Row np = row_madd(yi, -rho * block_weight(op, at), pi);
         row_store(g, at, row_madd(row_load(g, at), step, np));
         row_store(x, at, row_madd(row_load(x, at), step, pi));
         row_store(r, at, ri);
-        SAND_ADD(sum, at, 0, block_number(op, at, BLOCK_INVERSE) * row_dot(ri, ri));
+        SAND_ADD(sum, at, 0, block_inverse(op, at) * row_dot(ri, ri));
     }
     sum_total(w, &sum);
     double beta = m->rr > 0 ? sum.total[0] / m->rr : 0;
@@ -147,7 +147,7 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     real keep = (real)beta;
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
-        Row pi = row_scale(block_number(op, at, BLOCK_INVERSE), row_load(r, at));
+        Row pi = row_scale(block_inverse(op, at), row_load(r, at));
         row_store(p, at, row_madd(pi, keep, row_load(p, at)));
     }
     sand_barrier(w);

@@ -75,7 +75,7 @@ SAND_TEXT void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     sum_open(w, &sum, 5, 1u << 4);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
         At at = SAND_AT(i);
-        real diagonal = block_number(op, at, BLOCK_DIAGONAL);
+        real diagonal = block_weight(op, at);
         Row xi = row_load(x, at), pi = row_load(p, at), yi = block_without_bias(op, at, SAND_PULL(op, at));
         row_store(y, at, yi);
         SAND_ADD(sum, at, 0, row_dot(pi, yi));

@@ -59,7 +59,7 @@ SAND_INLINE void gauss_seidel_apply(const Op *op, int64_t i, int k, int side) {
 // [N] step 4 for one contact.
 SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real omega, real lambda, Relaxation how) {
     At at = at_of(i);
-    real step = omega * block_number(op, at, BLOCK_INVERSE);
+    real step = omega * block_inverse(op, at);
     block_publish(op, at, gauss_seidel_relax(op, x, at, step, lambda, omega, how));
     if (op->is_matrix) {
         matrix_apply(op, i);

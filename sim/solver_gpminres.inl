@@ -40,7 +40,7 @@ typedef gpminres_State gpminres_p_State;
 
 // The preconditioner: the diagonal of N.
 SAND_INLINE real gpminres_scale(const Op *op, At at, bool preconditioned) {
-    return preconditioned ? block_number(op, at, BLOCK_INVERSE) : (real)1;
+    return preconditioned ? block_inverse(op, at) : (real)1;
 }
 
 SAND_INLINE void gpminres_seek_face(gpminres_State *m) {
@@ -91,7 +91,7 @@ SAND_TEXT void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
     sum_open(w, &sum, 4, 1u << 3);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
         At at = SAND_AT(i);
-        real diagonal = block_number(op, at, BLOCK_DIAGONAL);
+        real diagonal = block_weight(op, at);
         Row xi = row_load(x, at), p = block_projected_gradient(op, at, xi, row_load(g, at));
         SAND_ADD(sum, at, 0, row_dot(p, block_without_bias(op, at, SAND_PULL(op, at))));
         SAND_ADD(sum, at, 1, diagonal * row_dot(p, p));

@@ -22,7 +22,7 @@ SAND_TEXT void jacobi_step(Worker *w, Solve *s, jacobi_State *m) {
     SAND_FOR_PULL(w, i, op, op->body, NULL) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at), g = SAND_PULL(op, at);
-        Row z = block_project(op, at, row_madd(xi, -omega * block_number(op, at, BLOCK_INVERSE), g));
+        Row z = block_project(op, at, row_madd(xi, -omega * block_inverse(op, at), g));
         z = row_madd(xi, lambda, row_sub(z, xi));
         row_store(x, at, z);
         block_publish(op, at, z);

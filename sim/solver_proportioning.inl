@@ -150,7 +150,7 @@ SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, 
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at), pi = row_load(p, at), yi = block_without_bias(op, at, SAND_PULL(op, at));
-        real diagonal = block_number(op, at, BLOCK_DIAGONAL);
+        real diagonal = block_weight(op, at);
         row_store(y, at, yi);
         SAND_ADD(sum, at, 0, row_dot(pi, yi));
         SAND_ADD(sum, at, 1, row_dot(pi, row_load(g, at)));

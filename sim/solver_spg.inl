@@ -11,12 +11,19 @@
 
 enum { SPG_MEMORY = 10 }; // N_GLL at most
 
+// What is known of an iterate.
+typedef struct spg_Point {
+    double alpha; // spectral step length from here
+    double objective, residual;
+    double lambda; // how much of the direction was taken to get here
+    bool finite;
+} spg_Point;
+
 typedef struct spg_State {
     bool preconditioned;
     int memory;                // N_GLL
-    double alpha;              // spectral step length
-    double objective;          // f at the current iterate
-    double recent[SPG_MEMORY]; // the last objectives
+    double recent[SPG_MEMORY]; // the last objectives; only who decides keeps them
+    spg_Point point;           // the current iterate
     int count;                 // iterations
     int current, next;         // which of the vectors 0, 1, 2 is what; the fallback is s->best
     int gradient;              // which of the vectors 3, 4 is the gradient at the current iterate
@@ -25,27 +32,32 @@ typedef struct spg_State {
 
 enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
 
-// The step over the diagonal of P: d = P(x - alpha P^-1 g) - x, and <d, g> in the first sum. [4], [5], [7]
-SAND_TEXT void spg_direction(Worker *w, const Op *op, const real *x, const real *g, real *z, real alpha, Weight p,
-                             Sum *sum) {
+// The trial point z = P(x - alpha P^-1 g), where the second P is the preconditioner. [4]
+SAND_INLINE Row spg_trial(const Op *op, At at, Row x, Row g, real alpha, Weight p) {
+    return block_project(op, at, row_madd(x, -alpha * weight_inverse(op, p, at), g));
+}
+
+// Publishes the trial point, and <d, g> in the first sum, where d = z - x. [5], [7]
+SAND_TEXT void spg_direction(Worker *w, const Op *op, const real *SAND_RESTRICT x, const real *SAND_RESTRICT g, real alpha,
+                             Weight p, Sum *sum) {
     SAND_FOR_SUM(w, i, op->n, sum) {
         At at = SAND_AT(i);
-        Row xi = row_load(x, at), gi = row_load(g, at);
-        Row zi = block_project(op, at, row_madd(xi, -alpha * weight_inverse(op, p, at), gi));
-        row_store(z, at, zi);
+        Row xi = row_load(x, at), gi = row_load(g, at), zi = spg_trial(op, at, xi, gi, alpha, p);
         block_publish(op, at, zi);
         SAND_ADD(*sum, at, 0, row_dot(row_sub(zi, xi), gi));
     }
 }
 
-// The gradient at z = x + d and the sums that everything else is made of, with y = N d. [10], [11]
-SAND_TEXT void spg_gradient(Worker *w, const Op *op, const real *x, const real *g, const real *z, real *gz, Weight p,
-                            Sum *sum) {
+// The gradient at z and the sums that everything else is made of, with y = N d. [10], [11] The trial point is made once
+// more from what is at hand, which is cheaper than to fetch it.
+SAND_TEXT void spg_gradient(Worker *w, const Op *op, const real *x, const real *g, real *SAND_RESTRICT z,
+                            real *SAND_RESTRICT gz, real alpha, Weight p, Sum *sum) {
     push(w, op, op->free, op->body);
     SAND_FOR_PULL(w, i, op, op->body, sum) {
         At at = SAND_AT(i);
-        Row zi = row_load(z, at), d = row_sub(zi, row_load(x, at));
-        Row hi = SAND_PULL(op, at), y = row_sub(hi, row_load(g, at));
+        Row xi = row_load(x, at), gi = row_load(g, at), zi = spg_trial(op, at, xi, gi, alpha, p);
+        Row hi = SAND_PULL(op, at), d = row_sub(zi, xi), y = row_sub(hi, gi);
+        row_store(z, at, zi);
         row_store(gz, at, hi);
         SAND_ADD(*sum, at, 1, row_dot(d, y));
         SAND_ADD(*sum, at, 2, weight_at(op, p, at) * row_dot(d, d));
@@ -78,16 +90,42 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
     m->memory = (int)s->params[SPG_GLL];
     m->count = 0, m->receding = 0;
     m->current = s->best, m->gradient = 3;
-    m->alpha = 1; // the Jacobi step
 
     // [1], [2]: the start is feasible and its velocities are there; its gradient, objective and residual.
     real *x = solve_vector(s, m->current), *g = solve_vector(s, m->gradient);
     Begin b = begin_gradient(w, op, x, g);
-    m->objective = b.objective;
-    m->recent[0] = m->objective;
-    s->objective = m->objective;
-    s->residual = b.residual;
+    spg_Point start = {1, b.objective, b.residual, 1, true}; // the first length is the Jacobi step
+    m->point = start;
+    m->recent[0] = b.objective;
+    s->objective = b.objective, s->residual = b.residual;
     s->knows_residual = s->sees_growth = true;
+}
+
+// What follows from the sums of a step.
+SAND_TEXT spg_Point spg_decide(const Solve *s, spg_State *m, const double *total) {
+    double dg = total[0], dNd = total[1], dPd = total[2], yPy = total[3];
+    spg_Point next = m->point;
+    next.finite = isfinite(dg + dNd + dPd + total[4]);
+
+    // [9], [12]-[16] line search along d by closed forms, against the largest of the last objectives.
+    double highest = m->recent[0], lambda = 1, objective = m->point.objective + dg + 0.5 * dNd;
+    int known = m->count + 1 < m->memory ? m->count + 1 : m->memory;
+    for (int k = 1; k < known; k++) highest = m->recent[k] > highest ? m->recent[k] : highest;
+    double xi = s->params[SPG_XI];
+    for (int tries = 0; objective > highest + xi * lambda * dg && tries < 20; tries++) {
+        double minimum = dNd > 0 ? -dg / dNd : lambda; // of the parabola along d
+        lambda = minimum < 0.1 * lambda ? 0.1 * lambda : minimum > 0.5 * lambda ? 0.5 * lambda : minimum; // [14]
+        objective = m->point.objective + lambda * dg + 0.5 * lambda * lambda * dNd;
+    }
+    next.lambda = lambda, next.objective = objective;
+    next.residual = residual_of(s->op, total[4]);
+    m->recent[(m->count + 1) % m->memory] = objective;
+
+    // [17]-[23] the next step length, BB1 after odd iterations and BB2 after even ones; lambda cancels.
+    double least = s->params[SPG_ALPHA_MIN], most = s->params[SPG_ALPHA_MAX];
+    double alpha = m->count % 2 ? dPd / dNd : dNd / yPy;
+    next.alpha = !(alpha < most) ? most : alpha > least ? alpha : least;
+    return next;
 }
 
 SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
@@ -102,44 +140,26 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     for (bool preconditioned = m->preconditioned;; preconditioned = false) {
         Weight p = weight_make(op, preconditioned);
         sum_open(w, &sum, 5, 0);
-        spg_direction(w, op, x, g, z, (real)m->alpha, p, &sum);
-        spg_gradient(w, op, x, g, z, gz, p, &sum);
+        spg_direction(w, op, x, g, (real)m->point.alpha, p, &sum);
+        spg_gradient(w, op, x, g, z, gz, (real)m->point.alpha, p, &sum);
         if (sum.total[0] < 0 || !preconditioned) break;
     }
-    double dg = sum.total[0], dNd = sum.total[1], dPd = sum.total[2], yPy = sum.total[3], residual2 = sum.total[4];
-    if (!isfinite(dNd + dPd + residual2 + dg)) {
+    if (worker_decides(w)) m->point = spg_decide(s, m, sum.total);
+    worker_learn(w, &m->point);
+    if (!m->point.finite) {
         s->status = SAND_DIVERGED;
         return;
     }
-
-    // [9], [12]-[16] line search along d by closed forms, against the largest of the last objectives.
-    double highest = m->recent[0], lambda = 1, objective = m->objective + dg + 0.5 * dNd;
-    int known = m->count + 1 < m->memory ? m->count + 1 : m->memory;
-    for (int k = 1; k < known; k++) highest = m->recent[k] > highest ? m->recent[k] : highest;
-    double xi = s->params[SPG_XI];
-    for (int tries = 0; objective > highest + xi * lambda * dg && tries < 20; tries++) {
-        double minimum = dNd > 0 ? -dg / dNd : lambda; // of the parabola along d
-        lambda = minimum < 0.1 * lambda ? 0.1 * lambda : minimum > 0.5 * lambda ? 0.5 * lambda : minimum; // [14]
-        objective = m->objective + lambda * dg + 0.5 * lambda * lambda * dNd;
-    }
-    if (lambda < 1) residual2 = spg_shorten(w, op, x, g, z, gz, (real)lambda);
-
-    // [17]-[23] the next step length, BB1 after odd iterations and BB2 after even ones; lambda cancels.
-    double least = s->params[SPG_ALPHA_MIN], most = s->params[SPG_ALPHA_MAX];
-    double alpha = m->count % 2 ? dPd / dNd : dNd / yPy;
-    m->alpha = !(alpha < most) ? most : alpha > least ? alpha : least;
-
+    if (m->point.lambda < 1) m->point.residual = residual_of(op, spg_shorten(w, op, x, g, z, gz, (real)m->point.lambda));
     m->current = m->next;
     m->gradient = 7 - m->gradient;
-    m->objective = objective;
     m->count++;
-    m->recent[m->count % m->memory] = objective;
 
     // [24]-[26] keep the best. Its vector is not written until a better one is found. Impulses that run away are not
     // candidates: they grow until the residual drowns in their rounding.
-    double residual = residual_of(op, residual2);
-    if (recession(w, op, z, m->preconditioned, dNd, dPd, &m->receding)) s->status = SAND_INFEASIBLE;
-    if (m->receding == 0 && residual <= s->residual) s->residual = residual, s->objective = objective, s->best = m->current;
+    if (recession(w, op, z, m->preconditioned, sum.total[1], sum.total[2], &m->receding)) s->status = SAND_INFEASIBLE;
+    if (m->receding == 0 && m->point.residual <= s->residual)
+        s->residual = m->point.residual, s->objective = m->point.objective, s->best = m->current;
 }
 
 // Two rows of the table: without and with the preconditioner.

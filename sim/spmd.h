@@ -8,6 +8,10 @@
 //   sand_barrier(w)                        everyone arrives, then everyone goes on
 //   worker_agree(w, says)                  a barrier; everyone gets what the first worker says
 //   sum_total(w, &sum)                     a barrier; then sum.total[k] holds the same value for everyone
+//   if (worker_decides(w)) ...             what need not be computed by every thread of a GPU from the same totals
+//   worker_learn(w, &value);               everyone gets what was decided
+//   SAND_FIXED(&number)                    loads what does not change in a solve
+//   SAND_RESTRICT                          restrict: lets the next round of a loop load before this one has stored
 //
 // n of SAND_FOR is a multiple of SAND_LANES. On the CPU the blocks of a tile are worked on side by side, each lane
 // with its own partial sum; the lanes are folded into double every SAND_STRIP tiles. So the result does not depend
@@ -114,6 +118,18 @@ SAND_INLINE Four four_scale(real s, Four a) { return s * a; }
 SAND_INLINE real four_last(Four a) { return a[3]; }
 SAND_INLINE Four four_with_last(Four a, real last) { return a[3] = last, a; }
 SAND_INLINE Four four_turned(Four a) { return __builtin_shufflevector(a, a, 1, 2, 0, 3); } // y, z, x
+
+#define FOUR_X(f) (f)[0]
+#define FOUR_Y(f) (f)[1]
+#define FOUR_Z(f) (f)[2]
+// In a loop whose rounds go side by side.
+SAND_INLINE void four_write(real *p, real x, real y, real z, real w) { p[0] = x, p[1] = y, p[2] = z, p[3] = w; }
+SAND_INLINE Four four_load_fixed(const real *p) { return four_load(p); }
+
+#define SAND_RESTRICT restrict
+#define SAND_FIXED(p) (*(p))
+#define worker_decides(w) ((void)(w), true) // each for itself
+#define worker_learn(w, value) ((void)(w), (void)(value))
 
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->id == 0; }
 SAND_INLINE double worker_seconds(const Worker *w) { return w->id == 0 ? sand_seconds() : 0; } // the first one's clock
