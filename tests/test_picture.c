@@ -113,8 +113,8 @@ static double measured_edge(const unsigned char *row, int from, int step) {
 }
 
 static Picture one_ball(SandVec3 center, double radius) {
-    static PictureInstance ball;
-    ball = (PictureInstance){
+    static SandInstance ball;
+    ball = (SandInstance){
         {(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
     Picture p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
     p.balls = (PictureList){&ball, 1};
