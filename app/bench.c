@@ -11,7 +11,7 @@ enum { DETECT, MATCH, BUILD, SOLVE, INTEGRATE, STEP, ITERATION, CONTACT_ITERATIO
 typedef struct Samples {
     double *columns[COLUMNS];
     size_t room[COLUMNS];
-    double total_ms;
+    double total_ms, total_brought;
 } Samples;
 
 static bool make_room(Samples *samples, int64_t steps, SandError *error) {
@@ -28,7 +28,7 @@ static void take_sample(Samples *samples, int64_t at, const SandSimulation *sim)
     const SandProfile *p = sand_simulation_profile(sim);
     const SandCounters *c = sand_simulation_counters(sim);
     double iterations = fmax(c->iterations, 1), contacts = fmax(c->contacts, 1);
-    samples->total_ms += p->step;
+    samples->total_ms += p->step, samples->total_brought += (double)p->brought;
     samples->columns[DETECT][at] = p->detect;
     samples->columns[MATCH][at] = p->match;
     samples->columns[BUILD][at] = p->build;
@@ -85,6 +85,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
         json_number(&json, "ns_per_contact_iteration", medians[CONTACT_ITERATION]);
         json_number(&json, "detect_ns_per_contact", medians[DETECT_CONTACT]);
         json_number(&json, "real_time_factor", factor);
+        json_number(&json, "host_bytes_per_step", samples->total_brought / (double)steps);
         json_close_object(&json);
         return;
     }
@@ -98,6 +99,8 @@ static void report(const Session *session, const Penetration *penetration, Sampl
     printf("  solve      %10.3f ms, %d iterations of %.1f us, %.2f ns a contact and iteration\n", medians[SOLVE],
            c->iterations, medians[ITERATION], medians[CONTACT_ITERATION]);
     printf("  integrate  %10.3f ms\n", medians[INTEGRATE]);
+    if (sand_simulation_backend(session->sim))
+        printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_brought / (double)steps);
     printf("  residual %.3g m/s, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
            1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
     printf("  memory %.1f MB; arrays: %.0f bytes a body, %.0f a contact\n", session_memory_mb(),

@@ -48,28 +48,33 @@ static bool load(Context *context, GLADloadfunc find, SandError *error) {
 
 static bool has_word(const char *words, const char *word) { return words && strstr(words, word); }
 
-// The displays worth trying, best first: NVIDIA's devices, other devices, then Mesa's own platform.
+// The displays worth trying, best first: the device that CUDA calls its first, where the steps are taken; other devices of
+// NVIDIA; other devices; then Mesa's own platform.
 enum { MOST_DEVICES = 16 };
+
+static int rank_of(EGLDeviceEXT device) {
+    PFNEGLQUERYDEVICESTRINGEXTPROC get_string = (PFNEGLQUERYDEVICESTRINGEXTPROC)eglGetProcAddress("eglQueryDeviceStringEXT");
+    PFNEGLQUERYDEVICEATTRIBEXTPROC get_number = (PFNEGLQUERYDEVICEATTRIBEXTPROC)eglGetProcAddress("eglQueryDeviceAttribEXT");
+    EGLAttrib number = -1;
+    if (!get_string || !has_word(get_string(device, EGL_EXTENSIONS), "EGL_NV_device_cuda")) return 2;
+    return get_number && get_number(device, EGL_CUDA_DEVICE_NV, &number) && number == 0 ? 0 : 1;
+}
 
 static int list_displays(EGLDisplay *displays, bool software) {
     const char *extensions = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
     PFNEGLGETPLATFORMDISPLAYEXTPROC get_display =
         (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
     PFNEGLQUERYDEVICESEXTPROC get_devices = (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
-    PFNEGLQUERYDEVICESTRINGEXTPROC get_string = (PFNEGLQUERYDEVICESTRINGEXTPROC)eglGetProcAddress("eglQueryDeviceStringEXT");
     int count = 0;
     if (!get_display) return 0;
 
     EGLDeviceEXT devices[MOST_DEVICES];
     EGLint device_count = 0;
-    if (!software && get_devices && get_string && has_word(extensions, "EGL_EXT_platform_device") &&
+    if (!software && get_devices && has_word(extensions, "EGL_EXT_platform_device") &&
         get_devices(MOST_DEVICES, devices, &device_count)) {
-        for (int pass = 0; pass < 2; pass++)
-            for (int i = 0; i < device_count; i++) {
-                const char *about = get_string(devices[i], EGL_EXTENSIONS);
-                bool nvidia = has_word(about, "EGL_NV_device_cuda");
-                if (nvidia == (pass == 0)) displays[count++] = get_display(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
-            }
+        for (int rank = 0; rank < 3; rank++)
+            for (int i = 0; i < device_count; i++)
+                if (rank_of(devices[i]) == rank) displays[count++] = get_display(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
     }
     if (has_word(extensions, "EGL_MESA_platform_surfaceless"))
         displays[count++] = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);

@@ -12,7 +12,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { QUEUE = 256, MESSAGES = 64, KEYFRAME_DISTANCE = 10 };
+enum { QUEUE = 256, MESSAGES = 64 };
+// Steps between two keyframes: so many for each so many bodies. A keyframe costs time with every body, the more so where
+// another machine has them.
+enum { KEYFRAME_DISTANCE = 10, KEYFRAME_BODIES = 100000 };
 
 struct Engine {
     pthread_t thread;
@@ -140,7 +143,6 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ro
 static bool publish(Engine *e, SandError *error) {
     Frame *f = &e->frames[ring_writing(e->ring)];
     const SandWorld *world = sand_simulation_world(e->sim);
-    if (!sand_simulation_fetch(e->sim, error)) return false;
     f->step = world->step_index, f->time = world->time, f->step_seconds = world->step;
     f->real_time_factor = e->factor;
     f->playing = e->playing;
@@ -150,6 +152,8 @@ static bool publish(Engine *e, SandError *error) {
     SandEnergy energy = sand_simulation_energy(e->sim);
     f->kinetic = energy.kinetic, f->potential = energy.potential;
     f->oldest_step = history_oldest(&e->history), f->newest_step = e->newest_step;
+    if (e->picked >= 0 && e->picked < world->body_count && !sand_simulation_fetch_body(e->sim, e->picked, error))
+        return false;
     f->picked = probe_take(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;
     if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_room, &f->curve_count, error))
@@ -171,7 +175,11 @@ Frame *engine_frame(Engine *e) {
     if (!ring_take(e->ring)) return NULL;
     Frame *f = &e->frames[ring_reading(e->ring)];
     SandError error;
-    if (!ring_fetch(e->ring, &f->picture.buffer, &error)) tell(e, error.text);
+    if (!ring_fetch(e->ring, &f->picture.buffer, &error)) {
+        tell(e, error.text);
+        if (!picture_read(&f->picture, &error)) picture_clear(&f->picture);
+    }
+    snprintf(f->way, sizeof f->way, "%s", ring_way(e->ring));
     return f;
 }
 
@@ -216,6 +224,7 @@ static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, 
     history_clear(&e->history);
     e->replayed = 0;
     if (!e->replaying) e->log.count = 0;
+    e->history.distance = KEYFRAME_DISTANCE * (1 + sand_simulation_world(sim)->body_count / KEYFRAME_BODIES);
     e->newest_step = 0;
     e->steps_due = 0;
     restart_clock(e);

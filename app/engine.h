@@ -25,6 +25,7 @@ typedef struct Frame {
     size_t curve_room, shadow_room;
     uint64_t oldest_step, newest_step; // what can be gone to
     Probe picked;                      // the body that ACT_PICK named
+    char way[SAND_SENTENCE];           // how its instances came to be drawn: see ring_way
 } Frame;
 
 typedef struct Engine Engine;

@@ -59,7 +59,7 @@ int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVe
     double nearest = INFINITY;
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < lists[k]->count; i++) {
-            const PictureInstance *it = &lists[k]->items[i];
+            const SandInstance *it = &lists[k]->items[i];
             // Where it is at the instant that is shown.
             double s = picture->back;
             SandQuat q = {it->rotation[3], it->rotation[0], it->rotation[1], it->rotation[2]};

@@ -11,7 +11,7 @@ bool log_open(Log *log, const char *path, SandError *error) {
     log->file = fopen(path, "w");
     if (!log->file) return sand_fail(error, "--log %s: %s", path, strerror(errno));
     fputs("step,time_s,bodies,contacts,matched,iterations,status,residual,residual_rms,objective,penetration_max_m,"
-          "kinetic_energy_j,potential_energy_j,detect_ms,match_ms,build_ms,solve_ms,integrate_ms,step_ms\n",
+          "kinetic_energy_j,potential_energy_j,detect_ms,match_ms,build_ms,solve_ms,integrate_ms,step_ms,host_bytes\n",
           log->file);
     return true;
 }
@@ -29,7 +29,8 @@ bool log_step(Log *log, const SandSimulation *sim, SandError *error) {
                               c->penetration_max,  energy.kinetic,          energy.potential};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         fprintf(log->file, ",%s", json_shortest(figures[i], number));
-    fprintf(log->file, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", p->detect, p->match, p->build, p->solve, p->integrate, p->step);
+    fprintf(log->file, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 "\n", p->detect, p->match, p->build, p->solve, p->integrate,
+            p->step, p->brought);
     if (ferror(log->file)) return sand_fail(error, "--log %s: %s", log->path, strerror(errno));
     return true;
 }

@@ -34,7 +34,12 @@ bool machines_describe(char *line, size_t size) {
     SandError why;
     const SandBackend *backend = cuda(&why);
     SandMachine *machine = backend ? backend->create(&why) : NULL;
-    snprintf(line, size, "%s", machine ? backend->describe(machine) : why.text);
+    if (machine)
+        snprintf(line, size,
+                 "%s; pictures are drawn from it (interop) where OpenGL runs on it too, else through the host (staged)",
+                 backend->describe(machine));
+    else
+        snprintf(line, size, "%s", why.text);
     if (machine) backend->destroy(machine);
     return machine != NULL;
 }

@@ -12,5 +12,5 @@ bool machines_choose(Backend choice, const SandSolveDef *solve, SandPrecision pr
                      SandError *error);
 Backend machines_kind(const SandBackend *backend); // which of the choices it is
 
-// One line about the CUDA device, or why there is none. True where there is one.
+// One line about the CUDA device and how pictures come from it, or why there is none. True where there is one.
 bool machines_describe(char *line, size_t size);

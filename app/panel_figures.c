@@ -123,7 +123,22 @@ static bool begin_figures(const char *name) {
     return true;
 }
 
-static void draw_numbers(const Frame *frame) {
+// Where another machine has the bodies: how they come to the screen, and what of them comes to the host.
+static void draw_transfer(const Frame *frame) {
+    char text[64], tip[SAND_SENTENCE + 160];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(frame->way, ":"), frame->way);
+    snprintf(
+        tip, sizeof tip,
+        "How bodies get from the GPU to the picture: by interop they never leave it; staged and host mean by way of the "
+        "computer's memory. Now: %s.",
+        frame->way);
+    figure("picture", tip, text);
+    with_unit(text, sizeof text, "B", (double)frame->profile.brought);
+    figure("to the host", "Bytes of bodies and contacts that came from the GPU with this step and the picture before it.",
+           text);
+}
+
+static void draw_numbers(const Frame *frame, const EngineScene *scene) {
     const SandCounters *c = &frame->counters;
     char text[64];
     if (!begin_figures("figures")) return;
@@ -147,6 +162,7 @@ static void draw_numbers(const Frame *frame) {
     figure("real time", "Simulated seconds for each second of the clock, lately. 1 is real time.", text);
     snprintf(text, sizeof text, "%.1f MB", (double)sand_bytes_held() / 1048576);
     figure("memory", "MB held by the arrays of the simulation.", text);
+    if (scene->backend == BACKEND_CUDA) draw_transfer(frame);
     igEndTable();
 }
 
@@ -293,7 +309,7 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
     snprintf(text, sizeof text, "Step %llu: %s", (unsigned long long)frame->step, sand_status_text(status));
     colored(status > 0 ? GREEN : status == 0 ? 0xfff1ece9u : AMBER, text);
     draw_warnings(panel, frame);
-    draw_numbers(frame);
+    draw_numbers(frame, view->scene);
     if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);
     if (panel_section(panel, "Residual of this step", true)) {
         panel->curve_wanted = true;

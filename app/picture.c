@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/instance.inl"
 #include "sim/memory.h"
 
 const char *const picture_color_names[PICTURE_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
 
-static void copy3(float *to, SandVec3 v) { to[0] = (float)v.x, to[1] = (float)v.y, to[2] = (float)v.z; }
 static void copy4(float *to, SandQuat q) { to[0] = (float)q.x, to[1] = (float)q.y, to[2] = (float)q.z, to[3] = (float)q.w; }
 
 // --- once for a world ---------------------------------------------------------------------------------------
@@ -83,6 +83,7 @@ void picture_free(Picture *picture) {
     sand_free(picture->vertices);
     sand_free(picture->indices);
     sand_free(picture->surfaces);
+    sand_free(picture->places);
     sand_free(picture->values);
     *picture = (Picture){0};
 }
@@ -95,10 +96,22 @@ static double mean_mass(const SandWorld *world) {
     return world->body_count ? sum / world->body_count : 1;
 }
 
+// Places and mean mass stay as long as no body is added: one who draws a million bodies of another machine goes through
+// none.
+static bool find_places(Picture *picture, const SandWorld *world, SandError *error) {
+    double last = world->body_count ? world->mass[world->body_count - 1] : 0;
+    if (picture->places && picture->body_count == world->body_count && picture->last_mass == last) return true;
+    if (!SAND_GROW(picture->places, picture->place_room, world->body_count + 1, "places of instances", error)) return false;
+    picture->counts = sand_instance_places(world, picture->places);
+    picture->mass = mean_mass(world), picture->last_mass = last;
+    picture->body_count = world->body_count;
+    return true;
+}
+
 // A column's weight on the grain at its foot.
 static double column_weight(const Picture *picture, const SandWorld *world) {
     double height = picture->upper.z - picture->lower.z;
-    return mean_mass(world) * v3_length(world->gravity) * (2 + 0.5 * height / (2 * picture->grain)) + 1e-9;
+    return picture->mass * v3_length(world->gravity) * (2 + 0.5 * height / (2 * picture->grain)) + 1e-9;
 }
 
 // A range that stays the same for a scene, so that a colour means the same in every frame.
@@ -117,6 +130,10 @@ static void choose_range(Picture *picture, const SandWorld *world) {
     }
 }
 
+// How another machine finds a body's value. The residual is the host's.
+static const SandShade shades[PICTURE_COLOR_COUNT] = {
+    [PICTURE_SPEED] = SAND_SHADE_SPEED, [PICTURE_CONTACTS] = SAND_SHADE_CONTACTS, [PICTURE_FORCE] = SAND_SHADE_FORCE};
+
 // Sums over the contacts of each body, in the last step: their number, their forces, or the squares of their residuals.
 static bool sum_contacts(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
     memset(picture->values, 0, (size_t)world->body_count * sizeof *picture->values);
@@ -128,68 +145,23 @@ static bool sum_contacts(Picture *picture, const SandWorld *world, SandSimulatio
     if (picture->color == PICTURE_RESIDUAL && !(residual = sand_simulation_residuals(sim, error))) return false;
     for (int i = 0; i < sand_simulation_solved(sim); i++) {
         const SandContact *c = &problem->contacts[i];
-        double force = v3_length(solution->impulse[i]) / problem->step;
-        double add = residual ? residual[i] * residual[i] : picture->color == PICTURE_FORCE ? force : force > 0;
-        picture->values[body[c->a]] += (float)add;
-        if (c->b < problem->dynamic_count) picture->values[body[c->b]] += (float)add;
+        float add = residual ? (float)(residual[i] * residual[i])
+                             : instance_contact_value(shades[picture->color], solution->impulse[i], problem->step);
+        picture->values[body[c->a]] += add;
+        if (c->b < problem->dynamic_count) picture->values[body[c->b]] += add;
     }
     for (int k = 0; residual && k < world->body_count; k++) picture->values[k] = sqrtf(picture->values[k]);
     return true;
 }
 
-static double place_on_map(const Picture *picture, double value) {
-    double at = value / picture->range;
-    if (picture->least > 0) at = value > picture->least ? 1 - log(at) / log(picture->least / picture->range) : 0;
-    return fmin(1, at);
-}
-
-// Each body's place on the colour map.
+// What a body's value is, before it is placed on the colour map.
 static bool fill_values(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
     if (!SAND_GROW(picture->values, picture->value_room, world->body_count, "colours", error)) return false;
-    choose_range(picture, world);
     if (picture->color == PICTURE_SPEED)
-        for (int i = 0; i < world->body_count; i++) picture->values[i] = (float)v3_length(world->velocity[i]);
+        for (int i = 0; i < world->body_count; i++) picture->values[i] = instance_speed(world, i);
     else if (!sum_contacts(picture, world, picture->color == PICTURE_BODY ? NULL : sim, error))
         return false;
-    for (int i = 0; i < world->body_count; i++) picture->values[i] = (float)place_on_map(picture, picture->values[i]);
     return true;
-}
-
-static bool is_shown(const SandWorld *world, int body, double time) {
-    return !world->gone[body] && world->enter[body] <= time + 1e-9 * world->step;
-}
-
-// The list that a body's pieces go to.
-static PictureList *list_of(Picture *picture, const SandShape *shape) {
-    switch (shape->kind) {
-    case SAND_BOX: return &picture->boxes;
-    case SAND_CYLINDER: return &picture->cylinders;
-    case SAND_CLUMP: return picture->color == PICTURE_BODY ? &picture->rocks : &picture->balls;
-    default: return &picture->balls;
-    }
-}
-
-static void fill_body(Picture *picture, const SandWorld *world, int body) {
-    const SandShape *shape = &world->shapes[world->shape[body]];
-    double scale = world->scale[body];
-    bool large = scale * shape->bound > 4 * picture->grain;
-    PictureLook look = shape->kind == SAND_CLUMP ? LOOK_ROCK : shape->kind != SAND_SPHERE || large ? LOOK_METAL : LOOK_SAND;
-    PictureInstance it = {.tag = (uint32_t)body | (uint32_t)look << 28, .value = picture->values[body]};
-    copy3(it.center, v3_sub(world->position[body], picture->origin));
-    copy4(it.rotation, world->rotation[body]);
-    copy3(it.velocity, world->velocity[body]);
-    copy3(it.spin, world->spin[body]);
-
-    PictureList *list = list_of(picture, shape);
-    if (!shape->ball_count) {
-        copy3(it.offset, v3_scale(scale, shape->half));
-        list->items[list->count++] = it;
-    }
-    for (int k = 0; k < shape->ball_count; k++) {
-        copy3(it.offset, v3_scale(scale, shape->balls[k].center));
-        it.radius = (float)(scale * shape->balls[k].radius);
-        list->items[list->count++] = it;
-    }
 }
 
 // The contacts that carry a force, each as a link. The force is shown by the link's width.
@@ -206,28 +178,35 @@ static void fill_links(Picture *picture, const SandWorld *world, const SandSimul
         int a = body[c->a];
         bool wall = c->b >= problem->dynamic_count;
         SandVec3 from = v3_sub(world->position[a], picture->origin);
-        copy3(link.from, from);
-        copy3(link.from_velocity, world->velocity[a]);
-        copy3(link.to, wall ? v3_add(from, c->arm_a) : v3_sub(world->position[body[c->b]], picture->origin));
-        copy3(link.to_velocity, world->velocity[wall ? a : body[c->b]]);
+        instance_copy3(link.from, from);
+        instance_copy3(link.from_velocity, world->velocity[a]);
+        instance_copy3(link.to, wall ? v3_add(from, c->arm_a) : v3_sub(world->position[body[c->b]], picture->origin));
+        instance_copy3(link.to_velocity, world->velocity[wall ? a : body[c->b]]);
         picture->links.items[picture->links.count++] = link;
     }
 }
 
-// Lays the lists out in the store, each with room for what it will get.
-static bool lay_out(Picture *picture, const SandWorld *world, const SandSimulation *sim, SandError *error) {
+// The lists as they lie one after the other, from `at` on; NULL: nowhere on the host.
+static void place_lists(Picture *picture, SandInstance *at) {
+    const SandInstanceCounts *c = &picture->counts;
+    bool rocks = picture->color == PICTURE_BODY; // else the balls of clumps are drawn as all others, which lie before them
+    picture->balls.count = c->spheres + (rocks ? 0 : c->pieces);
+    picture->rocks.count = rocks ? c->pieces : 0;
+    picture->boxes.count = c->boxes, picture->cylinders.count = c->cylinders;
     PictureList *lists[] = {&picture->balls, &picture->rocks, &picture->boxes, &picture->cylinders};
-    enum { LISTS = sizeof lists / sizeof *lists };
-    for (int k = 0; k < LISTS; k++) lists[k]->count = 0;
-    for (int i = 0; i < world->body_count; i++) {
-        const SandShape *shape = &world->shapes[world->shape[i]];
-        if (is_shown(world, i, picture->time)) list_of(picture, shape)->count += shape->ball_count ? shape->ball_count : 1;
+    for (int k = 0; k < 4; k++) {
+        lists[k]->items = at;
+        if (at) at += lists[k]->count;
     }
-    size_t instances = 0, links = sim && picture->chains ? (size_t)sand_simulation_solved(sim) : 0;
-    for (int k = 0; k < LISTS; k++) instances += (size_t)lists[k]->count;
-    size_t bytes = instances * sizeof(PictureInstance) + links * sizeof(PictureLink);
+    picture->links = (PictureLinks){(PictureLink *)at, 0};
+}
 
+// Makes room in the store for all lists.
+static bool lay_out(Picture *picture, const SandSimulation *sim, SandError *error) {
+    size_t links = sim && picture->chains ? (size_t)sand_simulation_solved(sim) : 0;
+    size_t bytes = sand_instance_total(picture->counts) * sizeof(SandInstance) + links * sizeof(PictureLink);
     PictureStore *store = picture->store ? picture->store : &picture->own;
+    store->away = false;
     if (bytes > store->room) {
         // What is given may be too small; then the picture's own memory serves, and who gave it sees how much was needed.
         store->bytes = bytes;
@@ -236,13 +215,67 @@ static bool lay_out(Picture *picture, const SandWorld *world, const SandSimulati
             return false;
     }
     store->bytes = bytes;
-    PictureInstance *at = store->data;
-    for (int k = 0; k < LISTS; k++) {
-        lists[k]->items = at;
-        at += lists[k]->count;
-        lists[k]->count = 0;
-    }
-    picture->links = (PictureLinks){(PictureLink *)at, 0};
+    place_lists(picture, store->data);
+    return true;
+}
+
+static SandInstanceDef describe(const Picture *picture) {
+    return (SandInstanceDef){.origin = picture->origin,
+                             .time = picture->time,
+                             .grain = picture->grain,
+                             .shade = shades[picture->color],
+                             .range = picture->range,
+                             .least = picture->least};
+}
+
+static bool take_on_host(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
+    if ((sim && !sand_simulation_fetch(sim, error)) || !fill_values(picture, world, sim, error) ||
+        !lay_out(picture, sim, error))
+        return false;
+    SandInstanceDef def = describe(picture);
+    SandInstance *first = picture->balls.items;
+    for (int i = 0; i < world->body_count; i++)
+        instance_write(world, i, &def, instance_place_on_map(&def, picture->values[i]), first + picture->places[i]);
+    if (sim && picture->chains && world->step_index > 0) fill_links(picture, world, sim);
+    return true;
+}
+
+void picture_close_slot(PictureStore *store) {
+    if (store->slot) store->backend->slot_free(store->slot);
+    store->slot = NULL, store->backend = NULL, store->away = false;
+}
+
+// The bodies stay where they are, and their instances are written there. False where that is not to be had.
+static bool take_away(Picture *picture, SandSimulation *sim) {
+    SandError refused; // the host serves then
+    PictureStore *store = picture->store;
+    const SandBackend *backend = sim ? sand_simulation_backend(sim) : NULL;
+    if (!store || !store->takes_slots || !backend) return false;
+    if (picture->color == PICTURE_RESIDUAL || picture->chains) return false;
+    if (store->backend != backend) picture_close_slot(store);
+    if (!store->slot) store->slot = backend->slot_create(&refused);
+    store->backend = backend;
+    SandInstanceDef def = describe(picture);
+    if (!store->slot || !sand_simulation_instances(sim, &def, store->slot, &refused)) return false;
+    store->bytes = sand_instance_total(picture->counts) * sizeof(SandInstance);
+    store->away = true;
+    place_lists(picture, NULL);
+    return true;
+}
+
+void picture_clear(Picture *picture) {
+    picture->balls.count = picture->rocks.count = picture->boxes.count = picture->cylinders.count = 0;
+    picture->links.count = 0;
+}
+
+bool picture_read(Picture *picture, SandError *error) {
+    const PictureStore *store = picture->store;
+    PictureStore *own = &picture->own;
+    if (!store || !store->away || picture->balls.items) return true;
+    if (!sand_grow(&own->data, &own->room, store->bytes + 1, 1, "instances", error) ||
+        !store->backend->slot_read(store->slot, own->data, store->bytes, error))
+        return false;
+    place_lists(picture, own->data);
     return true;
 }
 
@@ -253,17 +286,16 @@ bool picture_take(Picture *picture, const SandWorld *world, SandSimulation *sim,
     picture->time = time;
     picture->back = world->time - time;
     picture->color = color;
+    if (!find_places(picture, world, error)) return false;
     picture->chain_range = 2 * column_weight(picture, world);
-    if (!fill_values(picture, world, sim, error) || !lay_out(picture, world, sim, error)) return false;
-    for (int i = 0; i < world->body_count; i++)
-        if (is_shown(world, i, time)) fill_body(picture, world, i);
-    if (sim && picture->chains && world->step_index > 0) fill_links(picture, world, sim);
+    choose_range(picture, world);
+    if (!take_away(picture, sim) && !take_on_host(picture, world, sim, error)) return false;
 
     for (int k = 0; k < picture->surface_count; k++) {
         PictureSurface *s = &picture->surfaces[k];
         SandPose pose = {picture->origin, q_identity()};
         if (!s->in_world) pose = sand_boundary_pose(&world->boundaries[s->boundary], time);
-        copy3(s->position, v3_sub(pose.position, picture->origin));
+        instance_copy3(s->position, v3_sub(pose.position, picture->origin));
         copy4(s->rotation, pose.rotation);
     }
     return true;

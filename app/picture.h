@@ -14,20 +14,15 @@ typedef enum PictureColor {
 } PictureColor;
 extern const char *const picture_color_names[PICTURE_COLOR_COUNT + 1]; // ended by NULL
 
-typedef enum PictureLook { LOOK_SAND, LOOK_ROCK, LOOK_METAL, LOOK_FLOOR, LOOK_EARTH, LOOK_GLASS } PictureLook;
-
-// One ball, box or cylinder, as the shaders read it.
-typedef struct PictureInstance {
-    float center[3];   // m, of the body's centre of mass, from the picture's origin
-    float radius;      // m, of the ball
-    float rotation[4]; // x, y, z, w of the body
-    float velocity[3]; // m/s
-    float value;       // 0 to 1: where it stands on the colour map
-    float spin[3];     // rad/s
-    uint32_t tag;      // body number, look << 28
-    float offset[3];   // m, ball: its centre in the body's frame; box and cylinder: half extents
-    float unused;
-} PictureInstance;
+// The first are those of bodies: see SandLook.
+typedef enum PictureLook {
+    LOOK_SAND = SAND_LOOK_SAND,
+    LOOK_ROCK = SAND_LOOK_ROCK,
+    LOOK_METAL = SAND_LOOK_METAL,
+    LOOK_FLOOR,
+    LOOK_EARTH,
+    LOOK_GLASS
+} PictureLook;
 
 // One contact of a force chain: from the middle of a body to that of its neighbour, or to where it touches a wall.
 typedef struct PictureLink {
@@ -58,7 +53,7 @@ typedef struct PictureSurface {
 } PictureSurface;
 
 typedef struct PictureList {
-    PictureInstance *items;
+    SandInstance *items; // NULL: the picture's bytes are not in the memory of the host; see picture_read
     int count;
 } PictureList;
 
@@ -67,12 +62,18 @@ typedef struct PictureLinks {
     int count;
 } PictureLinks;
 
-// Where instances and links are written: all lists lie in it, one after the other.
+// Where instances and links are written: all lists lie in it, one after the other. They may be written where the steps are
+// taken instead, and stay there: in a slot of that machine.
 typedef struct PictureStore {
     void *data;
-    size_t room;  // bytes
-    size_t bytes; // in use
+    size_t room;                // bytes
+    size_t bytes;               // in use
+    bool takes_slots;           // set by who made it: a slot can be drawn from
+    const SandBackend *backend; // of the slot, which belongs to the store once it is made
+    SandSlot *slot;
+    bool away; // the bytes are in the slot
 } PictureStore;
+void picture_close_slot(PictureStore *store);
 
 typedef struct Picture {
     double time;           // s, the instant shown
@@ -88,7 +89,7 @@ typedef struct Picture {
     bool chains;        // set by the caller: gather the force chains as well
     double chain_range; // N, the normal force of the widest link
     PictureList balls, boxes, cylinders;
-    PictureList rocks; // balls with the look of rock, where colours mean nothing
+    PictureList rocks; // balls of clumps, with the look of rock, where colours mean nothing
     PictureLinks links;
     PictureStore own;    // memory of the picture itself, where the caller gives none
     PictureStore *store; // where the lists lie: the caller's (see ring.h), or `own`
@@ -103,6 +104,11 @@ typedef struct Picture {
     uint64_t stamp;   // another number for every picture_take in this program; 0: never the same
     unsigned version; // another number for every set of vertices and indices in this program
 
+    int body_count;         // of the world that the places are for
+    double mass, last_mass; // kg, mean of its bodies, and of the last of them
+    int *places;            // of each body's first instance
+    SandInstanceCounts counts;
+    size_t place_room;
     float *values; // scratch, one a body
     size_t value_room;
 } Picture;
@@ -112,9 +118,14 @@ bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower,
 void picture_free(Picture *picture);
 
 // Takes the bodies as they are now, to be shown at `time`, at most a step before the world's. With `sim`, whose world
-// it is, contacts, forces and residuals of the last step can be shown; it may be NULL.
+// it is, contacts, forces and residuals of the last step can be shown; it may be NULL. Where another machine takes the steps
+// and the store takes slots, the bodies stay there; else they are fetched. Residuals and force chains are the host's.
 bool picture_take(Picture *picture, const SandWorld *world, SandSimulation *sim, double time, PictureColor color,
                   SandError *error);
+// Brings the instances of a picture to the host, where they are not, for who looks into them. The picture is drawn as
+// before.
+bool picture_read(Picture *picture, SandError *error);
+void picture_clear(Picture *picture); // shows no bodies
 
 // surface.c: adds the surfaces of one boundary. picture_init calls it.
 bool surface_add(Picture *picture, const SandWorld *world, int boundary, SandError *error);

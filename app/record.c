@@ -22,6 +22,8 @@ Outcome record_scene(const Options *options, SandError *error) {
 #include "recorder.h"
 #include "renderer.h"
 #include "resume.h"
+#include "ring.h"
+#include "sim/memory.h"
 
 typedef struct Shoot {
     Session session;
@@ -31,6 +33,7 @@ typedef struct Shoot {
     Interface *interface; // for overlays, where there are any
     OverlayDef overlay;
     Picture picture;
+    Ring *ring;           // the picture goes through it, as in the window
     Camera camera, still; // now, and where it stands without keys
     CameraPath path;      // empty: it stands still
     double turn;          // s, for one turn round the scene; 0: none
@@ -40,6 +43,7 @@ typedef struct Shoot {
     bool chains;
     int width, height;
     double fps;
+    uint64_t brought;      // bytes of bodies that had come to the host when it began
     int64_t first, frames; // the first that is not there yet, and how many there shall be
     FilmDef film;
     RecorderDef def;
@@ -144,15 +148,25 @@ static bool lay_over(Shoot *shoot, double time) {
     return true;
 }
 
+// Writes the picture to a slot of the ring and takes that slot at once: writer and reader are one.
+static bool take_picture(Shoot *shoot, double time, SandError *error) {
+    Picture *p = &shoot->picture;
+    p->map = shoot->map, p->chains = shoot->chains;
+    p->store = ring_store(shoot->ring);
+    if (!picture_take(p, sand_simulation_world(shoot->session.sim), shoot->session.sim, time, shoot->color, error))
+        return false;
+    ring_publish(shoot->ring);
+    while (!ring_take(shoot->ring)) {} // the frame before is still being drawn
+    return ring_fetch(shoot->ring, &p->buffer, error);
+}
+
 static bool draw(Shoot *shoot, double time, SandError *error) {
-    const SandWorld *world = sand_simulation_world(shoot->session.sim);
     aim(shoot, time);
-    shoot->picture.map = shoot->map, shoot->picture.chains = shoot->chains;
-    return sand_simulation_fetch(shoot->session.sim, error) &&
-           picture_take(&shoot->picture, world, shoot->session.sim, time, shoot->color, error) &&
-           renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera, &shoot->look, shoot->width, shoot->height,
-                         error) &&
-           lay_over(shoot, time) && recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);
+    bool drawn = take_picture(shoot, time, error) && renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera,
+                                                                   &shoot->look, shoot->width, shoot->height, error);
+    if (!drawn) return false;
+    ring_drawn(shoot->ring);
+    return lay_over(shoot, time) && recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);
 }
 
 // Steps until the state is at the instant or up to one step after it.
@@ -186,6 +200,9 @@ static void report(const Shoot *shoot, int64_t taken, double seconds) {
             shoot->session.scene.name, (long long)taken, shoot->width, shoot->height, seconds,
             seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->context),
             session_interrupted() ? ", interrupted" : "");
+    if (sand_simulation_backend(shoot->session.sim) && taken)
+        fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n", ring_way(shoot->ring),
+                (double)(sand_bytes_brought() - shoot->brought) / (double)taken);
     if (shoot->def.folder) {
         char path[1100];
         recorder_frame_path(path, sizeof path, shoot->def.folder, shoot->first);
@@ -217,7 +234,8 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     shoot->context = context_create(&off_screen, error);
     if (!shoot->context) return OUTCOME_FAILED;
     shoot->renderer = renderer_create(error);
-    if (!shoot->renderer) return OUTCOME_FAILED;
+    shoot->ring = shoot->renderer ? ring_create_gl(false, error) : NULL;
+    if (!shoot->ring) return OUTCOME_FAILED;
     if (options->values[OPTION_OVERLAY].given) {
         shoot->interface = interface_create(NULL, error);
         if (!shoot->interface) return OUTCOME_FAILED;
@@ -227,6 +245,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
 
     int64_t taken = 0;
     double begin = progress_now();
+    shoot->brought = sand_bytes_brought();
     bool noted = !folder || shoot->first > 0 || resume_note(folder, options, &shoot->session, error);
     bool shot = noted && shoot_frames(shoot, &taken, error);
     // What was taken is written in any case.
@@ -247,6 +266,7 @@ Outcome record_scene(const Options *options, SandError *error) {
     Outcome outcome = session_open(&shoot.session, options, "record", error);
     if (outcome == OUTCOME_DONE) outcome = shoot_scene(&shoot, options, error);
     interface_free(shoot.interface);
+    ring_free(shoot.ring);
     if (shoot.renderer) renderer_free(shoot.renderer);
     context_free(shoot.context);
     picture_free(&shoot.picture);

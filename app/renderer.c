@@ -103,13 +103,13 @@ static GLuint instance_array(GLuint mesh) {
     GLuint array;
     glCreateVertexArrays(1, &array);
     glVertexArrayBindingDivisor(array, 0, 1);
-    attribute(array, 0, 0, 4, offsetof(PictureInstance, center));
-    attribute(array, 1, 0, 4, offsetof(PictureInstance, rotation));
-    attribute(array, 2, 0, 4, offsetof(PictureInstance, velocity));
-    attribute(array, 3, 0, 3, offsetof(PictureInstance, spin));
-    attribute(array, 5, 0, 3, offsetof(PictureInstance, offset));
+    attribute(array, 0, 0, 4, offsetof(SandInstance, center));
+    attribute(array, 1, 0, 4, offsetof(SandInstance, rotation));
+    attribute(array, 2, 0, 4, offsetof(SandInstance, velocity));
+    attribute(array, 3, 0, 3, offsetof(SandInstance, spin));
+    attribute(array, 5, 0, 3, offsetof(SandInstance, offset));
     glEnableVertexArrayAttrib(array, 4);
-    glVertexArrayAttribIFormat(array, 4, 1, GL_UNSIGNED_INT, offsetof(PictureInstance, tag));
+    glVertexArrayAttribIFormat(array, 4, 1, GL_UNSIGNED_INT, offsetof(SandInstance, tag));
     glVertexArrayAttribBinding(array, 4, 0);
     if (mesh) {
         glVertexArrayVertexBuffer(array, 1, mesh, 0, 6 * sizeof(float));
@@ -229,11 +229,11 @@ void renderer_free(Renderer *r) {
 static void copy_lists(Renderer *r, const Picture *p) {
     const PictureList *lists[] = {&p->balls, &p->rocks, &p->boxes, &p->cylinders};
     size_t at = 0, bytes = (size_t)p->links.count * sizeof(PictureLink);
-    for (int k = 0; k < 4; k++) bytes += (size_t)lists[k]->count * sizeof(PictureInstance);
+    for (int k = 0; k < 4; k++) bytes += (size_t)lists[k]->count * sizeof(SandInstance);
     if (!bytes) return;
     glNamedBufferData(r->copies, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
     for (int k = 0; k < 4; k++) {
-        size_t size = (size_t)lists[k]->count * sizeof(PictureInstance);
+        size_t size = (size_t)lists[k]->count * sizeof(SandInstance);
         if (size) glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)size, lists[k]->items);
         at += size;
     }
@@ -249,8 +249,8 @@ static void place_lists(Renderer *r, const Picture *p) {
     GLuint buffer = p->buffer ? p->buffer : r->copies;
     size_t at = 0;
     for (int k = 0; k < 4; k++) {
-        glVertexArrayVertexBuffer(arrays[k], 0, buffer, (GLintptr)at, sizeof(PictureInstance));
-        at += (size_t)lists[k]->count * sizeof(PictureInstance);
+        glVertexArrayVertexBuffer(arrays[k], 0, buffer, (GLintptr)at, sizeof(SandInstance));
+        at += (size_t)lists[k]->count * sizeof(SandInstance);
     }
     glVertexArrayVertexBuffer(r->link_array, 0, buffer, (GLintptr)at, sizeof(PictureLink));
 }

@@ -52,6 +52,8 @@ bool ring_fetch(Ring *ring, unsigned *buffer, SandError *error) {
     return !ring->verbs.fetch || ring->verbs.fetch(ring->user, ring->reading, buffer, error);
 }
 
+const char *ring_way(const Ring *ring) { return ring->verbs.way ? ring->verbs.way(ring->user, ring->reading) : "host"; }
+
 void ring_drawn(Ring *ring) {
     if (ring->verbs.drawn) ring->verbs.drawn(ring->user, ring->reading);
 }

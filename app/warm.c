@@ -4,7 +4,7 @@
 
 bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error) {
     enum { SIDE = 32 };
-    PictureInstance one = {.radius = 0.3f, .rotation = {0, 0, 0, 1}, .offset = {0.2f, 0.2f, 0.2f}};
+    SandInstance one = {.radius = 0.3f, .rotation = {0, 0, 0, 1}, .offset = {0.2f, 0.2f, 0.2f}};
     PictureLink link = {.to = {0, 0, 1}, .half_width = 0.1f, .value = 1};
     PictureVertex corners[3] = {{{-1, 0, -1}, {0, -1, 0}, 0}, {{1, 0, -1}, {0, -1, 0}, 0}, {{0, 0, 1}, {0, -1, 0}, 0}};
     uint32_t indices[3] = {0, 1, 2};

@@ -416,6 +416,8 @@ static void take_mouse(Window *w, double elapsed) {
         any = any || down;
     }
     bool grab = w->keys[GLFW_KEY_LEFT_CONTROL] || w->keys[GLFW_KEY_RIGHT_CONTROL];
+    SandError error;
+    if (began && w->frame && !picture_read(&w->frame->picture, &error)) panel_say(w->panel, error.text);
     if (began)
         hands_press(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y, button != 0, grab);
     else if (any && w->hands.mode != HANDS_IDLE)
@@ -570,7 +572,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->interface = w->renderer ? interface_create(w->glfw, error) : NULL;
     w->panel = w->interface ? panel_create(w->interface, error) : NULL;
     EngineDef engine = def->engine;
-    engine.ring = w->panel ? ring_create_gl(error) : NULL;
+    engine.ring = w->panel ? ring_create_gl(false, error) : NULL;
     w->engine = engine.ring ? engine_create(&engine, error) : NULL;
     w->snapshot = w->engine ? snapshot_create(error) : NULL;
     if (!w->snapshot) return false;

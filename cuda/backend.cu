@@ -62,6 +62,7 @@ static void destroy(SandMachine *m) {
     release(m, m->position), release(m, m->velocity), release(m, m->spin), release(m, m->inertia), release(m, m->rotation);
     release(m, m->mass), release(m, m->scale), release(m, m->enter), release(m, m->friction), release(m, m->shape);
     release(m, m->material), release(m, m->gone), release(m, m->shapes), release(m, m->walls);
+    release(m, m->places), release(m, m->values);
     release(m, m->detection_copy), release(m, m->balls), release(m, m->sorted), release(m, m->ball_count);
     release(m, m->ball_first), release(m, m->order), release(m, m->iota), release(m, m->starts),
         release(m, m->starts_marked);
@@ -172,13 +173,19 @@ static bool give_memory(SandMachine *m, const SandMemory *memory) {
            upload(m, m->kept_impulse, memory->impulse, (size_t)m->kept_contacts);
 }
 
+static bool give_places(SandMachine *m, const SandWorld *w) {
+    std::vector<int> places((size_t)w->body_count + 1);
+    m->instance_total = sand_instance_total(sand_instance_places(w, places.data()));
+    return upload(m, m->places, places.data(), places.size()) && machine_wait(m);
+}
+
 static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
     size_t n = (size_t)w->body_count;
     bool ok = upload(m, m->position, w->position, n) && upload(m, m->rotation, w->rotation, n) &&
               upload(m, m->velocity, w->velocity, n) && upload(m, m->spin, w->spin, n) && upload(m, m->mass, w->mass, n) &&
               upload(m, m->inertia, w->inertia, n) && upload(m, m->scale, w->scale, n) && upload(m, m->shape, w->shape, n) &&
               upload(m, m->material, w->material, n) && upload(m, m->enter, w->enter, n) && upload(m, m->gone, w->gone, n) &&
-              give_shapes(m, w) && give_memory(m, memory) && machine_wait(m);
+              give_shapes(m, w) && give_places(m, w) && give_memory(m, memory) && machine_wait(m);
     if (!ok) return machine_fail(m, error);
     look_at_bodies(m, w);
     m->given = m->solved = m->moved = false;
@@ -190,14 +197,15 @@ static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, S
 }
 
 // The settings of the host's world with the arrays of the device.
-static void take_settings(SandMachine *m, const SandWorld *w) {
-    m->world = *w;
-    m->world.position = m->position.data, m->world.rotation = m->rotation.data, m->world.velocity = m->velocity.data;
-    m->world.spin = m->spin.data, m->world.mass = m->mass.data, m->world.inertia = m->inertia.data;
-    m->world.scale = m->scale.data, m->world.shape = m->shape.data, m->world.material = m->material.data;
-    m->world.enter = m->enter.data, m->world.gone = m->gone.data, m->world.shapes = m->shapes.data;
-    m->world.friction = m->friction.data;
-    m->world.materials = NULL;
+static SandWorld on_device(const SandMachine *m, const SandWorld *w) {
+    SandWorld d = *w;
+    d.position = m->position.data, d.rotation = m->rotation.data, d.velocity = m->velocity.data;
+    d.spin = m->spin.data, d.mass = m->mass.data, d.inertia = m->inertia.data;
+    d.scale = m->scale.data, d.shape = m->shape.data, d.material = m->material.data;
+    d.enter = m->enter.data, d.gone = m->gone.data, d.shapes = m->shapes.data;
+    d.friction = m->friction.data;
+    d.boundaries = NULL, d.materials = NULL;
+    return d;
 }
 
 static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error) {
@@ -236,7 +244,7 @@ static bool mark(SandMachine *m, int k) { return machine_check(m, cudaEventRecor
 
 static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
     mark(m, 0);
-    take_settings(m, w);
+    m->world = on_device(m, w);
     if (!take_boundaries(m, w, error)) return false;
     m->search.largest_mu = m->largest_mu;
     m->search.fall = w->step * v3_length(w->gravity);
@@ -425,13 +433,28 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     return true;
 }
 
+// --- pictures ---------------------------------------------------------------------------------------------
+
+static bool instances(SandMachine *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+    SandWorld world = on_device(m, w);
+    return instances_enqueue(m, &world, def, slot, error);
+}
+
 // --- reading back -----------------------------------------------------------------------------------------
 
-static bool read_bodies(SandMachine *m, SandWorld *w, SandError *error) {
-    size_t n = (size_t)w->body_count;
-    bool ok = download(m, w->position, m->position.data, n) && download(m, w->rotation, m->rotation.data, n) &&
-              download(m, w->velocity, m->velocity.data, n) && download(m, w->spin, m->spin.data, n) &&
-              download(m, w->gone, m->gone.data, n) && machine_wait(m);
+// Bodies and contacts: what goes through here is counted.
+template <class T> static bool bring(SandMachine *m, T *host, const T *device, size_t count) {
+    sand_count_brought(count * sizeof(T));
+    return download(m, host, device, count);
+}
+
+static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
+    size_t n = (size_t)count;
+    bool ok = bring(m, w->position + first, m->position.data + first, n) &&
+              bring(m, w->rotation + first, m->rotation.data + first, n) &&
+              bring(m, w->velocity + first, m->velocity.data + first, n) &&
+              bring(m, w->spin + first, m->spin.data + first, n) && bring(m, w->gone + first, m->gone.data + first, n) &&
+              machine_wait(m);
     return ok || machine_fail(m, error);
 }
 
@@ -444,10 +467,9 @@ static bool read_memory(SandMachine *m, SandMemory *memory, SandError *error) {
         !SAND_GROW(memory->key, memory->key_room, contacts, "warm start", error) ||
         !SAND_GROW(memory->impulse, memory->impulse_room, contacts, "warm start", error))
         return false;
-    bool ok = download(m, memory->rank, m->kept_rank.data, world) &&
-              download(m, memory->first, m->kept_first.data, bodies + 1) &&
-              download(m, memory->key, m->kept_key.data, contacts) &&
-              download(m, memory->impulse, m->kept_impulse.data, contacts) && machine_wait(m);
+    bool ok = bring(m, memory->rank, m->kept_rank.data, world) && bring(m, memory->first, m->kept_first.data, bodies + 1) &&
+              bring(m, memory->key, m->kept_key.data, contacts) &&
+              bring(m, memory->impulse, m->kept_impulse.data, contacts) && machine_wait(m);
     memory->step = m->kept_step, memory->body_count = m->kept_bodies, memory->world_count = m->kept_world;
     return ok || machine_fail(m, error);
 }
@@ -470,15 +492,15 @@ static bool read_contacts(SandMachine *m, SandDetection *d, SandError *error) {
     std::vector<SandFound> found(contacts);
     std::vector<int> order(contacts);
     const Array<int> &rank = m->moved ? m->kept_rank : m->rank, &first = m->moved ? m->kept_first : m->first;
-    bool ok = download(m, d->rank, rank.data, world) && download(m, d->body, m->body.data, bodies) &&
-              download(m, d->first, first.data, bodies + 1) && download(m, found.data(), m->found.data, contacts) &&
-              download(m, order.data(), m->found_order.data, contacts) && machine_wait(m);
+    bool ok = bring(m, d->rank, rank.data, world) && bring(m, d->body, m->body.data, bodies) &&
+              bring(m, d->first, first.data, bodies + 1) && bring(m, found.data(), m->found.data, contacts) &&
+              bring(m, order.data(), m->found_order.data, contacts) && machine_wait(m);
     for (size_t i = 0; ok && i < contacts; i++) d->contacts[i] = found[(size_t)order[i]];
     return ok || machine_fail(m, error);
 }
 
 static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
-    bool ok = download(m, start, m->start.data, (size_t)m->host_counts->contacts) && machine_wait(m);
+    bool ok = bring(m, start, m->start.data, (size_t)m->host_counts->contacts) && machine_wait(m);
     return ok || machine_fail(m, error);
 }
 
@@ -499,7 +521,7 @@ static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
         m->kept_step = 0;
         m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
     }
-    if (!download(m, s->impulse, m->kept_impulse.data, contacts) || !machine_wait(m)) return machine_fail(m, error);
+    if (!bring(m, s->impulse, m->kept_impulse.data, contacts) || !machine_wait(m)) return machine_fail(m, error);
     s->status = (SandStatus)c->status, s->iterations = c->iterations, s->seconds = c->seconds;
     s->metrics = metrics_of(c);
     return true;
@@ -507,8 +529,10 @@ static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
 
 extern "C" const SandBackend *sand_cuda_backend(void) {
     static const SandBackend backend = {
-        "cuda", create,    destroy, describe,    give,        give_problem,  detect,     match,      build,
-        solve,  integrate, finish,  read_bodies, read_memory, read_contacts, read_start, read_curve, read_solution,
+        "cuda",        create,     destroy,      describe,      give,       give_problem, detect,
+        match,         build,      solve,        integrate,     finish,     slot_create,  slot_free,
+        instances,     slot_read,  share_buffer, share_free,    share_copy, read_bodies,  read_memory,
+        read_contacts, read_start, read_curve,   read_solution,
     };
     return &backend;
 }

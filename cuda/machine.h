@@ -125,6 +125,11 @@ struct SandMachine {
     double largest_mu;
     bool all_spheres;
 
+    // Pictures.
+    size_t instance_total;
+    Array<int> places; // of each body's first instance
+    Array<float> values;
+
     // Detection.
     SandDetection placed;    // boundaries of this step, on the host
     SandDetection detection; // as the device sees it: its pointers
@@ -253,3 +258,14 @@ bool ends_enqueue(SandMachine *m, const uint32_t *keys, const int *count, Array<
                   int64_t key_values);
 bool match_enqueue(SandMachine *m);     // motion.cu
 bool integrate_enqueue(SandMachine *m); // motion.cu
+
+// --- pictures: instances.cu and interop.cu ---
+
+SandSlot *slot_create(SandError *error);
+void slot_free(SandSlot *slot);
+bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error);
+// `w` has the settings of the host and the arrays of the device.
+bool instances_enqueue(SandMachine *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error);
+SandShare *share_buffer(unsigned buffer, SandError *error);
+void share_free(SandShare *share);
+bool share_copy(SandShare *share, SandSlot *slot, size_t bytes, SandError *error);

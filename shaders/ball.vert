@@ -36,8 +36,8 @@ void main() {
 #else
     float margin = 0.0;
 #endif
-    if (-c.z + r < frame.lens.z) {
-        gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // behind: nothing
+    if (r <= 0.0 || -c.z + r < frame.lens.z) {
+        gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // hidden or behind: nothing
     } else if (frame.eye.w < 0.5) {
         gl_Position = frame.projection * vec4(c + vec3(corner * (r + margin), r), 1.0);
     } else {

@@ -5,6 +5,7 @@
 // `finish` waits and tells what came out. The world of the host keeps the settings, and gets the bodies when it asks.
 #pragma once
 #include "detect.h"
+#include "instance.h"
 #include "match.h"
 #include "motion.inl"
 #include "problem.h"
@@ -35,6 +36,8 @@ typedef struct SandStepReport {
 } SandStepReport;
 
 typedef struct SandMachine SandMachine; // typed inside the backend
+typedef struct SandSlot SandSlot;       // memory of the device for the instances of one picture
+typedef struct SandShare SandShare;     // a buffer of OpenGL that the device may write
 
 typedef struct SandBackend {
     const char *name;
@@ -55,8 +58,21 @@ typedef struct SandBackend {
     bool (*integrate)(SandMachine *machine, SandError *error);
     bool (*finish)(SandMachine *machine, SandStepReport *report, SandError *error);
 
+    // Pictures. A slot belongs to who made it: the machine may go while it is drawn. `instances` enqueues its work behind
+    // the last step, and the slot knows when that is done; whoever reads it, on any thread, waits for that.
+    SandSlot *(*slot_create)(SandError *error);
+    void (*slot_free)(SandSlot *slot);
+    bool (*instances)(SandMachine *machine, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot,
+                      SandError *error);
+    bool (*slot_read)(SandSlot *slot, void *to, size_t bytes, SandError *error); // to the host
+    // On the thread that draws, with its context current. NULL, with the reason, where OpenGL runs elsewhere or the driver
+    // refuses. A buffer that is given new storage must be shared anew.
+    SandShare *(*share)(unsigned buffer, SandError *error);
+    void (*share_free)(SandShare *share);
+    bool (*share_copy)(SandShare *share, SandSlot *slot, size_t bytes, SandError *error); // stays on the device
+
     // Reading back.
-    bool (*read_bodies)(SandMachine *machine, SandWorld *world, SandError *error);
+    bool (*read_bodies)(SandMachine *machine, SandWorld *world, int first, int count, SandError *error);
     bool (*read_memory)(SandMachine *machine, SandMemory *memory, SandError *error);
     // The contacts of the last detection; ranks, poses and velocities with them.
     bool (*read_contacts)(SandMachine *machine, SandDetection *detection, SandError *error);

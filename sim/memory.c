@@ -7,7 +7,7 @@
 // The size is kept in front of the array, in a block of the alignment's size.
 enum { ALIGNMENT = 64 };
 
-static atomic_ullong growths, bytes_held;
+static atomic_ullong growths, bytes_held, bytes_brought;
 
 static size_t *size_of(void *array) { return (size_t *)((char *)array - ALIGNMENT); }
 
@@ -43,3 +43,6 @@ void sand_free(void *array) {
 
 uint64_t sand_growth_count(void) { return growths; }
 uint64_t sand_bytes_held(void) { return bytes_held; }
+
+void sand_count_brought(size_t bytes) { bytes_brought += bytes; }
+uint64_t sand_bytes_brought(void) { return bytes_brought; }

@@ -21,6 +21,10 @@ void sand_free(void *array); // frees what sand_grow made; NULL is fine
 uint64_t sand_growth_count(void); // growths since the program began
 uint64_t sand_bytes_held(void);   // bytes now held by all arrays
 
+// Bytes of bodies and contacts that other machines copied to the host since the program began; they count it themselves.
+void sand_count_brought(size_t bytes);
+uint64_t sand_bytes_brought(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -36,6 +36,7 @@ struct SandSimulation {
     bool bodies_are_old, memory_is_old; // on the host
     bool machine_is_old;
     SandEnergy energy; // after the machine's last step
+    uint64_t brought;  // sand_bytes_brought() at the end of the last step
 };
 
 SandSimulationDef sand_default_simulation(void) {
@@ -55,6 +56,7 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
     sim->cpu = sand_world_check(&sim->world, error) ? sand_cpu_create(def->threads, def->precision, error) : NULL;
     if (!sim->cpu) return sand_simulation_free(sim), NULL;
     sim->team = sand_cpu_team(sim->cpu);
+    sim->brought = sand_bytes_brought();
     if (def->backend && !sand_simulation_move(sim, def->backend, error)) return sand_simulation_free(sim), NULL;
     return sim;
 }
@@ -85,9 +87,28 @@ static void tell(SandSimulation *sim, const char *sentence) {
 // --- another machine --------------------------------------------------------------------------------------
 
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
-    if (sim->bodies_are_old && !sim->backend->read_bodies(sim->machine, &sim->world, error)) return false;
+    SandWorld *w = &sim->world;
+    if (sim->bodies_are_old && !sim->backend->read_bodies(sim->machine, w, 0, w->body_count, error)) return false;
     sim->bodies_are_old = false;
     return true;
+}
+
+bool sand_simulation_fetch_body(SandSimulation *sim, int body, SandError *error) {
+    return !sim->bodies_are_old || sim->backend->read_bodies(sim->machine, &sim->world, body, 1, error);
+}
+
+// What the host has changed goes to the machine.
+static bool give_changes(SandSimulation *sim, SandError *error) {
+    const SandWorld *w = &sim->world;
+    if (!sim->machine_is_old) return true;
+    if (!sim->backend->give(sim->machine, w, &sim->memory, error)) return false;
+    sim->machine_is_old = false;
+    sim->energy = (SandEnergy){sand_world_kinetic_energy(w), sand_world_potential_energy(w)};
+    return true;
+}
+
+bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+    return give_changes(sim, error) && sim->backend->instances(sim->machine, &sim->world, def, slot, error);
 }
 
 // The bodies and what is kept for the warm start.
@@ -249,8 +270,7 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
     SandMachine *m = sim->machine;
     SandCounters *c = &sim->counters;
     SandStepReport r;
-    if (sim->machine_is_old && !b->give(m, &sim->world, &sim->memory, error)) return false;
-    sim->machine_is_old = false;
+    if (!give_changes(sim, error)) return false;
     uint64_t growths = 0;
     do {
         bool ok = b->detect(m, &sim->world, error) && b->match(m, error) && b->build(m, &sim->solve, error) &&
@@ -320,6 +340,9 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     double begin = sand_seconds();
     if (!(sim->machine ? machine_step(sim, error) : cpu_step(sim, error))) return false;
     sim->profile.step = 1e3 * (sand_seconds() - begin);
+    uint64_t brought = sand_bytes_brought();
+    sim->profile.brought = brought - sim->brought;
+    sim->brought = brought;
     return true;
 }
 

@@ -12,6 +12,7 @@ extern "C" {
 // Times of the phases of the last step, in milliseconds.
 typedef struct SandProfile {
     double detect, match, build, solve, integrate, step;
+    uint64_t brought; // bytes of bodies and contacts that came to the host, from the end of the step before to that of this
 } SandProfile;
 
 // What the last step did. Panel, log and benchmark read this and the profile.
@@ -62,6 +63,9 @@ const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 // The bodies of the world are where the steps are taken. This brings them to the host, if they are not there; settings,
 // time and boundaries always are.
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
+bool sand_simulation_fetch_body(SandSimulation *sim, int body, SandError *error); // this one alone
+// Writes the instances of the bodies into a slot of the machine that takes the steps. The bodies stay where they are.
+bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 // Goes on with the steps on another machine (NULL: the CPU), from the same state. On failure nothing has changed.
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
 const SandBackend *sand_simulation_backend(const SandSimulation *sim); // NULL: the CPU

@@ -25,14 +25,14 @@ static Engine *start(const char *scene, int bodies) {
     return engine;
 }
 
-static PictureInstance *copy_of(const Frame *frame) {
-    size_t bytes = (size_t)frame->picture.balls.count * sizeof(PictureInstance);
-    PictureInstance *copy = malloc(bytes + 1);
+static SandInstance *copy_of(const Frame *frame) {
+    size_t bytes = (size_t)frame->picture.balls.count * sizeof(SandInstance);
+    SandInstance *copy = malloc(bytes + 1);
     memcpy(copy, frame->picture.balls.items, bytes);
     return copy;
 }
 
-static void assert_same(const PictureInstance *a, const Frame *frame) {
+static void assert_same(const SandInstance *a, const Frame *frame) {
     assert_memory_equal(a, frame->picture.balls.items, (size_t)frame->picture.balls.count * sizeof *a);
 }
 
@@ -46,12 +46,12 @@ static void back_and_forward(void **state) {
     sand_solve_choose(&solve.solve, sand_solver_find("gauss-seidel"));
     ask(engine, solve);
     ask(engine, (Act){.kind = ACT_STEP, .number = 15});
-    PictureInstance *at55 = copy_of(wait_for(engine, 55));
+    SandInstance *at55 = copy_of(wait_for(engine, 55));
     ask(engine, (Act){.kind = ACT_FLIP});
     ask(engine, (Act){.kind = ACT_STEP, .number = 50});
     Frame *frame = wait_for(engine, 105);
     assert_int_equal(frame->newest_step, 105);
-    PictureInstance *at105 = copy_of(frame);
+    SandInstance *at105 = copy_of(frame);
 
     ask(engine, (Act){.kind = ACT_SEEK, .number = 55});
     assert_same(at55, wait_for(engine, 55));

@@ -9,12 +9,12 @@
 
 #include <cmocka.h>
 
-static PictureInstance instance(int body, float x, float offset_x, float offset_y, float offset_z, float radius) {
-    return (PictureInstance){.center = {x, 0, 0},
-                             .rotation = {0, 0, 0, 1},
-                             .tag = (uint32_t)body | 3u << 28,
-                             .offset = {offset_x, offset_y, offset_z},
-                             .radius = radius};
+static SandInstance instance(int body, float x, float offset_x, float offset_y, float offset_z, float radius) {
+    return (SandInstance){.center = {x, 0, 0},
+                          .rotation = {0, 0, 0, 1},
+                          .tag = (uint32_t)body | 3u << 28,
+                          .offset = {offset_x, offset_y, offset_z},
+                          .radius = radius};
 }
 
 static int pick(const Picture *picture, double x, double y, double z, SandVec3 direction, SandVec3 *point) {
@@ -24,8 +24,8 @@ static int pick(const Picture *picture, double x, double y, double z, SandVec3 d
 // Every kind of body is met where its surface is; the nearest counts; what is behind does not.
 static void all_kinds(void **state) {
     (void)state;
-    PictureInstance ball = instance(1, 0, 0, 0, 0, 0.5f), rock = instance(2, 3, 0, 0, 0.4f, 0.2f),
-                    box = instance(3, 6, 0.5f, 0.25f, 1, 0), cylinder = instance(4, 9, 0.5f, 0.5f, 1, 0);
+    SandInstance ball = instance(1, 0, 0, 0, 0, 0.5f), rock = instance(2, 3, 0, 0, 0.4f, 0.2f),
+                 box = instance(3, 6, 0.5f, 0.25f, 1, 0), cylinder = instance(4, 9, 0.5f, 0.5f, 1, 0);
     Picture p = {.balls = {&ball, 1}, .rocks = {&rock, 1}, .boxes = {&box, 1}, .cylinders = {&cylinder, 1}};
     SandVec3 point, north = {0, 1, 0}, east = {1, 0, 0}, down = {0, 0, -1};
     assert_int_equal(pick(&p, 0, -5, 0, north, &point), 1);

@@ -113,8 +113,8 @@ static double measured_edge(const unsigned char *row, int from, int step) {
 }
 
 static Picture one_ball(SandVec3 center, double radius) {
-    static PictureInstance ball;
-    ball = (PictureInstance){
+    static SandInstance ball;
+    ball = (SandInstance){
         {(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
     Picture p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
     p.balls = (PictureList){&ball, 1};
@@ -421,6 +421,30 @@ static void test_faults_are_noticed(void **state) {
     }
 }
 
+// Bodies that have not entered, or are gone, keep their place among the instances: nothing is seen of them, nor of a shadow.
+static void test_hidden_bodies_are_not_seen(void **state) {
+    (void)state;
+    Camera camera = {.eye = {0, 0, 0}, .target = {0, 1, 0}, .angle = 0.8, .near = 0.5, .far = 50};
+    Picture p = one_ball(v3_make(1, 6, 0), 1);
+    SandInstance seen = p.balls.items[0], hidden = seen;
+    hidden.center[0] = -1, hidden.radius = 0;
+    SandInstance balls[] = {hidden, seen, hidden};
+    for (int quality = 0; quality < QUALITY_COUNT; quality++) {
+        RendererDef def = renderer_default();
+        def.quality = (RendererQuality)quality;
+        p.balls = (PictureList){&seen, 1};
+        p.rocks = p.boxes = p.cylinders = (PictureList){0};
+        draw(&p, &camera, &def, WIDE, HIGH);
+        unsigned char *without = read_back(WIDE, HIGH);
+        p.balls = (PictureList){balls, 3};
+        p.rocks = p.boxes = p.cylinders = (PictureList){&hidden, 1};
+        draw(&p, &camera, &def, WIDE, HIGH);
+        unsigned char *with = read_back(WIDE, HIGH);
+        assert_memory_equal(with, without, 4 * WIDE * HIGH);
+        free(with), free(without);
+    }
+}
+
 // A data colour that faces the sun is the legend's, to a step or two: no tone curve bends it.
 static void test_data_colors_bypass_the_tone_map(void **state) {
     (void)state;
@@ -658,6 +682,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_ball_in_an_orthographic_view),
         cmocka_unit_test(test_ball_around_and_behind_the_eye),
         cmocka_unit_test(test_free_fall_at_frame_times),
+        cmocka_unit_test(test_hidden_bodies_are_not_seen),
         cmocka_unit_test(test_data_colors_bypass_the_tone_map),
         cmocka_unit_test(test_both_colour_maps_are_drawn),
         cmocka_unit_test(test_force_chains),

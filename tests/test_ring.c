@@ -27,7 +27,7 @@ static bool driver_fetch(void *user, int slot, unsigned *buffer, SandError *erro
 }
 static void driver_drawn(void *user, int slot) { ((Driver *)user)->busy[slot] = true, ((Driver *)user)->drawn++; }
 static bool driver_idle(void *user, int slot) { return !((Driver *)user)->busy[slot]; }
-static const RingVerbs driver_verbs = {driver_fetch, driver_drawn, driver_idle, NULL};
+static const RingVerbs driver_verbs = {driver_fetch, driver_drawn, driver_idle, NULL, NULL};
 
 static Ring *open_ring(Driver *driver) {
     SandError error = {""};
@@ -126,7 +126,7 @@ static void mapped_slots_draw_the_same(void **state) {
     def.software = true;
     Context *context = context_create(&def, &error);
     Renderer *renderer = context ? renderer_create(&error) : NULL;
-    Ring *ring = renderer ? ring_create_gl(&error) : NULL;
+    Ring *ring = renderer ? ring_create_gl(false, &error) : NULL;
     if (!ring) fail_msg("%s", error.text);
     SandSimulation *sim = lab_scene("rubble", 40, 1, SAND_FLOAT); // rocks, and balls where colours mean something
     const SandWorld *w = sand_simulation_world(sim);

@@ -1,0 +1,98 @@
+// The instances of a picture, written on the device with the text of sim.
+#include "machine.h"
+#include "slot.h"
+
+#include "sim/instance.inl"
+#include "sim/memory.h"
+
+bool slot_fail(cudaError_t code, const char *doing, SandError *error) {
+    cudaGetLastError(); // it is told here, and nobody else is to find it
+    return sand_fail(error, "CUDA failed in %s: %s", doing, cudaGetErrorString(code));
+}
+
+SandSlot *slot_create(SandError *error) {
+    SandSlot *slot = new SandSlot();
+    cudaError_t code = cudaEventCreateWithFlags(&slot->written, cudaEventDisableTiming);
+    if (code == cudaSuccess) code = cudaEventCreateWithFlags(&slot->copied, cudaEventDisableTiming);
+    if (code == cudaSuccess) return slot;
+    slot_fail(code, "making a slot for a picture", error);
+    slot_free(slot);
+    return NULL;
+}
+
+void slot_free(SandSlot *slot) {
+    cudaFree(slot->data); // waits for who writes or reads it
+    if (slot->written) cudaEventDestroy(slot->written);
+    if (slot->copied) cudaEventDestroy(slot->copied);
+    delete slot;
+}
+
+bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error) {
+    cudaError_t code = cudaEventSynchronize(slot->written);
+    if (code == cudaSuccess) code = cudaMemcpy(to, slot->data, bytes, cudaMemcpyDeviceToHost);
+    if (code != cudaSuccess) return slot_fail(code, "copying a picture to the host", error);
+    sand_count_brought(bytes);
+    return true;
+}
+
+static bool make_room(SandSlot *slot, size_t count, SandError *error) {
+    if (count <= slot->room) return true;
+    cudaFree(slot->data);
+    slot->data = NULL, slot->room = 0;
+    size_t room = count + count / 8;
+    cudaError_t code = cudaMalloc(&slot->data, room * sizeof(SandInstance));
+    if (code != cudaSuccess) return slot_fail(code, "making room for a picture", error);
+    slot->room = room;
+    return true;
+}
+
+// The contacts of the last step, by the ranks of their bodies: those where a body is b come before those that it owns, as on
+// the host, which goes through them by their numbers.
+struct ContactRows {
+    const int *body, *first, *second, *list;
+    const SandVec3 *impulse;
+    const Counts *counts;
+};
+
+static __global__ void sum_contacts(ContactRows rows, SandShade shade, double step, float *values) {
+    EACH(k, rows.counts->bodies) {
+        float sum = 0;
+        for (int e = rows.second[k]; e < rows.second[k + 1]; e++)
+            sum += instance_contact_value(shade, rows.impulse[rows.list[e]], step);
+        for (int i = rows.first[k]; i < rows.first[k + 1]; i++) sum += instance_contact_value(shade, rows.impulse[i], step);
+        values[rows.body[k]] = sum;
+    }
+}
+
+static __global__ void write_instances(SandWorld w, SandInstanceDef def, const float *values, const int *places,
+                                       SandInstance *to) {
+    EACH(i, w.body_count) {
+        float value = def.shade == SAND_SHADE_NONE    ? 0
+                      : def.shade == SAND_SHADE_SPEED ? instance_speed(&w, (int)i)
+                                                      : values[i];
+        instance_write(&w, (int)i, &def, instance_place_on_map(&def, value), to + places[i]);
+    }
+}
+
+// Zero for bodies without contacts, and for all where no step was taken since the world was given.
+static bool sum_enqueue(SandMachine *m, const SandWorld *w, SandShade shade) {
+    size_t n = (size_t)w->body_count;
+    if (!reserve(m, m->values, n + 1) ||
+        !machine_check(m, cudaMemsetAsync(m->values.data, 0, n * sizeof(float), m->stream), "clearing the colours"))
+        return false;
+    if (!m->moved) return true;
+    ContactRows rows = {m->body.data, m->kept_first.data, m->second.data, m->list.data, m->kept_impulse.data, m->counts};
+    LAUNCH(sum_contacts, (int64_t)n, rows, shade, m->world.step, m->values.data);
+    return machine_check(m, cudaGetLastError(), "summing the contacts");
+}
+
+bool instances_enqueue(SandMachine *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+    bool sums = def->shade == SAND_SHADE_CONTACTS || def->shade == SAND_SHADE_FORCE;
+    if (sums && !sum_enqueue(m, w, def->shade)) return machine_fail(m, error);
+    if (!make_room(slot, m->instance_total, error)) return false;
+    machine_check(m, cudaStreamWaitEvent(m->stream, slot->copied, 0), "waiting for a picture");
+    LAUNCH(write_instances, w->body_count, *w, *def, m->values.data, m->places.data, slot->data);
+    bool ok = machine_check(m, cudaGetLastError(), "writing a picture") &&
+              machine_check(m, cudaEventRecord(slot->written, m->stream), "writing a picture");
+    return ok || machine_fail(m, error);
+}
