@@ -69,7 +69,7 @@ static void destroy(SandMachine *m) {
     release(m, m->rank), release(m, m->body), release(m, m->sub_first), release(m, m->found_count),
         release(m, m->found_first);
     release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally);
-    release(m, m->found), release(m, m->found_order), release(m, m->partner);
+    release(m, m->found), release(m, m->found_order), release(m, m->partner), release(m, m->pairs);
     release(m, m->keys), release(m, m->keys_sorted), release(m, m->first), release(m, m->scratch);
     release(m, m->kept_rank), release(m, m->kept_first), release(m, m->kept_key), release(m, m->kept_impulse);
     release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);

@@ -182,7 +182,7 @@ static __global__ void take_order(SandDetection *d) {
     }
 }
 
-// Several threads walk together over the partners of a ball, each looking at every so-manieth of a run.
+// Several threads look together for the partners of a ball, each in a row of cells of its own.
 enum { MATES = 8 };
 struct Mates {
     int64_t ball;
@@ -198,6 +198,14 @@ static __device__ Mates mates_of(int64_t thread) {
 static __device__ unsigned mates_vote(Mates m, bool yes) {
     return __ballot_sync(m.mask, yes) >> ((threadIdx.x & 31) - m.place);
 }
+// The sum over the mates up to this one.
+static __device__ int mates_sum(Mates m, int v) {
+    for (int s = 1; s < MATES; s *= 2) {
+        int before = __shfl_up_sync(m.mask, v, s, MATES);
+        if (m.place >= s) v += before;
+    }
+    return v;
+}
 static __device__ double mates_most(Mates m, double v) {
     for (int s = MATES / 2; s; s >>= 1) v = fmax(v, __shfl_xor_sync(m.mask, v, s));
     return v;
@@ -211,6 +219,19 @@ static __device__ void raise_to(double *value, double other) {
     atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
 }
 
+// The fastest strike of a ball by those in a row of cells, who learn of it too.
+static __device__ double strike_row(SandGrid *g, const SandGridBall *p, SandGridRow row, double slack, double reach) {
+    double most = 0, speed;
+    for (int k = 0; k < 2; k++)
+        for (int j = row.run[k].begin; j < row.run[k].end; j++) {
+            SandGridBall *q = &g->sorted[j];
+            if (!grid_strikes(p, q, slack, reach, &speed)) continue;
+            most = fmax(most, speed);
+            raise_to(&q->struck, speed);
+        }
+    return most;
+}
+
 static __global__ void find_strikes(SandDetection *d, double slack, double reach, int64_t balls) {
     SandGrid *g = &d->grid;
     if (g->level_count < 2) return;
@@ -219,18 +240,12 @@ static __global__ void find_strikes(SandDetection *d, double slack, double reach
         if (mates.ball >= g->ball_count) continue;
         int i = (int)mates.ball, level = grid_level_of(g, i);
         double most = 0;
-        for (int part = 0; part < SAND_GRID_PARTS; part++) {
-            if (!grid_part_strikes(level, part)) continue;
-            SandGridWalk walk = grid_walk(g, level, i, part);
-            for (SandGridRun run; grid_next(&walk, &run);)
-                for (int j = run.begin + mates.place; j < run.end; j += MATES) {
-                    double speed;
-                    SandGridBall *q = &g->sorted[j];
-                    if (!grid_strikes(&g->sorted[i], q, slack, reach, &speed)) continue;
-                    most = fmax(most, speed);
-                    raise_to(&q->struck, speed);
-                }
+        for (int k = grid_first_strikers(level); k < g->level_count; k++) {
+            SandGridShelf shelf = grid_shelf(g, level, i, k);
+            for (int row = mates.place; row < shelf.rows; row += MATES)
+                most = fmax(most, strike_row(g, &g->sorted[i], grid_row(g, &shelf, row), slack, reach));
         }
+        __syncwarp(mates.mask);
         most = mates_most(mates, most);
         if (mates.place == 0) raise_to(&g->sorted[i].struck, most);
     }
@@ -285,21 +300,73 @@ struct Touching {
 // What the count has found, so that nobody need look for it again: the first partners of each ball.
 enum { HITS = 16 };
 
-// Calls put(k, j) for the k-th partner j of ball i, in the order of its walk. Returns how many there are.
-template <class Put> static __device__ int walk_partners(const SandFinder *finder, Mates mates, Put put) {
+// A row of cells as one list of candidates.
+struct Candidates {
+    SandGridRow row;
+    int first, count; // of the first run, of both
+};
+static __device__ Candidates candidates_of(SandGridRow row) {
+    int first = max(row.run[0].end - row.run[0].begin, 0), second = max(row.run[1].end - row.run[1].begin, 0);
+    Candidates c = {row, first, first + second};
+    return c;
+}
+static __device__ int candidate(const Candidates &c, int k) {
+    return k < c.first ? c.row.run[0].begin + k : c.row.run[1].begin + k - c.first;
+}
+static __device__ Candidates candidates_from(Mates mates, const Candidates &c, int place) { // those of another mate
+    Candidates o;
+    for (int k = 0; k < 2; k++) o.row.run[k].begin = __shfl_sync(mates.mask, c.row.run[k].begin, place, MATES);
+    o.first = __shfl_sync(mates.mask, c.first, place, MATES), o.count = __shfl_sync(mates.mask, c.count, place, MATES);
+    return o;
+}
+
+// Partners in the rows of all mates, each of which looks through its own. Rows have at most 64 candidates.
+template <class Put>
+static __device__ int partners_by_rows(const SandFinder *finder, Mates mates, const Candidates &c, int found, Put put) {
+    const SandGridBall *sorted = finder->d->grid.sorted, *ball = &sorted[mates.ball];
+    unsigned long long hits = 0;
+    for (int k = 0; k < c.count; k++) {
+        double gap;
+        if (balls_touch(finder, ball, &sorted[candidate(c, k)], &gap)) hits |= 1ull << k;
+    }
+    __syncwarp(mates.mask);
+    int mine = __popcll(hits), until = mates_sum(mates, mine);
+    for (int at = found + until - mine; hits; hits &= hits - 1) put(at++, candidate(c, __ffsll((long long)hits) - 1));
+    __syncwarp(mates.mask);
+    return found + __shfl_sync(mates.mask, until, MATES - 1, MATES);
+}
+
+// The same row by row, with all mates in one row: for crowded places.
+template <class Put>
+static __device__ int partners_one_by_one(const SandFinder *finder, Mates mates, const Candidates &c, int found, Put put) {
+    const SandGridBall *sorted = finder->d->grid.sorted, *ball = &sorted[mates.ball];
+    for (int place = 0; place < MATES; place++) {
+        Candidates row = candidates_from(mates, c, place);
+        for (int base = 0; base < row.count; base += MATES) {
+            int k = base + mates.place, j = k < row.count ? candidate(row, k) : -1;
+            double gap;
+            bool touch = j >= 0 && balls_touch(finder, ball, &sorted[j], &gap);
+            unsigned votes = mates_vote(mates, touch);
+            if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
+            found += __popc(votes);
+        }
+    }
+    return found;
+}
+
+// Calls put(k, j) for the k-th partner j of the mates' ball, in the order of its rows. Returns how many there are.
+template <class Put> static __device__ int find_partners(const SandFinder *finder, Mates mates, Put put) {
     const SandGrid *g = &finder->d->grid;
     int i = (int)mates.ball, level = grid_level_of(g, i), found = 0;
-    for (int part = 0; part < SAND_GRID_PARTS; part++) {
-        SandGridWalk walk = grid_walk(g, level, i, part);
-        for (SandGridRun run; grid_next(&walk, &run);)
-            for (int base = run.begin; base < run.end; base += MATES) {
-                int j = base + mates.place;
-                double gap;
-                bool touch = j < run.end && balls_touch(finder, &g->sorted[i], &g->sorted[j], &gap);
-                unsigned votes = mates_vote(mates, touch);
-                if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
-                found += __popc(votes);
-            }
+    for (int k = level; k < g->level_count; k++) {
+        SandGridShelf shelf = grid_shelf(g, level, i, k);
+        for (int base = 0; base < shelf.rows; base += MATES) {
+            SandGridRow none = {{{0, 0}, {0, 0}}}, row = none;
+            if (base + mates.place < shelf.rows) row = grid_row(g, &shelf, base + mates.place);
+            Candidates c = candidates_of(row);
+            found = mates_vote(mates, c.count > 64) ? partners_one_by_one(finder, mates, c, found, put)
+                                                    : partners_by_rows(finder, mates, c, found, put);
+        }
     }
     return found;
 }
@@ -312,7 +379,7 @@ static __global__ void __launch_bounds__(128) count_pairs(const __grid_constant_
         int found = 0;
         int *mine = partner + HITS * mates.ball;
         if (mates.ball < d->grid.ball_count)
-            found = walk_partners(&finder, mates, [&](int k, int j) {
+            found = find_partners(&finder, mates, [&](int k, int j) {
                 if (k < HITS) mine[k] = j;
             });
         if (mates.place == 0) count[item_of(mates.ball, PAIR_ITEM)] = found;
@@ -349,7 +416,7 @@ static __global__ void __launch_bounds__(128)
         int i = (int)mates.ball, found = first[item + 1] - first[item];
         Touching *mine = pairs + first[item];
         if (found > HITS)
-            walk_partners(&finder, mates, [&](int k, int j) { mine[k] = {i, j}; });
+            find_partners(&finder, mates, [&](int k, int j) { mine[k] = {i, j}; });
         else
             for (int k = mates.place; k < found; k += MATES) mine[k] = {i, partner[HITS * mates.ball + k]};
     }

@@ -96,6 +96,17 @@ template <class T> SAND_INLINE void worker_learn(const Worker *, T *value) {
 
 #define SAND_FIXED(p) __ldg(p)
 
+// The first lane of a warp has all that its warp will read next brought to the cache: a load is then a short wait, which no
+// number of registers could cover.
+SAND_INLINE void sand_ahead(const Worker *w, const void *base, size_t size, int64_t i, int64_t n) {
+#if __CUDA_ARCH__ >= 900 && !defined(SAND_NO_AHEAD)
+    int64_t next = i + w->threads;
+    if ((threadIdx.x & 31) == 0 && next + 32 <= n)
+        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)base + size * next),
+                     "r"((int)size * 32));
+#endif
+}
+
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->thread == 0; }
 SAND_INLINE double worker_seconds(const Worker *w) {
     unsigned long long ns = 0;

@@ -298,17 +298,23 @@ SAND_SHARED void wall_contacts(const SandFinder *finder, SandSink *sink, const S
                      ball->struck);
 }
 
+// The contacts of a ball with those in a row of cells.
+SAND_SHARED void row_contacts(const SandFinder *finder, SandSink *sink, const SandGridBall *ball, SandGridRow row) {
+    const SandGridBall *sorted = finder->d->grid.sorted;
+    for (int k = 0; k < 2; k++)
+        for (int j = row.run[k].begin; j < row.run[k].end; j++) {
+            double gap;
+            if (balls_touch(finder, ball, &sorted[j], &gap)) add_balls(finder, sink, ball, &sorted[j], gap);
+        }
+}
+
 // All contacts of sorted ball i: with its partners in the grid, then with the others.
 SAND_SHARED void ball_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
     const SandGrid *g = &finder->d->grid;
     const SandGridBall *ball = &g->sorted[i];
-    for (int part = 0; part < SAND_GRID_PARTS; part++) {
-        SandGridWalk walk = grid_walk(g, level, i, part);
-        for (SandGridRun run; grid_next(&walk, &run);)
-            for (int j = run.begin; j < run.end; j++) {
-                double gap;
-                if (balls_touch(finder, ball, &g->sorted[j], &gap)) add_balls(finder, sink, ball, &g->sorted[j], gap);
-            }
+    for (int k = level; k < g->level_count; k++) {
+        SandGridShelf shelf = grid_shelf(g, level, i, k);
+        for (int row = 0; row < shelf.rows; row++) row_contacts(finder, sink, ball, grid_row(g, &shelf, row));
     }
     wall_contacts(finder, sink, ball);
 }

@@ -104,11 +104,13 @@ static void raise_to(double *value, double other) {
         continue;
 }
 
-static void look_for_strikes(const Strike *s, int level, int i, int part) {
+// Looks for strikes between ball i and the balls of level k.
+static void look_for_strikes(const Strike *s, int level, int i, int k) {
     SandGrid *g = s->grid;
     SandGridBall *p = &g->sorted[i];
-    SandGridWalk walk = grid_walk(g, level, i, part);
-    for (SandGridRun run; grid_next(&walk, &run);)
+    SandGridShelf shelf = grid_shelf(g, level, i, k);
+    for (int row = 0; row < 2 * shelf.rows; row++) {
+        SandGridRun run = grid_row(g, &shelf, row / 2).run[row % 2];
         for (int j = run.begin; j < run.end; j++) {
             double speed;
             SandGridBall *q = &g->sorted[j];
@@ -116,6 +118,7 @@ static void look_for_strikes(const Strike *s, int level, int i, int part) {
             raise_to(&p->struck, speed);
             raise_to(&q->struck, speed);
         }
+    }
 }
 
 static void strike_work(SandWorker *w, void *argument) {
@@ -126,8 +129,7 @@ static void strike_work(SandWorker *w, void *argument) {
     int level = begin < end ? grid_level_of(g, begin) : 0;
     for (int i = begin; i < end; i++) {
         while (i >= g->levels[level].end) level++;
-        for (int part = 0; part < SAND_GRID_PARTS; part++)
-            if (grid_part_strikes(level, part)) look_for_strikes(s, level, i, part);
+        for (int k = grid_first_strikers(level); k < g->level_count; k++) look_for_strikes(s, level, i, k);
     }
     sand_barrier(w);
     for (int i = begin; i < end; i++) grid_make_room(&g->balls[g->order[i]], g->sorted[i].struck, s->slack, s->reach);

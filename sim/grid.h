@@ -66,16 +66,19 @@ typedef struct SandGridRun {
     int begin, end;
 } SandGridRun;
 
-// A walk over the runs that hold the possible partners of a ball, in parts that can be walked side by side (grid.inl).
-enum { SAND_GRID_PARTS = 4 };
-typedef struct SandGridWalk {
-    const SandGrid *grid;
-    int ball;                  // in the sorted order
-    int own;                   // the x of its own cell where the row at hand begins behind the ball itself, else -1
-    int level, last_level;     // the level at hand, and where the walk ends
-    int low[3], high[3], y, z; // its cells, and the row at hand
-    SandGridRun rest;          // of a row that wraps around
-} SandGridWalk;
+// The rows of cells in one level that hold the possible partners of a ball (grid.inl). Most rows lie side by side, so that
+// several threads can take one each.
+enum { SAND_SHELF_WIDTH = 4 }; // rows of a layer in a coarser level; a ball's box touches no more
+typedef struct SandGridShelf {
+    int level, ball; // whose rows, and for which ball of the sorted order
+    bool own, few;   // it is the ball's own level; it has so few balls that they are one run
+    int low[3], high[3];
+    int rows;
+} SandGridShelf;
+
+typedef struct SandGridRow {
+    SandGridRun run[2];
+} SandGridRow;
 
 #ifdef __cplusplus
 }

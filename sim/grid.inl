@@ -87,87 +87,59 @@ SAND_SHARED int grid_level_of(const SandGrid *g, int i) {
 
 SAND_SHARED int grid_cell_start(const SandGrid *g, int64_t c) { return c > 0 ? g->starts[c - 1] : 0; }
 
-// Where the grid does not wrap around, there is nothing outside of its box.
-SAND_SHARED void grid_clip(const SandGridLevel *l, int low[3], int high[3]) {
-    for (int a = 0; a < 3; a++) {
-        if (l->wraps[a]) continue;
-        if (low[a] < 0) low[a] = 0;
-        if (high[a] >= l->cells[a]) high[a] = l->cells[a] - 1;
+// Where level k holds possible partners of sorted ball i that are not already the ones to look at i. In its own level these
+// are the later balls, in half of the neighbourhood: the rest of its cell, the next one in the row, and the rows after it.
+// In a coarser level they are all balls in the cells that the box of both extents touches.
+SAND_SHARED SandGridShelf grid_shelf(const SandGrid *g, int level, int i, int k) {
+    const SandGridLevel *l = &g->levels[k];
+    const SandGridBall *ball = &g->sorted[i];
+    SandGridShelf s = {0};
+    s.level = k, s.ball = i;
+    s.own = k == level;
+    s.few = !s.own && l->end - l->begin <= SAND_GRID_FEW;
+    s.rows = s.few ? 1 : 5;
+    if (s.few) return s;
+    double reach = s.own ? 0 : ball->extent + l->largest;
+    grid_coordinates(l, v3_sub(ball->center, v3_make(reach, reach, reach)), s.low);
+    if (s.own) {
+        s.high[0] = s.low[0] + 1, s.high[1] = s.low[1] + 1, s.high[2] = s.low[2] + 1;
+        return s;
     }
+    grid_coordinates(l, v3_add(ball->center, v3_make(reach, reach, reach)), s.high);
+    for (int a = 0; a < 3; a++) { // where the grid does not wrap around, there is nothing outside of its box
+        if (!l->wraps[a] && s.low[a] < 0) s.low[a] = 0;
+        if (!l->wraps[a] && s.high[a] >= l->cells[a]) s.high[a] = l->cells[a] - 1;
+    }
+    bool empty = s.low[0] > s.high[0] || s.low[1] > s.high[1] || s.low[2] > s.high[2];
+    s.rows = empty ? 0 : SAND_SHELF_WIDTH * (s.high[2] - s.low[2] + 1);
+    return s;
 }
 
-// The balls in cells x0 .. x1 of one row. Where the row wraps around, the second of two runs is in `rest`.
-SAND_SHARED SandGridRun grid_row(const SandGrid *g, const SandGridLevel *l, int x0, int x1, int y, int z,
-                                 SandGridRun *rest) {
+// The runs of one of its rows, which may be empty. A row that wraps around has two.
+SAND_SHARED SandGridRow grid_row(const SandGrid *g, const SandGridShelf *s, int row) {
+    const SandGridLevel *l = &g->levels[s->level];
+    SandGridRow r = {{{0, 0}, {0, 0}}};
+    if (s->few) {
+        r.run[0].begin = l->begin, r.run[0].end = l->end;
+        return r;
+    }
+    int x0 = s->low[0], x1 = s->high[0], y = s->low[1] + row % SAND_SHELF_WIDTH, z = s->low[2] + row / SAND_SHELF_WIDTH;
+    if (s->own) {
+        y = row < 2 ? s->low[1] + row : s->low[1] + row - 3, z = row < 2 ? s->low[2] : s->low[2] + 1;
+        if (row > 0) x0--;
+        if (!l->wraps[0] && x0 < 0) x0 = 0;
+        if (!l->wraps[0] && x1 >= l->cells[0]) x1 = l->cells[0] - 1;
+        if ((!l->wraps[1] && (y < 0 || y >= l->cells[1])) || (!l->wraps[2] && z >= l->cells[2])) return r;
+    } else if (y > s->high[1]) {
+        return r;
+    }
     int nx = l->cells[0], a = grid_wrap(x0, nx), b = a + (x1 - x0 < nx ? x1 - x0 : nx - 1);
-    int64_t row = grid_cell(l, 0, grid_wrap(y, l->cells[1]), grid_wrap(z, l->cells[2]));
-    SandGridRun run = {grid_cell_start(g, row + a), g->starts[row + (b < nx ? b : nx - 1)]};
-    if (b >= nx) rest->begin = grid_cell_start(g, row), rest->end = g->starts[row + b - nx];
-    return run;
-}
-
-// The cells of a coarser level that the box of both extents touches. A level of few balls is one run.
-SAND_SHARED void grid_enter_level(SandGridWalk *w) {
-    const SandGridLevel *l = &w->grid->levels[w->level];
-    const SandGridBall *ball = &w->grid->sorted[w->ball];
-    if (l->end - l->begin <= SAND_GRID_FEW) {
-        w->rest.begin = l->begin, w->rest.end = l->end;
-        w->z = 1, w->high[2] = 0; // no rows
-        return;
-    }
-    double reach = ball->extent + l->largest;
-    grid_coordinates(l, v3_sub(ball->center, v3_make(reach, reach, reach)), w->low);
-    grid_coordinates(l, v3_add(ball->center, v3_make(reach, reach, reach)), w->high);
-    grid_clip(l, w->low, w->high);
-    w->y = w->low[1], w->z = w->low[2];
-    if (w->low[0] > w->high[0] || w->low[1] > w->high[1]) w->z = w->high[2] + 1;
-}
-
-// A walk over the runs that hold every possible partner of sorted ball i that is not already the one to look at i: later
-// balls of its own level, and all near balls of coarser levels. It comes in parts, so that several workers can share a
-// ball: the near rows in two halves, the next two coarser levels, and the rest.
-SAND_SHARED SandGridWalk grid_walk(const SandGrid *g, int level, int i, int part) {
-    SandGridWalk w;
-    w.grid = g, w.ball = i;
-    w.rest.begin = w.rest.end = 0;
-    w.own = -1;
-    w.z = 1, w.high[2] = 0; // no rows so far
-    w.level = part == 2 ? level : part == 3 ? level + 2 : g->level_count;
-    w.last_level = part == 2 && level + 2 < g->level_count ? level + 2 : g->level_count - 1;
-    if (part >= 2) return w;
-    // Half of the neighbourhood: the rest of the own cell, the next one in the row, and the rows after it.
-    int c[3];
-    grid_coordinates(&g->levels[level], g->sorted[i].center, c);
-    w.level = w.last_level = level;
-    if (part == 0) w.own = c[0];
-    w.low[0] = c[0] - 1, w.low[1] = c[1] - part, w.low[2] = c[2] + part;
-    w.high[0] = c[0] + 1, w.high[1] = c[1] + 1, w.high[2] = c[2] + part;
-    grid_clip(&g->levels[level], w.low, w.high);
-    w.y = w.low[1], w.z = w.low[2];
-    return w;
-}
-
-// The next run that is not empty; false when there is none.
-SAND_SHARED bool grid_next(SandGridWalk *w, SandGridRun *run) {
-    for (;;) {
-        if (w->rest.begin < w->rest.end) {
-            *run = w->rest;
-            w->rest.end = w->rest.begin;
-            return true;
-        }
-        if (w->z > w->high[2]) {
-            if (w->level >= w->last_level) return false;
-            w->level++;
-            grid_enter_level(w);
-            continue;
-        }
-        const SandGridLevel *l = &w->grid->levels[w->level];
-        *run = grid_row(w->grid, l, w->own >= 0 ? w->own : w->low[0], w->high[0], w->y, w->z, &w->rest);
-        if (w->own >= 0) run->begin = w->ball + 1;
-        w->own = -1;
-        if (++w->y > w->high[1]) w->y = w->low[1], w->z++;
-        if (run->begin < run->end) return true;
-    }
+    int64_t first = grid_cell(l, 0, grid_wrap(y, l->cells[1]), grid_wrap(z, l->cells[2]));
+    bool behind = s->own && row == 0; // the row begins behind the ball itself
+    r.run[0].begin = behind ? s->ball + 1 : grid_cell_start(g, first + a);
+    r.run[0].end = g->starts[first + (b < nx ? b : nx - 1)];
+    if (b >= nx) r.run[1].begin = grid_cell_start(g, first), r.run[1].end = g->starts[first + b - nx];
+    return r;
 }
 
 // Whether two balls may strike each other within `reach` seconds, and how fast.
@@ -178,9 +150,9 @@ SAND_SHARED bool grid_strikes(const SandGridBall *p, const SandGridBall *q, doub
     return p->body != q->body && v3_dot(apart, apart) <= within * within;
 }
 
-// Whether a part of the walk may hold what strikes the ball. Two slow balls do not strike each other hard: in the finest
-// level only faster partners count.
-SAND_SHARED bool grid_part_strikes(int level, int part) { return level > 0 || part >= 2; }
+// The first level in which a ball of this level looks for what may strike it. Two slow balls do not strike each other hard:
+// in the finest level only faster partners count.
+SAND_SHARED int grid_first_strikers(int level) { return level > 0 ? level : 1; }
 
 // Gives a ball that may be struck the room to move as fast. No further than it is wide: else one ball gone wild would
 // make every pair near it a contact.

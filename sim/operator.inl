@@ -136,6 +136,13 @@ SAND_INLINE real block_number(const Op *op, At at, int k) { return SAND_FIXED(&o
 SAND_INLINE Vec block_vector(const Op *op, At at, int k) {
     return vec_make(block_number(op, at, k), block_number(op, at, k + 1), block_number(op, at, k + 2));
 }
+// Hints of what the next round of a loop will read: its blocks, and its part of a vector.
+SAND_INLINE void block_ahead(const Worker *w, const Op *op, int64_t i) {
+    sand_ahead(w, op->block, BLOCK_NUMBERS * sizeof(real), i, op->n);
+}
+SAND_INLINE void row_ahead(const Worker *w, const real *x, int64_t i, int64_t n) {
+    sand_ahead(w, x, SAND_ROWS * sizeof(real), i, n);
+}
 SAND_INLINE real block_inverse(const Op *op, At at) { return block_number(op, at, BLOCK_INVERSE); }
 SAND_INLINE real block_weight(const Op *op, At at) { return 1 / block_inverse(op, at); } // its mean diagonal
 SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
@@ -157,10 +164,10 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu) {
     real xn = vec_dot(x, n);
     Vec t = vec_madd(x, -xn, n);
     real xt = real_sqrt(vec_dot(t, t));
-    real q = (mu * xt + xn) / (1 + mu * mu);      // normal part of the nearest point on the surface
-    q = real_max(q, 0);                           // below zero: the polar cone, whose nearest point is the tip
-    real side = mu * q / real_max(xt, REAL_TINY); // how much of t is left
-    bool within = (xt <= mu * xn) & (xn >= 0);    // the second for mu = 0
+    real q = (mu * xt + xn) * (1 / (1 + mu * mu));      // normal part of the nearest point on the surface
+    q = real_max(q, 0);                                 // below zero: the polar cone, whose nearest point is the tip
+    real side = mu * q * (1 / real_max(xt, REAL_TINY)); // how much of t is left; a reciprocal is faster than 0 / xt
+    bool within = (xt <= mu * xn) & (xn >= 0);          // the second for mu = 0
     real normal = within ? xn : q;
     side = within ? (real)1 : side;
     return vec_madd(vec_scale(side, t), normal, n);

@@ -42,6 +42,7 @@ SAND_TEXT void spg_direction(Worker *w, const Op *op, const real *SAND_RESTRICT 
                              Weight p, Sum *sum) {
     SAND_FOR_SUM(w, i, op->n, sum) {
         At at = SAND_AT(i);
+        row_ahead(w, x, i, op->n), row_ahead(w, g, i, op->n), block_ahead(w, op, i);
         Row xi = row_load(x, at), gi = row_load(g, at), zi = spg_trial(op, at, xi, gi, alpha, p);
         block_publish(op, at, zi);
         SAND_ADD(*sum, at, 0, row_dot(row_sub(zi, xi), gi));
@@ -55,8 +56,9 @@ SAND_TEXT void spg_gradient(Worker *w, const Op *op, const real *x, const real *
     push(w, op, op->free, op->body);
     SAND_FOR_PULL(w, i, op, op->body, sum) {
         At at = SAND_AT(i);
-        Row xi = row_load(x, at), gi = row_load(g, at), zi = spg_trial(op, at, xi, gi, alpha, p);
-        Row hi = SAND_PULL(op, at), d = row_sub(zi, xi), y = row_sub(hi, gi);
+        row_ahead(w, x, i, op->n), row_ahead(w, g, i, op->n);
+        Row hi = SAND_PULL(op, at), xi = row_load(x, at), gi = row_load(g, at);
+        Row zi = spg_trial(op, at, xi, gi, alpha, p), d = row_sub(zi, xi), y = row_sub(hi, gi);
         row_store(z, at, zi);
         row_store(gz, at, hi);
         SAND_ADD(*sum, at, 1, row_dot(d, y));

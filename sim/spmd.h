@@ -11,6 +11,7 @@
 //   if (worker_decides(w)) ...             what need not be computed by every thread of a GPU from the same totals
 //   worker_learn(w, &value);               everyone gets what was decided
 //   SAND_FIXED(&number)                    loads what does not change in a solve
+//   sand_ahead(w, array, size, i, n)       a hint: the next round will read what lies there, `size` bytes a block
 //   SAND_RESTRICT                          restrict: lets the next round of a loop load before this one has stored
 //
 // n of SAND_FOR is a multiple of SAND_LANES. On the CPU the blocks of a tile are worked on side by side, each lane
@@ -127,6 +128,7 @@ SAND_INLINE void four_write(real *p, real x, real y, real z, real w) { p[0] = x,
 SAND_INLINE Four four_load_fixed(const real *p) { return four_load(p); }
 
 #define SAND_RESTRICT restrict
+#define sand_ahead(w, base, size, i, n) ((void)(w), (void)(base), (void)(size), (void)(i), (void)(n))
 #define SAND_FIXED(p) (*(p))
 #define worker_decides(w) ((void)(w), true) // each for itself
 #define worker_learn(w, value) ((void)(w), (void)(value))

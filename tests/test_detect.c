@@ -403,7 +403,7 @@ static void a_heap_at_rest_is_matched_whole(void **state) {
     SandSimulationDef def = sand_default_simulation();
     def.threads = 1, def.precision = SAND_DOUBLE, def.solve.iterations = 200;
     SandSimulation *sim = lab_simulation(&world, &def);
-    lab_run(sim, 300);
+    lab_run(sim, 600);
     const SandCounters *c = sand_simulation_counters(sim);
     for (int i = 0; i < 10; i++) {
         lab_step(sim);
