@@ -386,9 +386,10 @@ static void draw_recording(Panel *panel) {
     control_integer(CONTROL_FPS, NULL, &r->fps, 1, 120, false, NULL);
     igEndDisabled();
     float cell = cell_width(2);
+    char label[48]; // the button counts, so that nothing moves when a recording begins or ends
+    snprintf(label, sizeof label, r->active ? "Stop (%lld)###record" : "Record###record", (long long)r->frames);
     igBeginDisabled(!panel->record);
-    if (control_button(CONTROL_RECORD, r->active ? "Stop" : "Record", cell) &&
-        !panel->record(panel->user, !r->active, &error))
+    if (control_button(CONTROL_RECORD, label, cell) && !panel->record(panel->user, !r->active, &error))
         panel_say(panel, error.text);
     igEndDisabled();
     igSameLine(0, -1);
@@ -396,11 +397,6 @@ static void draw_recording(Panel *panel) {
     if (control_button(CONTROL_SCREENSHOT, NULL, cell) && !panel->screenshot(panel->user, &error))
         panel_say(panel, error.text);
     igEndDisabled();
-    if (r->active) {
-        char text[64];
-        snprintf(text, sizeof text, "Recording: %lld frames", (long long)r->frames);
-        faint_text(text);
-    }
 }
 
 // --- all ----------------------------------------------------------------------------------------------------

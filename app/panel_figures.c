@@ -196,11 +196,9 @@ void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
     igPushID_Str(plot->name);
     plot_draw(plot, roundf(6.6f * em));
     // The buttons share a row with the name of the axis.
-    if (igSmallButton("CSV")) save(panel, plot, false, step);
-    control_tip(CONTROL_SAVE_CSV, NULL);
+    if (control_end(CONTROL_SAVE_CSV, igSmallButton("CSV"), NULL)) save(panel, plot, false, step);
     igSameLine(0, -1);
-    if (igSmallButton("PNG")) save(panel, plot, true, step);
-    control_tip(CONTROL_SAVE_PNG, NULL);
+    if (control_end(CONTROL_SAVE_PNG, igSmallButton("PNG"), NULL)) save(panel, plot, true, step);
     igPopID();
 }
 

@@ -89,11 +89,13 @@ static void draw_start(Panel *panel) {
     igBeginDisabled(!running);
     if (control_button(CONTROL_RACE_CANCEL, NULL, half)) panel_ask(panel, (Act){.kind = ACT_RACE_CANCEL});
     igEndDisabled();
-    if (!running) return;
-    char text[96];
-    int at = sand_race_at(&panel->race->race), count = panel->race->def.count;
-    snprintf(text, sizeof text, "%d of %d: %s", at < count ? at + 1 : count, count,
-             at < count ? sand_solver_table[panel->race->def.solvers[at]].name : "the reference");
+    // A line in any case, so that nothing moves when a race begins or ends.
+    char text[96] = "On the problem of the step that is seen.";
+    if (running) {
+        int at = sand_race_at(&panel->race->race), count = panel->race->def.count;
+        snprintf(text, sizeof text, "%d of %d: %s", at < count ? at + 1 : count, count,
+                 at < count ? sand_solver_table[panel->race->def.solvers[at]].name : "the reference");
+    }
     igTextUnformatted(text, NULL);
 }
 

@@ -180,28 +180,26 @@ static void see_film_end(Window *w) {
     r->ending = NULL;
 }
 
-// Films every instant that the newest frame covers, then lets the engine take one more step.
+// Films the next instant, and lets the engine take one more step when the newest frame covers no other. One picture at a
+// time: between two the window answers.
 static void film_frame(Window *w) {
     Recording *r = &w->recording;
     PanelRecording *wanted = &w->panel->recording;
     Picture *picture = &w->frame->picture;
     SandError error;
-    double newest = w->frame->time, due = r->start + (double)r->frames / wanted->fps;
-    bool ok = true;
-    for (; ok && due <= newest + 1e-9; due = r->start + (double)++r->frames / wanted->fps) {
-        picture->time = due, picture->back = newest - due;
-        ok = renderer_draw(w->renderer, picture, &w->camera, &w->look, wanted->width, wanted->height, &error) &&
-             recorder_take(r->recorder, renderer_framebuffer(w->renderer), &error);
-        r->asked = false;
+    double newest = w->frame->time + 1e-9, due = r->start + (double)r->frames / wanted->fps;
+    if (due <= newest) {
+        picture->time = due, picture->back = w->frame->time - due;
+        if (!renderer_draw(w->renderer, picture, &w->camera, &w->look, wanted->width, wanted->height, &error) ||
+            !recorder_take(r->recorder, renderer_framebuffer(w->renderer), &error)) {
+            panel_say(w->panel, error.text);
+            panel_records(w, false, &error);
+            return;
+        }
+        wanted->frames = ++r->frames;
+        due = r->start + (double)r->frames / wanted->fps;
     }
-    wanted->frames = r->frames;
-    if (!ok) {
-        panel_say(w->panel, error.text);
-        panel_records(w, false, &error);
-    } else if (!r->asked) {
-        r->asked = true;
-        engine_ask(w->engine, &(Act){.kind = ACT_STEP, .number = 1});
-    }
+    if (due > newest && !r->asked) r->asked = engine_ask(w->engine, &(Act){.kind = ACT_STEP, .number = 1});
 }
 
 // --- keys -------------------------------------------------------------------------------------------------
