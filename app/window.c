@@ -3,10 +3,10 @@
 #include "verbs.h"
 
 #include "context.h"
+#include "footage.h"
 #include "hands.h"
 #include "pace.h"
 #include "panel.h"
-#include "recorder.h"
 #include "renderer.h"
 #include "settings.h"
 #include "sim/team.h"
@@ -20,18 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-// A film taken in the window: the engine goes on only when the film has had every instant of the step.
-typedef struct Recording {
-    Recorder *recorder;
-    Recorder *ending; // the last one, until all its frames are written
-    FilmDef film;
-    char path[2 * SAND_SENTENCE];
-    double start;   // s, simulated time of its first frame
-    int64_t frames; // taken
-    bool asked;     // for the next step
-    bool was_playing;
-} Recording;
 
 typedef struct Window {
     Context *context;
@@ -60,7 +48,7 @@ typedef struct Window {
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
     bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
     bool buttons[3];
-    Recording recording;
+    Footage footage; // the film that is taken of it
     CameraPath path; // keys of the take
     bool follow;     // the camera goes along them, until a person moves it
     Camera followed; // where it was put last
@@ -69,7 +57,7 @@ typedef struct Window {
     int picked; // body that the engine was asked about
 } Window;
 
-// --- pictures and films -----------------------------------------------------------------------------------
+// --- pictures ---------------------------------------------------------------------------------------------
 
 // The first name that is free in the folder one is in: sandglass-hourglass-1.png.
 static void free_name(const Window *w, const char *ending, char *path, size_t room) {
@@ -138,68 +126,22 @@ static void follow_path(Window *w) {
     w->followed = w->camera, w->has_followed = true;
 }
 
+// --- films ------------------------------------------------------------------------------------------------
+
 static bool panel_records(void *user, bool start, SandError *error) {
     Window *w = user;
-    Recording *r = &w->recording;
-    PanelRecording *wanted = &w->panel->recording;
-    if (!start) {
-        recorder_end(r->recorder);
-        r->ending = r->recorder;
-        r->recorder = NULL;
-        wanted->active = false;
-        engine_ask(w->engine, &(Act){.kind = ACT_PLAY, .number = r->was_playing});
-        return true;
-    }
-    if (r->ending) return sand_fail(error, "the last film is still being written");
-    static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
-    snprintf(r->path, sizeof r->path, "%s/%s", wanted->folder, endings[wanted->format]);
-    r->film = (FilmDef){.path = r->path,
-                        .kind = (FilmKind)(wanted->format - FORMAT_MP4),
-                        .width = wanted->width,
-                        .height = wanted->height,
-                        .fps = wanted->fps};
-    bool film = wanted->format != FORMAT_PNG;
-    RecorderDef def = {
-        .folder = wanted->folder, .film = film ? &r->film : NULL, .width = wanted->width, .height = wanted->height};
-    if (film) def.folder = NULL;
-    r->recorder = recorder_open(&def, error);
-    if (!r->recorder) return false;
-    r->start = w->frame ? w->frame->time : 0;
-    r->frames = 0, r->asked = false, r->was_playing = w->frame && w->frame->playing;
-    wanted->active = true, wanted->frames = 0;
-    engine_ask(w->engine, &(Act){.kind = ACT_PLAY, .number = 0});
+    if (start) return footage_start(&w->footage, w->frame, error);
+    footage_stop(&w->footage);
     return true;
 }
 
-// The window does not wait for the last frames of a film to be written; it says so when they are not.
-static void see_film_end(Window *w) {
+static void go_on_filming(Window *w) {
     SandError error;
-    Recording *r = &w->recording;
-    if (!r->ending || !recorder_ended(r->ending)) return;
-    if (!recorder_close(r->ending, &error)) panel_say(w->panel, error.text);
-    r->ending = NULL;
-}
-
-// Films the next instant, and lets the engine take one more step when the newest frame covers no other. One picture at a
-// time: between two the window answers.
-static void film_frame(Window *w) {
-    Recording *r = &w->recording;
-    PanelRecording *wanted = &w->panel->recording;
-    Picture *picture = &w->frame->picture;
-    SandError error;
-    double newest = w->frame->time + 1e-9, due = r->start + (double)r->frames / wanted->fps;
-    if (due <= newest) {
-        picture->time = due, picture->back = w->frame->time - due;
-        if (!renderer_draw(w->renderer, picture, &w->camera, &w->look, wanted->width, wanted->height, &error) ||
-            !recorder_take(r->recorder, renderer_framebuffer(w->renderer), &error)) {
-            panel_say(w->panel, error.text);
-            panel_records(w, false, &error);
-            return;
-        }
-        wanted->frames = ++r->frames;
-        due = r->start + (double)r->frames / wanted->fps;
+    if (w->frame && w->footage.recorder) {
+        if (!footage_take(&w->footage, w->renderer, w->frame, &w->camera, &w->look, &error)) panel_say(w->panel, error.text);
+        pace_excuse(&w->pace);
     }
-    if (due > newest && !r->asked) r->asked = engine_ask(w->engine, &(Act){.kind = ACT_STEP, .number = 1});
+    if (!footage_see_end(&w->footage, &error)) panel_say(w->panel, error.text);
 }
 
 // --- keys -------------------------------------------------------------------------------------------------
@@ -221,7 +163,6 @@ static void next_color(Window *w) {
     w->panel->color = (w->panel->color + 1) % PICTURE_COLOR_COUNT;
     ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
 }
-// The next solver that can do the friction at hand.
 // The next that can do this friction on this machine.
 static void next_solver(Window *w) {
     SandSolveDef next = w->panel->solve;
@@ -445,7 +386,6 @@ static void take_frame(Window *w, double elapsed) {
     if (next) {
         bool other = w->framed != next->scene_version;
         w->frame = next;
-        w->recording.asked = false;
         char before[SAND_NAME];
         memcpy(before, w->scene.name, sizeof before);
         engine_scene(w->engine, &w->scene);
@@ -482,8 +422,7 @@ static bool draw(Window *w, SandError *error) {
     take_keys(w);
     take_mouse(w, elapsed);
     bool anew = false; // the scene had to be drawn
-    if (w->frame && w->recording.recorder) film_frame(w), pace_excuse(&w->pace);
-    see_film_end(w);
+    go_on_filming(w);
     if (w->frame && w->width > 0 && w->height > 0) {
         if (w->pace.frames == 0) frame_scene(w);
         follow_path(w);
@@ -581,6 +520,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->add_key = panel_adds_key;
     if (def->engine.take) w->path = def->engine.take->views, w->follow = true;
     w->panel->picked.body = -1;
+    w->footage = (Footage){.engine = w->engine, .wanted = &w->panel->recording};
     w->panel->race = engine_race(w->engine);
     Settings settings;
     if (!settings_load(&settings, error)) {
@@ -624,9 +564,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     }
     SandError closing;
     if (ok) remember(w);
-    Recorder *left[] = {w->recording.recorder, w->recording.ending};
-    for (int i = 0; i < 2; i++)
-        if (left[i] && !recorder_close(left[i], &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
+    footage_close(&w->footage);
     // The last messages, of a take that is saved at the end among them, go to standard error only.
     if (ok && def->take && !save_take(w, def->take, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
     if (w->engine) {
