@@ -123,7 +123,7 @@ static void draw_speed(const Panel *panel, const Frame *frame) {
     bool slow = frame->playing && frame->real_time_factor > 0 && frame->real_time_factor < 0.9 * panel->speed;
     snprintf(tip, sizeof tip, "Simulated seconds for each second of the clock, lately. 1 is real time; %.3g is asked for.",
              panel->speed);
-    snprintf(text, sizeof text, slow ? "%.2g \xc3\x97: slow" : "%.3g \xc3\x97", frame->real_time_factor);
+    snprintf(text, sizeof text, slow ? "%.2f \xc3\x97 slow" : "%.3g \xc3\x97", frame->real_time_factor);
     if (slow) igPushStyleColor_U32(ImGuiCol_Text, AMBER);
     figure("real time", tip, text);
     if (slow) igPopStyleColor(1);

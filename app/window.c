@@ -21,6 +21,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { REFRAME = 4 };
+
 typedef struct Window {
     Context *context;
     GLFWwindow *glfw;
@@ -38,13 +40,13 @@ typedef struct Window {
     double ui_scale;                 // that was asked for, 0: none
     int first_quality, kept_quality; // at the start, and as it was remembered
     Pace pace;
-    double shown;                                             // s, the instant on the screen
-    bool moved;                                               // since the frame before
-    unsigned framed;                                          // version of the scene that the camera was set for
-    bool reframe;                                             // show the whole scene once the panel has its place
-    const char *preset;                                       // the camera that was asked for, until it is set; NULL: none
-    double flows;                                             // s, wall clock when bodies were first seen to move
-    double scroll;                                            // turns of the wheel since the last frame
+    double shown;       // s, the instant on the screen
+    bool moved;         // since the frame before
+    unsigned framed;    // version of the scene that the camera was set for
+    int reframe;        // frames left in which the whole scene is brought into sight: the panel takes some to find its place
+    const char *preset; // the camera that was asked for, until it is set; NULL: none
+    double flows;       // s, wall clock when bodies were first seen to move
+    double scroll;      // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
     bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
     bool buttons[3];
@@ -390,7 +392,7 @@ static void take_frame(Window *w, double elapsed) {
         memcpy(before, w->scene.name, sizeof before);
         engine_scene(w->engine, &w->scene);
         if (*before && strcmp(before, w->scene.name)) w->path.count = 0; // its keys were another scene's
-        w->reframe = w->reframe || other;
+        if (other) w->reframe = REFRAME;
         w->framed = next->scene_version;
     }
     if (!w->frame) return;
@@ -436,11 +438,11 @@ static bool draw(Window *w, SandError *error) {
         interface_begin(w->interface, w->width, w->height, scale, elapsed);
         panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
         interface_end(w->interface, 0);
-        if (w->reframe) {
+        if (w->reframe > 0) {
+            w->reframe--;
             frame_scene(w);
             w->has_followed = false; // nobody moved it
         }
-        w->reframe = false;
         if (w->preset) set_camera(w);
     }
     context_swap(w->context);
@@ -463,7 +465,9 @@ static void show_title(Window *w, double *next) {
 
 static bool panel_asks(void *user, const Act *act) { return engine_ask(((Window *)user)->engine, act); }
 
-WindowDef window_default(void) { return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1}; }
+WindowDef window_default(void) {
+    return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1, .overlay = {.legend = true}};
+}
 
 // What the call asked for, as a person would have done it.
 static void apply(Window *w, const WindowDef *def, const Settings *settings) {
