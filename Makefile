@@ -3,7 +3,7 @@
 #                        there is no display; BODIES=25000 for all of it
 #   make test            build and run all tests
 #   make test-sanitize   the short tests under the address, undefined behaviour and thread sanitizers
-#   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS long
+#   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS of processor time, on all cores
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
@@ -12,6 +12,7 @@
 
 BUILD ?= build
 FUZZ_SECONDS ?= 60
+JOBS ?= $(shell nproc)
 BENCH_FLAGS ?=
 BODIES ?=
 CMAKE_FLAGS ?=
@@ -32,6 +33,9 @@ CUDA_ARCH ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo native || echo 90)
 CONFIGURE = cmake -G Ninja -S . -DSAND_CUDA_ARCH=$(CUDA_ARCH) $(CMAKE_FLAGS)
 CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 -DSAND_CUDA=OFF
 
+# Tests run side by side; each says how many cores it takes, or that it must be alone.
+CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
+
 .PHONY: all run test papers golden test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
@@ -48,7 +52,7 @@ run: all
 	cd $(BUILD) && ./sandglass hourglass $(if $(BODIES),--bodies $(BODIES))
 
 test: all
-	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error
+	$(CTEST) --test-dir $(BUILD)
 
 papers: all
 	tests/papers/report $(BUILD)/sandglass $(BUILD)/papers
@@ -58,19 +62,19 @@ golden: all
 
 test-sanitize: clang-packages
 	@$(CONFIGURE) -B build-address -DSAND_SANITIZE=address -DSAND_CUDA=OFF >/dev/null
-	@cmake --build build-address
-	ctest --test-dir build-address --output-on-failure --no-tests=error -L unit
-	@$(CONFIGURE_CLANG) -B build-thread -DSAND_SANITIZE=thread >/dev/null
-	@cmake --build build-thread
-	ctest --test-dir build-thread --output-on-failure --no-tests=error -L threads
+	@cmake --build build-address --target unit_tests
+	$(CTEST) --test-dir build-address -L unit
+	@$(CONFIGURE_CLANG) -B build-thread -DSAND_SANITIZE=thread -DSAND_WINDOW=OFF >/dev/null
+	@cmake --build build-thread --target threads_tests
+	$(CTEST) --test-dir build-thread -L threads
 
 # What the fuzzer found before is kept in its build folder; the scenes are where it starts from.
 fuzz: clang-packages
 	@$(CONFIGURE_CLANG) -B build-fuzz -DSAND_SANITIZE=fuzzer -DSAND_APP=OFF >/dev/null
 	@cmake --build build-fuzz --target fuzz_scene
 	@mkdir -p build-fuzz/corpus
-	cd build-fuzz && ./fuzz_scene -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=4096 -print_final_stats=1 \
-	    corpus ../scenes
+	cd build-fuzz && ./fuzz_scene -fork=$(JOBS) -max_total_time=$$(($(FUZZ_SECONDS) / $(JOBS))) -timeout=10 \
+	    -rss_limit_mb=4096 corpus ../scenes
 
 bench: packages
 	@cmake/need $(BENCH_PACKAGES)

@@ -30,7 +30,7 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_TOLERANCE] = {"Tolerance", "m/s; a solve stops when its residual is at most this. Lower is more exact and takes longer; 0 uses up the budget.", "sandglass hourglass --tolerance 1e-4"},
     [CONTROL_SHADOW] = {"Shadow", "A second solver on the same problem of each step. It does not touch the scene: its residual is laid over the first one's, and it costs time.", "sandglass hourglass --shadow jacobi"},
     [CONTROL_SHADOW_PARAM] = {"Parameter", "Of the shadow solver, from the next step on.", "sandglass hourglass --shadow jacobi --set shadow.omega=0.3"},
-    [CONTROL_RACE_SOLVER] = {"Solvers", "Who takes part in the race.", "sandglass race hourglass --at 1 --solvers p-spg-fb,ipm-soc"},
+    [CONTROL_RACE_SOLVER] = {"Solvers", "Who takes part in the race. Dim: it cannot do this friction.", "sandglass race hourglass --at 1 --solvers p-spg-fb,ipm-soc"},
     [CONTROL_RACE_ITERATIONS] = {"Iterations", "Budget of each solver in the race. More takes longer.", "sandglass race hourglass --at 1 --iterations 200"},
     [CONTROL_RACE_COLD] = {"Cold start", "All start from no impulses at all, not from those of the step before.", "sandglass race hourglass --at 1 --cold"},
     [CONTROL_RACE] = {"Race", "Freezes the contact problem of the step on the screen and lets the solvers run on it in turn. The scene goes on.", "sandglass race hourglass --at 1"},
@@ -49,9 +49,9 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_RESIDUAL] = {"Residual", "Shows the residual of the step against the iteration, in m/s, as a plot in the picture.", "sandglass record hourglass --overlay residual --out frames"},
     [CONTROL_VIEW] = {"View", "Frames the whole scene from here. The last three are without perspective.", "sandglass hourglass --camera top"},
     [CONTROL_BOOKMARK] = {"Bookmark", "Goes to the view that was kept. It is remembered from one start to the next.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
-    [CONTROL_BOOKMARK_ADD] = {"Keep this view", "Keeps the view as it is now.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
+    [CONTROL_BOOKMARK_ADD] = {"Keep view", "Keeps the view as it is now, under the next free number below.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
     [CONTROL_BOOKMARK_REMOVE] = {"Forget", "Forgets the last view that was kept.", "sandglass hourglass --camera default"},
-    [CONTROL_CAMERA_COPY] = {"Copy", "Copies the view to the clipboard as an option of the command line.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
+    [CONTROL_CAMERA_COPY] = {"Copy view", "Copies the view to the clipboard as an option of the command line.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
     [CONTROL_TAKE] = {"Save take", "Saves the run so far as a take: scene, settings, camera keys and every act with its step. Played or filmed, it gives the same bits.", "sandglass hourglass --take hourglass.take"},
     [CONTROL_CAMERA_KEY] = {"Camera key", "The film of the take sees the scene from here at this time; between keys the camera moves smoothly.", "sandglass record hourglass --camera-key 0=front --camera-key 4=high --out frames"},
     [CONTROL_FOLDER] = {"Folder", "Where frames, films, pictures and saved plots go. Made where it is missing.", "sandglass record hourglass --out frames"},
@@ -70,42 +70,48 @@ const Control control_table[CONTROL_COUNT] = {
 static ControlPlace *watched;
 void control_watch(ControlPlace *places) { watched = places; }
 
-static void note_place(ControlId id) {
+static void note_place(ControlId id, bool used) {
     if (!watched) return;
     ImVec2 low, high;
     igGetItemRectMin(&low);
     igGetItemRectMax(&high);
     ControlPlace *place = &watched[id];
-    place->pressed += igIsItemActive();
-    if (place->frame == igGetFrameCount()) return; // of several with one name, the first counts
+    place->used += used;
+    if (place->frame == igGetFrameCount()) return;
     place->frame = igGetFrameCount();
-    place->drawn = true;
     place->x = 0.5 * (low.x + high.x), place->y = 0.5 * (low.y + high.y);
+    place->hovered = igIsItemHovered(0);
+    place->held = igIsItemActive();
     place->open = false;
+    place->drawn = true;
+}
+
+// An entry of an open list: the one that is wished for is shown to who watches.
+static void note_entry(ControlId id, const char *label, bool selected, bool enabled, bool used) {
+    static bool after; // the entry before was the selected one
+    ControlPlace *place = &watched[id];
+    bool wished = *place->wish ? !strcmp(label, place->wish) : enabled && !selected && (after || !place->open);
+    after = selected;
+    place->used += used;
+    if (!wished || !igIsItemVisible()) return;
+    ImVec2 low, high;
+    igGetItemRectMin(&low);
+    igGetItemRectMax(&high);
+    place->entry_x = 0.5 * (low.x + high.x), place->entry_y = low.y + 3; // the last may be cut off below
+    place->on_entry = igIsItemHovered(0);
+    place->held = igIsItemActive();
+    place->open = true;
 }
 
 bool control_entry(ControlId id, const char *label, bool selected, bool enabled) {
-    static bool after; // the entry before was the selected one
     igBeginDisabled(!enabled);
-    bool picked = igSelectable_Bool(label, selected, 0, (ImVec2){0, 0}) && !selected;
+    bool picked = igSelectable_Bool(label, selected, 0, (ImVec2){0, 0});
     igEndDisabled();
-    if (watched) {
-        ImVec2 low, high;
-        ControlPlace *place = &watched[id];
-        igGetItemRectMin(&low);
-        igGetItemRectMax(&high);
-        if (enabled && !selected && igIsItemVisible() && (after || !place->open)) {
-            place->entry_x = 0.5 * (low.x + high.x), place->entry_y = low.y + 3; // the last may be cut off below
-            place->open = true;
-        }
-        place->picked += picked;
-    }
-    after = selected;
-    return picked;
+    if (watched) note_entry(id, label, selected, enabled, picked);
+    return picked && !selected;
 }
 
-void control_tip(ControlId id, const char *more) {
-    note_place(id);
+static void show_tip(ControlId id, const char *more) {
     if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || igIsItemActive()) return;
     igBeginTooltip();
     igPushTextWrapPos(24 * igGetFontSize());
@@ -122,6 +128,12 @@ void control_tip(ControlId id, const char *more) {
     igEndTooltip();
 }
 
+bool control_end(ControlId id, bool used, const char *more) {
+    note_place(id, used);
+    show_tip(id, more);
+    return used;
+}
+
 void control_row(const char *label) {
     igAlignTextToFramePadding();
     igTextUnformatted(label, NULL);
@@ -129,16 +141,30 @@ void control_row(const char *label) {
     igSetNextItemWidth(-1e-6f); // up to the right edge
 }
 
+// Widgets are told apart by control and label: a button may have the name of a section, and sliders of two sections the
+// same.
+static void push_name(ControlId id, const char *label) {
+    igPushID_Int((int)id);
+    igPushID_Str(label);
+}
+
+static void pop_name(void) {
+    igPopID();
+    igPopID();
+}
+
 bool control_button(ControlId id, const char *label, float width) {
+    igPushID_Int((int)id);
     bool pressed = igButton(label ? label : control_table[id].label, (ImVec2){width, 0});
-    control_tip(id, NULL);
-    return pressed;
+    igPopID();
+    return control_end(id, pressed, NULL);
 }
 
 bool control_check_as(ControlId id, const char *label, bool *value) {
+    igPushID_Int((int)id);
     bool changed = igCheckbox(label, value);
-    control_tip(id, NULL);
-    return changed;
+    igPopID();
+    return control_end(id, changed, NULL);
 }
 
 bool control_check(ControlId id, bool *value) { return control_check_as(id, control_table[id].label, value); }
@@ -147,34 +173,32 @@ bool control_slider(ControlId id, const char *label, double *value, double least
                     bool logarithmic, const char *more) {
     if (!label) label = control_table[id].label;
     control_row(label);
-    igPushID_Str(label);
+    push_name(id, label);
     bool changed = igSliderScalar("##value", ImGuiDataType_Double, value, &least, &most, format,
                                   ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoRoundToFormat |
                                       (logarithmic ? ImGuiSliderFlags_Logarithmic : 0));
-    igPopID();
-    control_tip(id, more);
-    return changed;
+    pop_name();
+    return control_end(id, changed, more);
 }
 
 bool control_integer(ControlId id, const char *label, int *value, int least, int most, bool logarithmic, const char *more) {
     if (!label) label = control_table[id].label;
     control_row(label);
-    igPushID_Str(label);
+    push_name(id, label);
     bool changed = igSliderInt("##value", value, least, most, "%d",
                                ImGuiSliderFlags_AlwaysClamp | (logarithmic ? ImGuiSliderFlags_Logarithmic : 0));
-    igPopID();
-    control_tip(id, more);
-    return changed;
+    pop_name();
+    return control_end(id, changed, more);
 }
 
 bool control_begin_choice(ControlId id, const char *label, const char *now, const char *more) {
     if (!label) label = control_table[id].label;
     control_row(label);
     char id_text[96]; // an id pushed here would be popped in the list's own window
-    snprintf(id_text, sizeof id_text, "##%s", label);
+    snprintf(id_text, sizeof id_text, "##%d %s", (int)id, label);
     bool open = igBeginCombo(id_text, now, 0);
-    if (!open) control_tip(id, more);
-    if (open && watched) watched[id].open = false; // until its entries are drawn
+    if (!open) control_end(id, false, more);
+    if (open && watched) watched[id].open = watched[id].on_entry = false; // until its entries are drawn
     return open;
 }
 
@@ -190,9 +214,8 @@ bool control_choice(ControlId id, const char *label, int *value, const char *con
 
 bool control_text(ControlId id, char *text, int size) {
     control_row(control_table[id].label);
-    igPushID_Str(control_table[id].label);
+    igPushID_Int((int)id);
     bool changed = igInputText("##value", text, (size_t)size, 0, NULL, NULL);
     igPopID();
-    control_tip(id, NULL);
-    return changed;
+    return control_end(id, changed, NULL);
 }

@@ -70,8 +70,9 @@ typedef struct Control {
 } Control;
 extern const Control control_table[CONTROL_COUNT];
 
-// After a widget: shows the control's tooltip when the mouse rests on it. `more` comes below it; NULL: nothing.
-void control_tip(ControlId id, const char *more);
+// After a widget: notes whether it was used, which it returns, and shows the control's tooltip when the mouse rests on it.
+// `more` comes above that; NULL: nothing.
+bool control_end(ControlId id, bool used, const char *more);
 
 // Widgets with label to the left and tooltip; true when the value changed. A label of NULL takes the control's.
 bool control_button(ControlId id, const char *label, float width);
@@ -87,14 +88,18 @@ bool control_begin_choice(ControlId id, const char *label, const char *now,
 bool control_entry(ControlId id, const char *label, bool selected, bool enabled); // of an open list; true: it was picked
 void control_row(const char *label); // puts a label and leaves the cursor where the widget goes, with its width set
 
-// For tests: notes where the widget of each control was drawn, in an array of CONTROL_COUNT; NULL ends it.
+// For tests: notes what became of the widget of each control, in an array of CONTROL_COUNT; NULL ends it. Of several with
+// one name the first counts.
 typedef struct ControlPlace {
+    char wish[32]; // by who watches: the entry of the list to be shown; empty: the one after the selected
     bool drawn;
     int frame;               // in which it was drawn last
     double x, y;             // pixels, of its middle
-    int pressed;             // frames in which the mouse held it
-    bool open;               // its list is, and has an entry to pick: the one after the selected, or else the first
+    bool hovered;            // the mouse is on it, and it can be used
+    bool held;               // by the mouse, or its entry is
+    int used;                // times that it was pressed or changed
+    bool open;               // its list is, with the entry in sight
     double entry_x, entry_y; // pixels, a place on that entry
-    int picked;              // entries, so far
+    bool on_entry;           // the mouse is
 } ControlPlace;
 void control_watch(ControlPlace *places);

@@ -244,8 +244,20 @@ static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
 static void take_over(Engine *e, SandScene *scene, const char *name) {
     sand_scene_free(&e->scene);
     e->scene = *scene;
-    snprintf(e->scene_name, sizeof e->scene_name, "%s", name);
+    if (name != e->scene_name) snprintf(e->scene_name, sizeof e->scene_name, "%s", name);
     show_scene(e, NEW_SCENE);
+}
+
+// How a scene is solved that is opened while another runs: one that is opened again as it is now, another as it says itself
+// and as the call asked for.
+static SandSolveDef solve_of(Engine *e, const SandScene *scene, bool again) {
+    SandSolveDef solve = again ? e->solve : scene->solve;
+    SandError why;
+    char sentence[SAND_SENTENCE];
+    if (again || !e->def.choose_solve || e->def.choose_solve(e->def.asked, scene, &solve, &why)) return solve;
+    snprintf(sentence, sizeof sentence, "%.160s; %.60s has its own settings", why.text, scene->name);
+    tell(e, sentence);
+    return scene->solve;
 }
 
 // Opens a scene with so many bodies, 0: as it says, and starts it. On failure the old one goes on.
@@ -254,9 +266,11 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
     SandSceneOptions options = e->def.options;
     options.bodies = bodies;
     if (!sand_scene_open(&scene, name, &options, error)) return false;
-    bool was_replaying = e->replaying;
+    bool was_replaying = e->replaying, first = !e->sim, again = !first && !strcmp(name, e->scene_name);
+    SandVec3 gravity = again ? sand_simulation_world(e->sim)->gravity : v3_make(0, 0, 0);
+    SandSolveDef solve = first && e->def.own_solve ? e->def.simulation.solve : solve_of(e, &scene, again);
     e->replaying = false;
-    if (!start_scene(e, &scene, e->def.own_solve ? &e->def.simulation.solve : &scene.solve, NULL, error)) {
+    if (!start_scene(e, &scene, &solve, again ? &gravity : NULL, error)) {
         e->replaying = was_replaying;
         sand_scene_free(&scene);
         return false;
@@ -268,6 +282,7 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
 // Another scene, of the size that was asked for at the start where it has more bodies than that and can be so small.
 static bool change_scene(Engine *e, const char *name, int bodies, SandError *error) {
     int most = e->def.options.bodies;
+    if (!strcmp(name, e->scene.name)) name = e->scene_name; // its file may lie anywhere
     if (bodies == 0 && most > 0) {
         SandScene scene;
         SandSceneOptions options = e->def.options;

@@ -35,10 +35,13 @@ typedef struct EngineDef {
     SandScene *opened;        // open already, with its knobs turned: taken over instead; NULL: none
     SandSceneOptions options; // for scenes that are opened later
     SandSimulationDef simulation;
-    bool own_solve;   // simulation.solve was chosen; else the scene's is used
+    bool own_solve;   // simulation.solve was chosen for the first scene; else it has its own
     bool own_gravity; // likewise, for a scene that is open already
     SandVec3 gravity; // m/s^2
-    const Take *take; // its acts are done again, until a person acts; NULL: none. It must outlive the engine
+    // How a scene that is opened later is solved; false, with a sentence: not as asked for. NULL: as the scene says.
+    bool (*choose_solve)(const void *asked, const SandScene *scene, SandSolveDef *solve, SandError *error);
+    const void *asked; // given to it
+    const Take *take;  // its acts are done again, until a person acts; NULL: none. It must outlive the engine
     bool playing;
     size_t history_bytes;
     void (*before_step)(void); // for tests: what makes a step slow; NULL: nothing

@@ -223,6 +223,7 @@ void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Came
         panel->curve_wanted = false;
     }
     if (panel->overlay.residual) panel->curve_wanted = true;
+    if (panel->first_start) draw_first_start(panel); // what lies over the picture comes below it
     if (frame) {
         OverlayView over = {.picture = &frame->picture,
                             .counters = &frame->counters,
@@ -232,7 +233,6 @@ void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Came
                             .time = frame->time};
         overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);
     }
-    if (panel->first_start) draw_first_start(panel);
     if (panel->help) draw_help(panel, width, height);
     draw_messages(panel, seconds);
     send_due(panel);

@@ -296,6 +296,15 @@ static float cell_width(int columns) {
     return floorf((room.x - (float)(columns - 1) * 0.47f * igGetFontSize()) / (float)columns);
 }
 
+// The view as an option of the command line.
+static void copy_view(Panel *panel, const Camera *camera, SandVec3 origin) {
+    char text[256];
+    SandVec3 e = v3_add(camera->eye, origin), t = v3_add(camera->target, origin);
+    snprintf(text, sizeof text, "--camera %.6g,%.6g,%.6g,%.6g,%.6g,%.6g", e.x, e.y, e.z, t.x, t.y, t.z);
+    igSetClipboardText(text);
+    panel_say(panel, "The view is on the clipboard.");
+}
+
 static void draw_camera(Panel *panel, const PanelView *view) {
     float cell = cell_width(3);
     for (int i = 0; camera_preset_names[i]; i++) {
@@ -304,22 +313,12 @@ static void draw_camera(Panel *panel, const PanelView *view) {
             camera_frame(view->camera, camera_preset_names[i], view->frame->picture.lower, view->frame->picture.upper,
                          view->aspect);
     }
-    next_in_row(1, 3);
-    if (control_button(CONTROL_CAMERA_COPY, "copy", cell) && view->frame) {
-        char text[256];
-        SandVec3 o = view->frame->picture.origin, e = v3_add(view->camera->eye, o), t = v3_add(view->camera->target, o);
-        snprintf(text, sizeof text, "--camera %.6g,%.6g,%.6g,%.6g,%.6g,%.6g", e.x, e.y, e.z, t.x, t.y, t.z);
-        igSetClipboardText(text);
-        panel_say(panel, "The view is on the clipboard.");
-    }
-    cell = cell_width(2);
     if (!view->frame) return;
     const Picture *picture = &view->frame->picture;
     Bookmarks *marks = &panel->bookmarks;
     int free = 0, last = BOOKMARKS - 1;
     while (free < BOOKMARKS && marks->kept[free]) free++;
     while (last >= 0 && !marks->kept[last]) last--;
-    cell = cell_width(2);
     igBeginDisabled(free == BOOKMARKS);
     if (control_button(CONTROL_BOOKMARK_ADD, NULL, cell))
         marks->kept[free] = true, marks->views[free] = camera_view(view->camera, picture->origin);
@@ -328,6 +327,8 @@ static void draw_camera(Panel *panel, const PanelView *view) {
     igBeginDisabled(last < 0);
     if (control_button(CONTROL_BOOKMARK_REMOVE, NULL, cell)) marks->kept[last] = false;
     igEndDisabled();
+    igSameLine(0, -1);
+    if (control_button(CONTROL_CAMERA_COPY, NULL, cell)) copy_view(panel, view->camera, picture->origin);
     cell = cell_width(BOOKMARKS);
     for (int i = 0; i < BOOKMARKS; i++) {
         char label[16];
@@ -386,9 +387,10 @@ static void draw_recording(Panel *panel) {
     control_integer(CONTROL_FPS, NULL, &r->fps, 1, 120, false, NULL);
     igEndDisabled();
     float cell = cell_width(2);
+    char label[48]; // the button counts, so that nothing moves when a recording begins or ends
+    snprintf(label, sizeof label, r->active ? "Stop (%lld)###record" : "Record###record", (long long)r->frames);
     igBeginDisabled(!panel->record);
-    if (control_button(CONTROL_RECORD, r->active ? "Stop" : "Record", cell) &&
-        !panel->record(panel->user, !r->active, &error))
+    if (control_button(CONTROL_RECORD, label, cell) && !panel->record(panel->user, !r->active, &error))
         panel_say(panel, error.text);
     igEndDisabled();
     igSameLine(0, -1);
@@ -396,11 +398,6 @@ static void draw_recording(Panel *panel) {
     if (control_button(CONTROL_SCREENSHOT, NULL, cell) && !panel->screenshot(panel->user, &error))
         panel_say(panel, error.text);
     igEndDisabled();
-    if (r->active) {
-        char text[64];
-        snprintf(text, sizeof text, "Recording: %lld frames", (long long)r->frames);
-        faint_text(text);
-    }
 }
 
 // --- all ----------------------------------------------------------------------------------------------------

@@ -65,6 +65,7 @@ static void warn(const char *text) {
     colored(AMBER, line);
 }
 
+// What holds for the run. What comes and goes with the steps is said where a line is in any case, so that no plot moves.
 static void draw_warnings(const Panel *panel, const Frame *frame) {
     const SandCounters *c = &frame->counters;
     char text[200];
@@ -76,12 +77,6 @@ static void draw_warnings(const Panel *panel, const Frame *frame) {
     if (c->infeasible_total > 0) {
         snprintf(text, sizeof text, "%d %s no solution: bodies are pressed from opposite sides.", c->infeasible_total,
                  c->infeasible_total == 1 ? "step had" : "steps had");
-        warn(text);
-    }
-    if (c->status == SAND_DIVERGED) warn("the solver diverged in this step; the warm start was kept.");
-    if (frame->playing && frame->real_time_factor > 0 && frame->real_time_factor < 0.9 * panel->speed) {
-        snprintf(text, sizeof text, "slower than asked: %.2g \xc3\x97 real time in place of %.3g.", frame->real_time_factor,
-                 panel->speed);
         warn(text);
     }
     if (panel->by_time) warn("with a budget in milliseconds no two runs are alike.");
@@ -138,7 +133,18 @@ static void draw_transfer(const Frame *frame) {
            text);
 }
 
-static void draw_numbers(const Frame *frame, const EngineScene *scene) {
+static void draw_speed(const Panel *panel, const Frame *frame) {
+    char text[64], tip[200];
+    bool slow = frame->playing && frame->real_time_factor > 0 && frame->real_time_factor < 0.9 * panel->speed;
+    snprintf(tip, sizeof tip, "Simulated seconds for each second of the clock, lately. 1 is real time; %.3g is asked for.",
+             panel->speed);
+    snprintf(text, sizeof text, slow ? "%.2f \xc3\x97 slow" : "%.3g \xc3\x97", frame->real_time_factor);
+    if (slow) igPushStyleColor_U32(ImGuiCol_Text, AMBER);
+    figure("real time", tip, text);
+    if (slow) igPopStyleColor(1);
+}
+
+static void draw_numbers(const Panel *panel, const Frame *frame, const EngineScene *scene) {
     const SandCounters *c = &frame->counters;
     char text[64];
     if (!begin_figures("figures")) return;
@@ -158,8 +164,7 @@ static void draw_numbers(const Frame *frame, const EngineScene *scene) {
     figure("iterations", "Products with the contact operator in this step.", text);
     with_unit(text, sizeof text, "m", c->penetration_max);
     figure("overlap", "m; the largest penetration that the step began with.", text);
-    snprintf(text, sizeof text, "%.3g \xc3\x97", frame->real_time_factor);
-    figure("real time", "Simulated seconds for each second of the clock, lately. 1 is real time.", text);
+    draw_speed(panel, frame);
     snprintf(text, sizeof text, "%.1f MB", (double)sand_bytes_held() / 1048576);
     figure("memory", "MB held by the arrays of the simulation.", text);
     if (scene->backend == BACKEND_CUDA) draw_transfer(frame);
@@ -212,11 +217,9 @@ void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
     igPushID_Str(plot->name);
     plot_draw(plot, roundf(6.6f * em));
     // The buttons share a row with the name of the axis.
-    if (igSmallButton("CSV")) save(panel, plot, false, step);
-    control_tip(CONTROL_SAVE_CSV, NULL);
+    if (control_end(CONTROL_SAVE_CSV, igSmallButton("CSV"), NULL)) save(panel, plot, false, step);
     igSameLine(0, -1);
-    if (igSmallButton("PNG")) save(panel, plot, true, step);
-    control_tip(CONTROL_SAVE_PNG, NULL);
+    if (control_end(CONTROL_SAVE_PNG, igSmallButton("PNG"), NULL)) save(panel, plot, true, step);
     igPopID();
 }
 
@@ -306,10 +309,11 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
     }
     char text[128];
     SandStatus status = frame->counters.status;
-    snprintf(text, sizeof text, "Step %llu: %s", (unsigned long long)frame->step, sand_status_text(status));
+    snprintf(text, sizeof text, "Step %llu: %s%s", (unsigned long long)frame->step, sand_status_text(status),
+             status == SAND_DIVERGED ? "; the warm start was kept" : "");
     colored(status > 0 ? GREEN : status == 0 ? 0xfff1ece9u : AMBER, text);
     draw_warnings(panel, frame);
-    draw_numbers(frame, view->scene);
+    draw_numbers(panel, frame, view->scene);
     if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);
     if (panel_section(panel, "Residual of this step", true)) {
         panel->curve_wanted = true;

@@ -26,9 +26,10 @@ static void take_result(Panel *panel) {
         const SandRaceEntry *entry = &race->entries[i];
         const SandSolution *s = &entry->solution;
         const char *name = sand_solver_table[entry->solver].name;
+        double ms = 1e3 * s->seconds;
         if (entry->ran)
-            snprintf(r->lines[r->count++], sizeof r->lines[0], "%s|%d|%.3g|%.1e", name, s->iterations, 1e3 * s->seconds,
-                     s->metrics.residual);
+            snprintf(r->lines[r->count++], sizeof r->lines[0], ms < 100 ? "%s|%d|%.3g|%.1e" : "%s|%d|%.0f|%.1e", name,
+                     s->iterations, ms, s->metrics.residual);
     }
 }
 
@@ -89,11 +90,13 @@ static void draw_start(Panel *panel) {
     igBeginDisabled(!running);
     if (control_button(CONTROL_RACE_CANCEL, NULL, half)) panel_ask(panel, (Act){.kind = ACT_RACE_CANCEL});
     igEndDisabled();
-    if (!running) return;
-    char text[96];
-    int at = sand_race_at(&panel->race->race), count = panel->race->def.count;
-    snprintf(text, sizeof text, "%d of %d: %s", at < count ? at + 1 : count, count,
-             at < count ? sand_solver_table[panel->race->def.solvers[at]].name : "the reference");
+    // A line in any case, so that nothing moves when a race begins or ends.
+    char text[96] = "On the problem of the step that is seen.";
+    if (running) {
+        int at = sand_race_at(&panel->race->race), count = panel->race->def.count;
+        snprintf(text, sizeof text, "%d of %d: %s", at < count ? at + 1 : count, count,
+                 at < count ? sand_solver_table[panel->race->def.solvers[at]].name : "the reference");
+    }
     igTextUnformatted(text, NULL);
 }
 
@@ -101,9 +104,10 @@ static void draw_choice(Panel *panel) {
     PanelRace *r = &panel->racing;
     if (!igBeginTable("racers", 2, 0, (ImVec2){0, 0}, 0)) return;
     for (int i = 0; i < sand_solver_count && i < SAND_RACE_MOST; i++) {
+        bool can = sand_solver_can(i, panel->solve.friction), no = false; // no tick where it cannot take part
         igTableNextColumn();
-        igBeginDisabled(!sand_solver_can(i, panel->solve.friction));
-        control_check_as(CONTROL_RACE_SOLVER, sand_solver_table[i].name, &r->chosen[i]);
+        igBeginDisabled(!can);
+        control_check_as(CONTROL_RACE_SOLVER, sand_solver_table[i].name, can ? &r->chosen[i] : &no);
         igEndDisabled();
     }
     igEndTable();

@@ -61,7 +61,7 @@ static bool icon_button(ControlId id, Icon icon, bool enabled) {
     draw_icon(icon, low, high, !enabled ? 0x70f1ece9u : id == CONTROL_PLAY ? AMBER : INK);
     char name[96];
     snprintf(name, sizeof name, "%s", icon == ICON_PAUSE ? "Pause" : control_table[id].label);
-    control_tip(id, name);
+    control_end(id, pressed, name);
     igSameLine(0, -1);
     return pressed;
 }
@@ -74,11 +74,12 @@ static void draw_scrub(Panel *panel, const Frame *frame) {
     if (most <= least) most = least + 1;
     snprintf(text, sizeof text, "step %%lld    %.3f s", frame ? frame->time : 0.0);
     igSetNextItemWidth(-1e-6f);
-    if (igSliderScalar("##scrub", ImGuiDataType_S64, &wanted, &least, &most, text, ImGuiSliderFlags_AlwaysClamp) && frame &&
-        wanted != panel->seek && panel->ask && panel->ask(panel->user, &(Act){.kind = ACT_SEEK, .number = (double)wanted}))
+    bool drawn = igSliderScalar("##scrub", ImGuiDataType_S64, &wanted, &least, &most, text, ImGuiSliderFlags_AlwaysClamp);
+    bool held = igIsItemActive();
+    if (control_end(CONTROL_SCRUB, drawn, NULL) && frame && wanted != panel->seek && panel->ask &&
+        panel->ask(panel->user, &(Act){.kind = ACT_SEEK, .number = (double)wanted}))
         panel->seek = wanted;
-    if (!igIsItemActive()) panel->seek = -1; // from now on the bar follows the run
-    control_tip(CONTROL_SCRUB, NULL);
+    if (!held) panel->seek = -1; // from now on the bar follows the run
 }
 
 void panel_draw_transport(Panel *panel, const PanelView *view) {
@@ -103,8 +104,7 @@ void panel_draw_transport(Panel *panel, const PanelView *view) {
     igSameLine(0, -1);
     igSetNextItemWidth(-1e-6f);
     double least = 1.0 / 64, most = 8;
-    if (igSliderScalar("##speed", ImGuiDataType_Double, &panel->speed, &least, &most, "%.3g \xc3\x97 real time",
-                       ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic))
-        panel->speed_due = true;
-    control_tip(CONTROL_SPEED, NULL);
+    bool changed = igSliderScalar("##speed", ImGuiDataType_Double, &panel->speed, &least, &most, "%.3g \xc3\x97 real time",
+                                  ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_Logarithmic);
+    if (control_end(CONTROL_SPEED, changed, NULL)) panel->speed_due = true;
 }

@@ -71,6 +71,10 @@ static Outcome fit_scene(Session *session, Options *options, char *sentence, siz
     return outcome == OUTCOME_DONE ? session_plan(session, options, error) : outcome;
 }
 
+static bool solve_as_asked(const void *asked, const SandScene *scene, SandSolveDef *solve, SandError *error) {
+    return session_solve(asked, scene, solve, error);
+}
+
 static Outcome show(const Options *asked, SandError *error) {
     Session session;
     Options fitted = *asked, *options = &fitted;
@@ -89,6 +93,7 @@ static Outcome show(const Options *asked, SandError *error) {
         def.engine.options = session_scene_options(options);
         def.engine.simulation = session.def;
         def.engine.own_solve = true;
+        if (!session.has_take) def.engine.choose_solve = solve_as_asked, def.engine.asked = options;
         def.engine.playing = !values[OPTION_PAUSED].given;
         if (sentence[0]) fprintf(stderr, "%s: %s\n", session.scene.name, sentence);
         def.notice = sentence;

@@ -36,17 +36,21 @@ static void append(SandError *error, const char *before, const char *word) {
     snprintf(error->text + used, sizeof error->text - used, "%s%s", before, word);
 }
 
-// One --set: a parameter of the solver, or else a knob of the scene.
+// The key of a --set, and where its value begins.
+static const char *split_set(const char *set, char *key, size_t room) {
+    const char *equals = strchr(set, '=');
+    snprintf(key, room, "%.*s", (int)(equals - set), set);
+    return equals + 1;
+}
+
+// One --set: a parameter of the solver, which session_solve has taken, or else a knob of the scene.
 static bool apply_set(Session *session, const char *set, SandError *error) {
     const SandSolver *solver = &sand_solver_table[session->def.solve.solver];
     SandScene *scene = &session->scene;
-    const char *equals = strchr(set, '=');
-    const char *value = equals + 1;
     char key[SAND_NAME];
-    snprintf(key, sizeof key, "%.*s", (int)(equals - set), set);
-
+    const char *value = split_set(set, key, sizeof key);
     if (session->has_shadow && !strncmp(key, "shadow.", 7)) return sand_solve_set(&session->shadow, key + 7, value, error);
-    if (sand_param_find(solver, key) >= 0) return sand_solve_set(&session->def.solve, key, value, error);
+    if (sand_param_find(solver, key) >= 0) return true;
     int knob = sand_scene_knob(scene, key);
     if (knob >= 0) {
         char *end;
@@ -82,11 +86,9 @@ bool session_model(const Options *options, SandSolveDef *solve, SandError *error
     return true;
 }
 
-// Solver, friction and budget: the scene's, unless the caller says otherwise.
-static bool choose_solve(Session *session, const Options *options, SandError *error) {
+bool session_solve(const Options *options, const SandScene *scene, SandSolveDef *solve, SandError *error) {
     const OptionValue *values = options->values;
-    SandSolveDef *solve = &session->def.solve;
-    *solve = session->scene.solve;
+    *solve = scene->solve;
 
     if (values[OPTION_SOLVER].given) {
         int solver = sand_solver_find(values[OPTION_SOLVER].text);
@@ -109,6 +111,12 @@ static bool choose_solve(Session *session, const Options *options, SandError *er
         solve->budget_ms = values[OPTION_BUDGET_MS].real;
     }
     if (values[OPTION_TOLERANCE].given) solve->tolerance = values[OPTION_TOLERANCE].real;
+    for (int i = 0; i < options->sets.count; i++) {
+        char key[SAND_NAME];
+        const char *value = split_set(options->sets.items[i], key, sizeof key);
+        bool of_solver = sand_param_find(&sand_solver_table[solve->solver], key) >= 0;
+        if (of_solver && !sand_solve_set(solve, key, value, error)) return false;
+    }
     return true;
 }
 
@@ -156,7 +164,8 @@ const char *session_name(const Options *options) { return options->subject ? opt
 static bool plan_scene(Session *session, const Options *options, SandError *error) {
     SandSceneOptions scene = session_scene_options(options);
     if (!sand_scene_open(&session->scene, session_name(options), &scene, error)) return false;
-    if (!choose_solve(session, options, error) || !choose_gravity(session, options, error)) return false;
+    if (!session_solve(options, &session->scene, &session->def.solve, error)) return false;
+    if (!choose_gravity(session, options, error)) return false;
     session->def.precision = (SandPrecision)options->values[OPTION_PRECISION].integer;
     return true;
 }

@@ -33,6 +33,8 @@ typedef struct Session {
 Outcome session_plan(Session *session, const Options *options, SandError *error);
 SandSceneOptions session_scene_options(const Options *options);
 int session_threads(const Options *options); // as many as cores, unless the call says
+// Solver, parameters, friction and budget: the scene's, unless the call says otherwise.
+bool session_solve(const Options *options, const SandScene *scene, SandSolveDef *solve, SandError *error);
 // The friction model as --friction, --bounds and --facets say; left alone where they do not.
 bool session_model(const Options *options, SandSolveDef *solve, SandError *error);
 const char *session_name(const Options *options); // of the scene or take

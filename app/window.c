@@ -3,10 +3,10 @@
 #include "verbs.h"
 
 #include "context.h"
+#include "footage.h"
 #include "hands.h"
 #include "pace.h"
 #include "panel.h"
-#include "recorder.h"
 #include "renderer.h"
 #include "settings.h"
 #include "sim/team.h"
@@ -21,17 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A film taken in the window: the engine goes on only when the film has had every instant of the step.
-typedef struct Recording {
-    Recorder *recorder;
-    Recorder *ending; // the last one, until all its frames are written
-    FilmDef film;
-    char path[2 * SAND_SENTENCE];
-    double start;   // s, simulated time of its first frame
-    int64_t frames; // taken
-    bool asked;     // for the next step
-    bool was_playing;
-} Recording;
+enum { REFRAME = 4 };
 
 typedef struct Window {
     Context *context;
@@ -50,17 +40,17 @@ typedef struct Window {
     double ui_scale;                 // that was asked for, 0: none
     int first_quality, kept_quality; // at the start, and as it was remembered
     Pace pace;
-    double shown;                                             // s, the instant on the screen
-    bool moved;                                               // since the frame before
-    unsigned framed;                                          // version of the scene that the camera was set for
-    bool reframe;                                             // show the whole scene once the panel has its place
-    const char *preset;                                       // the camera that was asked for, until it is set; NULL: none
-    double flows;                                             // s, wall clock when bodies were first seen to move
-    double scroll;                                            // turns of the wheel since the last frame
+    double shown;       // s, the instant on the screen
+    bool moved;         // since the frame before
+    unsigned framed;    // version of the scene that the camera was set for
+    int reframe;        // frames left in which the whole scene is brought into sight: the panel takes some to find its place
+    const char *preset; // the camera that was asked for, until it is set; NULL: none
+    double flows;       // s, wall clock when bodies were first seen to move
+    double scroll;      // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
     bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
     bool buttons[3];
-    Recording recording;
+    Footage footage; // the film that is taken of it
     CameraPath path; // keys of the take
     bool follow;     // the camera goes along them, until a person moves it
     Camera followed; // where it was put last
@@ -69,7 +59,7 @@ typedef struct Window {
     int picked; // body that the engine was asked about
 } Window;
 
-// --- pictures and films -----------------------------------------------------------------------------------
+// --- pictures ---------------------------------------------------------------------------------------------
 
 // The first name that is free in the folder one is in: sandglass-hourglass-1.png.
 static void free_name(const Window *w, const char *ending, char *path, size_t room) {
@@ -138,70 +128,22 @@ static void follow_path(Window *w) {
     w->followed = w->camera, w->has_followed = true;
 }
 
+// --- films ------------------------------------------------------------------------------------------------
+
 static bool panel_records(void *user, bool start, SandError *error) {
     Window *w = user;
-    Recording *r = &w->recording;
-    PanelRecording *wanted = &w->panel->recording;
-    if (!start) {
-        recorder_end(r->recorder);
-        r->ending = r->recorder;
-        r->recorder = NULL;
-        wanted->active = false;
-        engine_ask(w->engine, &(Act){.kind = ACT_PLAY, .number = r->was_playing});
-        return true;
-    }
-    if (r->ending) return sand_fail(error, "the last film is still being written");
-    static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
-    snprintf(r->path, sizeof r->path, "%s/%s", wanted->folder, endings[wanted->format]);
-    r->film = (FilmDef){.path = r->path,
-                        .kind = (FilmKind)(wanted->format - FORMAT_MP4),
-                        .width = wanted->width,
-                        .height = wanted->height,
-                        .fps = wanted->fps};
-    bool film = wanted->format != FORMAT_PNG;
-    RecorderDef def = {
-        .folder = wanted->folder, .film = film ? &r->film : NULL, .width = wanted->width, .height = wanted->height};
-    if (film) def.folder = NULL;
-    r->recorder = recorder_open(&def, error);
-    if (!r->recorder) return false;
-    r->start = w->frame ? w->frame->time : 0;
-    r->frames = 0, r->asked = false, r->was_playing = w->frame && w->frame->playing;
-    wanted->active = true, wanted->frames = 0;
-    engine_ask(w->engine, &(Act){.kind = ACT_PLAY, .number = 0});
+    if (start) return footage_start(&w->footage, w->frame, error);
+    footage_stop(&w->footage);
     return true;
 }
 
-// The window does not wait for the last frames of a film to be written; it says so when they are not.
-static void see_film_end(Window *w) {
+static void go_on_filming(Window *w) {
     SandError error;
-    Recording *r = &w->recording;
-    if (!r->ending || !recorder_ended(r->ending)) return;
-    if (!recorder_close(r->ending, &error)) panel_say(w->panel, error.text);
-    r->ending = NULL;
-}
-
-// Films every instant that the newest frame covers, then lets the engine take one more step.
-static void film_frame(Window *w) {
-    Recording *r = &w->recording;
-    PanelRecording *wanted = &w->panel->recording;
-    Picture *picture = &w->frame->picture;
-    SandError error;
-    double newest = w->frame->time, due = r->start + (double)r->frames / wanted->fps;
-    bool ok = true;
-    for (; ok && due <= newest + 1e-9; due = r->start + (double)++r->frames / wanted->fps) {
-        picture->time = due, picture->back = newest - due;
-        ok = renderer_draw(w->renderer, picture, &w->camera, &w->look, wanted->width, wanted->height, &error) &&
-             recorder_take(r->recorder, renderer_framebuffer(w->renderer), &error);
-        r->asked = false;
+    if (w->frame && w->footage.recorder) {
+        if (!footage_take(&w->footage, w->renderer, w->frame, &w->camera, &w->look, &error)) panel_say(w->panel, error.text);
+        pace_excuse(&w->pace);
     }
-    wanted->frames = r->frames;
-    if (!ok) {
-        panel_say(w->panel, error.text);
-        panel_records(w, false, &error);
-    } else if (!r->asked) {
-        r->asked = true;
-        engine_ask(w->engine, &(Act){.kind = ACT_STEP, .number = 1});
-    }
+    if (!footage_see_end(&w->footage, &error)) panel_say(w->panel, error.text);
 }
 
 // --- keys -------------------------------------------------------------------------------------------------
@@ -223,7 +165,6 @@ static void next_color(Window *w) {
     w->panel->color = (w->panel->color + 1) % PICTURE_COLOR_COUNT;
     ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
 }
-// The next solver that can do the friction at hand.
 // The next that can do this friction on this machine.
 static void next_solver(Window *w) {
     SandSolveDef next = w->panel->solve;
@@ -449,12 +390,11 @@ static void take_frame(Window *w, double elapsed) {
     if (next) {
         bool other = w->framed != next->scene_version;
         w->frame = next;
-        w->recording.asked = false;
         char before[SAND_NAME];
         memcpy(before, w->scene.name, sizeof before);
         engine_scene(w->engine, &w->scene);
         if (*before && strcmp(before, w->scene.name)) w->path.count = 0; // its keys were another scene's
-        w->reframe = w->reframe || other;
+        if (other) w->reframe = REFRAME;
         w->framed = next->scene_version;
     }
     if (!w->frame) return;
@@ -486,8 +426,7 @@ static bool draw(Window *w, SandError *error) {
     take_keys(w);
     take_mouse(w, elapsed);
     bool anew = false; // the scene had to be drawn
-    if (w->frame && w->recording.recorder) film_frame(w), pace_excuse(&w->pace);
-    see_film_end(w);
+    go_on_filming(w);
     if (w->frame && w->width > 0 && w->height > 0) {
         if (w->pace.frames == 0) frame_scene(w);
         follow_path(w);
@@ -501,11 +440,11 @@ static bool draw(Window *w, SandError *error) {
         interface_begin(w->interface, w->width, w->height, scale, elapsed);
         panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
         interface_end(w->interface, 0);
-        if (w->reframe) {
+        if (w->reframe > 0) {
+            w->reframe--;
             frame_scene(w);
             w->has_followed = false; // nobody moved it
         }
-        w->reframe = false;
         if (w->preset) set_camera(w);
     }
     context_swap(w->context);
@@ -528,7 +467,9 @@ static void show_title(Window *w, double *next) {
 
 static bool panel_asks(void *user, const Act *act) { return engine_ask(((Window *)user)->engine, act); }
 
-WindowDef window_default(void) { return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1}; }
+WindowDef window_default(void) {
+    return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1, .overlay = {.legend = true}};
+}
 
 // What the call asked for, as a person would have done it.
 static void apply(Window *w, const WindowDef *def, const Settings *settings) {
@@ -585,6 +526,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->add_key = panel_adds_key;
     if (def->engine.take) w->path = def->engine.take->views, w->follow = true;
     w->panel->picked.body = -1;
+    w->footage = (Footage){.engine = w->engine, .wanted = &w->panel->recording};
     w->panel->race = engine_race(w->engine);
     Settings settings;
     if (!settings_load(&settings, error)) {
@@ -628,9 +570,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     }
     SandError closing;
     if (ok) remember(w);
-    Recorder *left[] = {w->recording.recorder, w->recording.ending};
-    for (int i = 0; i < 2; i++)
-        if (left[i] && !recorder_close(left[i], &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
+    footage_close(&w->footage);
     // The last messages, of a take that is saved at the end among them, go to standard error only.
     if (ok && def->take && !save_take(w, def->take, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
     if (w->engine) {

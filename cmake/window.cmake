@@ -78,6 +78,7 @@ add_library(sand_picture STATIC
     app/snapshot.c
     app/caption.c
     app/film.c
+    app/footage.c
     app/recorder.c
     app/history.c
     app/probe.c

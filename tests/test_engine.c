@@ -177,6 +177,46 @@ static void other_scenes_are_no_larger(void **state) {
     engine_free(engine);
 }
 
+static const SandSolveDef *solve_after(Engine *engine, Act act) {
+    static EngineScene scene;
+    engine_scene(engine, &scene);
+    unsigned before = scene.version;
+    ask(engine, act);
+    for (int i = 0; i < 2000 && scene.version == before; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        engine_scene(engine, &scene);
+    }
+    assert_int_equal(scene.version, before + 1);
+    return &scene.solve;
+}
+
+static bool forty_iterations(const void *asked, const SandScene *scene, SandSolveDef *solve, SandError *error) {
+    assert_string_equal(asked, "forty");
+    if (!strcmp(scene->name, "wedge")) return sand_fail(error, "not here");
+    solve->iterations = 40;
+    return true;
+}
+
+// A scene that is opened later is solved as it says and as the call asked for; the same one with more bodies as it was.
+static void scenes_have_their_own_settings(void **state) {
+    (void)state;
+    SandError error = {""};
+    EngineDef def = engine_default();
+    def.scene = "hourglass", def.options.bodies = 200, def.simulation.threads = 1, def.playing = false;
+    def.simulation.solve.iterations = 7, def.own_solve = true;
+    for (int asked = 0; asked < 2; asked++) {
+        if (asked) def.choose_solve = forty_iterations, def.asked = "forty";
+        Engine *engine = engine_create(&def, &error);
+        if (!engine) fail_msg("%s", error.text);
+        Act other = {.kind = ACT_SCENE, .text = "stack"}, wedge = {.kind = ACT_SCENE, .text = "wedge"};
+        Act again = {.kind = ACT_SCENE, .text = "hourglass", .number = 150};
+        assert_int_equal(solve_after(engine, again)->iterations, 7);
+        assert_int_equal(solve_after(engine, other)->iterations, asked ? 40 : 200);
+        assert_int_equal(solve_after(engine, wedge)->iterations, 50);
+        engine_free(engine);
+    }
+}
+
 // 300 steps and more of 25,000 bodies can be gone back to within 512 MB: by the bytes that 800 take.
 static void history_fits(void **state) {
     (void)state;
@@ -193,8 +233,12 @@ static void history_fits(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward),           cmocka_unit_test(the_clock_is_kept),
-                                       cmocka_unit_test(requests_while_it_runs),     cmocka_unit_test(another_machine),
-                                       cmocka_unit_test(other_scenes_are_no_larger), cmocka_unit_test(history_fits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward),
+                                       cmocka_unit_test(the_clock_is_kept),
+                                       cmocka_unit_test(requests_while_it_runs),
+                                       cmocka_unit_test(another_machine),
+                                       cmocka_unit_test(other_scenes_are_no_larger),
+                                       cmocka_unit_test(scenes_have_their_own_settings),
+                                       cmocka_unit_test(history_fits)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

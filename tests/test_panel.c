@@ -95,7 +95,7 @@ typedef struct Stage {
     RendererDef look;
     int width, height;
     double scale;
-    bool plain; // leave the scene as it was drawn last, to be quick
+    bool plain; // to be quick: leave the scene as it was drawn last, and the panel's pixels too
     ControlPlace places[CONTROL_COUNT];
     int asked[ACT_RACE_CANCEL + 1]; // how many acts of each kind
     Act last;
@@ -167,7 +167,10 @@ static void draw(Stage *s) {
         fail_msg("%s", error.text);
     interface_begin(s->interface, s->width, s->height, s->scale, 1.0 / 60);
     panel_draw(s->panel, s->frame, &s->scene, &s->camera, &s->look, s->width, s->height, 1.0 / 60);
+    // The driver gets all of it, and fills no pixels where nobody looks.
+    if (s->plain) glEnable(GL_RASTERIZER_DISCARD);
     interface_end(s->interface, renderer_framebuffer(s->renderer));
+    glDisable(GL_RASTERIZER_DISCARD);
 }
 
 // Takes so many steps, with a picture of the panel after each; the scene itself is drawn at the end.
@@ -212,6 +215,8 @@ static void keep_picture(Stage *s, const char *name) {
     if (!folder) return;
     char path[512];
     SandError error = {""};
+    bool plain = s->plain;
+    s->plain = false, draw(s), s->plain = plain;
     unsigned char *pixels = read_pixels(s);
     snprintf(path, sizeof path, "%s/%s.png", folder, name);
     if (!png_write(path, s->width, s->height, 4, pixels, &error)) fail_msg("%s", error.text);

@@ -15,9 +15,17 @@
 
 enum { WIDE = 840, HIGH = 560, TIMES = 10 };
 static const double LONGEST_STALL = 0.25; // s
+static const double PATIENCE = 15; // s, until the window has seen what was done; a frame of a film may take one of them
+static const double WHEEL = 75;    // pixels that one turn of the wheel moves the panel
 
 static ControlPlace *places; // shared by the two processes
 static int failures;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static void rest(double seconds) {
     nanosleep(&(struct timespec){(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))}, NULL);
@@ -33,54 +41,78 @@ __attribute__((format(printf, 1, 2))) static void act(const char *format, ...) {
     if (system(command) != 0) fprintf(stderr, "`%s` failed\n", command), failures++;
 }
 
-static bool wait_until(volatile const bool *flag, double seconds) {
-    for (int k = 0; k < 100 * seconds && !*flag; k++) rest(0.01);
-    return *flag;
+// --- the person: does one thing, and waits until the window has seen it -------------------------------------
+
+typedef volatile const ControlPlace Place;
+
+static bool wait_until(volatile const bool *flag, bool wanted) {
+    for (double end = now() + PATIENCE; *flag != wanted && now() < end;) rest(0.004);
+    return *flag == wanted;
+}
+
+static bool wait_beyond(volatile const int *count, int before) {
+    for (double end = now() + PATIENCE; *count <= before && now() < end;) rest(0.004);
+    return *count > before;
 }
 
 // Turns the wheel over the control's column until it is in sight.
-static void bring_into_sight(ControlId id) {
-    const volatile ControlPlace *p = &places[id];
-    for (int k = 0; k < 12 && (p->y < 60 || p->y > HIGH - 90); k++) {
-        double off = p->y - 0.5 * HIGH;
-        int turns = (int)(fabs(off) / 90) + 1;
-        act("mousemove %d %d click --repeat %d --delay 15 %d", (int)p->x, HIGH / 2, turns < 20 ? turns : 20,
+static void bring_into_sight(Place *p) {
+    for (int k = 0; k < 12 && (p->y < 40 || p->y > HIGH - 40); k++) {
+        double before = p->y, off = before - 0.5 * HIGH;
+        act("mousemove %d %d click --repeat %d --delay 2 %d", (int)p->x, HIGH / 2, (int)ceil(fabs(off) / WHEEL),
             off > 0 ? 5 : 4);
-        rest(0.25);
-        if (p->y == off + 0.5 * HIGH) return; // it stands at the edge, and no wheel moves it
+        double last; // the window has seen all turns when it stands still again
+        do last = p->y;
+        while (wait_beyond(&p->frame, p->frame + 2) && p->y != last);
+        if (last == before) return; // it stands at the edge, and no wheel moves it
     }
 }
 
-typedef enum Way { PRESS, DRAG, PICK, TYPE, LOOK } Way;
-
-static void use(ControlId id, Way way) {
-    volatile ControlPlace *p = &places[id];
-    for (int attempt = 0; attempt < 10; attempt++) { // a loaded machine may draw too seldom to see a press
-        if (!wait_until(&p->drawn, 5)) break;
-        bring_into_sight(id);
-        int pressed = p->pressed, picked = p->picked, x = (int)p->x, y = (int)p->y;
-        switch (way) {
-        case LOOK: act("mousemove %d %d", x, y); return;
-        case PRESS: act("mousemove %d %d sleep 0.1 mousedown 1 sleep 0.25 mouseup 1", x, y); break;
-        case TYPE: act("mousemove %d %d sleep 0.05 click 1 sleep 0.1 key End type s", x, y); break;
-        case DRAG:
-            act("mousemove %d %d sleep 0.05 mousedown 1 sleep 0.25 mousemove_relative -- -9 0 sleep 0.25 mouseup 1", x, y);
-            break;
-        case PICK:
-            act("mousemove %d %d sleep 0.1 mousedown 1 sleep 0.25 mouseup 1", x, y);
-            if (!wait_until((const bool *)&p->open, 6)) continue;
-            rest(0.15); // the list comes to rest
-            act("mousemove %d %d sleep 0.1 mousedown 1 sleep 0.25 mouseup 1", (int)p->entry_x, (int)p->entry_y);
-            for (int k = 0; k < 400 && p->picked == picked; k++) rest(0.01);
-            if (p->picked > picked) return;
-            act("mousemove %d %d click 1", WIDE * 3 / 4, HIGH / 3); // a click beside the list closes it
-            continue;
-        }
-        for (int k = 0; k < 400 && p->pressed == pressed; k++) rest(0.01);
-        if (p->pressed > pressed) return rest(0.15); // until it has seen that it was let go
+// Moves the mouse to a place until the window says that it is there: the place may move on in the meantime.
+static bool point_at(volatile const double *x, volatile const double *y, volatile const bool *there) {
+    for (double end = now() + PATIENCE; now() < end;) {
+        int at_x = (int)*x, at_y = (int)*y;
+        act("mousemove %d %d", at_x, at_y);
+        while (!*there && (int)*x == at_x && (int)*y == at_y && now() < end) rest(0.004);
+        if (*there) return true;
     }
-    fprintf(stderr, "%s could not be used\n", control_table[id].label);
-    failures++;
+    return false;
+}
+
+typedef enum Way { PRESS, DRAG, DRAG_FAR, PICK, TYPE } Way;
+
+// Uses the control once; NULL, or what could not be done.
+static const char *try(ControlId id, Way way, const char *entry) {
+    volatile ControlPlace *p = &places[id];
+    snprintf((char *)p->wish, sizeof p->wish, "%s", entry ? entry : "");
+    if (!wait_beyond(&p->frame, p->frame)) return "is not drawn";
+    bring_into_sight(p);
+    int used = p->used;
+    if (!point_at(&p->x, &p->y, &p->hovered)) return "cannot be pointed at";
+    act("mousedown 1");
+    if (!wait_until(&p->held, true)) return "cannot be held";
+    if (way == DRAG || way == DRAG_FAR) {
+        act("mousemove_relative -- %d 0", way == DRAG ? -9 : 300);
+        if (!wait_beyond(&p->used, used)) return "cannot be drawn";
+        rest(0.1); // over more than one frame
+    }
+    act("mouseup 1");
+    if (way == PICK) {
+        if (!wait_until(&p->open, true)) return "does not open";
+        if (!point_at(&p->entry_x, &p->entry_y, &p->on_entry)) return "has an entry that cannot be pointed at";
+        act("mousedown 1");
+        if (!wait_until(&p->held, true)) return "has an entry that cannot be held";
+        act("mouseup 1");
+    } else if (way == TYPE) {
+        act("key End type s");
+    }
+    if (!wait_beyond(&p->used, used)) return "has no effect";
+    return way == TYPE || wait_until(&p->held, false) ? NULL : "is not let go";
+}
+
+static void use(ControlId id, Way way, const char *entry) {
+    const char *why = try(id, way, entry);
+    if (why) fprintf(stderr, "%s %s\n", control_table[id].label, why), failures++;
 }
 
 // Every control once, in an order in which each is there when its turn comes.
@@ -88,88 +120,90 @@ static void use_everything(void) {
     static const struct Use {
         ControlId id;
         Way way;
+        const char *entry; // of a list; NULL: the next one
     } uses[] = {
-        {CONTROL_BODIES, DRAG},
-        {CONTROL_KNOB, DRAG},
-        {CONTROL_PARAM, DRAG},
-        {CONTROL_CITE, PRESS},
-        {CONTROL_FRICTION, PICK},
-        {CONTROL_BOUNDS, PICK},
-        {CONTROL_FACETS, LOOK},
-        {CONTROL_ITERATIONS, DRAG},
-        {CONTROL_TOLERANCE, DRAG},
-        {CONTROL_BUDGET, PICK},
-        {CONTROL_BUDGET_MS, DRAG},
-        {CONTROL_BUDGET, PICK},
-        {CONTROL_BACKEND, LOOK},
-        {CONTROL_SHADOW, PICK},
-        {CONTROL_SHADOW_PARAM, DRAG},
-        {CONTROL_COLOR, PICK},
-        {CONTROL_COLORMAP, PICK},
-        {CONTROL_CHAINS, PRESS},
-        {CONTROL_CLOCK, PRESS},
-        {CONTROL_LEGEND, PRESS},
-        {CONTROL_RESIDUAL, PRESS},
-        {CONTROL_GRAVITY, DRAG},
-        {CONTROL_TILT, DRAG},
-        {CONTROL_TOWARDS, DRAG},
-        {CONTROL_VIEW, PRESS},
-        {CONTROL_CAMERA_COPY, PRESS},
-        {CONTROL_BOOKMARK_ADD, PRESS},
-        {CONTROL_BOOKMARK, PRESS},
-        {CONTROL_BOOKMARK_REMOVE, PRESS},
-        {CONTROL_FOLDER, TYPE},
-        {CONTROL_FORMAT, PICK},
-        {CONTROL_FORMAT, PICK},
-        {CONTROL_FORMAT, PICK},
-        {CONTROL_FORMAT, PICK},
-        {CONTROL_FPS, DRAG},
-        {CONTROL_SIZE, PICK},
-        {CONTROL_RECORD, PRESS},
-        {CONTROL_RECORD, PRESS},
-        {CONTROL_SCREENSHOT, PRESS},
-        {CONTROL_RACE_SOLVER, PRESS},
-        {CONTROL_RACE_ITERATIONS, DRAG},
-        {CONTROL_RACE_COLD, PRESS},
-        {CONTROL_RACE, PRESS},
-        {CONTROL_RACE_CANCEL, LOOK},
-        {CONTROL_CAMERA_KEY, PRESS},
-        {CONTROL_TAKE, PRESS},
-        {CONTROL_SAVE_CSV, PRESS},
-        {CONTROL_SAVE_PNG, PRESS},
-        {CONTROL_STEP, PRESS},
-        {CONTROL_STEP_BACK, PRESS},
-        {CONTROL_SCRUB, DRAG},
-        {CONTROL_SPEED, DRAG},
-        {CONTROL_FLIP, PRESS},
-        {CONTROL_PLAY, PRESS},
-        {CONTROL_RESET, PRESS},
-        {CONTROL_SCENE, LOOK},
-        {CONTROL_SAMPLES, PICK},
-        {CONTROL_QUALITY, PICK},
-        {CONTROL_SOLVER, LOOK},
-        {CONTROL_HELP, PRESS}, // the key closes it again
-        {CONTROL_HIDE, PRESS},
+        {CONTROL_BODIES, DRAG, NULL},
+        {CONTROL_KNOB, DRAG, NULL},
+        {CONTROL_PARAM, DRAG, NULL},
+        {CONTROL_CITE, PRESS, NULL},
+        {CONTROL_FRICTION, PICK, "prism"}, // which has bounds and facets
+        {CONTROL_BOUNDS, PICK, NULL},
+        {CONTROL_FACETS, DRAG, NULL},
+        {CONTROL_FRICTION, PICK, "cone"},
+        {CONTROL_ITERATIONS, DRAG, NULL},
+        {CONTROL_TOLERANCE, DRAG, NULL},
+        {CONTROL_BUDGET, PICK, "milliseconds"},
+        {CONTROL_BUDGET_MS, DRAG, NULL},
+        {CONTROL_BUDGET, PICK, "iterations"},
+        {CONTROL_BACKEND, PICK, "cpu"},
+        {CONTROL_SHADOW, PICK, NULL},
+        {CONTROL_SHADOW_PARAM, DRAG, NULL},
+        {CONTROL_RACE_SOLVER, PRESS, NULL},
+        {CONTROL_RACE_COLD, PRESS, NULL},
+        {CONTROL_RACE_ITERATIONS, DRAG_FAR, NULL}, // a race that is still on when it is cancelled
+        {CONTROL_RACE, PRESS, NULL},
+        {CONTROL_RACE_CANCEL, PRESS, NULL},
+        {CONTROL_COLOR, PICK, NULL},
+        {CONTROL_COLORMAP, PICK, NULL},
+        {CONTROL_CHAINS, PRESS, NULL},
+        {CONTROL_SAMPLES, PICK, "4"},
+        {CONTROL_SAMPLES, PICK, "1"},
+        {CONTROL_QUALITY, PICK, "medium"},
+        {CONTROL_QUALITY, PICK, "low"},
+        {CONTROL_CLOCK, PRESS, NULL},
+        {CONTROL_LEGEND, PRESS, NULL},
+        {CONTROL_RESIDUAL, PRESS, NULL},
+        {CONTROL_GRAVITY, DRAG, NULL},
+        {CONTROL_TILT, DRAG, NULL},
+        {CONTROL_TOWARDS, DRAG, NULL},
+        {CONTROL_VIEW, PRESS, NULL},
+        {CONTROL_CAMERA_COPY, PRESS, NULL},
+        {CONTROL_BOOKMARK_ADD, PRESS, NULL},
+        {CONTROL_BOOKMARK, PRESS, NULL},
+        {CONTROL_BOOKMARK_REMOVE, PRESS, NULL},
+        {CONTROL_CAMERA_KEY, PRESS, NULL},
+        {CONTROL_TAKE, PRESS, NULL},
+        {CONTROL_FOLDER, TYPE, NULL},
+        {CONTROL_FORMAT, PICK, "GIF"},
+        {CONTROL_FORMAT, PICK, "PNG frames"},
+        {CONTROL_FPS, DRAG, NULL},
+        {CONTROL_SIZE, PICK, "1280 x 720"},
+        {CONTROL_RECORD, PRESS, NULL}, // and again, to end it
+        {CONTROL_RECORD, PRESS, NULL},
+        {CONTROL_SCREENSHOT, PRESS, NULL},
+        {CONTROL_SAVE_CSV, PRESS, NULL},
+        {CONTROL_SAVE_PNG, PRESS, NULL},
+        {CONTROL_STEP, PRESS, NULL},
+        {CONTROL_STEP_BACK, PRESS, NULL},
+        {CONTROL_SCRUB, DRAG, NULL},
+        {CONTROL_SPEED, DRAG, NULL},
+        {CONTROL_FLIP, PRESS, NULL},
+        {CONTROL_PLAY, PRESS, NULL},
+        {CONTROL_RESET, PRESS, NULL},
+        {CONTROL_SOLVER, PICK, NULL},
+        {CONTROL_SCENE, PICK, NULL},
+        {CONTROL_HELP, PRESS, NULL}, // the key closes it again
+        {CONTROL_HIDE, PRESS, NULL},
     };
     bool used[CONTROL_COUNT] = {false};
-    for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
-        use(uses[k].id, uses[k].way), used[uses[k].id] = true;
+    for (size_t k = 0; k < sizeof uses / sizeof *uses && !failures; k++) {
+        use(uses[k].id, uses[k].way, uses[k].entry), used[uses[k].id] = true;
         if (uses[k].id == CONTROL_HELP) act("key F1"), rest(0.2);
     }
-    for (int id = 0; id < CONTROL_COUNT; id++)
+    for (int id = 0; id < CONTROL_COUNT && !failures; id++)
         if (!used[id]) fprintf(stderr, "%s is not used by this test\n", control_table[id].label), failures++;
 }
 
 static bool panel_is_there(void) {
-    if (!wait_until(&places[CONTROL_SCENE].drawn, 60)) return fprintf(stderr, "the panel did not come\n"), false;
-    rest(2); // the first frames, for which the driver makes its programs
-    return true;
+    for (int k = 0; k < 600 && places[CONTROL_SCENE].frame < 20; k++)
+        rest(0.1); // in the first the driver makes its programs
+    return places[CONTROL_SCENE].drawn || (fprintf(stderr, "the panel did not come\n"), false);
 }
 
 static int switch_solvers_and_scenes(void) {
     if (!panel_is_there()) return 1;
-    for (int k = 0; k < TIMES; k++) use(CONTROL_SOLVER, PICK);
-    for (int k = 0; k < TIMES; k++) use(CONTROL_SCENE, PICK);
+    for (int k = 0; k < TIMES && !failures; k++) use(CONTROL_SOLVER, PICK, NULL);
+    for (int k = 0; k < TIMES && !failures; k++) use(CONTROL_SCENE, PICK, NULL);
     act("key Escape");
     return failures;
 }
