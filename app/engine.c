@@ -317,6 +317,18 @@ static bool solve_shadow(Engine *e, SandError *error) {
            sand_cpu_solve(e->shadow_cpu, sand_simulation_problem(e->sim), &e->shadow_solve, &e->shadow_solution, error);
 }
 
+// The machine may have failed in the step, and the CPU have gone on, perhaps from an earlier one. What was ahead is
+// forgotten, and going back goes by the CPU too.
+static void see_machine(Engine *e) {
+    Backend now = machines_kind(sand_simulation_backend(e->sim));
+    if (now == e->backend) return;
+    uint64_t step = sand_simulation_world(e->sim)->step_index;
+    e->backend = e->first_backend = now;
+    history_cut(&e->history, step - 1);
+    e->newest_step = step;
+    show_scene(e, AFTER_REPLAY);
+}
+
 // A step, with the acts of the log that belong before it when the run goes over old ground again.
 static bool take_step(Engine *e, bool with_shadow, SandError *error) {
     int before = e->replayed;
@@ -328,6 +340,7 @@ static bool take_step(Engine *e, bool with_shadow, SandError *error) {
     if (with_shadow && !solve_shadow(e, error)) return false;
     if (e->def.before_step) e->def.before_step();
     if (!sand_simulation_step(e->sim, error)) return false;
+    see_machine(e);
     uint64_t step = sand_simulation_world(e->sim)->step_index;
     if (step > e->newest_step) {
         e->newest_step = step;

@@ -60,6 +60,7 @@ static Outcome fit_scene(Session *session, Options *options, char *sentence, siz
     Measured m;
     sentence[0] = '\0';
     if (options->values[OPTION_BODIES].given || session->has_take) return OUTCOME_DONE;
+    if (session->def.backend) return OUTCOME_DONE; // a GPU is faster than the scenes ask for
     SandSceneOptions scene = session_scene_options(options);
     if (!measure_scene(&m, session_name(options), &scene, &session->def, error)) return OUTCOME_FAILED;
     if (m.bodies == m.whole) return OUTCOME_DONE;

@@ -302,6 +302,7 @@ bool session_step(Session *session, int64_t at, int64_t total, SandError *error)
         !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error))
         return false;
     if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error)) return false;
+    session->def.backend = sand_simulation_backend(session->sim); // it may have failed, and the CPU have gone on
     if (session->has_take && sand_simulation_world(session->sim)->step_index == session->take.steps &&
         !sand_simulation_fetch(session->sim, error))
         return false;

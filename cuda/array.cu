@@ -8,9 +8,12 @@ bool machine_check(SandMachine *m, cudaError_t code, const char *doing) {
 }
 
 bool machine_fail(SandMachine *m, SandError *error) {
-    if (m->code == cudaErrorMemoryAllocation)
+    cudaError_t code = m->code;
+    m->code = cudaSuccess; // it is told: what is on the device may be read, unless the device refuses again
+    cudaGetLastError();
+    if (code == cudaErrorMemoryAllocation)
         return sand_fail(error, "the GPU has no memory left for %s (%.0f MB are held)", m->doing, 1e-6 * (double)m->bytes);
-    return sand_fail(error, "CUDA failed in %s: %s", m->doing ? m->doing : "a step", cudaGetErrorString(m->code));
+    return sand_fail(error, "CUDA failed in %s: %s", m->doing ? m->doing : "a step", cudaGetErrorString(code));
 }
 
 bool machine_wait(SandMachine *m) { return machine_check(m, cudaStreamSynchronize(m->stream), "waiting for the GPU"); }

@@ -126,12 +126,23 @@ static bool open_all(SandScene *scene, SandError *error) {
     return true;
 }
 
+// A scene like another takes the rest of its file from there; its size is as if it had been asked for.
+static bool become_like(SandScene *scene, SandError *error) {
+    SandSceneFile *file = scene->file;
+    if (!file->def->like) return true;
+    if (scene->options.no_files) return sand_yaml_wrong(&file->yaml, error, "like", "no files are opened");
+    if (!sand_scene_file_become_like(file, error)) return false;
+    copy_text(scene->like, sizeof scene->like, file->base->def->name);
+    if (!scene->options.bodies) scene->options.bodies = file->bodies;
+    return true;
+}
+
 bool sand_scene_open_text(SandScene *scene, const char *text, size_t size, const char *file_name,
                           const SandSceneOptions *options, SandError *error) {
     *scene = (SandScene){.scale = 1};
     if (options) scene->options = *options;
     if (!sand_scene_file_read(&scene->file, text, size, file_name, error)) return false;
-    if (open_all(scene, error)) return true;
+    if (become_like(scene, error) && open_all(scene, error)) return true;
     sand_scene_free(scene);
     return false;
 }

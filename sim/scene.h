@@ -48,6 +48,7 @@ typedef struct SandSceneFile SandSceneFile; // the file's text and what was read
 
 typedef struct SandScene {
     char name[SAND_NAME];
+    char like[SAND_NAME];      // the scene that it takes the rest from; empty: none
     char about[SAND_SENTENCE]; // one or two sentences: what to look at
     double seconds;            // s, how long it is worth watching
     uint64_t seed;

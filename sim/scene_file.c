@@ -1,7 +1,9 @@
 // Reading a scene file: the schema that maps YAML onto the structs of scene_file.h.
 #include "scene_file.h"
 #include "yaml_schema.h"
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_PATH = 1023, MOST_WALLS = 4096, MOST_SINGLE = 100000, MOST_CORNERS = 4096 };
 
@@ -167,6 +169,7 @@ static const cyaml_schema_field_t size_fields[] = {WHOLE_NEEDED(SandSizeDef, bod
 
 static const cyaml_schema_field_t scene_fields[] = {
     TEXT_NEEDED(SandSceneDef, name),
+    TEXT(SandSceneDef, like),
     LONG_TEXT(SandSceneDef, about, SAND_SENTENCE - 1),
     REAL(SandSceneDef, step),
     REAL(SandSceneDef, seconds),
@@ -199,8 +202,55 @@ bool sand_scene_file_read(SandSceneFile **out, const char *text, size_t size, co
     return true;
 }
 
+// What a scene like another may say: the rest would have to fit what it does not show.
+static bool check_like(const SandSceneFile *file, SandError *error) {
+    const SandSceneDef *d = file->def;
+    SandSceneDef only;
+    memset(&only, 0, sizeof only);
+    only.name = d->name, only.like = d->like, only.about = d->about, only.seconds = d->seconds;
+    only.size = d->size, only.solver = d->solver, only.friction = d->friction;
+    if (memcmp(&only, d, sizeof only) != 0)
+        return sand_yaml_wrong(
+            &file->yaml, error, "like",
+            "a scene like another has no other keys than name, about, seconds, size, solver and friction");
+    if (strchr(d->like, '/'))
+        return sand_yaml_wrong(&file->yaml, error, "like", "expected the name of a scene beside this one");
+    return true;
+}
+
+bool sand_scene_file_become_like(SandSceneFile *file, SandError *error) {
+    const SandSceneDef *own = file->def;
+    if (!check_like(file, error)) return false;
+    const char *slash = strrchr(file->yaml.name, '/');
+    char path[4096], *text;
+    size_t size = 0;
+    int folder = slash ? (int)(slash - file->yaml.name) + 1 : 0;
+    int length = snprintf(path, sizeof path, "%.*s%s.yaml", folder, file->yaml.name, own->like);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return sand_yaml_wrong(&file->yaml, error, "like", "the path is too long");
+    SandError why;
+    bool ok = sand_yaml_text(path, "scene", &text, &size, &why);
+    if (!ok) return sand_yaml_wrong(&file->yaml, error, "like", "%.200s", why.text);
+    ok = sand_scene_file_read(&file->base, text, size, path, error);
+    free(text);
+    if (!ok) return false;
+    if (file->base->def->like) return sand_yaml_wrong(&file->yaml, error, "like", "%s is itself like another", own->like);
+
+    SandSceneDef *d = &file->merged;
+    *d = *file->base->def;
+    d->name = own->name;
+    if (own->about) d->about = own->about;
+    if (own->seconds) d->seconds = own->seconds;
+    if (own->solver) d->solver = own->solver;
+    if (own->friction) d->friction = own->friction;
+    if (own->size) file->bodies = own->size->bodies > INT32_MAX ? INT32_MAX : (int)own->size->bodies;
+    file->def = d;
+    return true;
+}
+
 void sand_scene_file_free(SandSceneFile *file) {
     if (!file) return;
+    sand_scene_file_free(file->base);
     sand_yaml_free(&file->yaml);
     free(file);
 }

@@ -125,7 +125,7 @@ typedef struct SandSizeDef {
 } SandSizeDef;
 
 typedef struct SandSceneDef {
-    char *name, *about;
+    char *name, *like, *about;
     double *step, *seconds, *gravity, *recovery, *envelope;
     uint64_t *seed;
     SandBoundsDef *world, *view;
@@ -144,9 +144,14 @@ typedef struct SandSceneDef {
 
 struct SandSceneFile {
     SandYaml yaml;
-    SandSceneDef *def; // of yaml
+    SandSceneDef *def;   // of yaml, or `merged`
+    SandSceneFile *base; // what this scene is like, else NULL
+    SandSceneDef merged; // what that one says, with what this one says otherwise
+    int bodies;          // that a scene like another has by itself; 0: as many as that one
 };
 
 // Reads and checks a whole file's text: syntax, keys, types, names of choices. What numbers mean is scene.c's.
 bool sand_scene_file_read(SandSceneFile **file, const char *text, size_t size, const char *name, SandError *error);
+// Takes everything from the scene that this one is like, but for what it says itself; that file lies beside it.
+bool sand_scene_file_become_like(SandSceneFile *file, SandError *error);
 void sand_scene_file_free(SandSceneFile *file);

@@ -35,8 +35,9 @@ struct SandSimulation {
     SandMachine *machine;
     bool bodies_are_old, memory_is_old; // on the host
     bool machine_is_old;
-    SandEnergy energy; // after the machine's last step
-    uint64_t brought;  // sand_bytes_brought() at the end of the last step
+    uint64_t fetched_step; // of the bodies that the host has
+    SandEnergy energy;     // after the machine's last step
+    uint64_t brought;      // sand_bytes_brought() at the end of the last step
 };
 
 SandSimulationDef sand_default_simulation(void) {
@@ -89,6 +90,7 @@ static void tell(SandSimulation *sim, const char *sentence) {
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
     SandWorld *w = &sim->world;
     if (sim->bodies_are_old && !sim->backend->read_bodies(sim->machine, w, 0, w->body_count, error)) return false;
+    if (sim->bodies_are_old) sim->fetched_step = w->step_index;
     sim->bodies_are_old = false;
     return true;
 }
@@ -103,6 +105,7 @@ static bool give_changes(SandSimulation *sim, SandError *error) {
     if (!sim->machine_is_old) return true;
     if (!sim->backend->give(sim->machine, w, &sim->memory, error)) return false;
     sim->machine_is_old = false;
+    sim->fetched_step = w->step_index;
     sim->energy = (SandEnergy){sand_world_kinetic_energy(w), sand_world_potential_energy(w)};
     return true;
 }
@@ -131,6 +134,7 @@ bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandE
     if (sim->machine) sim->backend->destroy(sim->machine);
     sim->backend = backend, sim->machine = machine;
     sim->machine_is_old = false;
+    sim->fetched_step = sim->world.step_index;
     sim->energy = (SandEnergy){sand_world_kinetic_energy(&sim->world), sand_world_potential_energy(&sim->world)};
     return true;
 }
@@ -336,9 +340,31 @@ static bool cpu_step(SandSimulation *sim, SandError *error) {
     return true;
 }
 
+// The machine failed in a step, for this reason: the CPU goes on. A failed step has moved nothing, so where the bodies can
+// still be read nothing is lost; else the last ones that came to the host must do, and time goes back to them.
+static void leave_machine(SandSimulation *sim, const SandError *why) {
+    SandWorld *w = &sim->world;
+    SandError ignored;
+    char sentence[sizeof why->text + 80];
+    if (!sand_simulation_fetch(sim, &ignored)) {
+        w->step_index = sim->fetched_step;
+        w->time = (double)w->step_index * w->step;
+    }
+    if (sim->memory_is_old && (sim->bodies_are_old || !sim->backend->read_memory(sim->machine, &sim->memory, &ignored)))
+        sand_memory_drop(&sim->memory);
+    sim->backend->destroy(sim->machine);
+    sim->machine = NULL, sim->backend = NULL;
+    sim->bodies_are_old = sim->memory_is_old = sim->machine_is_old = sim->built = false;
+    sim->problem.contact_count = 0;
+    snprintf(sentence, sizeof sentence, "%s; the CPU goes on from t = %.3f s", why->text, w->time);
+    tell(sim, sentence);
+}
+
 bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     double begin = sand_seconds();
-    if (!(sim->machine ? machine_step(sim, error) : cpu_step(sim, error))) return false;
+    bool taken = sim->machine && machine_step(sim, error);
+    if (sim->machine && !taken) leave_machine(sim, error);
+    if (!taken && !cpu_step(sim, error)) return false;
     sim->profile.step = 1e3 * (sand_seconds() - begin);
     uint64_t brought = sand_bytes_brought();
     sim->profile.brought = brought - sim->brought;

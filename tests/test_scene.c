@@ -34,7 +34,7 @@ static void test_every_scene_loads(void **state) {
     for (int i = 0; i < count; i++) {
         SandScene scene;
         if (i) assert_true(strcmp(entries[i - 1].name, entries[i].name) < 0);
-        load(&scene, entries[i].name, 0);
+        load(&scene, entries[i].name, strcmp(entries[i].name, "hourglass-1m") == 0 ? 5000 : 0);
         assert_string_equal(scene.name, entries[i].name);
         assert_string_equal(scene.about, entries[i].about);
         assert_true(strlen(scene.about) > 20);
@@ -339,7 +339,7 @@ static const struct {
     {"{}\n", "t.yaml:1: name: missing"},
     {"name: t\nbodies: [\n", "t.yaml:3: not YAML: "},
     {HEAD "step: 0.01\n\tx: 3\n", "t.yaml:3: not YAML: "},
-    {HEAD "\nradiu: 3\n", "t.yaml:3: radiu: unknown key; expected one of name, about, step"},
+    {HEAD "\nradiu: 3\n", "t.yaml:3: radiu: unknown key; expected one of name, like, about, step"},
     {HEAD "bodies:\n  - shape: sphere\n    radius: 1\n  - shape: sphere\n    radiu: 1\n", "t.yaml:6: radiu: unknown key"},
     {HEAD "step: fast\n", "t.yaml:2: step: expected a number, got 'fast'"},
     {HEAD "step: 0.01x\n", "t.yaml:2: step: expected a number, got '0.01x'"},
@@ -426,6 +426,41 @@ static void check_one_line(const char *message, const char *wanted) {
     if (strncmp(message, wanted, strlen(wanted)) != 0) fail_msg("got     %s\n wanted %s", message, wanted);
     assert_null(strchr(message, '\n'));
     assert_true(strlen(message) > 10);
+}
+
+// A scene like another: its own size, solver and words, and all the rest from there.
+static void test_like_another(void **state) {
+    (void)state;
+    SandScene big, plain;
+    SandError error;
+    SandSceneOptions small = {.bodies = 700};
+    assert_true(sand_scene_open(&big, "hourglass-1m", NULL, &error));
+    assert_string_equal(big.like, "hourglass");
+    assert_int_equal(big.bodies, 1000000);
+    assert_int_equal(big.solve.iterations, 20);
+    sand_scene_free(&big);
+
+    // Of the same size the two begin with the same bits.
+    if (!sand_scene_load(&big, "hourglass-1m", &small, &error)) fail_msg("%s", error.text);
+    if (!sand_scene_load(&plain, "hourglass", &small, &error)) fail_msg("%s", error.text);
+    assert_true(sand_world_hash(&big.world) == sand_world_hash(&plain.world));
+    assert_int_equal(big.knob_count, plain.knob_count);
+    sand_scene_free(&big), sand_scene_free(&plain);
+
+    const struct {
+        const char *text, *wanted;
+    } bad[] = {
+        {"name: a\nlike: nowhere\n", "a.yaml:2: like: "},
+        {"name: a\nlike: hourglass\nstep: 0.1\n", "a.yaml:2: like: a scene like another has no other keys than"},
+        {"name: a\nlike: ../hourglass\n", "a.yaml:2: like: expected the name of a scene beside this one"},
+        {"name: a\nlike: hourglass-1m\n", "a.yaml:2: like: hourglass-1m is itself like another"},
+    };
+    char file[4200];
+    snprintf(file, sizeof file, "%s/a.yaml", sand_scenes_folder());
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_false(sand_scene_open_text(&big, bad[k].text, strlen(bad[k].text), file, NULL, &error));
+        if (!strstr(error.text, bad[k].wanted)) fail_msg("%s", error.text);
+    }
 }
 
 static void test_bad_input_gets_one_line(void **state) {
@@ -530,6 +565,7 @@ int main(void) {
         cmocka_unit_test(test_sizes_of_a_fill),
         cmocka_unit_test(test_poured_and_dense_layers),
         cmocka_unit_test(test_mesh_beside_the_scene),
+        cmocka_unit_test(test_like_another),
         cmocka_unit_test(test_bad_input_gets_one_line),
         cmocka_unit_test(test_hostile_files),
         cmocka_unit_test(test_missing_files),
