@@ -324,8 +324,12 @@ static __device__ Candidates candidates_from(Mates mates, const Candidates &c, i
 template <class Put>
 static __device__ int partners_by_rows(const SandFinder *finder, Mates mates, const Candidates &c, int found, Put put) {
     const SandGridBall *sorted = finder->d->grid.sorted, *ball = &sorted[mates.ball];
-    unsigned long long hits = 0;
-    for (int k = 0; k < c.count; k++) {
+    unsigned long long near = 0, hits = 0;
+    for (int k = 0; k < c.count; k++)
+        if (grid_near(ball, &sorted[candidate(c, k)])) near |= 1ull << k;
+    __syncwarp(mates.mask); // few are near: together the threads look closer at theirs
+    for (; near; near &= near - 1) {
+        int k = __ffsll((long long)near) - 1;
         double gap;
         if (balls_touch(finder, ball, &sorted[candidate(c, k)], &gap)) hits |= 1ull << k;
     }

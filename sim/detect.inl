@@ -75,11 +75,9 @@ SAND_SHARED double fastest(SandVec3 v, SandVec3 o) {
 // Whether two balls touch, and their gap: within the envelope h (1 + mu) |u| of their relative motion or of what may strike
 // one of them, or the least one.
 SAND_SHARED bool balls_touch(const SandFinder *finder, const SandGridBall *p, const SandGridBall *q, double *gap) {
-    SandVec3 apart = v3_sub(q->center, p->center);
-    double reach = p->extent + q->extent, distance2 = v3_dot(apart, apart);
-    if (distance2 > reach * reach || p->body == q->body) return false;
+    if (!grid_near(p, q) || p->body == q->body) return false;
     const SandWorld *w = finder->world;
-    *gap = sqrt(distance2) - p->radius - q->radius;
+    *gap = v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
     if (*gap <= w->envelope) return true;
     double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
     double speed =

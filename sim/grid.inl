@@ -142,8 +142,16 @@ SAND_SHARED SandGridRow grid_row(const SandGrid *g, const SandGridShelf *s, int 
     return r;
 }
 
+// Whether two balls may come together in the step at all. Most candidates fail this.
+SAND_SHARED bool grid_near(const SandGridBall *p, const SandGridBall *q) {
+    SandVec3 apart = v3_sub(q->center, p->center);
+    double reach = p->extent + q->extent;
+    return v3_dot(apart, apart) <= reach * reach;
+}
+
 // Whether two balls may strike each other within `reach` seconds, and how fast.
 SAND_SHARED bool grid_strikes(const SandGridBall *p, const SandGridBall *q, double slack, double reach, double *speed) {
+    if (!grid_near(p, q)) return false;
     SandVec3 apart = v3_sub(q->center, p->center), u = v3_sub(q->velocity, p->velocity);
     *speed = v3_length(u) + p->turning + q->turning;
     double within = p->radius + q->radius + slack + reach * *speed;

@@ -372,7 +372,7 @@ static void coulombs_law_holds(void **state) {
                 double begin = conditions(p, &def, &start, true).residual;
                 // A method of few large steps says less with its last residual: more is asked of it.
                 bool direct = sand_solver_table[solver].direct != NULL;
-                def.iterations = 30000, def.tolerance = (direct ? 1e-9 : 1e-7) * begin;
+                def.iterations = 100000, def.tolerance = (direct ? 1e-9 : 1e-7) * begin;
                 Solved s = solve(p, &def);
                 Conditions c = conditions(p, &def, &s, true);
                 Solved *truth = &first[sand_friction_table[ways[v].friction].section];
@@ -382,7 +382,7 @@ static void coulombs_law_holds(void **state) {
                               sand_solver_table[solver].name, s.solution.iterations, c.residual / begin, speed);
                 bool jitters = ways[v].bounds == SAND_BOUNDS_INSIDE && !strcmp(sand_solver_table[solver].name, "cpg");
                 assert_true(jitters || s.solution.status == SAND_SOLVED);
-                assert_true(c.residual <= (jitters ? 0.1 : 1e-6) * begin);
+                assert_true(c.residual <= (jitters ? 0.3 : 1e-6) * begin);
                 assert_true(speed <= (jitters ? 1e-2 : 1e-6));
                 free_solved(&start);
                 if (truth->bound)
