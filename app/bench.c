@@ -3,15 +3,16 @@
 #include <stdlib.h>
 
 #include "sim/memory.h"
+#include "stage.h"
 #include "verbs.h"
 
 // What is kept of every measured step; each column gets a median.
-enum { DETECT, MATCH, BUILD, SOLVE, INTEGRATE, STEP, ITERATION, CONTACT_ITERATION, DETECT_CONTACT, COLUMNS };
+enum { DETECT, MATCH, BUILD, SOLVE, INTEGRATE, STEP, PICTURE, ITERATION, CONTACT_ITERATION, DETECT_CONTACT, COLUMNS };
 
 typedef struct Samples {
     double *columns[COLUMNS];
     size_t room[COLUMNS];
-    double total_ms, total_brought;
+    double total_ms, total_drawn_ms, total_brought;
 } Samples;
 
 static bool make_room(Samples *samples, int64_t steps, SandError *error) {
@@ -23,6 +24,55 @@ static bool make_room(Samples *samples, int64_t steps, SandError *error) {
 static void free_samples(Samples *samples) {
     for (int k = 0; k < COLUMNS; k++) sand_free(samples->columns[k]);
 }
+
+// Pictures of the measured steps, where they are asked for. Each is waited for, so that its time is its own.
+#ifdef SAND_WINDOW
+
+typedef struct Pictures {
+    bool wanted;
+    Stage stage;
+    Camera camera;
+} Pictures;
+
+static bool open_pictures(Pictures *p, const Session *session, const Options *options, SandError *error) {
+    p->wanted = options->values[OPTION_DRAW].given;
+    if (!p->wanted) return true;
+    stage_plan(&p->stage, options);
+    return stage_see(&p->stage, session, error) && stage_open(&p->stage, error) &&
+           stage_view(&p->stage, &p->camera, "default", error);
+}
+
+static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
+    double begin = sand_seconds();
+    *ms = 0;
+    if (!p->wanted) return true;
+    if (!stage_draw(&p->stage, sim, sand_simulation_world(sim)->time, &p->camera, error)) return false;
+    context_finish(p->stage.context);
+    *ms = 1e3 * (sand_seconds() - begin);
+    return true;
+}
+
+static void close_pictures(Pictures *p) {
+    if (p->wanted) stage_close(&p->stage);
+}
+
+#else
+
+typedef struct Pictures {
+    bool wanted;
+} Pictures;
+
+static bool open_pictures(Pictures *p, const Session *session, const Options *options, SandError *error) {
+    (void)session;
+    p->wanted = options->values[OPTION_DRAW].given;
+    return !p->wanted || sand_fail(error, "--draw: this build has no pictures");
+}
+static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
+    return (void)p, (void)sim, (void)error, *ms = 0, true;
+}
+static void close_pictures(Pictures *p) { (void)p; }
+
+#endif
 
 static void take_sample(Samples *samples, int64_t at, const SandSimulation *sim) {
     const SandProfile *p = sand_simulation_profile(sim);
@@ -52,11 +102,16 @@ static double median(Samples *samples, int column, int64_t steps) {
     return steps % 2 ? values[steps / 2] : 0.5 * (values[steps / 2 - 1] + values[steps / 2]);
 }
 
-static bool take_steps(Session *session, int64_t warmup, int64_t steps, Samples *samples, SandError *error) {
+static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int64_t steps, Samples *samples,
+                       SandError *error) {
     for (int64_t i = 0; i < warmup + steps; i++) {
         if (session_interrupted()) return sand_fail(error, "interrupted at step %lld", (long long)i);
         if (!session_step(session, i, warmup + steps, error)) return false;
-        if (i >= warmup) take_sample(samples, i - warmup, session->sim);
+        if (i < warmup) continue;
+        take_sample(samples, i - warmup, session->sim);
+        double *ms = &samples->columns[PICTURE][i - warmup];
+        if (!draw_picture(pictures, session->sim, ms, error)) return false;
+        samples->total_drawn_ms += *ms;
     }
     return true;
 }
@@ -68,6 +123,8 @@ static void report(const Session *session, const Penetration *penetration, Sampl
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
     double factor = 1e3 * (double)steps * world->step / samples->total_ms;
+    double all_ms = samples->total_ms + samples->total_drawn_ms; // one after the other
+    bool drawn = samples->total_drawn_ms > 0;
 
     if (as_json) {
         Json json = json_make(stdout);
@@ -85,6 +142,11 @@ static void report(const Session *session, const Penetration *penetration, Sampl
         json_number(&json, "ns_per_contact_iteration", medians[CONTACT_ITERATION]);
         json_number(&json, "detect_ns_per_contact", medians[DETECT_CONTACT]);
         json_number(&json, "real_time_factor", factor);
+        if (drawn) {
+            json_number(&json, "picture_ms", medians[PICTURE]);
+            json_number(&json, "real_time_factor_drawn", 1e3 * (double)steps * world->step / all_ms);
+        }
+        json_number(&json, "machine_bytes", (double)c->held);
         json_number(&json, "host_bytes_per_step", samples->total_brought / (double)steps);
         json_close_object(&json);
         return;
@@ -99,10 +161,16 @@ static void report(const Session *session, const Penetration *penetration, Sampl
     printf("  solve      %10.3f ms, %d iterations of %.1f us, %.2f ns a contact and iteration\n", medians[SOLVE],
            c->iterations, medians[ITERATION], medians[CONTACT_ITERATION]);
     printf("  integrate  %10.3f ms\n", medians[INTEGRATE]);
+    if (drawn)
+        printf("  picture    %10.3f ms; with it %.3g x real time, %.1f steps and pictures a second\n", medians[PICTURE],
+               1e3 * (double)steps * world->step / all_ms, 1e3 * (double)steps / all_ms);
     if (sand_simulation_backend(session->sim))
         printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_brought / (double)steps);
     printf("  residual %.3g m/s, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
            1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
+    if (c->held)
+        printf("  GPU memory %.1f MB: %.0f bytes a body, %.0f a contact\n", 1e-6 * (double)c->held,
+               (double)c->held / fmax(c->bodies, 1), (double)c->held / fmax(c->contacts, 1));
     printf("  memory %.1f MB; arrays: %.0f bytes a body, %.0f a contact\n", session_memory_mb(),
            (double)sand_bytes_held() / fmax(c->bodies, 1), (double)sand_bytes_held() / fmax(c->contacts, 1));
 }
@@ -111,10 +179,12 @@ Outcome bench_scene(const Options *options, SandError *error) {
     int64_t warmup = options->values[OPTION_WARMUP].integer, steps = options->values[OPTION_STEPS].integer;
     Session session;
     Samples samples = {0};
+    Pictures pictures = {0};
     Outcome outcome = session_open(&session, options, "bench", error);
     if (outcome == OUTCOME_DONE) {
         Penetration penetration;
-        if (make_room(&samples, steps, error) && take_steps(&session, warmup, steps, &samples, error) &&
+        if (make_room(&samples, steps, error) && open_pictures(&pictures, &session, options, error) &&
+            take_steps(&session, &pictures, warmup, steps, &samples, error) &&
             session_penetration(&session, &penetration, error)) {
             progress_end(&session.progress);
             report(&session, &penetration, &samples, warmup, steps, options->values[OPTION_JSON].given);
@@ -122,6 +192,7 @@ Outcome bench_scene(const Options *options, SandError *error) {
             outcome = OUTCOME_FAILED;
         }
     }
+    close_pictures(&pictures);
     free_samples(&samples);
     return session_close(&session, outcome, error);
 }

@@ -186,6 +186,11 @@ void context_poll(Context *context, double seconds) {
         glfwPollEvents();
 }
 
+void context_finish(const Context *context) {
+    (void)context; // it is the current one
+    glFinish();
+}
+
 bool context_is_software(const Context *context) { return strstr(context->renderer, "llvmpipe") != NULL; }
 
 bool context_closing(const Context *context) { return context->window && glfwWindowShouldClose(context->window); }

@@ -25,6 +25,7 @@ typedef enum OptionId {
     OPTION_SECONDS,
     OPTION_STEPS,
     OPTION_WARMUP,
+    OPTION_DRAW,
     OPTION_AT,
     OPTION_SOLVERS,
     OPTION_COLD,

@@ -16,32 +16,22 @@ Outcome record_scene(const Options *options, SandError *error) {
 
 #else
 
-#include "context.h"
 #include "interface.h"
 #include "overlay.h"
 #include "recorder.h"
-#include "renderer.h"
 #include "resume.h"
-#include "ring.h"
 #include "sim/memory.h"
+#include "stage.h"
 
 typedef struct Shoot {
     Session session;
-    Context *context;
-    Renderer *renderer;
+    Stage stage;
     Recorder *recorder;
     Interface *interface; // for overlays, where there are any
     OverlayDef overlay;
-    Picture picture;
-    Ring *ring;           // the picture goes through it, as in the window
     Camera camera, still; // now, and where it stands without keys
     CameraPath path;      // empty: it stands still
     double turn;          // s, for one turn round the scene; 0: none
-    RendererDef look;
-    PictureColor color;
-    ColorMap map;
-    bool chains;
-    int width, height;
     double fps;
     uint64_t brought;      // bytes of bodies that had come to the host when it began
     int64_t first, frames; // the first that is not there yet, and how many there shall be
@@ -53,20 +43,15 @@ typedef struct Shoot {
 static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
     const OptionValue *values = options->values;
-    shoot->width = values[OPTION_SIZE].width, shoot->height = values[OPTION_SIZE].height;
+    stage_plan(&shoot->stage, options);
     int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
     if (side * side != values[OPTION_SAMPLES].integer)
         return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
     if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
     shoot->fps = values[OPTION_FPS].real;
     shoot->turn = values[OPTION_TURNTABLE].given ? values[OPTION_TURNTABLE].real : 0;
-    shoot->color = (PictureColor)values[OPTION_COLOR].integer;
-    shoot->map = (ColorMap)values[OPTION_COLORMAP].integer;
-    shoot->chains = values[OPTION_CHAINS].given;
-    shoot->look = renderer_default();
-    shoot->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
-    shoot->look.samples = side;
-    shoot->look.transparent = values[OPTION_ALPHA].given;
+    shoot->stage.look.samples = side;
+    shoot->stage.look.transparent = values[OPTION_ALPHA].given;
 
     int films = 0;
     for (int k = 0; k < 3; k++) {
@@ -74,10 +59,10 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
         films++;
         shoot->film = (FilmDef){.path = values[film_options[k]].text,
                                 .kind = (FilmKind)k,
-                                .width = shoot->width,
-                                .height = shoot->height,
+                                .width = shoot->stage.width,
+                                .height = shoot->stage.height,
                                 .fps = shoot->fps,
-                                .alpha = shoot->look.transparent};
+                                .alpha = shoot->stage.look.transparent};
     }
     if (values[OPTION_RESUME].given && (films || !values[OPTION_OUT].given))
         return sand_fail(error, "--resume goes on with the PNG frames of --out DIR; a film by ffmpeg is made in one go");
@@ -86,16 +71,11 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
         return sand_fail(error, "record needs --out DIR for PNG frames, or --mp4, --webm or --gif FILE");
     shoot->def = (RecorderDef){.folder = values[OPTION_OUT].given ? values[OPTION_OUT].text : NULL,
                                .film = films ? &shoot->film : NULL,
-                               .width = shoot->width,
-                               .height = shoot->height,
-                               .alpha = shoot->look.transparent,
+                               .width = shoot->stage.width,
+                               .height = shoot->stage.height,
+                               .alpha = shoot->stage.look.transparent,
                                .caption = values[OPTION_CAPTION].text};
     return true;
-}
-
-static bool read_view(const Shoot *shoot, Camera *camera, const char *text, SandError *error) {
-    const Picture *p = &shoot->picture;
-    return camera_parse(camera, text, p->origin, p->lower, p->upper, (double)shoot->width / shoot->height, error);
 }
 
 // `SECONDS=VIEW`.
@@ -105,8 +85,8 @@ static bool read_key(Shoot *shoot, const char *text, SandError *error) {
     CameraKey key = {.time = strtod(text, &end)};
     if (end == text || *end != '=' || !(key.time >= 0 && key.time <= 1e9))
         return sand_fail(error, "--camera-key %.60s: expected SECONDS=VIEW", text);
-    if (!read_view(shoot, &camera, end + 1, error)) return false;
-    key.view = camera_view(&camera, shoot->picture.origin);
+    if (!stage_view(&shoot->stage, &camera, end + 1, error)) return false;
+    key.view = camera_view(&camera, shoot->stage.picture.origin);
     return camera_path_add(&shoot->path, &key, error);
 }
 
@@ -118,11 +98,11 @@ static bool plan_camera(Shoot *shoot, const Options *options, SandError *error) 
     if (shoot->path.count && view->given)
         return sand_fail(error, "--camera and --camera-key are two cameras; give one of them");
     if (!shoot->path.count && !view->given) shoot->path = shoot->session.take.views;
-    return read_view(shoot, &shoot->still, view->text, error);
+    return stage_view(&shoot->stage, &shoot->still, view->text, error);
 }
 
 static void aim(Shoot *shoot, double time) {
-    const Picture *p = &shoot->picture;
+    const Picture *p = &shoot->stage.picture;
     shoot->camera = shoot->still;
     if (shoot->path.count) {
         CameraView view = camera_path_at(&shoot->path, time);
@@ -135,38 +115,24 @@ static void aim(Shoot *shoot, double time) {
 // Clock, legend and residual, in a size that goes with the picture's.
 static bool lay_over(Shoot *shoot, double time) {
     if (!shoot->interface) return true;
-    interface_begin(shoot->interface, shoot->width, shoot->height, fmax(1, shoot->height / 720.0), 1 / shoot->fps);
+    interface_begin(shoot->interface, shoot->stage.width, shoot->stage.height, fmax(1, shoot->stage.height / 720.0),
+                    1 / shoot->fps);
     const SandSolution *solution = sand_simulation_solution(shoot->session.sim);
-    OverlayView view = {.picture = &shoot->picture,
+    OverlayView view = {.picture = &shoot->stage.picture,
                         .counters = sand_simulation_counters(shoot->session.sim),
                         .solver = sand_solver_table[shoot->session.solve.solver].name,
                         .curve = solution->curve,
                         .curve_count = solution->curve_count,
                         .time = time};
-    overlay_draw(&shoot->overlay, &view, 0, 0, shoot->width, shoot->height);
-    interface_end(shoot->interface, renderer_framebuffer(shoot->renderer));
+    overlay_draw(&shoot->overlay, &view, 0, 0, shoot->stage.width, shoot->stage.height);
+    interface_end(shoot->interface, renderer_framebuffer(shoot->stage.renderer));
     return true;
-}
-
-// Writes the picture to a slot of the ring and takes that slot at once: writer and reader are one.
-static bool take_picture(Shoot *shoot, double time, SandError *error) {
-    Picture *p = &shoot->picture;
-    p->map = shoot->map, p->chains = shoot->chains;
-    p->store = ring_store(shoot->ring);
-    if (!picture_take(p, sand_simulation_world(shoot->session.sim), shoot->session.sim, time, shoot->color, error))
-        return false;
-    ring_publish(shoot->ring);
-    while (!ring_take(shoot->ring)) {} // the frame before is still being drawn
-    return ring_fetch(shoot->ring, &p->buffer, error);
 }
 
 static bool draw(Shoot *shoot, double time, SandError *error) {
     aim(shoot, time);
-    bool drawn = take_picture(shoot, time, error) && renderer_draw(shoot->renderer, &shoot->picture, &shoot->camera,
-                                                                   &shoot->look, shoot->width, shoot->height, error);
-    if (!drawn) return false;
-    ring_drawn(shoot->ring);
-    return lay_over(shoot, time) && recorder_take(shoot->recorder, renderer_framebuffer(shoot->renderer), error);
+    return stage_draw(&shoot->stage, shoot->session.sim, time, &shoot->camera, error) && lay_over(shoot, time) &&
+           recorder_take(shoot->recorder, renderer_framebuffer(shoot->stage.renderer), error);
 }
 
 // Steps until the state is at the instant or up to one step after it.
@@ -197,11 +163,11 @@ static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
 
 static void report(const Shoot *shoot, int64_t taken, double seconds) {
     fprintf(stderr, "%s: %lld frames of %d x %d in %.1f s (%.1f frames a second), drawn by %s%s\n",
-            shoot->session.scene.name, (long long)taken, shoot->width, shoot->height, seconds,
-            seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->context),
+            shoot->session.scene.name, (long long)taken, shoot->stage.width, shoot->stage.height, seconds,
+            seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->stage.context),
             session_interrupted() ? ", interrupted" : "");
     if (sand_simulation_backend(shoot->session.sim) && taken)
-        fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n", ring_way(shoot->ring),
+        fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n", ring_way(shoot->stage.ring),
                 (double)(sand_bytes_brought() - shoot->brought) / (double)taken);
     if (shoot->def.folder) {
         char path[1100];
@@ -213,12 +179,10 @@ static void report(const Shoot *shoot, int64_t taken, double seconds) {
 
 static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
-    const SandWorld *world = sand_simulation_world(shoot->session.sim);
     double seconds = session_seconds(&shoot->session, options);
     shoot->frames =
         values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
-    if (!picture_init(&shoot->picture, world, shoot->session.scene.view_lower, shoot->session.scene.view_upper, error))
-        return OUTCOME_FAILED;
+    if (!stage_see(&shoot->stage, &shoot->session, error)) return OUTCOME_FAILED;
     if (!plan_camera(shoot, options, error)) return OUTCOME_WRONG;
     const char *folder = shoot->def.folder;
     if (values[OPTION_RESUME].given && !resume_find(folder, options, &shoot->session, &shoot->first, error))
@@ -230,12 +194,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     shoot->def.first = shoot->first;
     sand_simulation_want_curve(shoot->session.sim, shoot->overlay.residual);
 
-    ContextDef off_screen = context_default();
-    shoot->context = context_create(&off_screen, error);
-    if (!shoot->context) return OUTCOME_FAILED;
-    shoot->renderer = renderer_create(error);
-    shoot->ring = shoot->renderer ? ring_create_gl(false, error) : NULL;
-    if (!shoot->ring) return OUTCOME_FAILED;
+    if (!stage_open(&shoot->stage, error)) return OUTCOME_FAILED;
     if (options->values[OPTION_OVERLAY].given) {
         shoot->interface = interface_create(NULL, error);
         if (!shoot->interface) return OUTCOME_FAILED;
@@ -253,11 +212,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     bool closed = recorder_close(shoot->recorder, shot ? error : &closing);
     progress_end(&shoot->session.progress);
     if (shot) report(shoot, taken, progress_now() - begin);
-    if (shot && closed && context_error_count(shoot->context))
-        return sand_fail(error, "the driver reported %d errors, the first: %.300s", context_error_count(shoot->context),
-                         context_error(shoot->context)),
-               OUTCOME_FAILED;
-    return shot && closed ? OUTCOME_DONE : OUTCOME_FAILED;
+    return shot && closed && stage_sound(&shoot->stage, error) ? OUTCOME_DONE : OUTCOME_FAILED;
 }
 
 Outcome record_scene(const Options *options, SandError *error) {
@@ -266,10 +221,7 @@ Outcome record_scene(const Options *options, SandError *error) {
     Outcome outcome = session_open(&shoot.session, options, "record", error);
     if (outcome == OUTCOME_DONE) outcome = shoot_scene(&shoot, options, error);
     interface_free(shoot.interface);
-    ring_free(shoot.ring);
-    if (shoot.renderer) renderer_free(shoot.renderer);
-    context_free(shoot.context);
-    picture_free(&shoot.picture);
+    stage_close(&shoot.stage);
     return session_close(&shoot.session, outcome, error);
 }
 

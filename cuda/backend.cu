@@ -409,6 +409,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     memcpy(&r->penetration_max, &c->deepest, sizeof r->penetration_max);
     r->status = (SandStatus)c->status, r->iterations = c->iterations;
     r->metrics = metrics_of(c);
+    r->held = m->bytes;
     r->kinetic = c->kinetic, r->potential = c->potential;
     if (!m->solved) return true;
 

@@ -17,13 +17,11 @@ typedef SAND_REAL real;
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
 
+#define SAND_REMAKES 1
 #define SAND_RESTRICT __restrict__
 #define SAND_PRAGMA(text) _Pragma(#text)
 
-#ifndef SAND_CUDA_T
-#define SAND_CUDA_T 512
-#endif
-enum { SAND_CUDA_THREADS = SAND_CUDA_T, SAND_CUDA_BLOCKS = 1 }; // of a block; blocks of a multiprocessor
+enum { SAND_CUDA_THREADS = 512, SAND_CUDA_BLOCKS = 1 }; // of a block; blocks of a multiprocessor
 
 // A number with a stamp that says which sum it is of. Both are written and read at once.
 typedef struct __align__(16) Stamped {
@@ -99,7 +97,7 @@ template <class T> SAND_INLINE void worker_learn(const Worker *, T *value) {
 // The first lane of a warp has all that its warp will read next brought to the cache: a load is then a short wait, which no
 // number of registers could cover.
 SAND_INLINE void sand_ahead(const Worker *w, const void *base, size_t size, int64_t i, int64_t n) {
-#if __CUDA_ARCH__ >= 900 && !defined(SAND_NO_AHEAD)
+#if __CUDA_ARCH__ >= 900
     int64_t next = i + w->threads;
     if ((threadIdx.x & 31) == 0 && next + 32 <= n)
         asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)base + size * next),
@@ -209,12 +207,9 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     return sum.total[0] > 0;
 }
 
-#ifndef SAND_FOR_UNROLL
-#define SAND_FOR_UNROLL 1
-#endif
 #define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // so that several loads are under way at once
 #define SAND_EACH(w, i, n) for (int64_t i = (w)->thread; i < (n); i += (w)->threads)
-#define SAND_FOR(w, i, n) SAND_UNROLL(SAND_FOR_UNROLL) SAND_EACH(w, i, n)
+#define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
 #define SAND_FOR_SUM(w, i, n, sum) SAND_FOR(w, i, n)
 #define SAND_AT(i) at_of(i) // blocks lie in tiles as on the CPU, which suits a warp as well
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))

@@ -33,6 +33,7 @@ typedef struct SandStepReport {
     int lost_count, lost_more;                     // named here, and beside them
     SandLost lost[SAND_MAX_LOST];
     uint64_t growths; // arrays that grew
+    uint64_t held;    // bytes on the machine, all arrays together
 } SandStepReport;
 
 typedef struct SandMachine SandMachine; // typed inside the backend

@@ -56,8 +56,8 @@ SAND_INLINE Vec section_project(const Op *op, Vec x, real r) {
 }
 
 // Nearest point of the cone whose section at height h has the size mu h.
-SAND_INLINE Vec section_cone(const Op *op, Vec x, real mu) {
-    if (op->section == SAND_DISC) return cone_project(x, vec_make(1, 0, 0), mu);
+SAND_INLINE Vec section_cone(const Op *op, Vec x, real mu, real flat) {
+    if (op->section == SAND_DISC) return cone_project(x, vec_make(1, 0, 0), mu, flat);
     Facet f = facet_of(op, x);
     real slope = mu * op->apothem, side = mu * op->edge;
     if (f.c <= slope * x.x && x.x >= 0) return x; // the second for mu = 0

@@ -45,6 +45,10 @@ SAND_INLINE void block_lay(const Laid *to, int64_t i, const SandContact *c, doub
     to->block[at_number(at, BLOCK_NUMBERS, BLOCK_HALF)] = (real)(0.5 * c->gap);
     to->block[at_number(at, BLOCK_NUMBERS, BLOCK_MU)] = (real)c->mu;
     to->block[at_number(at, BLOCK_NUMBERS, BLOCK_INVERSE)] = (real)(1 / d);
+#if !SAND_REMAKES
+    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_WEIGHT)] = (real)d;
+    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_FLAT)] = (real)(1 / (1 + c->mu * c->mu));
+#endif
 #if SAND_RADIAL
     store_four(to->spoke + 4 * i, c->normal, 0.5 * c->gap);
 #else

@@ -18,7 +18,7 @@ SAND_INLINE real block_measured(const Op *op, At at, Row x, Row g) {
     if (op->law) {
         real tau = (real)op->tau, mu = block_number(op, at, BLOCK_MU);
         g.x += mu * section_support(op, g) - op->lift[at_block(at)];
-        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu));
+        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu, block_flat(op, at)));
         return row_dot(e, e);
     }
 #endif

@@ -37,7 +37,11 @@ enum {
     BLOCK_HALF = 3, // half the gap
     BLOCK_MU,       // friction
     BLOCK_INVERSE,  // one over the mean diagonal, trace N_ii / rows
-    BLOCK_ARM_A,    // 3 numbers, not when radial
+#if !SAND_REMAKES
+    BLOCK_WEIGHT, // the mean diagonal
+    BLOCK_FLAT,   // 1 / (1 + mu^2)
+#endif
+    BLOCK_ARM_A, // 3 numbers, not when radial
     BLOCK_ARM_B = BLOCK_ARM_A + 3,
     BLOCK_NUMBERS = SAND_RADIAL ? BLOCK_ARM_A : BLOCK_ARM_B + 3,
 };
@@ -144,7 +148,16 @@ SAND_INLINE void row_ahead(const Worker *w, const real *x, int64_t i, int64_t n)
     sand_ahead(w, x, SAND_ROWS * sizeof(real), i, n);
 }
 SAND_INLINE real block_inverse(const Op *op, At at) { return block_number(op, at, BLOCK_INVERSE); }
-SAND_INLINE real block_weight(const Op *op, At at) { return 1 / block_inverse(op, at); } // its mean diagonal
+#if SAND_REMAKES
+SAND_INLINE real block_weight(const Op *op, At at) { return 1 / block_inverse(op, at); }
+SAND_INLINE real block_flat(const Op *op, At at) {
+    real mu = block_number(op, at, BLOCK_MU);
+    return 1 / (1 + mu * mu);
+}
+#else
+SAND_INLINE real block_weight(const Op *op, At at) { return block_number(op, at, BLOCK_WEIGHT); }
+SAND_INLINE real block_flat(const Op *op, At at) { return block_number(op, at, BLOCK_FLAT); }
+#endif
 SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
 
 // The stabilisation term b_i = max(gap / h, -recovery), with De Saxce's term where there is one.
@@ -160,11 +173,12 @@ SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
 // --- projection -------------------------------------------------------------------------------------------
 
 // Nearest point of the friction cone around the unit vector n. Without branches, so that lanes go side by side.
-SAND_INLINE Vec cone_project(Vec x, Vec n, real mu) {
+// flat = 1 / (1 + mu^2).
+SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
     real xn = vec_dot(x, n);
     Vec t = vec_madd(x, -xn, n);
     real xt = real_sqrt(vec_dot(t, t));
-    real q = (mu * xt + xn) * (1 / (1 + mu * mu));      // normal part of the nearest point on the surface
+    real q = (mu * xt + xn) * flat;                     // normal part of the nearest point on the surface
     q = real_max(q, 0);                                 // below zero: the polar cone, whose nearest point is the tip
     real side = mu * q * (1 / real_max(xt, REAL_TINY)); // how much of t is left; a reciprocal is faster than 0 / xt
     bool within = (xt <= mu * xn) & (xn >= 0);          // the second for mu = 0
@@ -184,11 +198,11 @@ SAND_INLINE real block_bound(const Op *op, At at, real normal) {
 
 SAND_INLINE Row block_project(const Op *op, At at, Row x) {
 #if SAND_LOCAL
-    if (op->set == FRICTION_CONE) return section_cone(op, x, block_number(op, at, BLOCK_MU));
+    if (op->set == FRICTION_CONE) return section_cone(op, x, block_number(op, at, BLOCK_MU), block_flat(op, at));
     x.x = real_max(x.x, 0);
     return section_project(op, x, block_bound(op, at, x.x));
 #elif SAND_ROWS == 3
-    return cone_project(x, block_normal(op, at), block_number(op, at, BLOCK_MU));
+    return cone_project(x, block_normal(op, at), block_number(op, at, BLOCK_MU), block_flat(op, at));
 #else
     return (void)op, (void)at, real_max(x, 0);
 #endif

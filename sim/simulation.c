@@ -289,7 +289,7 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
 
     c->bodies = r.bodies, c->contacts = r.contacts, c->matched = r.matched, c->iterations = r.iterations;
     c->status = r.status, c->metrics = r.metrics, c->penetration_max = r.penetration_max;
-    c->growths = growths;
+    c->growths = growths, c->held = r.held;
     if (!is_good(r.status)) tell_bad_solve(sim);
     sim->energy = (SandEnergy){r.kinetic, r.potential};
     advance_time(sim);

@@ -38,19 +38,19 @@ SAND_INLINE Row spg_trial(const Op *op, At at, Row x, Row g, real alpha, Weight 
 }
 
 // Publishes the trial point, and <d, g> in the first sum, where d = z - x. [5], [7]
-SAND_TEXT void spg_direction(Worker *w, const Op *op, const real *SAND_RESTRICT x, const real *SAND_RESTRICT g, real alpha,
-                             Weight p, Sum *sum) {
+SAND_TEXT void spg_direction(Worker *w, const Op *op, const real *SAND_RESTRICT x, const real *SAND_RESTRICT g,
+                             real *SAND_RESTRICT z, real alpha, Weight p, Sum *sum) {
     SAND_FOR_SUM(w, i, op->n, sum) {
         At at = SAND_AT(i);
         row_ahead(w, x, i, op->n), row_ahead(w, g, i, op->n), block_ahead(w, op, i);
         Row xi = row_load(x, at), gi = row_load(g, at), zi = spg_trial(op, at, xi, gi, alpha, p);
+        if (!SAND_REMAKES) row_store(z, at, zi);
         block_publish(op, at, zi);
         SAND_ADD(*sum, at, 0, row_dot(row_sub(zi, xi), gi));
     }
 }
 
-// The gradient at z and the sums that everything else is made of, with y = N d. [10], [11] The trial point is made once
-// more from what is at hand, which is cheaper than to fetch it.
+// The gradient at z and the sums that everything else is made of, with y = N d. [10], [11]
 SAND_TEXT void spg_gradient(Worker *w, const Op *op, const real *x, const real *g, real *SAND_RESTRICT z,
                             real *SAND_RESTRICT gz, real alpha, Weight p, Sum *sum) {
     push(w, op, op->free, op->body);
@@ -58,8 +58,9 @@ SAND_TEXT void spg_gradient(Worker *w, const Op *op, const real *x, const real *
         At at = SAND_AT(i);
         row_ahead(w, x, i, op->n), row_ahead(w, g, i, op->n);
         Row hi = SAND_PULL(op, at), xi = row_load(x, at), gi = row_load(g, at);
-        Row zi = spg_trial(op, at, xi, gi, alpha, p), d = row_sub(zi, xi), y = row_sub(hi, gi);
-        row_store(z, at, zi);
+        Row zi = SAND_REMAKES ? spg_trial(op, at, xi, gi, alpha, p) : row_load(z, at);
+        Row d = row_sub(zi, xi), y = row_sub(hi, gi);
+        if (SAND_REMAKES) row_store(z, at, zi);
         row_store(gz, at, hi);
         SAND_ADD(*sum, at, 1, row_dot(d, y));
         SAND_ADD(*sum, at, 2, weight_at(op, p, at) * row_dot(d, d));
@@ -142,7 +143,7 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     for (bool preconditioned = m->preconditioned;; preconditioned = false) {
         Weight p = weight_make(op, preconditioned);
         sum_open(w, &sum, 5, 0);
-        spg_direction(w, op, x, g, (real)m->point.alpha, p, &sum);
+        spg_direction(w, op, x, g, z, (real)m->point.alpha, p, &sum);
         spg_gradient(w, op, x, g, z, gz, (real)m->point.alpha, p, &sum);
         if (sum.total[0] < 0 || !preconditioned) break;
     }

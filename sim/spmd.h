@@ -10,6 +10,7 @@
 //   sum_total(w, &sum)                     a barrier; then sum.total[k] holds the same value for everyone
 //   if (worker_decides(w)) ...             what need not be computed by every thread of a GPU from the same totals
 //   worker_learn(w, &value);               everyone gets what was decided
+//   SAND_REMAKES                           1: a number that is soon made again is not worth fetching, as on a GPU
 //   SAND_FIXED(&number)                    loads what does not change in a solve
 //   sand_ahead(w, array, size, i, n)       a hint: the next round will read what lies there, `size` bytes a block
 //   SAND_RESTRICT                          restrict: lets the next round of a loop load before this one has stored
@@ -129,6 +130,7 @@ SAND_INLINE Four four_load_fixed(const real *p) { return four_load(p); }
 
 #define SAND_RESTRICT restrict
 #define sand_ahead(w, base, size, i, n) ((void)(w), (void)(base), (void)(size), (void)(i), (void)(n))
+#define SAND_REMAKES 0
 #define SAND_FIXED(p) (*(p))
 #define worker_decides(w) ((void)(w), true) // each for itself
 #define worker_learn(w, value) ((void)(w), (void)(value))

@@ -2,6 +2,9 @@
 // minimum over a fixed set must end in the same objective and the same velocities, and fulfil the conditions of the
 // minimum; the others must fulfil Coulomb's law. Both are looked at by dense algebra, with projections written from the
 // definition of the sets and not from the solvers' formulas.
+//
+//   test_friction           looks at the stored problems, tests/problems
+//   test_friction freeze    stores new ones; how long a method takes on them changes with the last bits of what made them
 #include "dense.h"
 #include "frozen.h"
 #include "../sim/cpu_text.h"
@@ -20,19 +23,38 @@ enum { SPHERES, CLUMPS, PROBLEMS };
 static const char *const problem_names[PROBLEMS] = {"spheres", "clumps"};
 static SandProblem problems[PROBLEMS];
 
-static int make_problems(void **state) {
+static void problem_path(int k, char *path, size_t size) {
+    snprintf(path, size, "%s/tests/problems/%s.sand", SAND_SOURCE_DIR, problem_names[k]);
+}
+
+static int store_problems(void) {
+    SandProblem frozen[PROBLEMS] = {[SPHERES] = frozen_cup(), [CLUMPS] = frozen_scene("rubble", 40, 400, 50)};
+    SandError error;
+    char path[4096];
+    for (int k = 0; k < PROBLEMS; k++) {
+        problem_path(k, path, sizeof path);
+        if (!sand_problem_save(&frozen[k], path, &error)) return fprintf(stderr, "%s\n", error.text), 1;
+        sand_problem_free(&frozen[k]);
+    }
+    return 0;
+}
+
+static int load_problems(void **state) {
     (void)state;
-    SandProblem spheres = frozen_cup(), clumps = frozen_scene("rubble", 40, 400, 50);
-    problems[SPHERES] = frozen_well_posed(&spheres, 0.3);
-    problems[CLUMPS] = frozen_well_posed(&clumps, 0.4);
-    // A tenth of the contacts has no friction.
-    for (int k = 0; k < PROBLEMS; k++)
+    static const double mu[PROBLEMS] = {0.3, 0.4};
+    SandError error;
+    char path[4096];
+    for (int k = 0; k < PROBLEMS; k++) {
+        SandProblem frozen = {0};
+        problem_path(k, path, sizeof path);
+        if (!sand_problem_load(&frozen, path, &error)) fail_msg("%s", error.text);
+        problems[k] = frozen_well_posed(&frozen, mu[k]);
+        sand_problem_free(&frozen);
+        // A tenth of the contacts has no friction.
         for (int i = 0; i < problems[k].contact_count; i += 10) problems[k].contacts[i].mu = 0;
-    for (int k = 0; k < PROBLEMS; k++)
         print_message("%s: %d bodies, %d contacts\n", problem_names[k], problems[k].dynamic_count,
                       problems[k].contact_count);
-    sand_problem_free(&spheres);
-    sand_problem_free(&clumps);
+    }
     return 0;
 }
 
@@ -420,12 +442,13 @@ static void others_are_refused_by_name(void **state) {
     sand_cpu_free(cpu);
 }
 
-int main(void) {
+int main(int count, char **arguments) {
+    if (count > 1 && strcmp(arguments[1], "freeze") == 0) return store_problems();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(projections_are_nearest),
         cmocka_unit_test(associated_models_agree),
         cmocka_unit_test(coulombs_law_holds),
         cmocka_unit_test(others_are_refused_by_name),
     };
-    return cmocka_run_group_tests(tests, make_problems, free_problems);
+    return cmocka_run_group_tests(tests, load_problems, free_problems);
 }
