@@ -6,10 +6,11 @@
 // alike, as they are in heat conduction; impulses in a pile are not, many of them lie on their bounds, and where contacts
 // are redundant the grids may draw at different solutions. And N and its coarse forms have to be assembled.
 //
-// The paper has it for bounds that do not depend on the unknowns. Where the cone is given by its edges every unknown has
-// z >= 0, so that it serves for pyramids and polyhedra as well. Added to the paper: unknowns on their bound are left out of
-// the coarsening, which is renewed now and then (its last paragraph asks for that), and a correction is shortened to where
-// the objective is least along it, so that no cycle makes it rise.
+// The paper has it for bounds that do not depend on the unknowns: frictionless and box. Where a cone is given by its edges
+// every unknown has z >= 0, so that it serves for pyramids and polyhedra; box is not among the cone programs and is left
+// out. The coarsest grid has a handful of unknowns and is relaxed to its end. Added to the paper: unknowns on their bound
+// are left out of the coarsening, which is renewed now and then (its last paragraph asks for that), and a correction is
+// shortened to where the objective is least along it, so that no cycle makes it rise.
 #include "direct.h"
 #include "linear_system.h"
 #include "memory.h"
