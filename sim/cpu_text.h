@@ -35,7 +35,7 @@ extern const SandTextVerbs sand_text_d1f, sand_text_d1r, sand_text_d3f, sand_tex
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **verbs,
                    SandText **text, SandError *error);
 
-// Solves what was loaded, by the text or by a method that factorises.
+// Solves what was loaded, by the text or by a method of direct.h.
 bool sand_cpu_run(SandCpu *cpu, const SandTextVerbs *verbs, SandText *text, const SandProblem *problem,
                   const SandSolveDef *def, SandSolution *solution, SandError *error);
 

@@ -1,6 +1,6 @@
-// Methods that see the whole problem at once and factorise it, on the CPU and in double: the rows SAND_DIRECT of the
-// solver table. One iteration is one factorisation. The driver measures every iterate by the measure that all solvers
-// share, keeps the best, and minds the budget; a method is four verbs.
+// Methods that see the whole problem at once, as a matrix, on the CPU and in double: the rows SAND_DIRECT of the solver
+// table. One iteration is one factorisation, or one cycle of amg. The driver measures every iterate by the measure that all
+// solvers share, keeps the best, and minds the budget; a method is four verbs.
 #pragma once
 #include "cpu_text.h"
 

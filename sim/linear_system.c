@@ -18,12 +18,11 @@ struct SandSystem {
     size_t scaled_room, product_room, rest_room, work_room;
 };
 
-// CHOLMOD tells what went wrong by a number.
-static bool told(const SandSystem *s, const char *what, SandError *error) {
-    switch (s->common.status) {
+bool sand_cholmod_told(int status, const char *what, SandError *error) {
+    switch (status) {
     case CHOLMOD_OUT_OF_MEMORY: return sand_fail(error, "%s: out of memory", what);
     case CHOLMOD_TOO_LARGE: return sand_fail(error, "%s: the factors would be too large", what);
-    default: return sand_fail(error, "%s: CHOLMOD gave up (status %d)", what, s->common.status);
+    default: return sand_fail(error, "%s: CHOLMOD gave up (status %d)", what, status);
     }
 }
 
@@ -73,7 +72,8 @@ SandSystem *sand_system_create(const SandProgram *m, SandSystemKind kind, SandEr
         s->right = cholmod_allocate_dense(unknowns, 1, unknowns, CHOLMOD_REAL, &s->common);
         s->factor = cholmod_analyze(s->matrix, &s->common);
     }
-    if (ok && (!s->matrix || !s->right || !s->factor)) ok = told(s, "analysing the linear system", error);
+    if (ok && (!s->matrix || !s->right || !s->factor))
+        ok = sand_cholmod_told(s->common.status, "analysing the linear system", error);
     ok = ok && SAND_GROW(s->scaled, s->scaled_room, columns + 1, "linear system", error) &&
          SAND_GROW(s->product, s->product_room, columns + 1, "linear system", error) &&
          SAND_GROW(s->rest, s->rest_room, columns + 1, "linear system", error) &&
@@ -151,7 +151,7 @@ bool sand_system_factor(SandSystem *s, const double *scaling, SandError *error) 
     // CHOLMOD adds the identity, and makes AA' of a matrix that is not symmetric.
     double identity[2] = {s->kind == SAND_SYSTEM_NORMAL ? 1 : 0, 0};
     cholmod_factorize_p(s->matrix, identity, NULL, 0, s->factor, &s->common);
-    return s->common.status >= CHOLMOD_OK || told(s, "factorising the linear system", error);
+    return s->common.status >= CHOLMOD_OK || sand_cholmod_told(s->common.status, "factorising the linear system", error);
 }
 
 bool sand_system_sound(const SandSystem *s) { return s->factor->minor == s->factor->n; }
@@ -172,7 +172,7 @@ static bool solve_once(SandSystem *s, const double *b, double *y, SandError *err
             for (int e = m->begin[j]; e < m->begin[j + 1]; e++) right[m->row[e]] += value[e] * b[j];
     }
     cholmod_dense *x = cholmod_solve(CHOLMOD_A, s->factor, s->right, &s->common);
-    if (!x) return told(s, "solving the linear system", error);
+    if (!x) return sand_cholmod_told(s->common.status, "solving the linear system", error);
     const double *solved = x->x;
     if (s->kind == SAND_SYSTEM_AUGMENTED) {
         memcpy(y, solved + m->rows, (size_t)m->columns * sizeof *y);

@@ -18,3 +18,6 @@ bool sand_system_factor(SandSystem *system, const double *scaling, SandError *er
 bool sand_system_sound(const SandSystem *system); // false when rounding spoilt the last factorisation
 // Solves with refinement.
 bool sand_system_solve(SandSystem *system, const double *b, double *y, SandError *error);
+
+// False, with a sentence from the number by which CHOLMOD tells what went wrong.
+bool sand_cholmod_told(int status, const char *what, SandError *error);

@@ -208,10 +208,22 @@ void sand_program_product(const SandProgram *m, const double *x, double *y, doub
     }
 }
 
+// Columns of a circular cone are at right angles, and each has its share. Edges are not: their z >= 0 are relaxed in turn.
 void sand_program_unknowns(const SandProgram *m, const SandVec3 *impulse, double *z) {
-    for (int j = 0; j < m->columns; j++) {
-        SandVec3 d = m->direction[j];
-        z[j] = v3_dot(d, impulse[m->contact[m->cone_of[j]]]) / v3_dot(d, d);
+    enum { SWEEPS = 30 };
+    for (int begin = 0, end; begin < m->cones; begin = end) {
+        int contact = m->contact[begin];
+        for (end = begin + 1; end < m->cones && m->contact[end] == contact;) end++;
+        SandVec3 left = impulse[contact];
+        for (int j = m->first[begin]; j < m->first[end]; j++) z[j] = 0;
+        for (int k = 0; k < (end - begin > 1 ? SWEEPS : 1); k++)
+            for (int j = m->first[begin]; j < m->first[end]; j++) {
+                SandVec3 d = m->direction[j];
+                double next = z[j] + v3_dot(d, left) / v3_dot(d, d);
+                if (end - begin > 1) next = fmax(next, 0);
+                left = v3_madd(left, z[j] - next, d);
+                z[j] = next;
+            }
     }
 }
 

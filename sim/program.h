@@ -1,4 +1,4 @@
-// The contact problem as a cone program in sparse matrices, for the methods that factorise:
+// The contact problem as a cone program in sparse matrices, for the methods that need them:
 //   minimise 1/2 z'Nz + r'z  over z in a product of cones
 // A column pushes its contact along a direction, g_i = sum_j z_j direction_j. A cone is one column with z >= 0, or
 // three of a circular friction cone, |(z1, z2)| <= z0. Both are their own duals. N = E'E with E = M^-1/2 D, which has
@@ -29,7 +29,7 @@ void sand_program_free(SandProgram *program);
 
 // y = N x; work has room for the rows.
 void sand_program_product(const SandProgram *program, const double *x, double *y, double *work);
-// The z of impulses, for circular cones alone: there directions are at right angles.
+// The z of impulses: those whose impulses are nearest, or near to them where a contact has the edges of a cone.
 void sand_program_unknowns(const SandProgram *program, const SandVec3 *impulse, double *z);
 // The impulses of z, as vectors of the world.
 void sand_program_impulses(const SandProgram *program, const double *z, int contacts, SandVec3 *impulse);

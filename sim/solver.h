@@ -63,7 +63,7 @@ typedef struct SandSolver {
     unsigned friction;                 // bit 1 << SandFriction for each model it can do; and SAND_ADAPTS
     bool on_cuda;                      // whether its text is made for CUDA as well
     int vectors;                       // work vectors it needs
-    const struct SandDirect *direct;   // a method that factorises; NULL: one of the texts
+    const struct SandDirect *direct;   // a method that needs N as a matrix; NULL: one of the texts
     SandParam params[SAND_MAX_PARAMS]; // ended by a NULL name
 } SandSolver;
 

@@ -11,8 +11,8 @@
 #define SAND_ROW_OF_PARTS SAND_ROW
 #endif
 
-// SAND_DIRECT(id, name, friction, paper, idea, weakness, parameters...), for methods that factorise (direct.h):
-//   id         its file defines sand_direct_id; one step is one factorisation
+// SAND_DIRECT(id, name, friction, paper, idea, weakness, parameters...), for methods that need N as a matrix (direct.h):
+//   id         its file defines sand_direct_id; one step is one factorisation, or one cycle of amg
 #ifndef SAND_DIRECT
 #define SAND_DIRECT(...)
 #endif
@@ -131,6 +131,20 @@ SAND_DIRECT(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB, "Prec
             "slow to find that out, may stand still on the way, and an iteration is a factorisation",
             {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
              "shortest step; more escapes from where it stands still, and gains less", NULL})
+
+SAND_DIRECT(amg, "amg", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL,
+            "Preclik et al. 2009, section 3.4, eq. 22-24",
+            "algebraic multigrid: relaxes as gauss-seidel does, and what is slow to go on smaller problems of some unknowns",
+            "gains less than its cycles cost: errors of impulses are not smooth, and N is assembled on every grid",
+            {"sweeps", SAND_PARAM_INTEGER, 2, 1, 100, "relaxations before and after a correction; more smooth it better",
+             NULL},
+            {"visits", SAND_PARAM_INTEGER, 1, 1, 4, "of the next grid in a cycle, 1 is a V and 2 a W; more solve it better",
+             NULL},
+            {"strength", SAND_PARAM_REAL, 0.5, 0.01, 0.9,
+             "part of the largest coupling that counts as strong; more keeps more unknowns on the next grid", NULL},
+            {"renewal", SAND_PARAM_INTEGER, 10, 1, 1000,
+             "cycles for which the grids are kept; fewer follow the contacts that open and close, and cost more", NULL},
+            {"outside", SAND_PARAM_CHOICE, 0, 0, 1, "what becomes of a correction that leaves its bound", sand_amg_ways})
 
 #undef SAND_GPMINRES_PARAMS
 #undef SAND_PROPORTIONING_PARAMS

@@ -34,6 +34,7 @@ const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT] = {
 
 static const char *const sand_gauss_seidel_orders[] = {"sequential", "symmetric", "coloured", NULL};
 static const char *const sand_ipm_systems[] = {"normal", "augmented", NULL};
+static const char *const sand_amg_ways[] = {"projected", "rejected", NULL};
 
 const SandSolver sand_solver_table[] = {
 #define SAND_ROW(id, name, vectors, on_cuda, friction, paper, idea, weakness, ...) \
