@@ -110,6 +110,9 @@ static void load_blocks(SandText *t, Worker *w) {
                                              : block_diagonal(p->bodies, c, 1, 1);
             if (i < p->contact_count) diagonals += d;
             block_lay(&laid, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
+#if SAND_LOCAL
+            t->op.lift[i] = 0; // of a problem before
+#endif
         }
         sand_partials(w, chunk)[0] = diagonals;
     }

@@ -315,6 +315,25 @@ static void multigrid_pays_in_a_column(void **state) {
     }
 }
 
+// What a solver keeps from one step to the next does not tell on the next: a smaller problem lies where a larger one was.
+static void a_problem_before_leaves_no_trace(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
+    SandSolution kept = {0}, fresh = {0};
+    SandSolveDef def = solve_def("ipm", 60, 0);
+    def.friction = SAND_FRICTION_PYRAMID;
+    if (!cpu || !sand_cpu_solve(cpu, &problems[CYLINDER], &def, &kept, &error)) fail_msg("%s", error.text);
+    if (!sand_cpu_solve(cpu, &problems[CUP], &def, &kept, &error)) fail_msg("%s", error.text);
+    solve(&problems[CUP], &def, &fresh);
+    assert_int_equal(kept.iterations, fresh.iterations);
+    assert_true(kept.metrics.residual == fresh.metrics.residual);
+    assert_true(kept.metrics.objective == fresh.metrics.objective);
+    sand_solution_free(&kept);
+    sand_solution_free(&fresh);
+    sand_cpu_free(cpu);
+}
+
 static void nothing_to_solve(void **state) {
     (void)state;
     const char *const solvers[] = {"ipm-soc", "ipm", "newton", "amg"};
@@ -333,11 +352,17 @@ static void nothing_to_solve(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ipm_soc_fulfils_the_conditions),    cmocka_unit_test(ipm_soc_knows_when_there_is_no_solution),
-        cmocka_unit_test(redundant_contacts_are_no_trouble), cmocka_unit_test(p_spg_fb_agrees),
-        cmocka_unit_test(facets_come_near_the_cone),         cmocka_unit_test(pyramid_lies_below_the_cone),
-        cmocka_unit_test(all_agree_without_friction),        cmocka_unit_test(size_does_not_matter),
-        cmocka_unit_test(multigrid_pays_in_a_column),        cmocka_unit_test(nothing_to_solve),
+        cmocka_unit_test(ipm_soc_fulfils_the_conditions),
+        cmocka_unit_test(ipm_soc_knows_when_there_is_no_solution),
+        cmocka_unit_test(redundant_contacts_are_no_trouble),
+        cmocka_unit_test(p_spg_fb_agrees),
+        cmocka_unit_test(facets_come_near_the_cone),
+        cmocka_unit_test(pyramid_lies_below_the_cone),
+        cmocka_unit_test(all_agree_without_friction),
+        cmocka_unit_test(size_does_not_matter),
+        cmocka_unit_test(multigrid_pays_in_a_column),
+        cmocka_unit_test(a_problem_before_leaves_no_trace),
+        cmocka_unit_test(nothing_to_solve),
     };
     return cmocka_run_group_tests(tests, make_problems, free_problems);
 }
