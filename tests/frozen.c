@@ -6,6 +6,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 // cmocka wants the headers above first.
@@ -95,4 +96,24 @@ SandProblem frozen_well_posed(const SandProblem *problem, double mu) {
     frozen_set_cold(&p);
     frozen_open_gaps(&p, 1e-4);
     return p;
+}
+
+static void stored_path(const char *name, char *path, size_t size) {
+    snprintf(path, size, "%s/tests/problems/%s.sand", SAND_SOURCE_DIR, name);
+}
+
+SandProblem frozen_stored(const char *name) {
+    SandProblem p = {0};
+    SandError error = {""};
+    char path[4096];
+    stored_path(name, path, sizeof path);
+    if (!sand_problem_load(&p, path, &error)) fail_msg("%s", error.text);
+    return p;
+}
+
+void frozen_store(const char *name, const SandProblem *problem) {
+    SandError error = {""};
+    char path[4096];
+    stored_path(name, path, sizeof path);
+    if (!sand_problem_save(problem, path, &error)) fail_msg("%s", error.text);
 }

@@ -12,6 +12,11 @@ SandProblem frozen_world(SandWorld *world, int steps, int iterations);
 
 SandProblem frozen_cup(void); // sixty spheres at rest in a narrow cup, many layers deep
 
+// The same problem in every run of every version, from tests/problems; `test_friction freeze` makes them anew. What is asked
+// of a method can hang on the last bits of a problem: whether a jam has a solution, how long the slow ones take.
+SandProblem frozen_stored(const char *name);
+void frozen_store(const char *name, const SandProblem *problem);
+
 SandProblem frozen_copy(const SandProblem *problem);
 void frozen_set_mu(SandProblem *problem, double mu); // of all contacts
 void frozen_set_cold(SandProblem *problem);          // no warm start

@@ -23,17 +23,10 @@ enum { SPHERES, CLUMPS, PROBLEMS };
 static const char *const problem_names[PROBLEMS] = {"spheres", "clumps"};
 static SandProblem problems[PROBLEMS];
 
-static void problem_path(int k, char *path, size_t size) {
-    snprintf(path, size, "%s/tests/problems/%s.sand", SAND_SOURCE_DIR, problem_names[k]);
-}
-
 static int store_problems(void) {
     SandProblem frozen[PROBLEMS] = {[SPHERES] = frozen_cup(), [CLUMPS] = frozen_scene("rubble", 40, 400, 50)};
-    SandError error;
-    char path[4096];
     for (int k = 0; k < PROBLEMS; k++) {
-        problem_path(k, path, sizeof path);
-        if (!sand_problem_save(&frozen[k], path, &error)) return fprintf(stderr, "%s\n", error.text), 1;
+        frozen_store(problem_names[k], &frozen[k]);
         sand_problem_free(&frozen[k]);
     }
     return 0;
@@ -42,12 +35,8 @@ static int store_problems(void) {
 static int load_problems(void **state) {
     (void)state;
     static const double mu[PROBLEMS] = {0.3, 0.4};
-    SandError error;
-    char path[4096];
     for (int k = 0; k < PROBLEMS; k++) {
-        SandProblem frozen = {0};
-        problem_path(k, path, sizeof path);
-        if (!sand_problem_load(&frozen, path, &error)) fail_msg("%s", error.text);
+        SandProblem frozen = frozen_stored(problem_names[k]);
         problems[k] = frozen_well_posed(&frozen, mu[k]);
         sand_problem_free(&frozen);
         // A tenth of the contacts has no friction.

@@ -27,7 +27,7 @@ static SandProblem problems[PROBLEMS];
 
 static int make_problems(void **state) {
     (void)state;
-    problems[CUP] = frozen_cup();
+    problems[CUP] = frozen_stored("spheres");
     problems[BOX] = frozen_text(box_scene, 20, 50);
     problems[RUBBLE] = frozen_scene("rubble", 80, 200, 50);
     problems[CYLINDER] = frozen_scene("cylinder", 400, 200, 50);
