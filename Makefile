@@ -55,7 +55,8 @@ test: all
 	$(CTEST) --test-dir $(BUILD)
 
 papers: all
-	tests/papers/report $(BUILD)/sandglass $(BUILD)/papers
+	@cmake --build $(BUILD) --target papers_iterates papers_sheet
+	tests/papers/report $(BUILD) $(BUILD)/papers
 
 golden: all
 	$(BUILD)/test_picture golden
