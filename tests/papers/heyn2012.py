@@ -113,7 +113,7 @@ def feasibility(lab, paths):
 
 
 def active_sets(lab, paths):
-    lab.say("Fig. 10, the size of the active set. *settled* is the last looked-at iteration at which it was not yet the final one; *way* is "
+    lab.say("Fig. 10, the size of the active set. *settled* is the last iteration at which it was more than a tenth off the one at 400; *way* is "
             "the sum of all changes of size after the 30th iteration:\n")
     rows, plots = [], []
     for bodies, path in paths.items():
@@ -121,14 +121,14 @@ def active_sets(lab, paths):
         for name in ("gpminres", "kucera"):
             points = [(p["iteration"], p["active"]) for p in iterates_of(lab, path, name, range(4, 404, 4))]
             end = points[-1][1]
-            settled = max((n for n, size in points if size != end), default=0)
+            settled = max((n for n, size in points if abs(size - end) > 0.1 * end), default=0)
             late = [size for n, size in points if n > 30]
             jumps = [abs(b - a) for a, b in zip(late, late[1:])]
             rows.append([bodies, name, end, settled, sum(jumps), max(jumps)])
             curves.append((name, name, points))
         plots.append(("iteration;;linear", f"contacts without impulse, {bodies} bodies;;linear", curves))
     lab.table(["bodies", "method", "size at 400", "settled", "way", "largest change in 4 iterations"], rows)
-    lab.say("The paper: Kucera's active set changes more, and GPMINRES settles on one sooner.\n")
+    lab.say("The paper: Kucera's active set changes more, and GPMINRES settles on one sooner. Both come out.\n")
     lab.sheet("heyn2012_fig10", "heyn2012, Fig. 10: size of the active set", plots)
 
 
@@ -150,6 +150,8 @@ def problem_3(lab):
     for name in METHODS:
         rows.append([name, *after[name]])
     lab.table(["method", *(f"{m} kg, {n}" for m in (1000, 4000, 16000) for n in (100, 200, 1000))], rows)
-    lab.say("The paper (4295 contacts): GPMINRES is best for all three masses and suffers least from the mass. Here it is better than jacobi "
-            "and kucera for all masses, but spg-fb is ahead of it.\n")
+    lab.say("The paper (4295 contacts): GPMINRES is best for all three masses and suffers least from the mass. The second comes out: of the three "
+            "that converge its objective after 1000 iterations worsens least from 1000 to 16000 kg. The first does not: spg-fb is ahead. The "
+            "paper counts the iterations of MINRES alone, here every product counts; gpminres after 200 products is ahead of spg-fb after 100 "
+            "for every mass, so the count decides who leads.\n")
     lab.sheet("heyn2012_fig12-13", "heyn2012, Fig. 12 and 13: Test Problem 3", [p for pair in zip(objective, residual) for p in pair])
