@@ -334,7 +334,8 @@ static void test_race(void **state) {
     s.panel->racing.iterations = 30;
     click(&s, CONTROL_RACE);
     assert_int_equal(s.asked[ACT_RACE], 1);
-    for (int i = 0; i < 2000 && !s.panel->racing.shown; i++) draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
+    for (double until = sand_seconds() + 120; !s.panel->racing.shown && sand_seconds() < until;)
+        draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
     const PanelRace *race = &s.panel->racing;
     assert_int_equal(race->shown, 1);
     assert_true(race->step == step && s.frame->step == step);
@@ -416,9 +417,9 @@ static void test_buttons_ask(void **state) {
     click(&s, CONTROL_SAVE_PNG);
     const char *kinds[] = {"csv", "png"};
     for (int i = 0; i < 2; i++) {
-        // Whichever plot the button that is in sight belongs to.
+        // Whichever plot the button that is in sight belongs to, and whichever step was on the screen.
         glob_t found;
-        snprintf(path, sizeof path, "%s/*_%06d.%s", s.panel->recording.folder, (int)s.frame->step, kinds[i]);
+        snprintf(path, sizeof path, "%s/*_0*.%s", s.panel->recording.folder, kinds[i]);
         if (glob(path, 0, NULL, &found) != 0) fail_msg("%s was not written", path);
         if (stat(found.gl_pathv[0], &file) != 0 || file.st_size < 20) fail_msg("%s is empty", found.gl_pathv[0]);
         for (size_t k = 0; !folder && k < found.gl_pathc; k++) remove(found.gl_pathv[k]);
