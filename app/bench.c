@@ -52,8 +52,11 @@ static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError
     return true;
 }
 
-static void close_pictures(Pictures *p) {
+// False where the driver complained.
+static bool close_pictures(Pictures *p, SandError *error) {
+    bool sound = !p->stage.context || stage_sound(&p->stage, error);
     if (p->wanted) stage_close(&p->stage);
+    return sound;
 }
 
 #else
@@ -70,7 +73,7 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
 static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
     return (void)p, (void)sim, (void)error, *ms = 0, true;
 }
-static void close_pictures(Pictures *p) { (void)p; }
+static bool close_pictures(Pictures *p, SandError *error) { return (void)p, (void)error, true; }
 
 #endif
 
@@ -192,7 +195,8 @@ Outcome bench_scene(const Options *options, SandError *error) {
             outcome = OUTCOME_FAILED;
         }
     }
-    close_pictures(&pictures);
+    SandError complaint;
+    if (!close_pictures(&pictures, &complaint) && outcome == OUTCOME_DONE) *error = complaint, outcome = OUTCOME_FAILED;
     free_samples(&samples);
     return session_close(&session, outcome, error);
 }

@@ -330,8 +330,7 @@ static __device__ int partners_by_rows(const SandFinder *finder, Mates mates, co
     __syncwarp(mates.mask); // few are near: together the threads look closer at theirs
     for (; near; near &= near - 1) {
         int k = __ffsll((long long)near) - 1;
-        double gap;
-        if (balls_touch(finder, ball, &sorted[candidate(c, k)], &gap)) hits |= 1ull << k;
+        if (balls_touch(finder, ball, &sorted[candidate(c, k)])) hits |= 1ull << k;
     }
     __syncwarp(mates.mask);
     int mine = __popcll(hits), until = mates_sum(mates, mine);
@@ -348,8 +347,7 @@ static __device__ int partners_one_by_one(const SandFinder *finder, Mates mates,
         Candidates row = candidates_from(mates, c, place);
         for (int base = 0; base < row.count; base += MATES) {
             int k = base + mates.place, j = k < row.count ? candidate(row, k) : -1;
-            double gap;
-            bool touch = j >= 0 && balls_touch(finder, ball, &sorted[j], &gap);
+            bool touch = j >= 0 && balls_touch(finder, ball, &sorted[j]);
             unsigned votes = mates_vote(mates, touch);
             if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
             found += __popc(votes);
@@ -445,7 +443,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         if (k < counts->contacts && pairs[k].p >= 0) {
             const SandGridBall *p = &d->grid.sorted[pairs[k].p], *q = &d->grid.sorted[pairs[k].q];
             SandSink sink = {&mine, 0, NULL};
-            add_balls(&finder, &sink, p, q, v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius);
+            add_balls(&finder, &sink, p, q);
             deepest = fmax(deepest, -mine.gap);
             owner[k] = (uint32_t)mine.rank_a;
         }

@@ -72,24 +72,27 @@ SAND_SHARED double fastest(SandVec3 v, SandVec3 o) {
     return sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o))));
 }
 
-// Whether two balls touch, and their gap: within the envelope h (1 + mu) |u| of their relative motion or of what may strike
-// one of them, or the least one.
-SAND_SHARED bool balls_touch(const SandFinder *finder, const SandGridBall *p, const SandGridBall *q, double *gap) {
+SAND_SHARED double balls_gap(const SandGridBall *p, const SandGridBall *q) {
+    return v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
+}
+
+// Whether two balls touch: within the envelope h (1 + mu) |u| of their relative motion or of what may strike one of them, or
+// the least one.
+SAND_SHARED bool balls_touch(const SandFinder *finder, const SandGridBall *p, const SandGridBall *q) {
     if (!grid_near(p, q) || p->body == q->body) return false;
     const SandWorld *w = finder->world;
-    *gap = v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
-    if (*gap <= w->envelope) return true;
+    double gap = balls_gap(p, q);
+    if (gap <= w->envelope) return true;
     double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
     double speed =
         fmax(fastest(p->velocity, q->velocity) + p->turning + q->turning, fmax(p->struck, q->struck)) + finder->fall;
-    return *gap <= w->step * (1 + mu) * speed;
+    return gap <= w->step * (1 + mu) * speed;
 }
 
 // The contact of two balls that touch.
-SAND_SHARED void add_balls(const SandFinder *finder, SandSink *sink, const SandGridBall *p, const SandGridBall *q,
-                           double gap) {
+SAND_SHARED void add_balls(const SandFinder *finder, SandSink *sink, const SandGridBall *p, const SandGridBall *q) {
     SandVec3 apart = v3_sub(q->center, p->center);
-    double distance = v3_length(apart);
+    double distance = v3_length(apart), gap = balls_gap(p, q);
     // Two balls on one spot have no direction: take one that never changes.
     SandVec3 normal = distance > 1e-12 * p->radius ? v3_scale(1 / distance, apart) : v3_make(0, 0, 1);
     SandVec3 point = v3_madd(p->center, p->radius + 0.5 * gap, normal);
@@ -300,10 +303,8 @@ SAND_SHARED void wall_contacts(const SandFinder *finder, SandSink *sink, const S
 SAND_SHARED void row_contacts(const SandFinder *finder, SandSink *sink, const SandGridBall *ball, SandGridRow row) {
     const SandGridBall *sorted = finder->d->grid.sorted;
     for (int k = 0; k < 2; k++)
-        for (int j = row.run[k].begin; j < row.run[k].end; j++) {
-            double gap;
-            if (balls_touch(finder, ball, &sorted[j], &gap)) add_balls(finder, sink, ball, &sorted[j], gap);
-        }
+        for (int j = row.run[k].begin; j < row.run[k].end; j++)
+            if (balls_touch(finder, ball, &sorted[j])) add_balls(finder, sink, ball, &sorted[j]);
 }
 
 // All contacts of sorted ball i: with its partners in the grid, then with the others.

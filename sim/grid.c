@@ -109,15 +109,16 @@ static void look_for_strikes(const Strike *s, int level, int i, int k) {
     SandGrid *g = s->grid;
     SandGridBall *p = &g->sorted[i];
     SandGridShelf shelf = grid_shelf(g, level, i, k);
-    for (int row = 0; row < 2 * shelf.rows; row++) {
-        SandGridRun run = grid_row(g, &shelf, row / 2).run[row % 2];
-        for (int j = run.begin; j < run.end; j++) {
-            double speed;
-            SandGridBall *q = &g->sorted[j];
-            if (!grid_strikes(p, q, s->slack, s->reach, &speed)) continue;
-            raise_to(&p->struck, speed);
-            raise_to(&q->struck, speed);
-        }
+    for (int r = 0; r < shelf.rows; r++) {
+        SandGridRow row = grid_row(g, &shelf, r);
+        for (int half = 0; half < 2; half++)
+            for (int j = row.run[half].begin; j < row.run[half].end; j++) {
+                double speed;
+                SandGridBall *q = &g->sorted[j];
+                if (!grid_strikes(p, q, s->slack, s->reach, &speed)) continue;
+                raise_to(&p->struck, speed);
+                raise_to(&q->struck, speed);
+            }
     }
 }
 
