@@ -1,6 +1,6 @@
 // The GPU against the CPU: the solver texts on one problem, the stages of a step on one state, and whole runs. Skips where
 // there is no CUDA device. An argument chooses the tests, as cmocka_set_test_filter does.
-#include "cuda/backend.h"
+#include "cuda_lab.h"
 #include "lab.h"
 #include "sim/memory.h"
 #include "sim/motion.inl"
@@ -240,11 +240,7 @@ static void test_runs(void **state) {
 
 int main(int count, char **arguments) {
     SandError why;
-    if (sand_cuda_devices(&why) == 0) {
-        printf("skipped: %s\n", why.text);
-        return 77; // what ctest takes for skipped
-    }
-    cuda = sand_cuda_backend();
+    cuda = cuda_or_skip();
     machine = cuda->create(&why);
     if (!machine) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);

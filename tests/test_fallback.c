@@ -1,8 +1,7 @@
 // Another machine that fails in the middle of a run: the CPU goes on, from where it was when the bodies can still be read,
 // else from the last ones that came to the host. The machine of this test takes its steps with a simulation of its own.
+#include "idle_verbs.h"
 #include "lab.h"
-
-#include "../sim/backend.h"
 
 struct SandMachine {
     SandSimulation *inner;
@@ -38,13 +37,6 @@ static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
     (void)m, (void)w;
     return steps_left-- > 0 || sand_fail(error, "the machine broke");
 }
-static bool match(SandMachine *m, SandError *error) { return (void)m, (void)error, true; }
-static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
-    return (void)m, (void)def, (void)error, true;
-}
-static bool solve(SandMachine *m, const SandSolveDef *def, bool curve, bool metrics, SandError *error) {
-    return (void)m, (void)def, (void)curve, (void)metrics, (void)error, true;
-}
 static bool integrate(SandMachine *m, SandError *error) { return sand_simulation_step(m->inner, error); }
 static bool finish(SandMachine *m, SandStepReport *report, SandError *error) {
     (void)error;
@@ -67,9 +59,9 @@ static const SandBackend failing = {.name = "failing",
                                     .describe = describe,
                                     .give = give,
                                     .detect = detect,
-                                    .match = match,
-                                    .build = build,
-                                    .solve = solve,
+                                    .match = idle_match,
+                                    .build = idle_build,
+                                    .solve = idle_solve,
                                     .integrate = integrate,
                                     .finish = finish,
                                     .read_bodies = read_bodies,

@@ -1,7 +1,7 @@
 // Pictures of bodies that are on the GPU: its instances are to the bit those of the host, what is drawn through OpenGL is to
 // the pixel the same by interop, staged and from the host, and by interop no body comes to the host. Skips where there is no
 // CUDA device, and the drawing where OpenGL does not run on it.
-#include "cuda/backend.h"
+#include "cuda_lab.h"
 #include "engine_lab.h"
 #include "lab.h"
 
@@ -225,21 +225,29 @@ static void pixels_are_those_of_the_host(void **state) {
     close_stage(&s);
 }
 
+// The hourglass in an engine on the GPU, whose pictures come to this thread.
+static Engine *start_engine(int bodies, int iterations) {
+    SandError error = {""};
+    EngineDef def = engine_default();
+    def.options.bodies = bodies;
+    def.simulation.threads = 2;
+    def.simulation.backend = cuda;
+    def.own_solve = true;
+    def.simulation.solve.iterations = iterations;
+    def.ring = ring_create_gl(false, &error);
+    Engine *engine = def.ring ? engine_create(&def, &error) : NULL;
+    if (!engine) fail_msg("%s", error.text);
+    return engine;
+}
+
 // The engine beside a thread that draws, as in the window: nothing comes to the host but the keyframes that one can go back
 // to, one in ten steps; and frames come in order.
 static void the_window_brings_keyframes_alone(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
-    SandError error = {""};
     Stage s;
     if (!open_stage(&s)) skip();
-    EngineDef def = engine_default();
-    def.options.bodies = 2000;
-    def.simulation.threads = 2;
-    def.simulation.backend = cuda;
-    def.ring = ring_create_gl(false, &error);
-    Engine *engine = def.ring ? engine_create(&def, &error) : NULL;
-    if (!engine) fail_msg("%s", error.text);
+    Engine *engine = start_engine(2000, 50);
     int plain = 0;
     uint64_t last = 0;
     for (double end = sand_seconds() + 60; last < 120 && sand_seconds() < end;) {
@@ -265,18 +273,9 @@ static void the_window_brings_keyframes_alone(void **state) {
 static void drawing_goes_on_beside_a_long_solve(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
-    SandError error = {""};
     Stage s;
     if (!open_stage(&s)) skip();
-    EngineDef def = engine_default();
-    def.options.bodies = 100000;
-    def.simulation.threads = 2;
-    def.simulation.backend = cuda;
-    def.own_solve = true;
-    def.simulation.solve.iterations = 7000;
-    def.ring = ring_create_gl(false, &error);
-    Engine *engine = def.ring ? engine_create(&def, &error) : NULL;
-    if (!engine) fail_msg("%s", error.text);
+    Engine *engine = start_engine(100000, 7000);
     Frame *frame = NULL;
     double solve = 0, longest = 0;
     int drawn = 0;
@@ -304,12 +303,7 @@ static void drawing_goes_on_beside_a_long_solve(void **state) {
 }
 
 int main(int count, char **arguments) {
-    SandError why;
-    if (sand_cuda_devices(&why) == 0) {
-        printf("skipped: %s\n", why.text);
-        return 77; // what ctest takes for skipped
-    }
-    cuda = sand_cuda_backend();
+    cuda = cuda_or_skip();
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_are_those_of_the_host), cmocka_unit_test(sums_are_those_of_the_host),

@@ -1,6 +1,7 @@
 // Pictures of bodies that another machine has: drawn from its memory, shared with OpenGL or staged through the host, they
 // are to the pixel those of the host, and no more bytes come to the host than must. The machine of this test lets bodies
 // fall; its device is plain memory.
+#include "idle_verbs.h"
 #include "lab.h"
 
 #include <glad/gl.h>
@@ -59,13 +60,6 @@ static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, S
 }
 
 static bool detect(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
-static bool match(SandMachine *m, SandError *error) { return (void)m, (void)error, true; }
-static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
-    return (void)m, (void)def, (void)error, true;
-}
-static bool solve(SandMachine *m, const SandSolveDef *def, bool curve, bool metrics, SandError *error) {
-    return (void)m, (void)def, (void)curve, (void)metrics, (void)error, true;
-}
 static bool integrate(SandMachine *m, SandError *error) {
     (void)error;
     SandWorld *w = &m->world;
@@ -141,9 +135,9 @@ static const SandBackend falling = {.name = "falling",
                                     .describe = describe,
                                     .give = give,
                                     .detect = detect,
-                                    .match = match,
-                                    .build = build,
-                                    .solve = solve,
+                                    .match = idle_match,
+                                    .build = idle_build,
+                                    .solve = idle_solve,
                                     .integrate = integrate,
                                     .finish = finish,
                                     .slot_create = slot_create,
