@@ -25,6 +25,7 @@
     X(ImGuiSliderFlags_NoRoundToFormat, 1 << 6) \
     X(ImGuiHoveredFlags_AllowWhenDisabled, 1 << 9) \
     X(ImGuiTableFlags_RowBg, 1 << 6) \
+    X(ImGuiTableFlags_SizingStretchProp, 3 << 13) \
     X(ImGuiTableColumnFlags_WidthStretch, 1 << 3) \
     X(ImGuiTableColumnFlags_WidthFixed, 1 << 4) \
     X(ImGuiDataType_S64, 6) \

@@ -375,7 +375,7 @@ static bool seek(Engine *e, uint64_t step, SandError *error) {
 }
 
 // On the problem of the last step, the one on the screen; where another machine has that, on that of the next. The scene
-// keeps its threads; the race has one.
+// keeps its threads; the race has one, or runs on the machine that the scene is on.
 static bool start_race(Engine *e, const Act *act, SandError *error) {
     SandRaceDef def = sand_default_race();
     const SandProblem *problem = sand_simulation_problem(e->sim);
@@ -383,6 +383,7 @@ static bool start_race(Engine *e, const Act *act, SandError *error) {
     if (!problem->contact_count) return sand_fail(error, "this step has no contacts to race on");
     def.solve = act->solve, def.own_params = true;
     def.cold = act->number != 0;
+    def.backend = sand_simulation_backend(e->sim);
     return sand_race_parse(&def, act->text, error) &&
            race_job_start(&e->race, problem, &def, sand_simulation_world(e->sim)->step_index, error);
 }

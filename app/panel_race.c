@@ -28,15 +28,15 @@ static void take_result(Panel *panel) {
         const char *name = sand_solver_table[entry->solver].name;
         double ms = 1e3 * s->seconds;
         if (entry->ran)
-            snprintf(r->lines[r->count++], sizeof r->lines[0], ms < 100 ? "%s|%d|%.3g|%.1e" : "%s|%d|%.0f|%.1e", name,
-                     s->iterations, ms, s->metrics.residual);
+            snprintf(r->lines[r->count++], sizeof r->lines[0], ms < 100 ? "%s|%s|%d|%.3g|%.1e" : "%s|%s|%d|%.0f|%.1e", name,
+                     entry->machine, s->iterations, ms, s->metrics.residual);
     }
 }
 
 static void draw_table(const PanelRace *r) {
-    static const char *const heads[] = {"solver", "iterations", "ms", "residual, m/s"};
+    static const char *const heads[] = {"solver", "on", "iterations", "ms", "residual (m/s)"};
     enum { COLUMNS = sizeof heads / sizeof *heads };
-    if (!igBeginTable("race", COLUMNS, 0, (ImVec2){0, 0}, 0)) return;
+    if (!igBeginTable("race", COLUMNS, ImGuiTableFlags_SizingStretchProp, (ImVec2){0, 0}, 0)) return;
     igTableNextRow(0, 0);
     for (int c = 0; c < COLUMNS; c++) {
         igTableNextColumn();

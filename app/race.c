@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "machines.h"
 #include "race_job.h"
 #include "verbs.h"
 #ifdef SAND_WINDOW
@@ -30,6 +31,7 @@ static Outcome build_scene(Session *session, const Options *options, SandRaceDef
     def->solve.iterations = budget.iterations, def->solve.budget_ms = budget.budget_ms;
     def->solve.tolerance = budget.tolerance;
     def->own_params = true;
+    def->backend = sand_simulation_backend(session->sim);
     return sand_simulation_build(session->sim, error) ? OUTCOME_DONE : OUTCOME_FAILED;
 }
 
@@ -47,7 +49,16 @@ static bool read_budget(const Options *options, SandRaceDef *def, SandError *err
     return sand_race_parse(def, values[OPTION_SOLVERS].text, error);
 }
 
-// A stored problem has no scene: --solver names the solver whose parameters --set may change.
+// A stored problem has no scene and no machine that it runs on: it is the CPU, unless another is asked for by name.
+static bool read_machine(const Options *options, SandRaceDef *def, SandError *error) {
+    if (options->values[OPTION_BACKEND].integer != BACKEND_CUDA) return true;
+    SandError why;
+    SandPrecision precision = options->values[OPTION_PRECISION].given ? def->precision : SAND_FLOAT;
+    return machines_choose(BACKEND_CUDA, &def->solve, precision, &def->backend, &why) ||
+           sand_fail(error, "--backend cuda: %s", why.text);
+}
+
+// --solver names the solver whose parameters --set may change.
 static bool read_params(const Options *options, SandRaceDef *def, SandError *error) {
     const OptionValue *name = &options->values[OPTION_SOLVER];
     if (options->sets.count && !name->given) return sand_fail(error, "--set on a stored problem needs --solver NAME");
@@ -76,6 +87,7 @@ static void write_json(const SandRace *race) {
         const SandSolution *s = &entry->solution;
         json_open_object(&json, NULL);
         json_text(&json, "name", sand_solver_table[entry->solver].name);
+        json_text(&json, "machine", entry->machine);
         json_text(&json, "status", entry->ran ? sand_status_text(s->status) : "refused");
         if (!entry->ran) json_text(&json, "why", entry->refused);
         json_integer(&json, "iterations", s->iterations);
@@ -100,17 +112,17 @@ static void write_json(const SandRace *race) {
 }
 
 static void write_table(const SandRace *race) {
-    printf("%-14s %-15s %10s %10s %12s %15s %12s\n", "solver", "status", "iterations", "ms", "residual", "above the least",
-           "largest g.u");
+    printf("%-14s %-7s %-15s %10s %10s %12s %15s %12s\n", "solver", "machine", "status", "iterations", "ms", "residual",
+           "above the least", "largest g.u");
     for (int i = 0; i < race->count; i++) {
         const SandRaceEntry *entry = &race->entries[i];
         const SandSolution *s = &entry->solution;
         const char *name = sand_solver_table[entry->solver].name;
         if (!entry->ran)
-            printf("%-14s %s\n", name, entry->refused);
+            printf("%-14s %-7s %s\n", name, entry->machine, entry->refused);
         else
-            printf("%-14s %-15s %10d %10.2f %12.3g %15.3g %12.3g\n", name, sand_status_text(s->status), s->iterations,
-                   1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference,
+            printf("%-14s %-7s %-15s %10d %10.2f %12.3g %15.3g %12.3g\n", name, entry->machine, sand_status_text(s->status),
+                   s->iterations, 1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference,
                    s->metrics.complementarity);
     }
     if (!isnan(race->reference))
@@ -184,7 +196,7 @@ Outcome race_solvers(const Options *options, SandError *error) {
     session_watch();
     if (outcome == OUTCOME_DONE && from_file) {
         if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error) ||
-            !read_params(options, &def, error))
+            !read_machine(options, &def, error) || !read_params(options, &def, error))
             outcome = OUTCOME_WRONG;
     } else if (outcome == OUTCOME_DONE && !options->values[OPTION_AT].given) {
         outcome = (sand_fail(error, "race %s: it is no stored problem, and a scene needs --at SECONDS", options->subject),

@@ -356,14 +356,15 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
 
 enum { PIECE_MS = 5 };
 
-static bool solve(SandMachine *m, const SandSolveDef *def, bool want_curve, bool want_metrics, SandError *error) {
+static bool solve(SandMachine *m, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
+                  SandError *error) {
     if (want_curve && !reserve(m, m->curve, (size_t)def->iterations + 1)) return machine_fail(m, error);
     m->arrays.curve = m->curve.data;
     // Pieces of a solve that take at most 5 ms, as long as an iteration took the last time.
     int piece = m->iteration_ms > 0 ? (int)(PIECE_MS / m->iteration_ms) : 64;
     piece = piece < 1 ? 1 : piece > def->iterations ? def->iterations : piece;
     cudaError_t code = m->text->solve(m->arrays, *def, m->world.step, m->world.recovery, m->counts, want_metrics, want_curve,
-                                      piece < 1 ? 1 : piece, m->stream);
+                                      piece < 1 ? 1 : piece, stop, m->stream);
     m->solved = true;
     return (machine_check(m, code, "solving") && mark(m, 4)) || machine_fail(m, error);
 }

@@ -89,9 +89,10 @@ struct TextVerbs {
     void (*lay)(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream);
     // The relaxation steps of the Jacobi batch of coloured gauss-seidel.
     void (*lay_batch)(const Laying &from, const TextArrays &to, cudaStream_t stream);
-    // Solves in pieces of at most `piece` iterations, which all are enqueued.
+    // Solves in pieces of at most `piece` iterations, which all are enqueued; with a `stop`, one after the other, until it
+    // is not 0.
     cudaError_t (*solve)(const TextArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
-                         bool metrics, bool curve, int piece, cudaStream_t stream);
+                         bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream);
     // Impulses as vectors of the world.
     void (*impulses)(const TextArrays &arrays, const Counts *counts, SandVec3 *out, cudaStream_t stream);
 };

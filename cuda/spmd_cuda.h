@@ -197,7 +197,7 @@ SAND_TEXT void sum_total(Worker *w, Sum *sum) {
     SAND_ALL_SUMS(k) sum->total[k] = shared_totals[k];
 }
 
-SAND_INLINE bool worker_stopped(const int *) { return false; } // nobody can tell a kernel yet
+SAND_INLINE bool worker_stopped(const int *) { return false; } // the host ends a solve, between its pieces
 
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     Sum sum;

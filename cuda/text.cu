@@ -168,6 +168,9 @@ static __global__ void tell_run(const Run *run, Counts *counts) {
     counts->objective = run->measure.objective, counts->complementarity = run->measure.complementarity;
 }
 
+// A run that is cut short here finds itself at its end in its next piece.
+static __global__ void cut_short(Run *run) { run->asked.most_iterations = run->iterations; }
+
 typedef void SolveKernel(Run *, const Op, const Counts *, GridShared *, int, int);
 template <int METHOD, bool ON_CUDA> struct Kernel { static constexpr SolveKernel *value = solve_kernel<METHOD>; };
 template <int METHOD> struct Kernel<METHOD, false> { static constexpr SolveKernel *value = nullptr; };
@@ -179,7 +182,7 @@ static SolveKernel *const kernels[] = {
 };
 
 static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double step, double recovery, Counts *counts,
-                         bool metrics, bool curve, int piece, cudaStream_t stream) {
+                         bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream) {
     Run run;
     memset(&run, 0, sizeof run);
     run.solve.vectors = t.vectors, run.solve.distance = SAND_ROWS * t.room;
@@ -201,9 +204,13 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
     Op op = op_of(t, &def, step, recovery);
     GridShared *shared = (GridShared *)t.grid;
     int launch = 0;
-    for (int done = 0; done < def.iterations || done == 0; done += piece) {
+    bool stopped = false;
+    for (int done = 0; !stopped && (done < def.iterations || done == 0); done += piece) {
+        stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
+        if (stopped) cut_short<<<1, 1, 0, stream>>>(on_device);
         void *arguments[] = {&on_device, &op, &counts, &shared, &piece, &++launch};
         error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, SAND_CUDA_THREADS, arguments, 0, stream);
+        if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;
     }
     tell_run<<<1, 1, 0, stream>>>(on_device, counts);

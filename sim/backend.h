@@ -55,7 +55,10 @@ typedef struct SandBackend {
     bool (*detect)(SandMachine *machine, const SandWorld *world, SandError *error);
     bool (*match)(SandMachine *machine, SandError *error);
     bool (*build)(SandMachine *machine, const SandSolveDef *def, SandError *error);
-    bool (*solve)(SandMachine *machine, const SandSolveDef *def, bool want_curve, bool want_metrics, SandError *error);
+    // `stop`: NULL, or made other than 0 by another thread that wants the solve to end with what there is. Where it is given
+    // the verb waits for the solve.
+    bool (*solve)(SandMachine *machine, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
+                  SandError *error);
     bool (*integrate)(SandMachine *machine, SandError *error);
     bool (*finish)(SandMachine *machine, SandStepReport *report, SandError *error);
 

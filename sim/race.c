@@ -82,9 +82,19 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     sand_solution_free(&own);
 }
 
+static bool solve_on(const SandBackend *b, SandMachine *m, const SandProblem *problem, const SandSolveDef *solve,
+                     SandSolution *solution, SandError *error) {
+    SandStepReport report;
+    return b->give_problem(m, problem, solve, error) &&
+           b->solve(m, solve, solution->want_curve, solution->want_metrics, solution->stop, error) &&
+           b->finish(m, &report, error) && b->read_solution(m, solution, error);
+}
+
 bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
+    const SandBackend *backend = def->backend;
     SandCpu *cpu = sand_cpu_create(def->threads, def->precision, error);
-    if (!cpu) return false;
+    SandMachine *machine = cpu && backend ? backend->create(error) : NULL;
+    if (!cpu || (backend && !machine)) return sand_cpu_free(cpu), false;
     SandProblem start = *problem; // shares all but the start
     start.start = NULL, start.start_room = 0;
     bool ok = !def->cold || SAND_GROW(start.start, start.start_room, problem->contact_count + 1, "impulses", error);
@@ -94,18 +104,22 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
         SandRaceEntry *entry = &race->entries[i];
         SandSolveDef solve = solve_of(def, def->solvers[i]);
         SandError why;
-        *entry = (SandRaceEntry){.solver = def->solvers[i],
+        bool there = backend && !problem->matrix && sand_solver_table[solve.solver].on_cuda;
+        *entry = (SandRaceEntry){.solver = solve.solver,
+                                 .machine = there ? backend->name : "cpu",
                                  .solution = {.want_curve = true, .want_metrics = true, .stop = &race->stop}};
         if (sand_race_cancelled(race)) {
             snprintf(entry->refused, sizeof entry->refused, "cancelled");
         } else {
-            entry->ran = sand_cpu_solve(cpu, &start, &solve, &entry->solution, &why);
+            entry->ran = there ? solve_on(backend, machine, &start, &solve, &entry->solution, &why)
+                               : sand_cpu_solve(cpu, &start, &solve, &entry->solution, &why);
             if (!entry->ran) snprintf(entry->refused, sizeof entry->refused, "%.159s", why.text);
         }
         __atomic_store_n(&race->at, i + 1, __ATOMIC_RELEASE);
     }
     if (ok) find_reference(race, &start, def, cpu);
     if (def->cold) sand_free(start.start);
+    if (machine) backend->destroy(machine);
     sand_cpu_free(cpu);
     return ok;
 }
@@ -113,13 +127,14 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
 bool sand_race_save_csv(const SandRace *race, const char *path, SandError *error) {
     FILE *file = fopen(path, "w");
     if (!file) return sand_fail(error, "%.200s: cannot write: %s", path, strerror(errno));
-    fprintf(file, "solver,iteration,seconds,residual (m/s),objective (J),above the least (J)\n");
+    fprintf(file, "solver,machine,iteration,seconds,residual (m/s),objective (J),above the least (J)\n");
     for (int i = 0; i < race->count; i++) {
         const SandSolution *s = &race->entries[i].solution;
         for (int k = 0; race->entries[i].ran && k < s->curve_count; k++) {
             const SandCurvePoint *p = &s->curve[k];
-            fprintf(file, "%s,%d,%.9g,%.17g,%.17g,%.17g\n", sand_solver_table[race->entries[i].solver].name, p->iteration,
-                    p->seconds, p->residual, p->objective, p->objective - race->reference);
+            fprintf(file, "%s,%s,%d,%.9g,%.17g,%.17g,%.17g\n", sand_solver_table[race->entries[i].solver].name,
+                    race->entries[i].machine, p->iteration, p->seconds, p->residual, p->objective,
+                    p->objective - race->reference);
         }
     }
     bool bad = ferror(file);

@@ -1,6 +1,6 @@
 // A race: solvers run in turn on one frozen problem, from the same start, and their curves are kept.
 #pragma once
-#include "problem.h"
+#include "backend.h"
 
 enum { SAND_RACE_MOST = 32 }; // solvers in a race
 
@@ -10,15 +10,17 @@ typedef struct SandRaceDef {
     SandSolveDef solve; // friction, budget and tolerance of all; each takes its own parameters, as the table has them
     bool own_params;    // the solver of `solve` keeps the parameters there
     bool cold;          // from no impulses at all, not from the warm start
-    int threads;
-    SandPrecision precision;
+    const SandBackend *backend; // where those run that can, unless N is a matrix; NULL: all on the CPU
+    int threads;                // of the CPU
+    SandPrecision precision;    // on the CPU; another machine has its own
 } SandRaceDef;
-SandRaceDef sand_default_race(void); // every solver, 500 iterations, one thread, double
+SandRaceDef sand_default_race(void); // every solver, 500 iterations, one thread of the CPU, double
 
 typedef struct SandRaceEntry {
     int solver;
     bool ran;
-    char refused[160]; // why not
+    char refused[160];   // why not
+    const char *machine; // its name
     SandSolution solution;
 } SandRaceEntry;
 
@@ -42,5 +44,5 @@ int sand_race_at(const SandRace *race); // solvers that are done
 
 // Reads `a,b` or `all` into the definition. False, with a sentence that names those there are.
 bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error);
-// One line a point: solver, iteration, seconds, residual, objective, objective above the reference.
+// One line a point: solver, machine, iteration, seconds, residual, objective, objective above the reference.
 bool sand_race_save_csv(const SandRace *race, const char *path, SandError *error);

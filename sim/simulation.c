@@ -278,7 +278,7 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
     uint64_t growths = 0;
     do {
         bool ok = b->detect(m, &sim->world, error) && b->match(m, error) && b->build(m, &sim->solve, error) &&
-                  b->solve(m, &sim->solve, sim->solution.want_curve, sim->solution.want_metrics, error) &&
+                  b->solve(m, &sim->solve, sim->solution.want_curve, sim->solution.want_metrics, NULL, error) &&
                   b->integrate(m, error) && b->finish(m, &r, error);
         if (!ok) return false;
         growths += r.growths;

@@ -6,6 +6,7 @@ static inline bool idle_match(SandMachine *m, SandError *error) { return (void)m
 static inline bool idle_build(SandMachine *m, const SandSolveDef *def, SandError *error) {
     return (void)m, (void)def, (void)error, true;
 }
-static inline bool idle_solve(SandMachine *m, const SandSolveDef *def, bool curve, bool metrics, SandError *error) {
-    return (void)m, (void)def, (void)curve, (void)metrics, (void)error, true;
+static inline bool idle_solve(SandMachine *m, const SandSolveDef *def, bool curve, bool metrics, const int *stop,
+                              SandError *error) {
+    return (void)m, (void)def, (void)curve, (void)metrics, (void)stop, (void)error, true;
 }

@@ -4,9 +4,12 @@
 #include "lab.h"
 #include "sim/memory.h"
 #include "sim/motion.inl"
+#include "sim/race.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static uint64_t random_state = 88172645463325252ull;
 static double random_unit(void) { // in [-1, 1)
@@ -61,7 +64,7 @@ static void finish(SandStepReport *report) {
 static void solve_on_cuda(const SandProblem *problem, const SandSolveDef *def, SandSolution *solution) {
     SandError error;
     SandStepReport report;
-    if (!cuda->give_problem(machine, problem, def, &error) || !cuda->solve(machine, def, false, true, &error))
+    if (!cuda->give_problem(machine, problem, def, &error) || !cuda->solve(machine, def, false, true, NULL, &error))
         fail_msg("%s", error.text);
     finish(&report);
     if (!cuda->read_solution(machine, solution, &error)) fail_msg("%s", error.text);
@@ -177,7 +180,7 @@ static void compare_stages(const char *scene, int bodies, int steps) {
     SandSolution on_cpu = {.want_metrics = true};
     SandCpu *cpu = sand_cpu_create(2, SAND_DOUBLE, &error);
     assert_true(sand_cpu_solve(cpu, p, &def, &on_cpu, &error));
-    if (!cuda->solve(machine, &def, false, true, &error)) fail_msg("%s", error.text);
+    if (!cuda->solve(machine, &def, false, true, NULL, &error)) fail_msg("%s", error.text);
     finish(&report);
     printf("%-12s %6d bodies %7d contacts: %d differ in a bit; objective CPU %.9e, GPU %.9e; residual %.6e, %.6e\n", scene,
            report.bodies, report.contacts, different, on_cpu.metrics.objective, report.metrics.objective,
@@ -238,6 +241,48 @@ static void test_runs(void **state) {
     compare_runs("cylinder", 1000, 200);
 }
 
+// --- races --------------------------------------------------------------------------------------------------
+
+static void *cancel_soon(void *race) {
+    nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    sand_race_cancel(race);
+    return NULL;
+}
+
+// A race on the device has a point for every iteration; one that would take long ends soon after it is cancelled, with what
+// there is.
+static void test_race(void **state) {
+    (void)state;
+    SandProblem problem;
+    SandError error;
+    SandRace race = {0};
+    SandRaceDef def = sand_default_race();
+    make_lattice(&problem, 12, 0.3, false);
+    def.backend = cuda, def.solve.iterations = 30;
+    assert_true(sand_race_parse(&def, "p-spg-fb,jacobi", &error));
+    if (!sand_race_run(&race, &problem, &def, &error)) fail_msg("%s", error.text);
+    for (int i = 0; i < 2; i++) {
+        const SandSolution *s = &race.entries[i].solution;
+        assert_string_equal(race.entries[i].machine, "cuda");
+        assert_int_equal(s->curve_count, 31);
+        assert_true(s->metrics.residual < s->curve[0].residual && s->seconds > 0);
+    }
+    sand_race_free(&race);
+
+    pthread_t thread;
+    def.solve.iterations = 10000000, def.count = 1;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_soon, &race), 0);
+    double begin = sand_seconds();
+    if (!sand_race_run(&race, &problem, &def, &error)) fail_msg("%s", error.text);
+    pthread_join(thread, NULL);
+    const SandSolution *s = &race.entries[0].solution;
+    printf("a race cancelled after 0.1 s ended after %.2f s and %d iterations, residual %.2e\n", sand_seconds() - begin,
+           s->iterations, s->metrics.residual);
+    assert_true(race.entries[0].ran && s->iterations < def.solve.iterations && isfinite(s->metrics.residual));
+    assert_int_equal(s->curve_count, s->iterations + 1);
+    sand_race_free(&race), sand_problem_free(&problem);
+}
+
 int main(int count, char **arguments) {
     SandError why;
     cuda = cuda_or_skip();
@@ -245,7 +290,8 @@ int main(int count, char **arguments) {
     if (!machine) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations), cmocka_unit_test(test_many_iterations),
-                                       cmocka_unit_test(test_stages), cmocka_unit_test(test_runs)};
+                                       cmocka_unit_test(test_stages), cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_race)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cuda->destroy(machine);
     return failed;

@@ -88,7 +88,8 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     bool ok = m && cuda->give(m, w, &kept.memory, &error);
     do {
         ok = ok && cuda->detect(m, w, &error) && cuda->match(m, &error) && cuda->build(m, &def, &error) &&
-             cuda->solve(m, &def, false, false, &error) && cuda->integrate(m, &error) && cuda->finish(m, &report, &error);
+             cuda->solve(m, &def, false, false, NULL, &error) && cuda->integrate(m, &error) &&
+             cuda->finish(m, &report, &error);
     } while (ok && report.again);
     ok = ok && cuda->read_contacts(m, &found, &error) && cuda->read_solution(m, &solution, &error);
     if (!ok) fail_msg("%s", error.text);
