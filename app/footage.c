@@ -10,6 +10,8 @@ bool footage_start(Footage *f, const Frame *frame, SandError *error) {
     static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
     PanelRecording *wanted = f->wanted;
     if (f->ending) return sand_fail(error, "the last film is still being written");
+    if (!f->interface) f->interface = interface_create(NULL, error);
+    if (!f->interface) return false;
     snprintf(f->path, sizeof f->path, "%s/%s", wanted->folder, endings[wanted->format]);
     f->film = (FilmDef){.path = f->path,
                         .kind = (FilmKind)(wanted->format - FORMAT_MP4),
@@ -38,14 +40,25 @@ void footage_stop(Footage *f) {
     ask(f, ACT_PLAY, f->was_playing);
 }
 
-bool footage_take(Footage *f, Renderer *renderer, Frame *frame, const Camera *camera, const RendererDef *look,
-                  SandError *error) {
+// The frame of the film, with what is laid over it.
+static bool draw(Footage *f, Renderer *renderer, const Frame *frame, const EngineScene *scene, const Camera *camera,
+                 const RendererDef *look, SandError *error) {
+    int width = f->wanted->width, height = f->wanted->height;
+    if (!renderer_draw(renderer, &frame->picture, camera, look, width, height, error)) return false;
+    OverlayView over = panel_overlay(frame, scene);
+    over.time = frame->picture.time;
+    overlay_film(f->overlay, &over, f->interface, width, height, renderer_overdraw(renderer));
+    return true;
+}
+
+bool footage_take(Footage *f, Renderer *renderer, Frame *frame, const EngineScene *scene, const Camera *camera,
+                  const RendererDef *look, SandError *error) {
     PanelRecording *wanted = f->wanted;
     Picture *picture = &frame->picture;
     double newest = frame->time + 1e-9, due = f->start + (double)wanted->frames / wanted->fps;
     if (due <= newest) {
         picture->time = due, picture->back = frame->time - due;
-        if (!renderer_draw(renderer, picture, camera, look, wanted->width, wanted->height, error) ||
+        if (!draw(f, renderer, frame, scene, camera, look, error) ||
             !recorder_take(f->recorder, renderer_framebuffer(renderer), error))
             return footage_stop(f), false;
         due = f->start + (double)++wanted->frames / wanted->fps;
@@ -67,4 +80,5 @@ void footage_close(Footage *f) {
     Recorder *left[] = {f->recorder, f->ending};
     for (int i = 0; i < 2; i++)
         if (left[i] && !recorder_close(left[i], &error)) fprintf(stderr, "sandglass: %s\n", error.text);
+    interface_free(f->interface);
 }

@@ -7,8 +7,10 @@
 typedef struct Footage {
     Engine *engine;         // that takes the steps
     PanelRecording *wanted; // as the person wants it; says how far it is
-    Recorder *recorder;     // NULL: no film is being taken
-    Recorder *ending;       // the last one, until all its frames are written
+    const OverlayDef *overlay;
+    Interface *interface; // that draws the overlays; made with the first film
+    Recorder *recorder;   // NULL: no film is being taken
+    Recorder *ending;     // the last one, until all its frames are written
     FilmDef film;
     char path[2 * SAND_SENTENCE];
     double start;  // s, simulated time of its first frame
@@ -20,8 +22,8 @@ typedef struct Footage {
 bool footage_start(Footage *footage, const Frame *frame, SandError *error);
 // Films the next instant where this frame covers it, and asks for another step when it covers no more. One picture at a
 // time, so that the window answers in between. False, with a sentence, when the film had to end.
-bool footage_take(Footage *footage, Renderer *renderer, Frame *frame, const Camera *camera, const RendererDef *look,
-                  SandError *error);
+bool footage_take(Footage *footage, Renderer *renderer, Frame *frame, const EngineScene *scene, const Camera *camera,
+                  const RendererDef *look, SandError *error);
 // Ends it without waiting for its last frames to be written.
 void footage_stop(Footage *footage);
 // Sees whether they are by now. False, with a sentence, when they could not be.

@@ -21,8 +21,8 @@ extern "C" {
 
 struct Interface {
     GLFWwindow *window;
-    ImGuiContext *context;
-    double scale; // that the font was made for
+    ImGuiContext *context, *outer; // its own, and the one that is current but for its frames
+    double scale;                  // that the font was made for
     ImDrawList *sheet;
     int sheet_width, sheet_height;
     ImVec2 mouse;
@@ -32,6 +32,15 @@ struct Interface {
     int layer_width, layer_height;
     uint64_t drawn;     // what is in the layer: a hash of all that was drawn
     double since_drawn; // s
+};
+
+// ImGui's functions act on the current context: this one's, while such an object lives.
+struct Current {
+    ImGuiContext *outer;
+    explicit Current(const Interface *interface) : outer(ImGui::GetCurrentContext()) {
+        ImGui::SetCurrentContext(interface->context);
+    }
+    ~Current() { ImGui::SetCurrentContext(outer); }
 };
 
 static const double REFRESH = 0.1; // s, between two drawings of a panel that nobody touches
@@ -146,7 +155,8 @@ Interface *interface_create(void *window, SandError *error) {
     if (!interface) return sand_fail(error, "out of memory for the panel"), nullptr;
     interface->window = (GLFWwindow *)window;
     interface->mouse = ImVec2(-1e6f, -1e6f);
-    interface->context = ImGui::CreateContext();
+    interface->context = ImGui::CreateContext(); // the first one stays current
+    Current current(interface);
     ImGui::GetIO().IniFilename = nullptr; // the program remembers its settings itself
     bool made = ImGui_ImplOpenGL3_Init("#version 450 core");
     if (made && window) made = ImGui_ImplGlfw_InitForOpenGL(interface->window, true);
@@ -167,13 +177,18 @@ void interface_free(Interface *interface) {
     glDeleteFramebuffers(1, &interface->layer_pass);
     glDeleteVertexArrays(1, &interface->empty_array);
     glDeleteProgram(interface->program);
-    if (interface->window && ImGui::GetIO().BackendPlatformUserData) ImGui_ImplGlfw_Shutdown();
-    if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
+    {
+        Current current(interface);
+        if (interface->window && ImGui::GetIO().BackendPlatformUserData) ImGui_ImplGlfw_Shutdown();
+        if (ImGui::GetIO().BackendRendererUserData) ImGui_ImplOpenGL3_Shutdown();
+    }
     ImGui::DestroyContext(interface->context);
     delete interface;
 }
 
 void interface_begin(Interface *interface, int width, int height, double scale, double seconds) {
+    interface->outer = ImGui::GetCurrentContext();
+    ImGui::SetCurrentContext(interface->context);
     ImGuiIO &io = ImGui::GetIO();
     if (scale != interface->scale) set_scale(interface, scale);
     ImGui_ImplOpenGL3_NewFrame();
@@ -245,15 +260,8 @@ static void draw_layer(Interface *interface, ImDrawData *data) {
     interface->since_drawn = 0;
 }
 
-void interface_end(Interface *interface, unsigned framebuffer) {
-    ImGui::Render();
-    ImDrawData *data = ImGui::GetDrawData();
-    if (!interface->program) {
-        glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
-        ImGui_ImplOpenGL3_RenderDrawData(data);
-        return;
-    }
-    draw_layer(interface, data);
+// Draws the layer over what is in this framebuffer.
+static void show_layer(const Interface *interface, unsigned framebuffer) {
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glViewport(0, 0, interface->layer_width, interface->layer_height);
     glDisable(GL_DEPTH_TEST);
@@ -266,10 +274,30 @@ void interface_end(Interface *interface, unsigned framebuffer) {
     glDisable(GL_BLEND);
 }
 
-bool interface_wants_mouse(const Interface *interface) { return (void)interface, ImGui::GetIO().WantCaptureMouse; }
-bool interface_wants_keyboard(const Interface *interface) { return (void)interface, ImGui::GetIO().WantTextInput; }
+void interface_end(Interface *interface, unsigned framebuffer) {
+    ImGui::Render();
+    ImDrawData *data = ImGui::GetDrawData();
+    if (interface->program) {
+        draw_layer(interface, data);
+        show_layer(interface, framebuffer);
+    } else {
+        glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+        ImGui_ImplOpenGL3_RenderDrawData(data);
+    }
+    ImGui::SetCurrentContext(interface->outer);
+}
+
+bool interface_wants_mouse(const Interface *interface) {
+    Current current(interface);
+    return ImGui::GetIO().WantCaptureMouse;
+}
+bool interface_wants_keyboard(const Interface *interface) {
+    Current current(interface);
+    return ImGui::GetIO().WantTextInput;
+}
 double interface_cap_height(const Interface *interface) {
-    return (void)interface, CAP_HEIGHT * ImGui::GetIO().Fonts->Fonts[0]->FontSize;
+    Current current(interface);
+    return CAP_HEIGHT * ImGui::GetIO().Fonts->Fonts[0]->FontSize;
 }
 
 void interface_mouse(Interface *interface, double x, double y, bool down) {

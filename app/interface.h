@@ -1,5 +1,6 @@
 // Dear ImGui as the program uses it: its context, font, style and backends. What is drawn with it goes through cimgui.h.
-// One at a time in a program; all functions want the GL context current on the calling thread.
+// All functions want the GL context current on the calling thread. A window has one for its panel; a film that is taken in
+// it has another, whose frames may not begin before the window's has ended.
 #pragma once
 #include "sim/base.h"
 

@@ -113,3 +113,10 @@ void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, d
     }
     if (def->legend) draw_legend(view->picture, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
 }
+
+void overlay_film(const OverlayDef *def, const OverlayView *view, Interface *interface, int width, int height,
+                  unsigned framebuffer) {
+    interface_begin(interface, width, height, fmax(1, height / 720.0), 1);
+    overlay_draw(def, view, 0, 0, width, height);
+    interface_end(interface, framebuffer);
+}

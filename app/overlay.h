@@ -1,5 +1,6 @@
 // Clock, legend and residual in the picture, for the window and for films. Drawn between interface_begin and interface_end.
 #pragma once
+#include "interface.h"
 #include "picture.h"
 
 typedef struct OverlayDef {
@@ -23,5 +24,8 @@ typedef struct OverlayView {
 
 // In this part of the picture, in pixels from the upper left corner.
 void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right, double bottom);
+// Over a whole frame of a film, in letters that go with its size.
+void overlay_film(const OverlayDef *def, const OverlayView *view, Interface *interface, int width, int height,
+                  unsigned framebuffer);
 
 void overlay_card(double middle, double top, const char *text); // words on a dark card, so that they read on any ground

@@ -37,6 +37,15 @@ void panel_free(Panel *panel) {
     free(panel);
 }
 
+OverlayView panel_overlay(const Frame *frame, const EngineScene *scene) {
+    return (OverlayView){.picture = &frame->picture,
+                         .counters = &frame->counters,
+                         .solver = sand_solver_table[scene->solve.solver].name,
+                         .curve = frame->curve,
+                         .curve_count = frame->curve_count,
+                         .time = frame->time};
+}
+
 void panel_say(Panel *panel, const char *sentence) {
     memmove(&panel->messages[1], &panel->messages[0], (PANEL_MESSAGES - 1) * sizeof panel->messages[0]);
     snprintf(panel->messages[0].text, sizeof panel->messages[0].text, "%s", sentence);
@@ -225,12 +234,7 @@ void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Came
     if (panel->overlay.residual) panel->curve_wanted = true;
     if (panel->first_start) draw_first_start(panel); // what lies over the picture comes below it
     if (frame) {
-        OverlayView over = {.picture = &frame->picture,
-                            .counters = &frame->counters,
-                            .solver = sand_solver_table[scene->solve.solver].name,
-                            .curve = frame->curve,
-                            .curve_count = frame->curve_count,
-                            .time = frame->time};
+        OverlayView over = panel_overlay(frame, scene);
         overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);
     }
     if (panel->help) draw_help(panel, width, height);

@@ -123,6 +123,7 @@ void panel_free(Panel *panel);
 void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Camera *camera, RendererDef *look, int width,
                 int height, double seconds);
 
+OverlayView panel_overlay(const Frame *frame, const EngineScene *scene);     // what clock, legend and residual show
 void panel_say(Panel *panel, const char *sentence);                          // shows it for a few seconds
 bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene); // on the machine that takes the steps
 void panel_choose_solver(Panel *panel, int solver);                          // as if it had been chosen in the list

@@ -16,7 +16,6 @@ Outcome record_scene(const Options *options, SandError *error) {
 
 #else
 
-#include "interface.h"
 #include "overlay.h"
 #include "recorder.h"
 #include "resume.h"
@@ -112,11 +111,8 @@ static void aim(Shoot *shoot, double time) {
     if (shoot->turn > 0) camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time / shoot->turn, 1));
 }
 
-// Clock, legend and residual, in a size that goes with the picture's.
 static bool lay_over(Shoot *shoot, double time) {
     if (!shoot->interface) return true;
-    interface_begin(shoot->interface, shoot->stage.width, shoot->stage.height, fmax(1, shoot->stage.height / 720.0),
-                    1 / shoot->fps);
     const SandSolution *solution = sand_simulation_solution(shoot->session.sim);
     OverlayView view = {.picture = &shoot->stage.picture,
                         .counters = sand_simulation_counters(shoot->session.sim),
@@ -124,8 +120,8 @@ static bool lay_over(Shoot *shoot, double time) {
                         .curve = solution->curve,
                         .curve_count = solution->curve_count,
                         .time = time};
-    overlay_draw(&shoot->overlay, &view, 0, 0, shoot->stage.width, shoot->stage.height);
-    interface_end(shoot->interface, renderer_framebuffer(shoot->stage.renderer));
+    overlay_film(&shoot->overlay, &view, shoot->interface, shoot->stage.width, shoot->stage.height,
+                 renderer_overdraw(shoot->stage.renderer));
     return true;
 }
 

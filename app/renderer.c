@@ -84,6 +84,7 @@ struct Renderer {
     unsigned version; // of the picture's surfaces on the GPU
     Frame frame;      // that was drawn last
     ColorMap map;
+    bool overdrawn; // somebody drew over the picture
     Targets targets;
 };
 
@@ -521,7 +522,7 @@ bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, co
     bool paused = picture->stamp && picture->stamp == r->stamp && !def->no_shadow;
     if (!paused) upload(r, picture);
     r->frame = make_frame(picture, camera, def, r->targets.width, r->targets.height);
-    r->map = picture->map;
+    r->map = picture->map, r->overdrawn = false;
     glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
     begin();
@@ -544,8 +545,8 @@ bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, co
 
 bool renderer_has(const Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
                   int height) {
-    if (!picture->stamp || picture->stamp != r->stamp || picture->map != r->map || r->targets.out_width != width ||
-        r->targets.width != width * def->samples)
+    if (r->overdrawn || !picture->stamp || picture->stamp != r->stamp || picture->map != r->map ||
+        r->targets.out_width != width || r->targets.width != width * def->samples)
         return false;
     Frame wanted = make_frame(picture, camera, def, width * def->samples, height * def->samples);
     return memcmp(&wanted, &r->frame, sizeof wanted) == 0;
@@ -557,6 +558,7 @@ void renderer_show(const Renderer *r, int width, int height) {
 }
 
 unsigned renderer_framebuffer(const Renderer *r) { return r->targets.out_pass; }
+unsigned renderer_overdraw(Renderer *r) { return r->overdrawn = true, r->targets.out_pass; }
 
 void renderer_read_depth(const Renderer *r, int x, int y, int width, int height, float *depth) {
     glBindFramebuffer(GL_READ_FRAMEBUFFER, r->targets.first_pass);

@@ -33,5 +33,6 @@ bool renderer_has(const Renderer *renderer, const Picture *picture, const Camera
 
 void renderer_show(const Renderer *renderer, int width, int height); // copies it to the window's framebuffer
 unsigned renderer_framebuffer(const Renderer *renderer);             // where it is, to read from; rows from the bottom up
+unsigned renderer_overdraw(Renderer *renderer); // the same, to draw over; then the renderer no longer has what it drew
 // Depth of the last picture's inner target, 1 at the near plane, 0 nowhere; for tests and picking. Rows from the bottom up.
 void renderer_read_depth(const Renderer *renderer, int x, int y, int width, int height, float *depth);

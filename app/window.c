@@ -140,7 +140,8 @@ static bool panel_records(void *user, bool start, SandError *error) {
 static void go_on_filming(Window *w) {
     SandError error;
     if (w->frame && w->footage.recorder) {
-        if (!footage_take(&w->footage, w->renderer, w->frame, &w->camera, &w->look, &error)) panel_say(w->panel, error.text);
+        if (!footage_take(&w->footage, w->renderer, w->frame, &w->scene, &w->camera, &w->look, &error))
+            panel_say(w->panel, error.text);
         pace_excuse(&w->pace);
     }
     if (!footage_see_end(&w->footage, &error)) panel_say(w->panel, error.text);
@@ -526,7 +527,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->add_key = panel_adds_key;
     if (def->engine.take) w->path = def->engine.take->views, w->follow = true;
     w->panel->picked.body = -1;
-    w->footage = (Footage){.engine = w->engine, .wanted = &w->panel->recording};
+    w->footage = (Footage){.engine = w->engine, .wanted = &w->panel->recording, .overlay = &w->panel->overlay};
     w->panel->race = engine_race(w->engine);
     Settings settings;
     if (!settings_load(&settings, error)) {

@@ -17,6 +17,7 @@
 #include "app/citation.h"
 #include "app/context.h"
 #include "app/controls.h"
+#include "app/footage.h"
 #include "app/options.h"
 #include "app/panel.h"
 #include "app/plot.h"
@@ -360,6 +361,74 @@ static void test_race(void **state) {
     close_stage(&s);
 }
 
+// The first frame of a film that is taken in the window, with these overlays.
+static unsigned char *film_frame(Stage *s, OverlayDef overlay) {
+    SandError error = {""};
+    char made[] = "/tmp/sandglass-film-XXXXXX", path[64];
+    assert_non_null(mkdtemp(made));
+    PanelRecording wanted = {.fps = 60, .width = 480, .height = 270};
+    snprintf(wanted.folder, sizeof wanted.folder, "%s", made);
+    Footage footage = {.engine = s->engine, .wanted = &wanted, .overlay = &overlay};
+    if (!footage_start(&footage, s->frame, &error) ||
+        !footage_take(&footage, s->renderer, s->frame, &s->scene, &s->camera, &s->look, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(wanted.frames, 1);
+    Stage film = {.renderer = s->renderer, .width = wanted.width, .height = wanted.height};
+    unsigned char *pixels = read_pixels(&film);
+    footage_close(&footage);
+    recorder_frame_path(path, sizeof path, made, 0);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(made), 0);
+    return pixels;
+}
+
+// Clock, legend and residual are laid over a film as they are over the window, and the panel does not notice.
+static void test_film_has_overlays(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.panel->color = PICTURE_SPEED, s.panel->overlay.residual = true;
+    panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = PICTURE_SPEED});
+    advance(&s, 30);
+    // A slider is held while the film is taken, and goes on following the mouse.
+    const ControlPlace *speed = &s.places[CONTROL_SPEED];
+    interface_mouse(s.interface, speed->x, speed->y, false), draw(&s);
+    interface_mouse(s.interface, speed->x, speed->y, true), draw(&s);
+    unsigned char *bare = film_frame(&s, (OverlayDef){0});
+    unsigned char *full = film_frame(&s, (OverlayDef){.clock = true, .legend = true, .residual = true});
+    assert_false(renderer_has(s.renderer, &s.frame->picture, &s.camera, &s.look, 480, 270)); // it is drawn over
+    double held = s.panel->speed;
+    interface_mouse(s.interface, speed->x + 40, speed->y, true), draw(&s);
+    assert_true(s.panel->speed > 1.2 * held);
+
+    // Of the pixels in a part of the film, the share that the overlays changed.
+    static const struct Part {
+        int x, y, width, height;
+        double least, most;
+    } parts[] = {{220, 12, 40, 20, 0.8, 1},     // the clock, in the middle above
+                 {12, 120, 70, 130, 0.8, 1},    // the legend, below on the left
+                 {330, 15, 130, 60, 0.8, 1},    // the residual, above on the right
+                 {250, 180, 220, 80, 0, 0.001}, // nothing else
+                 {130, 60, 100, 200, 0, 0.001}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const struct Part *p = &parts[k];
+        int changed = 0;
+        for (int y = p->y; y < p->y + p->height; y++)
+            for (int x = p->x; x < p->x + p->width; x++)
+                changed += memcmp(bare + 4 * (y * 480 + x), full + 4 * (y * 480 + x), 4) != 0;
+        double share = (double)changed / (p->width * p->height);
+        if (share < p->least || share > p->most) fail_msg("part %d of the film: %.3f of it changed", (int)k, share);
+    }
+    if (folder) {
+        char path[512];
+        SandError error = {""};
+        snprintf(path, sizeof path, "%s/film_overlays.png", folder);
+        if (!png_write(path, 480, 270, 4, full, &error)) fail_msg("%s", error.text);
+    }
+    free(bare), free(full);
+    close_stage(&s);
+}
+
 static void test_buttons_ask(void **state) {
     (void)state;
     Stage s;
@@ -477,6 +546,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_all_controls_are_drawn),
         cmocka_unit_test(test_race),
+        cmocka_unit_test(test_film_has_overlays),
         cmocka_unit_test(test_buttons_ask),
         cmocka_unit_test(test_panel_follows),
     };
