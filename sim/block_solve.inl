@@ -1,8 +1,9 @@
 // The problem of one contact alone, in its own frame: what gauss-seidel and ngs relax a contact by.
 
-// N_ii, row by row: the velocity at the contact that a unit impulse along each axis makes.
+// N_ii, which is symmetric: the velocity at the contact that a unit impulse along each axis makes.
 typedef struct Block {
-    real m[3][3];
+    real n, n1, n2;     // along the normal: of the normal impulse, of the two tangential ones
+    real t11, t12, t22; // along the tangents, of the tangential ones
 } Block;
 
 #if SAND_RADIAL
@@ -10,80 +11,98 @@ typedef struct Block {
 SAND_INLINE void block_add_body(const Op *op, Block *b, int k, real half) {
     if (k >= op->dynamic_count) return;
     real arm = half + op->free[k].w[3], side = op->inverse_mass[k] + op->inverse_inertia[k] * arm * arm;
-    b->m[0][0] += op->inverse_mass[k], b->m[1][1] += side, b->m[2][2] += side;
+    b->n += op->inverse_mass[k], b->t11 += side, b->t22 += side;
+}
+
+SAND_INLINE Block block_matrix(const Op *op, At at) {
+    Block b = {0};
+    real half = block_number(op, at, BLOCK_HALF);
+    block_add_body(op, &b, op->a[at_block(at)], half);
+    block_add_body(op, &b, op->b[at_block(at)], half);
+    return b;
 }
 #else
-// Adds the part of one body, whose arm is given in the world.
-SAND_INLINE void block_add_body(const Op *op, Block *b, Frame f, int k, Vec arm) {
-    if (k >= op->dynamic_count) return;
-    const Vec axes[3] = {f.n, f.t1, f.t2};
-    for (int j = 0; j < 3; j++) {
-        Vec w = body_turn(op, k, vec_cross(arm, axes[j]));
-        Vec u = frame_in(f, vec_madd(vec_cross(w, arm), op->inverse_mass[k], axes[j]));
-        b->m[0][j] += u.x, b->m[1][j] += u.y, b->m[2][j] += u.z;
-    }
+// The velocity of one body at the end of its arm that an impulse there makes.
+SAND_INLINE Vec arm_answer(const Op *op, int k, Vec arm, Vec impulse) {
+    if (k >= op->dynamic_count) return vec_make(0, 0, 0);
+    return vec_madd(vec_cross(body_turn(op, k, vec_cross(arm, impulse)), arm), op->inverse_mass[k], impulse);
+}
+
+SAND_INLINE Vec block_answer(const Op *op, At at, Vec impulse) {
+    if (op->is_matrix) return matrix_own(op, at_block(at), impulse);
+    return vec_add(arm_answer(op, op->a[at_block(at)], block_vector(op, at, BLOCK_ARM_A), impulse),
+                   arm_answer(op, op->b[at_block(at)], block_vector(op, at, BLOCK_ARM_B), impulse));
+}
+
+SAND_INLINE Block block_matrix(const Op *op, At at) {
+    Frame f = frame_of(block_normal(op, at));
+    Vec n = frame_in(f, block_answer(op, at, f.n)), t1 = frame_in(f, block_answer(op, at, f.t1)),
+        t2 = frame_in(f, block_answer(op, at, f.t2));
+    Block b = {n.x, t1.x, t2.x, t1.y, t2.y, t2.z};
+    return b;
 }
 #endif
 
-SAND_INLINE Block block_matrix(const Op *op, At at) {
-    Block b = {{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}}};
-    int a = op->a[at_block(at)], other = op->b[at_block(at)];
-#if SAND_RADIAL
-    real half = block_number(op, at, BLOCK_HALF);
-    block_add_body(op, &b, a, half);
-    block_add_body(op, &b, other, half);
-#else
-    Frame f = frame_of(block_normal(op, at));
-    block_add_body(op, &b, f, a, block_vector(op, at, BLOCK_ARM_A));
-    block_add_body(op, &b, f, other, block_vector(op, at, BLOCK_ARM_B));
-#endif
+// Blocks are the same in every sweep: they are made once, and kept in two vectors of a solve.
+typedef struct Blocks {
+    real *normal, *tangents;
+} Blocks;
+
+SAND_INLINE void blocks_store(const Blocks *blocks, At at, Block b) {
+    row_store(blocks->normal, at, vec_make(b.n, b.n1, b.n2));
+    row_store(blocks->tangents, at, vec_make(b.t11, b.t12, b.t22));
+}
+
+SAND_INLINE Block blocks_load(const Blocks *blocks, At at) {
+    Row n = row_load(blocks->normal, at), t = row_load(blocks->tangents, at);
+    Block b = {n.x, n.y, n.z, t.x, t.y, t.z};
     return b;
 }
 
 // x with its normal row relaxed; g becomes the velocity after that.
 SAND_INLINE real relax_normal(const Block *b, real x, Vec *g, real omega) {
-    real z = b->m[0][0] > 0 ? real_max(x - omega * g->x / b->m[0][0], 0) : x, d = z - x;
-    *g = vec_make(g->x + d * b->m[0][0], g->y + d * b->m[1][0], g->z + d * b->m[2][0]);
+    real z = b->n > 0 ? real_max(x - omega * g->x / b->n, 0) : x, d = z - x;
+    *g = vec_make(g->x + d * b->n, g->y + d * b->n1, g->z + d * b->n2);
     return z;
 }
 
 // One row after the other, each within its bounds.
-SAND_INLINE Row relax_rows(const Op *op, At at, Row x, Row g, real omega) {
-    Block b = block_matrix(op, at);
+SAND_INLINE Row relax_rows(const Op *op, At at, const Block *b, Row x, Row g, real omega) {
     Row z = x;
-    z.x = relax_normal(&b, x.x, &g, omega);
+    z.x = relax_normal(b, x.x, &g, omega);
     if (!(block_number(op, at, BLOCK_MU) > 0)) return z;
     real r = block_bound(op, at, z.x);
-    z.y = real_within(x.y - omega * g.y / b.m[1][1], r);
-    g.z += (z.y - x.y) * b.m[2][1];
-    z.z = real_within(x.z - omega * g.z / b.m[2][2], r);
+    z.y = real_within(x.y - omega * g.y / b->t11, r);
+    g.z += (z.y - x.y) * b->t12;
+    z.z = real_within(x.z - omega * g.z / b->t22, r);
     return z;
 }
 
 // The maximum dissipation problem ([P] eq. 14): the t of least t'At/2 + t'b with |t| <= r, A = (p q; q s), b = (c, d).
 // Newton in the angle (eq. 15, 16), which starts from the solution without the bound and is needed only where the two
-// tangents differ; a step that does not go down is halved.
+// tangents differ. A step that does not go down is halved; one so short that the next would be lost in rounding is the last.
 SAND_INLINE void dissipate(real p, real q, real s, real c, real d, real r, real *t1, real *t2) {
     real det = p * s - q * q;
     real x = det > 0 ? (q * d - s * c) / det : -c, y = det > 0 ? (q * c - p * d) / det : -d;
     real length = real_sqrt(x * x + y * y);
     if (length > r) {
         real ca = x / length, sa = y / length;
-        real f = (real)0.5 * r * r * (p * ca * ca + 2 * q * ca * sa + s * sa * sa) + r * (c * ca + d * sa);
-        for (int k = 0; k < 30; k++) {
-            real slope = r * r * (q * (ca * ca - sa * sa) + (s - p) * ca * sa) + r * (d * ca - c * sa);
-            real bend = r * r * ((s - p) * (ca * ca - sa * sa) - 4 * q * ca * sa) - r * (c * ca + d * sa);
+        real f =
+            (real)0.5 * r * (p * ca * ca + 2 * q * ca * sa + s * sa * sa) + c * ca + d * sa; // over r, as all that follows
+        bool last = false;
+        for (int k = 0; k < 30 && !last; k++) {
+            real slope = r * (q * (ca * ca - sa * sa) + (s - p) * ca * sa) + d * ca - c * sa;
+            real bend = r * ((s - p) * (ca * ca - sa * sa) - 4 * q * ca * sa) - (c * ca + d * sa);
             real turn = bend > 0 ? -slope / bend : slope > 0 ? (real)-0.5 : (real)0.5;
             turn = real_within(turn, 1);
-            if (real_abs(turn) <= 4 * REAL_EPSILON) break;
+            last = turn * turn <= REAL_EPSILON;
             for (int half = 0; half < 20; half++, turn *= (real)0.5) {
-                real cb = 1 - (real)0.5 * turn * turn, sb = turn, n = real_sqrt(cb * cb + sb * sb);
-                real cn = (ca * cb - sa * sb) / n, sn = (sa * cb + ca * sb) / n;
-                real fn = (real)0.5 * r * r * (p * cn * cn + 2 * q * cn * sn + s * sn * sn) + r * (c * cn + d * sn);
-                if (fn <= f) {
-                    ca = cn, sa = sn, f = fn;
-                    break;
-                }
+                real length_of_turn = real_sqrt(1 + turn * turn);
+                real cn = (ca - sa * turn) / length_of_turn, sn = (sa + ca * turn) / length_of_turn;
+                real fn = (real)0.5 * r * (p * cn * cn + 2 * q * cn * sn + s * sn * sn) + c * cn + d * sn;
+                if (!last && fn > f) continue;
+                ca = cn, sa = sn, f = fn;
+                break;
             }
         }
         x = r * ca, y = r * sa;
@@ -92,13 +111,12 @@ SAND_INLINE void dissipate(real p, real q, real s, real c, real d, real r, real 
 }
 
 // The normal row, then both tangential ones.
-SAND_INLINE Row relax_dissipation(const Op *op, At at, Row x, Row g, real omega) {
-    Block b = block_matrix(op, at);
+SAND_INLINE Row relax_dissipation(const Op *op, At at, const Block *b, Row x, Row g, real omega) {
     Row z = x;
-    z.x = relax_normal(&b, x.x, &g, omega);
+    z.x = relax_normal(b, x.x, &g, omega);
     if (!(block_number(op, at, BLOCK_MU) > 0)) return z;
     // The velocity without the tangential impulses is what they answer to.
-    real c = g.y - b.m[1][1] * x.y - b.m[1][2] * x.z, d = g.z - b.m[2][1] * x.y - b.m[2][2] * x.z;
-    dissipate(b.m[1][1], b.m[1][2], b.m[2][2], c, d, block_bound(op, at, z.x), &z.y, &z.z);
+    real c = g.y - b->t11 * x.y - b->t12 * x.z, d = g.z - b->t12 * x.y - b->t22 * x.z;
+    dissipate(b->t11, b->t12, b->t22, c, d, block_bound(op, at, z.x), &z.y, &z.z);
     return z;
 }

@@ -18,34 +18,58 @@ typedef struct gauss_seidel_State {
     Relaxation how;
 } gauss_seidel_State;
 
+#if SAND_LOCAL
+SAND_INLINE Blocks gauss_seidel_blocks(const Solve *s) {
+    Blocks blocks = {solve_vector(s, 1), solve_vector(s, 2)};
+    return blocks;
+}
+#endif
+
+// Chooses it; those that are exact look at the blocks of N themselves.
+SAND_TEXT void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m, Relaxation how) {
+    m->how = how;
+#if SAND_LOCAL
+    if (how == RELAX_BLOCK) return;
+    Blocks blocks = gauss_seidel_blocks(s);
+    SAND_EACH(w, i, s->op->blocks) blocks_store(&blocks, at_of(i), block_matrix(s->op, at_of(i)));
+    sand_barrier(w);
+#else
+    (void)w, (void)s;
+#endif
+}
+
 // [N] steps 2 and 3 were done for it: the velocities of the start are there.
 SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
-    (void)w;
     m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
     m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
     m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
     // Colours are made from bodies; the contacts of a stored matrix are taken in their order.
     if (s->op->is_matrix && m->order == GAUSS_SEIDEL_COLOURED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     m->sweeps = 0;
-    m->how = RELAX_BLOCK;
+    Relaxation how = RELAX_BLOCK;
 #if SAND_LOCAL
-    if (s->op->section == SAND_SQUARE && s->op->set != FRICTION_CONE) m->how = RELAX_ROWS;
+    if (s->op->section == SAND_SQUARE && s->op->set != FRICTION_CONE) how = RELAX_ROWS;
 #endif
+    gauss_seidel_relax_by(w, s, m, how);
 }
 
-// The relaxed impulse of block i: lambda P(x - omega eta (u + b)) + (1 - lambda) x. Returns the change.
-SAND_INLINE Row gauss_seidel_relax(const Op *op, real *x, At at, real step, real lambda, real omega, Relaxation how) {
+// The relaxed impulse of a block: lambda P(x - omega eta (u + b)) + (1 - lambda) x. Returns the change.
+SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, At at, real step, Relaxation how) {
+    const Op *op = s->op;
+    real *x = solve_vector(s, s->best);
     Row xi = row_load(x, at), g = block_pull(op, op->body, at), z;
 #if SAND_LOCAL
-    if (how != RELAX_BLOCK)
-        z = how == RELAX_ROWS ? relax_rows(op, at, xi, g, omega) : relax_dissipation(op, at, xi, g, omega);
-    else
+    if (how != RELAX_BLOCK) {
+        Blocks blocks = gauss_seidel_blocks(s);
+        Block b = blocks_load(&blocks, at);
+        z = how == RELAX_ROWS ? relax_rows(op, at, &b, xi, g, m->omega) : relax_dissipation(op, at, &b, xi, g, m->omega);
+    } else
 #else
-    (void)how, (void)omega;
+    (void)how;
 #endif
         z = block_project(op, at, row_madd(xi, -step, g));
     Row d = row_sub(z, xi);
-    z = row_madd(xi, lambda, d);
+    z = row_madd(xi, m->lambda, d);
     row_store(x, at, z);
     return row_sub(z, xi);
 }
@@ -57,10 +81,10 @@ SAND_INLINE void gauss_seidel_apply(const Op *op, int64_t i, int k, int side) {
 }
 
 // [N] step 4 for one contact.
-SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real omega, real lambda, Relaxation how) {
+SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *m, int64_t i) {
+    const Op *op = s->op;
     At at = at_of(i);
-    real step = omega * block_inverse(op, at);
-    block_publish(op, at, gauss_seidel_relax(op, x, at, step, lambda, omega, how));
+    block_publish(op, at, gauss_seidel_relax(s, m, at, m->omega * block_inverse(op, at), m->how));
     if (op->is_matrix) {
         matrix_apply(op, i);
     } else {
@@ -71,12 +95,11 @@ SAND_INLINE void gauss_seidel_contact(const Op *op, real *x, int64_t i, real ome
 
 SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
     const Op *op = s->op;
-    real *x = solve_vector(s, s->best);
     if (m->order == GAUSS_SEIDEL_COLOURED) {
         for (int c = 0; c < op->colour_count; c++) {
             const int *list = op->colour_list + op->colour_first[c];
             SAND_EACH(w, e, op->colour_first[c + 1] - op->colour_first[c])
-            gauss_seidel_contact(op, x, list[e], m->omega, m->lambda, m->how);
+            gauss_seidel_contact(s, m, list[e]);
             sand_barrier(w);
         }
         // The Jacobi batch: its impulses first, then every velocity anew.
@@ -84,15 +107,14 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         int size = op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count];
         if (size) {
             SAND_EACH(w, e, size)
-            gauss_seidel_relax(op, x, at_of(batch[e]), m->omega * op->batch_step[e], m->lambda, m->omega, RELAX_BLOCK);
+            gauss_seidel_relax(s, m, at_of(batch[e]), m->omega * op->batch_step[e], RELAX_BLOCK);
             sand_barrier(w);
-            push_vector(w, op, x, op->free, op->body);
+            push_vector(w, op, solve_vector(s, s->best), op->free, op->body);
         }
     } else {
         bool back = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5
         if (worker_is_first(w))
-            for (int64_t e = 0; e < op->blocks; e++)
-                gauss_seidel_contact(op, x, back ? op->blocks - 1 - e : e, m->omega, m->lambda, m->how);
+            for (int64_t e = 0; e < op->blocks; e++) gauss_seidel_contact(s, m, back ? op->blocks - 1 - e : e);
         sand_barrier(w);
     }
     m->sweeps++;

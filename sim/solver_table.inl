@@ -64,7 +64,7 @@ SAND_ROW(p_spg_fb, "p-spg-fb", 5, true, SAND_ALL, "Heyn et al. 2012, section 4, 
 SAND_ROW(spg_fb, "spg-fb", 5, true, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
 
-SAND_ROW(gauss_seidel, "gauss-seidel", 1, true, SAND_ALL | SAND_ADAPTS,
+SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, SAND_ALL | SAND_ADAPTS,
          "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          SAND_GAUSS_SEIDEL_PARAMS)
@@ -106,7 +106,7 @@ SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, SAND_BOUNDED | SAND_ADAPTS, "Preclik et a
                   "conjugate gradients, cut to what stays in the set and projected after each step",
                   "jitters where friction is strong; nothing makes it descend")
 
-SAND_ROW_OF_PARTS(ngs, "ngs", 1, false,
+SAND_ROW_OF_PARTS(ngs, "ngs", 3, false,
                   1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
                   "Preclik et al. 2009, eq. 14-16",
                   "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",

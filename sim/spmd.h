@@ -27,8 +27,8 @@
 
 typedef SAND_REAL real;
 
-#define SAND_INLINE static inline
-#define SAND_TEXT static // a larger piece of text
+#define SAND_INLINE static inline __attribute__((always_inline)) // as on CUDA: gcc gives up inside long functions
+#define SAND_TEXT static                                         // a larger piece of text
 
 #if (defined(FP_FAST_FMA) && defined(FP_FAST_FMAF)) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define REAL_FUSED 1

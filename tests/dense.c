@@ -37,6 +37,10 @@ static Effect block_product(const SandProblem *p, const SandContact *i, const Sa
     return e;
 }
 
+SandVec3 dense_block(const SandProblem *p, int i, int j, SandVec3 g) {
+    return block_product(p, &p->contacts[i], &p->contacts[j], g).u;
+}
+
 void dense_product(const SandProblem *p, bool frictionless, const SandVec3 *x, SandVec3 *y, double *size) {
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
