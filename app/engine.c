@@ -152,8 +152,7 @@ static bool publish(Engine *e, SandError *error) {
     SandEnergy energy = sand_simulation_energy(e->sim);
     f->kinetic = energy.kinetic, f->potential = energy.potential;
     f->oldest_step = history_oldest(&e->history), f->newest_step = e->newest_step;
-    if (e->picked >= 0 && e->picked < world->body_count && !sand_simulation_fetch_body(e->sim, e->picked, error))
-        return false;
+    if (e->picked >= 0 && !sand_simulation_fetch_contacts(e->sim, error)) return false;
     f->picked = probe_take(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;
     if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_room, &f->curve_count, error))
@@ -374,11 +373,12 @@ static bool seek(Engine *e, uint64_t step, SandError *error) {
     return true;
 }
 
-// On the problem of the last step, the one on the screen; where another machine has that, on that of the next. The scene
+// On the problem of the last step, the one on the screen; at the start, and after going back, on that of the next. The scene
 // keeps its threads; the race has one, or runs on the machine that the scene is on.
 static bool start_race(Engine *e, const Act *act, SandError *error) {
     SandRaceDef def = sand_default_race();
     const SandProblem *problem = sand_simulation_problem(e->sim);
+    if (!sand_simulation_fetch_contacts(e->sim, error)) return false;
     if (!problem->contact_count && !sand_simulation_build(e->sim, error)) return false;
     if (!problem->contact_count) return sand_fail(error, "this step has no contacts to race on");
     def.solve = act->solve, def.own_params = true;

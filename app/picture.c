@@ -229,9 +229,9 @@ static SandInstanceDef describe(const Picture *picture) {
 }
 
 static bool take_on_host(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
-    if ((sim && !sand_simulation_fetch(sim, error)) || !fill_values(picture, world, sim, error) ||
-        !lay_out(picture, sim, error))
-        return false;
+    bool contacts = picture->chains || (picture->color != PICTURE_BODY && picture->color != PICTURE_SPEED);
+    if (sim && !(contacts ? sand_simulation_fetch_contacts(sim, error) : sand_simulation_fetch(sim, error))) return false;
+    if (!fill_values(picture, world, sim, error) || !lay_out(picture, sim, error)) return false;
     SandInstanceDef def = describe(picture);
     SandInstance *first = picture->balls.items;
     for (int i = 0; i < world->body_count; i++)

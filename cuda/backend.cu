@@ -506,6 +506,10 @@ static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
     return ok || machine_fail(m, error);
 }
 
+static bool read_problem_bodies(SandMachine *m, SandProblemBody *bodies, int count, SandError *error) {
+    return (bring(m, bodies, m->bodies.data, (size_t)count) && machine_wait(m)) || machine_fail(m, error);
+}
+
 static bool read_curve(SandMachine *m, SandSolution *s, SandError *error) {
     size_t curve = (size_t)m->host_counts->curve;
     if (!SAND_GROW(s->curve, s->curve_room, curve, "residual curve", error)) return false;
@@ -531,10 +535,12 @@ static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
 
 extern "C" const SandBackend *sand_cuda_backend(void) {
     static const SandBackend backend = {
-        "cuda",        create,     destroy,      describe,      give,       give_problem, detect,
-        match,         build,      solve,        integrate,     finish,     slot_create,  slot_free,
-        instances,     slot_read,  share_buffer, share_free,    share_copy, read_bodies,  read_memory,
-        read_contacts, read_start, read_curve,   read_solution,
+        "cuda",        create,        destroy,     describe,   give,
+        give_problem,  detect,        match,       build,      solve,
+        integrate,     finish,        slot_create, slot_free,  instances,
+        slot_read,     share_buffer,  share_free,  share_copy, read_bodies,
+        read_memory,   read_contacts, read_start,  read_curve, read_problem_bodies,
+        read_solution,
     };
     return &backend;
 }

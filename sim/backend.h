@@ -82,6 +82,8 @@ typedef struct SandBackend {
     bool (*read_contacts)(SandMachine *machine, SandDetection *detection, SandError *error);
     bool (*read_start)(SandMachine *machine, SandVec3 *start, SandError *error);        // one for each contact
     bool (*read_curve)(SandMachine *machine, SandSolution *solution, SandError *error); // residuals of the last solve
+    // The bodies of the problem of the last step, as they went into it, with the boundaries behind them.
+    bool (*read_problem_bodies)(SandMachine *machine, SandProblemBody *bodies, int count, SandError *error);
     // Impulses, curve and the figures of the last solve.
     bool (*read_solution)(SandMachine *machine, SandSolution *solution, SandError *error);
 } SandBackend;

@@ -67,11 +67,10 @@ SAND_SHARED SandProblemBody problem_body(const SandWorld *w, const SandDetection
     return wall;
 }
 
-// A contact that was found, as the problem takes it.
-SAND_SHARED SandContact problem_contact(const SandWorld *w, const SandDetection *d, const SandFound *f) {
+// A contact that was found, as the problem takes it, of bodies whose centres are here.
+SAND_SHARED SandContact contact_at(const SandDetection *d, const SandFound *f, SandVec3 center_a, SandVec3 center_b) {
     bool wall = f->b < 0;
-    SandVec3 center_a = w->position[d->body[f->rank_a]];
-    SandVec3 center_b = wall ? d->pose[-1 - f->b].position : w->position[d->body[f->b]];
+    if (wall) center_b = d->pose[-1 - f->b].position;
     SandContact c = {.a = f->rank_a,
                      .b = wall ? d->body_count - 1 - f->b : f->b,
                      .normal = f->normal,
@@ -80,6 +79,11 @@ SAND_SHARED SandContact problem_contact(const SandWorld *w, const SandDetection 
                      .gap = f->gap,
                      .mu = f->mu};
     return c;
+}
+
+SAND_SHARED SandContact problem_contact(const SandWorld *w, const SandDetection *d, const SandFound *f) {
+    SandVec3 center_a = w->position[d->body[f->rank_a]];
+    return contact_at(d, f, center_a, f->b < 0 ? center_a : w->position[d->body[f->b]]);
 }
 
 SAND_SHARED SandVec3 componentwise(SandVec3 a, SandVec3 b) { return v3_make(a.x * b.x, a.y * b.y, a.z * b.z); }

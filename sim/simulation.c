@@ -35,9 +35,10 @@ struct SandSimulation {
     SandMachine *machine;
     bool bodies_are_old, memory_is_old; // on the host
     bool machine_is_old;
-    uint64_t fetched_step; // of the bodies that the host has
-    SandEnergy energy;     // after the machine's last step
-    uint64_t brought;      // sand_bytes_brought() at the end of the last step
+    bool contacts_are_away; // those of the last step, and their impulses
+    uint64_t fetched_step;  // of the bodies that the host has
+    SandEnergy energy;      // after the machine's last step
+    uint64_t brought;       // sand_bytes_brought() at the end of the last step
 };
 
 SandSimulationDef sand_default_simulation(void) {
@@ -93,10 +94,6 @@ bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
     if (sim->bodies_are_old) sim->fetched_step = w->step_index;
     sim->bodies_are_old = false;
     return true;
-}
-
-bool sand_simulation_fetch_body(SandSimulation *sim, int body, SandError *error) {
-    return !sim->bodies_are_old || sim->backend->read_bodies(sim->machine, &sim->world, body, 1, error);
 }
 
 // What the host has changed goes to the machine.
@@ -169,7 +166,8 @@ static void build_work(SandWorker *worker, void *argument) {
     }
 }
 
-static bool build(SandSimulation *sim, SandError *error) {
+// Makes room in the problem for what was detected.
+static bool lay_out(SandSimulation *sim, SandError *error) {
     const SandWorld *w = &sim->world;
     const SandDetection *d = &sim->detection;
     SandProblem *p = &sim->problem;
@@ -181,10 +179,41 @@ static bool build(SandSimulation *sim, SandError *error) {
     p->radial = true;
     for (int k = 0; k < w->shape_count; k++) p->radial = p->radial && w->shapes[k].kind == SAND_SPHERE;
     for (int b = 0; b < w->boundary_count; b++) p->radial = p->radial && v3_dot(d->spin[b], d->spin[b]) == 0;
-    if (!SAND_GROW(p->bodies, p->body_room, p->body_count, "bodies", error) ||
-        !SAND_GROW(p->contacts, p->contact_room, p->contact_count, "contacts", error))
+    return SAND_GROW(p->bodies, p->body_room, p->body_count, "bodies", error) &&
+           SAND_GROW(p->contacts, p->contact_room, p->contact_count, "contacts", error) &&
+           SAND_GROW(p->start, p->start_room, p->contact_count, "contacts", error);
+}
+
+// The bodies have moved since: a body that is at x was at x - h v.
+static SandVec3 place_before(const SandWorld *w, int body) {
+    return v3_madd(w->position[body], -w->step, w->velocity[body]);
+}
+
+static void recall_work(SandWorker *worker, void *argument) {
+    SandSimulation *sim = argument;
+    const SandWorld *w = &sim->world;
+    const SandDetection *d = &sim->detection;
+    SandProblem *p = &sim->problem;
+    for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
+         i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
+        const SandFound *f = &d->contacts[i];
+        SandVec3 a = place_before(w, d->body[f->rank_a]);
+        p->contacts[i] = contact_at(d, f, a, f->b < 0 ? a : place_before(w, d->body[f->b]));
+    }
+}
+
+bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
+    const SandBackend *b = sim->backend;
+    SandMachine *m = sim->machine;
+    if (!m || sim->machine_is_old || !sim->contacts_are_away) return true;
+    if (!sand_simulation_fetch(sim, error) || !b->read_contacts(m, &sim->detection, error) || !lay_out(sim, error) ||
+        !b->read_problem_bodies(m, sim->problem.bodies, sim->problem.body_count, error) ||
+        !b->read_start(m, sim->problem.start, error) || !b->read_solution(m, &sim->solution, error)) {
+        sim->problem.contact_count = 0;
         return false;
-    sand_team_run(sim->team, build_work, sim);
+    }
+    sand_team_run(sim->team, recall_work, sim);
+    sim->contacts_are_away = false;
     return true;
 }
 
@@ -194,11 +223,10 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     double t0 = sand_seconds();
     if (!sand_detect(&sim->detection, &sim->world, sim->team, error)) return false;
     double t1 = sand_seconds();
-    if (!SAND_GROW(sim->problem.start, sim->problem.start_room, sim->detection.contact_count, "contacts", error))
-        return false;
+    if (!lay_out(sim, error)) return false;
     sim->counters.matched = sand_match(&sim->memory, &sim->detection, sim->world.step, sim->problem.start, sim->team);
     double t2 = sand_seconds();
-    if (!build(sim, error)) return false;
+    sand_team_run(sim->team, build_work, sim);
     double t3 = sand_seconds();
     sim->profile.detect = 1e3 * (t1 - t0), sim->profile.match = 1e3 * (t2 - t1), sim->profile.build = 1e3 * (t3 - t2);
     sim->built = true;
@@ -284,7 +312,8 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
         growths += r.growths;
     } while (r.again);
     sim->bodies_are_old = sim->memory_is_old = true;
-    sim->problem.contact_count = 0; // contacts and impulses are the machine's
+    sim->problem.contact_count = 0, sim->contacts_are_away = true;
+    sim->solved = sim->solve;
     if (sim->solution.want_curve && !b->read_curve(m, &sim->solution, error)) return false;
 
     c->bodies = r.bodies, c->contacts = r.contacts, c->matched = r.matched, c->iterations = r.iterations;

@@ -64,7 +64,8 @@ const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 // The bodies of the world are where the steps are taken. This brings them to the host, if they are not there; settings,
 // time and boundaries always are.
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
-bool sand_simulation_fetch_body(SandSimulation *sim, int body, SandError *error); // this one alone
+// The same with the contacts of the last step, as problem and solution: until then sand_simulation_solved says 0.
+bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
 // Writes the instances of the bodies into a slot of the machine that takes the steps. The bodies stay where they are.
 bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 // Goes on with the steps on another machine (NULL: the CPU), from the same state. On failure nothing has changed.

@@ -241,6 +241,34 @@ static void test_runs(void **state) {
     compare_runs("cylinder", 1000, 200);
 }
 
+// Contacts and impulses of a step on the device, brought to the host, are those of the same step on the CPU.
+static void test_contacts_come(void **state) {
+    (void)state;
+    SandError error;
+    SandSimulation *on_cpu = lab_scene("rubble", 150, 2, SAND_FLOAT), *on_gpu = lab_scene("rubble", 150, 2, SAND_FLOAT);
+    lab_run(on_cpu, 150), lab_run(on_gpu, 150);
+    if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
+    lab_step(on_cpu), lab_step(on_gpu);
+    assert_int_equal(sand_simulation_solved(on_gpu), 0);
+    if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
+    const SandProblem *p = sand_simulation_problem(on_cpu), *q = sand_simulation_problem(on_gpu);
+    int count = sand_simulation_solved(on_cpu);
+    assert_true(count > 100);
+    assert_int_equal(sand_simulation_solved(on_gpu), count);
+    for (int i = 0; i < count; i++) {
+        const SandContact *a = &p->contacts[i], *b = &q->contacts[i];
+        assert_true(a->a == b->a && a->b == b->b && fabs(a->gap - b->gap) <= 1e-12);
+        assert_true(v3_length(v3_sub(a->arm_a, b->arm_a)) <= 1e-9 && v3_length(v3_sub(a->arm_b, b->arm_b)) <= 1e-9);
+        assert_true(v3_length(v3_sub(p->start[i], q->start[i])) <= 1e-9 + 1e-9 * v3_length(p->start[i]));
+    }
+    for (int k = 0; k < p->body_count; k++)
+        assert_true(v3_length(v3_sub(p->bodies[k].velocity, q->bodies[k].velocity)) <= 1e-12);
+    double relative = apart(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), count);
+    printf("rubble: %d contacts came from the device, impulses differ by %.1e\n", count, relative);
+    assert_true(relative <= 0.2);
+    sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
+}
+
 // --- races --------------------------------------------------------------------------------------------------
 
 static void *cancel_soon(void *race) {
