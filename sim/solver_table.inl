@@ -156,8 +156,7 @@ SAND_TAO(blmvm, "blmvm", SAND_FACETED, "Petra et al. 2009, section 3.3; Benson a
 
 SAND_TAO(tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
          "projected gradients find a face, and Newton's step on it comes from conjugate gradients in a trust region; by TAO",
-         "N is assembled, and factorised in part on each face; creeps where edges of facets are many and most are on their "
-         "bounds",
+         "N is assembled, and factorised in part on each face; may creep in a jam with many facets",
          {"accuracy", SAND_PARAM_REAL, 0.1, 1e-12, 0.9,
           "part of its residual at which a Newton step is taken; less solves it better", NULL},
          {"preconditioner", SAND_PARAM_CHOICE, 0, 0, 1, "incomplete factors of N on the face, or none",
