@@ -7,8 +7,7 @@
 // tron. Idea: projected gradients choose a face of the set; Newton's step on it, within a trust region, comes from
 // conjugate gradients with incomplete factors of N there; a projected line search ends it (Lin and Moré 1999).
 // Weakness: conjugate gradients begin anew on each face, where N has to be taken apart and factorised again. In a jam with
-// many facets a step soon meets bounds, the trust region shrinks to it, and it may creep. The paper found it the slowest of
-// all, and had it crash at 1,600 pebbles.
+// many facets it may creep, however well they are solved. The paper found it slow, and had it crash at 1,600 pebbles.
 //
 // Where a cone is given by its edges every unknown has z >= 0, so that both serve for pyramids and polyhedra. One iteration
 // is one product with N, or with its part on a face; all but the latter are the program's own and need no matrix. TAO
