@@ -94,6 +94,26 @@ const Citation citation_table[] = {
      "  year    = {2021},\n"
      "  doi     = {10.1002/nme.6693}\n"
      "}\n"},
+    {"benson2001blmvm", "Benson and Moré 2001",
+     "@techreport{benson2001blmvm,\n"
+     "  author      = {Benson, Steven J. and Mor{\\'e}, Jorge J.},\n"
+     "  title       = {A Limited-Memory Variable-Metric Algorithm for Bound-Constrained Minimization},\n"
+     "  institution = {Mathematics and Computer Science Division, Argonne National Laboratory},\n"
+     "  number      = {ANL/MCS-P909-0901},\n"
+     "  type        = {Preprint},\n"
+     "  year        = {2001}\n"
+     "}\n"},
+    {"lin1999newton", "Lin and Moré 1999",
+     "@article{lin1999newton,\n"
+     "  author  = {Lin, Chih-Jen and Mor{\\'e}, Jorge J.},\n"
+     "  title   = {Newton's Method for Large Bound-Constrained Optimization Problems},\n"
+     "  journal = {SIAM Journal on Optimization},\n"
+     "  volume  = {9},\n"
+     "  number  = {4},\n"
+     "  pages   = {1100--1127},\n"
+     "  year    = {1999},\n"
+     "  doi     = {10.1137/S1052623498345075}\n"
+     "}\n"},
     {NULL, NULL, NULL},
 };
 

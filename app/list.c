@@ -119,8 +119,9 @@ static void write_solver(Json *json, const SandSolver *solver) {
 
 static void print_solver(const SandSolver *solver) {
     char value[JSON_NUMBER], least[JSON_NUMBER], most[JSON_NUMBER];
-    printf("%s%s\n  %s\n  Weakness: %s\n  From: %s\n  Friction: ", solver->name,
-           solver == &sand_solver_table[sand_solver_default] ? " (default)" : "", solver->idea, solver->weakness,
+    const char *remark = solver == &sand_solver_table[sand_solver_default] ? " (default)" : "";
+    if (sand_solver_absent(solver->name)) remark = " (not in this build; " SAND_PETSC_WANTED ")";
+    printf("%s%s\n  %s\n  Weakness: %s\n  From: %s\n  Friction: ", solver->name, remark, solver->idea, solver->weakness,
            solver->paper);
     print_friction(solver);
     putchar('\n');
@@ -135,7 +136,7 @@ static void print_solver(const SandSolver *solver) {
     }
 }
 
-// A row of the table in the README.
+// A row of the table in the README, which is the same for all builds.
 static void print_solver_row(const SandSolver *solver) {
     char value[JSON_NUMBER];
     printf("| `%s` | %s | %s | %s | ", solver->name, solver->idea, solver->weakness, solver->paper);
@@ -155,7 +156,7 @@ static Outcome list_solvers(bool as_json, bool as_markdown) {
         return OUTCOME_DONE;
     }
     if (as_markdown) printf("| name | idea | weakness | from | friction | parameters |\n|---|---|---|---|---|---|\n");
-    for (int i = 0; i < sand_solver_count; i++) {
+    for (int i = 0; i < sand_solver_known; i++) {
         if (as_markdown)
             print_solver_row(&sand_solver_table[i]);
         else

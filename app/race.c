@@ -64,8 +64,7 @@ static bool read_params(const Options *options, SandRaceDef *def, SandError *err
     if (options->sets.count && !name->given) return sand_fail(error, "--set on a stored problem needs --solver NAME");
     if (!name->given) return true;
     int solver = sand_solver_find(name->text);
-    if (solver < 0)
-        return sand_fail(error, "--solver %.60s: there is no such solver; see `sandglass list solvers`", name->text);
+    if (solver < 0) return sand_solver_refuse("--solver ", name->text, error);
     sand_solve_choose(&def->solve, solver);
     def->own_params = true;
     for (int i = 0; i < options->sets.count; i++) {

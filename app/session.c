@@ -92,6 +92,8 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
 
     if (values[OPTION_SOLVER].given) {
         int solver = sand_solver_find(values[OPTION_SOLVER].text);
+        if (sand_solver_absent(values[OPTION_SOLVER].text))
+            return sand_solver_refuse("--solver ", values[OPTION_SOLVER].text, error);
         if (solver < 0) {
             sand_fail(error, "--solver %s: there is", values[OPTION_SOLVER].text);
             for (int i = 0; i < sand_solver_count; i++) append(error, i ? ", " : " ", sand_solver_table[i].name);
@@ -125,8 +127,7 @@ static bool choose_shadow(Session *session, const Options *options, SandError *e
     const OptionValue *value = &options->values[OPTION_SHADOW];
     if (!value->given) return true;
     int solver = sand_solver_find(value->text);
-    if (solver < 0)
-        return sand_fail(error, "--shadow %.60s: there is no such solver; see `sandglass list solvers`", value->text);
+    if (solver < 0) return sand_solver_refuse("--shadow ", value->text, error);
     session->has_shadow = true;
     session->shadow = session->def.solve;
     sand_solve_choose(&session->shadow, solver);

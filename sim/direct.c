@@ -26,76 +26,82 @@ static void move_bodies(const SandProblem *p, SandSolution *s) {
         }
 }
 
-// A solve under way.
-typedef struct Attempt {
+struct SandWatch {
     const SandDirect *method;
     void *state;
     const SandTextVerbs *verbs;
     SandText *text;
     SandTeam *team;
     const SandProblem *problem;
+    const SandSolveDef *def;
     SandSolution *solution;
     SandVec3 *impulse; // of the iterate; the solution has the best
     double begin, measuring;
-} Attempt;
+};
 
-// Measures the iterate and keeps it when it is the best; the curve shows the best so far, which is what would be returned.
-static void look(Attempt *r, int iteration, double *residual) {
-    SandSolution *s = r->solution;
-    double before = sand_seconds();
-    SandMetrics m;
-    r->method->impulses(r->state, r->impulse);
-    r->verbs->measure(r->text, r->team, r->impulse, &m);
-    if (iteration == 0 || m.residual <= s->metrics.residual) {
-        s->metrics = m;
-        for (int i = 0; i < r->problem->contact_count; i++) s->impulse[i] = r->impulse[i];
-    }
-    if (s->want_curve) {
-        s->curve[iteration] =
-            (SandCurvePoint){iteration, before - r->begin - r->measuring, s->metrics.residual, s->metrics.objective};
-        s->curve_count = iteration + 1;
-    }
-    *residual = m.residual;
-    r->measuring += sand_seconds() - before;
+bool sand_watch_goes_on(const SandWatch *w, int iterations) {
+    const SandSolution *s = w->solution;
+    bool late = w->def->budget_ms > 0 && sand_seconds() - w->begin - w->measuring > 1e-3 * w->def->budget_ms;
+    bool stopped = s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
+    return !late && !stopped && iterations < w->def->iterations;
 }
 
-static bool iterate(Attempt *r, const SandSolveDef *def, SandError *error) {
-    SandSolution *s = r->solution;
-    double residual;
-    look(r, 0, &residual);
-    while (s->status == SAND_BUDGET) {
-        if (!isfinite(residual))
-            s->status = SAND_DIVERGED;
-        else if (def->tolerance > 0 && s->metrics.residual <= def->tolerance)
-            s->status = SAND_SOLVED;
-        bool late = def->budget_ms > 0 && sand_seconds() - r->begin - r->measuring > 1e-3 * def->budget_ms;
-        bool stopped = s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
-        if (s->status != SAND_BUDGET || late || stopped || s->iterations >= def->iterations) break;
-        if (!r->method->step(r->state, &s->status, error)) return false;
-        look(r, ++s->iterations, &residual);
+// Measures the iterate and keeps it when it is the best; the curve shows the best so far, which is what would be returned.
+bool sand_watch_look(SandWatch *w, int iterations) {
+    SandSolution *s = w->solution;
+    double before = sand_seconds();
+    SandMetrics m;
+    w->method->impulses(w->state, w->impulse);
+    w->verbs->measure(w->text, w->team, w->impulse, &m);
+    if (iterations == 0 || m.residual <= s->metrics.residual) {
+        s->metrics = m;
+        for (int i = 0; i < w->problem->contact_count; i++) s->impulse[i] = w->impulse[i];
+    }
+    s->iterations = iterations;
+    if (s->want_curve)
+        s->curve[s->curve_count++] =
+            (SandCurvePoint){iterations, before - w->begin - w->measuring, s->metrics.residual, s->metrics.objective};
+    w->measuring += sand_seconds() - before;
+    if (s->status == SAND_BUDGET && !isfinite(m.residual))
+        s->status = SAND_DIVERGED;
+    else if (s->status == SAND_BUDGET && w->def->tolerance > 0 && s->metrics.residual <= w->def->tolerance)
+        s->status = SAND_SOLVED;
+    return s->status == SAND_BUDGET && sand_watch_goes_on(w, iterations);
+}
+
+static bool iterate(SandWatch *w, SandError *error) {
+    SandSolution *s = w->solution;
+    const SandDirect *method = w->method;
+    bool more = sand_watch_look(w, 0);
+    if (more && method->run && !method->run(w->state, w, &s->status, error)) return false;
+    while (more && !method->run) {
+        if (!method->step(w->state, &s->status, error)) return false;
+        more = sand_watch_look(w, s->iterations + 1);
     }
     // A method that can gain no more has not solved what misses the tolerance.
-    if (s->status == SAND_SOLVED && def->tolerance > 0 && s->metrics.residual > def->tolerance) s->status = SAND_BUDGET;
-    s->seconds = sand_seconds() - r->begin - r->measuring;
+    if (s->status == SAND_SOLVED && w->def->tolerance > 0 && s->metrics.residual > w->def->tolerance)
+        s->status = SAND_BUDGET;
+    s->seconds = sand_seconds() - w->begin - w->measuring;
     return true;
 }
 
 bool sand_direct_solve(const SandDirect *method, const SandTextVerbs *verbs, SandText *text, SandTeam *team,
                        const SandProblem *p, const SandSolveDef *def, SandSolution *s, SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count, impulse_room = 0;
-    Attempt r = {.method = method, .verbs = verbs, .text = text, .team = team, .problem = p, .solution = s};
+    SandWatch w = {.method = method, .verbs = verbs, .text = text, .team = team, .problem = p, .def = def, .solution = s};
+    if (method->prepare && !method->prepare(error)) return false;
     if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error) ||
         !SAND_GROW(s->velocity, s->velocity_room, bodies, "velocities", error) ||
         !SAND_GROW(s->spin, s->spin_room, bodies, "velocities", error) ||
         (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) ||
-        !SAND_GROW(r.impulse, impulse_room, contacts + 1, "impulses", error))
+        !SAND_GROW(w.impulse, impulse_room, contacts + 1, "impulses", error))
         return false;
     s->status = SAND_BUDGET, s->iterations = s->curve_count = 0;
-    r.begin = sand_seconds();
-    r.state = method->begin(p, def, error);
-    bool ok = r.state && iterate(&r, def, error);
-    if (r.state) method->end(r.state);
-    sand_free(r.impulse);
+    w.begin = sand_seconds();
+    w.state = method->begin(p, def, error);
+    bool ok = w.state && iterate(&w, error);
+    if (w.state) method->end(w.state);
+    sand_free(w.impulse);
     if (ok) move_bodies(p, s);
     return ok;
 }

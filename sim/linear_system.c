@@ -26,6 +26,22 @@ bool sand_cholmod_told(int status, const char *what, SandError *error) {
     }
 }
 
+cholmod_sparse *sand_program_assemble(const SandProgram *m, cholmod_common *common, SandError *error) {
+    cholmod_sparse matrix = {.nrow = (size_t)m->rows, .ncol = (size_t)m->columns, .nzmax = (size_t)m->begin[m->columns]};
+    matrix.p = m->begin, matrix.i = m->row, matrix.x = m->value;
+    matrix.itype = CHOLMOD_INT, matrix.xtype = CHOLMOD_REAL, matrix.dtype = CHOLMOD_DOUBLE, matrix.packed = 1;
+    cholmod_sparse *n = NULL;
+    if (m->square) {
+        n = cholmod_copy_sparse(&matrix, common);
+    } else {
+        cholmod_sparse *transpose = cholmod_transpose(&matrix, 1, common);
+        if (transpose) n = cholmod_aat(transpose, NULL, 0, 1, common);
+        cholmod_free_sparse(&transpose, common);
+    }
+    if (!n) sand_cholmod_told(common->status, "assembling N", error);
+    return n;
+}
+
 // Where the entries of column j of A lie in the values of the augmented matrix: after the diagonal of its first part
 // and the columns before, each of which ends with its own diagonal.
 static int augmented_at(const SandProgram *m, int j) { return m->rows + m->begin[j] + j; }

@@ -19,5 +19,10 @@ bool sand_system_sound(const SandSystem *system); // false when rounding spoilt 
 // Solves with refinement.
 bool sand_system_solve(SandSystem *system, const double *b, double *y, SandError *error);
 
+// N of a cone program, both of its halves; NULL, with a sentence, when it cannot be. The caller frees it, by CHOLMOD.
+struct cholmod_common_struct;
+struct cholmod_sparse_struct *sand_program_assemble(const SandProgram *program, struct cholmod_common_struct *common,
+                                                    SandError *error);
+
 // False, with a sentence from the number by which CHOLMOD tells what went wrong.
 bool sand_cholmod_told(int status, const char *what, SandError *error);

@@ -36,7 +36,7 @@ bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error) {
         char name[SAND_NAME];
         snprintf(name, sizeof name, "%.*s", (int)length, word);
         int solver = sand_solver_find(name);
-        if (solver < 0) return sand_fail(error, "%.60s: there is no such solver; see `sandglass list solvers`", name);
+        if (solver < 0) return sand_solver_refuse("", name, error);
         if (def->count == SAND_RACE_MOST) return sand_fail(error, "more than %d solvers in a race", SAND_RACE_MOST);
         def->solvers[def->count++] = solver;
         word += length + (word[length] == ',');

@@ -70,13 +70,20 @@ typedef struct SandSolver {
 // Among the bits of the friction models: the method can change the bounds of friction inside the iteration.
 #define SAND_ADAPTS (1u << SAND_FRICTION_COUNT)
 
+// How to have the methods that a build may be without.
+#define SAND_PETSC_WANTED "it needs petsc-dev and -DSAND_PETSC=ON"
+
 extern const SandSolver sand_solver_table[];
-extern const int sand_solver_count;
+extern const int sand_solver_count;   // rows of this build
+extern const int sand_solver_known;   // all rows: those behind sand_solver_count are of methods that this build is without
 extern const int sand_solver_default; // index of p-spg-fb, what a real-time step uses
 
-int sand_solver_find(const char *name);   // index, or -1
-int sand_friction_find(const char *name); // index, or -1
-int sand_bounds_find(const char *name);   // index, or -1
+int sand_solver_find(const char *name);    // index in this build, or -1
+int sand_friction_find(const char *name);  // index, or -1
+int sand_bounds_find(const char *name);    // index, or -1
+bool sand_solver_absent(const char *name); // whether it is the name of a method that this build is without
+// False, with a sentence why there is no such method; `option` is where the name was given, "" or as in "--solver ".
+bool sand_solver_refuse(const char *option, const char *name, SandError *error);
 bool sand_solver_can(int solver, SandFriction friction);
 int sand_param_count(const SandSolver *solver);
 int sand_param_find(const SandSolver *solver, const char *name); // index, or -1

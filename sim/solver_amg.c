@@ -314,24 +314,6 @@ static bool set_up(Amg *m, SandError *error) {
     return true;
 }
 
-// N of the cone program.
-static bool assemble(Amg *m, SandError *error) {
-    SandProgram *p = &m->program;
-    cholmod_sparse matrix = {.nrow = (size_t)p->rows, .ncol = (size_t)p->columns, .nzmax = (size_t)p->begin[p->columns]};
-    matrix.p = p->begin, matrix.i = p->row, matrix.x = p->value;
-    matrix.itype = CHOLMOD_INT, matrix.xtype = CHOLMOD_REAL, matrix.dtype = CHOLMOD_DOUBLE, matrix.packed = 1;
-    Level *l = &m->level[0];
-    if (p->square) {
-        l->n = cholmod_copy_sparse(&matrix, &m->common);
-    } else {
-        cholmod_sparse *transpose = cholmod_transpose(&matrix, 1, &m->common);
-        if (transpose) l->n = cholmod_aat(transpose, NULL, 0, 1, &m->common);
-        cholmod_free_sparse(&transpose, &m->common);
-    }
-    if (!l->n) return sand_cholmod_told(m->common.status, "assembling N", error);
-    return level_room(l, error);
-}
-
 static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
     Amg *m = calloc(1, sizeof *m);
     if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
@@ -342,7 +324,11 @@ static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, Sand
     m->strength = def->params[AMG_STRENGTH], m->renewal = (int)def->params[AMG_RENEWAL];
     m->rejects = def->params[AMG_OUTSIDE] != 0;
     Level *finest = &m->level[0];
-    bool ok = sand_program_make(&m->program, problem, def, error) && (!m->contacts || assemble(m, error));
+    bool ok = sand_program_make(&m->program, problem, def, error);
+    if (ok && m->contacts) {
+        finest->n = sand_program_assemble(&m->program, &m->common, error);
+        ok = finest->n && level_room(finest, error);
+    }
     if (ok && m->contacts) {
         memcpy(finest->r, m->program.r, (size_t)finest->size * sizeof *finest->r);
         memset(finest->low, 0, (size_t)finest->size * sizeof *finest->low);
@@ -365,4 +351,4 @@ static void amg_impulses(const void *method, SandVec3 *impulse) {
     sand_program_impulses(&m->program, m->level[0].x, m->contacts, impulse);
 }
 
-const SandDirect sand_direct_amg = {amg_begin, amg_step, amg_impulses, amg_end};
+const SandDirect sand_direct_amg = {.begin = amg_begin, .step = amg_step, .impulses = amg_impulses, .end = amg_end};

@@ -62,8 +62,11 @@ static bool choose(const SandYaml *yaml, const char *place, const char *name, Sa
     int index = sand_solver_find(name);
     char path[160], known[300] = "";
     if (index >= 0) return sand_solve_choose(solve, index), true;
+    join(path, sizeof path, place, "name");
+    if (sand_solver_absent(name))
+        return sand_yaml_wrong(yaml, error, path, "'%s' is not in this build; " SAND_PETSC_WANTED, name);
     for (int i = 0; i < sand_solver_count; i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
-    return sand_yaml_wrong(yaml, error, join(path, sizeof path, place, "name"), "unknown '%s'; there are %s", name, known);
+    return sand_yaml_wrong(yaml, error, path, "unknown '%s'; there are %s", name, known);
 }
 
 bool sand_solver_file_apply(const SandYaml *yaml, const char *place, const SandSolverDef *solver, const char *friction,

@@ -278,5 +278,5 @@ static void *ipm_begin(const SandProblem *problem, const SandSolveDef *def, Sand
     return ipm_make(problem, def, (SandSystemKind)def->params[IPM_SYSTEM], error);
 }
 
-const SandDirect sand_direct_ipm_soc = {ipm_soc_begin, ipm_step, ipm_impulses, ipm_end};
-const SandDirect sand_direct_ipm = {ipm_begin, ipm_step, ipm_impulses, ipm_end};
+const SandDirect sand_direct_ipm_soc = {.begin = ipm_soc_begin, .step = ipm_step, .impulses = ipm_impulses, .end = ipm_end};
+const SandDirect sand_direct_ipm = {.begin = ipm_begin, .step = ipm_step, .impulses = ipm_impulses, .end = ipm_end};

@@ -84,4 +84,5 @@ static void newton_impulses(const void *method, SandVec3 *impulse) {
     sand_program_impulses(&m->program, m->newton.z, m->contacts, impulse);
 }
 
-const SandDirect sand_direct_newton = {newton_begin, newton_step, newton_impulses, newton_end};
+const SandDirect sand_direct_newton = {
+    .begin = newton_begin, .step = newton_step, .impulses = newton_impulses, .end = newton_end};

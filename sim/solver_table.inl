@@ -12,9 +12,13 @@
 #endif
 
 // SAND_DIRECT(id, name, friction, paper, idea, weakness, parameters...), for methods that need N as a matrix (direct.h):
-//   id         its file defines sand_direct_id; one step is one factorisation, or one cycle of amg
+//   id         its file defines sand_direct_id
 #ifndef SAND_DIRECT
 #define SAND_DIRECT(...)
+#endif
+// SAND_TAO is the same for the methods of PETSc. A build may be without them, so they come last.
+#ifndef SAND_TAO
+#define SAND_TAO(...)
 #endif
 
 #ifdef SAND_SOLVER_TEXTS
@@ -113,14 +117,14 @@ SAND_ROW_OF_PARTS(ngs, "ngs", 3, false,
                   "as gauss-seidel; strong friction may keep it from converging", SAND_GAUSS_SEIDEL_PARAMS)
 
 #define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
+#define SAND_FACETED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL)
 
 SAND_DIRECT(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
             "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
             "interior point method on the circular cones themselves; the reference for the others",
             "an iteration is a factorisation, and a warm start is of no use")
 
-SAND_DIRECT(ipm, "ipm", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL,
-            "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
+SAND_DIRECT(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
             "Mehrotra's interior point method on cones of facets; the reference for these",
             "as ipm-soc; many facets make it slow",
             {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
@@ -132,8 +136,7 @@ SAND_DIRECT(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB, "Prec
             {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
              "shortest step; more escapes from where it stands still, and gains less", NULL})
 
-SAND_DIRECT(amg, "amg", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL,
-            "Preclik et al. 2009, section 3.4, eq. 22-24",
+SAND_DIRECT(amg, "amg", SAND_FACETED, "Preclik et al. 2009, section 3.4, eq. 22-24",
             "algebraic multigrid: relaxes as gauss-seidel does, and what is slow to go on smaller problems of some unknowns",
             "gains less than its cycles cost: errors of impulses are not smooth, and N is assembled on every grid",
             {"sweeps", SAND_PARAM_INTEGER, 2, 1, 100, "relaxations before and after a correction; more smooth it better",
@@ -146,6 +149,19 @@ SAND_DIRECT(amg, "amg", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 
              "cycles for which the grids are kept; fewer follow the contacts that open and close, and cost more", NULL},
             {"outside", SAND_PARAM_CHOICE, 0, 0, 1, "what becomes of a correction that leaves its bound", sand_amg_ways})
 
+SAND_TAO(blmvm, "blmvm", SAND_FACETED, "Petra et al. 2009, section 3.3; Benson and Moré 2001",
+         "quasi-Newton: a few past steps stand for the curvature, and a projected line search keeps to the bounds; by TAO",
+         "learns of N only by walking, so that many digits take many products",
+         {"memory", SAND_PARAM_INTEGER, 5, 1, 100, "past steps that are kept; more know the curvature better", NULL})
+
+SAND_TAO(tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
+         "projected gradients find a face, and Newton's step on it comes from conjugate gradients in a trust region; by TAO",
+         "N is assembled, and factorised in part on each face; may creep in a jam with many facets",
+         {"accuracy", SAND_PARAM_REAL, 0.1, 1e-12, 0.9,
+          "part of its residual at which a Newton step is taken; less solves it better", NULL},
+         {"preconditioner", SAND_PARAM_CHOICE, 0, 0, 1, "incomplete factors of N on the face, or none",
+          sand_tron_preconditioners})
+
 #undef SAND_GPMINRES_PARAMS
 #undef SAND_PROPORTIONING_PARAMS
 #undef SAND_BOUNDED
@@ -156,4 +172,6 @@ SAND_DIRECT(amg, "amg", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 
 #undef SAND_ROW
 #undef SAND_ROW_OF_PARTS
 #undef SAND_DIRECT
+#undef SAND_TAO
+#undef SAND_FACETED
 #undef SAND_CIRCULAR

@@ -35,21 +35,50 @@ const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT] = {
 static const char *const sand_gauss_seidel_orders[] = {"sequential", "symmetric", "coloured", NULL};
 static const char *const sand_ipm_systems[] = {"normal", "augmented", NULL};
 static const char *const sand_amg_ways[] = {"projected", "rejected", NULL};
+static const char *const sand_tron_preconditioners[] = {"cholesky", "none", NULL};
+
+// How many rows this build is without.
+enum {
+    ABSENT = 0
+#define SAND_ROW(...)
+#ifndef SAND_PETSC
+#define SAND_TAO(...) +1
+#endif
+#include "solver_table.inl"
+};
 
 const SandSolver sand_solver_table[] = {
 #define SAND_ROW(id, name, vectors, on_cuda, friction, paper, idea, weakness, ...) \
     {name, paper, idea, weakness, friction, on_cuda, vectors, NULL, {__VA_ARGS__}},
 #define SAND_DIRECT(id, name, friction, paper, idea, weakness, ...) \
     {name, paper, idea, weakness, friction, false, 1, &sand_direct_##id, {__VA_ARGS__}},
+#ifdef SAND_PETSC
+#define SAND_TAO SAND_DIRECT
+#else
+#define SAND_TAO(id, name, friction, paper, idea, weakness, ...) \
+    {name, paper, idea, weakness, friction, false, 1, NULL, {__VA_ARGS__}},
+#endif
 #include "solver_table.inl"
 };
-const int sand_solver_count = sizeof sand_solver_table / sizeof *sand_solver_table;
+const int sand_solver_known = sizeof sand_solver_table / sizeof *sand_solver_table;
+const int sand_solver_count = sizeof sand_solver_table / sizeof *sand_solver_table - ABSENT;
 const int sand_solver_default = 0;
 
 int sand_solver_find(const char *name) {
     for (int i = 0; i < sand_solver_count; i++)
         if (!strcmp(sand_solver_table[i].name, name)) return i;
     return -1;
+}
+
+bool sand_solver_absent(const char *name) {
+    for (int i = sand_solver_count; i < sand_solver_known; i++)
+        if (!strcmp(sand_solver_table[i].name, name)) return true;
+    return false;
+}
+
+bool sand_solver_refuse(const char *option, const char *name, SandError *error) {
+    if (sand_solver_absent(name)) return sand_fail(error, "%s%s: not in this build; " SAND_PETSC_WANTED, option, name);
+    return sand_fail(error, "%s%.60s: there is no such solver; see `sandglass list solvers`", option, name);
 }
 
 bool sand_solver_can(int solver, SandFriction friction) { return sand_solver_table[solver].friction >> friction & 1; }

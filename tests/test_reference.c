@@ -2,8 +2,10 @@
 // code with it, also where contacts are redundant; the others agree with it.
 #include "dense.h"
 #include "frozen.h"
+#include "../sim/direct.h"
 #include "../sim/memory.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -336,17 +338,99 @@ static void a_problem_before_leaves_no_trace(void **state) {
 
 static void nothing_to_solve(void **state) {
     (void)state;
-    const char *const solvers[] = {"ipm-soc", "ipm", "newton", "amg"};
-    for (int m = 0; m < 4; m++) {
+    for (int m = 0; m < sand_solver_count; m++) {
+        if (!sand_solver_table[m].direct) continue;
         SandProblem p = frozen_copy(&problems[CUP]);
         SandSolution s = {0};
-        SandSolveDef def = solve_def(solvers[m], 20, 0);
+        SandSolveDef def = solve_def(sand_solver_table[m].name, 20, 0);
         def.friction = SAND_FRICTIONLESS;
         p.contact_count = 0;
         solve(&p, &def, &s);
         for (int k = 0; k < p.dynamic_count; k++) assert_true(v3_length(v3_sub(s.velocity[k], p.bodies[k].velocity)) == 0);
         sand_solution_free(&s);
         sand_problem_free(&p);
+    }
+}
+
+// A limit of iterations or of time ends each of these methods, and so does another thread. Those with a loop of their own
+// end at their next iterate: they may finish a line search of a few products.
+static void budgets_hold(void **state) {
+    (void)state;
+    enum { FEW = 5, MANY = 40, SEARCH = 10 };
+    for (int m = 0; m < sand_solver_count; m++) {
+        if (!sand_solver_table[m].direct) continue;
+        const bool own = sand_solver_table[m].direct->run != NULL;
+        const int limit = own ? MANY : FEW, over = own ? SEARCH : 0, stop = 1;
+        SandSolution s = {.want_curve = true};
+        SandSolveDef def = solve_def(sand_solver_table[m].name, limit, 0);
+        def.friction = SAND_FRICTIONLESS;
+        int accuracy = sand_param_find(&sand_solver_table[m], "accuracy");
+        if (accuracy >= 0) def.params[accuracy] = 1e-12; // many conjugate gradients before an iterate
+        solve(&problems[CYLINDER], &def, &s);
+        print_message("%s: %d iterations of %d\n", sand_solver_table[m].name, s.iterations, limit);
+        assert_int_equal(s.status, SAND_BUDGET);
+        assert_in_range(s.iterations, limit, limit + over);
+        assert_in_range(s.curve_count, 2, limit + 1);
+        for (int k = 1; k < s.curve_count; k++) {
+            assert_true(s.curve[k].iteration > s.curve[k - 1].iteration);
+            assert_true(s.curve[k].seconds >= s.curve[k - 1].seconds);
+            assert_true(s.curve[k].residual <= s.curve[k - 1].residual);
+        }
+        assert_int_equal(s.curve[s.curve_count - 1].iteration, s.iterations);
+        assert_true(s.metrics.residual < s.curve[0].residual);
+
+        def.iterations = 100000, def.budget_ms = 1e-3;
+        solve(&problems[CYLINDER], &def, &s);
+        assert_in_range(s.iterations, 0, 1 + over);
+
+        s.stop = &stop, def.budget_ms = 0;
+        solve(&problems[CYLINDER], &def, &s);
+        assert_int_equal(s.iterations, 0);
+        sand_solution_free(&s);
+    }
+}
+
+typedef struct Solving {
+    SandSolveDef def;
+    SandSolution solution;
+    SandError error;
+    bool ok;
+} Solving;
+
+static void *solve_aside(void *argument) {
+    enum { TIMES = 20 }; // for them to meet
+    Solving *job = argument;
+    SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &job->error);
+    job->ok = cpu != NULL;
+    for (int k = 0; k < TIMES && job->ok; k++)
+        job->ok = sand_cpu_solve(cpu, &problems[CYLINDER], &job->def, &job->solution, &job->error);
+    sand_cpu_free(cpu);
+    return NULL;
+}
+
+// A race runs beside the steps of a scene: two solves at a time end in the same bits as one alone.
+static void threads_do_not_disturb_each_other(void **state) {
+    (void)state;
+    for (int m = 0; m < sand_solver_count; m++) {
+        if (!sand_solver_table[m].direct) continue;
+        Solving jobs[2] = {{.ok = false}, {.ok = false}};
+        SandSolution alone = {0};
+        pthread_t threads[2];
+        SandSolveDef def = solve_def(sand_solver_table[m].name, 10, 0);
+        def.friction = SAND_FRICTIONLESS;
+        solve(&problems[CYLINDER], &def, &alone);
+        for (int k = 0; k < 2; k++) {
+            jobs[k].def = def;
+            assert_int_equal(pthread_create(&threads[k], NULL, solve_aside, &jobs[k]), 0);
+        }
+        for (int k = 0; k < 2; k++) {
+            pthread_join(threads[k], NULL);
+            if (!jobs[k].ok) fail_msg("%s", jobs[k].error.text);
+            assert_memory_equal(jobs[k].solution.impulse, alone.impulse,
+                                (size_t)problems[CYLINDER].contact_count * sizeof *alone.impulse);
+            sand_solution_free(&jobs[k].solution);
+        }
+        sand_solution_free(&alone);
     }
 }
 
@@ -363,6 +447,8 @@ int main(void) {
         cmocka_unit_test(multigrid_pays_in_a_column),
         cmocka_unit_test(a_problem_before_leaves_no_trace),
         cmocka_unit_test(nothing_to_solve),
+        cmocka_unit_test(budgets_hold),
+        cmocka_unit_test(threads_do_not_disturb_each_other),
     };
     return cmocka_run_group_tests(tests, make_problems, free_problems);
 }
