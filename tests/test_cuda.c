@@ -318,8 +318,8 @@ int main(int count, char **arguments) {
     if (!machine) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations), cmocka_unit_test(test_many_iterations),
-                                       cmocka_unit_test(test_stages), cmocka_unit_test(test_runs),
-                                       cmocka_unit_test(test_race)};
+                                       cmocka_unit_test(test_stages),         cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_contacts_come),  cmocka_unit_test(test_race)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cuda->destroy(machine);
     return failed;
