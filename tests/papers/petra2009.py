@@ -56,8 +56,8 @@ def simulations(lab):
             "of 593.0, BLMVM 284 of 779.6. Its energies agree within 1.5 %.\n")
     lab.say("Fig. 5 plots the time of a solve against the number of constraints over the steps of a simulation, so with the same pebbles "
             "throughout. There the time of an iteration of ipm grows as contacts to the power of "
-            f"{exponent(spread[400, 'ipm']):.2f} with 400 pebbles and {exponent(spread[800, 'ipm']):.2f} with 800: close to linear, as the "
-            "paper says.\n")
+            f"{exponent(spread[400, 'ipm']):.2f} with 400 pebbles and {exponent(spread[800, 'ipm']):.2f} with 800. The paper "
+            "calls it fairly close to linear.\n")
     lab.sheet("petra2009_runs", "petra2009, Fig. 3: simulations", [
         ("time;s;linear", "kinetic energy over a pebble's mass, 800 pebbles;m2/s2;log", energy),
         ("time;s;linear", "time of a solve, 800 pebbles;s;log", times)])
@@ -75,8 +75,8 @@ def agreement(lab, pebbles, runs):
         lab.say(f"{pebbles} pebbles: the kinetic energies of ipm and {kind} differ by at most {100 * most:.2g} % of what it is then, "
                 f"{100 * peak:.2g} % of its peak, in the first 3 s" + (f"; by more than a millionth from {first:.2f} s on.\n" if first else ".\n"))
         if kind == "ipm augmented":
-            lab.say("These two differ in rounding alone, both with a residual of 1e-8 m/s in every step: it is how far chaos takes any two runs "
-                    "apart, and what exceeds the paper's 1.5 % is no error of a solver.\n")
+            lab.say("These two differ in rounding alone, both with a residual of 1e-8 m/s in every step: so a difference of this size "
+                    "comes from chaos and tells nothing of a solver.\n")
 
 
 def measure(lab, paths, systems):
