@@ -55,7 +55,7 @@ test: all
 	$(CTEST) --test-dir $(BUILD)
 
 papers: all
-	@cmake --build $(BUILD) --target papers_iterates papers_sheet
+	@cmake --build $(BUILD) --target papers_iterates papers_fill papers_sheet
 	tests/papers/report $(BUILD) $(BUILD)/papers
 
 golden: all

@@ -25,6 +25,17 @@ static inline void cone_product(const double *u, const double *v, int size, doub
     out[0] = a, out[1] = b, out[2] = c;
 }
 
+// out = v with its eigenvalues, v0 -+ |v1|, brought between least and most.
+static inline void cone_clamp(const double *v, double least, double most, int size, double *out) {
+    if (size == 1) {
+        out[0] = fmin(fmax(v[0], least), most);
+        return;
+    }
+    double side = hypot(v[1], v[2]), low = fmin(fmax(v[0] - side, least), most), high = fmin(fmax(v[0] + side, least), most);
+    double along = side > 0 ? 0.5 * (high - low) / side : 0;
+    out[0] = 0.5 * (low + high), out[1] = along * v[1], out[2] = along * v[2];
+}
+
 // The u with l o u = x.
 static inline void cone_divide(const double *l, const double *x, int size, double *u) {
     if (size == 1) {

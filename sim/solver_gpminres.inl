@@ -9,9 +9,20 @@
 // (eq. 14), as in the method of More and Toraldo that [H] builds on. Every product is a step: one for the length of a
 // projected gradient step, one for each trial, one for each iteration of MINRES. Numbers in brackets are the lines of
 // the algorithm.
+//
+// [H] does not print eta1. TAO's gpcg has 0.1, and ends a phase after eight projected gradients in any case; without such an
+// end 0.1 lets hundreds of them follow each other that all gain alike, so it is 0.5 here.
 
 enum { GPMINRES_MOST, GPMINRES_ETA1, GPMINRES_ETA2, GPMINRES_MU };
-enum { GPMINRES_D = 4, GPMINRES_R, GPMINRES_P }; // vectors: direction of the face, its residual, MINRES's direction
+enum {
+    GPMINRES_D = 4,
+    GPMINRES_R,
+    GPMINRES_P,
+    GPMINRES_NP
+}; // vectors: direction of the face, its residual, MINRES's
+   // direction and N times it
+
+enum { GPMINRES_FAR = 5 }; // halvings after which a gradient step goes no farther than to the first bound
 
 // What the next step does.
 typedef enum GpminresPhase {
@@ -28,6 +39,7 @@ typedef struct gpminres_State {
     int current;    // which of the vectors 0, 2 is the iterate; the next one is its gradient. The other two are those
                     // of a trial, and in MINRES N r and N p
     double alpha;   // length of the trial
+    double free;    // length at which the first bound is met: a shorter step than the minimum that surely descends
     int halvings;   // of it
     int gradients;  // projected gradient steps in this phase
     double largest; // decrease of the objective by one step of this phase, for eq. 18 and 20
@@ -49,7 +61,7 @@ SAND_INLINE void gpminres_seek_face(gpminres_State *m) {
 }
 
 // [9], [10] MINRES starts on the face of the iterate, with the gradient there. [R] is kept as minus the gradient.
-SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m) {
+SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m, bool resumed) {
     const Op *op = s->op;
     const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1);
     real *r = solve_vector(s, GPMINRES_R), *d = solve_vector(s, GPMINRES_D);
@@ -60,7 +72,7 @@ SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m) {
         row_store(d, at, zero);
     }
     sand_barrier(w);
-    m->phase = GPMINRES_FIRST;
+    m->phase = resumed ? GPMINRES_NEXT : GPMINRES_FIRST;
     m->iterations = 0, m->largest = 0;
 }
 
@@ -101,6 +113,7 @@ SAND_TEXT void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
     sum_total(w, &sum);
     if (direction_recedes(pp, sum.total[0], sum.total[1], sum.total[3], sum.total[2])) s->status = SAND_INFEASIBLE;
     m->alpha = sum.total[0] > 0 ? pp / sum.total[0] : op->tau;
+    m->free = sum.total[3] > 0 ? 1 / sum.total[3] : INFINITY;
     m->halvings = 0;
     m->phase = GPMINRES_TRIAL;
 }
@@ -141,6 +154,8 @@ SAND_TEXT bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_f
     // After twenty halvings rounding is all that is left of the test.
     if (!(gain <= s->params[GPMINRES_MU] * sum.total[0]) && m->halvings < 20) {
         m->alpha *= 0.5, m->halvings++;
+        // Where N hardly resists, the minimum lies far outside, and no number of halvings leads back.
+        if (!along_face && m->halvings == GPMINRES_FAR) m->alpha = fmin(m->alpha, m->free);
         return false;
     }
     *same_face = sum.total[3] == 0, *bound = sum.total[4] == 0, *decrease = -gain;
@@ -152,7 +167,7 @@ SAND_TEXT bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_f
     return true;
 }
 
-// N (c r), with the preconditioner c: into the vector of the trial. Returns r'c N c r.
+// N (c r), with the preconditioner c: into the vector of the trial. Returns r'c N c r, and 0 where that is rounding.
 SAND_TEXT double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real *y) {
     const Op *op = s->op;
     const real *x = solve_vector(s, m->current), *r = solve_vector(s, GPMINRES_R);
@@ -163,22 +178,24 @@ SAND_TEXT double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real *
     }
     push(w, op, op->still, op->scratch);
     Sum sum;
-    sum_open(w, &sum, 1, 0);
+    sum_open(w, &sum, 2, 0);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
         At at = SAND_AT(i);
+        Row cr = row_scale(gpminres_scale(op, at, scaled), row_load(r, at));
         Row yi = block_free(op, at, row_load(x, at), block_without_bias(op, at, SAND_PULL(op, at)));
         row_store(y, at, yi);
-        SAND_ADD(sum, at, 0, gpminres_scale(op, at, scaled) * row_dot(row_load(r, at), yi));
+        SAND_ADD(sum, at, 0, row_dot(cr, yi));
+        SAND_ADD(sum, at, 1, block_weight(op, at) * row_dot(cr, cr));
     }
     sum_total(w, &sum);
-    return sum.total[0];
+    return sum.total[0] > 64 * REAL_EPSILON * sum.total[1] ? sum.total[0] : 0;
 }
 
 // [12] One iteration of MINRES on the face, by conjugate residuals.
 SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
     const Op *op = s->op;
     real *r = solve_vector(s, GPMINRES_R), *p = solve_vector(s, GPMINRES_P), *d = solve_vector(s, GPMINRES_D);
-    real *nr = solve_vector(s, 2 - m->current), *np = solve_vector(s, 3 - m->current);
+    real *nr = solve_vector(s, 2 - m->current), *np = solve_vector(s, GPMINRES_NP);
     double rNr = gpminres_product(w, s, m, nr);
     bool first = m->phase == GPMINRES_FIRST, scaled = m->preconditioned;
     real beta = first || !(m->rNr > 0) ? (real)0 : (real)(rNr / m->rNr);
@@ -196,8 +213,9 @@ SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
         SAND_ADD(sum, at, 2, row_dot(pi, ni));
     }
     sum_total(w, &sum);
-    double alpha = sum.total[0] > 0 ? rNr / sum.total[0] : 0;
+    double alpha = sum.total[0] > 0 ? rNr / sum.total[0] : 0; // 0 where r lies where N is singular: gradients go on there
     double decrease = alpha * (sum.total[1] - 0.5 * alpha * sum.total[2]); // of q_k
+    if (!(decrease > 0)) alpha = decrease = 0;
     real step = (real)alpha;
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
@@ -228,15 +246,16 @@ SAND_TEXT void gpminres_advance(Worker *w, Solve *s, gpminres_State *m) {
             if (decrease > m->largest) m->largest = decrease;
             m->gradients++;
             m->phase = GPMINRES_LENGTH;
-            if (same_face || sluggish) gpminres_enter_face(w, s, m); // [8]
+            if (same_face || sluggish) gpminres_enter_face(w, s, m, false); // [8]
         }
     } else if (m->phase == GPMINRES_SEARCH) { // [18]
         if (gpminres_try(w, s, m, true, &same_face, &bound, &decrease)) {
-            // The binding-set rule: a face whose active components all bind may be the right one. Then MINRES goes on
-            // there, and is less easily content; else another face is sought.
+            // The binding-set rule: a face whose active components all bind may be the right one. Then MINRES is resumed
+            // there, and is less easily content; else another face is sought. It goes on as if it had not been looked
+            // at, if its step was taken whole: to start it anew would lose what it knows of N.
             if (bound && decrease > 0) {
                 m->eta2 *= 0.5;
-                gpminres_enter_face(w, s, m);
+                gpminres_enter_face(w, s, m, same_face && m->halvings == 0);
             } else {
                 m->eta2 = s->params[GPMINRES_ETA2];
                 gpminres_seek_face(m);

@@ -52,7 +52,7 @@
     {"power", SAND_PARAM_INTEGER, 8, 1, 100, "products spent on the norm of N first; more makes it sharper", NULL}
 #define SAND_GPMINRES_PARAMS \
     {"minres", SAND_PARAM_INTEGER, 10, 1, 10000, "most iterations of MINRES on one face", NULL}, \
-    {"eta1", SAND_PARAM_REAL, 0.1, 0, 1, "projected gradients end when one gains less than this part of the best; more ends them sooner", NULL}, \
+    {"eta1", SAND_PARAM_REAL, 0.5, 0, 1, "projected gradients end when one gains less than this part of the best; more ends them sooner", NULL}, \
     {"eta2", SAND_PARAM_REAL, 0.01, 0, 1, "the same for MINRES", NULL}, \
     {"mu", SAND_PARAM_REAL, 1e-4, 0, 0.5, "decrease asked of a step; more shortens steps", NULL}
 // clang-format on
@@ -91,11 +91,11 @@ SAND_ROW(admm, "admm", 7, true, SAND_ALL, "Boyd et al. 2011, section 5; Tasora e
          {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
           NULL})
 
-SAND_ROW_OF_PARTS(gpminres, "gpminres", 7, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, algorithm GPMINRES",
+SAND_ROW_OF_PARTS(gpminres, "gpminres", 8, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, algorithm GPMINRES",
                   "projected gradients find a face of the set, minimum residuals solve on it",
                   "starts slowly; leads when many digits are wanted", SAND_GPMINRES_PARAMS)
 
-SAND_ROW_OF_PARTS(gpminres_p, "gpminres-p", 7, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, GPMINRES-P",
+SAND_ROW_OF_PARTS(gpminres_p, "gpminres-p", 8, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, GPMINRES-P",
                   "as gpminres with the diagonal as a preconditioner", "gains only where masses differ",
                   SAND_GPMINRES_PARAMS)
 

@@ -359,6 +359,23 @@ static void associated_models_agree(void **state) {
         }
 }
 
+// A jam, with penetrations as they were stored, has directions in which N is singular and which lead far before they meet a
+// bound. gpminres follows them to it, and does not stand still.
+static void a_jam_does_not_stop_gpminres(void **state) {
+    (void)state;
+    for (int k = 0; k < PROBLEMS; k++) {
+        SandProblem p = frozen_stored(problem_names[k]);
+        frozen_set_cold(&p);
+        SandSolveDef def = make_def(sand_solver_find("gpminres"), SAND_FRICTION_BOX, SAND_BOUNDS_PRESOLVE, 20000, 1e-9);
+        Solved s = solve(&p, &def);
+        print_message("%s as stored, box, gpminres: %d iterations, residual %.1e\n", problem_names[k], s.solution.iterations,
+                      s.solution.metrics.residual);
+        assert_int_equal(s.solution.status, SAND_SOLVED);
+        free_solved(&s);
+        sand_problem_free(&p);
+    }
+}
+
 // Coulomb's law: whatever the way, the law holds to 1e-6 of the residual of the start, and the velocities agree. Only cpg
 // with bounds that it changes inside never settles, as the paper says ("the convergence deteriorates"): of it a tenth is
 // asked.
@@ -434,9 +451,8 @@ static void others_are_refused_by_name(void **state) {
 int main(int count, char **arguments) {
     if (count > 1 && strcmp(arguments[1], "freeze") == 0) return store_problems();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(projections_are_nearest),
-        cmocka_unit_test(associated_models_agree),
-        cmocka_unit_test(coulombs_law_holds),
+        cmocka_unit_test(projections_are_nearest),      cmocka_unit_test(associated_models_agree),
+        cmocka_unit_test(a_jam_does_not_stop_gpminres), cmocka_unit_test(coulombs_law_holds),
         cmocka_unit_test(others_are_refused_by_name),
     };
     return cmocka_run_group_tests(tests, load_problems, free_problems);

@@ -28,7 +28,7 @@ def chapter(lab):
     frozen(lab)
     lab.say("The paper: the number of products depends on the dimension of the problem; its curves have no numbers in the text. Here it "
             "grows with the contacts until the ball hits, and is many times larger after that at the same number of contacts: the ball "
-            "weighs as much as 2500 of them, and a large ratio of masses is what all these methods find hard (heyn2012, Test Problem 3).\n")
+            "weighs as much as 2500 of them, and a large ratio of masses, which slows the methods of heyn2012's Test Problem 3, is the likely cause.\n")
     lab.sheet("pospisil2015", "pospisil2015, Fig. 1 and 2", [
         ("time;s;linear", "contacts;;linear", [("mprgp", "mprgp", [(s["time_s"], s["contacts"]) for s in run[::5]])]),
         ("time;s;linear", "products with N in a step;;linear", [("mprgp", "mprgp", [(s["time_s"], s["iterations"]) for s in run[::5]])])])

@@ -76,7 +76,7 @@ def errors(lab, path):
     lab.table(["friction", "solver", "part of the first", "residual there at", "velocity error there at"], rows)
     lab.sheet("preclik2009_fig3", "preclik2009, Fig. 3", plots[2:] + plots[:2])
     lab.say("The paper: errors follow the residuals for PGS and CPG; Newton's barely falls until a sharp drop at the end. Without friction "
-            "newton needs few steps here, because they are regularised; that it is inferior does not come out.\n")
+            "newton needs few steps here, presumably because they are regularised; that it is inferior does not come out.\n")
 
 
 def active_sets(lab, path):
