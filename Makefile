@@ -59,7 +59,7 @@ papers: all
 	tests/papers/report $(BUILD) $(BUILD)/papers
 
 golden: all
-	$(BUILD)/test_picture golden
+	$(BUILD)/test_golden renew
 
 test-sanitize: clang-packages
 	@$(CONFIGURE) -B build-address -DSAND_SANITIZE=address -DSAND_CUDA=OFF >/dev/null

@@ -1,8 +1,8 @@
 #include "engine.h"
 
-#include "history.h"
 #include "sim/memory.h"
 #include "sim/team.h"
+#include "timeline.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,9 +13,6 @@
 #include <time.h>
 
 enum { QUEUE = 256, MESSAGES = 64 };
-// Steps between two keyframes: so many for each so many bodies. A keyframe costs time with every body, the more so where
-// another machine has them.
-enum { KEYFRAME_DISTANCE = 10, KEYFRAME_BODIES = 100000 };
 
 struct Engine {
     pthread_t thread;
@@ -26,20 +23,13 @@ struct Engine {
     EngineDef def;
     SandScene scene;
     SandSimulation *sim;
-    char scene_name[TAKE_PATH];      // name or path it was opened by
-    SandSolveDef solve, first_solve; // now, and at the start of the scene
-    Backend backend, first_backend;  // likewise
-    SandVec3 first_gravity;
+    char scene_name[TAKE_PATH]; // name or path it was opened by
+    Timeline timeline;
     SandCpu *shadow_cpu;
     SandSolveDef shadow_solve;
     bool shadow, curve;
     SandSolution shadow_solution;
     RaceJob race;
-    History history;
-    ActLog log;
-    int replayed;         // acts of the log that are done
-    bool replaying;       // the log is a take's, and nobody has acted otherwise
-    uint64_t newest_step; // furthest the run has come
     bool playing;
     int64_t steps_due; // to take whatever `playing` says
     double speed;
@@ -100,7 +90,7 @@ typedef enum Reason { AFTER_ACT, AFTER_REPLAY, NEW_SCENE } Reason;
 static void describe_machine(const Engine *e, char *text, size_t size) {
     const SandSimulationDef *def = &e->def.simulation;
     const char *machine = sand_simulation_machine(e->sim), *real = def->precision == SAND_FLOAT ? "float" : "double";
-    if (e->backend == BACKEND_CPU)
+    if (e->timeline.backend == BACKEND_CPU)
         snprintf(text, size, "%s, %d thread%s, %s", machine, def->threads, def->threads == 1 ? "" : "s", real);
     else
         snprintf(text, size, "%s, %s", machine, real);
@@ -116,10 +106,10 @@ static void show_scene(Engine *e, Reason reason) {
     s->bodies = e->scene.bodies;
     s->knob_count = e->scene.knob_count;
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
-    s->solve = e->solve;
+    s->solve = e->timeline.solve;
     s->gravity = sand_simulation_world(e->sim)->gravity;
     s->precision = e->def.simulation.precision;
-    s->backend = e->backend;
+    s->backend = e->timeline.backend;
     describe_machine(e, s->machine, sizeof s->machine);
     s->view_lower = e->scene.view_lower, s->view_upper = e->scene.view_upper;
     pthread_mutex_unlock(&e->lock);
@@ -151,7 +141,7 @@ static bool publish(Engine *e, SandError *error) {
     f->profile = *sand_simulation_profile(e->sim);
     SandEnergy energy = sand_simulation_energy(e->sim);
     f->kinetic = energy.kinetic, f->potential = energy.potential;
-    f->oldest_step = history_oldest(&e->history), f->newest_step = e->newest_step;
+    f->oldest_step = history_oldest(&e->timeline.history), f->newest_step = e->timeline.newest;
     if (e->picked >= 0 && !sand_simulation_fetch_contacts(e->sim, error)) return false;
     f->picked = probe_take(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;
@@ -195,11 +185,10 @@ static void restart_clock(Engine *e) {
 static void choose_machine(Engine *e, SandSimulation *sim, SandSolveDef *solve) {
     SandError why;
     char sentence[SAND_SENTENCE];
-    if (!act_apply(&(Act){.kind = ACT_BACKEND, .number = e->backend}, NULL, sim, solve, &why)) {
+    if (!act_apply(&(Act){.kind = ACT_BACKEND, .number = e->timeline.backend}, NULL, sim, solve, &why)) {
         snprintf(sentence, sizeof sentence, "%.220s; the CPU goes on", why.text);
         tell(e, sentence);
     }
-    e->backend = e->first_backend = machines_kind(sand_simulation_backend(sim));
 }
 
 // Builds the scene that is open and puts a new simulation in the place of the old. On failure the old one goes on. Without
@@ -210,7 +199,6 @@ static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, 
     def.solve = *solve;
     def.backend = NULL;
     if (gravity) scene->world.gravity = *gravity;
-    SandVec3 first_gravity = scene->world.gravity;
     SandSimulation *sim = sand_simulation_create(&scene->world, &def, error);
     if (!sim) return false;
     choose_machine(e, sim, &def.solve);
@@ -218,23 +206,17 @@ static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, 
     e->sim = sim;
     sand_simulation_on_report(sim, tell, e);
     sand_simulation_want_curve(sim, e->curve);
-    e->solve = e->first_solve = def.solve;
-    e->first_gravity = first_gravity;
-    history_clear(&e->history);
-    e->replayed = 0;
-    if (!e->replaying) e->log.count = 0;
-    e->history.distance = KEYFRAME_DISTANCE * (1 + sand_simulation_world(sim)->body_count / KEYFRAME_BODIES);
-    e->newest_step = 0;
     e->steps_due = 0;
     restart_clock(e);
-    return history_note(&e->history, sim, error);
+    return timeline_begin(&e->timeline, sim, &def.solve, error);
 }
 
 // The same scene from its start, with the settings as they are; a take that plays starts with its own.
 static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
-    SandSolveDef solve = e->replaying ? e->first_solve : e->solve;
-    if (e->replaying) e->backend = e->first_backend;
-    SandVec3 gravity = e->replaying ? e->first_gravity : sand_simulation_world(e->sim)->gravity;
+    Timeline *t = &e->timeline;
+    SandSolveDef solve = t->take ? t->first_solve : t->solve;
+    SandVec3 gravity = t->take ? t->first_gravity : sand_simulation_world(e->sim)->gravity;
+    if (t->take) t->backend = t->first_backend;
     if (!start_scene(e, &e->scene, &solve, own_gravity ? NULL : &gravity, error)) return false;
     show_scene(e, NEW_SCENE);
     return true;
@@ -250,7 +232,7 @@ static void take_over(Engine *e, SandScene *scene, const char *name) {
 // How a scene is solved that is opened while another runs: one that is opened again as it is now, another as it says itself
 // and as the call asked for.
 static SandSolveDef solve_of(Engine *e, const SandScene *scene, bool again) {
-    SandSolveDef solve = again ? e->solve : scene->solve;
+    SandSolveDef solve = again ? e->timeline.solve : scene->solve;
     SandError why;
     char sentence[SAND_SENTENCE];
     if (again || !e->def.choose_solve || e->def.choose_solve(e->def.asked, scene, &solve, &why)) return solve;
@@ -265,12 +247,13 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
     SandSceneOptions options = e->def.options;
     options.bodies = bodies;
     if (!sand_scene_open(&scene, name, &options, error)) return false;
-    bool was_replaying = e->replaying, first = !e->sim, again = !first && !strcmp(name, e->scene_name);
+    const Take *take = e->timeline.take;
+    bool first = !e->sim, again = !first && !strcmp(name, e->scene_name);
     SandVec3 gravity = again ? sand_simulation_world(e->sim)->gravity : v3_make(0, 0, 0);
     SandSolveDef solve = first && e->def.own_solve ? e->def.simulation.solve : solve_of(e, &scene, again);
-    e->replaying = false;
+    e->timeline.take = NULL;
     if (!start_scene(e, &scene, &solve, again ? &gravity : NULL, error)) {
-        e->replaying = was_replaying;
+        e->timeline.take = take;
         sand_scene_free(&scene);
         return false;
     }
@@ -296,13 +279,14 @@ static bool change_scene(Engine *e, const char *name, int bodies, SandError *err
 
 // --- acts -------------------------------------------------------------------------------------------------
 
-// A take that plays has come to its end: the clock stops, and the state is compared with the one it had.
+// Where a take that plays has come to its end, the clock stops and the state is compared with the one it had.
 static void end_replay(Engine *e) {
     SandError error;
+    const Take *take = e->timeline.take;
     const SandWorld *world = sand_simulation_world(e->sim);
-    if (!e->replaying || e->def.take->steps == 0 || world->step_index != e->def.take->steps) return;
+    if (!take || take->steps == 0 || world->step_index != take->steps) return;
     e->playing = false;
-    if (sand_simulation_fetch(e->sim, &error) && take_check(e->def.take, world, &error))
+    if (sand_simulation_fetch(e->sim, &error) && take_check(take, world, &error))
         tell(e, "The take ends here. From now on the run is yours.");
     else
         tell(e, error.text);
@@ -316,56 +300,23 @@ static bool solve_shadow(Engine *e, SandError *error) {
            sand_cpu_solve(e->shadow_cpu, sand_simulation_problem(e->sim), &e->shadow_solve, &e->shadow_solution, error);
 }
 
-// The machine may have failed in the step, and the CPU have gone on, perhaps from an earlier one. What was ahead is
-// forgotten, and going back goes by the CPU too.
-static void see_machine(Engine *e) {
-    Backend now = machines_kind(sand_simulation_backend(e->sim));
-    if (now == e->backend) return;
-    uint64_t step = sand_simulation_world(e->sim)->step_index;
-    e->backend = e->first_backend = now;
-    history_cut(&e->history, step - 1);
-    e->newest_step = step;
-    show_scene(e, AFTER_REPLAY);
-}
-
 // A step, with the acts of the log that belong before it when the run goes over old ground again.
 static bool take_step(Engine *e, bool with_shadow, SandError *error) {
-    int before = e->replayed;
-    if (!acts_replay(&e->log, &e->replayed, &e->scene, e->sim, &e->solve, error)) return false;
-    if (e->replayed > before) {
-        e->backend = machines_kind(sand_simulation_backend(e->sim));
-        show_scene(e, AFTER_REPLAY);
-    }
+    Timeline *t = &e->timeline;
+    int done = t->done;
+    if (!timeline_replay(t, &e->scene, e->sim, error)) return false;
+    if (t->done > done) show_scene(e, AFTER_REPLAY);
     if (with_shadow && !solve_shadow(e, error)) return false;
     if (e->def.before_step) e->def.before_step();
     if (!sand_simulation_step(e->sim, error)) return false;
-    see_machine(e);
-    uint64_t step = sand_simulation_world(e->sim)->step_index;
-    if (step > e->newest_step) {
-        e->newest_step = step;
-        end_replay(e);
-    }
-    return history_note(&e->history, e->sim, error);
+    if (timeline_lost_machine(t, e->sim)) show_scene(e, AFTER_REPLAY);
+    if (sand_simulation_world(e->sim)->step_index > t->newest) end_replay(e);
+    return timeline_note(t, e->sim, error);
 }
 
 static bool seek(Engine *e, uint64_t step, SandError *error) {
-    const SandCheckpoint *from = history_before(&e->history, step);
-    if (!from) return sand_fail(error, "step %llu is no longer kept", (unsigned long long)step);
-    uint64_t now = sand_simulation_world(e->sim)->step_index;
-    if (step < now) {
-        if (!sand_simulation_restore(e->sim, from, error)) return false;
-        // The settings that a checkpoint does not hold: the solver and the machine that were in use there.
-        Act machine = {.kind = ACT_BACKEND, .number = e->first_backend};
-        e->solve = e->first_solve;
-        for (e->replayed = 0; e->replayed < e->log.count && e->log.items[e->replayed].step < from->step_index;
-             e->replayed++) {
-            const Act *act = &e->log.items[e->replayed].act;
-            if (act->kind == ACT_SOLVE) e->solve = act->solve;
-            if (act->kind == ACT_BACKEND) machine = *act;
-        }
-        sand_simulation_set_solve(e->sim, &e->solve);
-        if (!act_apply(&machine, &e->scene, e->sim, &e->solve, error)) return false;
-        e->backend = machines_kind(sand_simulation_backend(e->sim));
+    if (step < sand_simulation_world(e->sim)->step_index) {
+        if (!timeline_go_back(&e->timeline, step, &e->scene, e->sim, error)) return false;
         show_scene(e, AFTER_REPLAY);
     }
     while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
@@ -389,16 +340,8 @@ static bool start_race(Engine *e, const Act *act, SandError *error) {
 }
 
 static bool obey(Engine *e, const Act *act, SandError *error) {
-    uint64_t step = sand_simulation_world(e->sim)->step_index;
     if (act_changes_motion(act->kind)) {
-        // The run takes another way from here: what was ahead is forgotten.
-        e->log.count = e->replayed;
-        e->replaying = false;
-        history_cut(&e->history, step);
-        e->newest_step = step;
-        bool ok = act_apply(act, &e->scene, e->sim, &e->solve, error) && acts_add(&e->log, step, act, error);
-        e->replayed = e->log.count;
-        e->backend = machines_kind(sand_simulation_backend(e->sim));
+        bool ok = timeline_act(&e->timeline, act, &e->scene, e->sim, error);
         show_scene(e, ok ? AFTER_ACT : AFTER_REPLAY); // what was refused is taken back from the panel
         return ok;
     }
@@ -414,7 +357,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
     case ACT_KNOB: {
         int knob = sand_scene_knob(&e->scene, act->text);
         if (knob < 0) return sand_fail(error, "the scene has no knob '%s'", act->text);
-        e->replaying = false;
+        e->timeline.take = NULL;
         return sand_scene_set_knob(&e->scene, knob, act->number, error) &&
                restart_scene(e, e->scene.knobs[knob].kind == SAND_KNOB_TILT, error);
     }
@@ -455,12 +398,13 @@ static void save_take(Engine *e) {
     Take take;
     SandError error;
     char path[TAKE_PATH], sentence[TAKE_PATH + 32];
+    const Timeline *t = &e->timeline;
     const SandWorld *world = sand_simulation_world(e->sim);
-    take_begin(&take, e->scene_name, &e->scene, world->step, e->def.simulation.precision, &e->first_solve, e->first_gravity);
+    take_begin(&take, e->scene_name, &e->scene, world->step, e->def.simulation.precision, &t->first_solve, t->first_gravity);
     bool saved = sand_simulation_fetch(e->sim, &error);
-    take.backend = e->first_backend;
+    take.backend = t->first_backend;
     take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
-    take.acts = (ActLog){.items = e->log.items, .count = e->replayed}; // lent: those that are ahead do not belong to it
+    take.acts = (ActLog){.items = t->log.items, .count = t->done}; // lent: those that are ahead do not belong to it
     pthread_mutex_lock(&e->lock);
     snprintf(path, sizeof path, "%s", e->save_path);
     take.views = e->save_views;
@@ -564,12 +508,10 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     e->speed = 1;
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->wake, NULL);
-    history_init(&e->history, KEYFRAME_DISTANCE, def->history_bytes);
     e->picked = -1;
-    e->backend = machines_kind(def->simulation.backend);
-    e->replaying = def->take != NULL;
     e->ring = def->ring ? def->ring : ring_create(NULL, NULL, NULL, error);
-    bool ready = e->ring && (!def->take || acts_copy(&e->log, &def->take->acts, error));
+    bool ready = e->ring && timeline_init(&e->timeline, def->take, def->history_bytes, error);
+    e->timeline.backend = machines_kind(def->simulation.backend);
     if (ready && def->opened) {
         SandScene scene = *def->opened;
         *def->opened = (SandScene){0};
@@ -605,8 +547,7 @@ void engine_free(Engine *e) {
     race_job_free(&e->race);
     sand_cpu_free(e->shadow_cpu);
     sand_solution_free(&e->shadow_solution);
-    history_free(&e->history);
-    acts_free(&e->log);
+    timeline_free(&e->timeline);
     for (int i = 0; i < RING_SLOTS; i++) {
         picture_free(&e->frames[i].picture);
         sand_free(e->frames[i].curve);

@@ -81,6 +81,7 @@ add_library(sand_picture STATIC
     app/footage.c
     app/recorder.c
     app/history.c
+    app/timeline.c
     app/probe.c
     app/ring.c
     app/ring_gl.c

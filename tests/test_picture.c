@@ -1,70 +1,10 @@
-// Pictures, drawn off-screen by Mesa's software renderer, which gives the same bits from run to run.
+// Pictures, drawn off-screen by Mesa's software renderer.
 //   test_picture            all tests
-//   test_picture golden     draws the golden pictures anew (`make golden`); look at each before committing it
 //   test_picture window     the same pixels in a window, which needs a display
 //   test_picture fps        how fast it draws, for a person to read
-#include "lab.h"
+#include "picture_lab.h"
 
 #include <time.h>
-#include <unistd.h>
-
-#include <glad/gl.h>
-
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_STATIC
-#define STBI_ONLY_PNG
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wsign-compare"
-#include <stb/stb_image.h>
-
-#include "../app/context.h"
-#include "../app/png.h"
-#include "../app/renderer.h"
-#include "../sim/memory.h"
-
-static Context *context;
-static Renderer *renderer;
-
-static int open_all(void **state) {
-    (void)state;
-    SandError error = {""};
-    ContextDef def = context_default();
-    def.software = true;
-    context = context_create(&def, &error);
-    renderer = context ? renderer_create(&error) : NULL;
-    if (!renderer) fprintf(stderr, "%s\n", error.text);
-    return renderer ? 0 : -1;
-}
-
-static int close_all(void **state) {
-    (void)state;
-    renderer_free(renderer);
-    context_free(context);
-    return 0;
-}
-
-// An error that the driver reported in any test fails the next look at it.
-static void no_errors(void) {
-    if (context_error_count(context))
-        fail_msg("the driver reported %d errors, the first: %s", context_error_count(context), context_error(context));
-}
-
-static void draw(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
-    SandError error = {""};
-    if (!renderer_draw(renderer, p, camera, def, width, height, &error)) fail_msg("%s", error.text);
-    no_errors();
-}
-
-// RGBA, rows from the top down.
-static unsigned char *read_back(int width, int height) {
-    size_t row = (size_t)width * 4;
-    unsigned char *up = malloc(row * (size_t)height), *down = malloc(row * (size_t)height);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(renderer));
-    glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, up);
-    for (int y = 0; y < height; y++) memcpy(down + (size_t)y * row, up + (size_t)(height - 1 - y) * row, row);
-    free(up);
-    return down;
-}
 
 // --- one ball against its analytic projection ---------------------------------------------------------------
 
@@ -252,179 +192,7 @@ static void test_free_fall_at_frame_times(void **state) {
     sand_simulation_free(sim);
 }
 
-// --- golden pictures ----------------------------------------------------------------------------------------
-
-typedef struct Golden {
-    const char *scene;
-    int bodies;
-    double seconds; // the stored state's time
-    PictureColor color;
-    const char *camera;
-} Golden;
-
-// Every scene of the scenes folder that is not like another; a test compares the two.
-static const Golden goldens[] = {
-    {"hourglass", 600, 1.2, PICTURE_BODY, "default"}, {"rubble", 150, 1.5, PICTURE_BODY, "default"},
-    {"drum", 500, 1.5, PICTURE_SPEED, "default"},     {"heavy", 0, 1.2, PICTURE_BODY, "low"},
-    {"cylinder", 500, 1, PICTURE_BODY, "corner"},     {"ball-drop", 1000, 0.4, PICTURE_BODY, "default"},
-    {"heap", 400, 1.5, PICTURE_BODY, "high"},         {"incline", 0, 1.5, PICTURE_BODY, "default"},
-    {"pebble-bed", 300, 2, PICTURE_BODY, "default"},  {"peer-s1", 300, 1, PICTURE_SPEED, "default"},
-    {"peer-s2", 500, 0.2, PICTURE_SPEED, "default"},  {"stack", 0, 0.3, PICTURE_BODY, "default"},
-    {"two-spheres", 0, 0.4, PICTURE_BODY, "front"},   {"wedge", 0, 0.3, PICTURE_BODY, "side"},
-};
-enum { GOLDENS = sizeof goldens / sizeof *goldens, GOLDEN_WIDE = 320, GOLDEN_HIGH = 180 };
-
-// A stored state: time, then position, rotation, velocity and spin of each body, as floats.
-enum { STORED = 13 };
-
-static void golden_path(const Golden *g, const char *ending, char *path, size_t size) {
-    snprintf(path, size, "%s/tests/golden/%s.%s", SAND_SOURCE_DIR, g->scene, ending);
-}
-
-static void store_state(const Golden *g, const char *path) {
-    SandSimulation *sim = lab_scene(g->scene, g->bodies, 2, SAND_FLOAT);
-    const SandWorld *w = sand_simulation_world(sim);
-    lab_run(sim, (int)(g->seconds / w->step));
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    fwrite(&w->time, sizeof w->time, 1, file);
-    for (int i = 0; i < w->body_count; i++) {
-        SandVec3 x = w->position[i], v = w->velocity[i], s = w->spin[i];
-        SandQuat q = w->rotation[i];
-        float row[STORED] = {(float)x.x, (float)x.y, (float)x.z, (float)q.w, (float)q.x, (float)q.y, (float)q.z,
-                             (float)v.x, (float)v.y, (float)v.z, (float)s.x, (float)s.y, (float)s.z};
-        fwrite(row, sizeof row, 1, file);
-    }
-    assert_int_equal(fclose(file), 0);
-    sand_simulation_free(sim);
-}
-
-// Draws the scene as the stored state has it, between two steps.
-static unsigned char *draw_golden(const Golden *g, const RendererDef *def) {
-    char path[600];
-    SandError error = {""};
-    SandScene scene;
-    SandSceneOptions options = {.bodies = g->bodies};
-    if (!sand_scene_load(&scene, g->scene, &options, &error)) fail_msg("%s", error.text);
-    SandWorld *w = &scene.world;
-    golden_path(g, "state", path, sizeof path);
-    FILE *file = fopen(path, "rb");
-    if (!file) fail_msg("%s is missing; `make golden` makes it", path);
-    assert_int_equal(fread(&w->time, sizeof w->time, 1, file), 1);
-    for (int i = 0; i < w->body_count; i++) {
-        float row[STORED];
-        assert_int_equal(fread(row, sizeof row, 1, file), 1);
-        w->position[i] = v3_make(row[0], row[1], row[2]);
-        w->rotation[i] = (SandQuat){row[3], row[4], row[5], row[6]};
-        w->velocity[i] = v3_make(row[7], row[8], row[9]);
-        w->spin[i] = v3_make(row[10], row[11], row[12]);
-    }
-    fclose(file);
-
-    Picture p;
-    Camera camera;
-    if (!picture_init(&p, w, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
-    assert_true(picture_take(&p, w, NULL, w->time - 0.4 * w->step, g->color, &error));
-    assert_true(camera_frame(&camera, g->camera, p.lower, p.upper, (double)GOLDEN_WIDE / GOLDEN_HIGH));
-    draw(&p, &camera, def, GOLDEN_WIDE, GOLDEN_HIGH);
-    picture_free(&p);
-    sand_scene_free(&scene);
-    return read_back(GOLDEN_WIDE, GOLDEN_HIGH);
-}
-
-static RendererDef golden_look(void) {
-    RendererDef def = renderer_default();
-    def.quality = QUALITY_HIGH;
-    return def;
-}
-
-// The share of pixels with a channel off by more than 8/255. Other processors round otherwise: up to 0.5 % may be.
-static double share_off(const unsigned char *a, const unsigned char *b, unsigned char *difference) {
-    int off = 0;
-    for (int i = 0; i < GOLDEN_WIDE * GOLDEN_HIGH; i++) {
-        int most = 0;
-        for (int c = 0; c < 3; c++) {
-            int d = abs(a[4 * i + c] - b[4 * i + c]);
-            most = d > most ? d : most;
-            if (difference) difference[3 * i + c] = (unsigned char)(d * 8 > 255 ? 255 : d * 8);
-        }
-        off += most > 8;
-    }
-    return (double)off / (GOLDEN_WIDE * GOLDEN_HIGH);
-}
-
-static unsigned char *load_golden(const Golden *g) {
-    char path[600];
-    int w, h, channels;
-    golden_path(g, "png", path, sizeof path);
-    unsigned char *pixels = stbi_load(path, &w, &h, &channels, 4);
-    if (!pixels) fail_msg("%s cannot be read; `make golden` makes it", path);
-    assert_int_equal(w, GOLDEN_WIDE);
-    assert_int_equal(h, GOLDEN_HIGH);
-    return pixels;
-}
-
-static void test_every_scene_has_a_golden_picture(void **state) {
-    (void)state;
-    SandSceneEntry *scenes;
-    int count;
-    SandError error = {""};
-    if (!sand_scenes_list(&scenes, &count, &error)) fail_msg("%s", error.text);
-    for (int i = 0; i < count; i++) {
-        SandScene scene;
-        if (!sand_scene_open(&scene, scenes[i].name, NULL, &error)) fail_msg("%s", error.text);
-        bool like_another = scene.like[0];
-        sand_scene_free(&scene);
-        if (like_another) continue;
-        int k = 0;
-        while (k < GOLDENS && strcmp(goldens[k].scene, scenes[i].name) != 0) k++;
-        if (k == GOLDENS) fail_msg("the scene %s has no golden picture: give it a row in test_picture.c", scenes[i].name);
-    }
-    sand_free(scenes);
-}
-
-static void test_golden_pictures(void **state) {
-    (void)state;
-    static unsigned char difference[GOLDEN_WIDE * GOLDEN_HIGH * 3];
-    int failures = 0;
-    for (int k = 0; k < GOLDENS; k++) {
-        RendererDef def = golden_look();
-        unsigned char *wanted = load_golden(&goldens[k]), *got = draw_golden(&goldens[k], &def);
-        double off = share_off(got, wanted, difference);
-        if (off > 0.005) {
-            char path[200];
-            SandError error;
-            snprintf(path, sizeof path, "difference_%s.png", goldens[k].scene);
-            png_write(path, GOLDEN_WIDE, GOLDEN_HIGH, 3, difference, &error);
-            print_error("%s: %.2f %% of the pixels are off; see %s\n", goldens[k].scene, 100 * off, path);
-            failures++;
-        }
-        free(got);
-        stbi_image_free(wanted);
-    }
-    assert_int_equal(failures, 0);
-}
-
-// The comparison must notice what commonly goes wrong.
-static void test_faults_are_noticed(void **state) {
-    (void)state;
-    for (int k = 0; k < 2; k++) {
-        RendererDef no_shadow = golden_look(), twice = golden_look(), right = golden_look();
-        no_shadow.no_shadow = true, twice.double_encode = true;
-        unsigned char *wanted = load_golden(&goldens[k]);
-        unsigned char *dark = draw_golden(&goldens[k], &no_shadow), *pale = draw_golden(&goldens[k], &twice),
-                      *good = draw_golden(&goldens[k], &right);
-        assert_true(share_off(dark, wanted, NULL) > 0.005);
-        assert_true(share_off(pale, wanted, NULL) > 0.005);
-        size_t row = GOLDEN_WIDE * 4;
-        unsigned char *flipped = malloc(row * GOLDEN_HIGH);
-        for (int y = 0; y < GOLDEN_HIGH; y++)
-            memcpy(flipped + (size_t)y * row, good + (size_t)(GOLDEN_HIGH - 1 - y) * row, row);
-        assert_true(share_off(flipped, wanted, NULL) > 0.005);
-        free(flipped), free(dark), free(pale), free(good);
-        stbi_image_free(wanted);
-    }
-}
+// --- what is seen, and how -----------------------------------------------------------------------------------
 
 // Bodies that have not entered, or are gone, keep their place among the instances: nothing is seen of them, nor of a shadow.
 static void test_hidden_bodies_are_not_seen(void **state) {
@@ -567,22 +335,6 @@ static void test_the_whole_glass_is_framed(void **state) {
     sand_scene_free(&scene);
 }
 
-static void renew(void) {
-    for (int k = 0; k < GOLDENS; k++) {
-        char path[600];
-        SandError error = {""};
-        RendererDef def = golden_look();
-        golden_path(&goldens[k], "state", path, sizeof path);
-        if (access(path, R_OK) != 0) store_state(&goldens[k], path);
-        unsigned char *pixels = draw_golden(&goldens[k], &def);
-        golden_path(&goldens[k], "png", path, sizeof path);
-        for (int i = 0; i < GOLDEN_WIDE * GOLDEN_HIGH; i++) memmove(pixels + 3 * i, pixels + 4 * i, 3);
-        if (!png_write(path, GOLDEN_WIDE, GOLDEN_HIGH, 3, pixels, &error)) fprintf(stderr, "%s\n", error.text);
-        printf("%s\n", path);
-        free(pixels);
-    }
-}
-
 // --- how fast -----------------------------------------------------------------------------------------------
 
 static double seconds_now(void) {
@@ -660,25 +412,20 @@ static void test_window_shows_the_picture(void **state) {
 
 static int open_window(void **state) {
     (void)state;
-    SandError error = {""};
     ContextDef def = context_default();
     def.window = true, def.width = 320, def.height = 200;
-    context = context_create(&def, &error);
-    renderer = context ? renderer_create(&error) : NULL;
-    if (!renderer) fprintf(stderr, "%s\n", error.text);
-    return renderer ? 0 : -1;
+    return open_context(&def);
 }
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "window") == 0) {
         const struct CMUnitTest tests[] = {cmocka_unit_test(test_window_shows_the_picture)};
-        return cmocka_run_group_tests_name("window", tests, open_window, close_all);
+        return cmocka_run_group_tests_name("window", tests, open_window, close_context);
     }
-    if (argc > 1) {
-        if (open_all(NULL) != 0) return 1;
-        if (strcmp(argv[1], "golden") == 0) renew();
-        if (strcmp(argv[1], "fps") == 0) measure(argc > 2 ? atoi(argv[2]) : 3000);
-        return close_all(NULL);
+    if (argc > 1 && strcmp(argv[1], "fps") == 0) {
+        if (open_off_screen(NULL) != 0) return 1;
+        measure(argc > 2 ? atoi(argv[2]) : 3000);
+        return close_context(NULL);
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ball_in_the_middle),
@@ -691,10 +438,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_data_colors_bypass_the_tone_map),
         cmocka_unit_test(test_both_colour_maps_are_drawn),
         cmocka_unit_test(test_force_chains),
-        cmocka_unit_test(test_every_scene_has_a_golden_picture),
         cmocka_unit_test(test_the_whole_glass_is_framed),
-        cmocka_unit_test(test_golden_pictures),
-        cmocka_unit_test(test_faults_are_noticed),
     };
-    return cmocka_run_group_tests_name("picture", tests, open_all, close_all);
+    return cmocka_run_group_tests_name("picture", tests, open_off_screen, close_context);
 }
