@@ -7,6 +7,7 @@
 
 #include <glad/gl.h>
 
+#include "cull.h"
 #include "shader.h"
 #include "targets.h"
 
@@ -79,6 +80,7 @@ struct Renderer {
     GLuint copies;                  // instances and links of a picture that lies in no buffer of its own
     GLuint box_mesh, cylinder_mesh; // unit meshes
     GLuint surface_vertices, surface_indices;
+    GLuint kept_array; // those of the balls that culling keeps
     GLuint ball_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
     uint64_t stamp;   // of the instances on the GPU and in the shadow map: a paused picture keeps both
     unsigned version; // of the picture's surfaces on the GPU
@@ -86,6 +88,8 @@ struct Renderer {
     ColorMap map;
     bool overdrawn; // somebody drew over the picture
     Targets targets;
+    Cull *cull;   // made when there are balls enough
+    bool culling; // in this picture
 };
 
 RendererDef renderer_default(void) { return (RendererDef){.quality = QUALITY_MEDIUM, .samples = 1}; }
@@ -197,6 +201,7 @@ Renderer *renderer_create(SandError *error) {
     make_cylinder(r->cylinder_mesh);
 
     r->ball_array = instance_array(0);
+    r->kept_array = instance_array(0);
     r->rock_array = instance_array(0);
     r->box_array = instance_array(r->box_mesh);
     r->cylinder_array = instance_array(r->cylinder_mesh);
@@ -215,12 +220,13 @@ void renderer_free(Renderer *r) {
     if (!r) return;
     for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
     GLuint buffers[] = {r->frame_buffer, r->copies, r->box_mesh, r->cylinder_mesh, r->surface_vertices, r->surface_indices};
-    GLuint arrays[] = {r->ball_array, r->rock_array,    r->box_array,  r->cylinder_array,
-                       r->link_array, r->surface_array, r->empty_array};
+    GLuint arrays[] = {r->ball_array,     r->kept_array, r->rock_array,    r->box_array,
+                       r->cylinder_array, r->link_array, r->surface_array, r->empty_array};
     glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
     glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
     glDeleteTextures(MAP_COUNT, r->colormaps);
     targets_free(&r->targets);
+    cull_free(r->cull);
     free(r);
 }
 
@@ -334,9 +340,25 @@ static void draw_quads(const Renderer *r, const PictureList *list, GLuint array,
     glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, list->count);
 }
 
-static void draw_balls(const Renderer *r, const Picture *p, ProgramId ball, ProgramId rock) {
-    draw_quads(r, &p->balls, r->ball_array, ball);
+static void draw_kept(const Renderer *r, ProgramId program) {
+    glUseProgram(r->programs[program]);
+    cull_draw(r->cull, r->kept_array);
+}
+
+// All balls of a view, by their depths; the same as if every one were drawn.
+static void draw_balls(Renderer *r, const Picture *p, CullView view, ProgramId ball, ProgramId rock) {
+    const Targets *t = &r->targets;
+    bool light = view == CULL_LIGHT;
     draw_quads(r, &p->rocks, r->rock_array, rock);
+    if (!r->culling) {
+        draw_quads(r, &p->balls, r->ball_array, ball);
+        return;
+    }
+    cull_begin(r->cull, view, p->buffer ? p->buffer : r->copies, p->balls.count);
+    draw_kept(r, ball);
+    cull_go_on(r->cull, view, light ? t->shadow : t->depth, light ? t->shadow_size : t->width,
+               light ? t->shadow_size : t->height);
+    draw_kept(r, ball);
 }
 
 static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) {
@@ -392,7 +414,7 @@ static void pass_shadow(Renderer *r, const Picture *p, const RendererDef *def) {
     glViewport(0, 0, r->targets.shadow_size, r->targets.shadow_size);
     glClearNamedFramebufferfv(r->targets.shadow_pass, GL_DEPTH, 0, &nothing);
     if (def->no_shadow) return;
-    draw_balls(r, p, BALL_SHADOW, BALL_SHADOW);
+    draw_balls(r, p, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
     draw_solids(r, p, SOLID_SHADOW);
     draw_surfaces(r, p, SURFACE_SHADOW);
 }
@@ -405,7 +427,7 @@ static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
     glClearNamedFramebufferfv(r->targets.first_pass, GL_COLOR, 0, black);
     glBindTextureUnit(3, r->colormaps[p->map]);
     bool data = p->color != PICTURE_BODY;
-    draw_balls(r, p, data ? BALL_DATA : BALL, ROCK);
+    draw_balls(r, p, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
     draw_solids(r, p, data ? SOLID_DATA : SOLID);
     // The sides of a mesh without thickness are seen from both sides; a ray's depth is its own clip.
     glDisable(GL_DEPTH_CLAMP);
@@ -445,7 +467,14 @@ static void pass_rims(Renderer *r, const Picture *p) {
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    draw_balls(r, p, p->color != PICTURE_BODY ? RIM_DATA : RIM, ROCK_RIM);
+    ProgramId rim = p->color != PICTURE_BODY ? RIM_DATA : RIM;
+    if (r->culling) {
+        cull_keep_seen(r->cull, CULL_CAMERA);
+        draw_kept(r, rim);
+    } else {
+        draw_quads(r, &p->balls, r->ball_array, rim);
+    }
+    draw_quads(r, &p->rocks, r->rock_array, ROCK_RIM);
     glDisable(GL_BLEND);
 }
 
@@ -516,6 +545,8 @@ bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, co
                    SandError *error) {
     const Level *level = &levels[def->quality];
     unsigned shadow = r->targets.shadow;
+    r->culling = picture->balls.count >= CULL_LEAST && !def->no_culling;
+    if (r->culling && !r->cull && !(r->cull = cull_create(error))) return false;
     if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
         return false;
     if (r->targets.shadow != shadow) r->stamp = 0;

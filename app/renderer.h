@@ -12,6 +12,7 @@ typedef struct RendererDef {
     int samples;                   // along a side of a pixel; 2 draws four times as much and smooths meshes and glass
     bool transparent;              // neither ground nor sky, and an alpha channel
     bool no_shadow, double_encode; // faults that a test must notice
+    bool no_culling;               // every ball is drawn, seen or not
 } RendererDef;
 RendererDef renderer_default(void);
 

@@ -43,26 +43,35 @@ static GLuint compile(GLenum kind, const char *name, const char *ending, const c
     return 0;
 }
 
-unsigned shader_make(const char *vertex, const char *fragment, const char *words, SandError *error) {
-    GLuint v = compile(GL_VERTEX_SHADER, vertex, "vert", words, error);
-    GLuint f = v ? compile(GL_FRAGMENT_SHADER, fragment, "frag", words, error) : 0;
-    GLuint program = 0;
-    if (v && f) {
-        program = glCreateProgram();
-        glAttachShader(program, v);
-        glAttachShader(program, f);
-        glLinkProgram(program);
-        GLint done = 0;
-        glGetProgramiv(program, GL_LINK_STATUS, &done);
-        if (!done) {
-            char log[1024] = "";
-            glGetProgramInfoLog(program, sizeof log, NULL, log);
-            complain(fragment, log, error);
-            glDeleteProgram(program);
-            program = 0;
-        }
+// Links what was compiled, and lets go of it. 0 where something was not.
+static GLuint link(const GLuint *shaders, int count, const char *name, SandError *error) {
+    GLuint program = glCreateProgram();
+    bool whole = true;
+    for (int i = 0; i < count; i++) {
+        if (shaders[i]) glAttachShader(program, shaders[i]);
+        whole = whole && shaders[i];
     }
-    if (v) glDeleteShader(v);
-    if (f) glDeleteShader(f);
-    return program;
+    GLint done = 0;
+    if (whole) {
+        glLinkProgram(program);
+        glGetProgramiv(program, GL_LINK_STATUS, &done);
+        char log[1024] = "";
+        if (!done) glGetProgramInfoLog(program, sizeof log, NULL, log), complain(name, log, error);
+    }
+    for (int i = 0; i < count; i++)
+        if (shaders[i]) glDeleteShader(shaders[i]);
+    if (done) return program;
+    glDeleteProgram(program);
+    return 0;
+}
+
+unsigned shader_make(const char *vertex, const char *fragment, const char *words, SandError *error) {
+    GLuint shaders[2] = {compile(GL_VERTEX_SHADER, vertex, "vert", words, error), 0};
+    if (shaders[0]) shaders[1] = compile(GL_FRAGMENT_SHADER, fragment, "frag", words, error);
+    return link(shaders, 2, fragment, error);
+}
+
+unsigned shader_make_compute(const char *name, const char *words, SandError *error) {
+    GLuint shader = compile(GL_COMPUTE_SHADER, name, "comp", words, error);
+    return link(&shader, 1, name, error);
 }

@@ -14,3 +14,4 @@ const char *embedded_find(const char *name); // NULL: there is none
 // renderer runs both sides of every branch, so what differs by kind is compiled apart. 0, with a sentence that has the
 // driver's first line, on failure.
 unsigned shader_make(const char *vertex, const char *fragment, const char *words, SandError *error);
+unsigned shader_make_compute(const char *name, const char *words, SandError *error); // the same of NAME.comp

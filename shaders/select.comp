@@ -1,0 +1,48 @@
+#version 450 core
+// Keeps the instances with the flags that are wanted, in their order: so a picture does not hang on how threads are
+// scheduled. First each block of threads counts (COUNT), then one adds up (SUM), then all write.
+#include "cull.glsl"
+layout(local_size_x = 256) in;
+layout(std430, binding = 3) writeonly buffer Kept { Instance kept[]; };
+layout(std430, binding = 4) writeonly buffer Command { uint vertices, number, first, base; };
+layout(location = 1) uniform uvec2 wanted; // flags that are looked at, and what they must be
+shared uint sums[256];
+
+// The sum of what the threads before this one have; all of it goes to `total`.
+uint sum_before(uint own, out uint total) {
+    uint t = gl_LocalInvocationID.x;
+    sums[t] = own;
+    barrier();
+    for (uint reach = 1u; reach < 256u; reach *= 2u) {
+        uint add = t >= reach ? sums[t - reach] : 0u;
+        barrier();
+        sums[t] += add;
+        barrier();
+    }
+    total = sums[255];
+    uint before = sums[t] - own;
+    barrier();
+    return before;
+}
+
+void main() {
+    uint total;
+#ifdef SUM
+    uint all = 0u, groups = (count + 255u) / 256u;
+    for (uint base = 0u; base < groups; base += 256u) {
+        uint g = base + gl_LocalInvocationID.x, own = g < groups ? blocks[g] : 0u, before = sum_before(own, total);
+        if (g < groups) blocks[g] = all + before;
+        all += total;
+    }
+    if (gl_LocalInvocationID.x == 0u) vertices = 4u, number = all, first = 0u, base = 0u;
+#else
+    uint i = gl_GlobalInvocationID.x;
+    bool keep = i < count && (flags[i] & wanted.x) == wanted.y;
+    uint before = sum_before(keep ? 1u : 0u, total);
+#ifdef COUNT
+    if (gl_LocalInvocationID.x == 0u) blocks[gl_WorkGroupID.x] = total;
+#else
+    if (keep) kept[blocks[gl_WorkGroupID.x] + before] = instances[i];
+#endif
+#endif
+}
