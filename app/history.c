@@ -34,7 +34,8 @@ static bool lengthen(History *h, SandError *error) {
 
 bool history_note(History *h, SandSimulation *sim, SandError *error) {
     uint64_t step = sand_simulation_world(sim)->step_index;
-    if (step % (uint64_t)h->distance) return true;
+    bool known = h->count && h->frames[place(h, h->count - 1)].step_index >= step; // old ground: the run was here before
+    if (step % (uint64_t)h->distance || known) return true;
     if (!lengthen(h, error)) return false;
     if (h->next == (int)h->room) h->next = 0;
     if (!sand_simulation_save(sim, &h->frames[h->next], error)) return false;

@@ -13,9 +13,10 @@
 
 #include <cmocka.h>
 
-static Engine *start(const char *scene, int bodies) {
+static Engine *start_with(const char *scene, int bodies, size_t history_bytes) {
     SandError error = {""};
     EngineDef def = engine_default();
+    def.history_bytes = history_bytes;
     def.scene = scene;
     def.options.bodies = bodies;
     def.simulation.threads = 1;
@@ -24,6 +25,8 @@ static Engine *start(const char *scene, int bodies) {
     if (!engine) fail_msg("%s", error.text);
     return engine;
 }
+
+static Engine *start(const char *scene, int bodies) { return start_with(scene, bodies, engine_default().history_bytes); }
 
 static SandInstance *copy_of(const Frame *frame) {
     size_t bytes = (size_t)frame->picture.balls.count * sizeof(SandInstance);
@@ -232,6 +235,22 @@ static void history_fits(void **state) {
     engine_free(engine);
 }
 
+// Where memory is short, going to and fro over the same steps forgets none of them.
+static void old_ground_costs_no_history(void **state) {
+    (void)state;
+    Engine *engine = start_with("hourglass", 300, 200000);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 200});
+    uint64_t oldest = wait_for(engine, 200)->oldest_step;
+    assert_true(oldest > 0 && oldest < 160); // some are forgotten, some are kept
+    for (int k = 0; k < 4; k++) {
+        ask(engine, (Act){.kind = ACT_SEEK, .number = 165});
+        wait_for(engine, 165);
+        ask(engine, (Act){.kind = ACT_SEEK, .number = 200});
+        assert_int_equal(wait_for(engine, 200)->oldest_step, oldest);
+    }
+    engine_free(engine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward),
                                        cmocka_unit_test(the_clock_is_kept),
@@ -239,6 +258,7 @@ int main(void) {
                                        cmocka_unit_test(another_machine),
                                        cmocka_unit_test(other_scenes_are_no_larger),
                                        cmocka_unit_test(scenes_have_their_own_settings),
-                                       cmocka_unit_test(history_fits)};
+                                       cmocka_unit_test(history_fits),
+                                       cmocka_unit_test(old_ground_costs_no_history)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
