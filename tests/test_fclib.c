@@ -162,6 +162,15 @@ static void every_form_is_read(void **state) {
         }
 }
 
+static SandProblem global_problem(void) {
+    hid_t problem, file = begin(path, true, TRIPLETS, &problem);
+    end(file, problem);
+    SandProblem p = {0};
+    SandError error = {""};
+    if (!sand_problem_open(&p, path, &error)) fail_msg("%s", error.text);
+    return p;
+}
+
 // Row by row, W g + q at contact i.
 static void velocity_of(const SandSolution *s, int i, double u[3]) {
     for (int r = 0; r < 3; r++) {
@@ -175,11 +184,8 @@ static void velocity_of(const SandSolution *s, int i, double u[3]) {
 // The conditions of the minimum, from the dense numbers: u = W g + q in the dual cone, g in the cone, g . u = 0.
 static void solvers_run_on_a_matrix(void **state) {
     (void)state;
-    hid_t problem, file = begin(path, true, TRIPLETS, &problem);
-    end(file, problem);
-    SandProblem p = {0};
     SandError error = {""};
-    assert_true(sand_problem_open(&p, path, &error));
+    SandProblem p = global_problem();
     const char *const solvers[] = {"ipm-soc", "newton", "p-spg-fb", "gauss-seidel", "jacobi", "apgd", "admm"};
     for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++) {
         SandSolveDef def = sand_default_solve();
@@ -215,11 +221,8 @@ static void solvers_run_on_a_matrix(void **state) {
 // that relax a contact exactly must know its block of W.
 static void coulomb_on_a_matrix(void **state) {
     (void)state;
-    hid_t problem, file = begin(path, true, TRIPLETS, &problem);
-    end(file, problem);
-    SandProblem p = {0};
     SandError error = {""};
-    assert_true(sand_problem_open(&p, path, &error));
+    SandProblem p = global_problem();
     int sliding = 0;
     for (int k = 0; k < sand_solver_count; k++) {
         if (!sand_solver_can(k, SAND_FRICTION_COULOMB)) continue;
