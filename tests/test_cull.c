@@ -4,7 +4,7 @@
 
 #include "../app/cull.h"
 
-enum { WIDTH = 320, HEIGHT = 240, BODIES = 12000 };
+enum { WIDTH = 320, HEIGHT = 240, BODIES = 9000 };
 
 // Draws with culling and without, and counts the quads of both.
 typedef struct Pair {
