@@ -55,12 +55,12 @@ static void what_is_hidden_is_not_missed(void **state) {
         Camera camera;
         camera_frame(&camera, views[k], p.lower, p.upper, (double)WIDTH / HEIGHT);
         compare(&pair, &p, &camera, (RendererQuality)(k % QUALITY_COUNT), views[k]);
+        if (k == 3) assert_true(2 * pair.quads[0] < pair.quads[1]);
         // Nearer, among them, and back: what was seen before was something else.
         SandVec3 middle = v3_sub(w->position[BODIES / 2], p.origin);
         camera.target = middle, camera.eye = v3_add(middle, v3_scale(0.02, v3_sub(camera.eye, middle)));
         compare(&pair, &p, &camera, QUALITY_MEDIUM, "within");
     }
-    assert_true(2 * pair.quads[0] < pair.quads[1]);
     picture_free(&p);
     sand_simulation_free(sim);
     renderer_free(pair.renderers[0]), renderer_free(pair.renderers[1]);
