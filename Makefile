@@ -5,7 +5,7 @@
 #   make test-sanitize   the short tests under the address, undefined behaviour and thread sanitizers
 #   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS of processor time, on all cores
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
-#   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 15 minutes
+#   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
 #   make format          lay out the C files; make format-check only looks
 #   make clean
