@@ -1,7 +1,9 @@
 // What the passes of culling share: the instances, and what is known of each.
 struct Instance {
     vec4 center; // radius in w
-    vec4 rotation, velocity, spin, offset;
+    vec4 rotation, velocity;
+    uvec4 spin; // as bits: the last is the tag, which is no number of this kind
+    vec4 offset;
 };
 layout(std430, binding = 0) readonly buffer Instances { Instance instances[]; };
 layout(std430, binding = 1) buffer Flags { uint flags[]; };

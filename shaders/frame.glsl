@@ -40,6 +40,14 @@ vec3 world_position(vec3 in_view) { return to_world(in_view - frame.view[3].xyz)
 
 vec3 turn(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
 
+// A rotation at the instant of the frame, turned by exp(-s w).
+vec4 turned_back(vec4 q, vec3 spin) {
+    vec3 by = -frame.moment.x * spin;
+    float angle = length(by);
+    vec4 e = vec4(by * (angle > 1e-4 ? sin(0.5 * angle) / angle : 0.5), cos(0.5 * angle));
+    return vec4(e.w * q.xyz + q.w * e.xyz + cross(e.xyz, q.xyz), e.w * q.w - dot(e.xyz, q.xyz));
+}
+
 float hash(uint n) {
     n = (n ^ 61u) ^ (n >> 16);
     n *= 9u;

@@ -42,7 +42,8 @@ bool seen(Instance ball) {
     vec2 low, high;
     float near, r = ball.center.w;
     if (r <= 0.0) return false;
-    vec3 center = ball.center.xyz - frame.moment.x * ball.velocity.xyz;
+    vec3 center = ball.center.xyz - frame.moment.x * ball.velocity.xyz +
+                  turn(turned_back(ball.rotation, uintBitsToFloat(ball.spin.xyz)), ball.offset.xyz);
     if (!bound(center, r, low, high, near)) return true;
     low = (0.5 * low + 0.5) * size - MARGIN, high = (0.5 * high + 0.5) * size + MARGIN;
     if (any(lessThan(high, vec2(0.0))) || any(greaterThan(low, size))) return false;

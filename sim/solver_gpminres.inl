@@ -14,13 +14,8 @@
 // end 0.1 lets hundreds of them follow each other that all gain alike, so it is 0.5 here.
 
 enum { GPMINRES_MOST, GPMINRES_ETA1, GPMINRES_ETA2, GPMINRES_MU };
-enum {
-    GPMINRES_D = 4,
-    GPMINRES_R,
-    GPMINRES_P,
-    GPMINRES_NP
-}; // vectors: direction of the face, its residual, MINRES's
-   // direction and N times it
+// Vectors: direction of the face, its residual, MINRES's direction and N times that.
+enum { GPMINRES_D = 4, GPMINRES_R, GPMINRES_P, GPMINRES_NP };
 
 enum { GPMINRES_FAR = 5 }; // halvings after which a gradient step goes no farther than to the first bound
 
