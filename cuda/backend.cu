@@ -63,15 +63,17 @@ static void destroy(SandMachine *m) {
     release(m, m->mass), release(m, m->scale), release(m, m->enter), release(m, m->friction), release(m, m->shape);
     release(m, m->material), release(m, m->gone), release(m, m->shapes), release(m, m->walls);
     release(m, m->places), release(m, m->values);
-    release(m, m->detection_copy), release(m, m->balls), release(m, m->sorted), release(m, m->ball_count);
+    release(m, m->detection_copy), release(m, m->balls), release(m, m->sorted), release(m, m->near);
+    release(m, m->ball_count);
     release(m, m->ball_first), release(m, m->order), release(m, m->iota), release(m, m->starts),
         release(m, m->starts_marked);
-    release(m, m->rank), release(m, m->body), release(m, m->sub_first), release(m, m->found_count),
+    release(m, m->rank), release(m, m->body), release(m, m->placed_balls), release(m, m->found_count),
         release(m, m->found_first);
     release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally);
     release(m, m->found), release(m, m->found_order), release(m, m->partner), release(m, m->pairs);
     release(m, m->keys), release(m, m->keys_sorted), release(m, m->first), release(m, m->scratch);
-    release(m, m->kept_rank), release(m, m->kept_first), release(m, m->kept_key), release(m, m->kept_impulse);
+    release(m, m->kept_rank), release(m, m->kept_first), release(m, m->kept_key), release(m, m->key);
+    release(m, m->kept_impulse);
     release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);
     release(m, m->second), release(m, m->list), release(m, m->hub_flag), release(m, m->hub_before),
         release(m, m->piece_count);
@@ -283,7 +285,7 @@ static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies
     t.mass = m->text_mass.data, t.inertia = m->text_inertia.data, t.free = m->free_motion.data, t.body = m->text_body.data;
     t.scratch = m->text_scratch.data, t.measured = m->text_measured.data, t.still = m->still.data;
     t.grid = m->grid.data, t.run = m->run.data, t.bound = m->bound.data, t.lift = m->lift.data;
-    t.room = (int64_t)n;
+    t.room = (int64_t)n, t.bodies = bodies;
     return ok;
 }
 
@@ -296,6 +298,8 @@ static const TextVerbs *text_for(const SandSolveDef *def, bool frictional, bool 
 }
 
 static bool lay_out(SandMachine *m, const SandSolveDef *def, int64_t bodies, SandError *error) {
+    if (m->arrays.room > INT32_MAX / MOST_NUMBERS)
+        return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)m->arrays.room);
     m->laying.partials = m->partials.data, m->laying.bodies = m->bodies.data, m->laying.counts = m->counts;
     m->text->lay(m->laying, m->arrays, bodies + 1, m->stream);
     bool ok = machine_check(m, cudaGetLastError(), "laying out the problem") && lists_enqueue(m, def) && mark(m, 3);
@@ -427,11 +431,11 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     }
     std::sort(r->lost, r->lost + r->lost_count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
 
-    // Ranks and rows of this step are those to find the kept impulses by.
+    // Ranks, rows and keys of this step are those to find the kept impulses by.
     bool keep = r->status == SAND_SOLVED || r->status == SAND_BUDGET;
     m->kept_step = keep ? m->world.step : 0;
     m->kept_world = m->world.body_count, m->kept_bodies = c->bodies, m->kept_contacts = c->contacts;
-    std::swap(m->kept_rank, m->rank), std::swap(m->kept_first, m->first);
+    std::swap(m->kept_rank, m->rank), std::swap(m->kept_first, m->first), std::swap(m->kept_key, m->key);
     return true;
 }
 

@@ -67,23 +67,26 @@ static __device__ void fold_extents(double least, double most, Counts *counts) {
     }
 }
 
-static __global__ void place_balls(const __grid_constant__ SandWorld w, SandDetection *d, Search search, const int *first,
-                                   Counts *counts) {
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    place_balls(const __grid_constant__ SandWorld w, SandDetection *d, Search search, const int *first, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         counts->balls = d->grid.ball_count = first[w.body_count];
         d->body_count = counts->bodies;
     }
     double least = INFINITY, most = 0;
-    EACH(i, w.body_count) {
-        d->rank[i] = -1;
-        if (!sand_world_active(&w, (int)i)) continue;
-        int n = w.shapes[w.shape[i]].ball_count;
-        for (int k = 0; k < n; k++) {
-            SandGridBall ball = place_ball(&finder, (int)i, k);
-            d->grid.balls[first[i] + k] = ball;
+    EACH_BLOCK(base, w.body_count) {
+        int64_t i = base + threadIdx.x, end = min(base + (int64_t)blockDim.x, (int64_t)w.body_count);
+        int count = i < end ? first[i + 1] - first[i] : 0;
+        bool one_each = __syncthreads_and(count == 1 || i >= end);
+        if (i < end) d->rank[i] = -1;
+        SandGridBall ball = {};
+        for (int k = 0; k < count; k++) {
+            ball = place_ball(&finder, (int)i, k);
+            if (!one_each) d->grid.balls[first[i] + k] = ball;
             least = fmin(least, ball.extent), most = fmax(most, ball.extent);
         }
+        if (one_each) write_records(d->grid.balls, first[base], first[end], ball);
     }
     fold_extents(least, most, counts);
 }
@@ -152,13 +155,16 @@ static __global__ void tally_levels(const SandDetection *d, LevelTally *tally) {
 static __global__ void size_levels(SandDetection *d, const LevelTally *t, Counts *counts, bool strike) {
     SandGrid *g = &d->grid;
     g->cell_count = 0;
-    int begin = 0;
+    SandVec3 lowest = v3_make(0, 0, 0), highest = lowest;
+    int begin = 0, seen = 0;
     for (int k = 0; k < g->level_count; k++) {
         SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
         SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
         grid_size_level(g, k, begin, t->count[k], low, high);
         begin += t->count[k];
+        if (t->count[k]) grid_extend(&lowest, &highest, low, high, seen++ == 0);
     }
+    grid_size_places(g, lowest, highest);
     counts->levels = g->level_count;
     if (g->level_count > 1 && !strike) counts->again |= AGAIN_STRIKE;
 }
@@ -172,14 +178,53 @@ static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int6
     }
 }
 
+// Where a ball may be in the step, in few bytes: most candidates are far away, and only those that are near in these numbers
+// are looked at as they are. Rounding makes it larger, never smaller.
+static __device__ float4 near_make(const SandGridBall *b) {
+    double rounding = 4e-7 * (fabs(b->center.x) + fabs(b->center.y) + fabs(b->center.z));
+    return make_float4((float)b->center.x, (float)b->center.y, (float)b->center.z,
+                       (float)((b->extent + rounding) * (1 + 1e-6)));
+}
+static __device__ bool near_meets(float4 p, float4 q) {
+    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, reach = p.w + q.w;
+    return !(x * x + y * y + z * z > reach * reach); // what is not a number is looked at
+}
+
 // Each ball is copied by several threads, so that they write side by side.
 enum { BALL_PIECES = sizeof(SandGridBall) / sizeof(double2) };
-static __global__ void take_order(SandDetection *d) {
+static __global__ void take_order(SandDetection *d, float4 *near) {
     SandGrid *g = &d->grid;
     EACH(t, (int64_t)BALL_PIECES * g->ball_count) {
         int64_t i = t / BALL_PIECES, piece = t % BALL_PIECES;
-        ((double2 *)&g->sorted[i])[piece] = ((const double2 *)&g->balls[g->order[i]])[piece];
+        const SandGridBall *ball = &g->balls[g->order[i]];
+        ((double2 *)&g->sorted[i])[piece] = ((const double2 *)ball)[piece];
+        if (piece == 0) near[i] = near_make(ball);
     }
+}
+
+// A row of cells as one list of candidates.
+struct Candidates {
+    SandGridRow row;
+    int first, count; // of the first run, of both
+};
+static __device__ Candidates candidates_of(SandGridRow row) {
+    int first = max(row.run[0].end - row.run[0].begin, 0), second = max(row.run[1].end - row.run[1].begin, 0);
+    Candidates c = {row, first, first + second};
+    return c;
+}
+static __device__ int candidate(const Candidates &c, int k) {
+    return k < c.first ? c.row.run[0].begin + k : c.row.run[1].begin + k - c.first;
+}
+
+// Those of 64 candidates, from `begin` on, that are near a ball, as bits.
+enum { NEAR_BITS = 64 };
+static __device__ unsigned long long candidates_near(const Candidates &c, int begin, const float4 *near, float4 ball) {
+    unsigned long long bits = 0;
+    int count = min(c.count - begin, NEAR_BITS);
+#pragma unroll 4
+    for (int k = 0; k < count; k++)
+        if (near_meets(ball, near[candidate(c, begin + k)])) bits |= 1ull << k;
+    return bits;
 }
 
 // Several threads look together for the partners of a ball, each in a row of cells of its own.
@@ -211,6 +256,39 @@ static __device__ double mates_most(Mates m, double v) {
     return v;
 }
 
+static __device__ Candidates candidates_from(Mates mates, const Candidates &c, int place) { // those of another mate
+    Candidates o;
+    for (int k = 0; k < 2; k++) o.row.run[k].begin = __shfl_sync(mates.mask, c.row.run[k].begin, place, MATES);
+    o.first = __shfl_sync(mates.mask, c.first, place, MATES), o.count = __shfl_sync(mates.mask, c.count, place, MATES);
+    return o;
+}
+
+// The candidates of a mate in its row of a shelf: the first mate's in row `base`, the next one's in the one after it.
+static __device__ Candidates mates_candidates(Mates m, const SandGrid *g, const SandGridShelf *shelf, int base) {
+    SandGridRow row = {{{0, 0}, {0, 0}}};
+    if (base + m.place < shelf->rows) row = grid_row(g, shelf, base + m.place);
+    return candidates_of(row);
+}
+
+// Most of the candidates near a ball lie in few of its rows. The mates share them out and look at as many at a time as they
+// are: look(j) for each, in the order of the rows; j = -1 where there is none left. `bits` are those of the own row.
+template <class Look>
+static __device__ void look_closer(Mates mates, const Candidates &c, unsigned long long bits, Look look) {
+    int mine = __popcll(bits), until = mates_sum(mates, mine);
+    int total = __shfl_sync(mates.mask, until, MATES - 1, MATES);
+    for (int base = 0; base < total; base += MATES) {
+        int which = base + mates.place, whose = 0;
+#pragma unroll
+        for (int k = 0; k < MATES - 1; k++) whose += __shfl_sync(mates.mask, until, k, MATES) <= which;
+        Candidates its = candidates_from(mates, c, whose);
+        unsigned long long left = __shfl_sync(mates.mask, bits, whose, MATES);
+        int before = __shfl_sync(mates.mask, until - mine, whose, MATES);
+        for (int k = before; k < which && left; k++) left &= left - 1;
+        look(which < total ? candidate(its, __ffsll((long long)left) - 1) : -1);
+        __syncwarp(mates.mask);
+    }
+}
+
 // --- strikes ----------------------------------------------------------------------------------------------
 
 // Most are raised already: a look is cheaper than an atomic.
@@ -219,20 +297,15 @@ static __device__ void raise_to(double *value, double other) {
     atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
 }
 
-// The fastest strike of a ball by those in a row of cells, who learn of it too.
-static __device__ double strike_row(SandGrid *g, const SandGridBall *p, SandGridRow row, double slack, double reach) {
-    double most = 0, speed;
-    for (int k = 0; k < 2; k++)
-        for (int j = row.run[k].begin; j < row.run[k].end; j++) {
-            SandGridBall *q = &g->sorted[j];
-            if (!grid_strikes(p, q, slack, reach, &speed)) continue;
-            most = fmax(most, speed);
-            raise_to(&q->struck, speed);
-        }
-    return most;
+// The speed of a strike between balls i and j, 0 where there is none; j learns of it.
+static __device__ double strike(SandGrid *g, int i, int j, double slack, double reach) {
+    double speed;
+    if (!grid_strikes(&g->sorted[i], &g->sorted[j], slack, reach, &speed)) return 0;
+    raise_to(&g->sorted[j].struck, speed);
+    return speed;
 }
 
-static __global__ void find_strikes(SandDetection *d, double slack, double reach, int64_t balls) {
+static __global__ void find_strikes(SandDetection *d, const float4 *near, double slack, double reach, int64_t balls) {
     SandGrid *g = &d->grid;
     if (g->level_count < 2) return;
     EACH(t, MATES * balls) {
@@ -240,12 +313,20 @@ static __global__ void find_strikes(SandDetection *d, double slack, double reach
         if (mates.ball >= g->ball_count) continue;
         int i = (int)mates.ball, level = grid_level_of(g, i);
         double most = 0;
-        for (int k = grid_first_strikers(level); k < g->level_count; k++) {
+        for (int k = 0; k < g->level_count; k++) {
+            if (!grid_seeks_strikes(level, k)) continue;
             SandGridShelf shelf = grid_shelf(g, level, i, k);
-            for (int row = mates.place; row < shelf.rows; row += MATES)
-                most = fmax(most, strike_row(g, &g->sorted[i], grid_row(g, &shelf, row), slack, reach));
+            for (int base = 0; base < shelf.rows; base += MATES) {
+                Candidates c = mates_candidates(mates, g, &shelf, base);
+                unsigned long long bits = candidates_near(c, 0, near, near[i]);
+                look_closer(mates, c, bits, [&](int j) {
+                    if (j >= 0) most = fmax(most, strike(g, i, j, slack, reach));
+                });
+                for (int more = NEAR_BITS; more < c.count; more++) // of a crowded row
+                    most = fmax(most, strike(g, i, candidate(c, more), slack, reach));
+                __syncwarp(mates.mask);
+            }
         }
-        __syncwarp(mates.mask);
         most = mates_most(mates, most);
         if (mates.place == 0) raise_to(&g->sorted[i].struck, most);
     }
@@ -266,23 +347,27 @@ static __global__ void forget_extents(Counts *counts) { counts->least = ~0ull, c
 
 // --- ranks ------------------------------------------------------------------------------------------------
 
-// Where the first ball of each body lies, which is its rank once it is counted.
-static __global__ void mark_first_balls(const SandDetection *d, int *marked, int64_t room) {
-    EACH(i, room) marked[i] = i < d->grid.ball_count && d->grid.sorted[i].sub == 0;
+// The place of each body, by its first ball; other balls come behind.
+static __global__ void number_places(const SandDetection *d, uint32_t *place, int64_t room) {
+    const SandGrid *g = &d->grid;
+    EACH(i, room) {
+        bool first = i < g->ball_count && g->sorted[i].sub == 0;
+        place[i] = first ? (uint32_t)grid_cell_of(&g->places, g->sorted[i].center) : 0xffffffffu;
+    }
 }
 
-static __global__ void rank_bodies(SandDetection *d, const int *before, int special) {
+// `placed` are the positions of the first balls in the sorted order, by their places; NULL: they are in that order.
+static __global__ void rank_bodies(SandDetection *d, const int *placed, int special) {
     const SandGrid *g = &d->grid;
-    EACH(i, g->ball_count) {
-        if (g->sorted[i].sub != 0) continue;
-        int rank = before ? before[i] : (int)i, body = g->sorted[i].body;
+    int balls = d->body_count - (special >= 0 ? 1 : 0); // bodies that are made of balls
+    EACH(rank, balls) {
+        int body = g->sorted[placed ? placed[rank] : rank].body;
         d->body[rank] = body;
-        d->rank[body] = rank;
+        d->rank[body] = (int)rank;
     }
     if (special >= 0 && blockIdx.x == 0 && threadIdx.x == 0) {
-        int rank = d->body_count - 1;
-        d->body[rank] = special;
-        d->rank[special] = rank;
+        d->body[balls] = special;
+        d->rank[special] = balls;
     }
 }
 
@@ -300,54 +385,30 @@ struct Touching {
 // What the count has found, so that nobody need look for it again: the first partners of each ball.
 enum { HITS = 16 };
 
-// A row of cells as one list of candidates.
-struct Candidates {
-    SandGridRow row;
-    int first, count; // of the first run, of both
-};
-static __device__ Candidates candidates_of(SandGridRow row) {
-    int first = max(row.run[0].end - row.run[0].begin, 0), second = max(row.run[1].end - row.run[1].begin, 0);
-    Candidates c = {row, first, first + second};
-    return c;
-}
-static __device__ int candidate(const Candidates &c, int k) {
-    return k < c.first ? c.row.run[0].begin + k : c.row.run[1].begin + k - c.first;
-}
-static __device__ Candidates candidates_from(Mates mates, const Candidates &c, int place) { // those of another mate
-    Candidates o;
-    for (int k = 0; k < 2; k++) o.row.run[k].begin = __shfl_sync(mates.mask, c.row.run[k].begin, place, MATES);
-    o.first = __shfl_sync(mates.mask, c.first, place, MATES), o.count = __shfl_sync(mates.mask, c.count, place, MATES);
-    return o;
-}
-
-// Partners in the rows of all mates, each of which looks through its own. Rows have at most 64 candidates.
+// Partners in the rows of all mates, which have at most NEAR_BITS candidates each.
 template <class Put>
-static __device__ int partners_by_rows(const SandFinder *finder, Mates mates, const Candidates &c, int found, Put put) {
+static __device__ int partners_by_rows(const SandFinder *finder, const float4 *near, Mates mates, const Candidates &c,
+                                       int found, Put put) {
     const SandGridBall *sorted = finder->d->grid.sorted, *ball = &sorted[mates.ball];
-    unsigned long long near = 0, hits = 0;
-    for (int k = 0; k < c.count; k++)
-        if (grid_near(ball, &sorted[candidate(c, k)])) near |= 1ull << k;
-    __syncwarp(mates.mask); // few are near: together the threads look closer at theirs
-    for (; near; near &= near - 1) {
-        int k = __ffsll((long long)near) - 1;
-        if (balls_touch(finder, ball, &sorted[candidate(c, k)])) hits |= 1ull << k;
-    }
-    __syncwarp(mates.mask);
-    int mine = __popcll(hits), until = mates_sum(mates, mine);
-    for (int at = found + until - mine; hits; hits &= hits - 1) put(at++, candidate(c, __ffsll((long long)hits) - 1));
-    __syncwarp(mates.mask);
-    return found + __shfl_sync(mates.mask, until, MATES - 1, MATES);
+    look_closer(mates, c, candidates_near(c, 0, near, near[mates.ball]), [&](int j) {
+        bool touch = j >= 0 && balls_touch(finder, ball, &sorted[j]);
+        unsigned votes = mates_vote(mates, touch);
+        if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
+        found += __popc(votes);
+    });
+    return found;
 }
 
 // The same row by row, with all mates in one row: for crowded places.
 template <class Put>
-static __device__ int partners_one_by_one(const SandFinder *finder, Mates mates, const Candidates &c, int found, Put put) {
+static __device__ int partners_one_by_one(const SandFinder *finder, const float4 *near, Mates mates, const Candidates &c,
+                                          int found, Put put) {
     const SandGridBall *sorted = finder->d->grid.sorted, *ball = &sorted[mates.ball];
     for (int place = 0; place < MATES; place++) {
         Candidates row = candidates_from(mates, c, place);
         for (int base = 0; base < row.count; base += MATES) {
             int k = base + mates.place, j = k < row.count ? candidate(row, k) : -1;
-            bool touch = j >= 0 && balls_touch(finder, ball, &sorted[j]);
+            bool touch = j >= 0 && near_meets(near[mates.ball], near[j]) && balls_touch(finder, ball, &sorted[j]);
             unsigned votes = mates_vote(mates, touch);
             if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
             found += __popc(votes);
@@ -357,31 +418,31 @@ static __device__ int partners_one_by_one(const SandFinder *finder, Mates mates,
 }
 
 // Calls put(k, j) for the k-th partner j of the mates' ball, in the order of its rows. Returns how many there are.
-template <class Put> static __device__ int find_partners(const SandFinder *finder, Mates mates, Put put) {
+template <class Put>
+static __device__ int find_partners(const SandFinder *finder, const float4 *near, Mates mates, Put put) {
     const SandGrid *g = &finder->d->grid;
     int i = (int)mates.ball, level = grid_level_of(g, i), found = 0;
     for (int k = level; k < g->level_count; k++) {
         SandGridShelf shelf = grid_shelf(g, level, i, k);
         for (int base = 0; base < shelf.rows; base += MATES) {
-            SandGridRow none = {{{0, 0}, {0, 0}}}, row = none;
-            if (base + mates.place < shelf.rows) row = grid_row(g, &shelf, base + mates.place);
-            Candidates c = candidates_of(row);
-            found = mates_vote(mates, c.count > 64) ? partners_one_by_one(finder, mates, c, found, put)
-                                                    : partners_by_rows(finder, mates, c, found, put);
+            Candidates c = mates_candidates(mates, g, &shelf, base);
+            found = mates_vote(mates, c.count > NEAR_BITS) ? partners_one_by_one(finder, near, mates, c, found, put)
+                                                           : partners_by_rows(finder, near, mates, c, found, put);
         }
     }
     return found;
 }
 
-static __global__ void __launch_bounds__(128) count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d,
-                                                          Search search, int *partner, int *count, int64_t balls) {
+static __global__ void __launch_bounds__(128)
+    count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const float4 *near, int *partner,
+                int *count, int64_t balls) {
     SandFinder finder = finder_of(&w, d, search);
     EACH(t, MATES * (balls + 1)) {
         Mates mates = mates_of(t);
         int found = 0;
         int *mine = partner + HITS * mates.ball;
         if (mates.ball < d->grid.ball_count)
-            found = find_partners(&finder, mates, [&](int k, int j) {
+            found = find_partners(&finder, near, mates, [&](int k, int j) {
                 if (k < HITS) mine[k] = j;
             });
         if (mates.place == 0) count[item_of(mates.ball, PAIR_ITEM)] = found;
@@ -407,8 +468,8 @@ static __global__ void take_total(const int *first, int64_t room, int64_t contac
 
 // Who touches, for each contact between balls; where there was no room for all partners, they are looked for again.
 static __global__ void __launch_bounds__(128)
-    list_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const int *partner,
-               const int *first, Touching *pairs, const Counts *counts, int64_t balls) {
+    list_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const float4 *near,
+               const int *partner, const int *first, Touching *pairs, const Counts *counts, int64_t balls) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
     EACH(t, MATES * balls) {
@@ -418,7 +479,7 @@ static __global__ void __launch_bounds__(128)
         int i = (int)mates.ball, found = first[item + 1] - first[item];
         Touching *mine = pairs + first[item];
         if (found > HITS)
-            find_partners(&finder, mates, [&](int k, int j) { mine[k] = {i, j}; });
+            find_partners(&finder, near, mates, [&](int k, int j) { mine[k] = {i, j}; });
         else
             for (int k = mates.place; k < found; k += MATES) mine[k] = {i, partner[HITS * mates.ball + k]};
     }
@@ -494,7 +555,7 @@ static bool sort_grid(SandMachine *m) {
                                   m->order.data, balls, bits_for(cells + 1), m->stream),
                        "sorting the balls"))
         return false;
-    LAUNCH(take_order, BALL_PIECES * balls, d);
+    LAUNCH(take_order, BALL_PIECES * balls, d, m->near.data);
     return ends_enqueue(m, m->cell_sorted.data, &m->counts->balls, m->starts_marked, m->starts.data, balls, cells);
 }
 
@@ -505,7 +566,7 @@ static bool reserve_all(SandMachine *m) {
     size_t items = BALL_ITEMS * balls, most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
     bool ok = reserve(m, m->ball_count, bodies) && reserve(m, m->ball_first, bodies) && reserve(m, m->balls, balls) &&
-              reserve(m, m->sorted, balls) && reserve(m, m->order, balls) &&
+              reserve(m, m->sorted, balls) && reserve(m, m->near, balls) && reserve(m, m->order, balls) &&
               reserve_iota(m, balls > contacts ? balls : contacts) && reserve(m, m->starts, cells) &&
               reserve(m, m->starts_marked, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
               reserve(m, m->found_count, items) && reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) &&
@@ -514,8 +575,7 @@ static bool reserve_all(SandMachine *m) {
               reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
               reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 1) &&
               reserve_scratch(m, (int64_t)most) && reserve(m, m->detection_copy, 1);
-    if (ok && !m->single) ok = reserve(m, m->sub_first, balls);
-    return ok;
+    return ok && reserve(m, m->placed_balls, balls);
 }
 
 bool detect_enqueue(SandMachine *m) {
@@ -538,31 +598,35 @@ bool detect_enqueue(SandMachine *m) {
     if (!sort_grid(m)) return false;
     if (m->strike) {
         double reach = w.step * (1 + m->search.largest_mu);
-        LAUNCH(find_strikes, MATES * balls, d, w.envelope, reach, balls);
+        LAUNCH(find_strikes, MATES * balls, d, m->near.data, w.envelope, reach, balls);
         forget_extents<<<1, 1, 0, m->stream>>>(m->counts);
         LAUNCH(make_room, balls, d, w.envelope, reach, m->counts);
         if (!sort_grid(m)) return false;
     }
 
-    if (!m->single) {
-        LAUNCH(mark_first_balls, balls, d, m->found_count.data, balls);
-        machine_check(m,
-                      scan_sum(m->scratch.data, m->scratch.room, m->found_count.data, m->sub_first.data, balls, m->stream),
-                      "ranking the bodies");
+    bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
+    if (places) {
+        LAUNCH(number_places, balls, d, m->cell_of.data, balls);
+        if (!machine_check(m,
+                           sort_pairs(m->scratch.data, m->scratch.room, m->cell_of.data, m->cell_sorted.data, m->iota.data,
+                                      m->placed_balls.data, balls, bits_for(grid_most_places(balls) + 1), m->stream),
+                           "ranking the bodies"))
+            return false;
     }
-    LAUNCH(rank_bodies, balls, d, m->single ? NULL : m->sub_first.data, m->search.special);
+    LAUNCH(rank_bodies, balls, d, places ? m->placed_balls.data : NULL, m->search.special);
 
     int64_t items = item_of(balls + 1, 0) + 1; // and a last place for the total
     int *count = m->found_count.data, *first = m->found_first.data;
     Touching *pairs = (Touching *)m->pairs.data;
     machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_pairs<<<grid_of(MATES * (balls + 1), 128), 128, 0, m->stream>>>(w, d, m->search, m->partner.data, count, balls);
+    count_pairs<<<grid_of(MATES * (balls + 1), 128), 128, 0, m->stream>>>(w, d, m->search, m->near.data, m->partner.data,
+                                                                          count, balls);
     count_walls<<<grid_of(balls + 1, 128), 128, 0, m->stream>>>(w, d, m->search, count, m->counts, balls);
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
     machine_check(m, cudaMemsetAsync(pairs, 0xff, (size_t)m->contact_room * sizeof *pairs, m->stream), "listing pairs");
-    list_pairs<<<grid_of(MATES * balls, 128), 128, 0, m->stream>>>(w, d, m->search, m->partner.data, first, pairs, m->counts,
-                                                                   balls);
+    list_pairs<<<grid_of(MATES * balls, 128), 128, 0, m->stream>>>(w, d, m->search, m->near.data, m->partner.data, first,
+                                                                   pairs, m->counts, balls);
     LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
     find_walls<<<grid_of(balls + 1, 128), 128, 0, m->stream>>>(w, d, m->search, first, m->found.data, m->keys.data,
                                                                m->counts);

@@ -9,6 +9,7 @@
 
 enum { CUDA_THREADS = 256 }; // of a block, where nothing else is said
 enum { LAY_BLOCKS = 1024 };  // of the kernel that adds up diagonals
+enum { MOST_NUMBERS = 16 };  // of a contact in one array: a solver text counts them all in an int
 
 // An array on the device that grows when it is too small.
 template <class T> struct Array {
@@ -62,7 +63,8 @@ struct TextArrays {
     void *grid; // what the blocks of a solve share
     void *run;
     SandCurvePoint *curve;
-    int64_t room; // blocks that fit, a multiple of SAND_LANES
+    int64_t room;   // blocks that fit, a multiple of SAND_LANES
+    int64_t bodies; // with boundaries
 };
 
 // What the problem is laid out from: a world with its detection, or a problem that was given.
@@ -136,7 +138,9 @@ struct SandMachine {
     SandDetection detection; // as the device sees it: its pointers
     Array<SandDetection> detection_copy;
     Array<SandGridBall> balls, sorted;
-    Array<int> ball_count, ball_first, order, iota, starts, starts_marked, rank, body, sub_first, found_count, found_first;
+    Array<float4> near; // of the sorted: see near_make in detect.cu
+    Array<int> ball_count, ball_first, order, iota, starts, starts_marked, rank, body, placed_balls, found_count,
+        found_first;
     Array<uint32_t> cell_of, cell_sorted;
     Array<LevelTally> tally;
     Array<uint8_t> walls; // boundaries and where they are in this step: one copy brings them all
@@ -160,7 +164,7 @@ struct SandMachine {
     int kept_bodies;  // ranks
     int kept_contacts;
     Array<int> kept_rank, kept_first;
-    Array<SandContactKey> kept_key;
+    Array<SandContactKey> kept_key, key; // of the last step, of this one
     Array<SandVec3> kept_impulse, start;
 
     // The problem.

@@ -9,29 +9,32 @@ static __device__ int warp_sum(int v) {
     return v;
 }
 
+// Where each contact starts, and the key that it will be found by in the next step.
 static __global__ void match_contacts(const SandMemory memory, const SandDetection *d, const int *order, double ratio,
-                                      SandVec3 *start, Counts *counts, int64_t room) {
+                                      SandVec3 *start, SandContactKey *key, Counts *counts) {
     if (counts->again) return;
     int matched = 0;
-    EACH(i, room) {
+    EACH(i, counts->contacts) {
+        const SandFound *found = &d->contacts[order[i]];
         SandVec3 impulse = v3_make(0, 0, 0);
-        if (i < counts->contacts && memory.step > 0 && memory_recall(&memory, d, &d->contacts[order[i]], &impulse))
-            matched++;
+        if (memory.step > 0 && memory_recall(&memory, d, found, &impulse)) matched++;
         start[i] = v3_scale(ratio, impulse);
+        key[i] = found->key;
     }
     matched = warp_sum(matched);
     if ((threadIdx.x & 31) == 0 && matched) atomicAdd(&counts->matched, matched);
 }
 
 bool match_enqueue(SandMachine *m) {
-    if (!reserve(m, m->start, (size_t)m->contact_room + 1)) return false;
+    size_t contacts = (size_t)m->contact_room + 1;
+    if (!reserve(m, m->start, contacts) || !reserve(m, m->key, contacts)) return false;
     SandMemory memory = {0};
     memory.body_count = m->kept_bodies, memory.world_count = m->kept_world, memory.step = m->kept_step;
     memory.rank = m->kept_rank.data, memory.first = m->kept_first.data;
     memory.key = m->kept_key.data, memory.impulse = m->kept_impulse.data;
     double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
     LAUNCH(match_contacts, m->contact_room, memory, m->detection_copy.data, m->found_order.data, ratio, m->start.data,
-           m->counts, m->contact_room);
+           m->key.data, m->counts);
     return machine_check(m, cudaGetLastError(), "matching");
 }
 
@@ -90,22 +93,14 @@ static __global__ void add_energies(const double *energies, int blocks, Counts *
     if (lane == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
 }
 
-// What the next step starts from; ranks and rows of contacts are kept by trading places.
-static __global__ void keep_keys(const SandDetection *d, const int *order, SandContactKey *key, const Counts *counts) {
-    if (counts->again) return;
-    EACH(i, counts->contacts) key[i] = d->contacts[order[i]].key;
-}
-
 bool integrate_enqueue(SandMachine *m) {
     size_t contacts = (size_t)m->contact_room + 1, bodies = (size_t)m->world.body_count + 2;
     int blocks = grid_of(m->world.body_count);
     if (blocks > 8 * m->processors) blocks = 8 * m->processors;
     // What is kept stays when these grow: the step may have to be taken again, and then looks for it once more.
-    if (!reserve(m, m->kept_key, contacts, true) || !reserve(m, m->kept_impulse, contacts, true) ||
-        !reserve(m, m->kept_rank, bodies, true) || !reserve(m, m->kept_first, bodies + 1, true) ||
-        !reserve(m, m->energies, 2 * (size_t)blocks))
+    if (!reserve(m, m->kept_impulse, contacts, true) || !reserve(m, m->kept_rank, bodies, true) ||
+        !reserve(m, m->kept_first, bodies + 1, true) || !reserve(m, m->energies, 2 * (size_t)blocks))
         return false;
-    LAUNCH(keep_keys, m->contact_room, m->detection_copy.data, m->found_order.data, m->kept_key.data, m->counts);
     m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
     move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->detection_copy.data, m->bodies.data,
                                                         (const Change *)m->arrays.body, m->counts, m->energies.data);

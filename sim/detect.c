@@ -93,15 +93,17 @@ static void place_balls(SandWorker *worker, void *argument) {
     }
 }
 
-// Ranks follow the sorted order of the first balls, so that neighbours in space are neighbours in memory, and fast
-// and big bodies come last; boxes and cylinders are the very last.
-static void rank_bodies(Job *job) {
+// Ranks follow the places of the first balls, so that neighbours in space are neighbours in memory; boxes and cylinders
+// are the very last.
+static bool rank_bodies(Job *job, SandError *error) {
     SandDetection *d = job->d;
     int ranks = 0;
-    for (int i = 0; i < d->grid.ball_count; i++)
-        if (d->grid.sorted[i].sub == 0) d->body[ranks++] = d->grid.sorted[i].body;
+    const int *place = sand_grid_places(&d->grid, &ranks, error);
+    if (!place) return false;
+    for (int k = 0; k < ranks; k++) d->body[k] = d->grid.sorted[place[k]].body;
     if (job->finder->special >= 0) d->body[ranks++] = job->finder->special;
     for (int k = 0; k < ranks; k++) d->rank[d->body[k]] = k;
+    return true;
 }
 
 static void find_contacts(SandWorker *worker, void *argument) {
@@ -178,9 +180,9 @@ bool sand_detect(SandDetection *d, const SandWorld *world, SandTeam *team, SandE
     if (!sand_detection_place(d, world, error) || !count_balls(&job, &finder.special, error)) return false;
     sand_team_run(team, place_balls, &job);
     double reach = world->step * (1 + finder.largest_mu);
-    if (!sand_grid_sort(&d->grid, team, error) || !sand_grid_strike(&d->grid, world->envelope, reach, team, error))
+    if (!sand_grid_sort(&d->grid, team, error) || !sand_grid_strike(&d->grid, world->envelope, reach, team, error) ||
+        !rank_bodies(&job, error))
         return false;
-    rank_bodies(&job);
     sand_team_run(team, find_contacts, &job);
     if (job.failed) return sand_fail(error, "%s", job.error.text[0] ? job.error.text : "out of memory for contacts");
     int64_t total = 0;

@@ -10,6 +10,7 @@ void sand_grid_free(SandGrid *g) {
     sand_free(g->sorted);
     sand_free(g->starts);
     sand_free(g->cell_of);
+    for (int k = 0; k < 2; k++) sand_free(g->key[k]), sand_free(g->place[k]);
     *g = (SandGrid){0};
 }
 
@@ -31,8 +32,12 @@ static void size_levels(SandGrid *g) {
         high[l] = v3_make(fmax(high[l].x, b->center.x), fmax(high[l].y, b->center.y), fmax(high[l].z, b->center.z));
     }
     g->cell_count = 0;
-    for (int k = 0, begin = 0; k < g->level_count; begin += count[k++])
+    SandVec3 lowest = v3_make(0, 0, 0), highest = lowest;
+    for (int k = 0, begin = 0, seen = 0; k < g->level_count; begin += count[k++]) {
         grid_size_level(g, k, begin, count[k], low[k], high[k]);
+        if (count[k]) grid_extend(&lowest, &highest, low[k], high[k], seen++ == 0);
+    }
+    grid_size_places(g, lowest, highest);
 }
 
 // Counting sort by cell. Each worker owns a part of the cells and walks all the balls for them, so that the order
@@ -130,7 +135,8 @@ static void strike_work(SandWorker *w, void *argument) {
     int level = begin < end ? grid_level_of(g, begin) : 0;
     for (int i = begin; i < end; i++) {
         while (i >= g->levels[level].end) level++;
-        for (int k = grid_first_strikers(level); k < g->level_count; k++) look_for_strikes(s, level, i, k);
+        for (int k = 0; k < g->level_count; k++)
+            if (grid_seeks_strikes(level, k)) look_for_strikes(s, level, i, k);
     }
     sand_barrier(w);
     for (int i = begin; i < end; i++) grid_make_room(&g->balls[g->order[i]], g->sorted[i].struck, s->slack, s->reach);
@@ -141,4 +147,37 @@ bool sand_grid_strike(SandGrid *g, double slack, double reach, SandTeam *team, S
     Strike s = {g, slack, reach};
     sand_team_run(team, strike_work, &s);
     return sand_grid_sort(g, team, error);
+}
+
+// --- places -----------------------------------------------------------------------------------------------
+
+enum { PLACE_BITS = 11, PLACE_ROUNDS = 3 }; // of a digit; enough for every cell
+
+const int *sand_grid_places(SandGrid *g, int *count, SandError *error) {
+    for (int k = 0; k < 2; k++)
+        if (!SAND_GROW(g->key[k], g->key_room[k], g->ball_count + 1, "grid", error) ||
+            !SAND_GROW(g->place[k], g->place_room[k], g->ball_count + 1, "grid", error))
+            return NULL;
+    int n = 0;
+    for (int i = 0; i < g->ball_count; i++) {
+        if (g->sorted[i].sub != 0) continue;
+        g->place[0][n++] = i;
+    }
+    *count = n;
+    if (g->level_count <= 1) return g->place[0]; // they are in that order already
+    for (int k = 0; k < n; k++) g->key[0][k] = (uint32_t)grid_cell_of(&g->places, g->sorted[g->place[0][k]].center);
+    for (int round = 0; round < PLACE_ROUNDS; round++) {
+        int from = round & 1, to = 1 - from, shift = round * PLACE_BITS;
+        int begin[1 << PLACE_BITS] = {0};
+        for (int i = 0; i < n; i++) begin[g->key[from][i] >> shift & ((1 << PLACE_BITS) - 1)]++;
+        for (int d = 0, sum = 0; d < 1 << PLACE_BITS; d++) {
+            int size = begin[d];
+            begin[d] = sum, sum += size;
+        }
+        for (int i = 0; i < n; i++) {
+            int at = begin[g->key[from][i] >> shift & ((1 << PLACE_BITS) - 1)]++;
+            g->key[to][at] = g->key[from][i], g->place[to][at] = g->place[from][i];
+        }
+    }
+    return g->place[PLACE_ROUNDS & 1];
 }

@@ -43,10 +43,13 @@ typedef struct SandGrid {
     SandGridBall *sorted; // the balls in that order
     int level_count;
     SandGridLevel levels[SAND_MAX_LEVELS];
+    SandGridLevel places; // one grid for the balls of all levels: what is near in space is near in its order
     int64_t cell_count;
-    int *starts;  // once sorted, where the balls of each cell end, which is where those of the next begin
-    int *cell_of; // of each ball
-    size_t ball_room, order_room, sorted_room, start_room, cell_of_room;
+    int *starts;      // once sorted, where the balls of each cell end, which is where those of the next begin
+    int *cell_of;     // of each ball
+    uint32_t *key[2]; // of sand_grid_places
+    int *place[2];
+    size_t ball_room, order_room, sorted_room, start_room, cell_of_room, key_room[2], place_room[2];
     int counts[SAND_MAX_THREADS + 1];
 } SandGrid;
 
@@ -61,6 +64,11 @@ bool sand_grid_sort(SandGrid *grid, SandTeam *team, SandError *error);
 // step, so its own neighbours must be looked for as far. Then sorts again; where all are alike it does nothing.
 bool sand_grid_strike(SandGrid *grid, double slack, double reach, SandTeam *team, SandError *error);
 
+// The first balls of all bodies, by their positions in the sorted order, cell after cell of the grid of places. Levels
+// lie apart in the sorted order, and a slow ball and a fast one beside it with them; here they are side by side. NULL:
+// out of memory.
+const int *sand_grid_places(SandGrid *grid, int *count, SandError *error);
+
 // A run of sorted balls to look at.
 typedef struct SandGridRun {
     int begin, end;
@@ -68,12 +76,11 @@ typedef struct SandGridRun {
 
 // The rows of cells in one level that hold the possible partners of a ball (grid.inl). Most rows lie side by side, so that
 // several threads can take one each.
-enum { SAND_SHELF_WIDTH = 4 }; // rows of a layer in a coarser level; a ball's box touches no more
 typedef struct SandGridShelf {
     int level, ball; // whose rows, and for which ball of the sorted order
     bool own, few;   // it is the ball's own level; it has so few balls that they are one run
     int low[3], high[3];
-    int rows;
+    int width, rows; // of a layer, of all layers
 } SandGridShelf;
 
 typedef struct SandGridRow {

@@ -50,18 +50,14 @@ SAND_SHARED int64_t grid_cell_of(const SandGridLevel *l, SandVec3 center) {
     return grid_cell(l, grid_wrap(c[0], l->cells[0]), grid_wrap(c[1], l->cells[1]), grid_wrap(c[2], l->cells[2]));
 }
 
-// Sizes the grid of level k for its balls: as many cells as their box needs, within limits. The cells of a coarser level
-// are larger, so fewer do; they must not be so few that a ball finds those of far places in them. `begin` is its first
-// ball.
-SAND_SHARED void grid_size_level(SandGrid *g, int k, int begin, int count, SandVec3 low, SandVec3 high) {
-    SandGridLevel *l = &g->levels[k];
-    l->begin = begin, l->end = begin + count;
-    l->cell = 2 * l->largest;
+// Gives a grid the cells that the box of its balls needs, but not more than `most`.
+SAND_SHARED void grid_fit(SandGridLevel *l, double cell, SandVec3 low, SandVec3 high, double most) {
+    l->cell = cell;
     l->inverse_cell = 1 / l->cell;
-    l->origin = count ? low : v3_make(0, 0, 0);
-    SandVec3 size = count ? v3_sub(high, low) : v3_make(0, 0, 0);
+    l->origin = low;
+    SandVec3 size = v3_sub(high, low);
     double wanted[3] = {size.x * l->inverse_cell + 1, size.y * l->inverse_cell + 1, size.z * l->inverse_cell + 1};
-    double needed[3], most = 2.0 * count + (g->ball_count >> k) + SAND_LEVEL_CELLS;
+    double needed[3];
     for (int a = 0; a < 3; a++) needed[a] = wanted[a] = wanted[a] < 4 ? 4 : floor(wanted[a]);
     while (wanted[0] * wanted[1] * wanted[2] > most) { // halve the longest side: the grid wraps around
         int a = wanted[0] >= wanted[1] && wanted[0] >= wanted[2] ? 0 : wanted[1] >= wanted[2] ? 1 : 2;
@@ -72,9 +68,34 @@ SAND_SHARED void grid_size_level(SandGrid *g, int k, int begin, int count, SandV
         l->cells[a] = (int)wanted[a];
         l->wraps[a] = wanted[a] < needed[a];
     }
+}
+
+// Sizes the grid of level k for its balls. The cells of a coarser level are larger, so fewer do; they must not be so few
+// that a ball finds those of far places in them. `begin` is its first ball.
+SAND_SHARED void grid_size_level(SandGrid *g, int k, int begin, int count, SandVec3 low, SandVec3 high) {
+    SandGridLevel *l = &g->levels[k];
+    SandVec3 none = v3_make(0, 0, 0);
+    l->begin = begin, l->end = begin + count;
+    grid_fit(l, 2 * l->largest, count ? low : none, count ? high : none,
+             2.0 * count + (g->ball_count >> k) + SAND_LEVEL_CELLS);
     l->cell_begin = g->cell_count;
     g->cell_count += (int64_t)l->cells[0] * l->cells[1] * l->cells[2];
 }
+
+// Makes a box hold another one too; the first makes it.
+SAND_SHARED void grid_extend(SandVec3 *low, SandVec3 *high, SandVec3 its_low, SandVec3 its_high, bool first) {
+    if (first) *low = its_low, *high = its_high;
+    *low = v3_make(fmin(low->x, its_low.x), fmin(low->y, its_low.y), fmin(low->z, its_low.z));
+    *high = v3_make(fmax(high->x, its_high.x), fmax(high->y, its_high.y), fmax(high->z, its_high.z));
+}
+
+// Sizes the grid of places for the box of all balls. Where there is one level, its own does.
+SAND_SHARED int64_t grid_most_places(int64_t balls) { return 8 * balls + SAND_LEVEL_CELLS; }
+SAND_SHARED void grid_size_places(SandGrid *g, SandVec3 low, SandVec3 high) {
+    g->places = g->levels[0];
+    if (g->level_count > 1) grid_fit(&g->places, g->levels[0].cell, low, high, (double)grid_most_places(g->ball_count));
+}
+
 // No more cells than this, whatever the balls.
 SAND_SHARED int64_t grid_most_cells(int64_t balls) { return 4 * balls + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS; }
 
@@ -87,9 +108,9 @@ SAND_SHARED int grid_level_of(const SandGrid *g, int i) {
 
 SAND_SHARED int grid_cell_start(const SandGrid *g, int64_t c) { return c > 0 ? g->starts[c - 1] : 0; }
 
-// Where level k holds possible partners of sorted ball i that are not already the ones to look at i. In its own level these
-// are the later balls, in half of the neighbourhood: the rest of its cell, the next one in the row, and the rows after it.
-// In a coarser level they are all balls in the cells that the box of both extents touches.
+// Where level k holds possible partners of sorted ball i. In its own level these are the later balls, in half of the
+// neighbourhood: the rest of its cell, the next one in the row, and the rows after it; the earlier ones look for it. In
+// another level they are all balls in the cells that the box of both extents touches.
 SAND_SHARED SandGridShelf grid_shelf(const SandGrid *g, int level, int i, int k) {
     const SandGridLevel *l = &g->levels[k];
     const SandGridBall *ball = &g->sorted[i];
@@ -111,7 +132,8 @@ SAND_SHARED SandGridShelf grid_shelf(const SandGrid *g, int level, int i, int k)
         if (!l->wraps[a] && s.high[a] >= l->cells[a]) s.high[a] = l->cells[a] - 1;
     }
     bool empty = s.low[0] > s.high[0] || s.low[1] > s.high[1] || s.low[2] > s.high[2];
-    s.rows = empty ? 0 : SAND_SHELF_WIDTH * (s.high[2] - s.low[2] + 1);
+    s.width = s.high[1] - s.low[1] + 1;
+    s.rows = empty ? 0 : s.width * (s.high[2] - s.low[2] + 1);
     return s;
 }
 
@@ -123,15 +145,15 @@ SAND_SHARED SandGridRow grid_row(const SandGrid *g, const SandGridShelf *s, int 
         r.run[0].begin = l->begin, r.run[0].end = l->end;
         return r;
     }
-    int x0 = s->low[0], x1 = s->high[0], y = s->low[1] + row % SAND_SHELF_WIDTH, z = s->low[2] + row / SAND_SHELF_WIDTH;
+    int x0 = s->low[0], x1 = s->high[0], y, z;
     if (s->own) {
         y = row < 2 ? s->low[1] + row : s->low[1] + row - 3, z = row < 2 ? s->low[2] : s->low[2] + 1;
         if (row > 0) x0--;
         if (!l->wraps[0] && x0 < 0) x0 = 0;
         if (!l->wraps[0] && x1 >= l->cells[0]) x1 = l->cells[0] - 1;
         if ((!l->wraps[1] && (y < 0 || y >= l->cells[1])) || (!l->wraps[2] && z >= l->cells[2])) return r;
-    } else if (y > s->high[1]) {
-        return r;
+    } else {
+        y = s->low[1] + row % s->width, z = s->low[2] + row / s->width;
     }
     int nx = l->cells[0], a = grid_wrap(x0, nx), b = a + (x1 - x0 < nx ? x1 - x0 : nx - 1);
     int64_t first = grid_cell(l, 0, grid_wrap(y, l->cells[1]), grid_wrap(z, l->cells[2]));
@@ -158,9 +180,12 @@ SAND_SHARED bool grid_strikes(const SandGridBall *p, const SandGridBall *q, doub
     return p->body != q->body && v3_dot(apart, apart) <= within * within;
 }
 
-// The first level in which a ball of this level looks for what may strike it. Two slow balls do not strike each other hard:
-// in the finest level only faster partners count.
-SAND_SHARED int grid_first_strikers(int level) { return level > 0 ? level : 1; }
+// Whether a ball of one level looks for strikes in another. Two slow balls do not strike each other hard: in the finest
+// level only faster partners count. Of two neighbouring levels the coarser, which mostly has fewer balls, looks in the
+// finer, whose cells are smaller. Where they are further apart it would find too many cells there, so it is looked for.
+SAND_SHARED bool grid_seeks_strikes(int level, int in) {
+    return in == level ? level > 0 : in == level - 1 || in > level + 1;
+}
 
 // Gives a ball that may be struck the room to move as fast. No further than it is wide: else one ball gone wild would
 // make every pair near it a contact.

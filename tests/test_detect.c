@@ -1,6 +1,7 @@
 // Detection against brute force: every pair within the envelope once and no other, the same for every team, found
 // again in the next step.
 #include "../sim/detect.h"
+#include "../sim/grid.inl"
 #include "../sim/match.h"
 #include "lab.h"
 
@@ -283,6 +284,89 @@ static void nothing_is_found_where_nothing_is_near(void **state) {
     sand_world_free(&w);
 }
 
+// How fast a ball may be struck, by looking at all pairs.
+static void strikes_are_those_of_all_pairs(void **state) {
+    (void)state;
+    SandTeam *team = team_of(2);
+    for (int k = 0; k < WORLDS; k++) {
+        SandWorld w = worlds[k]();
+        SandDetection d = {0};
+        detect(&d, &w, team);
+        double mu = 0, least = INFINITY, most = 0;
+        for (int a = 0; a < w.material_count; a++)
+            for (int b = 0; b < w.material_count; b++) mu = fmax(mu, sand_world_pair(&w, a, b));
+        double reach = w.step * (1 + mu), fall = w.step * v3_length(w.gravity);
+        int count = d.grid.ball_count, struck = 0;
+        SandGridBall *balls = calloc((size_t)count + 1, sizeof *balls);
+        assert_non_null(balls);
+        for (int i = 0; i < count; i++) { // as they were before they were given room
+            balls[i] = d.grid.sorted[i];
+            double speed = v3_length(balls[i].velocity) + balls[i].turning + fall;
+            balls[i].extent = balls[i].radius + 0.5 * w.envelope + reach * speed;
+            balls[i].struck = 0;
+            least = fmin(least, balls[i].extent), most = fmax(most, balls[i].extent);
+        }
+        SandGrid levels = {0};
+        if (count) grid_choose_levels(&levels, least, most);
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j < i; j++) {
+                double speed;
+                if (grid_level_of_extent(&levels, balls[i].extent) + grid_level_of_extent(&levels, balls[j].extent) == 0 ||
+                    !grid_strikes(&balls[i], &balls[j], w.envelope, reach, &speed))
+                    continue;
+                balls[i].struck = fmax(balls[i].struck, speed), balls[j].struck = fmax(balls[j].struck, speed);
+            }
+        for (int i = 0; i < count; i++) {
+            double limited = fmin(balls[i].struck, 2 * balls[i].radius / reach);
+            NEAR(d.grid.sorted[i].struck, levels.level_count > 1 ? limited : 0, 1e-12);
+            struck += limited > 0;
+        }
+        print_message("world %d: %d levels, %d of %d balls may be struck\n", k, levels.level_count, struck, count);
+        free(balls);
+        sand_detection_free(&d);
+        sand_world_free(&w);
+    }
+    sand_team_free(team);
+}
+
+// Slow bodies and fast ones lie in different levels of the grid, but side by side in the ranks: those that touch are near
+// each other in memory.
+static void neighbours_have_ranks_close_by(void **state) {
+    (void)state;
+    SandRandom random = sand_random(7);
+    SandWorld w = lab_world(0.2);
+    enum { SIDE = 20 };
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        int body = lab_body(&w, 0, 0.1, v3_make(0.2 * (i % SIDE), 0.2 * (i / SIDE % SIDE), 0.2 * (i / SIDE / SIDE)));
+        w.velocity[body].z = sand_random_unit(&random) < 0.03 ? -10 : 0;
+    }
+    SandDetection d = {0};
+    SandTeam *team = team_of(2);
+    detect(&d, &w, team);
+    assert_true(d.grid.level_count > 1);
+    bool *seen = calloc((size_t)w.body_count, sizeof *seen);
+    assert_non_null(seen);
+    int64_t last = -1;
+    for (int k = 0; k < d.body_count; k++) {
+        int body = d.body[k];
+        assert_int_equal(d.rank[body], k);
+        assert_false(seen[body]);
+        seen[body] = true;
+        int64_t cell = grid_cell_of(&d.grid.places, w.position[body]);
+        assert_true(cell >= last);
+        last = cell;
+    }
+    double apart = 0;
+    for (int i = 0; i < d.contact_count; i++) apart += d.contacts[i].b - d.contacts[i].rank_a;
+    apart /= d.contact_count;
+    print_message("%d contacts, %.0f ranks apart in the mean; a layer has %d bodies\n", d.contact_count, apart, SIDE * SIDE);
+    assert_true(apart < SIDE * SIDE);
+    free(seen);
+    sand_detection_free(&d);
+    sand_team_free(team);
+    sand_world_free(&w);
+}
+
 // --- what moves far in a step -----------------------------------------------------------------------------
 
 static double deepest_in(SandSimulation *sim, int steps) {
@@ -418,6 +502,8 @@ int main(void) {
         cmocka_unit_test(no_pair_is_missed_and_none_is_there_twice),
         cmocka_unit_test(the_order_does_not_depend_on_the_team),
         cmocka_unit_test(nothing_is_found_where_nothing_is_near),
+        cmocka_unit_test(strikes_are_those_of_all_pairs),
+        cmocka_unit_test(neighbours_have_ranks_close_by),
         cmocka_unit_test(a_falling_column_does_not_collapse),
         cmocka_unit_test(a_row_that_is_struck_does_not_collapse),
         cmocka_unit_test(impulses_are_found_again_when_ranks_change),
