@@ -6,6 +6,7 @@
 #include <math.h>
 
 typedef SAND_REAL real;
+typedef int Index; // of a block or of a number in an array: addresses cost half the registers. The host refuses more
 
 #define SAND_INLINE static __device__ __forceinline__
 #if SAND_LOCAL
@@ -14,14 +15,17 @@ typedef SAND_REAL real;
 #define SAND_TEXT static __device__ __forceinline__ // so that the operator stays in registers and constants
 #endif
 
+#define SAND_HOT static __device__ __noinline__ // so that a loop has all registers for itself
+
 #define REAL_FUSED 1
 #include "sim/spmd_common.inl"
 
 #define SAND_REMAKES 1
+#define SAND_UNCOORDINATED 1
 #define SAND_RESTRICT __restrict__
 #define SAND_PRAGMA(text) _Pragma(#text)
 
-enum { SAND_CUDA_THREADS = 512, SAND_CUDA_BLOCKS = 1 }; // of a block; blocks of a multiprocessor
+enum { SAND_CUDA_THREADS = 1024 }; // of a block, at most; a multiprocessor has one block
 
 // A number with a stamp that says which sum it is of. Both are written and read at once.
 typedef struct __align__(16) Stamped {
@@ -52,20 +56,35 @@ typedef struct GridShared {
 
 // One thread of the grid.
 typedef struct Worker {
-    int64_t thread, threads;
     GridShared *shared;
     unsigned long long stamp; // of the last sum; the two tables of parts take turns
 } Worker;
 
-// Warps are numbered across the blocks, so that a loop too short for all of them keeps every multiprocessor busy.
 SAND_INLINE Worker worker_make(GridShared *shared, int launch) {
     Worker w;
-    w.thread = 32 * ((int64_t)(threadIdx.x / 32) * gridDim.x + blockIdx.x) + threadIdx.x % 32;
-    w.threads = (int64_t)gridDim.x * blockDim.x;
     w.shared = shared;
     w.stamp = (unsigned long long)launch << 32;
     return w;
 }
+
+// How many of n items a block of threads takes at a time. Neighbours touch the same bodies and should meet in the cache of
+// one multiprocessor; all blocks take turns, so that none gets more than its share of a crowded place; and where there
+// are few items, every block gets some.
+SAND_INLINE Index share_of(Index n) {
+    Index blocks = (Index)gridDim.x, rounds = (n - 1) / (blocks * (Index)blockDim.x) + 1;
+    return ((n - 1) / (blocks * rounds) / 32 + 1) * 32;
+}
+SAND_INLINE Index share_begin(Index share, Index n) {
+    return (Index)threadIdx.x < share ? (Index)blockIdx.x * share + (Index)threadIdx.x : n;
+}
+
+// A run of items for each thread; neighbouring runs go to different blocks.
+SAND_INLINE Index run_of(Index n, Index least) { return max(n / (Index)(gridDim.x * blockDim.x) + 1, least); }
+SAND_INLINE Index run_begin(Index run, Index n) {
+    int64_t begin = ((int64_t)threadIdx.x * gridDim.x + blockIdx.x) * run;
+    return begin < n ? (Index)begin : n;
+}
+SAND_INLINE void worker_add(real *number, real change) { atomicAdd(number, change); }
 
 // The first thread of each block arrives for it and waits for all others. What was written before is seen after.
 static __device__ __noinline__ void grid_barrier(unsigned *arrived) {
@@ -94,21 +113,10 @@ template <class T> SAND_INLINE void worker_learn(const Worker *, T *value) {
 
 #define SAND_FIXED(p) __ldg(p)
 
-// The first lane of a warp has all that its warp will read next brought to the cache: a load is then a short wait, which no
-// number of registers could cover.
-SAND_INLINE void sand_ahead(const Worker *w, const void *base, size_t size, int64_t i, int64_t n) {
-#if __CUDA_ARCH__ >= 900
-    int64_t next = i + w->threads;
-    if ((threadIdx.x & 31) == 0 && next + 32 <= n)
-        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"((const char *)base + size * next),
-                     "r"((int)size * 32));
-#endif
-}
-
-SAND_INLINE bool worker_is_first(const Worker *w) { return w->thread == 0; }
+SAND_INLINE bool worker_is_first(const Worker *w) { return (void)w, blockIdx.x == 0 && threadIdx.x == 0; }
 SAND_INLINE double worker_seconds(const Worker *w) {
     unsigned long long ns = 0;
-    if (w->thread == 0) asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    if (worker_is_first(w)) asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
     return 1e-9 * (double)ns;
 }
 
@@ -172,8 +180,8 @@ static __device__ __noinline__ void grid_totals(Stamped (*part)[GRID_BLOCKS], un
     __syncthreads();
     if (warp < count) {
         Stamped mine = {0, stamp};
-        SAND_PRAGMA(unroll)
-        for (int t = 0; t < SAND_CUDA_THREADS; t += 32)
+        SAND_PRAGMA(unroll 8)
+        for (int t = 0; t < (int)blockDim.x; t += 32)
             mine.value = sum_join(mine.value, (double)shared_parts[warp][t + lane], top);
         mine.value = sum_warp(mine.value, top);
         if (lane == 0) {
@@ -202,14 +210,17 @@ SAND_INLINE bool worker_stopped(const int *) { return false; } // the host ends 
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    if (w->thread == 0 && first_says) sum.part[0] = 1;
+    if (worker_is_first(w) && first_says) sum.part[0] = 1;
     sum_total(w, &sum);
     return sum.total[0] > 0;
 }
 
 #define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // so that several loads are under way at once
-#define SAND_EACH(w, i, n) for (int64_t i = (w)->thread; i < (n); i += (w)->threads)
+#define SAND_EACH(w, i, n) \
+    for (Index all_ = (n), share_ = share_of(all_), i = share_begin(share_, all_); i < all_; i += share_ * (Index)gridDim.x)
 #define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
+#define SAND_RUNS(w, i, n, least) \
+    for (Index all_ = (n), run_ = run_of(all_, least), i = run_begin(run_, all_), end_ = min(i + run_, all_); i < end_; i++)
 #define SAND_FOR_SUM(w, i, n, sum) SAND_FOR(w, i, n)
 #define SAND_AT(i) at_of(i) // blocks lie in tiles as on the CPU, which suits a warp as well
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
@@ -227,6 +238,10 @@ SAND_INLINE Four four_make(real x, real y, real z, real w) {
 SAND_INLINE Four four_load(const real *p) { return *(const Four *)p; }
 SAND_INLINE Four four_load_fixed(const real *p) {
     float4 f = __ldg((const float4 *)p);
+    return four_make(f.x, f.y, f.z, f.w);
+}
+SAND_INLINE Four four_load_now(const real *p) { // past the cache of the multiprocessor
+    float4 f = __ldcg((const float4 *)p);
     return four_make(f.x, f.y, f.z, f.w);
 }
 SAND_INLINE void four_store(real *p, Four f) { *(Four *)p = f; }

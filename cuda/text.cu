@@ -149,14 +149,20 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
     op->hub_count = counts->hubs, op->piece_count = counts->pieces, op->colour_count = counts->colours;
 }
 
-// One kernel for each method, so that none pays for the registers of another.
-template <int METHOD>
-static __global__ void __launch_bounds__(SAND_CUDA_THREADS, SAND_CUDA_BLOCKS)
+// One kernel for each method, so that none pays for the registers of another. In a small problem threads are short of work
+// and have many registers; in a large one there are more of them, to wait for memory side by side.
+enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : 640, LARGE_BODIES = 100000 };
+template <int METHOD, int THREADS>
+static __global__ void __launch_bounds__(THREADS, 1)
     solve_kernel(Run *run, const __grid_constant__ Op sizeless, const Counts *counts, GridShared *shared, int most,
                  int launch) {
     if (counts->again) return;
-    Op op = sizeless;
-    op_measure(&op, counts);
+    __shared__ Op op; // one for the block: whoever works on it has its registers for other things
+    if (threadIdx.x == 0) {
+        op = sizeless;
+        op_measure(&op, counts);
+    }
+    __syncthreads();
     Worker w = worker_make(shared, launch);
     solve_text(&w, run, &op, METHOD, most);
 }
@@ -172,10 +178,15 @@ static __global__ void tell_run(const Run *run, Counts *counts) {
 static __global__ void cut_short(Run *run) { run->asked.most_iterations = run->iterations; }
 
 typedef void SolveKernel(Run *, const Op, const Counts *, GridShared *, int, int);
-template <int METHOD, bool ON_CUDA> struct Kernel { static constexpr SolveKernel *value = solve_kernel<METHOD>; };
-template <int METHOD> struct Kernel<METHOD, false> { static constexpr SolveKernel *value = nullptr; };
+struct Kernels {
+    SolveKernel *small, *large;
+};
+template <int METHOD, bool ON_CUDA> struct Kernel {
+    static constexpr Kernels value = {solve_kernel<METHOD, SMALL_THREADS>, solve_kernel<METHOD, LARGE_THREADS>};
+};
+template <int METHOD> struct Kernel<METHOD, false> { static constexpr Kernels value = {nullptr, nullptr}; };
 
-static SolveKernel *const kernels[] = {
+static const Kernels kernels[] = {
 #define SAND_ROW(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, on_cuda>::value,
 #define SAND_ROW_OF_PARTS(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, SAND_PARTS && on_cuda>::value,
 #include "sim/solver_table.inl"
@@ -192,14 +203,13 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
     if (error == cudaSuccess) error = cudaMemsetAsync(t.grid, 0, sizeof(GridShared), stream);
     if (error != cudaSuccess) return error;
 
-    SolveKernel *kernel = kernels[def.solver];
-    int device = 0, processors = 0, fit = 0;
+    // By the bodies, not by the contacts that fit: the order of sums hangs on it, and must not hang on what went before.
+    bool large = t.bodies >= LARGE_BODIES;
+    SolveKernel *kernel = large ? kernels[def.solver].large : kernels[def.solver].small;
+    int threads = large ? LARGE_THREADS : SMALL_THREADS, device = 0, processors = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, SAND_CUDA_THREADS, 0);
-    if (error != cudaSuccess) return error;
-    if (processors > GRID_BLOCKS) processors = GRID_BLOCKS;
-    int blocks = processors * (fit < 1 ? 1 : fit > SAND_CUDA_BLOCKS ? SAND_CUDA_BLOCKS : fit);
+    int blocks = processors < GRID_BLOCKS ? processors : GRID_BLOCKS;
     Run *on_device = (Run *)t.run;
     Op op = op_of(t, &def, step, recovery);
     GridShared *shared = (GridShared *)t.grid;
@@ -209,7 +219,7 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
         stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
         if (stopped) cut_short<<<1, 1, 0, stream>>>(on_device);
         void *arguments[] = {&on_device, &op, &counts, &shared, &piece, &++launch};
-        error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, SAND_CUDA_THREADS, arguments, 0, stream);
+        error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
         if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;
     }

@@ -47,8 +47,8 @@ enum {
 };
 
 typedef struct Op {
-    int64_t n;      // blocks, padded to SAND_LANES; the padding has no normal and touches the last body
-    int64_t blocks; // real ones
+    Index n;        // blocks, padded to SAND_LANES; the padding has no normal and touches the last body
+    Index blocks;   // real ones
     int body_count; // with boundaries and one last body that never moves
     int dynamic_count;
     real per_half; // what makes half a gap the speed that closes it in a step: 2 / h
@@ -90,13 +90,12 @@ typedef struct Op {
 #if SAND_LOCAL
     // The friction model; see friction.inl.
     SandSection section;
-    int set;                         // one of FRICTION_
-    bool law;                        // the result is to obey Coulomb's law, and is measured by it
-    int facets;                      // of a section that is a polygon
-    real apothem, edge;              // of a section of size 1: distance of a facet, half its length
-    real facet[2 * SAND_MAX_FACETS]; // outward normals
-    real *bound;                     // size of the section of each block, for FRICTION_BOUNDED
-    real *lift;                      // added to the normal velocity of each block: De Saxce's term
+    int set;                             // one of FRICTION_
+    bool law;                            // the result is to obey Coulomb's law, and is measured by it
+    real apothem, edge;                  // of a section of size 1: distance of a facet, half its length
+    real facet[2 * SAND_QUARTER_FACETS]; // outward normals of a polygon in the first quarter
+    real *bound;                         // size of the section of each block, for FRICTION_BOUNDED
+    real *lift;                          // added to the normal velocity of each block: De Saxce's term
 #endif
 } Op;
 
@@ -139,13 +138,6 @@ SAND_INLINE void row_store(real *x, At at, Row r) { x[at_block(at)] = r; }
 SAND_INLINE real block_number(const Op *op, At at, int k) { return SAND_FIXED(&op->block[at_number(at, BLOCK_NUMBERS, k)]); }
 SAND_INLINE Vec block_vector(const Op *op, At at, int k) {
     return vec_make(block_number(op, at, k), block_number(op, at, k + 1), block_number(op, at, k + 2));
-}
-// Hints of what the next round of a loop will read: its blocks, and its part of a vector.
-SAND_INLINE void block_ahead(const Worker *w, const Op *op, int64_t i) {
-    sand_ahead(w, op->block, BLOCK_NUMBERS * sizeof(real), i, op->n);
-}
-SAND_INLINE void row_ahead(const Worker *w, const real *x, int64_t i, int64_t n) {
-    sand_ahead(w, x, SAND_ROWS * sizeof(real), i, n);
 }
 SAND_INLINE real block_inverse(const Op *op, At at) { return block_number(op, at, BLOCK_INVERSE); }
 #if SAND_REMAKES
@@ -256,21 +248,32 @@ SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
 #endif
 }
 
-// The same velocities for one contact at a time, and as whole vectors for a tile of them.
-SAND_INLINE Row block_pull(const Op *op, const Body *body, At at) {
-    int64_t i = at_block(at);
-    const Body *a = &body[SAND_FIXED(&op->a[i])], *b = &body[SAND_FIXED(&op->b[i])];
+// What a contact reads of two bodies, v and w of each.
+SAND_INLINE Pair pair_of(const Op *op, At at, Four va, Four wa, Four vb, Four wb) {
     Pair p;
     p.half = block_number(op, at, BLOCK_HALF), p.mu = block_number(op, at, BLOCK_MU);
-    p.u = vec_sub(vec_of_four(four_load(b->v)), vec_of_four(four_load(a->v)));
-    Four wa = four_load(a->w), wb = four_load(b->w);
+    p.u = vec_sub(vec_of_four(vb), vec_of_four(va));
 #if SAND_RADIAL
     p.s = vec_madd(vec_scale(p.half + four_last(wa), vec_of_four(wa)), p.half + four_last(wb), vec_of_four(wb));
 #else
     p.wa = vec_of_four(wa), p.wb = vec_of_four(wb);
 #endif
+    return p;
+}
+
+// The gradient of one contact.
+SAND_INLINE Row block_pull(const Op *op, const Body *body, At at) {
+    const Body *a = &body[SAND_FIXED(&op->a[at_block(at)])], *b = &body[SAND_FIXED(&op->b[at_block(at)])];
+    return block_gradient(op, at, pair_of(op, at, four_load(a->v), four_load(a->w), four_load(b->v), four_load(b->w)));
+}
+#if SAND_UNCOORDINATED
+// The same from velocities that others are changing.
+SAND_INLINE Row block_pull_now(const Op *op, const Body *body, At at) {
+    const Body *a = &body[SAND_FIXED(&op->a[at_block(at)])], *b = &body[SAND_FIXED(&op->b[at_block(at)])];
+    Pair p = pair_of(op, at, four_load_now(a->v), four_load_now(a->w), four_load_now(b->v), four_load_now(b->w));
     return block_gradient(op, at, p);
 }
+#endif
 
 // For hot loops: SAND_FOR_PULL(w, i, op, body, &sum) { Row g = SAND_PULL(op, at); ... }. On the CPU the bodies of a
 // tile are fetched first, each as whole vectors, so that the rest goes side by side; then its gradients are computed in
@@ -281,7 +284,7 @@ SAND_INLINE Row block_pull(const Op *op, const Body *body, At at) {
 #define SAND_PULL(op, at) block_pull(op, pull_from_, at)
 #else
 typedef struct Tile {
-    int64_t begin;
+    Index begin;
     Four u[SAND_LANES]; // the fourth is half the gap
 #if SAND_RADIAL
     Four s[SAND_LANES]; // the fourth is mu
@@ -305,7 +308,7 @@ SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, At at) {
     return block_gradient(op, at, p);
 }
 
-SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, int64_t begin, int64_t end) {
+SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, Index begin, Index end) {
     if (begin >= end) return false;
     tile->begin = begin;
     for (int l = 0; l < SAND_LANES; l++) {
@@ -332,8 +335,8 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, int64_t 
     for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
         for (Tile fetched_ = {.begin = cursor_.begin - SAND_LANES}; \
              tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);) \
-            for (int64_t tile_ = fetched_.begin, once_ = 1; once_; once_ = 0) \
-                _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+            for (Index tile_ = fetched_.begin, once_ = 1; once_; once_ = 0) \
+                _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 // clang-format on
 #define SAND_PULL(op, at) row_load(fetched_.gradient, at_make((at).lane, 0))
 #endif
@@ -374,7 +377,7 @@ SAND_INLINE Sums sums_zero(void) {
 SAND_INLINE Four four_cross(Four a, Four b) { return four_sub(four_mul(a, four_turned(b)), four_mul(four_turned(a), b)); }
 
 // Adds the published impulse of block i to the sums of body k, which is its a (side -1) or b (side +1).
-SAND_INLINE Sums block_gather(const Op *op, int64_t i, int side, real radius, Sums s) {
+SAND_INLINE Sums block_gather(const Op *op, Index i, int side, real radius, Sums s) {
     Four g = four_load(op->impulse + 4 * i);
     s.f = side < 0 ? four_sub(s.f, g) : four_add(s.f, g);
 #if SAND_ROWS == 3 && SAND_RADIAL
@@ -391,7 +394,7 @@ SAND_INLINE Sums block_gather(const Op *op, int64_t i, int side, real radius, Su
     return s;
 }
 
-SAND_INLINE Vec body_turn(const Op *op, int64_t k, Vec t) {
+SAND_INLINE Vec body_turn(const Op *op, Index k, Vec t) {
 #if SAND_RADIAL
     return vec_scale(op->inverse_inertia[k], t);
 #else
@@ -402,7 +405,7 @@ SAND_INLINE Vec body_turn(const Op *op, int64_t k, Vec t) {
 }
 
 // out[k] = base + M^-1 (f, t) for body k, where base is what a push begins with, which does not change.
-SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, int64_t k, Sums s) {
+SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, Sums s) {
     Four t = four_turned(s.t);
     four_store(out[k].v, four_add(four_load_fixed(base->v), four_scale(SAND_FIXED(&op->inverse_mass[k]), s.f)));
 #if SAND_RADIAL
@@ -417,7 +420,7 @@ SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, int64_t k
 }
 
 // Entries e0 .. e1-1 of the contacts of body k, counting those where it is a and then those where it is b.
-SAND_INLINE Sums body_gather(const Op *op, int64_t k, int e0, int e1) {
+SAND_INLINE Sums body_gather(const Op *op, Index k, int e0, int e1) {
     int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
     int other = SAND_FIXED(&op->second[k]) - owned, middle = e1 < owned ? e1 : owned;
     real radius = SAND_FIXED(&op->free[k].w[3]);
@@ -429,46 +432,59 @@ SAND_INLINE Sums body_gather(const Op *op, int64_t k, int e0, int e1) {
     return s;
 }
 
-SAND_INLINE int body_contacts(const Op *op, int64_t k) {
+SAND_INLINE int body_contacts(const Op *op, Index k) {
     return SAND_FIXED(&op->first[k + 1]) - SAND_FIXED(&op->first[k]) + SAND_FIXED(&op->second[k + 1]) -
            SAND_FIXED(&op->second[k]);
 }
 
 #include "operator_matrix.inl"
 
-// out = base + M^-1 D x for all bodies, where x is what was published; begins and ends with a barrier. base is
-// op->free, or op->still for the product alone. Bodies of many contacts are summed in pieces first.
-SAND_TEXT void push(Worker *w, const Op *op, const Body *base, Body *out) {
-    int64_t stride = base == op->still ? 0 : 1; // one body at rest stands for all
-    sand_barrier(w);
-    if (op->is_matrix) {
-        matrix_push(w, op, base, out);
-        return;
+// Bodies of many contacts are summed in pieces: first the pieces, then the bodies.
+SAND_HOT void push_pieces(Worker *w, const Op *SAND_RESTRICT op) {
+    SAND_EACH(w, p, op->piece_count) {
+        int j = op->piece_hub[p], k = op->hub[j];
+        int e0 = (int)(p - op->hub_piece[j]) * SAND_HUB, e1 = e0 + SAND_HUB, all = body_contacts(op, k);
+        Sums s = body_gather(op, k, e0, e1 < all ? e1 : all);
+        four_store(op->piece_sum[p].v, s.f);
+        four_store(op->piece_sum[p].w, s.t);
     }
-    if (op->hub_count) {
-        SAND_EACH(w, p, op->piece_count) {
-            int j = op->piece_hub[p], k = op->hub[j];
-            int e0 = (int)(p - op->hub_piece[j]) * SAND_HUB, e1 = e0 + SAND_HUB, all = body_contacts(op, k);
-            Sums s = body_gather(op, k, e0, e1 < all ? e1 : all);
-            four_store(op->piece_sum[p].v, s.f);
-            four_store(op->piece_sum[p].w, s.t);
+}
+
+SAND_HOT void push_hubs(Worker *w, const Op *SAND_RESTRICT op, const Body *base, Index stride, Body *out) {
+    SAND_EACH(w, j, op->hub_count) {
+        Sums s = sums_zero();
+        for (int p = op->hub_piece[j]; p < op->hub_piece[j + 1]; p++) {
+            s.f = four_add(s.f, four_load(op->piece_sum[p].v));
+            s.t = four_add(s.t, four_load(op->piece_sum[p].w));
         }
+        body_write(op, base + stride * op->hub[j], out, op->hub[j], s);
     }
+}
+
+// All others.
+SAND_HOT void push_bodies(Worker *w, const Op *SAND_RESTRICT op, const Body *SAND_RESTRICT base, Index stride,
+                          Body *SAND_RESTRICT out) {
     SAND_EACH(w, k, op->dynamic_count) {
         int all = body_contacts(op, k);
         if (all > SAND_HUB) continue;
         body_write(op, base + stride * k, out, k, body_gather(op, k, 0, all));
     }
+}
+
+// out = base + M^-1 D x for all bodies, where x is what was published; begins and ends with a barrier. base is
+// op->free, or op->still for the product alone.
+SAND_TEXT void push(Worker *w, const Op *op, const Body *base, Body *out) {
+    Index stride = base == op->still ? 0 : 1; // one body at rest stands for all
+    sand_barrier(w);
+    if (op->is_matrix) {
+        matrix_push(w, op, base, out);
+        return;
+    }
+    if (op->hub_count) push_pieces(w, op);
+    push_bodies(w, op, base, stride, out);
     sand_barrier(w);
     if (op->hub_count) {
-        SAND_EACH(w, j, op->hub_count) {
-            Sums s = sums_zero();
-            for (int p = op->hub_piece[j]; p < op->hub_piece[j + 1]; p++) {
-                s.f = four_add(s.f, four_load(op->piece_sum[p].v));
-                s.t = four_add(s.t, four_load(op->piece_sum[p].w));
-            }
-            body_write(op, base + stride * op->hub[j], out, op->hub[j], s);
-        }
+        push_hubs(w, op, base, stride, out);
         sand_barrier(w);
     }
 }

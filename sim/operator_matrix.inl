@@ -3,13 +3,13 @@
 
 // Block e of the matrix times g.
 SAND_INLINE Vec matrix_times(const Op *op, int e, Vec g) {
-    const real *b = op->matrix_block + 9 * (int64_t)e;
+    const real *b = op->matrix_block + 9 * (Index)e;
     return vec_make(b[0] * g.x + b[1] * g.y + b[2] * g.z, b[3] * g.x + b[4] * g.y + b[5] * g.z,
                     b[6] * g.x + b[7] * g.y + b[8] * g.z);
 }
 
 // N_ii g
-SAND_INLINE Vec matrix_own(const Op *op, int64_t i, Vec g) {
+SAND_INLINE Vec matrix_own(const Op *op, Index i, Vec g) {
     for (int e = op->matrix_first[i]; e < op->matrix_first[i + 1]; e++)
         if (op->matrix_column[e] == i) return matrix_times(op, e, g);
     return vec_make(0, 0, 0);
@@ -17,21 +17,21 @@ SAND_INLINE Vec matrix_own(const Op *op, int64_t i, Vec g) {
 
 // out = base - N x for all bodies, where x is what was published; ends with a barrier.
 SAND_TEXT void matrix_push(Worker *w, const Op *op, const Body *base, Body *out) {
-    int64_t stride = base == op->still ? 0 : 1;
+    Index stride = base == op->still ? 0 : 1;
     SAND_EACH(w, k, op->dynamic_count) {
         Vec v = vec_of(base[stride * k].v);
         for (int e = op->matrix_first[k]; e < op->matrix_first[k + 1]; e++)
-            v = vec_sub(v, matrix_times(op, e, vec_of(op->impulse + 4 * (int64_t)op->matrix_column[e])));
+            v = vec_sub(v, matrix_times(op, e, vec_of(op->impulse + 4 * (Index)op->matrix_column[e])));
         out[k].v[0] = v.x, out[k].v[1] = v.y, out[k].v[2] = v.z;
     }
     sand_barrier(w);
 }
 
 // Adds what the published impulse of block i does to every body: column i of N, which is its row i transposed.
-SAND_INLINE void matrix_apply(const Op *op, int64_t i) {
+SAND_INLINE void matrix_apply(const Op *op, Index i) {
     Vec g = vec_of(op->impulse + 4 * i);
     for (int e = op->matrix_first[i]; e < op->matrix_first[i + 1]; e++) {
-        const real *b = op->matrix_block + 9 * (int64_t)e;
+        const real *b = op->matrix_block + 9 * (Index)e;
         real *v = op->body[op->matrix_column[e]].v;
         v[0] -= b[0] * g.x + b[3] * g.y + b[6] * g.z;
         v[1] -= b[1] * g.x + b[4] * g.y + b[7] * g.z;

@@ -4,11 +4,11 @@
 // What a method works on. Every worker has its own copy with the same values.
 typedef struct Solve {
     const Op *op;
-    real *vectors;    // block vectors, one after the other: solve_vector
-    int64_t distance; // from one to the next
-    double params[SAND_MAX_PARAMS];
-    int best;            // the vector that holds the impulses to return
-    bool knows_residual; // the method keeps the next two for the best iterate
+    real *vectors;        // block vectors, one after the other: solve_vector
+    int64_t distance;     // from one to the next
+    const double *params; // of the method
+    int best;             // the vector that holds the impulses to return
+    bool knows_residual;  // the method keeps the next two for the best iterate
     double residual, objective;
     double measured;   // the residual as the metrics module last found it
     bool again;        // the method is started once more on the same N: what it learnt of N still holds
@@ -79,7 +79,7 @@ typedef struct Stage {
     double weight;   // of the new bounds in a renewal, against the old ones
 } Stage;
 
-// What is asked of a solve. Every worker has its own copy.
+// What is asked of a solve. It does not change while a piece of it runs.
 typedef struct Asked {
     int most_iterations;
     double most_seconds, tolerance;
@@ -96,7 +96,7 @@ typedef struct Asked {
 // also draws does not want to be kept for long.
 typedef struct Run {
     Asked asked;
-    double presolve_params[SAND_MAX_PARAMS]; // of p-spg-fb, which does the presolve
+    double params[SAND_MAX_PARAMS], presolve_params[SAND_MAX_PARAMS]; // of the method, of p-spg-fb, which does the presolve
     Solve solve;
     MethodState state;
     int curve_count;
@@ -114,7 +114,7 @@ static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePo
     run->solve.knows_residual = run->solve.sees_growth = run->solve.again = false;
     run->solve.residual = run->solve.objective = 0;
     run->solve.status = SAND_BUDGET;
-    for (int k = 0; k < SAND_MAX_PARAMS; k++) run->solve.params[k] = def->params[k];
+    for (int k = 0; k < SAND_MAX_PARAMS; k++) run->params[k] = def->params[k];
     Asked *asked = &run->asked;
     asked->most_iterations = def->iterations;
     asked->most_seconds = 1e-3 * def->budget_ms;
@@ -261,7 +261,7 @@ SAND_TEXT void first_bounds(Worker *w, Run *run, const Solve *solve) {
     }
     Solve s = *solve;
     spg_State state;
-    for (int k = 0; k < SAND_MAX_PARAMS; k++) s.params[k] = run->presolve_params[k];
+    s.params = run->presolve_params;
     copy(w, op, solve_vector(&s, 0), reference);
     make_feasible(w, op, solve_vector(&s, 0));
     scale_start(w, op, solve_vector(&s, 0));
@@ -346,44 +346,44 @@ SAND_TEXT void solve_iterate(Worker *w, const Asked *asked, int method, Solve *s
 // Solves, or goes on solving, for at most `most` iterations of the budget.
 SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int most) {
     if (run->ended) return;
-    const Asked asked = run->asked;
+    const Asked *asked = &run->asked;
     Solve s = run->solve;
-    s.op = op;
+    s.op = op, s.params = run->params;
     MethodState state = run->state;
     Clock clock = {worker_seconds(w) - run->seconds, 0};
     int receding = run->receding, iteration = run->iterations;
-    int until = asked.most_iterations - iteration < most ? asked.most_iterations : iteration + most;
+    int until = asked->most_iterations - iteration < most ? asked->most_iterations : iteration + most;
     Stage stage = run->stage;
     bool late = false;
 
     if (!run->begun) {
         solve_begin(w, run, method, &s, &state);
-        if (asked.curve) record(w, run, &s, &clock, 0);
+        if (asked->curve) record(w, run, &s, &clock, 0);
     }
     while (iteration < until && s.status == SAND_BUDGET && !late) {
-        if (asked.tolerance > 0 && solve_knows(&s) && s.residual <= asked.tolerance) s.status = SAND_SOLVED;
+        if (asked->tolerance > 0 && solve_knows(&s) && s.residual <= asked->tolerance) s.status = SAND_SOLVED;
         if (s.status != SAND_BUDGET) break;
-        solve_iterate(w, &asked, method, &s, &state, &stage, iteration);
+        solve_iterate(w, asked, method, &s, &state, &stage, iteration);
         iteration++;
-        if (asked.curve) record(w, run, &s, &clock, iteration);
-        solve_watch(w, &asked, &s, iteration, &receding);
-        if (asked.most_seconds > 0)
-            late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > asked.most_seconds);
-        if (asked.stop && !late) late = worker_agree(w, worker_stopped(asked.stop));
+        if (asked->curve) record(w, run, &s, &clock, iteration);
+        solve_watch(w, asked, &s, iteration, &receding);
+        if (asked->most_seconds > 0)
+            late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > asked->most_seconds);
+        if (asked->stop && !late) late = worker_agree(w, worker_stopped(asked->stop));
     }
 
     double seconds = worker_seconds(w) - clock.begin - clock.measuring;
-    bool ended = late || s.status != SAND_BUDGET || iteration == asked.most_iterations;
+    bool ended = late || s.status != SAND_BUDGET || iteration == asked->most_iterations;
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
-        if (!solve_knows(&s) || asked.want_metrics) m = measure(w, op, solve_vector(&s, s.best));
+        if (!solve_knows(&s) || asked->want_metrics) m = measure(w, op, solve_vector(&s, s.best));
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
         push_vector(w, op, solve_vector(&s, s.best), op->still,
                     op->body); // what the impulses change; the caller adds the free velocity
     }
     sand_barrier(w);
     if (worker_is_first(w)) {
-        s.op = NULL; // each piece brings its own
+        s.op = NULL, s.params = NULL; // each piece brings its own
         run->solve = s;
         run->state = state;
         run->begun = true, run->ended = ended;

@@ -3,10 +3,11 @@
 // On a box the rows of a contact are relaxed one by one, which solves each exactly: the componentwise PGS of [P].
 // Weakness: as jacobi, about twice as fast; sequential by nature. In parallel the contacts are coloured so that
 // those of one colour share no body; the contacts of bodies with very many form a Jacobi batch at the end of the
-// sweep, in which such a body is split evenly among its contacts (its inverse mass counts as often).
+// sweep, in which such a body is split evenly among its contacts (its inverse mass counts as often). Or nobody coordinates
+// anything, as [N] does on a GPU (section 4): every worker relaxes contacts of its own while the others are at theirs.
 
 enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER };
-enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLOURED };
+enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLOURED, GAUSS_SEIDEL_UNCOORDINATED };
 
 // How a contact is relaxed: as a block by its mean diagonal, or exactly, one row after the other, or (ngs) the normal row
 // and then both tangential ones.
@@ -45,6 +46,7 @@ SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
     m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
     // Colours are made from bodies; the contacts of a stored matrix are taken in their order.
     if (s->op->is_matrix && m->order == GAUSS_SEIDEL_COLOURED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
+    if (!SAND_UNCOORDINATED && m->order == GAUSS_SEIDEL_UNCOORDINATED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     m->sweeps = 0;
     Relaxation how = RELAX_BLOCK;
 #if SAND_LOCAL
@@ -53,11 +55,11 @@ SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
     gauss_seidel_relax_by(w, s, m, how);
 }
 
-// The relaxed impulse of a block: lambda P(x - omega eta (u + b)) + (1 - lambda) x. Returns the change.
-SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, At at, real step, Relaxation how) {
+// The relaxed impulse of a block, whose gradient is g: lambda P(x - omega eta (u + b)) + (1 - lambda) x. Returns the change.
+SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, At at, Row g, real step, Relaxation how) {
     const Op *op = s->op;
     real *x = solve_vector(s, s->best);
-    Row xi = row_load(x, at), g = block_pull(op, op->body, at), z;
+    Row xi = row_load(x, at), z;
 #if SAND_LOCAL
     if (how != RELAX_BLOCK) {
         Blocks blocks = gauss_seidel_blocks(s);
@@ -75,16 +77,17 @@ SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, 
 }
 
 // Adds the published impulse of block i to the velocity of its body k.
-SAND_INLINE void gauss_seidel_apply(const Op *op, int64_t i, int k, int side) {
+SAND_INLINE void gauss_seidel_apply(const Op *op, Index i, int k, int side) {
     if (k >= op->dynamic_count) return;
     body_write(op, &op->body[k], op->body, k, block_gather(op, i, side, op->free[k].w[3], sums_zero()));
 }
 
 // [N] step 4 for one contact.
-SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *m, int64_t i) {
+SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *m, Index i) {
     const Op *op = s->op;
     At at = at_of(i);
-    block_publish(op, at, gauss_seidel_relax(s, m, at, m->omega * block_inverse(op, at), m->how));
+    Row g = block_pull(op, op->body, at);
+    block_publish(op, at, gauss_seidel_relax(s, m, at, g, m->omega * block_inverse(op, at), m->how));
     if (op->is_matrix) {
         matrix_apply(op, i);
     } else {
@@ -93,8 +96,41 @@ SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *
     }
 }
 
+#if SAND_UNCOORDINATED
+// The same while others are at contacts of the same bodies: velocities are those of this very moment, and no change of
+// them is lost.
+SAND_INLINE void gauss_seidel_add(const Op *op, Index i, int k, int side) {
+    if (k >= op->dynamic_count) return;
+    Sums s = block_gather(op, i, side, op->free[k].w[3], sums_zero());
+    Four t = four_turned(s.t);
+    Vec v = vec_scale(op->inverse_mass[k], vec_of_four(s.f)), turn = body_turn(op, k, vec_of_four(t));
+    worker_add(&op->body[k].v[0], v.x), worker_add(&op->body[k].v[1], v.y), worker_add(&op->body[k].v[2], v.z);
+    worker_add(&op->body[k].w[0], turn.x), worker_add(&op->body[k].w[1], turn.y), worker_add(&op->body[k].w[2], turn.z);
+}
+
+// Each worker goes through a run of contacts: those that are relaxed at the same time are then mostly far apart.
+enum { GAUSS_SEIDEL_RUN = 32 }; // contacts, at least
+SAND_HOT void gauss_seidel_uncoordinated(Worker *w, const Solve *s, const gauss_seidel_State *m) {
+    const Op *op = s->op;
+    SAND_RUNS(w, i, op->blocks, GAUSS_SEIDEL_RUN) {
+        At at = at_of(i);
+        Row g = block_pull_now(op, op->body, at);
+        block_publish(op, at, gauss_seidel_relax(s, m, at, g, m->omega * block_inverse(op, at), m->how));
+        gauss_seidel_add(op, i, op->a[i], -1);
+        gauss_seidel_add(op, i, op->b[i], +1);
+    }
+}
+#endif
+
 SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
     const Op *op = s->op;
+#if SAND_UNCOORDINATED
+    if (m->order == GAUSS_SEIDEL_UNCOORDINATED) {
+        gauss_seidel_uncoordinated(w, s, m);
+        sand_barrier(w);
+        return;
+    }
+#endif
     if (m->order == GAUSS_SEIDEL_COLOURED) {
         for (int c = 0; c < op->colour_count; c++) {
             const int *list = op->colour_list + op->colour_first[c];
@@ -107,14 +143,15 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         int size = op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count];
         if (size) {
             SAND_EACH(w, e, size)
-            gauss_seidel_relax(s, m, at_of(batch[e]), m->omega * op->batch_step[e], RELAX_BLOCK);
+            gauss_seidel_relax(s, m, at_of(batch[e]), block_pull(op, op->body, at_of(batch[e])),
+                               m->omega * op->batch_step[e], RELAX_BLOCK);
             sand_barrier(w);
             push_vector(w, op, solve_vector(s, s->best), op->free, op->body);
         }
     } else {
         bool back = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5
         if (worker_is_first(w))
-            for (int64_t e = 0; e < op->blocks; e++) gauss_seidel_contact(s, m, back ? op->blocks - 1 - e : e);
+            for (Index e = 0; e < op->blocks; e++) gauss_seidel_contact(s, m, back ? op->blocks - 1 - e : e);
         sand_barrier(w);
     }
     m->sweeps++;

@@ -16,9 +16,7 @@ SAND_TEXT void jacobi_start(Worker *w, Solve *s, jacobi_State *m) {
 }
 
 // x := lambda P(x - omega eta_i (N x + r)) + (1 - lambda) x,  eta_i = rows / trace N_ii
-SAND_TEXT void jacobi_step(Worker *w, Solve *s, jacobi_State *m) {
-    const Op *op = s->op;
-    real *x = solve_vector(s, s->best), omega = m->omega, lambda = m->lambda;
+SAND_HOT void jacobi_sweep(Worker *w, const Op *SAND_RESTRICT op, real *x, real omega, real lambda) {
     SAND_FOR_PULL(w, i, op, op->body, NULL) {
         At at = SAND_AT(i);
         Row xi = row_load(x, at), g = SAND_PULL(op, at);
@@ -27,5 +25,9 @@ SAND_TEXT void jacobi_step(Worker *w, Solve *s, jacobi_State *m) {
         row_store(x, at, z);
         block_publish(op, at, z);
     }
-    push(w, op, op->free, op->body);
+}
+
+SAND_TEXT void jacobi_step(Worker *w, Solve *s, jacobi_State *m) {
+    jacobi_sweep(w, s->op, solve_vector(s, s->best), m->omega, m->lambda);
+    push(w, s->op, s->op->free, s->op->body);
 }

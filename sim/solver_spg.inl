@@ -31,43 +31,45 @@ typedef struct spg_State {
 } spg_State;
 
 enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
+enum { SPG_DG, SPG_DND, SPG_DPD, SPG_YPY, SPG_RESIDUAL, SPG_SUMS }; // sums over the blocks
 
 // The trial point z = P(x - alpha P^-1 g), where the second P is the preconditioner. [4]
 SAND_INLINE Row spg_trial(const Op *op, At at, Row x, Row g, real alpha, Weight p) {
     return block_project(op, at, row_madd(x, -alpha * weight_inverse(op, p, at), g));
 }
 
-// Publishes the trial point, and <d, g> in the first sum, where d = z - x. [5], [7]
-SAND_TEXT void spg_direction(Worker *w, const Op *op, const real *SAND_RESTRICT x, const real *SAND_RESTRICT g,
-                             real *SAND_RESTRICT z, real alpha, Weight p, Sum *sum) {
-    SAND_FOR_SUM(w, i, op->n, sum) {
+// Publishes the trial point.
+SAND_HOT void spg_publish(Worker *w, const Op *SAND_RESTRICT op, const real *SAND_RESTRICT x, const real *SAND_RESTRICT g,
+                          real *SAND_RESTRICT z, real alpha, Weight p) {
+    SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
-        row_ahead(w, x, i, op->n), row_ahead(w, g, i, op->n), block_ahead(w, op, i);
-        Row xi = row_load(x, at), gi = row_load(g, at), zi = spg_trial(op, at, xi, gi, alpha, p);
+        Row zi = spg_trial(op, at, row_load(x, at), row_load(g, at), alpha, p);
         if (!SAND_REMAKES) row_store(z, at, zi);
         block_publish(op, at, zi);
-        SAND_ADD(*sum, at, 0, row_dot(row_sub(zi, xi), gi));
     }
 }
 
-// The gradient at z and the sums that everything else is made of, with y = N d. [10], [11]
-SAND_TEXT void spg_gradient(Worker *w, const Op *op, const real *x, const real *g, real *SAND_RESTRICT z,
-                            real *SAND_RESTRICT gz, real alpha, Weight p, Sum *sum) {
-    push(w, op, op->free, op->body);
-    SAND_FOR_PULL(w, i, op, op->body, sum) {
+// The gradient at the trial point, whose velocities are in op->body, and the sums that everything else is made of, with
+// d = z - x and y = N d. [5], [7], [10], [11]
+SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, const real *SAND_RESTRICT x, const real *SAND_RESTRICT g,
+                           real *SAND_RESTRICT z, real *SAND_RESTRICT gz, real alpha, Weight p, double *total) {
+    Sum sum;
+    sum_open(w, &sum, SPG_SUMS, 0);
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
         At at = SAND_AT(i);
-        row_ahead(w, x, i, op->n), row_ahead(w, g, i, op->n);
         Row hi = SAND_PULL(op, at), xi = row_load(x, at), gi = row_load(g, at);
         Row zi = SAND_REMAKES ? spg_trial(op, at, xi, gi, alpha, p) : row_load(z, at);
         Row d = row_sub(zi, xi), y = row_sub(hi, gi);
         if (SAND_REMAKES) row_store(z, at, zi);
         row_store(gz, at, hi);
-        SAND_ADD(*sum, at, 1, row_dot(d, y));
-        SAND_ADD(*sum, at, 2, weight_at(op, p, at) * row_dot(d, d));
-        SAND_ADD(*sum, at, 3, weight_inverse(op, p, at) * row_dot(y, y));
-        SAND_ADD(*sum, at, 4, block_residual(op, at, zi, hi));
+        SAND_ADD(sum, at, SPG_DG, row_dot(d, gi));
+        SAND_ADD(sum, at, SPG_DND, row_dot(d, y));
+        SAND_ADD(sum, at, SPG_DPD, weight_at(op, p, at) * row_dot(d, d));
+        SAND_ADD(sum, at, SPG_YPY, weight_inverse(op, p, at) * row_dot(y, y));
+        SAND_ADD(sum, at, SPG_RESIDUAL, block_residual(op, at, zi, hi));
     }
-    sum_total(w, sum);
+    sum_total(w, &sum);
+    for (int k = 0; k < SPG_SUMS; k++) total[k] = sum.total[k];
 }
 
 // Moves the trial point and its gradient back to x + lambda d. Returns the sum for the residual there.
@@ -106,9 +108,9 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
 
 // What follows from the sums of a step.
 SAND_TEXT spg_Point spg_decide(const Solve *s, spg_State *m, const double *total) {
-    double dg = total[0], dNd = total[1], dPd = total[2], yPy = total[3];
+    double dg = total[SPG_DG], dNd = total[SPG_DND], dPd = total[SPG_DPD], yPy = total[SPG_YPY];
     spg_Point next = m->point;
-    next.finite = isfinite(dg + dNd + dPd + total[4]);
+    next.finite = isfinite(dg + dNd + dPd + total[SPG_RESIDUAL]);
 
     // [9], [12]-[16] line search along d by closed forms, against the largest of the last objectives.
     double highest = m->recent[0], lambda = 1, objective = m->point.objective + dg + 0.5 * dNd;
@@ -121,7 +123,7 @@ SAND_TEXT spg_Point spg_decide(const Solve *s, spg_State *m, const double *total
         objective = m->point.objective + lambda * dg + 0.5 * lambda * lambda * dNd;
     }
     next.lambda = lambda, next.objective = objective;
-    next.residual = residual_of(s->op, total[4]);
+    next.residual = residual_of(s->op, total[SPG_RESIDUAL]);
     m->recent[(m->count + 1) % m->memory] = objective;
 
     // [17]-[23] the next step length, BB1 after odd iterations and BB2 after even ones; lambda cancels.
@@ -139,15 +141,15 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
 
     // [4], [5] the direction and what follows from it. [6], [7] without the preconditioner where that one does not
     // descend, which only rounding can bring about: so it is looked at afterwards, and the step is made again.
-    Sum sum;
+    double total[SPG_SUMS];
     for (bool preconditioned = m->preconditioned;; preconditioned = false) {
         Weight p = weight_make(op, preconditioned);
-        sum_open(w, &sum, 5, 0);
-        spg_direction(w, op, x, g, z, (real)m->point.alpha, p, &sum);
-        spg_gradient(w, op, x, g, z, gz, (real)m->point.alpha, p, &sum);
-        if (sum.total[0] < 0 || !preconditioned) break;
+        spg_publish(w, op, x, g, z, (real)m->point.alpha, p);
+        push(w, op, op->free, op->body);
+        spg_gradient(w, op, x, g, z, gz, (real)m->point.alpha, p, total);
+        if (total[SPG_DG] < 0 || !preconditioned) break;
     }
-    if (worker_decides(w)) m->point = spg_decide(s, m, sum.total);
+    if (worker_decides(w)) m->point = spg_decide(s, m, total);
     worker_learn(w, &m->point);
     if (!m->point.finite) {
         s->status = SAND_DIVERGED;
@@ -160,7 +162,7 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
 
     // [24]-[26] keep the best. Its vector is not written until a better one is found. Impulses that run away are not
     // candidates: they grow until the residual drowns in their rounding.
-    if (recession(w, op, z, m->preconditioned, sum.total[1], sum.total[2], &m->receding)) s->status = SAND_INFEASIBLE;
+    if (recession(w, op, z, m->preconditioned, total[SPG_DND], total[SPG_DPD], &m->receding)) s->status = SAND_INFEASIBLE;
     if (m->receding == 0 && m->point.residual <= s->residual)
         s->residual = m->point.residual, s->objective = m->point.objective, s->best = m->current;
 }

@@ -44,7 +44,9 @@
 #define SAND_GAUSS_SEIDEL_PARAMS \
     {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL}, \
     {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL}, \
-    {"order", SAND_PARAM_CHOICE, 2, 0, 2, "sequential, symmetric (there and back), or coloured for all threads", \
+    {"order", SAND_PARAM_CHOICE, 2, 0, 3, \
+     "sequential, symmetric (there and back), coloured for all threads, or uncoordinated, which gives other bits every time " \
+     "on a GPU and is sequential on the CPU", \
      sand_gauss_seidel_orders}
 #define SAND_PROPORTIONING_PARAMS \
     {"gamma", SAND_PARAM_REAL, 1, 0.01, 100, "raising it solves for the free impulses longer before active ones are let go", NULL}, \

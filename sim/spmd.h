@@ -10,9 +10,12 @@
 //   sum_total(w, &sum)                     a barrier; then sum.total[k] holds the same value for everyone
 //   if (worker_decides(w)) ...             what need not be computed by every thread of a GPU from the same totals
 //   worker_learn(w, &value);               everyone gets what was decided
+//   SAND_UNCOORDINATED                     1: workers may work on the same numbers at the same time, where a text says so
+//   with
+//                                          SAND_RUNS(w, i, n, least), a run of at least so many of 0 .. n-1 for each worker,
+//                                          worker_add(&number, change) and four_load_now(&numbers); 0: it has none of these
 //   SAND_REMAKES                           1: a number that is soon made again is not worth fetching, as on a GPU
 //   SAND_FIXED(&number)                    loads what does not change in a solve
-//   sand_ahead(w, array, size, i, n)       a hint: the next round will read what lies there, `size` bytes a block
 //   SAND_RESTRICT                          restrict: lets the next round of a loop load before this one has stored
 //
 // n of SAND_FOR is a multiple of SAND_LANES. On the CPU the blocks of a tile are worked on side by side, each lane
@@ -26,9 +29,11 @@
 #include <math.h>
 
 typedef SAND_REAL real;
+typedef int64_t Index; // of a block or of a number in an array
 
 #define SAND_INLINE static inline __attribute__((always_inline)) // as on CUDA: gcc gives up inside long functions
 #define SAND_TEXT static                                         // a larger piece of text
+#define SAND_HOT static                                          // a loop in which most of the time is spent
 
 #if (defined(FP_FAST_FMA) && defined(FP_FAST_FMAF)) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define REAL_FUSED 1
@@ -101,7 +106,7 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
 #define SAND_FOR_SUM(w, i, n, sum) \
     for (Cursor cursor_ = cursor_begin(w, n); cursor_next(w, &cursor_, sum);) \
         for (int64_t tile_ = cursor_.begin; tile_ < cursor_.end; tile_ += SAND_LANES) \
-            _Pragma("omp simd") for (int64_t i = tile_; i < tile_ + SAND_LANES; i++)
+            _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 // clang-format on
 #define SAND_FOR(w, i, n) SAND_FOR_SUM(w, i, n, NULL)
 #define SAND_AT(i) at_make(i, tile_) // inside SAND_FOR
@@ -129,8 +134,8 @@ SAND_INLINE void four_write(real *p, real x, real y, real z, real w) { p[0] = x,
 SAND_INLINE Four four_load_fixed(const real *p) { return four_load(p); }
 
 #define SAND_RESTRICT restrict
-#define sand_ahead(w, base, size, i, n) ((void)(w), (void)(base), (void)(size), (void)(i), (void)(n))
 #define SAND_REMAKES 0
+#define SAND_UNCOORDINATED 0
 #define SAND_FIXED(p) (*(p))
 #define worker_decides(w) ((void)(w), true) // each for itself
 #define worker_learn(w, value) ((void)(w), (void)(value))

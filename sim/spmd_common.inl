@@ -1,5 +1,5 @@
 // What the words of the SPMD core share on both machines: the functions of the precision at hand, and where a block
-// lies in memory. The including file defines `real`, SAND_INLINE and REAL_FUSED (1: the machine fuses a b + c).
+// lies in memory. The including file defines `real`, Index, SAND_INLINE and REAL_FUSED (1: the machine fuses a b + c).
 
 #define REAL_TINY ((real)1e-30)
 #define REAL_EPSILON ((real)(sizeof(real) == 4 ? 1.2e-7 : 2.2e-16)) // spacing of the numbers at 1
@@ -20,13 +20,13 @@ SAND_INLINE real real_ma(real a, real b, real c) {
 
 // Where a block lies. The numbers of the blocks of a tile are side by side: all first components, then all second.
 typedef struct At {
-    int64_t tile, lane; // first block of its tile, place in the tile
+    Index tile, lane; // first block of its tile, place in the tile
 } At;
-SAND_INLINE At at_make(int64_t i, int64_t tile) {
+SAND_INLINE At at_make(Index i, Index tile) {
     At at = {tile, i - tile};
     return at;
 }
-SAND_INLINE At at_of(int64_t i) { return at_make(i, i & ~(int64_t)(SAND_LANES - 1)); }
-SAND_INLINE int64_t at_block(At at) { return at.tile + at.lane; }
+SAND_INLINE At at_of(Index i) { return at_make(i, i & ~(Index)(SAND_LANES - 1)); }
+SAND_INLINE Index at_block(At at) { return at.tile + at.lane; }
 // Component k of `count` in an array of blocks.
-SAND_INLINE int64_t at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }
+SAND_INLINE Index at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }

@@ -81,8 +81,10 @@ static double apart(const SandSolution *a, const SandSolution *b, int contacts) 
 }
 
 // Solves on both machines and compares: the sums are added in another order, so a few float roundings grow along the
-// iterations; after few of them the impulses still agree closely, after many both have come as far down.
-static void compare(int n, double mu, bool clumsy, int solver, SandFriction friction, int iterations, double close) {
+// iterations; after few of them the impulses still agree closely, after many both have come about as far down. `close` is
+// how far the impulses may be apart, `alike` the factor between the residuals: that of spectral steps goes up and down.
+static void compare(int n, double mu, bool clumsy, int solver, SandFriction friction, int iterations, double close,
+                    double alike) {
     SandProblem problem;
     make_lattice(&problem, n, mu, clumsy);
     SandError error;
@@ -103,8 +105,8 @@ static void compare(int n, double mu, bool clumsy, int solver, SandFriction fric
            1e6 * on_gpu.seconds / (iterations ? iterations : 1));
     assert_int_equal(on_gpu.iterations, on_cpu.iterations);
     assert_true(relative <= close);
-    assert_true(on_gpu.metrics.residual <= 1.3 * on_cpu.metrics.residual + 1e-6 &&
-                on_cpu.metrics.residual <= 1.3 * on_gpu.metrics.residual + 1e-6);
+    assert_true(on_gpu.metrics.residual <= alike * on_cpu.metrics.residual + 1e-6 &&
+                on_cpu.metrics.residual <= alike * on_gpu.metrics.residual + 1e-6);
     assert_memory_equal(on_gpu.impulse, again.impulse,
                         (size_t)problem.contact_count * sizeof *on_gpu.impulse); // the same bits
     sand_solution_free(&on_cpu), sand_solution_free(&on_gpu), sand_solution_free(&again);
@@ -121,18 +123,44 @@ static void test_few_iterations(void **state) {
             if (!sand_solver_table[s].on_cuda || !sand_solver_can(s, (SandFriction)f)) continue;
             bool coloured = sand_param_find(&sand_solver_table[s], "order") >= 0;
             for (int clumsy = 0; clumsy < 2; clumsy++)
-                compare(8, f == SAND_FRICTIONLESS ? 0 : 0.3, clumsy, s, (SandFriction)f, 5, coloured ? 0.2 : 2e-4);
+                compare(8, f == SAND_FRICTIONLESS ? 0 : 0.3, clumsy, s, (SandFriction)f, 5, coloured ? 0.2 : 2e-4, 1.3);
         }
+}
+
+// Nobody coordinates this order, so bits differ from run to run; it comes as far down as the coloured one, and the
+// velocities that all add to stay those that the impulses make.
+static void test_uncoordinated(void **state) {
+    (void)state;
+    SandSolveDef def = sand_default_solve();
+    int solver = sand_solver_find("gauss-seidel"), order = sand_param_find(&sand_solver_table[solver], "order");
+    sand_solve_choose(&def, solver);
+    def.iterations = 60;
+    for (int clumsy = 0; clumsy < 2; clumsy++) {
+        SandProblem problem;
+        make_lattice(&problem, 24, 0.3, clumsy);
+        double residual[2];
+        for (int k = 0; k < 2; k++) {
+            def.params[order] = k ? 3 : 2;
+            SandSolution s = {0};
+            solve_on_cuda(&problem, &def, &s);
+            residual[k] = s.metrics.residual;
+            sand_solution_free(&s);
+        }
+        printf("gauss-seidel, %d contacts, 60 sweeps: coloured %.3e, uncoordinated %.3e\n", problem.contact_count,
+               residual[0], residual[1]);
+        assert_true(residual[1] < 2 * residual[0]);
+        sand_problem_free(&problem);
+    }
 }
 
 static void test_many_iterations(void **state) {
     (void)state;
     int spg = sand_solver_default, jacobi = sand_solver_find("jacobi");
-    compare(12, 0.3, false, spg, SAND_CONE, 100, 0.2);
-    compare(12, 0, false, spg, SAND_FRICTIONLESS, 100, 0.2);
-    compare(12, 0.3, false, jacobi, SAND_CONE, 100, 1e-3);
-    compare(47, 0.3, false, spg, SAND_CONE, 20, 0.05);
-    compare(47, 0.3, false, jacobi, SAND_CONE, 20, 1e-3);
+    compare(12, 0.3, false, spg, SAND_CONE, 100, 0.2, 1.3);
+    compare(12, 0, false, spg, SAND_FRICTIONLESS, 100, 0.2, 10); // near its end
+    compare(12, 0.3, false, jacobi, SAND_CONE, 100, 1e-3, 1.3);
+    compare(47, 0.3, false, spg, SAND_CONE, 20, 0.05, 1.3);
+    compare(47, 0.3, false, jacobi, SAND_CONE, 20, 1e-3, 1.3);
 }
 
 // --- stages -------------------------------------------------------------------------------------------------
@@ -317,9 +345,13 @@ int main(int count, char **arguments) {
     machine = cuda->create(&why);
     if (!machine) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations), cmocka_unit_test(test_many_iterations),
-                                       cmocka_unit_test(test_stages),         cmocka_unit_test(test_runs),
-                                       cmocka_unit_test(test_contacts_come),  cmocka_unit_test(test_race)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),
+                                       cmocka_unit_test(test_uncoordinated),
+                                       cmocka_unit_test(test_many_iterations),
+                                       cmocka_unit_test(test_stages),
+                                       cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_contacts_come),
+                                       cmocka_unit_test(test_race)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cuda->destroy(machine);
     return failed;
