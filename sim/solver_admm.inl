@@ -4,13 +4,17 @@
 // Weakness: everything hangs on the stiffness of the spring; it gains few digits soon and many digits slowly.
 //
 // The spring of a block has rho times its mean diagonal of N. rho is adapted when one of the two residuals is far above
-// the other. Products are those of conjugate gradients; the copy in the set is what is returned.
+// the other. Products are those of conjugate gradients, and one more after each round, which looks at the copy in the set:
+// rounds that are cut short may lead away, so the copy of least residual, or the start, is what is returned.
 
 enum { ADMM_RHO, ADMM_INNER, ADMM_ACCURACY };
-// In the set, free, multiplier, gradient at the free one; of conjugate gradients r, p, A p.
-enum { ADMM_Z, ADMM_X, ADMM_U, ADMM_G, ADMM_R, ADMM_P, ADMM_Y };
+// In the set, free, multiplier, gradient at the free one; of conjugate gradients r, p, A p; in the set where the first is
+// kept.
+enum { ADMM_Z, ADMM_X, ADMM_U, ADMM_G, ADMM_R, ADMM_P, ADMM_Y, ADMM_OTHER };
 
 typedef struct admm_State {
+    int z;     // the vector of the copy in the set; the best one so far is s->best
+    bool look; // that copy is new
     double rho;
     int inner;     // conjugate gradients in this round
     double rr;     // r'C r, C the inverse of the diagonal
@@ -21,7 +25,7 @@ typedef struct admm_State {
 // [x-update] begins: r = -(N x + r + rho (x - z + u)) at the free copy x.
 SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
-    const real *z = solve_vector(s, ADMM_Z), *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U),
+    const real *z = solve_vector(s, m->z), *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U),
                *g = solve_vector(s, ADMM_G);
     real *r = solve_vector(s, ADMM_R), *p = solve_vector(s, ADMM_P), rho = (real)m->rho;
     Sum sum;
@@ -43,16 +47,18 @@ SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
 
 SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
-    const real *z = solve_vector(s, ADMM_Z);
+    m->z = s->best = ADMM_Z, m->look = false;
+    const real *z = solve_vector(s, m->z);
     real *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U), *gradient = solve_vector(s, ADMM_G);
+    Begin b = begin_gradient(w, op, z, gradient);
+    s->objective = b.objective, s->residual = b.residual, s->knows_residual = true;
     m->rho = s->params[ADMM_RHO];
     // The multiplier of a solution is minus its gradient over the spring; the start's is the best guess.
     real rho = (real)m->rho;
-    SAND_FOR_PULL(w, i, op, op->body, NULL) {
+    SAND_FOR(w, i, op->n) {
         At at = SAND_AT(i);
-        Row zi = row_load(z, at), g = SAND_PULL(op, at), ui = row_scale(-block_inverse(op, at) / rho, g);
+        Row zi = row_load(z, at), ui = row_scale(-block_inverse(op, at) / rho, row_load(gradient, at));
         row_store(x, at, zi);
-        row_store(gradient, at, g);
         // Only what pushes against the set: z = P(z + u) then holds from the start.
         row_store(u, at, row_sub(row_add(zi, ui), block_project(op, at, row_add(zi, ui))));
     }
@@ -64,15 +70,17 @@ SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
 // [z-update] and [u-update], with relaxation 1.6, and the spring adapted.
 SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
-    real *z = solve_vector(s, ADMM_Z), *u = solve_vector(s, ADMM_U);
-    const real *x = solve_vector(s, ADMM_X);
+    const real *before = solve_vector(s, m->z), *x = solve_vector(s, ADMM_X);
+    if (m->z == s->best) m->z = m->z == ADMM_Z ? ADMM_OTHER : ADMM_Z; // the best one stays
+    real *z = solve_vector(s, m->z), *u = solve_vector(s, ADMM_U);
     const real relax = (real)1.6;
+    m->look = true;
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(i);
         real diagonal = block_weight(op, at);
-        Row old = row_load(z, at), xi = row_madd(old, relax, row_sub(row_load(x, at), old));
+        Row old = row_load(before, at), xi = row_madd(old, relax, row_sub(row_load(x, at), old));
         Row ahead = row_add(xi, row_load(u, at)), zi = block_project(op, at, ahead), ui = row_sub(ahead, zi);
         Row apart = row_sub(row_load(x, at), zi), moved = row_sub(zi, old);
         row_store(z, at, zi);
@@ -96,9 +104,17 @@ SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
     sand_barrier(w);
 }
 
-// One conjugate gradient on (N + rho diagonal) x = ...; the round ends when it is accurate enough.
+// One conjugate gradient on (N + rho diagonal) x = ...; the round ends when it is accurate enough. Or the look after it.
 SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
+    if (m->look) {
+        m->look = false;
+        const real *z = solve_vector(s, m->z);
+        push_vector(w, op, z, op->free, op->body);
+        Begin now = begin_gradient(w, op, z, solve_vector(s, ADMM_Y));
+        if (now.residual <= s->residual) s->best = m->z, s->residual = now.residual, s->objective = now.objective;
+        return;
+    }
     real *x = solve_vector(s, ADMM_X), *r = solve_vector(s, ADMM_R), *p = solve_vector(s, ADMM_P),
          *y = solve_vector(s, ADMM_Y);
     real *g = solve_vector(s, ADMM_G);

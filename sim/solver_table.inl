@@ -84,11 +84,12 @@ SAND_ROW(apgd, "apgd", 7, true, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, al
          "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
          "feels for its step length by overshooting, and ends like a gradient method")
 
-SAND_ROW(admm, "admm", 7, true, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
-         "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one",
+SAND_ROW(admm, "admm", 8, true, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
+         "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one; returns "
+         "its best",
          "hangs on its stiffness; few digits soon, many digits slowly",
          {"rho", SAND_PARAM_REAL, 1, 1e-4, 1e4, "stiffness at first; more draws the copies together sooner", NULL},
-         {"inner", SAND_PARAM_INTEGER, 10, 1, 1000, "most conjugate gradients a round; more solves the free copy better",
+         {"inner", SAND_PARAM_INTEGER, 3, 1, 1000, "most conjugate gradients a round; more solves the free copy better",
           NULL},
          {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
           NULL})
