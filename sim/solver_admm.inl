@@ -4,8 +4,8 @@
 // Weakness: everything hangs on the stiffness of the spring; it gains few digits soon and many digits slowly.
 //
 // The spring of a block has rho times its mean diagonal of N. rho is adapted when one of the two residuals is far above
-// the other. Products are those of conjugate gradients, and one more after each round, which looks at the copy in the set:
-// rounds that are cut short may lead away, so the copy of least residual, or the start, is what is returned.
+// the other. Products are those of conjugate gradients, and one more after many a round, which looks at the copy in the
+// set: a solve that is cut short may lead away, so the copy of least residual, or the start, is what is returned.
 
 enum { ADMM_RHO, ADMM_INNER, ADMM_ACCURACY };
 // In the set, free, multiplier, gradient at the free one; of conjugate gradients r, p, A p; in the set where the first is
@@ -14,7 +14,8 @@ enum { ADMM_Z, ADMM_X, ADMM_U, ADMM_G, ADMM_R, ADMM_P, ADMM_Y, ADMM_OTHER };
 
 typedef struct admm_State {
     int z;     // the vector of the copy in the set; the best one so far is s->best
-    bool look; // that copy is new
+    bool look; // that copy is new, and is to be looked at
+    int rounds;
     double rho;
     int inner;     // conjugate gradients in this round
     double rr;     // r'C r, C the inverse of the diagonal
@@ -47,7 +48,7 @@ SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
 
 SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
-    m->z = s->best = ADMM_Z, m->look = false;
+    m->z = s->best = ADMM_Z, m->look = false, m->rounds = 0;
     const real *z = solve_vector(s, m->z);
     real *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U), *gradient = solve_vector(s, ADMM_G);
     Begin b = begin_gradient(w, op, z, gradient);
@@ -74,7 +75,8 @@ SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
     if (m->z == s->best) m->z = m->z == ADMM_Z ? ADMM_OTHER : ADMM_Z; // the best one stays
     real *z = solve_vector(s, m->z), *u = solve_vector(s, ADMM_U);
     const real relax = (real)1.6;
-    m->look = true;
+    m->rounds++;
+    m->look = m->rounds <= 8 || m->rounds % 4 == 0; // a short solve must find its best one, a long one has many
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
