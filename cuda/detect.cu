@@ -20,6 +20,8 @@ SAND_SHARED void sink_too_many(SandSink *sink, int body, int boundary, int count
 
 #include "sim/detect.inl"
 
+#include "mates.h"
+
 // Doubles as numbers that are ordered as they are.
 static __device__ unsigned long long ordered_bits(double v) {
     long long bits = __double_as_longlong(v);
@@ -155,14 +157,14 @@ static __global__ void tally_levels(const SandDetection *d, LevelTally *tally) {
 static __global__ void size_levels(SandDetection *d, const LevelTally *t, Counts *counts, bool strike) {
     SandGrid *g = &d->grid;
     g->cell_count = 0;
-    SandVec3 lowest = v3_make(0, 0, 0), highest = lowest;
-    int begin = 0, seen = 0;
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
+    int begin = 0;
     for (int k = 0; k < g->level_count; k++) {
         SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
         SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
         grid_size_level(g, k, begin, t->count[k], low, high);
         begin += t->count[k];
-        if (t->count[k]) grid_extend(&lowest, &highest, low, high, seen++ == 0);
+        if (t->count[k]) grid_extend(&lowest, &highest, low, high);
     }
     grid_size_places(g, lowest, highest);
     counts->levels = g->level_count;
@@ -178,18 +180,6 @@ static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int6
     }
 }
 
-// Where a ball may be in the step, in few bytes: most candidates are far away, and only those that are near in these numbers
-// are looked at as they are. Rounding makes it larger, never smaller.
-static __device__ float4 near_make(const SandGridBall *b) {
-    double rounding = 4e-7 * (fabs(b->center.x) + fabs(b->center.y) + fabs(b->center.z));
-    return make_float4((float)b->center.x, (float)b->center.y, (float)b->center.z,
-                       (float)((b->extent + rounding) * (1 + 1e-6)));
-}
-static __device__ bool near_meets(float4 p, float4 q) {
-    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, reach = p.w + q.w;
-    return !(x * x + y * y + z * z > reach * reach); // what is not a number is looked at
-}
-
 // Each ball is copied by several threads, so that they write side by side.
 enum { BALL_PIECES = sizeof(SandGridBall) / sizeof(double2) };
 static __global__ void take_order(SandDetection *d, float4 *near) {
@@ -199,93 +189,6 @@ static __global__ void take_order(SandDetection *d, float4 *near) {
         const SandGridBall *ball = &g->balls[g->order[i]];
         ((double2 *)&g->sorted[i])[piece] = ((const double2 *)ball)[piece];
         if (piece == 0) near[i] = near_make(ball);
-    }
-}
-
-// A row of cells as one list of candidates.
-struct Candidates {
-    SandGridRow row;
-    int first, count; // of the first run, of both
-};
-static __device__ Candidates candidates_of(SandGridRow row) {
-    int first = max(row.run[0].end - row.run[0].begin, 0), second = max(row.run[1].end - row.run[1].begin, 0);
-    Candidates c = {row, first, first + second};
-    return c;
-}
-static __device__ int candidate(const Candidates &c, int k) {
-    return k < c.first ? c.row.run[0].begin + k : c.row.run[1].begin + k - c.first;
-}
-
-// Those of 64 candidates, from `begin` on, that are near a ball, as bits.
-enum { NEAR_BITS = 64 };
-static __device__ unsigned long long candidates_near(const Candidates &c, int begin, const float4 *near, float4 ball) {
-    unsigned long long bits = 0;
-    int count = min(c.count - begin, NEAR_BITS);
-#pragma unroll 4
-    for (int k = 0; k < count; k++)
-        if (near_meets(ball, near[candidate(c, begin + k)])) bits |= 1ull << k;
-    return bits;
-}
-
-// Several threads look together for the partners of a ball, each in a row of cells of its own.
-enum { MATES = 8 };
-struct Mates {
-    int64_t ball;
-    int place;     // of this thread among them
-    unsigned mask; // of them in the warp
-};
-static __device__ Mates mates_of(int64_t thread) {
-    int first = (int)(threadIdx.x & 31) / MATES * MATES;
-    Mates m = {thread / MATES, (int)(threadIdx.x & 31) - first, ((1u << MATES) - 1) << first};
-    return m;
-}
-// Which of the mates say yes, by their places.
-static __device__ unsigned mates_vote(Mates m, bool yes) {
-    return __ballot_sync(m.mask, yes) >> ((threadIdx.x & 31) - m.place);
-}
-// The sum over the mates up to this one.
-static __device__ int mates_sum(Mates m, int v) {
-    for (int s = 1; s < MATES; s *= 2) {
-        int before = __shfl_up_sync(m.mask, v, s, MATES);
-        if (m.place >= s) v += before;
-    }
-    return v;
-}
-static __device__ double mates_most(Mates m, double v) {
-    for (int s = MATES / 2; s; s >>= 1) v = fmax(v, __shfl_xor_sync(m.mask, v, s));
-    return v;
-}
-
-static __device__ Candidates candidates_from(Mates mates, const Candidates &c, int place) { // those of another mate
-    Candidates o;
-    for (int k = 0; k < 2; k++) o.row.run[k].begin = __shfl_sync(mates.mask, c.row.run[k].begin, place, MATES);
-    o.first = __shfl_sync(mates.mask, c.first, place, MATES), o.count = __shfl_sync(mates.mask, c.count, place, MATES);
-    return o;
-}
-
-// The candidates of a mate in its row of a shelf: the first mate's in row `base`, the next one's in the one after it.
-static __device__ Candidates mates_candidates(Mates m, const SandGrid *g, const SandGridShelf *shelf, int base) {
-    SandGridRow row = {{{0, 0}, {0, 0}}};
-    if (base + m.place < shelf->rows) row = grid_row(g, shelf, base + m.place);
-    return candidates_of(row);
-}
-
-// Most of the candidates near a ball lie in few of its rows. The mates share them out and look at as many at a time as they
-// are: look(j) for each, in the order of the rows; j = -1 where there is none left. `bits` are those of the own row.
-template <class Look>
-static __device__ void look_closer(Mates mates, const Candidates &c, unsigned long long bits, Look look) {
-    int mine = __popcll(bits), until = mates_sum(mates, mine);
-    int total = __shfl_sync(mates.mask, until, MATES - 1, MATES);
-    for (int base = 0; base < total; base += MATES) {
-        int which = base + mates.place, whose = 0;
-#pragma unroll
-        for (int k = 0; k < MATES - 1; k++) whose += __shfl_sync(mates.mask, until, k, MATES) <= which;
-        Candidates its = candidates_from(mates, c, whose);
-        unsigned long long left = __shfl_sync(mates.mask, bits, whose, MATES);
-        int before = __shfl_sync(mates.mask, until - mine, whose, MATES);
-        for (int k = before; k < which && left; k++) left &= left - 1;
-        look(which < total ? candidate(its, __ffsll((long long)left) - 1) : -1);
-        __syncwarp(mates.mask);
     }
 }
 
@@ -318,7 +221,7 @@ static __global__ void find_strikes(SandDetection *d, const float4 *near, double
             SandGridShelf shelf = grid_shelf(g, level, i, k);
             for (int base = 0; base < shelf.rows; base += MATES) {
                 Candidates c = mates_candidates(mates, g, &shelf, base);
-                unsigned long long bits = candidates_near(c, 0, near, near[i]);
+                unsigned long long bits = candidates_near(c, near, near[i]);
                 look_closer(mates, c, bits, [&](int j) {
                     if (j >= 0) most = fmax(most, strike(g, i, j, slack, reach));
                 });
@@ -390,7 +293,7 @@ template <class Put>
 static __device__ int partners_by_rows(const SandFinder *finder, const float4 *near, Mates mates, const Candidates &c,
                                        int found, Put put) {
     const SandGridBall *sorted = finder->d->grid.sorted, *ball = &sorted[mates.ball];
-    look_closer(mates, c, candidates_near(c, 0, near, near[mates.ball]), [&](int j) {
+    look_closer(mates, c, candidates_near(c, near, near[mates.ball]), [&](int j) {
         bool touch = j >= 0 && balls_touch(finder, ball, &sorted[j]);
         unsigned votes = mates_vote(mates, touch);
         if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);

@@ -138,7 +138,7 @@ struct SandMachine {
     SandDetection detection; // as the device sees it: its pointers
     Array<SandDetection> detection_copy;
     Array<SandGridBall> balls, sorted;
-    Array<float4> near; // of the sorted: see near_make in detect.cu
+    Array<float4> near; // of the sorted: see near_make in mates.h
     Array<int> ball_count, ball_first, order, iota, starts, starts_marked, rank, body, placed_balls, found_count,
         found_first;
     Array<uint32_t> cell_of, cell_sorted;

@@ -12,7 +12,7 @@ typedef int Index; // of a block or of a number in an array: addresses cost half
 #if SAND_LOCAL
 #define SAND_TEXT static __device__ __noinline__ // many methods with much text: one copy for all
 #else
-#define SAND_TEXT static __device__ __forceinline__ // so that the operator stays in registers and constants
+#define SAND_TEXT static __device__ __forceinline__ // so that the state of a solve stays in registers
 #endif
 
 #define SAND_HOT static __device__ __noinline__ // so that a loop has all registers for itself
@@ -25,7 +25,7 @@ typedef int Index; // of a block or of a number in an array: addresses cost half
 #define SAND_RESTRICT __restrict__
 #define SAND_PRAGMA(text) _Pragma(#text)
 
-enum { SAND_CUDA_THREADS = 1024 }; // of a block, at most; a multiprocessor has one block
+enum { SAND_CUDA_THREADS = 640 }; // of a block, at most; a multiprocessor has one block
 
 // A number with a stamp that says which sum it is of. Both are written and read at once.
 typedef struct __align__(16) Stamped {

@@ -151,7 +151,7 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
 
 // One kernel for each method, so that none pays for the registers of another. In a small problem threads are short of work
 // and have many registers; in a large one there are more of them, to wait for memory side by side.
-enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : 640, LARGE_BODIES = 100000 };
+enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : SAND_CUDA_THREADS, LARGE_BODIES = 100000 };
 template <int METHOD, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
     solve_kernel(Run *run, const __grid_constant__ Op sizeless, const Counts *counts, GridShared *shared, int most,

@@ -24,18 +24,14 @@ typedef struct Facet {
     real nx, ny, c, s;
 } Facet;
 
-// The polygon is the same in all four quarters, so the vector is turned to the first and back. Without branches and with as
-// many rounds for every polygon, so that lanes go side by side.
 SAND_INLINE Facet facet_of(const Op *op, Vec x) {
-    real y = real_abs(x.y), z = real_abs(x.z), nx = op->facet[0], ny = op->facet[1];
     Facet f;
-    f.c = y * nx + z * ny;
-    for (int k = 1; k < SAND_QUARTER_FACETS; k++) {
-        real c = y * op->facet[2 * k] + z * op->facet[2 * k + 1];
+    f.nx = op->facet[0], f.ny = op->facet[1], f.c = x.y * f.nx + x.z * f.ny;
+    for (int k = 1; k < op->facets; k++) {
+        real nx = op->facet[2 * k], ny = op->facet[2 * k + 1], c = x.y * nx + x.z * ny;
         bool nearer = c > f.c;
-        nx = nearer ? op->facet[2 * k] : nx, ny = nearer ? op->facet[2 * k + 1] : ny, f.c = nearer ? c : f.c;
+        f.nx = nearer ? nx : f.nx, f.ny = nearer ? ny : f.ny, f.c = nearer ? c : f.c;
     }
-    f.nx = x.y < 0 ? -nx : nx, f.ny = x.z < 0 ? -ny : ny;
     f.s = x.z * f.nx - x.y * f.ny;
     return f;
 }
@@ -54,10 +50,9 @@ SAND_INLINE Vec section_project(const Op *op, Vec x, real r) {
         return vec_make(x.x, left * x.y, left * x.z);
     }
     Facet f = facet_of(op, x);
-    bool within = f.c <= r * op->apothem;
-    f.c = within ? f.c : r * op->apothem, f.s = within ? f.s : real_within(f.s, r * op->edge);
-    Vec out = facet_out(f, x.x);
-    return vec_make(x.x, within ? x.y : out.y, within ? x.z : out.z);
+    if (f.c <= r * op->apothem) return x;
+    f.c = r * op->apothem, f.s = real_within(f.s, r * op->edge);
+    return facet_out(f, x.x);
 }
 
 // Nearest point of the cone whose section at height h has the size mu h.
@@ -65,15 +60,18 @@ SAND_INLINE Vec section_cone(const Op *op, Vec x, real mu, real flat) {
     if (op->section == SAND_DISC) return cone_project(x, vec_make(1, 0, 0), mu, flat);
     Facet f = facet_of(op, x);
     real slope = mu * op->apothem, side = mu * op->edge;
-    bool within = (f.c <= slope * x.x) & (x.x >= 0); // the second for mu = 0
-    // On the plane of the facet, if that point is one of the facet; else on its edge, or at the tip.
-    real plane = (x.x + slope * f.c) / (1 + slope * slope), end = f.s < 0 ? -side : side;
-    real edge = real_max((x.x + slope * f.c + end * f.s) / (1 + slope * slope + side * side), 0);
-    bool facet = (plane > 0) & (real_abs(f.s) <= side * plane);
-    real h = facet ? plane : edge;
-    f.c = slope * h, f.s = facet ? f.s : end * h;
-    Vec out = facet_out(f, h);
-    return vec_make(within ? x.x : out.x, within ? x.y : out.y, within ? x.z : out.z);
+    if (f.c <= slope * x.x && x.x >= 0) return x; // the second for mu = 0
+    // On the plane of the facet, if that point is one of the facet.
+    real h = (x.x + slope * f.c) / (1 + slope * slope);
+    if (h > 0 && real_abs(f.s) <= side * h) {
+        f.c = slope * h;
+        return facet_out(f, h);
+    }
+    // Else on its edge, or at the tip.
+    real end = f.s < 0 ? -side : side;
+    h = real_max((x.x + slope * f.c + end * f.s) / (1 + slope * slope + side * side), 0);
+    f.c = slope * h, f.s = end * h;
+    return facet_out(f, h);
 }
 
 // The largest product of the tangential part with a point of the section of size 1: what friction can dissipate.
@@ -96,12 +94,11 @@ static void op_ask(Op *op, const SandSolveDef *def, bool cone) {
                                                           : FRICTION_CONE;
     op->law = model->set == SAND_SET_LAW || (pillar && def->bounds != SAND_BOUNDS_PRESOLVE);
     // The facets; a square is a polygon around the circle and turned so that its facets face along the tangents.
-    int facets = square ? 4 : model->section == SAND_POLYGON ? def->facets : 0;
+    op->facets = square ? 4 : model->section == SAND_POLYGON ? def->facets : 0;
     op->apothem = op->edge = 1;
-    if (facets && !square) op->apothem = (real)cos(pi / facets), op->edge = (real)sin(pi / facets);
-    for (int k = 0; facets && k < SAND_QUARTER_FACETS; k++) {
-        double angle = (square ? 2 * k : 2 * k + 1) * pi / facets;
-        if (angle > 0.5 * pi + 1e-9) angle = (square ? 0 : 1) * pi / facets; // there are fewer: the first once more
+    for (int k = 0; k < op->facets; k++) {
+        double angle = (square ? 2 * k : 2 * k + 1) * pi / op->facets;
         op->facet[2 * k] = (real)cos(angle), op->facet[2 * k + 1] = (real)sin(angle);
     }
+    if (op->facets && !square) op->apothem = (real)cos(pi / op->facets), op->edge = (real)sin(pi / op->facets);
 }

@@ -23,19 +23,19 @@ bool sand_grid_reserve(SandGrid *g, int balls, SandError *error) {
 
 static void size_levels(SandGrid *g) {
     SandVec3 low[SAND_MAX_LEVELS], high[SAND_MAX_LEVELS];
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     int count[SAND_MAX_LEVELS] = {0};
+    for (int k = 0; k < g->level_count; k++) low[k] = lowest, high[k] = highest;
     for (int i = 0; i < g->ball_count; i++) {
         const SandGridBall *b = &g->balls[i];
         int l = grid_level_of_extent(g, b->extent);
-        if (!count[l]++) low[l] = high[l] = b->center;
-        low[l] = v3_make(fmin(low[l].x, b->center.x), fmin(low[l].y, b->center.y), fmin(low[l].z, b->center.z));
-        high[l] = v3_make(fmax(high[l].x, b->center.x), fmax(high[l].y, b->center.y), fmax(high[l].z, b->center.z));
+        count[l]++;
+        grid_extend(&low[l], &high[l], b->center, b->center);
     }
     g->cell_count = 0;
-    SandVec3 lowest = v3_make(0, 0, 0), highest = lowest;
-    for (int k = 0, begin = 0, seen = 0; k < g->level_count; begin += count[k++]) {
+    for (int k = 0, begin = 0; k < g->level_count; begin += count[k++]) {
         grid_size_level(g, k, begin, count[k], low[k], high[k]);
-        if (count[k]) grid_extend(&lowest, &highest, low[k], high[k], seen++ == 0);
+        grid_extend(&lowest, &highest, low[k], high[k]);
     }
     grid_size_places(g, lowest, highest);
 }

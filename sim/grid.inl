@@ -82,9 +82,8 @@ SAND_SHARED void grid_size_level(SandGrid *g, int k, int begin, int count, SandV
     g->cell_count += (int64_t)l->cells[0] * l->cells[1] * l->cells[2];
 }
 
-// Makes a box hold another one too; the first makes it.
-SAND_SHARED void grid_extend(SandVec3 *low, SandVec3 *high, SandVec3 its_low, SandVec3 its_high, bool first) {
-    if (first) *low = its_low, *high = its_high;
+// Makes a box hold another one too. That of nothing has its low corner at infinity and its high one at minus infinity.
+SAND_SHARED void grid_extend(SandVec3 *low, SandVec3 *high, SandVec3 its_low, SandVec3 its_high) {
     *low = v3_make(fmin(low->x, its_low.x), fmin(low->y, its_low.y), fmin(low->z, its_low.z));
     *high = v3_make(fmax(high->x, its_high.x), fmax(high->y, its_high.y), fmax(high->z, its_high.z));
 }

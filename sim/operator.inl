@@ -90,12 +90,13 @@ typedef struct Op {
 #if SAND_LOCAL
     // The friction model; see friction.inl.
     SandSection section;
-    int set;                             // one of FRICTION_
-    bool law;                            // the result is to obey Coulomb's law, and is measured by it
-    real apothem, edge;                  // of a section of size 1: distance of a facet, half its length
-    real facet[2 * SAND_QUARTER_FACETS]; // outward normals of a polygon in the first quarter
-    real *bound;                         // size of the section of each block, for FRICTION_BOUNDED
-    real *lift;                          // added to the normal velocity of each block: De Saxce's term
+    int set;                         // one of FRICTION_
+    bool law;                        // the result is to obey Coulomb's law, and is measured by it
+    int facets;                      // of a section that is a polygon
+    real apothem, edge;              // of a section of size 1: distance of a facet, half its length
+    real facet[2 * SAND_MAX_FACETS]; // outward normals
+    real *bound;                     // size of the section of each block, for FRICTION_BOUNDED
+    real *lift;                      // added to the normal velocity of each block: De Saxce's term
 #endif
 } Op;
 

@@ -42,7 +42,7 @@ typedef struct SandBoundsRow {
 } SandBoundsRow;
 extern const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT];
 
-enum { SAND_MAX_PARAMS = 8, SAND_MAX_FACETS = 32, SAND_QUARTER_FACETS = SAND_MAX_FACETS / 4 };
+enum { SAND_MAX_PARAMS = 8, SAND_MAX_FACETS = 32 };
 
 typedef enum SandParamKind { SAND_PARAM_REAL, SAND_PARAM_INTEGER, SAND_PARAM_CHOICE } SandParamKind;
 

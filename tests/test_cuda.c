@@ -132,16 +132,16 @@ static void test_few_iterations(void **state) {
 static void test_uncoordinated(void **state) {
     (void)state;
     SandSolveDef def = sand_default_solve();
-    int solver = sand_solver_find("gauss-seidel"), order = sand_param_find(&sand_solver_table[solver], "order");
-    sand_solve_choose(&def, solver);
+    sand_solve_choose(&def, sand_solver_find("gauss-seidel"));
     def.iterations = 60;
     for (int clumsy = 0; clumsy < 2; clumsy++) {
         SandProblem problem;
         make_lattice(&problem, 24, 0.3, clumsy);
         double residual[2];
         for (int k = 0; k < 2; k++) {
-            def.params[order] = k ? 3 : 2;
             SandSolution s = {0};
+            SandError error;
+            if (!sand_solve_set(&def, "order", k ? "uncoordinated" : "coloured", &error)) fail_msg("%s", error.text);
             solve_on_cuda(&problem, &def, &s);
             residual[k] = s.metrics.residual;
             sand_solution_free(&s);

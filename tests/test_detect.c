@@ -460,7 +460,7 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
     }
     print_message("%d contacts, %d new, %d with their bodies in the other order\n", after.contact_count, fresh, swapped);
     assert_int_equal(matched, after.contact_count - fresh);
-    assert_true(fresh > 0 && swapped > 100); // bodies of unlike size keep their order: the small come first
+    assert_true(fresh > 0 && swapped > 100);
 
     sand_memory_drop(&memory);
     assert_int_equal(sand_match(&memory, &after, w.step, start, team), 0);
