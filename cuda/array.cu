@@ -18,10 +18,21 @@ bool machine_fail(SandMachine *m, SandError *error) {
 
 bool machine_wait(SandMachine *m) { return machine_check(m, cudaStreamSynchronize(m->stream), "waiting for the GPU"); }
 
+bool fork(SandMachine *m) {
+    bool ok = machine_check(m, cudaEventRecord(m->forked, m->stream), "forking");
+    for (int k = 0; k < ASIDES; k++) ok = ok && machine_check(m, cudaStreamWaitEvent(m->aside[k], m->forked), "forking");
+    return ok;
+}
+
+bool join(SandMachine *m, int aside) {
+    return machine_check(m, cudaEventRecord(m->joined[aside], m->aside[aside]), "joining") &&
+           machine_check(m, cudaStreamWaitEvent(m->stream, m->joined[aside]), "joining");
+}
+
 bool machine_reserve(SandMachine *m, void **data, size_t *room, size_t count, size_t size, bool keep) {
     if (m->code != cudaSuccess) return false;
     if (count <= *room) return true;
-    size_t wanted = count + count / 8;
+    size_t wanted = count + count / 4;
     void *fresh = NULL;
     if (!machine_check(m, cudaMalloc(&fresh, wanted * size), "an array")) return false;
     machine_check(m, cudaMemsetAsync(fresh, 0, wanted * size, m->stream), "clearing an array");

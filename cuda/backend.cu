@@ -37,6 +37,11 @@ static SandMachine *create(SandError *error) {
         snprintf(m->about, sizeof m->about, "%.100s, %.0f GB", about.name, 1e-9 * (double)about.totalGlobalMem);
     }
     machine_check(m, cudaStreamCreateWithFlags(&m->stream, cudaStreamNonBlocking), "making a stream");
+    for (int k = 0; k < ASIDES; k++) {
+        machine_check(m, cudaStreamCreateWithFlags(&m->aside[k], cudaStreamNonBlocking), "making a stream");
+        machine_check(m, cudaEventCreateWithFlags(&m->joined[k], cudaEventDisableTiming), "making an event");
+    }
+    machine_check(m, cudaEventCreateWithFlags(&m->forked, cudaEventDisableTiming), "making an event");
     for (int k = 0; k < 6; k++) machine_check(m, cudaEventCreate(&m->mark[k]), "making an event");
     machine_check(m, cudaMalloc(&m->counts, sizeof *m->counts), "the counts");
     machine_check(m, cudaMallocHost(&m->host_counts, sizeof *m->host_counts), "the counts");
@@ -80,7 +85,7 @@ static void destroy(SandMachine *m) {
     release(m, m->piece_before), release(m, m->hub), release(m, m->hub_piece), release(m, m->piece_hub);
     release(m, m->colour_first), release(m, m->colour_list), release(m, m->colour_won), release(m, m->colours);
     release(m, m->bound), release(m, m->lift), release(m, m->block), release(m, m->impulse), release(m, m->spoke),
-        release(m, m->spoke_b), release(m, m->vectors);
+        release(m, m->spoke_a), release(m, m->spoke_b), release(m, m->vectors);
     release(m, m->text_mass), release(m, m->text_inertia), release(m, m->batch_step), release(m, m->free_motion);
     release(m, m->text_body), release(m, m->text_scratch), release(m, m->text_measured), release(m, m->still);
     release(m, m->piece_sum), release(m, m->partials), release(m, m->grid), release(m, m->run), release(m, m->curve),
@@ -90,6 +95,11 @@ static void destroy(SandMachine *m) {
     cudaFreeHost(m->walls_host);
     for (int k = 0; k < 6; k++)
         if (m->mark[k]) cudaEventDestroy(m->mark[k]);
+    for (int k = 0; k < ASIDES; k++) {
+        if (m->joined[k]) cudaEventDestroy(m->joined[k]);
+        if (m->aside[k]) cudaStreamDestroy(m->aside[k]);
+    }
+    if (m->forked) cudaEventDestroy(m->forked);
     if (m->stream) cudaStreamDestroy(m->stream);
     delete m;
 }
@@ -274,14 +284,16 @@ static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies
     if (text->local && vectors < for_bounds) vectors = for_bounds;
     bool ok = (!text->local || (reserve(m, m->bound, n) && reserve(m, m->lift, n))) && reserve(m, m->a, n) &&
               reserve(m, m->b, n) && reserve(m, m->block, n * text->block_numbers) && reserve(m, m->impulse, 4 * n) &&
-              reserve(m, m->spoke, 4 * n) && (text->radial || reserve(m, m->spoke_b, 4 * n)) &&
-              reserve(m, m->vectors, n * text->rows * (vectors + 1)) && reserve(m, m->text_mass, b) &&
+              reserve(m, m->spoke, 4 * n) &&
+              (text->radial || (reserve(m, m->spoke_a, 4 * n) && reserve(m, m->spoke_b, 4 * n))) &&
+              reserve(m, m->vectors, n * text->row_numbers * (vectors + 1)) && reserve(m, m->text_mass, b) &&
               reserve(m, m->text_inertia, b * text->inertia_numbers) && reserve(m, m->free_motion, 8 * b) &&
               reserve(m, m->text_body, 8 * b) && reserve(m, m->text_scratch, 8 * b) && reserve(m, m->text_measured, 8 * b) &&
               reserve(m, m->still, 8) && reserve(m, m->bodies, b) && reserve(m, m->partials, LAY_BLOCKS) &&
               reserve(m, m->grid, text->grid_bytes) && reserve(m, m->run, text->run_bytes);
     t.a = m->a.data, t.b = m->b.data, t.block = m->block.data, t.impulse = m->impulse.data, t.spoke = m->spoke.data;
-    t.spoke_b = m->spoke_b.data, t.vectors = m->vectors.data, t.reference = m->vectors.data + n * text->rows * vectors;
+    t.spoke_a = m->spoke_a.data, t.spoke_b = m->spoke_b.data, t.vectors = m->vectors.data;
+    t.reference = m->vectors.data + n * text->row_numbers * vectors;
     t.mass = m->text_mass.data, t.inertia = m->text_inertia.data, t.free = m->free_motion.data, t.body = m->text_body.data;
     t.scratch = m->text_scratch.data, t.measured = m->text_measured.data, t.still = m->still.data;
     t.grid = m->grid.data, t.run = m->run.data, t.bound = m->bound.data, t.lift = m->lift.data;
@@ -381,8 +393,9 @@ static bool integrate(SandMachine *m, SandError *error) {
 // Grows ahead of need, and says whether the step must be taken again.
 static void look_ahead(SandMachine *m, const Counts *c, SandStepReport *report) {
     m->strike = c->levels > 1;
-    if (c->contacts > 0.85 * (double)m->contact_room)
-        m->contact_room = ((int64_t)(1.4 * c->contacts) / SAND_LANES + 1) * SAND_LANES;
+    // Not much more than are there: room is sorted like contacts. Arrays are larger, and stay.
+    if (c->contacts > 0.95 * (double)m->contact_room || c->contacts < 0.85 * (double)m->contact_room - 10000)
+        m->contact_room = ((int64_t)(1.08 * c->contacts + 1000) / SAND_LANES + 1) * SAND_LANES;
     report->again = c->again != 0;
 }
 

@@ -404,14 +404,15 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
     EACH_BLOCK(base, counts->contacts) {
         int64_t k = base + threadIdx.x;
         SandFound mine = {0};
-        if (k < counts->contacts && pairs[k].p >= 0) {
+        bool have = k < counts->contacts && pairs[k].p >= 0;
+        if (have) {
             const SandGridBall *p = &d->grid.sorted[pairs[k].p], *q = &d->grid.sorted[pairs[k].q];
             SandSink sink = {&mine, 0, NULL};
             add_balls(&finder, &sink, p, q);
             deepest = fmax(deepest, -mine.gap);
             owner[k] = (uint32_t)mine.rank_a;
         }
-        write_records(found, base, counts->contacts, mine);
+        write_records(found, base, counts->contacts, mine, have);
     }
     raise_deepest(counts, deepest);
 }
@@ -507,36 +508,41 @@ bool detect_enqueue(SandMachine *m) {
         if (!sort_grid(m)) return false;
     }
 
+    // Ranks are not needed to count contacts, nor does one kind of contact need the other.
+    if (!fork(m)) return false;
+    cudaStream_t ranking = m->aside[0], walls = m->aside[1];
     bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
     if (places) {
-        LAUNCH(number_places, balls, d, m->cell_of.data, balls);
+        LAUNCH_ON(ranking, number_places, balls, d, m->cell_of.data, balls);
         if (!machine_check(m,
                            sort_pairs(m->scratch.data, m->scratch.room, m->cell_of.data, m->cell_sorted.data, m->iota.data,
-                                      m->placed_balls.data, balls, bits_for(grid_most_places(balls) + 1), m->stream),
+                                      m->placed_balls.data, balls, bits_for(grid_most_places(balls) + 1), ranking),
                            "ranking the bodies"))
             return false;
     }
-    LAUNCH(rank_bodies, balls, d, places ? m->placed_balls.data : NULL, m->search.special);
+    LAUNCH_ON(ranking, rank_bodies, balls, d, places ? m->placed_balls.data : NULL, m->search.special);
 
     int64_t items = item_of(balls + 1, 0) + 1; // and a last place for the total
     int *count = m->found_count.data, *first = m->found_first.data;
     Touching *pairs = (Touching *)m->pairs.data;
+    count_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, balls);
     machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
     count_pairs<<<grid_of(MATES * (balls + 1), 128), 128, 0, m->stream>>>(w, d, m->search, m->near.data, m->partner.data,
                                                                           count, balls);
-    count_walls<<<grid_of(balls + 1, 128), 128, 0, m->stream>>>(w, d, m->search, count, m->counts, balls);
+    if (!join(m, 0) || !join(m, 1)) return false;
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
+    if (!fork(m)) return false;
+    find_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, first, m->found.data, m->keys.data, m->counts);
     machine_check(m, cudaMemsetAsync(pairs, 0xff, (size_t)m->contact_room * sizeof *pairs, m->stream), "listing pairs");
     list_pairs<<<grid_of(MATES * balls, 128), 128, 0, m->stream>>>(w, d, m->search, m->near.data, m->partner.data, first,
                                                                    pairs, m->counts, balls);
     LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
-    find_walls<<<grid_of(balls + 1, 128), 128, 0, m->stream>>>(w, d, m->search, first, m->found.data, m->keys.data,
-                                                               m->counts);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
     // stay where they are; what is sorted is their numbers.
     LAUNCH(clear_owners, m->contact_room, m->keys.data, m->counts, m->contact_room);
+    if (!join(m, 1)) return false;
     if (!machine_check(m,
                        sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
                                   m->found_order.data, m->contact_room, bits_for(w.body_count + 1), m->stream),

@@ -53,7 +53,7 @@ struct Search {
 // The arrays behind a solver's operator, whatever its text. A Body is eight floats.
 struct TextArrays {
     int *a, *b;
-    float *block, *impulse, *spoke, *spoke_b;
+    float *block, *impulse, *spoke, *spoke_a, *spoke_b;
     float *vectors, *reference;
     float *bound, *lift; // of friction, where impulses are in the frame of their contact
     float *mass, *inertia;
@@ -83,7 +83,7 @@ struct Laying {
 
 // A solver text: once for each number of rows, kind of arms and frame of an impulse.
 struct TextVerbs {
-    int rows;
+    int row_numbers; // of a block in a vector
     bool local, radial;
     int block_numbers, inertia_numbers;
     size_t run_bytes, grid_bytes;
@@ -100,10 +100,13 @@ struct TextVerbs {
 };
 extern const TextVerbs text_1f, text_1r, text_3f, text_3r, text_lf, text_lr;
 
+enum { ASIDES = 2 };
 struct SandMachine {
     char about[160];
     int processors;
     cudaStream_t stream;
+    cudaStream_t aside[ASIDES]; // for what need not wait for what is on the stream: see fork
+    cudaEvent_t forked, joined[ASIDES];
     cudaEvent_t mark[6]; // begin, and the ends of detect, match, build, solve, integrate
     cudaError_t code;    // of the first call that failed
     const char *doing;   // what it was to do
@@ -178,7 +181,7 @@ struct SandMachine {
     Array<int> a, b, second, list, hub_flag, hub_before, piece_count, piece_before, hub, hub_piece, piece_hub, colour_first,
         colour_list, colour_won;
     Array<unsigned long long> colours;
-    Array<float> bound, lift, block, impulse, spoke, spoke_b, vectors, text_mass, text_inertia, batch_step;
+    Array<float> bound, lift, block, impulse, spoke, spoke_a, spoke_b, vectors, text_mass, text_inertia, batch_step;
     Array<float> free_motion, text_body, text_scratch, text_measured, still, piece_sum;
     Array<double> partials;
     Array<uint8_t> run, grid;
@@ -215,14 +218,19 @@ template <class T> bool download(SandMachine *m, T *host, const T *device, size_
                          "copying from the GPU");
 }
 bool machine_wait(SandMachine *m);
+// All asides begin after what is on the stream so far. What comes on the stream after a join waits for an aside. A fork is
+// not followed by another before its asides are joined.
+bool fork(SandMachine *m);
+bool join(SandMachine *m, int aside);
 bool reserve_scratch(SandMachine *m, int64_t items); // of sorts and scans
 bool reserve_iota(SandMachine *m, size_t count);     // 0, 1, 2, ...
 
 // Every thread of a kernel takes its share of 0 .. n-1.
 #define EACH(i, n) \
     for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < (n); i += (int64_t)gridDim.x * blockDim.x)
-// A kernel with a thread for each of n items, on the stream of the machine m.
-#define LAUNCH(kernel, n, ...) kernel<<<grid_of(n), CUDA_THREADS, 0, m->stream>>>(__VA_ARGS__)
+// A kernel with a thread for each of n items, on the stream of the machine m, or on another one.
+#define LAUNCH(kernel, n, ...) LAUNCH_ON(m->stream, kernel, n, __VA_ARGS__)
+#define LAUNCH_ON(stream, kernel, n, ...) kernel<<<grid_of(n), CUDA_THREADS, 0, stream>>>(__VA_ARGS__)
 
 inline int grid_of(int64_t n, int threads = CUDA_THREADS) {
     int64_t blocks = (n + threads - 1) / threads;
@@ -234,19 +242,22 @@ inline int bits_for(int64_t values) { // of a number below `values`
     return bits;
 }
 
-// Writes the records that the threads of a block have for out[first], out[first + 1], ..., `count` of them in all. Staged,
-// so that threads write side by side: a record that each writes for itself costs several times its bytes. All threads of
-// a block call it together.
+// Writes the records that the threads of a block have for out[first], out[first + 1], ..., `count` of them in all; a place
+// that a thread has none for stays as it is. Staged, so that threads write side by side: a record that each writes for
+// itself costs several times its bytes. All threads of a block call it together.
 #ifdef __CUDACC__
-template <class T> __device__ void write_records(T *out, int64_t first, int64_t count, const T &mine) {
+template <class T> __device__ void write_records(T *out, int64_t first, int64_t count, const T &mine, bool have = true) {
     static_assert(sizeof(T) % sizeof(double2) == 0, "a record is copied by pairs of numbers");
     constexpr int pieces = sizeof(T) / sizeof(double2);
     __shared__ double2 staged[pieces * CUDA_THREADS];
+    __shared__ bool there[CUDA_THREADS];
     __syncthreads();
+    there[threadIdx.x] = have;
     for (int k = 0; k < pieces; k++) staged[pieces * threadIdx.x + k] = ((const double2 *)&mine)[k];
     __syncthreads();
     int64_t left = count - first, all = pieces * (left < blockDim.x ? left : blockDim.x);
-    for (int k = threadIdx.x; k < all; k += blockDim.x) ((double2 *)(out + first))[k] = staged[k];
+    for (int k = threadIdx.x; k < all; k += blockDim.x)
+        if (there[k / pieces]) ((double2 *)(out + first))[k] = staged[k];
 }
 #endif
 // The blocks of a kernel take turns with blocks of 0 .. n-1, all threads of a block together.

@@ -49,15 +49,17 @@ static __device__ void report_loss(Counts *counts, int body, SandLoss loss) {
     if (at < SAND_MAX_LOST) counts->lost_bodies[at].body = body, counts->lost_bodies[at].loss = loss;
 }
 
-// Moves the bodies, takes out those that are lost, and adds up the energy of the others, in a fixed order.
+// Moves the bodies, takes out those that are lost, and adds up the energy of the others, in a fixed order. In the order of
+// the world: more of its numbers are read and written than of those that are in the order of ranks.
 static __global__ void __launch_bounds__(CUDA_THREADS)
     move_bodies(SandWorld w, const SandDetection *d, const SandProblemBody *free, const Change *change, Counts *counts,
                 double *energies) {
     __shared__ double shared[2][CUDA_THREADS / 32];
     if (counts->again) return;
     double kinetic = 0, potential = 0;
-    EACH(k, d->body_count) {
-        int body = d->body[k];
+    EACH(i, w.body_count) {
+        int body = (int)i, k = d->rank[i];
+        if (k < 0) continue; // does not take part
         const Change c = change[k];
         SandVec3 velocity = v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2]));
         SandVec3 spin = v3_add(free[k].spin, v3_make(c.w[0], c.w[1], c.w[2]));

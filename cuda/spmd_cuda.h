@@ -18,14 +18,19 @@ typedef int Index; // of a block or of a number in an array: addresses cost half
 #define SAND_HOT static __device__ __noinline__ // so that a loop has all registers for itself
 
 #define REAL_FUSED 1
+#define REAL_ROUGH 1
+SAND_INLINE float real_rough_root(float a) { return rsqrtf(a); }
+SAND_INLINE float real_rough_inverse(float a) { return __fdividef(1, a); }
 #include "sim/spmd_common.inl"
 
 #define SAND_REMAKES 1
+#define SAND_FETCHES 1
+#define SAND_FOURS (SAND_ROWS == 3 && !SAND_LOCAL)
 #define SAND_UNCOORDINATED 1
 #define SAND_RESTRICT __restrict__
 #define SAND_PRAGMA(text) _Pragma(#text)
 
-enum { SAND_CUDA_THREADS = 640 }; // of a block, at most; a multiprocessor has one block
+enum { SAND_CUDA_THREADS = 768 }; // of a block, at most; a multiprocessor has one block
 
 // A number with a stamp that says which sum it is of. Both are written and read at once.
 typedef struct __align__(16) Stamped {
@@ -51,6 +56,7 @@ static __device__ Stamped stamped_load(const Stamped *p) {
 enum { GRID_BLOCKS = 1024 }; // at most
 typedef struct GridShared {
     unsigned arrived; // how many blocks have come to barriers so far
+    double memory[GRID_BLOCKS][SAND_MEMORY];
     Stamped part[2][SAND_MAX_SUMS][GRID_BLOCKS];
 } GridShared;
 
@@ -70,12 +76,17 @@ SAND_INLINE Worker worker_make(GridShared *shared, int launch) {
 // How many of n items a block of threads takes at a time. Neighbours touch the same bodies and should meet in the cache of
 // one multiprocessor; all blocks take turns, so that none gets more than its share of a crowded place; and where there
 // are few items, every block gets some.
-SAND_INLINE Index share_of(Index n) {
-    Index blocks = (Index)gridDim.x, rounds = (n - 1) / (blocks * (Index)blockDim.x) + 1;
-    return ((n - 1) / (blocks * rounds) / 32 + 1) * 32;
+SAND_INLINE Index share_of(Index n) { // by divisions that are quick and need not be exact
+    float most = __fdividef((float)(n - 1), (float)gridDim.x), rounds = floorf(__fdividef(most, (float)blockDim.x)) + 1;
+    return min(((Index)__fdividef(most, rounds) / 32 + 1) * 32, (Index)blockDim.x);
 }
 SAND_INLINE Index share_begin(Index share, Index n) {
     return (Index)threadIdx.x < share ? (Index)blockIdx.x * share + (Index)threadIdx.x : n;
+}
+// The last item of the same thread; below zero where it has none.
+SAND_INLINE Index share_last(Index share, Index n) {
+    Index begin = share_begin(share, n), stride = share * (Index)gridDim.x;
+    return begin < n ? begin + (n - 1 - begin) / stride * stride : -1;
 }
 
 // A run of items for each thread; neighbouring runs go to different blocks.
@@ -104,6 +115,7 @@ SAND_INLINE void sand_barrier(Worker *w) { grid_barrier(&w->shared->arrived); }
 
 // The first thread of each block decides; all blocks know the same.
 SAND_INLINE bool worker_decides(const Worker *) { return threadIdx.x == 0; }
+SAND_INLINE double *worker_memory(const Worker *w) { return w->shared->memory[blockIdx.x]; }
 template <class T> SAND_INLINE void worker_learn(const Worker *, T *value) {
     __shared__ T told;
     if (threadIdx.x == 0) told = *value;
@@ -155,11 +167,13 @@ static __shared__ double shared_totals[SAND_MAX_SUMS];
 enum { GRID_AT_ONCE = 5 };
 static __device__ double sum_parts(const Stamped *part, int b, unsigned long long stamp, bool largest) {
     Stamped s[GRID_AT_ONCE];
-    for (bool all = false; !all;) {
+    SAND_PRAGMA(unroll)
+    for (int k = 0; k < GRID_AT_ONCE; k++) s[k].stamp = 0;
+    for (bool all = false; !all;) { // those that are there are not asked again: whoever waits is not to be in the way
         all = true;
         SAND_PRAGMA(unroll)
         for (int k = 0; k < GRID_AT_ONCE; k++)
-            if (b + 32 * k < (int)gridDim.x) s[k] = stamped_load(&part[b + 32 * k]);
+            if (b + 32 * k < (int)gridDim.x && s[k].stamp != stamp) s[k] = stamped_load(&part[b + 32 * k]);
         SAND_PRAGMA(unroll)
         for (int k = 0; k < GRID_AT_ONCE; k++) all = all && (b + 32 * k >= (int)gridDim.x || s[k].stamp == stamp);
     }
@@ -218,11 +232,20 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
 #define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // so that several loads are under way at once
 #define SAND_EACH(w, i, n) \
     for (Index all_ = (n), share_ = share_of(all_), i = share_begin(share_, all_); i < all_; i += share_ * (Index)gridDim.x)
+// Threads of a warp, side by side. More of them spare rounds where numbers of items differ; fewer spare additions.
+#define SAND_MATES 2
+#define SAND_TOGETHER(w, i, mate, n) \
+    for (Index mate = threadIdx.x % SAND_MATES, once_ = 1; once_; once_ = 0) \
+        for (Index all_ = (n)*SAND_MATES, share_ = share_of(all_), at_ = share_begin(share_, all_), i = at_ / SAND_MATES; \
+             at_ < all_; at_ += share_ * (Index)gridDim.x, i = at_ / SAND_MATES)
 #define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
+// From the end to the begin: what the loop before has touched last is still in the cache.
+#define SAND_BACK(w, i, n) \
+    for (Index all_ = (n), share_ = share_of(all_), i = share_last(share_, all_); i >= 0; i -= share_ * (Index)gridDim.x)
 #define SAND_RUNS(w, i, n, least) \
     for (Index all_ = (n), run_ = run_of(all_, least), i = run_begin(run_, all_), end_ = min(i + run_, all_); i < end_; i++)
 #define SAND_FOR_SUM(w, i, n, sum) SAND_FOR(w, i, n)
-#define SAND_AT(i) at_of(i) // blocks lie in tiles as on the CPU, which suits a warp as well
+#define SAND_AT(op, i) at_of(op, i)
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
 #define SAND_TOP(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
 
@@ -245,6 +268,19 @@ SAND_INLINE Four four_load_now(const real *p) { // past the cache of the multipr
     return four_make(f.x, f.y, f.z, f.w);
 }
 SAND_INLINE void four_store(real *p, Four f) { *(Four *)p = f; }
+
+// Stores the pair (a, b) of block i, whose neighbour is stored by the neighbouring thread: together they write one pair
+// after the other, so that bytes go to memory in whole sectors.
+SAND_INLINE void four_store_pair(real *pairs, Index i, Four a, Four b) {
+    bool odd = threadIdx.x & 1;
+    unsigned both = 3u << (threadIdx.x & 30);
+    Four give = odd ? a : b, got;
+    got.x = __shfl_xor_sync(both, give.x, 1), got.y = __shfl_xor_sync(both, give.y, 1);
+    got.z = __shfl_xor_sync(both, give.z, 1), got.w = __shfl_xor_sync(both, give.w, 1);
+    real *first = pairs + 8 * (i - odd) + 4 * odd;
+    four_store(first, odd ? got : a);
+    four_store(first + 8, odd ? b : got);
+}
 #define FOUR_X(f) (f).x
 #define FOUR_Y(f) (f).y
 #define FOUR_Z(f) (f).z
@@ -257,3 +293,23 @@ SAND_INLINE Four four_scale(real s, Four a) { return four_make(s * a.x, s * a.y,
 SAND_INLINE real four_last(Four a) { return a.w; }
 SAND_INLINE Four four_with_last(Four a, real last) { return four_make(a.x, a.y, a.z, last); }
 SAND_INLINE Four four_turned(Four a) { return four_make(a.y, a.z, a.x, a.w); }
+
+// The sum over the mates, in the same order for all of them.
+SAND_INLINE real real_together(real v) {
+    unsigned mates = ((1u << SAND_MATES) - 1) << (threadIdx.x % 32 / SAND_MATES * SAND_MATES);
+    for (int s = 1; s < SAND_MATES; s *= 2) v += __shfl_xor_sync(mates, v, s);
+    return v;
+}
+SAND_INLINE Four four_together(Four f) { return four_make(real_together(f.x), real_together(f.y), real_together(f.z), 0); }
+
+// A block at hand: its number and what was fetched of it.
+typedef struct At {
+    Index block;
+    Four spoke; // the normal and half the gap
+    real mu, inverse;
+} At;
+SAND_INLINE At at_bare(Index i) {
+    At at = {i, four_zero(), 0, 0};
+    return at;
+}
+SAND_INLINE Index at_block(At at) { return at.block; }

@@ -23,7 +23,7 @@ static __device__ int64_t padded(int64_t n) { return (n + SAND_LANES - 1) / SAND
 // --- laying out -------------------------------------------------------------------------------------------
 
 static Laid laid_of(const TextArrays &to) {
-    Laid laid = {to.a, to.b, to.block, to.spoke, to.spoke_b, to.vectors};
+    Laid laid = {to.a, to.b, to.block, to.spoke, to.spoke_a, to.spoke_b, to.vectors};
     return laid;
 }
 
@@ -128,10 +128,9 @@ static Op op_of(const TextArrays &t, const SandSolveDef *def, double step, doubl
 #endif
     op.per_half = (real)(2 / step), op.recovery = (real)recovery;
     op.a = t.a, op.b = t.b, op.block = t.block, op.impulse = t.impulse;
-#if SAND_RADIAL
     op.spoke = t.spoke;
-#else
-    op.spoke_a = t.spoke, op.spoke_b = t.spoke_b;
+#if !SAND_RADIAL
+    op.spoke_a = t.spoke_a, op.spoke_b = t.spoke_b;
 #endif
     op.inverse_mass = t.mass, op.inverse_inertia = t.inertia;
     op.free = (const Body *)t.free, op.still = (const Body *)t.still, op.body = (Body *)t.body;
@@ -145,7 +144,7 @@ static Op op_of(const TextArrays &t, const SandSolveDef *def, double step, doubl
 static __device__ void op_measure(Op *op, const Counts *counts) {
     op->blocks = counts->contacts, op->n = padded(counts->contacts);
     op->dynamic_count = counts->bodies;
-    op->tau = counts->contacts ? counts->contacts / counts->diagonals : 1;
+    op_scale(op, counts->diagonals);
     op->hub_count = counts->hubs, op->piece_count = counts->pieces, op->colour_count = counts->colours;
 }
 
@@ -158,13 +157,15 @@ static __global__ void __launch_bounds__(THREADS, 1)
                  int launch) {
     if (counts->again) return;
     __shared__ Op op; // one for the block: whoever works on it has its registers for other things
+    __shared__ Asked asked;
     if (threadIdx.x == 0) {
         op = sizeless;
         op_measure(&op, counts);
+        asked = run->asked;
     }
     __syncthreads();
     Worker w = worker_make(shared, launch);
-    solve_text(&w, run, &op, METHOD, most);
+    solve_text(&w, run, &asked, &op, METHOD, most);
 }
 
 static __global__ void tell_run(const Run *run, Counts *counts) {
@@ -196,7 +197,7 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
                          bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream) {
     Run run;
     memset(&run, 0, sizeof run);
-    run.solve.vectors = t.vectors, run.solve.distance = SAND_ROWS * t.room;
+    run.solve.vectors = t.vectors, run.solve.distance = ROW_NUMBERS * t.room;
     run.asked.reference = t.reference;
     run_ask(&run, &def, metrics, curve ? t.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
@@ -233,7 +234,8 @@ static __global__ void read_impulses(const Run *run, const __grid_constant__ Op 
     if (counts->again) return;
     const real *best = solve_vector(&run->solve, run->solve.best);
     EACH(i, counts->contacts) {
-        Vec g = block_impulse(&op, at_of(i), row_load(best, at_of(i)));
+        At at = at_of(&op, (Index)i);
+        Vec g = block_impulse(&op, at, row_load(best, at));
         out[i] = v3_make(g.x, g.y, g.z);
     }
 }
@@ -242,6 +244,6 @@ static void impulses(const TextArrays &t, const Counts *counts, SandVec3 *out, c
     read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, op_of(t, NULL, 1, 0), counts, out);
 }
 
-extern const TextVerbs SAND_TEXT_NAME = {SAND_ROWS,   SAND_LOCAL,         SAND_RADIAL, BLOCK_NUMBERS, SAND_INERTIA,
+extern const TextVerbs SAND_TEXT_NAME = {ROW_NUMBERS, SAND_LOCAL,         SAND_RADIAL, BLOCK_NUMBERS, SAND_INERTIA,
                                          sizeof(Run), sizeof(GridShared), lay,         lay_batch,     solve,
                                          impulses};

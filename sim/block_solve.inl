@@ -16,7 +16,7 @@ SAND_INLINE void block_add_body(const Op *op, Block *b, int k, real half) {
 
 SAND_INLINE Block block_matrix(const Op *op, At at) {
     Block b = {0};
-    real half = block_number(op, at, BLOCK_HALF);
+    real half = block_half(op, at);
     block_add_body(op, &b, op->a[at_block(at)], half);
     block_add_body(op, &b, op->b[at_block(at)], half);
     return b;
@@ -30,8 +30,8 @@ SAND_INLINE Vec arm_answer(const Op *op, int k, Vec arm, Vec impulse) {
 
 SAND_INLINE Vec block_answer(const Op *op, At at, Vec impulse) {
     if (op->is_matrix) return matrix_own(op, at_block(at), impulse);
-    return vec_add(arm_answer(op, op->a[at_block(at)], block_vector(op, at, BLOCK_ARM_A), impulse),
-                   arm_answer(op, op->b[at_block(at)], block_vector(op, at, BLOCK_ARM_B), impulse));
+    return vec_add(arm_answer(op, op->a[at_block(at)], block_arm_a(op, at), impulse),
+                   arm_answer(op, op->b[at_block(at)], block_arm_b(op, at), impulse));
 }
 
 SAND_INLINE Block block_matrix(const Op *op, At at) {
@@ -70,7 +70,7 @@ SAND_INLINE real relax_normal(const Block *b, real x, Vec *g, real omega) {
 SAND_INLINE Row relax_rows(const Op *op, At at, const Block *b, Row x, Row g, real omega) {
     Row z = x;
     z.x = relax_normal(b, x.x, &g, omega);
-    if (!(block_number(op, at, BLOCK_MU) > 0)) return z;
+    if (!(block_mu(op, at) > 0)) return z;
     real r = block_bound(op, at, z.x);
     z.y = real_within(x.y - omega * g.y / b->t11, r);
     g.z += (z.y - x.y) * b->t12;
@@ -114,7 +114,7 @@ SAND_INLINE void dissipate(real p, real q, real s, real c, real d, real r, real 
 SAND_INLINE Row relax_dissipation(const Op *op, At at, const Block *b, Row x, Row g, real omega) {
     Row z = x;
     z.x = relax_normal(b, x.x, &g, omega);
-    if (!(block_number(op, at, BLOCK_MU) > 0)) return z;
+    if (!(block_mu(op, at) > 0)) return z;
     // The velocity without the tangential impulses is what they answer to.
     real c = g.y - b->t11 * x.y - b->t12 * x.z, d = g.z - b->t12 * x.y - b->t22 * x.z;
     dissipate(b->t11, b->t12, b->t22, c, d, block_bound(op, at, z.x), &z.y, &z.z);

@@ -96,7 +96,8 @@ static bool load_matrix(SandText *t, SandError *error) {
 static void load_blocks(SandText *t, Worker *w) {
     const SandProblem *p = t->problem;
     int64_t n = t->op.n;
-    Laid laid = {t->a, t->b, t->blocks + AT_BLOCK * n, t->blocks + AT_SPOKE * n, t->blocks + AT_SPOKE_B * n, t->vectors};
+    real *spoke = t->blocks + AT_SPOKE * n, *spoke_b = t->blocks + AT_SPOKE_B * n;
+    Laid laid = {t->a, t->b, t->blocks + AT_BLOCK * n, spoke, spoke, spoke_b, t->vectors};
     Sum sum;
     sum_open(w, &sum, 1, 0);
     for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
@@ -117,7 +118,7 @@ static void load_blocks(SandText *t, Worker *w) {
         sand_partials(w, chunk)[0] = diagonals;
     }
     sum_total(w, &sum);
-    if (worker_is_first(w)) t->op.tau = p->contact_count ? p->contact_count / sum.total[0] : 1;
+    if (worker_is_first(w)) op_scale(&t->op, sum.total[0]);
 }
 
 static void load_bodies(SandText *t, Worker *w) {
@@ -246,7 +247,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
     if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
     if (!SAND_GROW(t->blocks, t->blocks_room, n * AT_END, "contacts", error) ||
-        !SAND_GROW(t->vectors, t->vectors_room, n * SAND_ROWS * vectors, "solver vectors", error) ||
+        !SAND_GROW(t->vectors, t->vectors_room, n * ROW_NUMBERS * vectors, "solver vectors", error) ||
         !SAND_GROW(t->a, t->a_room, n, "contacts", error) || !SAND_GROW(t->b, t->b_room, n, "contacts", error) ||
         !SAND_GROW(t->mass, t->mass_room, bodies, "bodies", error) ||
         !SAND_GROW(t->inertia, t->inertia_room, bodies * SAND_INERTIA, "bodies", error) ||
@@ -270,8 +271,8 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
     op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
     op->scratch = t->scratch, op->measured = t->measured;
-    t->run.solve.vectors = t->vectors, t->run.solve.distance = op->n * SAND_ROWS;
-    t->run.asked.reference = t->vectors + (vectors - 1) * (size_t)op->n * SAND_ROWS;
+    t->run.solve.vectors = t->vectors, t->run.solve.distance = op->n * ROW_NUMBERS;
+    t->run.asked.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_NUMBERS;
     sand_team_run(team, load_work, t);
     op->colour_count = 0;
     if ((def->solver == METHOD_gauss_seidel || def->solver == METHOD_ngs) &&
@@ -289,12 +290,12 @@ static SandVec3 world_impulse(const Op *op, At at, Row r) {
 
 static void solve_work(SandWorker *w, void *argument) {
     SandText *t = argument;
-    solve_text(w, &t->run, &t->op, t->method, t->run.asked.most_iterations);
+    solve_text(w, &t->run, &t->run.asked, &t->op, t->method, t->run.asked.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
     const Op *op = &t->op;
     const real *best = solve_vector(&t->run.solve, t->run.solve.best);
     SandSolution *s = t->solution;
-    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(i), row_load(best, at_of(i)));
+    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(op, i), row_load(best, at_of(op, i)));
     SAND_EACH(w, k, t->problem->body_count) {
         const SandProblemBody *free = &t->problem->bodies[k];
         Body change = {{0}, {0}};
@@ -348,7 +349,7 @@ static Row row_of_world(const Op *op, At at, SandVec3 v) {
 static void take_impulses(SandText *t, SandWorker *w) {
     const Op *op = &t->op;
     SAND_EACH(w, i, op->n)
-    row_store(t->vectors, at_of(i), row_of_world(op, at_of(i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
+    row_store(t->vectors, at_of(op, i), row_of_world(op, at_of(op, i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
 }
 
@@ -371,7 +372,7 @@ static void residuals_work(SandWorker *w, void *argument) {
     take_impulses(t, w);
     push_vector(w, op, t->vectors, op->free, op->measured);
     SAND_EACH(w, i, op->blocks) {
-        At at = at_of(i);
+        At at = at_of(op, i);
         t->each[i] = residual_of(op, block_measured(op, at, row_load(t->vectors, at), block_pull(op, op->measured, at)));
     }
 }
@@ -389,7 +390,7 @@ static void product_work(SandWorker *w, void *argument) {
     take_impulses(t, w);
     push_vector(w, op, t->vectors, op->still, op->scratch);
     SAND_EACH(w, i, op->blocks) {
-        At at = at_of(i);
+        At at = at_of(op, i);
         t->y[i] = world_impulse(op, at, block_without_bias(op, at, block_pull(op, op->scratch, at)));
     }
 }
@@ -402,7 +403,7 @@ static void text_product(SandText *t, SandTeam *team, const SandVec3 *x, SandVec
 static void text_project(SandText *t, const SandVec3 *x, SandVec3 *y) {
     const Op *op = &t->op;
     for (int64_t i = 0; i < op->blocks; i++) {
-        At at = at_of(i);
+        At at = at_of(op, i);
         y[i] = world_impulse(op, at, block_project(op, at, row_of_world(op, at, x[i])));
     }
 }

@@ -22,51 +22,59 @@ SAND_INLINE double block_diagonal(const SandProblemBody *bodies, const SandConta
     return d > 0 ? d : 1;
 }
 
-SAND_INLINE void store_four(real *out, SandVec3 v, double fourth) {
-    out[0] = (real)v.x, out[1] = (real)v.y, out[2] = (real)v.z, out[3] = (real)fourth;
+// The scale of a problem, from the sum of those of all its blocks.
+SAND_INLINE void op_scale(Op *op, double diagonals) {
+    op->tau = op->blocks ? (double)op->blocks / diagonals : 1;
+    op->per_tau = 1 / op->tau;
 }
 
-SAND_INLINE void store_vector(real *array, At at, int count, int k, SandVec3 v) {
-    array[at_number(at, count, k)] = (real)v.x, array[at_number(at, count, k + 1)] = (real)v.y,
-                               array[at_number(at, count, k + 2)] = (real)v.z;
+SAND_INLINE void store_four(real *out, SandVec3 v, double fourth) {
+    four_write(out, (real)v.x, (real)v.y, (real)v.z, (real)fourth);
 }
 
 // Where the blocks of a problem are laid out: the arrays behind the const pointers of Op, and the first vector.
 typedef struct Laid {
     int *a, *b;
-    real *block, *spoke, *spoke_b, *start;
+    real *block, *spoke, *spoke_a, *spoke_b, *start; // spokes as in Op
 } Laid;
 
-// Lays out block i: the contact, the mean diagonal d of its N_ii, and its start impulse.
-SAND_INLINE void block_lay(const Laid *to, int64_t i, const SandContact *c, double d, SandVec3 start) {
-    At at = at_of(i);
-    to->a[i] = c->a, to->b[i] = c->b;
-    store_vector(to->block, at, BLOCK_NUMBERS, BLOCK_NORMAL, c->normal);
-    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_HALF)] = (real)(0.5 * c->gap);
-    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_MU)] = (real)c->mu;
-    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_INVERSE)] = (real)(1 / d);
-#if !SAND_REMAKES
-    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_WEIGHT)] = (real)d;
-    to->block[at_number(at, BLOCK_NUMBERS, BLOCK_FLAT)] = (real)(1 / (1 + c->mu * c->mu));
-#endif
-#if SAND_RADIAL
-    store_four(to->spoke + 4 * i, c->normal, 0.5 * c->gap);
+// The numbers of a block, one by one, where loops find them side by side.
+SAND_INLINE void block_lay_numbers(real *block, At at, const SandContact *c, double d) {
+#if SAND_FETCHES
+    block[BLOCK_NUMBERS * at_block(at) + BLOCK_MU] = (real)c->mu;
+    block[BLOCK_NUMBERS * at_block(at) + BLOCK_INVERSE] = (real)(1 / d);
 #else
-    store_vector(to->block, at, BLOCK_NUMBERS, BLOCK_ARM_A, c->arm_a);
-    store_vector(to->block, at, BLOCK_NUMBERS, BLOCK_ARM_B, c->arm_b);
-    store_four(to->spoke + 4 * i, c->arm_a, 0);
+    const double numbers[] = {
+        c->normal.x, c->normal.y, c->normal.z, 0.5 * c->gap, c->mu,      1 / d,     d, 1 / (1 + c->mu * c->mu),
+        c->arm_a.x,  c->arm_a.y,  c->arm_a.z,  c->arm_b.x,   c->arm_b.y, c->arm_b.z};
+    for (int k = 0; k < BLOCK_NUMBERS; k++) block[at_number(at, BLOCK_NUMBERS, k)] = (real)numbers[k];
+#endif
+}
+
+// Lays out block i: the contact, the mean diagonal d of its N_ii, and its start impulse, which is made feasible where K
+// hangs on nothing but the contact.
+SAND_INLINE void block_lay(const Laid *to, int64_t i, const SandContact *c, double d, SandVec3 start) {
+    At at = at_bare(i);
+    to->a[i] = c->a, to->b[i] = c->b;
+    block_lay_numbers(to->block, at, c, d);
+#if SAND_RADIAL || SAND_FETCHES
+    store_four(to->spoke + 4 * i, c->normal, 0.5 * c->gap);
+#endif
+#if !SAND_RADIAL
+    store_four(to->spoke_a + 4 * i, c->arm_a, 0);
     store_four(to->spoke_b + 4 * i, c->arm_b, 0);
 #endif
-#if SAND_ROWS == 3
-    if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
-#if SAND_LOCAL
+#if SAND_ROWS == 1
+    to->start[i] = real_max((real)v3_dot(start, c->normal), 0);
+#else
     Vec n = vec_make((real)c->normal.x, (real)c->normal.y, (real)c->normal.z);
+#if SAND_LOCAL
+    if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
     row_store(to->start, at, frame_in(frame_of(n), vec_make((real)start.x, (real)start.y, (real)start.z)));
 #else
-    store_vector(to->start, at, 3, 0, start);
+    Vec x = vec_make((real)start.x, (real)start.y, (real)start.z);
+    row_store(to->start, at, cone_project(x, n, (real)c->mu, (real)(1 / (1 + c->mu * c->mu))));
 #endif
-#else
-    to->start[i] = (real)v3_dot(start, c->normal);
 #endif
 }
 

@@ -9,14 +9,14 @@ SAND_INLINE real block_residual(const Op *op, At at, Row x, Row g) {
     return row_dot(e, e);
 }
 
-SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) / op->tau; }
+SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) * op->per_tau; }
 
 // The same by which a result is measured: under Coulomb's law the natural map with De Saxce's term, on the cone of the
 // section. There g_n is raised by what friction could dissipate, and the term of the last renewal is taken out.
 SAND_INLINE real block_measured(const Op *op, At at, Row x, Row g) {
 #if SAND_LOCAL
     if (op->law) {
-        real tau = (real)op->tau, mu = block_number(op, at, BLOCK_MU);
+        real tau = (real)op->tau, mu = block_mu(op, at);
         g.x += mu * section_support(op, g) - op->lift[at_block(at)];
         Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu, block_flat(op, at)));
         return row_dot(e, e);
@@ -30,12 +30,12 @@ typedef struct Measure {
 } Measure;
 
 // Measures x without touching anything a method works on.
-SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
+SAND_HOT Measure measure(Worker *w, const Op *op, const real *x) {
     push_vector(w, op, x, op->free, op->measured);
     Sum sum;
     sum_open(w, &sum, 3, 1u << 2);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at);
         Row g = block_pull(op, op->measured, at), r = block_pull(op, op->free, at);
         real xg = row_dot(xi, g);
@@ -49,31 +49,17 @@ SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
     return m;
 }
 
-// P, by which steps are measured and preconditioned: the diagonal of N, or its mean for every block.
-typedef struct Weight {
-    real diagonal, mean; // P_ii = diagonal N_ii + mean
-    real inverse_mean;   // 1 / P_ii = diagonal / N_ii + inverse_mean
-} Weight;
-
-SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
-    Weight p;
-    p.diagonal = diagonal ? (real)1 : (real)0;
-    p.mean = diagonal ? (real)0 : (real)(1 / op->tau), p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
-    return p;
-}
-SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return p.diagonal * block_weight(op, at) + p.mean; }
-SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) {
-    return p.diagonal * block_inverse(op, at) + p.inverse_mean;
-}
-
-// x'Px
-SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p) {
+// q(x) where the velocities of x are in op->body: x'(g + r) / 2.
+SAND_HOT double objective_of(Worker *w, const Op *op, const real *x) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
-        Row xi = row_load(x, at);
-        SAND_ADD(sum, at, 0, weight_at(op, p, at) * row_dot(xi, xi));
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
+        At at = SAND_AT(op, i);
+        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(row_load(x, at), SAND_PULL(op, at)));
+    }
+    SAND_FOR_PULL(w, i, op, op->free, &sum) {
+        At at = SAND_AT(op, i);
+        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(row_load(x, at), SAND_PULL(op, at)));
     }
     sum_total(w, &sum);
     return sum.total[0];
@@ -85,8 +71,9 @@ SAND_TEXT double weighed_square(Worker *w, const Op *op, const real *x, Weight p
 
 // A problem is infeasible when impulses grow while what they do stands still. A step d to x shows it when d'Nd is
 // nothing beside d'Pd although d is not small beside x. Twice in a row is proof.
-SAND_TEXT bool recession(Worker *w, const Op *op, const real *x, bool diagonal, double dNd, double dPd, int *seen) {
-    bool suspect = dPd > 0 && dNd <= RECESSION * dPd && dPd > 1e-2 * weighed_square(w, op, x, weight_make(op, diagonal));
+SAND_INLINE bool does_nothing(double dNd, double dPd) { return dPd > 0 && dNd <= RECESSION * dPd; }
+SAND_INLINE bool is_large(double dPd, double xPx) { return dPd > 1e-2 * xPx; }
+SAND_INLINE bool recession(bool suspect, int *seen) {
     *seen = suspect ? *seen + 1 : 0;
     return *seen >= 2;
 }

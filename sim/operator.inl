@@ -1,7 +1,8 @@
 // The operator a solver sees: blocks, the product with N = D' M^-1 D, and the projection on K. N is never
 // assembled. The product is two gathers, with no atomics, so it gives the same bits every time:
 //   push  per body: sum the impulses of its contacts, scale by M^-1, add the free velocity. It reads the impulses as
-//         they were published: a loop that makes the next x publishes its blocks as it goes
+//         they were published: a loop that makes the next x publishes its blocks as it goes. Where vectors are fours
+//         (SAND_FOURS) a vector is as good as published
 //   pull  per contact: the relative velocity of its two bodies at the point, plus the stabilisation term
 // so that pull after push(x) is the gradient (N x + r)_i of q at x.
 //
@@ -31,19 +32,23 @@ typedef struct Body {
 enum { SAND_INERTIA = SAND_RADIAL ? 1 : 6 }; // numbers of an inertia: a scalar, or xx, yy, zz, xy, xz, yz
 
 // What belongs to a block and does not change in a solve. All in one array, so that a loop over the blocks walks
-// through memory along few lines.
+// through memory along few lines; but where an At fetches, what is in a spoke is in no second place.
 enum {
+#if SAND_FETCHES
+    BLOCK_MU,
+    BLOCK_INVERSE,
+    BLOCK_NUMBERS,
+#else
     BLOCK_NORMAL,   // 3 numbers
     BLOCK_HALF = 3, // half the gap
     BLOCK_MU,       // friction
     BLOCK_INVERSE,  // one over the mean diagonal, trace N_ii / rows
-#if !SAND_REMAKES
-    BLOCK_WEIGHT, // the mean diagonal
-    BLOCK_FLAT,   // 1 / (1 + mu^2)
-#endif
-    BLOCK_ARM_A, // 3 numbers, not when radial
+    BLOCK_WEIGHT,   // the mean diagonal
+    BLOCK_FLAT,     // 1 / (1 + mu^2)
+    BLOCK_ARM_A,    // 3 numbers, not when radial
     BLOCK_ARM_B = BLOCK_ARM_A + 3,
     BLOCK_NUMBERS = SAND_RADIAL ? BLOCK_ARM_A : BLOCK_ARM_B + 3,
+#endif
 };
 
 typedef struct Op {
@@ -51,15 +56,17 @@ typedef struct Op {
     Index blocks;   // real ones
     int body_count; // with boundaries and one last body that never moves
     int dynamic_count;
-    real per_half; // what makes half a gap the speed that closes it in a step: 2 / h
-    real recovery; // m/s, the fastest that a penetration is undone
-    double tau;    // of the residual: 1 / mean(trace N_ii / rows)
+    real per_half;  // what makes half a gap the speed that closes it in a step: 2 / h
+    real recovery;  // m/s, the fastest that a penetration is undone
+    double tau;     // of the residual: 1 / mean(trace N_ii / rows)
+    double per_tau; // 1 / tau
     // Blocks.
     const int *a, *b;
     const real *block; // BLOCK_NUMBERS each
-#if SAND_RADIAL
+#if SAND_RADIAL || SAND_FETCHES
     const real *spoke; // 4 numbers each, together: the normal and half the gap
-#else
+#endif
+#if !SAND_RADIAL
     const real *spoke_a, *spoke_b; // 4 numbers each, together: the arms
 #endif
     real *impulse; // 4 numbers each, together: what was published
@@ -108,9 +115,6 @@ enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
 
 SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
 SAND_INLINE Vec vec_of_four(Four f) { return vec_make(FOUR_X(f), FOUR_Y(f), FOUR_Z(f)); }
-SAND_INLINE Vec vec_at(const real *x, At at, int count, int k) {
-    return vec_make(x[at_number(at, count, k)], x[at_number(at, count, k + 1)], x[at_number(at, count, k + 2)]);
-}
 
 // --- blocks -----------------------------------------------------------------------------------------------
 
@@ -121,10 +125,17 @@ SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
 SAND_INLINE Row row_scale(real s, Row a) { return vec_scale(s, a); }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return vec_madd(a, s, b); }
 SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a, b); }
-SAND_INLINE Row row_load(const real *x, At at) { return vec_at(x, at, 3, 0); }
+#if SAND_FETCHES
+SAND_INLINE Row row_load(const real *x, At at) { return vec_of_four(four_load(x + 4 * at_block(at))); }
+SAND_INLINE void row_store(real *x, At at, Row r) { four_write(x + 4 * at_block(at), r.x, r.y, r.z, 0); }
+#else
+SAND_INLINE Row row_load(const real *x, At at) {
+    return vec_make(x[at_number(at, 3, 0)], x[at_number(at, 3, 1)], x[at_number(at, 3, 2)]);
+}
 SAND_INLINE void row_store(real *x, At at, Row r) {
     x[at_number(at, 3, 0)] = r.x, x[at_number(at, 3, 1)] = r.y, x[at_number(at, 3, 2)] = r.z;
 }
+#endif
 #else
 typedef real Row;
 SAND_INLINE Row row_add(Row a, Row b) { return a + b; }
@@ -136,22 +147,50 @@ SAND_INLINE Row row_load(const real *x, At at) { return x[at_block(at)]; }
 SAND_INLINE void row_store(real *x, At at, Row r) { x[at_block(at)] = r; }
 #endif
 
-SAND_INLINE real block_number(const Op *op, At at, int k) { return SAND_FIXED(&op->block[at_number(at, BLOCK_NUMBERS, k)]); }
+enum { ROW_NUMBERS = SAND_FETCHES && SAND_ROWS == 3 ? 4 : SAND_ROWS }; // of a block in a vector
+
+// What belongs to a block: normal, half its gap, friction, one over the mean diagonal of N_ii, that diagonal,
+// 1 / (1 + mu^2), and its arms where they do not lie along the normal.
+#if SAND_FETCHES
+// A block at hand, with all that was fetched; what a loop does not use is not loaded.
+SAND_INLINE At at_of(const Op *op, Index i) {
+    At at = at_bare(i);
+    at.spoke = four_load_fixed(op->spoke + 4 * i);
+    at.mu = SAND_FIXED(&op->block[BLOCK_NUMBERS * i + BLOCK_MU]);
+    at.inverse = SAND_FIXED(&op->block[BLOCK_NUMBERS * i + BLOCK_INVERSE]);
+    return at;
+}
+SAND_INLINE Four block_spoke(const Op *, At at) { return at.spoke; } // normal and half the gap
+SAND_INLINE Vec block_normal(const Op *, At at) { return vec_of_four(at.spoke); }
+SAND_INLINE real block_half(const Op *, At at) { return four_last(at.spoke); }
+SAND_INLINE real block_mu(const Op *, At at) { return at.mu; }
+SAND_INLINE real block_inverse(const Op *, At at) { return at.inverse; }
+SAND_INLINE real block_weight(const Op *, At at) { return real_rough_inverse(at.inverse); }
+SAND_INLINE real block_flat(const Op *, At at) { return real_rough_inverse(1 + at.mu * at.mu); }
+#if !SAND_RADIAL
+SAND_INLINE Vec block_arm_a(const Op *op, At at) { return vec_of_four(four_load_fixed(op->spoke_a + 4 * at_block(at))); }
+SAND_INLINE Vec block_arm_b(const Op *op, At at) { return vec_of_four(four_load_fixed(op->spoke_b + 4 * at_block(at))); }
+#endif
+#else
+SAND_INLINE At at_of(const Op *op, Index i) { return (void)op, at_bare(i); }
+#if SAND_RADIAL
+SAND_INLINE Four block_spoke(const Op *op, At at) { return four_load(op->spoke + 4 * at_block(at)); }
+#endif
+SAND_INLINE real block_number(const Op *op, At at, int k) { return op->block[at_number(at, BLOCK_NUMBERS, k)]; }
 SAND_INLINE Vec block_vector(const Op *op, At at, int k) {
     return vec_make(block_number(op, at, k), block_number(op, at, k + 1), block_number(op, at, k + 2));
 }
+SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
+SAND_INLINE real block_half(const Op *op, At at) { return block_number(op, at, BLOCK_HALF); }
+SAND_INLINE real block_mu(const Op *op, At at) { return block_number(op, at, BLOCK_MU); }
 SAND_INLINE real block_inverse(const Op *op, At at) { return block_number(op, at, BLOCK_INVERSE); }
-#if SAND_REMAKES
-SAND_INLINE real block_weight(const Op *op, At at) { return 1 / block_inverse(op, at); }
-SAND_INLINE real block_flat(const Op *op, At at) {
-    real mu = block_number(op, at, BLOCK_MU);
-    return 1 / (1 + mu * mu);
-}
-#else
 SAND_INLINE real block_weight(const Op *op, At at) { return block_number(op, at, BLOCK_WEIGHT); }
 SAND_INLINE real block_flat(const Op *op, At at) { return block_number(op, at, BLOCK_FLAT); }
+#if !SAND_RADIAL
+SAND_INLINE Vec block_arm_a(const Op *op, At at) { return block_vector(op, at, BLOCK_ARM_A); }
+SAND_INLINE Vec block_arm_b(const Op *op, At at) { return block_vector(op, at, BLOCK_ARM_B); }
 #endif
-SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
+#endif
 
 // The stabilisation term b_i = max(gap / h, -recovery), with De Saxce's term where there is one.
 SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
@@ -163,6 +202,23 @@ SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
 #endif
 }
 
+// P, by which steps are measured and preconditioned: the diagonal of N, or its mean for every block.
+typedef struct Weight {
+    real diagonal, mean; // P_ii = diagonal N_ii + mean
+    real inverse_mean;   // 1 / P_ii = diagonal / N_ii + inverse_mean
+} Weight;
+
+SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
+    Weight p;
+    p.diagonal = diagonal ? (real)1 : (real)0;
+    p.mean = diagonal ? (real)0 : (real)op->per_tau, p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
+    return p;
+}
+SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return p.diagonal * block_weight(op, at) + p.mean; }
+SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) {
+    return p.diagonal * block_inverse(op, at) + p.inverse_mean;
+}
+
 // --- projection -------------------------------------------------------------------------------------------
 
 // Nearest point of the friction cone around the unit vector n. Without branches, so that lanes go side by side.
@@ -170,11 +226,11 @@ SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
 SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
     real xn = vec_dot(x, n);
     Vec t = vec_madd(x, -xn, n);
-    real xt = real_sqrt(vec_dot(t, t));
-    real q = (mu * xt + xn) * flat;                     // normal part of the nearest point on the surface
-    q = real_max(q, 0);                                 // below zero: the polar cone, whose nearest point is the tip
-    real side = mu * q * (1 / real_max(xt, REAL_TINY)); // how much of t is left; a reciprocal is faster than 0 / xt
-    bool within = (xt <= mu * xn) & (xn >= 0);          // the second for mu = 0
+    real per_xt, xt = real_length(vec_dot(t, t), &per_xt);
+    real q = (mu * xt + xn) * flat;            // normal part of the nearest point on the surface
+    q = real_max(q, 0);                        // below zero: the polar cone, whose nearest point is the tip
+    real side = mu * q * per_xt;               // how much of t is left
+    bool within = (xt <= mu * xn) & (xn >= 0); // the second for mu = 0
     real normal = within ? xn : q;
     side = within ? (real)1 : side;
     return vec_madd(vec_scale(side, t), normal, n);
@@ -185,20 +241,25 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
 
 // Size of the section of a block whose normal impulse is this, where K is not a cone.
 SAND_INLINE real block_bound(const Op *op, At at, real normal) {
-    return op->set == FRICTION_INSIDE ? block_number(op, at, BLOCK_MU) * normal : op->bound[at_block(at)];
+    return op->set == FRICTION_INSIDE ? block_mu(op, at) * normal : op->bound[at_block(at)];
 }
 #endif
 
 SAND_INLINE Row block_project(const Op *op, At at, Row x) {
 #if SAND_LOCAL
-    if (op->set == FRICTION_CONE) return section_cone(op, x, block_number(op, at, BLOCK_MU), block_flat(op, at));
+    if (op->set == FRICTION_CONE) return section_cone(op, x, block_mu(op, at), block_flat(op, at));
     x.x = real_max(x.x, 0);
     return section_project(op, x, block_bound(op, at, x.x));
 #elif SAND_ROWS == 3
-    return cone_project(x, block_normal(op, at), block_number(op, at, BLOCK_MU), block_flat(op, at));
+    return cone_project(x, block_normal(op, at), block_mu(op, at), block_flat(op, at));
 #else
     return (void)op, (void)at, real_max(x, 0);
 #endif
+}
+
+// A projected gradient step, P(x - alpha P^-1 g), where the second P is the weight.
+SAND_INLINE Row block_step(const Op *op, At at, Row x, Row g, real alpha, Weight weight) {
+    return block_project(op, at, row_madd(x, -alpha * weight_inverse(op, weight, at), g));
 }
 
 // The impulse on b as a vector of the world.
@@ -231,8 +292,7 @@ SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
 #if SAND_RADIAL
     Vec u = vec_sub(p.u, vec_cross(p.s, n));
 #else
-    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, block_vector(op, at, BLOCK_ARM_B)),
-                                 vec_cross(p.wa, block_vector(op, at, BLOCK_ARM_A))));
+    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, block_arm_b(op, at)), vec_cross(p.wa, block_arm_a(op, at))));
 #endif
     real bias = block_bias(op, at, p.half);
 #if SAND_LOCAL
@@ -252,7 +312,7 @@ SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
 // What a contact reads of two bodies, v and w of each.
 SAND_INLINE Pair pair_of(const Op *op, At at, Four va, Four wa, Four vb, Four wb) {
     Pair p;
-    p.half = block_number(op, at, BLOCK_HALF), p.mu = block_number(op, at, BLOCK_MU);
+    p.half = block_half(op, at), p.mu = block_mu(op, at);
     p.u = vec_sub(vec_of_four(vb), vec_of_four(va));
 #if SAND_RADIAL
     p.s = vec_madd(vec_scale(p.half + four_last(wa), vec_of_four(wa)), p.half + four_last(wb), vec_of_four(wb));
@@ -281,7 +341,7 @@ SAND_INLINE Row block_pull_now(const Op *op, const Body *body, At at) {
 // a short loop of their own, of which a processor can have several rounds under way at once.
 #ifdef __CUDACC__
 #define SAND_FOR_PULL(w, i, op, from, sum) \
-    for (const Body *pull_from_ = from; pull_from_; pull_from_ = NULL) SAND_FOR_SUM(w, i, (op)->n, sum)
+    for (const Body *pull_from_ = from; pull_from_; pull_from_ = NULL) SAND_UNROLL(2) SAND_BACK(w, i, (op)->n)
 #define SAND_PULL(op, at) block_pull(op, pull_from_, at)
 #else
 typedef struct Tile {
@@ -315,7 +375,7 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, Index be
     for (int l = 0; l < SAND_LANES; l++) {
         const Body *a = &body[op->a[begin + l]], *b = &body[op->b[begin + l]];
         At at = at_make(begin + l, begin);
-        real half = block_number(op, at, BLOCK_HALF), mu = block_number(op, at, BLOCK_MU);
+        real half = block_half(op, at), mu = block_mu(op, at);
         Four wa = four_load(a->w), wb = four_load(b->w);
         tile->u[l] = four_with_last(four_sub(four_load(b->v), four_load(a->v)), half);
 #if SAND_RADIAL
@@ -345,7 +405,7 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, Index be
 // What a pull gave, without the stabilisation term: the product with N alone, when the free velocities were left
 // out of the push.
 SAND_INLINE Row block_without_bias(const Op *op, At at, Row y) {
-    real bias = block_bias(op, at, block_number(op, at, BLOCK_HALF));
+    real bias = block_bias(op, at, block_half(op, at));
 #if SAND_LOCAL
     return vec_make(y.x - bias, y.y, y.z);
 #elif SAND_ROWS == 3
@@ -363,6 +423,12 @@ SAND_INLINE void block_publish(const Op *op, At at, Row r) {
     four_write(op->impulse + 4 * at_block(at), g.x, g.y, g.z, 0);
 }
 
+// The same for one that a vector holds as well, and where a push finds those of that vector.
+SAND_INLINE void block_publish_stored(const Op *op, At at, Row r) {
+    if (!SAND_FOURS) block_publish(op, at, r);
+}
+SAND_INLINE const real *published(const Op *op, const real *x) { return SAND_FOURS ? x : op->impulse; }
+
 // Impulse and turning impulse on a body. The turning one is kept as (z, x, y): a cross product by fours ends in a
 // turn of its components, which is left to the end of the sum.
 typedef struct Sums {
@@ -374,22 +440,52 @@ SAND_INLINE Sums sums_zero(void) {
     return s;
 }
 
+// Those of all mates.
+SAND_INLINE Sums sums_together(Sums s) {
+    s.f = four_together(s.f), s.t = four_together(s.t);
+    return s;
+}
+
 // a x b, still to be turned
 SAND_INLINE Four four_cross(Four a, Four b) { return four_sub(four_mul(a, four_turned(b)), four_mul(four_turned(a), b)); }
 
-// Adds the published impulse of block i to the sums of body k, which is its a (side -1) or b (side +1).
-SAND_INLINE Sums block_gather(const Op *op, Index i, int side, real radius, Sums s) {
-    Four g = four_load(op->impulse + 4 * i);
+// Where a push finds impulses: fours; or, where they are to be made, what they are made of.
+typedef struct Source {
+    const real *impulse;
+#if SAND_FOURS
+    const real *pair;
+    real alpha;
+    Weight weight;
+#endif
+} Source;
+
+// The impulse of a block. A made one is a projected gradient step: x and g lie side by side, with the friction and the
+// inverse of the block as their fourth numbers. Both bodies of a contact make it, which costs less than to write it down
+// for them.
+SAND_INLINE Four source_impulse(const Op *op, Source from, bool made, At at) {
+#if SAND_FOURS
+    if (made) {
+        Four x = four_load(from.pair + 8 * at_block(at)), g = four_load(from.pair + 8 * at_block(at) + 4);
+        at.mu = four_last(x), at.inverse = four_last(g);
+        Vec z = block_step(op, at, vec_of_four(x), vec_of_four(g), from.alpha, from.weight);
+        return four_make(z.x, z.y, z.z, 0);
+    }
+#endif
+    return (void)op, (void)made, four_load(from.impulse + 4 * at_block(at));
+}
+
+// Adds the impulse g of a block to the sums of a body, which is its a (side -1) or b (side +1).
+SAND_INLINE Sums block_gather(const Op *op, At at, Four g, int side, real radius, Sums s) {
     s.f = side < 0 ? four_sub(s.f, g) : four_add(s.f, g);
 #if SAND_ROWS == 3 && SAND_RADIAL
     // Both arms point to the other body, so it is -arm (n x g) on either side.
-    Four n = four_load_fixed(op->spoke + 4 * i);
+    Four n = block_spoke(op, at);
     s.t = four_sub(s.t, four_scale(radius + four_last(n), four_cross(n, g)));
 #elif SAND_RADIAL
-    (void)radius; // a normal impulse on a sphere does not turn it
+    (void)op, (void)at, (void)radius; // a normal impulse on a sphere does not turn it
 #else
     (void)radius;
-    Four c = four_cross(four_load_fixed((side < 0 ? op->spoke_a : op->spoke_b) + 4 * i), g);
+    Four c = four_cross(four_load_fixed((side < 0 ? op->spoke_a : op->spoke_b) + 4 * at_block(at)), g);
     s.t = side < 0 ? four_sub(s.t, c) : four_add(s.t, c);
 #endif
     return s;
@@ -420,16 +516,31 @@ SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, 
 #endif
 }
 
-// Entries e0 .. e1-1 of the contacts of body k, counting those where it is a and then those where it is b.
-SAND_INLINE Sums body_gather(const Op *op, Index k, int e0, int e1) {
+// Entries e0, e0 + SAND_MATES, ... before e1 of the contacts of body k, counting those where it is a and then those where
+// it is b.
+SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int e0, int e1) {
     int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
-    int other = SAND_FIXED(&op->second[k]) - owned, middle = e1 < owned ? e1 : owned;
+    int other = SAND_FIXED(&op->second[k]) - owned;
     real radius = SAND_FIXED(&op->free[k].w[3]);
     Sums s = sums_zero();
-    SAND_UNROLL(4)
-    for (int e = e0; e < middle; e++) s = block_gather(op, begin + e, -1, radius, s);
-    SAND_UNROLL(4)
-    for (int e = e0 > owned ? e0 : owned; e < e1; e++) s = block_gather(op, SAND_FIXED(&op->list[other + e]), +1, radius, s);
+#if SAND_MATES > 1
+    SAND_UNROLL(2)
+    for (int e = e0; e < e1; e += SAND_MATES) { // one loop, so that mates stay side by side
+        bool mine = e < owned;
+        At at = at_of(op, mine ? begin + e : SAND_FIXED(&op->list[other + e]));
+        s = block_gather(op, at, source_impulse(op, from, made, at), mine ? -1 : +1, radius, s);
+    }
+#else
+    int middle = e1 < owned ? e1 : owned;
+    for (int e = e0; e < middle; e++) {
+        At at = at_of(op, begin + e);
+        s = block_gather(op, at, source_impulse(op, from, made, at), -1, radius, s);
+    }
+    for (int e = e0 > owned ? e0 : owned; e < e1; e++) {
+        At at = at_of(op, op->list[other + e]);
+        s = block_gather(op, at, source_impulse(op, from, made, at), +1, radius, s);
+    }
+#endif
     return s;
 }
 
@@ -441,11 +552,12 @@ SAND_INLINE int body_contacts(const Op *op, Index k) {
 #include "operator_matrix.inl"
 
 // Bodies of many contacts are summed in pieces: first the pieces, then the bodies.
-SAND_HOT void push_pieces(Worker *w, const Op *SAND_RESTRICT op) {
-    SAND_EACH(w, p, op->piece_count) {
+SAND_INLINE void gather_pieces(Worker *w, const Op *SAND_RESTRICT op, Source from, bool made) {
+    SAND_TOGETHER(w, p, mate, op->piece_count) {
         int j = op->piece_hub[p], k = op->hub[j];
         int e0 = (int)(p - op->hub_piece[j]) * SAND_HUB, e1 = e0 + SAND_HUB, all = body_contacts(op, k);
-        Sums s = body_gather(op, k, e0, e1 < all ? e1 : all);
+        Sums s = sums_together(body_gather(op, from, made, k, e0 + mate, e1 < all ? e1 : all));
+        if (mate > 0) continue;
         four_store(op->piece_sum[p].v, s.f);
         four_store(op->piece_sum[p].w, s.t);
     }
@@ -463,26 +575,34 @@ SAND_HOT void push_hubs(Worker *w, const Op *SAND_RESTRICT op, const Body *base,
 }
 
 // All others.
-SAND_HOT void push_bodies(Worker *w, const Op *SAND_RESTRICT op, const Body *SAND_RESTRICT base, Index stride,
-                          Body *SAND_RESTRICT out) {
-    SAND_EACH(w, k, op->dynamic_count) {
+SAND_INLINE void gather_bodies(Worker *w, const Op *SAND_RESTRICT op, Source from, bool made, const Body *SAND_RESTRICT base,
+                               Index stride, Body *SAND_RESTRICT out) {
+    SAND_TOGETHER(w, k, mate, op->dynamic_count) {
         int all = body_contacts(op, k);
         if (all > SAND_HUB) continue;
-        body_write(op, base + stride * k, out, k, body_gather(op, k, 0, all));
+        Sums s = sums_together(body_gather(op, from, made, k, mate, all));
+        if (mate == 0) body_write(op, base + stride * k, out, k, s);
     }
 }
 
-// out = base + M^-1 D x for all bodies, where x is what was published; begins and ends with a barrier. base is
+SAND_HOT void push_pieces(Worker *w, const Op *SAND_RESTRICT op, Source from) { gather_pieces(w, op, from, false); }
+SAND_HOT void push_bodies(Worker *w, const Op *SAND_RESTRICT op, Source from, const Body *SAND_RESTRICT base, Index stride,
+                          Body *SAND_RESTRICT out) {
+    gather_bodies(w, op, from, false, base, stride, out);
+}
+
+// out = base + M^-1 D x for all bodies, where x is published at `impulse`; begins and ends with a barrier. base is
 // op->free, or op->still for the product alone.
-SAND_TEXT void push(Worker *w, const Op *op, const Body *base, Body *out) {
+SAND_TEXT void push(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
     Index stride = base == op->still ? 0 : 1; // one body at rest stands for all
+    Source from = {impulse};
     sand_barrier(w);
     if (op->is_matrix) {
         matrix_push(w, op, base, out);
         return;
     }
-    if (op->hub_count) push_pieces(w, op);
-    push_bodies(w, op, base, stride, out);
+    if (op->hub_count) push_pieces(w, op, from);
+    push_bodies(w, op, from, base, stride, out);
     sand_barrier(w);
     if (op->hub_count) {
         push_hubs(w, op, base, stride, out);
@@ -492,12 +612,33 @@ SAND_TEXT void push(Worker *w, const Op *op, const Body *base, Body *out) {
 
 // Publishes all of x and pushes it.
 SAND_TEXT void push_vector(Worker *w, const Op *op, const real *x, const Body *base, Body *out) {
-    SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
-        block_publish(op, at, row_load(x, at));
-    }
-    push(w, op, base, out);
+    if (!SAND_FOURS) SAND_FOR(w, i, op->n) {
+            At at = SAND_AT(op, i);
+            block_publish(op, at, row_load(x, at));
+        }
+    push(w, op, published(op, x), base, out);
 }
+
+#if SAND_FOURS
+SAND_HOT void push_trial_pieces(Worker *w, const Op *SAND_RESTRICT op, Source from) { gather_pieces(w, op, from, true); }
+SAND_HOT void push_trial_bodies(Worker *w, const Op *SAND_RESTRICT op, Source from, const Body *SAND_RESTRICT base,
+                                Body *SAND_RESTRICT out) {
+    gather_bodies(w, op, from, true, base, 1, out);
+}
+
+// op->body = op->free + M^-1 D z for the trial points z, which nobody wrote down. What they are made of was written before
+// a barrier; ends with one.
+SAND_TEXT void push_trial(Worker *w, const Op *op, const real *pair, real alpha, Weight weight) {
+    Source from = {NULL, pair, alpha, weight};
+    if (op->hub_count) push_trial_pieces(w, op, from);
+    push_trial_bodies(w, op, from, op->free, op->body);
+    sand_barrier(w);
+    if (op->hub_count) {
+        push_hubs(w, op, op->free, 1, op->body);
+        sand_barrier(w);
+    }
+}
+#endif
 
 #if SAND_LOCAL
 #include "block_solve.inl"

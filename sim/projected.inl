@@ -2,30 +2,18 @@
 // bound of K and free elsewhere; the two tangential components of a disc are active or free together. These pieces are
 // for sets made of bounds (and discs): gamma >= 0, and friction models whose bounds do not follow the normal impulse.
 
-// What a method knows of the point where it starts.
-typedef struct Begin {
-    double objective, residual;
-} Begin;
-
-// The gradient at the start, whose velocities are in op->body; its objective and residual.
-SAND_TEXT Begin begin_gradient(Worker *w, const Op *op, const real *x, real *g) {
+// The gradient at the start, whose velocities are in op->body. Returns the residual there.
+SAND_HOT double start_gradient(Worker *w, const Op *op, const real *x, real *g) {
     Sum sum;
-    sum_open(w, &sum, 2, 0);
+    sum_open(w, &sum, 1, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), gi = SAND_PULL(op, at);
         row_store(g, at, gi);
-        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(xi, gi));
-        SAND_ADD(sum, at, 1, block_residual(op, at, xi, gi));
-    }
-    SAND_FOR_PULL(w, i, op, op->free, &sum) {
-        At at = SAND_AT(i);
-        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(row_load(x, at), SAND_PULL(op, at)));
+        SAND_ADD(sum, at, 0, block_residual(op, at, xi, gi));
     }
     sum_total(w, &sum);
-    Begin b;
-    b.objective = sum.total[0], b.residual = residual_of(op, sum.total[1]);
-    return b;
+    return residual_of(op, sum.total[0]);
 }
 
 #if SAND_PARTS
@@ -127,14 +115,14 @@ SAND_INLINE bool direction_recedes(double gp, double pNp, double pPp, double rea
 SAND_TEXT double power_step(Worker *w, const Op *op, real *v, double length) {
     real scale = (real)(1 / length);
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         block_publish(op, at, row_scale(scale, row_load(v, at)));
     }
-    push(w, op, op->still, op->scratch);
+    push(w, op, op->impulse, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row y = block_without_bias(op, at, SAND_PULL(op, at));
         row_store(v, at, y);
         SAND_ADD(sum, at, 0, row_dot(y, y));

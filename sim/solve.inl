@@ -10,10 +10,12 @@ typedef struct Solve {
     int best;             // the vector that holds the impulses to return
     bool knows_residual;  // the method keeps the next two for the best iterate
     double residual, objective;
-    double measured;   // the residual as the metrics module last found it
-    bool again;        // the method is started once more on the same N: what it learnt of N still holds
-    bool sees_growth;  // the method itself finds out whether the problem is infeasible
-    SandStatus status; // a method may end the solve by setting one that is not SAND_BUDGET
+    double start_objective; // of the vector that the method starts from
+    double measured;        // the residual as the metrics module last found it
+    bool again;             // the method is started once more on the same N: what it learnt of N still holds
+    bool sees_growth;       // the method itself finds out whether the problem is infeasible
+    bool paired;            // the best lies beside its gradient: see solver_spg.inl
+    SandStatus status;      // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
 
 SAND_INLINE real *solve_vector(const Solve *s, int k) { return s->vectors + k * s->distance; }
@@ -64,9 +66,9 @@ SAND_TEXT void method_step(Worker *w, int method, Solve *s, MethodState *m) {
     }
 }
 
-SAND_TEXT void copy(Worker *w, const Op *op, const real *from, real *to) {
+SAND_HOT void copy(Worker *w, const Op *op, const real *from, real *to) {
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         row_store(to, at, row_load(from, at));
     }
     sand_barrier(w);
@@ -90,13 +92,13 @@ typedef struct Asked {
     // Bounds that are renewed, and Coulomb's law.
     int presolve; // iterations without friction that bounds are taken from; 0: none
     int renewal;  // most iterations between renewals; 0: nothing is renewed
+    double params[SAND_MAX_PARAMS], presolve_params[SAND_MAX_PARAMS]; // of the method, of p-spg-fb, which does the presolve
 } Asked;
 
 // One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
 // also draws does not want to be kept for long.
 typedef struct Run {
     Asked asked;
-    double params[SAND_MAX_PARAMS], presolve_params[SAND_MAX_PARAMS]; // of the method, of p-spg-fb, which does the presolve
     Solve solve;
     MethodState state;
     int curve_count;
@@ -111,11 +113,11 @@ typedef struct Run {
 // Sets a run to its beginning; vectors, reference and the operator are there. The host calls it.
 static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
-    run->solve.knows_residual = run->solve.sees_growth = run->solve.again = false;
-    run->solve.residual = run->solve.objective = 0;
+    run->solve.knows_residual = run->solve.sees_growth = run->solve.again = run->solve.paired = false;
+    run->solve.residual = run->solve.objective = run->solve.start_objective = 0;
     run->solve.status = SAND_BUDGET;
-    for (int k = 0; k < SAND_MAX_PARAMS; k++) run->params[k] = def->params[k];
     Asked *asked = &run->asked;
+    for (int k = 0; k < SAND_MAX_PARAMS; k++) asked->params[k] = def->params[k];
     asked->most_iterations = def->iterations;
     asked->most_seconds = 1e-3 * def->budget_ms;
     asked->tolerance = def->tolerance;
@@ -125,7 +127,7 @@ static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePo
     bool pillar = model->set == SAND_SET_PILLAR, cone = sand_solver_can(def->solver, SAND_CONE);
     asked->presolve = pillar && def->bounds == SAND_BOUNDS_PRESOLVE ? def->presolve : 0;
     for (int k = 0; k < SAND_MAX_PARAMS; k++)
-        run->presolve_params[k] = sand_solver_table[sand_solver_default].params[k].value;
+        asked->presolve_params[k] = sand_solver_table[sand_solver_default].params[k].value;
     asked->renewal =
         (pillar && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
     run->stage.begin = 0, run->stage.residual = 0, run->stage.weight = 1;
@@ -168,7 +170,7 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), d = row_sub(xi, row_load(reference, at));
         row_store(reference, at, d);
         real p = block_weight(op, at);
@@ -177,16 +179,16 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
     }
     sum_total(w, &sum);
     double xPx = sum.total[0], dPd = sum.total[1];
-    if (dPd > 0.2 * xPx) {
+    if (dPd > 0.2 * xPx) { // so it is large
         push_vector(w, op, reference, op->still, op->scratch);
         sum_open(w, &sum, 1, 0);
         SAND_FOR_SUM(w, i, op->n, &sum) {
-            At at = SAND_AT(i);
+            At at = SAND_AT(op, i);
             Row d = row_load(reference, at), y = block_pull(op, op->scratch, at);
             SAND_ADD(sum, at, 0, row_dot(d, block_without_bias(op, at, y)));
         }
         sum_total(w, &sum);
-        if (recession(w, op, x, true, sum.total[0], dPd, receding)) s->status = SAND_INFEASIBLE;
+        if (recession(does_nothing(sum.total[0], dPd), receding)) s->status = SAND_INFEASIBLE;
     }
     copy(w, op, x, reference);
 }
@@ -194,19 +196,19 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
 // Shortens or lengthens the start to the best point of its ray: q(t x) is least at t = -r'x / x'Nx. When a pile
 // lifts off, last step's impulses are far too large; this sees it for the one product that a start costs anyway.
 // A start that moves nothing although it should is the trace of an infeasible step, and is dropped. Leaves the
-// velocities of the start in op->body.
-SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
+// velocities of the start in op->body. Returns its objective.
+SAND_HOT double scale_start(Worker *w, const Op *op, real *x) {
     push_vector(w, op, x, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 3, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at);
         SAND_ADD(sum, at, 0, row_dot(xi, SAND_PULL(op, at)));
         SAND_ADD(sum, at, 2, block_weight(op, at) * row_dot(xi, xi));
     }
     SAND_FOR_PULL(w, i, op, op->free, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         SAND_ADD(sum, at, 1, row_dot(row_load(x, at), SAND_PULL(op, at)));
     }
     sum_total(w, &sum);
@@ -214,7 +216,7 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
     double best = xNx > RECESSION * sum.total[2] && rx < 0 ? -rx / xNx : 0;
     real t = (real)(best < 1.5 ? best : 1.5);
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         row_store(x, at, row_madd(row_load(x, at), t - 1, row_load(x, at)));
     }
     SAND_EACH(w, k, op->dynamic_count) {
@@ -224,47 +226,46 @@ SAND_TEXT void scale_start(Worker *w, const Op *op, real *x) {
         for (int c = 0; c < 3; c++) body->w[c] = free->w[c] + t * (body->w[c] - free->w[c]);
     }
     sand_barrier(w);
+    return t * (rx + 0.5 * t * xNx);
 }
 
 #if SAND_LOCAL
 // The bounds of friction that the normal impulses of x allow, with this weight against the old ones.
 SAND_TEXT void take_bounds(Worker *w, const Op *op, const real *x, real weight) {
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
-        real bound = block_number(op, at, BLOCK_MU) * real_max(row_load(x, at).x, 0);
+        At at = SAND_AT(op, i);
+        real bound = block_mu(op, at) * real_max(row_load(x, at).x, 0);
         op->bound[i] += weight * (bound - op->bound[i]);
     }
     sand_barrier(w);
 }
-#endif
 
 SAND_TEXT void make_feasible(Worker *w, const Op *op, real *x) {
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         row_store(x, at, block_project(op, at, row_load(x, at)));
     }
     sand_barrier(w);
 }
 
-#if SAND_LOCAL
 // The bounds before the first iteration: those of the start, or of a solve without friction by p-spg-fb, the same one
 // whatever the method, so that methods can be compared. It leaves the start as it was.
-SAND_TEXT void first_bounds(Worker *w, Run *run, const Solve *solve) {
+SAND_TEXT void first_bounds(Worker *w, const Asked *asked, const Solve *solve) {
     const Op *op = solve->op;
     SAND_FOR(w, i, op->n) op->lift[i] = op->bound[i] = 0;
     sand_barrier(w);
-    int presolve = run->asked.presolve;
-    real *reference = run->asked.reference;
+    int presolve = asked->presolve;
+    real *reference = asked->reference;
     if (!presolve) {
         take_bounds(w, op, solve_vector(solve, 0), 1);
         return;
     }
     Solve s = *solve;
     spg_State state;
-    s.params = run->presolve_params;
+    s.params = asked->presolve_params;
     copy(w, op, solve_vector(&s, 0), reference);
     make_feasible(w, op, solve_vector(&s, 0));
-    scale_start(w, op, solve_vector(&s, 0));
+    s.start_objective = scale_start(w, op, solve_vector(&s, 0));
     p_spg_fb_start(w, &s, &state);
     for (int k = 0; k < presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
     take_bounds(w, op, solve_vector(&s, s.best), 1);
@@ -287,28 +288,29 @@ SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state, real
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row g = block_pull(op, op->body, at);
         SAND_ADD(sum, at, 0, block_measured(op, at, row_load(x, at), g));
-        if (lifts) op->lift[i] += weight * (block_number(op, at, BLOCK_MU) * section_support(op, g) - op->lift[i]);
+        if (lifts) op->lift[i] += weight * (block_mu(op, at) * section_support(op, g) - op->lift[i]);
     }
     sum_total(w, &sum);
     s->again = true;
+    s->start_objective = objective_of(w, op, x);
     method_start(w, method, s, state);
     return residual_of(op, sum.total[0]);
 }
 #endif
 
-// The start is made feasible, scaled, and given to the method.
-SAND_TEXT void solve_begin(Worker *w, Run *run, int method, Solve *s, MethodState *state) {
+// The start, which is feasible, is scaled and given to the method.
+SAND_TEXT void solve_begin(Worker *w, const Asked *asked, int method, Solve *s, MethodState *state) {
     const Op *op = s->op;
 #if SAND_LOCAL
-    first_bounds(w, run, s);
-#endif
+    first_bounds(w, asked, s);
     make_feasible(w, op, solve_vector(s, 0));
-    scale_start(w, op, solve_vector(s, 0));
-    copy(w, op, solve_vector(s, 0), run->asked.reference);
+#endif
+    s->start_objective = scale_start(w, op, solve_vector(s, 0));
     method_start(w, method, s, state);
+    if (!s->sees_growth) copy(w, op, solve_vector(s, 0), asked->reference);
 }
 
 // What the method does not know itself after an iteration: its residual, now and then when a tolerance is set, and whether
@@ -343,12 +345,12 @@ SAND_TEXT void solve_iterate(Worker *w, const Asked *asked, int method, Solve *s
     method_step(w, method, s, state);
 }
 
-// Solves, or goes on solving, for at most `most` iterations of the budget.
-SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int most) {
+// Solves, or goes on solving, for at most `most` iterations of the budget. What is asked is the run's, or a copy that is
+// nearer to the worker.
+SAND_TEXT void solve_text(Worker *w, Run *run, const Asked *asked, const Op *op, int method, int most) {
     if (run->ended) return;
-    const Asked *asked = &run->asked;
     Solve s = run->solve;
-    s.op = op, s.params = run->params;
+    s.op = op, s.params = asked->params;
     MethodState state = run->state;
     Clock clock = {worker_seconds(w) - run->seconds, 0};
     int receding = run->receding, iteration = run->iterations;
@@ -357,7 +359,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
     bool late = false;
 
     if (!run->begun) {
-        solve_begin(w, run, method, &s, &state);
+        solve_begin(w, asked, method, &s, &state);
         if (asked->curve) record(w, run, &s, &clock, 0);
     }
     while (iteration < until && s.status == SAND_BUDGET && !late) {
@@ -376,6 +378,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Op *op, int method, int mos
     bool ended = late || s.status != SAND_BUDGET || iteration == asked->most_iterations;
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
+        if (SAND_FOURS && s.paired) spg_part(w, &s);
         if (!solve_knows(&s) || asked->want_metrics) m = measure(w, op, solve_vector(&s, s.best));
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
         push_vector(w, op, solve_vector(&s, s.best), op->still,

@@ -32,7 +32,7 @@ SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row apart = row_add(row_sub(row_load(x, at), row_load(z, at)), row_load(u, at));
         Row ri = row_scale(-1, row_madd(row_load(g, at), rho * block_weight(op, at), apart));
         Row pi = row_scale(block_inverse(op, at), ri);
@@ -51,13 +51,13 @@ SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
     m->z = s->best = ADMM_Z, m->look = false, m->rounds = 0;
     const real *z = solve_vector(s, m->z);
     real *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U), *gradient = solve_vector(s, ADMM_G);
-    Begin b = begin_gradient(w, op, z, gradient);
-    s->objective = b.objective, s->residual = b.residual, s->knows_residual = true;
+    s->residual = start_gradient(w, op, z, gradient);
+    s->objective = s->start_objective, s->knows_residual = true;
     m->rho = s->params[ADMM_RHO];
     // The multiplier of a solution is minus its gradient over the spring; the start's is the best guess.
     real rho = (real)m->rho;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row zi = row_load(z, at), ui = row_scale(-block_inverse(op, at) / rho, row_load(gradient, at));
         row_store(x, at, zi);
         // Only what pushes against the set: z = P(z + u) then holds from the start.
@@ -80,7 +80,7 @@ SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         real diagonal = block_weight(op, at);
         Row old = row_load(before, at), xi = row_madd(old, relax, row_sub(row_load(x, at), old));
         Row ahead = row_add(xi, row_load(u, at)), zi = block_project(op, at, ahead), ui = row_sub(ahead, zi);
@@ -100,7 +100,7 @@ SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
     m->rho = rho;
     real scale = (real)(1 / change); // the multiplier is kept over rho
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         row_store(u, at, row_scale(scale, row_load(u, at)));
     }
     sand_barrier(w);
@@ -113,8 +113,8 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
         m->look = false;
         const real *z = solve_vector(s, m->z);
         push_vector(w, op, z, op->free, op->body);
-        Begin now = begin_gradient(w, op, z, solve_vector(s, ADMM_Y));
-        if (now.residual <= s->residual) s->best = m->z, s->residual = now.residual, s->objective = now.objective;
+        double residual = start_gradient(w, op, z, solve_vector(s, ADMM_Y));
+        if (residual <= s->residual) s->best = m->z, s->residual = residual, s->objective = objective_of(w, op, z);
         return;
     }
     real *x = solve_vector(s, ADMM_X), *r = solve_vector(s, ADMM_R), *p = solve_vector(s, ADMM_P),
@@ -123,7 +123,7 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     if (m->since_new++ >= 50) { // rounding gathers in g
         m->since_new = 0;
         push_vector(w, op, x, op->free, op->body);
-        SAND_FOR_PULL(w, i, op, op->body, NULL) row_store(g, SAND_AT(i), SAND_PULL(op, SAND_AT(i)));
+        SAND_FOR_PULL(w, i, op, op->body, NULL) row_store(g, SAND_AT(op, i), SAND_PULL(op, SAND_AT(op, i)));
         sand_barrier(w);
         admm_open(w, s, m);
         return;
@@ -133,7 +133,7 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row pi = row_load(p, at);
         Row yi = row_madd(block_without_bias(op, at, SAND_PULL(op, at)), rho * block_weight(op, at), pi);
         row_store(y, at, yi);
@@ -144,7 +144,7 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     real step = (real)alpha;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row pi = row_load(p, at), yi = row_load(y, at), ri = row_madd(row_load(r, at), -step, yi);
         Row np = row_madd(yi, -rho * block_weight(op, at), pi);
         row_store(g, at, row_madd(row_load(g, at), step, np));
@@ -164,7 +164,7 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     }
     real keep = (real)beta;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row pi = row_scale(block_inverse(op, at), row_load(r, at));
         row_store(p, at, row_madd(pi, keep, row_load(p, at)));
     }

@@ -18,11 +18,10 @@ typedef struct apgd_State {
 } apgd_State;
 
 SAND_TEXT void apgd_start(Worker *w, Solve *s, apgd_State *m) {
-    Begin b = begin_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 4));
-    m->objective = s->objective = b.objective;
-    s->residual = b.residual;
+    s->residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 4));
+    m->objective = s->objective = s->start_objective;
     s->knows_residual = true;
-    m->lipschitz = 1 / s->op->tau; // the mean of the diagonal
+    m->lipschitz = s->op->per_tau; // the mean of the diagonal
     m->theta = 1, m->momentum = 0;
     m->last = m->current = 0;
     m->gradient_last = m->gradient = 4;
@@ -41,19 +40,19 @@ SAND_TEXT void apgd_step(Worker *w, Solve *s, apgd_State *m) {
 
     // The point ahead, y = x + momentum (x - x_last), and the projected step from it.
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), gi = row_load(g, at);
         Row y = row_madd(xi, momentum, row_sub(xi, row_load(xl, at)));
         Row gy = row_madd(gi, momentum, row_sub(gi, row_load(gl, at)));
         Row zi = block_project(op, at, row_madd(y, -t, gy));
         row_store(z, at, zi);
-        block_publish(op, at, zi);
+        block_publish_stored(op, at, zi);
     }
-    push(w, op, op->free, op->body);
+    push(w, op, published(op, z), op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 5, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), gi = row_load(g, at), zi = row_load(z, at), hi = SAND_PULL(op, at);
         Row y = row_madd(xi, momentum, row_sub(xi, row_load(xl, at)));
         Row gy = row_madd(gi, momentum, row_sub(gi, row_load(gl, at)));

@@ -20,8 +20,8 @@ typedef struct cpg_State {
 enum { CPG_P = 4, CPG_Y }; // vectors: direction, N p
 
 SAND_TEXT void cpg_start(Worker *w, Solve *s, cpg_State *m) {
-    Begin b = begin_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 2));
-    s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
+    double residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 2));
+    s->objective = s->start_objective, s->residual = residual, s->knows_residual = s->sees_growth = true;
     m->current = 0, m->gradient = 2, m->stale = m->has_last = false, m->beta = m->pNp = 0;
 }
 
@@ -34,7 +34,7 @@ SAND_TEXT void cpg_renew(Worker *w, Solve *s, cpg_State *m) {
     Sum sum;
     sum_open(w, &sum, 3, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), gi = SAND_PULL(op, at);
         Row r = block_projected_gradient(op, at, xi, gi);
         SAND_ADD(sum, at, 0, row_dot(r, row_load(y, at)));
@@ -64,17 +64,17 @@ SAND_TEXT void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     real beta = (real)m->beta;
     bool has_last = m->has_last;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), pi = row_scale(-1, block_projected_gradient(op, at, xi, row_load(g, at)));
         if (has_last) pi = row_madd(pi, beta, block_tangent(op, at, xi, row_load(p, at)));
         row_store(p, at, pi);
         block_publish(op, at, pi);
     }
-    push(w, op, op->still, op->scratch);
+    push(w, op, op->impulse, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 5, 1u << 4);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         real diagonal = block_weight(op, at);
         Row xi = row_load(x, at), pi = row_load(p, at), yi = block_without_bias(op, at, SAND_PULL(op, at));
         row_store(y, at, yi);
@@ -92,7 +92,7 @@ SAND_TEXT void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     real step = (real)alpha;
     sum_open(w, &sum, 3, 1u << 2);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row yi = row_load(y, at), half = row_madd(row_load(x, at), step, row_load(p, at));
         Row zi = block_project(op, at, half), moved = row_sub(zi, half);
         Row gi = row_madd(row_load(g, at), step, yi), r = block_projected_gradient(op, at, zi, gi);

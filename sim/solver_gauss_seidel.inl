@@ -32,7 +32,7 @@ SAND_TEXT void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m,
 #if SAND_LOCAL
     if (how == RELAX_BLOCK) return;
     Blocks blocks = gauss_seidel_blocks(s);
-    SAND_EACH(w, i, s->op->blocks) blocks_store(&blocks, at_of(i), block_matrix(s->op, at_of(i)));
+    SAND_EACH(w, i, s->op->blocks) blocks_store(&blocks, at_of(s->op, i), block_matrix(s->op, at_of(s->op, i)));
     sand_barrier(w);
 #else
     (void)w, (void)s;
@@ -76,16 +76,21 @@ SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, 
     return row_sub(z, xi);
 }
 
-// Adds the published impulse of block i to the velocity of its body k.
+// What the published impulse of block i does to its body k, before M^-1.
+SAND_INLINE Sums gauss_seidel_sums(const Op *op, Index i, int k, int side) {
+    return block_gather(op, at_of(op, i), four_load(op->impulse + 4 * i), side, op->free[k].w[3], sums_zero());
+}
+
+// Adds it to the velocity of the body.
 SAND_INLINE void gauss_seidel_apply(const Op *op, Index i, int k, int side) {
     if (k >= op->dynamic_count) return;
-    body_write(op, &op->body[k], op->body, k, block_gather(op, i, side, op->free[k].w[3], sums_zero()));
+    body_write(op, &op->body[k], op->body, k, gauss_seidel_sums(op, i, k, side));
 }
 
 // [N] step 4 for one contact.
 SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *m, Index i) {
     const Op *op = s->op;
-    At at = at_of(i);
+    At at = at_of(op, i);
     Row g = block_pull(op, op->body, at);
     block_publish(op, at, gauss_seidel_relax(s, m, at, g, m->omega * block_inverse(op, at), m->how));
     if (op->is_matrix) {
@@ -101,7 +106,7 @@ SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *
 // them is lost.
 SAND_INLINE void gauss_seidel_add(const Op *op, Index i, int k, int side) {
     if (k >= op->dynamic_count) return;
-    Sums s = block_gather(op, i, side, op->free[k].w[3], sums_zero());
+    Sums s = gauss_seidel_sums(op, i, k, side);
     Four t = four_turned(s.t);
     Vec v = vec_scale(op->inverse_mass[k], vec_of_four(s.f)), turn = body_turn(op, k, vec_of_four(t));
     worker_add(&op->body[k].v[0], v.x), worker_add(&op->body[k].v[1], v.y), worker_add(&op->body[k].v[2], v.z);
@@ -113,7 +118,7 @@ enum { GAUSS_SEIDEL_RUN = 32 }; // contacts, at least
 SAND_HOT void gauss_seidel_uncoordinated(Worker *w, const Solve *s, const gauss_seidel_State *m) {
     const Op *op = s->op;
     SAND_RUNS(w, i, op->blocks, GAUSS_SEIDEL_RUN) {
-        At at = at_of(i);
+        At at = at_of(op, i);
         Row g = block_pull_now(op, op->body, at);
         block_publish(op, at, gauss_seidel_relax(s, m, at, g, m->omega * block_inverse(op, at), m->how));
         gauss_seidel_add(op, i, op->a[i], -1);
@@ -143,7 +148,7 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         int size = op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count];
         if (size) {
             SAND_EACH(w, e, size)
-            gauss_seidel_relax(s, m, at_of(batch[e]), block_pull(op, op->body, at_of(batch[e])),
+            gauss_seidel_relax(s, m, at_of(op, batch[e]), block_pull(op, op->body, at_of(op, batch[e])),
                                m->omega * op->batch_step[e], RELAX_BLOCK);
             sand_barrier(w);
             push_vector(w, op, solve_vector(s, s->best), op->free, op->body);

@@ -61,7 +61,7 @@ SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m, bool 
     const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1);
     real *r = solve_vector(s, GPMINRES_R), *d = solve_vector(s, GPMINRES_D);
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row zero = row_scale(0, row_load(g, at));
         row_store(r, at, row_scale(-1, block_free(op, at, row_load(x, at), row_load(g, at))));
         row_store(d, at, zero);
@@ -72,8 +72,8 @@ SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m, bool 
 }
 
 SAND_TEXT void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool preconditioned) {
-    Begin b = begin_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 1)); // [1], but from the given start
-    s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
+    double residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 1)); // [1], but from the given start
+    s->objective = s->start_objective, s->residual = residual, s->knows_residual = s->sees_growth = true;
     m->preconditioned = preconditioned;
     m->current = 0;
     m->eta2 = s->params[GPMINRES_ETA2];
@@ -87,17 +87,17 @@ SAND_TEXT void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row p = block_projected_gradient(op, at, row_load(x, at), row_load(g, at));
         block_publish(op, at, p);
         SAND_ADD(sum, at, 0, row_dot(p, p));
     }
     sum_total(w, &sum);
     double pp = sum.total[0];
-    push(w, op, op->still, op->scratch);
+    push(w, op, op->impulse, op->still, op->scratch);
     sum_open(w, &sum, 4, 1u << 3);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         real diagonal = block_weight(op, at);
         Row xi = row_load(x, at), p = block_projected_gradient(op, at, xi, row_load(g, at));
         SAND_ADD(sum, at, 0, row_dot(p, block_without_bias(op, at, SAND_PULL(op, at))));
@@ -123,17 +123,17 @@ SAND_TEXT bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_f
     const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1), *d = solve_vector(s, GPMINRES_D);
     real *z = solve_vector(s, other), *gz = solve_vector(s, other + 1), alpha = (real)m->alpha;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row di = along_face ? row_load(d, at) : row_scale(-1, row_load(g, at));
         Row zi = block_project(op, at, row_madd(row_load(x, at), alpha, di));
         row_store(z, at, zi);
         block_publish(op, at, zi);
     }
-    push(w, op, op->free, op->body);
+    push(w, op, op->impulse, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 5, 3u << 3);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), gi = row_load(g, at), zi = row_load(z, at), hi = SAND_PULL(op, at), c = row_sub(zi, xi);
         row_store(gz, at, hi);
         SAND_ADD(sum, at, 0, row_dot(gi, c));
@@ -168,14 +168,14 @@ SAND_TEXT double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real *
     const real *x = solve_vector(s, m->current), *r = solve_vector(s, GPMINRES_R);
     bool scaled = m->preconditioned;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         block_publish(op, at, row_scale(gpminres_scale(op, at, scaled), row_load(r, at)));
     }
-    push(w, op, op->still, op->scratch);
+    push(w, op, op->impulse, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row cr = row_scale(gpminres_scale(op, at, scaled), row_load(r, at));
         Row yi = block_free(op, at, row_load(x, at), block_without_bias(op, at, SAND_PULL(op, at)));
         row_store(y, at, yi);
@@ -198,7 +198,7 @@ SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
     Sum sum;
     sum_open(w, &sum, 3, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row ri = row_load(r, at), pi = row_scale(gpminres_scale(op, at, scaled), ri), ni = row_load(nr, at);
         if (beta != 0) pi = row_madd(pi, beta, row_load(p, at)), ni = row_madd(ni, beta, row_load(np, at));
         row_store(p, at, pi);
@@ -213,7 +213,7 @@ SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
     if (!(decrease > 0)) alpha = decrease = 0;
     real step = (real)alpha;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         row_store(d, at, row_madd(row_load(d, at), step, row_load(p, at)));
         row_store(r, at, row_madd(row_load(r, at), -step, row_load(np, at)));
     }

@@ -66,8 +66,8 @@ SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, 
     const Op *op = s->op;
     real *g = solve_vector(s, PROPORTIONING_G), *p = solve_vector(s, PROPORTIONING_P);
     // [1], [2]
-    Begin b = begin_gradient(w, op, solve_vector(s, PROPORTIONING_X), g);
-    s->objective = b.objective, s->residual = b.residual, s->knows_residual = s->sees_growth = true;
+    double residual = start_gradient(w, op, solve_vector(s, PROPORTIONING_X), g);
+    s->objective = s->start_objective, s->residual = residual, s->knows_residual = s->sees_growth = true;
     m->chopped = chopped;
     m->rho = 0, m->since_new = 0;
     if (s->again) {
@@ -76,12 +76,12 @@ SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, 
     }
     m->phase = PROPORTIONING_ESTIMATE;
     m->estimates = (int)s->params[PROPORTIONING_POWER];
-    m->norm = 1 / op->tau; // the mean of the diagonal: less than the norm
+    m->norm = op->per_tau; // the mean of the diagonal: less than the norm
     // The power method starts from the gradient.
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row gi = row_load(g, at);
         row_store(p, at, gi);
         SAND_ADD(sum, at, 0, row_dot(gi, gi));
@@ -97,18 +97,18 @@ SAND_TEXT void proportioning_short(Worker *w, Solve *s, proportioning_State *m, 
     real t = proportioning_step_length(s, m);
     bool chopped = m->chopped;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), all = row_sub(block_project(op, at, row_madd(xi, -t, row_load(g, at))), xi);
         Row free = block_free(op, at, xi, all), di = active ? row_sub(all, free) : free, zi = row_add(xi, di);
         row_store(d, at, di);
         row_store(x, at, zi);
         block_publish(op, at, zi);
     }
-    push(w, op, op->free, op->body);
+    push(w, op, op->impulse, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 6, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), di = row_load(d, at), hi = SAND_PULL(op, at), old = row_load(g, at);
         row_store(g, at, hi);
         Parts parts = proportioning_parts(op, at, xi, hi, chopped, t);
@@ -137,18 +137,18 @@ SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, 
     bool chopped = m->chopped;
     // [3], [12], [17], [21] The direction: conjugate to the last one, or new.
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), gi = row_load(g, at);
         Row pi = active ? proportioning_boundary(op, at, xi, gi, chopped, t) : block_free(op, at, xi, gi);
         if (rho != 0) pi = row_madd(pi, -rho, row_load(p, at));
         row_store(p, at, pi);
         block_publish(op, at, pi);
     }
-    push(w, op, op->still, op->scratch);
+    push(w, op, op->impulse, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 6, 1u << 3);
     SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row xi = row_load(x, at), pi = row_load(p, at), yi = block_without_bias(op, at, SAND_PULL(op, at));
         real diagonal = block_weight(op, at);
         row_store(y, at, yi);
@@ -169,7 +169,7 @@ SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, 
     real step = (real)alpha;
     sum_open(w, &sum, 4, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
+        At at = SAND_AT(op, i);
         Row yi = row_load(y, at);
         Row xi = block_project(op, at, row_madd(row_load(x, at), -step, row_load(p, at))); // only rounding is projected
         Row gi = row_madd(row_load(g, at), -step, yi);

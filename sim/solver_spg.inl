@@ -8,85 +8,165 @@
 // of gradients, and the new gradient. Where the test asks for a shorter step, objective and gradient along d are
 // closed forms. Without the preconditioner P is the mean diagonal, so that lengths mean the same. The numbers in brackets
 // are the steps of the paper.
-
-enum { SPG_MEMORY = 10 }; // N_GLL at most
+//
+// An iterate is an impulse and its gradient. On a GPU, where bytes are what costs, they lie side by side (SAND_FOURS), and
+// the trial point is written once only, when its gradient is known: whoever needs it before makes it.
 
 // What is known of an iterate.
 typedef struct spg_Point {
     double alpha; // spectral step length from here
     double objective, residual;
     double lambda; // how much of the direction was taken to get here
-    bool finite;
+    double dPd;    // of that direction
+    bool descends; // it goes down
+    bool idle;     // it moves nothing
+    bool finite;   // all numbers are
 } spg_Point;
 
 typedef struct spg_State {
     bool preconditioned;
-    int memory;                // N_GLL
-    double recent[SPG_MEMORY]; // the last objectives; only who decides keeps them
-    spg_Point point;           // the current iterate
-    int count;                 // iterations
-    int current, next;         // which of the vectors 0, 1, 2 is what; the fallback is s->best
-    int gradient;              // which of the vectors 3, 4 is the gradient at the current iterate
+    int memory;        // N_GLL; the last objectives are in worker_memory
+    spg_Point point;   // the current iterate
+    int count;         // iterations
+    int current, next; // which of the three iterates is what; the fallback is s->best / 2
     int receding;
 } spg_State;
 
 enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
 enum { SPG_DG, SPG_DND, SPG_DPD, SPG_YPY, SPG_RESIDUAL, SPG_SUMS }; // sums over the blocks
 
-// The trial point z = P(x - alpha P^-1 g), where the second P is the preconditioner. [4]
-SAND_INLINE Row spg_trial(const Op *op, At at, Row x, Row g, real alpha, Weight p) {
-    return block_project(op, at, row_madd(x, -alpha * weight_inverse(op, p, at), g));
+// Iterate k: its impulse is vector 2 k, its gradient the one after it. Where they lie side by side, each block takes eight
+// numbers: x, its friction, g, its inverse.
+typedef struct spg_Iterate {
+    real *x, *g;
+} spg_Iterate;
+SAND_INLINE spg_Iterate spg_iterate(const Solve *s, int k) {
+    spg_Iterate it = {solve_vector(s, 2 * k), solve_vector(s, 2 * k + 1)};
+    return it;
 }
 
-// Publishes the trial point.
-SAND_HOT void spg_publish(Worker *w, const Op *SAND_RESTRICT op, const real *SAND_RESTRICT x, const real *SAND_RESTRICT g,
-                          real *SAND_RESTRICT z, real alpha, Weight p) {
+// A block of it.
+typedef struct spg_Block {
+    At at;
+    Row x, g;
+} spg_Block;
+SAND_INLINE spg_Block spg_load(spg_Iterate it, At at) {
+#if SAND_FOURS
+    Four x = four_load(it.x + 8 * at_block(at)), g = four_load(it.x + 8 * at_block(at) + 4);
+    at.mu = four_last(x), at.inverse = four_last(g);
+    spg_Block b = {at, vec_of_four(x), vec_of_four(g)};
+#else
+    spg_Block b = {at, row_load(it.x, at), row_load(it.g, at)};
+#endif
+    return b;
+}
+SAND_INLINE void spg_store(spg_Iterate it, At at, Row x, Row g) {
+#if SAND_FOURS
+    four_store_pair(it.x, at_block(at), four_make(x.x, x.y, x.z, at.mu), four_make(g.x, g.y, g.z, at.inverse));
+#else
+    row_store(it.x, at, x);
+    row_store(it.g, at, g);
+#endif
+}
+
+// Leaves the best impulses alone in a vector, as other texts want them.
+SAND_HOT void spg_copy(Worker *w, const Op *op, spg_Iterate from, real *to) {
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(i);
-        Row zi = spg_trial(op, at, row_load(x, at), row_load(g, at), alpha, p);
+        At at = SAND_AT(op, i);
+        row_store(to, at, spg_load(from, at).x);
+    }
+    sand_barrier(w);
+}
+SAND_TEXT void spg_part(Worker *w, Solve *s) {
+    spg_Iterate best = spg_iterate(s, s->best / 2);
+    s->best = s->best ? 0 : 2, s->paired = false;
+    spg_copy(w, s->op, best, solve_vector(s, s->best));
+}
+
+// The trial point z = P(x - alpha P^-1 g), where the second P is the preconditioner. [4]
+SAND_INLINE Row spg_trial(const Op *op, spg_Block b, real alpha, Weight p) {
+    return block_step(op, b.at, b.x, b.g, alpha, p);
+}
+
+#if !SAND_FOURS
+// Publishes the trial point.
+SAND_HOT void spg_publish(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z, real alpha,
+                          Weight p) {
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(op, i);
+        Row zi = spg_trial(op, spg_load(now, at), alpha, p);
         if (!SAND_REMAKES) row_store(z, at, zi);
         block_publish(op, at, zi);
     }
 }
+#endif
+
+// Leaves the velocities of the trial point in op->body.
+SAND_TEXT void spg_push(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, real alpha, Weight p) {
+#if SAND_FOURS
+    (void)next;
+    push_trial(w, op, now.x, alpha, p);
+#else
+    spg_publish(w, op, now, next.x, alpha, p);
+    push(w, op, op->impulse, op->free, op->body);
+#endif
+}
 
 // The gradient at the trial point, whose velocities are in op->body, and the sums that everything else is made of, with
-// d = z - x and y = N d. [5], [7], [10], [11]
-SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, const real *SAND_RESTRICT x, const real *SAND_RESTRICT g,
-                           real *SAND_RESTRICT z, real *SAND_RESTRICT gz, real alpha, Weight p, double *total) {
+// d = z - x and y = N d: those who decide get them. [5], [7], [10], [11]
+SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT next_x,
+                           real *SAND_RESTRICT next_g, real alpha, Weight p, double *total) {
+    spg_Iterate next = {next_x, next_g};
+
     Sum sum;
     sum_open(w, &sum, SPG_SUMS, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(i);
-        Row hi = SAND_PULL(op, at), xi = row_load(x, at), gi = row_load(g, at);
-        Row zi = SAND_REMAKES ? spg_trial(op, at, xi, gi, alpha, p) : row_load(z, at);
-        Row d = row_sub(zi, xi), y = row_sub(hi, gi);
-        if (SAND_REMAKES) row_store(z, at, zi);
-        row_store(gz, at, hi);
-        SAND_ADD(sum, at, SPG_DG, row_dot(d, gi));
+        spg_Block b = spg_load(now, SAND_AT(op, i));
+        At at = b.at;
+        Row hi = SAND_PULL(op, at), zi = SAND_REMAKES ? spg_trial(op, b, alpha, p) : row_load(next.x, at);
+        Row d = row_sub(zi, b.x), y = row_sub(hi, b.g);
+        if (SAND_REMAKES)
+            spg_store(next, at, zi, hi);
+        else
+            row_store(next.g, at, hi);
+        SAND_ADD(sum, at, SPG_DG, row_dot(d, b.g));
         SAND_ADD(sum, at, SPG_DND, row_dot(d, y));
         SAND_ADD(sum, at, SPG_DPD, weight_at(op, p, at) * row_dot(d, d));
         SAND_ADD(sum, at, SPG_YPY, weight_inverse(op, p, at) * row_dot(y, y));
         SAND_ADD(sum, at, SPG_RESIDUAL, block_residual(op, at, zi, hi));
     }
     sum_total(w, &sum);
-    for (int k = 0; k < SPG_SUMS; k++) total[k] = sum.total[k];
+    if (worker_decides(w))
+        for (int k = 0; k < SPG_SUMS; k++) total[k] = sum.total[k];
 }
 
 // Moves the trial point and its gradient back to x + lambda d. Returns the sum for the residual there.
-SAND_TEXT double spg_shorten(Worker *w, const Op *op, const real *x, const real *g, real *z, real *gz, real lambda) {
+SAND_HOT double spg_shorten(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, real lambda) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(i);
-        Row xi = row_load(x, at), gi = row_load(g, at);
-        Row zi = row_madd(xi, lambda, row_sub(row_load(z, at), xi));
-        Row hi = row_madd(gi, lambda, row_sub(row_load(gz, at), gi));
-        row_store(z, at, zi);
-        row_store(gz, at, hi);
+        spg_Block b = spg_load(now, SAND_AT(op, i)), trial = spg_load(next, b.at);
+        At at = b.at;
+        Row zi = row_madd(b.x, lambda, row_sub(trial.x, b.x)), hi = row_madd(b.g, lambda, row_sub(trial.g, b.g));
+        spg_store(next, at, zi, hi);
         SAND_ADD(sum, at, 0, block_residual(op, at, zi, hi));
     }
     sum_total(w, &sum);
     return sum.total[0];
+}
+
+// [1], [2]: the start is feasible, its velocities are there and its objective is known; its gradient and residual.
+SAND_HOT double spg_open(Worker *w, const Op *op, const real *x, spg_Iterate start) {
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
+        At at = SAND_AT(op, i);
+        Row xi = row_load(x, at), gi = SAND_PULL(op, at);
+        spg_store(start, at, xi, gi);
+        SAND_ADD(sum, at, 0, block_residual(op, at, xi, gi));
+    }
+    sum_total(w, &sum);
+    return residual_of(op, sum.total[0]);
 }
 
 SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned) {
@@ -94,29 +174,43 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
     m->preconditioned = preconditioned;
     m->memory = (int)s->params[SPG_GLL];
     m->count = 0, m->receding = 0;
-    m->current = s->best, m->gradient = 3;
+    m->current = SAND_FOURS ? 1 : 0; // a pair must not lie over the start, which is vector 0
 
-    // [1], [2]: the start is feasible and its velocities are there; its gradient, objective and residual.
-    real *x = solve_vector(s, m->current), *g = solve_vector(s, m->gradient);
-    Begin b = begin_gradient(w, op, x, g);
-    spg_Point start = {1, b.objective, b.residual, 1, true}; // the first length is the Jacobi step
-    m->point = start;
-    m->recent[0] = b.objective;
-    s->objective = b.objective, s->residual = b.residual;
-    s->knows_residual = s->sees_growth = true;
+    // The first length is the Jacobi step.
+    double residual = spg_open(w, op, solve_vector(s, 0), spg_iterate(s, m->current));
+    spg_Point point = {1, s->start_objective, residual, 1, 0, true, false, true};
+    m->point = point;
+    if (worker_decides(w)) worker_memory(w)[0] = point.objective;
+    s->objective = point.objective, s->residual = point.residual, s->best = 2 * m->current;
+    s->knows_residual = s->sees_growth = true, s->paired = SAND_FOURS;
 }
 
-// What follows from the sums of a step.
-SAND_TEXT spg_Point spg_decide(const Solve *s, spg_State *m, const double *total) {
+// x'Px of an iterate.
+SAND_HOT double spg_square(Worker *w, const Op *op, spg_Iterate it, Weight p) {
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        spg_Block b = spg_load(it, SAND_AT(op, i));
+        At at = b.at;
+        SAND_ADD(sum, at, 0, weight_at(op, p, at) * row_dot(b.x, b.x));
+    }
+    sum_total(w, &sum);
+    return sum.total[0];
+}
+
+// What follows from the sums of a step. `recent` are the last objectives.
+SAND_TEXT spg_Point spg_decide(const Solve *s, const spg_State *m, const double *total, double *recent) {
     double dg = total[SPG_DG], dNd = total[SPG_DND], dPd = total[SPG_DPD], yPy = total[SPG_YPY];
-    spg_Point next = m->point;
+    spg_Point next;
+    next.dPd = dPd, next.descends = dg < 0, next.idle = does_nothing(dNd, dPd);
     next.finite = isfinite(dg + dNd + dPd + total[SPG_RESIDUAL]);
 
     // [9], [12]-[16] line search along d by closed forms, against the largest of the last objectives.
-    double highest = m->recent[0], lambda = 1, objective = m->point.objective + dg + 0.5 * dNd;
-    int known = m->count + 1 < m->memory ? m->count + 1 : m->memory;
-    for (int k = 1; k < known; k++) highest = m->recent[k] > highest ? m->recent[k] : highest;
+    // Most steps stand it against the last one already.
+    double highest = m->point.objective, lambda = 1, objective = m->point.objective + dg + 0.5 * dNd;
     double xi = s->params[SPG_XI];
+    int known = objective <= highest + xi * dg ? 0 : m->count + 1 < m->memory ? m->count + 1 : m->memory;
+    for (int k = 0; k < known; k++) highest = recent[k] > highest ? recent[k] : highest;
     for (int tries = 0; objective > highest + xi * lambda * dg && tries < 20; tries++) {
         double minimum = dNd > 0 ? -dg / dNd : lambda; // of the parabola along d
         lambda = minimum < 0.1 * lambda ? 0.1 * lambda : minimum > 0.5 * lambda ? 0.5 * lambda : minimum; // [14]
@@ -124,47 +218,48 @@ SAND_TEXT spg_Point spg_decide(const Solve *s, spg_State *m, const double *total
     }
     next.lambda = lambda, next.objective = objective;
     next.residual = residual_of(s->op, total[SPG_RESIDUAL]);
-    m->recent[(m->count + 1) % m->memory] = objective;
+    recent[(m->count + 1) % m->memory] = objective;
 
     // [17]-[23] the next step length, BB1 after odd iterations and BB2 after even ones; lambda cancels.
     double least = s->params[SPG_ALPHA_MIN], most = s->params[SPG_ALPHA_MAX];
-    double alpha = m->count % 2 ? dPd / dNd : dNd / yPy;
+    bool odd = m->count % 2;
+    double alpha = (odd ? dPd : dNd) / (odd ? dNd : yPy);
     next.alpha = !(alpha < most) ? most : alpha > least ? alpha : least;
     return next;
 }
 
 SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     const Op *op = s->op;
-    for (m->next = 0; m->next == m->current || m->next == s->best;) m->next++; // a vector that is neither
-    real *x = solve_vector(s, m->current), *z = solve_vector(s, m->next);
-    real *g = solve_vector(s, m->gradient), *gz = solve_vector(s, 7 - m->gradient);
+    for (m->next = 0; m->next == m->current || 2 * m->next == s->best;) m->next++; // one that is neither
+    spg_Iterate now = spg_iterate(s, m->current), next = spg_iterate(s, m->next);
 
     // [4], [5] the direction and what follows from it. [6], [7] without the preconditioner where that one does not
     // descend, which only rounding can bring about: so it is looked at afterwards, and the step is made again.
-    double total[SPG_SUMS];
+    spg_Point point = {0};
     for (bool preconditioned = m->preconditioned;; preconditioned = false) {
+        double total[SPG_SUMS];
         Weight p = weight_make(op, preconditioned);
-        spg_publish(w, op, x, g, z, (real)m->point.alpha, p);
-        push(w, op, op->free, op->body);
-        spg_gradient(w, op, x, g, z, gz, (real)m->point.alpha, p, total);
-        if (total[SPG_DG] < 0 || !preconditioned) break;
+        spg_push(w, op, now, next, (real)m->point.alpha, p);
+        spg_gradient(w, op, now, next.x, next.g, (real)m->point.alpha, p, total);
+        if (worker_decides(w)) point = spg_decide(s, m, total, worker_memory(w));
+        worker_learn(w, &point);
+        if (point.descends || !preconditioned) break;
     }
-    if (worker_decides(w)) m->point = spg_decide(s, m, total);
-    worker_learn(w, &m->point);
+    m->point = point;
     if (!m->point.finite) {
         s->status = SAND_DIVERGED;
         return;
     }
-    if (m->point.lambda < 1) m->point.residual = residual_of(op, spg_shorten(w, op, x, g, z, gz, (real)m->point.lambda));
+    if (m->point.lambda < 1) m->point.residual = residual_of(op, spg_shorten(w, op, now, next, (real)m->point.lambda));
     m->current = m->next;
-    m->gradient = 7 - m->gradient;
     m->count++;
 
     // [24]-[26] keep the best. Its vector is not written until a better one is found. Impulses that run away are not
     // candidates: they grow until the residual drowns in their rounding.
-    if (recession(w, op, z, m->preconditioned, total[SPG_DND], total[SPG_DPD], &m->receding)) s->status = SAND_INFEASIBLE;
+    bool suspect = point.idle && is_large(point.dPd, spg_square(w, op, next, weight_make(op, m->preconditioned)));
+    if (recession(suspect, &m->receding)) s->status = SAND_INFEASIBLE;
     if (m->receding == 0 && m->point.residual <= s->residual)
-        s->residual = m->point.residual, s->objective = m->point.objective, s->best = m->current;
+        s->residual = m->point.residual, s->objective = m->point.objective, s->best = 2 * m->current;
 }
 
 // Two rows of the table: without and with the preconditioner.

@@ -63,11 +63,11 @@
 #define SAND_BOUNDED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_BOX)
 #define SAND_SEPARABLE (SAND_BOUNDED | 1u << SAND_FRICTION_CYLINDER)
 
-SAND_ROW(p_spg_fb, "p-spg-fb", 5, true, SAND_ALL, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
+SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_ALL, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
          "spectral projected gradients with an averaged diagonal preconditioner; returns its best iterate",
          "leads early and tires late when many digits are wanted", SAND_SPG_PARAMS)
 
-SAND_ROW(spg_fb, "spg-fb", 5, true, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
+SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
 
 SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, SAND_ALL | SAND_ADAPTS,

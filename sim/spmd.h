@@ -1,20 +1,26 @@
 // The SPMD core: the words in which a solver is written once for the CPU and for CUDA. All workers execute the
 // same function together; a range is shared out, sums are the same for everyone and added in a fixed order.
 //
-//   SAND_FOR(w, i, n) { ... }              each worker takes its share of the blocks 0 .. n-1; SAND_AT(i) says where
-//                                          block i lies in memory
+//   SAND_FOR(w, i, n) { ... }              each worker takes its share of the blocks 0 .. n-1; SAND_AT(op, i) says where
+//                                          block i lies in memory, and on a GPU fetches what is known of it
 //   SAND_FOR_SUM(w, i, n, sum) { ... }     the same, with SAND_ADD(sum, at, k, value) inside
 //   SAND_EACH(w, i, n) { ... }             the same for bodies and lists: n of any size, nothing side by side
+//   SAND_TOGETHER(w, i, mate, n) { ... }   the same with SAND_MATES workers for each i, mate 0 and up; what they have found
+//   is
+//                                          added up by four_together(four)
 //   sand_barrier(w)                        everyone arrives, then everyone goes on
 //   worker_agree(w, says)                  a barrier; everyone gets what the first worker says
 //   sum_total(w, &sum)                     a barrier; then sum.total[k] holds the same value for everyone
 //   if (worker_decides(w)) ...             what need not be computed by every thread of a GPU from the same totals
 //   worker_learn(w, &value);               everyone gets what was decided
+//   worker_memory(w)                       SAND_MEMORY numbers that those who decide keep until the solve ends
 //   SAND_UNCOORDINATED                     1: workers may work on the same numbers at the same time, where a text says so
 //   with
 //                                          SAND_RUNS(w, i, n, least), a run of at least so many of 0 .. n-1 for each worker,
 //                                          worker_add(&number, change) and four_load_now(&numbers); 0: it has none of these
 //   SAND_REMAKES                           1: a number that is soon made again is not worth fetching, as on a GPU
+//   SAND_FETCHES                           1: an At holds the numbers of its block; 0: it says where they are
+//   SAND_FOURS                             1: vectors lie in memory as published impulses do, and need not be published
 //   SAND_FIXED(&number)                    loads what does not change in a solve
 //   SAND_RESTRICT                          restrict: lets the next round of a loop load before this one has stored
 //
@@ -40,7 +46,21 @@ typedef int64_t Index; // of a block or of a number in an array
 #else
 #define REAL_FUSED 0
 #endif
+#define REAL_ROUGH 0
 #include "spmd_common.inl"
+
+// Where a block lies. The numbers of the blocks of a tile are side by side: all first components, then all second.
+typedef struct At {
+    Index tile, lane; // first block of its tile, place in the tile
+} At;
+SAND_INLINE At at_make(Index i, Index tile) {
+    At at = {tile, i - tile};
+    return at;
+}
+SAND_INLINE At at_bare(Index i) { return at_make(i, i & ~(Index)(SAND_LANES - 1)); }
+SAND_INLINE Index at_block(At at) { return at.tile + at.lane; }
+// Component k of `count` in an array of blocks.
+SAND_INLINE Index at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }
 
 typedef SandWorker Worker;
 
@@ -109,7 +129,7 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
             _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 // clang-format on
 #define SAND_FOR(w, i, n) SAND_FOR_SUM(w, i, n, NULL)
-#define SAND_AT(i) at_make(i, tile_) // inside SAND_FOR
+#define SAND_AT(op, i) at_make(i, tile_) // inside SAND_FOR
 #define SAND_ADD(sum, at, k, value) ((sum).lane[k][(at).lane] += (value))
 #define SAND_TOP(sum, at, k, value) ((sum).lane[k][(at).lane] = real_max(value, (sum).lane[k][(at).lane]))
 
@@ -134,11 +154,18 @@ SAND_INLINE void four_write(real *p, real x, real y, real z, real w) { p[0] = x,
 SAND_INLINE Four four_load_fixed(const real *p) { return four_load(p); }
 
 #define SAND_RESTRICT restrict
+#define SAND_MATES 1
+#define SAND_TOGETHER(w, i, mate, n) \
+    for (int mate = 0; mate < 1; mate++) SAND_EACH(w, i, n)
+SAND_INLINE Four four_together(Four f) { return f; }
 #define SAND_REMAKES 0
+#define SAND_FETCHES 0
+#define SAND_FOURS 0
 #define SAND_UNCOORDINATED 0
 #define SAND_FIXED(p) (*(p))
 #define worker_decides(w) ((void)(w), true) // each for itself
 #define worker_learn(w, value) ((void)(w), (void)(value))
+SAND_INLINE double *worker_memory(Worker *w) { return w->memory; }
 
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->id == 0; }
 SAND_INLINE double worker_seconds(const Worker *w) { return w->id == 0 ? sand_seconds() : 0; } // the first one's clock

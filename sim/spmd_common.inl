@@ -1,11 +1,23 @@
-// What the words of the SPMD core share on both machines: the functions of the precision at hand, and where a block
-// lies in memory. The including file defines `real`, Index, SAND_INLINE and REAL_FUSED (1: the machine fuses a b + c).
+// What the words of the SPMD core share on both machines: the functions of the precision at hand. The including file
+// defines `real`, SAND_INLINE, REAL_FUSED (1: the machine fuses a b + c) and REAL_ROUGH (1: it has real_rough_root, one over
+// a square root to within two units in the last place, and that is much the quickest way to a length).
 
 #define REAL_TINY ((real)1e-30)
 #define REAL_EPSILON ((real)(sizeof(real) == 4 ? 1.2e-7 : 2.2e-16)) // spacing of the numbers at 1
 
 SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
 SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
+// The length of a vector whose square is given, and one over it, which stays finite.
+SAND_INLINE real real_length(real square, real *inverse) {
+#if REAL_ROUGH
+    *inverse = real_rough_root(real_max(square, REAL_TINY));
+    return square * *inverse;
+#else
+    real length = real_sqrt(square);
+    *inverse = 1 / real_max(length, REAL_TINY);
+    return length;
+#endif
+}
 SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }
 
 // a b + c in one rounding where the machine has it, which is on every GPU and nearly every CPU: said so here, and not
@@ -17,16 +29,3 @@ SAND_INLINE real real_ma(real a, real b, real c) {
     return a * b + c;
 #endif
 }
-
-// Where a block lies. The numbers of the blocks of a tile are side by side: all first components, then all second.
-typedef struct At {
-    Index tile, lane; // first block of its tile, place in the tile
-} At;
-SAND_INLINE At at_make(Index i, Index tile) {
-    At at = {tile, i - tile};
-    return at;
-}
-SAND_INLINE At at_of(Index i) { return at_make(i, i & ~(Index)(SAND_LANES - 1)); }
-SAND_INLINE Index at_block(At at) { return at.tile + at.lane; }
-// Component k of `count` in an array of blocks.
-SAND_INLINE Index at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }
