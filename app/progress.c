@@ -59,14 +59,31 @@ void progress_update(Progress *progress, double done, const char *detail) {
     fflush(stderr);
 }
 
+// FNV-1a over all but digits.
+static uint64_t hash_words(const char *sentence) {
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = sentence; *c; c++)
+        if (*c < '0' || *c > '9') hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    return hash;
+}
+
+static ProgressKind *find_kind(Progress *progress, const char *sentence) {
+    uint64_t hash = hash_words(sentence);
+    int k = 0;
+    while (k < PROGRESS_KINDS - 1 && progress->kinds[k].said && progress->kinds[k].hash != hash) k++;
+    progress->kinds[k].hash = hash;
+    return &progress->kinds[k];
+}
+
 void progress_say(Progress *progress, const char *sentence) {
-    if (progress->said == SENTENCES) {
+    ProgressKind *kind = find_kind(progress, sentence);
+    if (kind->said == SENTENCES) {
         progress->unsaid++;
         return;
     }
     erase_bar(progress);
     fprintf(stderr, "sandglass: %s\n", sentence);
-    if (++progress->said == SENTENCES) fprintf(stderr, "sandglass: from here on such messages are only counted\n");
+    if (++kind->said == SENTENCES) fprintf(stderr, "sandglass: from here on such messages are only counted\n");
 }
 
 void progress_end(Progress *progress) {

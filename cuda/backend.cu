@@ -420,6 +420,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     if (c->trouble[2])
         return sand_fail(error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it",
                          c->trouble[0], m->host_boundaries[(size_t)c->trouble[1]].name, c->trouble[2]);
+    if (c->contacts < 0) return sand_fail(error, "there are more contacts than CUDA can number");
     if (!m->given) look_ahead(m, c, r);
     r->growths = m->growths, m->growths = 0;
     if (r->again) return true;
