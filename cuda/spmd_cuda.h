@@ -240,7 +240,7 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
              at_ < all_; at_ += share_ * (Index)gridDim.x, i = at_ / SAND_MATES)
 #define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
 // From the end to the begin: what the loop before has touched last is still in the cache.
-#define SAND_BACK(w, i, n) \
+#define SAND_BACK(w, i, n, sum) \
     for (Index all_ = (n), share_ = share_of(all_), i = share_last(share_, all_); i >= 0; i -= share_ * (Index)gridDim.x)
 #define SAND_RUNS(w, i, n, least) \
     for (Index all_ = (n), run_ = run_of(all_, least), i = run_begin(run_, all_), end_ = min(i + run_, all_); i < end_; i++)
@@ -302,14 +302,4 @@ SAND_INLINE real real_together(real v) {
 }
 SAND_INLINE Four four_together(Four f) { return four_make(real_together(f.x), real_together(f.y), real_together(f.z), 0); }
 
-// A block at hand: its number and what was fetched of it.
-typedef struct At {
-    Index block;
-    Four spoke; // the normal and half the gap
-    real mu, inverse;
-} At;
-SAND_INLINE At at_bare(Index i) {
-    At at = {i, four_zero(), 0, 0};
-    return at;
-}
-SAND_INLINE Index at_block(At at) { return at.block; }
+#include "sim/spmd_fetched.inl"

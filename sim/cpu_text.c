@@ -23,8 +23,9 @@ enum {
     AT_BLOCK,
     AT_IMPULSE = BLOCK_NUMBERS,
     AT_SPOKE = AT_IMPULSE + 4,
-    AT_SPOKE_B = AT_SPOKE + 4,
-    AT_BOUND = SAND_RADIAL ? AT_SPOKE_B : AT_SPOKE_B + 4,
+    AT_SPOKE_A = SAND_RADIAL || SAND_FETCHES ? AT_SPOKE + 4 : AT_SPOKE,
+    AT_SPOKE_B = AT_SPOKE_A + 4,
+    AT_BOUND = SAND_RADIAL ? AT_SPOKE_A : AT_SPOKE_B + 4,
     AT_LIFT = AT_BOUND + 1,
     AT_END = SAND_LOCAL ? AT_LIFT + 1 : AT_BOUND,
 };
@@ -96,8 +97,9 @@ static bool load_matrix(SandText *t, SandError *error) {
 static void load_blocks(SandText *t, Worker *w) {
     const SandProblem *p = t->problem;
     int64_t n = t->op.n;
-    real *spoke = t->blocks + AT_SPOKE * n, *spoke_b = t->blocks + AT_SPOKE_B * n;
-    Laid laid = {t->a, t->b, t->blocks + AT_BLOCK * n, spoke, spoke, spoke_b, t->vectors};
+    real *block = t->blocks + AT_BLOCK * n, *spoke = t->blocks + AT_SPOKE * n;
+    real *spoke_a = t->blocks + AT_SPOKE_A * n, *spoke_b = t->blocks + AT_SPOKE_B * n;
+    Laid laid = {t->a, t->b, block, spoke, spoke_a, spoke_b, t->vectors};
     Sum sum;
     sum_open(w, &sum, 1, 0);
     for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
@@ -259,10 +261,11 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->a = t->a, op->b = t->b;
     op->block = t->blocks + AT_BLOCK * op->n;
     op->impulse = t->blocks + AT_IMPULSE * op->n;
-#if SAND_RADIAL
+#if SAND_RADIAL || SAND_FETCHES
     op->spoke = t->blocks + AT_SPOKE * op->n;
-#else
-    op->spoke_a = t->blocks + AT_SPOKE * op->n, op->spoke_b = t->blocks + AT_SPOKE_B * op->n;
+#endif
+#if !SAND_RADIAL
+    op->spoke_a = t->blocks + AT_SPOKE_A * op->n, op->spoke_b = t->blocks + AT_SPOKE_B * op->n;
 #endif
 #if SAND_LOCAL
     op->bound = t->blocks + AT_BOUND * op->n, op->lift = t->blocks + AT_LIFT * op->n;

@@ -160,13 +160,13 @@ SAND_INLINE At at_of(const Op *op, Index i) {
     at.inverse = SAND_FIXED(&op->block[BLOCK_NUMBERS * i + BLOCK_INVERSE]);
     return at;
 }
-SAND_INLINE Four block_spoke(const Op *, At at) { return at.spoke; } // normal and half the gap
-SAND_INLINE Vec block_normal(const Op *, At at) { return vec_of_four(at.spoke); }
-SAND_INLINE real block_half(const Op *, At at) { return four_last(at.spoke); }
-SAND_INLINE real block_mu(const Op *, At at) { return at.mu; }
-SAND_INLINE real block_inverse(const Op *, At at) { return at.inverse; }
-SAND_INLINE real block_weight(const Op *, At at) { return real_rough_inverse(at.inverse); }
-SAND_INLINE real block_flat(const Op *, At at) { return real_rough_inverse(1 + at.mu * at.mu); }
+SAND_INLINE Four block_spoke(const Op *op, At at) { return (void)op, at.spoke; } // normal and half the gap
+SAND_INLINE Vec block_normal(const Op *op, At at) { return (void)op, vec_of_four(at.spoke); }
+SAND_INLINE real block_half(const Op *op, At at) { return (void)op, four_last(at.spoke); }
+SAND_INLINE real block_mu(const Op *op, At at) { return (void)op, at.mu; }
+SAND_INLINE real block_inverse(const Op *op, At at) { return (void)op, at.inverse; }
+SAND_INLINE real block_weight(const Op *op, At at) { return (void)op, real_rough_inverse(at.inverse); }
+SAND_INLINE real block_flat(const Op *op, At at) { return (void)op, real_rough_inverse(1 + at.mu * at.mu); }
 #if !SAND_RADIAL
 SAND_INLINE Vec block_arm_a(const Op *op, At at) { return vec_of_four(four_load_fixed(op->spoke_a + 4 * at_block(at))); }
 SAND_INLINE Vec block_arm_b(const Op *op, At at) { return vec_of_four(four_load_fixed(op->spoke_b + 4 * at_block(at))); }
@@ -339,9 +339,9 @@ SAND_INLINE Row block_pull_now(const Op *op, const Body *body, At at) {
 // For hot loops: SAND_FOR_PULL(w, i, op, body, &sum) { Row g = SAND_PULL(op, at); ... }. On the CPU the bodies of a
 // tile are fetched first, each as whole vectors, so that the rest goes side by side; then its gradients are computed in
 // a short loop of their own, of which a processor can have several rounds under way at once.
-#ifdef __CUDACC__
+#if SAND_FETCHES
 #define SAND_FOR_PULL(w, i, op, from, sum) \
-    for (const Body *pull_from_ = from; pull_from_; pull_from_ = NULL) SAND_UNROLL(2) SAND_BACK(w, i, (op)->n)
+    for (const Body *pull_from_ = from; pull_from_; pull_from_ = NULL) SAND_UNROLL(2) SAND_BACK(w, i, (op)->n, sum)
 #define SAND_PULL(op, at) block_pull(op, pull_from_, at)
 #else
 typedef struct Tile {
@@ -595,10 +595,11 @@ SAND_HOT void push_bodies(Worker *w, const Op *SAND_RESTRICT op, Source from, co
 // op->free, or op->still for the product alone.
 SAND_TEXT void push(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
     Index stride = base == op->still ? 0 : 1; // one body at rest stands for all
-    Source from = {impulse};
+    Source from = {0};
+    from.impulse = impulse;
     sand_barrier(w);
     if (op->is_matrix) {
-        matrix_push(w, op, base, out);
+        matrix_push(w, op, impulse, base, out);
         return;
     }
     if (op->hub_count) push_pieces(w, op, from);

@@ -15,13 +15,13 @@ SAND_INLINE Vec matrix_own(const Op *op, Index i, Vec g) {
     return vec_make(0, 0, 0);
 }
 
-// out = base - N x for all bodies, where x is what was published; ends with a barrier.
-SAND_TEXT void matrix_push(Worker *w, const Op *op, const Body *base, Body *out) {
+// out = base - N x for all bodies, where x is published at `impulse`; ends with a barrier.
+SAND_TEXT void matrix_push(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
     Index stride = base == op->still ? 0 : 1;
     SAND_EACH(w, k, op->dynamic_count) {
         Vec v = vec_of(base[stride * k].v);
         for (int e = op->matrix_first[k]; e < op->matrix_first[k + 1]; e++)
-            v = vec_sub(v, matrix_times(op, e, vec_of(op->impulse + 4 * (Index)op->matrix_column[e])));
+            v = vec_sub(v, matrix_times(op, e, vec_of(impulse + 4 * (Index)op->matrix_column[e])));
         out[k].v[0] = v.x, out[k].v[1] = v.y, out[k].v[2] = v.z;
     }
     sand_barrier(w);

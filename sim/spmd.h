@@ -49,6 +49,14 @@ typedef int64_t Index; // of a block or of a number in an array
 #define REAL_ROUGH 0
 #include "spmd_common.inl"
 
+// As on a GPU, for a test of that text on the CPU; else as it is quickest here.
+#ifndef SAND_FETCHES
+#define SAND_FETCHES 0
+#endif
+#define SAND_REMAKES SAND_FETCHES
+#define SAND_FOURS (SAND_FETCHES && SAND_ROWS == 3 && !SAND_LOCAL)
+
+#if !SAND_FETCHES
 // Where a block lies. The numbers of the blocks of a tile are side by side: all first components, then all second.
 typedef struct At {
     Index tile, lane; // first block of its tile, place in the tile
@@ -61,6 +69,11 @@ SAND_INLINE At at_bare(Index i) { return at_make(i, i & ~(Index)(SAND_LANES - 1)
 SAND_INLINE Index at_block(At at) { return at.tile + at.lane; }
 // Component k of `count` in an array of blocks.
 SAND_INLINE Index at_number(At at, int count, int k) { return count * at.tile + k * SAND_LANES + at.lane; }
+SAND_INLINE Index at_lane(At at) { return at.lane; }
+#define SAND_AT(op, i) at_make(i, tile_) // inside SAND_FOR
+#else
+#define SAND_AT(op, i) at_of(op, i)
+#endif
 
 typedef SandWorker Worker;
 
@@ -129,9 +142,9 @@ SAND_INLINE bool cursor_next(Worker *w, Cursor *c, Sum *sum) {
             _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 // clang-format on
 #define SAND_FOR(w, i, n) SAND_FOR_SUM(w, i, n, NULL)
-#define SAND_AT(op, i) at_make(i, tile_) // inside SAND_FOR
-#define SAND_ADD(sum, at, k, value) ((sum).lane[k][(at).lane] += (value))
-#define SAND_TOP(sum, at, k, value) ((sum).lane[k][(at).lane] = real_max(value, (sum).lane[k][(at).lane]))
+#define SAND_BACK(w, i, n, sum) SAND_FOR_SUM(w, i, n, sum)
+#define SAND_ADD(sum, at, k, value) ((sum).lane[k][at_lane(at)] += (value))
+#define SAND_TOP(sum, at, k, value) ((sum).lane[k][at_lane(at)] = real_max(value, (sum).lane[k][at_lane(at)]))
 
 // Four numbers that are loaded, stored and worked on as one.
 typedef real Four __attribute__((vector_size(4 * sizeof(real)), may_alias));
@@ -153,14 +166,22 @@ SAND_INLINE Four four_turned(Four a) { return __builtin_shufflevector(a, a, 1, 2
 SAND_INLINE void four_write(real *p, real x, real y, real z, real w) { p[0] = x, p[1] = y, p[2] = z, p[3] = w; }
 SAND_INLINE Four four_load_fixed(const real *p) { return four_load(p); }
 
+#if SAND_FETCHES
+SAND_INLINE Four four_make(real x, real y, real z, real w) { return (Four){x, y, z, w}; }
+SAND_INLINE void four_store_pair(real *pairs, Index i, Four a, Four b) {
+    four_store(pairs + 8 * i, a);
+    four_store(pairs + 8 * i + 4, b);
+}
+SAND_INLINE real real_rough_inverse(real a) { return 1 / a; }
+#include "spmd_fetched.inl"
+SAND_INLINE Index at_lane(At at) { return at.block % SAND_LANES; }
+#endif
+
 #define SAND_RESTRICT restrict
 #define SAND_MATES 1
 #define SAND_TOGETHER(w, i, mate, n) \
     for (int mate = 0; mate < 1; mate++) SAND_EACH(w, i, n)
 SAND_INLINE Four four_together(Four f) { return f; }
-#define SAND_REMAKES 0
-#define SAND_FETCHES 0
-#define SAND_FOURS 0
 #define SAND_UNCOORDINATED 0
 #define SAND_FIXED(p) (*(p))
 #define worker_decides(w) ((void)(w), true) // each for itself
