@@ -12,16 +12,22 @@
 #include <unistd.h>
 #endif
 
+// The largest penetrations of a run, m.
+typedef struct Peak {
+    double all, walls;
+} Peak;
+
 // Steps until the end or until interrupted; counts those taken.
-static bool take_steps(Session *session, int64_t steps, int64_t *taken, double *penetration_peak, SandError *error) {
+static bool take_steps(Session *session, int64_t steps, int64_t *taken, Peak *peak, SandError *error) {
     for (*taken = 0; *taken < steps && !session_interrupted(); ++*taken) {
         if (!session_step(session, *taken, steps, error)) return false;
-        *penetration_peak = fmax(*penetration_peak, sand_simulation_counters(session->sim)->penetration_max);
+        const SandCounters *c = sand_simulation_counters(session->sim);
+        peak->all = fmax(peak->all, c->penetration_max), peak->walls = fmax(peak->walls, c->penetration_walls);
     }
     return true;
 }
 
-static bool report(Session *session, const Options *options, int64_t taken, double penetration_peak, SandError *error) {
+static bool report(Session *session, const Options *options, int64_t taken, const Peak *peak, SandError *error) {
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
     double elapsed = progress_now() - session->begin;
@@ -30,7 +36,7 @@ static bool report(Session *session, const Options *options, int64_t taken, doub
     fprintf(stderr,
             "%s: %.2f s simulated in %.1f s (%.2f x real time), %d bodies, %d contacts, largest penetration %.3g mm, "
             "%d lost%s\n",
-            session->scene.name, world->time, elapsed, factor, c->bodies, c->contacts, 1e3 * penetration_peak, c->lost_total,
+            session->scene.name, world->time, elapsed, factor, c->bodies, c->contacts, 1e3 * peak->all, c->lost_total,
             session_interrupted() ? ", interrupted" : "");
     if (!options->values[OPTION_JSON].given) return true;
 
@@ -39,7 +45,8 @@ static bool report(Session *session, const Options *options, int64_t taken, doub
     Json json = json_make(stdout);
     json_open_object(&json, NULL);
     session_write(session, &penetration, &json);
-    json_number(&json, "penetration_peak", penetration_peak);
+    json_number(&json, "penetration_peak", peak->all);
+    json_number(&json, "penetration_walls_peak", peak->walls);
     json_integer(&json, "steps", taken);
     json_number(&json, "seconds", elapsed);
     json_number(&json, "real_time_factor", factor);
@@ -175,9 +182,8 @@ Outcome run_scene(const Options *options, SandError *error) {
         // A little less than the whole, so that rounding does not add a step.
         int64_t steps = (int64_t)ceil(seconds / world->step * (1 - 1e-12));
         int64_t taken;
-        double penetration_peak = 0;
-        bool ran = take_steps(&session, steps, &taken, &penetration_peak, error) &&
-                   report(&session, options, taken, penetration_peak, error);
+        Peak peak = {0};
+        bool ran = take_steps(&session, steps, &taken, &peak, error) && report(&session, options, taken, &peak, error);
         const OptionValue *take = &options->values[OPTION_TAKE];
         if (ran && take->given) ran = session_save_take(&session, options, take->text, error);
         if (!ran) outcome = OUTCOME_FAILED;

@@ -42,7 +42,7 @@ static __global__ void begin_step(Counts *counts) {
     counts->again = counts->balls = counts->bodies = counts->contacts = counts->levels = counts->matched = 0;
     counts->hubs = counts->pieces = counts->colours = counts->lost = 0;
     counts->trouble[2] = 0;
-    counts->least = ~0ull, counts->most = counts->deepest = 0;
+    counts->least = ~0ull, counts->most = counts->deepest = counts->deepest_wall = 0;
     counts->diagonals = counts->kinetic = counts->potential = 0;
     counts->status = counts->iterations = counts->curve = 0;
     counts->seconds = counts->residual = counts->objective = counts->complementarity = 0;
@@ -388,10 +388,9 @@ static __global__ void __launch_bounds__(128)
     }
 }
 
-static __device__ void raise_deepest(Counts *counts, double deepest) {
+static __device__ void raise_deepest(unsigned long long *of_all, double deepest) {
     for (int s = 16; s; s >>= 1) deepest = fmax(deepest, __shfl_down_sync(0xffffffffu, deepest, s));
-    if ((threadIdx.x & 31) == 0 && deepest > 0)
-        atomicMax(&counts->deepest, (unsigned long long)__double_as_longlong(deepest));
+    if ((threadIdx.x & 31) == 0 && deepest > 0) atomicMax(of_all, (unsigned long long)__double_as_longlong(deepest));
 }
 
 // The contacts between balls, a thread for each. Between them are places that are left to the walls.
@@ -414,7 +413,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         }
         write_records(found, base, counts->contacts, mine, have);
     }
-    raise_deepest(counts, deepest);
+    raise_deepest(&counts->deepest, deepest);
 }
 
 static __global__ void __launch_bounds__(128)
@@ -422,7 +421,7 @@ static __global__ void __launch_bounds__(128)
                SandFound *found, uint32_t *owner, Counts *counts) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
-    double deepest = 0;
+    double deepest = 0, wall = 0; // the boxes and cylinders are bodies
     EACH(i, d->grid.ball_count + 1) {
         int64_t item = item_of(i, WALL_ITEM);
         int begin = first[item], end = first[item + 1];
@@ -434,10 +433,12 @@ static __global__ void __launch_bounds__(128)
             special_contacts(&finder, &sink, search.special);
         for (int k = begin; k < end; k++) {
             deepest = fmax(deepest, -found[k].gap);
+            if (found[k].b < 0) wall = fmax(wall, -found[k].gap);
             owner[k] = (uint32_t)found[k].rank_a;
         }
     }
-    raise_deepest(counts, deepest);
+    raise_deepest(&counts->deepest, deepest);
+    raise_deepest(&counts->deepest_wall, wall);
 }
 
 static __global__ void clear_owners(uint32_t *owner, const Counts *counts, int64_t room) {

@@ -25,9 +25,10 @@ struct Counts {
     int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int matched;
     int hubs, pieces, colours;
-    unsigned long long least, most; // extents, as the bits of positive numbers
-    unsigned long long deepest;     // penetration, likewise
-    double diagonals;               // sum of the mean diagonals of N's blocks
+    unsigned long long least, most;  // extents, as the bits of positive numbers
+    unsigned long long deepest;      // penetration, likewise
+    unsigned long long deepest_wall; // into a boundary
+    double diagonals;                // sum of the mean diagonals of N's blocks
     double kinetic, potential;
     int lost;
     SandLost lost_bodies[SAND_MAX_LOST];

@@ -27,7 +27,7 @@ typedef struct SandStepReport {
     int bodies, contacts, matched, iterations;
     SandStatus status;
     SandMetrics metrics;
-    double penetration_max;                        // m
+    double penetration_max, penetration_walls;     // m; the second into boundaries alone
     double kinetic, potential;                     // J, after the step
     double detect, match, build, solve, integrate; // ms
     int lost_count, lost_more;                     // named here, and beside them

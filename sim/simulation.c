@@ -275,10 +275,13 @@ static void find_lost(SandSimulation *sim) {
 
 // --- the step ---------------------------------------------------------------------------------------------
 
-static double deepest(const SandDetection *d) {
-    double least = 0;
-    for (int i = 0; i < d->contact_count; i++) least = d->contacts[i].gap < least ? d->contacts[i].gap : least;
-    return -least;
+static void count_penetrations(SandCounters *c, const SandDetection *d) {
+    c->penetration_max = c->penetration_walls = 0;
+    for (int i = 0; i < d->contact_count; i++) {
+        const SandFound *found = &d->contacts[i];
+        c->penetration_max = fmax(c->penetration_max, -found->gap);
+        if (found->b < 0) c->penetration_walls = fmax(c->penetration_walls, -found->gap);
+    }
 }
 
 static void tell_bad_solve(SandSimulation *sim) {
@@ -318,6 +321,7 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
 
     c->bodies = r.bodies, c->contacts = r.contacts, c->matched = r.matched, c->iterations = r.iterations;
     c->status = r.status, c->metrics = r.metrics, c->penetration_max = r.penetration_max;
+    c->penetration_walls = r.penetration_walls;
     c->growths = growths, c->held = r.held;
     if (!is_good(r.status)) tell_bad_solve(sim);
     sim->energy = (SandEnergy){r.kinetic, r.potential};
@@ -347,7 +351,7 @@ static bool cpu_step(SandSimulation *sim, SandError *error) {
     c->iterations = sim->solution.iterations;
     c->status = sim->solution.status;
     c->metrics = sim->solution.metrics;
-    c->penetration_max = deepest(&sim->detection);
+    count_penetrations(c, &sim->detection);
 
     // keep the impulses for the next step; those of an infeasible one would only grow
     if (!is_good(c->status)) {

@@ -22,13 +22,14 @@ typedef struct SandCounters {
     int matched; // contacts that found last step's impulse
     int iterations;
     SandStatus status;
-    SandMetrics metrics;    // residual and objective; complementarity only when asked
-    double penetration_max; // m, of the gaps the step began with
-    double penetration_p99; // m, 99th percentile of the penetrating contacts; filled by sand_simulation_measure
-    uint64_t growths;       // arrays that grew in this step
-    uint64_t held;          // bytes of arrays on another machine that takes the steps
-    int lost_total;         // bodies that left the world or became non-finite, since the start
-    int infeasible_total;   // steps that ended infeasible, since the start
+    SandMetrics metrics;      // residual and objective; complementarity only when asked
+    double penetration_max;   // m, of the gaps the step began with
+    double penetration_walls; // m, the same into boundaries alone: below a radius nobody has passed one
+    double penetration_p99;   // m, 99th percentile of the penetrating contacts; filled by sand_simulation_measure
+    uint64_t growths;         // arrays that grew in this step
+    uint64_t held;            // bytes of arrays on another machine that takes the steps
+    int lost_total;           // bodies that left the world or became non-finite, since the start
+    int infeasible_total;     // steps that ended infeasible, since the start
 } SandCounters;
 
 typedef struct SandSimulationDef {
