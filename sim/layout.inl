@@ -45,6 +45,7 @@ SAND_INLINE void block_lay_numbers(real *block, At at, const SandContact *c, dou
     block[BLOCK_NUMBERS * at_block(at) + BLOCK_INVERSE] = (real)(1 / d);
 #else
     const double numbers[] = {
+        // in the order of BLOCK_
         c->normal.x, c->normal.y, c->normal.z, 0.5 * c->gap, c->mu,      1 / d,     d, 1 / (1 + c->mu * c->mu),
         c->arm_a.x,  c->arm_a.y,  c->arm_a.z,  c->arm_b.x,   c->arm_b.y, c->arm_b.z};
     for (int k = 0; k < BLOCK_NUMBERS; k++) block[at_number(at, BLOCK_NUMBERS, k)] = (real)numbers[k];

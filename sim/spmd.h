@@ -5,18 +5,17 @@
 //                                          block i lies in memory, and on a GPU fetches what is known of it
 //   SAND_FOR_SUM(w, i, n, sum) { ... }     the same, with SAND_ADD(sum, at, k, value) inside
 //   SAND_EACH(w, i, n) { ... }             the same for bodies and lists: n of any size, nothing side by side
-//   SAND_TOGETHER(w, i, mate, n) { ... }   the same with SAND_MATES workers for each i, mate 0 and up; what they have found
-//   is
-//                                          added up by four_together(four)
+//   SAND_BACK(w, i, n, sum) { ... }        as SAND_FOR_SUM; on a GPU from the end, whose numbers are still near
+//   SAND_TOGETHER(w, i, mate, n) { ... }   as SAND_EACH, with SAND_MATES workers for each i, mate 0 and up;
+//                                          four_together(four) adds up what they have
 //   sand_barrier(w)                        everyone arrives, then everyone goes on
 //   worker_agree(w, says)                  a barrier; everyone gets what the first worker says
 //   sum_total(w, &sum)                     a barrier; then sum.total[k] holds the same value for everyone
 //   if (worker_decides(w)) ...             what need not be computed by every thread of a GPU from the same totals
 //   worker_learn(w, &value);               everyone gets what was decided
 //   worker_memory(w)                       SAND_MEMORY numbers that those who decide keep until the solve ends
-//   SAND_UNCOORDINATED                     1: workers may work on the same numbers at the same time, where a text says so
-//   with
-//                                          SAND_RUNS(w, i, n, least), a run of at least so many of 0 .. n-1 for each worker,
+//   SAND_UNCOORDINATED                     1: workers may work on the same numbers at the same time, where a text says so,
+//                                          by SAND_RUNS(w, i, n, least), a run of at least so many of 0 .. n-1 for each,
 //                                          worker_add(&number, change) and four_load_now(&numbers); 0: it has none of these
 //   SAND_REMAKES                           1: a number that is soon made again is not worth fetching, as on a GPU
 //   SAND_FETCHES                           1: an At holds the numbers of its block; 0: it says where they are
