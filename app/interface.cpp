@@ -209,15 +209,15 @@ void interface_begin(Interface *interface, int width, int height, double scale, 
     ImGui::NewFrame();
 }
 
-// FNV-1a over words; buffers are whole words.
+// Buffers are whole words.
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
     const uint32_t *words = (const uint32_t *)data;
-    for (size_t i = 0; i < bytes / sizeof *words; i++) hash = (hash ^ words[i]) * 1099511628211u;
+    for (size_t i = 0; i < bytes / sizeof *words; i++) hash = sand_hash(hash, words[i]);
     return hash;
 }
 
 static uint64_t hash_of(const ImDrawData *data) {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = SAND_HASH_BEGIN;
     for (int i = 0; i < data->CmdListsCount; i++) {
         const ImDrawList *list = data->CmdLists[i];
         hash = mix(hash, list->VtxBuffer.Data, (size_t)list->VtxBuffer.Size * sizeof(ImDrawVert));

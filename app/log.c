@@ -11,8 +11,8 @@ bool log_open(Log *log, const char *path, SandError *error) {
     log->file = fopen(path, "w");
     if (!log->file) return sand_fail(error, "--log %s: %s", path, strerror(errno));
     fputs("step,time_s,bodies,contacts,matched,iterations,status,residual,residual_rms,objective,penetration_max_m,"
-          "penetration_walls_m,kinetic_energy_j,potential_energy_j,detect_ms,match_ms,build_ms,solve_ms,integrate_ms,step_"
-          "ms,host_bytes\n",
+          "penetration_walls_m,kinetic_energy_j,potential_energy_j,detect_ms,match_ms,build_ms,solve_ms,integrate_ms,"
+          "step_ms,host_bytes\n",
           log->file);
     return true;
 }

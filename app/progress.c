@@ -1,5 +1,7 @@
 #include "progress.h"
 
+#include "sim/base.h"
+
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -59,11 +61,11 @@ void progress_update(Progress *progress, double done, const char *detail) {
     fflush(stderr);
 }
 
-// FNV-1a over all but digits.
+// Over all but digits.
 static uint64_t hash_words(const char *sentence) {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = SAND_HASH_BEGIN;
     for (const char *c = sentence; *c; c++)
-        if (*c < '0' || *c > '9') hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+        if (*c < '0' || *c > '9') hash = sand_hash(hash, (unsigned char)*c);
     return hash;
 }
 

@@ -257,8 +257,8 @@ bool take_load(Take *take, const char *path, SandError *error) {
     *take = (Take){0};
     if (!sand_yaml_text(path, "take", &text, &size, error)) return false;
     bool ok = sand_yaml_read(&take->file, "take", &take_value, text, size, path, error);
-    take->text_hash = 14695981039346656037u; // FNV-1a
-    for (size_t i = 0; i < size; i++) take->text_hash = (take->text_hash ^ (unsigned char)text[i]) * 1099511628211u;
+    take->text_hash = SAND_HASH_BEGIN;
+    for (size_t i = 0; i < size; i++) take->text_hash = sand_hash(take->text_hash, (unsigned char)text[i]);
     free(text);
     if (!ok) return false;
     const SandYaml *yaml = &take->file;

@@ -18,13 +18,13 @@ bool machine_fail(SandMachine *m, SandError *error) {
 
 bool machine_wait(SandMachine *m) { return machine_check(m, cudaStreamSynchronize(m->stream), "waiting for the GPU"); }
 
-bool fork(SandMachine *m) {
+bool machine_fork(SandMachine *m) {
     bool ok = machine_check(m, cudaEventRecord(m->forked, m->stream), "forking");
     for (int k = 0; k < ASIDES; k++) ok = ok && machine_check(m, cudaStreamWaitEvent(m->aside[k], m->forked), "forking");
     return ok;
 }
 
-bool join(SandMachine *m, int aside) {
+bool machine_join(SandMachine *m, int aside) {
     return machine_check(m, cudaEventRecord(m->joined[aside], m->aside[aside]), "joining") &&
            machine_check(m, cudaStreamWaitEvent(m->stream, m->joined[aside]), "joining");
 }

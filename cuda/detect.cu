@@ -510,7 +510,7 @@ bool detect_enqueue(SandMachine *m) {
     }
 
     // Ranks are not needed to count contacts, nor does one kind of contact need the other.
-    if (!fork(m)) return false;
+    if (!machine_fork(m)) return false;
     cudaStream_t ranking = m->aside[0], walls = m->aside[1];
     bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
     if (places) {
@@ -530,10 +530,10 @@ bool detect_enqueue(SandMachine *m) {
     machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
     count_pairs<<<grid_of(MATES * (balls + 1), 128), 128, 0, m->stream>>>(w, d, m->search, m->near.data, m->partner.data,
                                                                           count, balls);
-    if (!join(m, 0) || !join(m, 1)) return false;
+    if (!machine_join(m, 0) || !machine_join(m, 1)) return false;
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
-    if (!fork(m)) return false;
+    if (!machine_fork(m)) return false;
     find_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, first, m->found.data, m->keys.data, m->counts);
     machine_check(m, cudaMemsetAsync(pairs, 0xff, (size_t)m->contact_room * sizeof *pairs, m->stream), "listing pairs");
     list_pairs<<<grid_of(MATES * balls, 128), 128, 0, m->stream>>>(w, d, m->search, m->near.data, m->partner.data, first,
@@ -543,7 +543,7 @@ bool detect_enqueue(SandMachine *m) {
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
     // stay where they are; what is sorted is their numbers.
     LAUNCH(clear_owners, m->contact_room, m->keys.data, m->counts, m->contact_room);
-    if (!join(m, 1)) return false;
+    if (!machine_join(m, 1)) return false;
     if (!machine_check(m,
                        sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
                                   m->found_order.data, m->contact_room, bits_for(w.body_count + 1), m->stream),

@@ -106,7 +106,7 @@ struct SandMachine {
     char about[160];
     int processors;
     cudaStream_t stream;
-    cudaStream_t aside[ASIDES]; // for what need not wait for what is on the stream: see fork
+    cudaStream_t aside[ASIDES]; // for what need not wait for what is on the stream: see machine_fork
     cudaEvent_t forked, joined[ASIDES];
     cudaEvent_t mark[6]; // begin, and the ends of detect, match, build, solve, integrate
     cudaError_t code;    // of the first call that failed
@@ -221,8 +221,8 @@ template <class T> bool download(SandMachine *m, T *host, const T *device, size_
 bool machine_wait(SandMachine *m);
 // All asides begin after what is on the stream so far. What comes on the stream after a join waits for an aside. A fork is
 // not followed by another before its asides are joined.
-bool fork(SandMachine *m);
-bool join(SandMachine *m, int aside);
+bool machine_fork(SandMachine *m);
+bool machine_join(SandMachine *m, int aside);
 bool reserve_scratch(SandMachine *m, int64_t items); // of sorts and scans
 bool reserve_iota(SandMachine *m, size_t count);     // 0, 1, 2, ...
 

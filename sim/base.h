@@ -20,6 +20,10 @@ enum {
     SAND_NAME = 64,        // bytes of a name in a scene, with its end
 };
 
+// FNV-1a, a byte or a word at a time.
+#define SAND_HASH_BEGIN 14695981039346656037u
+static inline uint64_t sand_hash(uint64_t hash, uint64_t next) { return (hash ^ next) * 1099511628211u; }
+
 // How a solve ended. Above zero it solved, zero the budget was reached, below zero why not.
 typedef enum SandStatus {
     SAND_SOLVED = 1,
