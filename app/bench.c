@@ -13,6 +13,7 @@ typedef struct Samples {
     double *columns[COLUMNS];
     size_t room[COLUMNS];
     double total_ms, total_drawn_ms, total_brought;
+    int64_t pictures;
 } Samples;
 
 static bool make_room(Samples *samples, int64_t steps, SandError *error) {
@@ -25,11 +26,13 @@ static void free_samples(Samples *samples) {
     for (int k = 0; k < COLUMNS; k++) sand_free(samples->columns[k]);
 }
 
-// Pictures of the measured steps, where they are asked for. Each is waited for, so that its time is its own.
+// Pictures of the measured steps, where they are asked for: of each, or so many in a simulated second. Each is waited for,
+// so that its time is its own.
 #ifdef SAND_WINDOW
 
 typedef struct Pictures {
     bool wanted;
+    double fps; // 0: one for each step
     Stage stage;
     Camera camera;
 } Pictures;
@@ -37,16 +40,19 @@ typedef struct Pictures {
 static bool open_pictures(Pictures *p, const Session *session, const Options *options, SandError *error) {
     p->wanted = options->values[OPTION_DRAW].given;
     if (!p->wanted) return true;
+    if (options->values[OPTION_FPS].given) p->fps = options->values[OPTION_FPS].real;
     stage_plan(&p->stage, options);
     return stage_see(&p->stage, session, error) && stage_open(&p->stage, error) &&
            stage_view(&p->stage, &p->camera, "default", error);
 }
 
+// Draws the step that was just taken, where a picture is due; `ms` is 0 where none is.
 static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
+    const SandWorld *w = sand_simulation_world(sim);
     double begin = sand_seconds();
     *ms = 0;
-    if (!p->wanted) return true;
-    if (!stage_draw(&p->stage, sim, sand_simulation_world(sim)->time, &p->camera, error)) return false;
+    if (!p->wanted || (p->fps > 0 && floor(p->fps * w->time) == floor(p->fps * (w->time - w->step)))) return true;
+    if (!stage_draw(&p->stage, sim, w->time, &p->camera, error)) return false;
     context_finish(p->stage.context);
     *ms = 1e3 * (sand_seconds() - begin);
     return true;
@@ -101,6 +107,7 @@ static int compare(const void *a, const void *b) {
 // Sorts the column, so that each is asked for once.
 static double median(Samples *samples, int column, int64_t steps) {
     double *values = samples->columns[column];
+    if (!steps) return 0;
     qsort(values, (size_t)steps, sizeof *values, compare);
     return steps % 2 ? values[steps / 2] : 0.5 * (values[steps / 2 - 1] + values[steps / 2]);
 }
@@ -112,9 +119,10 @@ static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int
         if (!session_step(session, i, warmup + steps, error)) return false;
         if (i < warmup) continue;
         take_sample(samples, i - warmup, session->sim);
-        double *ms = &samples->columns[PICTURE][i - warmup];
-        if (!draw_picture(pictures, session->sim, ms, error)) return false;
-        samples->total_drawn_ms += *ms;
+        double ms;
+        if (!draw_picture(pictures, session->sim, &ms, error)) return false;
+        if (ms > 0) samples->columns[PICTURE][samples->pictures++] = ms;
+        samples->total_drawn_ms += ms;
     }
     return true;
 }
@@ -122,12 +130,12 @@ static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int
 static void report(const Session *session, const Penetration *penetration, Samples *samples, int64_t warmup, int64_t steps,
                    bool as_json) {
     double medians[COLUMNS];
-    for (int k = 0; k < COLUMNS; k++) medians[k] = median(samples, k, steps);
+    for (int k = 0; k < COLUMNS; k++) medians[k] = median(samples, k, k == PICTURE ? samples->pictures : steps);
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
     double factor = 1e3 * (double)steps * world->step / samples->total_ms;
     double all_ms = samples->total_ms + samples->total_drawn_ms; // one after the other
-    bool drawn = samples->total_drawn_ms > 0;
+    bool drawn = samples->pictures > 0;
 
     if (as_json) {
         Json json = json_make(stdout);
@@ -147,6 +155,8 @@ static void report(const Session *session, const Penetration *penetration, Sampl
         json_number(&json, "real_time_factor", factor);
         if (drawn) {
             json_number(&json, "picture_ms", medians[PICTURE]);
+            json_integer(&json, "pictures", samples->pictures);
+            json_number(&json, "pictures_per_second", 1e3 * (double)samples->pictures / all_ms);
             json_number(&json, "real_time_factor_drawn", 1e3 * (double)steps * world->step / all_ms);
         }
         json_number(&json, "machine_bytes", (double)c->held);
@@ -165,8 +175,9 @@ static void report(const Session *session, const Penetration *penetration, Sampl
            c->iterations, medians[ITERATION], medians[CONTACT_ITERATION]);
     printf("  integrate  %10.3f ms\n", medians[INTEGRATE]);
     if (drawn)
-        printf("  picture    %10.3f ms; with it %.3g x real time, %.1f steps and pictures a second\n", medians[PICTURE],
-               1e3 * (double)steps * world->step / all_ms, 1e3 * (double)steps / all_ms);
+        printf("  picture    %10.3f ms; with %lld of them %.3g x real time, %.1f pictures a second\n", medians[PICTURE],
+               (long long)samples->pictures, 1e3 * (double)steps * world->step / all_ms,
+               1e3 * (double)samples->pictures / all_ms);
     if (sand_simulation_backend(session->sim))
         printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_brought / (double)steps);
     printf("  residual %.3g m/s, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,

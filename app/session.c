@@ -343,6 +343,7 @@ bool session_penetration(Session *session, Penetration *penetration, SandError *
     }
     sand_simulation_measure(session->sim);
     penetration->p99 = sand_simulation_counters(session->sim)->penetration_p99;
+    penetration->all = sand_simulation_counters(session->sim)->penetration_all;
     return true;
 }
 
@@ -380,6 +381,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_number(json, "objective", c->metrics.objective);
     json_number(json, "penetration_max", penetration->largest);
     json_number(json, "penetration_p99", penetration->p99);
+    json_number(json, "penetration_p99_all", penetration->all);
     json_number(json, "penetration_bodies_max", penetration->bodies);
     SandEnergy energy = sand_simulation_energy(session->sim);
     json_number(json, "kinetic_energy", energy.kinetic);

@@ -57,6 +57,7 @@ void session_watch(void); // from now on that is noted, not obeyed at once; sess
 typedef struct Penetration {
     double largest; // m
     double p99;     // m, 99th percentile of the penetrating contacts
+    double all;     // m, that of all contacts
     double bodies;  // m, largest between two bodies, boundaries left out
     int contacts;   // now within the envelope
 } Penetration;

@@ -461,5 +461,7 @@ void sand_simulation_measure(SandSimulation *sim) {
     for (int i = 0; i < d->contact_count; i++)
         if (d->contacts[i].gap < 0) sim->depths[n++] = -d->contacts[i].gap;
     qsort(sim->depths, (size_t)n, sizeof *sim->depths, compare);
+    int apart = d->contact_count - n, last = (int)(0.99 * (d->contact_count - 1)) - apart;
     sim->counters.penetration_p99 = n ? sim->depths[(size_t)(0.99 * (n - 1))] : 0;
+    sim->counters.penetration_all = n && last >= 0 ? sim->depths[last] : 0;
 }

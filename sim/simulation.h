@@ -26,6 +26,7 @@ typedef struct SandCounters {
     double penetration_max;   // m, of the gaps the step began with
     double penetration_walls; // m, the same into boundaries alone: below a radius nobody has passed one
     double penetration_p99;   // m, 99th percentile of the penetrating contacts; filled by sand_simulation_measure
+    double penetration_all;   // m, that of all contacts, of which the others count as 0; likewise
     uint64_t growths;         // arrays that grew in this step
     uint64_t held;            // bytes of arrays on another machine that takes the steps
     int lost_total;           // bodies that left the world or became non-finite, since the start

@@ -18,6 +18,27 @@ static int count_above(const SandWorld *w, double *outermost) {
     return above;
 }
 
+// One in a hundred of all contacts is deeper than one of the percentiles, of those that penetrate than the other.
+static void check_percentiles(SandSimulation *sim) {
+    sand_simulation_measure(sim);
+    const SandProblem *p = sand_simulation_problem(sim);
+    const SandCounters *c = sand_simulation_counters(sim);
+    const double depths[2] = {c->penetration_all, c->penetration_p99};
+    int penetrating = 0, deeper[2] = {0}, at_least[2] = {0};
+    for (int i = 0; i < p->contact_count; i++) {
+        double depth = -p->contacts[i].gap;
+        penetrating += depth > 0;
+        for (int k = 0; k < 2; k++) deeper[k] += depth > depths[k], at_least[k] += depth >= depths[k];
+    }
+    print_message("%d contacts, %d penetrate, 99 %% by less than %.3g and %.3g mm\n", p->contact_count, penetrating,
+                  1e3 * depths[0], 1e3 * depths[1]);
+    assert_true(penetrating > 300);
+    for (int k = 0; k < 2; k++) {
+        double hundredth = 0.01 * (k ? penetrating : p->contact_count);
+        assert_true(deeper[k] <= hundredth + 1 && at_least[k] >= hundredth - 1);
+    }
+}
+
 static void the_sand_runs_through(void **state) {
     (void)state;
     SandSimulation *sim = lab_scene("hourglass", BODIES, 2, SAND_FLOAT);
@@ -34,6 +55,7 @@ static void the_sand_runs_through(void **state) {
         assert_float_equal(c->penetration_walls, fmax(0, -now), 1e-9);
         above = count_above(w, &now);
         outermost = fmin(outermost, now);
+        if (steps == 200) check_percentiles(sim);
     }
     print_message(
         "empty after %.2f s; deepest penetration %.2f %% of the radius at %.2f s; farthest through the glass %.2f %%\n",
