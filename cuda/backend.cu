@@ -69,9 +69,10 @@ static void destroy(SandMachine *m) {
     release(m, m->material), release(m, m->gone), release(m, m->shapes), release(m, m->walls);
     release(m, m->places), release(m, m->values);
     release(m, m->detection_copy), release(m, m->balls), release(m, m->sorted), release(m, m->near);
+    release(m, m->move), release(m, m->size), release(m, m->room);
     release(m, m->ball_count);
     release(m, m->ball_first), release(m, m->order), release(m, m->iota), release(m, m->starts),
-        release(m, m->starts_marked);
+        release(m, m->starts_counted);
     release(m, m->rank), release(m, m->body), release(m, m->placed_balls), release(m, m->found_count),
         release(m, m->found_first);
     release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally);
@@ -170,8 +171,11 @@ static void look_at_bodies(SandMachine *m, const SandWorld *w) {
     }
     for (int k = 0; k < w->shape_count; k++) m->all_spheres = m->all_spheres && w->shapes[k].kind == SAND_SPHERE;
     m->ball_total = (int)balls;
-    m->largest_mu = 0;
-    for (int k = 0; k < w->material_count * w->material_count; k++) m->largest_mu = std::max(m->largest_mu, w->friction[k]);
+    m->least_mu = w->material_count ? INFINITY : 0, m->largest_mu = 0;
+    for (int k = 0; k < w->material_count * w->material_count; k++) {
+        m->least_mu = std::min(m->least_mu, w->friction[k]);
+        m->largest_mu = std::max(m->largest_mu, w->friction[k]);
+    }
 }
 
 static bool give_memory(SandMachine *m, const SandMemory *memory) {
@@ -258,7 +262,8 @@ static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
     mark(m, 0);
     m->world = on_device(m, w);
     if (!take_boundaries(m, w, error)) return false;
-    m->search.largest_mu = m->largest_mu;
+    m->search.least_mu = m->least_mu, m->search.largest_mu = m->largest_mu;
+    m->search.single = m->single;
     m->search.fall = w->step * v3_length(w->gravity);
     m->search.special = -1;
     for (size_t k = 0; k < m->specials.size(); k++) {
@@ -313,6 +318,7 @@ static bool lay_out(SandMachine *m, const SandSolveDef *def, int64_t bodies, San
     if (m->arrays.room > INT32_MAX / MOST_NUMBERS)
         return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)m->arrays.room);
     m->laying.partials = m->partials.data, m->laying.bodies = m->bodies.data, m->laying.counts = m->counts;
+    if (!lists_begin(m)) return machine_fail(m, error);
     m->text->lay(m->laying, m->arrays, bodies + 1, m->stream);
     bool ok = machine_check(m, cudaGetLastError(), "laying out the problem") && lists_enqueue(m, def) && mark(m, 3);
     return ok || machine_fail(m, error);

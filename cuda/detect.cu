@@ -169,26 +169,26 @@ static __global__ void size_levels(SandDetection *d, const LevelTally *t, Counts
     grid_size_places(g, lowest, highest);
     counts->levels = g->level_count;
     if (g->level_count > 1 && !strike) counts->again |= AGAIN_STRIKE;
+    counts->least = ~0ull, counts->most = 0; // for those that strikes give room
 }
 
-static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int64_t room) {
+static __global__ void number_cells(const SandDetection *d, uint32_t *cell) {
     const SandGrid *g = &d->grid;
-    EACH(i, room) {
-        cell[i] = 0xffffffffu; // behind all others
-        if (i < g->ball_count)
-            cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, g->balls[i].extent)], g->balls[i].center);
-    }
+    EACH(i, g->ball_count)
+    cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, g->balls[i].extent)], g->balls[i].center);
 }
 
 // Each ball is copied by several threads, so that they write side by side.
 enum { BALL_PIECES = sizeof(SandGridBall) / sizeof(double2) };
-static __global__ void take_order(SandDetection *d, float4 *near) {
+static __global__ void take_order(SandDetection *d, Sight sight) {
     SandGrid *g = &d->grid;
     EACH(t, (int64_t)BALL_PIECES * g->ball_count) {
         int64_t i = t / BALL_PIECES, piece = t % BALL_PIECES;
         const SandGridBall *ball = &g->balls[g->order[i]];
         ((double2 *)&g->sorted[i])[piece] = ((const double2 *)ball)[piece];
-        if (piece == 0) near[i] = near_make(ball);
+        if (piece == 0) sight.near[i] = near_make(ball);
+        if (piece == 1) sight.move[i] = move_make(ball);
+        if (piece == 2) sight.size[i] = size_make(ball);
     }
 }
 
@@ -201,15 +201,17 @@ static __device__ void raise_to(double *value, double other) {
 }
 
 // The speed of a strike between balls i and j, 0 where there is none; j learns of it.
-static __device__ double strike(SandGrid *g, int i, int j, double slack, double reach) {
+static __device__ double strike(const SandGrid *g, int i, int j, double slack, double reach, double *room) {
     double speed;
     if (!grid_strikes(&g->sorted[i], &g->sorted[j], slack, reach, &speed)) return 0;
-    raise_to(&g->sorted[j].struck, speed);
+    raise_to(&room[j], grid_room(g->sorted[j].radius, reach * speed));
     return speed;
 }
 
-static __global__ void find_strikes(SandDetection *d, const float4 *near, double slack, double reach, int64_t balls) {
-    SandGrid *g = &d->grid;
+// The room that strikes give to each ball.
+static __global__ void find_strikes(const SandDetection *d, Sight sight, double slack, double reach, double *room,
+                                    int64_t balls) {
+    const SandGrid *g = &d->grid;
     if (g->level_count < 2) return;
     EACH(t, MATES * balls) {
         Mates mates = mates_of(t);
@@ -217,36 +219,41 @@ static __global__ void find_strikes(SandDetection *d, const float4 *near, double
         int i = (int)mates.ball, level = grid_level_of(g, i);
         double most = 0;
         for (int k = 0; k < g->level_count; k++) {
-            if (!grid_seeks_strikes(level, k)) continue;
+            if (!grid_strikes_in(level, k)) continue;
             SandGridShelf shelf = grid_shelf(g, level, i, k);
             for (int base = 0; base < shelf.rows; base += MATES) {
                 Candidates c = mates_candidates(mates, g, &shelf, base);
-                unsigned long long bits = candidates_near(c, near, near[i]);
+                unsigned long long bits = candidates_near(c, sight.near, sight.near[i]);
                 look_closer(mates, c, bits, [&](int j) {
-                    if (j >= 0) most = fmax(most, strike(g, i, j, slack, reach));
+                    if (j < 0 || sight_no_strike(sight, reach, i, j)) return;
+                    most = fmax(most, strike(g, i, j, slack, reach, room));
                 });
                 for (int more = NEAR_BITS; more < c.count; more++) // of a crowded row
-                    most = fmax(most, strike(g, i, candidate(c, more), slack, reach));
+                    most = fmax(most, strike(g, i, candidate(c, more), slack, reach, room));
                 __syncwarp(mates.mask);
             }
         }
         most = mates_most(mates, most);
-        if (mates.place == 0) raise_to(&g->sorted[i].struck, most);
+        if (mates.place == 0) raise_to(&room[i], grid_room(g->sorted[i].radius, reach * most));
     }
 }
 
-static __global__ void make_room(SandDetection *d, double slack, double reach, Counts *counts) {
+// Few balls have more room by strikes than by their own speed: the others stay as they are, and those sorted tell their
+// extents.
+static __global__ void make_room(SandDetection *d, const double *room, double slack, Counts *counts) {
     SandGrid *g = &d->grid;
     double least = INFINITY, most = 0;
     EACH(i, g->ball_count) {
-        SandGridBall *ball = &g->balls[g->order[i]];
-        if (g->level_count > 1) grid_make_room(ball, g->sorted[i].struck, slack, reach);
-        least = fmin(least, ball->extent), most = fmax(most, ball->extent);
+        double extent = g->sorted[i].extent;
+        if (room[i] > g->sorted[i].room) {
+            SandGridBall *ball = &g->balls[g->order[i]];
+            grid_make_room(ball, room[i], slack);
+            extent = ball->extent;
+        }
+        least = fmin(least, extent), most = fmax(most, extent);
     }
     fold_extents(least, most, counts);
 }
-
-static __global__ void forget_extents(Counts *counts) { counts->least = ~0ull, counts->most = 0; }
 
 // --- ranks ------------------------------------------------------------------------------------------------
 
@@ -288,13 +295,19 @@ struct Touching {
 // What the count has found, so that nobody need look for it again: the first partners of each ball.
 enum { HITS = 16 };
 
+static __device__ bool partner_touches(const SandFinder *finder, const Search &search, const Sight &sight, int i, int j) {
+    const SandGridBall *sorted = finder->d->grid.sorted;
+    if (!search.single && sorted[i].body == sorted[j].body) return false;
+    Seen seen = sight_touch(sight, *finder->world, search, i, j);
+    return seen == SEEN_TOUCHING || (seen == UNSEEN && balls_touch(finder, &sorted[i], &sorted[j]));
+}
+
 // Partners in the rows of all mates, which have at most NEAR_BITS candidates each.
 template <class Put>
-static __device__ int partners_by_rows(const SandFinder *finder, const float4 *near, Mates mates, const Candidates &c,
-                                       int found, Put put) {
-    const SandGridBall *sorted = finder->d->grid.sorted, *ball = &sorted[mates.ball];
-    look_closer(mates, c, candidates_near(c, near, near[mates.ball]), [&](int j) {
-        bool touch = j >= 0 && balls_touch(finder, ball, &sorted[j]);
+static __device__ int partners_by_rows(const SandFinder *finder, const Search &search, const Sight &sight, Mates mates,
+                                       const Candidates &c, int found, Put put) {
+    look_closer(mates, c, candidates_near(c, sight.near, sight.near[mates.ball]), [&](int j) {
+        bool touch = j >= 0 && partner_touches(finder, search, sight, (int)mates.ball, j);
         unsigned votes = mates_vote(mates, touch);
         if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
         found += __popc(votes);
@@ -304,14 +317,14 @@ static __device__ int partners_by_rows(const SandFinder *finder, const float4 *n
 
 // The same row by row, with all mates in one row: for crowded places.
 template <class Put>
-static __device__ int partners_one_by_one(const SandFinder *finder, const float4 *near, Mates mates, const Candidates &c,
-                                          int found, Put put) {
-    const SandGridBall *sorted = finder->d->grid.sorted, *ball = &sorted[mates.ball];
+static __device__ int partners_one_by_one(const SandFinder *finder, const Search &search, const Sight &sight, Mates mates,
+                                          const Candidates &c, int found, Put put) {
     for (int place = 0; place < MATES; place++) {
         Candidates row = candidates_from(mates, c, place);
         for (int base = 0; base < row.count; base += MATES) {
             int k = base + mates.place, j = k < row.count ? candidate(row, k) : -1;
-            bool touch = j >= 0 && near_meets(near[mates.ball], near[j]) && balls_touch(finder, ball, &sorted[j]);
+            bool touch = j >= 0 && near_meets(sight.near[mates.ball], sight.near[j]) &&
+                         partner_touches(finder, search, sight, (int)mates.ball, j);
             unsigned votes = mates_vote(mates, touch);
             if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
             found += __popc(votes);
@@ -322,22 +335,24 @@ static __device__ int partners_one_by_one(const SandFinder *finder, const float4
 
 // Calls put(k, j) for the k-th partner j of the mates' ball, in the order of its rows. Returns how many there are.
 template <class Put>
-static __device__ int find_partners(const SandFinder *finder, const float4 *near, Mates mates, Put put) {
+static __device__ int find_partners(const SandFinder *finder, const Search &search, const Sight &sight, Mates mates,
+                                    Put put) {
     const SandGrid *g = &finder->d->grid;
     int i = (int)mates.ball, level = grid_level_of(g, i), found = 0;
-    for (int k = level; k < g->level_count; k++) {
+    for (int k = 0; k < g->level_count; k++) {
+        if (!grid_looks_in(level, k)) continue;
         SandGridShelf shelf = grid_shelf(g, level, i, k);
         for (int base = 0; base < shelf.rows; base += MATES) {
             Candidates c = mates_candidates(mates, g, &shelf, base);
-            found = mates_vote(mates, c.count > NEAR_BITS) ? partners_one_by_one(finder, near, mates, c, found, put)
-                                                           : partners_by_rows(finder, near, mates, c, found, put);
+            found = mates_vote(mates, c.count > NEAR_BITS) ? partners_one_by_one(finder, search, sight, mates, c, found, put)
+                                                           : partners_by_rows(finder, search, sight, mates, c, found, put);
         }
     }
     return found;
 }
 
 static __global__ void __launch_bounds__(128)
-    count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const float4 *near, int *partner,
+    count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
                 int *count, int64_t balls) {
     SandFinder finder = finder_of(&w, d, search);
     EACH(t, MATES * (balls + 1)) {
@@ -345,7 +360,7 @@ static __global__ void __launch_bounds__(128)
         int found = 0;
         int *mine = partner + HITS * mates.ball;
         if (mates.ball < d->grid.ball_count)
-            found = find_partners(&finder, near, mates, [&](int k, int j) {
+            found = find_partners(&finder, search, sight, mates, [&](int k, int j) {
                 if (k < HITS) mine[k] = j;
             });
         if (mates.place == 0) count[item_of(mates.ball, PAIR_ITEM)] = found;
@@ -371,8 +386,8 @@ static __global__ void take_total(const int *first, int64_t room, int64_t contac
 
 // Who touches, for each contact between balls; where there was no room for all partners, they are looked for again.
 static __global__ void __launch_bounds__(128)
-    list_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const float4 *near,
-               const int *partner, const int *first, Touching *pairs, const Counts *counts, int64_t balls) {
+    list_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, const int *partner,
+               const int *first, Touching *pairs, const Counts *counts, int64_t balls) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
     EACH(t, MATES * balls) {
@@ -382,7 +397,7 @@ static __global__ void __launch_bounds__(128)
         int i = (int)mates.ball, found = first[item + 1] - first[item];
         Touching *mine = pairs + first[item];
         if (found > HITS)
-            find_partners(&finder, near, mates, [&](int k, int j) { mine[k] = {i, j}; });
+            find_partners(&finder, search, sight, mates, [&](int k, int j) { mine[k] = {i, j}; });
         else
             for (int k = mates.place; k < found; k += MATES) mine[k] = {i, partner[HITS * mates.ball + k]};
     }
@@ -441,11 +456,9 @@ static __global__ void __launch_bounds__(128)
     raise_deepest(&counts->deepest_wall, wall);
 }
 
-static __global__ void clear_owners(uint32_t *owner, const Counts *counts, int64_t room) {
-    EACH(i, room) if (counts->again || i >= counts->contacts) owner[i] = 0xffffffffu; // behind all others
-}
-
 // --- the stage --------------------------------------------------------------------------------------------
+
+static Sight sight_of(const SandMachine *m) { return {m->near.data, m->move.data, m->size.data}; }
 
 static bool sort_grid(SandMachine *m) {
     SandDetection *d = m->detection_copy.data;
@@ -454,14 +467,12 @@ static bool sort_grid(SandMachine *m) {
     tally_levels<<<grid_of(balls) < 4 * m->processors ? grid_of(balls) : 4 * m->processors, CUDA_THREADS, 0, m->stream>>>(
         d, m->tally.data);
     size_levels<<<1, 1, 0, m->stream>>>(d, m->tally.data, m->counts, m->strike);
-    LAUNCH(number_cells, balls, d, m->cell_of.data, balls);
-    if (!machine_check(m,
-                       sort_pairs(m->scratch.data, m->scratch.room, m->cell_of.data, m->cell_sorted.data, m->iota.data,
-                                  m->order.data, balls, bits_for(cells + 1), m->stream),
-                       "sorting the balls"))
+    LAUNCH(number_cells, balls, d, m->cell_of.data);
+    if (!rows_enqueue(m, m->cell_of.data, &m->counts->balls, balls, cells, m->starts_counted, m->starts.data, m->order.data,
+                      m->stream))
         return false;
-    LAUNCH(take_order, BALL_PIECES * balls, d, m->near.data);
-    return ends_enqueue(m, m->cell_sorted.data, &m->counts->balls, m->starts_marked, m->starts.data, balls, cells);
+    LAUNCH(take_order, BALL_PIECES * balls, d, sight_of(m));
+    return true;
 }
 
 static bool reserve_all(SandMachine *m) {
@@ -471,9 +482,10 @@ static bool reserve_all(SandMachine *m) {
     size_t items = BALL_ITEMS * balls, most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
     bool ok = reserve(m, m->ball_count, bodies) && reserve(m, m->ball_first, bodies) && reserve(m, m->balls, balls) &&
-              reserve(m, m->sorted, balls) && reserve(m, m->near, balls) && reserve(m, m->order, balls) &&
+              reserve(m, m->sorted, balls) && reserve(m, m->near, balls) && reserve(m, m->move, balls) &&
+              reserve(m, m->size, balls) && reserve(m, m->room, balls) && reserve(m, m->order, balls) &&
               reserve_iota(m, balls > contacts ? balls : contacts) && reserve(m, m->starts, cells) &&
-              reserve(m, m->starts_marked, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
+              reserve(m, m->starts_counted, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
               reserve(m, m->found_count, items) && reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) &&
               reserve(m, m->cell_sorted, balls) && reserve(m, m->tally, 1) && reserve(m, m->found, contacts) &&
               reserve(m, m->partner, HITS * balls) && reserve(m, m->pairs, 2 * contacts) &&
@@ -503,9 +515,9 @@ bool detect_enqueue(SandMachine *m) {
     if (!sort_grid(m)) return false;
     if (m->strike) {
         double reach = w.step * (1 + m->search.largest_mu);
-        LAUNCH(find_strikes, MATES * balls, d, m->near.data, w.envelope, reach, balls);
-        forget_extents<<<1, 1, 0, m->stream>>>(m->counts);
-        LAUNCH(make_room, balls, d, w.envelope, reach, m->counts);
+        machine_check(m, cudaMemsetAsync(m->room.data, 0, (size_t)balls * sizeof(double), m->stream), "strikes");
+        LAUNCH(find_strikes, MATES * balls, d, sight_of(m), w.envelope, reach, m->room.data, balls);
+        LAUNCH(make_room, balls, d, m->room.data, w.envelope, m->counts);
         if (!sort_grid(m)) return false;
     }
 
@@ -528,7 +540,7 @@ bool detect_enqueue(SandMachine *m) {
     Touching *pairs = (Touching *)m->pairs.data;
     count_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, balls);
     machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_pairs<<<grid_of(MATES * (balls + 1), 128), 128, 0, m->stream>>>(w, d, m->search, m->near.data, m->partner.data,
+    count_pairs<<<grid_of(MATES * (balls + 1), 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data,
                                                                           count, balls);
     if (!machine_join(m, 0) || !machine_join(m, 1)) return false;
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
@@ -536,20 +548,14 @@ bool detect_enqueue(SandMachine *m) {
     if (!machine_fork(m)) return false;
     find_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, first, m->found.data, m->keys.data, m->counts);
     machine_check(m, cudaMemsetAsync(pairs, 0xff, (size_t)m->contact_room * sizeof *pairs, m->stream), "listing pairs");
-    list_pairs<<<grid_of(MATES * balls, 128), 128, 0, m->stream>>>(w, d, m->search, m->near.data, m->partner.data, first,
+    list_pairs<<<grid_of(MATES * balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, first,
                                                                    pairs, m->counts, balls);
     LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
-    // stay where they are; what is sorted is their numbers.
-    LAUNCH(clear_owners, m->contact_room, m->keys.data, m->counts, m->contact_room);
-    if (!machine_join(m, 1)) return false;
-    if (!machine_check(m,
-                       sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
-                                  m->found_order.data, m->contact_room, bits_for(w.body_count + 1), m->stream),
-                       "sorting the contacts"))
-        return false;
-    return ends_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->ball_first, m->first.data, m->contact_room,
-                        w.body_count) &&
+    // stay where they are; what is put in order is their numbers.
+    return machine_join(m, 1) &&
+           rows_enqueue(m, m->keys.data, &m->counts->contacts, m->contact_room, w.body_count, m->ball_first, m->first.data,
+                        m->found_order.data, m->stream) &&
            machine_check(m, cudaGetLastError(), "detection");
 }

@@ -5,29 +5,15 @@
 #include <cooperative_groups.h>
 #include <string.h>
 
-// --- rows of sorted keys ----------------------------------------------------------------------------------
-
-static __global__ void mark_ends(const uint32_t *keys, const int *count, const Counts *counts, int *marked) {
-    if (counts->again & AGAIN_CONTACTS) return;
-    int n = *count;
-    EACH(i, n) if (i + 1 == n || keys[i + 1] != keys[i]) marked[keys[i] + 1] = (int)i + 1;
-}
-
-bool ends_enqueue(SandMachine *m, const uint32_t *keys, const int *count, Array<int> &marked, int *rows, int64_t keys_room,
-                  int64_t key_values) {
-    size_t n = (size_t)key_values + 1;
-    machine_check(m, cudaMemsetAsync(marked.data, 0, n * sizeof(int), m->stream), "clearing rows");
-    LAUNCH(mark_ends, keys_room, keys, count, m->counts, marked.data);
-    return machine_check(m, scan_max(m->scratch.data, m->scratch.room, marked.data, rows, (int64_t)n, m->stream),
-                         "making rows");
-}
-
 // --- contacts where a body is b ---------------------------------------------------------------------------
 
-static __global__ void take_seconds(const int *b, uint32_t *keys, const Counts *counts, int64_t room) {
+static __global__ void take_seconds(const __grid_constant__ Laying from, uint32_t *keys) {
+    const Counts *counts = from.counts;
     if (counts->again) return;
-    uint32_t none = (uint32_t)counts->bodies; // boundaries have no list
-    EACH(i, room) keys[i] = i < counts->contacts && b[i] < counts->bodies ? (uint32_t)b[i] : none;
+    EACH(i, counts->contacts) {
+        int b = from.found ? from.found[from.order[i]].b : from.contacts[i].b;
+        keys[i] = b < counts->bodies ? (uint32_t)b : NO_ROW; // boundaries have no list
+    }
 }
 
 // --- bodies of many contacts ------------------------------------------------------------------------------
@@ -165,8 +151,8 @@ static bool colours_enqueue(SandMachine *m) {
                        "sorting by colour"))
         return false;
     // The rows go where the hubs were counted: those are done with.
-    if (!ends_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->hub_flag, m->hub_before.data, m->contact_room,
-                      BATCH + 1))
+    if (!rows_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->contact_room, BATCH + 1, m->hub_flag,
+                      m->hub_before.data, NULL, m->stream))
         return false;
     close_colours<<<1, 1, 0, m->stream>>>(m->hub_before.data, m->colour_first.data, m->counts);
     m->arrays.colour_first = m->colour_first.data, m->arrays.colour_list = m->colour_list.data;
@@ -177,26 +163,34 @@ static bool colours_enqueue(SandMachine *m) {
 
 // --- the stage --------------------------------------------------------------------------------------------
 
-bool lists_enqueue(SandMachine *m, const SandSolveDef *def) {
-    int64_t bodies = m->given ? m->given_bodies : m->world.body_count, contacts = m->contact_room;
+static int64_t bodies_of(const SandMachine *m) { return m->given ? m->given_bodies : m->world.body_count; }
+
+static bool lists_reserve(SandMachine *m) {
+    int64_t bodies = bodies_of(m), contacts = m->contact_room;
     size_t rows = (size_t)bodies + 3, hubs = (size_t)contacts / (SAND_HUB / 2) + 2;
     if (rows < BATCH + 4) rows = BATCH + 4;
-    if (!reserve(m, m->second, rows) || !reserve(m, m->list, (size_t)contacts + 1) || !reserve(m, m->hub_flag, rows) ||
-        !reserve(m, m->hub_before, rows) || !reserve(m, m->piece_count, rows) || !reserve(m, m->piece_before, rows) ||
-        !reserve(m, m->hub, hubs) || !reserve(m, m->hub_piece, hubs + 1) || !reserve(m, m->piece_hub, 2 * hubs) ||
-        !reserve(m, m->piece_sum, 8 * 2 * hubs))
-        return false;
-    TextArrays &t = m->arrays;
-    if (m->given &&
-        !ends_enqueue(m, (const uint32_t *)t.a, &m->counts->contacts, m->hub_flag, m->first.data, contacts, bodies))
-        return false;
+    return reserve(m, m->second, rows) && reserve(m, m->list, (size_t)contacts + 1) && reserve(m, m->hub_flag, rows) &&
+           reserve(m, m->hub_before, rows) && reserve(m, m->piece_count, rows) && reserve(m, m->piece_before, rows) &&
+           reserve(m, m->hub, hubs) && reserve(m, m->hub_piece, hubs + 1) && reserve(m, m->piece_hub, 2 * hubs) &&
+           reserve(m, m->piece_sum, 8 * 2 * hubs);
+}
 
-    LAUNCH(take_seconds, contacts, t.b, m->keys.data, m->counts, contacts);
-    if (!machine_check(m,
-                       sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
-                                  m->list.data, contacts, bits_for(bodies + 1), m->stream),
-                       "sorting the lists") ||
-        !ends_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->hub_flag, m->second.data, contacts, bodies + 1))
+// On an aside, while the blocks are laid out.
+bool lists_begin(SandMachine *m) {
+    int64_t bodies = bodies_of(m), contacts = m->contact_room;
+    if (!lists_reserve(m) || !machine_fork(m)) return false;
+    cudaStream_t stream = m->aside[0];
+    LAUNCH_ON(stream, take_seconds, contacts, m->laying, m->keys.data);
+    return rows_enqueue(m, m->keys.data, &m->counts->contacts, contacts, bodies, m->hub_flag, m->second.data, m->list.data,
+                        stream);
+}
+
+bool lists_enqueue(SandMachine *m, const SandSolveDef *def) {
+    int64_t bodies = bodies_of(m), contacts = m->contact_room;
+    TextArrays &t = m->arrays;
+    if (!machine_join(m, 0)) return false;
+    if (m->given && !rows_enqueue(m, (const uint32_t *)t.a, &m->counts->contacts, contacts, bodies, m->hub_flag,
+                                  m->first.data, NULL, m->stream))
         return false;
 
     LAUNCH(mark_hubs, bodies + 1, m->first.data, m->second.data, m->hub_flag.data, m->piece_count.data, m->counts,

@@ -47,8 +47,16 @@ struct LevelTally {
 
 // What a search for contacts has beside the world and the detection.
 struct Search {
-    double largest_mu, fall;
+    double least_mu, largest_mu, fall;
     int special;
+    bool single; // no two balls are of one body
+};
+
+// The sorted balls in few bytes, rounded to float: see mates.h.
+struct Sight {
+    float4 *near; // where a ball may be in the step: centre and extent
+    float4 *move; // velocity, and the speed of its turning surface
+    float2 *size; // radius and room
 };
 
 // The arrays behind a solver's operator, whatever its text. A Body is eight floats.
@@ -129,7 +137,7 @@ struct SandMachine {
     std::vector<int> specials; // boxes and cylinders
     std::vector<double> special_enter;
     std::vector<uint8_t> special_gone;
-    double largest_mu;
+    double least_mu, largest_mu;
     bool all_spheres;
 
     // Pictures.
@@ -142,8 +150,10 @@ struct SandMachine {
     SandDetection detection; // as the device sees it: its pointers
     Array<SandDetection> detection_copy;
     Array<SandGridBall> balls, sorted;
-    Array<float4> near; // of the sorted: see near_make in mates.h
-    Array<int> ball_count, ball_first, order, iota, starts, starts_marked, rank, body, placed_balls, found_count,
+    Array<float4> near, move; // of Sight
+    Array<float2> size;
+    Array<double> room; // of the sorted, by strikes
+    Array<int> ball_count, ball_first, order, iota, starts, starts_counted, rank, body, placed_balls, found_count,
         found_first;
     Array<uint32_t> cell_of, cell_sorted;
     Array<LevelTally> tally;
@@ -267,12 +277,16 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 
 // --- stages ---
 
-bool detect_enqueue(SandMachine *m);                         // detect.cu
-bool lists_enqueue(SandMachine *m, const SandSolveDef *def); // lists.cu: which contacts a body has, hubs, colours
-// rows[k + 1] = end of the items with key k; keys are sorted, `count` of them on the device. Rows: how many keys there may
-// be.
-bool ends_enqueue(SandMachine *m, const uint32_t *keys, const int *count, Array<int> &marked, int *rows, int64_t keys_room,
-                  int64_t key_values);
+bool detect_enqueue(SandMachine *m); // detect.cu
+// lists.cu: which contacts a body has, hubs, colours. Begun beside the laying out of the blocks, and ended after it.
+bool lists_begin(SandMachine *m);
+bool lists_enqueue(SandMachine *m, const SandSolveDef *def);
+// rows.cu: the items of key k are rows[k] .. rows[k + 1] of `items`, in their own order; those whose key is not below
+// `values` are in no row. There are `count` keys, on the device, and at most `room`. Rows and `counted` have values + 1
+// places. Without items the rows alone.
+constexpr uint32_t NO_ROW = 0xffffffffu;
+bool rows_enqueue(SandMachine *m, const uint32_t *keys, const int *count, int64_t room, int64_t values, Array<int> &counted,
+                  int *rows, int *items, cudaStream_t stream);
 bool match_enqueue(SandMachine *m);     // motion.cu
 bool integrate_enqueue(SandMachine *m); // motion.cu
 

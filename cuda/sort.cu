@@ -3,10 +3,6 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-struct Largest {
-    __host__ __device__ int operator()(int a, int b) const { return a > b ? a : b; }
-};
-
 cudaError_t sort_pairs(void *scratch, size_t bytes, const uint32_t *keys, uint32_t *sorted_keys, const int *values,
                        int *sorted_values, int64_t n, int bits, cudaStream_t stream) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, values, sorted_values, n, 0, bits, stream);
@@ -16,16 +12,11 @@ cudaError_t scan_sum(void *scratch, size_t bytes, const int *in, int *out, int64
     return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream);
 }
 
-cudaError_t scan_max(void *scratch, size_t bytes, const int *in, int *out, int64_t n, cudaStream_t stream) {
-    return cub::DeviceScan::InclusiveScan(scratch, bytes, in, out, Largest(), n, stream);
-}
-
 size_t sort_scratch(int64_t n) {
-    size_t sort = 0, sum = 0, most = 0;
+    size_t sort = 0, sum = 0;
     uint32_t *keys = NULL;
     int *values = NULL;
     cub::DeviceRadixSort::SortPairs(NULL, sort, keys, keys, values, values, n, 0, 32);
     cub::DeviceScan::ExclusiveSum(NULL, sum, values, values, n);
-    cub::DeviceScan::InclusiveScan(NULL, most, values, values, Largest(), n);
-    return sort > sum ? (sort > most ? sort : most) : sum > most ? sum : most;
+    return sort > sum ? sort : sum;
 }

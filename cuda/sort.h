@@ -12,5 +12,3 @@ cudaError_t sort_pairs(void *scratch, size_t bytes, const uint32_t *keys, uint32
                        int *sorted_values, int64_t n, int bits, cudaStream_t stream);
 // out[i] = in[0] + ... + in[i - 1]
 cudaError_t scan_sum(void *scratch, size_t bytes, const int *in, int *out, int64_t n, cudaStream_t stream);
-// out[i] = max(in[0], ..., in[i])
-cudaError_t scan_max(void *scratch, size_t bytes, const int *in, int *out, int64_t n, cudaStream_t stream);

@@ -35,9 +35,10 @@ SAND_SHARED SandGridBall place_ball(const SandFinder *finder, int body, int k) {
     ball.radius = w->scale[body] * shape->balls[k].radius;
     ball.velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm));
     ball.turning = v3_length(w->spin[body]) * ball.radius;
-    double speed = v3_length(ball.velocity) + ball.turning + finder->fall;
-    ball.extent = ball.radius + 0.5 * w->envelope + w->step * (1 + finder->largest_mu) * speed;
-    ball.struck = 0;
+    double speed = v3_length(ball.velocity), reach = w->step * (1 + finder->largest_mu);
+    ball.extent = ball.radius + 0.5 * w->envelope + reach * (speed + ball.turning + finder->fall);
+    ball.room = grid_room(ball.radius, reach * speed);
+    ball.unused = 0;
     ball.body = body;
     ball.sub = k;
     return ball;
@@ -65,27 +66,19 @@ SAND_SHARED void add_pair(const SandFinder *finder, SandSink *sink, int body_a, 
     sink_put(sink, &f);
 }
 
-// The speed that counts between two bodies. Two that fall side by side part when a wall stops the first of them: not
-// only their relative motion matters, but the motion of each.
-SAND_SHARED double fastest(SandVec3 v, SandVec3 o) {
-    SandVec3 u = v3_sub(o, v);
-    return sqrt(fmax(v3_dot(u, u), fmax(v3_dot(v, v), v3_dot(o, o))));
-}
-
 SAND_SHARED double balls_gap(const SandGridBall *p, const SandGridBall *q) {
     return v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
 }
 
-// Whether two balls touch: within the envelope h (1 + mu) |u| of their relative motion or of what may strike one of them, or
-// the least one.
+// Whether two balls touch: within the envelope h (1 + mu) |u| of their relative motion, the least one, or the room of one of
+// them.
 SAND_SHARED bool balls_touch(const SandFinder *finder, const SandGridBall *p, const SandGridBall *q) {
     if (!grid_near(p, q) || p->body == q->body) return false;
     const SandWorld *w = finder->world;
     double gap = balls_gap(p, q);
-    if (gap <= w->envelope) return true;
+    if (gap <= fmax(w->envelope, fmax(p->room, q->room))) return true;
     double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
-    double speed =
-        fmax(fastest(p->velocity, q->velocity) + p->turning + q->turning, fmax(p->struck, q->struck)) + finder->fall;
+    double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + finder->fall;
     return gap <= w->step * (1 + mu) * speed;
 }
 
@@ -124,30 +117,30 @@ SAND_SHARED_CALL int find_touches(const SandFinder *finder, SandSink *sink, int 
     return -1;
 }
 
-// How far to look for a boundary: h (1 + mu) |u| of the motion relative to it, or of what may strike the ball.
+// How far to look for a boundary: h (1 + mu) |u| of the motion relative to it, or the room of the ball.
 SAND_SHARED double boundary_reach(const SandFinder *finder, int body, int boundary, SandVec3 center, SandVec3 velocity,
-                                  double turning, double struck) {
+                                  double turning, double room) {
     const SandWorld *w = finder->world;
     const SandDetection *d = finder->d;
     double mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material);
     SandVec3 wall = d->velocity[boundary];
     if (w->boundaries[boundary].moves)
         wall = v3_add(wall, v3_cross(d->spin[boundary], v3_sub(center, d->pose[boundary].position)));
-    double speed = fmax(v3_length(v3_sub(velocity, wall)) + turning, struck) + finder->fall;
-    return fmax(w->envelope, w->step * (1 + mu) * speed);
+    double speed = v3_length(v3_sub(velocity, wall)) + turning + finder->fall;
+    return fmax(fmax(w->envelope, room), w->step * (1 + mu) * speed);
 }
 
 // A ball, or a corner of radius 0, against every boundary.
 SAND_SHARED void touch_boundaries(const SandFinder *finder, SandSink *sink, int body, int sub, SandVec3 center,
-                                  double radius, SandVec3 velocity, double turning, double struck) {
+                                  double radius, SandVec3 velocity, double turning, double room) {
     SandTouch touches[TOUCH_ROOM];
     const SandWorld *w = finder->world;
-    double speed = fmax(v3_length(velocity) + turning, struck) + finder->fall;
-    double far = radius + fmax(w->envelope, w->step * (1 + finder->largest_mu) * speed); // from what does not move
+    double speed = v3_length(velocity) + turning + finder->fall; // from what does not move
+    double far = radius + fmax(fmax(w->envelope, room), w->step * (1 + finder->largest_mu) * speed);
     for (int b = 0; b < w->boundary_count; b++) {
         const SandGuard *guard = &finder->d->guard[b];
         if (v3_dot(guard->normal, center) - guard->offset > far) continue;
-        double reach = boundary_reach(finder, body, b, center, velocity, turning, struck);
+        double reach = boundary_reach(finder, body, b, center, velocity, turning, room);
         int count = find_touches(finder, sink, body, b, center, radius, reach, touches);
         for (int k = 0; k < count; k++) add_touch(finder, sink, body, sub, b, center, radius, &touches[k]);
     }
@@ -160,9 +153,9 @@ SAND_SHARED_CALL void touch_special(const SandFinder *finder, SandSink *sink, co
     SandVec3 apart = v3_sub(ball->center, w->position[special]);
     double bound = shape->bound * w->scale[special];
     double mu = sand_world_pair(w, w->material[ball->body], w->material[special]);
-    double speed = fastest(ball->velocity, w->velocity[special]) + v3_length(w->spin[special]) * bound + ball->turning;
-    speed = fmax(speed, ball->struck) + finder->fall;
-    double reach = fmax(w->envelope, w->step * (1 + mu) * speed);
+    double speed = v3_length(v3_sub(w->velocity[special], ball->velocity)) + v3_length(w->spin[special]) * bound +
+                   ball->turning + finder->fall;
+    double reach = fmax(fmax(w->envelope, ball->room), w->step * (1 + mu) * speed);
     if (v3_length(apart) > bound + ball->radius + reach) return;
     SandVec3 outward;
     uint32_t feature;
@@ -296,7 +289,7 @@ SAND_SHARED_CALL void special_contacts(const SandFinder *finder, SandSink *sink,
 SAND_SHARED void wall_contacts(const SandFinder *finder, SandSink *sink, const SandGridBall *ball) {
     if (finder->special >= 0) touch_special(finder, sink, ball, finder->special);
     touch_boundaries(finder, sink, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning,
-                     ball->struck);
+                     ball->room);
 }
 
 // The contacts of a ball with those in a row of cells.
@@ -311,7 +304,8 @@ SAND_SHARED void row_contacts(const SandFinder *finder, SandSink *sink, const Sa
 SAND_SHARED void ball_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
     const SandGrid *g = &finder->d->grid;
     const SandGridBall *ball = &g->sorted[i];
-    for (int k = level; k < g->level_count; k++) {
+    for (int k = 0; k < g->level_count; k++) {
+        if (!grid_looks_in(level, k)) continue;
         SandGridShelf shelf = grid_shelf(g, level, i, k);
         for (int row = 0; row < shelf.rows; row++) row_contacts(finder, sink, ball, grid_row(g, &shelf, row));
     }

@@ -99,7 +99,7 @@ typedef struct Strike {
     double slack, reach;
 } Strike;
 
-// The larger of two speeds, whoever comes first: the bits of positive numbers are ordered as they are.
+// The larger of two numbers, whoever comes first: the bits of positive numbers are ordered as they are.
 static void raise_to(double *value, double other) {
     _Atomic uint64_t *bits = (_Atomic uint64_t *)(void *)value;
     uint64_t wanted, seen = atomic_load_explicit(bits, memory_order_relaxed);
@@ -121,8 +121,8 @@ static void look_for_strikes(const Strike *s, int level, int i, int k) {
                 double speed;
                 SandGridBall *q = &g->sorted[j];
                 if (!grid_strikes(p, q, s->slack, s->reach, &speed)) continue;
-                raise_to(&p->struck, speed);
-                raise_to(&q->struck, speed);
+                raise_to(&p->room, grid_room(p->radius, s->reach * speed));
+                raise_to(&q->room, grid_room(q->radius, s->reach * speed));
             }
     }
 }
@@ -136,10 +136,10 @@ static void strike_work(SandWorker *w, void *argument) {
     for (int i = begin; i < end; i++) {
         while (i >= g->levels[level].end) level++;
         for (int k = 0; k < g->level_count; k++)
-            if (grid_seeks_strikes(level, k)) look_for_strikes(s, level, i, k);
+            if (grid_strikes_in(level, k)) look_for_strikes(s, level, i, k);
     }
     sand_barrier(w);
-    for (int i = begin; i < end; i++) grid_make_room(&g->balls[g->order[i]], g->sorted[i].struck, s->slack, s->reach);
+    for (int i = begin; i < end; i++) grid_make_room(&g->balls[g->order[i]], g->sorted[i].room, s->slack);
 }
 
 bool sand_grid_strike(SandGrid *g, double slack, double reach, SandTeam *team, SandError *error) {

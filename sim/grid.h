@@ -17,7 +17,7 @@ typedef struct SandGridBall {
     double extent; // half the side of the box that holds the ball for the whole step
     double radius;
     double turning;    // m/s, how fast its surface turns about its centre
-    double struck;     // m/s, the fastest relative to it of those that may strike it in this step, within limits
+    double room;       // m, how far a third one may throw it in this step or leave it behind: grid_room
     int body, sub;     // body number, ball of the body's shape
     SandVec3 velocity; // of the ball's centre
     double unused;
@@ -59,9 +59,9 @@ bool sand_grid_reserve(SandGrid *grid, int balls, SandError *error);
 // Sorts the balls. The order depends on the balls alone, not on the team.
 bool sand_grid_sort(SandGrid *grid, SandTeam *team, SandError *error);
 
-// Finds for each ball how fast it may be struck, and gives it the room to move that fast: extent = max(extent,
-// radius + slack + reach struck), in seconds of reach. What rests beside a fast ball may be fast at the end of the
-// step, so its own neighbours must be looked for as far. Then sorts again; where all are alike it does nothing.
+// Finds for each ball how fast it may be struck, and gives it room for that. What rests beside a fast ball may be fast at
+// the end of the step, so its own neighbours must be looked for as far. Two may strike each other that come within `slack`
+// in `reach` seconds. Then sorts again; where all are alike it does nothing.
 bool sand_grid_strike(SandGrid *grid, double slack, double reach, SandTeam *team, SandError *error);
 
 // The first balls of all bodies, by their positions in the sorted order, cell after cell of the grid of places. Levels

@@ -2,18 +2,20 @@
 #pragma once
 #include "grid.h"
 
+#define SAND_LATE 0.04 // of a radius: see grid_room
+#define SAND_ROOM 1
 #define SAND_GRID_FEW 16 // a coarser level with no more balls than this is looked at whole
 
-// Upper limits of the extents of the levels: the first a little above the least extent, so that equal balls at rest
-// share one level, then by factors of 1.5 until all are in.
+// Upper limits of the extents of the levels: the first a third above the least extent, so that equal balls that are slow
+// share one level, then by factors of 2 until all are in.
 SAND_SHARED void grid_choose_levels(SandGrid *g, double least, double most) {
-    double limit = 1.1 * least;
+    double limit = 1.35 * least;
     g->level_count = 0;
     while (g->level_count < SAND_MAX_LEVELS) {
         bool last = g->level_count == SAND_MAX_LEVELS - 1 || limit >= most;
         g->levels[g->level_count++].largest = last ? most : limit;
         if (last) break;
-        limit *= g->level_count < 4 ? 1.5 : 2.2; // twelve levels span a factor of 2000
+        limit *= 2; // twelve levels span a factor of 2000
     }
 }
 
@@ -170,6 +172,14 @@ SAND_SHARED bool grid_near(const SandGridBall *p, const SandGridBall *q) {
     return v3_dot(apart, apart) <= reach * reach;
 }
 
+// How far to look around a ball for partners that its own motion relative to them does not bring, but a third one: what a
+// strike sends on its way, and what a wall stops while its neighbours go on. `travel` is how far it goes at the speed of the
+// strike, or at its own. A little is left out: two that come together by less overlap by less, and are a contact in the next
+// step. No further than a radius: else one gone wild would make every pair near it a contact.
+SAND_SHARED double grid_room(double radius, double travel) {
+    return fmin(fmax(travel - SAND_LATE * radius, 0.0), SAND_ROOM * radius);
+}
+
 // Whether two balls may strike each other within `reach` seconds, and how fast.
 SAND_SHARED bool grid_strikes(const SandGridBall *p, const SandGridBall *q, double slack, double reach, double *speed) {
     if (!grid_near(p, q)) return false;
@@ -179,17 +189,16 @@ SAND_SHARED bool grid_strikes(const SandGridBall *p, const SandGridBall *q, doub
     return p->body != q->body && v3_dot(apart, apart) <= within * within;
 }
 
-// Whether a ball of one level looks for strikes in another. Two slow balls do not strike each other hard: in the finest
-// level only faster partners count. Of two neighbouring levels the coarser, which mostly has fewer balls, looks in the
-// finer, whose cells are smaller. Where they are further apart it would find too many cells there, so it is looked for.
-SAND_SHARED bool grid_seeks_strikes(int level, int in) {
-    return in == level ? level > 0 : in == level - 1 || in > level + 1;
-}
+// Whether a ball of one level looks for partners in another; of two levels one looks in the other. Of two neighbouring ones
+// the coarser, which mostly has fewer balls, looks in the finer. Where they are further apart it would find too many cells
+// there, so it is looked for.
+SAND_SHARED bool grid_looks_in(int level, int in) { return in == level || in == level - 1 || in > level + 1; }
 
-// Gives a ball that may be struck the room to move as fast. No further than it is wide: else one ball gone wild would
-// make every pair near it a contact.
-SAND_SHARED void grid_make_room(SandGridBall *ball, double struck, double slack, double reach) {
-    ball->struck = fmin(struck, 2 * ball->radius / reach);
-    double extent = ball->radius + 0.5 * slack + reach * ball->struck;
-    if (extent > ball->extent) ball->extent = extent;
+// The same for strikes. Two slow balls do not strike each other hard: in the finest level only faster partners count.
+SAND_SHARED bool grid_strikes_in(int level, int in) { return grid_looks_in(level, in) && level + in > 0; }
+
+// Gives a ball this room.
+SAND_SHARED void grid_make_room(SandGridBall *ball, double room, double slack) {
+    ball->room = room;
+    ball->extent = fmax(ball->extent, ball->radius + 0.5 * slack + room);
 }

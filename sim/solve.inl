@@ -206,11 +206,12 @@ SAND_HOT double scale_start(Worker *w, const Op *op, real *x) {
         Row xi = row_load(x, at);
         SAND_ADD(sum, at, 0, row_dot(xi, SAND_PULL(op, at)));
         SAND_ADD(sum, at, 2, block_weight(op, at) * row_dot(xi, xi));
+        if (SAND_FETCHES) SAND_ADD(sum, at, 1, row_dot(xi, block_pull(op, op->free, at)));
     }
-    SAND_FOR_PULL(w, i, op, op->free, &sum) {
-        At at = SAND_AT(op, i);
-        SAND_ADD(sum, at, 1, row_dot(row_load(x, at), SAND_PULL(op, at)));
-    }
+    if (!SAND_FETCHES) SAND_FOR_PULL(w, i, op, op->free, &sum) {
+            At at = SAND_AT(op, i);
+            SAND_ADD(sum, at, 1, row_dot(row_load(x, at), SAND_PULL(op, at)));
+        }
     sum_total(w, &sum);
     double rx = sum.total[1], xNx = sum.total[0] - rx;
     double best = xNx > RECESSION * sum.total[2] && rx < 0 ? -rx / xNx : 0;

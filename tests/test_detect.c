@@ -118,10 +118,10 @@ static int compare_pairs(const void *x, const void *y) {
 typedef struct Ball {
     int body, sub;
     SandVec3 center, velocity;
-    double radius, turning, struck;
+    double radius, turning, room;
 } Ball;
 
-// The balls from the world alone; how fast each may be struck is the detection's word.
+// The balls from the world alone; the room of each is the detection's word.
 static Ball *list_balls(const SandWorld *w, const SandDetection *d, int *count) {
     Ball *balls = calloc((size_t)d->grid.ball_count + 1, sizeof *balls);
     assert_non_null(balls);
@@ -139,7 +139,7 @@ static Ball *list_balls(const SandWorld *w, const SandDetection *d, int *count) 
     for (int s = 0; s < d->grid.ball_count; s++)
         for (int k = 0; k < *count; k++)
             if (balls[k].body == d->grid.sorted[s].body && balls[k].sub == d->grid.sorted[s].sub)
-                balls[k].struck = d->grid.sorted[s].struck;
+                balls[k].room = d->grid.sorted[s].room;
     return balls;
 }
 
@@ -154,18 +154,17 @@ static Pairs brute_force(const SandWorld *w, const SandDetection *d) {
             const Ball *q = &balls[j];
             double gap = v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
             double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
-            double moving =
-                fmax(v3_length(v3_sub(q->velocity, p->velocity)), fmax(v3_length(p->velocity), v3_length(q->velocity)));
-            double speed = fmax(moving + p->turning + q->turning, fmax(p->struck, q->struck)) + fall;
-            if (p->body == q->body || gap > fmax(w->envelope, w->step * (1 + mu) * speed)) continue;
+            double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + fall;
+            double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, fmax(p->room, q->room)));
+            if (p->body == q->body || gap > reach) continue;
             add_pair(&pairs, (Pair){p->body, p->sub, q->body, (uint32_t)q->sub, gap});
         }
         for (int b = 0; b < w->boundary_count; b++) {
             double mu = sand_world_pair(w, w->material[p->body], w->boundaries[b].material);
-            double speed = fmax(v3_length(p->velocity) + p->turning, p->struck) + fall;
+            double speed = v3_length(p->velocity) + p->turning + fall;
+            double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, p->room));
             SandTouch touches[8];
-            int n = sand_boundary_touch(&w->boundaries[b], &w->boundaries[b].pose, p->center, p->radius,
-                                        fmax(w->envelope, w->step * (1 + mu) * speed), touches, 8);
+            int n = sand_boundary_touch(&w->boundaries[b], &w->boundaries[b].pose, p->center, p->radius, reach, touches, 8);
             for (int k = 0; k < n; k++)
                 add_pair(&pairs, (Pair){p->body, p->sub, -1 - b, touches[k].feature, touches[k].gap});
         }
@@ -284,7 +283,7 @@ static void nothing_is_found_where_nothing_is_near(void **state) {
     sand_world_free(&w);
 }
 
-// How fast a ball may be struck, by looking at all pairs.
+// The room of a ball, by its own speed and those of all pairs.
 static void strikes_are_those_of_all_pairs(void **state) {
     (void)state;
     SandTeam *team = team_of(2);
@@ -298,12 +297,15 @@ static void strikes_are_those_of_all_pairs(void **state) {
         double reach = w.step * (1 + mu), fall = w.step * v3_length(w.gravity);
         int count = d.grid.ball_count, struck = 0;
         SandGridBall *balls = calloc((size_t)count + 1, sizeof *balls);
+        double *own = calloc((size_t)count + 1, sizeof *own);
         assert_non_null(balls);
+        assert_non_null(own);
         for (int i = 0; i < count; i++) { // as they were before they were given room
             balls[i] = d.grid.sorted[i];
-            double speed = v3_length(balls[i].velocity) + balls[i].turning + fall;
-            balls[i].extent = balls[i].radius + 0.5 * w.envelope + reach * speed;
-            balls[i].struck = 0;
+            double speed = v3_length(balls[i].velocity);
+            balls[i].extent = balls[i].radius + 0.5 * w.envelope + reach * (speed + balls[i].turning + fall);
+            balls[i].room = fmin(fmax(reach * speed - 0.04 * balls[i].radius, 0), balls[i].radius);
+            own[i] = balls[i].room;
             least = fmin(least, balls[i].extent), most = fmax(most, balls[i].extent);
         }
         SandGrid levels = {0};
@@ -314,15 +316,19 @@ static void strikes_are_those_of_all_pairs(void **state) {
                 if (grid_level_of_extent(&levels, balls[i].extent) + grid_level_of_extent(&levels, balls[j].extent) == 0 ||
                     !grid_strikes(&balls[i], &balls[j], w.envelope, reach, &speed))
                     continue;
-                balls[i].struck = fmax(balls[i].struck, speed), balls[j].struck = fmax(balls[j].struck, speed);
+                for (int side = 0; side < 2; side++) {
+                    SandGridBall *ball = &balls[side ? i : j];
+                    ball->room = fmax(ball->room, fmin(reach * speed - 0.04 * ball->radius, ball->radius));
+                }
             }
         for (int i = 0; i < count; i++) {
-            double limited = fmin(balls[i].struck, 2 * balls[i].radius / reach);
-            NEAR(d.grid.sorted[i].struck, levels.level_count > 1 ? limited : 0, 1e-12);
-            struck += limited > 0;
+            NEAR(d.grid.sorted[i].room, balls[i].room, 1e-12);
+            struck += balls[i].room > own[i];
         }
-        print_message("world %d: %d levels, %d of %d balls may be struck\n", k, levels.level_count, struck, count);
+        print_message("world %d: %d levels, %d of %d balls have more room since they may be struck\n", k, levels.level_count,
+                      struck, count);
         free(balls);
+        free(own);
         sand_detection_free(&d);
         sand_world_free(&w);
     }

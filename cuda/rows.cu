@@ -1,0 +1,122 @@
+// Rows: the items of each key side by side, in their own order. A sort by counting: keys are many and items of one key are
+// few, so that a row is put in order by one thread.
+#include "machine.h"
+
+#include <limits.h>
+
+// Threads of a warp that have the same key go together.
+struct Alike {
+    unsigned mask;
+    int leader, place; // who goes for them; how many come before this one
+};
+static __device__ Alike alike(uint32_t key) {
+    unsigned mask = __match_any_sync(__activemask(), key);
+    int lane = threadIdx.x & 31;
+    return {mask, __ffs(mask) - 1, __popc(mask & ((1u << lane) - 1))};
+}
+
+static __global__ void count_keys(const uint32_t *keys, const int *count, uint32_t values, int *counted,
+                                  const Counts *counts) {
+    if (counts->again & AGAIN_CONTACTS) return;
+    EACH(i, *count) {
+        uint32_t key = keys[i];
+        if (key >= values) continue;
+        Alike a = alike(key);
+        if (a.place == 0) atomicAdd(&counted[key], __popc(a.mask));
+    }
+}
+
+// Puts the items into their rows, in any order.
+static __global__ void fill_rows(const uint32_t *keys, const int *count, uint32_t values, const int *rows, int *counted,
+                                 int *items, const Counts *counts) {
+    if (counts->again & AGAIN_CONTACTS) return;
+    EACH(i, *count) {
+        uint32_t key = keys[i];
+        if (key >= values) continue;
+        Alike a = alike(key);
+        int before = a.place == 0 ? atomicSub(&counted[key], __popc(a.mask)) - __popc(a.mask) : 0;
+        items[rows[key] + __shfl_sync(a.mask, before, a.leader) + a.place] = (int)i;
+    }
+}
+
+// Most rows are so short that they are put in order in registers: then all items are on their way at once.
+enum { SHORTEST_ROW = 8, SHORT_ROW = 32 };
+static __device__ void order_shortest(int *items, int n) {
+    int item[SHORTEST_ROW];
+#pragma unroll
+    for (int i = 0; i < SHORTEST_ROW; i++) item[i] = i < n ? items[i] : INT_MAX;
+#pragma unroll
+    for (int round = 0; round < SHORTEST_ROW; round++)
+#pragma unroll
+        for (int i = round % 2; i + 1 < SHORTEST_ROW; i += 2) {
+            int low = min(item[i], item[i + 1]), high = max(item[i], item[i + 1]);
+            item[i] = low, item[i + 1] = high;
+        }
+#pragma unroll
+    for (int i = 0; i < SHORTEST_ROW; i++)
+        if (i < n) items[i] = item[i];
+}
+
+static __device__ void order_short(int *items, int n) {
+    for (int i = 1; i < n; i++) {
+        int item = items[i], k = i;
+        for (; k > 0 && items[k - 1] > item; k--) items[k] = items[k - 1];
+        items[k] = item;
+    }
+}
+
+// By all threads of a block: a bitonic sort whose smaller ones always go to the front, so that n need not be a power of two.
+static __device__ void order_long(int *items, int n) {
+    int most = 2;
+    while (most < n) most *= 2;
+    for (int size = 2; size <= most; size *= 2)
+        for (int stride = size / 2; stride; stride /= 2) {
+            __syncthreads();
+            for (int t = threadIdx.x; t < most / 2; t += blockDim.x) {
+                int low = t / stride * 2 * stride + t % stride;
+                int high = stride == size / 2 ? low / size * size + size - 1 - low % size : low + stride;
+                if (high >= n || items[low] < items[high]) continue;
+                int item = items[low];
+                items[low] = items[high], items[high] = item;
+            }
+        }
+    __syncthreads();
+}
+
+// Puts each row in order. Long ones wait until all threads of the block are free.
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    order_rows(const int *rows, int64_t values, int *items, const Counts *counts) {
+    __shared__ int waiting[CUDA_THREADS], count;
+    if (counts->again & AGAIN_CONTACTS) return;
+    EACH_BLOCK(base, values) {
+        if (threadIdx.x == 0) count = 0;
+        __syncthreads();
+        int64_t k = base + threadIdx.x;
+        int begin = k < values ? rows[k] : 0, n = k < values ? rows[k + 1] - begin : 0;
+        if (n > 1 && n <= SHORTEST_ROW)
+            order_shortest(items + begin, n);
+        else if (n <= SHORT_ROW)
+            order_short(items + begin, n);
+        else
+            waiting[atomicAdd(&count, 1)] = threadIdx.x;
+        __syncthreads();
+        for (int j = 0; j < count; j++) {
+            int64_t row = base + waiting[j];
+            order_long(items + rows[row], rows[row + 1] - rows[row]);
+        }
+        __syncthreads();
+    }
+}
+
+bool rows_enqueue(SandMachine *m, const uint32_t *keys, const int *count, int64_t room, int64_t values, Array<int> &counted,
+                  int *rows, int *items, cudaStream_t stream) {
+    machine_check(m, cudaMemsetAsync(counted.data, 0, ((size_t)values + 1) * sizeof(int), stream), "clearing rows");
+    LAUNCH_ON(stream, count_keys, room, keys, count, (uint32_t)values, counted.data, m->counts);
+    bool ok =
+        machine_check(m, scan_sum(m->scratch.data, m->scratch.room, counted.data, rows, values + 1, stream), "making rows");
+    if (ok && items) {
+        LAUNCH_ON(stream, fill_rows, room, keys, count, (uint32_t)values, rows, counted.data, items, m->counts);
+        LAUNCH_ON(stream, order_rows, values, rows, values, items, m->counts);
+    }
+    return ok && machine_check(m, cudaGetLastError(), "making rows");
+}
