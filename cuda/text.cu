@@ -232,10 +232,9 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
 
 static __global__ void read_impulses(const Run *run, const __grid_constant__ Op op, const Counts *counts, SandVec3 *out) {
     if (counts->again) return;
-    const real *best = solve_vector(&run->solve, run->solve.best);
     EACH(i, counts->contacts) {
         At at = at_of(&op, (Index)i);
-        Vec g = block_impulse(&op, at, row_load(best, at));
+        Vec g = block_impulse(&op, at, solve_best(&run->solve, at));
         out[i] = v3_make(g.x, g.y, g.z);
     }
 }

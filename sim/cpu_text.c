@@ -296,9 +296,9 @@ static void solve_work(SandWorker *w, void *argument) {
     solve_text(w, &t->run, &t->run.asked, &t->op, t->method, t->run.asked.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
     const Op *op = &t->op;
-    const real *best = solve_vector(&t->run.solve, t->run.solve.best);
+    const Solve *solve = &t->run.solve;
     SandSolution *s = t->solution;
-    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(op, i), row_load(best, at_of(op, i)));
+    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(op, i), solve_best(solve, at_of(op, i)));
     SAND_EACH(w, k, t->problem->body_count) {
         const SandProblemBody *free = &t->problem->bodies[k];
         Body change = {{0}, {0}};

@@ -35,6 +35,7 @@ SAND_INLINE Four four_cross(Four a, Four b) { return four_sub(four_mul(a, four_t
 // Where a push finds impulses: fours; or, where they are to be made, what they are made of.
 typedef struct Source {
     const real *impulse;
+    Index numbers; // from one impulse to the next
 #if SAND_FOURS
     const real *pair;
     real alpha;
@@ -54,7 +55,8 @@ SAND_INLINE Four source_impulse(const Op *op, Source from, bool made, At at) {
         return four_make(z.x, z.y, z.z, 0);
     }
 #endif
-    return (void)op, (void)made, four_load(from.impulse + 4 * at_block(at));
+    Four g = four_load(from.impulse + from.numbers * at_block(at));
+    return (void)op, (void)made, SAND_FOURS ? four_with_last(g, 0) : g;
 }
 
 // Adds the impulse g of a block to the sums of a body, which is its a (side -1) or b (side +1).
@@ -182,12 +184,12 @@ SAND_TEXT void push_end(Worker *w, const Op *op, const Body *base, Index stride,
     sand_barrier(w);
 }
 
-// out = base + M^-1 D x for all bodies, where x is published at `impulse`; begins and ends with a barrier. base is
-// op->free, or op->still for the product alone.
-SAND_TEXT void push(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
+// out = base + M^-1 D x for all bodies, where x is published at `impulse`, with so many numbers from block to block; begins
+// and ends with a barrier. base is op->free, or op->still for the product alone.
+SAND_TEXT void push_strided(Worker *w, const Op *op, const real *impulse, Index numbers, const Body *base, Body *out) {
     Index stride = base == op->still ? 0 : 1; // one body at rest stands for all
     Source from = {0};
-    from.impulse = impulse;
+    from.impulse = impulse, from.numbers = numbers;
     sand_barrier(w);
     if (op->is_matrix) {
         matrix_push(w, op, impulse, base, out);
@@ -196,6 +198,9 @@ SAND_TEXT void push(Worker *w, const Op *op, const real *impulse, const Body *ba
     if (op->hub_count) push_pieces(w, op, from);
     push_bodies(w, op, from, base, stride, out);
     push_end(w, op, base, stride, out);
+}
+SAND_TEXT void push(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
+    push_strided(w, op, impulse, 4, base, out);
 }
 
 // Publishes all of x and pushes it.
@@ -217,7 +222,7 @@ SAND_HOT void push_trial_bodies(Worker *w, const Op *SAND_RESTRICT op, Source fr
 // op->body = op->free + M^-1 D z for the trial points z, which nobody wrote down. What they are made of was written before
 // a barrier; ends with one.
 SAND_TEXT void push_trial(Worker *w, const Op *op, const real *pair, real alpha, Weight weight) {
-    Source from = {NULL, pair, alpha, weight};
+    Source from = {NULL, 0, pair, alpha, weight};
     if (op->hub_count) push_trial_pieces(w, op, from);
     push_trial_bodies(w, op, from, op->free, op->body);
     push_end(w, op, op->free, 1, op->body);

@@ -11,6 +11,7 @@ typedef struct Solve {
     bool knows_residual;  // the method keeps the next two for the best iterate
     double residual, objective;
     double start_objective; // of the vector that the method starts from
+    real start_scale;       // what that vector is still to be multiplied by, where the method does
     double measured;        // the residual as the metrics module last found it
     bool again;             // the method is started once more on the same N: what it learnt of N still holds
     bool sees_growth;       // the method itself finds out whether the problem is infeasible
@@ -20,12 +21,24 @@ typedef struct Solve {
 
 SAND_INLINE real *solve_vector(const Solve *s, int k) { return s->vectors + k * s->distance; }
 
+// A block of the best impulses.
+SAND_INLINE Row solve_best(const Solve *s, At at) {
+    const real *best = solve_vector(s, s->best);
+#if SAND_FOURS
+    if (s->paired) return vec_of_four(four_load(best + 8 * at_block(at)));
+#endif
+    return row_load(best, at);
+}
+
 // Methods that look at components are left out where impulses are vectors of the world.
 #if SAND_PARTS
 #define SAND_PART_ROW(...) SAND_ROW(__VA_ARGS__)
 #else
 #define SAND_PART_ROW(...)
 #endif
+
+// t x, where t is near 1.
+SAND_INLINE Row row_scaled(Row x, real t) { return row_madd(x, t - 1, x); }
 
 #define SAND_SOLVER_TEXTS
 #define SAND_ROW(id, ...)
@@ -115,6 +128,7 @@ static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePo
     run->solve.best = 0;
     run->solve.knows_residual = run->solve.sees_growth = run->solve.again = run->solve.paired = false;
     run->solve.residual = run->solve.objective = run->solve.start_objective = 0;
+    run->solve.start_scale = 1;
     run->solve.status = SAND_BUDGET;
     Asked *asked = &run->asked;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) asked->params[k] = def->params[k];
@@ -193,11 +207,17 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
     copy(w, op, x, reference);
 }
 
+// A start, scaled: its objective and by what.
+typedef struct Scaled {
+    double objective;
+    real scale;
+} Scaled;
+
 // Shortens or lengthens the start to the best point of its ray: q(t x) is least at t = -r'x / x'Nx. When a pile
 // lifts off, last step's impulses are far too large; this sees it for the one product that a start costs anyway.
 // A start that moves nothing although it should is the trace of an infeasible step, and is dropped. Leaves the
-// velocities of the start in op->body. Returns its objective.
-SAND_HOT double scale_start(Worker *w, const Op *op, real *x) {
+// velocities of that point in op->body.
+SAND_HOT Scaled scale_start(Worker *w, const Op *op, const real *x) {
     push_vector(w, op, x, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 3, 0);
@@ -216,10 +236,6 @@ SAND_HOT double scale_start(Worker *w, const Op *op, real *x) {
     double rx = sum.total[1], xNx = sum.total[0] - rx;
     double best = xNx > RECESSION * sum.total[2] && rx < 0 ? -rx / xNx : 0;
     real t = (real)(best < 1.5 ? best : 1.5);
-    SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        row_store(x, at, row_madd(row_load(x, at), t - 1, row_load(x, at)));
-    }
     SAND_EACH(w, k, op->dynamic_count) {
         const Body *free = &op->free[k];
         Body *body = &op->body[k];
@@ -227,8 +243,20 @@ SAND_HOT double scale_start(Worker *w, const Op *op, real *x) {
         for (int c = 0; c < 3; c++) body->w[c] = free->w[c] + t * (body->w[c] - free->w[c]);
     }
     sand_barrier(w);
-    return t * (rx + 0.5 * t * xNx);
+    Scaled scaled = {t * (rx + 0.5 * t * xNx), t};
+    return scaled;
 }
+
+SAND_HOT void scale(Worker *w, const Op *op, real *x, real t) {
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(op, i);
+        row_store(x, at, row_scaled(row_load(x, at), t));
+    }
+    sand_barrier(w);
+}
+
+// Whether a method scales the start as it reads it.
+SAND_INLINE bool method_scales(int method) { return method == METHOD_spg_fb || method == METHOD_p_spg_fb; }
 
 #if SAND_LOCAL
 // The bounds of friction that the normal impulses of x allow, with this weight against the old ones.
@@ -266,7 +294,8 @@ SAND_TEXT void first_bounds(Worker *w, const Asked *asked, const Solve *solve) {
     s.params = asked->presolve_params;
     copy(w, op, solve_vector(&s, 0), reference);
     make_feasible(w, op, solve_vector(&s, 0));
-    s.start_objective = scale_start(w, op, solve_vector(&s, 0));
+    Scaled start = scale_start(w, op, solve_vector(&s, 0));
+    s.start_objective = start.objective, s.start_scale = start.scale;
     p_spg_fb_start(w, &s, &state);
     for (int k = 0; k < presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
     take_bounds(w, op, solve_vector(&s, s.best), 1);
@@ -296,7 +325,7 @@ SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state, real
     }
     sum_total(w, &sum);
     s->again = true;
-    s->start_objective = objective_of(w, op, x);
+    s->start_objective = objective_of(w, op, x), s->start_scale = 1;
     method_start(w, method, s, state);
     return residual_of(op, sum.total[0]);
 }
@@ -309,7 +338,9 @@ SAND_TEXT void solve_begin(Worker *w, const Asked *asked, int method, Solve *s, 
     first_bounds(w, asked, s);
     make_feasible(w, op, solve_vector(s, 0));
 #endif
-    s->start_objective = scale_start(w, op, solve_vector(s, 0));
+    Scaled start = scale_start(w, op, solve_vector(s, 0));
+    s->start_objective = start.objective, s->start_scale = start.scale;
+    if (!method_scales(method)) scale(w, op, solve_vector(s, 0), start.scale);
     method_start(w, method, s, state);
     if (!s->sees_growth) copy(w, op, solve_vector(s, 0), asked->reference);
 }
@@ -379,15 +410,20 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Asked *asked, const Op *op,
     bool ended = late || s.status != SAND_BUDGET || iteration == asked->most_iterations;
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
-        if (SAND_FOURS && s.paired) spg_part(w, &s);
-        if (!solve_knows(&s) || asked->want_metrics) m = measure(w, op, solve_vector(&s, s.best));
+        bool measures = !solve_knows(&s) || asked->want_metrics;
+        if (SAND_FOURS && s.paired && measures) spg_part(w, &s);
+        if (measures) m = measure(w, op, solve_vector(&s, s.best));
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
-        push_vector(w, op, solve_vector(&s, s.best), op->still,
-                    op->body); // what the impulses change; the caller adds the free velocity
+        // What the impulses change; the caller adds the free velocity.
+        if (SAND_FOURS && s.paired)
+            push_strided(w, op, solve_vector(&s, s.best), 8, op->still, op->body);
+        else
+            push_vector(w, op, solve_vector(&s, s.best), op->still, op->body);
     }
     sand_barrier(w);
     if (worker_is_first(w)) {
         s.op = NULL, s.params = NULL; // each piece brings its own
+        s.start_scale = 1;            // only the first needs it
         run->solve = s;
         run->state = state;
         run->begun = true, run->ended = ended;

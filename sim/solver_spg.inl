@@ -69,7 +69,7 @@ SAND_INLINE void spg_store(spg_Iterate it, At at, Row x, Row g) {
 #endif
 }
 
-// Leaves the best impulses alone in a vector, as other texts want them.
+// Leaves the best impulses alone in a vector, as a measurement wants them.
 SAND_HOT void spg_copy(Worker *w, const Op *op, spg_Iterate from, real *to) {
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(op, i);
@@ -155,13 +155,14 @@ SAND_HOT double spg_shorten(Worker *w, const Op *op, spg_Iterate now, spg_Iterat
     return sum.total[0];
 }
 
-// [1], [2]: the start is feasible, its velocities are there and its objective is known; its gradient and residual.
-SAND_HOT double spg_open(Worker *w, const Op *op, const real *x, spg_Iterate start) {
+// [1], [2]: the start is feasible, its velocities are there and its objective is known; its gradient and residual. It is
+// scaled on the way.
+SAND_HOT double spg_open(Worker *w, const Op *op, const real *x, real scale, spg_Iterate start) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_PULL(w, i, op, op->body, &sum) {
         At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), gi = SAND_PULL(op, at);
+        Row xi = row_scaled(row_load(x, at), scale), gi = SAND_PULL(op, at);
         spg_store(start, at, xi, gi);
         SAND_ADD(sum, at, 0, block_residual(op, at, xi, gi));
     }
@@ -177,7 +178,7 @@ SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned)
     m->current = SAND_FOURS ? 1 : 0; // a pair must not lie over the start, which is vector 0
 
     // The first length is the Jacobi step.
-    double residual = spg_open(w, op, solve_vector(s, 0), spg_iterate(s, m->current));
+    double residual = spg_open(w, op, solve_vector(s, 0), s->start_scale, spg_iterate(s, m->current));
     spg_Point point = {1, s->start_objective, residual, 1, 0, true, false, true};
     m->point = point;
     if (worker_decides(w)) worker_memory(w)[0] = point.objective;
