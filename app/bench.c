@@ -46,12 +46,14 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
            stage_view(&p->stage, &p->camera, "default", error);
 }
 
-// Draws the step that was just taken, where a picture is due; `ms` is 0 where none is.
+// Whether a picture of the step that was just taken is due.
+static bool picture_due(const Pictures *p, const SandWorld *w) {
+    return p->wanted && (p->fps == 0 || floor(p->fps * w->time) > floor(p->fps * (w->time - w->step)));
+}
+
 static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
     const SandWorld *w = sand_simulation_world(sim);
     double begin = sand_seconds();
-    *ms = 0;
-    if (!p->wanted || (p->fps > 0 && floor(p->fps * w->time) == floor(p->fps * (w->time - w->step)))) return true;
     if (!stage_draw(&p->stage, sim, w->time, &p->camera, error)) return false;
     context_finish(p->stage.context);
     *ms = 1e3 * (sand_seconds() - begin);
@@ -76,6 +78,7 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
     p->wanted = options->values[OPTION_DRAW].given;
     return !p->wanted || sand_fail(error, "--draw: this build has no pictures");
 }
+static bool picture_due(const Pictures *p, const SandWorld *w) { return (void)p, (void)w, false; }
 static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
     return (void)p, (void)sim, (void)error, *ms = 0, true;
 }
@@ -117,11 +120,16 @@ static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int
     for (int64_t i = 0; i < warmup + steps; i++) {
         if (session_interrupted()) return sand_fail(error, "interrupted at step %lld", (long long)i);
         if (!session_step(session, i, warmup + steps, error)) return false;
-        if (i < warmup) continue;
-        take_sample(samples, i - warmup, session->sim);
+        bool measured = i >= warmup;
+        if (measured) take_sample(samples, i - warmup, session->sim);
+        // One picture comes before those that are measured: it prepares for them.
+        bool due =
+            measured ? picture_due(pictures, sand_simulation_world(session->sim)) : pictures->wanted && i + 1 == warmup;
+        if (!due) continue;
         double ms;
         if (!draw_picture(pictures, session->sim, &ms, error)) return false;
-        if (ms > 0) samples->columns[PICTURE][samples->pictures++] = ms;
+        if (!measured) continue;
+        samples->columns[PICTURE][samples->pictures++] = ms;
         samples->total_drawn_ms += ms;
     }
     return true;

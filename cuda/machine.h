@@ -52,7 +52,7 @@ struct Search {
     bool single; // no two balls are of one body
 };
 
-// The sorted balls in few bytes, rounded to float: see mates.h.
+// The sorted balls in few bytes, rounded to float: see sight.h.
 struct Sight {
     float4 *near; // where a ball may be in the step: centre and extent
     float4 *move; // velocity, and the speed of its turning surface

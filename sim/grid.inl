@@ -2,8 +2,6 @@
 #pragma once
 #include "grid.h"
 
-#define SAND_LATE 0.04 // of a radius: see grid_room
-#define SAND_ROOM 1
 #define SAND_GRID_FEW 16 // a coarser level with no more balls than this is looked at whole
 
 // Upper limits of the extents of the levels: the first a third above the least extent, so that equal balls that are slow
@@ -171,6 +169,9 @@ SAND_SHARED bool grid_near(const SandGridBall *p, const SandGridBall *q) {
     double reach = p->extent + q->extent;
     return v3_dot(apart, apart) <= reach * reach;
 }
+
+#define SAND_LATE 0.04 // radii of travel that give no room
+#define SAND_ROOM 1    // radii of room, at most
 
 // How far to look around a ball for partners that its own motion relative to them does not bring, but a third one: what a
 // strike sends on its way, and what a wall stops while its neighbours go on. `travel` is how far it goes at the speed of the

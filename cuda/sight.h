@@ -1,0 +1,68 @@
+// Balls at a glance: what can be told of two in float. Most candidates are far away, most of the others clearly touch or do
+// not; only what rounding leaves in doubt is looked at as it is, so that the answer is that of the exact text. After
+// sim/grid.inl.
+#pragma once
+
+// Where a ball may be in the step, in few bytes: most candidates are far away, and only those that are near in these numbers
+// are looked at as they are. Rounding makes it larger, never smaller.
+static __device__ float4 near_make(const SandGridBall *b) {
+    double rounding = 4e-7 * (fabs(b->center.x) + fabs(b->center.y) + fabs(b->center.z));
+    return make_float4((float)b->center.x, (float)b->center.y, (float)b->center.z,
+                       (float)((b->extent + rounding) * (1 + 1e-6)));
+}
+static __device__ bool near_meets(float4 p, float4 q) {
+    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, reach = p.w + q.w;
+    return !(x * x + y * y + z * z > reach * reach); // what is not a number is looked at
+}
+
+static __device__ float4 move_make(const SandGridBall *b) {
+    return make_float4((float)b->velocity.x, (float)b->velocity.y, (float)b->velocity.z, (float)b->turning);
+}
+// The room is rounded down; where it is the most there is, it is infinite: no strike gives more.
+static __device__ float2 size_make(const SandGridBall *b) {
+    bool most = b->room >= SAND_ROOM * b->radius;
+    return make_float2((float)b->radius, most ? INFINITY : __double2float_rd(b->room));
+}
+
+// The least and greatest value that a number may have which was computed with rounded ones.
+struct Range {
+    float least, most;
+};
+static __device__ Range range_around(float v, float rounding) { return {v - rounding, v + rounding}; }
+
+// How fast two balls move relative to each other, their turning surfaces included.
+static __device__ Range sight_speed(float4 p, float4 q) {
+    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, speed = sqrtf(x * x + y * y + z * z) + p.w + q.w;
+    float all = fabsf(p.x) + fabsf(p.y) + fabsf(p.z) + fabsf(q.x) + fabsf(q.y) + fabsf(q.z);
+    return range_around(speed, 1e-6f * (speed + all));
+}
+
+static __device__ Range sight_gap(float4 p, float4 q, float radii) {
+    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, distance = sqrtf(x * x + y * y + z * z);
+    float all = fabsf(p.x) + fabsf(p.y) + fabsf(p.z) + fabsf(q.x) + fabsf(q.y) + fabsf(q.z);
+    return range_around(distance - radii, 2e-7f * all + 1e-6f * (distance + radii));
+}
+
+// What sight tells of two balls.
+enum Seen { SEEN_APART, SEEN_TOUCHING, UNSEEN };
+
+// Whether two balls of different bodies touch, as balls_touch finds out. Rounding leaves a few in doubt.
+static __device__ Seen sight_touch(const Sight &s, const SandWorld &w, const Search &search, int i, int j) {
+    float2 p = s.size[i], q = s.size[j];
+    Range gap = sight_gap(s.near[i], s.near[j], p.x + q.x), speed = sight_speed(s.move[i], s.move[j]);
+    float room = fmaxf(fminf(p.y, (float)SAND_ROOM * p.x), fminf(q.y, (float)SAND_ROOM * q.x));
+    float least = (float)(w.step * (1 + search.least_mu)) * (speed.least + (float)search.fall);
+    float most = (float)(w.step * (1 + search.largest_mu)) * (speed.most + (float)search.fall);
+    least = fmaxf(fmaxf((float)w.envelope, room), least), most = fmaxf(fmaxf((float)w.envelope, room), most);
+    if (gap.least > most * (1 + 2e-6f)) return SEEN_APART;
+    return gap.most < least * (1 - 2e-6f) ? SEEN_TOUCHING : UNSEEN;
+}
+
+// Whether a strike between two balls would give neither of them more room than it has.
+static __device__ bool sight_harmless(float travel, float2 size) {
+    return fminf(travel - (float)SAND_LATE * size.x, (float)SAND_ROOM * size.x) * (1 + 4e-6f) < size.y;
+}
+static __device__ bool sight_no_strike(const Sight &s, double reach, int i, int j) {
+    float travel = (float)reach * sight_speed(s.move[i], s.move[j]).most * (1 + 2e-6f);
+    return sight_harmless(travel, s.size[i]) && sight_harmless(travel, s.size[j]);
+}
