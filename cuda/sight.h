@@ -30,17 +30,25 @@ struct Range {
 };
 static __device__ Range range_around(float v, float rounding) { return {v - rounding, v + rounding}; }
 
+// How far apart two points or velocities are, and the size of the numbers that it comes from: rounding goes with it.
+struct Apart {
+    float distance, size;
+};
+static __device__ Apart apart_of(float4 p, float4 q) {
+    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z;
+    return {sqrtf(x * x + y * y + z * z), fabsf(p.x) + fabsf(p.y) + fabsf(p.z) + fabsf(q.x) + fabsf(q.y) + fabsf(q.z)};
+}
+
 // How fast two balls move relative to each other, their turning surfaces included.
 static __device__ Range sight_speed(float4 p, float4 q) {
-    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, speed = sqrtf(x * x + y * y + z * z) + p.w + q.w;
-    float all = fabsf(p.x) + fabsf(p.y) + fabsf(p.z) + fabsf(q.x) + fabsf(q.y) + fabsf(q.z);
-    return range_around(speed, 1e-6f * (speed + all));
+    Apart apart = apart_of(p, q);
+    float speed = apart.distance + p.w + q.w;
+    return range_around(speed, 1e-6f * (speed + apart.size));
 }
 
 static __device__ Range sight_gap(float4 p, float4 q, float radii) {
-    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, distance = sqrtf(x * x + y * y + z * z);
-    float all = fabsf(p.x) + fabsf(p.y) + fabsf(p.z) + fabsf(q.x) + fabsf(q.y) + fabsf(q.z);
-    return range_around(distance - radii, 2e-7f * all + 1e-6f * (distance + radii));
+    Apart apart = apart_of(p, q);
+    return range_around(apart.distance - radii, 2e-7f * apart.size + 1e-6f * (apart.distance + radii));
 }
 
 // What sight tells of two balls.
