@@ -1,5 +1,5 @@
 // Rows: the items of each key side by side, in their own order. A sort by counting: keys are many and items of one key are
-// few, so that a row is put in order by one thread.
+// few, so that most rows are put in order by one thread.
 #include "machine.h"
 
 #include <limits.h>
@@ -39,34 +39,41 @@ static __global__ void fill_rows(const uint32_t *keys, const int *count, uint32_
     }
 }
 
-// Most rows are so short that they are put in order in registers: then all items are on their way at once.
-enum { SHORTEST_ROW = 8, SHORT_ROW = 32 };
-static __device__ void order_shortest(int *items, int n) {
-    int item[SHORTEST_ROW];
+// Most rows are so short that a thread puts them in order in registers: then all items are on their way at once. Those that
+// are a little longer are for a warp, the longest for a block.
+enum { THREAD_ROW = 8, WARP_ROW = 64 };
+static __device__ void order_by_thread(int *items, int n) {
+    int item[THREAD_ROW];
 #pragma unroll
-    for (int i = 0; i < SHORTEST_ROW; i++) item[i] = i < n ? items[i] : INT_MAX;
+    for (int i = 0; i < THREAD_ROW; i++) item[i] = i < n ? items[i] : INT_MAX;
 #pragma unroll
-    for (int round = 0; round < SHORTEST_ROW; round++)
+    for (int round = 0; round < THREAD_ROW; round++)
 #pragma unroll
-        for (int i = round % 2; i + 1 < SHORTEST_ROW; i += 2) {
+        for (int i = round % 2; i + 1 < THREAD_ROW; i += 2) {
             int low = min(item[i], item[i + 1]), high = max(item[i], item[i + 1]);
             item[i] = low, item[i + 1] = high;
         }
 #pragma unroll
-    for (int i = 0; i < SHORTEST_ROW; i++)
+    for (int i = 0; i < THREAD_ROW; i++)
         if (i < n) items[i] = item[i];
 }
 
-static __device__ void order_short(int *items, int n) {
-    for (int i = 1; i < n; i++) {
-        int item = items[i], k = i;
-        for (; k > 0 && items[k - 1] > item; k--) items[k] = items[k - 1];
-        items[k] = item;
-    }
+// Each item goes where it belongs: behind as many as are smaller.
+static __device__ void order_by_warp(int *items, int n) {
+    constexpr int held = WARP_ROW / 32;
+    int lane = threadIdx.x & 31, item[held], smaller[held] = {0};
+    for (int h = 0; h < held; h++) item[h] = 32 * h + lane < n ? items[32 * h + lane] : INT_MAX;
+    for (int h = 0; h < held; h++)
+        for (int k = 0; k < min(32, n - 32 * h); k++) {
+            int other = __shfl_sync(0xffffffffu, item[h], k);
+            for (int own = 0; own < held; own++) smaller[own] += other < item[own];
+        }
+    for (int h = 0; h < held; h++)
+        if (32 * h + lane < n) items[smaller[h]] = item[h];
 }
 
 // By all threads of a block: a bitonic sort whose smaller ones always go to the front, so that n need not be a power of two.
-static __device__ void order_long(int *items, int n) {
+static __device__ void order_by_block(int *items, int n) {
     int most = 2;
     while (most < n) most *= 2;
     for (int size = 2; size <= most; size *= 2)
@@ -83,26 +90,36 @@ static __device__ void order_long(int *items, int n) {
     __syncthreads();
 }
 
-// Puts each row in order. Long ones wait until all threads of the block are free.
+// Rows that wait until all threads of a warp or a block are free.
+struct Waiting {
+    int row[CUDA_THREADS], count;
+};
+static __device__ void wait_in(Waiting *waiting) { waiting->row[atomicAdd(&waiting->count, 1)] = threadIdx.x; }
+
+// Puts each row in order.
 static __global__ void __launch_bounds__(CUDA_THREADS)
     order_rows(const int *rows, int64_t values, int *items, const Counts *counts) {
-    __shared__ int waiting[CUDA_THREADS], count;
+    __shared__ Waiting for_warp, for_block;
     if (counts->again & AGAIN_CONTACTS) return;
     EACH_BLOCK(base, values) {
-        if (threadIdx.x == 0) count = 0;
+        if (threadIdx.x == 0) for_warp.count = for_block.count = 0;
         __syncthreads();
         int64_t k = base + threadIdx.x;
         int begin = k < values ? rows[k] : 0, n = k < values ? rows[k + 1] - begin : 0;
-        if (n > 1 && n <= SHORTEST_ROW)
-            order_shortest(items + begin, n);
-        else if (n <= SHORT_ROW)
-            order_short(items + begin, n);
-        else
-            waiting[atomicAdd(&count, 1)] = threadIdx.x;
+        if (n > WARP_ROW)
+            wait_in(&for_block);
+        else if (n > THREAD_ROW)
+            wait_in(&for_warp);
+        else if (n > 1)
+            order_by_thread(items + begin, n);
         __syncthreads();
-        for (int j = 0; j < count; j++) {
-            int64_t row = base + waiting[j];
-            order_long(items + rows[row], rows[row + 1] - rows[row]);
+        for (int j = threadIdx.x / 32; j < for_warp.count; j += CUDA_THREADS / 32) {
+            int64_t row = base + for_warp.row[j];
+            order_by_warp(items + rows[row], rows[row + 1] - rows[row]);
+        }
+        for (int j = 0; j < for_block.count; j++) {
+            int64_t row = base + for_block.row[j];
+            order_by_block(items + rows[row], rows[row + 1] - rows[row]);
         }
         __syncthreads();
     }
