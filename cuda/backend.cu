@@ -431,8 +431,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     r->growths = m->growths, m->growths = 0;
     if (r->again) return true;
     r->bodies = c->bodies, r->contacts = c->contacts, r->matched = c->matched;
-    memcpy(&r->penetration_walls, &c->deepest_wall, sizeof r->penetration_walls);
-    memcpy(&r->penetration_max, &c->deepest, sizeof r->penetration_max);
+    r->penetration_walls = c->deepest_wall, r->penetration_max = c->deepest;
     r->status = (SandStatus)c->status, r->iterations = c->iterations;
     r->metrics = metrics_of(c);
     r->held = m->bytes;

@@ -36,6 +36,12 @@ static __device__ SandFinder finder_of(const SandWorld *world, const SandDetecti
     return f;
 }
 
+// Raises a positive number. Mostly it is that high already: a look is cheaper than an atomic.
+static __device__ void raise_to(double *value, double other) {
+    if (*(volatile double *)value >= other) return;
+    atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
+}
+
 // --- balls ------------------------------------------------------------------------------------------------
 
 static __global__ void begin_step(Counts *counts) {
@@ -49,21 +55,28 @@ static __global__ void begin_step(Counts *counts) {
 }
 
 static __global__ void count_balls(const __grid_constant__ SandWorld w, int *count, Counts *counts) {
-    EACH(i, w.body_count + 1) {
+    EACH_BLOCK(base, w.body_count + 1) {
+        int64_t i = base + threadIdx.x;
         bool active = i < w.body_count && sand_world_active(&w, (int)i);
-        count[i] = active ? w.shapes[w.shape[i]].ball_count : 0;
-        unsigned votes = __ballot_sync(__activemask(), active);
-        if (active && (int)(threadIdx.x & 31) == __ffs(votes) - 1) atomicAdd(&counts->bodies, __popc(votes));
+        if (i <= w.body_count) count[i] = active ? w.shapes[w.shape[i]].ball_count : 0;
+        int bodies = __syncthreads_count(active);
+        if (threadIdx.x == 0 && bodies) atomicAdd(&counts->bodies, bodies);
     }
 }
 
-// The least and greatest extent of all balls, from those that each thread has seen.
+// The least and greatest extent of all balls, from those that each thread has seen. All threads of a block call it together:
+// one of them goes for all, since atomics on one number wait for each other.
 static __device__ void fold_extents(double least, double most, Counts *counts) {
+    __shared__ double leasts[CUDA_THREADS / 32], mosts[CUDA_THREADS / 32];
     for (int s = 16; s; s >>= 1) {
         least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
         most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
     }
-    if ((threadIdx.x & 31) == 0 && most > 0) {
+    if ((threadIdx.x & 31) == 0) leasts[threadIdx.x >> 5] = least, mosts[threadIdx.x >> 5] = most;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int k = 1; k < CUDA_THREADS / 32; k++) least = fmin(least, leasts[k]), most = fmax(most, mosts[k]);
+    if (most > 0) {
         atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
         atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
     }
@@ -194,12 +207,6 @@ static __global__ void take_order(SandDetection *d, Sight sight) {
 
 // --- strikes ----------------------------------------------------------------------------------------------
 
-// Most are raised already: a look is cheaper than an atomic.
-static __device__ void raise_to(double *value, double other) {
-    if (*(volatile double *)value >= other) return;
-    atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
-}
-
 // The speed of a strike between balls i and j, 0 where there is none; j learns of it.
 static __device__ double strike(const SandGrid *g, int i, int j, double slack, double reach, double *room) {
     double speed;
@@ -209,32 +216,56 @@ static __device__ double strike(const SandGrid *g, int i, int j, double slack, d
 }
 
 // The room that strikes give to each ball.
-static __global__ void find_strikes(const SandDetection *d, Sight sight, double slack, double reach, double *room,
-                                    int64_t balls) {
-    const SandGrid *g = &d->grid;
+struct Striking {
+    const SandDetection *d;
+    Sight sight;
+    double slack, reach;
+    double *room;
+};
+
+static __global__ void __launch_bounds__(128) find_strikes_alone(const __grid_constant__ Striking s) {
+    const SandGrid *g = &s.d->grid;
+    EACH(t, alone_end(g)) {
+        int i = (int)t;
+        Glance own = glance_at(s.sight, i);
+        double most = 0;
+        for (int k = 0; k < g->level_count; k++) {
+            if (!grid_strikes_in(0, k)) continue;
+            look_alone(g, grid_shelf(g, 0, i, k), s.sight.near, own.near, [&](int j) {
+                if (sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
+                most = fmax(most, strike(g, i, j, s.slack, s.reach, s.room));
+            });
+        }
+        if (most > 0) raise_to(&s.room[i], grid_room(g->sorted[i].radius, s.reach * most));
+    }
+}
+
+static __global__ void __launch_bounds__(128) find_strikes(const __grid_constant__ Striking s) {
+    const SandGrid *g = &s.d->grid;
     if (g->level_count < 2) return;
-    EACH(t, MATES * balls) {
-        Mates mates = mates_of(t);
-        if (mates.ball >= g->ball_count) continue;
+    int begin = alone_end(g);
+    EACH(t, (int64_t)MATES * (g->ball_count - begin)) {
+        Mates mates = mates_of(t, begin);
         int i = (int)mates.ball, level = grid_level_of(g, i);
+        Glance own = glance_at(s.sight, i);
         double most = 0;
         for (int k = 0; k < g->level_count; k++) {
             if (!grid_strikes_in(level, k)) continue;
             SandGridShelf shelf = grid_shelf(g, level, i, k);
             for (int base = 0; base < shelf.rows; base += MATES) {
                 Candidates c = mates_candidates(mates, g, &shelf, base);
-                unsigned long long bits = candidates_near(c, sight.near, sight.near[i]);
+                unsigned long long bits = candidates_near(c, s.sight.near, own.near);
                 look_closer(mates, c, bits, [&](int j) {
-                    if (j < 0 || sight_no_strike(sight, reach, i, j)) return;
-                    most = fmax(most, strike(g, i, j, slack, reach, room));
+                    if (j < 0 || sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
+                    most = fmax(most, strike(g, i, j, s.slack, s.reach, s.room));
                 });
                 for (int more = NEAR_BITS; more < c.count; more++) // of a crowded row
-                    most = fmax(most, strike(g, i, candidate(c, more), slack, reach, room));
+                    most = fmax(most, strike(g, i, candidate(c, more), s.slack, s.reach, s.room));
                 __syncwarp(mates.mask);
             }
         }
         most = mates_most(mates, most);
-        if (mates.place == 0) raise_to(&room[i], grid_room(g->sorted[i].radius, reach * most));
+        if (mates.place == 0) raise_to(&s.room[i], grid_room(g->sorted[i].radius, s.reach * most));
     }
 }
 
@@ -295,19 +326,20 @@ struct Touching {
 // What the count has found, so that nobody need look for it again: the first partners of each ball.
 enum { HITS = 16 };
 
-static __device__ bool partner_touches(const SandFinder *finder, const Search &search, const Sight &sight, int i, int j) {
+static __device__ bool partner_touches(const SandFinder *finder, const Search &search, const Sight &sight, int i,
+                                       const Glance &own, int j) {
     const SandGridBall *sorted = finder->d->grid.sorted;
     if (!search.single && sorted[i].body == sorted[j].body) return false;
-    Seen seen = sight_touch(sight, *finder->world, search, i, j);
+    Seen seen = sight_touch(own, glance_at(sight, j), *finder->world, search);
     return seen == SEEN_TOUCHING || (seen == UNSEEN && balls_touch(finder, &sorted[i], &sorted[j]));
 }
 
 // Partners in the rows of all mates, which have at most NEAR_BITS candidates each.
 template <class Put>
 static __device__ int partners_by_rows(const SandFinder *finder, const Search &search, const Sight &sight, Mates mates,
-                                       const Candidates &c, int found, Put put) {
-    look_closer(mates, c, candidates_near(c, sight.near, sight.near[mates.ball]), [&](int j) {
-        bool touch = j >= 0 && partner_touches(finder, search, sight, (int)mates.ball, j);
+                                       const Glance &own, const Candidates &c, int found, Put put) {
+    look_closer(mates, c, candidates_near(c, sight.near, own.near), [&](int j) {
+        bool touch = j >= 0 && partner_touches(finder, search, sight, (int)mates.ball, own, j);
         unsigned votes = mates_vote(mates, touch);
         if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
         found += __popc(votes);
@@ -318,13 +350,13 @@ static __device__ int partners_by_rows(const SandFinder *finder, const Search &s
 // The same row by row, with all mates in one row: for crowded places.
 template <class Put>
 static __device__ int partners_one_by_one(const SandFinder *finder, const Search &search, const Sight &sight, Mates mates,
-                                          const Candidates &c, int found, Put put) {
+                                          const Glance &own, const Candidates &c, int found, Put put) {
     for (int place = 0; place < MATES; place++) {
         Candidates row = candidates_from(mates, c, place);
         for (int base = 0; base < row.count; base += MATES) {
             int k = base + mates.place, j = k < row.count ? candidate(row, k) : -1;
-            bool touch = j >= 0 && near_meets(sight.near[mates.ball], sight.near[j]) &&
-                         partner_touches(finder, search, sight, (int)mates.ball, j);
+            bool touch = j >= 0 && near_meets(own.near, sight.near[j]) &&
+                         partner_touches(finder, search, sight, (int)mates.ball, own, j);
             unsigned votes = mates_vote(mates, touch);
             if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
             found += __popc(votes);
@@ -339,24 +371,46 @@ static __device__ int find_partners(const SandFinder *finder, const Search &sear
                                     Put put) {
     const SandGrid *g = &finder->d->grid;
     int i = (int)mates.ball, level = grid_level_of(g, i), found = 0;
+    Glance own = glance_at(sight, i);
     for (int k = 0; k < g->level_count; k++) {
         if (!grid_looks_in(level, k)) continue;
         SandGridShelf shelf = grid_shelf(g, level, i, k);
         for (int base = 0; base < shelf.rows; base += MATES) {
             Candidates c = mates_candidates(mates, g, &shelf, base);
-            found = mates_vote(mates, c.count > NEAR_BITS) ? partners_one_by_one(finder, search, sight, mates, c, found, put)
-                                                           : partners_by_rows(finder, search, sight, mates, c, found, put);
+            bool crowded = mates_vote(mates, c.count > NEAR_BITS) != 0;
+            found = crowded ? partners_one_by_one(finder, search, sight, mates, own, c, found, put)
+                            : partners_by_rows(finder, search, sight, mates, own, c, found, put);
         }
     }
     return found;
+}
+
+static __global__ void __launch_bounds__(128) count_pairs_alone(const __grid_constant__ SandWorld w, const SandDetection *d,
+                                                                Search search, Sight sight, int *partner, int *count) {
+    SandFinder finder = finder_of(&w, d, search);
+    const SandGrid *g = &d->grid;
+    EACH(t, alone_end(g)) {
+        int i = (int)t, found = 0, *mine = partner + HITS * t;
+        Glance own = glance_at(sight, i);
+        for (int k = 0; k < g->level_count; k++) {
+            if (!grid_looks_in(0, k)) continue;
+            look_alone(g, grid_shelf(g, 0, i, k), sight.near, own.near, [&](int j) {
+                if (!partner_touches(&finder, search, sight, i, own, j)) return;
+                if (found < HITS) mine[found] = j;
+                found++;
+            });
+        }
+        count[item_of(i, PAIR_ITEM)] = found;
+    }
 }
 
 static __global__ void __launch_bounds__(128)
     count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
                 int *count, int64_t balls) {
     SandFinder finder = finder_of(&w, d, search);
-    EACH(t, MATES * (balls + 1)) {
-        Mates mates = mates_of(t);
+    int begin = alone_end(&d->grid);
+    EACH(t, MATES * (balls + 1 - begin)) {
+        Mates mates = mates_of(t, begin);
         int found = 0;
         int *mine = partner + HITS * mates.ball;
         if (mates.ball < d->grid.ball_count)
@@ -391,7 +445,7 @@ static __global__ void __launch_bounds__(128)
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
     EACH(t, MATES * balls) {
-        Mates mates = mates_of(t);
+        Mates mates = mates_of(t, 0);
         if (mates.ball >= d->grid.ball_count) continue;
         int64_t item = item_of(mates.ball, PAIR_ITEM);
         int i = (int)mates.ball, found = first[item + 1] - first[item];
@@ -403,9 +457,9 @@ static __global__ void __launch_bounds__(128)
     }
 }
 
-static __device__ void raise_deepest(unsigned long long *of_all, double deepest) {
+static __device__ void raise_deepest(double *of_all, double deepest) {
     for (int s = 16; s; s >>= 1) deepest = fmax(deepest, __shfl_down_sync(0xffffffffu, deepest, s));
-    if ((threadIdx.x & 31) == 0 && deepest > 0) atomicMax(of_all, (unsigned long long)__double_as_longlong(deepest));
+    if ((threadIdx.x & 31) == 0 && deepest > 0) raise_to(of_all, deepest);
 }
 
 // The contacts between balls, a thread for each. Between them are places that are left to the walls.
@@ -505,6 +559,8 @@ bool detect_enqueue(SandMachine *m) {
     host->rank = m->rank.data, host->body = m->body.data, host->first = m->first.data;
     host->contacts = m->found.data;
     machine_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
+    // Of kernels where mates look for a ball: how many balls there are for them is known to the device alone.
+    int together = machine_blocks(m, MATES * (balls + 1), 128, 32);
 
     begin_step<<<1, 1, 0, m->stream>>>(m->counts);
     LAUNCH(count_balls, w.body_count + 1, w, m->ball_count.data, m->counts);
@@ -516,14 +572,18 @@ bool detect_enqueue(SandMachine *m) {
     if (m->strike) {
         double reach = w.step * (1 + m->search.largest_mu);
         machine_check(m, cudaMemsetAsync(m->room.data, 0, (size_t)balls * sizeof(double), m->stream), "strikes");
-        LAUNCH(find_strikes, MATES * balls, d, sight_of(m), w.envelope, reach, m->room.data, balls);
+        Striking striking = {d, sight_of(m), w.envelope, reach, m->room.data};
+        if (!machine_fork(m)) return false;
+        find_strikes<<<together, 128, 0, m->aside[0]>>>(striking);
+        find_strikes_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(striking);
+        if (!machine_join(m, 0)) return false;
         LAUNCH(make_room, balls, d, m->room.data, w.envelope, m->counts);
         if (!sort_grid(m)) return false;
     }
 
     // Ranks are not needed to count contacts, nor does one kind of contact need the other.
     if (!machine_fork(m)) return false;
-    cudaStream_t ranking = m->aside[0], walls = m->aside[1];
+    cudaStream_t ranking = m->aside[0], walls = m->aside[1], coarse = m->aside[2];
     bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
     if (places) {
         LAUNCH_ON(ranking, number_places, balls, d, m->cell_of.data, balls);
@@ -540,9 +600,9 @@ bool detect_enqueue(SandMachine *m) {
     Touching *pairs = (Touching *)m->pairs.data;
     count_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, balls);
     machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_pairs<<<grid_of(MATES * (balls + 1), 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data,
-                                                                          count, balls);
-    if (!machine_join(m, 0) || !machine_join(m, 1)) return false;
+    count_pairs<<<together, 128, 0, coarse>>>(w, d, m->search, sight_of(m), m->partner.data, count, balls);
+    count_pairs_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, count);
+    if (!machine_join(m, 0) || !machine_join(m, 1) || !machine_join(m, 2)) return false;
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
     if (!machine_fork(m)) return false;

@@ -7,13 +7,11 @@
 
 // --- contacts where a body is b ---------------------------------------------------------------------------
 
-static __global__ void take_seconds(const __grid_constant__ Laying from, uint32_t *keys) {
-    const Counts *counts = from.counts;
+// Of a problem that was given. In a step of a world the keys are there since its contacts were matched.
+static __global__ void take_seconds(const SandContact *contacts, uint32_t *keys, const Counts *counts) {
     if (counts->again) return;
-    EACH(i, counts->contacts) {
-        int b = from.found ? from.found[from.order[i]].b : from.contacts[i].b;
-        keys[i] = b < counts->bodies ? (uint32_t)b : NO_ROW; // boundaries have no list
-    }
+    EACH(i, counts->contacts)
+    keys[i] = contacts[i].b < counts->bodies ? (uint32_t)contacts[i].b : NO_ROW; // boundaries have no list
 }
 
 // --- bodies of many contacts ------------------------------------------------------------------------------
@@ -180,7 +178,7 @@ bool lists_begin(SandMachine *m) {
     int64_t bodies = bodies_of(m), contacts = m->contact_room;
     if (!lists_reserve(m) || !machine_fork(m)) return false;
     cudaStream_t stream = m->aside[0];
-    LAUNCH_ON(stream, take_seconds, contacts, m->laying, m->keys.data);
+    if (m->given) LAUNCH_ON(stream, take_seconds, contacts, m->contacts.data, m->keys.data, m->counts);
     return rows_enqueue(m, m->keys.data, &m->counts->contacts, contacts, bodies, m->hub_flag, m->second.data, m->list.data,
                         stream);
 }

@@ -25,10 +25,9 @@ struct Counts {
     int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int matched;
     int hubs, pieces, colours;
-    unsigned long long least, most;  // extents, as the bits of positive numbers
-    unsigned long long deepest;      // penetration, likewise
-    unsigned long long deepest_wall; // into a boundary
-    double diagonals;                // sum of the mean diagonals of N's blocks
+    unsigned long long least, most; // extents, as the bits of positive numbers
+    double deepest, deepest_wall;   // penetration, that into a boundary
+    double diagonals;               // sum of the mean diagonals of N's blocks
     double kinetic, potential;
     int lost;
     SandLost lost_bodies[SAND_MAX_LOST];
@@ -109,7 +108,7 @@ struct TextVerbs {
 };
 extern const TextVerbs text_1f, text_1r, text_3f, text_3r, text_lf, text_lr;
 
-enum { ASIDES = 2 };
+enum { ASIDES = 3 };
 struct SandMachine {
     char about[160];
     int processors;
@@ -246,6 +245,11 @@ bool reserve_iota(SandMachine *m, size_t count);     // 0, 1, 2, ...
 inline int grid_of(int64_t n, int threads = CUDA_THREADS) {
     int64_t blocks = (n + threads - 1) / threads;
     return (int)(blocks < 1 ? 1 : blocks);
+}
+// The same for a kernel whose threads take turns: no more blocks than so many on each processor.
+inline int machine_blocks(const SandMachine *m, int64_t n, int threads, int on_each) {
+    int blocks = grid_of(n, threads), most = on_each * m->processors;
+    return blocks < most ? blocks : most;
 }
 inline int bits_for(int64_t values) { // of a number below `values`
     int bits = 1;

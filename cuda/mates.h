@@ -1,5 +1,5 @@
-// How several threads together look for what is near a ball: the candidates in a row of cells, and the mates, who share out
-// rows and what is near in them. After sim/grid.inl.
+// How threads look for what is near a ball: the candidates in a row of cells; one thread alone, where cells are small; and
+// the mates, who share out rows and what is near in them. After sim/grid.inl.
 #pragma once
 
 #include "sight.h"
@@ -29,6 +29,29 @@ static __device__ unsigned long long candidates_near(const Candidates &c, const 
     return bits;
 }
 
+// One thread alone: look(j) for each candidate near a ball, in the order of its rows. Those of a part of a row are told
+// first, all together: then their numbers are on their way at once.
+template <class Look>
+static __device__ void look_alone(const SandGrid *g, const SandGridShelf &shelf, const float4 *near, float4 ball,
+                                  Look look) {
+    enum { PART = 32 };
+    for (int row = 0; row < shelf.rows; row++) {
+        Candidates c = candidates_of(grid_row(g, &shelf, row));
+        for (int base = 0; base < c.count; base += PART) {
+            unsigned bits = 0;
+            int count = min(c.count - base, PART);
+#pragma unroll 4
+            for (int k = 0; k < count; k++)
+                if (near_meets(ball, near[candidate(c, base + k)])) bits |= 1u << k;
+            for (; bits; bits &= bits - 1) look(candidate(c, base + __ffs((int)bits) - 1));
+        }
+    }
+}
+
+// Balls of the finest level have few candidates: each is for one thread. The others, which come behind them in the sorted
+// order and have many, are for mates.
+static __device__ int alone_end(const SandGrid *g) { return g->level_count ? g->levels[0].end : 0; }
+
 // Several threads look together for the partners of a ball, each in a row of cells of its own.
 enum { MATES = 8 };
 struct Mates {
@@ -36,9 +59,9 @@ struct Mates {
     int place;     // of this thread among them
     unsigned mask; // of them in the warp
 };
-static __device__ Mates mates_of(int64_t thread) {
+static __device__ Mates mates_of(int64_t thread, int64_t begin) { // of the balls from `begin` on
     int first = (int)(threadIdx.x & 31) / MATES * MATES;
-    Mates m = {thread / MATES, (int)(threadIdx.x & 31) - first, ((1u << MATES) - 1) << first};
+    Mates m = {begin + thread / MATES, (int)(threadIdx.x & 31) - first, ((1u << MATES) - 1) << first};
     return m;
 }
 // Which of the mates say yes, by their places.

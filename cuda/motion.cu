@@ -9,9 +9,10 @@ static __device__ int warp_sum(int v) {
     return v;
 }
 
-// Where each contact starts, and the key that it will be found by in the next step.
+// Where each contact starts, the key that it will be found by in the next step, and its body b for the lists (that
+// of a boundary is below 0, which is no row).
 static __global__ void match_contacts(const SandMemory memory, const SandDetection *d, const int *order, double ratio,
-                                      SandVec3 *start, SandContactKey *key, Counts *counts) {
+                                      SandVec3 *start, SandContactKey *key, uint32_t *second, Counts *counts) {
     if (counts->again) return;
     int matched = 0;
     EACH(i, counts->contacts) {
@@ -20,6 +21,7 @@ static __global__ void match_contacts(const SandMemory memory, const SandDetecti
         if (memory.step > 0 && memory_recall(&memory, d, found, &impulse)) matched++;
         start[i] = v3_scale(ratio, impulse);
         key[i] = found->key;
+        second[i] = (uint32_t)found->b;
     }
     matched = warp_sum(matched);
     if ((threadIdx.x & 31) == 0 && matched) atomicAdd(&counts->matched, matched);
@@ -33,8 +35,8 @@ bool match_enqueue(SandMachine *m) {
     memory.rank = m->kept_rank.data, memory.first = m->kept_first.data;
     memory.key = m->kept_key.data, memory.impulse = m->kept_impulse.data;
     double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
-    LAUNCH(match_contacts, m->contact_room, memory, m->detection_copy.data, m->found_order.data, ratio, m->start.data,
-           m->key.data, m->counts);
+    match_contacts<<<machine_blocks(m, m->contact_room, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
+        memory, m->detection_copy.data, m->found_order.data, ratio, m->start.data, m->key.data, m->keys.data, m->counts);
     return machine_check(m, cudaGetLastError(), "matching");
 }
 
@@ -97,8 +99,7 @@ static __global__ void add_energies(const double *energies, int blocks, Counts *
 
 bool integrate_enqueue(SandMachine *m) {
     size_t contacts = (size_t)m->contact_room + 1, bodies = (size_t)m->world.body_count + 2;
-    int blocks = grid_of(m->world.body_count);
-    if (blocks > 8 * m->processors) blocks = 8 * m->processors;
+    int blocks = machine_blocks(m, m->world.body_count, CUDA_THREADS, 8);
     // What is kept stays when these grow: the step may have to be taken again, and then looks for it once more.
     if (!reserve(m, m->kept_impulse, contacts, true) || !reserve(m, m->kept_rank, bodies, true) ||
         !reserve(m, m->kept_first, bodies + 1, true) || !reserve(m, m->energies, 2 * (size_t)blocks))

@@ -41,7 +41,7 @@ static __global__ void fill_rows(const uint32_t *keys, const int *count, uint32_
 
 // Most rows are so short that a thread puts them in order in registers: then all items are on their way at once. Those that
 // are a little longer are for a warp, the longest for a block.
-enum { THREAD_ROW = 8, WARP_ROW = 64 };
+enum { THREAD_ROW = 8, WARP_ROW = 256 };
 static __device__ void order_by_thread(int *items, int n) {
     int item[THREAD_ROW];
 #pragma unroll

@@ -51,14 +51,20 @@ static __device__ Range sight_gap(float4 p, float4 q, float radii) {
     return range_around(apart.distance - radii, 2e-7f * apart.size + 1e-6f * (apart.distance + radii));
 }
 
+// What is in sight of one ball.
+struct Glance {
+    float4 near, move;
+    float2 size;
+};
+static __device__ Glance glance_at(const Sight &s, int i) { return {s.near[i], s.move[i], s.size[i]}; }
+
 // What sight tells of two balls.
 enum Seen { SEEN_APART, SEEN_TOUCHING, UNSEEN };
 
 // Whether two balls of different bodies touch, as balls_touch finds out. Rounding leaves a few in doubt.
-static __device__ Seen sight_touch(const Sight &s, const SandWorld &w, const Search &search, int i, int j) {
-    float2 p = s.size[i], q = s.size[j];
-    Range gap = sight_gap(s.near[i], s.near[j], p.x + q.x), speed = sight_speed(s.move[i], s.move[j]);
-    float room = fmaxf(fminf(p.y, (float)SAND_ROOM * p.x), fminf(q.y, (float)SAND_ROOM * q.x));
+static __device__ Seen sight_touch(const Glance &p, const Glance &q, const SandWorld &w, const Search &search) {
+    Range gap = sight_gap(p.near, q.near, p.size.x + q.size.x), speed = sight_speed(p.move, q.move);
+    float room = fmaxf(fminf(p.size.y, (float)SAND_ROOM * p.size.x), fminf(q.size.y, (float)SAND_ROOM * q.size.x));
     float least = (float)(w.step * (1 + search.least_mu)) * (speed.least + (float)search.fall);
     float most = (float)(w.step * (1 + search.largest_mu)) * (speed.most + (float)search.fall);
     least = fmaxf(fmaxf((float)w.envelope, room), least), most = fmaxf(fmaxf((float)w.envelope, room), most);
@@ -70,7 +76,7 @@ static __device__ Seen sight_touch(const Sight &s, const SandWorld &w, const Sea
 static __device__ bool sight_harmless(float travel, float2 size) {
     return fminf(travel - (float)SAND_LATE * size.x, (float)SAND_ROOM * size.x) * (1 + 4e-6f) < size.y;
 }
-static __device__ bool sight_no_strike(const Sight &s, double reach, int i, int j) {
-    float travel = (float)reach * sight_speed(s.move[i], s.move[j]).most * (1 + 2e-6f);
-    return sight_harmless(travel, s.size[i]) && sight_harmless(travel, s.size[j]);
+static __device__ bool sight_no_strike(const Glance &p, const Glance &q, double reach) {
+    float travel = (float)reach * sight_speed(p.move, q.move).most * (1 + 2e-6f);
+    return sight_harmless(travel, p.size) && sight_harmless(travel, q.size);
 }
