@@ -47,7 +47,7 @@ static __device__ void raise_to(double *value, double other) {
 static __global__ void begin_step(Counts *counts) {
     counts->again = counts->balls = counts->bodies = counts->contacts = counts->levels = counts->matched = 0;
     counts->hubs = counts->pieces = counts->colours = counts->lost = 0;
-    counts->trouble[2] = 0;
+    counts->crowded = false, counts->trouble[2] = 0;
     counts->least = ~0ull, counts->most = counts->deepest = counts->deepest_wall = 0;
     counts->diagonals = counts->kinetic = counts->potential = 0;
     counts->status = counts->iterations = counts->curve = 0;
@@ -207,36 +207,43 @@ static __global__ void take_order(SandDetection *d, Sight sight) {
 
 // --- strikes ----------------------------------------------------------------------------------------------
 
-// The speed of a strike between balls i and j, 0 where there is none; j learns of it.
-static __device__ double strike(const SandGrid *g, int i, int j, double slack, double reach, double *room) {
-    double speed;
-    if (!grid_strikes(&g->sorted[i], &g->sorted[j], slack, reach, &speed)) return 0;
-    raise_to(&room[j], grid_room(g->sorted[j].radius, reach * speed));
-    return speed;
-}
-
-// The room that strikes give to each ball.
+// What strikes give to each ball.
 struct Striking {
     const SandDetection *d;
     Sight sight;
     double slack, reach;
-    double *room;
+    double *room; // of each ball, in the order of the unsorted: so it is made there by one after the other
 };
+
+// A strike at this speed gives room to sorted ball i.
+static __device__ void give_room(const Striking &s, int i, double speed) {
+    const SandGrid *g = &s.d->grid;
+    raise_to(&s.room[g->order[i]], grid_room(g->sorted[i].radius, s.reach * speed));
+}
+
+// The speed of a strike between balls i and j, 0 where there is none; j learns of it.
+static __device__ double strike(const Striking &s, int i, int j) {
+    const SandGrid *g = &s.d->grid;
+    double speed;
+    if (!grid_strikes(&g->sorted[i], &g->sorted[j], s.slack, s.reach, &speed)) return 0;
+    give_room(s, j, speed);
+    return speed;
+}
 
 static __global__ void __launch_bounds__(128) find_strikes_alone(const __grid_constant__ Striking s) {
     const SandGrid *g = &s.d->grid;
     EACH(t, alone_end(g)) {
-        int i = (int)t;
+        int i = (int)t, level = grid_level_of(g, i);
         Glance own = glance_at(s.sight, i);
         double most = 0;
         for (int k = 0; k < g->level_count; k++) {
-            if (!grid_strikes_in(0, k)) continue;
-            look_alone(g, grid_shelf(g, 0, i, k), s.sight.near, own.near, [&](int j) {
+            if (!grid_strikes_in(level, k)) continue;
+            look_alone(g, grid_shelf(g, level, i, k), s.sight.near, own.near, [&](int j) {
                 if (sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
-                most = fmax(most, strike(g, i, j, s.slack, s.reach, s.room));
+                most = fmax(most, strike(s, i, j));
             });
         }
-        if (most > 0) raise_to(&s.room[i], grid_room(g->sorted[i].radius, s.reach * most));
+        if (most > 0) give_room(s, i, most);
     }
 }
 
@@ -257,31 +264,27 @@ static __global__ void __launch_bounds__(128) find_strikes(const __grid_constant
                 unsigned long long bits = candidates_near(c, s.sight.near, own.near);
                 look_closer(mates, c, bits, [&](int j) {
                     if (j < 0 || sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
-                    most = fmax(most, strike(g, i, j, s.slack, s.reach, s.room));
+                    most = fmax(most, strike(s, i, j));
                 });
                 for (int more = NEAR_BITS; more < c.count; more++) // of a crowded row
-                    most = fmax(most, strike(g, i, candidate(c, more), s.slack, s.reach, s.room));
+                    most = fmax(most, strike(s, i, candidate(c, more)));
                 __syncwarp(mates.mask);
             }
         }
         most = mates_most(mates, most);
-        if (mates.place == 0) raise_to(&s.room[i], grid_room(g->sorted[i].radius, s.reach * most));
+        if (mates.place == 0 && most > 0) give_room(s, i, most);
     }
 }
 
-// Few balls have more room by strikes than by their own speed: the others stay as they are, and those sorted tell their
-// extents.
-static __global__ void make_room(SandDetection *d, const double *room, double slack, Counts *counts) {
+// Not all balls have more room by strikes than by their own speed.
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    make_room(SandDetection *d, const double *room, double slack, Counts *counts) {
     SandGrid *g = &d->grid;
     double least = INFINITY, most = 0;
     EACH(i, g->ball_count) {
-        double extent = g->sorted[i].extent;
-        if (room[i] > g->sorted[i].room) {
-            SandGridBall *ball = &g->balls[g->order[i]];
-            grid_make_room(ball, room[i], slack);
-            extent = ball->extent;
-        }
-        least = fmin(least, extent), most = fmax(most, extent);
+        SandGridBall *ball = &g->balls[i];
+        if (room[i] > ball->room) grid_make_room(ball, room[i], slack);
+        least = fmin(least, ball->extent), most = fmax(most, ball->extent);
     }
     fold_extents(least, most, counts);
 }
@@ -385,28 +388,30 @@ static __device__ int find_partners(const SandFinder *finder, const Search &sear
     return found;
 }
 
-static __global__ void __launch_bounds__(128) count_pairs_alone(const __grid_constant__ SandWorld w, const SandDetection *d,
-                                                                Search search, Sight sight, int *partner, int *count) {
+static __global__ void __launch_bounds__(128)
+    count_pairs_alone(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
+                      int *count, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     const SandGrid *g = &d->grid;
     EACH(t, alone_end(g)) {
-        int i = (int)t, found = 0, *mine = partner + HITS * t;
+        int i = (int)t, level = grid_level_of(g, i), found = 0, *mine = partner + HITS * t;
         Glance own = glance_at(sight, i);
         for (int k = 0; k < g->level_count; k++) {
-            if (!grid_looks_in(0, k)) continue;
-            look_alone(g, grid_shelf(g, 0, i, k), sight.near, own.near, [&](int j) {
+            if (!grid_looks_in(level, k)) continue;
+            look_alone(g, grid_shelf(g, level, i, k), sight.near, own.near, [&](int j) {
                 if (!partner_touches(&finder, search, sight, i, own, j)) return;
                 if (found < HITS) mine[found] = j;
                 found++;
             });
         }
         count[item_of(i, PAIR_ITEM)] = found;
+        if (found > HITS) counts->crowded = true;
     }
 }
 
 static __global__ void __launch_bounds__(128)
     count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
-                int *count, int64_t balls) {
+                int *count, int64_t balls, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     int begin = alone_end(&d->grid);
     EACH(t, MATES * (balls + 1 - begin)) {
@@ -418,6 +423,7 @@ static __global__ void __launch_bounds__(128)
                 if (k < HITS) mine[k] = j;
             });
         if (mates.place == 0) count[item_of(mates.ball, PAIR_ITEM)] = found;
+        if (found > HITS) counts->crowded = true;
     }
 }
 
@@ -438,22 +444,32 @@ static __global__ void take_total(const int *first, int64_t room, int64_t contac
     if (total < 0 || total > contact_room) counts->again |= AGAIN_CONTACTS;
 }
 
-// Who touches, for each contact between balls; where there was no room for all partners, they are looked for again.
-static __global__ void __launch_bounds__(128)
-    list_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, const int *partner,
-               const int *first, Touching *pairs, const Counts *counts, int64_t balls) {
+// Who touches, for each contact between balls, from what the count has found.
+static __global__ void list_pairs(const SandDetection *d, const int *partner, const int *first, Touching *pairs,
+                                  const Counts *counts, int64_t balls) {
     if (counts->again) return;
-    SandFinder finder = finder_of(&w, d, search);
     EACH(t, MATES * balls) {
         Mates mates = mates_of(t, 0);
         if (mates.ball >= d->grid.ball_count) continue;
         int64_t item = item_of(mates.ball, PAIR_ITEM);
-        int i = (int)mates.ball, found = first[item + 1] - first[item];
-        Touching *mine = pairs + first[item];
-        if (found > HITS)
-            find_partners(&finder, search, sight, mates, [&](int k, int j) { mine[k] = {i, j}; });
-        else
-            for (int k = mates.place; k < found; k += MATES) mine[k] = {i, partner[HITS * mates.ball + k]};
+        int begin = first[item], found = first[item + 1] - begin;
+        for (int k = mates.place; k < found && k < HITS; k += MATES)
+            pairs[begin + k] = {(int)mates.ball, partner[HITS * mates.ball + k]};
+    }
+}
+
+// The same of balls that have more partners than there was room for: they are looked for again.
+static __global__ void __launch_bounds__(128)
+    list_more_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight,
+                    const int *first, Touching *pairs, const Counts *counts) {
+    if (counts->again || !counts->crowded) return;
+    SandFinder finder = finder_of(&w, d, search);
+    EACH(t, (int64_t)MATES * d->grid.ball_count) {
+        Mates mates = mates_of(t, 0);
+        int64_t item = item_of(mates.ball, PAIR_ITEM);
+        int i = (int)mates.ball, begin = first[item];
+        if (first[item + 1] - begin > HITS)
+            find_partners(&finder, search, sight, mates, [&](int k, int j) { pairs[begin + k] = {i, j}; });
     }
 }
 
@@ -600,16 +616,17 @@ bool detect_enqueue(SandMachine *m) {
     Touching *pairs = (Touching *)m->pairs.data;
     count_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, balls);
     machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_pairs<<<together, 128, 0, coarse>>>(w, d, m->search, sight_of(m), m->partner.data, count, balls);
-    count_pairs_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, count);
+    count_pairs<<<together, 128, 0, coarse>>>(w, d, m->search, sight_of(m), m->partner.data, count, balls, m->counts);
+    count_pairs_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, count,
+                                                                  m->counts);
     if (!machine_join(m, 0) || !machine_join(m, 1) || !machine_join(m, 2)) return false;
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
     if (!machine_fork(m)) return false;
     find_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, first, m->found.data, m->keys.data, m->counts);
     machine_check(m, cudaMemsetAsync(pairs, 0xff, (size_t)m->contact_room * sizeof *pairs, m->stream), "listing pairs");
-    list_pairs<<<grid_of(MATES * balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, first,
-                                                                   pairs, m->counts, balls);
+    LAUNCH(list_pairs, MATES * balls, d, m->partner.data, first, pairs, m->counts, balls);
+    list_more_pairs<<<together, 128, 0, m->stream>>>(w, d, m->search, sight_of(m), first, pairs, m->counts);
     LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They

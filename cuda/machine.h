@@ -22,6 +22,7 @@ template <class T> struct Array {
 struct Counts {
     int again; // bits of Again
     int balls, bodies, contacts, levels;
+    bool crowded;   // a ball has more partners than the count kept: see HITS in detect.cu
     int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int matched;
     int hubs, pieces, colours;
@@ -151,7 +152,7 @@ struct SandMachine {
     Array<SandGridBall> balls, sorted;
     Array<float4> near, move; // of Sight
     Array<float2> size;
-    Array<double> room; // of the sorted, by strikes
+    Array<double> room; // of each ball, by strikes
     Array<int> ball_count, ball_first, order, iota, starts, starts_counted, rank, body, placed_balls, found_count,
         found_first;
     Array<uint32_t> cell_of, cell_sorted;

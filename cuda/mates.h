@@ -48,9 +48,12 @@ static __device__ void look_alone(const SandGrid *g, const SandGridShelf &shelf,
     }
 }
 
-// Balls of the finest level have few candidates: each is for one thread. The others, which come behind them in the sorted
+// Balls of the finest levels have few candidates: each is for one thread. The others, which come behind them in the sorted
 // order and have many, are for mates.
-static __device__ int alone_end(const SandGrid *g) { return g->level_count ? g->levels[0].end : 0; }
+enum { ALONE_LEVELS = 1 };
+static __device__ int alone_end(const SandGrid *g) {
+    return g->level_count ? g->levels[min((int)ALONE_LEVELS, g->level_count) - 1].end : 0;
+}
 
 // Several threads look together for the partners of a ball, each in a row of cells of its own.
 enum { MATES = 8 };

@@ -37,7 +37,7 @@ static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
 }
 
 // The velocities of moving bodies are written by every push; those of the others are laid out here once.
-static __global__ void __launch_bounds__(CUDA_THREADS) lay_bodies(const __grid_constant__ Laying from, TextArrays to) {
+static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_bodies(const __grid_constant__ Laying from, TextArrays to) {
     if (from.counts->again) return;
     int moving = from.counts->bodies, all = moving + from.boundaries;
     EACH_BLOCK(base, all + 1) { // and one last that never moves
@@ -56,7 +56,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS) lay_bodies(const __grid_c
 }
 
 // Blocks, and the sum of their diagonals, each block of threads for itself.
-static __global__ void __launch_bounds__(CUDA_THREADS) lay_blocks(const __grid_constant__ Laying from, Laid laid) {
+static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_blocks(const __grid_constant__ Laying from, Laid laid) {
     __shared__ double shared[CUDA_THREADS / 32];
     if (from.counts->again) return;
     int contacts = from.counts->contacts, none = from.counts->bodies + from.boundaries;
