@@ -18,9 +18,9 @@ bool machine_fail(SandMachine *m, SandError *error) {
 
 bool machine_wait(SandMachine *m) { return machine_check(m, cudaStreamSynchronize(m->stream), "waiting for the GPU"); }
 
-bool machine_fork(SandMachine *m) {
+bool machine_fork(SandMachine *m, int asides) {
     bool ok = machine_check(m, cudaEventRecord(m->forked, m->stream), "forking");
-    for (int k = 0; k < ASIDES; k++) ok = ok && machine_check(m, cudaStreamWaitEvent(m->aside[k], m->forked), "forking");
+    for (int k = 0; k < asides; k++) ok = ok && machine_check(m, cudaStreamWaitEvent(m->aside[k], m->forked), "forking");
     return ok;
 }
 

@@ -589,7 +589,7 @@ bool detect_enqueue(SandMachine *m) {
         double reach = w.step * (1 + m->search.largest_mu);
         machine_check(m, cudaMemsetAsync(m->room.data, 0, (size_t)balls * sizeof(double), m->stream), "strikes");
         Striking striking = {d, sight_of(m), w.envelope, reach, m->room.data};
-        if (!machine_fork(m)) return false;
+        if (!machine_fork(m, 1)) return false;
         find_strikes<<<together, 128, 0, m->aside[0]>>>(striking);
         find_strikes_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(striking);
         if (!machine_join(m, 0)) return false;
@@ -598,7 +598,7 @@ bool detect_enqueue(SandMachine *m) {
     }
 
     // Ranks are not needed to count contacts, nor does one kind of contact need the other.
-    if (!machine_fork(m)) return false;
+    if (!machine_fork(m, 3)) return false;
     cudaStream_t ranking = m->aside[0], walls = m->aside[1], coarse = m->aside[2];
     bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
     if (places) {
@@ -622,8 +622,9 @@ bool detect_enqueue(SandMachine *m) {
     if (!machine_join(m, 0) || !machine_join(m, 1) || !machine_join(m, 2)) return false;
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
-    if (!machine_fork(m)) return false;
-    find_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, first, m->found.data, m->keys.data, m->counts);
+    if (!machine_fork(m, 1)) return false;
+    find_walls<<<grid_of(balls + 1, 128), 128, 0, m->aside[0]>>>(w, d, m->search, first, m->found.data, m->keys.data,
+                                                                 m->counts);
     machine_check(m, cudaMemsetAsync(pairs, 0xff, (size_t)m->contact_room * sizeof *pairs, m->stream), "listing pairs");
     LAUNCH(list_pairs, MATES * balls, d, m->partner.data, first, pairs, m->counts, balls);
     list_more_pairs<<<together, 128, 0, m->stream>>>(w, d, m->search, sight_of(m), first, pairs, m->counts);
@@ -631,7 +632,7 @@ bool detect_enqueue(SandMachine *m) {
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
     // stay where they are; what is put in order is their numbers.
-    return machine_join(m, 1) &&
+    return machine_join(m, 0) &&
            rows_enqueue(m, m->keys.data, &m->counts->contacts, m->contact_room, w.body_count, m->ball_first, m->first.data,
                         m->found_order.data, m->stream) &&
            machine_check(m, cudaGetLastError(), "detection");

@@ -176,7 +176,7 @@ static bool lists_reserve(SandMachine *m) {
 // On an aside, while the blocks are laid out.
 bool lists_begin(SandMachine *m) {
     int64_t bodies = bodies_of(m), contacts = m->contact_room;
-    if (!lists_reserve(m) || !machine_fork(m)) return false;
+    if (!lists_reserve(m) || !machine_fork(m, 1)) return false;
     cudaStream_t stream = m->aside[0];
     if (m->given) LAUNCH_ON(stream, take_seconds, contacts, m->contacts.data, m->keys.data, m->counts);
     return rows_enqueue(m, m->keys.data, &m->counts->contacts, contacts, bodies, m->hub_flag, m->second.data, m->list.data,

@@ -229,9 +229,9 @@ template <class T> bool download(SandMachine *m, T *host, const T *device, size_
                          "copying from the GPU");
 }
 bool machine_wait(SandMachine *m);
-// All asides begin after what is on the stream so far. What comes on the stream after a join waits for an aside. A fork is
-// not followed by another before its asides are joined.
-bool machine_fork(SandMachine *m);
+// So many asides begin after what is on the stream so far. What comes on the stream after a join waits for an aside. A fork
+// is not followed by another before its asides are joined.
+bool machine_fork(SandMachine *m, int asides);
 bool machine_join(SandMachine *m, int aside);
 bool reserve_scratch(SandMachine *m, int64_t items); // of sorts and scans
 bool reserve_iota(SandMachine *m, size_t count);     // 0, 1, 2, ...

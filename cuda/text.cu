@@ -55,8 +55,23 @@ static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_bodies(const __gri
     }
 }
 
+// The mean diagonal of a contact. That of spheres from a few numbers that are laid out: the arms are not asked for, so that
+// nobody looks up where the bodies are.
+static __device__ double diagonal_of(const Laying &from, const TextArrays &to, const SandContact &c) {
+#if SAND_RADIAL
+    double all = 0, normal = 0;
+    for (int k : {c.a, c.b})
+        radial_trace(to.mass[k], to.inertia[k], ((const Body *)to.free)[k].w[3] + 0.5 * c.gap, &all, &normal);
+    return trace_mean(all, normal, c.mu);
+#else
+    (void)to;
+    return block_diagonal(from.bodies, &c, 1, 1);
+#endif
+}
+
 // Blocks, and the sum of their diagonals, each block of threads for itself.
-static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_blocks(const __grid_constant__ Laying from, Laid laid) {
+static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
+    lay_blocks(const __grid_constant__ Laying from, const __grid_constant__ TextArrays to, Laid laid) {
     __shared__ double shared[CUDA_THREADS / 32];
     if (from.counts->again) return;
     int contacts = from.counts->contacts, none = from.counts->bodies + from.boundaries;
@@ -64,7 +79,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_blocks(const __gri
     EACH(i, padded(contacts)) {
         if (i < contacts) {
             SandContact c = contact_of(from, i);
-            double d = block_diagonal(from.bodies, &c, 1, 1);
+            double d = diagonal_of(from, to, c);
             diagonals += d;
             block_lay(&laid, i, &c, d, from.start[i]);
         } else {
@@ -93,7 +108,7 @@ static __global__ void add_diagonals(const double *partials, int blocks, Counts 
 static void lay(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream) {
     lay_bodies<<<grid_of(bodies), CUDA_THREADS, 0, stream>>>(from, to);
     int blocks = grid_of(to.room) < LAY_BLOCKS ? grid_of(to.room) : LAY_BLOCKS;
-    lay_blocks<<<blocks, CUDA_THREADS, 0, stream>>>(from, laid_of(to));
+    lay_blocks<<<blocks, CUDA_THREADS, 0, stream>>>(from, to, laid_of(to));
     add_diagonals<<<1, 32, 0, stream>>>(from.partials, blocks, from.counts);
 }
 

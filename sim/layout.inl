@@ -12,14 +12,24 @@ SAND_INLINE void block_trace(const SandProblemBody *body, SandVec3 arm, SandVec3
     *normal += body->inverse_mass + v3_dot(c, jc);
 }
 
+// The same of a sphere, whose arm lies along the normal.
+SAND_INLINE void radial_trace(double inverse_mass, double inverse_inertia, double arm, double *all, double *normal) {
+    *all += 3 * inverse_mass + 2 * inverse_inertia * arm * arm;
+    *normal += inverse_mass;
+}
+
+// The mean over the rows that the block has.
+SAND_INLINE double trace_mean(double all, double normal, double mu) {
+    double d = SAND_ROWS == 3 && mu > 0 ? all / 3 : normal;
+    return d > 0 ? d : 1;
+}
+
 // Mean diagonal of N_ii. `times_a` and `times_b` count a body more than once, for the Jacobi batch.
 SAND_INLINE double block_diagonal(const SandProblemBody *bodies, const SandContact *c, int times_a, int times_b) {
     double all_a = 0, normal_a = 0, all_b = 0, normal_b = 0;
     block_trace(&bodies[c->a], c->arm_a, c->normal, &all_a, &normal_a);
     block_trace(&bodies[c->b], c->arm_b, c->normal, &all_b, &normal_b);
-    double all = times_a * all_a + times_b * all_b, normal = times_a * normal_a + times_b * normal_b;
-    double d = SAND_ROWS == 3 && c->mu > 0 ? all / 3 : normal;
-    return d > 0 ? d : 1;
+    return trace_mean(times_a * all_a + times_b * all_b, times_a * normal_a + times_b * normal_b, c->mu);
 }
 
 // The scale of a problem, from the sum of those of all its blocks.
