@@ -191,7 +191,7 @@ void context_finish(const Context *context) {
     glFinish();
 }
 
-bool context_is_software(const Context *context) { return strstr(context->renderer, "llvmpipe") != NULL; }
+bool context_is_software(void) { return has_word((const char *)glGetString(GL_RENDERER), "llvmpipe"); }
 
 bool context_closing(const Context *context) { return context->window && glfwWindowShouldClose(context->window); }
 

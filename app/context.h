@@ -20,7 +20,7 @@ void context_free(Context *context);
 void context_swap(Context *context);                 // shows what was drawn; off-screen nothing
 void context_poll(Context *context, double seconds); // takes events in, waiting so long for the first; off-screen nothing
 void context_finish(const Context *context);         // waits until all that was given to the driver is drawn
-bool context_is_software(const Context *context);    // a processor draws
+bool context_is_software(void);                      // a processor draws: Mesa's, in the context that is current
 bool context_closing(const Context *context);        // the person closed the window
 void context_close(Context *context);
 void context_size(const Context *context, int *width, int *height); // of the framebuffer, in pixels

@@ -14,9 +14,9 @@ static const char *const pass_files[PASSES][2] = {[SEEN] = {"seen"},         [SE
                                                   [PYRAMID] = {"pyramid"},   [COUNT] = {"select", "COUNT"},
                                                   [SUM] = {"select", "SUM"}, [KEEP] = {"select"}};
 
-enum { UNIFORM_COUNT = 0, UNIFORM_SIZE = 1, UNIFORM_WANTED = 1, UNIFORM_FROM = 0 };
+enum { UNIFORM_COUNT = 0, UNIFORM_SIZE = 1, UNIFORM_WANTED = 1, UNIFORM_LIMIT = 2, UNIFORM_FROM = 0 };
 enum { BUFFER_INSTANCES, BUFFER_FLAGS, BUFFER_BLOCKS, BUFFER_KEPT, BUFFER_COMMAND };
-enum { WAS_SEEN = 1, IS_SEEN = 2 }; // as in shaders/cull.glsl
+enum { WAS_DRAWN = 1, IS_SEEN = 2, LARGE = 4 }; // as in shaders/cull.glsl
 
 // What a view knows of the balls, and its pyramid of depths.
 typedef struct Sight {
@@ -105,14 +105,14 @@ void cull_begin(Cull *c, CullView view, unsigned instances, int count) {
     Sight *s = &c->sights[view];
     c->instances = instances, c->count = count;
     fit(c, count);
-    if (s->count != count) { // others: all are taken for seen
-        const GLuint all = IS_SEEN;
+    if (s->count != count) { // others: all are taken for seen and large
+        const GLuint all = IS_SEEN | LARGE;
         glNamedBufferData(s->flags, (GLsizeiptr)((size_t)count * sizeof(GLuint)), NULL, GL_DYNAMIC_COPY);
         glClearNamedBufferData(s->flags, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, &all);
         s->count = count;
     }
     bind(c, view);
-    select(c, IS_SEEN, IS_SEEN);
+    select(c, IS_SEEN | LARGE, IS_SEEN | LARGE);
 }
 
 static int power_of_two(int least) {
@@ -144,7 +144,7 @@ static void fill_pyramid(const Cull *c, const Sight *s, GLuint depth) {
     }
 }
 
-void cull_go_on(Cull *c, CullView view, unsigned depth, int width, int height) {
+void cull_go_on(Cull *c, CullView view, unsigned depth, int width, int height, int limit) {
     Sight *s = &c->sights[view];
     Pass pass = view == CULL_LIGHT ? SEEN_BY_LIGHT : SEEN;
     make_pyramid(s, width, height);
@@ -154,8 +154,9 @@ void cull_go_on(Cull *c, CullView view, unsigned depth, int width, int height) {
     glBindTextureUnit(0, s->pyramid);
     glProgramUniform1ui(c->programs[pass], UNIFORM_COUNT, (GLuint)c->count);
     glProgramUniform2f(c->programs[pass], UNIFORM_SIZE, (float)width, (float)height);
+    glProgramUniform1f(c->programs[pass], UNIFORM_LIMIT, (float)limit);
     dispatch(c, pass, blocks_of(c->count, BLOCK));
-    select(c, WAS_SEEN | IS_SEEN, IS_SEEN);
+    select(c, WAS_DRAWN | IS_SEEN | LARGE, IS_SEEN | LARGE);
     glBindTextureUnit(0, 0);
     glBindSampler(0, 0);
 }

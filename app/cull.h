@@ -13,10 +13,12 @@ typedef struct Cull Cull;
 Cull *cull_create(SandError *error);
 void cull_free(Cull *cull);
 
-// Instances of balls at the beginning of this buffer. Those that this view saw the last time are kept.
+// Instances of balls at the beginning of this buffer. Those are kept that this view saw the last time and did not leave to
+// others.
 void cull_begin(Cull *cull, CullView view, unsigned instances, int count);
-// Keeps those that could be seen and were not kept before, by what was drawn into this texture of depths since.
-void cull_go_on(Cull *cull, CullView view, unsigned depth, int width, int height);
-void cull_keep_seen(Cull *cull, CullView view); // all that could be seen
+// Keeps those that could be seen and were not kept before, by what was drawn into this texture of depths since. Those that
+// are fewer pixels across than the limit are left to others (splat.h); 0 leaves none.
+void cull_go_on(Cull *cull, CullView view, unsigned depth, int width, int height, int limit);
+void cull_keep_seen(Cull *cull, CullView view); // all that could be seen, of any size
 // Draws a quad for each that is kept; the array reads instances at binding 0.
 void cull_draw(const Cull *cull, unsigned array);

@@ -7,8 +7,10 @@
 
 #include <glad/gl.h>
 
+#include "context.h"
 #include "cull.h"
 #include "shader.h"
+#include "splat.h"
 #include "targets.h"
 
 const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", "high", NULL};
@@ -69,6 +71,7 @@ enum {
     UNIFORM_ROTATION = 1,
     UNIFORM_PLACE = 2,
     UNIFORM_MARKS = 3,
+    UNIFORM_SIZE = 1,
     UNIFORM_SAMPLES = 0,
     UNIFORM_TWICE = 1
 };
@@ -88,8 +91,10 @@ struct Renderer {
     ColorMap map;
     bool overdrawn; // somebody drew over the picture
     Targets targets;
-    Cull *cull;   // made when there are balls enough
-    bool culling; // in this picture
+    Cull *cull;              // made when there are balls enough
+    Splat *splat;            // made when it is first used
+    bool culling, splatting; // in this picture
+    bool software;           // a processor draws
 };
 
 RendererDef renderer_default(void) { return (RendererDef){.quality = QUALITY_MEDIUM, .samples = 1}; }
@@ -185,6 +190,7 @@ static bool make_colormap(GLuint *name, ColorMap map, SandError *error) {
 Renderer *renderer_create(SandError *error) {
     Renderer *r = calloc(1, sizeof *r);
     if (!r) return sand_fail(error, "out of memory for a renderer"), NULL;
+    r->software = context_is_software();
     for (int i = 0; i < PROGRAM_COUNT; i++) {
         r->programs[i] = shader_make(program_files[i][0], program_files[i][1], program_files[i][2], error);
         if (!r->programs[i]) return renderer_free(r), NULL;
@@ -227,6 +233,7 @@ void renderer_free(Renderer *r) {
     glDeleteTextures(MAP_COUNT, r->colormaps);
     targets_free(&r->targets);
     cull_free(r->cull);
+    splat_free(r->splat);
     free(r);
 }
 
@@ -354,10 +361,12 @@ static void draw_balls(Renderer *r, const Picture *p, CullView view, ProgramId b
         draw_quads(r, &p->balls, r->ball_array, ball);
         return;
     }
-    cull_begin(r->cull, view, p->buffer ? p->buffer : r->copies, p->balls.count);
+    GLuint instances = p->buffer ? p->buffer : r->copies;
+    int width = light ? t->shadow_size : t->width, height = light ? t->shadow_size : t->height;
+    cull_begin(r->cull, view, instances, p->balls.count);
     draw_kept(r, ball);
-    cull_go_on(r->cull, view, light ? t->shadow : t->depth, light ? t->shadow_size : t->width,
-               light ? t->shadow_size : t->height);
+    if (r->splatting) splat_draw(r->splat, view, ball == BALL_DATA, instances, p->balls.count, width, height);
+    cull_go_on(r->cull, view, light ? t->shadow : t->depth, width, height, r->splatting ? SPLAT_LIMIT : 0);
     draw_kept(r, ball);
 }
 
@@ -414,17 +423,18 @@ static void pass_shadow(Renderer *r, const Picture *p, const RendererDef *def) {
     glViewport(0, 0, r->targets.shadow_size, r->targets.shadow_size);
     glClearNamedFramebufferfv(r->targets.shadow_pass, GL_DEPTH, 0, &nothing);
     if (def->no_shadow) return;
+    float size = (float)r->targets.shadow_size;
+    glProgramUniform2f(r->programs[BALL_SHADOW], UNIFORM_SIZE, size, size);
     draw_balls(r, p, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
     draw_solids(r, p, SOLID_SHADOW);
     draw_surfaces(r, p, SURFACE_SHADOW);
 }
 
 static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
-    static const float nothing = 0, black[4] = {0};
+    static const float nothing = 0; // colours are read only where something has a depth
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.first_pass);
     glViewport(0, 0, r->targets.width, r->targets.height);
     glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
-    glClearNamedFramebufferfv(r->targets.first_pass, GL_COLOR, 0, black);
     glBindTextureUnit(3, r->colormaps[p->map]);
     bool data = p->color != PICTURE_BODY;
     draw_balls(r, p, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
@@ -541,12 +551,19 @@ static void pass_direct(Renderer *r, const Picture *p) {
     glBlendFunc(GL_ONE, GL_ZERO); // Mesa refuses two targets while two sources are set, even where nothing is blended
 }
 
+// Says how the balls of this picture are drawn, and makes what that needs.
+static bool choose(Renderer *r, const Picture *p, const RendererDef *def, SandError *error) {
+    r->culling = p->balls.count >= CULL_LEAST && !def->no_culling;
+    r->splatting = r->culling && (def->splat == SPLAT_ALWAYS || (def->splat == SPLAT_ON_GPU && !r->software));
+    if (r->culling && !r->cull && !(r->cull = cull_create(error))) return false;
+    return !r->splatting || r->splat || (r->splat = splat_create(error));
+}
+
 bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
                    SandError *error) {
     const Level *level = &levels[def->quality];
     unsigned shadow = r->targets.shadow;
-    r->culling = picture->balls.count >= CULL_LEAST && !def->no_culling;
-    if (r->culling && !r->cull && !(r->cull = cull_create(error))) return false;
+    if (!choose(r, picture, def, error)) return false;
     if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
         return false;
     if (r->targets.shadow != shadow) r->stamp = 0;

@@ -1,8 +1,8 @@
 #include "targets.h"
 
-#include <string.h>
-
 #include <glad/gl.h>
+
+#include "context.h"
 
 static GLuint texture(GLenum format, int width, int height, GLenum filter) {
     GLuint name;
@@ -30,9 +30,7 @@ static bool framebuffer(unsigned *name, GLuint a, GLuint b, GLuint depth) {
 }
 
 // Light is kept in half floats; Mesa's software renderer has to convert those by hand, and takes whole ones.
-static GLenum light_format(void) {
-    return strstr((const char *)glGetString(GL_RENDERER), "llvmpipe") ? GL_RGBA32F : GL_RGBA16F;
-}
+static GLenum light_format(void) { return context_is_software() ? GL_RGBA32F : GL_RGBA16F; }
 
 void targets_free(Targets *t) {
     GLuint textures[] = {t->depth, t->color, t->normal, t->ambient, t->light, t->kind, t->shadow, t->out, t->glass};

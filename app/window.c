@@ -488,7 +488,7 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
         ask(w, (Act){.kind = ACT_SHADOW, .number = 1, .solve = *def->shadow});
     }
     // Software draws slowly: begin with the lightest picture there.
-    bool software = context_is_software(w->context);
+    bool software = context_is_software();
     int quality = def->quality >= 0 ? def->quality : settings->quality;
     w->look.quality = quality >= 0 ? (RendererQuality)quality : software ? QUALITY_LOW : QUALITY_HIGH;
     w->first_quality = (int)w->look.quality;
@@ -539,7 +539,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->preset = def->camera;
     if (def->notice && *def->notice) panel_say(w->panel, def->notice);
     apply(w, def, &settings);
-    return !context_is_software(w->context) || renderer_warm(w->renderer, &w->look, error);
+    return !context_is_software() || renderer_warm(w->renderer, &w->look, error);
 }
 
 // A quality that the person chose is remembered; one that the machine or the call chose is not.
@@ -558,7 +558,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     if (!w) return sand_fail(error, "out of memory for the window");
     bool ok = open_window(w, def, error);
     double next = 0, begin = sand_seconds();
-    if (ok) pace_start(&w->pace, context_is_software(w->context));
+    if (ok) pace_start(&w->pace, context_is_software());
     while (ok && !context_closing(w->context) && !session_interrupted()) {
         if (def->seconds > 0 && w->pace.steady > 0 && sand_seconds() - w->pace.steady > def->seconds) break;
         ok = draw(w, error);

@@ -1,18 +1,19 @@
 #version 450 core
-// The inside of a ball's silhouette: pixels that it covers whole, whose edge is drawn by rim.frag; or,
-// where silhouettes are not smoothed, pixels whose middle it covers.
+// The inside of a ball's silhouette.
 #include "frame.glsl"
+#include "instance.glsl"
 #include "look.glsl"
 #include "gbuffer.glsl"
 #include "cast.glsl"
+#include "ball.glsl"
+flat in Ball ball;
 layout(depth_less) out float gl_FragDepth;
 
 void main() {
-    Hit hit = meet();
-    if (hit.coverage < (frame.mode.w != 0 ? 1.0 : 0.5)) discard;
+    Hit hit = meet(gl_FragCoord.xy, ball.place);
+    if (!hides(hit)) discard;
     gl_FragDepth = min(depth_of(hit.position.z), gl_FragCoord.z);
-    vec3 normal = to_world(hit.normal);
     uint look;
-    vec3 color = color_of(hit, look);
-    leave(color, look, normal);
+    vec3 color = color_of(ball, hit.position, hit.pixels, look);
+    leave(color, look, to_world(hit.normal));
 }

@@ -3,39 +3,24 @@
 // the lines of sight that touch the ball is a circle, so the quad bounds the ellipse on the screen, and lies in front.
 #include "frame.glsl"
 #include "instance.glsl"
+#include "attributes.glsl"
 #include "look.glsl"
-flat out vec4 ball; // centre in the view, radius
-flat out uint tag;
-#ifdef ROCK
-flat out vec4 rotation; // of the body
-flat out vec3 offset;   // of the ball in the body
-#else
-flat out vec3 base;             // the body's colour
-flat out vec3 axis_x, axis_z;   // of the body, in the view
-#endif
+#include "ball.glsl"
+flat out Ball ball;
 
 void main() {
-#ifndef ROCK
-    vec4 rotation = rotation_now();
-    axis_x = mat3(frame.view) * turn(rotation, vec3(1.0, 0.0, 0.0));
-    axis_z = mat3(frame.view) * turn(rotation, vec3(0.0, 0.0, 1.0));
-    base = base_color(in_tag >> 28, in_tag & 0x0fffffffu, in_velocity.w);
-#else
-    rotation = rotation_now();
-    offset = in_offset;
-#endif
-    tag = in_tag;
-    float r = in_center.w;
-    vec3 c = (frame.view * vec4(center_now() + turn(rotation, in_offset), 1.0)).xyz;
-    ball = vec4(c, r);
+    ball = ball_of(own_instance());
+    vec3 c = ball.place.xyz;
+    float r = ball.place.w;
 
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
-    // The inside of the silhouette needs no margin, its edge half a pixel and what a tiny ball is enlarged by.
+    // In pixels: where corners go is rounded; the silhouette's edge needs half of one and what a tiny ball is enlarged by.
 #ifdef EDGE
-    float margin = 1.2 * frame.lens.y * frame.size.w * 2.0;
+    float margin = 1.2;
 #else
-    float margin = 0.0;
+    float margin = 0.01;
 #endif
+    margin *= 2.0 * frame.lens.y * frame.size.w;
     if (r <= 0.0 || -c.z + r < frame.lens.z) {
         gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // hidden or behind: nothing
     } else if (frame.eye.w < 0.5) {

@@ -1,11 +1,8 @@
 #version 450 core
-in vec2 at;
-flat in float middle;
-flat in float rise;
+#include "frame.glsl"
+#include "disc.glsl"
+flat in vec4 ball;
+layout(location = 1) uniform vec2 size; // of the shadow map
 layout(depth_less) out float gl_FragDepth;
 
-void main() {
-    float inside = 1.0 - dot(at, at);
-    if (inside < 0.0) discard;
-    gl_FragDepth = min(middle + rise * sqrt(inside), gl_FragCoord.z);
-}
+void main() { gl_FragDepth = min(disc_depth(gl_FragCoord.xy, size, ball), gl_FragCoord.z); }

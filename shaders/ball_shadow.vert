@@ -2,15 +2,14 @@
 // A ball as the sun sees it: a quad on its nearest point.
 #include "frame.glsl"
 #include "instance.glsl"
-out vec2 at;
-flat out float middle; // depth of the centre
-flat out float rise;   // from there to the nearest point
+#include "attributes.glsl"
+flat out vec4 ball; // centre in the sun's view, radius in metres
 
 void main() {
-    vec3 c = center_now() + turn(rotation_now(), in_offset);
-    vec3 p = (frame.light * vec4(c, 1.0)).xyz;
-    at = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
-    middle = p.z;
-    rise = in_center.w * frame.light_scale.z;
-    gl_Position = vec4(p.xy + at * in_center.w * frame.light_scale.xy, p.z + rise, 1.0);
+    vec3 p = (frame.light * vec4(ball_center(own_instance()), 1.0)).xyz;
+    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
+    float r = in_center.w, margin = 0.01 * frame.light_scale.w; // where corners go is rounded
+    ball = vec4(p, r);
+    if (r <= 0.0) gl_Position = vec4(2.0, 2.0, 2.0, 1.0); // hidden: nothing
+    else gl_Position = vec4(p + vec3(corner * (r + margin), r) * frame.light_scale.xyz, 1.0);
 }

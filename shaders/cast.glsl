@@ -1,14 +1,4 @@
-// The line of sight against the ball.
-flat in vec4 ball;
-flat in uint tag;
-#ifdef ROCK
-flat in vec4 rotation;
-flat in vec3 offset;
-#else
-flat in vec3 base;
-flat in vec3 axis_x, axis_z;
-#endif
-
+// The line of sight against a ball.
 struct Hit {
     float coverage; // of the pixel, from its distance to the silhouette
     float pixels;   // the ball's radius in pixels
@@ -16,9 +6,10 @@ struct Hit {
     vec3 normal;
 };
 
-Hit meet() {
+// The ball: its centre in the view, and its radius.
+Hit meet(vec2 at, vec4 ball) {
     vec3 start, way;
-    view_ray(gl_FragCoord.xy, start, way);
+    view_ray(at, start, way);
     float stretch = length(way);
     way /= stretch;
     vec3 c = ball.xyz - start;
@@ -53,16 +44,6 @@ Hit meet() {
     return hit;
 }
 
-vec3 color_of(Hit hit, out uint look) {
-    float fine = clamp((hit.pixels - 2.0) / 6.0, 0.0, 1.0);
-    vec3 from_middle = hit.position - ball.xyz;
-#ifdef ROCK
-    look = LOOK_ROCK;
-    vec3 local = turn(vec4(-rotation.xyz, rotation.w), to_world(from_middle));
-    return rock_color(tag & 0x0fffffffu, local + offset, max(ball.w, length(offset) + 0.5 * ball.w), fine);
-#else
-    look = kept_look(tag >> 28);
-    vec3 n = from_middle / ball.w;
-    return marked_color(base, look, dot(n, axis_x), dot(n, axis_z), fine);
-#endif
-}
+// Whether it hides the pixel: by covering it whole, its edge being drawn by rim.frag; or, where silhouettes are not
+// smoothed, by covering its middle.
+bool hides(Hit hit) { return hit.coverage >= (frame.mode.w != 0 ? 1.0 : 0.5); }

@@ -1,11 +1,12 @@
 // One instance, and where it is at the instant of the frame: x - s v, turned by exp(-s w).
-layout(location = 0) in vec4 in_center;   // radius in w
-layout(location = 1) in vec4 in_rotation;
-layout(location = 2) in vec4 in_velocity; // value in w
-layout(location = 3) in vec3 in_spin;
-layout(location = 4) in uint in_tag;
-layout(location = 5) in vec3 in_offset;
+struct Instance {
+    vec4 center;   // of the body; the ball's radius in w
+    vec4 rotation;
+    vec4 velocity; // value in w
+    uvec4 spin;    // as bits: the last is the tag, which is no number of this kind
+    vec4 offset;
+};
 
-vec4 rotation_now() { return turned_back(in_rotation, in_spin); }
-
-vec3 center_now() { return in_center.xyz - frame.moment.x * in_velocity.xyz; }
+vec4 rotation_now(Instance i) { return turned_back(i.rotation, uintBitsToFloat(i.spin.xyz)); }
+vec3 center_now(Instance i) { return i.center.xyz - frame.moment.x * i.velocity.xyz; }
+vec3 ball_center(Instance i) { return center_now(i) + turn(rotation_now(i), i.offset.xyz); }

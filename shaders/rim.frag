@@ -1,22 +1,25 @@
 #version 450 core
 // The edge of a ball's silhouette, one pixel wide: laid over what is behind by the share of the pixel that it covers.
 #include "frame.glsl"
+#include "instance.glsl"
 #include "look.glsl"
 #include "cast.glsl"
+#include "ball.glsl"
 #include "sky.glsl"
 #include "light.glsl"
+flat in Ball ball;
 layout(binding = 2) uniform sampler2D ambient;
 layout(depth_less) out float gl_FragDepth;
 layout(location = 0) out vec4 out_light;
 layout(location = 1) out vec4 out_kind;
 
 void main() {
-    Hit hit = meet();
+    Hit hit = meet(gl_FragCoord.xy, ball.place);
     if (hit.coverage <= 0.0 || hit.coverage >= 1.0) discard;
     gl_FragDepth = min(depth_of(hit.position.z), gl_FragCoord.z);
     vec3 normal = to_world(hit.normal);
     uint look;
-    vec3 color = color_of(hit, look);
+    vec3 color = color_of(ball, hit.position, hit.pixels, look);
     // The occlusion a little further in, where the ball itself is seen.
     vec2 inwards = -normalize(hit.normal.xy + vec2(1e-6)) * min(2.0, hit.pixels);
     float open = texture(ambient, (gl_FragCoord.xy + inwards) * frame.size.zw).r;

@@ -1,6 +1,9 @@
 #version 450 core
 // Keeps the instances with the flags that are wanted, in their order: so a picture does not hang on how threads are
 // scheduled. First each block of threads counts (COUNT), then one adds up (SUM), then all write.
+#include "frame.glsl"
+#include "instance.glsl"
+#include "list.glsl"
 #include "cull.glsl"
 layout(local_size_x = 256) in;
 layout(std430, binding = 3) writeonly buffer Kept { Instance kept[]; };

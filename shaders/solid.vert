@@ -2,6 +2,7 @@
 // A box or a cylinder: a mesh of half size 1, stretched and placed.
 #include "frame.glsl"
 #include "instance.glsl"
+#include "attributes.glsl"
 layout(location = 6) in vec3 in_position;
 layout(location = 7) in vec3 in_normal;
 layout(location = 0) uniform bool for_shadow;
@@ -12,9 +13,10 @@ flat out float value;
 flat out uint tag;
 
 void main() {
-    vec4 q = rotation_now();
+    Instance own = own_instance();
+    vec4 q = rotation_now(own);
     local = in_position;
-    position = center_now() + turn(q, in_position * in_offset);
+    position = center_now(own) + turn(q, in_position * in_offset);
     normal = turn(q, normalize(in_normal / in_offset));
     value = in_velocity.w;
     tag = in_tag;

@@ -150,7 +150,7 @@ static bool open_stage(Stage *s) {
     SandError error = {""};
     ContextDef def = context_default();
     *s = (Stage){.context = context_create(&def, &error)};
-    if (!s->context || context_is_software(s->context)) {
+    if (!s->context || context_is_software()) {
         printf("skipped: %s\n", s->context ? context_renderer(s->context) : error.text);
         context_free(s->context);
         return false;

@@ -1,0 +1,66 @@
+#version 450 core
+// Small balls without triangles: a thread for each goes over the pixels that it may cover. What is nearest is told by the
+// greatest depth; its bits are in the order of the numbers, as none is below 0. Then, the depths being known, all is done
+// again (numbering), and the ball that left its depth in a pixel leaves its number there too: the first of several, as if
+// they had been drawn in turn. One program does both, for the two must agree on depths to the last bit.
+#include "frame.glsl"
+#include "instance.glsl"
+#include "list.glsl"
+#include "bound.glsl"
+#ifdef LIGHT
+#include "disc.glsl"
+#else
+#include "cast.glsl"
+#endif
+layout(local_size_x = 256) in;
+layout(binding = 0, r32ui) uniform uimage2D depths; // 0: nothing
+layout(location = 0) uniform uint count;
+layout(location = 1) uniform vec2 size;   // of the target, in pixels
+layout(location = 2) uniform float limit; // pixels across from which a ball is left to triangles
+#ifndef LIGHT
+layout(binding = 1, r32ui) uniform uimage2D numbers;
+layout(location = 3) uniform bool numbering;
+#endif
+
+const float SPARE = 0.01; // pixels: bounds are rounded
+
+// 0 beside the ball.
+float depth_at(vec2 pixel, vec4 ball) {
+#ifdef LIGHT
+    return disc_depth(pixel, size, ball);
+#else
+    Hit hit = meet(pixel, ball);
+    return hides(hit) ? depth_of(hit.position.z) : 0.0;
+#endif
+}
+
+void mark(ivec2 at, uint depth, uint there, uint number) {
+#ifndef LIGHT
+    if (numbering) {
+        if (depth == there && number < imageLoad(numbers, at).r) imageAtomicMin(numbers, at, number);
+        return;
+    }
+#endif
+    if (depth > there) imageAtomicMax(depths, at, depth);
+}
+
+void main() {
+    uint i = gl_GlobalInvocationID.x;
+    if (i >= count) return;
+    Instance ball = instances[i];
+    vec2 low, high;
+    float near, r = ball.center.w;
+    vec3 c = in_view(ball_center(ball));
+    if (r <= 0.0 || !bound(c, r, size, low, high, near) || near <= 0.0 || is_large(low, high, limit)) return;
+    // Pixels whose middle lies within the bounds.
+    ivec2 from = ivec2(ceil(clamp(low, vec2(0.0), size) - 0.5 - SPARE));
+    ivec2 to = ivec2(floor(clamp(high, vec2(0.0), size) - 0.5 + SPARE));
+    for (int y = from.y; y <= to.y; y++)
+        for (int x = from.x; x <= to.x; x++) {
+            ivec2 at = ivec2(x, y);
+            uint there = imageLoad(depths, at).r;
+            if (floatBitsToUint(near) < there) continue; // looking saves most rays and nearly all writes
+            float depth = depth_at(vec2(at) + 0.5, vec4(c, r));
+            if (depth > 0.0) mark(at, floatBitsToUint(depth), there, i);
+        }
+}
