@@ -105,10 +105,9 @@ void cull_begin(Cull *c, CullView view, unsigned instances, int count) {
     Sight *s = &c->sights[view];
     c->instances = instances, c->count = count;
     fit(c, count);
-    if (s->count != count) { // others: all are taken for seen and large
-        const GLuint all = IS_SEEN | LARGE;
+    if (s->count != count) { // others: nobody was seen yet
         glNamedBufferData(s->flags, (GLsizeiptr)((size_t)count * sizeof(GLuint)), NULL, GL_DYNAMIC_COPY);
-        glClearNamedBufferData(s->flags, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, &all);
+        glClearNamedBufferData(s->flags, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, NULL);
         s->count = count;
     }
     bind(c, view);

@@ -96,14 +96,24 @@ static double mean_mass(const SandWorld *world) {
     return world->body_count ? sum / world->body_count : 1;
 }
 
-// Places and mean mass stay as long as no body is added: one who draws a million bodies of another machine goes through
-// none.
+static double largest_ball(const SandWorld *world) {
+    double largest = 0;
+    for (int i = 0; i < world->body_count; i++) {
+        const SandShape *shape = &world->shapes[world->shape[i]];
+        for (int k = 0; k < shape->ball_count; k++) largest = fmax(largest, world->scale[i] * shape->balls[k].radius);
+    }
+    return largest;
+}
+
+// Places, mean mass and the largest ball stay as long as no body is added: one who draws a million bodies of another machine
+// goes through none.
 static bool find_places(Picture *picture, const SandWorld *world, SandError *error) {
     double last = world->body_count ? world->mass[world->body_count - 1] : 0;
     if (picture->places && picture->body_count == world->body_count && picture->last_mass == last) return true;
     if (!SAND_GROW(picture->places, picture->place_room, world->body_count + 1, "places of instances", error)) return false;
     picture->counts = sand_instance_places(world, picture->places);
     picture->mass = mean_mass(world), picture->last_mass = last;
+    picture->largest = largest_ball(world);
     picture->body_count = world->body_count;
     return true;
 }

@@ -106,6 +106,7 @@ typedef struct Picture {
 
     int body_count;         // of the world that the places are for
     double mass, last_mass; // kg, mean of its bodies, and of the last of them
+    double largest;         // m, no ball has a greater radius; 0: nobody looked
     int *places;            // of each body's first instance
     SandInstanceCounts counts;
     size_t place_room;

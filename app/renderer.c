@@ -352,6 +352,13 @@ static void draw_kept(const Renderer *r, ProgramId program) {
     cull_draw(r->cull, r->kept_array);
 }
 
+// Whether all balls of a view are sure to be splatted. The sun sees a ball in the same size wherever it is; from the camera
+// any may be near.
+static bool all_small(const Renderer *r, const Picture *p, CullView view) {
+    double texels = p->largest * fmax(r->frame.light_scale[0], r->frame.light_scale[1]) * r->targets.shadow_size;
+    return r->splatting && view == CULL_LIGHT && texels > 0 && texels < SPLAT_LIMIT - 1;
+}
+
 // All balls of a view, by their depths; the same as if every one were drawn.
 static void draw_balls(Renderer *r, const Picture *p, CullView view, ProgramId ball, ProgramId rock) {
     const Targets *t = &r->targets;
@@ -363,9 +370,13 @@ static void draw_balls(Renderer *r, const Picture *p, CullView view, ProgramId b
     }
     GLuint instances = p->buffer ? p->buffer : r->copies;
     int width = light ? t->shadow_size : t->width, height = light ? t->shadow_size : t->height;
-    cull_begin(r->cull, view, instances, p->balls.count);
-    draw_kept(r, ball);
-    if (r->splatting) splat_draw(r->splat, view, ball == BALL_DATA, instances, p->balls.count, width, height);
+    bool quads = !all_small(r, p, view);
+    if (quads) {
+        cull_begin(r->cull, view, instances, p->balls.count);
+        draw_kept(r, ball);
+    }
+    if (r->splatting) splat_draw(r->splat, view, t, ball == BALL_DATA, instances, p->balls.count);
+    if (!quads) return;
     cull_go_on(r->cull, view, light ? t->shadow : t->depth, width, height, r->splatting ? SPLAT_LIMIT : 0);
     draw_kept(r, ball);
 }

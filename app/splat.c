@@ -6,12 +6,12 @@
 
 #include "shader.h"
 
-enum { BLOCK = 256 };
+enum { BLOCK = 256, TILE = 16 };
 
-typedef enum Pass { SPLAT, SPLAT_BY_LIGHT, MERGE, MERGE_DATA, MERGE_SHADOW, PASSES } Pass;
+typedef enum Pass { SPLAT, SPLAT_BY_LIGHT, SHADE, SHADE_DATA, MERGE, PASSES } Pass;
 
 enum { UNIFORM_COUNT, UNIFORM_SIZE, UNIFORM_LIMIT, UNIFORM_NUMBERING };
-enum { IMAGE_DEPTHS, IMAGE_NUMBERS };
+enum { IMAGE_DEPTHS, IMAGE_NUMBERS, IMAGE_COLORS, IMAGE_NORMALS };
 enum { BUFFER_INSTANCES };
 static const GLuint nothing = 0, nobody = UINT32_MAX; // as in the shaders
 
@@ -32,9 +32,9 @@ Splat *splat_create(SandError *error) {
     if (!s) return sand_fail(error, "out of memory for a renderer"), NULL;
     s->programs[SPLAT] = shader_make_compute("splat", NULL, error);
     s->programs[SPLAT_BY_LIGHT] = shader_make_compute("splat", "LIGHT", error);
+    s->programs[SHADE] = shader_make_compute("shade", NULL, error);
+    s->programs[SHADE_DATA] = shader_make_compute("shade", "DATA", error);
     s->programs[MERGE] = shader_make("screen", "merge", NULL, error);
-    s->programs[MERGE_DATA] = shader_make("screen", "merge", "DATA", error);
-    s->programs[MERGE_SHADOW] = shader_make("screen", "merge_shadow", NULL, error);
     for (int i = 0; i < PASSES; i++)
         if (!s->programs[i]) return splat_free(s), NULL;
     glCreateVertexArrays(1, &s->empty_array);
@@ -75,19 +75,35 @@ static void clear_and_bind(GLuint unit, GLuint image, GLuint value) {
     glBindImageTexture(unit, image, 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
 }
 
+static int blocks_of(int count, int size) { return (count + size - 1) / size; }
+
 static void dispatch(int count) {
-    glDispatchCompute((GLuint)((count + BLOCK - 1) / BLOCK), 1, 1);
+    glDispatchCompute((GLuint)blocks_of(count, BLOCK), 1, 1);
     glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT);
 }
 
-static void merge(const Splat *s, Pass pass) {
-    glUseProgram(s->programs[pass]);
-    glBindVertexArray(s->empty_array);
-    glDrawArrays(GL_TRIANGLES, 0, 3);
+// Leaves colours and normals where a ball is seen, by the depths of what is there already.
+static void shade(const Splat *s, const Targets *t, bool data) {
+    glUseProgram(s->programs[data ? SHADE_DATA : SHADE]);
+    glBindTextureUnit(0, t->depth);
+    glBindImageTexture(IMAGE_COLORS, t->color, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_RGBA8);
+    glBindImageTexture(IMAGE_NORMALS, t->normal, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_RG16);
+    glDispatchCompute((GLuint)blocks_of(t->width, TILE), (GLuint)blocks_of(t->height, TILE), 1);
+    glMemoryBarrier(GL_FRAMEBUFFER_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT);
+    glBindTextureUnit(0, 0);
 }
 
-void splat_draw(Splat *s, CullView view, bool data, unsigned instances, int count, int width, int height) {
+static void merge(const Splat *s) {
+    glUseProgram(s->programs[MERGE]);
+    glBindVertexArray(s->empty_array);
+    glColorMask(GL_FALSE, GL_FALSE, GL_FALSE, GL_FALSE);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+}
+
+void splat_draw(Splat *s, CullView view, const Targets *t, bool data, unsigned instances, int count) {
     bool light = view == CULL_LIGHT;
+    int width = light ? t->shadow_size : t->width, height = light ? t->shadow_size : t->height;
     GLuint program = s->programs[light ? SPLAT_BY_LIGHT : SPLAT];
     Canvas *c = &s->canvases[view];
     fit(c, view, width, height);
@@ -103,6 +119,7 @@ void splat_draw(Splat *s, CullView view, bool data, unsigned instances, int coun
     if (!light) {
         glUniform1i(UNIFORM_NUMBERING, true);
         dispatch(count);
+        shade(s, t, data);
     }
-    merge(s, light ? MERGE_SHADOW : data ? MERGE_DATA : MERGE);
+    merge(s);
 }

@@ -2,6 +2,7 @@
 // of a few pixels are nearly all triangles. What is drawn is the same as if they were quads.
 #pragma once
 #include "cull.h"
+#include "targets.h"
 
 // Balls of so many pixels across are left to quads: one thread would go over too many pixels.
 enum { SPLAT_LIMIT = 32 };
@@ -10,7 +11,7 @@ typedef struct Splat Splat;
 Splat *splat_create(SandError *error);
 void splat_free(Splat *splat);
 
-// Draws the instances of balls at the beginning of this buffer, as far as they are small, into the framebuffer of this size
-// that is bound: their depths for the light; colour, look and normal too for the camera. `data`: with colours that mean
-// something.
-void splat_draw(Splat *splat, CullView view, bool data, unsigned instances, int count, int width, int height);
+// Draws the instances of balls at the beginning of this buffer, as far as they are small, into the targets of the view,
+// whose framebuffer is bound: their depths for the light; colour, look and normal too for the camera. `data`: with colours
+// that mean something.
+void splat_draw(Splat *splat, CullView view, const Targets *targets, bool data, unsigned instances, int count);

@@ -1,6 +1,10 @@
-// What the first pass leaves for the light: colour, look and normal.
-layout(location = 0) out vec4 out_color;  // square root of the linear colour; look / 8
-layout(location = 1) out vec2 out_normal; // octahedral
+// What the first pass leaves for the light: the square root of the linear colour, look / 8; and the normal, octahedral.
+#ifndef COMPUTE
+layout(location = 0) out vec4 out_color;
+layout(location = 1) out vec2 out_normal;
+#endif
+
+vec4 fold_color(vec3 color, uint look) { return vec4(sqrt(clamp(color, 0.0, 1.0)), float(look) / 8.0); }
 
 vec2 fold_normal(vec3 n) {
     n /= abs(n.x) + abs(n.y) + abs(n.z);
@@ -9,7 +13,9 @@ vec2 fold_normal(vec3 n) {
     return 0.5 * p + 0.5;
 }
 
+#ifndef COMPUTE
 void leave(vec3 color, uint look, vec3 normal) {
-    out_color = vec4(sqrt(clamp(color, 0.0, 1.0)), float(look) / 8.0);
+    out_color = fold_color(color, look);
     out_normal = fold_normal(normal);
 }
+#endif
