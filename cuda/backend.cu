@@ -364,8 +364,7 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
     bool ok = reserve_text(m, def, (int64_t)bodies) && upload(m, m->bodies, p->bodies, bodies) &&
               upload(m, m->contacts, p->contacts, (size_t)p->contact_count) &&
               upload(m, m->start, p->start, (size_t)p->contact_count) && reserve(m, m->keys, contacts) &&
-              reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 3) && reserve_iota(m, most) &&
-              reserve_scratch(m, (int64_t)most);
+              reserve(m, m->first, bodies + 3) && reserve_scratch(m, (int64_t)most);
     if (!ok) return machine_fail(m, error);
     begin_problem<<<1, 1, 0, m->stream>>>(m->counts, p->dynamic_count, p->contact_count);
     mark(m, 1), mark(m, 2);

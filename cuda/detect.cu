@@ -554,14 +554,12 @@ static bool reserve_all(SandMachine *m) {
     bool ok = reserve(m, m->ball_count, bodies) && reserve(m, m->ball_first, bodies) && reserve(m, m->balls, balls) &&
               reserve(m, m->sorted, balls) && reserve(m, m->near, balls) && reserve(m, m->move, balls) &&
               reserve(m, m->size, balls) && reserve(m, m->room, balls) && reserve(m, m->order, balls) &&
-              reserve_iota(m, balls > contacts ? balls : contacts) && reserve(m, m->starts, cells) &&
-              reserve(m, m->starts_counted, cells) && reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) &&
-              reserve(m, m->found_count, items) && reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) &&
-              reserve(m, m->cell_sorted, balls) && reserve(m, m->tally, 1) && reserve(m, m->found, contacts) &&
-              reserve(m, m->partner, HITS * balls) && reserve(m, m->pairs, 2 * contacts) &&
-              reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
-              reserve(m, m->keys_sorted, contacts) && reserve(m, m->first, bodies + 1) &&
-              reserve_scratch(m, (int64_t)most) && reserve(m, m->detection_copy, 1);
+              reserve_iota(m, balls) && reserve(m, m->starts, cells) && reserve(m, m->starts_counted, cells) &&
+              reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) && reserve(m, m->found_count, items) &&
+              reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) && reserve(m, m->cell_sorted, balls) &&
+              reserve(m, m->tally, 1) && reserve(m, m->found, contacts) && reserve(m, m->partner, HITS * balls) &&
+              reserve(m, m->pairs, 2 * contacts) && reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
+              reserve(m, m->first, bodies + 1) && reserve_scratch(m, (int64_t)most) && reserve(m, m->detection_copy, 1);
     return ok && reserve(m, m->placed_balls, balls);
 }
 

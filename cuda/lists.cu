@@ -126,8 +126,9 @@ static __global__ void close_colours(const int *rows, int *colour_first, Counts 
 
 static bool colours_enqueue(SandMachine *m) {
     size_t contacts = (size_t)m->contact_room;
-    if (!reserve(m, m->colour_first, BATCH + 4) || !reserve(m, m->colour_list, contacts + 1) ||
-        !reserve(m, m->colour_won, contacts + 1) || !reserve(m, m->batch_step, contacts + 1) ||
+    if (!reserve(m, m->keys_sorted, contacts + 1) || !reserve_iota(m, contacts) || !reserve(m, m->colour_first, BATCH + 4) ||
+        !reserve(m, m->colour_list, contacts + 1) || !reserve(m, m->colour_won, contacts + 1) ||
+        !reserve(m, m->batch_step, contacts + 1) ||
         !reserve(m, m->colours, 2 * m->body.room + 2 * (size_t)m->given_bodies + 2))
         return false;
     const TextArrays &t = m->arrays;
