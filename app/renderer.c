@@ -9,6 +9,7 @@
 
 #include "context.h"
 #include "cull.h"
+#include "lighting.h"
 #include "shader.h"
 #include "splat.h"
 #include "targets.h"
@@ -36,7 +37,7 @@ typedef struct Frame {
 // clang-format off
 typedef enum ProgramId {
     BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, SURFACE_SHADOW,
-    GLASS, FLOOR, AMBIENT, LIGHT, CHAIN, TONE, SKY_DIRECT, LIGHT_DIRECT, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
+    GLASS, FLOOR, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
 } ProgramId;
 
 // Vertex shader, fragment shader, and the words that are defined for them.
@@ -55,26 +56,13 @@ static const char *const program_files[PROGRAM_COUNT][3] = {
     [SURFACE_SHADOW] = {"surface", "shadow"},
     [GLASS]          = {"surface", "glass"},
     [FLOOR]          = {"screen", "floor"},
-    [AMBIENT]        = {"screen", "ambient"},
-    [LIGHT]          = {"screen", "light"},
     [CHAIN]          = {"chain", "chain"},
-    [TONE]           = {"screen", "tone"},
-    [SKY_DIRECT]     = {"screen", "sky", "DIRECT"}, // straight to the screen, for low quality
-    [LIGHT_DIRECT]   = {"screen", "light", "DIRECT"},
-    [GLASS_DIRECT]   = {"surface", "glass", "DIRECT"},
+    [GLASS_DIRECT]   = {"surface", "glass", "DIRECT"}, // straight to the screen, for low quality
     [CHAIN_DIRECT]   = {"chain", "chain", "DIRECT"},
 };
 // clang-format on
 
-enum {
-    UNIFORM_SHADOW = 0,
-    UNIFORM_ROTATION = 1,
-    UNIFORM_PLACE = 2,
-    UNIFORM_MARKS = 3,
-    UNIFORM_SIZE = 1,
-    UNIFORM_SAMPLES = 0,
-    UNIFORM_TWICE = 1
-};
+enum { UNIFORM_SHADOW = 0, UNIFORM_ROTATION = 1, UNIFORM_PLACE = 2, UNIFORM_MARKS = 3, UNIFORM_SIZE = 1 };
 enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICES = 36 };
 
 struct Renderer {
@@ -93,6 +81,7 @@ struct Renderer {
     Targets targets;
     Cull *cull;              // made when there are balls enough
     Splat *splat;            // made when it is first used
+    Lighting *lightings[2];  // by triangles, by compute shaders; made when they are first used
     bool culling, splatting; // in this picture
     bool software;           // a processor draws
 };
@@ -234,6 +223,7 @@ void renderer_free(Renderer *r) {
     targets_free(&r->targets);
     cull_free(r->cull);
     splat_free(r->splat);
+    for (int k = 0; k < 2; k++) lighting_free(r->lightings[k]);
     free(r);
 }
 
@@ -457,34 +447,10 @@ static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
     if (!def->transparent) draw_screen(r, FLOOR);
 }
 
-static void pass_ambient(Renderer *r, const Level *level) {
-    glDisable(GL_DEPTH_TEST);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.ambient_pass);
-    glViewport(0, 0, (r->targets.width + level->ambient_scale - 1) / level->ambient_scale,
-               (r->targets.height + level->ambient_scale - 1) / level->ambient_scale);
-    glBindTextureUnit(0, r->targets.depth);
-    glBindTextureUnit(1, r->targets.normal);
-    draw_screen(r, AMBIENT);
-}
-
-static void bind_lighting(const Renderer *r) {
-    glViewport(0, 0, r->targets.width, r->targets.height);
-    glDepthMask(GL_FALSE); // depth is read here
-    glBindTextureUnit(2, r->targets.ambient);
-    glBindTextureUnit(4, r->targets.shadow);
-    glBindTextureUnit(5, r->targets.color);
-}
-
-static void pass_light(Renderer *r) {
-    glDisable(GL_DEPTH_TEST);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
-    bind_lighting(r);
-    draw_screen(r, LIGHT);
-}
-
 // The edges of balls, over the lit picture, by the share of a pixel that they cover.
 static void pass_rims(Renderer *r, const Picture *p) {
     glBindTextureUnit(0, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
@@ -526,34 +492,14 @@ static void pass_chains(Renderer *r, const Picture *p, GLuint framebuffer, Progr
     glDisable(GL_BLEND);
 }
 
-static void pass_tone(Renderer *r, const RendererDef *def) {
-    glDisable(GL_DEPTH_TEST);
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.out_pass);
-    glViewport(0, 0, r->targets.out_width, r->targets.out_height);
-    glBindTextureUnit(0, r->targets.light);
-    glBindTextureUnit(1, r->targets.kind);
-    glBindTextureUnit(2, r->targets.glass);
-    glUseProgram(r->programs[TONE]);
-    glUniform1i(UNIFORM_SAMPLES, def->samples);
-    glUniform1i(UNIFORM_TWICE, def->double_encode);
-    draw_screen(r, TONE);
-}
-
-// Light, sky, chains and glass at once to the screen: half the work for a processor that draws. Depth, which nothing writes
-// any more, tells the sky (0) from everything else.
-static void pass_direct(Renderer *r, const Picture *p) {
-    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.direct_pass);
-    bind_lighting(r);
-    glEnable(GL_DEPTH_TEST);
-    glDepthFunc(GL_LESS);
-    draw_screen(r, LIGHT_DIRECT);
-    glDepthFunc(GL_EQUAL);
-    draw_screen(r, SKY_DIRECT);
+// Light, sky, chains and glass at once to the screen: half the work for a processor that draws.
+static void pass_direct(Renderer *r, const Picture *p, const Lighting *lighting) {
+    lighting_direct(lighting, &r->targets);
     pass_chains(r, p, r->targets.direct_pass, CHAIN_DIRECT);
 
     glBindTextureUnit(0, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.direct_pass);
     glEnable(GL_DEPTH_TEST);
-    glDepthFunc(GL_GREATER);
     glDisable(GL_DEPTH_CLAMP);
     glEnable(GL_BLEND);
     glBlendFunc(GL_ONE, GL_SRC1_COLOR);
@@ -562,19 +508,23 @@ static void pass_direct(Renderer *r, const Picture *p) {
     glBlendFunc(GL_ONE, GL_ZERO); // Mesa refuses two targets while two sources are set, even where nothing is blended
 }
 
-// Says how the balls of this picture are drawn, and makes what that needs.
-static bool choose(Renderer *r, const Picture *p, const RendererDef *def, SandError *error) {
+// Says how this picture is drawn, and makes what that needs.
+static const Lighting *choose(Renderer *r, const Picture *p, const RendererDef *def, SandError *error) {
+    bool compute = def->compute == COMPUTE_ALWAYS || (def->compute == COMPUTE_ON_GPU && !r->software);
     r->culling = p->balls.count >= CULL_LEAST && !def->no_culling;
-    r->splatting = r->culling && (def->splat == SPLAT_ALWAYS || (def->splat == SPLAT_ON_GPU && !r->software));
-    if (r->culling && !r->cull && !(r->cull = cull_create(error))) return false;
-    return !r->splatting || r->splat || (r->splat = splat_create(error));
+    r->splatting = r->culling && compute;
+    if (r->culling && !r->cull && !(r->cull = cull_create(error))) return NULL;
+    if (r->splatting && !r->splat && !(r->splat = splat_create(error))) return NULL;
+    if (!r->lightings[compute]) r->lightings[compute] = lighting_create(compute, error);
+    return r->lightings[compute];
 }
 
 bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
                    SandError *error) {
     const Level *level = &levels[def->quality];
     unsigned shadow = r->targets.shadow;
-    if (!choose(r, picture, def, error)) return false;
+    const Lighting *lighting = choose(r, picture, def, error);
+    if (!lighting) return false;
     if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
         return false;
     if (r->targets.shadow != shadow) r->stamp = 0;
@@ -588,15 +538,16 @@ bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, co
     if (!paused) pass_shadow(r, picture, def);
     r->stamp = def->no_shadow ? 0 : picture->stamp;
     pass_first(r, picture, def);
-    pass_ambient(r, level);
+    glDepthMask(GL_FALSE); // depth is only read from here on
+    lighting_ambient(lighting, &r->targets);
     if (level->fine || def->samples > 1) {
-        pass_light(r);
+        lighting_light(lighting, &r->targets);
         if (level->fine) pass_rims(r, picture);
         pass_glass(r, picture);
         pass_chains(r, picture, r->targets.light_pass, CHAIN);
-        pass_tone(r, def);
+        lighting_tone(lighting, &r->targets, def->samples, def->double_encode);
     } else {
-        pass_direct(r, picture);
+        pass_direct(r, picture, lighting);
     }
     glDepthMask(GL_TRUE);
     return true;

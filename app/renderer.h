@@ -7,8 +7,9 @@
 typedef enum RendererQuality { QUALITY_LOW, QUALITY_MEDIUM, QUALITY_HIGH, QUALITY_COUNT } RendererQuality;
 extern const char *const renderer_quality_names[QUALITY_COUNT + 1]; // ended by NULL
 
-// Whether small balls are drawn by compute shaders (splat.h) where balls are culled. A processor has no use for that.
-typedef enum RendererSplat { SPLAT_ON_GPU, SPLAT_ALWAYS, SPLAT_NEVER } RendererSplat;
+// Whether compute shaders light the picture (lighting.h) and draw small balls where balls are culled (splat.h). A processor
+// has no use for that.
+typedef enum RendererCompute { COMPUTE_ON_GPU, COMPUTE_ALWAYS, COMPUTE_NEVER } RendererCompute;
 
 typedef struct RendererDef {
     RendererQuality quality;       // shadow size and softness, samples of the ambient occlusion
@@ -16,7 +17,7 @@ typedef struct RendererDef {
     bool transparent;              // neither ground nor sky, and an alpha channel
     bool no_shadow, double_encode; // faults that a test must notice
     bool no_culling;               // every ball is drawn, seen or not
-    RendererSplat splat;           // the picture is the same, but not the time it takes
+    RendererCompute compute;       // the picture is the same, but not the time it takes
 } RendererDef;
 RendererDef renderer_default(void);
 

@@ -8,7 +8,7 @@
 
 enum { BLOCK = 256, TILE = 16 };
 
-typedef enum Pass { SPLAT, SPLAT_BY_LIGHT, SHADE, SHADE_DATA, MERGE, PASSES } Pass;
+typedef enum Pass { SPLAT, SPLAT_BY_LIGHT, PAINT, PAINT_DATA, MERGE, PASSES } Pass;
 
 enum { UNIFORM_COUNT, UNIFORM_SIZE, UNIFORM_LIMIT, UNIFORM_NUMBERING };
 enum { IMAGE_DEPTHS, IMAGE_NUMBERS, IMAGE_COLORS, IMAGE_NORMALS };
@@ -32,8 +32,8 @@ Splat *splat_create(SandError *error) {
     if (!s) return sand_fail(error, "out of memory for a renderer"), NULL;
     s->programs[SPLAT] = shader_make_compute("splat", NULL, error);
     s->programs[SPLAT_BY_LIGHT] = shader_make_compute("splat", "LIGHT", error);
-    s->programs[SHADE] = shader_make_compute("shade", NULL, error);
-    s->programs[SHADE_DATA] = shader_make_compute("shade", "DATA", error);
+    s->programs[PAINT] = shader_make_compute("paint", NULL, error);
+    s->programs[PAINT_DATA] = shader_make_compute("paint", "DATA", error);
     s->programs[MERGE] = shader_make("screen", "merge", NULL, error);
     for (int i = 0; i < PASSES; i++)
         if (!s->programs[i]) return splat_free(s), NULL;
@@ -83,8 +83,8 @@ static void dispatch(int count) {
 }
 
 // Leaves colours and normals where a ball is seen, by the depths of what is there already.
-static void shade(const Splat *s, const Targets *t, bool data) {
-    glUseProgram(s->programs[data ? SHADE_DATA : SHADE]);
+static void paint(const Splat *s, const Targets *t, bool data) {
+    glUseProgram(s->programs[data ? PAINT_DATA : PAINT]);
     glBindTextureUnit(0, t->depth);
     glBindImageTexture(IMAGE_COLORS, t->color, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_RGBA8);
     glBindImageTexture(IMAGE_NORMALS, t->normal, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_RG16);
@@ -119,7 +119,7 @@ void splat_draw(Splat *s, CullView view, const Targets *t, bool data, unsigned i
     if (!light) {
         glUniform1i(UNIFORM_NUMBERING, true);
         dispatch(count);
-        shade(s, t, data);
+        paint(s, t, data);
     }
     merge(s);
 }

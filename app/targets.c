@@ -29,9 +29,6 @@ static bool framebuffer(unsigned *name, GLuint a, GLuint b, GLuint depth) {
     return glCheckNamedFramebufferStatus(*name, GL_DRAW_FRAMEBUFFER) == GL_FRAMEBUFFER_COMPLETE;
 }
 
-// Light is kept in half floats; Mesa's software renderer has to convert those by hand, and takes whole ones.
-static GLenum light_format(void) { return context_is_software() ? GL_RGBA32F : GL_RGBA16F; }
-
 void targets_free(Targets *t) {
     GLuint textures[] = {t->depth, t->color, t->normal, t->ambient, t->light, t->kind, t->shadow, t->out, t->glass};
     GLuint framebuffers[] = {t->first_pass,  t->ambient_pass, t->light_pass, t->glass_pass,
@@ -54,14 +51,16 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     targets_free(t);
     t->width = w, t->height = h, t->out_width = width, t->out_height = height;
     t->ambient_scale = ambient_scale, t->shadow_size = shadow_size;
+    // Light is kept in half floats; Mesa's software renderer has to convert those by hand, and takes whole ones.
+    t->light_format = context_is_software() ? GL_RGBA32F : GL_RGBA16F;
 
     t->depth = texture(GL_DEPTH_COMPONENT32F, w, h, GL_NEAREST);
     t->color = texture(GL_RGBA8, w, h, GL_NEAREST);
     t->normal = texture(GL_RG16, w, h, GL_NEAREST);
     t->ambient = texture(GL_R8, (w + ambient_scale - 1) / ambient_scale, (h + ambient_scale - 1) / ambient_scale, GL_LINEAR);
-    t->light = texture(light_format(), w, h, GL_NEAREST);
+    t->light = texture(t->light_format, w, h, GL_NEAREST);
     t->kind = texture(GL_RG8, w, h, GL_NEAREST);
-    t->glass = texture(light_format(), w, h, GL_NEAREST);
+    t->glass = texture(t->light_format, w, h, GL_NEAREST);
     t->out = texture(GL_RGBA8, width, height, GL_LINEAR);
     t->shadow = texture(GL_DEPTH_COMPONENT32F, shadow_size, shadow_size, GL_LINEAR);
     glTextureParameteri(t->shadow, GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);

@@ -7,8 +7,9 @@ typedef struct Targets {
     int out_width, out_height;
     int ambient_scale;
     int shadow_size;
+    unsigned light_format;         // of light and glass
     unsigned depth, color, normal; // the first pass
-    unsigned ambient, light, kind; // light: linear half floats; kind: share of data colour, opacity
+    unsigned ambient, light, kind; // light: linear floats; kind: share of data colour, opacity
     unsigned glass;                // highlights and path of all layers
     unsigned shadow;
     unsigned out;                                                                     // the picture, sRGB encoded

@@ -67,6 +67,7 @@ add_custom_command(
 add_library(sand_picture STATIC
     app/context.c
     app/cull.c
+    app/lighting.c
     app/splat.c
     app/shader.c
     app/camera.c

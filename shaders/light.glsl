@@ -5,7 +5,7 @@ const vec3 SUN = vec3(3.0, 2.62, 2.15);
 const vec3 SKY_LIGHT = vec3(0.36, 0.43, 0.55);
 const vec3 GROUND_LIGHT = vec3(0.20, 0.165, 0.13);
 
-float sun_light(vec3 position, vec3 normal) {
+float sun_light(vec2 pixel, vec3 position, vec3 normal) {
     // Off the surface by about a texel, so that it does not shade itself.
     float slope = 1.0 - clamp(dot(normal, frame.sun.xyz), 0.0, 1.0);
     vec3 p = position + normal * frame.light_scale.w * (0.8 + 1.6 * slope);
@@ -17,7 +17,7 @@ float sun_light(vec3 position, vec3 normal) {
     if (taps <= 1) return texture(shadow_map, vec3(uv, ref));
     // A spiral, turned from pixel to pixel.
     vec2 texel = 1.0 / vec2(textureSize(shadow_map, 0));
-    float angle = 6.2831853 * fract(52.9829189 * fract(dot(floor(gl_FragCoord.xy), vec2(0.06711056, 0.00583715))));
+    float angle = 6.2831853 * fract(52.9829189 * fract(dot(floor(pixel), vec2(0.06711056, 0.00583715))));
     float sum = 0.0;
     for (int i = 0; i < taps; i++) {
         float r = sqrt((float(i) + 0.5) / float(taps)) * float(frame.mode.z)/256.0, a = angle + float(i) * 2.3999632;
@@ -27,10 +27,10 @@ float sun_light(vec3 position, vec3 normal) {
 }
 
 // Light that a surface sends to the eye. `open` is how much of the sky it sees.
-vec3 lit(vec3 color, uint look, vec3 position, vec3 normal, float open) {
+vec3 lit(vec2 pixel, vec3 color, uint look, vec3 position, vec3 normal, float open) {
     vec3 to_eye = frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : to_world(vec3(0.0, 0.0, 1.0));
     float facing = dot(normal, frame.sun.xyz);
-    float sun = facing > 0.0 ? facing * sun_light(position, normal) : 0.0;
+    float sun = facing > 0.0 ? facing * sun_light(pixel, position, normal) : 0.0;
     float up = 0.5 + 0.5 * normal.z;
     if (frame.mode.x != 0 && look != LOOK_FLOOR && look != LOOK_EARTH) color = 0.35 * mix(color, vec3(dot(color, vec3(0.3333))), 0.4);
     if (look == LOOK_DATA) return color * (0.50 + 0.50 * min(1.0, 1.35 * sun + 0.35 * up)) * mix(0.72, 1.0, open);

@@ -23,7 +23,7 @@ void main() {
     // The occlusion a little further in, where the ball itself is seen.
     vec2 inwards = -normalize(hit.normal.xy + vec2(1e-6)) * min(2.0, hit.pixels);
     float open = texture(ambient, (gl_FragCoord.xy + inwards) * frame.size.zw).r;
-    vec3 c = lit(color, look, world_position(hit.position), normal, open);
+    vec3 c = lit(gl_FragCoord.xy, color, look, world_position(hit.position), normal, open);
     out_light = vec4(c, hit.coverage);
     out_kind = vec4(look == LOOK_DATA ? 1.0 : 0.0, 1.0, 0.0, hit.coverage);
 }

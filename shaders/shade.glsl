@@ -1,0 +1,71 @@
+// The light on everything opaque, and the sky behind it.
+layout(binding = 2) uniform sampler2D ambient;
+layout(binding = 5) uniform sampler2D color_map;
+
+// The mean of a few ambient texels, those of other surfaces left out.
+float openness(vec2 pixel, float z) {
+    int n = frame.quality.z, scale = frame.quality.w;
+    ivec2 limit = textureSize(ambient, 0) - 1, full = ivec2(frame.size.xy) - 1;
+    ivec2 first = ivec2(floor((pixel - 0.5 * float(scale)) / float(scale) + 0.5)) - n / 2;
+    // Without a side: what the sampler makes of the four nearest.
+    float sum = 1e-4 * texture(ambient, pixel * frame.size.zw).r, weight = 1e-4;
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++) {
+            ivec2 s = clamp(first + ivec2(x, y), ivec2(0), limit);
+            float there = view_z_of(max(texelFetch(depth_map, min(s * scale + scale / 2, full), 0).r, 1e-9));
+            float w = exp2(-abs(there - z) / (0.35 * frame.moment.y)) + 1e-4;
+            sum += w * texelFetch(ambient, s, 0).r;
+            weight += w;
+        }
+    return sum / weight;
+}
+
+// The backdrop behind a pixel of the target.
+vec3 sky_of(vec2 pixel) {
+    vec3 start, way;
+    view_ray(pixel, start, way);
+    return backdrop(normalize(to_world(way)));
+}
+
+// The light from what has this depth in a pixel, and whether its colour means something.
+vec3 light_of(vec2 pixel, float depth, out bool data) {
+    ivec2 at = ivec2(pixel);
+    vec4 color = texelFetch(color_map, at, 0);
+    uint look = uint(round(color.a * 8.0));
+    vec3 normal = unfold_normal(texelFetch(normal_map, at, 0).rg);
+    vec3 position = world_position(view_position(pixel, depth));
+    vec3 c = lit(pixel, color.rgb * color.rgb, look, position, normal, openness(pixel, view_z_of(depth)));
+    // The ground goes over into the backdrop.
+    if (look == LOOK_FLOOR) {
+        float off = length(position.xy) / frame.moment.w;
+        c = mix(c * mix(1.0, 0.55, smoothstep(0.4, 2.0, off)), sky_of(pixel), smoothstep(0.9, 4.0, off));
+    }
+    data = look == LOOK_DATA;
+    return c;
+}
+
+float depth_in(vec2 pixel) { return texelFetch(depth_map, ivec2(pixel), 0).r; } // 0: nothing but sky
+
+#ifdef DIRECT
+// Both as a screen shows them.
+vec4 shown(vec2 pixel, float depth) {
+    bool data;
+    vec3 c = light_of(pixel, depth, data);
+    return vec4(encode(data ? clamp(c, 0.0, 1.0) : tone(c)), 1.0);
+}
+
+vec4 shown_sky(vec2 pixel) { return frame.mode.y != 0 ? vec4(0.0) : vec4(encode(tone(sky_of(pixel))), 1.0); }
+#else
+// The light from a pixel, and its kind: share of data colour; opacity.
+void look_at(vec2 pixel, out vec4 light, out vec4 kind) {
+    float depth = depth_in(pixel);
+    bool clear = frame.mode.y != 0, data;
+    if (depth > 0.0) {
+        light = vec4(light_of(pixel, depth, data), 1.0);
+        kind = vec4(data ? 1.0 : 0.0, 1.0, 0.0, 1.0);
+    } else {
+        light = vec4(clear ? vec3(0.0) : sky_of(pixel), 1.0);
+        kind = vec4(0.0, clear ? 0.0 : 1.0, 0.0, 1.0);
+    }
+}
+#endif
