@@ -444,7 +444,7 @@ static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
     glDisable(GL_DEPTH_CLAMP);
     draw_surfaces(r, p, SURFACE);
     glEnable(GL_DEPTH_CLAMP);
-    if (!def->transparent) draw_screen(r, FLOOR);
+    if (!def->transparent && !r->splatting) draw_screen(r, FLOOR);
 }
 
 // The edges of balls, over the lit picture, by the share of a pixel that they cover.

@@ -12,7 +12,7 @@ typedef enum Pass { SPLAT, SPLAT_BY_LIGHT, PAINT, PAINT_DATA, MERGE, PASSES } Pa
 
 enum { UNIFORM_COUNT, UNIFORM_SIZE, UNIFORM_LIMIT, UNIFORM_NUMBERING };
 enum { IMAGE_DEPTHS, IMAGE_NUMBERS, IMAGE_COLORS, IMAGE_NORMALS };
-enum { BUFFER_INSTANCES };
+enum { BUFFER_INSTANCES, BUFFER_CONTENDERS };
 static const GLuint nothing = 0, nobody = UINT32_MAX; // as in the shaders
 
 // What a view sees in each pixel: the bits of a depth, and for the camera the number of the ball.
@@ -24,6 +24,8 @@ typedef struct Canvas {
 struct Splat {
     GLuint programs[PASSES];
     GLuint empty_array;
+    GLuint contenders; // which balls the camera may see
+    int room;          // of them
     Canvas canvases[CULL_VIEWS];
 };
 
@@ -38,6 +40,7 @@ Splat *splat_create(SandError *error) {
     for (int i = 0; i < PASSES; i++)
         if (!s->programs[i]) return splat_free(s), NULL;
     glCreateVertexArrays(1, &s->empty_array);
+    glCreateBuffers(1, &s->contenders);
     return s;
 }
 
@@ -52,6 +55,7 @@ void splat_free(Splat *s) {
     for (int i = 0; i < PASSES; i++) glDeleteProgram(s->programs[i]);
     for (int k = 0; k < CULL_VIEWS; k++) free_canvas(&s->canvases[k]);
     glDeleteVertexArrays(1, &s->empty_array);
+    glDeleteBuffers(1, &s->contenders);
     free(s);
 }
 
@@ -70,6 +74,12 @@ static void fit(Canvas *c, CullView view, int width, int height) {
     if (view == CULL_CAMERA) c->numbers = make_image(width, height);
 }
 
+static void fit_contenders(Splat *s, int count) {
+    if (count <= s->room) return;
+    s->room = count + count / 4;
+    glNamedBufferData(s->contenders, (GLsizeiptr)((size_t)s->room * sizeof(GLuint)), NULL, GL_DYNAMIC_COPY);
+}
+
 static void clear_and_bind(GLuint unit, GLuint image, GLuint value) {
     glClearTexImage(image, 0, GL_RED_INTEGER, GL_UNSIGNED_INT, &value);
     glBindImageTexture(unit, image, 0, GL_FALSE, 0, GL_READ_WRITE, GL_R32UI);
@@ -79,17 +89,17 @@ static int blocks_of(int count, int size) { return (count + size - 1) / size; }
 
 static void dispatch(int count) {
     glDispatchCompute((GLuint)blocks_of(count, BLOCK), 1, 1);
-    glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT);
+    glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT);
 }
 
-// Leaves colours and normals where a ball is seen, by the depths of what is there already.
+// Leaves colours and normals where a ball or the ground is seen, by the depths of what is there already.
 static void paint(const Splat *s, const Targets *t, bool data) {
     glUseProgram(s->programs[data ? PAINT_DATA : PAINT]);
     glBindTextureUnit(0, t->depth);
     glBindImageTexture(IMAGE_COLORS, t->color, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_RGBA8);
     glBindImageTexture(IMAGE_NORMALS, t->normal, 0, GL_FALSE, 0, GL_WRITE_ONLY, GL_RG16);
     glDispatchCompute((GLuint)blocks_of(t->width, TILE), (GLuint)blocks_of(t->height, TILE), 1);
-    glMemoryBarrier(GL_FRAMEBUFFER_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT);
+    glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_FRAMEBUFFER_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT);
     glBindTextureUnit(0, 0);
 }
 
@@ -109,7 +119,9 @@ void splat_draw(Splat *s, CullView view, const Targets *t, bool data, unsigned i
     fit(c, view, width, height);
     clear_and_bind(IMAGE_DEPTHS, c->depths, nothing);
     if (!light) clear_and_bind(IMAGE_NUMBERS, c->numbers, nobody);
+    fit_contenders(s, count);
     glBindBufferBase(GL_SHADER_STORAGE_BUFFER, BUFFER_INSTANCES, instances);
+    glBindBufferBase(GL_SHADER_STORAGE_BUFFER, BUFFER_CONTENDERS, s->contenders);
     glUseProgram(program);
     glUniform1ui(UNIFORM_COUNT, (GLuint)count);
     glUniform2f(UNIFORM_SIZE, (float)width, (float)height);

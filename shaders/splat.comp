@@ -1,8 +1,9 @@
 #version 450 core
 // Small balls without triangles: a thread for each goes over the pixels that it may cover. What is nearest is told by the
 // greatest depth; its bits are in the order of the numbers, as none is below 0. Then, the depths being known, all is done
-// again (numbering), and the ball that left its depth in a pixel leaves its number there too: the first of several, as if
-// they had been drawn in turn. One program does both, for the two must agree on depths to the last bit.
+// again (numbering) for those that were the nearest once, and the ball that left its depth in a pixel leaves its number there
+// too: the first of several, as if they had been drawn in turn. One program does both, for the two must agree on depths to
+// the last bit.
 #include "frame.glsl"
 #include "instance.glsl"
 #include "list.glsl"
@@ -19,6 +20,7 @@ layout(location = 1) uniform vec2 size;   // of the target, in pixels
 layout(location = 2) uniform float limit; // pixels across from which a ball is left to triangles
 #ifndef LIGHT
 layout(binding = 1, r32ui) uniform uimage2D numbers;
+layout(std430, binding = 1) buffer Contenders { uint contenders[]; }; // 0: the ball left no depth anywhere
 layout(location = 3) uniform bool numbering;
 #endif
 
@@ -34,33 +36,52 @@ float depth_at(vec2 pixel, vec4 ball) {
 #endif
 }
 
-void mark(ivec2 at, uint depth, uint there, uint number) {
+// Returns whether nothing was nearer.
+bool mark(ivec2 at, uint depth, uint there, uint number) {
 #ifndef LIGHT
     if (numbering) {
         if (depth == there && number < imageLoad(numbers, at).r) imageAtomicMin(numbers, at, number);
-        return;
+        return true;
     }
 #endif
     if (depth > there) imageAtomicMax(depths, at, depth);
+    return depth >= there;
+}
+
+// Returns whether nothing was nearer somewhere.
+bool splat(uint i) {
+    Instance ball = instances[i];
+    vec2 low, high;
+    float near, r = ball.center.w;
+    vec3 c = in_view(ball_center(ball));
+    if (r <= 0.0 || !bound(c, r, size, low, high, near) || near <= 0.0 || is_large(low, high, limit)) return false;
+    // Pixels whose middle lies within the bounds. Four are on their way at once: looking saves most rays and nearly all
+    // writes, but takes its time.
+    ivec2 from = ivec2(ceil(clamp(low, vec2(0.0), size) - 0.5 - SPARE));
+    ivec2 to = ivec2(floor(clamp(high, vec2(0.0), size) - 0.5 + SPARE));
+    bool first = false;
+    for (int y = from.y; y <= to.y; y++)
+        for (int x = from.x; x <= to.x; x += 4) {
+            uvec4 there = uvec4(imageLoad(depths, ivec2(x, y)).r, imageLoad(depths, ivec2(x + 1, y)).r,
+                                imageLoad(depths, ivec2(x + 2, y)).r, imageLoad(depths, ivec2(x + 3, y)).r);
+            for (int k = 0; k < 4; k++) {
+                ivec2 at = ivec2(x + k, y);
+                if (at.x > to.x || floatBitsToUint(near) < there[k]) continue;
+                float depth = depth_at(vec2(at) + 0.5, vec4(c, r));
+                if (depth > 0.0 && mark(at, floatBitsToUint(depth), there[k], i)) first = true;
+            }
+        }
+    return first;
 }
 
 void main() {
     uint i = gl_GlobalInvocationID.x;
     if (i >= count) return;
-    Instance ball = instances[i];
-    vec2 low, high;
-    float near, r = ball.center.w;
-    vec3 c = in_view(ball_center(ball));
-    if (r <= 0.0 || !bound(c, r, size, low, high, near) || near <= 0.0 || is_large(low, high, limit)) return;
-    // Pixels whose middle lies within the bounds.
-    ivec2 from = ivec2(ceil(clamp(low, vec2(0.0), size) - 0.5 - SPARE));
-    ivec2 to = ivec2(floor(clamp(high, vec2(0.0), size) - 0.5 + SPARE));
-    for (int y = from.y; y <= to.y; y++)
-        for (int x = from.x; x <= to.x; x++) {
-            ivec2 at = ivec2(x, y);
-            uint there = imageLoad(depths, at).r;
-            if (floatBitsToUint(near) < there) continue; // looking saves most rays and nearly all writes
-            float depth = depth_at(vec2(at) + 0.5, vec4(c, r));
-            if (depth > 0.0) mark(at, floatBitsToUint(depth), there, i);
-        }
+#ifdef LIGHT
+    splat(i);
+#else
+    // In one place, so that both times it is the same code.
+    bool first = (!numbering || contenders[i] != 0u) && splat(i);
+    if (!numbering) contenders[i] = first ? 1u : 0u;
+#endif
 }

@@ -109,7 +109,7 @@ SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int 
     real radius = SAND_FIXED(&op->free[k].w[3]);
     Sums s = sums_zero();
 #if SAND_MATES > 1
-    SAND_UNROLL(2)
+    SAND_UNROLL(1)                              // more at a time cost more registers than they save waiting
     for (int e = e0; e < e1; e += SAND_MATES) { // one loop, so that mates stay side by side
         bool mine = e < owned;
         At at = at_of(op, mine ? begin + e : SAND_FIXED(&op->list[other + e]));

@@ -1,0 +1,20 @@
+// The ground: an infinite plane, met by the line of sight, with a soft grid. False: it is not met.
+bool meet_floor(vec2 pixel, out float depth, out vec3 color) {
+    vec3 start, way;
+    view_ray(pixel, start, way);
+    vec3 from = world_position(start), to = to_world(way);
+    float t = (frame.moment.z - from.z) / to.z;
+    depth = 0.0, color = vec3(0.0);
+    if (to.z >= 0.0 || t <= 0.0) return false;
+    depth = depth_of((start + way * t).z);
+    if (depth <= 0.0 || depth > 1.0) return false;
+
+    // Lines of the same width in pixels, fading where they would crowd.
+    vec2 p = (from + to * t).xy / frame.moment.w * 5.0;
+    float pixel_wide = 2.0 * frame.lens.y * frame.size.w * (frame.eye.w > 0.5 ? t : 1.0) / frame.moment.w * 5.0;
+    vec2 wide = vec2(pixel_wide) / max(abs(normalize(to).z), 0.02);
+    vec2 off = abs(fract(p + 0.5) - 0.5);
+    vec2 line = (1.0 - smoothstep(0.5 * wide, 1.5 * wide, off)) * clamp(0.25 / wide - 0.5, 0.0, 1.0);
+    color = vec3(0.22, 0.23, 0.245) * (1.0 - 0.07 * max(line.x, line.y));
+    return true;
+}
