@@ -46,6 +46,22 @@ struct Change { // a Body of the solver
     float v[4], w[4];
 };
 
+// Boundaries have the last word, in the order of ranks: there the contacts of a body lie side by side. `b` are their second
+// bodies, boundaries behind all that move.
+static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandDetection *d, const int *order,
+                                          const int *b, const SandProblemBody *free, Change *change, const Counts *counts) {
+    if (counts->again) return;
+    EACH(k, counts->bodies)
+    for (int i = d->first[k]; i < d->first[k + 1]; i++) {
+        if (b[i] < counts->bodies) continue;
+        Change *c = &change[k];
+        SandVec3 velocity = v3_add(free[k].velocity, v3_make(c->v[0], c->v[1], c->v[2]));
+        SandVec3 stopped = stop_at_boundary(&w, d, &d->contacts[order[i]], velocity);
+        SandVec3 by = v3_sub(stopped, velocity);
+        c->v[0] += (float)by.x, c->v[1] += (float)by.y, c->v[2] += (float)by.z;
+    }
+}
+
 static __device__ void report_loss(Counts *counts, int body, SandLoss loss) {
     int at = atomicAdd(&counts->lost, 1);
     if (at < SAND_MAX_LOST) counts->lost_bodies[at].body = body, counts->lost_bodies[at].loss = loss;
@@ -105,6 +121,8 @@ bool integrate_enqueue(SandMachine *m) {
         !reserve(m, m->kept_first, bodies + 1, true) || !reserve(m, m->energies, 2 * (size_t)blocks))
         return false;
     m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
+    LAUNCH(stop_at_boundaries, m->world.body_count, m->world, m->detection_copy.data, m->found_order.data, m->arrays.b,
+           m->bodies.data, (Change *)m->arrays.body, m->counts);
     move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->detection_copy.data, m->bodies.data,
                                                         (const Change *)m->arrays.body, m->counts, m->energies.data);
     add_energies<<<1, 64, 0, m->stream>>>(m->energies.data, blocks, m->counts);

@@ -285,11 +285,12 @@ SAND_SHARED_CALL void special_contacts(const SandFinder *finder, SandSink *sink,
         }
 }
 
-// The contacts of a ball with what is not a ball: the box or cylinder, and the boundaries.
+// The contacts of a ball with what is not a ball: the box or cylinder, and the boundaries. A boundary within a radius is
+// always one: what a short solve makes of a ball that is squeezed may be many times its speed, and it must not get out.
 SAND_SHARED void wall_contacts(const SandFinder *finder, SandSink *sink, const SandGridBall *ball) {
     if (finder->special >= 0) touch_special(finder, sink, ball, finder->special);
     touch_boundaries(finder, sink, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning,
-                     ball->room);
+                     fmax(ball->room, ball->radius));
 }
 
 // The contacts of a ball with those in a row of cells.

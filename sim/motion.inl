@@ -100,6 +100,18 @@ SAND_SHARED void turn_body(SandWorld *w, int body) {
     w->spin[body] = q_rotate(after, componentwise(inverse, q_unrotate(after, momentum)));
 }
 
+// The velocity of a body that has a contact with a boundary, changed where it would go into that by more than half its size,
+// or deeper than it is. A solve that came to its end does not leave such a velocity, a short one may: then the boundary has
+// the last word.
+SAND_SHARED SandVec3 stop_at_boundary(const SandWorld *w, const SandDetection *d, const SandFound *f, SandVec3 velocity) {
+    int body = d->body[f->rank_a], boundary = -1 - f->b;
+    double half = 0.5 * w->scale[body] * w->shapes[w->shape[body]].bound;
+    SandVec3 turning = v3_cross(d->spin[boundary], v3_sub(f->point, d->pose[boundary].position));
+    double closer = v3_dot(v3_sub(velocity, v3_add(d->velocity[boundary], turning)), f->normal);
+    double gap = f->gap - w->step * closer, least = fmin(f->gap, -half);
+    return gap < least ? v3_madd(velocity, (gap - least) / w->step, f->normal) : velocity;
+}
+
 // Moves a body over the step with the velocity and spin that the solve gave it.
 SAND_SHARED void move_body(SandWorld *w, int body, SandVec3 velocity, SandVec3 spin) {
     w->velocity[body] = velocity;

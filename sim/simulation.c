@@ -241,7 +241,10 @@ static void integrate_work(SandWorker *worker, void *argument) {
     const SandDetection *d = &sim->detection;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count);
          k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
-        move_body(w, d->body[k], sim->solution.velocity[k], sim->solution.spin[k]);
+        SandVec3 velocity = sim->solution.velocity[k];
+        for (int i = d->first[k]; i < d->first[k + 1]; i++)
+            if (d->contacts[i].b < 0) velocity = stop_at_boundary(w, d, &d->contacts[i], velocity);
+        move_body(w, d->body[k], velocity, sim->solution.spin[k]);
     }
 }
 

@@ -162,7 +162,7 @@ static Pairs brute_force(const SandWorld *w, const SandDetection *d) {
         for (int b = 0; b < w->boundary_count; b++) {
             double mu = sand_world_pair(w, w->material[p->body], w->boundaries[b].material);
             double speed = v3_length(p->velocity) + p->turning + fall;
-            double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, p->room));
+            double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, fmax(p->room, p->radius)));
             SandTouch touches[8];
             int n = sand_boundary_touch(&w->boundaries[b], &w->boundaries[b].pose, p->center, p->radius, reach, touches, 8);
             for (int k = 0; k < n; k++)
