@@ -238,6 +238,8 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     for (Index mate = threadIdx.x % SAND_MATES, once_ = 1; once_; once_ = 0) \
         for (Index all_ = (n)*SAND_MATES, share_ = share_of(all_), at_ = share_begin(share_, all_), i = at_ / SAND_MATES; \
              at_ < all_; at_ += share_ * (Index)gridDim.x, i = at_ / SAND_MATES)
+#define SAND_TOGETHER_SUM(w, i, mate, n, sum) SAND_TOGETHER(w, i, mate, n)
+#define SAND_ADD_ONE(sum, k, value) ((sum).part[k] += (value))
 #define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
 // From the end to the begin: what the loop before has touched last is still in the cache.
 #define SAND_BACK(w, i, n, sum) \

@@ -29,15 +29,14 @@ typedef struct Measure {
     double residual, objective, complementarity;
 } Measure;
 
-// Measures x without touching anything a method works on.
-SAND_HOT Measure measure(Worker *w, const Op *op, const real *x) {
-    push_vector(w, op, x, op->free, op->measured);
+// Measures x, whose velocities are in `body`.
+SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, const Body *body) {
     Sum sum;
     sum_open(w, &sum, 3, 1u << 2);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(op, i);
         Row xi = row_load(x, at);
-        Row g = block_pull(op, op->measured, at), r = block_pull(op, op->free, at);
+        Row g = block_pull(op, body, at), r = block_pull(op, op->free, at);
         real xg = row_dot(xi, g);
         SAND_ADD(sum, at, 0, block_measured(op, at, xi, g));
         SAND_ADD(sum, at, 1, (real)0.5 * (xg + row_dot(xi, r)));
@@ -47,6 +46,12 @@ SAND_HOT Measure measure(Worker *w, const Op *op, const real *x) {
     Measure m;
     m.residual = residual_of(op, sum.total[0]), m.objective = sum.total[1], m.complementarity = sum.total[2];
     return m;
+}
+
+// Measures x without touching anything a method works on.
+SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
+    push_vector(w, op, x, op->free, op->measured);
+    return measure_from(w, op, x, op->measured);
 }
 
 // q(x) where the velocities of x are in op->body: x'(g + r) / 2.

@@ -101,9 +101,31 @@ SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, 
 #endif
 }
 
+// Sums that a push makes as it goes, of impulses x: x'Nx, r'x and x'Px.
+enum { PUSH_XNX, PUSH_RX, PUSH_XPX, PUSH_SUMS };
+
+#if SAND_FOURS
+// The share of one contact: the stabilisation term, and what a boundary as its b does. The rest of r'x is added up body by
+// body.
+SAND_INLINE void block_add(const Op *op, At at, Four impulse, Sum *sum) {
+    Vec x = vec_of_four(impulse);
+    Index b = SAND_FIXED(&op->b[at_block(at)]);
+    SAND_ADD_ONE(*sum, PUSH_RX, vec_dot(x, block_normal(op, at)) * block_bias(op, at, block_half(op, at)));
+    SAND_ADD_ONE(*sum, PUSH_XPX, block_weight(op, at) * vec_dot(x, x));
+    if (b < op->dynamic_count) return;
+    Vec u = vec_of_four(four_load_fixed(op->free[b].v));
+#if !SAND_RADIAL
+    u = vec_add(u, vec_cross(vec_of_four(four_load_fixed(op->free[b].w)), block_arm_b(op, at)));
+#endif
+    SAND_ADD_ONE(*sum, PUSH_RX, vec_dot(x, u));
+}
+#else
+SAND_INLINE void block_add(const Op *op, At at, Four impulse, Sum *sum) { (void)op, (void)at, (void)impulse, (void)sum; }
+#endif
+
 // Entries e0, e0 + SAND_MATES, ... before e1 of the contacts of body k, counting those where it is a and then those where
-// it is b.
-SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int e0, int e1) {
+// it is b. With a `sum` each contact is added to it once.
+SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int e0, int e1, Sum *sum) {
     int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
     int other = SAND_FIXED(&op->second[k]) - owned;
     real radius = SAND_FIXED(&op->free[k].w[3]);
@@ -113,13 +135,17 @@ SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int 
     for (int e = e0; e < e1; e += SAND_MATES) { // one loop, so that mates stay side by side
         bool mine = e < owned;
         At at = at_of(op, mine ? begin + e : SAND_FIXED(&op->list[other + e]));
-        s = block_gather(op, at, source_impulse(op, from, made, at), mine ? -1 : +1, radius, s);
+        Four g = source_impulse(op, from, made, at);
+        s = block_gather(op, at, g, mine ? -1 : +1, radius, s);
+        if (sum && mine) block_add(op, at, g, sum);
     }
 #else
     int middle = e1 < owned ? e1 : owned;
     for (int e = e0; e < middle; e++) {
         At at = at_of(op, begin + e);
-        s = block_gather(op, at, source_impulse(op, from, made, at), -1, radius, s);
+        Four g = source_impulse(op, from, made, at);
+        s = block_gather(op, at, g, -1, radius, s);
+        if (sum) block_add(op, at, g, sum);
     }
     for (int e = e0 > owned ? e0 : owned; e < e1; e++) {
         At at = at_of(op, op->list[other + e]);
@@ -141,7 +167,7 @@ SAND_INLINE void gather_pieces(Worker *w, const Op *SAND_RESTRICT op, Source fro
     SAND_TOGETHER(w, p, mate, op->piece_count) {
         int j = op->piece_hub[p], k = op->hub[j];
         int e0 = (int)(p - op->hub_piece[j]) * SAND_HUB, e1 = e0 + SAND_HUB, all = body_contacts(op, k);
-        Sums s = sums_together(body_gather(op, from, made, k, e0 + mate, e1 < all ? e1 : all));
+        Sums s = sums_together(body_gather(op, from, made, k, e0 + mate, e1 < all ? e1 : all, NULL));
         if (mate > 0) continue;
         four_store(op->piece_sum[p].v, s.f);
         four_store(op->piece_sum[p].w, s.t);
@@ -165,7 +191,7 @@ SAND_INLINE void gather_bodies(Worker *w, const Op *SAND_RESTRICT op, Source fro
     SAND_TOGETHER(w, k, mate, op->dynamic_count) {
         int all = body_contacts(op, k);
         if (all > SAND_HUB) continue;
-        Sums s = sums_together(body_gather(op, from, made, k, mate, all));
+        Sums s = sums_together(body_gather(op, from, made, k, mate, all, NULL));
         if (mate == 0) body_write(op, base + stride * k, out, k, s);
     }
 }
@@ -226,5 +252,27 @@ SAND_TEXT void push_trial(Worker *w, const Op *op, const real *pair, real alpha,
     if (op->hub_count) push_trial_pieces(w, op, from);
     push_trial_bodies(w, op, from, op->free, op->body);
     push_end(w, op, op->free, 1, op->body);
+}
+
+// op->body = op->free + M^-1 D x and the sums of x, where no body is a hub. With the sums of a body's impulses at hand, x'Nx
+// and what x does to the free velocities are a few products, so that nobody need pull. Begins and ends with a barrier.
+SAND_HOT void push_adding(Worker *w, const Op *SAND_RESTRICT op, const real *x, double *total) {
+    Source from = {0};
+    from.impulse = x, from.numbers = 4;
+    Sum sum;
+    sand_barrier(w);
+    sum_open(w, &sum, PUSH_SUMS, 0);
+    SAND_TOGETHER_SUM(w, k, mate, op->dynamic_count, &sum) {
+        Sums s = sums_together(body_gather(op, from, false, k, mate, body_contacts(op, k), &sum));
+        if (mate > 0) continue;
+        Vec f = vec_of_four(s.f), t = vec_of_four(four_turned(s.t));
+        const Body *free = &op->free[k];
+        SAND_ADD_ONE(sum, PUSH_XNX, SAND_FIXED(&op->inverse_mass[k]) * vec_dot(f, f) + vec_dot(t, body_turn(op, k, t)));
+        SAND_ADD_ONE(sum, PUSH_RX, vec_dot(f, vec_of_four(four_load_fixed(free->v))));
+        SAND_ADD_ONE(sum, PUSH_RX, vec_dot(t, vec_of_four(four_load_fixed(free->w))));
+        body_write(op, free, op->body, k, s);
+    }
+    sum_total(w, &sum);
+    for (int k = 0; k < PUSH_SUMS; k++) total[k] = sum.total[k];
 }
 #endif

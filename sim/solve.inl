@@ -15,6 +15,7 @@ typedef struct Solve {
     double measured;        // the residual as the metrics module last found it
     bool again;             // the method is started once more on the same N: what it learnt of N still holds
     bool sees_growth;       // the method itself finds out whether the problem is infeasible
+    bool pushed;            // the velocities of the best are in op->body
     bool paired;            // the best lies beside its gradient: see solver_spg.inl
     SandStatus status;      // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
@@ -87,6 +88,15 @@ SAND_HOT void copy(Worker *w, const Op *op, const real *from, real *to) {
     sand_barrier(w);
 }
 
+// y := x - y
+SAND_HOT void subtract(Worker *w, const Op *op, const real *x, real *y) {
+    SAND_FOR(w, i, op->n) {
+        At at = SAND_AT(op, i);
+        row_store(y, at, row_sub(row_load(x, at), row_load(y, at)));
+    }
+    sand_barrier(w);
+}
+
 // From one renewal of what friction hangs on to the next.
 typedef struct Stage {
     int begin;       // the iteration
@@ -126,7 +136,7 @@ typedef struct Run {
 // Sets a run to its beginning; vectors, reference and the operator are there. The host calls it.
 static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
-    run->solve.knows_residual = run->solve.sees_growth = run->solve.again = run->solve.paired = false;
+    run->solve.knows_residual = run->solve.sees_growth = run->solve.again = run->solve.pushed = run->solve.paired = false;
     run->solve.residual = run->solve.objective = run->solve.start_objective = 0;
     run->solve.start_scale = 1;
     run->solve.status = SAND_BUDGET;
@@ -163,10 +173,15 @@ SAND_INLINE bool solve_knows(const Solve *s) {
     return s->knows_residual;
 }
 
+SAND_TEXT Measure solve_measure(Worker *w, const Solve *s) {
+    const real *x = solve_vector(s, s->best);
+    return s->pushed ? measure_from(w, s->op, x, s->op->body) : measure(w, s->op, x);
+}
+
 SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration) {
     double before = worker_seconds(w);
     Measure m = {s->residual, s->objective, 0};
-    if (!solve_knows(s)) m = measure(w, s->op, solve_vector(s, s->best));
+    if (!solve_knows(s)) m = solve_measure(w, s);
     if (worker_is_first(w)) {
         SandCurvePoint p = {iteration, before - clock->begin - clock->measuring, m.residual, m.objective};
         run->asked.curve[iteration] = p;
@@ -177,8 +192,9 @@ SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration
 }
 
 // For methods that do not look at their own steps: have the impulses grown much since the reference, and does the
-// difference do nothing? Asked after 8, 16, 32, ... iterations; it costs a product only when they have grown.
-SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *receding) {
+// difference do nothing? Asked after 8, 16, 32, ... iterations; it costs a product only when they have grown. `last`: nobody
+// will ask again.
+SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *receding, bool last) {
     const Op *op = s->op;
     const real *x = solve_vector(s, s->best);
     Sum sum;
@@ -186,7 +202,6 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
     SAND_FOR_SUM(w, i, op->n, &sum) {
         At at = SAND_AT(op, i);
         Row xi = row_load(x, at), d = row_sub(xi, row_load(reference, at));
-        row_store(reference, at, d);
         real p = block_weight(op, at);
         SAND_ADD(sum, at, 0, p * row_dot(xi, xi));
         SAND_ADD(sum, at, 1, p * row_dot(d, d));
@@ -194,6 +209,7 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
     sum_total(w, &sum);
     double xPx = sum.total[0], dPd = sum.total[1];
     if (dPd > 0.2 * xPx) { // so it is large
+        subtract(w, op, x, reference);
         push_vector(w, op, reference, op->still, op->scratch);
         sum_open(w, &sum, 1, 0);
         SAND_FOR_SUM(w, i, op->n, &sum) {
@@ -204,7 +220,7 @@ SAND_TEXT void look_for_growth(Worker *w, Solve *s, real *reference, int *recedi
         sum_total(w, &sum);
         if (recession(does_nothing(sum.total[0], dPd), receding)) s->status = SAND_INFEASIBLE;
     }
-    copy(w, op, x, reference);
+    if (!last) copy(w, op, x, reference);
 }
 
 // A start, scaled: its objective and by what.
@@ -213,28 +229,42 @@ typedef struct Scaled {
     real scale;
 } Scaled;
 
+// The sums of PUSH_ for a start x, whose velocities are left in op->body.
+SAND_HOT void start_sums(Worker *w, const Op *op, const real *x, double *total) {
+#if SAND_FOURS
+    if (!op->hub_count && !op->is_matrix) {
+        push_adding(w, op, x, total);
+        return;
+    }
+#endif
+    push_vector(w, op, x, op->free, op->body);
+    Sum sum;
+    sum_open(w, &sum, PUSH_SUMS, 0);
+    SAND_FOR_PULL(w, i, op, op->body, &sum) {
+        At at = SAND_AT(op, i);
+        Row xi = row_load(x, at);
+        SAND_ADD(sum, at, PUSH_XNX, row_dot(xi, SAND_PULL(op, at))); // with r'x in it
+        SAND_ADD(sum, at, PUSH_XPX, block_weight(op, at) * row_dot(xi, xi));
+        if (SAND_FETCHES) SAND_ADD(sum, at, PUSH_RX, row_dot(xi, block_pull(op, op->free, at)));
+    }
+    if (!SAND_FETCHES) SAND_FOR_PULL(w, i, op, op->free, &sum) {
+            At at = SAND_AT(op, i);
+            SAND_ADD(sum, at, PUSH_RX, row_dot(row_load(x, at), SAND_PULL(op, at)));
+        }
+    sum_total(w, &sum);
+    for (int k = 0; k < PUSH_SUMS; k++) total[k] = sum.total[k];
+    total[PUSH_XNX] -= total[PUSH_RX];
+}
+
 // Shortens or lengthens the start to the best point of its ray: q(t x) is least at t = -r'x / x'Nx. When a pile
 // lifts off, last step's impulses are far too large; this sees it for the one product that a start costs anyway.
 // A start that moves nothing although it should is the trace of an infeasible step, and is dropped. Leaves the
 // velocities of that point in op->body.
 SAND_HOT Scaled scale_start(Worker *w, const Op *op, const real *x) {
-    push_vector(w, op, x, op->free, op->body);
-    Sum sum;
-    sum_open(w, &sum, 3, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at);
-        SAND_ADD(sum, at, 0, row_dot(xi, SAND_PULL(op, at)));
-        SAND_ADD(sum, at, 2, block_weight(op, at) * row_dot(xi, xi));
-        if (SAND_FETCHES) SAND_ADD(sum, at, 1, row_dot(xi, block_pull(op, op->free, at)));
-    }
-    if (!SAND_FETCHES) SAND_FOR_PULL(w, i, op, op->free, &sum) {
-            At at = SAND_AT(op, i);
-            SAND_ADD(sum, at, 1, row_dot(row_load(x, at), SAND_PULL(op, at)));
-        }
-    sum_total(w, &sum);
-    double rx = sum.total[1], xNx = sum.total[0] - rx;
-    double best = xNx > RECESSION * sum.total[2] && rx < 0 ? -rx / xNx : 0;
+    double total[PUSH_SUMS];
+    start_sums(w, op, x, total);
+    double rx = total[PUSH_RX], xNx = total[PUSH_XNX];
+    double best = xNx > RECESSION * total[PUSH_XPX] && rx < 0 ? -rx / xNx : 0;
     real t = (real)(best < 1.5 ? best : 1.5);
     SAND_EACH(w, k, op->dynamic_count) {
         const Body *free = &op->free[k];
@@ -349,11 +379,11 @@ SAND_TEXT void solve_begin(Worker *w, const Asked *asked, int method, Solve *s, 
 // its impulses grow for nothing.
 SAND_TEXT void solve_watch(Worker *w, const Asked *asked, Solve *s, int iteration, int *receding) {
     if (!solve_knows(s) && !asked->renewal && asked->tolerance > 0 && (asked->curve || iteration % 10 == 0)) {
-        if (!asked->curve) s->measured = measure(w, s->op, solve_vector(s, s->best)).residual;
+        if (!asked->curve) s->measured = solve_measure(w, s).residual;
         if (s->measured <= asked->tolerance) s->status = SAND_SOLVED;
     }
     if (!s->sees_growth && iteration >= 8 && (iteration & (iteration - 1)) == 0)
-        look_for_growth(w, s, asked->reference, receding);
+        look_for_growth(w, s, asked->reference, receding, 2 * iteration > asked->most_iterations);
 }
 
 // One iteration: a step of the method, or a renewal when that is due. It is when the method has come far down from the
@@ -412,7 +442,7 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Asked *asked, const Op *op,
     if (ended) {
         bool measures = !solve_knows(&s) || asked->want_metrics;
         if (SAND_FOURS && s.paired && measures) spg_part(w, &s);
-        if (measures) m = measure(w, op, solve_vector(&s, s.best));
+        if (measures) m = solve_measure(w, &s);
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
         // What the impulses change; the caller adds the free velocity.
         if (SAND_FOURS && s.paired)

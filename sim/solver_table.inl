@@ -76,7 +76,8 @@ SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, SAND_ALL | SAND_ADAPTS,
          SAND_GAUSS_SEIDEL_PARAMS)
 
 SAND_ROW(jacobi, "jacobi", 1, true, SAND_ALL | SAND_ADAPTS, "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
-         "all contacts take a damped step at once, each by its own diagonal", "the slowest to converge",
+         "all contacts take a damped step at once, each by its own diagonal",
+         "the slowest to converge; where bodies have very many contacts it needs a lower omega, or it diverges",
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 

@@ -8,6 +8,7 @@
 //   SAND_BACK(w, i, n, sum) { ... }        as SAND_FOR_SUM; on a GPU from the end, whose numbers are still near
 //   SAND_TOGETHER(w, i, mate, n) { ... }   as SAND_EACH, with SAND_MATES workers for each i, mate 0 and up;
 //                                          four_together(four) adds up what they have
+//   SAND_TOGETHER_SUM(w, i, mate, n, sum)  the same, with SAND_ADD_ONE(sum, k, value) inside
 //   sand_barrier(w)                        everyone arrives, then everyone goes on
 //   worker_agree(w, says)                  a barrier; everyone gets what the first worker says
 //   sum_total(w, &sum)                     a barrier; then sum.total[k] holds the same value for everyone
@@ -180,6 +181,10 @@ SAND_INLINE Index at_lane(At at) { return at.block % SAND_LANES; }
 #define SAND_MATES 1
 #define SAND_TOGETHER(w, i, mate, n) \
     for (int mate = 0; mate < 1; mate++) SAND_EACH(w, i, n)
+#define SAND_TOGETHER_SUM(w, i, mate, n, sum) \
+    for (int mate = 0, chunk_ = (w)->first_chunk; chunk_ < (w)->last_chunk; sum_fold(w, chunk_++, sum)) \
+        for (int64_t i = sand_chunk_begin(chunk_, n), end_ = sand_chunk_begin(chunk_ + 1, n); i < end_; i++)
+#define SAND_ADD_ONE(sum, k, value) ((sum).lane[k][0] += (value))
 SAND_INLINE Four four_together(Four f) { return f; }
 #define SAND_UNCOORDINATED 0
 #define SAND_FIXED(p) (*(p))
