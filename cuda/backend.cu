@@ -76,7 +76,7 @@ static void destroy(SandMachine *m) {
     release(m, m->rank), release(m, m->body), release(m, m->placed_balls), release(m, m->found_count),
         release(m, m->found_first);
     release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally);
-    release(m, m->found), release(m, m->found_order), release(m, m->partner), release(m, m->pairs);
+    release(m, m->found), release(m, m->found_order), release(m, m->partner), release(m, m->crowded), release(m, m->pairs);
     release(m, m->keys), release(m, m->keys_sorted), release(m, m->first), release(m, m->scratch);
     release(m, m->kept_rank), release(m, m->kept_first), release(m, m->kept_key), release(m, m->key);
     release(m, m->kept_impulse);
@@ -148,6 +148,7 @@ static bool give_shapes(SandMachine *m, const SandWorld *w) {
     for (SandBoundary &b : m->host_boundaries) {
         b.profile = geometry_copy(m, b.profile, (size_t)b.profile_count);
         b.pieces = geometry_copy(m, b.pieces, (size_t)b.profile_count);
+        b.bands = geometry_copy(m, b.bands, 1);
         b.mesh = mesh_copy(m, b.mesh);
     }
     size_t materials = (size_t)w->material_count;
@@ -178,6 +179,13 @@ static void look_at_bodies(SandMachine *m, const SandWorld *w) {
     }
 }
 
+// Impulses are kept in float on the device, in double on the host.
+static bool upload_impulses(SandMachine *m, Array<Impulse> &array, const SandVec3 *host, size_t count) {
+    std::vector<Impulse> rounded(count);
+    std::transform(host, host + count, rounded.begin(), impulse_make);
+    return upload(m, array, rounded.data(), count) && machine_wait(m);
+}
+
 static bool give_memory(SandMachine *m, const SandMemory *memory) {
     m->kept_step = memory ? memory->step : 0;
     if (m->kept_step == 0) return true;
@@ -186,7 +194,7 @@ static bool give_memory(SandMachine *m, const SandMemory *memory) {
     return upload(m, m->kept_rank, memory->rank, (size_t)memory->world_count) &&
            upload(m, m->kept_first, memory->first, (size_t)memory->body_count + 1) &&
            upload(m, m->kept_key, memory->key, (size_t)m->kept_contacts) &&
-           upload(m, m->kept_impulse, memory->impulse, (size_t)m->kept_contacts);
+           upload_impulses(m, m->kept_impulse, memory->impulse, (size_t)m->kept_contacts);
 }
 
 static bool give_places(SandMachine *m, const SandWorld *w) {
@@ -363,7 +371,7 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
     mark(m, 0);
     bool ok = reserve_text(m, def, (int64_t)bodies) && upload(m, m->bodies, p->bodies, bodies) &&
               upload(m, m->contacts, p->contacts, (size_t)p->contact_count) &&
-              upload(m, m->start, p->start, (size_t)p->contact_count) && reserve(m, m->keys, contacts) &&
+              upload_impulses(m, m->start, p->start, (size_t)p->contact_count) && reserve(m, m->keys, contacts) &&
               reserve(m, m->first, bodies + 3) && reserve_scratch(m, (int64_t)most);
     if (!ok) return machine_fail(m, error);
     begin_problem<<<1, 1, 0, m->stream>>>(m->counts, p->dynamic_count, p->contact_count);
@@ -473,6 +481,13 @@ template <class T> static bool bring(SandMachine *m, T *host, const T *device, s
     return download(m, host, device, count);
 }
 
+static bool bring_impulses(SandMachine *m, SandVec3 *host, const Array<Impulse> &device, size_t count) {
+    std::vector<Impulse> rounded(count);
+    if (!bring(m, rounded.data(), device.data, count) || !machine_wait(m)) return false;
+    std::transform(rounded.begin(), rounded.end(), host, impulse_vector);
+    return true;
+}
+
 static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
     size_t n = (size_t)count;
     bool ok = bring(m, w->position + first, m->position.data + first, n) &&
@@ -494,7 +509,7 @@ static bool read_memory(SandMachine *m, SandMemory *memory, SandError *error) {
         return false;
     bool ok = bring(m, memory->rank, m->kept_rank.data, world) && bring(m, memory->first, m->kept_first.data, bodies + 1) &&
               bring(m, memory->key, m->kept_key.data, contacts) &&
-              bring(m, memory->impulse, m->kept_impulse.data, contacts) && machine_wait(m);
+              bring_impulses(m, memory->impulse, m->kept_impulse, contacts);
     memory->step = m->kept_step, memory->body_count = m->kept_bodies, memory->world_count = m->kept_world;
     return ok || machine_fail(m, error);
 }
@@ -525,8 +540,7 @@ static bool read_contacts(SandMachine *m, SandDetection *d, SandError *error) {
 }
 
 static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
-    bool ok = bring(m, start, m->start.data, (size_t)m->host_counts->contacts) && machine_wait(m);
-    return ok || machine_fail(m, error);
+    return bring_impulses(m, start, m->start, (size_t)m->host_counts->contacts) || machine_fail(m, error);
 }
 
 static bool read_problem_bodies(SandMachine *m, SandProblemBody *bodies, int count, SandError *error) {
@@ -550,7 +564,7 @@ static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
         m->kept_step = 0;
         m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
     }
-    if (!bring(m, s->impulse, m->kept_impulse.data, contacts) || !machine_wait(m)) return machine_fail(m, error);
+    if (!bring_impulses(m, s->impulse, m->kept_impulse, contacts)) return machine_fail(m, error);
     s->status = (SandStatus)c->status, s->iterations = c->iterations, s->seconds = c->seconds;
     s->metrics = metrics_of(c);
     return true;

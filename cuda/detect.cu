@@ -21,6 +21,7 @@ SAND_SHARED void sink_too_many(SandSink *sink, int body, int boundary, int count
 #include "sim/detect.inl"
 
 #include "partners.h"
+#include "rows.h"
 
 // Doubles as numbers that are ordered as they are.
 static __device__ unsigned long long ordered_bits(double v) {
@@ -47,7 +48,7 @@ static __device__ void raise_to(double *value, double other) {
 static __global__ void begin_step(Counts *counts) {
     counts->again = counts->balls = counts->bodies = counts->contacts = counts->levels = counts->matched = 0;
     counts->hubs = counts->pieces = counts->colours = counts->lost = 0;
-    counts->crowded = false, counts->trouble[2] = 0;
+    counts->crowded = counts->trouble[2] = 0;
     counts->least = ~0ull, counts->most = counts->deepest = counts->deepest_wall = 0;
     counts->diagonals = counts->kinetic = counts->potential = 0;
     counts->status = counts->iterations = counts->curve = 0;
@@ -185,10 +186,13 @@ static __global__ void size_levels(SandDetection *d, const LevelTally *t, Counts
     counts->least = ~0ull, counts->most = 0; // for those that strikes give room
 }
 
-static __global__ void number_cells(const SandDetection *d, uint32_t *cell) {
+static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int *counted) {
     const SandGrid *g = &d->grid;
-    EACH(i, g->ball_count)
-    cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, g->balls[i].extent)], g->balls[i].center);
+    EACH(i, g->ball_count) {
+        const SandGridBall *ball = &g->balls[i];
+        cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, ball->extent)], ball->center);
+        count_key(counted, cell[i]);
+    }
 }
 
 // Each ball is copied by several threads, so that they write side by side.
@@ -247,7 +251,7 @@ static __global__ void __launch_bounds__(128) find_strikes_alone(const __grid_co
     }
 }
 
-static __global__ void __launch_bounds__(128) find_strikes(const __grid_constant__ Striking s) {
+static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS) find_strikes(const __grid_constant__ Striking s) {
     const SandGrid *g = &s.d->grid;
     if (g->level_count < 2) return;
     int begin = alone_end(g);
@@ -256,21 +260,12 @@ static __global__ void __launch_bounds__(128) find_strikes(const __grid_constant
         int i = (int)mates.ball, level = grid_level_of(g, i);
         Glance own = glance_at(s.sight, i);
         double most = 0;
-        for (int k = 0; k < g->level_count; k++) {
-            if (!grid_strikes_in(level, k)) continue;
-            SandGridShelf shelf = grid_shelf(g, level, i, k);
-            for (int base = 0; base < shelf.rows; base += MATES) {
-                Candidates c = mates_candidates(mates, g, &shelf, base);
-                unsigned long long bits = candidates_near(c, s.sight.near, own.near);
-                look_closer(mates, c, bits, [&](int j) {
-                    if (j < 0 || sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
-                    most = fmax(most, strike(s, i, j));
-                });
-                for (int more = NEAR_BITS; more < c.count; more++) // of a crowded row
-                    most = fmax(most, strike(s, i, candidate(c, more)));
-                __syncwarp(mates.mask);
-            }
-        }
+        look_together(
+            mates, g, level, s.sight.near, own.near, [&](int k) { return grid_strikes_in(level, k); },
+            [&](int j) {
+                if (j < 0 || sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
+                most = fmax(most, strike(s, i, j));
+            });
         most = mates_most(mates, most);
         if (mates.place == 0 && most > 0) give_room(s, i, most);
     }
@@ -326,12 +321,16 @@ struct Touching {
     int p, q;
 };
 
-// What the count has found, so that nobody need look for it again: the first partners of each ball.
+// What the count has found, so that nobody need look for it again: the first partners of each ball. Balls that have more are
+// noted in a list, in any order.
 enum { HITS = 16 };
+static __device__ void note_crowded(int *crowded, int ball, Counts *counts) {
+    crowded[atomicAdd(&counts->crowded, 1)] = ball;
+}
 
 static __global__ void __launch_bounds__(128)
     count_pairs_alone(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
-                      int *count, Counts *counts) {
+                      int *count, int *crowded, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     const SandGrid *g = &d->grid;
     EACH(t, alone_end(g)) {
@@ -346,13 +345,13 @@ static __global__ void __launch_bounds__(128)
             });
         }
         count[item_of(i, PAIR_ITEM)] = found;
-        if (found > HITS) counts->crowded = true;
+        if (found > HITS) note_crowded(crowded, i, counts);
     }
 }
 
-static __global__ void __launch_bounds__(128)
+static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS)
     count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
-                int *count, int64_t balls, Counts *counts) {
+                int *count, int *crowded, int64_t balls, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     int begin = alone_end(&d->grid);
     EACH(t, MATES * (balls + 1 - begin)) {
@@ -363,8 +362,9 @@ static __global__ void __launch_bounds__(128)
             found = find_partners(&finder, search, sight, mates, [&](int k, int j) {
                 if (k < HITS) mine[k] = j;
             });
-        if (mates.place == 0) count[item_of(mates.ball, PAIR_ITEM)] = found;
-        if (found > HITS) counts->crowded = true;
+        if (mates.place > 0) continue;
+        count[item_of(mates.ball, PAIR_ITEM)] = found;
+        if (found > HITS) note_crowded(crowded, (int)mates.ball, counts);
     }
 }
 
@@ -385,32 +385,32 @@ static __global__ void take_total(const int *first, int64_t room, int64_t contac
     if (total < 0 || total > contact_room) counts->again |= AGAIN_CONTACTS;
 }
 
-// Who touches, for each contact between balls, from what the count has found.
+// Who touches, for each contact between balls, from what the count has found; nobody, where the place is a wall's.
+enum { LISTERS = 4 }; // threads for a ball
 static __global__ void list_pairs(const SandDetection *d, const int *partner, const int *first, Touching *pairs,
                                   const Counts *counts, int64_t balls) {
     if (counts->again) return;
-    EACH(t, MATES * balls) {
-        Mates mates = mates_of(t, 0);
-        if (mates.ball >= d->grid.ball_count) continue;
-        int64_t item = item_of(mates.ball, PAIR_ITEM);
-        int begin = first[item], found = first[item + 1] - begin;
-        for (int k = mates.place; k < found && k < HITS; k += MATES)
-            pairs[begin + k] = {(int)mates.ball, partner[HITS * mates.ball + k]};
+    EACH(t, LISTERS * (balls + 1)) {
+        int64_t ball = t / LISTERS, item = item_of(ball, PAIR_ITEM);
+        int place = (int)(t % LISTERS);
+        if (ball > d->grid.ball_count) continue;
+        int begin = first[item], found = first[item + 1] - begin, walls = first[item + 2] - begin;
+        for (int k = place; k < found && k < HITS; k += LISTERS) pairs[begin + k] = {(int)ball, partner[HITS * ball + k]};
+        for (int k = found + place; k < walls; k += LISTERS) pairs[begin + k] = {-1, -1};
     }
 }
 
 // The same of balls that have more partners than there was room for: they are looked for again.
-static __global__ void __launch_bounds__(128)
+static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS)
     list_more_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight,
-                    const int *first, Touching *pairs, const Counts *counts) {
-    if (counts->again || !counts->crowded) return;
+                    const int *first, const int *crowded, Touching *pairs, const Counts *counts) {
+    if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
-    EACH(t, (int64_t)MATES * d->grid.ball_count) {
+    EACH(t, (int64_t)MATES * counts->crowded) {
         Mates mates = mates_of(t, 0);
-        int64_t item = item_of(mates.ball, PAIR_ITEM);
-        int i = (int)mates.ball, begin = first[item];
-        if (first[item + 1] - begin > HITS)
-            find_partners(&finder, search, sight, mates, [&](int k, int j) { pairs[begin + k] = {i, j}; });
+        mates.ball = crowded[mates.ball];
+        int i = (int)mates.ball, begin = first[item_of(i, PAIR_ITEM)];
+        find_partners(&finder, search, sight, mates, [&](int k, int j) { pairs[begin + k] = {i, j}; });
     }
 }
 
@@ -478,10 +478,10 @@ static bool sort_grid(SandMachine *m) {
     tally_levels<<<grid_of(balls) < 4 * m->processors ? grid_of(balls) : 4 * m->processors, CUDA_THREADS, 0, m->stream>>>(
         d, m->tally.data);
     size_levels<<<1, 1, 0, m->stream>>>(d, m->tally.data, m->counts, m->strike);
-    LAUNCH(number_cells, balls, d, m->cell_of.data);
-    if (!rows_enqueue(m, m->cell_of.data, &m->counts->balls, balls, cells, m->starts_counted, m->starts.data, m->order.data,
-                      m->stream))
-        return false;
+    RowKeys keys = {m->cell_of.data, &m->counts->balls, balls, cells};
+    if (!rows_clear(m, m->starts_counted, cells, m->stream)) return false;
+    LAUNCH(number_cells, balls, d, m->cell_of.data, m->starts_counted.data);
+    if (!rows_enqueue(m, keys, m->starts_counted, m->starts.data, m->order.data, m->stream)) return false;
     LAUNCH(take_order, BALL_PIECES * balls, d, sight_of(m));
     return true;
 }
@@ -499,8 +499,9 @@ static bool reserve_all(SandMachine *m) {
               reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) && reserve(m, m->found_count, items) &&
               reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) && reserve(m, m->cell_sorted, balls) &&
               reserve(m, m->tally, 1) && reserve(m, m->found, contacts) && reserve(m, m->partner, HITS * balls) &&
-              reserve(m, m->pairs, 2 * contacts) && reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
-              reserve(m, m->first, bodies + 1) && reserve_scratch(m, (int64_t)most) && reserve(m, m->detection_copy, 1);
+              reserve(m, m->crowded, balls) && reserve(m, m->pairs, 2 * contacts) && reserve(m, m->found_order, contacts) &&
+              reserve(m, m->keys, contacts) && reserve(m, m->first, bodies + 1) && reserve_scratch(m, (int64_t)most) &&
+              reserve(m, m->detection_copy, 1);
     return ok && reserve(m, m->placed_balls, balls);
 }
 
@@ -515,7 +516,7 @@ bool detect_enqueue(SandMachine *m) {
     host->contacts = m->found.data;
     machine_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
     // Of kernels where mates look for a ball: how many balls there are for them is known to the device alone.
-    int together = machine_blocks(m, MATES * (balls + 1), 128, 32);
+    int together = machine_blocks(m, MATES * (balls + 1), MATES_THREADS, 32);
 
     begin_step<<<1, 1, 0, m->stream>>>(m->counts);
     LAUNCH(count_balls, w.body_count + 1, w, m->ball_count.data, m->counts);
@@ -529,7 +530,7 @@ bool detect_enqueue(SandMachine *m) {
         machine_check(m, cudaMemsetAsync(m->room.data, 0, (size_t)balls * sizeof(double), m->stream), "strikes");
         Striking striking = {d, sight_of(m), w.envelope, reach, m->room.data};
         if (!machine_fork(m, 1)) return false;
-        find_strikes<<<together, 128, 0, m->aside[0]>>>(striking);
+        find_strikes<<<together, MATES_THREADS, 0, m->aside[0]>>>(striking);
         find_strikes_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(striking);
         if (!machine_join(m, 0)) return false;
         LAUNCH(make_room, balls, d, m->room.data, w.envelope, m->counts);
@@ -555,24 +556,25 @@ bool detect_enqueue(SandMachine *m) {
     Touching *pairs = (Touching *)m->pairs.data;
     count_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, balls);
     machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_pairs<<<together, 128, 0, coarse>>>(w, d, m->search, sight_of(m), m->partner.data, count, balls, m->counts);
+    count_pairs<<<together, MATES_THREADS, 0, coarse>>>(w, d, m->search, sight_of(m), m->partner.data, count,
+                                                        m->crowded.data, balls, m->counts);
     count_pairs_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, count,
-                                                                  m->counts);
+                                                                  m->crowded.data, m->counts);
     if (!machine_join(m, 0) || !machine_join(m, 1) || !machine_join(m, 2)) return false;
     machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
     if (!machine_fork(m, 1)) return false;
     find_walls<<<grid_of(balls + 1, 128), 128, 0, m->aside[0]>>>(w, d, m->search, first, m->found.data, m->keys.data,
                                                                  m->counts);
-    machine_check(m, cudaMemsetAsync(pairs, 0xff, (size_t)m->contact_room * sizeof *pairs, m->stream), "listing pairs");
-    LAUNCH(list_pairs, MATES * balls, d, m->partner.data, first, pairs, m->counts, balls);
-    list_more_pairs<<<together, 128, 0, m->stream>>>(w, d, m->search, sight_of(m), first, pairs, m->counts);
+    LAUNCH(list_pairs, LISTERS * (balls + 1), d, m->partner.data, first, pairs, m->counts, balls);
+    list_more_pairs<<<together, MATES_THREADS, 0, m->stream>>>(w, d, m->search, sight_of(m), first, m->crowded.data, pairs,
+                                                               m->counts);
     LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
     // stay where they are; what is put in order is their numbers.
-    return machine_join(m, 0) &&
-           rows_enqueue(m, m->keys.data, &m->counts->contacts, m->contact_room, w.body_count, m->ball_first, m->first.data,
-                        m->found_order.data, m->stream) &&
+    RowKeys owners = {m->keys.data, &m->counts->contacts, m->contact_room, w.body_count};
+    return machine_join(m, 0) && rows_count(m, owners, m->ball_first, m->stream) &&
+           rows_enqueue(m, owners, m->ball_first, m->first.data, m->found_order.data, m->stream) &&
            machine_check(m, cudaGetLastError(), "detection");
 }

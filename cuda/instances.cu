@@ -50,7 +50,7 @@ static bool make_room(SandSlot *slot, size_t count, SandError *error) {
 // the host, which goes through them by their numbers.
 struct ContactRows {
     const int *body, *first, *second, *list;
-    const SandVec3 *impulse;
+    const Impulse *impulse;
     const Counts *counts;
 };
 
@@ -58,8 +58,9 @@ static __global__ void sum_contacts(ContactRows rows, SandShade shade, double st
     EACH(k, rows.counts->bodies) {
         float sum = 0;
         for (int e = rows.second[k]; e < rows.second[k + 1]; e++)
-            sum += instance_contact_value(shade, rows.impulse[rows.list[e]], step);
-        for (int i = rows.first[k]; i < rows.first[k + 1]; i++) sum += instance_contact_value(shade, rows.impulse[i], step);
+            sum += instance_contact_value(shade, impulse_vector(rows.impulse[rows.list[e]]), step);
+        for (int i = rows.first[k]; i < rows.first[k + 1]; i++)
+            sum += instance_contact_value(shade, impulse_vector(rows.impulse[i]), step);
         values[rows.body[k]] = sum;
     }
 }

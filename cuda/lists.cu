@@ -1,6 +1,7 @@
 // What the operator needs beside its blocks and bodies: which contacts a body has, the pieces of bodies with very many,
 // and the colours of gauss-seidel. From the bodies a and b of the blocks, however they came.
 #include "machine.h"
+#include "rows.h"
 
 #include <cooperative_groups.h>
 #include <string.h>
@@ -150,8 +151,9 @@ static bool colours_enqueue(SandMachine *m) {
                        "sorting by colour"))
         return false;
     // The rows go where the hubs were counted: those are done with.
-    if (!rows_enqueue(m, m->keys_sorted.data, &m->counts->contacts, m->contact_room, BATCH + 1, m->hub_flag,
-                      m->hub_before.data, NULL, m->stream))
+    RowKeys colours = {m->keys_sorted.data, &m->counts->contacts, m->contact_room, BATCH + 1};
+    if (!rows_count(m, colours, m->hub_flag, m->stream) ||
+        !rows_enqueue(m, colours, m->hub_flag, m->hub_before.data, NULL, m->stream))
         return false;
     close_colours<<<1, 1, 0, m->stream>>>(m->hub_before.data, m->colour_first.data, m->counts);
     m->arrays.colour_first = m->colour_first.data, m->arrays.colour_list = m->colour_list.data;
@@ -176,20 +178,21 @@ static bool lists_reserve(SandMachine *m) {
 
 // On an aside, while the blocks are laid out.
 bool lists_begin(SandMachine *m) {
-    int64_t bodies = bodies_of(m), contacts = m->contact_room;
     if (!lists_reserve(m) || !machine_fork(m, 1)) return false;
     cudaStream_t stream = m->aside[0];
-    if (m->given) LAUNCH_ON(stream, take_seconds, contacts, m->contacts.data, m->keys.data, m->counts);
-    return rows_enqueue(m, m->keys.data, &m->counts->contacts, contacts, bodies, m->hub_flag, m->second.data, m->list.data,
-                        stream);
+    if (m->given) LAUNCH_ON(stream, take_seconds, m->contact_room, m->contacts.data, m->keys.data, m->counts);
+    RowKeys seconds = {m->keys.data, &m->counts->contacts, m->contact_room, bodies_of(m)};
+    return rows_count(m, seconds, m->hub_flag, stream) &&
+           rows_enqueue(m, seconds, m->hub_flag, m->second.data, m->list.data, stream);
 }
 
 bool lists_enqueue(SandMachine *m, const SandSolveDef *def) {
-    int64_t bodies = bodies_of(m), contacts = m->contact_room;
+    int64_t bodies = bodies_of(m);
     TextArrays &t = m->arrays;
     if (!machine_join(m, 0)) return false;
-    if (m->given && !rows_enqueue(m, (const uint32_t *)t.a, &m->counts->contacts, contacts, bodies, m->hub_flag,
-                                  m->first.data, NULL, m->stream))
+    RowKeys owners = {(const uint32_t *)t.a, &m->counts->contacts, m->contact_room, bodies};
+    if (m->given && !(rows_count(m, owners, m->hub_flag, m->stream) &&
+                      rows_enqueue(m, owners, m->hub_flag, m->first.data, NULL, m->stream)))
         return false;
 
     LAUNCH(mark_hubs, bodies + 1, m->first.data, m->second.data, m->hub_flag.data, m->piece_count.data, m->counts,

@@ -17,12 +17,19 @@ template <class T> struct Array {
     size_t room = 0;
 };
 
+// An impulse as it is kept on the device, where solvers work in float.
+struct Impulse {
+    float x, y, z;
+};
+inline __host__ __device__ SandVec3 impulse_vector(Impulse i) { return v3_make(i.x, i.y, i.z); }
+inline __host__ __device__ Impulse impulse_make(SandVec3 v) { return {(float)v.x, (float)v.y, (float)v.z}; }
+
 // What a step finds out and the kernels after it need. It stays on the device; the host gets a copy at the end. When
 // `again` is set the rest of the step does nothing.
 struct Counts {
     int again; // bits of Again
     int balls, bodies, contacts, levels;
-    bool crowded;   // a ball has more partners than the count kept: see HITS in detect.cu
+    int crowded;    // balls with more partners than the count kept: see HITS in detect.cu
     int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int matched;
     int hubs, pieces, colours;
@@ -84,7 +91,7 @@ struct Laying {
     const int *order;            // of the found
     const SandContact *contacts; // of the problem
     SandProblemBody *bodies;     // written, or those of the problem
-    const SandVec3 *start;
+    const Impulse *start;
     Counts *counts;
     int boundaries; // bodies behind the moving ones
     double *partials;
@@ -105,7 +112,7 @@ struct TextVerbs {
     cudaError_t (*solve)(const TextArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
                          bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream);
     // Impulses as vectors of the world.
-    void (*impulses)(const TextArrays &arrays, const Counts *counts, SandVec3 *out, cudaStream_t stream);
+    void (*impulses)(const TextArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
 };
 extern const TextVerbs text_1f, text_1r, text_3f, text_3r, text_lf, text_lr;
 
@@ -163,6 +170,7 @@ struct SandMachine {
     Array<SandFound> found; // in the order of the balls that found them
     Array<int> found_order; // their numbers, by the rank of their owner
     Array<int> partner;     // what the count has found: see HITS in detect.cu
+    Array<int> crowded;     // balls that have more
     Array<int> pairs;       // balls of each contact: see Touching in detect.cu
     Array<uint32_t> keys, keys_sorted;
     Array<int> first;
@@ -179,7 +187,7 @@ struct SandMachine {
     int kept_contacts;
     Array<int> kept_rank, kept_first;
     Array<SandContactKey> kept_key, key; // of the last step, of this one
-    Array<SandVec3> kept_impulse, start;
+    Array<Impulse> kept_impulse, start;
 
     // The problem.
     const TextVerbs *text;
@@ -286,12 +294,6 @@ bool detect_enqueue(SandMachine *m); // detect.cu
 // lists.cu: which contacts a body has, hubs, colours. Begun beside the laying out of the blocks, and ended after it.
 bool lists_begin(SandMachine *m);
 bool lists_enqueue(SandMachine *m, const SandSolveDef *def);
-// rows.cu: the items of key k are rows[k] .. rows[k + 1] of `items`, in their own order; those whose key is not below
-// `values` are in no row. There are `count` keys, on the device, and at most `room`. Rows and `counted` have values + 1
-// places. Without items the rows alone.
-constexpr uint32_t NO_ROW = 0xffffffffu;
-bool rows_enqueue(SandMachine *m, const uint32_t *keys, const int *count, int64_t room, int64_t values, Array<int> &counted,
-                  int *rows, int *items, cudaStream_t stream);
 bool match_enqueue(SandMachine *m);     // motion.cu
 bool integrate_enqueue(SandMachine *m); // motion.cu
 

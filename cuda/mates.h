@@ -1,5 +1,5 @@
 // How threads look for what is near a ball: the candidates in a row of cells; one thread alone, where cells are small; and
-// the mates, who share out rows and what is near in them. After sim/grid.inl.
+// the mates, who share out all candidates and what is near of them. After sim/grid.inl.
 #pragma once
 
 #include "sight.h"
@@ -16,17 +16,6 @@ static __device__ Candidates candidates_of(SandGridRow row) {
 }
 static __device__ int candidate(const Candidates &c, int k) {
     return k < c.first ? c.row.run[0].begin + k : c.row.run[1].begin + k - c.first;
-}
-
-// Those of the first 64 candidates that are near a ball, as bits.
-enum { NEAR_BITS = 64 };
-static __device__ unsigned long long candidates_near(const Candidates &c, const float4 *near, float4 ball) {
-    unsigned long long bits = 0;
-    int count = min(c.count, NEAR_BITS);
-#pragma unroll 4
-    for (int k = 0; k < count; k++)
-        if (near_meets(ball, near[candidate(c, k)])) bits |= 1ull << k;
-    return bits;
 }
 
 // One thread alone: look(j) for each candidate near a ball, in the order of its rows. Those of a part of a row are told
@@ -55,8 +44,8 @@ static __device__ int alone_end(const SandGrid *g) {
     return g->level_count ? g->levels[min((int)ALONE_LEVELS, g->level_count) - 1].end : 0;
 }
 
-// Several threads look together for the partners of a ball, each in a row of cells of its own.
-enum { MATES = 8 };
+// Several threads look together for the partners of a ball.
+enum { MATES = 16 };
 struct Mates {
     int64_t ball;
     int place;     // of this thread among them
@@ -64,7 +53,7 @@ struct Mates {
 };
 static __device__ Mates mates_of(int64_t thread, int64_t begin) { // of the balls from `begin` on
     int first = (int)(threadIdx.x & 31) / MATES * MATES;
-    Mates m = {begin + thread / MATES, (int)(threadIdx.x & 31) - first, ((1u << MATES) - 1) << first};
+    Mates m = {begin + thread / MATES, (int)(threadIdx.x & 31) - first, 0xffffffffu >> (32 - MATES) << first};
     return m;
 }
 // Which of the mates say yes, by their places.
@@ -84,35 +73,77 @@ static __device__ double mates_most(Mates m, double v) {
     return v;
 }
 
-static __device__ Candidates candidates_from(Mates mates, const Candidates &c, int place) { // those of another mate
-    Candidates o;
-    for (int k = 0; k < 2; k++) o.row.run[k].begin = __shfl_sync(mates.mask, c.row.run[k].begin, place, MATES);
-    o.first = __shfl_sync(mates.mask, c.first, place, MATES), o.count = __shfl_sync(mates.mask, c.count, place, MATES);
-    return o;
+// What the mates of a ball share: the rows that they are at, one after the other as one list of candidates, and those that
+// were found to be near and wait until there is one for each mate.
+enum { MATES_THREADS = 128, MATES_BLOCKS = 8, MATES_AT_ONCE = 2, MATES_RING = 4 * MATES };
+struct MatesRow {
+    int first, begin; // of the first run; the first candidate
+    int other;        // of the second run, as if it had begun with the first
+    int end;          // in the list: how many there are with those of the rows before
+};
+struct Desk {
+    MatesRow row[MATES];
+    int ring[MATES_RING];
+    int apart[MATES]; // so that neighbours are in different banks
+};
+static __device__ Desk *mates_desk() {
+    __shared__ Desk desks[MATES_THREADS / MATES];
+    return &desks[threadIdx.x / MATES];
 }
 
-// The candidates of a mate in its row of a shelf: the first mate's in row `base`, the next one's in the one after it.
-static __device__ Candidates mates_candidates(Mates m, const SandGrid *g, const SandGridShelf *shelf, int base) {
+// Each mate lays a row of the shelf on the desk: the first mate row `base`, the next one the one after it. Returns how many
+// candidates there are in all of them.
+static __device__ int mates_lay(Mates m, Desk *desk, const SandGrid *g, const SandGridShelf *shelf, int base) {
     SandGridRow row = {{{0, 0}, {0, 0}}};
     if (base + m.place < shelf->rows) row = grid_row(g, shelf, base + m.place);
-    return candidates_of(row);
+    Candidates c = candidates_of(row);
+    int end = mates_sum(m, c.count), begin = end - c.count;
+    desk->row[m.place] = {begin + c.first, row.run[0].begin - begin, row.run[1].begin - begin - c.first, end};
+    int total = __shfl_sync(m.mask, end, MATES - 1, MATES);
+    __syncwarp(m.mask);
+    return total;
 }
 
-// Most of the candidates near a ball lie in few of its rows. The mates share them out and look at as many at a time as they
-// are: look(j) for each, in the order of the rows; j = -1 where there is none left. `bits` are those of the own row.
-template <class Look>
-static __device__ void look_closer(Mates mates, const Candidates &c, unsigned long long bits, Look look) {
-    int mine = __popcll(bits), until = mates_sum(mates, mine);
-    int total = __shfl_sync(mates.mask, until, MATES - 1, MATES);
-    for (int base = 0; base < total; base += MATES) {
-        int which = base + mates.place, whose = 0;
+// The mates look together: look(j) for each candidate near their ball, in the order of levels, rows and places, as many at a
+// time as they are; j = -1 where there is none left. in(k) says whether level k is looked at. All candidates of some rows
+// are one list, of which the mates take the next ones side by side; most are far away.
+template <class In, class Look>
+static __device__ void look_together(Mates mates, const SandGrid *g, int level, const float4 *near, float4 ball, In in,
+                                     Look look) {
+    Desk *desk = mates_desk();
+    int held = 0, taken = 0; // of those that are near
+    for (int k = 0; k < g->level_count; k++) {
+        if (!in(k)) continue;
+        SandGridShelf shelf = grid_shelf(g, level, (int)mates.ball, k);
+        for (int base = 0; base < shelf.rows; base += MATES) {
+            int total = mates_lay(mates, desk, g, &shelf, base), at = 0;
+            if (total == 0) continue;
+            MatesRow row = desk->row[0];
+            for (int begin = 0; begin < total; begin += MATES * MATES_AT_ONCE) {
+                int j[MATES_AT_ONCE];
+                float4 its[MATES_AT_ONCE];
 #pragma unroll
-        for (int k = 0; k < MATES - 1; k++) whose += __shfl_sync(mates.mask, until, k, MATES) <= which;
-        Candidates its = candidates_from(mates, c, whose);
-        unsigned long long left = __shfl_sync(mates.mask, bits, whose, MATES);
-        int before = __shfl_sync(mates.mask, until - mine, whose, MATES);
-        for (int k = before; k < which && left; k++) left &= left - 1;
-        look(which < total ? candidate(its, __ffsll((long long)left) - 1) : -1);
-        __syncwarp(mates.mask);
+                for (int n = 0; n < MATES_AT_ONCE; n++) {
+                    int which = begin + MATES * n + mates.place;
+                    j[n] = -1;
+                    if (which >= total) continue;
+                    while (which >= row.end) row = desk->row[++at];
+                    j[n] = which + (which < row.first ? row.begin : row.other);
+                    its[n] = near[j[n]];
+                }
+#pragma unroll
+                for (int n = 0; n < MATES_AT_ONCE; n++) {
+                    bool is_near = j[n] >= 0 && near_meets(ball, its[n]);
+                    unsigned votes = mates_vote(mates, is_near);
+                    if (is_near) desk->ring[(held + __popc(votes & ((1u << mates.place) - 1))) % MATES_RING] = j[n];
+                    held += __popc(votes);
+                }
+                __syncwarp(mates.mask);
+                for (; held - taken >= MATES; taken += MATES) look(desk->ring[(taken + mates.place) % MATES_RING]);
+                __syncwarp(mates.mask);
+            }
+        }
     }
+    if (held > taken) look(taken + mates.place < held ? desk->ring[(taken + mates.place) % MATES_RING] : -1);
+    __syncwarp(mates.mask);
 }

@@ -12,14 +12,16 @@ static __device__ int warp_sum(int v) {
 // Where each contact starts, the key that it will be found by in the next step, and its body b for the lists (that
 // of a boundary is below 0, which is no row).
 static __global__ void match_contacts(const SandMemory memory, const SandDetection *d, const int *order, double ratio,
-                                      SandVec3 *start, SandContactKey *key, uint32_t *second, Counts *counts) {
+                                      const Impulse *kept, Impulse *start, SandContactKey *key, uint32_t *second,
+                                      Counts *counts) {
     if (counts->again) return;
     int matched = 0;
     EACH(i, counts->contacts) {
         const SandFound *found = &d->contacts[order[i]];
-        SandVec3 impulse = v3_make(0, 0, 0);
-        if (memory.step > 0 && memory_recall(&memory, d, found, &impulse)) matched++;
-        start[i] = v3_scale(ratio, impulse);
+        bool turned = false;
+        int was = memory.step > 0 ? memory_recall(&memory, d, found, &turned) : -1;
+        if (was >= 0) matched++;
+        start[i] = was < 0 ? Impulse() : impulse_make(v3_scale(turned ? -ratio : ratio, impulse_vector(kept[was])));
         key[i] = found->key;
         second[i] = (uint32_t)found->b;
     }
@@ -33,10 +35,11 @@ bool match_enqueue(SandMachine *m) {
     SandMemory memory = {0};
     memory.body_count = m->kept_bodies, memory.world_count = m->kept_world, memory.step = m->kept_step;
     memory.rank = m->kept_rank.data, memory.first = m->kept_first.data;
-    memory.key = m->kept_key.data, memory.impulse = m->kept_impulse.data;
+    memory.key = m->kept_key.data;
     double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
     match_contacts<<<machine_blocks(m, m->contact_room, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
-        memory, m->detection_copy.data, m->found_order.data, ratio, m->start.data, m->key.data, m->keys.data, m->counts);
+        memory, m->detection_copy.data, m->found_order.data, ratio, m->kept_impulse.data, m->start.data, m->key.data,
+        m->keys.data, m->counts);
     return machine_check(m, cudaGetLastError(), "matching");
 }
 
@@ -120,11 +123,12 @@ bool integrate_enqueue(SandMachine *m) {
     if (!reserve(m, m->kept_impulse, contacts, true) || !reserve(m, m->kept_rank, bodies, true) ||
         !reserve(m, m->kept_first, bodies + 1, true) || !reserve(m, m->energies, 2 * (size_t)blocks))
         return false;
-    m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
+    if (!machine_fork(m, 1)) return false;
+    m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->aside[0]);
     LAUNCH(stop_at_boundaries, m->world.body_count, m->world, m->detection_copy.data, m->found_order.data, m->arrays.b,
            m->bodies.data, (Change *)m->arrays.body, m->counts);
     move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->detection_copy.data, m->bodies.data,
                                                         (const Change *)m->arrays.body, m->counts, m->energies.data);
     add_energies<<<1, 64, 0, m->stream>>>(m->energies.data, blocks, m->counts);
-    return machine_check(m, cudaGetLastError(), "integrating");
+    return machine_join(m, 0) && machine_check(m, cudaGetLastError(), "integrating");
 }

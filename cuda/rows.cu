@@ -1,29 +1,13 @@
-// Rows: the items of each key side by side, in their own order. A sort by counting: keys are many and items of one key are
-// few, so that most rows are put in order by one thread.
-#include "machine.h"
+// Rows by counting: keys are many and items of one key are few, so that most rows are put in order by one thread.
+#include "rows.h"
 
 #include <limits.h>
-
-// Threads of a warp that have the same key go together.
-struct Alike {
-    unsigned mask;
-    int leader, place; // who goes for them; how many come before this one
-};
-static __device__ Alike alike(uint32_t key) {
-    unsigned mask = __match_any_sync(__activemask(), key);
-    int lane = threadIdx.x & 31;
-    return {mask, __ffs(mask) - 1, __popc(mask & ((1u << lane) - 1))};
-}
 
 static __global__ void count_keys(const uint32_t *keys, const int *count, uint32_t values, int *counted,
                                   const Counts *counts) {
     if (counts->again & AGAIN_CONTACTS) return;
-    EACH(i, *count) {
-        uint32_t key = keys[i];
-        if (key >= values) continue;
-        Alike a = alike(key);
-        if (a.place == 0) atomicAdd(&counted[key], __popc(a.mask));
-    }
+    EACH(i, *count)
+    if (keys[i] < values) count_key(counted, keys[i]);
 }
 
 // Puts the items into their rows, in any order.
@@ -125,15 +109,23 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
     }
 }
 
-bool rows_enqueue(SandMachine *m, const uint32_t *keys, const int *count, int64_t room, int64_t values, Array<int> &counted,
-                  int *rows, int *items, cudaStream_t stream) {
-    machine_check(m, cudaMemsetAsync(counted.data, 0, ((size_t)values + 1) * sizeof(int), stream), "clearing rows");
-    LAUNCH_ON(stream, count_keys, room, keys, count, (uint32_t)values, counted.data, m->counts);
-    bool ok =
-        machine_check(m, scan_sum(m->scratch.data, m->scratch.room, counted.data, rows, values + 1, stream), "making rows");
+bool rows_clear(SandMachine *m, Array<int> &counted, int64_t values, cudaStream_t stream) {
+    return machine_check(m, cudaMemsetAsync(counted.data, 0, ((size_t)values + 1) * sizeof(int), stream), "clearing rows");
+}
+
+bool rows_count(SandMachine *m, const RowKeys &keys, Array<int> &counted, cudaStream_t stream) {
+    if (!rows_clear(m, counted, keys.values, stream)) return false;
+    LAUNCH_ON(stream, count_keys, keys.room, keys.key, keys.count, (uint32_t)keys.values, counted.data, m->counts);
+    return machine_check(m, cudaGetLastError(), "counting for rows");
+}
+
+bool rows_enqueue(SandMachine *m, const RowKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream) {
+    bool ok = machine_check(m, scan_sum(m->scratch.data, m->scratch.room, counted.data, rows, keys.values + 1, stream),
+                            "making rows");
     if (ok && items) {
-        LAUNCH_ON(stream, fill_rows, room, keys, count, (uint32_t)values, rows, counted.data, items, m->counts);
-        LAUNCH_ON(stream, order_rows, values, rows, values, items, m->counts);
+        LAUNCH_ON(stream, fill_rows, keys.room, keys.key, keys.count, (uint32_t)keys.values, rows, counted.data, items,
+                  m->counts);
+        LAUNCH_ON(stream, order_rows, keys.values, rows, keys.values, items, m->counts);
     }
     return ok && machine_check(m, cudaGetLastError(), "making rows");
 }

@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
             SandContact c = contact_of(from, i);
             double d = diagonal_of(from, to, c);
             diagonals += d;
-            block_lay(&laid, i, &c, d, from.start[i]);
+            block_lay(&laid, i, &c, d, impulse_vector(from.start[i]));
         } else {
             SandContact c = {none, none};
             block_lay(&laid, i, &c, 1, v3_make(0, 0, 0));
@@ -245,16 +245,16 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
 
 // --- reading ----------------------------------------------------------------------------------------------
 
-static __global__ void read_impulses(const Run *run, const __grid_constant__ Op op, const Counts *counts, SandVec3 *out) {
+static __global__ void read_impulses(const Run *run, const __grid_constant__ Op op, const Counts *counts, Impulse *out) {
     if (counts->again) return;
     EACH(i, counts->contacts) {
         At at = at_of(&op, (Index)i);
         Vec g = block_impulse(&op, at, solve_best(&run->solve, at));
-        out[i] = v3_make(g.x, g.y, g.z);
+        out[i] = {g.x, g.y, g.z};
     }
 }
 
-static void impulses(const TextArrays &t, const Counts *counts, SandVec3 *out, cudaStream_t stream) {
+static void impulses(const TextArrays &t, const Counts *counts, Impulse *out, cudaStream_t stream) {
     read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, op_of(t, NULL, 1, 0), counts, out);
 }
 

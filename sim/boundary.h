@@ -44,6 +44,7 @@ typedef struct SandBoundary {
     int profile_count;               // revolution: corners of the profile, at least 2
     double (*profile)[2];            // (radius, height), owned; the polyline is open, its ends may lie on the axis
     struct SandProfilePiece *pieces; // revolution.h: derived from the profile, owned; as many as corners
+    struct SandBands *bands;         // the same
     SandTriangleMesh *mesh;          // owned
 } SandBoundary;
 

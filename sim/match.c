@@ -64,9 +64,10 @@ static void match_work(SandWorker *w, void *argument) {
     int matched = 0;
     for (int64_t i = sand_chunk_begin(w->first_chunk, d->contact_count);
          i < sand_chunk_begin(w->last_chunk, d->contact_count); i++) {
-        SandVec3 impulse = v3_make(0, 0, 0);
-        if (job->m->step > 0 && memory_recall(job->m, d, &d->contacts[i], &impulse)) matched++;
-        job->start[i] = v3_scale(job->ratio, impulse);
+        bool turned = false;
+        int kept = job->m->step > 0 ? memory_recall(job->m, d, &d->contacts[i], &turned) : -1;
+        if (kept >= 0) matched++;
+        job->start[i] = kept < 0 ? v3_make(0, 0, 0) : v3_scale(turned ? -job->ratio : job->ratio, job->m->impulse[kept]);
     }
     job->matched += matched;
 }

@@ -11,20 +11,17 @@ SAND_SHARED int memory_find(const SandMemory *m, int rank, SandContactKey key) {
 
 SAND_SHARED int memory_rank(const SandMemory *m, int body) { return body < m->world_count ? m->rank[body] : -1; }
 
-// The kept impulse on b of a contact; ranks may have changed places since, and with them a and b.
-SAND_SHARED bool memory_recall(const SandMemory *m, const SandDetection *d, const SandFound *f, SandVec3 *impulse) {
+// The kept contact that this one was, or -1. Ranks may have changed places since, and with them a and b: then its impulse is
+// turned round.
+SAND_SHARED int memory_recall(const SandMemory *m, const SandDetection *d, const SandFound *f, bool *turned) {
     int body_a = d->body[f->rank_a], rank_a = memory_rank(m, body_a);
-    if (rank_a < 0) return false;
+    *turned = false;
+    if (rank_a < 0) return -1;
     bool between = !(f->key.other & SAND_BOUNDARY_BIT);
     int rank_b = between ? memory_rank(m, (int)f->key.other) : -1;
-    if (between && rank_b < 0) return false;
-    if (!between || rank_a < rank_b) {
-        int i = memory_find(m, rank_a, f->key);
-        if (i >= 0) *impulse = m->impulse[i];
-        return i >= 0;
-    }
-    SandContactKey turned = {(uint32_t)body_a, f->key.feature << 24 | f->key.feature >> 24};
-    int i = memory_find(m, rank_b, turned);
-    if (i >= 0) *impulse = v3_neg(m->impulse[i]);
-    return i >= 0;
+    if (between && rank_b < 0) return -1;
+    if (!between || rank_a < rank_b) return memory_find(m, rank_a, f->key);
+    *turned = true;
+    SandContactKey key = {(uint32_t)body_a, f->key.feature << 24 | f->key.feature >> 24};
+    return memory_find(m, rank_b, key);
 }

@@ -105,15 +105,44 @@ static void derive_pieces(SandBoundary *b) {
     }
 }
 
+// The least radius of a segment between two heights; infinite where it has no point there.
+static double least_radius(const double a[2], const double b[2], double low, double high) {
+    const double *under = a[1] <= b[1] ? a : b, *over = under == a ? b : a;
+    if (over[1] < low || under[1] > high) return INFINITY;
+    double height = over[1] - under[1], least = INFINITY;
+    double ends[2] = {fmax(low, under[1]), fmin(high, over[1])};
+    if (height == 0) return fmin(a[0], b[0]);
+    for (int k = 0; k < 2; k++) least = fmin(least, under[0] + (over[0] - under[0]) * (ends[k] - under[1]) / height);
+    return least;
+}
+
+static void derive_bands(SandBoundary *b) {
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < b->profile_count; i++) low = fmin(low, b->profile[i][1]), high = fmax(high, b->profile[i][1]);
+    SandBands *bands = b->bands;
+    bands->low = low, bands->per_height = high > low ? SAND_BANDS / (high - low) : 0;
+    double rounding = 1e-9 * (high - low), height = (high - low) / SAND_BANDS;
+    for (int k = 0; k < SAND_BANDS; k++) {
+        double bottom = low + k * height, width = INFINITY;
+        for (int i = 0; i + 1 < b->profile_count; i++)
+            width =
+                fmin(width, least_radius(b->profile[i], b->profile[i + 1], bottom - rounding, bottom + height + rounding));
+        bool allowed = revolution_distance(b, v3_make(0, 0, bottom + 0.5 * height)) > 0;
+        bands->width[k] = allowed ? (1 - 1e-9) * width : 0;
+    }
+}
+
 bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count, SandError *error) {
     if (!check_profile(profile, count, error) || !check_crossings(profile, count, error)) return false;
-    size_t room = 0, pieces = 0;
+    size_t room = 0, pieces = 0, bands = 0;
     if (!SAND_GROW(b->profile, room, count, "profile", error)) return false;
     if (!SAND_GROW(b->pieces, pieces, count, "profile", error)) return false;
+    if (!SAND_GROW(b->bands, bands, 1, "profile", error)) return false;
     copy_corners(b, profile, count);
     if ((enclosed_area(b->profile, b->profile_count) < 0) != (b->side == SAND_OUTSIDE))
         reverse(b->profile, b->profile_count);
     derive_pieces(b);
+    derive_bands(b);
     return true;
 }
 

@@ -22,6 +22,14 @@ typedef struct SandProfilePiece {
     SandCornerKind kind;
 } SandProfilePiece;
 
+// How wide the allowed side is around the axis, in bands of the profile's height: what tells at a glance that a ball is far
+// from the wall. The width is 0 where the axis itself is not on the allowed side.
+enum { SAND_BANDS = 128 };
+typedef struct SandBands {
+    double low, per_height; // height of the first band; bands in a metre
+    double width[SAND_BANDS];
+} SandBands;
+
 // Takes a copy of the profile, leaves out corners on a straight line, and turns its order so that the allowed side is
 // on the left. The rule: the profile's ends are joined to the axis by level lines; the area so enclosed is the inside.
 // Where it encloses none (a flat disc or ring), the left of the given order is taken for the inside: a disc given from

@@ -91,9 +91,19 @@ SAND_SHARED void revolution_scan_aside(const SandBoundary *b, double rho, double
     q->ex = ex, q->ey = ey;
 }
 
+// Whether there is no wall within range of a point: at all heights within that range the allowed side is wider.
+SAND_SHARED bool revolution_clear(const SandBands *bands, double rho, double z, double range) {
+    double low = (z - range - bands->low) * bands->per_height, high = (z + range - bands->low) * bands->per_height;
+    if (!(low >= 0 && high < SAND_BANDS)) return false;
+    for (int k = (int)low; k <= (int)high; k++)
+        if (rho + range >= bands->width[k]) return false;
+    return true;
+}
+
 SAND_SHARED int revolution_touch(const SandBoundary *b, SandVec3 c, double radius, double reach, SandTouch *touches,
                                  int room) {
     double rho = sqrt(c.x * c.x + c.y * c.y);
+    if (revolution_clear(b->bands, rho, c.z, radius + reach)) return 0;
     RevolutionQuery q = {1, 0, radius, radius + reach, touches, room, 0}; // on the axis any direction will do: x
     if (rho > 0) q.ex = c.x / rho, q.ey = c.y / rho;
     RevolutionNearest best = revolution_scan(b, rho, c.z, &q);

@@ -2,6 +2,7 @@
 // small step along a line.
 #include "../sim/boundary.h"
 #include "../sim/mesh.h"
+#include "../sim/revolution_touch.inl"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -211,6 +212,32 @@ static SandBoundary make_revolution(const double (*profile)[2], int count, SandS
     SandError error = {""};
     if (!sand_boundary_revolution(&b, profile, count, side, &error)) fail_msg("%s", error.text);
     return b;
+}
+
+// A ball that is clear of the wall at a glance is so by the distance, and in a closed vessel on the allowed side: an open
+// one has no inside far from its wall. Most of those in a vessel that are clear are told so.
+static void a_glance_tells_what_is_far_from_a_revolution(void **state) {
+    (void)state;
+    static const Profile OPEN[] = {{"tub", 3, {{0, -1}, {0.7, -0.6}, {0.9, 0.4}}},
+                                   {"pipe", 2, {{0.6, -1}, {0.6, 1}}},
+                                   {"ring", 4, {{0.4, -0.5}, {1, -0.5}, {1, 0.5}, {0.4, 0.5}}}};
+    int clear = 0, told = 0;
+    for (int k = 0; k < CLOSED_COUNT + 3; k++)
+        for (int side = SAND_INSIDE; side <= SAND_OUTSIDE; side++) {
+            const Profile *p = k < CLOSED_COUNT ? &CLOSED[k] : &OPEN[k - CLOSED_COUNT];
+            SandBoundary b = make_revolution(p->at, p->count, side);
+            for (int i = 0; i < 20000; i++) {
+                SandVec3 c = random_point(1.3);
+                double range = uniform(0, 0.3), d = sand_boundary_distance(&b, &AT_ORIGIN, c);
+                bool glance = revolution_clear(b.bands, hypot(c.x, c.y), c.z, range);
+                if (glance && (k < CLOSED_COUNT ? d : fabs(d)) <= range)
+                    fail_msg("%s: a wall is %g from (%g, %g, %g)", p->name, d, c.x, c.y, c.z);
+                if (k < CLOSED_COUNT && side == SAND_INSIDE) clear += d > range, told += glance;
+            }
+            sand_boundary_free(&b);
+        }
+    print_message("%d of %d told\n", told, clear);
+    assert_true(told > clear / 2);
 }
 
 static void corners_of_a_revolution_touch_as_they_should(void **state) {
@@ -571,6 +598,7 @@ int main(void) {
         cmocka_unit_test(planes_touch_on_their_side),
         cmocka_unit_test(boxes_and_spheres_agree_with_samples),
         cmocka_unit_test(revolutions_agree_with_samples),
+        cmocka_unit_test(a_glance_tells_what_is_far_from_a_revolution),
         cmocka_unit_test(corners_of_a_revolution_touch_as_they_should),
         cmocka_unit_test(hollow_vessels_are_known),
         cmocka_unit_test(bad_sizes_are_refused),

@@ -285,6 +285,8 @@ static void drawing_goes_on_beside_a_long_solve(void **state) {
         Frame *next = engine_frame(engine);
         if (next) frame = next;
     }
+    draw(&s, &frame->picture, pixels); // the first picture makes the programs of all others
+    engine_drawn(engine);
     double begin = sand_seconds(), last = begin;
     for (; sand_seconds() < begin + 4; drawn++) {
         Frame *next = engine_frame(engine);
