@@ -277,15 +277,18 @@ SAND_HOT Scaled scale_start(Worker *w, const Op *op, const real *x) {
     return scaled;
 }
 
-SAND_HOT void scale(Worker *w, const Op *op, real *x, real t) {
+// x := t x, and a copy of it.
+SAND_HOT void scale(Worker *w, const Op *op, real *x, real *same, real t) {
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(op, i);
-        row_store(x, at, row_scaled(row_load(x, at), t));
+        Row xi = row_scaled(row_load(x, at), t);
+        row_store(x, at, xi);
+        row_store(same, at, xi);
     }
     sand_barrier(w);
 }
 
-// Whether a method scales the start as it reads it.
+// Whether a method scales the start as it reads it. It also sees growth itself.
 SAND_INLINE bool method_scales(int method) { return method == METHOD_spg_fb || method == METHOD_p_spg_fb; }
 
 #if SAND_LOCAL
@@ -370,9 +373,8 @@ SAND_TEXT void solve_begin(Worker *w, const Asked *asked, int method, Solve *s, 
 #endif
     Scaled start = scale_start(w, op, solve_vector(s, 0));
     s->start_objective = start.objective, s->start_scale = start.scale;
-    if (!method_scales(method)) scale(w, op, solve_vector(s, 0), start.scale);
+    if (!method_scales(method)) scale(w, op, solve_vector(s, 0), asked->reference, start.scale);
     method_start(w, method, s, state);
-    if (!s->sees_growth) copy(w, op, solve_vector(s, 0), asked->reference);
 }
 
 // What the method does not know itself after an iteration: its residual, now and then when a tolerance is set, and whether
