@@ -202,32 +202,77 @@ SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
 #endif
 }
 
-// P, by which steps are measured and preconditioned: the diagonal of N, or its mean for every block.
+// The part of r along the normal.
+SAND_INLINE real row_normal(const Op *op, At at, Row r) {
+#if SAND_ROWS == 1
+    return (void)op, (void)at, r;
+#elif SAND_LOCAL
+    return (void)op, (void)at, r.x;
+#else
+    return vec_dot(r, block_normal(op, at));
+#endif
+}
+// r with so much more along the normal.
+SAND_INLINE Row row_add_normal(const Op *op, At at, Row r, real more) {
+#if SAND_ROWS == 1
+    return (void)op, (void)at, r + more;
+#elif SAND_LOCAL
+    return (void)op, (void)at, vec_make(r.x + more, r.y, r.z);
+#else
+    return vec_madd(r, more, block_normal(op, at));
+#endif
+}
+
+// P, by which steps are measured and preconditioned: p along a normal and `ratio` times as much across it, where p and the
+// ratio make the mean diagonal of N_ii; or that of all blocks for every one, the same in all directions. A block of one row
+// has a normal alone.
 typedef struct Weight {
-    real diagonal, mean; // P_ii = diagonal N_ii + mean
-    real inverse_mean;   // 1 / P_ii = diagonal / N_ii + inverse_mean
+    real diagonal, mean;        // of P_ii: diagonal N_ii + mean
+    real inverse_mean;          // of its inverse: diagonal / N_ii + inverse_mean
+    real along, across;         // what that is multiplied by along a normal and across it
+    real per_along, per_across; // one over them
+    real ratio, root;           // across / along, and the root of it
 } Weight;
 
-SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
+SAND_INLINE Weight weight_make(const Op *op, bool diagonal, real ratio) {
     Weight p;
     p.diagonal = diagonal ? (real)1 : (real)0;
     p.mean = diagonal ? (real)0 : (real)op->per_tau, p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
+    p.ratio = diagonal ? ratio : (real)1, p.root = real_sqrt(p.ratio);
+    p.along = 3 / (1 + 2 * p.ratio), p.across = p.ratio * p.along;
+    p.per_along = 1 / p.along, p.per_across = 1 / p.across;
     return p;
 }
 SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return p.diagonal * block_weight(op, at) + p.mean; }
 SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) {
     return p.diagonal * block_inverse(op, at) + p.inverse_mean;
 }
+SAND_INLINE bool block_has_sides(const Op *op, At at) { return SAND_ROWS == 3 && block_mu(op, at) > 0; }
+
+// d'Pd, y'P^-1 y and x + t P^-1 g of a block.
+SAND_INLINE real weight_square(const Op *op, Weight p, At at, Row d) {
+    real n = row_normal(op, at, d), along = block_has_sides(op, at) ? p.along : (real)1;
+    return weight_at(op, p, at) * (p.across * row_dot(d, d) + (along - p.across) * n * n);
+}
+SAND_INLINE real weight_inverse_square(const Op *op, Weight p, At at, Row y) {
+    real n = row_normal(op, at, y), per_along = block_has_sides(op, at) ? p.per_along : (real)1;
+    return weight_inverse(op, p, at) * (p.per_across * row_dot(y, y) + (per_along - p.per_across) * n * n);
+}
+SAND_INLINE Row weight_step(const Op *op, Weight p, At at, Row x, real t, Row g) {
+    real n = row_normal(op, at, g), per_along = block_has_sides(op, at) ? p.per_along : (real)1;
+    t *= weight_inverse(op, p, at);
+    return row_add_normal(op, at, row_madd(x, t * p.per_across, g), t * (per_along - p.per_across) * n);
+}
 
 // --- projection -------------------------------------------------------------------------------------------
 
-// Nearest point of the friction cone around the unit vector n. Without branches, so that lanes go side by side.
-// flat = 1 / (1 + mu^2).
-SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
+// Nearest point of the friction cone around the unit vector n, where a distance across n counts `ratio` times as much as one
+// along it (their squares, that is). Without branches, so that lanes go side by side. flat = 1 / (1 + ratio mu^2).
+SAND_INLINE Vec cone_project_by(Vec x, Vec n, real mu, real ratio, real flat) {
     real xn = vec_dot(x, n);
     Vec t = vec_madd(x, -xn, n);
     real per_xt, xt = real_length(vec_dot(t, t), &per_xt);
-    real q = (mu * xt + xn) * flat;            // normal part of the nearest point on the surface
+    real q = (ratio * mu * xt + xn) * flat;    // normal part of the nearest point on the surface
     q = real_max(q, 0);                        // below zero: the polar cone, whose nearest point is the tip
     real side = mu * q * per_xt;               // how much of t is left
     bool within = (xt <= mu * xn) & (xn >= 0); // the second for mu = 0
@@ -235,6 +280,7 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) {
     side = within ? (real)1 : side;
     return vec_madd(vec_scale(side, t), normal, n);
 }
+SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) { return cone_project_by(x, n, mu, 1, flat); }
 
 #if SAND_LOCAL
 #include "friction.inl"
@@ -257,9 +303,25 @@ SAND_INLINE Row block_project(const Op *op, At at, Row x) {
 #endif
 }
 
-// A projected gradient step, P(x - alpha P^-1 g), where the second P is the weight.
-SAND_INLINE Row block_step(const Op *op, At at, Row x, Row g, real alpha, Weight weight) {
-    return block_project(op, at, row_madd(x, -alpha * weight_inverse(op, weight, at), g));
+// The same by the distance that P measures. Where K is not a cone its normal and its sides are projected apart, so that it
+// makes no difference.
+SAND_INLINE Row block_project_by(const Op *op, At at, Row x, Weight p) {
+#if SAND_LOCAL
+    if (op->set != FRICTION_CONE) return block_project(op, at, x);
+    real mu = p.root * block_mu(op, at); // with its sides stretched the distance is the usual one
+    Vec z = section_cone(op, vec_make(x.x, p.root * x.y, p.root * x.z), mu, 1 / (1 + mu * mu));
+    return vec_make(z.x, z.y / p.root, z.z / p.root);
+#elif SAND_ROWS == 3
+    real mu = block_mu(op, at);
+    return cone_project_by(x, block_normal(op, at), mu, p.ratio, real_rough_inverse(1 + p.ratio * mu * mu));
+#else
+    return (void)p, block_project(op, at, x);
+#endif
+}
+
+// A projected gradient step: the point of K that is nearest to x - alpha P^-1 g, as P measures.
+SAND_INLINE Row block_step(const Op *op, At at, Row x, Row g, real alpha, Weight p) {
+    return block_project_by(op, at, weight_step(op, p, at, x, -alpha, g), p);
 }
 
 // The impulse on b as a vector of the world.

@@ -32,7 +32,7 @@ typedef struct spg_State {
     int receding;
 } spg_State;
 
-enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
+enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX, SPG_RATIO };
 enum { SPG_DG, SPG_DND, SPG_DPD, SPG_YPY, SPG_RESIDUAL, SPG_SUMS }; // sums over the blocks
 
 // Iterate k: its impulse is vector 2 k, its gradient the one after it. Where they lie side by side, each block takes eight
@@ -83,7 +83,14 @@ SAND_TEXT void spg_part(Worker *w, Solve *s) {
     spg_copy(w, s->op, best, solve_vector(s, s->best));
 }
 
-// The trial point z = P(x - alpha P^-1 g), where the second P is the preconditioner. [4]
+// The preconditioner. The paper averages its diagonal over a contact, ratio = 1, so that projections stay what they are.
+// With normal and sides apart, as N has them, it is twice as good; then the projection is the one by P (its set K-check),
+// which is as simple, and the direction still descends.
+SAND_INLINE Weight spg_weight(const Solve *s, bool preconditioned) {
+    return weight_make(s->op, preconditioned, (real)s->params[SPG_RATIO]);
+}
+
+// The trial point: x - alpha P^-1 g, projected. [4]
 SAND_INLINE Row spg_trial(const Op *op, spg_Block b, real alpha, Weight p) {
     return block_step(op, b.at, b.x, b.g, alpha, p);
 }
@@ -131,8 +138,8 @@ SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate no
             row_store(next.g, at, hi);
         SAND_ADD(sum, at, SPG_DG, row_dot(d, b.g));
         SAND_ADD(sum, at, SPG_DND, row_dot(d, y));
-        SAND_ADD(sum, at, SPG_DPD, weight_at(op, p, at) * row_dot(d, d));
-        SAND_ADD(sum, at, SPG_YPY, weight_inverse(op, p, at) * row_dot(y, y));
+        SAND_ADD(sum, at, SPG_DPD, weight_square(op, p, at, d));
+        SAND_ADD(sum, at, SPG_YPY, weight_inverse_square(op, p, at, y));
         SAND_ADD(sum, at, SPG_RESIDUAL, block_residual(op, at, zi, hi));
     }
     sum_total(w, &sum);
@@ -193,7 +200,7 @@ SAND_HOT double spg_square(Worker *w, const Op *op, spg_Iterate it, Weight p) {
     SAND_FOR_SUM(w, i, op->n, &sum) {
         spg_Block b = spg_load(it, SAND_AT(op, i));
         At at = b.at;
-        SAND_ADD(sum, at, 0, weight_at(op, p, at) * row_dot(b.x, b.x));
+        SAND_ADD(sum, at, 0, weight_square(op, p, at, b.x));
     }
     sum_total(w, &sum);
     return sum.total[0];
@@ -239,7 +246,7 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
     spg_Point point = {0};
     for (bool preconditioned = m->preconditioned;; preconditioned = false) {
         double total[SPG_SUMS];
-        Weight p = weight_make(op, preconditioned);
+        Weight p = spg_weight(s, preconditioned);
         spg_push(w, op, now, next, (real)m->point.alpha, p);
         spg_gradient(w, op, now, next.x, next.g, (real)m->point.alpha, p, total);
         if (worker_decides(w)) point = spg_decide(s, m, total, worker_memory(w));
@@ -257,7 +264,7 @@ SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
 
     // [24]-[26] keep the best. Its vector is not written until a better one is found. Impulses that run away are not
     // candidates: they grow until the residual drowns in their rounding.
-    bool suspect = point.idle && is_large(point.dPd, spg_square(w, op, next, weight_make(op, m->preconditioned)));
+    bool suspect = point.idle && is_large(point.dPd, spg_square(w, op, next, spg_weight(s, m->preconditioned)));
     if (recession(suspect, &m->receding)) s->status = SAND_INFEASIBLE;
     if (m->receding == 0 && m->point.residual <= s->residual)
         s->residual = m->point.residual, s->objective = m->point.objective, s->best = 2 * m->current;

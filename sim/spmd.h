@@ -166,13 +166,14 @@ SAND_INLINE Four four_turned(Four a) { return __builtin_shufflevector(a, a, 1, 2
 SAND_INLINE void four_write(real *p, real x, real y, real z, real w) { p[0] = x, p[1] = y, p[2] = z, p[3] = w; }
 SAND_INLINE Four four_load_fixed(const real *p) { return four_load(p); }
 
+SAND_INLINE real real_rough_inverse(real a) { return 1 / a; }
+
 #if SAND_FETCHES
 SAND_INLINE Four four_make(real x, real y, real z, real w) { return (Four){x, y, z, w}; }
 SAND_INLINE void four_store_pair(real *pairs, Index i, Four a, Four b) {
     four_store(pairs + 8 * i, a);
     four_store(pairs + 8 * i + 4, b);
 }
-SAND_INLINE real real_rough_inverse(real a) { return 1 / a; }
 #include "spmd_fetched.inl"
 SAND_INLINE Index at_lane(At at) { return at.block % SAND_LANES; }
 #endif

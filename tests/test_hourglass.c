@@ -89,7 +89,7 @@ static void the_glass_holds_whatever_the_budget(void **state) {
     }
     print_message("one iteration: %.1f %% of a radius into the glass, %.1f %% into anything\n", 100 * walls / radius,
                   100 * deepest / radius);
-    assert_true(walls <= 0.6 * radius && deepest > radius); // half a radius, and what the glass is curved by
+    assert_true(walls <= 0.7 * radius && deepest > radius); // half a radius, and what the glass is curved by within a step
     assert_int_equal(sand_simulation_counters(sim)->lost_total, 0);
     sand_simulation_free(sim);
 }
