@@ -168,9 +168,10 @@ static bool has_display(void) {
 Outcome run_scene(const Options *options, SandError *error) {
 #ifdef SAND_WINDOW
     const OptionValue *values = options->values;
-    // Who asks for a report or a log wants figures, not pictures.
-    if (!values[OPTION_JSON].given && !values[OPTION_LOG].given)
-        return has_display() && !values[OPTION_HEADLESS].given ? show(options, error) : film(options, error);
+    // Who asks for a report or a log wants figures, not pictures; and a film does not make a take.
+    bool window = has_display() && !values[OPTION_HEADLESS].given;
+    if (!values[OPTION_JSON].given && !values[OPTION_LOG].given && (window || !values[OPTION_TAKE].given))
+        return window ? show(options, error) : film(options, error);
 #endif
     Session session;
     Outcome outcome = session_open(&session, options, "run", error);
