@@ -238,6 +238,12 @@ static void click(Stage *s, ControlId id) {
     click_at(s, s->places[id].x, s->places[id].y);
 }
 
+// Until the engine has come to a step that was sought; it takes over the settings of that step.
+static void wait_for_step(Stage *s, double step) {
+    for (int i = 0; i < 500 && (double)s->frame->step != step; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    draw(s);
+}
+
 // --- drawing ------------------------------------------------------------------------------------------------
 
 static void test_draws(void **state) {
@@ -455,6 +461,7 @@ static void test_buttons_ask(void **state) {
     assert_int_equal(s.asked[ACT_FLIP], 1);
     click(&s, CONTROL_SCRUB); // its middle: half way back
     assert_true(s.asked[ACT_SEEK] > 1 && s.last.kind == ACT_SEEK);
+    wait_for_step(&s, s.last.number);
     click(&s, CONTROL_ITERATIONS);
     assert_true(s.asked[ACT_SOLVE] > 0 && s.last.kind == ACT_SOLVE);
     click(&s, CONTROL_TILT);
@@ -513,8 +520,7 @@ static void test_panel_follows(void **state) {
     advance(&s, 5);
     assert_true(fabs(s.panel->tilt - 90) < 3);
     panel_ask(s.panel, (Act){.kind = ACT_SEEK, .number = 3});
-    for (int i = 0; i < 500 && s.frame->step != 3; i++) draw(&s), nanosleep(&(struct timespec){0, 1000000}, NULL);
-    draw(&s);
+    wait_for_step(&s, 3);
     assert_true(s.panel->tilt == 0);
     assert_true(s.panel->solve.solver == sand_solver_default);
     // A reset keeps what is set, and the sliders say so.
