@@ -1,4 +1,5 @@
-// A scene: in a window; as a short film where there is no display; or, with a log or a report, as figures alone.
+// A scene: in a window; as a short film where there is no display; or, with a log, a report or a headless take, as figures
+// alone.
 #include <math.h>
 
 #include "verbs.h"

@@ -84,8 +84,8 @@ SAND_TEXT void spg_part(Worker *w, Solve *s) {
 }
 
 // The preconditioner. The paper averages its diagonal over a contact, ratio = 1, so that projections stay what they are.
-// With normal and sides apart, as N has them, it is twice as good; then the projection is the one by P (its set K-check),
-// which is as simple, and the direction still descends.
+// With normal and sides apart, as N has them, the residual of sphere piles is half as large after as many iterations. Then
+// the projection is the one by P, which the paper names too: it is as simple, and the direction still descends.
 SAND_INLINE Weight spg_weight(const Solve *s, bool preconditioned) {
     return weight_make(s->op, preconditioned, (real)s->params[SPG_RATIO]);
 }
