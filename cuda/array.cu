@@ -65,9 +65,9 @@ bool reserve_iota(SandMachine *m, size_t count) {
 }
 
 // Asking CUB how much it wants takes longer than it should for every step.
-bool reserve_scratch(SandMachine *m, int64_t items) {
-    if (items <= m->scratch_items) return true;
-    if (!reserve(m, m->scratch, sort_scratch(items))) return false;
-    m->scratch_items = items;
+bool reserve_scratch(SandMachine *m, Scratch &scratch, int64_t items) {
+    if (items <= scratch.items) return true;
+    if (!reserve(m, scratch.bytes, sort_scratch(items))) return false;
+    scratch.items = items;
     return true;
 }

@@ -77,14 +77,15 @@ static void destroy(SandMachine *m) {
         release(m, m->found_first);
     release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally);
     release(m, m->found), release(m, m->found_order), release(m, m->partner), release(m, m->crowded), release(m, m->pairs);
-    release(m, m->keys), release(m, m->keys_sorted), release(m, m->first), release(m, m->scratch);
+    release(m, m->keys), release(m, m->keys_sorted), release(m, m->first), release(m, m->scratch.bytes),
+        release(m, m->rank_scratch.bytes);
     release(m, m->kept_rank), release(m, m->kept_first), release(m, m->kept_key), release(m, m->key);
     release(m, m->kept_impulse);
     release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);
-    release(m, m->second), release(m, m->list), release(m, m->hub_flag), release(m, m->hub_before),
-        release(m, m->piece_count);
-    release(m, m->piece_before), release(m, m->hub), release(m, m->hub_piece), release(m, m->piece_hub);
-    release(m, m->colour_first), release(m, m->colour_list), release(m, m->colour_won), release(m, m->colours);
+    release(m, m->second), release(m, m->list), release(m, m->row_counted);
+    release(m, m->hub), release(m, m->hub_piece), release(m, m->piece_hub);
+    release(m, m->colour_rows), release(m, m->colour_first), release(m, m->colour_list), release(m, m->colour_won),
+        release(m, m->colours);
     release(m, m->bound), release(m, m->lift), release(m, m->block), release(m, m->impulse), release(m, m->spoke),
         release(m, m->spoke_a), release(m, m->spoke_b), release(m, m->vectors);
     release(m, m->text_mass), release(m, m->text_inertia), release(m, m->batch_step), release(m, m->free_motion);
@@ -372,7 +373,7 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
     bool ok = reserve_text(m, def, (int64_t)bodies) && upload(m, m->bodies, p->bodies, bodies) &&
               upload(m, m->contacts, p->contacts, (size_t)p->contact_count) &&
               upload_impulses(m, m->start, p->start, (size_t)p->contact_count) && reserve(m, m->keys, contacts) &&
-              reserve(m, m->first, bodies + 3) && reserve_scratch(m, (int64_t)most);
+              reserve(m, m->first, bodies + 3) && reserve_scratch(m, m->scratch, (int64_t)most);
     if (!ok) return machine_fail(m, error);
     begin_problem<<<1, 1, 0, m->stream>>>(m->counts, p->dynamic_count, p->contact_count);
     mark(m, 1), mark(m, 2);

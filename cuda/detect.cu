@@ -47,8 +47,8 @@ static __device__ void raise_to(double *value, double other) {
 
 static __global__ void begin_step(Counts *counts) {
     counts->again = counts->balls = counts->bodies = counts->contacts = counts->levels = counts->matched = 0;
-    counts->hubs = counts->pieces = counts->colours = counts->lost = 0;
-    counts->crowded = counts->trouble[2] = 0;
+    counts->hubs = counts->colours = counts->lost = 0;
+    counts->crowded = counts->trouble[2] = 0, counts->come = 0;
     counts->least = ~0ull, counts->most = counts->deepest = counts->deepest_wall = 0;
     counts->diagonals = counts->kinetic = counts->potential = 0;
     counts->status = counts->iterations = counts->curve = 0;
@@ -65,9 +65,21 @@ static __global__ void count_balls(const __grid_constant__ SandWorld w, int *cou
     }
 }
 
-// The least and greatest extent of all balls, from those that each thread has seen. All threads of a block call it together:
-// one of them goes for all, since atomics on one number wait for each other.
-static __device__ void fold_extents(double least, double most, Counts *counts) {
+// The levels of the grid, from the extents of all balls; nothing is in them yet. One thread.
+static __device__ void choose_levels(SandDetection *d, LevelTally *tally, const Counts *counts) {
+    d->grid.level_count = 0;
+    if (counts->balls)
+        grid_choose_levels(&d->grid, __longlong_as_double((long long)counts->least),
+                           __longlong_as_double((long long)counts->most));
+    for (int l = 0; l < SAND_MAX_LEVELS; l++) {
+        tally->count[l] = 0;
+        for (int a = 0; a < 3; a++) tally->low[l][a] = ~0ull, tally->high[l][a] = 0;
+    }
+}
+
+// The least and greatest extent of all balls, from those that each thread has seen, and the levels from them. All threads of
+// a block call it together: one of them goes for all, since atomics on one number wait for each other.
+static __device__ void fold_extents(double least, double most, SandDetection *d, LevelTally *tally, Counts *counts) {
     __shared__ double leasts[CUDA_THREADS / 32], mosts[CUDA_THREADS / 32];
     for (int s = 16; s; s >>= 1) {
         least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
@@ -81,10 +93,12 @@ static __device__ void fold_extents(double least, double most, Counts *counts) {
         atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
         atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
     }
+    if (last_to_come(counts)) choose_levels(d, tally, counts);
 }
 
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    place_balls(const __grid_constant__ SandWorld w, SandDetection *d, Search search, const int *first, Counts *counts) {
+    place_balls(const __grid_constant__ SandWorld w, SandDetection *d, Search search, const int *first, LevelTally *tally,
+                Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         counts->balls = d->grid.ball_count = first[w.body_count];
@@ -104,21 +118,10 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         }
         if (one_each) write_records(d->grid.balls, first[base], first[end], ball);
     }
-    fold_extents(least, most, counts);
+    fold_extents(least, most, d, tally, counts);
 }
 
 // --- grid -------------------------------------------------------------------------------------------------
-
-static __global__ void choose_levels(SandDetection *d, LevelTally *tally, const Counts *counts) {
-    d->grid.level_count = 0;
-    if (counts->balls)
-        grid_choose_levels(&d->grid, __longlong_as_double((long long)counts->least),
-                           __longlong_as_double((long long)counts->most));
-    for (int l = 0; l < SAND_MAX_LEVELS; l++) {
-        tally->count[l] = 0;
-        for (int a = 0; a < 3; a++) tally->low[l][a] = ~0ull, tally->high[l][a] = 0;
-    }
-}
 
 static __device__ void tally_add(LevelTally *t, int l, int count, double low[3], double high[3]) {
     atomicAdd(&t->count[l], count);
@@ -128,8 +131,27 @@ static __device__ void tally_add(LevelTally *t, int l, int count, double low[3],
     }
 }
 
+// How large the levels are, when all balls are counted. One thread.
+static __device__ void size_levels(SandDetection *d, const LevelTally *t, Counts *counts, bool strike) {
+    SandGrid *g = &d->grid;
+    g->cell_count = 0;
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
+    int begin = 0;
+    for (int k = 0; k < g->level_count; k++) {
+        SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
+        SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
+        grid_size_level(g, k, begin, t->count[k], low, high);
+        begin += t->count[k];
+        if (t->count[k]) grid_extend(&lowest, &highest, low, high);
+    }
+    grid_size_places(g, lowest, highest);
+    counts->levels = g->level_count;
+    if (g->level_count > 1 && !strike) counts->again |= AGAIN_STRIKE;
+    counts->least = ~0ull, counts->most = 0; // for those that strikes give room
+}
+
 // Counts and boxes of the levels: within a warp where its balls are of one level, then in shared memory, then all.
-static __global__ void tally_levels(const SandDetection *d, LevelTally *tally) {
+static __global__ void tally_levels(SandDetection *d, LevelTally *tally, Counts *counts, bool strike) {
     __shared__ LevelTally mine;
     const SandGrid *g = &d->grid;
     if (threadIdx.x < SAND_MAX_LEVELS) {
@@ -166,24 +188,8 @@ static __global__ void tally_levels(const SandDetection *d, LevelTally *tally) {
             atomicMax(&tally->high[l][a], mine.high[l][a]);
         }
     }
-}
-
-static __global__ void size_levels(SandDetection *d, const LevelTally *t, Counts *counts, bool strike) {
-    SandGrid *g = &d->grid;
-    g->cell_count = 0;
-    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
-    int begin = 0;
-    for (int k = 0; k < g->level_count; k++) {
-        SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
-        SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
-        grid_size_level(g, k, begin, t->count[k], low, high);
-        begin += t->count[k];
-        if (t->count[k]) grid_extend(&lowest, &highest, low, high);
-    }
-    grid_size_places(g, lowest, highest);
-    counts->levels = g->level_count;
-    if (g->level_count > 1 && !strike) counts->again |= AGAIN_STRIKE;
-    counts->least = ~0ull, counts->most = 0; // for those that strikes give room
+    __syncthreads();
+    if (threadIdx.x == 0 && last_to_come(counts)) size_levels(d, tally, counts, strike);
 }
 
 static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int *counted) {
@@ -273,7 +279,7 @@ static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS) find_strik
 
 // Not all balls have more room by strikes than by their own speed.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    make_room(SandDetection *d, const double *room, double slack, Counts *counts) {
+    make_room(SandDetection *d, const double *room, double slack, LevelTally *tally, Counts *counts) {
     SandGrid *g = &d->grid;
     double least = INFINITY, most = 0;
     EACH(i, g->ball_count) {
@@ -281,7 +287,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         if (room[i] > ball->room) grid_make_room(ball, room[i], slack);
         least = fmin(least, ball->extent), most = fmax(most, ball->extent);
     }
-    fold_extents(least, most, counts);
+    fold_extents(least, most, d, tally, counts);
 }
 
 // --- ranks ------------------------------------------------------------------------------------------------
@@ -474,12 +480,9 @@ static Sight sight_of(const SandMachine *m) { return {m->near.data, m->move.data
 static bool sort_grid(SandMachine *m) {
     SandDetection *d = m->detection_copy.data;
     int64_t balls = m->ball_total, cells = grid_most_cells(balls);
-    choose_levels<<<1, 1, 0, m->stream>>>(d, m->tally.data, m->counts);
-    tally_levels<<<grid_of(balls) < 4 * m->processors ? grid_of(balls) : 4 * m->processors, CUDA_THREADS, 0, m->stream>>>(
-        d, m->tally.data);
-    size_levels<<<1, 1, 0, m->stream>>>(d, m->tally.data, m->counts, m->strike);
+    tally_levels<<<machine_blocks(m, balls, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
+                                                                                            m->strike);
     RowKeys keys = {m->cell_of.data, &m->counts->balls, balls, cells};
-    if (!rows_clear(m, m->starts_counted, cells, m->stream)) return false;
     LAUNCH(number_cells, balls, d, m->cell_of.data, m->starts_counted.data);
     if (!rows_enqueue(m, keys, m->starts_counted, m->starts.data, m->order.data, m->stream)) return false;
     LAUNCH(take_order, BALL_PIECES * balls, d, sight_of(m));
@@ -500,7 +503,8 @@ static bool reserve_all(SandMachine *m) {
               reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) && reserve(m, m->cell_sorted, balls) &&
               reserve(m, m->tally, 1) && reserve(m, m->found, contacts) && reserve(m, m->partner, HITS * balls) &&
               reserve(m, m->crowded, balls) && reserve(m, m->pairs, 2 * contacts) && reserve(m, m->found_order, contacts) &&
-              reserve(m, m->keys, contacts) && reserve(m, m->first, bodies + 1) && reserve_scratch(m, (int64_t)most) &&
+              reserve(m, m->keys, contacts) && reserve(m, m->first, bodies + 1) &&
+              reserve_scratch(m, m->scratch, (int64_t)most) && reserve_scratch(m, m->rank_scratch, (int64_t)balls) &&
               reserve(m, m->detection_copy, 1);
     return ok && reserve(m, m->placed_balls, balls);
 }
@@ -520,10 +524,11 @@ bool detect_enqueue(SandMachine *m) {
 
     begin_step<<<1, 1, 0, m->stream>>>(m->counts);
     LAUNCH(count_balls, w.body_count + 1, w, m->ball_count.data, m->counts);
-    machine_check(
-        m, scan_sum(m->scratch.data, m->scratch.room, m->ball_count.data, m->ball_first.data, w.body_count + 1, m->stream),
-        "numbering the balls");
-    LAUNCH(place_balls, w.body_count, w, d, m->search, m->ball_first.data, m->counts);
+    machine_check(m,
+                  scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, m->ball_count.data, m->ball_first.data,
+                           w.body_count + 1, m->stream),
+                  "numbering the balls");
+    LAUNCH(place_balls, w.body_count, w, d, m->search, m->ball_first.data, m->tally.data, m->counts);
     if (!sort_grid(m)) return false;
     if (m->strike) {
         double reach = w.step * (1 + m->search.largest_mu);
@@ -533,24 +538,13 @@ bool detect_enqueue(SandMachine *m) {
         find_strikes<<<together, MATES_THREADS, 0, m->aside[0]>>>(striking);
         find_strikes_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(striking);
         if (!machine_join(m, 0)) return false;
-        LAUNCH(make_room, balls, d, m->room.data, w.envelope, m->counts);
+        LAUNCH(make_room, balls, d, m->room.data, w.envelope, m->tally.data, m->counts);
         if (!sort_grid(m)) return false;
     }
 
-    // Ranks are not needed to count contacts, nor does one kind of contact need the other.
+    // Ranks are not needed to count contacts, nor does one kind of contact need the other. What takes longest begins first.
     if (!machine_fork(m, 3)) return false;
     cudaStream_t ranking = m->aside[0], walls = m->aside[1], coarse = m->aside[2];
-    bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
-    if (places) {
-        LAUNCH_ON(ranking, number_places, balls, d, m->cell_of.data, balls);
-        if (!machine_check(m,
-                           sort_pairs(m->scratch.data, m->scratch.room, m->cell_of.data, m->cell_sorted.data, m->iota.data,
-                                      m->placed_balls.data, balls, bits_for(grid_most_places(balls) + 1), ranking),
-                           "ranking the bodies"))
-            return false;
-    }
-    LAUNCH_ON(ranking, rank_bodies, balls, d, places ? m->placed_balls.data : NULL, m->search.special);
-
     int64_t items = item_of(balls + 1, 0) + 1; // and a last place for the total
     int *count = m->found_count.data, *first = m->found_first.data;
     Touching *pairs = (Touching *)m->pairs.data;
@@ -560,15 +554,28 @@ bool detect_enqueue(SandMachine *m) {
                                                         m->crowded.data, balls, m->counts);
     count_pairs_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, count,
                                                                   m->crowded.data, m->counts);
-    if (!machine_join(m, 0) || !machine_join(m, 1) || !machine_join(m, 2)) return false;
-    machine_check(m, scan_sum(m->scratch.data, m->scratch.room, count, first, items, m->stream), "counting contacts");
+    bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
+    if (places) {
+        LAUNCH_ON(ranking, number_places, balls, d, m->cell_of.data, balls);
+        if (!machine_check(m,
+                           sort_pairs(m->rank_scratch.bytes.data, m->rank_scratch.bytes.room, m->cell_of.data,
+                                      m->cell_sorted.data, m->iota.data, m->placed_balls.data, balls,
+                                      bits_for(grid_most_places(balls) + 1), ranking),
+                           "ranking the bodies"))
+            return false;
+    }
+    LAUNCH_ON(ranking, rank_bodies, balls, d, places ? m->placed_balls.data : NULL, m->search.special);
+    if (!machine_join(m, 1) || !machine_join(m, 2)) return false;
+    machine_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, count, first, items, m->stream),
+                  "counting contacts");
     take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
     if (!machine_fork(m, 1)) return false;
-    find_walls<<<grid_of(balls + 1, 128), 128, 0, m->aside[0]>>>(w, d, m->search, first, m->found.data, m->keys.data,
-                                                                 m->counts);
     LAUNCH(list_pairs, LISTERS * (balls + 1), d, m->partner.data, first, pairs, m->counts, balls);
     list_more_pairs<<<together, MATES_THREADS, 0, m->stream>>>(w, d, m->search, sight_of(m), first, m->crowded.data, pairs,
                                                                m->counts);
+    if (!machine_join(m, 0)) return false; // from here on ranks are wanted
+    find_walls<<<grid_of(balls + 1, 128), 128, 0, m->aside[0]>>>(w, d, m->search, first, m->found.data, m->keys.data,
+                                                                 m->counts);
     LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They

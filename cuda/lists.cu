@@ -21,25 +21,17 @@ static __device__ int contacts_of(const int *first, const int *second, int64_t k
     return first[k + 1] - first[k] + second[k + 1] - second[k];
 }
 
-static __global__ void mark_hubs(const int *first, const int *second, int *flag, int *pieces, const Counts *counts,
-                                 int64_t room) {
+// In any order, but the pieces of a hub lie side by side, and behind them those of the next one.
+static __global__ void list_hubs(const int *first, const int *second, int *hub, int *hub_piece, int *piece_hub,
+                                 Counts *counts) {
     if (counts->again) return;
-    EACH(k, room) {
-        int all = k < counts->bodies ? contacts_of(first, second, k) : 0;
-        flag[k] = all > SAND_HUB;
-        pieces[k] = all > SAND_HUB ? (all + SAND_HUB - 1) / SAND_HUB : 0;
-    }
-}
-
-static __global__ void list_hubs(const int *hubs_before, const int *pieces_before, const int *pieces, int *hub,
-                                 int *hub_piece, int *piece_hub, Counts *counts, int64_t room) {
-    if (counts->again) return;
-    EACH(k, room) {
-        int j = hubs_before[k], p = pieces_before[k];
-        if (k == room - 1) counts->hubs = j, counts->pieces = p, hub_piece[j] = p;
-        if (!pieces[k]) continue;
-        hub[j] = (int)k, hub_piece[j] = p;
-        for (int i = 0; i < pieces[k]; i++) piece_hub[p + i] = j;
+    EACH(k, counts->bodies) {
+        int all = contacts_of(first, second, k), pieces = (all + SAND_HUB - 1) / SAND_HUB;
+        if (all <= SAND_HUB) continue;
+        unsigned long long before = atomicAdd(&counts->hubs, 1ull << 32 | (unsigned)pieces);
+        int j = (int)(before >> 32), p = (int)(unsigned)before;
+        hub[j] = (int)k, hub_piece[j + 1] = p + pieces; // the first begins at 0, which nobody writes
+        for (int i = 0; i < pieces; i++) piece_hub[p + i] = j;
     }
 }
 
@@ -127,9 +119,9 @@ static __global__ void close_colours(const int *rows, int *colour_first, Counts 
 
 static bool colours_enqueue(SandMachine *m) {
     size_t contacts = (size_t)m->contact_room;
-    if (!reserve(m, m->keys_sorted, contacts + 1) || !reserve_iota(m, contacts) || !reserve(m, m->colour_first, BATCH + 4) ||
-        !reserve(m, m->colour_list, contacts + 1) || !reserve(m, m->colour_won, contacts + 1) ||
-        !reserve(m, m->batch_step, contacts + 1) ||
+    if (!reserve(m, m->keys_sorted, contacts + 1) || !reserve_iota(m, contacts) || !reserve(m, m->colour_rows, BATCH + 4) ||
+        !reserve(m, m->colour_first, BATCH + 4) || !reserve(m, m->colour_list, contacts + 1) ||
+        !reserve(m, m->colour_won, contacts + 1) || !reserve(m, m->batch_step, contacts + 1) ||
         !reserve(m, m->colours, 2 * m->body.room + 2 * (size_t)m->given_bodies + 2))
         return false;
     const TextArrays &t = m->arrays;
@@ -146,16 +138,15 @@ static bool colours_enqueue(SandMachine *m) {
                                               CUDA_THREADS, arguments, 0, m->stream),
                   "colouring");
     if (!machine_check(m,
-                       sort_pairs(m->scratch.data, m->scratch.room, m->keys.data, m->keys_sorted.data, m->iota.data,
-                                  m->colour_list.data, m->contact_room, 8, m->stream),
+                       sort_pairs(m->scratch.bytes.data, m->scratch.bytes.room, m->keys.data, m->keys_sorted.data,
+                                  m->iota.data, m->colour_list.data, m->contact_room, 8, m->stream),
                        "sorting by colour"))
         return false;
-    // The rows go where the hubs were counted: those are done with.
     RowKeys colours = {m->keys_sorted.data, &m->counts->contacts, m->contact_room, BATCH + 1};
-    if (!rows_count(m, colours, m->hub_flag, m->stream) ||
-        !rows_enqueue(m, colours, m->hub_flag, m->hub_before.data, NULL, m->stream))
+    if (!rows_count(m, colours, m->row_counted, m->stream) ||
+        !rows_enqueue(m, colours, m->row_counted, m->colour_rows.data, NULL, m->stream))
         return false;
-    close_colours<<<1, 1, 0, m->stream>>>(m->hub_before.data, m->colour_first.data, m->counts);
+    close_colours<<<1, 1, 0, m->stream>>>(m->colour_rows.data, m->colour_first.data, m->counts);
     m->arrays.colour_first = m->colour_first.data, m->arrays.colour_list = m->colour_list.data;
     m->arrays.batch_step = m->batch_step.data;
     m->text->lay_batch(m->laying, m->arrays, m->stream);
@@ -170,10 +161,16 @@ static bool lists_reserve(SandMachine *m) {
     int64_t bodies = bodies_of(m), contacts = m->contact_room;
     size_t rows = (size_t)bodies + 3, hubs = (size_t)contacts / (SAND_HUB / 2) + 2;
     if (rows < BATCH + 4) rows = BATCH + 4;
-    return reserve(m, m->second, rows) && reserve(m, m->list, (size_t)contacts + 1) && reserve(m, m->hub_flag, rows) &&
-           reserve(m, m->hub_before, rows) && reserve(m, m->piece_count, rows) && reserve(m, m->piece_before, rows) &&
+    return reserve(m, m->second, rows) && reserve(m, m->list, (size_t)contacts + 1) && reserve(m, m->row_counted, rows) &&
            reserve(m, m->hub, hubs) && reserve(m, m->hub_piece, hubs + 1) && reserve(m, m->piece_hub, 2 * hubs) &&
            reserve(m, m->piece_sum, 8 * 2 * hubs);
+}
+
+// When it is known which contacts a body has.
+static bool hubs_enqueue(SandMachine *m, cudaStream_t stream) {
+    LAUNCH_ON(stream, list_hubs, bodies_of(m), m->first.data, m->second.data, m->hub.data, m->hub_piece.data,
+              m->piece_hub.data, m->counts);
+    return machine_check(m, cudaGetLastError(), "listing hubs");
 }
 
 // On an aside, while the blocks are laid out.
@@ -182,30 +179,21 @@ bool lists_begin(SandMachine *m) {
     cudaStream_t stream = m->aside[0];
     if (m->given) LAUNCH_ON(stream, take_seconds, m->contact_room, m->contacts.data, m->keys.data, m->counts);
     RowKeys seconds = {m->keys.data, &m->counts->contacts, m->contact_room, bodies_of(m)};
-    return rows_count(m, seconds, m->hub_flag, stream) &&
-           rows_enqueue(m, seconds, m->hub_flag, m->second.data, m->list.data, stream);
+    return rows_count(m, seconds, m->row_counted, stream) &&
+           rows_enqueue(m, seconds, m->row_counted, m->second.data, m->list.data, stream) &&
+           (m->given || hubs_enqueue(m, stream));
+}
+
+// Of a problem that was given: its contacts are in the order of their owners, and that is all that is known.
+static bool owners_enqueue(SandMachine *m) {
+    RowKeys owners = {(const uint32_t *)m->arrays.a, &m->counts->contacts, m->contact_room, bodies_of(m)};
+    return rows_count(m, owners, m->row_counted, m->stream) &&
+           rows_enqueue(m, owners, m->row_counted, m->first.data, NULL, m->stream) && hubs_enqueue(m, m->stream);
 }
 
 bool lists_enqueue(SandMachine *m, const SandSolveDef *def) {
-    int64_t bodies = bodies_of(m);
     TextArrays &t = m->arrays;
-    if (!machine_join(m, 0)) return false;
-    RowKeys owners = {(const uint32_t *)t.a, &m->counts->contacts, m->contact_room, bodies};
-    if (m->given && !(rows_count(m, owners, m->hub_flag, m->stream) &&
-                      rows_enqueue(m, owners, m->hub_flag, m->first.data, NULL, m->stream)))
-        return false;
-
-    LAUNCH(mark_hubs, bodies + 1, m->first.data, m->second.data, m->hub_flag.data, m->piece_count.data, m->counts,
-           bodies + 1);
-    if (!machine_check(
-            m, scan_sum(m->scratch.data, m->scratch.room, m->hub_flag.data, m->hub_before.data, bodies + 1, m->stream),
-            "counting hubs") ||
-        !machine_check(
-            m, scan_sum(m->scratch.data, m->scratch.room, m->piece_count.data, m->piece_before.data, bodies + 1, m->stream),
-            "counting hubs"))
-        return false;
-    LAUNCH(list_hubs, bodies + 1, m->hub_before.data, m->piece_before.data, m->piece_count.data, m->hub.data,
-           m->hub_piece.data, m->piece_hub.data, m->counts, bodies + 1);
+    if (!machine_join(m, 0) || (m->given && !owners_enqueue(m))) return false;
     t.first = m->first.data, t.second = m->second.data, t.list = m->list.data;
     t.hub = m->hub.data, t.hub_piece = m->hub_piece.data, t.piece_hub = m->piece_hub.data, t.piece_sum = m->piece_sum.data;
     t.colour_first = t.colour_list = NULL, t.batch_step = NULL;

@@ -17,6 +17,12 @@ template <class T> struct Array {
     size_t room = 0;
 };
 
+// What sorts and scans work in.
+struct Scratch {
+    Array<uint8_t> bytes;
+    int64_t items = 0; // that it suffices for
+};
+
 // An impulse as it is kept on the device, where solvers work in float.
 struct Impulse {
     float x, y, z;
@@ -32,7 +38,9 @@ struct Counts {
     int crowded;    // balls with more partners than the count kept: see HITS in detect.cu
     int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int matched;
-    int hubs, pieces, colours;
+    unsigned long long hubs; // bodies of many contacts, and in the lower half the pieces they are summed in
+    int colours;
+    unsigned come;                  // blocks of a kernel that are done: see last_to_come
     unsigned long long least, most; // extents, as the bits of positive numbers
     double deepest, deepest_wall;   // penetration, that into a boundary
     double diagonals;               // sum of the mean diagonals of N's blocks
@@ -174,8 +182,7 @@ struct SandMachine {
     Array<int> pairs;       // balls of each contact: see Touching in detect.cu
     Array<uint32_t> keys, keys_sorted;
     Array<int> first;
-    Array<uint8_t> scratch; // of sorts and scans
-    int64_t scratch_items;  // that it suffices for
+    Scratch scratch, rank_scratch; // the second for what may be under way beside the first
     int64_t contact_room;
     bool strike; // balls are of several levels: look for strikes
     Search search;
@@ -197,8 +204,8 @@ struct SandMachine {
     int given_bodies;
     Array<SandProblemBody> bodies;
     Array<SandContact> contacts;
-    Array<int> a, b, second, list, hub_flag, hub_before, piece_count, piece_before, hub, hub_piece, piece_hub, colour_first,
-        colour_list, colour_won;
+    Array<int> a, b, second, list, row_counted, hub, hub_piece, piece_hub, colour_rows, colour_first, colour_list,
+        colour_won;
     Array<unsigned long long> colours;
     Array<float> bound, lift, block, impulse, spoke, spoke_a, spoke_b, vectors, text_mass, text_inertia, batch_step;
     Array<float> free_motion, text_body, text_scratch, text_measured, still, piece_sum;
@@ -237,12 +244,11 @@ template <class T> bool download(SandMachine *m, T *host, const T *device, size_
                          "copying from the GPU");
 }
 bool machine_wait(SandMachine *m);
-// So many asides begin after what is on the stream so far. What comes on the stream after a join waits for an aside. A fork
-// is not followed by another before its asides are joined.
+// So many asides go on after what is on the stream so far. What comes on the stream after a join waits for an aside.
 bool machine_fork(SandMachine *m, int asides);
 bool machine_join(SandMachine *m, int aside);
-bool reserve_scratch(SandMachine *m, int64_t items); // of sorts and scans
-bool reserve_iota(SandMachine *m, size_t count);     // 0, 1, 2, ...
+bool reserve_scratch(SandMachine *m, Scratch &scratch, int64_t items);
+bool reserve_iota(SandMachine *m, size_t count); // 0, 1, 2, ...
 
 // Every thread of a kernel takes its share of 0 .. n-1.
 #define EACH(i, n) \
@@ -265,6 +271,18 @@ inline int bits_for(int64_t values) { // of a number below `values`
     while (bits < 32 && (int64_t)1 << bits < values) bits++;
     return bits;
 }
+
+#ifdef __CUDACC__
+// Whether this block is the last one of its kernel to come here: then it sees what all others wrote before. Asked by one
+// thread of each block, of kernels that are on the stream of the machine and not on an aside.
+static __device__ bool last_to_come(Counts *counts) {
+    __threadfence();
+    bool last = atomicAdd(&counts->come, 1) == gridDim.x - 1;
+    if (last) counts->come = 0; // for the next kernel
+    __threadfence();
+    return last;
+}
+#endif
 
 // Writes the records that the threads of a block have for out[first], out[first + 1], ..., `count` of them in all; a place
 // that a thread has none for stays as it is. Staged, so that threads write side by side: a record that each writes for

@@ -70,6 +70,15 @@ static __device__ void report_loss(Counts *counts, int body, SandLoss loss) {
     if (at < SAND_MAX_LOST) counts->lost_bodies[at].body = body, counts->lost_bodies[at].loss = loss;
 }
 
+// Adds up the energies of all blocks, in a fixed order: one warp for each of the two.
+static __device__ void add_energies(const double *energies, Counts *counts) {
+    int lane = threadIdx.x & 31, which = threadIdx.x >> 5;
+    double sum = 0;
+    for (int k = lane; k < (int)gridDim.x; k += 32) sum += energies[2 * k + which];
+    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
+    if (lane == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
+}
+
 // Moves the bodies, takes out those that are lost, and adds up the energy of the others, in a fixed order. In the order of
 // the world: more of its numbers are read and written than of those that are in the order of ranks.
 static __global__ void __launch_bounds__(CUDA_THREADS)
@@ -105,15 +114,8 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         for (int k = 0; k < CUDA_THREADS / 32; k++) sum += shared[threadIdx.x][k];
         energies[2 * blockIdx.x + threadIdx.x] = sum;
     }
-}
-
-static __global__ void add_energies(const double *energies, int blocks, Counts *counts) { // one warp for each of the two
-    if (counts->again) return;
-    int lane = threadIdx.x & 31, which = threadIdx.x >> 5;
-    double sum = 0;
-    for (int k = lane; k < blocks; k += 32) sum += energies[2 * k + which];
-    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
-    if (lane == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
+    __syncthreads();
+    if (__syncthreads_or(threadIdx.x == 0 && last_to_come(counts)) && threadIdx.x < 64) add_energies(energies, counts);
 }
 
 bool integrate_enqueue(SandMachine *m) {
@@ -129,6 +131,5 @@ bool integrate_enqueue(SandMachine *m) {
            m->bodies.data, (Change *)m->arrays.body, m->counts);
     move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->detection_copy.data, m->bodies.data,
                                                         (const Change *)m->arrays.body, m->counts, m->energies.data);
-    add_energies<<<1, 64, 0, m->stream>>>(m->energies.data, blocks, m->counts);
     return machine_join(m, 0) && machine_check(m, cudaGetLastError(), "integrating");
 }

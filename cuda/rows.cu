@@ -109,19 +109,17 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
     }
 }
 
-bool rows_clear(SandMachine *m, Array<int> &counted, int64_t values, cudaStream_t stream) {
-    return machine_check(m, cudaMemsetAsync(counted.data, 0, ((size_t)values + 1) * sizeof(int), stream), "clearing rows");
-}
-
 bool rows_count(SandMachine *m, const RowKeys &keys, Array<int> &counted, cudaStream_t stream) {
-    if (!rows_clear(m, counted, keys.values, stream)) return false;
+    size_t bytes = ((size_t)keys.values + 1) * sizeof(int);
+    if (!machine_check(m, cudaMemsetAsync(counted.data, 0, bytes, stream), "counting for rows")) return false;
     LAUNCH_ON(stream, count_keys, keys.room, keys.key, keys.count, (uint32_t)keys.values, counted.data, m->counts);
     return machine_check(m, cudaGetLastError(), "counting for rows");
 }
 
 bool rows_enqueue(SandMachine *m, const RowKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream) {
-    bool ok = machine_check(m, scan_sum(m->scratch.data, m->scratch.room, counted.data, rows, keys.values + 1, stream),
-                            "making rows");
+    bool ok =
+        machine_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, counted.data, rows, keys.values + 1, stream),
+                      "making rows");
     if (ok && items) {
         LAUNCH_ON(stream, fill_rows, keys.room, keys.key, keys.count, (uint32_t)keys.values, rows, counted.data, items,
                   m->counts);

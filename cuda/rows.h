@@ -31,8 +31,8 @@ struct RowKeys {
     const int *count;
     int64_t room, values;
 };
-// Clears `counted`, values + 1 numbers, for those who count; or counts all keys.
-bool rows_clear(SandMachine *m, Array<int> &counted, int64_t values, cudaStream_t stream);
+// Counts all keys, in `counted`, values + 1 numbers.
 bool rows_count(SandMachine *m, const RowKeys &keys, Array<int> &counted, cudaStream_t stream);
-// The items of key k are rows[k] .. rows[k + 1] of `items`; rows have values + 1 places. Without items the rows alone.
+// The items of key k are rows[k] .. rows[k + 1] of `items`; rows have values + 1 places. Every item that finds its place
+// is taken off `counted`, so that it is clear again for who counts next. Without items the rows alone.
 bool rows_enqueue(SandMachine *m, const RowKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream);

@@ -19,8 +19,17 @@ typedef int Index; // of a block or of a number in an array: addresses cost half
 
 #define REAL_FUSED 1
 #define REAL_ROUGH 1
-SAND_INLINE float real_rough_root(float a) { return rsqrtf(a); }
-SAND_INLINE float real_rough_inverse(float a) { return __fdividef(1, a); }
+// Of numbers that are neither too small nor too large for it: then one instruction is enough.
+SAND_INLINE float real_rough_root(float a) {
+    float root;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(a));
+    return root;
+}
+SAND_INLINE float real_rough_inverse(float a) {
+    float inverse;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(a));
+    return inverse;
+}
 #include "sim/spmd_common.inl"
 
 #define SAND_REMAKES 1
@@ -32,44 +41,22 @@ SAND_INLINE float real_rough_inverse(float a) { return __fdividef(1, a); }
 
 enum { SAND_CUDA_THREADS = 768 }; // of a block, at most; a multiprocessor has one block
 
-// A number with a stamp that says which sum it is of. Both are written and read at once.
-typedef struct __align__(16) Stamped {
-    double value;
-    unsigned long long stamp;
-}
-Stamped;
-static __device__ void stamped_store(Stamped *p, Stamped s) {
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};"
-                 :
-                 : "l"(p), "l"(__double_as_longlong(s.value)), "l"(s.stamp)
-                 : "memory");
-}
-static __device__ Stamped stamped_load(const Stamped *p) {
-    long long bits;
-    Stamped s;
-    asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];" : "=l"(bits), "=l"(s.stamp) : "l"(p) : "memory");
-    s.value = __longlong_as_double(bits);
-    return s;
-}
-
 // What the grid shares; zero before a solve.
 enum { GRID_BLOCKS = 1024 }; // at most
 typedef struct GridShared {
     unsigned arrived; // how many blocks have come to barriers so far
     double memory[GRID_BLOCKS][SAND_MEMORY];
-    Stamped part[2][SAND_MAX_SUMS][GRID_BLOCKS];
+    double part[2][SAND_MAX_SUMS][GRID_BLOCKS]; // of sums; two tables take turns, since some blocks still read the last one
 } GridShared;
 
 // One thread of the grid.
 typedef struct Worker {
     GridShared *shared;
-    unsigned long long stamp; // of the last sum; the two tables of parts take turns
+    int turn; // which table the last sum was in
 } Worker;
 
-SAND_INLINE Worker worker_make(GridShared *shared, int launch) {
-    Worker w;
-    w.shared = shared;
-    w.stamp = (unsigned long long)launch << 32;
+SAND_INLINE Worker worker_make(GridShared *shared) {
+    Worker w = {shared, 0};
     return w;
 }
 
@@ -97,8 +84,8 @@ SAND_INLINE Index run_begin(Index run, Index n) {
 }
 SAND_INLINE void worker_add(real *number, real change) { atomicAdd(number, change); }
 
-// The first thread of each block arrives for it and waits for all others. What was written before is seen after.
-static __device__ __noinline__ void grid_barrier(unsigned *arrived) {
+// All blocks meet: the first thread of each arrives for it and waits for all others. What was written before is seen after.
+SAND_INLINE void grid_meet(unsigned *arrived) {
     __syncthreads();
     if (threadIdx.x == 0) {
         unsigned ticket, seen;
@@ -110,6 +97,7 @@ static __device__ __noinline__ void grid_barrier(unsigned *arrived) {
     }
     __syncthreads();
 }
+static __device__ __noinline__ void grid_barrier(unsigned *arrived) { grid_meet(arrived); }
 
 SAND_INLINE void sand_barrier(Worker *w) { grid_barrier(&w->shared->arrived); }
 
@@ -163,50 +151,42 @@ SAND_INLINE double sum_warp(double v, bool largest) {
 static __shared__ real shared_parts[SAND_MAX_SUMS][SAND_CUDA_THREADS];
 static __shared__ double shared_totals[SAND_MAX_SUMS];
 
-// The parts of blocks b, b + 32, ..., as soon as they are there.
-enum { GRID_AT_ONCE = 5 };
-static __device__ double sum_parts(const Stamped *part, int b, unsigned long long stamp, bool largest) {
-    Stamped s[GRID_AT_ONCE];
-    SAND_PRAGMA(unroll)
-    for (int k = 0; k < GRID_AT_ONCE; k++) s[k].stamp = 0;
-    for (bool all = false; !all;) { // those that are there are not asked again: whoever waits is not to be in the way
-        all = true;
-        SAND_PRAGMA(unroll)
-        for (int k = 0; k < GRID_AT_ONCE; k++)
-            if (b + 32 * k < (int)gridDim.x && s[k].stamp != stamp) s[k] = stamped_load(&part[b + 32 * k]);
-        SAND_PRAGMA(unroll)
-        for (int k = 0; k < GRID_AT_ONCE; k++) all = all && (b + 32 * k >= (int)gridDim.x || s[k].stamp == stamp);
-    }
+// Adds up the threads of the block. The first lane of a warp gets the total.
+SAND_INLINE double sum_block(const real *parts, int lane, bool largest) {
     double v = 0;
-    SAND_PRAGMA(unroll)
-    for (int k = 0; k < GRID_AT_ONCE; k++)
-        if (b + 32 * k < (int)gridDim.x) v = sum_join(v, s[k].value, largest);
-    return v;
+    SAND_PRAGMA(unroll 8)
+    for (int t = 0; t < (int)blockDim.x; t += 32) v = sum_join(v, (double)parts[t + lane], largest);
+    return sum_warp(v, largest);
 }
 
-// From the sums of the threads in shared memory to the sums of the grid: a warp for each sum adds up the threads of the
-// block, then waits for the parts of all blocks and adds them up, every block for itself. This is a barrier as well: a part
-// is written after everything its block wrote before.
-static __device__ __noinline__ void grid_totals(Stamped (*part)[GRID_BLOCKS], unsigned long long stamp, int count,
-                                                unsigned largest) {
+// Adds up the blocks. Several parts are on their way at once.
+enum { GRID_AT_ONCE = 5 };
+SAND_INLINE double sum_grid(const double *part, int lane, bool largest) {
+    double v = 0;
+    for (int b = lane; b < (int)gridDim.x; b += 32 * GRID_AT_ONCE) {
+        double some[GRID_AT_ONCE];
+        SAND_PRAGMA(unroll)
+        for (int k = 0; k < GRID_AT_ONCE; k++) some[k] = b + 32 * k < (int)gridDim.x ? __ldcg(&part[b + 32 * k]) : 0;
+        SAND_PRAGMA(unroll)
+        for (int k = 0; k < GRID_AT_ONCE; k++) v = sum_join(v, some[k], largest);
+    }
+    return sum_warp(v, largest);
+}
+
+// From the sums of the threads in shared memory to the sums of the grid. A warp for each sum adds up the threads of its
+// block; when all blocks have met, it adds up those, every block for itself. So this is a barrier as well.
+static __device__ __noinline__ void grid_totals(GridShared *shared, int turn, int count, unsigned largest) {
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     bool top = largest >> warp & 1;
+    double *part = shared->part[turn][warp < count ? warp : 0];
     __syncthreads();
     if (warp < count) {
-        Stamped mine = {0, stamp};
-        SAND_PRAGMA(unroll 8)
-        for (int t = 0; t < (int)blockDim.x; t += 32)
-            mine.value = sum_join(mine.value, (double)shared_parts[warp][t + lane], top);
-        mine.value = sum_warp(mine.value, top);
-        if (lane == 0) {
-            __threadfence();
-            stamped_store(&part[warp][blockIdx.x], mine);
-        }
-        double v = 0;
-        for (int b = lane; b < (int)gridDim.x; b += 32 * GRID_AT_ONCE)
-            v = sum_join(v, sum_parts(part[warp], b, stamp, top), top);
-        __threadfence();
-        v = sum_warp(v, top);
+        double v = sum_block(shared_parts[warp], lane, top);
+        if (lane == 0) part[blockIdx.x] = v;
+    }
+    grid_meet(&shared->arrived);
+    if (warp < count) {
+        double v = sum_grid(part, lane, top);
         if (lane == 0) shared_totals[warp] = v;
     }
     __syncthreads();
@@ -214,8 +194,8 @@ static __device__ __noinline__ void grid_totals(Stamped (*part)[GRID_BLOCKS], un
 
 SAND_TEXT void sum_total(Worker *w, Sum *sum) {
     SAND_ALL_SUMS(k) if (k < sum->count) shared_parts[k][threadIdx.x] = sum->part[k];
-    w->stamp++;
-    grid_totals(w->shared->part[w->stamp & 1], w->stamp, sum->count, sum->largest);
+    w->turn ^= 1;
+    grid_totals(w->shared, w->turn, sum->count, sum->largest);
     SAND_ALL_SUMS(k) sum->total[k] = shared_totals[k];
 }
 
@@ -234,6 +214,7 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     for (Index all_ = (n), share_ = share_of(all_), i = share_begin(share_, all_); i < all_; i += share_ * (Index)gridDim.x)
 // Threads of a warp, side by side. More of them spare rounds where numbers of items differ; fewer spare additions.
 #define SAND_MATES 2
+#define SAND_GATHERS 3 // contacts of a body that a thread has under way at once
 #define SAND_TOGETHER(w, i, mate, n) \
     for (Index mate = threadIdx.x % SAND_MATES, once_ = 1; once_; once_ = 0) \
         for (Index all_ = (n)*SAND_MATES, share_ = share_of(all_), at_ = share_begin(share_, all_), i = at_ / SAND_MATES; \
@@ -291,7 +272,12 @@ SAND_INLINE Four four_zero(void) { return four_make(0, 0, 0, 0); }
 SAND_INLINE Four four_add(Four a, Four b) { return four_make(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
 SAND_INLINE Four four_sub(Four a, Four b) { return four_make(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w); }
 SAND_INLINE Four four_mul(Four a, Four b) { return four_make(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w); }
-SAND_INLINE Four four_scale(real s, Four a) { return four_make(s * a.x, s * a.y, s * a.z, s * a.w); }
+SAND_INLINE Four four_mul_sub(Four a, Four b, Four c) {
+    return four_make(real_ma(a.x, b.x, -c.x), real_ma(a.y, b.y, -c.y), real_ma(a.z, b.z, -c.z), real_ma(a.w, b.w, -c.w));
+}
+SAND_INLINE Four four_madd(Four a, real s, Four b) {
+    return four_make(real_ma(s, b.x, a.x), real_ma(s, b.y, a.y), real_ma(s, b.z, a.z), real_ma(s, b.w, a.w));
+}
 SAND_INLINE real four_last(Four a) { return a.w; }
 SAND_INLINE Four four_with_last(Four a, real last) { return four_make(a.x, a.y, a.z, last); }
 SAND_INLINE Four four_turned(Four a) { return four_make(a.y, a.z, a.x, a.w); }

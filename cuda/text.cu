@@ -69,7 +69,15 @@ static __device__ double diagonal_of(const Laying &from, const TextArrays &to, c
 #endif
 }
 
-// Blocks, and the sum of their diagonals, each block of threads for itself.
+// Adds up the diagonals of all blocks of threads. One warp.
+static __device__ void add_diagonals(const double *partials, Counts *counts) {
+    double sum = 0;
+    for (int k = threadIdx.x; k < (int)gridDim.x; k += 32) sum += partials[k];
+    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
+    if (threadIdx.x == 0) counts->diagonals = sum;
+}
+
+// Blocks, and the sum of their diagonals.
 static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
     lay_blocks(const __grid_constant__ Laying from, const __grid_constant__ TextArrays to, Laid laid) {
     __shared__ double shared[CUDA_THREADS / 32];
@@ -90,26 +98,20 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
     for (int s = 16; s; s >>= 1) diagonals += __shfl_down_sync(0xffffffffu, diagonals, s);
     if ((threadIdx.x & 31) == 0) shared[threadIdx.x >> 5] = diagonals;
     __syncthreads();
+    bool last = false;
     if (threadIdx.x == 0) {
         double sum = 0;
         for (int k = 0; k < CUDA_THREADS / 32; k++) sum += shared[k];
         from.partials[blockIdx.x] = sum;
+        last = last_to_come(from.counts);
     }
-}
-
-static __global__ void add_diagonals(const double *partials, int blocks, Counts *counts) {
-    if (counts->again) return;
-    double sum = 0;
-    for (int k = threadIdx.x; k < blocks; k += 32) sum += partials[k];
-    for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
-    if (threadIdx.x == 0) counts->diagonals = sum;
+    if (__syncthreads_or(last) && threadIdx.x < 32) add_diagonals(from.partials, from.counts);
 }
 
 static void lay(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream) {
     lay_bodies<<<grid_of(bodies), CUDA_THREADS, 0, stream>>>(from, to);
     int blocks = grid_of(to.room) < LAY_BLOCKS ? grid_of(to.room) : LAY_BLOCKS;
     lay_blocks<<<blocks, CUDA_THREADS, 0, stream>>>(from, to, laid_of(to));
-    add_diagonals<<<1, 32, 0, stream>>>(from.partials, blocks, from.counts);
 }
 
 // In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
@@ -160,7 +162,15 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
     op->blocks = counts->contacts, op->n = padded(counts->contacts);
     op->dynamic_count = counts->bodies;
     op_scale(op, counts->diagonals);
-    op->hub_count = counts->hubs, op->piece_count = counts->pieces, op->colour_count = counts->colours;
+    op->hub_count = (int)(counts->hubs >> 32), op->piece_count = (int)(unsigned)counts->hubs;
+    op->colour_count = counts->colours;
+}
+
+// The first thread tells how the run stands.
+static __device__ void tell_run(const Run *run, Counts *counts) {
+    counts->status = run->solve.status, counts->iterations = run->iterations, counts->curve = run->curve_count;
+    counts->seconds = run->seconds, counts->residual = run->measure.residual;
+    counts->objective = run->measure.objective, counts->complementarity = run->measure.complementarity;
 }
 
 // One kernel for each method, so that none pays for the registers of another. In a small problem threads are short of work
@@ -168,8 +178,7 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
 enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : SAND_CUDA_THREADS, LARGE_BODIES = 100000 };
 template <int METHOD, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
-    solve_kernel(Run *run, const __grid_constant__ Op sizeless, const Counts *counts, GridShared *shared, int most,
-                 int launch) {
+    solve_kernel(Run *run, const __grid_constant__ Op sizeless, Counts *counts, GridShared *shared, int most) {
     if (counts->again) return;
     __shared__ Op op; // one for the block: whoever works on it has its registers for other things
     __shared__ Asked asked;
@@ -179,21 +188,15 @@ static __global__ void __launch_bounds__(THREADS, 1)
         asked = run->asked;
     }
     __syncthreads();
-    Worker w = worker_make(shared, launch);
+    Worker w = worker_make(shared);
     solve_text(&w, run, &asked, &op, METHOD, most);
-}
-
-static __global__ void tell_run(const Run *run, Counts *counts) {
-    if (counts->again) return;
-    counts->status = run->solve.status, counts->iterations = run->iterations, counts->curve = run->curve_count;
-    counts->seconds = run->seconds, counts->residual = run->measure.residual;
-    counts->objective = run->measure.objective, counts->complementarity = run->measure.complementarity;
+    if (worker_is_first(&w)) tell_run(run, counts);
 }
 
 // A run that is cut short here finds itself at its end in its next piece.
 static __global__ void cut_short(Run *run) { run->asked.most_iterations = run->iterations; }
 
-typedef void SolveKernel(Run *, const Op, const Counts *, GridShared *, int, int);
+typedef void SolveKernel(Run *, const Op, Counts *, GridShared *, int);
 struct Kernels {
     SolveKernel *small, *large;
 };
@@ -229,17 +232,15 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
     Run *on_device = (Run *)t.run;
     Op op = op_of(t, &def, step, recovery);
     GridShared *shared = (GridShared *)t.grid;
-    int launch = 0;
     bool stopped = false;
     for (int done = 0; !stopped && (done < def.iterations || done == 0); done += piece) {
         stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
         if (stopped) cut_short<<<1, 1, 0, stream>>>(on_device);
-        void *arguments[] = {&on_device, &op, &counts, &shared, &piece, &++launch};
+        void *arguments[] = {&on_device, &op, &counts, &shared, &piece};
         error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
         if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;
     }
-    tell_run<<<1, 1, 0, stream>>>(on_device, counts);
     return cudaGetLastError();
 }
 

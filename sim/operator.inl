@@ -243,44 +243,54 @@ SAND_INLINE Weight weight_make(const Op *op, bool diagonal, real ratio) {
     p.per_along = 1 / p.along, p.per_across = 1 / p.across;
     return p;
 }
-SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return p.diagonal * block_weight(op, at) + p.mean; }
+SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return real_ma(p.diagonal, block_weight(op, at), p.mean); }
 SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) {
-    return p.diagonal * block_inverse(op, at) + p.inverse_mean;
+    return real_ma(p.diagonal, block_inverse(op, at), p.inverse_mean);
 }
 SAND_INLINE bool block_has_sides(const Op *op, At at) { return SAND_ROWS == 3 && block_mu(op, at) > 0; }
 
-// d'Pd, y'P^-1 y and x + t P^-1 g of a block.
+// d'Pd and y'P^-1 y of a block.
 SAND_INLINE real weight_square(const Op *op, Weight p, At at, Row d) {
-    real n = row_normal(op, at, d), along = block_has_sides(op, at) ? p.along : (real)1;
-    return weight_at(op, p, at) * (p.across * row_dot(d, d) + (along - p.across) * n * n);
+    real n = row_normal(op, at, d), more = block_has_sides(op, at) ? p.along - p.across : 1 - p.across;
+    return weight_at(op, p, at) * real_ma(more * n, n, p.across * row_dot(d, d));
 }
 SAND_INLINE real weight_inverse_square(const Op *op, Weight p, At at, Row y) {
-    real n = row_normal(op, at, y), per_along = block_has_sides(op, at) ? p.per_along : (real)1;
-    return weight_inverse(op, p, at) * (p.per_across * row_dot(y, y) + (per_along - p.per_across) * n * n);
+    real n = row_normal(op, at, y), more = block_has_sides(op, at) ? p.per_along - p.per_across : 1 - p.per_across;
+    return weight_inverse(op, p, at) * real_ma(more * n, n, p.per_across * row_dot(y, y));
 }
-SAND_INLINE Row weight_step(const Op *op, Weight p, At at, Row x, real t, Row g) {
-    real n = row_normal(op, at, g), per_along = block_has_sides(op, at) ? p.per_along : (real)1;
-    t *= weight_inverse(op, p, at);
-    return row_add_normal(op, at, row_madd(x, t * p.per_across, g), t * (per_along - p.per_across) * n);
+
+// x - alpha P^-1 g of a block. The step along the sides is made in all directions; then the normal part, which is known
+// beside it, is what is off by `more` times its gradient.
+typedef struct Stepped {
+    Row x;
+    real more;
+} Stepped;
+SAND_INLINE Stepped weight_step(const Op *op, Weight p, At at, Row x, real alpha, Row g) {
+    real t = -alpha * weight_inverse(op, p, at);
+    real more = block_has_sides(op, at) ? p.per_along - p.per_across : 1 - p.per_across;
+    Stepped s = {row_madd(x, t * p.per_across, g), t * more * row_normal(op, at, g)};
+    return s;
 }
 
 // --- projection -------------------------------------------------------------------------------------------
 
-// Nearest point of the friction cone around the unit vector n, where a distance across n counts `ratio` times as much as one
-// along it (their squares, that is). Without branches, so that lanes go side by side. flat = 1 / (1 + ratio mu^2).
-SAND_INLINE Vec cone_project_by(Vec x, Vec n, real mu, real ratio, real flat) {
+// Nearest point to x + more n of the friction cone around the unit vector n, where a distance across n counts `ratio` times
+// as much as one along it (their squares, that is). Without branches, so that lanes go side by side. flat = 1 / (1 + ratio
+// mu^2).
+SAND_INLINE Vec cone_project_by(Vec x, real more, Vec n, real mu, real ratio, real flat) {
     real xn = vec_dot(x, n);
     Vec t = vec_madd(x, -xn, n);
+    xn += more;
     real per_xt, xt = real_length(vec_dot(t, t), &per_xt);
-    real q = (ratio * mu * xt + xn) * flat;    // normal part of the nearest point on the surface
-    q = real_max(q, 0);                        // below zero: the polar cone, whose nearest point is the tip
-    real side = mu * q * per_xt;               // how much of t is left
-    bool within = (xt <= mu * xn) & (xn >= 0); // the second for mu = 0
+    real q = real_ma(ratio * mu, xt, xn) * flat; // normal part of the nearest point on the surface
+    q = real_max(q, 0);                          // below zero: the polar cone, whose nearest point is the tip
+    real side = mu * q * per_xt;                 // how much of t is left
+    bool within = (xt <= mu * xn) & (xn >= 0);   // the second for mu = 0
     real normal = within ? xn : q;
     side = within ? (real)1 : side;
     return vec_madd(vec_scale(side, t), normal, n);
 }
-SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) { return cone_project_by(x, n, mu, 1, flat); }
+SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) { return cone_project_by(x, 0, n, mu, 1, flat); }
 
 #if SAND_LOCAL
 #include "friction.inl"
@@ -303,25 +313,24 @@ SAND_INLINE Row block_project(const Op *op, At at, Row x) {
 #endif
 }
 
-// The same by the distance that P measures. Where K is not a cone its normal and its sides are projected apart, so that it
-// makes no difference.
-SAND_INLINE Row block_project_by(const Op *op, At at, Row x, Weight p) {
-#if SAND_LOCAL
-    if (op->set != FRICTION_CONE) return block_project(op, at, x);
-    real mu = p.root * block_mu(op, at); // with its sides stretched the distance is the usual one
-    Vec z = section_cone(op, vec_make(x.x, p.root * x.y, p.root * x.z), mu, 1 / (1 + mu * mu));
-    return vec_make(z.x, z.y / p.root, z.z / p.root);
-#elif SAND_ROWS == 3
-    real mu = block_mu(op, at);
-    return cone_project_by(x, block_normal(op, at), mu, p.ratio, real_rough_inverse(1 + p.ratio * mu * mu));
-#else
-    return (void)p, block_project(op, at, x);
-#endif
-}
-
-// A projected gradient step: the point of K that is nearest to x - alpha P^-1 g, as P measures.
+// A projected gradient step: the point of K that is nearest to x - alpha P^-1 g, as P measures. Where K is not a cone its
+// normal and its sides are projected apart, so that the measure makes no difference.
 SAND_INLINE Row block_step(const Op *op, At at, Row x, Row g, real alpha, Weight p) {
-    return block_project_by(op, at, weight_step(op, p, at, x, -alpha, g), p);
+    Stepped s = weight_step(op, p, at, x, alpha, g);
+#if SAND_ROWS == 3 && !SAND_LOCAL
+    real mu = block_mu(op, at), flat = real_rough_inverse(real_ma(p.ratio * mu, mu, 1));
+    return cone_project_by(s.x, s.more, block_normal(op, at), mu, p.ratio, flat);
+#else
+    Row y = row_add_normal(op, at, s.x, s.more);
+#if SAND_LOCAL
+    if (op->set == FRICTION_CONE) { // with its sides stretched the distance is the usual one
+        real mu = p.root * block_mu(op, at);
+        Vec z = section_cone(op, vec_make(y.x, p.root * y.y, p.root * y.z), mu, 1 / (1 + mu * mu));
+        return vec_make(z.x, z.y / p.root, z.z / p.root);
+    }
+#endif
+    return block_project(op, at, y);
+#endif
 }
 
 // The impulse on b as a vector of the world.
@@ -441,7 +450,7 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, Index be
         Four wa = four_load(a->w), wb = four_load(b->w);
         tile->u[l] = four_with_last(four_sub(four_load(b->v), four_load(a->v)), half);
 #if SAND_RADIAL
-        Four s = four_add(four_scale(half + four_last(wa), wa), four_scale(half + four_last(wb), wb));
+        Four s = four_madd((half + four_last(wa)) * wa, half + four_last(wb), wb);
         tile->s[l] = four_with_last(s, mu);
 #else
         tile->wa[l] = four_with_last(wa, mu), tile->wb[l] = four_with_last(wb, mu);

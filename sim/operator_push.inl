@@ -30,7 +30,7 @@ SAND_INLINE Sums sums_together(Sums s) {
 }
 
 // a x b, still to be turned
-SAND_INLINE Four four_cross(Four a, Four b) { return four_sub(four_mul(a, four_turned(b)), four_mul(four_turned(a), b)); }
+SAND_INLINE Four four_cross(Four a, Four b) { return four_mul_sub(a, four_turned(b), four_mul(four_turned(a), b)); }
 
 // Where a push finds impulses: fours; or, where they are to be made, what they are made of.
 typedef struct Source {
@@ -65,7 +65,7 @@ SAND_INLINE Sums block_gather(const Op *op, At at, Four g, int side, real radius
 #if SAND_ROWS == 3 && SAND_RADIAL
     // Both arms point to the other body, so it is -arm (n x g) on either side.
     Four n = block_spoke(op, at);
-    s.t = four_sub(s.t, four_scale(radius + four_last(n), four_cross(n, g)));
+    s.t = four_madd(s.t, -(radius + four_last(n)), four_cross(n, g));
 #elif SAND_RADIAL
     (void)op, (void)at, (void)radius; // a normal impulse on a sphere does not turn it
 #else
@@ -89,9 +89,9 @@ SAND_INLINE Vec body_turn(const Op *op, Index k, Vec t) {
 // out[k] = base + M^-1 (f, t) for body k, where base is what a push begins with, which does not change.
 SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, Sums s) {
     Four t = four_turned(s.t);
-    four_store(out[k].v, four_add(four_load_fixed(base->v), four_scale(SAND_FIXED(&op->inverse_mass[k]), s.f)));
+    four_store(out[k].v, four_madd(four_load_fixed(base->v), SAND_FIXED(&op->inverse_mass[k]), s.f));
 #if SAND_RADIAL
-    Four w = four_add(four_load_fixed(base->w), four_scale(SAND_FIXED(&op->inverse_inertia[k]), t));
+    Four w = four_madd(four_load_fixed(base->w), SAND_FIXED(&op->inverse_inertia[k]), t);
     four_store(out[k].w, four_with_last(w, SAND_FIXED(&op->free[k].w[3])));
 #else
     real turning[4];
@@ -131,13 +131,24 @@ SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int 
     real radius = SAND_FIXED(&op->free[k].w[3]);
     Sums s = sums_zero();
 #if SAND_MATES > 1
-    SAND_UNROLL(1)                              // more at a time cost more registers than they save waiting
-    for (int e = e0; e < e1; e += SAND_MATES) { // one loop, so that mates stay side by side
-        bool mine = e < owned;
-        At at = at_of(op, mine ? begin + e : SAND_FIXED(&op->list[other + e]));
-        Four g = source_impulse(op, from, made, at);
-        s = block_gather(op, at, g, mine ? -1 : +1, radius, s);
-        if (sum && mine) block_add(op, at, g, sum);
+    SAND_UNROLL(1)
+    for (int e = e0; e < e1; e += SAND_GATHERS * SAND_MATES) { // one loop for both kinds, so that mates stay side by side
+        At at[SAND_GATHERS];
+        Four g[SAND_GATHERS];
+        SAND_UNROLL(SAND_GATHERS)
+        for (int j = 0; j < SAND_GATHERS;
+             j++) { // all are on their way at once; the first stands for those that are not there
+            int d = e + j * SAND_MATES < e1 ? e + j * SAND_MATES : e;
+            at[j] = at_of(op, d < owned ? begin + d : SAND_FIXED(&op->list[other + d]));
+            g[j] = source_impulse(op, from, made, at[j]);
+        }
+        SAND_UNROLL(SAND_GATHERS)
+        for (int j = 0; j < SAND_GATHERS; j++) {
+            int d = e + j * SAND_MATES;
+            if (d >= e1) continue;
+            s = block_gather(op, at[j], g[j], d < owned ? -1 : +1, radius, s);
+            if (sum && d < owned) block_add(op, at[j], g[j], sum);
+        }
     }
 #else
     int middle = e1 < owned ? e1 : owned;

@@ -154,7 +154,8 @@ SAND_INLINE Four four_zero(void) { return (Four){0, 0, 0, 0}; }
 SAND_INLINE Four four_add(Four a, Four b) { return a + b; }
 SAND_INLINE Four four_sub(Four a, Four b) { return a - b; }
 SAND_INLINE Four four_mul(Four a, Four b) { return a * b; }
-SAND_INLINE Four four_scale(real s, Four a) { return s * a; }
+SAND_INLINE Four four_mul_sub(Four a, Four b, Four c) { return a * b - c; }
+SAND_INLINE Four four_madd(Four a, real s, Four b) { return a + s * b; }
 SAND_INLINE real four_last(Four a) { return a[3]; }
 SAND_INLINE Four four_with_last(Four a, real last) { return a[3] = last, a; }
 SAND_INLINE Four four_turned(Four a) { return __builtin_shufflevector(a, a, 1, 2, 0, 3); } // y, z, x

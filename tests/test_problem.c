@@ -360,7 +360,7 @@ static void residuals_of_contacts_make_up_the_whole(void **state) {
             if (!sand_solver_can(def.solver, (SandFriction)friction)) continue;
             SandCpu *cpu = sand_cpu_create(2, precision, &error);
             SandSolution s = {.want_metrics = true};
-            def.friction = (SandFriction)friction, def.iterations = 7;
+            def.friction = (SandFriction)friction, def.iterations = 3; // far from where rounding is all there is
             const SandProblem *p = &problems[0];
             double *each = calloc((size_t)p->contact_count, sizeof *each), sum = 0;
             if (!sand_cpu_solve(cpu, p, &def, &s, &error) || !sand_cpu_residuals(cpu, p, &def, s.impulse, each, &error))
