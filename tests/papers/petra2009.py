@@ -47,7 +47,7 @@ def simulations(lab):
             last, counts = run[-1], [int(s["iterations"]) for s in run if s["contacts"]]
             rows.append([pebbles, kind, KINDS[kind], len(run) if rest else f"{steps}, not yet at rest", f"{met} of {len(run)}",
                          f"{median(counts):.0f}", max(counts), f"{last['residual']:.1e}", f"{total:.1f}", f"{total / len(run):.3f}"])
-            spread[pebbles, kind] = [(s["contacts"], s["solve_ms"] / s["iterations"]) for s in run if s["contacts"] > 50]
+            spread[pebbles, kind] = [(s["contacts"], s["solve_ms"] / s["iterations"]) for s in run if s["contacts"] > 50 and s["iterations"]]
             if pebbles == 800:
                 energy.append((kind, kind, [(s["time_s"], s["kinetic_energy_j"] / PEBBLE) for s in run]))
                 times.append((kind, kind, [(s["time_s"], s["solve_ms"] / 1e3) for s in run]))
