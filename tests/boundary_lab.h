@@ -5,11 +5,8 @@
 
 static const SandPose AT_ORIGIN = {{0, 0, 0}, {1, 0, 0, 0}};
 
-static uint64_t random_state = 7;
-static inline double uniform(double low, double high) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return low + (high - low) * (double)(random_state >> 11) * 0x1p-53;
-}
+static SandRandom lab_random = {7};
+static inline double uniform(double low, double high) { return low + (high - low) * sand_random_unit(&lab_random); }
 static inline SandVec3 random_point(double half) {
     return v3_make(uniform(-half, half), uniform(-half, half), uniform(-half, half));
 }

@@ -119,8 +119,8 @@ static void a_rough_terrain_agrees_with_all_its_triangles(void **state) {
 }
 
 static const char *write_file(const char *text) {
-    static char path[] = "/tmp/sand_test_XXXXXX.obj";
-    strcpy(path, "/tmp/sand_test_XXXXXX");
+    static char path[32];
+    strcpy(path, "/tmp/sand_test_XXXXXX"); // mkstemp fills in the letters
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));

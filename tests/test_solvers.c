@@ -2,7 +2,6 @@
 // a problem has no solution.
 #include "dense.h"
 #include "solver_lab.h"
-#include "../sim/random.h"
 #include "../sim/scene.h"
 #include "../sim/simulation.h"
 
