@@ -104,11 +104,11 @@ SAND_INLINE void sand_barrier(Worker *w) { grid_barrier(&w->shared->arrived); }
 // The first thread of each block decides; all blocks know the same.
 SAND_INLINE bool worker_decides(const Worker *) { return threadIdx.x == 0; }
 SAND_INLINE double *worker_memory(const Worker *w) { return w->shared->memory[blockIdx.x]; }
-template <class T> SAND_INLINE void worker_learn(const Worker *, T *value) {
-    __shared__ T told;
+template <class T> SAND_INLINE const T *worker_learn(const Worker *, const T *value) {
+    __shared__ T told; // the next one is written after a sum, which is a barrier: by then all have read it
     if (threadIdx.x == 0) told = *value;
     __syncthreads();
-    *value = told;
+    return &told;
 }
 
 #define SAND_FIXED(p) __ldg(p)

@@ -144,7 +144,9 @@ static Op op_of(const TextArrays &t, const SandSolveDef *def, double step, doubl
     (void)def;
 #endif
     op.per_half = (real)(2 / step), op.recovery = (real)recovery;
+    op.ratio = def ? (real)sand_solve_param(def, "ratio") : (real)1;
     op.a = t.a, op.b = t.b, op.block = t.block, op.impulse = t.impulse;
+    op.vectors = t.vectors, op.distance = ROW_NUMBERS * t.room;
     op.spoke = t.spoke;
 #if !SAND_RADIAL
     op.spoke_a = t.spoke_a, op.spoke_b = t.spoke_b;
@@ -215,7 +217,6 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
                          bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream) {
     Run run;
     memset(&run, 0, sizeof run);
-    run.solve.vectors = t.vectors, run.solve.distance = ROW_NUMBERS * t.room;
     run.asked.reference = t.reference;
     run_ask(&run, &def, metrics, curve ? t.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
@@ -250,7 +251,7 @@ static __global__ void read_impulses(const Run *run, const __grid_constant__ Op 
     if (counts->again) return;
     EACH(i, counts->contacts) {
         At at = at_of(&op, (Index)i);
-        Vec g = block_impulse(&op, at, solve_best(&run->solve, at));
+        Vec g = block_impulse(&op, at, solve_best(&op, &run->solve, at));
         out[i] = {g.x, g.y, g.z};
     }
 }

@@ -243,6 +243,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->body_count = p->body_count + 1;
     op->dynamic_count = p->dynamic_count;
     op->per_half = (real)(2 / p->step), op->recovery = (real)p->recovery;
+    op->ratio = (real)sand_solve_param(def, "ratio");
     t->problem = p;
     size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
@@ -274,7 +275,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
     op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
     op->scratch = t->scratch, op->measured = t->measured;
-    t->run.solve.vectors = t->vectors, t->run.solve.distance = op->n * ROW_NUMBERS;
+    op->vectors = t->vectors, op->distance = op->n * ROW_NUMBERS;
     t->run.asked.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_NUMBERS;
     sand_team_run(team, load_work, t);
     op->colour_count = 0;
@@ -298,7 +299,7 @@ static void solve_work(SandWorker *w, void *argument) {
     const Op *op = &t->op;
     const Solve *solve = &t->run.solve;
     SandSolution *s = t->solution;
-    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(op, i), solve_best(solve, at_of(op, i)));
+    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(op, i), solve_best(op, solve, at_of(op, i)));
     SAND_EACH(w, k, t->problem->body_count) {
         const SandProblemBody *free = &t->problem->bodies[k];
         Body change = {{0}, {0}};

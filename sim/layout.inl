@@ -36,6 +36,7 @@ SAND_INLINE double block_diagonal(const SandProblemBody *bodies, const SandConta
 SAND_INLINE void op_scale(Op *op, double diagonals) {
     op->tau = op->blocks ? (double)op->blocks / diagonals : 1;
     op->per_tau = 1 / op->tau;
+    op->p[P_MEAN] = weight_make(op, false), op->p[P_DIAGONAL] = weight_make(op, true);
 }
 
 SAND_INLINE void store_four(real *out, SandVec3 v, double fourth) {

@@ -51,6 +51,18 @@ enum {
 #endif
 };
 
+// P, by which steps are measured and preconditioned. P_DIAGONAL is p along a normal and `ratio` times as much across it,
+// where p and the ratio make the mean diagonal of N_ii; a block of one row has a normal alone. P_MEAN is the mean of these
+// diagonals for every block, the same in all directions.
+typedef struct Weight {
+    real diagonal, mean;                      // of P_ii: diagonal N_ii + mean
+    real inverse_mean;                        // of its inverse: diagonal / N_ii + inverse_mean
+    real across, more, more_bare;             // what P_ii is multiplied by across a normal; how much more that is along it,
+    real per_across, per_more, per_more_bare; // and where there is nothing across; the same of the inverse
+    real ratio, root;                         // across / along, and the root of it
+} Weight;
+enum { P_MEAN, P_DIAGONAL };
+
 typedef struct Op {
     Index n;        // blocks, padded to SAND_LANES; the padding has no normal and touches the last body
     Index blocks;   // real ones
@@ -60,6 +72,8 @@ typedef struct Op {
     real recovery;  // m/s, the fastest that a penetration is undone
     double tau;     // of the residual: 1 / mean(trace N_ii / rows)
     double per_tau; // 1 / tau
+    real ratio;     // of P_DIAGONAL
+    Weight p[2];
     // Blocks.
     const int *a, *b;
     const real *block; // BLOCK_NUMBERS each
@@ -69,7 +83,9 @@ typedef struct Op {
 #if !SAND_RADIAL
     const real *spoke_a, *spoke_b; // 4 numbers each, together: the arms
 #endif
-    real *impulse; // 4 numbers each, together: what was published
+    real *impulse;    // 4 numbers each, together: what was published
+    real *vectors;    // block vectors for the method, one after the other: op_vector
+    int64_t distance; // from one to the next
     // Bodies.
     const real *inverse_mass;
     const real *inverse_inertia;
@@ -223,24 +239,14 @@ SAND_INLINE Row row_add_normal(const Op *op, At at, Row r, real more) {
 #endif
 }
 
-// P, by which steps are measured and preconditioned: p along a normal and `ratio` times as much across it, where p and the
-// ratio make the mean diagonal of N_ii; or that of all blocks for every one, the same in all directions. A block of one row
-// has a normal alone.
-typedef struct Weight {
-    real diagonal, mean;        // of P_ii: diagonal N_ii + mean
-    real inverse_mean;          // of its inverse: diagonal / N_ii + inverse_mean
-    real along, across;         // what that is multiplied by along a normal and across it
-    real per_along, per_across; // one over them
-    real ratio, root;           // across / along, and the root of it
-} Weight;
-
-SAND_INLINE Weight weight_make(const Op *op, bool diagonal, real ratio) {
+SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
     Weight p;
     p.diagonal = diagonal ? (real)1 : (real)0;
     p.mean = diagonal ? (real)0 : (real)op->per_tau, p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
-    p.ratio = diagonal ? ratio : (real)1, p.root = real_sqrt(p.ratio);
-    p.along = 3 / (1 + 2 * p.ratio), p.across = p.ratio * p.along;
-    p.per_along = 1 / p.along, p.per_across = 1 / p.across;
+    p.ratio = diagonal ? op->ratio : (real)1, p.root = real_sqrt(p.ratio);
+    real along = 3 / (1 + 2 * p.ratio);
+    p.across = p.ratio * along, p.more = along - p.across, p.more_bare = 1 - p.across;
+    p.per_across = 1 / p.across, p.per_more = 1 / along - p.per_across, p.per_more_bare = 1 - p.per_across;
     return p;
 }
 SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return real_ma(p.diagonal, block_weight(op, at), p.mean); }
@@ -251,11 +257,11 @@ SAND_INLINE bool block_has_sides(const Op *op, At at) { return SAND_ROWS == 3 &&
 
 // d'Pd and y'P^-1 y of a block.
 SAND_INLINE real weight_square(const Op *op, Weight p, At at, Row d) {
-    real n = row_normal(op, at, d), more = block_has_sides(op, at) ? p.along - p.across : 1 - p.across;
+    real n = row_normal(op, at, d), more = block_has_sides(op, at) ? p.more : p.more_bare;
     return weight_at(op, p, at) * real_ma(more * n, n, p.across * row_dot(d, d));
 }
 SAND_INLINE real weight_inverse_square(const Op *op, Weight p, At at, Row y) {
-    real n = row_normal(op, at, y), more = block_has_sides(op, at) ? p.per_along - p.per_across : 1 - p.per_across;
+    real n = row_normal(op, at, y), more = block_has_sides(op, at) ? p.per_more : p.per_more_bare;
     return weight_inverse(op, p, at) * real_ma(more * n, n, p.per_across * row_dot(y, y));
 }
 
@@ -267,7 +273,7 @@ typedef struct Stepped {
 } Stepped;
 SAND_INLINE Stepped weight_step(const Op *op, Weight p, At at, Row x, real alpha, Row g) {
     real t = -alpha * weight_inverse(op, p, at);
-    real more = block_has_sides(op, at) ? p.per_along - p.per_across : 1 - p.per_across;
+    real more = block_has_sides(op, at) ? p.per_more : p.per_more_bare;
     Stepped s = {row_madd(x, t * p.per_across, g), t * more * row_normal(op, at, g)};
     return s;
 }

@@ -39,7 +39,7 @@ typedef struct Source {
 #if SAND_FOURS
     const real *pair;
     real alpha;
-    Weight weight;
+    int p; // P_MEAN or P_DIAGONAL
 #endif
 } Source;
 
@@ -51,7 +51,7 @@ SAND_INLINE Four source_impulse(const Op *op, Source from, bool made, At at) {
     if (made) {
         Four x = four_load(from.pair + 8 * at_block(at)), g = four_load(from.pair + 8 * at_block(at) + 4);
         at.mu = four_last(x), at.inverse = four_last(g);
-        Vec z = block_step(op, at, vec_of_four(x), vec_of_four(g), from.alpha, from.weight);
+        Vec z = block_step(op, at, vec_of_four(x), vec_of_four(g), from.alpha, op->p[from.p]);
         return four_make(z.x, z.y, z.z, 0);
     }
 #endif
@@ -258,8 +258,8 @@ SAND_HOT void push_trial_bodies(Worker *w, const Op *SAND_RESTRICT op, Source fr
 
 // op->body = op->free + M^-1 D z for the trial points z, which nobody wrote down. What they are made of was written before
 // a barrier; ends with one.
-SAND_TEXT void push_trial(Worker *w, const Op *op, const real *pair, real alpha, Weight weight) {
-    Source from = {NULL, 0, pair, alpha, weight};
+SAND_TEXT void push_trial(Worker *w, const Op *op, const real *pair, real alpha, int p) {
+    Source from = {NULL, 0, pair, alpha, p};
     if (op->hub_count) push_trial_pieces(w, op, from);
     push_trial_bodies(w, op, from, op->free, op->body);
     push_end(w, op, op->free, 1, op->body);

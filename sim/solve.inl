@@ -4,27 +4,23 @@
 // What a method works on. Every worker has its own copy with the same values.
 typedef struct Solve {
     const Op *op;
-    real *vectors;        // block vectors, one after the other: solve_vector
-    int64_t distance;     // from one to the next
-    const double *params; // of the method
-    int best;             // the vector that holds the impulses to return
-    bool knows_residual;  // the method keeps the next two for the best iterate
-    double residual, objective;
-    double start_objective; // of the vector that the method starts from
-    real start_scale;       // what that vector is still to be multiplied by, where the method does
-    double measured;        // the residual as the metrics module last found it
-    bool again;             // the method is started once more on the same N: what it learnt of N still holds
-    bool sees_growth;       // the method itself finds out whether the problem is infeasible
-    bool pushed;            // the velocities of the best are in op->body
-    bool paired;            // the best lies beside its gradient: see solver_spg.inl
-    SandStatus status;      // a method may end the solve by setting one that is not SAND_BUDGET
+    int method;
+    const double *params;       // of the method
+    int best;                   // the vector that holds the impulses to return
+    double residual, objective; // of the best iterate, where the method keeps them
+    double start_objective;     // of the vector that the method starts from
+    real start_scale;           // what that vector is still to be multiplied by, where the method does
+    bool again;                 // the method is started once more on the same N: what it learnt of N still holds
+    bool paired;                // at the end: the best lies beside its gradient
+    SandStatus status;          // a method may end the solve by setting one that is not SAND_BUDGET
 } Solve;
 
-SAND_INLINE real *solve_vector(const Solve *s, int k) { return s->vectors + k * s->distance; }
+SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->distance; }
+SAND_INLINE real *solve_vector(const Solve *s, int k) { return op_vector(s->op, k); }
 
-// A block of the best impulses.
-SAND_INLINE Row solve_best(const Solve *s, At at) {
-    const real *best = solve_vector(s, s->best);
+// A block of the best impulses, when the solve is at its end.
+SAND_INLINE Row solve_best(const Op *op, const Solve *s, At at) {
+    const real *best = op_vector(op, s->best);
 #if SAND_FOURS
     if (s->paired) return vec_of_four(four_load(best + 8 * at_block(at)));
 #endif
@@ -58,8 +54,28 @@ enum Method {
 #include "solver_table.inl"
 };
 
-SAND_TEXT void method_start(Worker *w, int method, Solve *s, MethodState *m) {
+// What a method does by itself, as its row of the table says.
+enum Own {
+    OWN_RESIDUAL = 1, // keeps residual and objective of its best iterate
+    OWN_GROWTH = 2,   // finds out whether the problem is infeasible
+    OWN_SCALE = 4,    // scales the start as it reads it
+    OWN_PUSH = 8,     // leaves the velocities of the best in op->body
+    OWN_PAIRS = 16,   // keeps the best beside its gradient, where vectors are fours: see solver_spg.inl
+};
+SAND_INLINE bool method_owns(int method, enum Own what) {
+    int own = 0;
     switch (method) {
+#define SAND_ROW(id, name, vectors, on_cuda, owns, ...) \
+    case METHOD_##id: \
+        own = owns; \
+        break;
+#include "solver_table.inl"
+    }
+    return (own & (int)what) != 0;
+}
+
+SAND_TEXT void method_start(Worker *w, Solve *s, MethodState *m) {
+    switch (s->method) {
 #define SAND_ROW(id, ...) \
     case METHOD_##id: \
         id##_start(w, s, &m->id); \
@@ -69,8 +85,8 @@ SAND_TEXT void method_start(Worker *w, int method, Solve *s, MethodState *m) {
     }
 }
 
-SAND_TEXT void method_step(Worker *w, int method, Solve *s, MethodState *m) {
-    switch (method) {
+SAND_TEXT void method_step(Worker *w, Solve *s, MethodState *m) {
+    switch (s->method) {
 #define SAND_ROW(id, ...) \
     case METHOD_##id: \
         id##_step(w, s, &m->id); \
@@ -118,6 +134,11 @@ typedef struct Asked {
     double params[SAND_MAX_PARAMS], presolve_params[SAND_MAX_PARAMS]; // of the method, of p-spg-fb, which does the presolve
 } Asked;
 
+// Seconds when the solve began, and what measuring for the curve cost since. The first worker has it.
+typedef struct Clock {
+    double begin, measuring;
+} Clock;
+
 // One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
 // also draws does not want to be kept for long.
 typedef struct Run {
@@ -125,6 +146,7 @@ typedef struct Run {
     Solve solve;
     MethodState state;
     int curve_count;
+    Clock clock;
     Stage stage;
     bool begun, ended;
     int receding; // how often in a row the growing impulses did nothing
@@ -136,9 +158,8 @@ typedef struct Run {
 // Sets a run to its beginning; vectors, reference and the operator are there. The host calls it.
 static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
-    run->solve.knows_residual = run->solve.sees_growth = run->solve.again = run->solve.pushed = run->solve.paired = false;
-    run->solve.residual = run->solve.objective = run->solve.start_objective = 0;
-    run->solve.start_scale = 1;
+    run->solve.again = run->solve.paired = false;
+    run->solve.residual = run->solve.objective = 0;
     run->solve.status = SAND_BUDGET;
     Asked *asked = &run->asked;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) asked->params[k] = def->params[k];
@@ -160,35 +181,36 @@ static void run_ask(Run *run, const SandSolveDef *def, bool metrics, SandCurvePo
     run->seconds = 0;
 }
 
-// Seconds spent on solving, without what measuring for the curve cost.
-typedef struct Clock {
-    double begin, measuring;
-} Clock;
+// Seconds spent on solving, for the first worker.
+SAND_INLINE double run_seconds(const Worker *w, const Run *run) {
+    return worker_is_first(w) ? worker_seconds(w) - run->clock.begin - run->clock.measuring : 0;
+}
 
 // Whether the method keeps the residual that the result is measured by: under Coulomb's law it does not.
 SAND_INLINE bool solve_knows(const Solve *s) {
 #if SAND_LOCAL
     if (s->op->law) return false;
 #endif
-    return s->knows_residual;
+    return method_owns(s->method, OWN_RESIDUAL);
 }
 
 SAND_TEXT Measure solve_measure(Worker *w, const Solve *s) {
     const real *x = solve_vector(s, s->best);
-    return s->pushed ? measure_from(w, s->op, x, s->op->body) : measure(w, s->op, x);
+    return method_owns(s->method, OWN_PUSH) ? measure_from(w, s->op, x, s->op->body) : measure(w, s->op, x);
 }
 
-SAND_TEXT void record(Worker *w, Run *run, Solve *s, Clock *clock, int iteration) {
-    double before = worker_seconds(w);
+// Puts a point on the curve. Returns its residual.
+SAND_TEXT double record(Worker *w, Run *run, const Solve *s, int iteration) {
+    double before = worker_seconds(w), spent = run_seconds(w, run);
     Measure m = {s->residual, s->objective, 0};
     if (!solve_knows(s)) m = solve_measure(w, s);
     if (worker_is_first(w)) {
-        SandCurvePoint p = {iteration, before - clock->begin - clock->measuring, m.residual, m.objective};
+        SandCurvePoint p = {iteration, spent, m.residual, m.objective};
         run->asked.curve[iteration] = p;
         run->curve_count = iteration + 1;
+        run->clock.measuring += worker_seconds(w) - before;
     }
-    s->measured = m.residual;
-    clock->measuring += worker_seconds(w) - before;
+    return m.residual;
 }
 
 // For methods that do not look at their own steps: have the impulses grown much since the reference, and does the
@@ -288,9 +310,6 @@ SAND_HOT void scale(Worker *w, const Op *op, real *x, real *same, real t) {
     sand_barrier(w);
 }
 
-// Whether a method scales the start as it reads it. It also sees growth itself.
-SAND_INLINE bool method_scales(int method) { return method == METHOD_spg_fb || method == METHOD_p_spg_fb; }
-
 #if SAND_LOCAL
 // The bounds of friction that the normal impulses of x allow, with this weight against the old ones.
 SAND_TEXT void take_bounds(Worker *w, const Op *op, const real *x, real weight) {
@@ -337,7 +356,7 @@ SAND_TEXT void first_bounds(Worker *w, const Asked *asked, const Solve *solve) {
 
 // Renews what friction hangs on, from the best impulses so far: the bounds, or De Saxce's term mu |u_T|. Then the method
 // starts anew from them. It costs one product, which also measures how well Coulomb's law holds. Returns that residual.
-SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state, real weight) {
+SAND_TEXT double renew(Worker *w, Solve *s, MethodState *state, real weight) {
     const Op *op = s->op;
     real *x = solve_vector(s, 0);
     if (s->best != 0) copy(w, op, solve_vector(s, s->best), x);
@@ -359,13 +378,13 @@ SAND_TEXT double renew(Worker *w, int method, Solve *s, MethodState *state, real
     sum_total(w, &sum);
     s->again = true;
     s->start_objective = objective_of(w, op, x), s->start_scale = 1;
-    method_start(w, method, s, state);
+    method_start(w, s, state);
     return residual_of(op, sum.total[0]);
 }
 #endif
 
 // The start, which is feasible, is scaled and given to the method.
-SAND_TEXT void solve_begin(Worker *w, const Asked *asked, int method, Solve *s, MethodState *state) {
+SAND_TEXT void solve_begin(Worker *w, const Asked *asked, Solve *s, MethodState *state) {
     const Op *op = s->op;
 #if SAND_LOCAL
     first_bounds(w, asked, s);
@@ -373,30 +392,30 @@ SAND_TEXT void solve_begin(Worker *w, const Asked *asked, int method, Solve *s, 
 #endif
     Scaled start = scale_start(w, op, solve_vector(s, 0));
     s->start_objective = start.objective, s->start_scale = start.scale;
-    if (!method_scales(method)) scale(w, op, solve_vector(s, 0), asked->reference, start.scale);
-    method_start(w, method, s, state);
+    if (!method_owns(s->method, OWN_SCALE)) scale(w, op, solve_vector(s, 0), asked->reference, start.scale);
+    method_start(w, s, state);
+    s->start_objective = 0, s->start_scale = 1; // nobody else needs them
 }
 
 // What the method does not know itself after an iteration: its residual, now and then when a tolerance is set, and whether
-// its impulses grow for nothing.
-SAND_TEXT void solve_watch(Worker *w, const Asked *asked, Solve *s, int iteration, int *receding) {
+// its impulses grow for nothing. `recorded` is what the curve has, where there is one.
+SAND_TEXT void solve_watch(Worker *w, const Asked *asked, Solve *s, int iteration, double recorded, int *receding) {
     if (!solve_knows(s) && !asked->renewal && asked->tolerance > 0 && (asked->curve || iteration % 10 == 0)) {
-        if (!asked->curve) s->measured = solve_measure(w, s).residual;
-        if (s->measured <= asked->tolerance) s->status = SAND_SOLVED;
+        double residual = asked->curve ? recorded : solve_measure(w, s).residual;
+        if (residual <= asked->tolerance) s->status = SAND_SOLVED;
     }
-    if (!s->sees_growth && iteration >= 8 && (iteration & (iteration - 1)) == 0)
+    if (!method_owns(s->method, OWN_GROWTH) && iteration >= 8 && (iteration & (iteration - 1)) == 0)
         look_for_growth(w, s, asked->reference, receding, 2 * iteration > asked->most_iterations);
 }
 
 // One iteration: a step of the method, or a renewal when that is due. It is when the method has come far down from the
 // residual of the last one, or was at it for long enough.
-SAND_TEXT void solve_iterate(Worker *w, const Asked *asked, int method, Solve *s, MethodState *state, Stage *stage,
-                             int iteration) {
+SAND_TEXT void solve_iterate(Worker *w, const Asked *asked, Solve *s, MethodState *state, Stage *stage, int iteration) {
 #if SAND_LOCAL
     int since = iteration - stage->begin;
-    bool far_down = s->knows_residual && s->residual <= 0.1 * stage->residual;
+    bool far_down = method_owns(s->method, OWN_RESIDUAL) && s->residual <= 0.1 * stage->residual;
     if (asked->renewal && (since >= asked->renewal || (since > 1 && far_down))) {
-        double residual = renew(w, method, s, state, (real)stage->weight);
+        double residual = renew(w, s, state, (real)stage->weight);
         // A fixed point that does not draw nearer goes round it: then it is approached with more care.
         if (stage->residual > 0 && residual > 0.98 * stage->residual && stage->weight > 0.05) stage->weight *= 0.7;
         stage->residual = residual, stage->begin = iteration;
@@ -406,7 +425,7 @@ SAND_TEXT void solve_iterate(Worker *w, const Asked *asked, int method, Solve *s
 #else
     (void)asked, (void)stage, (void)iteration;
 #endif
-    method_step(w, method, s, state);
+    method_step(w, s, state);
 }
 
 // Solves, or goes on solving, for at most `most` iterations of the budget. What is asked is the run's, or a copy that is
@@ -414,40 +433,40 @@ SAND_TEXT void solve_iterate(Worker *w, const Asked *asked, int method, Solve *s
 SAND_TEXT void solve_text(Worker *w, Run *run, const Asked *asked, const Op *op, int method, int most) {
     if (run->ended) return;
     Solve s = run->solve;
-    s.op = op, s.params = asked->params;
+    s.op = op, s.params = asked->params, s.method = method;
     MethodState state = run->state;
-    Clock clock = {worker_seconds(w) - run->seconds, 0};
+    if (worker_is_first(w)) run->clock.begin = worker_seconds(w) - run->seconds, run->clock.measuring = 0;
     int receding = run->receding, iteration = run->iterations;
     int until = asked->most_iterations - iteration < most ? asked->most_iterations : iteration + most;
     Stage stage = run->stage;
     bool late = false;
 
     if (!run->begun) {
-        solve_begin(w, asked, method, &s, &state);
-        if (asked->curve) record(w, run, &s, &clock, 0);
+        solve_begin(w, asked, &s, &state);
+        if (asked->curve) record(w, run, &s, 0);
     }
     while (iteration < until && s.status == SAND_BUDGET && !late) {
         if (asked->tolerance > 0 && solve_knows(&s) && s.residual <= asked->tolerance) s.status = SAND_SOLVED;
         if (s.status != SAND_BUDGET) break;
-        solve_iterate(w, asked, method, &s, &state, &stage, iteration);
+        solve_iterate(w, asked, &s, &state, &stage, iteration);
         iteration++;
-        if (asked->curve) record(w, run, &s, &clock, iteration);
-        solve_watch(w, asked, &s, iteration, &receding);
-        if (asked->most_seconds > 0)
-            late = worker_agree(w, worker_seconds(w) - clock.begin - clock.measuring > asked->most_seconds);
+        double recorded = asked->curve ? record(w, run, &s, iteration) : 0;
+        solve_watch(w, asked, &s, iteration, recorded, &receding);
+        if (asked->most_seconds > 0) late = worker_agree(w, run_seconds(w, run) > asked->most_seconds);
         if (asked->stop && !late) late = worker_agree(w, worker_stopped(asked->stop));
     }
 
-    double seconds = worker_seconds(w) - clock.begin - clock.measuring;
+    double seconds = run_seconds(w, run);
     bool ended = late || s.status != SAND_BUDGET || iteration == asked->most_iterations;
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
         bool measures = !solve_knows(&s) || asked->want_metrics;
-        if (SAND_FOURS && s.paired && measures) spg_part(w, &s);
+        s.paired = SAND_FOURS && method_owns(method, OWN_PAIRS);
+        if (s.paired && measures) spg_part(w, &s);
         if (measures) m = solve_measure(w, &s);
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
         // What the impulses change; the caller adds the free velocity.
-        if (SAND_FOURS && s.paired)
+        if (s.paired)
             push_strided(w, op, solve_vector(&s, s.best), 8, op->still, op->body);
         else
             push_vector(w, op, solve_vector(&s, s.best), op->still, op->body);
@@ -455,11 +474,13 @@ SAND_TEXT void solve_text(Worker *w, Run *run, const Asked *asked, const Op *op,
     sand_barrier(w);
     if (worker_is_first(w)) {
         s.op = NULL, s.params = NULL; // each piece brings its own
-        s.start_scale = 1;            // only the first needs it
         run->solve = s;
         run->state = state;
         run->begun = true, run->ended = ended;
-        run->receding = receding, run->stage = stage;
+        run->receding = receding;
+#if SAND_LOCAL
+        run->stage = stage;
+#endif
         run->iterations = iteration;
         run->seconds = seconds;
         run->measure = m;

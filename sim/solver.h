@@ -104,6 +104,8 @@ typedef struct SandSolveDef {
 SandSolveDef sand_default_solve(void);
 // False, with a sentence, when the solver cannot do the friction model with these bounds.
 bool sand_solve_check(const SandSolveDef *def, SandError *error);
+// The value of a parameter; of a solver that has none of this name, that which the default solver begins with.
+double sand_solve_param(const SandSolveDef *def, const char *name);
 void sand_solve_choose(SandSolveDef *def, int solver); // changes the method and takes its default parameters
 // Sets one parameter from text. False, with a sentence that names the limits or the choices, when it does not fit.
 bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error);

@@ -52,7 +52,7 @@ SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
     const real *z = solve_vector(s, m->z);
     real *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U), *gradient = solve_vector(s, ADMM_G);
     s->residual = start_gradient(w, op, z, gradient);
-    s->objective = s->start_objective, s->knows_residual = true;
+    s->objective = s->start_objective;
     m->rho = s->params[ADMM_RHO];
     // The multiplier of a solution is minus its gradient over the spring; the start's is the best guess.
     real rho = (real)m->rho;

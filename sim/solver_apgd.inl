@@ -20,7 +20,6 @@ typedef struct apgd_State {
 SAND_TEXT void apgd_start(Worker *w, Solve *s, apgd_State *m) {
     s->residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 4));
     m->objective = s->objective = s->start_objective;
-    s->knows_residual = true;
     m->lipschitz = s->op->per_tau; // the mean of the diagonal
     m->theta = 1, m->momentum = 0;
     m->last = m->current = 0;

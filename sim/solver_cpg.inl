@@ -21,7 +21,7 @@ enum { CPG_P = 4, CPG_Y }; // vectors: direction, N p
 
 SAND_TEXT void cpg_start(Worker *w, Solve *s, cpg_State *m) {
     double residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 2));
-    s->objective = s->start_objective, s->residual = residual, s->knows_residual = s->sees_growth = true;
+    s->objective = s->start_objective, s->residual = residual;
     m->current = 0, m->gradient = 2, m->stale = m->has_last = false, m->beta = m->pNp = 0;
 }
 

@@ -73,7 +73,7 @@ SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m, bool 
 
 SAND_TEXT void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool preconditioned) {
     double residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 1)); // [1], but from the given start
-    s->objective = s->start_objective, s->residual = residual, s->knows_residual = s->sees_growth = true;
+    s->objective = s->start_objective, s->residual = residual;
     m->preconditioned = preconditioned;
     m->current = 0;
     m->eta2 = s->params[GPMINRES_ETA2];

@@ -13,7 +13,6 @@ SAND_TEXT void jacobi_start(Worker *w, Solve *s, jacobi_State *m) {
     (void)w;
     m->omega = (real)s->params[JACOBI_OMEGA];
     m->lambda = (real)s->params[JACOBI_LAMBDA];
-    s->pushed = true; // each step ends with a push
 }
 
 // x := lambda P(x - omega eta_i (N x + r)) + (1 - lambda) x,  eta_i = rows / trace N_ii

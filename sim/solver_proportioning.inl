@@ -67,7 +67,7 @@ SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, 
     real *g = solve_vector(s, PROPORTIONING_G), *p = solve_vector(s, PROPORTIONING_P);
     // [1], [2]
     double residual = start_gradient(w, op, solve_vector(s, PROPORTIONING_X), g);
-    s->objective = s->start_objective, s->residual = residual, s->knows_residual = s->sees_growth = true;
+    s->objective = s->start_objective, s->residual = residual;
     m->chopped = chopped;
     m->rho = 0, m->since_new = 0;
     if (s->again) {

@@ -12,9 +12,9 @@
 // An iterate is an impulse and its gradient. On a GPU, where bytes are what costs, they lie side by side (SAND_FOURS), and
 // the trial point is written once only, when its gradient is known: whoever needs it before makes it.
 
-// What is known of an iterate.
+// What a step leads to.
 typedef struct spg_Point {
-    double alpha; // spectral step length from here
+    double alpha; // spectral step length from there
     double objective, residual;
     double lambda; // how much of the direction was taken to get here
     double dPd;    // of that direction
@@ -23,16 +23,15 @@ typedef struct spg_Point {
     bool finite;   // all numbers are
 } spg_Point;
 
+// The last objectives, N_GLL of them, are in worker_memory.
 typedef struct spg_State {
-    bool preconditioned;
-    int memory;        // N_GLL; the last objectives are in worker_memory
-    spg_Point point;   // the current iterate
-    int count;         // iterations
-    int current, next; // which of the three iterates is what; the fallback is s->best / 2
+    double alpha, objective; // of the current iterate
+    int count;               // iterations
+    int current;             // which of the three iterates it is; the fallback is s->best / 2
     int receding;
 } spg_State;
 
-enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX, SPG_RATIO };
+enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
 enum { SPG_DG, SPG_DND, SPG_DPD, SPG_YPY, SPG_RESIDUAL, SPG_SUMS }; // sums over the blocks
 
 // Iterate k: its impulse is vector 2 k, its gradient the one after it. Where they lie side by side, each block takes eight
@@ -83,22 +82,17 @@ SAND_TEXT void spg_part(Worker *w, Solve *s) {
     spg_copy(w, s->op, best, solve_vector(s, s->best));
 }
 
-// The preconditioner. The paper averages its diagonal over a contact, ratio = 1, so that projections stay what they are.
-// With normal and sides apart, as N has them, the residual of sphere piles is half as large after as many iterations. Then
-// the projection is the one by P, which the paper names too: it is as simple, and the direction still descends.
-SAND_INLINE Weight spg_weight(const Solve *s, bool preconditioned) {
-    return weight_make(s->op, preconditioned, (real)s->params[SPG_RATIO]);
-}
-
 // The trial point: x - alpha P^-1 g, projected. [4]
-SAND_INLINE Row spg_trial(const Op *op, spg_Block b, real alpha, Weight p) {
-    return block_step(op, b.at, b.x, b.g, alpha, p);
+// The paper averages the diagonal of P over a contact, ratio = 1, so that projections stay what they are. With normal and
+// sides apart, as N has them, the residual of sphere piles is half as large after as many iterations. Then the projection is
+// the one by P, which the paper names too: it is as simple, and the direction still descends.
+SAND_INLINE Row spg_trial(const Op *op, spg_Block b, real alpha, int p) {
+    return block_step(op, b.at, b.x, b.g, alpha, op->p[p]);
 }
 
 #if !SAND_FOURS
 // Publishes the trial point.
-SAND_HOT void spg_publish(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z, real alpha,
-                          Weight p) {
+SAND_HOT void spg_publish(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z, real alpha, int p) {
     SAND_FOR(w, i, op->n) {
         At at = SAND_AT(op, i);
         Row zi = spg_trial(op, spg_load(now, at), alpha, p);
@@ -109,7 +103,7 @@ SAND_HOT void spg_publish(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now
 #endif
 
 // Leaves the velocities of the trial point in op->body.
-SAND_TEXT void spg_push(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, real alpha, Weight p) {
+SAND_TEXT void spg_push(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, real alpha, int p) {
 #if SAND_FOURS
     (void)next;
     push_trial(w, op, now.x, alpha, p);
@@ -122,7 +116,7 @@ SAND_TEXT void spg_push(Worker *w, const Op *op, spg_Iterate now, spg_Iterate ne
 // The gradient at the trial point, whose velocities are in op->body, and the sums that everything else is made of, with
 // d = z - x and y = N d: those who decide get them. [5], [7], [10], [11]
 SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT next_x,
-                           real *SAND_RESTRICT next_g, real alpha, Weight p, double *total) {
+                           real *SAND_RESTRICT next_g, real alpha, int p, double *total) {
     spg_Iterate next = {next_x, next_g};
 
     Sum sum;
@@ -138,8 +132,8 @@ SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate no
             row_store(next.g, at, hi);
         SAND_ADD(sum, at, SPG_DG, row_dot(d, b.g));
         SAND_ADD(sum, at, SPG_DND, row_dot(d, y));
-        SAND_ADD(sum, at, SPG_DPD, weight_square(op, p, at, d));
-        SAND_ADD(sum, at, SPG_YPY, weight_inverse_square(op, p, at, y));
+        SAND_ADD(sum, at, SPG_DPD, weight_square(op, op->p[p], at, d));
+        SAND_ADD(sum, at, SPG_YPY, weight_inverse_square(op, op->p[p], at, y));
         SAND_ADD(sum, at, SPG_RESIDUAL, block_residual(op, at, zi, hi));
     }
     sum_total(w, &sum);
@@ -177,30 +171,23 @@ SAND_HOT double spg_open(Worker *w, const Op *op, const real *x, real scale, spg
     return residual_of(op, sum.total[0]);
 }
 
-SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m, bool preconditioned) {
-    const Op *op = s->op;
-    m->preconditioned = preconditioned;
-    m->memory = (int)s->params[SPG_GLL];
+SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m) {
     m->count = 0, m->receding = 0;
     m->current = SAND_FOURS ? 1 : 0; // a pair must not lie over the start, which is vector 0
-
-    // The first length is the Jacobi step.
-    double residual = spg_open(w, op, solve_vector(s, 0), s->start_scale, spg_iterate(s, m->current));
-    spg_Point point = {1, s->start_objective, residual, 1, 0, true, false, true};
-    m->point = point;
-    if (worker_decides(w)) worker_memory(w)[0] = point.objective;
-    s->objective = point.objective, s->residual = point.residual, s->best = 2 * m->current;
-    s->knows_residual = s->sees_growth = true, s->paired = SAND_FOURS;
+    s->residual = spg_open(w, s->op, solve_vector(s, 0), s->start_scale, spg_iterate(s, m->current));
+    m->alpha = 1; // the first length is the Jacobi step
+    m->objective = s->objective = s->start_objective, s->best = 2 * m->current;
+    if (worker_decides(w)) worker_memory(w)[0] = m->objective;
 }
 
 // x'Px of an iterate.
-SAND_HOT double spg_square(Worker *w, const Op *op, spg_Iterate it, Weight p) {
+SAND_HOT double spg_square(Worker *w, const Op *op, spg_Iterate it, int p) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         spg_Block b = spg_load(it, SAND_AT(op, i));
         At at = b.at;
-        SAND_ADD(sum, at, 0, weight_square(op, p, at, b.x));
+        SAND_ADD(sum, at, 0, weight_square(op, op->p[p], at, b.x));
     }
     sum_total(w, &sum);
     return sum.total[0];
@@ -215,18 +202,19 @@ SAND_TEXT spg_Point spg_decide(const Solve *s, const spg_State *m, const double 
 
     // [9], [12]-[16] line search along d by closed forms, against the largest of the last objectives.
     // Most steps stand it against the last one already.
-    double highest = m->point.objective, lambda = 1, objective = m->point.objective + dg + 0.5 * dNd;
+    double highest = m->objective, lambda = 1, objective = m->objective + dg + 0.5 * dNd;
     double xi = s->params[SPG_XI];
-    int known = objective <= highest + xi * dg ? 0 : m->count + 1 < m->memory ? m->count + 1 : m->memory;
+    int memory = (int)s->params[SPG_GLL];
+    int known = objective <= highest + xi * dg ? 0 : m->count + 1 < memory ? m->count + 1 : memory;
     for (int k = 0; k < known; k++) highest = recent[k] > highest ? recent[k] : highest;
     for (int tries = 0; objective > highest + xi * lambda * dg && tries < 20; tries++) {
         double minimum = dNd > 0 ? -dg / dNd : lambda; // of the parabola along d
         lambda = minimum < 0.1 * lambda ? 0.1 * lambda : minimum > 0.5 * lambda ? 0.5 * lambda : minimum; // [14]
-        objective = m->point.objective + lambda * dg + 0.5 * lambda * lambda * dNd;
+        objective = m->objective + lambda * dg + 0.5 * lambda * lambda * dNd;
     }
     next.lambda = lambda, next.objective = objective;
     next.residual = residual_of(s->op, total[SPG_RESIDUAL]);
-    recent[(m->count + 1) % m->memory] = objective;
+    recent[(m->count + 1) % memory] = objective;
 
     // [17]-[23] the next step length, BB1 after odd iterations and BB2 after even ones; lambda cancels.
     double least = s->params[SPG_ALPHA_MIN], most = s->params[SPG_ALPHA_MAX];
@@ -236,43 +224,45 @@ SAND_TEXT spg_Point spg_decide(const Solve *s, const spg_State *m, const double 
     return next;
 }
 
-SAND_TEXT void spg_step(Worker *w, Solve *s, spg_State *m) {
+SAND_TEXT void spg_advance(Worker *w, Solve *s, spg_State *m, int by) {
     const Op *op = s->op;
-    for (m->next = 0; m->next == m->current || 2 * m->next == s->best;) m->next++; // one that is neither
-    spg_Iterate now = spg_iterate(s, m->current), next = spg_iterate(s, m->next);
+    int spare = 0;
+    while (spare == m->current || 2 * spare == s->best) spare++; // one that is neither
+    spg_Iterate now = spg_iterate(s, m->current), next = spg_iterate(s, spare);
 
     // [4], [5] the direction and what follows from it. [6], [7] without the preconditioner where that one does not
     // descend, which only rounding can bring about: so it is looked at afterwards, and the step is made again.
-    spg_Point point = {0};
-    for (bool preconditioned = m->preconditioned;; preconditioned = false) {
+    spg_Point decided = {0};
+    const spg_Point *point = NULL;
+    for (int p = by;; p = P_MEAN) {
         double total[SPG_SUMS];
-        Weight p = spg_weight(s, preconditioned);
-        spg_push(w, op, now, next, (real)m->point.alpha, p);
-        spg_gradient(w, op, now, next.x, next.g, (real)m->point.alpha, p, total);
-        if (worker_decides(w)) point = spg_decide(s, m, total, worker_memory(w));
-        worker_learn(w, &point);
-        if (point.descends || !preconditioned) break;
+        spg_push(w, op, now, next, (real)m->alpha, p);
+        spg_gradient(w, op, now, next.x, next.g, (real)m->alpha, p, total);
+        if (worker_decides(w)) decided = spg_decide(s, m, total, worker_memory(w));
+        point = worker_learn(w, &decided);
+        if (point->descends || p == P_MEAN) break;
     }
-    m->point = point;
-    if (!m->point.finite) {
+    if (!point->finite) {
         s->status = SAND_DIVERGED;
         return;
     }
-    if (m->point.lambda < 1) m->point.residual = residual_of(op, spg_shorten(w, op, now, next, (real)m->point.lambda));
-    m->current = m->next;
+    double residual = point->residual;
+    if (point->lambda < 1) residual = residual_of(op, spg_shorten(w, op, now, next, (real)point->lambda));
+    m->alpha = point->alpha, m->objective = point->objective;
+    m->current = spare;
     m->count++;
 
     // [24]-[26] keep the best. Its vector is not written until a better one is found. Impulses that run away are not
     // candidates: they grow until the residual drowns in their rounding.
-    bool suspect = point.idle && is_large(point.dPd, spg_square(w, op, next, spg_weight(s, m->preconditioned)));
+    bool suspect = point->idle && is_large(point->dPd, spg_square(w, op, next, by));
     if (recession(suspect, &m->receding)) s->status = SAND_INFEASIBLE;
-    if (m->receding == 0 && m->point.residual <= s->residual)
-        s->residual = m->point.residual, s->objective = m->point.objective, s->best = 2 * m->current;
+    if (m->receding == 0 && residual <= s->residual)
+        s->residual = residual, s->objective = m->objective, s->best = 2 * spare;
 }
 
 // Two rows of the table: without and with the preconditioner.
 typedef spg_State spg_fb_State, p_spg_fb_State;
-SAND_TEXT void spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m, false); }
-SAND_TEXT void p_spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m, true); }
-SAND_TEXT void spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_step(w, s, m); }
-SAND_TEXT void p_spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_step(w, s, m); }
+SAND_TEXT void spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
+SAND_TEXT void p_spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
+SAND_TEXT void spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_advance(w, s, m, P_MEAN); }
+SAND_TEXT void p_spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_advance(w, s, m, P_DIAGONAL); }

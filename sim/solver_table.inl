@@ -1,9 +1,10 @@
 // The one table of solvers. Everything that lists them is made from it: the dispatch, the command line, the panel,
 // the tests and the table in the README. To add a method: write its text, include it here, add a row.
 //
-// SAND_ROW(id, name, vectors, on_cuda, friction, paper, idea, weakness, parameters...)
+// SAND_ROW(id, name, vectors, on_cuda, own, friction, paper, idea, weakness, parameters...)
 //   id         its text defines id_State, id_start and id_step; one step is one product with N
 //   vectors    block vectors it uses; the first is the start, feasible, with its velocities in op.body
+//   own        what it does by itself, and others need not do for it: OWN_ in solve.inl
 //   friction   models it can do
 // SAND_ROW_OF_PARTS is the same for methods that look at the components of an impulse: they are not part of the text in
 // which impulses are vectors of the world.
@@ -64,32 +65,33 @@
 // clang-format on
 
 #define SAND_ALL (SAND_ADAPTS - 1) // every model
+#define SAND_SPG_OWN (OWN_RESIDUAL | OWN_GROWTH | OWN_SCALE | OWN_PAIRS)
 #define SAND_BOUNDED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_BOX)
 #define SAND_SEPARABLE (SAND_BOUNDED | 1u << SAND_FRICTION_CYLINDER)
 
-SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_ALL, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
+SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWN, SAND_ALL, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
          "spectral projected gradients with a diagonal preconditioner; returns its best iterate",
          "leads early and tires late when many digits are wanted", SAND_P_SPG_PARAMS)
 
-SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
+SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWN, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
 
-SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, SAND_ALL | SAND_ADAPTS,
+SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_ALL | SAND_ADAPTS,
          "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          SAND_GAUSS_SEIDEL_PARAMS)
 
-SAND_ROW(jacobi, "jacobi", 1, true, SAND_ALL | SAND_ADAPTS, "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
+SAND_ROW(jacobi, "jacobi", 1, true, OWN_PUSH, SAND_ALL | SAND_ADAPTS, "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
          "all contacts take a damped step at once, each by its own diagonal",
          "the slowest to converge; where bodies have very many contacts it needs a lower omega, or it diverges",
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 
-SAND_ROW(apgd, "apgd", 7, true, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
+SAND_ROW(apgd, "apgd", 7, true, OWN_RESIDUAL, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
          "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
          "feels for its step length by overshooting, and ends like a gradient method")
 
-SAND_ROW(admm, "admm", 8, true, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
+SAND_ROW(admm, "admm", 8, true, OWN_RESIDUAL, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
          "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one; returns "
          "its best",
          "hangs on its stiffness; few digits soon, many digits slowly",
@@ -99,26 +101,29 @@ SAND_ROW(admm, "admm", 8, true, SAND_ALL, "Boyd et al. 2011, section 5; Tasora e
          {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
           NULL})
 
-SAND_ROW_OF_PARTS(gpminres, "gpminres", 8, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, algorithm GPMINRES",
+SAND_ROW_OF_PARTS(gpminres, "gpminres", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
+                  "Heyn et al. 2012, section 4, algorithm GPMINRES",
                   "projected gradients find a face of the set, minimum residuals solve on it",
                   "starts slowly; leads when many digits are wanted", SAND_GPMINRES_PARAMS)
 
-SAND_ROW_OF_PARTS(gpminres_p, "gpminres-p", 8, true, SAND_BOUNDED, "Heyn et al. 2012, section 4, GPMINRES-P",
-                  "as gpminres with the diagonal as a preconditioner", "gains only where masses differ",
-                  SAND_GPMINRES_PARAMS)
+SAND_ROW_OF_PARTS(gpminres_p, "gpminres-p", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
+                  "Heyn et al. 2012, section 4, GPMINRES-P", "as gpminres with the diagonal as a preconditioner",
+                  "gains only where masses differ", SAND_GPMINRES_PARAMS)
 
-SAND_ROW_OF_PARTS(kucera, "kucera", 4, true, SAND_SEPARABLE, "Heyn et al. 2012, section 4, algorithm KUCERA",
+SAND_ROW_OF_PARTS(kucera, "kucera", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE,
+                  "Heyn et al. 2012, section 4, algorithm KUCERA",
                   "conjugate gradients on the free impulses, short projected steps where the set is left",
                   "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
 
-SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, SAND_SEPARABLE, "Pospíšil et al. 2015, algorithm 2",
+SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE, "Pospíšil et al. 2015, algorithm 2",
                   "as kucera, and frees active impulses by a step to the minimum", "as kucera", SAND_PROPORTIONING_PARAMS)
 
-SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, SAND_BOUNDED | SAND_ADAPTS, "Preclik et al. 2009, algorithm 2",
+SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED | SAND_ADAPTS,
+                  "Preclik et al. 2009, algorithm 2",
                   "conjugate gradients, cut to what stays in the set and projected after each step",
                   "jitters where friction is strong; nothing makes it descend")
 
-SAND_ROW_OF_PARTS(ngs, "ngs", 3, false,
+SAND_ROW_OF_PARTS(ngs, "ngs", 3, false, 0,
                   1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
                   "Preclik et al. 2009, eq. 14-16",
                   "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
@@ -174,6 +179,7 @@ SAND_TAO(tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Mo
 #undef SAND_PROPORTIONING_PARAMS
 #undef SAND_BOUNDED
 #undef SAND_SPG_PARAMS
+#undef SAND_SPG_OWN
 #undef SAND_ALL
 #undef SAND_SEPARABLE
 #undef SAND_GAUSS_SEIDEL_PARAMS

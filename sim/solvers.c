@@ -48,7 +48,7 @@ enum {
 };
 
 const SandSolver sand_solver_table[] = {
-#define SAND_ROW(id, name, vectors, on_cuda, friction, paper, idea, weakness, ...) \
+#define SAND_ROW(id, name, vectors, on_cuda, own, friction, paper, idea, weakness, ...) \
     {name, paper, idea, weakness, friction, on_cuda, vectors, NULL, {__VA_ARGS__}},
 #define SAND_DIRECT(id, name, friction, paper, idea, weakness, ...) \
     {name, paper, idea, weakness, friction, false, 1, &sand_direct_##id, {__VA_ARGS__}},
@@ -130,6 +130,13 @@ void sand_solve_choose(SandSolveDef *def, int solver) {
     memset(def->params, 0, sizeof def->params);
     for (int i = 0; i < sand_param_count(&sand_solver_table[solver]); i++)
         def->params[i] = sand_solver_table[solver].params[i].value;
+}
+
+double sand_solve_param(const SandSolveDef *def, const char *name) {
+    int k = sand_param_find(&sand_solver_table[def->solver], name);
+    if (k >= 0) return def->params[k];
+    const SandSolver *other = &sand_solver_table[sand_solver_default];
+    return other->params[sand_param_find(other, name)].value;
 }
 
 // "a, b or c", for a sentence about a choice.

@@ -13,7 +13,7 @@
 //   worker_agree(w, says)                  a barrier; everyone gets what the first worker says
 //   sum_total(w, &sum)                     a barrier; then sum.total[k] holds the same value for everyone
 //   if (worker_decides(w)) ...             what need not be computed by every thread of a GPU from the same totals
-//   worker_learn(w, &value);               everyone gets what was decided
+//   worker_learn(w, &value)                where everyone finds what was decided, until the next decision
 //   worker_memory(w)                       SAND_MEMORY numbers that those who decide keep until the solve ends
 //   SAND_UNCOORDINATED                     1: workers may work on the same numbers at the same time, where a text says so,
 //                                          by SAND_RUNS(w, i, n, least), a run of at least so many of 0 .. n-1 for each,
@@ -191,7 +191,7 @@ SAND_INLINE Four four_together(Four f) { return f; }
 #define SAND_UNCOORDINATED 0
 #define SAND_FIXED(p) (*(p))
 #define worker_decides(w) ((void)(w), true) // each for itself
-#define worker_learn(w, value) ((void)(w), (void)(value))
+#define worker_learn(w, value) ((void)(w), (value))
 SAND_INLINE double *worker_memory(Worker *w) { return w->memory; }
 
 SAND_INLINE bool worker_is_first(const Worker *w) { return w->id == 0; }
