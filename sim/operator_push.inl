@@ -133,11 +133,10 @@ SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int 
 #if SAND_MATES > 1
     SAND_UNROLL(1)
     for (int e = e0; e < e1; e += SAND_GATHERS * SAND_MATES) { // one loop for both kinds, so that mates stay side by side
-        At at[SAND_GATHERS];
+        At at[SAND_GATHERS]; // all are on their way at once; the first stands for those that are not there
         Four g[SAND_GATHERS];
         SAND_UNROLL(SAND_GATHERS)
-        for (int j = 0; j < SAND_GATHERS;
-             j++) { // all are on their way at once; the first stands for those that are not there
+        for (int j = 0; j < SAND_GATHERS; j++) {
             int d = e + j * SAND_MATES < e1 ? e + j * SAND_MATES : e;
             at[j] = at_of(op, d < owned ? begin + d : SAND_FIXED(&op->list[other + d]));
             g[j] = source_impulse(op, from, made, at[j]);
