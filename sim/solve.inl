@@ -330,7 +330,8 @@ SAND_TEXT void make_feasible(Worker *w, const Op *op, real *x) {
 }
 
 // The bounds before the first iteration: those of the start, or of a solve without friction by p-spg-fb, the same one
-// whatever the method, so that methods can be compared. It leaves the start as it was.
+// whatever the method, so that methods can be compared; but where p-spg-fb itself is given another ratio, its presolve has
+// that one. It leaves the start as it was.
 SAND_TEXT void first_bounds(Worker *w, const Asked *asked, const Solve *solve) {
     const Op *op = solve->op;
     SAND_FOR(w, i, op->n) op->lift[i] = op->bound[i] = 0;
