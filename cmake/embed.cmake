@@ -11,7 +11,7 @@ function(embed name path)
 endfunction()
 
 set(table "")
-file(WRITE ${TO}/embedded.c.new "// Made by cmake/embed.cmake.\n#include \"app/shader.h\"\n\n")
+file(WRITE ${TO}/embedded.c.new "// Made by cmake/embed.cmake.\n#include \"app/render/shader.h\"\n\n")
 file(REMOVE_RECURSE ${TO}/shaders)
 file(GLOB files ${FROM}/shaders/*.vert ${FROM}/shaders/*.frag ${FROM}/shaders/*.comp)
 foreach(path ${files})

@@ -65,41 +65,41 @@ add_custom_command(
     VERBATIM)
 
 add_library(sand_picture STATIC
-    app/context.c
-    app/cull.c
-    app/lighting.c
-    app/splat.c
-    app/shader.c
-    app/camera.c
-    app/colormap.c
-    app/picture.c
-    app/surface.c
-    app/renderer.c
-    app/targets.c
-    app/warm.c
-    app/png.c
-    app/snapshot.c
-    app/caption.c
-    app/film.c
-    app/footage.c
-    app/recorder.c
-    app/history.c
-    app/timeline.c
-    app/probe.c
-    app/ring.c
-    app/ring_gl.c
-    app/engine.c
-    app/race_job.c
-    app/hands.c
-    app/measure.c
-    app/pace.c
-    app/settings.c
+    app/render/context.c
+    app/render/cull.c
+    app/render/lighting.c
+    app/render/splat.c
+    app/render/shader.c
+    app/render/camera.c
+    app/render/colormap.c
+    app/render/render_scene.c
+    app/render/surface.c
+    app/render/renderer.c
+    app/render/targets.c
+    app/render/warm.c
+    app/io/png.c
+    app/io/snapshot.c
+    app/io/caption.c
+    app/io/film.c
+    app/ui/window_recording.c
+    app/io/recorder.c
+    app/engine/history.c
+    app/engine/timeline.c
+    app/engine/probe.c
+    app/engine/triple_buffer.c
+    app/engine/triple_buffer_gl.c
+    app/engine/engine.c
+    app/engine/race_job.c
+    app/ui/input.c
+    app/engine/real_time_trial.c
+    app/ui/frame_pacing.c
+    app/ui/settings.c
     ${CMAKE_BINARY_DIR}/embedded.c
 )
 target_compile_definitions(sand_picture PUBLIC SAND_WINDOW=1)
-set_source_files_properties(app/caption.c PROPERTIES COMPILE_DEFINITIONS "SAND_FONT=\"${SAND_FONT}\"")
+set_source_files_properties(app/io/caption.c PROPERTIES COMPILE_DEFINITIONS "SAND_FONT=\"${SAND_FONT}\"")
 # stb's PNG writer reads bytes as words.
-set_source_files_properties(app/png.c PROPERTIES COMPILE_OPTIONS "-fno-strict-aliasing")
+set_source_files_properties(app/io/png.c PROPERTIES COMPILE_OPTIONS "-fno-strict-aliasing")
 target_include_directories(sand_picture SYSTEM PUBLIC ${EGL_INCLUDE_DIR} ${GLFW_INCLUDE_DIR} ${STB_INCLUDE_DIR} ${CGLM_INCLUDE_DIR})
 find_package(Threads REQUIRED)
 target_link_libraries(sand_picture PUBLIC sand_take sand_glad ${EGL_LIBRARY} ${GLFW_LIBRARY} Threads::Threads m)

@@ -1,9 +1,9 @@
-#include "backend.h"
+#include "cuda/backend.h"
 
-#include "machine.h"
-#include "sim/memory.h"
-#include "sim/mesh.h"
-#include "sim/revolution.h"
+#include "cuda/device.h"
+#include "sim/core/array.h"
+#include "sim/geometry/mesh.h"
+#include "sim/geometry/revolution.h"
 
 #include <algorithm>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // The CUDA backend: the same verbs as the CPU, on the device.
 #pragma once
-#include "sim/backend.h"
+#include "sim/step/backend.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,9 +1,9 @@
 // The instances of a picture, written on the device with the text of sim.
-#include "machine.h"
-#include "slot.h"
+#include "cuda/device.h"
+#include "cuda/instance_slot.h"
 
-#include "sim/instance.inl"
-#include "sim/memory.h"
+#include "sim/world/render_instance.inl"
+#include "sim/core/array.h"
 
 bool slot_fail(cudaError_t code, const char *doing, SandError *error) {
     cudaGetLastError(); // it is told here, and nobody else is to find it

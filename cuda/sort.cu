@@ -1,4 +1,4 @@
-#include "sort.h"
+#include "cuda/sort.h"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>

@@ -1,7 +1,7 @@
 // The words of sim/spmd.h for a persistent cooperative kernel: all threads of the grid are the team, a barrier is one of
 // the whole grid, and a sum is added block by block in double, in the same order every time.
 #pragma once
-#include "sim/base.h"
+#include "sim/core/error.h"
 #include <cuda_runtime.h>
 #include <math.h>
 
@@ -30,7 +30,7 @@ SAND_INLINE float real_rough_inverse(float a) {
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(a));
     return inverse;
 }
-#include "sim/spmd_common.inl"
+#include "sim/solver/kernel/spmd_math.inl"
 
 #define SAND_REMAKES 1
 #define SAND_FETCHES 1
@@ -290,4 +290,4 @@ SAND_INLINE real real_together(real v) {
 }
 SAND_INLINE Four four_together(Four f) { return four_make(real_together(f.x), real_together(f.y), real_together(f.z), 0); }
 
-#include "sim/spmd_fetched.inl"
+#include "sim/solver/kernel/contact_ref_aos.inl"

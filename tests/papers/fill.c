@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <suitesparse/cholmod.h>
 
-#include "app/json.h"
-#include "sim/program.h"
+#include "app/io/json.h"
+#include "sim/solver/reference/cone_program.h"
 
 // A's pattern; values do not matter here.
 static cholmod_sparse *pattern_of(const SandProgram *m, cholmod_common *common) {

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/json.h"
-#include "sim/memory.h"
-#include "sim/problem.h"
+#include "app/io/json.h"
+#include "sim/core/array.h"
+#include "sim/solver/problem.h"
 
 enum { REFERENCE_ITERATIONS = 20000, QUANTILES = 100 };
 

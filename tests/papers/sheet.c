@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/context.h"
-#include "app/plot.h"
-#include "sim/memory.h"
-#include "sim/solver.h"
+#include "app/render/context.h"
+#include "app/ui/plot.h"
+#include "sim/core/array.h"
+#include "sim/solver/solver.h"
 
 enum { MOST_PLOTS = 8, LINE = 512 };
 

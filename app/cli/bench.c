@@ -1,0 +1,221 @@
+// Times of each phase of a step, bytes, and how the real-time factor stands.
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/core/array.h"
+#include "app/cli/offscreen.h"
+#include "app/cli/commands.h"
+
+// What is kept of every measured step; each column gets a median.
+enum { DETECT, MATCH, BUILD, SOLVE, INTEGRATE, STEP, PICTURE, ITERATION, CONTACT_ITERATION, DETECT_CONTACT, COLUMNS };
+
+typedef struct Samples {
+    double *columns[COLUMNS];
+    size_t room[COLUMNS];
+    double total_ms, total_drawn_ms, total_brought;
+    int64_t pictures;
+} Samples;
+
+static bool make_room(Samples *samples, int64_t steps, SandError *error) {
+    for (int k = 0; k < COLUMNS; k++)
+        if (!SAND_GROW(samples->columns[k], samples->room[k], steps, "samples of the benchmark", error)) return false;
+    return true;
+}
+
+static void free_samples(Samples *samples) {
+    for (int k = 0; k < COLUMNS; k++) sand_free(samples->columns[k]);
+}
+
+// Pictures of the measured steps, where they are asked for: of each, or so many in a simulated second. Each is waited for,
+// so that its time is its own.
+#ifdef SAND_WINDOW
+
+typedef struct Pictures {
+    bool wanted;
+    double fps; // 0: one for each step
+    Stage stage;
+    Camera camera;
+} Pictures;
+
+static bool open_pictures(Pictures *p, const Session *session, const Options *options, SandError *error) {
+    p->wanted = options->values[OPTION_DRAW].given;
+    if (!p->wanted) return true;
+    if (options->values[OPTION_FPS].given) p->fps = options->values[OPTION_FPS].real;
+    stage_plan(&p->stage, options);
+    return stage_see(&p->stage, session, error) && stage_open(&p->stage, error) &&
+           stage_view(&p->stage, &p->camera, "default", error);
+}
+
+// Whether a picture of the step that was just taken is due.
+static bool picture_due(const Pictures *p, const SandWorld *w) {
+    return p->wanted && (p->fps == 0 || floor(p->fps * w->time) > floor(p->fps * (w->time - w->step)));
+}
+
+static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
+    const SandWorld *w = sand_simulation_world(sim);
+    double begin = sand_seconds();
+    if (!stage_draw(&p->stage, sim, w->time, &p->camera, error)) return false;
+    context_finish(p->stage.context);
+    *ms = 1e3 * (sand_seconds() - begin);
+    return true;
+}
+
+// False where the driver complained.
+static bool close_pictures(Pictures *p, SandError *error) {
+    bool sound = !p->stage.context || stage_sound(&p->stage, error);
+    if (p->wanted) stage_close(&p->stage);
+    return sound;
+}
+
+#else
+
+typedef struct Pictures {
+    bool wanted;
+} Pictures;
+
+static bool open_pictures(Pictures *p, const Session *session, const Options *options, SandError *error) {
+    (void)session;
+    p->wanted = options->values[OPTION_DRAW].given;
+    return !p->wanted || sand_fail(error, "--draw: this build has no pictures");
+}
+static bool picture_due(const Pictures *p, const SandWorld *w) { return (void)p, (void)w, false; }
+static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
+    return (void)p, (void)sim, (void)error, *ms = 0, true;
+}
+static bool close_pictures(Pictures *p, SandError *error) { return (void)p, (void)error, true; }
+
+#endif
+
+static void take_sample(Samples *samples, int64_t at, const SandSimulation *sim) {
+    const SandProfile *p = sand_simulation_profile(sim);
+    const SandCounters *c = sand_simulation_counters(sim);
+    double iterations = fmax(c->iterations, 1), contacts = fmax(c->contacts, 1);
+    samples->total_ms += p->step, samples->total_brought += (double)p->brought;
+    samples->columns[DETECT][at] = p->detect;
+    samples->columns[MATCH][at] = p->match;
+    samples->columns[BUILD][at] = p->build;
+    samples->columns[SOLVE][at] = p->solve;
+    samples->columns[INTEGRATE][at] = p->integrate;
+    samples->columns[STEP][at] = p->step;
+    samples->columns[ITERATION][at] = 1e3 * p->solve / iterations;
+    samples->columns[CONTACT_ITERATION][at] = 1e6 * p->solve / iterations / contacts;
+    samples->columns[DETECT_CONTACT][at] = 1e6 * p->detect / contacts;
+}
+
+static int compare(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Sorts the column, so that each is asked for once.
+static double median(Samples *samples, int column, int64_t steps) {
+    double *values = samples->columns[column];
+    if (!steps) return 0;
+    qsort(values, (size_t)steps, sizeof *values, compare);
+    return steps % 2 ? values[steps / 2] : 0.5 * (values[steps / 2 - 1] + values[steps / 2]);
+}
+
+static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int64_t steps, Samples *samples,
+                       SandError *error) {
+    for (int64_t i = 0; i < warmup + steps; i++) {
+        if (session_interrupted()) return sand_fail(error, "interrupted at step %lld", (long long)i);
+        if (!session_step(session, i, warmup + steps, error)) return false;
+        bool measured = i >= warmup;
+        if (measured) take_sample(samples, i - warmup, session->sim);
+        // One picture comes before those that are measured: it prepares for them.
+        bool due =
+            measured ? picture_due(pictures, sand_simulation_world(session->sim)) : pictures->wanted && i + 1 == warmup;
+        if (!due) continue;
+        double ms;
+        if (!draw_picture(pictures, session->sim, &ms, error)) return false;
+        if (!measured) continue;
+        samples->columns[PICTURE][samples->pictures++] = ms;
+        samples->total_drawn_ms += ms;
+    }
+    return true;
+}
+
+static void report(const Session *session, const Penetration *penetration, Samples *samples, int64_t warmup, int64_t steps,
+                   bool as_json) {
+    double medians[COLUMNS];
+    for (int k = 0; k < COLUMNS; k++) medians[k] = median(samples, k, k == PICTURE ? samples->pictures : steps);
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const SandCounters *c = sand_simulation_counters(session->sim);
+    double factor = 1e3 * (double)steps * world->step / samples->total_ms;
+    double all_ms = samples->total_ms + samples->total_drawn_ms; // one after the other
+    bool drawn = samples->pictures > 0;
+
+    if (as_json) {
+        Json json = json_make(stdout);
+        json_open_object(&json, NULL);
+        session_write(session, penetration, &json);
+        json_integer(&json, "warmup", warmup);
+        json_integer(&json, "steps", steps);
+        json_number(&json, "step_ms", medians[STEP]);
+        json_number(&json, "detect_ms", medians[DETECT]);
+        json_number(&json, "match_ms", medians[MATCH]);
+        json_number(&json, "build_ms", medians[BUILD]);
+        json_number(&json, "solve_ms", medians[SOLVE]);
+        json_number(&json, "integrate_ms", medians[INTEGRATE]);
+        json_number(&json, "iteration_us", medians[ITERATION]);
+        json_number(&json, "ns_per_contact_iteration", medians[CONTACT_ITERATION]);
+        json_number(&json, "detect_ns_per_contact", medians[DETECT_CONTACT]);
+        json_number(&json, "real_time_factor", factor);
+        if (drawn) {
+            json_number(&json, "picture_ms", medians[PICTURE]);
+            json_integer(&json, "pictures", samples->pictures);
+            json_number(&json, "pictures_per_second", 1e3 * (double)samples->pictures / all_ms);
+            json_number(&json, "real_time_factor_drawn", 1e3 * (double)steps * world->step / all_ms);
+        }
+        json_number(&json, "machine_bytes", (double)c->held);
+        json_number(&json, "host_bytes_per_step", samples->total_brought / (double)steps);
+        json_close_object(&json);
+        return;
+    }
+    printf("%s: %d bodies, %d contacts, %s, %d threads, %lld steps after %lld\n", session->scene.name, c->bodies,
+           c->contacts, sand_solver_table[session->def.solve.solver].name, session->def.threads, (long long)steps,
+           (long long)warmup);
+    printf("  step       %10.3f ms (median), %.3g x real time\n", medians[STEP], factor);
+    printf("  detect     %10.3f ms, %.1f ns a contact\n", medians[DETECT], medians[DETECT_CONTACT]);
+    printf("  match      %10.3f ms\n", medians[MATCH]);
+    printf("  build      %10.3f ms\n", medians[BUILD]);
+    printf("  solve      %10.3f ms, %d iterations of %.1f us, %.2f ns a contact and iteration\n", medians[SOLVE],
+           c->iterations, medians[ITERATION], medians[CONTACT_ITERATION]);
+    printf("  integrate  %10.3f ms\n", medians[INTEGRATE]);
+    if (drawn)
+        printf("  picture    %10.3f ms; with %lld of them %.3g x real time, %.1f pictures a second\n", medians[PICTURE],
+               (long long)samples->pictures, 1e3 * (double)steps * world->step / all_ms,
+               1e3 * (double)samples->pictures / all_ms);
+    if (sand_simulation_backend(session->sim))
+        printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_brought / (double)steps);
+    printf("  residual %.3g m/s, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
+           1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
+    if (c->held)
+        printf("  GPU memory %.1f MB: %.0f bytes a body, %.0f a contact\n", 1e-6 * (double)c->held,
+               (double)c->held / fmax(c->bodies, 1), (double)c->held / fmax(c->contacts, 1));
+    printf("  memory %.1f MB; arrays: %.0f bytes a body, %.0f a contact\n", session_memory_mb(),
+           (double)sand_bytes_held() / fmax(c->bodies, 1), (double)sand_bytes_held() / fmax(c->contacts, 1));
+}
+
+Outcome bench_scene(const Options *options, SandError *error) {
+    int64_t warmup = options->values[OPTION_WARMUP].integer, steps = options->values[OPTION_STEPS].integer;
+    Session session;
+    Samples samples = {0};
+    Pictures pictures = {0};
+    Outcome outcome = session_open(&session, options, "bench", error);
+    if (outcome == OUTCOME_DONE) {
+        Penetration penetration;
+        if (make_room(&samples, steps, error) && open_pictures(&pictures, &session, options, error) &&
+            take_steps(&session, &pictures, warmup, steps, &samples, error) &&
+            session_penetration(&session, &penetration, error)) {
+            progress_end(&session.progress);
+            report(&session, &penetration, &samples, warmup, steps, options->values[OPTION_JSON].given);
+        } else {
+            outcome = OUTCOME_FAILED;
+        }
+    }
+    SandError complaint;
+    if (!close_pictures(&pictures, &complaint) && outcome == OUTCOME_DONE) *error = complaint, outcome = OUTCOME_FAILED;
+    free_samples(&samples);
+    return session_close(&session, outcome, error);
+}

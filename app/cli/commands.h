@@ -1,0 +1,11 @@
+// What the program can do, one file each. Each fills the error when its outcome is not OUTCOME_DONE.
+#pragma once
+#include "app/cli/options.h"
+#include "app/cli/session.h"
+
+Outcome run_scene(const Options *options, SandError *error);    // run.c
+Outcome bench_scene(const Options *options, SandError *error);  // bench.c
+Outcome freeze_step(const Options *options, SandError *error);  // freeze.c
+Outcome record_scene(const Options *options, SandError *error); // record.c
+Outcome race_solvers(const Options *options, SandError *error); // race.c
+Outcome list_topic(const Options *options, SandError *error);   // list.c

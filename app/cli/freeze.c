@@ -1,0 +1,44 @@
+// Runs a scene to a time and saves the contact problem of the coming step.
+#include <math.h>
+
+#include "app/cli/commands.h"
+
+static bool run_to(Session *session, int64_t steps, SandError *error) {
+    for (int64_t i = 0; i < steps; i++) {
+        if (session_interrupted()) return sand_fail(error, "interrupted at step %lld; nothing was written", (long long)i);
+        if (!session_step(session, i, steps, error)) return false;
+    }
+    return true;
+}
+
+Outcome freeze_step(const Options *options, SandError *error) {
+    const char *path = options->values[OPTION_OUT].text;
+    Session session;
+    Outcome outcome = session_open(&session, options, "freeze", error);
+    if (outcome == OUTCOME_DONE) {
+        const SandWorld *world = sand_simulation_world(session.sim);
+        int64_t steps = (int64_t)llround(options->values[OPTION_AT].real / world->step);
+        bool saved = run_to(&session, steps, error) && sand_simulation_build(session.sim, error) &&
+                     sand_problem_save(sand_simulation_problem(session.sim), path, error);
+        progress_end(&session.progress);
+        if (!saved) outcome = OUTCOME_FAILED;
+        if (saved) {
+            const SandProblem *problem = sand_simulation_problem(session.sim);
+            fprintf(stderr, "%s: %d contacts between %d bodies at %g s, saved to %s\n", session.scene.name,
+                    problem->contact_count, problem->dynamic_count, world->time, path);
+            if (options->values[OPTION_JSON].given) {
+                Json json = json_make(stdout);
+                json_open_object(&json, NULL);
+                json_text(&json, "scene", session.scene.name);
+                json_text(&json, "file", path);
+                json_number(&json, "time", world->time);
+                json_number(&json, "step", problem->step);
+                json_integer(&json, "bodies", problem->dynamic_count);
+                json_integer(&json, "boundaries", problem->body_count - problem->dynamic_count);
+                json_integer(&json, "contacts", problem->contact_count);
+                json_close_object(&json);
+            }
+        }
+    }
+    return session_close(&session, outcome, error);
+}

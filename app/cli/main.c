@@ -1,0 +1,39 @@
+// Sandglass: a laboratory for hard-contact granular dynamics. The command line is in options.c.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/cli/commands.h"
+
+static Outcome dispatch(const Options *options, SandError *error) {
+    switch (options->verb) {
+    case VERB_RUN: return run_scene(options, error);
+    case VERB_BENCH: return bench_scene(options, error);
+    case VERB_FREEZE: return freeze_step(options, error);
+    case VERB_RECORD: return record_scene(options, error);
+    case VERB_RACE: return race_solvers(options, error);
+    case VERB_LIST: return list_topic(options, error);
+    case VERB_COUNT: break;
+    }
+    return OUTCOME_WRONG;
+}
+
+int main(int argc, char **argv) {
+    Options options;
+    SandError error = {""};
+    Outcome outcome = OUTCOME_DONE;
+    if (!options_parse(&options, argc, argv, &error))
+        outcome = OUTCOME_WRONG;
+    else if (options.values[OPTION_HELP].given)
+        options_print_help(&options);
+    else
+        outcome = dispatch(&options, &error);
+
+    // A result that the disk or the pipe did not take is no result.
+    if (outcome == OUTCOME_DONE && (fflush(stdout) != 0 || ferror(stdout))) {
+        sand_fail(&error, "standard output: %s", strerror(errno));
+        outcome = OUTCOME_FAILED;
+    }
+    if (outcome != OUTCOME_DONE) fprintf(stderr, "sandglass: %s\n", error.text);
+    return (int)outcome;
+}

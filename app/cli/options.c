@@ -1,0 +1,361 @@
+#include "app/cli/options.h"
+
+#include "app/engine/backends.h"
+
+#include "sim/solver/solver.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct VerbRow {
+    const char *name;
+    const char *subject; // as the help writes it
+    bool needs_subject;
+    const char *text;
+    const char *example;
+} VerbRow;
+
+static const VerbRow verbs[VERB_COUNT] = {
+    [VERB_RUN] = {"run", "[SCENE | TAKE]", false,
+                  "simulate a scene and report its progress; the hourglass where none is named",
+                  "sandglass rubble --bodies 2000 --seconds 5"},
+    [VERB_BENCH] = {"bench", "SCENE | TAKE", true,
+                    "measure the time of each phase of a step, bytes and the real-time factor",
+                    "sandglass bench cylinder --bodies 4000 --threads 1 --json"},
+    [VERB_FREEZE] = {"freeze", "SCENE | TAKE", true, "save the contact problem of one step to a file",
+                     "sandglass freeze cylinder --at 2 --out cylinder.sand"},
+    [VERB_RECORD] = {"record", "SCENE | TAKE", true, "film a scene, off-screen and in lock step with simulated time",
+                     "sandglass record hourglass --bodies 3000 --seconds 10 --mp4 hourglass.mp4"},
+    [VERB_RACE] = {"race", "SCENE|FILE", true,
+                   "run solvers in turn on the contact problem of one step, of a scene or of a file, and compare them",
+                   "sandglass race cylinder --bodies 1000 --at 2 --solvers p-spg-fb,gauss-seidel,ipm-soc --plot race.png"},
+    [VERB_LIST] = {"list", "scenes|solvers|friction|backends", true, "say what there is to choose from",
+                   "sandglass list solvers --json"},
+};
+
+typedef enum OptionKind {
+    KIND_FLAG,
+    KIND_TEXT,
+    KIND_PAIR,
+    KIND_INTEGER,
+    KIND_REAL,
+    KIND_ABOVE,
+    KIND_CHOICE,
+    KIND_SIZE
+} OptionKind;
+
+typedef struct OptionRow {
+    const char *name;
+    OptionKind kind;    // KIND_ABOVE: a real that must be above `least`; KIND_REAL may equal it
+    unsigned verbs;     // bit 1 << Verb for each verb that takes it
+    const char *value;  // what the help calls the value
+    const char *preset; // default as one would write it, or NULL
+    double least, most; // limits of a number
+    const char *text;
+    const char *const *choices; // NULL-terminated
+} OptionRow;
+
+#define RUN (1u << VERB_RUN)
+#define BENCH (1u << VERB_BENCH)
+#define FREEZE (1u << VERB_FREEZE)
+#define LIST (1u << VERB_LIST)
+#define RECORD (1u << VERB_RECORD)
+#define RACE (1u << VERB_RACE)
+#define SCENE (RUN | BENCH | FREEZE | RECORD | RACE)
+#define REPORT (RUN | BENCH | FREEZE | RACE)
+
+static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
+static const char *const precision_names[] = {"float", "double", NULL};
+static const char *const color_names[] = {"body",  "speed",    "contacts",
+                                          "force", "residual", NULL}; // in the order of PictureColor
+static const char *const map_names[] = {"viridis", "cividis", NULL};  // of ColorMap
+static const char *const panel_names[] = {"on", "off", NULL};
+static const char *const quality_names[] = {"low", "medium", "high", NULL}; // of RendererQuality
+
+static const OptionRow rows[OPTION_COUNT] = {
+    [OPTION_SOLVER] = {"solver", KIND_TEXT, SCENE, "NAME", NULL, 0, 0, "contact solver; see `sandglass list solvers`", NULL},
+    [OPTION_SET] = {"set", KIND_PAIR, SCENE, "KEY=VALUE", NULL, 0, 0,
+                    "a parameter of the solver or a knob of the scene; may be given again", NULL},
+    [OPTION_FRICTION] = {"friction", KIND_TEXT, SCENE, "MODEL", NULL, 0, 0, "friction model; see `sandglass list friction`",
+                         NULL},
+    [OPTION_BOUNDS] = {"bounds", KIND_CHOICE, SCENE, NULL, "presolve", 0, 0,
+                       "where the bounds of box, prism and cylinder come from", bounds_names},
+    [OPTION_FACETS] = {"facets", KIND_INTEGER, SCENE, "N", "8", 4, SAND_MAX_FACETS,
+                       "of polyhedral and prism; an even number", NULL},
+    [OPTION_ITERATIONS] = {"iterations", KIND_INTEGER, SCENE, "N", NULL, 1, 1e6,
+                           "budget of a solve: products with the contact operator", NULL},
+    [OPTION_BUDGET_MS] = {"budget-ms", KIND_ABOVE, SCENE, "X", NULL, 0, 1e6,
+                          "budget of a solve in milliseconds, in place of --iterations", NULL},
+    [OPTION_TOLERANCE] = {"tolerance", KIND_REAL, SCENE, "X", NULL, 0, 1e6,
+                          "m/s; a solve stops when its residual is at most this; as the scene says", NULL},
+    [OPTION_BACKEND] = {"backend", KIND_CHOICE, SCENE, NULL, "auto", 0, 0, "the machine to compute on", backend_names},
+    [OPTION_PRECISION] = {"precision", KIND_CHOICE, SCENE, NULL, "float", 0, 0, "numbers of the solver", precision_names},
+    [OPTION_THREADS] = {"threads", KIND_INTEGER, SCENE, "N", NULL, 1, SAND_MAX_THREADS, "threads; one for each core", NULL},
+    [OPTION_BODIES] = {"bodies", KIND_INTEGER, SCENE, "N", NULL, 1, 1e7, "number of bodies; as the scene says", NULL},
+    [OPTION_STEP] = {"step", KIND_ABOVE, SCENE, "H", NULL, 0, 1, "time step in seconds; as the scene says", NULL},
+    [OPTION_SEED] = {"seed", KIND_INTEGER, SCENE, "N", NULL, 0, 9007199254740992.0,
+                     "seed of what is random; as the scene says", NULL},
+    [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN, NULL, NULL, 0, 0, "run without a window", NULL},
+    [OPTION_LOG] = {"log", KIND_TEXT, SCENE, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
+    [OPTION_SECONDS] = {"seconds", KIND_ABOVE, RUN | RECORD, "S", NULL, 0, 1e9, "simulated time to run; as the scene says",
+                        NULL},
+    [OPTION_STEPS] = {"steps", KIND_INTEGER, BENCH, "N", "100", 1, 1e9, "steps to measure", NULL},
+    [OPTION_WARMUP] = {"warmup", KIND_INTEGER, BENCH, "N", "20", 0, 1e9, "steps to take before measuring", NULL},
+    [OPTION_DRAW] = {"draw", KIND_FLAG, BENCH, NULL, NULL, 0, 0, "draw a picture of each step that is measured", NULL},
+    [OPTION_AT] = {"at", KIND_REAL, FREEZE | RACE, "SECONDS", NULL, 0, 1e9,
+                   "simulated time of the step that is meant; required with a scene", NULL},
+    [OPTION_SOLVERS] = {"solvers", KIND_TEXT, RACE, "A,B|all", "all", 0, 0, "who runs, in this order", NULL},
+    [OPTION_COLD] = {"cold", KIND_FLAG, RACE, NULL, NULL, 0, 0, "all start from no impulses, not from the last step's",
+                     NULL},
+    [OPTION_CSV] = {"csv", KIND_TEXT, RACE, "FILE", NULL, 0, 0, "write every point of every curve", NULL},
+    [OPTION_PLOT] = {"plot", KIND_TEXT, RACE, "FILE.png", NULL, 0, 0, "draw the curves as a picture", NULL},
+    [OPTION_OUT] = {"out", KIND_TEXT, FREEZE | RECORD, "PATH", NULL, 0, 0,
+                    "freeze: file to write, required; record: folder for PNG frames", NULL},
+    [OPTION_FRAMES] = {"frames", KIND_INTEGER, RECORD, "N", NULL, 1, 1e7, "frames to film, in place of --seconds", NULL},
+    [OPTION_FPS] = {"fps", KIND_ABOVE, RECORD | BENCH, "F", "60", 0, 10000,
+                    "frames for each simulated second; bench --draw: one for each step unless given", NULL},
+    [OPTION_SIZE] = {"size", KIND_SIZE, RUN | RECORD | BENCH, "WxH", "1920x1080", 16, 16384,
+                     "size of the picture in pixels; a window's is 1280x720 at first", NULL},
+    [OPTION_MP4] = {"mp4", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as H.264, by ffmpeg", NULL},
+    [OPTION_WEBM] = {"webm", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as VP9, by ffmpeg", NULL},
+    [OPTION_GIF] = {"gif", KIND_TEXT, RECORD, "FILE", NULL, 0, 0, "film as GIF, by ffmpeg; --fps 50 at most", NULL},
+    [OPTION_SAMPLES] = {"samples", KIND_INTEGER, RECORD, "N", "4", 1, 16, "samples of a pixel: 1, 4, 9 or 16", NULL},
+    [OPTION_ALPHA] = {"alpha", KIND_FLAG, RECORD, NULL, NULL, 0, 0, "no ground and no sky: a transparent picture", NULL},
+    [OPTION_CAPTION] = {"caption", KIND_TEXT, RECORD, "TEXT", NULL, 0, 0, "words along the lower edge", NULL},
+    [OPTION_CAMERA] = {"camera", KIND_TEXT, RUN | RECORD, "NAME", "default", 0, 0,
+                       "default, front, side, back, top, low, high, plan, elevation, corner, or x,y,z,tx,ty,tz", NULL},
+    [OPTION_CAMERA_KEY] = {"camera-key", KIND_PAIR, RECORD, "SECONDS=VIEW", NULL, 0, 0,
+                           "a view as for --camera at this time, with smooth ways between; may be given again", NULL},
+    [OPTION_TURNTABLE] = {"turntable", KIND_ABOVE, RECORD, "SECONDS", NULL, 0, 1e6,
+                          "the camera goes round the scene, once in this time", NULL},
+    [OPTION_RESUME] = {"resume", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
+                       "go on after the last whole frame that --out has already", NULL},
+    [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
+    [OPTION_COLORMAP] = {"colormap", KIND_CHOICE, RUN | RECORD, NULL, "viridis", 0, 0, "the colours of numbers", map_names},
+    [OPTION_CHAINS] = {"chains", KIND_FLAG, RUN | RECORD, NULL, NULL, 0, 0,
+                       "draw the force chains: every contact as wide as its normal force is strong", NULL},
+    [OPTION_QUALITY] = {"quality", KIND_CHOICE, RUN | RECORD | BENCH, NULL, "high", 0, 0, "of shadows and ambient light",
+                        quality_names},
+    [OPTION_OVERLAY] = {"overlay", KIND_TEXT, RUN | RECORD, "LIST", NULL, 0, 0,
+                        "in the picture: clock,legend,residual or some of them", NULL},
+    [OPTION_SHADOW] = {"shadow", KIND_TEXT, RUN, "NAME", NULL, 0, 0,
+                       "a second solver whose residual is shown beside the first's, in the window", NULL},
+    [OPTION_GRAVITY] = {"gravity", KIND_TEXT, SCENE, "X,Y,Z", NULL, 0, 0, "m/s^2; as the scene says", NULL},
+    [OPTION_SPEED] = {"speed", KIND_ABOVE, RUN, "X", NULL, 0, 1000,
+                      "simulated seconds for each second of the clock, in the window; 1", NULL},
+    [OPTION_PAUSED] = {"paused", KIND_FLAG, RUN, NULL, NULL, 0, 0, "the window waits at the start", NULL},
+    [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, "on", 0, 0, "the panel of the window, at the start", panel_names},
+    [OPTION_TAKE] = {"take", KIND_TEXT, RUN, "FILE.take", NULL, 0, 0,
+                     "save the run as a take at its end: scene, settings, camera keys and every act", NULL},
+    [OPTION_UI_SCALE] = {"ui-scale", KIND_REAL, RUN, "S", NULL, 0.5, 8,
+                         "size of the panel's text and widgets; as the display says", NULL},
+    [OPTION_NONDETERMINISTIC] = {"nondeterministic", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
+                                 "allow --budget-ms, with which no two films are alike", NULL},
+    [OPTION_JSON] = {"json", KIND_FLAG, REPORT | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},
+    [OPTION_MARKDOWN] = {"markdown", KIND_FLAG, LIST, NULL, NULL, 0, 0, "a table for a README (solvers only)", NULL},
+    [OPTION_HELP] = {"help", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "say this", NULL},
+};
+
+// What the value looks like: its name, or the choices.
+static const char *value_text(const OptionRow *row, char *text, size_t size) {
+    if (row->kind != KIND_CHOICE) return row->value ? row->value : "";
+    size_t used = 0;
+    for (int i = 0; row->choices[i] && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "|" : "", row->choices[i]);
+    return text;
+}
+
+// Reads a number from the whole of the text.
+static bool read_number(const char *text, double *number) {
+    char *end;
+    errno = 0;
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*number);
+}
+
+// `1920x1080`.
+static bool read_size(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
+    char rest;
+    double wide, high;
+    bool read = sscanf(text, "%lfx%lf%c", &wide, &high, &rest) == 2 && wide == floor(wide) && high == floor(high);
+    if (!read || wide < row->least || high < row->least || wide > row->most || high > row->most)
+        return sand_fail(error, "--%s %.60s: expected WIDTHxHEIGHT, from %gx%g to %gx%g", row->name, text, row->least,
+                         row->least, row->most, row->most);
+    value->width = (int)wide, value->height = (int)high;
+    return true;
+}
+
+// Fills the value from its text, with the checks of its kind.
+static bool read_value(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
+    char expected[64];
+    value->text = text;
+    switch (row->kind) {
+    case KIND_FLAG: value->integer = 1; return true;
+    case KIND_TEXT:
+        if (!*text) return sand_fail(error, "--%s needs a value: %s", row->name, row->value);
+        return true;
+    case KIND_PAIR: {
+        const char *equals = strchr(text, '=');
+        if (!equals || equals == text || !equals[1])
+            return sand_fail(error, "--%s %s: expected %s", row->name, text, row->value);
+        return true;
+    }
+    case KIND_CHOICE:
+        for (int i = 0; row->choices[i]; i++) {
+            value->integer = i;
+            if (strcmp(row->choices[i], text) == 0) return true;
+        }
+        return sand_fail(error, "--%s %s: expected %s", row->name, text, value_text(row, expected, sizeof expected));
+    case KIND_SIZE: return read_size(row, text, value, error);
+    case KIND_INTEGER:
+    case KIND_REAL:
+    case KIND_ABOVE: break;
+    }
+
+    if (!read_number(text, &value->real)) return sand_fail(error, "--%s %s: expected a number", row->name, text);
+    if (row->kind == KIND_INTEGER && value->real != floor(value->real))
+        return sand_fail(error, "--%s %s: expected a whole number", row->name, text);
+    bool low = row->kind == KIND_ABOVE ? value->real <= row->least : value->real < row->least;
+    if (low || value->real > row->most)
+        return sand_fail(error, "--%s %s: expected %s %.16g and at most %.16g", row->name, text,
+                         row->kind == KIND_ABOVE ? "above" : "at least", row->least, row->most);
+    if (row->kind == KIND_INTEGER) value->integer = (int64_t)value->real;
+    return true;
+}
+
+static int find_verb(const char *name) {
+    for (int v = 0; v < VERB_COUNT; v++)
+        if (strcmp(verbs[v].name, name) == 0) return v;
+    return -1;
+}
+
+static int find_option(const char *name, size_t length) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0) return i;
+    return -1;
+}
+
+// Takes one option that starts at argv[*at]; moves *at past a value of its own.
+static bool read_option(Options *options, int argc, char **argv, int *at, SandError *error) {
+    const char *verb = verbs[options->verb].name;
+    const char *word = argv[*at];
+    if (strcmp(word, "-h") == 0) word = "--help";
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    int id = word[1] == '-' ? find_option(word + 2, length - 2) : -1;
+    if (id < 0) return sand_fail(error, "%.*s is not an option; `sandglass %s --help` names them", (int)length, word, verb);
+    const OptionRow *row = &rows[id];
+    if (!(row->verbs & 1u << options->verb))
+        return sand_fail(error, "--%s is not an option of %s; `sandglass %s --help` names them", row->name, verb, verb);
+
+    const char *text = "";
+    if (row->kind == KIND_FLAG) {
+        if (equals) return sand_fail(error, "--%s takes no value", row->name);
+    } else if (equals) {
+        text = equals + 1;
+    } else {
+        // A word that starts with two dashes is the next option, not a value.
+        if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0) {
+            char value[64];
+            return sand_fail(error, "--%s needs a value: %s", row->name, value_text(row, value, sizeof value));
+        }
+        text = argv[++*at];
+    }
+
+    options->values[id].given = true;
+    if (!read_value(row, text, &options->values[id], error)) return false;
+    OptionList *list = id == OPTION_SET ? &options->sets : id == OPTION_CAMERA_KEY ? &options->camera_keys : NULL;
+    if (!list) return true;
+    if (list->count == OPTIONS_MAX_LIST)
+        return sand_fail(error, "--%s is given more than %d times", row->name, OPTIONS_MAX_LIST);
+    list->items[list->count++] = text;
+    return true;
+}
+
+// What only the whole call shows.
+static bool check_call(const Options *options, SandError *error) {
+    const OptionValue *values = options->values;
+    const VerbRow *verb = &verbs[options->verb];
+    if (values[OPTION_HELP].given) return true;
+    if (verb->needs_subject && !options->subject)
+        return sand_fail(error, "%s needs %s; for example `%s`", verb->name, verb->subject, verb->example);
+    if (values[OPTION_ITERATIONS].given && values[OPTION_BUDGET_MS].given)
+        return sand_fail(error, "--iterations and --budget-ms are two budgets; give one of them");
+    if (values[OPTION_FRAMES].given && values[OPTION_SECONDS].given)
+        return sand_fail(error, "--frames and --seconds are two lengths; give one of them");
+    if (options->verb == VERB_FREEZE && (!values[OPTION_AT].given || !values[OPTION_OUT].given))
+        return sand_fail(error, "freeze needs --at SECONDS and --out FILE; for example `%s`", verb->example);
+    return true;
+}
+
+bool options_parse(Options *options, int argc, char **argv, SandError *error) {
+    *options = (Options){.verb = VERB_RUN};
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (rows[i].preset && !read_value(&rows[i], rows[i].preset, &options->values[i], error)) return false;
+
+    int at = 1;
+    int verb = argc > 1 ? find_verb(argv[1]) : -1;
+    if (verb >= 0) {
+        options->verb = (Verb)verb;
+        at = 2;
+    }
+    bool only_words = false; // after a bare "--"
+    for (; at < argc; at++) {
+        if (!only_words && strcmp(argv[at], "--") == 0) {
+            only_words = true;
+        } else if (!only_words && argv[at][0] == '-' && argv[at][1]) {
+            if (!read_option(options, argc, argv, &at, error)) return false;
+        } else if (options->subject) {
+            return sand_fail(error, "%s takes one %s; what is '%s'?", verbs[options->verb].name,
+                             verbs[options->verb].subject, argv[at]);
+        } else {
+            options->subject = argv[at];
+        }
+    }
+    return check_call(options, error);
+}
+
+void options_write_film(const Options *options, FILE *out) {
+    static const OptionId apart[] = {OPTION_OUT, OPTION_FRAMES,  OPTION_SECONDS, OPTION_MP4,    OPTION_WEBM,
+                                     OPTION_GIF, OPTION_THREADS, OPTION_LOG,     OPTION_RESUME, OPTION_BACKEND};
+    fprintf(out, "scene %s\n", options->subject ? options->subject : "");
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        bool counts = rows[id].verbs & RECORD && options->values[id].text && id != OPTION_SET && id != OPTION_CAMERA_KEY;
+        for (size_t k = 0; k < sizeof apart / sizeof *apart; k++) counts = counts && id != (int)apart[k];
+        if (counts) fprintf(out, "--%s %s\n", rows[id].name, options->values[id].text);
+    }
+    for (int i = 0; i < options->sets.count; i++) fprintf(out, "--set %s\n", options->sets.items[i]);
+    for (int i = 0; i < options->camera_keys.count; i++) fprintf(out, "--camera-key %s\n", options->camera_keys.items[i]);
+}
+
+// One line of help: the option with its value, and what it does.
+static void print_option(const OptionRow *row) {
+    char left[96], value[64];
+    snprintf(left, sizeof left, "--%s %s", row->name, value_text(row, value, sizeof value));
+    printf("  %-26s %s", left, row->text);
+    if (row->preset) printf(" (default: %s)", row->preset);
+    putchar('\n');
+}
+
+void options_print_help(const Options *options) {
+    const VerbRow *verb = &verbs[options->verb];
+    if (options->verb == VERB_RUN) {
+        printf("Sandglass: hard-contact granular dynamics\n\nUsage:\n");
+        for (int v = 0; v < VERB_COUNT; v++) {
+            char call[80];
+            snprintf(call, sizeof call, "sandglass %s %s", v == VERB_RUN ? "[run]" : verbs[v].name, verbs[v].subject);
+            printf("  %-48s %s\n", call, verbs[v].text);
+        }
+        printf("\nSCENE is a name that `sandglass list scenes` gives, or the path of a scene file.\n"
+               "TAKE is the path of a take, which ends in .take: a run that was saved with all that was done in it.\n"
+               "`sandglass VERB --help` names the options of a verb.\n\nOptions of run:\n");
+    } else {
+        printf("sandglass %s %s [options]\n  %s\n\nOptions:\n", verb->name, verb->subject, verb->text);
+    }
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (rows[i].verbs & 1u << options->verb) print_option(&rows[i]);
+    printf("\nExample: %s\nExit status: 0 done, 1 the run failed, 2 the call or the scene is wrong.\n", verb->example);
+}

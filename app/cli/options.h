@@ -1,0 +1,97 @@
+// The command line. One table of options makes the parsing, the help of each verb and the error sentences.
+#pragma once
+#include "sim/core/error.h"
+#include <stdio.h>
+
+typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_RACE, VERB_LIST, VERB_COUNT } Verb;
+
+typedef enum OptionId {
+    OPTION_SOLVER,
+    OPTION_SET,
+    OPTION_FRICTION,
+    OPTION_BOUNDS,
+    OPTION_FACETS,
+    OPTION_ITERATIONS,
+    OPTION_BUDGET_MS,
+    OPTION_TOLERANCE,
+    OPTION_BACKEND,
+    OPTION_PRECISION,
+    OPTION_THREADS,
+    OPTION_BODIES,
+    OPTION_STEP,
+    OPTION_SEED,
+    OPTION_HEADLESS,
+    OPTION_LOG,
+    OPTION_SECONDS,
+    OPTION_STEPS,
+    OPTION_WARMUP,
+    OPTION_DRAW,
+    OPTION_AT,
+    OPTION_SOLVERS,
+    OPTION_COLD,
+    OPTION_CSV,
+    OPTION_PLOT,
+    OPTION_OUT,
+    OPTION_FRAMES,
+    OPTION_FPS,
+    OPTION_SIZE,
+    OPTION_MP4,
+    OPTION_WEBM,
+    OPTION_GIF,
+    OPTION_SAMPLES,
+    OPTION_ALPHA,
+    OPTION_CAPTION,
+    OPTION_CAMERA,
+    OPTION_CAMERA_KEY,
+    OPTION_TURNTABLE,
+    OPTION_RESUME,
+    OPTION_COLOR,
+    OPTION_COLORMAP,
+    OPTION_CHAINS,
+    OPTION_QUALITY,
+    OPTION_OVERLAY,
+    OPTION_SHADOW,
+    OPTION_GRAVITY,
+    OPTION_SPEED,
+    OPTION_PAUSED,
+    OPTION_PANEL,
+    OPTION_TAKE,
+    OPTION_UI_SCALE,
+    OPTION_NONDETERMINISTIC,
+    OPTION_JSON,
+    OPTION_MARKDOWN,
+    OPTION_HELP,
+    OPTION_COUNT
+} OptionId;
+
+enum { OPTIONS_MAX_LIST = 64 }; // --set and --camera-key may be given this many times
+
+typedef struct OptionValue {
+    bool given;       // by the caller, not the default
+    const char *text; // as written; NULL where there is neither a value nor a default
+    double real;
+    int64_t integer;   // integers, flags and the index of a choice
+    int width, height; // of a size
+} OptionValue;
+
+typedef struct OptionList {
+    const char *items[OPTIONS_MAX_LIST]; // as written
+    int count;
+} OptionList;
+
+typedef struct Options {
+    Verb verb;
+    const char *subject; // what the verb works on: a scene, or the topic of a list; NULL when not named
+    OptionValue values[OPTION_COUNT];
+    OptionList sets, camera_keys; // every --set, every --camera-key
+} Options;
+
+// Reads the command line. False, with one sentence, when the call is wrong.
+bool options_parse(Options *options, int argc, char **argv, SandError *error);
+
+// Writes a line `name value` for everything in the call that decides what its film shows, but not how long it is or where
+// it goes: what must be the same for a film to be gone on with.
+void options_write_film(const Options *options, FILE *out);
+
+// The help of a verb, or of the whole program (which names the verbs), on standard output.
+void options_print_help(const Options *options);

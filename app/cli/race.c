@@ -1,0 +1,217 @@
+// Runs solvers in turn on one contact problem, the coming step of a scene or a file, and says how each of them did.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "app/engine/backends.h"
+#include "app/engine/race_job.h"
+#include "app/cli/commands.h"
+#ifdef SAND_WINDOW
+#include "app/render/context.h"
+#include "app/ui/race_plot.h"
+#endif
+
+// The scene's own budget brings it to the instant; the call's is that of the race.
+static Outcome build_scene(Session *session, const Options *options, SandRaceDef *def, SandError *error) {
+    Options scene = *options;
+    scene.values[OPTION_ITERATIONS].given = scene.values[OPTION_BUDGET_MS].given = false;
+    scene.values[OPTION_TOLERANCE].given = false;
+    Outcome outcome = session_open(session, &scene, "race", error);
+    if (outcome != OUTCOME_DONE) return outcome;
+    const SandWorld *world = sand_simulation_world(session->sim);
+    int64_t steps = (int64_t)llround(options->values[OPTION_AT].real / world->step);
+    for (int64_t i = 0; i < steps; i++) {
+        if (session_interrupted()) return sand_fail(error, "interrupted at step %lld", (long long)i), OUTCOME_FAILED;
+        if (!session_step(session, i, steps, error)) return OUTCOME_FAILED;
+    }
+    progress_end(&session->progress);
+    SandSolveDef budget = def->solve;
+    def->solve = session->def.solve; // the model, and the parameters of the scene's own solver
+    def->solve.iterations = budget.iterations, def->solve.budget_ms = budget.budget_ms;
+    def->solve.tolerance = budget.tolerance;
+    def->own_params = true;
+    def->backend = sand_simulation_backend(session->sim);
+    return sand_simulation_build(session->sim, error) ? OUTCOME_DONE : OUTCOME_FAILED;
+}
+
+static bool read_budget(const Options *options, SandRaceDef *def, SandError *error) {
+    const OptionValue *values = options->values;
+    if (values[OPTION_ITERATIONS].given) def->solve.iterations = (int)values[OPTION_ITERATIONS].integer;
+    if (values[OPTION_BUDGET_MS].given) {
+        def->solve.iterations = 1000000; // time ends the solve long before
+        def->solve.budget_ms = values[OPTION_BUDGET_MS].real;
+    }
+    if (values[OPTION_TOLERANCE].given) def->solve.tolerance = values[OPTION_TOLERANCE].real;
+    if (values[OPTION_PRECISION].given) def->precision = (SandPrecision)values[OPTION_PRECISION].integer;
+    def->cold = values[OPTION_COLD].given;
+    def->threads = session_threads(options);
+    return sand_race_parse(def, values[OPTION_SOLVERS].text, error);
+}
+
+// A stored problem has no scene and no machine that it runs on: it is the CPU, unless another is asked for by name.
+static bool read_machine(const Options *options, SandRaceDef *def, SandError *error) {
+    if (options->values[OPTION_BACKEND].integer != BACKEND_CUDA) return true;
+    SandError why;
+    SandPrecision precision = options->values[OPTION_PRECISION].given ? def->precision : SAND_FLOAT;
+    return machines_choose(BACKEND_CUDA, &def->solve, precision, &def->backend, &why) ||
+           sand_fail(error, "--backend cuda: %s", why.text);
+}
+
+// --solver names the solver whose parameters --set may change.
+static bool read_params(const Options *options, SandRaceDef *def, SandError *error) {
+    const OptionValue *name = &options->values[OPTION_SOLVER];
+    if (options->sets.count && !name->given) return sand_fail(error, "--set on a stored problem needs --solver NAME");
+    if (!name->given) return true;
+    int solver = sand_solver_find(name->text);
+    if (solver < 0) return sand_solver_refuse("--solver ", name->text, error);
+    sand_solve_choose(&def->solve, solver);
+    def->own_params = true;
+    for (int i = 0; i < options->sets.count; i++) {
+        const char *set = options->sets.items[i], *equals = strchr(set, '=');
+        char key[SAND_NAME];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - set), set);
+        if (!sand_solve_set(&def->solve, key, equals + 1, error)) return false;
+    }
+    return true;
+}
+
+// --- the result -------------------------------------------------------------------------------------------
+
+static void write_json(const SandRace *race) {
+    Json json = json_make(stdout);
+    json_open_array(&json, NULL);
+    for (int i = 0; i < race->count; i++) {
+        const SandRaceEntry *entry = &race->entries[i];
+        const SandSolution *s = &entry->solution;
+        json_open_object(&json, NULL);
+        json_text(&json, "name", sand_solver_table[entry->solver].name);
+        json_text(&json, "machine", entry->machine);
+        json_text(&json, "status", entry->ran ? sand_status_text(s->status) : "refused");
+        if (!entry->ran) json_text(&json, "why", entry->refused);
+        json_integer(&json, "iterations", s->iterations);
+        json_number(&json, "seconds", s->seconds);
+        json_number(&json, "objective", entry->ran ? s->metrics.objective : NAN);
+        json_number(&json, "above", entry->ran ? s->metrics.objective - race->reference : NAN);
+        json_number(&json, "residual", entry->ran ? s->metrics.residual : NAN);
+        json_number(&json, "complementarity", entry->ran ? s->metrics.complementarity : NAN);
+        json_open_array(&json, "curve");
+        for (int k = 0; k < s->curve_count; k++) {
+            json_open_object(&json, NULL);
+            json_integer(&json, "iteration", s->curve[k].iteration);
+            json_number(&json, "seconds", s->curve[k].seconds);
+            json_number(&json, "residual", s->curve[k].residual);
+            json_number(&json, "objective", s->curve[k].objective);
+            json_close_object(&json);
+        }
+        json_close_array(&json);
+        json_close_object(&json);
+    }
+    json_close_array(&json);
+}
+
+static void write_table(const SandRace *race) {
+    printf("%-14s %-7s %-15s %10s %10s %12s %15s %12s\n", "solver", "machine", "status", "iterations", "ms", "residual",
+           "above the least", "largest g.u");
+    for (int i = 0; i < race->count; i++) {
+        const SandRaceEntry *entry = &race->entries[i];
+        const SandSolution *s = &entry->solution;
+        const char *name = sand_solver_table[entry->solver].name;
+        if (!entry->ran)
+            printf("%-14s %-7s %s\n", name, entry->machine, entry->refused);
+        else
+            printf("%-14s %-7s %-15s %10d %10.2f %12.3g %15.3g %12.3g\n", name, entry->machine, sand_status_text(s->status),
+                   s->iterations, 1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference,
+                   s->metrics.complementarity);
+    }
+    if (!isnan(race->reference))
+        printf("least objective %.12g J, %s\n", race->reference,
+               race->exact ? "by an interior point method" : "the best of the race");
+}
+
+#ifdef SAND_WINDOW
+static bool draw(const SandRace *race, const char *title, const char *path, SandError *error) {
+    enum { WIDTH = 1600, HEIGHT = 1100 };
+    ContextDef off_screen = context_default();
+    Context *context = context_create(&off_screen, error);
+    Interface *interface = context ? interface_create(NULL, error) : NULL;
+    RacePlots plots = {0};
+    bool drawn = interface && race_plots_make(&plots, race, error);
+    if (drawn) {
+        interface_begin(interface, WIDTH, HEIGHT, 1.4, 0.01);
+        drawn = plot_save_sheet(plots.plots, plots.count, title, interface, path, WIDTH, HEIGHT, error);
+        interface_end(interface, 0);
+    }
+    race_plots_free(&plots);
+    interface_free(interface);
+    context_free(context);
+    return drawn;
+}
+#else
+static bool draw(const SandRace *race, const char *title, const char *path, SandError *error) {
+    (void)race, (void)title, (void)path;
+    return sand_fail(error, "--plot: this build has no pictures; build with -DSAND_WINDOW=ON");
+}
+#endif
+
+static bool report(const SandRace *race, const SandProblem *problem, const Options *options, SandError *error) {
+    const OptionValue *values = options->values;
+    if (values[OPTION_JSON].given)
+        write_json(race);
+    else
+        write_table(race);
+    char title[256];
+    const char *slash = strrchr(options->subject, '/');
+    snprintf(title, sizeof title, "%.120s: %d contacts between %d bodies", slash ? slash + 1 : options->subject,
+             problem->contact_count, problem->dynamic_count);
+    return (!values[OPTION_CSV].given || sand_race_save_csv(race, values[OPTION_CSV].text, error)) &&
+           (!values[OPTION_PLOT].given || draw(race, title, values[OPTION_PLOT].text, error));
+}
+
+// Runs it on a thread of its own, so that progress can be shown and Ctrl-C ends it with what there is.
+static bool run(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
+    if (!race_job_start(job, problem, def, 0, error)) return false;
+    Progress progress = progress_begin("race");
+    while (race_job_running(job)) {
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        if (session_interrupted()) sand_race_cancel(&job->race);
+        int at = sand_race_at(&job->race);
+        const char *now = at < def->count ? sand_solver_table[def->solvers[at]].name : "the reference";
+        if (progress_due(&progress)) progress_update(&progress, (double)at / (def->count + 1), now);
+    }
+    progress_end(&progress);
+    if (job->failed) *error = job->error;
+    return !job->failed;
+}
+
+Outcome race_solvers(const Options *options, SandError *error) {
+    SandRaceDef def = sand_default_race();
+    RaceJob *job = calloc(1, sizeof *job);
+    SandProblem stored = {0};
+    Session session = {0};
+    if (!job) return sand_fail(error, "out of memory for a race"), OUTCOME_FAILED;
+    Outcome outcome = read_budget(options, &def, error) ? OUTCOME_DONE : OUTCOME_WRONG;
+    bool from_file = sand_problem_is_stored(options->subject);
+    session_watch();
+    if (outcome == OUTCOME_DONE && from_file) {
+        if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error) ||
+            !read_machine(options, &def, error) || !read_params(options, &def, error))
+            outcome = OUTCOME_WRONG;
+    } else if (outcome == OUTCOME_DONE && !options->values[OPTION_AT].given) {
+        outcome = (sand_fail(error, "race %s: it is no stored problem, and a scene needs --at SECONDS", options->subject),
+                   OUTCOME_WRONG);
+    } else if (outcome == OUTCOME_DONE) {
+        outcome = build_scene(&session, options, &def, error);
+    }
+    if (outcome == OUTCOME_DONE) {
+        const SandProblem *problem = from_file ? &stored : sand_simulation_problem(session.sim);
+        fprintf(stderr, "%s: %d contacts between %d bodies, %d solvers\n", options->subject, problem->contact_count,
+                problem->dynamic_count, def.count);
+        if (problem->note[0]) fprintf(stderr, "%s\n", problem->note);
+        if (!run(job, problem, &def, error) || !report(&job->race, problem, options, error)) outcome = OUTCOME_FAILED;
+    }
+    race_job_free(job);
+    free(job);
+    sand_problem_free(&stored);
+    return session_close(&session, outcome, error);
+}

@@ -1,0 +1,224 @@
+// Films a scene in lock step with simulated time: frame k shows the instant k / fps, however long it takes.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/cli/commands.h"
+
+#ifndef SAND_WINDOW
+
+Outcome record_scene(const Options *options, SandError *error) {
+    (void)options;
+    return sand_fail(error,
+                     "this build has no pictures; build with -DSAND_WINDOW=ON where GLFW, EGL, glad, stb and cglm are"),
+           OUTCOME_FAILED;
+}
+
+#else
+
+#include "app/ui/overlay.h"
+#include "app/io/recorder.h"
+#include "app/cli/resume.h"
+#include "sim/core/array.h"
+#include "app/cli/offscreen.h"
+
+typedef struct Shoot {
+    Session session;
+    Stage stage;
+    Recorder *recorder;
+    Interface *interface; // for overlays, where there are any
+    OverlayDef overlay;
+    Camera camera, still; // now, and where it stands without keys
+    CameraPath path;      // empty: it stands still
+    double turn;          // s, for one turn round the scene; 0: none
+    double fps;
+    uint64_t brought;      // bytes of bodies that had come to the host when it began
+    int64_t first, frames; // the first that is not there yet, and how many there shall be
+    FilmDef film;
+    RecorderDef def;
+} Shoot;
+
+// What the call asks for, as far as it can be known before the scene is open.
+static bool plan(Shoot *shoot, const Options *options, SandError *error) {
+    static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
+    const OptionValue *values = options->values;
+    stage_plan(&shoot->stage, options);
+    int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
+    if (side * side != values[OPTION_SAMPLES].integer)
+        return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
+    if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
+    shoot->fps = values[OPTION_FPS].real;
+    shoot->turn = values[OPTION_TURNTABLE].given ? values[OPTION_TURNTABLE].real : 0;
+    shoot->stage.look.samples = side;
+    shoot->stage.look.transparent = values[OPTION_ALPHA].given;
+
+    int films = 0;
+    for (int k = 0; k < 3; k++) {
+        if (!values[film_options[k]].given) continue;
+        films++;
+        shoot->film = (FilmDef){.path = values[film_options[k]].text,
+                                .kind = (FilmKind)k,
+                                .width = shoot->stage.width,
+                                .height = shoot->stage.height,
+                                .fps = shoot->fps,
+                                .alpha = shoot->stage.look.transparent};
+    }
+    if (values[OPTION_RESUME].given && (films || !values[OPTION_OUT].given))
+        return sand_fail(error, "--resume goes on with the PNG frames of --out DIR; a film by ffmpeg is made in one go");
+    if (films > 1) return sand_fail(error, "--mp4, --webm and --gif are three films; give one of them");
+    if (!films && !values[OPTION_OUT].given)
+        return sand_fail(error, "record needs --out DIR for PNG frames, or --mp4, --webm or --gif FILE");
+    shoot->def = (RecorderDef){.folder = values[OPTION_OUT].given ? values[OPTION_OUT].text : NULL,
+                               .film = films ? &shoot->film : NULL,
+                               .width = shoot->stage.width,
+                               .height = shoot->stage.height,
+                               .alpha = shoot->stage.look.transparent,
+                               .caption = values[OPTION_CAPTION].text};
+    return true;
+}
+
+// `SECONDS=VIEW`.
+static bool read_key(Shoot *shoot, const char *text, SandError *error) {
+    char *end;
+    Camera camera;
+    CameraKey key = {.time = strtod(text, &end)};
+    if (end == text || *end != '=' || !(key.time >= 0 && key.time <= 1e9))
+        return sand_fail(error, "--camera-key %.60s: expected SECONDS=VIEW", text);
+    if (!stage_view(&shoot->stage, &camera, end + 1, error)) return false;
+    key.view = camera_view(&camera, shoot->stage.picture.origin);
+    return camera_path_add(&shoot->path, &key, error);
+}
+
+// The camera: by keys, as the take has it, or still.
+static bool plan_camera(Shoot *shoot, const Options *options, SandError *error) {
+    const OptionValue *view = &options->values[OPTION_CAMERA];
+    for (int i = 0; i < options->camera_keys.count; i++)
+        if (!read_key(shoot, options->camera_keys.items[i], error)) return false;
+    if (shoot->path.count && view->given)
+        return sand_fail(error, "--camera and --camera-key are two cameras; give one of them");
+    if (!shoot->path.count && !view->given) shoot->path = shoot->session.take.views;
+    return stage_view(&shoot->stage, &shoot->still, view->text, error);
+}
+
+static void aim(Shoot *shoot, double time) {
+    const Picture *p = &shoot->stage.picture;
+    shoot->camera = shoot->still;
+    if (shoot->path.count) {
+        CameraView view = camera_path_at(&shoot->path, time);
+        camera_set(&shoot->camera, &view, p->origin, p->lower, p->upper);
+    }
+    SandVec3 middle = v3_scale(0.5, v3_add(p->lower, p->upper));
+    if (shoot->turn > 0) camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time / shoot->turn, 1));
+}
+
+static bool lay_over(Shoot *shoot, double time) {
+    if (!shoot->interface) return true;
+    const SandSolution *solution = sand_simulation_solution(shoot->session.sim);
+    OverlayView view = {.picture = &shoot->stage.picture,
+                        .counters = sand_simulation_counters(shoot->session.sim),
+                        .solver = sand_solver_table[shoot->session.solve.solver].name,
+                        .curve = solution->curve,
+                        .curve_count = solution->curve_count,
+                        .time = time};
+    overlay_film(&shoot->overlay, &view, shoot->interface, shoot->stage.width, shoot->stage.height,
+                 renderer_overdraw(shoot->stage.renderer));
+    return true;
+}
+
+static bool draw(Shoot *shoot, double time, SandError *error) {
+    aim(shoot, time);
+    return stage_draw(&shoot->stage, shoot->session.sim, time, &shoot->camera, error) && lay_over(shoot, time) &&
+           recorder_take(shoot->recorder, renderer_framebuffer(shoot->stage.renderer), error);
+}
+
+// Steps until the state is at the instant or up to one step after it.
+static bool step_to(Shoot *shoot, double time, int64_t steps, SandError *error) {
+    const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    while (world->time < time - 1e-9 * world->step && !session_interrupted())
+        if (!session_step(&shoot->session, (int64_t)world->step_index, steps, error)) return false;
+    return true;
+}
+
+static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
+    const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    int64_t steps = (int64_t)ceil((double)shoot->frames / shoot->fps / world->step) + 1;
+    bool told = false;
+    for (*taken = 0; shoot->first + *taken < shoot->frames; ++*taken) {
+        double time = (double)(shoot->first + *taken) / shoot->fps;
+        if (!step_to(shoot, time, steps, error)) return false;
+        if (session_interrupted()) return true;
+        if (!draw(shoot, time, error)) return false;
+        if (!told && *recorder_complaint(shoot->recorder)) {
+            progress_say(&shoot->session.progress, recorder_complaint(shoot->recorder));
+            progress_say(&shoot->session.progress, "the film ends here; the PNG frames go on");
+            told = true;
+        }
+    }
+    return true;
+}
+
+static void report(const Shoot *shoot, int64_t taken, double seconds) {
+    fprintf(stderr, "%s: %lld frames of %d x %d in %.1f s (%.1f frames a second), drawn by %s%s\n",
+            shoot->session.scene.name, (long long)taken, shoot->stage.width, shoot->stage.height, seconds,
+            seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->stage.context),
+            session_interrupted() ? ", interrupted" : "");
+    if (sand_simulation_backend(shoot->session.sim) && taken)
+        fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n", ring_way(shoot->stage.ring),
+                (double)(sand_bytes_brought() - shoot->brought) / (double)taken);
+    if (shoot->def.folder) {
+        char path[1100];
+        recorder_frame_path(path, sizeof path, shoot->def.folder, shoot->first);
+        fprintf(stderr, "%s and on\n", path);
+    }
+    if (shoot->def.film) fprintf(stderr, "%s\n", shoot->film.path);
+}
+
+static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *error) {
+    const OptionValue *values = options->values;
+    double seconds = session_seconds(&shoot->session, options);
+    shoot->frames =
+        values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
+    if (!stage_see(&shoot->stage, &shoot->session, error)) return OUTCOME_FAILED;
+    if (!plan_camera(shoot, options, error)) return OUTCOME_WRONG;
+    const char *folder = shoot->def.folder;
+    if (values[OPTION_RESUME].given && !resume_find(folder, options, &shoot->session, &shoot->first, error))
+        return OUTCOME_WRONG;
+    if (shoot->first >= shoot->frames) {
+        fprintf(stderr, "%s: has all of the %lld frames already\n", folder, (long long)shoot->frames);
+        return OUTCOME_DONE;
+    }
+    shoot->def.first = shoot->first;
+    sand_simulation_want_curve(shoot->session.sim, shoot->overlay.residual);
+
+    if (!stage_open(&shoot->stage, error)) return OUTCOME_FAILED;
+    if (options->values[OPTION_OVERLAY].given) {
+        shoot->interface = interface_create(NULL, error);
+        if (!shoot->interface) return OUTCOME_FAILED;
+    }
+    shoot->recorder = recorder_open(&shoot->def, error);
+    if (!shoot->recorder) return OUTCOME_FAILED;
+
+    int64_t taken = 0;
+    double begin = progress_now();
+    shoot->brought = sand_bytes_brought();
+    bool noted = !folder || shoot->first > 0 || resume_note(folder, options, &shoot->session, error);
+    bool shot = noted && shoot_frames(shoot, &taken, error);
+    // What was taken is written in any case.
+    SandError closing;
+    bool closed = recorder_close(shoot->recorder, shot ? error : &closing);
+    progress_end(&shoot->session.progress);
+    if (shot) report(shoot, taken, progress_now() - begin);
+    return shot && closed && stage_sound(&shoot->stage, error) ? OUTCOME_DONE : OUTCOME_FAILED;
+}
+
+Outcome record_scene(const Options *options, SandError *error) {
+    Shoot shoot = {0};
+    if (!plan(&shoot, options, error)) return OUTCOME_WRONG;
+    Outcome outcome = session_open(&shoot.session, options, "record", error);
+    if (outcome == OUTCOME_DONE) outcome = shoot_scene(&shoot, options, error);
+    interface_free(shoot.interface);
+    stage_close(&shoot.stage);
+    return session_close(&shoot.session, outcome, error);
+}
+
+#endif

@@ -1,0 +1,84 @@
+#include "app/cli/resume.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "app/io/recorder.h"
+
+enum { PATH = 4096 };
+
+static void note_path(char path[PATH], const char *folder) { snprintf(path, PATH, "%s/.sandglass-film", folder); }
+
+// The text of the note, from `free`'s heap: the call, and the hashes of the world it begins with and of the take.
+static char *make_note(const Options *options, const Session *session, SandError *error) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out) {
+        options_write_film(options, out);
+        fprintf(out, "world %016" PRIx64 "\n", sand_world_hash(sand_simulation_world(session->sim)));
+        if (session->has_take) fprintf(out, "take %016" PRIx64 "\n", session->take.text_hash);
+        if (fclose(out) == 0) return text;
+    }
+    free(text);
+    return sand_fail(error, "out of memory for the note of a film"), NULL;
+}
+
+bool resume_note(const char *folder, const Options *options, const Session *session, SandError *error) {
+    char path[PATH];
+    note_path(path, folder);
+    char *text = make_note(options, session, error);
+    if (!text) return false;
+    FILE *file = fopen(path, "w");
+    bool written = file && fputs(text, file) >= 0;
+    if (file && fclose(file) != 0) written = false;
+    free(text);
+    return written || sand_fail(error, "%.300s: %s", path, strerror(errno));
+}
+
+// The first line in which the two differ, as a sentence.
+static bool compare(const char *path, FILE *file, char *text, const char *folder, SandError *error) {
+    char was[1024];
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        if (!fgets(was, sizeof was, file)) return sand_fail(error, "%.300s: is cut off; film into another folder", path);
+        was[strcspn(was, "\n")] = '\0';
+        if (strcmp(was, line))
+            return sand_fail(error,
+                             "--resume: %.150s was filmed with `%.100s`, now it is `%.100s`; film into another folder",
+                             folder, was, line);
+    }
+    return true;
+}
+
+static bool is_later(const struct stat *a, const struct stat *b) {
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
+}
+
+bool resume_find(const char *folder, const Options *options, const Session *session, int64_t *frames, SandError *error) {
+    char path[PATH], frame[PATH];
+    struct stat note, about;
+    *frames = 0;
+    note_path(path, folder);
+    recorder_frame_path(frame, sizeof frame, folder, 0);
+    bool any = stat(frame, &about) == 0;
+    FILE *file = fopen(path, "r");
+    if (!file && any)
+        return sand_fail(error, "--resume: %.200s has frames, and no note of how they were filmed; film into another folder",
+                         folder);
+    if (!file) return true; // there is nothing yet
+    char *text = make_note(options, session, error);
+    bool same = text && compare(path, file, text, folder, error) && fstat(fileno(file), &note) == 0;
+    free(text);
+    fclose(file);
+    if (!same) return false;
+    // Frames that are older than the note are left from another film.
+    for (;; ++*frames) {
+        recorder_frame_path(frame, sizeof frame, folder, *frames);
+        if (stat(frame, &about) != 0 || !is_later(&about, &note)) return true;
+    }
+}

@@ -1,0 +1,399 @@
+#include "app/cli/session.h"
+
+#include "app/engine/backends.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "sim/core/array.h"
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal) {
+    (void)signal;
+    interrupted = 1;
+}
+
+bool session_interrupted(void) { return interrupted; }
+
+void session_watch(void) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static void on_report(void *user, const char *sentence) { progress_say(user, sentence); }
+
+// Adds words to an error sentence, as far as there is room.
+static void append(SandError *error, const char *before, const char *word) {
+    size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof error->text - used, "%s%s", before, word);
+}
+
+// The key of a --set, and where its value begins.
+static const char *split_set(const char *set, char *key, size_t room) {
+    const char *equals = strchr(set, '=');
+    snprintf(key, room, "%.*s", (int)(equals - set), set);
+    return equals + 1;
+}
+
+// One --set: a parameter of the solver, which session_solve has taken, or else a knob of the scene.
+static bool apply_set(Session *session, const char *set, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[session->def.solve.solver];
+    SandScene *scene = &session->scene;
+    char key[SAND_NAME];
+    const char *value = split_set(set, key, sizeof key);
+    if (session->has_shadow && !strncmp(key, "shadow.", 7)) return sand_solve_set(&session->shadow, key + 7, value, error);
+    if (sand_param_find(solver, key) >= 0) return true;
+    int knob = sand_scene_knob(scene, key);
+    if (knob >= 0) {
+        char *end;
+        double number = strtod(value, &end);
+        if (end == value || *end || !isfinite(number)) return sand_fail(error, "--set %s: expected a number", set);
+        return sand_scene_set_knob(scene, knob, number, error);
+    }
+
+    sand_fail(error, "--set %s: %s has", set, solver->name);
+    int count = sand_param_count(solver);
+    for (int i = 0; i < count; i++) append(error, i ? ", " : " ", solver->params[i].name);
+    if (!count) append(error, " ", "no parameters");
+    append(error, "; the scene ", scene->name);
+    append(error, " ", "has");
+    for (int i = 0; i < scene->knob_count; i++) append(error, i ? ", " : " ", scene->knobs[i].name);
+    if (!scene->knob_count) append(error, " ", "no knobs");
+    return false;
+}
+
+bool session_model(const Options *options, SandSolveDef *solve, SandError *error) {
+    const OptionValue *values = options->values;
+    if (values[OPTION_FRICTION].given) {
+        int friction = sand_friction_find(values[OPTION_FRICTION].text);
+        if (friction < 0) {
+            sand_fail(error, "--friction %s: there is", values[OPTION_FRICTION].text);
+            for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
+            return false;
+        }
+        solve->friction = (SandFriction)friction;
+    }
+    if (values[OPTION_BOUNDS].given) solve->bounds = (SandBounds)sand_bounds_find(values[OPTION_BOUNDS].text);
+    if (values[OPTION_FACETS].given) solve->facets = (int)values[OPTION_FACETS].integer;
+    return true;
+}
+
+bool session_solve(const Options *options, const SandScene *scene, SandSolveDef *solve, SandError *error) {
+    const OptionValue *values = options->values;
+    *solve = scene->solve;
+
+    if (values[OPTION_SOLVER].given) {
+        int solver = sand_solver_find(values[OPTION_SOLVER].text);
+        if (sand_solver_absent(values[OPTION_SOLVER].text))
+            return sand_solver_refuse("--solver ", values[OPTION_SOLVER].text, error);
+        if (solver < 0) {
+            sand_fail(error, "--solver %s: there is", values[OPTION_SOLVER].text);
+            for (int i = 0; i < sand_solver_count; i++) append(error, i ? ", " : " ", sand_solver_table[i].name);
+            return false;
+        }
+        // The scene's own solver keeps the parameters that the scene gave it.
+        if (solver != solve->solver) sand_solve_choose(solve, solver);
+    }
+    if (!session_model(options, solve, error) || !sand_solve_check(solve, error)) return false;
+
+    if (values[OPTION_ITERATIONS].given) {
+        solve->iterations = (int)values[OPTION_ITERATIONS].integer;
+        solve->budget_ms = 0;
+    }
+    if (values[OPTION_BUDGET_MS].given) {
+        solve->iterations = 1000000; // time ends the solve long before
+        solve->budget_ms = values[OPTION_BUDGET_MS].real;
+    }
+    if (values[OPTION_TOLERANCE].given) solve->tolerance = values[OPTION_TOLERANCE].real;
+    for (int i = 0; i < options->sets.count; i++) {
+        char key[SAND_NAME];
+        const char *value = split_set(options->sets.items[i], key, sizeof key);
+        bool of_solver = sand_param_find(&sand_solver_table[solve->solver], key) >= 0;
+        if (of_solver && !sand_solve_set(solve, key, value, error)) return false;
+    }
+    return true;
+}
+
+// The second solver has the budget and the friction of the first, so that the two can be compared.
+static bool choose_shadow(Session *session, const Options *options, SandError *error) {
+    const OptionValue *value = &options->values[OPTION_SHADOW];
+    if (!value->given) return true;
+    int solver = sand_solver_find(value->text);
+    if (solver < 0) return sand_solver_refuse("--shadow ", value->text, error);
+    session->has_shadow = true;
+    session->shadow = session->def.solve;
+    sand_solve_choose(&session->shadow, solver);
+    return sand_solve_check(&session->shadow, error);
+}
+
+static bool choose_gravity(Session *session, const Options *options, SandError *error) {
+    const OptionValue *value = &options->values[OPTION_GRAVITY];
+    if (!value->given) return true;
+    SandVec3 *g = &session->gravity;
+    char rest;
+    session->has_gravity =
+        sscanf(value->text, "%lf,%lf,%lf%c", &g->x, &g->y, &g->z, &rest) == 3 && isfinite(g->x + g->y + g->z);
+    return session->has_gravity || sand_fail(error, "--gravity %.60s: expected X,Y,Z in m/s^2", value->text);
+}
+
+int session_threads(const Options *options) {
+    int cores = omp_get_num_procs();
+    if (options->values[OPTION_THREADS].given) return (int)options->values[OPTION_THREADS].integer;
+    return cores < SAND_MAX_THREADS ? cores : SAND_MAX_THREADS;
+}
+
+SandSceneOptions session_scene_options(const Options *options) {
+    const OptionValue *values = options->values;
+    return (SandSceneOptions){
+        .bodies = (int)values[OPTION_BODIES].integer,
+        .step = values[OPTION_STEP].real,
+        .has_seed = values[OPTION_SEED].given,
+        .seed = (uint64_t)values[OPTION_SEED].integer,
+    };
+}
+
+const char *session_name(const Options *options) { return options->subject ? options->subject : "hourglass"; }
+
+static bool plan_scene(Session *session, const Options *options, SandError *error) {
+    SandSceneOptions scene = session_scene_options(options);
+    if (!sand_scene_open(&session->scene, session_name(options), &scene, error)) return false;
+    if (!session_solve(options, &session->scene, &session->def.solve, error)) return false;
+    if (!choose_gravity(session, options, error)) return false;
+    session->def.precision = (SandPrecision)options->values[OPTION_PRECISION].integer;
+    return true;
+}
+
+// A take says all that moves the bodies; an option would make another run of it.
+static bool plan_take(Session *session, const Options *options, SandError *error) {
+    static const struct {
+        OptionId id;
+        const char *name;
+    } fixed[] = {{OPTION_SOLVER, "solver"},
+                 {OPTION_FRICTION, "friction"},
+                 {OPTION_BOUNDS, "bounds"},
+                 {OPTION_FACETS, "facets"},
+                 {OPTION_ITERATIONS, "iterations"},
+                 {OPTION_BUDGET_MS, "budget-ms"},
+                 {OPTION_TOLERANCE, "tolerance"},
+                 {OPTION_PRECISION, "precision"},
+                 {OPTION_BODIES, "bodies"},
+                 {OPTION_STEP, "step"},
+                 {OPTION_SEED, "seed"},
+                 {OPTION_GRAVITY, "gravity"}};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        if (options->values[fixed[i].id].given)
+            return sand_fail(error, "--%s: a take is replayed as it was; change it in %.200s", fixed[i].name,
+                             options->subject);
+    if (!take_load(&session->take, options->subject, error)) return false;
+    session->has_take = true;
+    if (session->take.backend != BACKEND_AUTO && options->values[OPTION_BACKEND].given)
+        return sand_fail(error, "--backend: the take says `backend: %s`; change it in %.200s",
+                         backend_names[session->take.backend], options->subject);
+    if (!take_open_scene(&session->take, &session->scene, error)) return false;
+    session->def.solve = session->take.has_solve ? session->take.solve : session->scene.solve;
+    session->def.precision = session->take.precision;
+    session->has_gravity = session->take.has_gravity;
+    session->gravity = session->take.gravity;
+    return true;
+}
+
+// A parameter of the second solver touches no motion; any other would change the take.
+static bool may_set(const Session *session, const char *set, SandError *error) {
+    return !session->has_take || !strncmp(set, "shadow.", 7) ||
+           sand_fail(error, "--set %.100s: a take is replayed as it was; change it in its file", set);
+}
+
+static bool check_clock(const Session *session, const Options *options, SandError *error) {
+    bool clock = session->def.solve.budget_ms > 0 || (session->has_take && take_depends_on_clock(&session->take));
+    if (options->verb != VERB_RECORD || !clock || options->values[OPTION_NONDETERMINISTIC].given) return true;
+    return sand_fail(error,
+                     "a budget in milliseconds makes every film another; give --nondeterministic to record all the same");
+}
+
+Outcome session_plan(Session *session, const Options *options, SandError *error) {
+    const OptionValue *values = options->values;
+    *session = (Session){.def = sand_default_simulation()};
+    bool is_take = take_is(session_name(options));
+    if (!(is_take ? plan_take : plan_scene)(session, options, error)) return OUTCOME_WRONG;
+    if (!choose_shadow(session, options, error)) return OUTCOME_WRONG;
+    for (int i = 0; i < options->sets.count; i++)
+        if (!may_set(session, options->sets.items[i], error) || !apply_set(session, options->sets.items[i], error))
+            return OUTCOME_WRONG;
+    if (!check_clock(session, options, error)) return OUTCOME_WRONG;
+    session->def.threads = session_threads(options);
+    session_watch();
+    SandError why;
+    session->backend = session->take.backend ? session->take.backend : (Backend)values[OPTION_BACKEND].integer;
+    if (machines_choose(session->backend, &session->def.solve, session->def.precision, &session->def.backend, &why))
+        return OUTCOME_DONE;
+    return sand_fail(error, "%s %s: %s", session->has_take ? "the take's backend" : "--backend",
+                     backend_names[session->backend], why.text),
+           OUTCOME_WRONG;
+}
+
+// Makes the simulation. Where nobody asked for the device and it fails, the CPU takes over, and says so.
+static SandSimulation *start_simulation(Session *session, SandError *error) {
+    SandSimulationDef cpu = session->def;
+    cpu.backend = NULL;
+    SandSimulation *sim = sand_simulation_create(&session->scene.world, &cpu, error);
+    if (!sim || !session->def.backend || sand_simulation_move(sim, session->def.backend, error)) return sim;
+    if (session->backend == BACKEND_CUDA) return sand_simulation_free(sim), NULL;
+    fprintf(stderr, "sandglass: %s; the CPU goes on\n", error->text);
+    session->def.backend = NULL;
+    return sim;
+}
+
+Outcome session_open(Session *session, const Options *options, const char *label, SandError *error) {
+    const OptionValue *values = options->values;
+    Outcome outcome = session_plan(session, options, error);
+    if (outcome != OUTCOME_DONE) return outcome;
+    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
+    if (!sand_scene_build(&session->scene, error)) return OUTCOME_WRONG;
+    if (session->has_gravity) session->scene.world.gravity = session->gravity;
+    session->gravity = session->scene.world.gravity;
+    session->solve = session->def.solve;
+    session->sim = start_simulation(session, error);
+    if (!session->sim) return OUTCOME_FAILED;
+    session->progress = progress_begin(label);
+    sand_simulation_on_report(session->sim, on_report, &session->progress);
+    session->begin = progress_now();
+    return OUTCOME_DONE;
+}
+
+double session_seconds(const Session *session, const Options *options) {
+    if (options->values[OPTION_SECONDS].given) return options->values[OPTION_SECONDS].real;
+    if (!session->has_take || !session->take.steps) return session->scene.seconds;
+    return (double)session->take.steps * sand_simulation_world(session->sim)->step;
+}
+
+bool session_save_take(const Session *session, const Options *options, const char *path, SandError *error) {
+    Take take;
+    if (!sand_simulation_fetch(session->sim, error)) return false;
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const char *opened = session->has_take ? session->take.scene : session_name(options);
+    take_begin(&take, opened, &session->scene, world->step, session->def.precision, &session->def.solve, session->gravity);
+    take.backend = machines_kind(session->def.backend);
+    take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
+    take.views = session->take.views;
+    take.acts = (ActLog){.items = session->take.acts.items, .count = session->acts_done}; // lent
+    return take_save(&take, path, error);
+}
+
+// A few words about the state, for the progress line.
+static void describe(const Session *session, char *text, size_t size) {
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const SandCounters *c = sand_simulation_counters(session->sim);
+    double elapsed = progress_now() - session->begin;
+    snprintf(text, size, "t %.2f s, %.2f x real time, %d bodies, %d contacts, residual %.1e, penetration %.2g mm",
+             world->time, elapsed > 0 ? world->time / elapsed : 0, c->bodies, c->contacts, c->metrics.residual,
+             1e3 * c->penetration_max);
+}
+
+bool session_step(Session *session, int64_t at, int64_t total, SandError *error) {
+    SandError differs;
+    if (session->has_take &&
+        !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error))
+        return false;
+    if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error)) return false;
+    session->def.backend = sand_simulation_backend(session->sim); // it may have failed, and the CPU have gone on
+    if (session->has_take && sand_simulation_world(session->sim)->step_index == session->take.steps &&
+        !sand_simulation_fetch(session->sim, error))
+        return false;
+    if (session->has_take && !take_check(&session->take, sand_simulation_world(session->sim), &differs))
+        progress_say(&session->progress, differs.text);
+    if (progress_due(&session->progress)) {
+        char detail[200];
+        describe(session, detail, sizeof detail);
+        progress_update(&session->progress, (double)(at + 1) / (double)total, detail);
+    }
+    return true;
+}
+
+Outcome session_close(Session *session, Outcome outcome, SandError *error) {
+    SandError closing;
+    progress_end(&session->progress);
+    if (!log_close(&session->log, &closing) && outcome == OUTCOME_DONE) {
+        *error = closing;
+        outcome = OUTCOME_FAILED;
+    }
+    sand_simulation_free(session->sim);
+    sand_scene_free(&session->scene);
+    take_free(&session->take);
+    session->sim = NULL;
+    return outcome;
+}
+
+bool session_penetration(Session *session, Penetration *penetration, SandError *error) {
+    *penetration = (Penetration){0};
+    if (!sand_simulation_build(session->sim, error)) return false;
+    const SandProblem *problem = sand_simulation_problem(session->sim);
+    penetration->contacts = problem->contact_count;
+    for (int i = 0; i < problem->contact_count; i++) {
+        const SandContact *c = &problem->contacts[i];
+        penetration->largest = fmax(penetration->largest, -c->gap);
+        if (c->b < problem->dynamic_count) penetration->bodies = fmax(penetration->bodies, -c->gap);
+    }
+    sand_simulation_measure(session->sim);
+    penetration->p99 = sand_simulation_counters(session->sim)->penetration_p99;
+    penetration->all = sand_simulation_counters(session->sim)->penetration_all;
+    return true;
+}
+
+double session_memory_mb(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss / 1024;
+}
+
+void session_write(const Session *session, const Penetration *penetration, Json *json) {
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const SandCounters *c = sand_simulation_counters(session->sim);
+    const SandSolveDef *solve = &session->solve;
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016" PRIx64, sand_world_hash(world));
+
+    // What ran.
+    json_text(json, "scene", session->scene.name);
+    json_text(json, "backend", session->def.backend ? session->def.backend->name : "cpu");
+    json_text(json, "machine", sand_simulation_machine(session->sim));
+    json_text(json, "solver", sand_solver_table[solve->solver].name);
+    json_text(json, "friction", sand_friction_table[solve->friction].name);
+    json_text(json, "precision", session->def.precision == SAND_DOUBLE ? "double" : "float");
+    json_integer(json, "threads", session->def.threads);
+    json_number(json, "step", world->step);
+
+    // How it stands.
+    json_number(json, "time", world->time);
+    json_integer(json, "bodies", c->bodies);
+    json_integer(json, "contacts", c->contacts);
+    json_integer(json, "iterations", c->iterations);
+    json_text(json, "status", sand_status_text(c->status));
+    json_number(json, "residual", c->metrics.residual);
+    json_number(json, "residual_rms", c->metrics.residual_rms);
+    json_number(json, "objective", c->metrics.objective);
+    json_number(json, "penetration_max", penetration->largest);
+    json_number(json, "penetration_p99", penetration->p99);
+    json_number(json, "penetration_p99_all", penetration->all);
+    json_number(json, "penetration_bodies_max", penetration->bodies);
+    SandEnergy energy = sand_simulation_energy(session->sim);
+    json_number(json, "kinetic_energy", energy.kinetic);
+    json_number(json, "potential_energy", energy.potential);
+    json_integer(json, "lost", c->lost_total);
+    json_integer(json, "infeasible_steps", c->infeasible_total);
+    json_text(json, "hash", hash);
+
+    // Memory: of the whole program at its largest, and of the library's arrays now.
+    double held = (double)sand_bytes_held();
+    json_number(json, "memory_mb", session_memory_mb());
+    json_number(json, "bytes_held", held);
+    json_number(json, "bytes_per_body", c->bodies ? held / c->bodies : NAN);
+    json_number(json, "bytes_per_contact", c->contacts ? held / c->contacts : NAN);
+}

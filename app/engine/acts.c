@@ -1,0 +1,112 @@
+#include "app/engine/acts.h"
+
+#include <string.h>
+
+#include "app/engine/backends.h"
+#include "sim/core/array.h"
+
+static const double FLIP_SECONDS = 4, HAND_RATE = 12, HEAVY_DENSITY = 8000;
+
+bool act_changes_motion(ActKind kind) {
+    switch (kind) {
+    case ACT_SOLVE:
+    case ACT_BACKEND:
+    case ACT_GRAVITY:
+    case ACT_FLIP:
+    case ACT_GRAB:
+    case ACT_DRAG:
+    case ACT_RELEASE:
+    case ACT_THROW: return true;
+    default: return false;
+    }
+}
+
+// --- doing them -------------------------------------------------------------------------------------------
+
+static int sphere_shape(SandWorld *world, SandError *error) {
+    for (int k = 0; k < world->shape_count; k++)
+        if (world->shapes[k].kind == SAND_SPHERE) return k;
+    SandShape shape;
+    return sand_shape_sphere(&shape, error) ? sand_world_add_shape(world, &shape, error) : -1;
+}
+
+static bool throw_ball(SandWorld *world, const Act *act, SandError *error) {
+    SandBodyDef def = sand_default_body();
+    def.shape = sphere_shape(world, error);
+    def.scale = act->number;
+    def.mass = HEAVY_DENSITY * 4.18879020478639 * act->number * act->number * act->number;
+    def.pose.position = act->vector;
+    def.velocity = act->direction;
+    return def.shape >= 0 && sand_world_add_body(world, &def, error) >= 0;
+}
+
+static void flip(SandWorld *world, const SandScene *scene) {
+    SandVec3 middle = v3_scale(0.5, v3_add(scene->view_lower, scene->view_upper));
+    for (int b = 0; b < world->boundary_count; b++)
+        if (world->boundaries[b].kind == SAND_REVOLUTION) sand_world_flip(world, b, middle, v3_make(1, 0, 0), FLIP_SECONDS);
+}
+
+static bool grab(SandWorld *world, const Act *act, SandError *error) {
+    if (act->body < 0 || act->body >= world->body_count) return sand_fail(error, "there is no body %d to grab", act->body);
+    SandVec3 arm = v3_sub(act->vector, world->position[act->body]);
+    world->spring = (SandSpring){
+        .body = act->body, .point = q_unrotate(world->rotation[act->body], arm), .target = act->vector, .rate = HAND_RATE};
+    return true;
+}
+
+// The steps are taken there from now on, if that machine can solve so.
+static bool use_machine(Backend choice, const SandSolveDef *solve, SandSimulation *sim, SandError *error) {
+    const SandBackend *backend;
+    return machines_choose(choice, solve, sand_simulation_precision(sim), &backend, error) &&
+           sand_simulation_move(sim, backend, error);
+}
+
+bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve, SandError *error) {
+    bool bodies = act->kind == ACT_GRAB || act->kind == ACT_THROW; // these look at bodies, or add one
+    SandWorld *world = bodies ? sand_simulation_change_bodies(sim, error) : sand_simulation_change(sim);
+    if (!world) return false;
+    switch (act->kind) {
+    case ACT_BACKEND: return use_machine((Backend)act->number, solve, sim, error);
+    case ACT_SOLVE:
+        if (!use_machine(machines_kind(sand_simulation_backend(sim)), &act->solve, sim, error)) return false;
+        *solve = act->solve;
+        sand_simulation_set_solve(sim, solve);
+        return true;
+    case ACT_GRAVITY: world->gravity = act->vector; return true;
+    case ACT_FLIP: flip(world, scene); return true;
+    case ACT_GRAB: return grab(world, act, error);
+    case ACT_DRAG: world->spring.target = act->vector; return true;
+    case ACT_RELEASE: world->spring.body = -1; return true;
+    case ACT_THROW: return throw_ball(world, act, error);
+    default: return true;
+    }
+}
+
+// --- the log ----------------------------------------------------------------------------------------------
+
+bool acts_add(ActLog *log, uint64_t step, const Act *act, SandError *error) {
+    size_t wanted = (size_t)log->count + 1;
+    if (wanted > log->room && !SAND_GROW(log->items, log->room, wanted + wanted / 2, "acts", error)) return false;
+    log->items[log->count++] = (LoggedAct){step, *act};
+    return true;
+}
+
+bool acts_copy(ActLog *to, const ActLog *from, SandError *error) {
+    if (!SAND_GROW(to->items, to->room, from->count, "acts", error)) return false;
+    if (from->count) memcpy(to->items, from->items, (size_t)from->count * sizeof *to->items);
+    to->count = from->count;
+    return true;
+}
+
+void acts_free(ActLog *log) {
+    sand_free(log->items);
+    *log = (ActLog){0};
+}
+
+bool acts_replay(const ActLog *log, int *done, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve,
+                 SandError *error) {
+    uint64_t step = sand_simulation_world(sim)->step_index;
+    while (*done < log->count && log->items[*done].step <= step)
+        if (!act_apply(&log->items[(*done)++].act, scene, sim, solve, error)) return false;
+    return true;
+}

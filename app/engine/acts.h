@@ -1,0 +1,63 @@
+// The acts of a person, and the log of those that changed the motion, with their steps: what a replay needs.
+#pragma once
+#include "sim/scene/scene.h"
+#include "sim/step/simulation.h"
+
+// What a person can ask for.
+typedef enum ActKind {
+    ACT_PLAY,    // number: 1 runs, 0 pauses
+    ACT_STEP,    // number: steps to take, then pause
+    ACT_SEEK,    // number: go to this step, back by the history, and pause
+    ACT_RESET,   // the scene from its start, as it is set now
+    ACT_SCENE,   // text: open another scene; number: bodies, 0 as the scene says
+    ACT_SOLVE,   // solve: how to solve from now on
+    ACT_BACKEND, // number: Backend, the machine that takes the steps from now on
+    ACT_SHADOW,  // solve: a second solver on the same problems; number: 0 turns it off
+    ACT_GRAVITY, // vector, m/s^2
+    ACT_KNOB,    // text: name of a knob of the scene; number: its value; the scene starts anew
+    ACT_FLIP,    // turns the glass over
+    ACT_GRAB,    // body, vector: hold this point of the body (world)
+    ACT_DRAG,    // vector: where the held point is drawn to
+    ACT_RELEASE,
+    ACT_THROW,  // vector: from, direction: velocity, number: radius
+    ACT_SPEED,  // number: simulated seconds for each second of the clock
+    ACT_COLOR,  // number: PictureColor
+    ACT_CHAINS, // number: 1 gathers the force chains for the picture
+    ACT_CURVE,  // number: 1 keeps the residual curve of every step
+    ACT_PICK,   // body: whose figures come with each frame, -1: none
+    ACT_RACE,   // text: the solvers, `a,b`; solve: friction and budget; number: 1 from a cold start
+    ACT_RACE_CANCEL,
+} ActKind;
+
+typedef struct Act {
+    ActKind kind;
+    double number;
+    int body;
+    SandVec3 vector, direction;
+    SandSolveDef solve;
+    char text[SAND_SENTENCE];
+} Act;
+
+// Acts that change the motion, sorted by the step before which they were done.
+typedef struct LoggedAct {
+    uint64_t step;
+    Act act;
+} LoggedAct;
+
+typedef struct ActLog {
+    LoggedAct *items;
+    int count;
+    size_t room;
+} ActLog;
+
+bool act_changes_motion(ActKind kind);
+// Does an act that changes the motion, between two steps. `solve` is what the simulation solves with, and follows.
+bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve, SandError *error);
+
+bool acts_add(ActLog *log, uint64_t step, const Act *act, SandError *error);
+bool acts_copy(ActLog *to, const ActLog *from, SandError *error);
+void acts_free(ActLog *log);
+
+// Does those from number *done on that belong before the coming step, and counts them.
+bool acts_replay(const ActLog *log, int *done, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve,
+                 SandError *error);

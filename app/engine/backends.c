@@ -1,0 +1,45 @@
+#include "app/engine/backends.h"
+
+#include <stdio.h>
+
+const char *const backend_names[BACKEND_COUNT + 1] = {"auto", "cpu", "cuda", NULL};
+
+#ifdef SAND_HAVE_CUDA
+#include "cuda/backend.h"
+
+static const SandBackend *cuda(SandError *why) { return sand_cuda_devices(why) ? sand_cuda_backend() : NULL; }
+#else
+static const SandBackend *cuda(SandError *why) { return sand_fail(why, "this build has no CUDA backend"), NULL; }
+#endif
+
+// Whether the device can do what is asked.
+static bool suits(const SandSolveDef *solve, SandPrecision precision, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[solve->solver];
+    if (!solver->on_cuda) return sand_fail(error, "solver %s does not run on CUDA", solver->name);
+    return precision == SAND_FLOAT || sand_fail(error, "CUDA solves in float; --precision double needs the CPU");
+}
+
+bool machines_choose(Backend choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
+                     SandError *error) {
+    SandError why;
+    *backend = NULL;
+    if (choice == BACKEND_CPU) return true;
+    *backend = suits(solve, precision, &why) ? cuda(&why) : NULL;
+    return *backend || choice == BACKEND_AUTO || sand_fail(error, "%s", why.text);
+}
+
+Backend machines_kind(const SandBackend *backend) { return backend ? BACKEND_CUDA : BACKEND_CPU; }
+
+bool machines_describe(char *line, size_t size) {
+    SandError why;
+    const SandBackend *backend = cuda(&why);
+    SandMachine *machine = backend ? backend->create(&why) : NULL;
+    if (machine)
+        snprintf(line, size,
+                 "%s; pictures are drawn from it (interop) where OpenGL runs on it too, else through the host (staged)",
+                 backend->describe(machine));
+    else
+        snprintf(line, size, "%s", why.text);
+    if (machine) backend->destroy(machine);
+    return machine != NULL;
+}

@@ -1,0 +1,562 @@
+#include "app/engine/engine.h"
+
+#include "sim/core/array.h"
+#include "sim/core/thread_pool.h"
+#include "app/engine/timeline.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { QUEUE = 256, MESSAGES = 64 };
+
+struct Engine {
+    pthread_t thread;
+    bool started;
+    atomic_bool quit;
+
+    // The simulation, touched by its thread alone once that runs.
+    EngineDef def;
+    SandScene scene;
+    SandSimulation *sim;
+    char scene_name[TAKE_PATH]; // name or path it was opened by
+    Timeline timeline;
+    SandCpu *shadow_cpu;
+    SandSolveDef shadow_solve;
+    bool shadow, curve;
+    SandSolution shadow_solution;
+    RaceJob race;
+    bool playing;
+    int64_t steps_due; // to take whatever `playing` says
+    double speed;
+    double clock_wall, clock_time; // the simulated time is due at the wall time
+    double factor;                 // real-time factor, lately
+    double factor_wall, factor_time;
+    PictureColor color;
+    int picked; // body whose figures are wanted, -1: none
+    bool chains;
+
+    Frame frames[RING_SLOTS]; // each goes with a slot of the ring, which holds its instances
+    Ring *ring;
+
+    // Under the lock.
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    Act queue[QUEUE];
+    int queued;
+    EngineScene shown;
+    char save_path[TAKE_PATH]; // a take is to be saved here; "": none
+    CameraPath save_views;
+    char messages[MESSAGES][SAND_SENTENCE];
+    int message_count;
+};
+
+EngineDef engine_default(void) {
+    EngineDef def = {
+        .scene = "hourglass", .simulation = sand_default_simulation(), .playing = true, .history_bytes = 512u << 20};
+    return def;
+}
+
+// --- telling the window -----------------------------------------------------------------------------------
+
+static void tell(void *user, const char *sentence) {
+    Engine *e = user;
+    pthread_mutex_lock(&e->lock);
+    if (e->message_count == MESSAGES) { // the oldest gives way
+        memmove(e->messages[0], e->messages[1], sizeof e->messages - sizeof e->messages[0]);
+        e->message_count--;
+    }
+    snprintf(e->messages[e->message_count++], SAND_SENTENCE, "%s", sentence);
+    pthread_mutex_unlock(&e->lock);
+}
+
+int engine_messages(Engine *e, char (*messages)[SAND_SENTENCE], int room) {
+    pthread_mutex_lock(&e->lock);
+    int count = e->message_count < room ? e->message_count : room;
+    memcpy(messages, e->messages, (size_t)count * SAND_SENTENCE);
+    memmove(e->messages, e->messages[count], (size_t)(e->message_count - count) * SAND_SENTENCE);
+    e->message_count -= count;
+    pthread_mutex_unlock(&e->lock);
+    return count;
+}
+
+// What the window is told of the scene, and why: a person acted, a replay or a step back changed settings, it is new.
+typedef enum Reason { AFTER_ACT, AFTER_REPLAY, NEW_SCENE } Reason;
+
+static void describe_machine(const Engine *e, char *text, size_t size) {
+    const SandSimulationDef *def = &e->def.simulation;
+    const char *machine = sand_simulation_machine(e->sim), *real = def->precision == SAND_FLOAT ? "float" : "double";
+    if (e->timeline.backend == BACKEND_CPU)
+        snprintf(text, size, "%s, %d thread%s, %s", machine, def->threads, def->threads == 1 ? "" : "s", real);
+    else
+        snprintf(text, size, "%s, %s", machine, real);
+}
+
+static void show_scene(Engine *e, Reason reason) {
+    pthread_mutex_lock(&e->lock);
+    EngineScene *s = &e->shown;
+    if (reason == NEW_SCENE) s->version++;
+    if (reason != AFTER_ACT) s->settings++;
+    memcpy(s->name, e->scene.name, sizeof s->name);
+    memcpy(s->about, e->scene.about, sizeof s->about);
+    s->bodies = e->scene.bodies;
+    s->knob_count = e->scene.knob_count;
+    memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
+    s->solve = e->timeline.solve;
+    s->gravity = sand_simulation_world(e->sim)->gravity;
+    s->precision = e->def.simulation.precision;
+    s->backend = e->timeline.backend;
+    describe_machine(e, s->machine, sizeof s->machine);
+    s->view_lower = e->scene.view_lower, s->view_upper = e->scene.view_upper;
+    pthread_mutex_unlock(&e->lock);
+}
+
+void engine_scene(Engine *e, EngineScene *scene) {
+    pthread_mutex_lock(&e->lock);
+    *scene = e->shown;
+    pthread_mutex_unlock(&e->lock);
+}
+
+static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *room, int *count, SandError *error) {
+    *count = 0;
+    if (!sand_grow((void *)curve, room, (size_t)s->curve_count, sizeof **curve, "residual curve", error)) return false;
+    for (int i = 0; i < s->curve_count; i++) (*curve)[i] = s->curve[i];
+    *count = s->curve_count;
+    return true;
+}
+
+// Fills the frame that is being written and hands it over for the one the window has not taken.
+static bool publish(Engine *e, SandError *error) {
+    Frame *f = &e->frames[ring_writing(e->ring)];
+    const SandWorld *world = sand_simulation_world(e->sim);
+    f->step = world->step_index, f->time = world->time, f->step_seconds = world->step;
+    f->real_time_factor = e->factor;
+    f->playing = e->playing;
+    f->bodies = world->body_count;
+    f->counters = *sand_simulation_counters(e->sim);
+    f->profile = *sand_simulation_profile(e->sim);
+    SandEnergy energy = sand_simulation_energy(e->sim);
+    f->kinetic = energy.kinetic, f->potential = energy.potential;
+    f->oldest_step = history_oldest(&e->timeline.history), f->newest_step = e->timeline.newest;
+    if (e->picked >= 0 && !sand_simulation_fetch_contacts(e->sim, error)) return false;
+    f->picked = probe_take(e->sim, e->picked);
+    f->curve_count = f->shadow_count = 0;
+    if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_room, &f->curve_count, error))
+        return false;
+    if (e->shadow && !copy_curve(&e->shadow_solution, &f->shadow, &f->shadow_room, &f->shadow_count, error)) return false;
+    if (f->scene_version != e->shown.version) {
+        picture_free(&f->picture);
+        if (!picture_init(&f->picture, world, e->scene.view_lower, e->scene.view_upper, error)) return false;
+        f->scene_version = e->shown.version;
+    }
+    f->picture.store = ring_store(e->ring);
+    f->picture.chains = e->chains;
+    if (!picture_take(&f->picture, world, e->sim, world->time, e->color, error)) return false;
+    ring_publish(e->ring);
+    return true;
+}
+
+Frame *engine_frame(Engine *e) {
+    if (!ring_take(e->ring)) return NULL;
+    Frame *f = &e->frames[ring_reading(e->ring)];
+    SandError error;
+    if (!ring_fetch(e->ring, &f->picture.buffer, &error)) {
+        tell(e, error.text);
+        if (!picture_read(&f->picture, &error)) picture_clear(&f->picture);
+    }
+    snprintf(f->way, sizeof f->way, "%s", ring_way(e->ring));
+    return f;
+}
+
+void engine_drawn(Engine *e) { ring_drawn(e->ring); }
+
+// --- scenes -----------------------------------------------------------------------------------------------
+
+static void restart_clock(Engine *e) {
+    e->clock_wall = e->factor_wall = sand_seconds();
+    e->clock_time = e->factor_time = sand_simulation_world(e->sim)->time;
+}
+
+// The machine that took the steps so far takes those of this simulation as well; where it cannot, the CPU does.
+static void choose_machine(Engine *e, SandSimulation *sim, SandSolveDef *solve) {
+    SandError why;
+    char sentence[SAND_SENTENCE];
+    if (!act_apply(&(Act){.kind = ACT_BACKEND, .number = e->timeline.backend}, NULL, sim, solve, &why)) {
+        snprintf(sentence, sizeof sentence, "%.220s; the CPU goes on", why.text);
+        tell(e, sentence);
+    }
+}
+
+// Builds the scene that is open and puts a new simulation in the place of the old. On failure the old one goes on. Without
+// a gravity it is the scene's.
+static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, const SandVec3 *gravity, SandError *error) {
+    if (!sand_scene_build(scene, error)) return false;
+    SandSimulationDef def = e->def.simulation;
+    def.solve = *solve;
+    def.backend = NULL;
+    if (gravity) scene->world.gravity = *gravity;
+    SandSimulation *sim = sand_simulation_create(&scene->world, &def, error);
+    if (!sim) return false;
+    choose_machine(e, sim, &def.solve);
+    sand_simulation_free(e->sim);
+    e->sim = sim;
+    sand_simulation_on_report(sim, tell, e);
+    sand_simulation_want_curve(sim, e->curve);
+    e->steps_due = 0;
+    restart_clock(e);
+    return timeline_begin(&e->timeline, sim, &def.solve, error);
+}
+
+// The same scene from its start, with the settings as they are; a take that plays starts with its own.
+static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
+    Timeline *t = &e->timeline;
+    SandSolveDef solve = t->take ? t->first_solve : t->solve;
+    SandVec3 gravity = t->take ? t->first_gravity : sand_simulation_world(e->sim)->gravity;
+    if (t->take) t->backend = t->first_backend;
+    if (!start_scene(e, &e->scene, &solve, own_gravity ? NULL : &gravity, error)) return false;
+    show_scene(e, NEW_SCENE);
+    return true;
+}
+
+static void take_over(Engine *e, SandScene *scene, const char *name) {
+    sand_scene_free(&e->scene);
+    e->scene = *scene;
+    if (name != e->scene_name) snprintf(e->scene_name, sizeof e->scene_name, "%s", name);
+    show_scene(e, NEW_SCENE);
+}
+
+// How a scene is solved that is opened while another runs: one that is opened again as it is now, another as it says itself
+// and as the call asked for.
+static SandSolveDef solve_of(Engine *e, const SandScene *scene, bool again) {
+    SandSolveDef solve = again ? e->timeline.solve : scene->solve;
+    SandError why;
+    char sentence[SAND_SENTENCE];
+    if (again || !e->def.choose_solve || e->def.choose_solve(e->def.asked, scene, &solve, &why)) return solve;
+    snprintf(sentence, sizeof sentence, "%.160s; %.60s has its own settings", why.text, scene->name);
+    tell(e, sentence);
+    return scene->solve;
+}
+
+// Opens a scene with so many bodies, 0: as it says, and starts it. On failure the old one goes on.
+static bool open_scene(Engine *e, const char *name, int bodies, SandError *error) {
+    SandScene scene;
+    SandSceneOptions options = e->def.options;
+    options.bodies = bodies;
+    if (!sand_scene_open(&scene, name, &options, error)) return false;
+    const Take *take = e->timeline.take;
+    bool first = !e->sim, again = !first && !strcmp(name, e->scene_name);
+    SandVec3 gravity = again ? sand_simulation_world(e->sim)->gravity : v3_make(0, 0, 0);
+    SandSolveDef solve = first && e->def.own_solve ? e->def.simulation.solve : solve_of(e, &scene, again);
+    e->timeline.take = NULL;
+    if (!start_scene(e, &scene, &solve, again ? &gravity : NULL, error)) {
+        e->timeline.take = take;
+        sand_scene_free(&scene);
+        return false;
+    }
+    take_over(e, &scene, name);
+    return true;
+}
+
+// Another scene, of the size that was asked for at the start where it has more bodies than that and can be so small.
+static bool change_scene(Engine *e, const char *name, int bodies, SandError *error) {
+    int most = e->def.options.bodies;
+    if (!strcmp(name, e->scene.name)) name = e->scene_name; // its file may lie anywhere
+    if (bodies == 0 && most > 0) {
+        SandScene scene;
+        SandSceneOptions options = e->def.options;
+        options.bodies = 0;
+        if (!sand_scene_open(&scene, name, &options, error)) return false;
+        bool smaller = scene.bodies > most;
+        sand_scene_free(&scene);
+        if (smaller && open_scene(e, name, most, error)) return true;
+    }
+    return open_scene(e, name, bodies, error);
+}
+
+// --- acts -------------------------------------------------------------------------------------------------
+
+// Where a take that plays has come to its end, the clock stops and the state is compared with the one it had.
+static void end_replay(Engine *e) {
+    SandError error;
+    const Take *take = e->timeline.take;
+    const SandWorld *world = sand_simulation_world(e->sim);
+    if (!take || take->steps == 0 || world->step_index != take->steps) return;
+    e->playing = false;
+    if (sand_simulation_fetch(e->sim, &error) && take_check(take, world, &error))
+        tell(e, "The take ends here. From now on the run is yours.");
+    else
+        tell(e, error.text);
+}
+
+// The second solver, on the problem of the coming step.
+static bool solve_shadow(Engine *e, SandError *error) {
+    if (!e->shadow_cpu) e->shadow_cpu = sand_cpu_create(e->def.simulation.threads, e->def.simulation.precision, error);
+    e->shadow_solution.want_curve = true;
+    return e->shadow_cpu && sand_simulation_build(e->sim, error) &&
+           sand_cpu_solve(e->shadow_cpu, sand_simulation_problem(e->sim), &e->shadow_solve, &e->shadow_solution, error);
+}
+
+// A step, with the acts of the log that belong before it when the run goes over old ground again.
+static bool take_step(Engine *e, bool with_shadow, SandError *error) {
+    Timeline *t = &e->timeline;
+    int done = t->done;
+    if (!timeline_replay(t, &e->scene, e->sim, error)) return false;
+    if (t->done > done) show_scene(e, AFTER_REPLAY);
+    if (with_shadow && !solve_shadow(e, error)) return false;
+    if (e->def.before_step) e->def.before_step();
+    if (!sand_simulation_step(e->sim, error)) return false;
+    if (timeline_lost_machine(t, e->sim)) show_scene(e, AFTER_REPLAY);
+    if (sand_simulation_world(e->sim)->step_index > t->newest) end_replay(e);
+    return timeline_note(t, e->sim, error);
+}
+
+static bool seek(Engine *e, uint64_t step, SandError *error) {
+    if (step < sand_simulation_world(e->sim)->step_index) {
+        if (!timeline_go_back(&e->timeline, step, &e->scene, e->sim, error)) return false;
+        show_scene(e, AFTER_REPLAY);
+    }
+    while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
+        if (!take_step(e, false, error)) return false;
+    return true;
+}
+
+// On the problem of the last step, the one on the screen; at the start, and after going back, on that of the next. The scene
+// keeps its threads; the race has one, or runs on the machine that the scene is on.
+static bool start_race(Engine *e, const Act *act, SandError *error) {
+    SandRaceDef def = sand_default_race();
+    const SandProblem *problem = sand_simulation_problem(e->sim);
+    if (!sand_simulation_fetch_contacts(e->sim, error)) return false;
+    if (!problem->contact_count && !sand_simulation_build(e->sim, error)) return false;
+    if (!problem->contact_count) return sand_fail(error, "this step has no contacts to race on");
+    def.solve = act->solve, def.own_params = true;
+    def.cold = act->number != 0;
+    def.backend = sand_simulation_backend(e->sim);
+    return sand_race_parse(&def, act->text, error) &&
+           race_job_start(&e->race, problem, &def, sand_simulation_world(e->sim)->step_index, error);
+}
+
+static bool obey(Engine *e, const Act *act, SandError *error) {
+    if (act_changes_motion(act->kind)) {
+        bool ok = timeline_act(&e->timeline, act, &e->scene, e->sim, error);
+        show_scene(e, ok ? AFTER_ACT : AFTER_REPLAY); // what was refused is taken back from the panel
+        return ok;
+    }
+    switch (act->kind) {
+    case ACT_PLAY:
+        e->playing = act->number != 0, e->steps_due = 0;
+        restart_clock(e);
+        return true;
+    case ACT_STEP: e->playing = false, e->steps_due += (int64_t)act->number; return true;
+    case ACT_SEEK: e->playing = false, e->steps_due = 0; return seek(e, act->number > 0 ? (uint64_t)act->number : 0, error);
+    case ACT_RESET: return restart_scene(e, false, error);
+    case ACT_SCENE: return change_scene(e, act->text, (int)act->number, error);
+    case ACT_KNOB: {
+        int knob = sand_scene_knob(&e->scene, act->text);
+        if (knob < 0) return sand_fail(error, "the scene has no knob '%s'", act->text);
+        e->timeline.take = NULL;
+        return sand_scene_set_knob(&e->scene, knob, act->number, error) &&
+               restart_scene(e, e->scene.knobs[knob].kind == SAND_KNOB_TILT, error);
+    }
+    case ACT_SHADOW: e->shadow = act->number != 0, e->shadow_solve = act->solve; return true;
+    case ACT_SPEED:
+        e->speed = act->number;
+        restart_clock(e);
+        return true;
+    case ACT_COLOR: e->color = (PictureColor)act->number; return true;
+    case ACT_CHAINS: e->chains = act->number != 0; return true;
+    case ACT_RACE: return start_race(e, act, error);
+    case ACT_RACE_CANCEL: sand_race_cancel(&e->race.race); return true;
+    case ACT_CURVE:
+        e->curve = act->number != 0;
+        sand_simulation_want_curve(e->sim, e->curve);
+        return true;
+    case ACT_PICK: e->picked = act->body; return true;
+    default: return true;
+    }
+}
+
+// --- takes ------------------------------------------------------------------------------------------------
+
+bool engine_save(Engine *e, const char *path, const CameraPath *views, SandError *error) {
+    pthread_mutex_lock(&e->lock);
+    bool free = !*e->save_path;
+    if (free) {
+        snprintf(e->save_path, sizeof e->save_path, "%s", path);
+        e->save_views = *views;
+        pthread_cond_signal(&e->wake);
+    }
+    pthread_mutex_unlock(&e->lock);
+    return free || sand_fail(error, "another take is being saved");
+}
+
+// Saves the run up to this step where that was asked for.
+static void save_take(Engine *e) {
+    Take take;
+    SandError error;
+    char path[TAKE_PATH], sentence[TAKE_PATH + 32];
+    const Timeline *t = &e->timeline;
+    const SandWorld *world = sand_simulation_world(e->sim);
+    take_begin(&take, e->scene_name, &e->scene, world->step, e->def.simulation.precision, &t->first_solve, t->first_gravity);
+    bool saved = sand_simulation_fetch(e->sim, &error);
+    take.backend = t->first_backend;
+    take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
+    take.acts = (ActLog){.items = t->log.items, .count = t->done}; // lent: those that are ahead do not belong to it
+    pthread_mutex_lock(&e->lock);
+    snprintf(path, sizeof path, "%s", e->save_path);
+    take.views = e->save_views;
+    pthread_mutex_unlock(&e->lock);
+    saved = saved && take_save(&take, path, &error);
+    snprintf(sentence, sizeof sentence, "The take is saved as %s", path);
+    tell(e, saved ? sentence : error.text);
+    pthread_mutex_lock(&e->lock);
+    e->save_path[0] = '\0';
+    pthread_mutex_unlock(&e->lock);
+}
+
+// --- the thread -------------------------------------------------------------------------------------------
+
+static void sleep_until(Engine *e, double seconds) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    double until = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + seconds;
+    t.tv_sec = (time_t)until;
+    t.tv_nsec = (long)(1e9 * (until - (double)t.tv_sec));
+    if (e->queued == 0 && !*e->save_path && !e->quit) pthread_cond_timedwait(&e->wake, &e->lock, &t);
+}
+
+// Seconds until the next step is due; zero or less: now. A run that falls behind does not try to catch up.
+static double due_in(Engine *e) {
+    double time = sand_simulation_world(e->sim)->time;
+    double wait = (time - e->clock_time) / e->speed - (sand_seconds() - e->clock_wall);
+    if (wait < -0.1) e->clock_wall = sand_seconds(), e->clock_time = time;
+    return wait;
+}
+
+static void measure_factor(Engine *e) {
+    double wall = sand_seconds(), time = sand_simulation_world(e->sim)->time;
+    if (wall - e->factor_wall < 0.5) return;
+    e->factor = (time - e->factor_time) / (wall - e->factor_wall);
+    e->factor_wall = wall, e->factor_time = time;
+}
+
+static void complain(Engine *e, const SandError *error) {
+    tell(e, error->text);
+    e->playing = false, e->steps_due = 0;
+}
+
+// The window goes first: where cores are few it takes what it needs, and the simulation has the rest. The threads of its
+// team are made by this one and are like it.
+static void step_back(void) {
+    enum { NICE = 10 };
+    setpriority(PRIO_PROCESS, 0, NICE); // of this thread alone, on Linux; where it is refused the two share evenly
+}
+
+static void *engine_main(void *argument) {
+    Engine *e = argument;
+    SandError error;
+    step_back();
+    if (!publish(e, &error)) complain(e, &error);
+    while (!e->quit) {
+        // Requests are taken here, between two steps.
+        Act acts[QUEUE];
+        pthread_mutex_lock(&e->lock);
+        bool active = e->playing || e->steps_due > 0;
+        double wait = !active ? 1 : e->steps_due > 0 ? 0 : due_in(e);
+        if (wait > 0) sleep_until(e, wait);
+        int count = e->queued;
+        memcpy(acts, e->queue, (size_t)count * sizeof *acts);
+        e->queued = 0;
+        bool save = *e->save_path;
+        pthread_mutex_unlock(&e->lock);
+        for (int i = 0; i < count; i++)
+            if (!obey(e, &acts[i], &error)) complain(e, &error);
+        if (save) save_take(e);
+
+        active = e->steps_due > 0 || (e->playing && due_in(e) <= 0);
+        if (active) {
+            if (e->steps_due > 0) e->steps_due--;
+            if (!take_step(e, e->shadow, &error)) complain(e, &error);
+            measure_factor(e);
+        }
+        if ((active || count) && !publish(e, &error)) complain(e, &error);
+    }
+    if (*e->save_path) save_take(e);
+    return NULL;
+}
+
+bool engine_ask(Engine *e, const Act *act) {
+    pthread_mutex_lock(&e->lock);
+    // A drag follows the hand: only its newest place counts.
+    bool follows = act->kind == ACT_DRAG && e->queued && e->queue[e->queued - 1].kind == ACT_DRAG;
+    if (follows) e->queued--;
+    bool room = e->queued < QUEUE;
+    if (room) e->queue[e->queued++] = *act;
+    pthread_cond_signal(&e->wake);
+    pthread_mutex_unlock(&e->lock);
+    return room;
+}
+
+Engine *engine_create(const EngineDef *def, SandError *error) {
+    Engine *e = calloc(1, sizeof *e);
+    if (!e) return sand_fail(error, "out of memory for the simulation"), NULL;
+    e->def = *def;
+    e->playing = def->playing;
+    e->speed = 1;
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_cond_init(&e->wake, NULL);
+    e->picked = -1;
+    e->ring = def->ring ? def->ring : ring_create(NULL, NULL, NULL, error);
+    bool ready = e->ring && timeline_init(&e->timeline, def->take, def->history_bytes, error);
+    e->timeline.backend = machines_kind(def->simulation.backend);
+    if (ready && def->opened) {
+        SandScene scene = *def->opened;
+        *def->opened = (SandScene){0};
+        ready = start_scene(e, &scene, def->own_solve ? &def->simulation.solve : &scene.solve,
+                            def->own_gravity ? &def->gravity : NULL, error);
+        if (ready)
+            take_over(e, &scene, def->scene);
+        else
+            sand_scene_free(&scene);
+    } else if (ready) {
+        ready = open_scene(e, def->scene, def->options.bodies, error);
+    }
+    if (!ready) return engine_free(e), NULL;
+    e->started = pthread_create(&e->thread, NULL, engine_main, e) == 0;
+    if (!e->started) return sand_fail(error, "the simulation's thread could not be started"), engine_free(e), NULL;
+    return e;
+}
+
+void engine_stop(Engine *e) {
+    pthread_mutex_lock(&e->lock);
+    e->quit = true;
+    pthread_cond_signal(&e->wake);
+    pthread_mutex_unlock(&e->lock);
+    if (e->started) pthread_join(e->thread, NULL);
+    e->started = false;
+}
+
+void engine_free(Engine *e) {
+    if (!e) return;
+    engine_stop(e);
+    sand_simulation_free(e->sim);
+    sand_scene_free(&e->scene);
+    race_job_free(&e->race);
+    sand_cpu_free(e->shadow_cpu);
+    sand_solution_free(&e->shadow_solution);
+    timeline_free(&e->timeline);
+    for (int i = 0; i < RING_SLOTS; i++) {
+        picture_free(&e->frames[i].picture);
+        sand_free(e->frames[i].curve);
+        sand_free(e->frames[i].shadow);
+    }
+    ring_free(e->ring);
+    pthread_mutex_destroy(&e->lock);
+    pthread_cond_destroy(&e->wake);
+    free(e);
+}
+
+const RaceJob *engine_race(const Engine *engine) { return &engine->race; }

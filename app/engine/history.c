@@ -1,0 +1,62 @@
+#include "app/engine/history.h"
+
+#include "sim/core/array.h"
+
+void history_init(History *h, int distance, size_t budget) { *h = (History){.distance = distance, .budget = budget}; }
+
+void history_free(History *h) {
+    for (size_t i = 0; i < h->room; i++) sand_checkpoint_free(&h->frames[i]);
+    sand_free(h->frames);
+    *h = (History){0};
+}
+
+void history_clear(History *h) { h->count = h->next = 0; }
+
+// Frame k of those kept, from the oldest on.
+static int place(const History *h, int k) { return (h->next - h->count + k + (int)h->room) % (int)h->room; }
+
+static size_t bytes_held(const History *h) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < h->room; i++) bytes += sand_checkpoint_bytes(&h->frames[i]);
+    return bytes;
+}
+
+// Makes the ring longer while the budget allows it: the oldest frame then stays. It must lie in order for that.
+static bool lengthen(History *h, SandError *error) {
+    size_t n = h->room, average = n ? bytes_held(h) / n : 0;
+    size_t longer = n + n / 2 + 8, room = n;
+    if (h->count < (int)n || (n >= 2 && longer * average > h->budget) || h->next % (n ? (int)n : 1) != 0) return true;
+    if (!SAND_GROW(h->frames, room, longer, "history", error)) return false;
+    h->room = room;
+    h->next = h->count;
+    return true;
+}
+
+bool history_note(History *h, SandSimulation *sim, SandError *error) {
+    uint64_t step = sand_simulation_world(sim)->step_index;
+    bool known = h->count && h->frames[place(h, h->count - 1)].step_index >= step; // old ground: the run was here before
+    if (step % (uint64_t)h->distance || known) return true;
+    if (!lengthen(h, error)) return false;
+    if (h->next == (int)h->room) h->next = 0;
+    if (!sand_simulation_save(sim, &h->frames[h->next], error)) return false;
+    h->next++;
+    if (h->count < (int)h->room) h->count++;
+    return true;
+}
+
+const SandCheckpoint *history_before(const History *h, uint64_t step) {
+    for (int k = h->count - 1; k >= 0; k--) {
+        const SandCheckpoint *frame = &h->frames[place(h, k)];
+        if (frame->step_index <= step) return frame;
+    }
+    return NULL;
+}
+
+uint64_t history_oldest(const History *h) { return h->count ? h->frames[place(h, 0)].step_index : 0; }
+
+void history_cut(History *h, uint64_t step) {
+    while (h->count && h->frames[place(h, h->count - 1)].step_index > step) {
+        h->count--;
+        h->next = (h->next - 1 + (int)h->room) % (int)h->room;
+    }
+}

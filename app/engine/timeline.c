@@ -1,0 +1,85 @@
+#include "app/engine/timeline.h"
+
+// Steps between two keyframes: so many for each so many bodies. A keyframe costs time with every body, the more so where
+// another machine has them.
+enum { KEYFRAME_DISTANCE = 10, KEYFRAME_BODIES = 100000 };
+
+bool timeline_init(Timeline *t, const Take *take, size_t history_bytes, SandError *error) {
+    *t = (Timeline){.take = take};
+    history_init(&t->history, KEYFRAME_DISTANCE, history_bytes);
+    return !take || acts_copy(&t->log, &take->acts, error);
+}
+
+void timeline_free(Timeline *t) {
+    history_free(&t->history);
+    acts_free(&t->log);
+}
+
+bool timeline_begin(Timeline *t, SandSimulation *sim, const SandSolveDef *solve, SandError *error) {
+    const SandWorld *world = sand_simulation_world(sim);
+    t->solve = t->first_solve = *solve;
+    t->backend = t->first_backend = machines_kind(sand_simulation_backend(sim));
+    t->first_gravity = world->gravity;
+    t->done = 0;
+    if (!t->take) t->log.count = 0;
+    t->newest = 0;
+    history_clear(&t->history);
+    t->history.distance = KEYFRAME_DISTANCE * (1 + world->body_count / KEYFRAME_BODIES);
+    return history_note(&t->history, sim, error);
+}
+
+bool timeline_act(Timeline *t, const Act *act, const SandScene *scene, SandSimulation *sim, SandError *error) {
+    uint64_t step = sand_simulation_world(sim)->step_index;
+    t->log.count = t->done;
+    t->take = NULL;
+    history_cut(&t->history, step);
+    t->newest = step;
+    bool ok = act_apply(act, scene, sim, &t->solve, error) && acts_add(&t->log, step, act, error);
+    t->done = t->log.count;
+    t->backend = machines_kind(sand_simulation_backend(sim));
+    return ok;
+}
+
+bool timeline_replay(Timeline *t, const SandScene *scene, SandSimulation *sim, SandError *error) {
+    int before = t->done;
+    if (!acts_replay(&t->log, &t->done, scene, sim, &t->solve, error)) return false;
+    if (t->done > before) t->backend = machines_kind(sand_simulation_backend(sim));
+    return true;
+}
+
+bool timeline_lost_machine(Timeline *t, const SandSimulation *sim) {
+    Backend now = machines_kind(sand_simulation_backend(sim));
+    if (now == t->backend) return false;
+    uint64_t step = sand_simulation_world(sim)->step_index;
+    t->backend = t->first_backend = now;
+    history_cut(&t->history, step - 1);
+    t->newest = step;
+    return true;
+}
+
+bool timeline_note(Timeline *t, SandSimulation *sim, SandError *error) {
+    uint64_t step = sand_simulation_world(sim)->step_index;
+    if (step > t->newest) t->newest = step;
+    return history_note(&t->history, sim, error);
+}
+
+// Counts the acts before a step as done, without doing them, and brings the solver and the machine that they left in use.
+static bool bring_settings(Timeline *t, uint64_t step, const SandScene *scene, SandSimulation *sim, SandError *error) {
+    Act machine = {.kind = ACT_BACKEND, .number = t->first_backend};
+    t->solve = t->first_solve;
+    for (t->done = 0; t->done < t->log.count && t->log.items[t->done].step < step; t->done++) {
+        const Act *act = &t->log.items[t->done].act;
+        if (act->kind == ACT_SOLVE) t->solve = act->solve;
+        if (act->kind == ACT_BACKEND) machine = *act;
+    }
+    sand_simulation_set_solve(sim, &t->solve);
+    if (!act_apply(&machine, scene, sim, &t->solve, error)) return false;
+    t->backend = machines_kind(sand_simulation_backend(sim));
+    return true;
+}
+
+bool timeline_go_back(Timeline *t, uint64_t step, const SandScene *scene, SandSimulation *sim, SandError *error) {
+    const SandCheckpoint *from = history_before(&t->history, step);
+    if (!from) return sand_fail(error, "step %llu is no longer kept", (unsigned long long)step);
+    return sand_simulation_restore(sim, from, error) && bring_settings(t, from->step_index, scene, sim, error);
+}

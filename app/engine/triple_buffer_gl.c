@@ -1,0 +1,135 @@
+// Slots that are persistently mapped GL buffers: the simulation writes straight into what is drawn. What another machine has
+// written to memory of its own device is copied into one GL buffer, which that device shares; where it cannot, the host
+// copies it into the slot's.
+#include "app/engine/triple_buffer.h"
+#include "sim/scene/scene.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <glad/gl.h>
+
+// Reading is allowed as well: the hands look for the body under the mouse in there.
+static const GLbitfield ACCESS = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
+static const GLuint64 PATIENCE = 100000000; // ns: a frame that is still being drawn; then the old one is shown once more
+
+typedef struct Slots {
+    PictureStore stores[RING_SLOTS]; // the mapped memory
+    GLuint buffers[RING_SLOTS];
+    GLsync fences[RING_SLOTS]; // after the last draw that read the slot
+
+    bool staged; // by the host, whatever could be shared
+    // The buffer that a device writes. One serves all slots: the device waits for the draws that still read it.
+    const SandBackend *backend; // that shares it; NULL: none was asked
+    SandShare *share;           // NULL: refused
+    GLuint shared;
+    size_t shared_room;
+    char way[SAND_SENTENCE]; // how it goes, or why not so
+} Slots;
+
+// Mapped storage cannot grow: another takes its place.
+static bool make_room(Slots *s, int k, size_t bytes, SandError *error) {
+    GLuint buffer;
+    glCreateBuffers(1, &buffer);
+    glNamedBufferStorage(buffer, (GLsizeiptr)bytes, NULL, ACCESS);
+    void *data = glMapNamedBufferRange(buffer, 0, (GLsizeiptr)bytes, ACCESS);
+    if (!data) {
+        glDeleteBuffers(1, &buffer);
+        return sand_fail(error, "the graphics driver has no room for %.0f MB of bodies", 1e-6 * (double)bytes);
+    }
+    glDeleteBuffers(1, &s->buffers[k]); // unmaps it
+    s->buffers[k] = buffer;
+    s->stores[k].data = data, s->stores[k].room = bytes;
+    return true;
+}
+
+static void end_share(Slots *s) {
+    if (s->share) s->backend->share_free(s->share);
+    s->share = NULL;
+    glDeleteBuffers(1, &s->shared);
+    s->shared = 0, s->shared_room = 0;
+}
+
+static void say_staged(Slots *s, const SandError *why) { snprintf(s->way, sizeof s->way, "staged: %.200s", why->text); }
+
+// Has the device share a buffer with OpenGL, once for as long as the buffer is large enough. What it refuses it is not asked
+// again.
+static bool share(Slots *s, const SandBackend *backend, size_t bytes) {
+    SandError why;
+    if (s->backend == backend && (!s->share || bytes <= s->shared_room)) return s->share;
+    end_share(s);
+    s->backend = backend;
+    s->shared_room = bytes + bytes / 2;
+    glCreateBuffers(1, &s->shared);
+    glNamedBufferData(s->shared, (GLsizeiptr)s->shared_room, NULL, GL_DYNAMIC_DRAW);
+    s->share = s->staged ? sand_fail(&why, "as was asked"), NULL : backend->share(s->shared, &why);
+    snprintf(s->way, sizeof s->way, "interop");
+    if (!s->share) end_share(s), say_staged(s, &why);
+    return s->share;
+}
+
+// The slot's bytes are on a device. Where they cannot be shared the host copies them, by way of the mapped memory.
+static bool fetch_away(Slots *s, int k, unsigned *buffer, SandError *error) {
+    SandError why;
+    PictureStore *store = &s->stores[k];
+    if (share(s, store->backend, store->bytes)) {
+        if (store->backend->share_copy(s->share, store->slot, store->bytes, &why)) return *buffer = s->shared, true;
+        end_share(s), say_staged(s, &why);
+    }
+    if (store->bytes > store->room && !make_room(s, k, store->bytes + store->bytes / 2, error)) return false;
+    if (!store->backend->slot_read(store->slot, store->data, store->bytes, error)) return false;
+    *buffer = s->buffers[k];
+    return true;
+}
+
+// A picture that found the slot too small lies in its own memory and is copied this once; the slot then grows.
+static bool fetch(void *user, int k, unsigned *buffer, SandError *error) {
+    Slots *s = user;
+    size_t needed = s->stores[k].bytes;
+    if (s->stores[k].away && needed) return fetch_away(s, k, buffer, error);
+    if (needed > s->stores[k].room) return make_room(s, k, needed + needed / 2, error);
+    *buffer = s->buffers[k];
+    return true;
+}
+
+static const char *way(void *user, int k) {
+    Slots *s = user;
+    return s->stores[k].away ? s->way : "host";
+}
+
+static void drawn(void *user, int k) {
+    Slots *s = user;
+    if (s->stores[k].away && s->share) return; // a copy is drawn, and the device minds its own slot
+    if (s->fences[k]) glDeleteSync(s->fences[k]);
+    s->fences[k] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+
+static bool idle(void *user, int k) {
+    Slots *s = user;
+    if (!s->fences[k]) return true;
+    GLenum state = glClientWaitSync(s->fences[k], GL_SYNC_FLUSH_COMMANDS_BIT, PATIENCE);
+    if (state == GL_TIMEOUT_EXPIRED) return false;
+    glDeleteSync(s->fences[k]);
+    s->fences[k] = NULL;
+    return true;
+}
+
+static void free_slots(void *user) {
+    Slots *s = user;
+    end_share(s);
+    for (int k = 0; k < RING_SLOTS; k++) {
+        picture_close_slot(&s->stores[k]);
+        if (s->fences[k]) glDeleteSync(s->fences[k]);
+    }
+    glDeleteBuffers(RING_SLOTS, s->buffers);
+    free(s);
+}
+
+Ring *ring_create_gl(bool staged, SandError *error) {
+    Slots *s = calloc(1, sizeof *s);
+    if (!s) return sand_fail(error, "out of memory for the frames"), NULL;
+    static const RingVerbs verbs = {fetch, drawn, idle, free_slots, way};
+    for (int k = 0; k < RING_SLOTS; k++) s->stores[k].takes_slots = true;
+    s->staged = staged;
+    return ring_create(&verbs, s->stores, s, error);
+}

@@ -1,0 +1,10 @@
+// Maps from a number to a colour that read the same for every eye, in print too. The colours are in assets/NAME.txt.
+#pragma once
+#include "sim/core/error.h"
+
+typedef enum ColorMap { MAP_VIRIDIS, MAP_CIVIDIS, MAP_COUNT } ColorMap;
+extern const char *const colormap_names[MAP_COUNT + 1]; // ended by NULL
+
+enum { COLORMAP_SIZE = 256 };
+// sRGB and an alpha of 255, from the lowest number to the highest.
+bool colormap_read(ColorMap map, unsigned char colors[COLORMAP_SIZE][4], SandError *error);

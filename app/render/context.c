@@ -1,0 +1,216 @@
+#include "app/render/context.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <glad/gl.h>
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+struct Context {
+    GLFWwindow *window; // NULL off-screen
+    EGLDisplay display;
+    EGLContext egl;
+    int width, height; // off-screen
+    char renderer[128];
+    int error_count;
+    char first_error[400];
+};
+
+ContextDef context_default(void) {
+    return (ContextDef){.width = 1280, .height = 720, .title = "Sandglass", .visible = true};
+}
+
+// --- what the driver has to say -----------------------------------------------------------------------------
+
+static void GLAD_API_PTR on_debug(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length, const GLchar *text,
+                                  const void *user) {
+    (void)source, (void)id, (void)severity, (void)length;
+    Context *context = (Context *)user;
+    if (type != GL_DEBUG_TYPE_ERROR && type != GL_DEBUG_TYPE_UNDEFINED_BEHAVIOR) return;
+    if (context->error_count++ == 0) snprintf(context->first_error, sizeof context->first_error, "%s", text);
+}
+
+static bool load(Context *context, GLADloadfunc find, SandError *error) {
+    if (!gladLoadGL(find)) return sand_fail(error, "the OpenGL functions could not be loaded");
+    if (!GLAD_GL_VERSION_4_5) return sand_fail(error, "the driver has no OpenGL 4.5");
+    snprintf(context->renderer, sizeof context->renderer, "%s", (const char *)glGetString(GL_RENDERER));
+    glEnable(GL_DEBUG_OUTPUT);
+    glEnable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
+    glDebugMessageCallback(on_debug, context);
+    return true;
+}
+
+// --- off-screen ---------------------------------------------------------------------------------------------
+
+static bool has_word(const char *words, const char *word) { return words && strstr(words, word); }
+
+// The displays worth trying, best first: the device that CUDA calls its first, where the steps are taken; other devices of
+// NVIDIA; other devices; then Mesa's own platform.
+enum { MOST_DEVICES = 16 };
+
+static int rank_of(EGLDeviceEXT device) {
+    PFNEGLQUERYDEVICESTRINGEXTPROC get_string = (PFNEGLQUERYDEVICESTRINGEXTPROC)eglGetProcAddress("eglQueryDeviceStringEXT");
+    PFNEGLQUERYDEVICEATTRIBEXTPROC get_number = (PFNEGLQUERYDEVICEATTRIBEXTPROC)eglGetProcAddress("eglQueryDeviceAttribEXT");
+    EGLAttrib number = -1;
+    if (!get_string || !has_word(get_string(device, EGL_EXTENSIONS), "EGL_NV_device_cuda")) return 2;
+    return get_number && get_number(device, EGL_CUDA_DEVICE_NV, &number) && number == 0 ? 0 : 1;
+}
+
+static int list_displays(EGLDisplay *displays, bool software) {
+    const char *extensions = eglQueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+    PFNEGLGETPLATFORMDISPLAYEXTPROC get_display =
+        (PFNEGLGETPLATFORMDISPLAYEXTPROC)eglGetProcAddress("eglGetPlatformDisplayEXT");
+    PFNEGLQUERYDEVICESEXTPROC get_devices = (PFNEGLQUERYDEVICESEXTPROC)eglGetProcAddress("eglQueryDevicesEXT");
+    int count = 0;
+    if (!get_display) return 0;
+
+    EGLDeviceEXT devices[MOST_DEVICES];
+    EGLint device_count = 0;
+    if (!software && get_devices && has_word(extensions, "EGL_EXT_platform_device") &&
+        get_devices(MOST_DEVICES, devices, &device_count)) {
+        for (int rank = 0; rank < 3; rank++)
+            for (int i = 0; i < device_count; i++)
+                if (rank_of(devices[i]) == rank) displays[count++] = get_display(EGL_PLATFORM_DEVICE_EXT, devices[i], NULL);
+    }
+    if (has_word(extensions, "EGL_MESA_platform_surfaceless"))
+        displays[count++] = get_display(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
+    return count;
+}
+
+static bool open_display(Context *context, EGLDisplay display) {
+    static const EGLint config_wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_NONE};
+    static const EGLint context_wanted[] = {EGL_CONTEXT_MAJOR_VERSION,
+                                            4,
+                                            EGL_CONTEXT_MINOR_VERSION,
+                                            5,
+                                            EGL_CONTEXT_OPENGL_PROFILE_MASK,
+                                            EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+                                            EGL_CONTEXT_OPENGL_DEBUG,
+                                            EGL_TRUE,
+                                            EGL_NONE};
+    EGLConfig config = EGL_NO_CONFIG_KHR;
+    EGLint count = 0;
+    if (display == EGL_NO_DISPLAY || !eglInitialize(display, NULL, NULL)) return false;
+    if (eglBindAPI(EGL_OPENGL_API)) {
+        if (!eglChooseConfig(display, config_wanted, &config, 1, &count) || count == 0) config = EGL_NO_CONFIG_KHR;
+        EGLContext egl = eglCreateContext(display, config, EGL_NO_CONTEXT, context_wanted);
+        if (egl != EGL_NO_CONTEXT) {
+            if (eglMakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl)) {
+                context->display = display;
+                context->egl = egl;
+                return true;
+            }
+            eglDestroyContext(display, egl);
+        }
+    }
+    eglTerminate(display);
+    return false;
+}
+
+static bool open_off_screen(Context *context, const ContextDef *def, SandError *error) {
+    EGLDisplay displays[MOST_DEVICES + 1];
+    int count = list_displays(displays, def->software);
+    for (int i = 0; i < count; i++)
+        if (open_display(context, displays[i])) return load(context, (GLADloadfunc)eglGetProcAddress, error);
+    return sand_fail(error,
+                     "no off-screen OpenGL 4.5 through EGL; on Debian it comes with libegl-mesa0 and libgl1-mesa-dri");
+}
+
+// --- the window ---------------------------------------------------------------------------------------------
+
+static bool open_window(Context *context, const ContextDef *def, SandError *error) {
+    const char *why = NULL;
+    if (!glfwInit()) {
+        glfwGetError(&why);
+        return sand_fail(error, "no window: %s", why ? why : "GLFW does not start");
+    }
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 4);
+    glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 5);
+    glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+    glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, GLFW_TRUE);
+    glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+    glfwWindowHint(GLFW_VISIBLE, def->visible);
+    // All drawing goes into targets of our own; the window needs neither depth nor samples.
+    glfwWindowHint(GLFW_DEPTH_BITS, 0);
+    glfwWindowHint(GLFW_STENCIL_BITS, 0);
+    context->window = glfwCreateWindow(def->width, def->height, def->title, NULL, NULL);
+    if (!context->window) {
+        glfwGetError(&why);
+        glfwTerminate();
+        return sand_fail(error, "no window: %s", why ? why : "GLFW gives none");
+    }
+    glfwMakeContextCurrent(context->window);
+    glfwSwapInterval(1);
+    return load(context, (GLADloadfunc)glfwGetProcAddress, error);
+}
+
+// --- both ---------------------------------------------------------------------------------------------------
+
+Context *context_create(const ContextDef *def, SandError *error) {
+    Context *context = calloc(1, sizeof *context);
+    if (!context) return sand_fail(error, "out of memory for a context"), NULL;
+    context->width = def->width, context->height = def->height;
+    bool open = def->window ? open_window(context, def, error) : open_off_screen(context, def, error);
+    if (open) return context;
+    context_free(context);
+    return NULL;
+}
+
+void context_free(Context *context) {
+    if (!context) return;
+    if (context->window) {
+        glfwDestroyWindow(context->window);
+        glfwTerminate();
+    }
+    if (context->egl) {
+        eglMakeCurrent(context->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+        eglDestroyContext(context->display, context->egl);
+        eglTerminate(context->display);
+    }
+    free(context);
+}
+
+void context_swap(Context *context) {
+    if (context->window) glfwSwapBuffers(context->window);
+}
+
+void context_poll(Context *context, double seconds) {
+    if (!context->window) return;
+    if (seconds > 0)
+        glfwWaitEventsTimeout(seconds);
+    else
+        glfwPollEvents();
+}
+
+void context_finish(const Context *context) {
+    (void)context; // it is the current one
+    glFinish();
+}
+
+bool context_is_software(void) { return has_word((const char *)glGetString(GL_RENDERER), "llvmpipe"); }
+
+bool context_closing(const Context *context) { return context->window && glfwWindowShouldClose(context->window); }
+
+void context_close(Context *context) {
+    if (context->window) glfwSetWindowShouldClose(context->window, GLFW_TRUE);
+}
+
+void context_size(const Context *context, int *width, int *height) {
+    *width = context->width, *height = context->height;
+    if (context->window) glfwGetFramebufferSize(context->window, width, height);
+}
+
+float context_scale(const Context *context) {
+    float x = 1, y = 1;
+    if (context->window) glfwGetWindowContentScale(context->window, &x, &y);
+    return x > y ? x : y;
+}
+
+void *context_window(const Context *context) { return context->window; }
+const char *context_renderer(const Context *context) { return context->renderer; }
+int context_error_count(const Context *context) { return context->error_count; }
+const char *context_error(const Context *context) { return context->first_error; }

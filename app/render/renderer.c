@@ -1,0 +1,577 @@
+#include "app/render/renderer.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glad/gl.h>
+
+#include "app/render/context.h"
+#include "app/render/cull.h"
+#include "app/render/lighting.h"
+#include "app/render/shader.h"
+#include "app/render/splat.h"
+#include "app/render/targets.h"
+
+const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", "high", NULL};
+
+typedef struct Level {
+    int shadow_size, shadow_taps;
+    bool fine; // smooth silhouettes, and all passes in linear light
+    int ambient_samples, ambient_side,
+        ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
+} Level;
+
+static const Level levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 5, 0, 2},
+                                            [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2},
+                                            [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
+
+// As the block Frame in shaders/frame.glsl.
+typedef struct Frame {
+    float view[16], projection[16], light[16];
+    float light_scale[4], eye[4], lens[4], size[4], sun[4], moment[4];
+    int32_t quality[4], mode[4];
+} Frame;
+
+// clang-format off
+typedef enum ProgramId {
+    BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, SURFACE_SHADOW,
+    GLASS, FLOOR, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
+} ProgramId;
+
+// Vertex shader, fragment shader, and the words that are defined for them.
+static const char *const program_files[PROGRAM_COUNT][3] = {
+    [BALL]           = {"ball", "ball"},
+    [BALL_DATA]      = {"ball", "ball", "DATA"}, // colours that mean something
+    [ROCK]           = {"ball", "ball", "ROCK"},
+    [RIM]            = {"ball", "rim", "EDGE"},
+    [RIM_DATA]       = {"ball", "rim", "EDGE DATA"},
+    [ROCK_RIM]       = {"ball", "rim", "EDGE ROCK"},
+    [BALL_SHADOW]    = {"ball_shadow", "ball_shadow"},
+    [SOLID]          = {"solid", "solid"},
+    [SOLID_DATA]     = {"solid", "solid", "DATA"},
+    [SOLID_SHADOW]   = {"solid", "shadow"},
+    [SURFACE]        = {"surface", "surface"},
+    [SURFACE_SHADOW] = {"surface", "shadow"},
+    [GLASS]          = {"surface", "glass"},
+    [FLOOR]          = {"screen", "floor"},
+    [CHAIN]          = {"chain", "chain"},
+    [GLASS_DIRECT]   = {"surface", "glass", "DIRECT"}, // straight to the screen, for low quality
+    [CHAIN_DIRECT]   = {"chain", "chain", "DIRECT"},
+};
+// clang-format on
+
+enum { UNIFORM_SHADOW = 0, UNIFORM_ROTATION = 1, UNIFORM_PLACE = 2, UNIFORM_MARKS = 3, UNIFORM_SIZE = 1 };
+enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICES = 36 };
+
+struct Renderer {
+    GLuint programs[PROGRAM_COUNT];
+    GLuint frame_buffer, colormaps[MAP_COUNT];
+    GLuint copies;                  // instances and links of a picture that lies in no buffer of its own
+    GLuint box_mesh, cylinder_mesh; // unit meshes
+    GLuint surface_vertices, surface_indices;
+    GLuint kept_array; // those of the balls that culling keeps
+    GLuint ball_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
+    uint64_t stamp;   // of the instances on the GPU and in the shadow map: a paused picture keeps both
+    unsigned version; // of the picture's surfaces on the GPU
+    Frame frame;      // that was drawn last
+    ColorMap map;
+    bool overdrawn; // somebody drew over the picture
+    Targets targets;
+    Cull *cull;              // made when there are balls enough
+    Splat *splat;            // made when it is first used
+    Lighting *lightings[2];  // by triangles, by compute shaders; made when they are first used
+    bool culling, splatting; // in this picture
+    bool software;           // a processor draws
+};
+
+RendererDef renderer_default(void) { return (RendererDef){.quality = QUALITY_MEDIUM, .samples = 1}; }
+
+// --- making -------------------------------------------------------------------------------------------------
+
+static void attribute(GLuint array, GLuint index, GLuint binding, int count, size_t offset) {
+    glEnableVertexArrayAttrib(array, index);
+    glVertexArrayAttribFormat(array, index, count, GL_FLOAT, GL_FALSE, (GLuint)offset);
+    glVertexArrayAttribBinding(array, index, binding);
+}
+
+// An array that reads instances at binding 0 (place_lists says where from) and, where there is a mesh, its vertices at
+// binding 1.
+static GLuint instance_array(GLuint mesh) {
+    GLuint array;
+    glCreateVertexArrays(1, &array);
+    glVertexArrayBindingDivisor(array, 0, 1);
+    attribute(array, 0, 0, 4, offsetof(SandInstance, center));
+    attribute(array, 1, 0, 4, offsetof(SandInstance, rotation));
+    attribute(array, 2, 0, 4, offsetof(SandInstance, velocity));
+    attribute(array, 3, 0, 3, offsetof(SandInstance, spin));
+    attribute(array, 5, 0, 3, offsetof(SandInstance, offset));
+    glEnableVertexArrayAttrib(array, 4);
+    glVertexArrayAttribIFormat(array, 4, 1, GL_UNSIGNED_INT, offsetof(SandInstance, tag));
+    glVertexArrayAttribBinding(array, 4, 0);
+    if (mesh) {
+        glVertexArrayVertexBuffer(array, 1, mesh, 0, 6 * sizeof(float));
+        attribute(array, 6, 1, 3, 0);
+        attribute(array, 7, 1, 3, 3 * sizeof(float));
+    }
+    return array;
+}
+
+static GLuint make_link_array(void) {
+    GLuint array;
+    glCreateVertexArrays(1, &array);
+    glVertexArrayBindingDivisor(array, 0, 1);
+    attribute(array, 0, 0, 4, offsetof(PictureLink, from));
+    attribute(array, 1, 0, 4, offsetof(PictureLink, from_velocity));
+    attribute(array, 2, 0, 3, offsetof(PictureLink, to));
+    attribute(array, 3, 0, 3, offsetof(PictureLink, to_velocity));
+    return array;
+}
+
+static float *put(float *to, float x, float y, float z, const float *normal) {
+    to[0] = x, to[1] = y, to[2] = z;
+    memcpy(to + 3, normal, 3 * sizeof *to);
+    return to + 6;
+}
+
+static void make_box(GLuint buffer) {
+    static const float corner[6][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, -1}, {1, 1}, {-1, 1}};
+    float vertices[BOX_VERTICES * 6], *to = vertices;
+    for (int face = 0; face < 6; face++) {
+        int k = face / 2;
+        float sign = face % 2 ? 1.0f : -1.0f, normal[3] = {0}, p[3];
+        normal[k] = sign;
+        for (int i = 0; i < 6; i++) {
+            p[k] = sign, p[(k + 1) % 3] = corner[i][0], p[(k + 2) % 3] = sign * corner[i][1];
+            to = put(to, p[0], p[1], p[2], normal);
+        }
+    }
+    glNamedBufferStorage(buffer, sizeof vertices, vertices, 0);
+}
+
+static void make_cylinder(GLuint buffer) {
+    float vertices[CYLINDER_VERTICES * 6], *to = vertices;
+    const float up[3] = {0, 0, 1}, down[3] = {0, 0, -1};
+    for (int i = 0; i < CYLINDER_SIDES; i++) {
+        double a = 2 * 3.14159265358979 * i / CYLINDER_SIDES, b = 2 * 3.14159265358979 * (i + 1) / CYLINDER_SIDES;
+        float na[3] = {(float)cos(a), (float)sin(a), 0}, nb[3] = {(float)cos(b), (float)sin(b), 0};
+        to = put(to, na[0], na[1], -1, na), to = put(to, nb[0], nb[1], -1, nb), to = put(to, nb[0], nb[1], 1, nb);
+        to = put(to, na[0], na[1], -1, na), to = put(to, nb[0], nb[1], 1, nb), to = put(to, na[0], na[1], 1, na);
+        to = put(to, 0, 0, 1, up), to = put(to, na[0], na[1], 1, up), to = put(to, nb[0], nb[1], 1, up);
+        to = put(to, 0, 0, -1, down), to = put(to, nb[0], nb[1], -1, down), to = put(to, na[0], na[1], -1, down);
+    }
+    glNamedBufferStorage(buffer, sizeof vertices, vertices, 0);
+}
+
+static bool make_colormap(GLuint *name, ColorMap map, SandError *error) {
+    unsigned char pixels[COLORMAP_SIZE][4];
+    if (!colormap_read(map, pixels, error)) return false;
+    glCreateTextures(GL_TEXTURE_2D, 1, name);
+    glTextureStorage2D(*name, 1, GL_SRGB8_ALPHA8, COLORMAP_SIZE, 1);
+    glTextureSubImage2D(*name, 0, 0, 0, COLORMAP_SIZE, 1, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    glTextureParameteri(*name, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTextureParameteri(*name, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+    glTextureParameteri(*name, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    return true;
+}
+
+Renderer *renderer_create(SandError *error) {
+    Renderer *r = calloc(1, sizeof *r);
+    if (!r) return sand_fail(error, "out of memory for a renderer"), NULL;
+    r->software = context_is_software();
+    for (int i = 0; i < PROGRAM_COUNT; i++) {
+        r->programs[i] = shader_make(program_files[i][0], program_files[i][1], program_files[i][2], error);
+        if (!r->programs[i]) return renderer_free(r), NULL;
+    }
+    for (int k = 0; k < MAP_COUNT; k++)
+        if (!make_colormap(&r->colormaps[k], (ColorMap)k, error)) return renderer_free(r), NULL;
+
+    GLuint buffers[6];
+    glCreateBuffers(6, buffers);
+    r->frame_buffer = buffers[0], r->copies = buffers[1], r->box_mesh = buffers[2], r->cylinder_mesh = buffers[3];
+    r->surface_vertices = buffers[4], r->surface_indices = buffers[5];
+    glNamedBufferStorage(r->frame_buffer, sizeof(Frame), NULL, GL_DYNAMIC_STORAGE_BIT);
+    make_box(r->box_mesh);
+    make_cylinder(r->cylinder_mesh);
+
+    r->ball_array = instance_array(0);
+    r->kept_array = instance_array(0);
+    r->rock_array = instance_array(0);
+    r->box_array = instance_array(r->box_mesh);
+    r->cylinder_array = instance_array(r->cylinder_mesh);
+    r->link_array = make_link_array();
+    glCreateVertexArrays(1, &r->empty_array);
+    glCreateVertexArrays(1, &r->surface_array);
+    glVertexArrayVertexBuffer(r->surface_array, 0, r->surface_vertices, 0, sizeof(PictureVertex));
+    glVertexArrayElementBuffer(r->surface_array, r->surface_indices);
+    attribute(r->surface_array, 0, 0, 3, offsetof(PictureVertex, position));
+    attribute(r->surface_array, 1, 0, 3, offsetof(PictureVertex, normal));
+    attribute(r->surface_array, 2, 0, 1, offsetof(PictureVertex, turn));
+    return r;
+}
+
+void renderer_free(Renderer *r) {
+    if (!r) return;
+    for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
+    GLuint buffers[] = {r->frame_buffer, r->copies, r->box_mesh, r->cylinder_mesh, r->surface_vertices, r->surface_indices};
+    GLuint arrays[] = {r->ball_array,     r->kept_array, r->rock_array,    r->box_array,
+                       r->cylinder_array, r->link_array, r->surface_array, r->empty_array};
+    glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
+    glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
+    glDeleteTextures(MAP_COUNT, r->colormaps);
+    targets_free(&r->targets);
+    cull_free(r->cull);
+    splat_free(r->splat);
+    for (int k = 0; k < 2; k++) lighting_free(r->lightings[k]);
+    free(r);
+}
+
+// --- what a frame needs on the GPU --------------------------------------------------------------------------
+
+// Copies the lists of a picture that lies in no GL buffer, one after the other.
+static void copy_lists(Renderer *r, const Picture *p) {
+    const PictureList *lists[] = {&p->balls, &p->rocks, &p->boxes, &p->cylinders};
+    size_t at = 0, bytes = (size_t)p->links.count * sizeof(PictureLink);
+    for (int k = 0; k < 4; k++) bytes += (size_t)lists[k]->count * sizeof(SandInstance);
+    if (!bytes) return;
+    glNamedBufferData(r->copies, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
+    for (int k = 0; k < 4; k++) {
+        size_t size = (size_t)lists[k]->count * sizeof(SandInstance);
+        if (size) glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)size, lists[k]->items);
+        at += size;
+    }
+    if (p->links.count)
+        glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)((size_t)p->links.count * sizeof(PictureLink)),
+                             p->links.items);
+}
+
+// Says where each array finds its instances: they lie one after the other, as picture_take and copy_lists leave them.
+static void place_lists(Renderer *r, const Picture *p) {
+    const PictureList *lists[] = {&p->balls, &p->rocks, &p->boxes, &p->cylinders};
+    const GLuint arrays[] = {r->ball_array, r->rock_array, r->box_array, r->cylinder_array};
+    GLuint buffer = p->buffer ? p->buffer : r->copies;
+    size_t at = 0;
+    for (int k = 0; k < 4; k++) {
+        glVertexArrayVertexBuffer(arrays[k], 0, buffer, (GLintptr)at, sizeof(SandInstance));
+        at += (size_t)lists[k]->count * sizeof(SandInstance);
+    }
+    glVertexArrayVertexBuffer(r->link_array, 0, buffer, (GLintptr)at, sizeof(PictureLink));
+}
+
+static void upload(Renderer *r, const Picture *p) {
+    if (!p->buffer) copy_lists(r, p);
+    place_lists(r, p);
+    if (r->version == p->version) return;
+    glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)p->vertex_count * sizeof *p->vertices), p->vertices,
+                      GL_STATIC_DRAW);
+    glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)p->index_count * sizeof *p->indices), p->indices,
+                      GL_STATIC_DRAW);
+    r->version = p->version;
+}
+
+static void set4(float *to, double x, double y, double z, double w) {
+    to[0] = (float)x, to[1] = (float)y, to[2] = (float)z, to[3] = (float)w;
+}
+
+// The sun's view: parallel, just around the box that is shown.
+static void aim_light(Frame *f, const Picture *p, int shadow_size) {
+    SandVec3 sun = v3_unit_or(v3_make(-0.80, -0.14, 0.78), v3_make(0, 0, 1));
+    SandVec3 x = v3_perpendicular(sun), y = v3_cross(sun, x), axes[3] = {x, y, sun};
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double bottom = fmin(p->lower.z, p->floor);
+    for (int k = 0; k < 8; k++) {
+        SandVec3 c = v3_make(k & 1 ? p->upper.x : p->lower.x, k & 2 ? p->upper.y : p->lower.y, k & 4 ? p->upper.z : bottom);
+        for (int a = 0; a < 3; a++) low[a] = fmin(low[a], v3_dot(axes[a], c)), high[a] = fmax(high[a], v3_dot(axes[a], c));
+    }
+    double scale[3], texel = 0;
+    for (int a = 0; a < 3; a++) {
+        double slack = 0.04 * (high[a] - low[a]) + p->grain;
+        low[a] -= slack, high[a] += slack;
+        scale[a] = (a < 2 ? 2 : 1) / (high[a] - low[a]);
+        if (a < 2) texel = fmax(texel, (high[a] - low[a]) / shadow_size);
+    }
+    memset(f->light, 0, sizeof f->light);
+    for (int a = 0; a < 3; a++) {
+        double axis[3] = {axes[a].x, axes[a].y, axes[a].z};
+        for (int c = 0; c < 3; c++) f->light[4 * c + a] = (float)(scale[a] * axis[c]);
+        f->light[12 + a] = (float)(a < 2 ? -scale[a] * 0.5 * (low[a] + high[a]) : -scale[a] * low[a]);
+    }
+    f->light[15] = 1;
+    set4(f->light_scale, scale[0], scale[1], scale[2], texel);
+    set4(f->sun, sun.x, sun.y, sun.z, 0.5 * texel * scale[2]);
+}
+
+// How far a shadow's edge is spread, in texels times 256: half a grain, but no wider than its few taps can fill.
+static int32_t softness(const Frame *f, const Picture *p) {
+    double texels = 0.45 * p->grain / f->light_scale[3];
+    return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
+}
+
+// Everything the shaders know of a frame. It has no gaps, so that two can be compared byte by byte.
+static Frame make_frame(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
+    const Level *level = &levels[def->quality];
+    Frame f;
+    double aspect = (double)width / height;
+    double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
+    double size = 0.5 * v3_length(v3_sub(p->upper, p->lower));
+    camera_matrices(camera, aspect, f.view, f.projection);
+    aim_light(&f, p, level->shadow_size);
+    set4(f.eye, camera->eye.x, camera->eye.y, camera->eye.z, camera->orthographic ? 0 : 1);
+    set4(f.lens, half * aspect, half, camera->near, camera->far);
+    set4(f.size, width, height, 1.0 / width, 1.0 / height);
+    set4(f.moment, p->back, fmin(3.5 * p->grain, 0.2 * size), p->floor, size);
+    int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
+    int32_t mode[4] = {p->chains, def->transparent, softness(&f, p), level->fine};
+    memcpy(f.quality, quality, sizeof quality);
+    memcpy(f.mode, mode, sizeof mode);
+    return f;
+}
+
+// --- drawing ------------------------------------------------------------------------------------------------
+
+static void draw_quads(const Renderer *r, const PictureList *list, GLuint array, ProgramId program) {
+    if (!list->count) return;
+    glUseProgram(r->programs[program]);
+    glBindVertexArray(array);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, list->count);
+}
+
+static void draw_kept(const Renderer *r, ProgramId program) {
+    glUseProgram(r->programs[program]);
+    cull_draw(r->cull, r->kept_array);
+}
+
+// Whether all balls of a view are sure to be splatted. The sun sees a ball in the same size wherever it is; from the camera
+// any may be near.
+static bool all_small(const Renderer *r, const Picture *p, CullView view) {
+    double texels = p->largest * fmax(r->frame.light_scale[0], r->frame.light_scale[1]) * r->targets.shadow_size;
+    return r->splatting && view == CULL_LIGHT && texels > 0 && texels < SPLAT_LIMIT - 1;
+}
+
+// All balls of a view, by their depths; the same as if every one were drawn.
+static void draw_balls(Renderer *r, const Picture *p, CullView view, ProgramId ball, ProgramId rock) {
+    const Targets *t = &r->targets;
+    bool light = view == CULL_LIGHT;
+    draw_quads(r, &p->rocks, r->rock_array, rock);
+    if (!r->culling) {
+        draw_quads(r, &p->balls, r->ball_array, ball);
+        return;
+    }
+    GLuint instances = p->buffer ? p->buffer : r->copies;
+    int width = light ? t->shadow_size : t->width, height = light ? t->shadow_size : t->height;
+    bool quads = !all_small(r, p, view);
+    if (quads) {
+        cull_begin(r->cull, view, instances, p->balls.count);
+        draw_kept(r, ball);
+    }
+    if (r->splatting) splat_draw(r->splat, view, t, ball == BALL_DATA, instances, p->balls.count);
+    if (!quads) return;
+    cull_go_on(r->cull, view, light ? t->shadow : t->depth, width, height, r->splatting ? SPLAT_LIMIT : 0);
+    draw_kept(r, ball);
+}
+
+static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) {
+    if (!p->boxes.count && !p->cylinders.count) return;
+    glUseProgram(r->programs[program]);
+    glUniform1i(UNIFORM_SHADOW, program == SOLID_SHADOW);
+    glBindVertexArray(r->box_array);
+    if (p->boxes.count) glDrawArraysInstanced(GL_TRIANGLES, 0, BOX_VERTICES, p->boxes.count);
+    glBindVertexArray(r->cylinder_array);
+    if (p->cylinders.count) glDrawArraysInstanced(GL_TRIANGLES, 0, CYLINDER_VERTICES, p->cylinders.count);
+}
+
+static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program) {
+    bool glass = program == GLASS || program == GLASS_DIRECT;
+    glUseProgram(r->programs[program]);
+    glUniform1i(UNIFORM_SHADOW, program == SURFACE_SHADOW);
+    glBindVertexArray(r->surface_array);
+    for (int k = 0; k < p->surface_count; k++) {
+        const PictureSurface *s = &p->surfaces[k];
+        if ((s->look == LOOK_GLASS) != glass || !s->count) continue;
+        glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
+        glUniform3fv(UNIFORM_PLACE, 1, s->position);
+        if (glass) glUniform1i(UNIFORM_MARKS, s->marks);
+        bool coarse = program == GLASS_DIRECT && s->coarse_count;
+        glDrawElements(GL_TRIANGLES, (GLsizei)(coarse ? s->coarse_count : s->count), GL_UNSIGNED_INT,
+                       (void *)((coarse ? s->coarse_first : s->first) * sizeof(uint32_t)));
+    }
+}
+
+static void draw_screen(const Renderer *r, ProgramId program) {
+    glUseProgram(r->programs[program]);
+    glBindVertexArray(r->empty_array);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
+// State that every pass starts from. Depth is reversed: what is nearer is greater, and nothing is 0.
+static void begin(void) {
+    glClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);
+    glEnable(GL_DEPTH_TEST);
+    glDepthFunc(GL_GREATER);
+    glDepthMask(GL_TRUE);
+    glEnable(GL_DEPTH_CLAMP); // a quad before the near plane still starts its rays
+    glDisable(GL_BLEND);
+    glDisable(GL_CULL_FACE);
+    glDisable(GL_SCISSOR_TEST);
+    glDisable(GL_FRAMEBUFFER_SRGB);
+    glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+}
+
+static void pass_shadow(Renderer *r, const Picture *p, const RendererDef *def) {
+    static const float nothing = 0;
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.shadow_pass);
+    glViewport(0, 0, r->targets.shadow_size, r->targets.shadow_size);
+    glClearNamedFramebufferfv(r->targets.shadow_pass, GL_DEPTH, 0, &nothing);
+    if (def->no_shadow) return;
+    float size = (float)r->targets.shadow_size;
+    glProgramUniform2f(r->programs[BALL_SHADOW], UNIFORM_SIZE, size, size);
+    draw_balls(r, p, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
+    draw_solids(r, p, SOLID_SHADOW);
+    draw_surfaces(r, p, SURFACE_SHADOW);
+}
+
+static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
+    static const float nothing = 0; // colours are read only where something has a depth
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.first_pass);
+    glViewport(0, 0, r->targets.width, r->targets.height);
+    glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
+    glBindTextureUnit(3, r->colormaps[p->map]);
+    bool data = p->color != PICTURE_BODY;
+    draw_balls(r, p, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
+    draw_solids(r, p, data ? SOLID_DATA : SOLID);
+    // The sides of a mesh without thickness are seen from both sides; a ray's depth is its own clip.
+    glDisable(GL_DEPTH_CLAMP);
+    draw_surfaces(r, p, SURFACE);
+    glEnable(GL_DEPTH_CLAMP);
+    if (!def->transparent && !r->splatting) draw_screen(r, FLOOR);
+}
+
+// The edges of balls, over the lit picture, by the share of a pixel that they cover.
+static void pass_rims(Renderer *r, const Picture *p) {
+    glBindTextureUnit(0, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
+    glEnable(GL_DEPTH_TEST);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    ProgramId rim = p->color != PICTURE_BODY ? RIM_DATA : RIM;
+    if (r->culling) {
+        cull_keep_seen(r->cull, CULL_CAMERA);
+        draw_kept(r, rim);
+    } else {
+        draw_quads(r, &p->balls, r->ball_array, rim);
+    }
+    draw_quads(r, &p->rocks, r->rock_array, ROCK_RIM);
+    glDisable(GL_BLEND);
+}
+
+// All layers of glass are summed; nothing is sorted, and no depth is written.
+static void pass_glass(Renderer *r, const Picture *p) {
+    static const float nothing[4] = {0};
+    glBindTextureUnit(0, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.glass_pass);
+    glClearNamedFramebufferfv(r->targets.glass_pass, GL_COLOR, 0, nothing);
+    glEnable(GL_DEPTH_TEST);
+    glDisable(GL_DEPTH_CLAMP);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ONE);
+    draw_surfaces(r, p, GLASS);
+    glDisable(GL_BLEND);
+}
+
+// Force chains, over everything: they run through the inside of the sand. Bodies step back behind them.
+static void pass_chains(Renderer *r, const Picture *p, GLuint framebuffer, ProgramId program) {
+    if (!p->links.count) return;
+    glDisable(GL_DEPTH_TEST);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    glUseProgram(r->programs[program]);
+    glBindVertexArray(r->link_array);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, p->links.count);
+    glDisable(GL_BLEND);
+}
+
+// Light, sky, chains and glass at once to the screen: half the work for a processor that draws.
+static void pass_direct(Renderer *r, const Picture *p, const Lighting *lighting) {
+    lighting_direct(lighting, &r->targets);
+    pass_chains(r, p, r->targets.direct_pass, CHAIN_DIRECT);
+
+    glBindTextureUnit(0, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.direct_pass);
+    glEnable(GL_DEPTH_TEST);
+    glDisable(GL_DEPTH_CLAMP);
+    glEnable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_SRC1_COLOR);
+    draw_surfaces(r, p, GLASS_DIRECT);
+    glDisable(GL_BLEND);
+    glBlendFunc(GL_ONE, GL_ZERO); // Mesa refuses two targets while two sources are set, even where nothing is blended
+}
+
+// Says how this picture is drawn, and makes what that needs.
+static const Lighting *choose(Renderer *r, const Picture *p, const RendererDef *def, SandError *error) {
+    bool compute = def->compute == COMPUTE_ALWAYS || (def->compute == COMPUTE_ON_GPU && !r->software);
+    r->culling = p->balls.count >= CULL_LEAST && !def->no_culling;
+    r->splatting = r->culling && compute;
+    if (r->culling && !r->cull && !(r->cull = cull_create(error))) return NULL;
+    if (r->splatting && !r->splat && !(r->splat = splat_create(error))) return NULL;
+    if (!r->lightings[compute]) r->lightings[compute] = lighting_create(compute, error);
+    return r->lightings[compute];
+}
+
+bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
+                   SandError *error) {
+    const Level *level = &levels[def->quality];
+    unsigned shadow = r->targets.shadow;
+    const Lighting *lighting = choose(r, picture, def, error);
+    if (!lighting) return false;
+    if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
+        return false;
+    if (r->targets.shadow != shadow) r->stamp = 0;
+    bool paused = picture->stamp && picture->stamp == r->stamp && !def->no_shadow;
+    if (!paused) upload(r, picture);
+    r->frame = make_frame(picture, camera, def, r->targets.width, r->targets.height);
+    r->map = picture->map, r->overdrawn = false;
+    glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
+    glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
+    begin();
+    if (!paused) pass_shadow(r, picture, def);
+    r->stamp = def->no_shadow ? 0 : picture->stamp;
+    pass_first(r, picture, def);
+    glDepthMask(GL_FALSE); // depth is only read from here on
+    lighting_ambient(lighting, &r->targets);
+    if (level->fine || def->samples > 1) {
+        lighting_light(lighting, &r->targets);
+        if (level->fine) pass_rims(r, picture);
+        pass_glass(r, picture);
+        pass_chains(r, picture, r->targets.light_pass, CHAIN);
+        lighting_tone(lighting, &r->targets, def->samples, def->double_encode);
+    } else {
+        pass_direct(r, picture, lighting);
+    }
+    glDepthMask(GL_TRUE);
+    return true;
+}
+
+bool renderer_has(const Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
+                  int height) {
+    if (r->overdrawn || !picture->stamp || picture->stamp != r->stamp || picture->map != r->map ||
+        r->targets.out_width != width || r->targets.width != width * def->samples)
+        return false;
+    Frame wanted = make_frame(picture, camera, def, width * def->samples, height * def->samples);
+    return memcmp(&wanted, &r->frame, sizeof wanted) == 0;
+}
+
+void renderer_show(const Renderer *r, int width, int height) {
+    glBlitNamedFramebuffer(r->targets.out_pass, 0, 0, 0, r->targets.out_width, r->targets.out_height, 0, 0, width, height,
+                           GL_COLOR_BUFFER_BIT, GL_LINEAR);
+}
+
+unsigned renderer_framebuffer(const Renderer *r) { return r->targets.out_pass; }
+unsigned renderer_overdraw(Renderer *r) { return r->overdrawn = true, r->targets.out_pass; }
+
+void renderer_read_depth(const Renderer *r, int x, int y, int width, int height, float *depth) {
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, r->targets.first_pass);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    glReadPixels(x, y, width, height, GL_DEPTH_COMPONENT, GL_FLOAT, depth);
+}

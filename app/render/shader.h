@@ -1,0 +1,17 @@
+// Shader programs from the texts that the build embedded, and the other embedded files.
+#pragma once
+#include "sim/core/error.h"
+
+typedef struct Embedded {
+    const char *name;
+    const char *text;
+} Embedded;
+extern const Embedded embedded_files[]; // ended by a NULL name; made by cmake/embed.cmake
+
+const char *embedded_find(const char *name); // NULL: there is none
+
+// Compiles and links NAME.vert with OTHER.frag, each with `#define WORD` for the words given (NULL: none): a software
+// renderer runs both sides of every branch, so what differs by kind is compiled apart. 0, with a sentence that has the
+// driver's first line, on failure.
+unsigned shader_make(const char *vertex, const char *fragment, const char *words, SandError *error);
+unsigned shader_make_compute(const char *name, const char *words, SandError *error); // the same of NAME.comp

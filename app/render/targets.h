@@ -1,0 +1,22 @@
+// The textures that a frame is drawn into, and the buffers of geometry: what the renderer owns on the GPU.
+#pragma once
+#include "sim/core/error.h"
+
+typedef struct Targets {
+    int width, height; // of the inner targets: the picture's times the samples along a side
+    int out_width, out_height;
+    int ambient_scale;
+    int shadow_size;
+    unsigned light_format;         // of light and glass
+    unsigned depth, color, normal; // the first pass
+    unsigned ambient, light, kind; // light: linear floats; kind: share of data colour, opacity
+    unsigned glass;                // highlights and path of all layers
+    unsigned shadow;
+    unsigned out;                                                                     // the picture, sRGB encoded
+    unsigned first_pass, ambient_pass, light_pass, glass_pass, shadow_pass, out_pass; // framebuffers
+    unsigned direct_pass; // the picture with the depth of the first pass; only with one sample
+} Targets;
+
+// Makes them fit; does nothing when they do. False where the driver refuses (too large).
+bool targets_fit(Targets *t, int width, int height, int samples, int ambient_scale, int shadow_size, SandError *error);
+void targets_free(Targets *t);

@@ -1,0 +1,140 @@
+#include "app/ui/input.h"
+
+#include <math.h>
+
+void hands_init(Hands *h) { *h = (Hands){.picked = -1}; }
+
+void hands_ray(const Camera *camera, double aspect, double x, double y, SandVec3 *from, SandVec3 *direction) {
+    SandVec3 right, up, forward;
+    camera_axes(camera, &right, &up, &forward);
+    double sx = (2 * x - 1) * aspect, sy = 2 * y - 1; // in half heights of the picture
+    if (camera->orthographic) {
+        double half = 0.5 * camera->height;
+        *from = v3_madd(v3_madd(camera->eye, sx * half, right), sy * half, up);
+        *direction = forward;
+    } else {
+        double half = tan(0.5 * camera->angle);
+        *from = camera->eye;
+        *direction = v3_unit_or(v3_madd(v3_madd(forward, sx * half, right), sy * half, up), forward);
+    }
+}
+
+// Where a ray enters each kind of body, in the body's frame: how far along, or infinity.
+static double enter_ball(SandVec3 center, double radius, SandVec3 from, SandVec3 direction) {
+    SandVec3 to = v3_sub(center, from);
+    double along = v3_dot(to, direction), off2 = v3_dot(to, to) - along * along, r2 = radius * radius;
+    return off2 > r2 ? INFINITY : along - sqrt(r2 - off2);
+}
+
+// The part of a ray within a slab from -half to half, cut out of [range[0], range[1]].
+static void cut_slab(double range[2], double from, double direction, double half) {
+    if (direction == 0 && fabs(from) > half) range[0] = INFINITY;
+    if (direction == 0) return;
+    double a = (-half - from) / direction, b = (half - from) / direction;
+    range[0] = fmax(range[0], fmin(a, b)), range[1] = fmin(range[1], fmax(a, b));
+}
+
+static double enter_box(SandVec3 half, SandVec3 from, SandVec3 direction) {
+    double range[2] = {-INFINITY, INFINITY};
+    cut_slab(range, from.x, direction.x, half.x);
+    cut_slab(range, from.y, direction.y, half.y);
+    cut_slab(range, from.z, direction.z, half.z);
+    return range[0] <= range[1] ? range[0] : INFINITY;
+}
+
+// Upright: a disc of radius half.x, from -half.z to half.z.
+static double enter_cylinder(SandVec3 half, SandVec3 from, SandVec3 direction) {
+    double range[2] = {-INFINITY, INFINITY};
+    double a = direction.x * direction.x + direction.y * direction.y, b = from.x * direction.x + from.y * direction.y,
+           c = from.x * from.x + from.y * from.y - half.x * half.x, root = b * b - a * c;
+    cut_slab(range, from.z, direction.z, half.z);
+    if (root < 0 || (a == 0 && c > 0)) return INFINITY;
+    if (a > 0) range[0] = fmax(range[0], (-b - sqrt(root)) / a), range[1] = fmin(range[1], (-b + sqrt(root)) / a);
+    return range[0] <= range[1] ? range[0] : INFINITY;
+}
+
+int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVec3 *point) {
+    const PictureList *lists[] = {&picture->balls, &picture->rocks, &picture->boxes, &picture->cylinders};
+    int body = -1;
+    double nearest = INFINITY;
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < lists[k]->count; i++) {
+            const SandInstance *it = &lists[k]->items[i];
+            // Where it is at the instant that is shown.
+            double s = picture->back;
+            SandQuat q = {it->rotation[3], it->rotation[0], it->rotation[1], it->rotation[2]};
+            SandVec3 center = v3_make(it->center[0] - s * it->velocity[0], it->center[1] - s * it->velocity[1],
+                                      it->center[2] - s * it->velocity[2]);
+            SandVec3 offset = v3_make(it->offset[0], it->offset[1], it->offset[2]);
+            SandVec3 start = q_unrotate(q, v3_sub(from, center)), way = q_unrotate(q, direction);
+            double distance = k < 2    ? enter_ball(offset, it->radius, start, way)
+                              : k == 2 ? enter_box(offset, start, way)
+                                       : enter_cylinder(offset, start, way);
+            if (distance <= 0 || distance >= nearest) continue;
+            nearest = distance;
+            body = (int)(it->tag & 0x0fffffffu);
+        }
+    }
+    if (body >= 0) *point = v3_madd(from, nearest, direction);
+    return body;
+}
+
+static SandVec3 to_world(const Frame *frame, SandVec3 p) { return v3_add(p, frame->picture.origin); }
+
+void hands_press(Hands *h, Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y,
+                 bool pan, bool grab) {
+    h->x = x, h->y = y;
+    h->mode = pan ? HANDS_PAN : HANDS_ORBIT;
+    SandVec3 from, direction, point, right, up, forward;
+    hands_ray(camera, aspect, x, y, &from, &direction);
+    h->picked = frame ? hands_pick(&frame->picture, from, direction, &point) : -1;
+    if (h->picked < 0 || !grab) return;
+    camera_axes(camera, &right, &up, &forward);
+    h->depth = v3_dot(v3_sub(point, camera->eye), forward);
+    h->mode = HANDS_DRAG;
+    Act act = {.kind = ACT_GRAB, .body = h->picked, .vector = to_world(frame, point)};
+    engine_ask(engine, &act);
+}
+
+void hands_move(Hands *h, Engine *engine, const Frame *frame, Camera *camera, double aspect, double x, double y) {
+    double dx = x - h->x, dy = y - h->y;
+    h->x = x, h->y = y;
+    if (dx == 0 && dy == 0) return;
+    if (h->mode == HANDS_ORBIT) camera_orbit(camera, -4 * dx, -3 * dy);
+    if (h->mode == HANDS_PAN) camera_pan(camera, -dx * aspect, -dy);
+    if (h->mode != HANDS_DRAG || !frame) return;
+    // In the plane through the held point that faces the camera.
+    SandVec3 from, direction, right, up, forward;
+    camera_axes(camera, &right, &up, &forward);
+    hands_ray(camera, aspect, x, y, &from, &direction);
+    double along = (h->depth - v3_dot(v3_sub(from, camera->eye), forward)) / v3_dot(direction, forward);
+    Act act = {.kind = ACT_DRAG, .vector = to_world(frame, v3_madd(from, along, direction))};
+    engine_ask(engine, &act);
+}
+
+void hands_release(Hands *h, Engine *engine) {
+    if (h->mode == HANDS_DRAG) engine_ask(engine, &(Act){.kind = ACT_RELEASE});
+    h->mode = HANDS_IDLE;
+}
+
+void hands_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size) {
+    // There is no flying without perspective.
+    camera->orthographic = false;
+    camera->near = fmin(camera->near, 1e-3 * size);
+    camera_look(camera, right * camera->angle, up * camera->angle);
+    camera_fly(camera, v3_scale(0.35 * size * seconds, way));
+}
+
+void hands_throw(Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y) {
+    if (!frame) return;
+    SandVec3 from, direction, size = v3_sub(frame->picture.upper, frame->picture.lower);
+    hands_ray(camera, aspect, x, y, &from, &direction);
+    double radius = fmin(4 * frame->picture.grain, 0.08 * v3_length(size)),
+           start = v3_length(v3_sub(camera->target, camera->eye));
+    // It starts between the camera and what it looks at, near enough to be seen, and crosses the scene in a second.
+    Act act = {.kind = ACT_THROW,
+               .vector = to_world(frame, v3_madd(from, 0.35 * start, direction)),
+               .direction = v3_scale(0.8 * start, direction),
+               .number = radius};
+    engine_ask(engine, &act);
+}

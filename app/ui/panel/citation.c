@@ -1,0 +1,130 @@
+#include "app/ui/panel/citation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const Citation citation_table[] = {
+    {"heyn2012krylov", "Heyn et al. 2012",
+     "@techreport{heyn2012krylov,\n"
+     "  author      = {Heyn, Toby and Anitescu, Mihai and Tasora, Alessandro and Negrut, Dan},\n"
+     "  title       = {Using {Krylov} Subspace and Spectral Methods for Solving Complementarity Problems in\n"
+     "                 Many-Body Contact Dynamics Simulation},\n"
+     "  institution = {Mathematics and Computer Science Division, Argonne National Laboratory},\n"
+     "  number      = {ANL/MCS-P2099-0612},\n"
+     "  type        = {Preprint},\n"
+     "  year        = {2012}\n"
+     "}\n"},
+    {"negrut2008gpu", "Negrut et al. 2008",
+     "@misc{negrut2008gpu,\n"
+     "  author = {Negrut, Dan and Tasora, Alessandro and Anitescu, Mihai},\n"
+     "  title  = {Large-Scale Parallel Multibody Dynamics with Frictional Contact on the {GPU}},\n"
+     "  year   = {2008}\n"
+     "}\n"},
+    {"preclik2009iterative", "Preclik et al. 2009",
+     "@inproceedings{preclik2009iterative,\n"
+     "  author    = {Preclik, Tobias M. and Iglberger, Klaus and R{\\\"u}de, Ulrich},\n"
+     "  title     = {Iterative Rigid Multibody Dynamics},\n"
+     "  booktitle = {Multibody Dynamics 2009, {ECCOMAS} Thematic Conference},\n"
+     "  year      = {2009}\n"
+     "}\n"},
+    {"petra2009pebble", "Petra et al. 2009",
+     "@article{petra2009pebble,\n"
+     "  author  = {Petra, Cosmin and Gavrea, Bogdan and Anitescu, Mihai and Potra, Florian},\n"
+     "  title   = {A Computational Study of the Use of an Optimization-Based Method for Simulating Large Multibody "
+     "Systems},\n"
+     "  journal = {Optimization Methods and Software},\n"
+     "  year    = {2009},\n"
+     "  doi     = {10.1080/10556780902806094}\n"
+     "}\n"},
+    {"nesterov1983method", "Nesterov 1983",
+     "@article{nesterov1983method,\n"
+     "  author  = {Nesterov, Yurii},\n"
+     "  title   = {A Method of Solving a Convex Programming Problem with Convergence Rate {$O(1/k^2)$}},\n"
+     "  journal = {Soviet Mathematics Doklady},\n"
+     "  volume  = {27},\n"
+     "  pages   = {372--376},\n"
+     "  year    = {1983}\n"
+     "}\n"},
+    {"nesterov1997todd", "Nesterov and Todd 1997",
+     "@article{nesterov1997todd,\n"
+     "  author  = {Nesterov, Yurii and Todd, Michael J.},\n"
+     "  title   = {Self-Scaled Barriers and Interior-Point Methods for Convex Programming},\n"
+     "  journal = {Mathematics of Operations Research},\n"
+     "  volume  = {22},\n"
+     "  number  = {1},\n"
+     "  pages   = {1--42},\n"
+     "  year    = {1997},\n"
+     "  doi     = {10.1287/moor.22.1.1}\n"
+     "}\n"},
+    {"boyd2011admm", "Boyd et al. 2011",
+     "@article{boyd2011admm,\n"
+     "  author  = {Boyd, Stephen and Parikh, Neal and Chu, Eric and Peleato, Borja and Eckstein, Jonathan},\n"
+     "  title   = {Distributed Optimization and Statistical Learning via the Alternating Direction Method of\n"
+     "             Multipliers},\n"
+     "  journal = {Foundations and Trends in Machine Learning},\n"
+     "  volume  = {3},\n"
+     "  number  = {1},\n"
+     "  pages   = {1--122},\n"
+     "  year    = {2011},\n"
+     "  doi     = {10.1561/2200000016}\n"
+     "}\n"},
+    {"pospisil2015mprgp", "Pospíšil et al. 2015",
+     "@misc{pospisil2015mprgp,\n"
+     "  author = {Posp{\\'i}{\\v s}il, Luk{\\'a}{\\v s} and Dost{\\'a}l, Zden{\\v e}k and Hor{\\'a}k, David},\n"
+     "  title  = {Active-Set Based Quadratic Programming Algorithm for Solving Inner Optimization Problems with\n"
+     "            Inequalities in Granular Dynamics Simulations},\n"
+     "  year   = {2015}\n"
+     "}\n"},
+    {"mazhar2015nesterov", "Mazhar et al. 2015",
+     "@article{mazhar2015nesterov,\n"
+     "  author  = {Mazhar, Hammad and Heyn, Toby and Negrut, Dan and Tasora, Alessandro},\n"
+     "  title   = {Using {Nesterov}'s Method to Accelerate Multibody Dynamics with Friction and Contact},\n"
+     "  journal = {ACM Transactions on Graphics},\n"
+     "  volume  = {34},\n"
+     "  number  = {3},\n"
+     "  year    = {2015},\n"
+     "  doi     = {10.1145/2735627}\n"
+     "}\n"},
+    {"tasora2021admm", "Tasora et al. 2021",
+     "@article{tasora2021admm,\n"
+     "  author  = {Tasora, Alessandro and Mangoni, Dario and Benatti, Simone and Garziera, Rinaldo},\n"
+     "  title   = {Solving Variational Inequalities and Cone Complementarity Problems in Nonsmooth Dynamics Using the\n"
+     "             Alternating Direction Method of Multipliers},\n"
+     "  journal = {International Journal for Numerical Methods in Engineering},\n"
+     "  year    = {2021},\n"
+     "  doi     = {10.1002/nme.6693}\n"
+     "}\n"},
+    {"benson2001blmvm", "Benson and Moré 2001",
+     "@techreport{benson2001blmvm,\n"
+     "  author      = {Benson, Steven J. and Mor{\\'e}, Jorge J.},\n"
+     "  title       = {A Limited-Memory Variable-Metric Algorithm for Bound-Constrained Minimization},\n"
+     "  institution = {Mathematics and Computer Science Division, Argonne National Laboratory},\n"
+     "  number      = {ANL/MCS-P909-0901},\n"
+     "  type        = {Preprint},\n"
+     "  year        = {2001}\n"
+     "}\n"},
+    {"lin1999newton", "Lin and Moré 1999",
+     "@article{lin1999newton,\n"
+     "  author  = {Lin, Chih-Jen and Mor{\\'e}, Jorge J.},\n"
+     "  title   = {Newton's Method for Large Bound-Constrained Optimization Problems},\n"
+     "  journal = {SIAM Journal on Optimization},\n"
+     "  volume  = {9},\n"
+     "  number  = {4},\n"
+     "  pages   = {1100--1127},\n"
+     "  year    = {1999},\n"
+     "  doi     = {10.1137/S1052623498345075}\n"
+     "}\n"},
+    {NULL, NULL, NULL},
+};
+
+int citation_collect(const char *paper, char *text, size_t size) {
+    int found = 0;
+    size_t used = 0;
+    text[0] = '\0';
+    for (const Citation *c = citation_table; c->key; c++) {
+        if (!strstr(paper, c->paper)) continue;
+        if (used < size) used += (size_t)snprintf(text + used, size - used, "%s%s", found ? "\n" : "", c->bibtex);
+        found++;
+    }
+    return found;
+}

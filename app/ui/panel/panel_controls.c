@@ -1,0 +1,429 @@
+// The left column: scene, solver, gravity, picture, camera, recording.
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/ui/cimgui.h"
+#include "app/ui/panel/citation.h"
+#include "app/ui/panel/controls.h"
+#include "app/engine/backends.h"
+#include "app/ui/panel/panel.h"
+
+static const ImU32 FAINT = 0xffbaada4u;
+
+static void faint_text(const char *text) {
+    igPushStyleColor_U32(ImGuiCol_Text, FAINT);
+    igPushTextWrapPos(0);
+    igTextUnformatted(text, NULL);
+    igPopTextWrapPos();
+    igPopStyleColor(1);
+}
+
+// A tooltip of our own words, for an entry of a list.
+static void entry_tip(const char *text) {
+    if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+    igBeginTooltip();
+    igPushTextWrapPos(24 * igGetFontSize());
+    igTextUnformatted(text, NULL);
+    igPopTextWrapPos();
+    igEndTooltip();
+}
+
+// --- scene --------------------------------------------------------------------------------------------------
+
+static void draw_knob(Panel *panel, const SandKnob *knob, int index) {
+    // Decades apart: by ratio. The number of digits follows the size of the value.
+    bool ratio = knob->least > 0 && knob->most / knob->least >= 100;
+    char format[48], more[SAND_SENTENCE + SAND_NAME + 64];
+    int digits = knob->most > 0 ? (int)fmax(0, 3 - floor(log10(fmax(fabs(knob->least), knob->most)))) : 2;
+    const char *unit = !strcmp(knob->unit, "1") ? "" : knob->unit;
+    if (ratio)
+        snprintf(format, sizeof format, "%%.3g %.16s", unit);
+    else
+        snprintf(format, sizeof format, "%%.%df %.16s", digits < 6 ? digits : 6, unit);
+    snprintf(more, sizeof more, "%s: %s%s%s%s", knob->name, knob->about, unit[0] ? " (" : "", unit, unit[0] ? ")" : "");
+    control_slider(CONTROL_KNOB, knob->name, &panel->knobs[index], knob->least, knob->most, format, ratio, more);
+    if (igIsItemDeactivatedAfterEdit()) {
+        Act act = {.kind = ACT_KNOB, .number = panel->knobs[index]};
+        snprintf(act.text, sizeof act.text, "%s", knob->name);
+        panel_ask(panel, act);
+    }
+}
+
+static void open_scene(Panel *panel, const char *name, int bodies) {
+    Act act = {.kind = ACT_SCENE, .number = bodies};
+    snprintf(act.text, sizeof act.text, "%s", name);
+    panel_ask(panel, act);
+}
+
+static void draw_scene(Panel *panel, const PanelView *view) {
+    const EngineScene *scene = view->scene;
+    if (control_begin_choice(CONTROL_SCENE, NULL, scene->name, scene->about)) {
+        for (int i = 0; i < panel->scene_count; i++) {
+            const SandSceneEntry *entry = &panel->scenes[i];
+            if (control_entry(CONTROL_SCENE, entry->name, !strcmp(entry->name, scene->name), true))
+                open_scene(panel, entry->name, 0);
+            entry_tip(entry->about);
+        }
+        igEndCombo();
+    }
+    faint_text(scene->about);
+    if (panel->bodies == 0 && view->frame) panel->bodies = view->frame->bodies;
+    igBeginDisabled(scene->bodies == 0);
+    control_integer(CONTROL_BODIES, NULL, &panel->bodies, 1, 1000000, true,
+                    scene->bodies == 0 ? "This scene has a fixed number of bodies." : NULL);
+    if (igIsItemDeactivatedAfterEdit()) open_scene(panel, scene->name, panel->bodies);
+    igEndDisabled();
+    for (int k = 0; k < scene->knob_count; k++) draw_knob(panel, &scene->knobs[k], k);
+}
+
+// --- solver -------------------------------------------------------------------------------------------------
+
+// One widget for each descriptor. True when a value changed.
+static bool draw_params(ControlId id, SandSolveDef *solve) {
+    const SandSolver *solver = &sand_solver_table[solve->solver];
+    bool changed = false;
+    for (int i = 0; i < sand_param_count(solver); i++) {
+        const SandParam *param = &solver->params[i];
+        double *value = &solve->params[i];
+        char more[256];
+        snprintf(more, sizeof more, "%s: %s", param->name, param->text);
+        int whole = (int)*value;
+        switch (param->kind) {
+        case SAND_PARAM_INTEGER:
+            changed |=
+                control_integer(id, param->name, &whole, (int)param->least, (int)param->most, param->most > 1000, more);
+            *value = whole;
+            break;
+        case SAND_PARAM_CHOICE:
+            changed |= control_choice(id, param->name, &whole, param->choices, (int)param->most + 1, more);
+            *value = whole;
+            break;
+        case SAND_PARAM_REAL: {
+            // A range over decades is run through by ratio; from 0 it starts at a millionth.
+            bool ratio = param->least > 0 ? param->most / param->least >= 1000
+                                          : param->value > 0 && param->most / param->value >= 1000;
+            changed |=
+                control_slider(id, param->name, value, param->least, param->most, ratio ? "%.2e" : "%.3f", ratio, more);
+            break;
+        }
+        }
+    }
+    return changed;
+}
+
+static void solver_text(const SandSolver *solver, char *text, size_t size) {
+    snprintf(text, size, "%s\nIdea: %s.\nWeakness: %s.\nPaper: %s", solver->name, solver->idea, solver->weakness,
+             solver->paper);
+}
+
+// A list of the solvers that can do the friction of this definition, on the machine of this scene (NULL: for the shadow, on
+// the CPU, or none). True, with the choice, when another was chosen; -1: none.
+static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const EngineScene *scene, int *chosen) {
+    char text[640];
+    bool changed = false;
+    if (now >= 0)
+        solver_text(&sand_solver_table[now], text, sizeof text);
+    else
+        snprintf(text, sizeof text, "none");
+    if (!control_begin_choice(id, NULL, now < 0 ? "none" : sand_solver_table[now].name, text)) return false;
+    if (!scene && control_entry(id, "none", now < 0, true)) *chosen = -1, changed = true;
+    for (int i = 0; i < sand_solver_count; i++) {
+        const SandSolver *solver = &sand_solver_table[i];
+        SandSolveDef other = *like;
+        other.solver = i;
+        bool fits = scene ? panel_solver_fits(&other, scene) : sand_solve_check(&other, NULL);
+        if (control_entry(id, solver->name, i == now, fits)) *chosen = i, changed = true;
+        solver_text(solver, text, sizeof text);
+        entry_tip(text);
+    }
+    igEndCombo();
+    return changed;
+}
+
+static void draw_budget(Panel *panel) {
+    static const char *const kinds[] = {"iterations", "milliseconds"};
+    SandSolveDef *solve = &panel->solve;
+    int kind = panel->by_time;
+    if (control_choice(CONTROL_BUDGET, NULL, &kind, kinds, 2, NULL)) {
+        panel->by_time = kind;
+        solve->budget_ms = kind ? 5 : 0;
+        if (kind)
+            solve->iterations = 1000000;
+        else
+            solve->iterations = 50;
+        panel->solve_due = true;
+    }
+    if (panel->by_time)
+        panel->solve_due |= control_slider(CONTROL_BUDGET_MS, NULL, &solve->budget_ms, 0.1, 1000, "%.3g ms", true, NULL);
+    else
+        panel->solve_due |= control_integer(CONTROL_ITERATIONS, NULL, &solve->iterations, 1, 2000, true, NULL);
+    panel->solve_due |= control_slider(CONTROL_TOLERANCE, NULL, &solve->tolerance, 0, 1,
+                                       solve->tolerance > 0 ? "%.1e m/s" : "0: use the budget", true, NULL);
+}
+
+// Takes the definition over if the solver can do it; else says why not.
+static void take_friction(Panel *panel, const SandSolveDef *wanted) {
+    SandError error;
+    if (!sand_solve_check(wanted, &error)) {
+        panel_say(panel, error.text);
+        return;
+    }
+    panel->solve = *wanted;
+    panel->solve_due = true;
+}
+
+static void draw_friction(Panel *panel) {
+    SandSolveDef wanted = panel->solve;
+    const SandFrictionRow *model = &sand_friction_table[wanted.friction];
+    const char *names[SAND_FRICTION_COUNT], *bounds_names[SAND_BOUNDS_COUNT];
+    int friction = (int)wanted.friction, bounds = (int)wanted.bounds;
+    for (int i = 0; i < SAND_FRICTION_COUNT; i++) names[i] = sand_friction_table[i].name;
+    for (int i = 0; i < SAND_BOUNDS_COUNT; i++) bounds_names[i] = sand_bounds_table[i].name;
+    bool changed = control_choice(CONTROL_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, model->text);
+    // Shown all the same where the model has none, so that one sees what there is.
+    igBeginDisabled(model->set != SAND_SET_PILLAR);
+    changed |=
+        control_choice(CONTROL_BOUNDS, NULL, &bounds, bounds_names, SAND_BOUNDS_COUNT, sand_bounds_table[bounds].text);
+    igEndDisabled();
+    igBeginDisabled(model->section != SAND_POLYGON);
+    changed |= control_integer(CONTROL_FACETS, NULL, &wanted.facets, 4, SAND_MAX_FACETS, false, NULL);
+    igEndDisabled();
+    wanted.friction = (SandFriction)friction, wanted.bounds = (SandBounds)bounds;
+    wanted.facets -= wanted.facets % 2;
+    if (changed) take_friction(panel, &wanted);
+}
+
+// The machines; one that cannot be had, or cannot solve so, says why.
+static void choose_machine(Panel *panel, const EngineScene *scene) {
+    if (!control_begin_choice(CONTROL_BACKEND, NULL, scene->machine, scene->machine)) return;
+    for (Backend choice = BACKEND_CPU; choice < BACKEND_COUNT; choice++) {
+        const SandBackend *backend;
+        SandError why;
+        char label[SAND_SENTENCE + 16];
+        bool can = machines_choose(choice, &panel->solve, scene->precision, &backend, &why);
+        snprintf(label, sizeof label, can ? "%s" : "%s: %s", backend_names[choice], why.text);
+        if (control_entry(CONTROL_BACKEND, label, choice == scene->backend, can))
+            panel_ask(panel, (Act){.kind = ACT_BACKEND, .number = choice});
+    }
+    igEndCombo();
+}
+
+static void draw_solver(Panel *panel, const EngineScene *scene) {
+    SandSolveDef *solve = &panel->solve;
+    const SandSolver *solver = &sand_solver_table[solve->solver];
+    int chosen;
+    if (choose_solver(CONTROL_SOLVER, solve->solver, solve, scene, &chosen)) panel_choose_solver(panel, chosen);
+    faint_text(solver->idea);
+    if (control_button(CONTROL_CITE, NULL, -1e-6f)) {
+        char entries[4096];
+        citation_collect(solver->paper, entries, sizeof entries);
+        igSetClipboardText(entries);
+        panel_say(panel, "The references are on the clipboard.");
+    }
+    panel->solve_due |= draw_params(CONTROL_PARAM, solve);
+
+    draw_friction(panel);
+    draw_budget(panel);
+    choose_machine(panel, scene);
+}
+
+static void draw_shadow(Panel *panel) {
+    int chosen;
+    if (choose_solver(CONTROL_SHADOW, panel->shadowing ? panel->shadow.solver : -1, &panel->solve, NULL, &chosen)) {
+        panel->shadowing = chosen >= 0;
+        if (panel->shadowing) sand_solve_choose(&panel->shadow, chosen);
+        panel->shadow_due = true;
+    }
+    if (!panel->shadowing) {
+        faint_text("Lays the residual of a second solver over that of the first, on the same problem.");
+        return;
+    }
+    panel->shadow_due |= draw_params(CONTROL_SHADOW_PARAM, &panel->shadow);
+    // It has the budget and the friction of the first, so that the two can be compared.
+    SandSolveDef same = panel->shadow;
+    same.friction = panel->solve.friction, same.bounds = panel->solve.bounds, same.facets = panel->solve.facets;
+    same.iterations = panel->solve.iterations, same.budget_ms = panel->solve.budget_ms,
+    same.tolerance = panel->solve.tolerance;
+    if (same.friction != panel->shadow.friction || same.bounds != panel->shadow.bounds ||
+        same.facets != panel->shadow.facets || same.iterations != panel->shadow.iterations ||
+        same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance)
+        panel->shadow = same, panel->shadow_due = true;
+}
+
+static void draw_gravity(Panel *panel) {
+    panel->gravity_due |= control_slider(CONTROL_GRAVITY, NULL, &panel->gravity, 0, 25, "%.2f m/s\xc2\xb2", false, NULL);
+    panel->gravity_due |= control_slider(CONTROL_TILT, NULL, &panel->tilt, 0, 180, "%.1f\xc2\xb0", false, NULL);
+    panel->gravity_due |= control_slider(CONTROL_TOWARDS, NULL, &panel->towards, -180, 180, "%.0f\xc2\xb0", false, NULL);
+}
+
+// --- picture ------------------------------------------------------------------------------------------------
+
+static void draw_picture(Panel *panel, const PanelView *view) {
+    int color = (int)panel->color, quality = (int)view->look->quality, samples = view->look->samples - 1;
+    static const char *const sample_names[] = {"1", "4", "9", "16"};
+    if (control_choice(CONTROL_COLOR, NULL, &color, picture_color_names, PICTURE_COLOR_COUNT, NULL)) {
+        panel->color = (PictureColor)color;
+        panel_ask(panel, (Act){.kind = ACT_COLOR, .number = color});
+    }
+    int map = (int)panel->map;
+    if (control_choice(CONTROL_COLORMAP, NULL, &map, colormap_names, MAP_COUNT, NULL)) panel->map = (ColorMap)map;
+    control_row("");
+    if (control_check(CONTROL_CHAINS, &panel->chains)) panel_ask(panel, (Act){.kind = ACT_CHAINS, .number = panel->chains});
+    if (control_choice(CONTROL_QUALITY, NULL, &quality, renderer_quality_names, QUALITY_COUNT, NULL))
+        view->look->quality = (RendererQuality)quality;
+    if (samples < 0 || samples > 3) samples = 0;
+    if (control_choice(CONTROL_SAMPLES, NULL, &samples, sample_names, 4, NULL)) view->look->samples = samples + 1;
+    control_row("Overlay");
+    control_check(CONTROL_CLOCK, &panel->overlay.clock);
+    igSameLine(0, -1);
+    control_check(CONTROL_LEGEND, &panel->overlay.legend);
+    control_row("");
+    control_check(CONTROL_RESIDUAL, &panel->overlay.residual);
+}
+
+// --- camera -------------------------------------------------------------------------------------------------
+
+// Buttons of one width, as many to a row as fit.
+static void next_in_row(int index, int columns) {
+    if (index % columns) igSameLine(0, -1);
+}
+
+static float cell_width(int columns) {
+    ImVec2 room;
+    igGetContentRegionAvail(&room);
+    return floorf((room.x - (float)(columns - 1) * 0.47f * igGetFontSize()) / (float)columns);
+}
+
+// The view as an option of the command line.
+static void copy_view(Panel *panel, const Camera *camera, SandVec3 origin) {
+    char text[256];
+    SandVec3 e = v3_add(camera->eye, origin), t = v3_add(camera->target, origin);
+    snprintf(text, sizeof text, "--camera %.6g,%.6g,%.6g,%.6g,%.6g,%.6g", e.x, e.y, e.z, t.x, t.y, t.z);
+    igSetClipboardText(text);
+    panel_say(panel, "The view is on the clipboard.");
+}
+
+static void draw_camera(Panel *panel, const PanelView *view) {
+    float cell = cell_width(3);
+    for (int i = 0; camera_preset_names[i]; i++) {
+        next_in_row(i, 3);
+        if (control_button(CONTROL_VIEW, camera_preset_names[i], cell) && view->frame)
+            camera_frame(view->camera, camera_preset_names[i], view->frame->picture.lower, view->frame->picture.upper,
+                         view->aspect);
+    }
+    if (!view->frame) return;
+    const Picture *picture = &view->frame->picture;
+    Bookmarks *marks = &panel->bookmarks;
+    int free = 0, last = BOOKMARKS - 1;
+    while (free < BOOKMARKS && marks->kept[free]) free++;
+    while (last >= 0 && !marks->kept[last]) last--;
+    igBeginDisabled(free == BOOKMARKS);
+    if (control_button(CONTROL_BOOKMARK_ADD, NULL, cell))
+        marks->kept[free] = true, marks->views[free] = camera_view(view->camera, picture->origin);
+    igEndDisabled();
+    igSameLine(0, -1);
+    igBeginDisabled(last < 0);
+    if (control_button(CONTROL_BOOKMARK_REMOVE, NULL, cell)) marks->kept[last] = false;
+    igEndDisabled();
+    igSameLine(0, -1);
+    if (control_button(CONTROL_CAMERA_COPY, NULL, cell)) copy_view(panel, view->camera, picture->origin);
+    cell = cell_width(BOOKMARKS);
+    for (int i = 0; i < BOOKMARKS; i++) {
+        char label[16];
+        snprintf(label, sizeof label, "%d", i + 1);
+        next_in_row(i, BOOKMARKS);
+        igPushStyleVar_Vec2(ImGuiStyleVar_FramePadding, (ImVec2){0, 0.2f * igGetFontSize()});
+        igBeginDisabled(!marks->kept[i]);
+        if (control_button(CONTROL_BOOKMARK, label, cell))
+            camera_set(view->camera, &marks->views[i], picture->origin, picture->lower, picture->upper);
+        igEndDisabled();
+        igPopStyleVar(1);
+    }
+}
+
+// --- takes --------------------------------------------------------------------------------------------------
+
+static void draw_take(Panel *panel) {
+    float cell = cell_width(2);
+    SandError error = {""};
+    char label[32];
+    snprintf(label, sizeof label, panel->camera_keys ? "%s (%d)" : "%s", control_table[CONTROL_CAMERA_KEY].label,
+             panel->camera_keys);
+    igBeginDisabled(!panel->save_take);
+    if (control_button(CONTROL_TAKE, NULL, cell) && !panel->save_take(panel->user, &error)) panel_say(panel, error.text);
+    igEndDisabled();
+    igSameLine(0, -1);
+    igBeginDisabled(!panel->add_key);
+    if (control_button(CONTROL_CAMERA_KEY, label, cell) && !panel->add_key(panel->user, &error))
+        panel_say(panel, error.text);
+    igEndDisabled();
+}
+
+// --- recording ----------------------------------------------------------------------------------------------
+
+static void draw_recording(Panel *panel) {
+    static const struct Size {
+        const char *name;
+        int width, height;
+    } sizes[] = {{"1280 x 720", 1280, 720},   {"1920 x 1080", 1920, 1080}, {"2560 x 1440", 2560, 1440},
+                 {"3840 x 2160", 3840, 2160}, {"1080 x 1080", 1080, 1080}, {"1080 x 1920", 1080, 1920}};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    PanelRecording *r = &panel->recording;
+    const char *names[SIZES];
+    int format = (int)r->format, size = 1;
+    for (int i = 0; i < SIZES; i++) {
+        names[i] = sizes[i].name;
+        if (sizes[i].width == r->width && sizes[i].height == r->height) size = i;
+    }
+    SandError error = {""};
+    igBeginDisabled(r->active);
+    control_text(CONTROL_FOLDER, r->folder, (int)sizeof r->folder);
+    if (control_choice(CONTROL_FORMAT, NULL, &format, panel_format_names, FORMAT_COUNT, NULL))
+        r->format = (PanelFormat)format;
+    if (control_choice(CONTROL_SIZE, NULL, &size, names, SIZES, NULL))
+        r->width = sizes[size].width, r->height = sizes[size].height;
+    control_integer(CONTROL_FPS, NULL, &r->fps, 1, 120, false, NULL);
+    igEndDisabled();
+    float cell = cell_width(2);
+    char label[48]; // the button counts, so that nothing moves when a recording begins or ends
+    snprintf(label, sizeof label, r->active ? "Stop (%lld)###record" : "Record###record", (long long)r->frames);
+    igBeginDisabled(!panel->record);
+    if (control_button(CONTROL_RECORD, label, cell) && !panel->record(panel->user, !r->active, &error))
+        panel_say(panel, error.text);
+    igEndDisabled();
+    igSameLine(0, -1);
+    igBeginDisabled(!panel->screenshot);
+    if (control_button(CONTROL_SCREENSHOT, NULL, cell) && !panel->screenshot(panel->user, &error))
+        panel_say(panel, error.text);
+    igEndDisabled();
+}
+
+// --- all ----------------------------------------------------------------------------------------------------
+
+static void draw_head(Panel *panel) {
+    ImVec2 room;
+    float em = igGetFontSize(), button = 3.6f * em;
+    igAlignTextToFramePadding();
+    igTextUnformatted("Sandglass", NULL);
+    igSameLine(0, 0);
+    igGetContentRegionAvail(&room);
+    igSetCursorPosX(igGetCursorPosX() + room.x - 2 * button - 0.47f * em);
+    if (control_button(CONTROL_HELP, NULL, button)) panel->help = !panel->help;
+    igSameLine(0, 0.47f * em);
+    if (control_button(CONTROL_HIDE, NULL, button)) panel->hidden = true;
+}
+
+void panel_draw_controls(Panel *panel, const PanelView *view) {
+    draw_head(panel);
+    if (panel_section(panel, "Scene", true)) draw_scene(panel, view);
+    if (panel_section(panel, "Solver", true)) draw_solver(panel, view->scene);
+    if (panel_section(panel, "Second solver", false)) draw_shadow(panel);
+    if (panel_section(panel, "Race of solvers", false)) panel_draw_race(panel, false);
+    if (panel_section(panel, "Picture", true)) draw_picture(panel, view);
+    if (panel_section(panel, "Gravity", false)) draw_gravity(panel);
+    if (panel_section(panel, "Camera", false)) draw_camera(panel, view);
+    if (panel_section(panel, "Take", false)) draw_take(panel);
+    if (panel_section(panel, "Recording", false)) draw_recording(panel);
+}

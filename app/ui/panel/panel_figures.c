@@ -1,0 +1,324 @@
+// The right column: how the step went, in words and numbers, and the plots.
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "app/ui/cimgui.h"
+#include "app/ui/panel/controls.h"
+#include "app/ui/panel/panel.h"
+#include "app/ui/plot.h"
+#include "sim/core/array.h"
+
+static const ImU32 FAINT = 0xffbaada4u, AMBER = 0xff34b1f2u, GREEN = 0xff94d06au;
+
+// --- what is kept for the plots -----------------------------------------------------------------------------
+
+// Drops the older half when it is full.
+static void make_room(Panel *panel) {
+    if (panel->point_count < HISTORY_POINTS) return;
+    int half = HISTORY_POINTS / 2;
+    for (int s = 0; s < SERIES_COUNT; s++) memmove(panel->series[s], panel->series[s] + half, (size_t)half * sizeof(double));
+    memmove(panel->steps, panel->steps + half, (size_t)half * sizeof(uint64_t));
+    panel->point_count = half;
+}
+
+void panel_note(Panel *panel, const Frame *frame) {
+    // The run went back: what was after this step is no longer so.
+    while (panel->point_count > 0 && panel->steps[panel->point_count - 1] > frame->step) panel->point_count--;
+    if (panel->point_count > 0 && panel->steps[panel->point_count - 1] == frame->step) return;
+    make_room(panel);
+    const SandProfile *p = &frame->profile;
+    const SandCounters *c = &frame->counters;
+    const double values[SERIES_COUNT] = {
+        [SERIES_TIME] = frame->time,
+        [SERIES_RESIDUAL] = c->metrics.residual,
+        [SERIES_KINETIC] = frame->kinetic,
+        [SERIES_POTENTIAL] = frame->potential,
+        [SERIES_DETECT] = 1e-3 * p->detect, // s
+        [SERIES_MATCH] = 1e-3 * p->match,
+        [SERIES_BUILD] = 1e-3 * p->build,
+        [SERIES_SOLVE] = 1e-3 * p->solve,
+        [SERIES_INTEGRATE] = 1e-3 * p->integrate,
+        [SERIES_STEP] = 1e-3 * p->step,
+        [SERIES_CONTACTS] = c->contacts,
+        [SERIES_PENETRATION] = c->penetration_max,
+    };
+    for (int s = 0; s < SERIES_COUNT; s++) panel->series[s][panel->point_count] = values[s];
+    panel->steps[panel->point_count++] = frame->step;
+}
+
+// --- words --------------------------------------------------------------------------------------------------
+
+static void colored(ImU32 color, const char *text) {
+    igPushStyleColor_U32(ImGuiCol_Text, color);
+    igPushTextWrapPos(0);
+    igTextUnformatted(text, NULL);
+    igPopTextWrapPos();
+    igPopStyleColor(1);
+}
+
+static void warn(const char *text) {
+    char line[256];
+    snprintf(line, sizeof line, "Warning: %s", text);
+    colored(AMBER, line);
+}
+
+// What holds for the run. What comes and goes with the steps is said where a line is in any case, so that no plot moves.
+static void draw_warnings(const Panel *panel, const Frame *frame) {
+    const SandCounters *c = &frame->counters;
+    char text[200];
+    if (c->lost_total > 0) {
+        snprintf(text, sizeof text, "%d %s left the world or went astray, and %s taken out.", c->lost_total,
+                 c->lost_total == 1 ? "body" : "bodies", c->lost_total == 1 ? "was" : "were");
+        warn(text);
+    }
+    if (c->infeasible_total > 0) {
+        snprintf(text, sizeof text, "%d %s no solution: bodies are pressed from opposite sides.", c->infeasible_total,
+                 c->infeasible_total == 1 ? "step had" : "steps had");
+        warn(text);
+    }
+    if (panel->by_time) warn("with a budget in milliseconds no two runs are alike.");
+}
+
+// --- numbers ------------------------------------------------------------------------------------------------
+
+static void figure(const char *name, const char *tip, const char *value) {
+    igTableNextColumn();
+    igPushStyleColor_U32(ImGuiCol_Text, FAINT);
+    igTextUnformatted(name, NULL);
+    igPopStyleColor(1);
+    if (igIsItemHovered(0)) {
+        igBeginTooltip();
+        igPushTextWrapPos(24 * igGetFontSize());
+        igTextUnformatted(tip, NULL);
+        igPopTextWrapPos();
+        igEndTooltip();
+    }
+    igTableNextColumn();
+    igTextUnformatted(value, NULL);
+}
+
+static void with_unit(char *text, size_t size, const char *unit, double value) {
+    PlotAxis axis = {.name = "", .unit = unit};
+    if (value == 0)
+        snprintf(text, size, "0 %s", unit);
+    else
+        plot_number(&axis, value, text, size);
+}
+
+// Two columns of names and values.
+static bool begin_figures(const char *name) {
+    if (!igBeginTable(name, 4, ImGuiTableFlags_RowBg, (ImVec2){0, 0}, 0)) return false;
+    float em = igGetFontSize();
+    const float widths[4] = {5 * em, 1, 5.6f * em, 1};
+    for (int i = 0; i < 4; i++)
+        igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed, widths[i], 0);
+    return true;
+}
+
+// Where another machine has the bodies: how they come to the screen, and what of them comes to the host.
+static void draw_transfer(const Frame *frame) {
+    char text[64], tip[SAND_SENTENCE + 160];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(frame->way, ":"), frame->way);
+    snprintf(
+        tip, sizeof tip,
+        "How bodies get from the GPU to the picture: by interop they never leave it; staged and host mean by way of the "
+        "computer's memory. Now: %s.",
+        frame->way);
+    figure("picture", tip, text);
+    with_unit(text, sizeof text, "B", (double)frame->profile.brought);
+    figure("to the host", "Bytes of bodies and contacts that came from the GPU with this step and the picture before it.",
+           text);
+}
+
+static void draw_speed(const Panel *panel, const Frame *frame) {
+    char text[64], tip[200];
+    bool slow = frame->playing && frame->real_time_factor > 0 && frame->real_time_factor < 0.9 * panel->speed;
+    snprintf(tip, sizeof tip, "Simulated seconds for each second of the clock, lately. 1 is real time; %.3g is asked for.",
+             panel->speed);
+    snprintf(text, sizeof text, slow ? "%.2f \xc3\x97 slow" : "%.3g \xc3\x97", frame->real_time_factor);
+    if (slow) igPushStyleColor_U32(ImGuiCol_Text, AMBER);
+    figure("real time", tip, text);
+    if (slow) igPopStyleColor(1);
+}
+
+static void draw_numbers(const Panel *panel, const Frame *frame, const EngineScene *scene) {
+    const SandCounters *c = &frame->counters;
+    char text[64];
+    if (!begin_figures("figures")) return;
+    snprintf(text, sizeof text, "%d", c->bodies);
+    figure("bodies", "Bodies that take part.", text);
+    with_unit(text, sizeof text, "m/s", c->metrics.residual);
+    figure("residual", "m/s; how far the solution is from the optimum, the same for every solver.", text);
+    snprintf(text, sizeof text, "%d", c->contacts);
+    figure("contacts", "Pairs within the envelope in this step.", text);
+    with_unit(text, sizeof text, "m/s", c->metrics.residual_rms);
+    figure("rms", "m/s; root mean square of the residual over the contacts.", text);
+    snprintf(text, sizeof text, "%d", c->matched);
+    figure("matched", "Contacts that found the impulse of the last step to start from.", text);
+    with_unit(text, sizeof text, "J", c->metrics.objective);
+    figure("objective", "J; what the solver makes small.", text);
+    snprintf(text, sizeof text, "%d", c->iterations);
+    figure("iterations", "Products with the contact operator in this step.", text);
+    with_unit(text, sizeof text, "m", c->penetration_max);
+    figure("overlap", "m; the largest penetration that the step began with.", text);
+    draw_speed(panel, frame);
+    snprintf(text, sizeof text, "%.1f MB", (double)sand_bytes_held() / 1048576);
+    figure("memory", "MB held by the arrays of the simulation.", text);
+    if (scene->backend == BACKEND_CUDA) draw_transfer(frame);
+    igEndTable();
+}
+
+static void draw_picked(const Probe *b) {
+    char text[64];
+    if (!begin_figures("picked")) return;
+    snprintf(text, sizeof text, "%d", b->body);
+    figure("body", "Number of the body that was pressed last.", text);
+    with_unit(text, sizeof text, "m/s", b->speed);
+    figure("speed", "m/s, of its centre.", text);
+    with_unit(text, sizeof text, "m", b->radius);
+    figure("radius", "m, of the sphere around it.", text);
+    plot_number(&(PlotAxis){.name = "", .unit = "kg", .plain = true}, b->mass, text, sizeof text);
+    figure("mass", "kg.", text);
+    snprintf(text, sizeof text, "%d", b->contacts);
+    figure("contacts", "Contacts that press on it in this step.", text);
+    with_unit(text, sizeof text, "N", b->force_sum);
+    figure("forces", "N, the sum of the forces of its contacts.", text);
+    igTableNextColumn();
+    igTableNextColumn();
+    with_unit(text, sizeof text, "N", b->force_most);
+    figure("largest", "N, the largest force of a contact.", text);
+    igEndTable();
+}
+
+// --- plots --------------------------------------------------------------------------------------------------
+
+static void save(Panel *panel, const Plot *plot, bool png, uint64_t step) {
+    char path[SAND_SENTENCE + 96], text[SAND_SENTENCE + 128];
+    SandError error;
+    const char *folder = panel->recording.folder[0] ? panel->recording.folder : ".";
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        snprintf(text, sizeof text, "The folder %s cannot be made: %s", folder, strerror(errno));
+        panel_say(panel, text);
+        return;
+    }
+    snprintf(path, sizeof path, "%s/%s_%06llu.%s", folder, plot->name, (unsigned long long)step, png ? "png" : "csv");
+    float em = igGetFontSize();
+    bool saved = png ? plot_save_png(plot, panel->interface, path, (int)(56 * em), (int)(34 * em), &error)
+                     : plot_save_csv(plot, path, &error);
+    snprintf(text, sizeof text, "Saved as %s", path);
+    panel_say(panel, saved ? text : error.text);
+}
+
+void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
+    float em = igGetFontSize();
+    igPushID_Str(plot->name);
+    plot_draw(plot, roundf(6.6f * em));
+    // The buttons share a row with the name of the axis.
+    if (control_end(CONTROL_SAVE_CSV, igSmallButton("CSV"), NULL)) save(panel, plot, false, step);
+    igSameLine(0, -1);
+    if (control_end(CONTROL_SAVE_PNG, igSmallButton("PNG"), NULL)) save(panel, plot, true, step);
+    igPopID();
+}
+
+static PlotCurve series(const Panel *panel, const char *name, PanelSeries s) {
+    return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count, 0};
+}
+
+static int take_curve(const SandCurvePoint *curve, int count, double *x, double *y) {
+    if (count > PANEL_CURVE) count = PANEL_CURVE;
+    for (int i = 0; i < count; i++) x[i] = curve[i].iteration, y[i] = curve[i].residual;
+    return count;
+}
+
+static void draw_step_plot(Panel *panel, const Frame *frame) {
+    Plot plot = plot_of_residual;
+    char names[2][96];
+    int counts[2] = {take_curve(frame->curve, frame->curve_count, panel->curve_x[0], panel->curve_y[0]),
+                     take_curve(frame->shadow, frame->shadow_count, panel->curve_x[1], panel->curve_y[1])};
+    const int solvers[2] = {panel->solve.solver, panel->shadow.solver};
+    for (int i = 0; i < (panel->shadowing || counts[1] > 0 ? 2 : 1); i++) {
+        snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");
+        plot.curves[plot.curve_count++] = (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i], 0};
+    }
+    panel_draw_plot(panel, &plot, frame->step);
+}
+
+static const PlotAxis time_axis = {.name = "time", .unit = "s", .plain = true, .tight = true, .least_range = 0.1};
+
+static void draw_time_plots(Panel *panel, uint64_t step) {
+    Plot residual = {.name = "residual",
+                     .title = "Residual against time",
+                     .x = time_axis,
+                     .y = {.name = "residual", .unit = "m/s", .logarithmic = true},
+                     .curves = {series(panel, "residual", SERIES_RESIDUAL)},
+                     .curve_count = 1,
+                     .nothing = "nothing yet"};
+    Plot energy = {.name = "energy",
+                   .title = "Energy against time",
+                   .x = time_axis,
+                   .y = {.name = "energy", .unit = "J", .from_zero = true},
+                   .curves = {series(panel, "potential", SERIES_POTENTIAL), series(panel, "kinetic", SERIES_KINETIC)},
+                   .curve_count = 2,
+                   .nothing = "nothing yet"};
+    Plot phases = {.name = "phases",
+                   .title = "Time that each phase of a step takes",
+                   .x = time_axis,
+                   .y = {.name = "duration", .unit = "s", .from_zero = true},
+                   .curves = {series(panel, "whole step", SERIES_STEP), series(panel, "solve", SERIES_SOLVE),
+                              series(panel, "detect", SERIES_DETECT), series(panel, "match", SERIES_MATCH),
+                              series(panel, "build", SERIES_BUILD), series(panel, "move", SERIES_INTEGRATE)},
+                   .curve_count = 6,
+                   .nothing = "nothing yet"};
+    Plot contacts = {.name = "contacts",
+                     .title = "Contacts against time",
+                     .x = time_axis,
+                     .y = {.name = "contacts", .unit = "", .from_zero = true},
+                     .curves = {series(panel, "contacts", SERIES_CONTACTS)},
+                     .curve_count = 1,
+                     .nothing = "nothing yet"};
+    Plot overlap = {.name = "penetration",
+                    .title = "Largest penetration against time",
+                    .x = time_axis,
+                    .y = {.name = "largest penetration", .unit = "m", .from_zero = true},
+                    .curves = {series(panel, "penetration", SERIES_PENETRATION)},
+                    .curve_count = 1,
+                    .nothing = "nothing yet"};
+    const struct {
+        const char *name;
+        const Plot *plot;
+        bool open;
+    } all[] = {{"Energy", &energy, true},
+               {"Time of each phase", &phases, true},
+               {"Residual over time", &residual, false},
+               {"Contacts", &contacts, false},
+               {"Penetration", &overlap, false}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (panel_section(panel, all[i].name, all[i].open)) panel_draw_plot(panel, all[i].plot, step);
+    }
+}
+
+void panel_draw_figures(Panel *panel, const PanelView *view) {
+    const Frame *frame = view->frame;
+    panel->curve_wanted = false;
+    if (!frame) {
+        colored(FAINT, "The first step is being taken.");
+        return;
+    }
+    char text[128];
+    SandStatus status = frame->counters.status;
+    snprintf(text, sizeof text, "Step %llu: %s%s", (unsigned long long)frame->step, sand_status_text(status),
+             status == SAND_DIVERGED ? "; the warm start was kept" : "");
+    colored(status > 0 ? GREEN : status == 0 ? 0xfff1ece9u : AMBER, text);
+    draw_warnings(panel, frame);
+    draw_numbers(panel, frame, view->scene);
+    if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);
+    if (panel_section(panel, "Residual of this step", true)) {
+        panel->curve_wanted = true;
+        draw_step_plot(panel, frame);
+    }
+    panel_draw_race(panel, true);
+    draw_time_plots(panel, frame->step);
+}

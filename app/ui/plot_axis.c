@@ -1,0 +1,108 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/ui/plot.h"
+
+typedef struct Prefix {
+    double size;
+    const char *text;
+} Prefix;
+static const Prefix prefixes[] = {{1e9, "G"},  {1e6, "M"},  {1e3, "k"},  {1, ""},
+                                  {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}};
+enum { PREFIXES = sizeof prefixes / sizeof *prefixes };
+
+// The prefix with which a number reads best; none where there is no unit to put it before.
+static const Prefix *choose_prefix(const PlotAxis *axis, double largest) {
+    static const Prefix none = {1, ""};
+    if (!axis->unit[0] || axis->plain || !(largest > 0)) return &none;
+    for (int i = 0; i < PREFIXES; i++)
+        if (largest >= 0.9999 * prefixes[i].size) return &prefixes[i];
+    return &prefixes[PREFIXES - 1];
+}
+
+static void power_of_ten(int exponent, char *text, size_t size) {
+    static const char *const raised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    char digits[16];
+    snprintf(digits, sizeof digits, "%d", exponent < 0 ? -exponent : exponent);
+    size_t used = (size_t)snprintf(text, size, "10%s", exponent < 0 ? "⁻" : "");
+    for (const char *d = digits; *d && used < size; d++)
+        used += (size_t)snprintf(text + used, size - used, "%s", raised[*d - '0']);
+}
+
+static PlotScale log_scale(double low, double high, int wanted) {
+    PlotScale scale = {.logarithmic = true, .factor = 1, .prefix = ""};
+    bool any = low > 0 && high > 0 && low <= high;
+    double from = any ? floor(log10(low) + 1e-9) : -3, to = any ? ceil(log10(high) - 1e-9) : 0;
+    if (to - from < 1) to = from + 1;
+    scale.low = from, scale.high = to;
+    int every = (int)ceil((to - from) / (wanted > 1 ? wanted : 1));
+    if (every < 1) every = 1;
+    for (double e = ceil(from / every) * every; e <= to + 0.5 && scale.tick_count < PLOT_MAX_TICKS; e += every) {
+        scale.ticks[scale.tick_count] = pow(10, e);
+        power_of_ten((int)e, scale.labels[scale.tick_count], sizeof scale.labels[0]);
+        scale.tick_count++;
+    }
+    // A single decade has numbers within it as well.
+    for (int k = 2; k <= 5 && to - from < 1.5; k += 3) {
+        char power[16];
+        power_of_ten((int)from, power, sizeof power);
+        snprintf(scale.labels[scale.tick_count], sizeof scale.labels[0], "%d·%s", k, power);
+        scale.ticks[scale.tick_count++] = k * pow(10, from);
+    }
+    return scale;
+}
+
+// 1, 2 or 5 times a power of ten, at least this.
+static double round_step(double step) {
+    double ten = pow(10, floor(log10(step)));
+    double times = step / ten;
+    return ten * (times <= 1.0001 ? 1 : times <= 2.0001 ? 2 : times <= 5.0001 ? 5 : 10);
+}
+
+PlotScale plot_scale(const PlotAxis *axis, double low, double high, int wanted) {
+    if (axis->logarithmic) return log_scale(low, high, wanted);
+    if (!(low <= high)) low = 0, high = 1;
+    if (axis->from_zero) low = fmin(low, 0), high = fmax(high, 0);
+    double least = fmax(axis->least_range, 1e-9 * fmax(fabs(low), fabs(high)));
+    if (!(least > 0)) least = 1;
+    if (high - low < least) {
+        if (axis->from_zero && low == 0)
+            high = least;
+        else
+            low = 0.5 * (low + high - least), high = low + least;
+    }
+    double step = round_step((high - low) / (wanted > 1 ? wanted : 1));
+    PlotScale scale = {.low = low, .high = high};
+    if (!axis->tight) scale.low = floor(low / step + 1e-9) * step, scale.high = ceil(high / step - 1e-9) * step;
+    const Prefix *prefix = choose_prefix(axis, fmax(fabs(scale.low), fabs(scale.high)));
+    scale.factor = 1 / prefix->size, scale.prefix = prefix->text;
+    int digits = (int)fmax(0, -floor(log10(step * scale.factor) + 1e-9));
+    for (double k = ceil(scale.low / step - 1e-6); k * step <= scale.high + 1e-6 * step && scale.tick_count < PLOT_MAX_TICKS;
+         k++) {
+        double shown = k == 0 ? 0 : k * step * scale.factor; // no minus before a zero
+        scale.ticks[scale.tick_count] = k * step;
+        char *label = scale.labels[scale.tick_count];
+        if (fabs(shown) >= 1e6 || digits > 6)
+            snprintf(label, sizeof scale.labels[0], "%.4g", shown);
+        else
+            snprintf(label, sizeof scale.labels[0], "%.*f", digits, shown);
+        scale.tick_count++;
+    }
+    return scale;
+}
+
+double plot_place(const PlotScale *scale, double value) {
+    if (!isfinite(value) || (scale->logarithmic && !(value > 0))) return NAN;
+    double v = scale->logarithmic ? log10(value) : value;
+    return (v - scale->low) / (scale->high - scale->low);
+}
+
+void plot_number(const PlotAxis *axis, double value, char *text, size_t size) {
+    if (!axis->unit[0]) {
+        snprintf(text, size, "%.6g", value);
+        return;
+    }
+    const Prefix *prefix = choose_prefix(axis, fabs(value));
+    snprintf(text, size, "%.4g %s%s", value / prefix->size, prefix->text, axis->unit);
+}

@@ -1,0 +1,17 @@
+// The curves of a race as plots: residual and objective above the least, against iterations and against time. Every
+// solver has the colour and the dashes of its row in the table, whoever else runs.
+#pragma once
+#include "app/ui/plot.h"
+#include "sim/step/race.h"
+
+enum { RACE_PLOTS = 4 };
+
+typedef struct RacePlots {
+    Plot plots[RACE_PLOTS];
+    int count;
+    double *numbers; // what the curves point to
+    size_t number_room;
+} RacePlots;
+
+bool race_plots_make(RacePlots *plots, const SandRace *race, SandError *error);
+void race_plots_free(RacePlots *plots);

@@ -1,0 +1,84 @@
+#include "app/ui/window_recording.h"
+
+#include <stdio.h>
+
+static bool ask(Footage *f, ActKind kind, double number) {
+    return engine_ask(f->engine, &(Act){.kind = kind, .number = number});
+}
+
+bool footage_start(Footage *f, const Frame *frame, SandError *error) {
+    static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
+    PanelRecording *wanted = f->wanted;
+    if (f->ending) return sand_fail(error, "the last film is still being written");
+    if (!f->interface) f->interface = interface_create(NULL, error);
+    if (!f->interface) return false;
+    snprintf(f->path, sizeof f->path, "%s/%s", wanted->folder, endings[wanted->format]);
+    f->film = (FilmDef){.path = f->path,
+                        .kind = (FilmKind)(wanted->format - FORMAT_MP4),
+                        .width = wanted->width,
+                        .height = wanted->height,
+                        .fps = wanted->fps};
+    bool film = wanted->format != FORMAT_PNG;
+    RecorderDef def = {.folder = film ? NULL : wanted->folder,
+                       .film = film ? &f->film : NULL,
+                       .width = wanted->width,
+                       .height = wanted->height};
+    f->recorder = recorder_open(&def, error);
+    if (!f->recorder) return false;
+    f->start = frame ? frame->time : 0;
+    f->asked = -1, f->was_playing = frame && frame->playing;
+    wanted->active = true, wanted->frames = 0;
+    ask(f, ACT_PLAY, 0);
+    return true;
+}
+
+void footage_stop(Footage *f) {
+    recorder_end(f->recorder);
+    f->ending = f->recorder;
+    f->recorder = NULL;
+    f->wanted->active = false;
+    ask(f, ACT_PLAY, f->was_playing);
+}
+
+// The frame of the film, with what is laid over it.
+static bool draw(Footage *f, Renderer *renderer, const Frame *frame, const EngineScene *scene, const Camera *camera,
+                 const RendererDef *look, SandError *error) {
+    int width = f->wanted->width, height = f->wanted->height;
+    if (!renderer_draw(renderer, &frame->picture, camera, look, width, height, error)) return false;
+    OverlayView over = panel_overlay(frame, scene);
+    over.time = frame->picture.time;
+    overlay_film(f->overlay, &over, f->interface, width, height, renderer_overdraw(renderer));
+    return true;
+}
+
+bool footage_take(Footage *f, Renderer *renderer, Frame *frame, const EngineScene *scene, const Camera *camera,
+                  const RendererDef *look, SandError *error) {
+    PanelRecording *wanted = f->wanted;
+    Picture *picture = &frame->picture;
+    double newest = frame->time + 1e-9, due = f->start + (double)wanted->frames / wanted->fps;
+    if (due <= newest) {
+        picture->time = due, picture->back = frame->time - due;
+        if (!draw(f, renderer, frame, scene, camera, look, error) ||
+            !recorder_take(f->recorder, renderer_framebuffer(renderer), error))
+            return footage_stop(f), false;
+        due = f->start + (double)++wanted->frames / wanted->fps;
+    }
+    bool asked = f->asked == (int64_t)frame->step;
+    if (due > newest && !asked && ask(f, ACT_STEP, 1)) f->asked = (int64_t)frame->step;
+    return true;
+}
+
+bool footage_see_end(Footage *f, SandError *error) {
+    if (!f->ending || !recorder_ended(f->ending)) return true;
+    bool written = recorder_close(f->ending, error);
+    f->ending = NULL;
+    return written;
+}
+
+void footage_close(Footage *f) {
+    SandError error;
+    Recorder *left[] = {f->recorder, f->ending};
+    for (int i = 0; i < 2; i++)
+        if (left[i] && !recorder_close(left[i], &error)) fprintf(stderr, "sandglass: %s\n", error.text);
+    interface_free(f->interface);
+}

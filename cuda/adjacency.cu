@@ -1,0 +1,206 @@
+// What the operator needs beside its blocks and bodies: which contacts a body has, the pieces of bodies with very many,
+// and the colours of gauss-seidel. From the bodies a and b of the blocks, however they came.
+#include "cuda/device.h"
+#include "cuda/csr.h"
+
+#include <cooperative_groups.h>
+#include <string.h>
+
+// --- contacts where a body is b ---------------------------------------------------------------------------
+
+// Of a problem that was given. In a step of a world the keys are there since its contacts were matched.
+static __global__ void take_seconds(const SandContact *contacts, uint32_t *keys, const Counts *counts) {
+    if (counts->again) return;
+    EACH(i, counts->contacts)
+    keys[i] = contacts[i].b < counts->bodies ? (uint32_t)contacts[i].b : NO_ROW; // boundaries have no list
+}
+
+// --- bodies of many contacts ------------------------------------------------------------------------------
+
+static __device__ int contacts_of(const int *first, const int *second, int64_t k) {
+    return first[k + 1] - first[k] + second[k + 1] - second[k];
+}
+
+// In any order, but the pieces of a hub lie side by side, and behind them those of the next one.
+static __global__ void list_hubs(const int *first, const int *second, int *hub, int *hub_piece, int *piece_hub,
+                                 Counts *counts) {
+    if (counts->again) return;
+    EACH(k, counts->bodies) {
+        int all = contacts_of(first, second, k), pieces = (all + SAND_HUB - 1) / SAND_HUB;
+        if (all <= SAND_HUB) continue;
+        unsigned long long before = atomicAdd(&counts->hubs, 1ull << 32 | (unsigned)pieces);
+        int j = (int)(before >> 32), p = (int)(unsigned)before;
+        hub[j] = (int)k, hub_piece[j + 1] = p + pieces; // the first begins at 0, which nobody writes
+        for (int i = 0; i < pieces; i++) piece_hub[p + i] = j;
+    }
+}
+
+// --- colours ----------------------------------------------------------------------------------------------
+
+enum { NO_COLOUR = 255, BATCH = 2 * SAND_HUB };
+
+struct Colouring {
+    const int *a, *b, *first, *second, *list;
+    uint32_t *colour;         // of each contact
+    int *won;                 // scratch
+    unsigned long long *used; // two for each body: bits of the colours around it
+    Counts *counts;
+    int64_t room;
+};
+
+static __device__ uint32_t priority(uint32_t i) { // a fixed shuffle, so that neighbours do not wait in line
+    i ^= i >> 16, i *= 0x7feb352du, i ^= i >> 15, i *= 0x846ca68bu, i ^= i >> 16;
+    return i;
+}
+
+static __device__ bool beaten_by(const Colouring &c, int64_t i, int64_t j) {
+    uint32_t p = priority((uint32_t)i), q = priority((uint32_t)j);
+    return j != i && c.colour[j] == NO_COLOUR && (q > p || (q == p && j > i));
+}
+
+// Whether some contact of body k that has no colour yet comes before i.
+static __device__ bool waits(const Colouring &c, int64_t i, int k) {
+    for (int e = c.first[k]; e < c.first[k + 1]; e++)
+        if (beaten_by(c, i, e)) return true;
+    for (int e = c.second[k]; e < c.second[k + 1]; e++)
+        if (beaten_by(c, i, c.list[e])) return true;
+    return false;
+}
+
+// In rounds: the contacts that come first among their neighbours take the lowest colour that is free at both bodies.
+// No two of them share a body, so that the result does not depend on the order.
+static __global__ void __launch_bounds__(CUDA_THREADS) colour_contacts(Colouring c) {
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    if (c.counts->again) return;
+    int bodies = c.counts->bodies, contacts = c.counts->contacts;
+    EACH(k, 2 * (int64_t)bodies) c.used[k] = 0;
+    EACH(i, c.room) {
+        c.colour[i] = NO_COLOUR;
+        if (i >= contacts) continue;
+        bool hub = contacts_of(c.first, c.second, c.a[i]) > SAND_HUB;
+        if (c.b[i] < bodies) hub = hub || contacts_of(c.first, c.second, c.b[i]) > SAND_HUB;
+        if (hub) c.colour[i] = BATCH;
+    }
+    for (bool left = true; left;) {
+        grid.sync();
+        if (grid.thread_rank() == 0) c.counts->colours = 0; // contacts still without a colour, for now
+        EACH(i, contacts)
+        c.won[i] = c.colour[i] == NO_COLOUR && !waits(c, i, c.a[i]) && !(c.b[i] < bodies && waits(c, i, c.b[i]));
+        grid.sync();
+        int without = 0;
+        EACH(i, contacts) {
+            if (c.colour[i] != NO_COLOUR) continue;
+            if (!c.won[i]) {
+                without = 1;
+                continue;
+            }
+            unsigned long long *ua = c.used + 2 * (int64_t)c.a[i], *ub = c.b[i] < bodies ? c.used + 2 * (int64_t)c.b[i] : ua;
+            int half = ~(ua[0] | ub[0]) ? 0 : 1, bit = __ffsll((long long)~(ua[half] | ub[half])) - 1;
+            ua[half] |= 1ull << bit, ub[half] |= 1ull << bit;
+            c.colour[i] = (uint32_t)(64 * half + bit);
+        }
+        if (without) c.counts->colours = 1;
+        grid.sync();
+        left = c.counts->colours != 0;
+    }
+}
+
+// Rows of all colours to rows of those in use, with the batch behind them.
+static __global__ void close_colours(const int *rows, int *colour_first, Counts *counts) {
+    if (counts->again) return;
+    int count = 0;
+    for (int c = 0; c < BATCH; c++)
+        if (rows[c + 1] > rows[c]) count = c + 1;
+    for (int c = 0; c < count; c++) colour_first[c] = rows[c];
+    colour_first[count] = rows[BATCH];
+    colour_first[count + 1] = rows[BATCH + 1];
+    counts->colours = count;
+}
+
+static bool colours_enqueue(SandMachine *m) {
+    size_t contacts = (size_t)m->contact_room;
+    if (!reserve(m, m->keys_sorted, contacts + 1) || !reserve_iota(m, contacts) || !reserve(m, m->colour_rows, BATCH + 4) ||
+        !reserve(m, m->colour_first, BATCH + 4) || !reserve(m, m->colour_list, contacts + 1) ||
+        !reserve(m, m->colour_won, contacts + 1) || !reserve(m, m->batch_step, contacts + 1) ||
+        !reserve(m, m->colours, 2 * m->body.room + 2 * (size_t)m->given_bodies + 2))
+        return false;
+    const TextArrays &t = m->arrays;
+    Colouring c = {
+        t.a, t.b, t.first, t.second, t.list, m->keys.data, m->colour_won.data, m->colours.data, m->counts, m->contact_room};
+    int fit = 0;
+    machine_check(m, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, colour_contacts, CUDA_THREADS, 0), "colouring");
+    void *arguments[] = {&c};
+    machine_check(m,
+                  cudaLaunchCooperativeKernel((const void *)colour_contacts,
+                                              m->processors * (fit < 1   ? 1
+                                                               : fit > 4 ? 4
+                                                                         : fit),
+                                              CUDA_THREADS, arguments, 0, m->stream),
+                  "colouring");
+    if (!machine_check(m,
+                       sort_pairs(m->scratch.bytes.data, m->scratch.bytes.room, m->keys.data, m->keys_sorted.data,
+                                  m->iota.data, m->colour_list.data, m->contact_room, 8, m->stream),
+                       "sorting by colour"))
+        return false;
+    RowKeys colours = {m->keys_sorted.data, &m->counts->contacts, m->contact_room, BATCH + 1};
+    if (!rows_count(m, colours, m->row_counted, m->stream) ||
+        !rows_enqueue(m, colours, m->row_counted, m->colour_rows.data, NULL, m->stream))
+        return false;
+    close_colours<<<1, 1, 0, m->stream>>>(m->colour_rows.data, m->colour_first.data, m->counts);
+    m->arrays.colour_first = m->colour_first.data, m->arrays.colour_list = m->colour_list.data;
+    m->arrays.batch_step = m->batch_step.data;
+    m->text->lay_batch(m->laying, m->arrays, m->stream);
+    return machine_check(m, cudaGetLastError(), "colouring");
+}
+
+// --- the stage --------------------------------------------------------------------------------------------
+
+static int64_t bodies_of(const SandMachine *m) { return m->given ? m->given_bodies : m->world.body_count; }
+
+static bool lists_reserve(SandMachine *m) {
+    int64_t bodies = bodies_of(m), contacts = m->contact_room;
+    size_t rows = (size_t)bodies + 3, hubs = (size_t)contacts / (SAND_HUB / 2) + 2;
+    if (rows < BATCH + 4) rows = BATCH + 4;
+    return reserve(m, m->second, rows) && reserve(m, m->list, (size_t)contacts + 1) && reserve(m, m->row_counted, rows) &&
+           reserve(m, m->hub, hubs) && reserve(m, m->hub_piece, hubs + 1) && reserve(m, m->piece_hub, 2 * hubs) &&
+           reserve(m, m->piece_sum, 8 * 2 * hubs);
+}
+
+// When it is known which contacts a body has.
+static bool hubs_enqueue(SandMachine *m, cudaStream_t stream) {
+    LAUNCH_ON(stream, list_hubs, bodies_of(m), m->first.data, m->second.data, m->hub.data, m->hub_piece.data,
+              m->piece_hub.data, m->counts);
+    return machine_check(m, cudaGetLastError(), "listing hubs");
+}
+
+// On an aside, while the blocks are laid out.
+bool lists_begin(SandMachine *m) {
+    if (!lists_reserve(m) || !machine_fork(m, 1)) return false;
+    cudaStream_t stream = m->aside[0];
+    if (m->given) LAUNCH_ON(stream, take_seconds, m->contact_room, m->contacts.data, m->keys.data, m->counts);
+    RowKeys seconds = {m->keys.data, &m->counts->contacts, m->contact_room, bodies_of(m)};
+    return rows_count(m, seconds, m->row_counted, stream) &&
+           rows_enqueue(m, seconds, m->row_counted, m->second.data, m->list.data, stream) &&
+           (m->given || hubs_enqueue(m, stream));
+}
+
+// Of a problem that was given: its contacts are in the order of their owners, and that is all that is known.
+static bool owners_enqueue(SandMachine *m) {
+    RowKeys owners = {(const uint32_t *)m->arrays.a, &m->counts->contacts, m->contact_room, bodies_of(m)};
+    return rows_count(m, owners, m->row_counted, m->stream) &&
+           rows_enqueue(m, owners, m->row_counted, m->first.data, NULL, m->stream) && hubs_enqueue(m, m->stream);
+}
+
+bool lists_enqueue(SandMachine *m, const SandSolveDef *def) {
+    TextArrays &t = m->arrays;
+    if (!machine_join(m, 0) || (m->given && !owners_enqueue(m))) return false;
+    t.first = m->first.data, t.second = m->second.data, t.list = m->list.data;
+    t.hub = m->hub.data, t.hub_piece = m->hub_piece.data, t.piece_hub = m->piece_hub.data, t.piece_sum = m->piece_sum.data;
+    t.colour_first = t.colour_list = NULL, t.batch_step = NULL;
+
+    int order = sand_param_find(&sand_solver_table[def->solver], "order");
+    bool coloured =
+        order >= 0 && strcmp(sand_solver_table[def->solver].params[order].choices[(int)def->params[order]], "coloured") == 0;
+    if (coloured) return colours_enqueue(m);
+    return machine_check(m, cudaGetLastError(), "making the lists");
+}

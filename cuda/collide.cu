@@ -1,0 +1,587 @@
+// Detection on the device, in the order of sim/detect.c and with its texts: balls, grid, strikes, ranks, contacts. The
+// contacts come out in the same order and with the same bits.
+#include "cuda/device.h"
+
+// Contacts are counted first (no place to put them), then written to the ball's own place.
+typedef struct SandSink {
+    SandFound *out;
+    int count;
+    int *trouble;
+} SandSink;
+
+SAND_SHARED void sink_put(SandSink *sink, const SandFound *found) {
+    if (sink->out) sink->out[sink->count] = *found;
+    sink->count++;
+}
+
+SAND_SHARED void sink_too_many(SandSink *sink, int body, int boundary, int count) {
+    sink->trouble[0] = body, sink->trouble[1] = boundary, sink->trouble[2] = count;
+}
+
+#include "sim/collision/narrow_phase.inl"
+
+#include "cuda/neighbor_list.h"
+#include "cuda/csr.h"
+
+// Doubles as numbers that are ordered as they are.
+static __device__ unsigned long long ordered_bits(double v) {
+    long long bits = __double_as_longlong(v);
+    return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 1ull << 63;
+}
+static __device__ double from_ordered(unsigned long long bits) {
+    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
+}
+
+static __device__ SandFinder finder_of(const SandWorld *world, const SandDetection *d, Search s) {
+    SandFinder f = {world, d, s.largest_mu, s.fall, s.special};
+    return f;
+}
+
+// Raises a positive number. Mostly it is that high already: a look is cheaper than an atomic.
+static __device__ void raise_to(double *value, double other) {
+    if (*(volatile double *)value >= other) return;
+    atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
+}
+
+// --- balls ------------------------------------------------------------------------------------------------
+
+static __global__ void begin_step(Counts *counts) {
+    counts->again = counts->balls = counts->bodies = counts->contacts = counts->levels = counts->matched = 0;
+    counts->hubs = counts->colours = counts->lost = 0;
+    counts->crowded = counts->trouble[2] = 0, counts->come = 0;
+    counts->least = ~0ull, counts->most = counts->deepest = counts->deepest_wall = 0;
+    counts->diagonals = counts->kinetic = counts->potential = 0;
+    counts->status = counts->iterations = counts->curve = 0;
+    counts->seconds = counts->residual = counts->objective = counts->complementarity = 0;
+}
+
+static __global__ void count_balls(const __grid_constant__ SandWorld w, int *count, Counts *counts) {
+    EACH_BLOCK(base, w.body_count + 1) {
+        int64_t i = base + threadIdx.x;
+        bool active = i < w.body_count && sand_world_active(&w, (int)i);
+        if (i <= w.body_count) count[i] = active ? w.shapes[w.shape[i]].ball_count : 0;
+        int bodies = __syncthreads_count(active);
+        if (threadIdx.x == 0 && bodies) atomicAdd(&counts->bodies, bodies);
+    }
+}
+
+// The levels of the grid, from the extents of all balls; nothing is in them yet. One thread.
+static __device__ void choose_levels(SandDetection *d, LevelTally *tally, const Counts *counts) {
+    d->grid.level_count = 0;
+    if (counts->balls)
+        grid_choose_levels(&d->grid, __longlong_as_double((long long)counts->least),
+                           __longlong_as_double((long long)counts->most));
+    for (int l = 0; l < SAND_MAX_LEVELS; l++) {
+        tally->count[l] = 0;
+        for (int a = 0; a < 3; a++) tally->low[l][a] = ~0ull, tally->high[l][a] = 0;
+    }
+}
+
+// The least and greatest extent of all balls, from those that each thread has seen, and the levels from them. All threads of
+// a block call it together: one of them goes for all, since atomics on one number wait for each other.
+static __device__ void fold_extents(double least, double most, SandDetection *d, LevelTally *tally, Counts *counts) {
+    __shared__ double leasts[CUDA_THREADS / 32], mosts[CUDA_THREADS / 32];
+    for (int s = 16; s; s >>= 1) {
+        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
+        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
+    }
+    if ((threadIdx.x & 31) == 0) leasts[threadIdx.x >> 5] = least, mosts[threadIdx.x >> 5] = most;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int k = 1; k < CUDA_THREADS / 32; k++) least = fmin(least, leasts[k]), most = fmax(most, mosts[k]);
+    if (most > 0) {
+        atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
+        atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
+    }
+    if (last_to_come(counts)) choose_levels(d, tally, counts);
+}
+
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    place_balls(const __grid_constant__ SandWorld w, SandDetection *d, Search search, const int *first, LevelTally *tally,
+                Counts *counts) {
+    SandFinder finder = finder_of(&w, d, search);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        counts->balls = d->grid.ball_count = first[w.body_count];
+        d->body_count = counts->bodies;
+    }
+    double least = INFINITY, most = 0;
+    EACH_BLOCK(base, w.body_count) {
+        int64_t i = base + threadIdx.x, end = min(base + (int64_t)blockDim.x, (int64_t)w.body_count);
+        int count = i < end ? first[i + 1] - first[i] : 0;
+        bool one_each = __syncthreads_and(count == 1 || i >= end);
+        if (i < end) d->rank[i] = -1;
+        SandGridBall ball = {};
+        for (int k = 0; k < count; k++) {
+            ball = place_ball(&finder, (int)i, k);
+            if (!one_each) d->grid.balls[first[i] + k] = ball;
+            least = fmin(least, ball.extent), most = fmax(most, ball.extent);
+        }
+        if (one_each) write_records(d->grid.balls, first[base], first[end], ball);
+    }
+    fold_extents(least, most, d, tally, counts);
+}
+
+// --- grid -------------------------------------------------------------------------------------------------
+
+static __device__ void tally_add(LevelTally *t, int l, int count, double low[3], double high[3]) {
+    atomicAdd(&t->count[l], count);
+    for (int a = 0; a < 3; a++) {
+        atomicMin(&t->low[l][a], ordered_bits(low[a]));
+        atomicMax(&t->high[l][a], ordered_bits(high[a]));
+    }
+}
+
+// How large the levels are, when all balls are counted. One thread.
+static __device__ void size_levels(SandDetection *d, const LevelTally *t, Counts *counts, bool strike) {
+    SandGrid *g = &d->grid;
+    g->cell_count = 0;
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
+    int begin = 0;
+    for (int k = 0; k < g->level_count; k++) {
+        SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
+        SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
+        grid_size_level(g, k, begin, t->count[k], low, high);
+        begin += t->count[k];
+        if (t->count[k]) grid_extend(&lowest, &highest, low, high);
+    }
+    grid_size_places(g, lowest, highest);
+    counts->levels = g->level_count;
+    if (g->level_count > 1 && !strike) counts->again |= AGAIN_STRIKE;
+    counts->least = ~0ull, counts->most = 0; // for those that strikes give room
+}
+
+// Counts and boxes of the levels: within a warp where its balls are of one level, then in shared memory, then all.
+static __global__ void tally_levels(SandDetection *d, LevelTally *tally, Counts *counts, bool strike) {
+    __shared__ LevelTally mine;
+    const SandGrid *g = &d->grid;
+    if (threadIdx.x < SAND_MAX_LEVELS) {
+        mine.count[threadIdx.x] = 0;
+        for (int a = 0; a < 3; a++) mine.low[threadIdx.x][a] = ~0ull, mine.high[threadIdx.x][a] = 0;
+    }
+    __syncthreads();
+    int64_t stride = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < g->ball_count; base += stride) {
+        int64_t i = base + threadIdx.x;
+        bool have = i < g->ball_count;
+        int level = have ? grid_level_of_extent(g, g->balls[i].extent) : -1;
+        SandVec3 c = have ? g->balls[i].center : v3_make(0, 0, 0);
+        double low[3] = {c.x, c.y, c.z}, high[3] = {c.x, c.y, c.z};
+        int together;
+        __match_all_sync(0xffffffffu, level, &together);
+        if (together && have) {
+            for (int s = 16; s; s >>= 1)
+                for (int a = 0; a < 3; a++) {
+                    low[a] = fmin(low[a], __shfl_down_sync(0xffffffffu, low[a], s));
+                    high[a] = fmax(high[a], __shfl_down_sync(0xffffffffu, high[a], s));
+                }
+            if ((threadIdx.x & 31) == 0) tally_add(&mine, level, 32, low, high);
+        } else if (have) {
+            tally_add(&mine, level, 1, low, high);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < SAND_MAX_LEVELS && mine.count[threadIdx.x]) {
+        int l = threadIdx.x;
+        atomicAdd(&tally->count[l], mine.count[l]);
+        for (int a = 0; a < 3; a++) {
+            atomicMin(&tally->low[l][a], mine.low[l][a]);
+            atomicMax(&tally->high[l][a], mine.high[l][a]);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && last_to_come(counts)) size_levels(d, tally, counts, strike);
+}
+
+static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int *counted) {
+    const SandGrid *g = &d->grid;
+    EACH(i, g->ball_count) {
+        const SandGridBall *ball = &g->balls[i];
+        cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, ball->extent)], ball->center);
+        count_key(counted, cell[i]);
+    }
+}
+
+// Each ball is copied by several threads, so that they write side by side.
+enum { BALL_PIECES = sizeof(SandGridBall) / sizeof(double2) };
+static __global__ void take_order(SandDetection *d, Sight sight) {
+    SandGrid *g = &d->grid;
+    EACH(t, (int64_t)BALL_PIECES * g->ball_count) {
+        int64_t i = t / BALL_PIECES, piece = t % BALL_PIECES;
+        const SandGridBall *ball = &g->balls[g->order[i]];
+        ((double2 *)&g->sorted[i])[piece] = ((const double2 *)ball)[piece];
+        if (piece == 0) sight.near[i] = near_make(ball);
+        if (piece == 1) sight.move[i] = move_make(ball);
+        if (piece == 2) sight.size[i] = size_make(ball);
+    }
+}
+
+// --- strikes ----------------------------------------------------------------------------------------------
+
+// What strikes give to each ball.
+struct Striking {
+    const SandDetection *d;
+    Sight sight;
+    double slack, reach;
+    double *room; // of each ball, in the order of the unsorted: so it is made there by one after the other
+};
+
+// A strike at this speed gives room to sorted ball i.
+static __device__ void give_room(const Striking &s, int i, double speed) {
+    const SandGrid *g = &s.d->grid;
+    raise_to(&s.room[g->order[i]], grid_room(g->sorted[i].radius, s.reach * speed));
+}
+
+// The speed of a strike between balls i and j, 0 where there is none; j learns of it.
+static __device__ double strike(const Striking &s, int i, int j) {
+    const SandGrid *g = &s.d->grid;
+    double speed;
+    if (!grid_strikes(&g->sorted[i], &g->sorted[j], s.slack, s.reach, &speed)) return 0;
+    give_room(s, j, speed);
+    return speed;
+}
+
+static __global__ void __launch_bounds__(128) find_strikes_alone(const __grid_constant__ Striking s) {
+    const SandGrid *g = &s.d->grid;
+    EACH(t, alone_end(g)) {
+        int i = (int)t, level = grid_level_of(g, i);
+        Glance own = glance_at(s.sight, i);
+        double most = 0;
+        for (int k = 0; k < g->level_count; k++) {
+            if (!grid_strikes_in(level, k)) continue;
+            look_alone(g, grid_shelf(g, level, i, k), s.sight.near, own.near, [&](int j) {
+                if (sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
+                most = fmax(most, strike(s, i, j));
+            });
+        }
+        if (most > 0) give_room(s, i, most);
+    }
+}
+
+static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS) find_strikes(const __grid_constant__ Striking s) {
+    const SandGrid *g = &s.d->grid;
+    if (g->level_count < 2) return;
+    int begin = alone_end(g);
+    EACH(t, (int64_t)MATES * (g->ball_count - begin)) {
+        Mates mates = mates_of(t, begin);
+        int i = (int)mates.ball, level = grid_level_of(g, i);
+        Glance own = glance_at(s.sight, i);
+        double most = 0;
+        look_together(
+            mates, g, level, s.sight.near, own.near, [&](int k) { return grid_strikes_in(level, k); },
+            [&](int j) {
+                if (j < 0 || sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
+                most = fmax(most, strike(s, i, j));
+            });
+        most = mates_most(mates, most);
+        if (mates.place == 0 && most > 0) give_room(s, i, most);
+    }
+}
+
+// Not all balls have more room by strikes than by their own speed.
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    make_room(SandDetection *d, const double *room, double slack, LevelTally *tally, Counts *counts) {
+    SandGrid *g = &d->grid;
+    double least = INFINITY, most = 0;
+    EACH(i, g->ball_count) {
+        SandGridBall *ball = &g->balls[i];
+        if (room[i] > ball->room) grid_make_room(ball, room[i], slack);
+        least = fmin(least, ball->extent), most = fmax(most, ball->extent);
+    }
+    fold_extents(least, most, d, tally, counts);
+}
+
+// --- ranks ------------------------------------------------------------------------------------------------
+
+// The place of each body, by its first ball; other balls come behind.
+static __global__ void number_places(const SandDetection *d, uint32_t *place, int64_t room) {
+    const SandGrid *g = &d->grid;
+    EACH(i, room) {
+        bool first = i < g->ball_count && g->sorted[i].sub == 0;
+        place[i] = first ? (uint32_t)grid_cell_of(&g->places, g->sorted[i].center) : 0xffffffffu;
+    }
+}
+
+// `placed` are the positions of the first balls in the sorted order, by their places; NULL: they are in that order.
+static __global__ void rank_bodies(SandDetection *d, const int *placed, int special) {
+    const SandGrid *g = &d->grid;
+    int balls = d->body_count - (special >= 0 ? 1 : 0); // bodies that are made of balls
+    EACH(rank, balls) {
+        int body = g->sorted[placed ? placed[rank] : rank].body;
+        d->body[rank] = body;
+        d->rank[body] = (int)rank;
+    }
+    if (special >= 0 && blockIdx.x == 0 && threadIdx.x == 0) {
+        d->body[balls] = special;
+        d->rank[special] = balls;
+    }
+}
+
+// --- contacts ---------------------------------------------------------------------------------------------
+
+// Contacts are counted in items: a ball's partners and then its walls, ball after ball; last the box or cylinder.
+enum { PAIR_ITEM, WALL_ITEM, BALL_ITEMS };
+static __host__ __device__ int64_t item_of(int64_t ball, int which) { return ball * BALL_ITEMS + which; }
+
+// Two balls that touch, by their places in the sorted order.
+struct Touching {
+    int p, q;
+};
+
+// What the count has found, so that nobody need look for it again: the first partners of each ball. Balls that have more are
+// noted in a list, in any order.
+enum { HITS = 16 };
+static __device__ void note_crowded(int *crowded, int ball, Counts *counts) {
+    crowded[atomicAdd(&counts->crowded, 1)] = ball;
+}
+
+static __global__ void __launch_bounds__(128)
+    count_pairs_alone(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
+                      int *count, int *crowded, Counts *counts) {
+    SandFinder finder = finder_of(&w, d, search);
+    const SandGrid *g = &d->grid;
+    EACH(t, alone_end(g)) {
+        int i = (int)t, level = grid_level_of(g, i), found = 0, *mine = partner + HITS * t;
+        Glance own = glance_at(sight, i);
+        for (int k = 0; k < g->level_count; k++) {
+            if (!grid_looks_in(level, k)) continue;
+            look_alone(g, grid_shelf(g, level, i, k), sight.near, own.near, [&](int j) {
+                if (!partner_touches(&finder, search, sight, i, own, j)) return;
+                if (found < HITS) mine[found] = j;
+                found++;
+            });
+        }
+        count[item_of(i, PAIR_ITEM)] = found;
+        if (found > HITS) note_crowded(crowded, i, counts);
+    }
+}
+
+static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS)
+    count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
+                int *count, int *crowded, int64_t balls, Counts *counts) {
+    SandFinder finder = finder_of(&w, d, search);
+    int begin = alone_end(&d->grid);
+    EACH(t, MATES * (balls + 1 - begin)) {
+        Mates mates = mates_of(t, begin);
+        int found = 0;
+        int *mine = partner + HITS * mates.ball;
+        if (mates.ball < d->grid.ball_count)
+            found = find_partners(&finder, search, sight, mates, [&](int k, int j) {
+                if (k < HITS) mine[k] = j;
+            });
+        if (mates.place > 0) continue;
+        count[item_of(mates.ball, PAIR_ITEM)] = found;
+        if (found > HITS) note_crowded(crowded, (int)mates.ball, counts);
+    }
+}
+
+static __global__ void __launch_bounds__(128) count_walls(const __grid_constant__ SandWorld w, const SandDetection *d,
+                                                          Search search, int *count, Counts *counts, int64_t balls) {
+    SandFinder finder = finder_of(&w, d, search);
+    EACH(i, balls + 1) {
+        SandSink sink = {NULL, 0, counts->trouble};
+        if (i < d->grid.ball_count) wall_contacts(&finder, &sink, &d->grid.sorted[i]);
+        if (i == d->grid.ball_count && search.special >= 0) special_contacts(&finder, &sink, search.special);
+        count[item_of(i, WALL_ITEM)] = sink.count;
+    }
+}
+
+static __global__ void take_total(const int *first, int64_t room, int64_t contact_room, SandDetection *d, Counts *counts) {
+    int total = first[room - 1];
+    counts->contacts = d->contact_count = total;
+    if (total < 0 || total > contact_room) counts->again |= AGAIN_CONTACTS;
+}
+
+// Who touches, for each contact between balls, from what the count has found; nobody, where the place is a wall's.
+enum { LISTERS = 4 }; // threads for a ball
+static __global__ void list_pairs(const SandDetection *d, const int *partner, const int *first, Touching *pairs,
+                                  const Counts *counts, int64_t balls) {
+    if (counts->again) return;
+    EACH(t, LISTERS * (balls + 1)) {
+        int64_t ball = t / LISTERS, item = item_of(ball, PAIR_ITEM);
+        int place = (int)(t % LISTERS);
+        if (ball > d->grid.ball_count) continue;
+        int begin = first[item], found = first[item + 1] - begin, walls = first[item + 2] - begin;
+        for (int k = place; k < found && k < HITS; k += LISTERS) pairs[begin + k] = {(int)ball, partner[HITS * ball + k]};
+        for (int k = found + place; k < walls; k += LISTERS) pairs[begin + k] = {-1, -1};
+    }
+}
+
+// The same of balls that have more partners than there was room for: they are looked for again.
+static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS)
+    list_more_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight,
+                    const int *first, const int *crowded, Touching *pairs, const Counts *counts) {
+    if (counts->again) return;
+    SandFinder finder = finder_of(&w, d, search);
+    EACH(t, (int64_t)MATES * counts->crowded) {
+        Mates mates = mates_of(t, 0);
+        mates.ball = crowded[mates.ball];
+        int i = (int)mates.ball, begin = first[item_of(i, PAIR_ITEM)];
+        find_partners(&finder, search, sight, mates, [&](int k, int j) { pairs[begin + k] = {i, j}; });
+    }
+}
+
+static __device__ void raise_deepest(double *of_all, double deepest) {
+    for (int s = 16; s; s >>= 1) deepest = fmax(deepest, __shfl_down_sync(0xffffffffu, deepest, s));
+    if ((threadIdx.x & 31) == 0 && deepest > 0) raise_to(of_all, deepest);
+}
+
+// The contacts between balls, a thread for each. Between them are places that are left to the walls.
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    find_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const Touching *pairs,
+               SandFound *found, uint32_t *owner, Counts *counts) {
+    if (counts->again) return;
+    SandFinder finder = finder_of(&w, d, search);
+    double deepest = 0;
+    EACH_BLOCK(base, counts->contacts) {
+        int64_t k = base + threadIdx.x;
+        SandFound mine = {0};
+        bool have = k < counts->contacts && pairs[k].p >= 0;
+        if (have) {
+            const SandGridBall *p = &d->grid.sorted[pairs[k].p], *q = &d->grid.sorted[pairs[k].q];
+            SandSink sink = {&mine, 0, NULL};
+            add_balls(&finder, &sink, p, q);
+            deepest = fmax(deepest, -mine.gap);
+            owner[k] = (uint32_t)mine.rank_a;
+        }
+        write_records(found, base, counts->contacts, mine, have);
+    }
+    raise_deepest(&counts->deepest, deepest);
+}
+
+static __global__ void __launch_bounds__(128)
+    find_walls(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const int *first,
+               SandFound *found, uint32_t *owner, Counts *counts) {
+    if (counts->again) return;
+    SandFinder finder = finder_of(&w, d, search);
+    double deepest = 0, wall = 0; // the boxes and cylinders are bodies
+    EACH(i, d->grid.ball_count + 1) {
+        int64_t item = item_of(i, WALL_ITEM);
+        int begin = first[item], end = first[item + 1];
+        if (begin == end) continue;
+        SandSink sink = {found + begin, 0, counts->trouble};
+        if (i < d->grid.ball_count)
+            wall_contacts(&finder, &sink, &d->grid.sorted[i]);
+        else
+            special_contacts(&finder, &sink, search.special);
+        for (int k = begin; k < end; k++) {
+            deepest = fmax(deepest, -found[k].gap);
+            if (found[k].b < 0) wall = fmax(wall, -found[k].gap);
+            owner[k] = (uint32_t)found[k].rank_a;
+        }
+    }
+    raise_deepest(&counts->deepest, deepest);
+    raise_deepest(&counts->deepest_wall, wall);
+}
+
+// --- the stage --------------------------------------------------------------------------------------------
+
+static Sight sight_of(const SandMachine *m) { return {m->near.data, m->move.data, m->size.data}; }
+
+static bool sort_grid(SandMachine *m) {
+    SandDetection *d = m->detection_copy.data;
+    int64_t balls = m->ball_total, cells = grid_most_cells(balls);
+    tally_levels<<<machine_blocks(m, balls, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
+                                                                                            m->strike);
+    RowKeys keys = {m->cell_of.data, &m->counts->balls, balls, cells};
+    LAUNCH(number_cells, balls, d, m->cell_of.data, m->starts_counted.data);
+    if (!rows_enqueue(m, keys, m->starts_counted, m->starts.data, m->order.data, m->stream)) return false;
+    LAUNCH(take_order, BALL_PIECES * balls, d, sight_of(m));
+    return true;
+}
+
+static bool reserve_all(SandMachine *m) {
+    size_t bodies = (size_t)m->world.body_count + 2, balls = (size_t)m->ball_total + 2,
+           contacts = (size_t)m->contact_room + 2;
+    size_t cells = (size_t)grid_most_cells(m->ball_total) + 2;
+    size_t items = BALL_ITEMS * balls, most = contacts > cells ? contacts : cells;
+    if (items > most) most = items;
+    bool ok = reserve(m, m->ball_count, bodies) && reserve(m, m->ball_first, bodies) && reserve(m, m->balls, balls) &&
+              reserve(m, m->sorted, balls) && reserve(m, m->near, balls) && reserve(m, m->move, balls) &&
+              reserve(m, m->size, balls) && reserve(m, m->room, balls) && reserve(m, m->order, balls) &&
+              reserve_iota(m, balls) && reserve(m, m->starts, cells) && reserve(m, m->starts_counted, cells) &&
+              reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) && reserve(m, m->found_count, items) &&
+              reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) && reserve(m, m->cell_sorted, balls) &&
+              reserve(m, m->tally, 1) && reserve(m, m->found, contacts) && reserve(m, m->partner, HITS * balls) &&
+              reserve(m, m->crowded, balls) && reserve(m, m->pairs, 2 * contacts) && reserve(m, m->found_order, contacts) &&
+              reserve(m, m->keys, contacts) && reserve(m, m->first, bodies + 1) &&
+              reserve_scratch(m, m->scratch, (int64_t)most) && reserve_scratch(m, m->rank_scratch, (int64_t)balls) &&
+              reserve(m, m->detection_copy, 1);
+    return ok && reserve(m, m->placed_balls, balls);
+}
+
+bool detect_enqueue(SandMachine *m) {
+    if (!reserve_all(m)) return false;
+    const SandWorld &w = m->world;
+    int64_t balls = m->ball_total;
+    SandDetection *host = &m->detection, *d = m->detection_copy.data;
+    host->grid.balls = m->balls.data, host->grid.sorted = m->sorted.data, host->grid.order = m->order.data;
+    host->grid.starts = m->starts.data + 1; // where a cell's balls end; one more lies in front
+    host->rank = m->rank.data, host->body = m->body.data, host->first = m->first.data;
+    host->contacts = m->found.data;
+    machine_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
+    // Of kernels where mates look for a ball: how many balls there are for them is known to the device alone.
+    int together = machine_blocks(m, MATES * (balls + 1), MATES_THREADS, 32);
+
+    begin_step<<<1, 1, 0, m->stream>>>(m->counts);
+    LAUNCH(count_balls, w.body_count + 1, w, m->ball_count.data, m->counts);
+    machine_check(m,
+                  scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, m->ball_count.data, m->ball_first.data,
+                           w.body_count + 1, m->stream),
+                  "numbering the balls");
+    LAUNCH(place_balls, w.body_count, w, d, m->search, m->ball_first.data, m->tally.data, m->counts);
+    if (!sort_grid(m)) return false;
+    if (m->strike) {
+        double reach = w.step * (1 + m->search.largest_mu);
+        machine_check(m, cudaMemsetAsync(m->room.data, 0, (size_t)balls * sizeof(double), m->stream), "strikes");
+        Striking striking = {d, sight_of(m), w.envelope, reach, m->room.data};
+        if (!machine_fork(m, 1)) return false;
+        find_strikes<<<together, MATES_THREADS, 0, m->aside[0]>>>(striking);
+        find_strikes_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(striking);
+        if (!machine_join(m, 0)) return false;
+        LAUNCH(make_room, balls, d, m->room.data, w.envelope, m->tally.data, m->counts);
+        if (!sort_grid(m)) return false;
+    }
+
+    // Ranks are not needed to count contacts, nor does one kind of contact need the other. What takes longest begins first.
+    if (!machine_fork(m, 3)) return false;
+    cudaStream_t ranking = m->aside[0], walls = m->aside[1], coarse = m->aside[2];
+    int64_t items = item_of(balls + 1, 0) + 1; // and a last place for the total
+    int *count = m->found_count.data, *first = m->found_first.data;
+    Touching *pairs = (Touching *)m->pairs.data;
+    count_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, balls);
+    machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
+    count_pairs<<<together, MATES_THREADS, 0, coarse>>>(w, d, m->search, sight_of(m), m->partner.data, count,
+                                                        m->crowded.data, balls, m->counts);
+    count_pairs_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, count,
+                                                                  m->crowded.data, m->counts);
+    bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
+    if (places) {
+        LAUNCH_ON(ranking, number_places, balls, d, m->cell_of.data, balls);
+        if (!machine_check(m,
+                           sort_pairs(m->rank_scratch.bytes.data, m->rank_scratch.bytes.room, m->cell_of.data,
+                                      m->cell_sorted.data, m->iota.data, m->placed_balls.data, balls,
+                                      bits_for(grid_most_places(balls) + 1), ranking),
+                           "ranking the bodies"))
+            return false;
+    }
+    LAUNCH_ON(ranking, rank_bodies, balls, d, places ? m->placed_balls.data : NULL, m->search.special);
+    if (!machine_join(m, 1) || !machine_join(m, 2)) return false;
+    machine_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, count, first, items, m->stream),
+                  "counting contacts");
+    take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
+    if (!machine_fork(m, 1)) return false;
+    LAUNCH(list_pairs, LISTERS * (balls + 1), d, m->partner.data, first, pairs, m->counts, balls);
+    list_more_pairs<<<together, MATES_THREADS, 0, m->stream>>>(w, d, m->search, sight_of(m), first, m->crowded.data, pairs,
+                                                               m->counts);
+    if (!machine_join(m, 0)) return false; // from here on ranks are wanted
+    find_walls<<<grid_of(balls + 1, 128), 128, 0, m->aside[0]>>>(w, d, m->search, first, m->found.data, m->keys.data,
+                                                                 m->counts);
+    LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
+
+    // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
+    // stay where they are; what is put in order is their numbers.
+    RowKeys owners = {m->keys.data, &m->counts->contacts, m->contact_room, w.body_count};
+    return machine_join(m, 0) && rows_count(m, owners, m->ball_first, m->stream) &&
+           rows_enqueue(m, owners, m->ball_first, m->first.data, m->found_order.data, m->stream) &&
+           machine_check(m, cudaGetLastError(), "detection");
+}

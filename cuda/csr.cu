@@ -1,0 +1,129 @@
+// Rows by counting: keys are many and items of one key are few, so that most rows are put in order by one thread.
+#include "cuda/csr.h"
+
+#include <limits.h>
+
+static __global__ void count_keys(const uint32_t *keys, const int *count, uint32_t values, int *counted,
+                                  const Counts *counts) {
+    if (counts->again & AGAIN_CONTACTS) return;
+    EACH(i, *count)
+    if (keys[i] < values) count_key(counted, keys[i]);
+}
+
+// Puts the items into their rows, in any order.
+static __global__ void fill_rows(const uint32_t *keys, const int *count, uint32_t values, const int *rows, int *counted,
+                                 int *items, const Counts *counts) {
+    if (counts->again & AGAIN_CONTACTS) return;
+    EACH(i, *count) {
+        uint32_t key = keys[i];
+        if (key >= values) continue;
+        Alike a = alike(key);
+        int before = a.place == 0 ? atomicSub(&counted[key], __popc(a.mask)) - __popc(a.mask) : 0;
+        items[rows[key] + __shfl_sync(a.mask, before, a.leader) + a.place] = (int)i;
+    }
+}
+
+// Most rows are so short that a thread puts them in order in registers: then all items are on their way at once. Those that
+// are a little longer are for a warp, the longest for a block.
+enum { THREAD_ROW = 8, WARP_ROW = 256 };
+static __device__ void order_by_thread(int *items, int n) {
+    int item[THREAD_ROW];
+#pragma unroll
+    for (int i = 0; i < THREAD_ROW; i++) item[i] = i < n ? items[i] : INT_MAX;
+#pragma unroll
+    for (int round = 0; round < THREAD_ROW; round++)
+#pragma unroll
+        for (int i = round % 2; i + 1 < THREAD_ROW; i += 2) {
+            int low = min(item[i], item[i + 1]), high = max(item[i], item[i + 1]);
+            item[i] = low, item[i + 1] = high;
+        }
+#pragma unroll
+    for (int i = 0; i < THREAD_ROW; i++)
+        if (i < n) items[i] = item[i];
+}
+
+// Each item goes where it belongs: behind as many as are smaller.
+static __device__ void order_by_warp(int *items, int n) {
+    constexpr int held = WARP_ROW / 32;
+    int lane = threadIdx.x & 31, item[held], smaller[held] = {0};
+    for (int h = 0; h < held; h++) item[h] = 32 * h + lane < n ? items[32 * h + lane] : INT_MAX;
+    for (int h = 0; h < held; h++)
+        for (int k = 0; k < min(32, n - 32 * h); k++) {
+            int other = __shfl_sync(0xffffffffu, item[h], k);
+            for (int own = 0; own < held; own++) smaller[own] += other < item[own];
+        }
+    for (int h = 0; h < held; h++)
+        if (32 * h + lane < n) items[smaller[h]] = item[h];
+}
+
+// By all threads of a block: a bitonic sort whose smaller ones always go to the front, so that n need not be a power of two.
+static __device__ void order_by_block(int *items, int n) {
+    int most = 2;
+    while (most < n) most *= 2;
+    for (int size = 2; size <= most; size *= 2)
+        for (int stride = size / 2; stride; stride /= 2) {
+            __syncthreads();
+            for (int t = threadIdx.x; t < most / 2; t += blockDim.x) {
+                int low = t / stride * 2 * stride + t % stride;
+                int high = stride == size / 2 ? low / size * size + size - 1 - low % size : low + stride;
+                if (high >= n || items[low] < items[high]) continue;
+                int item = items[low];
+                items[low] = items[high], items[high] = item;
+            }
+        }
+    __syncthreads();
+}
+
+// Rows that wait until all threads of a warp or a block are free.
+struct Waiting {
+    int row[CUDA_THREADS], count;
+};
+static __device__ void wait_in(Waiting *waiting) { waiting->row[atomicAdd(&waiting->count, 1)] = threadIdx.x; }
+
+// Puts each row in order.
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    order_rows(const int *rows, int64_t values, int *items, const Counts *counts) {
+    __shared__ Waiting for_warp, for_block;
+    if (counts->again & AGAIN_CONTACTS) return;
+    EACH_BLOCK(base, values) {
+        if (threadIdx.x == 0) for_warp.count = for_block.count = 0;
+        __syncthreads();
+        int64_t k = base + threadIdx.x;
+        int begin = k < values ? rows[k] : 0, n = k < values ? rows[k + 1] - begin : 0;
+        if (n > WARP_ROW)
+            wait_in(&for_block);
+        else if (n > THREAD_ROW)
+            wait_in(&for_warp);
+        else if (n > 1)
+            order_by_thread(items + begin, n);
+        __syncthreads();
+        for (int j = threadIdx.x / 32; j < for_warp.count; j += CUDA_THREADS / 32) {
+            int64_t row = base + for_warp.row[j];
+            order_by_warp(items + rows[row], rows[row + 1] - rows[row]);
+        }
+        for (int j = 0; j < for_block.count; j++) {
+            int64_t row = base + for_block.row[j];
+            order_by_block(items + rows[row], rows[row + 1] - rows[row]);
+        }
+        __syncthreads();
+    }
+}
+
+bool rows_count(SandMachine *m, const RowKeys &keys, Array<int> &counted, cudaStream_t stream) {
+    size_t bytes = ((size_t)keys.values + 1) * sizeof(int);
+    if (!machine_check(m, cudaMemsetAsync(counted.data, 0, bytes, stream), "counting for rows")) return false;
+    LAUNCH_ON(stream, count_keys, keys.room, keys.key, keys.count, (uint32_t)keys.values, counted.data, m->counts);
+    return machine_check(m, cudaGetLastError(), "counting for rows");
+}
+
+bool rows_enqueue(SandMachine *m, const RowKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream) {
+    bool ok =
+        machine_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, counted.data, rows, keys.values + 1, stream),
+                      "making rows");
+    if (ok && items) {
+        LAUNCH_ON(stream, fill_rows, keys.room, keys.key, keys.count, (uint32_t)keys.values, rows, counted.data, items,
+                  m->counts);
+        LAUNCH_ON(stream, order_rows, keys.values, rows, keys.values, items, m->counts);
+    }
+    return ok && machine_check(m, cudaGetLastError(), "making rows");
+}

@@ -1,0 +1,327 @@
+// What the files of the CUDA backend share: device arrays, the counts that a step keeps on the device, and the machine.
+#pragma once
+#include "sim/step/backend.h"
+#include "sim/world/world.h"
+#include "cuda/sort.h"
+
+#include <cuda_runtime.h>
+#include <vector>
+
+enum { CUDA_THREADS = 256 }; // of a block, where nothing else is said
+enum { LAY_BLOCKS = 1024 };  // of the kernel that adds up diagonals
+enum { MOST_NUMBERS = 16 };  // of a contact in one array: a solver text counts them all in an int
+
+// An array on the device that grows when it is too small.
+template <class T> struct Array {
+    T *data = nullptr;
+    size_t room = 0;
+};
+
+// What sorts and scans work in.
+struct Scratch {
+    Array<uint8_t> bytes;
+    int64_t items = 0; // that it suffices for
+};
+
+// An impulse as it is kept on the device, where solvers work in float.
+struct Impulse {
+    float x, y, z;
+};
+inline __host__ __device__ SandVec3 impulse_vector(Impulse i) { return v3_make(i.x, i.y, i.z); }
+inline __host__ __device__ Impulse impulse_make(SandVec3 v) { return {(float)v.x, (float)v.y, (float)v.z}; }
+
+// What a step finds out and the kernels after it need. It stays on the device; the host gets a copy at the end. When
+// `again` is set the rest of the step does nothing.
+struct Counts {
+    int again; // bits of Again
+    int balls, bodies, contacts, levels;
+    int crowded;    // balls with more partners than the count kept: see HITS in detect.cu
+    int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
+    int matched;
+    unsigned long long hubs; // bodies of many contacts, and in the lower half the pieces they are summed in
+    int colours;
+    unsigned come;                  // blocks of a kernel that are done: see last_to_come
+    unsigned long long least, most; // extents, as the bits of positive numbers
+    double deepest, deepest_wall;   // penetration, that into a boundary
+    double diagonals;               // sum of the mean diagonals of N's blocks
+    double kinetic, potential;
+    int lost;
+    SandLost lost_bodies[SAND_MAX_LOST];
+    // Of the solve.
+    int status, iterations, curve;
+    double seconds, residual, objective, complementarity;
+};
+
+enum Again { AGAIN_CONTACTS = 1, AGAIN_STRIKE = 2 };
+
+// Boxes and counts of the balls of each level of the grid.
+struct LevelTally {
+    unsigned long long low[SAND_MAX_LEVELS][3], high[SAND_MAX_LEVELS][3]; // in the order of ordered_bits
+    int count[SAND_MAX_LEVELS];
+};
+
+// What a search for contacts has beside the world and the detection.
+struct Search {
+    double least_mu, largest_mu, fall;
+    int special;
+    bool single; // no two balls are of one body
+};
+
+// The sorted balls in few bytes, rounded to float: see sight.h.
+struct Sight {
+    float4 *near; // where a ball may be in the step: centre and extent
+    float4 *move; // velocity, and the speed of its turning surface
+    float2 *size; // radius and room
+};
+
+// The arrays behind a solver's operator, whatever its text. A Body is eight floats.
+struct TextArrays {
+    int *a, *b;
+    float *block, *impulse, *spoke, *spoke_a, *spoke_b;
+    float *vectors, *reference;
+    float *bound, *lift; // of friction, where impulses are in the frame of their contact
+    float *mass, *inertia;
+    void *free, *body, *scratch, *measured, *still, *piece_sum;
+    int *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
+    float *batch_step;
+    void *grid; // what the blocks of a solve share
+    void *run;
+    SandCurvePoint *curve;
+    int64_t room;   // blocks that fit, a multiple of SAND_LANES
+    int64_t bodies; // with boundaries
+};
+
+// What the problem is laid out from: a world with its detection, or a problem that was given.
+struct Laying {
+    SandWorld world;
+    const SandDetection *detection;
+    const SandFound *found;      // NULL: from the problem
+    const int *order;            // of the found
+    const SandContact *contacts; // of the problem
+    SandProblemBody *bodies;     // written, or those of the problem
+    const Impulse *start;
+    Counts *counts;
+    int boundaries; // bodies behind the moving ones
+    double *partials;
+};
+
+// A solver text: once for each number of rows, kind of arms and frame of an impulse.
+struct TextVerbs {
+    int row_numbers; // of a block in a vector
+    bool local, radial;
+    int block_numbers, inertia_numbers;
+    size_t run_bytes, grid_bytes;
+    // Lays bodies and blocks out; lists follow from them.
+    void (*lay)(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream);
+    // The relaxation steps of the Jacobi batch of coloured gauss-seidel.
+    void (*lay_batch)(const Laying &from, const TextArrays &to, cudaStream_t stream);
+    // Solves in pieces of at most `piece` iterations, which all are enqueued; with a `stop`, one after the other, until it
+    // is not 0.
+    cudaError_t (*solve)(const TextArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
+                         bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream);
+    // Impulses as vectors of the world.
+    void (*impulses)(const TextArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
+};
+extern const TextVerbs text_1f, text_1r, text_3f, text_3r, text_lf, text_lr;
+
+enum { ASIDES = 3 };
+struct SandMachine {
+    char about[160];
+    int processors;
+    cudaStream_t stream;
+    cudaStream_t aside[ASIDES]; // for what need not wait for what is on the stream: see machine_fork
+    cudaEvent_t forked, joined[ASIDES];
+    cudaEvent_t mark[6]; // begin, and the ends of detect, match, build, solve, integrate
+    cudaError_t code;    // of the first call that failed
+    const char *doing;   // what it was to do
+    uint64_t growths;    // since the last report
+    size_t bytes;        // held on the device
+
+    // The world: settings of the host, arrays of the device.
+    SandWorld world;
+    Array<SandVec3> position, velocity, spin, inertia;
+    Array<SandQuat> rotation;
+    Array<double> mass, scale, enter, friction;
+    Array<int> shape, material;
+    Array<uint8_t> gone;
+    Array<SandShape> shapes;
+    std::vector<void *> geometry; // balls of shapes, profiles and meshes of boundaries
+    std::vector<SandBoundary> host_boundaries;
+    int ball_total;            // of all bodies
+    bool single;               // every body is one ball, a box or a cylinder
+    std::vector<int> specials; // boxes and cylinders
+    std::vector<double> special_enter;
+    std::vector<uint8_t> special_gone;
+    double least_mu, largest_mu;
+    bool all_spheres;
+
+    // Pictures.
+    size_t instance_total;
+    Array<int> places; // of each body's first instance
+    Array<float> values;
+
+    // Detection.
+    SandDetection placed;    // boundaries of this step, on the host
+    SandDetection detection; // as the device sees it: its pointers
+    Array<SandDetection> detection_copy;
+    Array<SandGridBall> balls, sorted;
+    Array<float4> near, move; // of Sight
+    Array<float2> size;
+    Array<double> room; // of each ball, by strikes
+    Array<int> ball_count, ball_first, order, iota, starts, starts_counted, rank, body, placed_balls, found_count,
+        found_first;
+    Array<uint32_t> cell_of, cell_sorted;
+    Array<LevelTally> tally;
+    Array<uint8_t> walls; // boundaries and where they are in this step: one copy brings them all
+    uint8_t *walls_host;  // pinned
+    size_t walls_room;
+    Array<SandFound> found; // in the order of the balls that found them
+    Array<int> found_order; // their numbers, by the rank of their owner
+    Array<int> partner;     // what the count has found: see HITS in detect.cu
+    Array<int> crowded;     // balls that have more
+    Array<int> pairs;       // balls of each contact: see Touching in detect.cu
+    Array<uint32_t> keys, keys_sorted;
+    Array<int> first;
+    Scratch scratch, rank_scratch; // the second for what may be under way beside the first
+    int64_t contact_room;
+    bool strike; // balls are of several levels: look for strikes
+    Search search;
+
+    // Warm start.
+    double kept_step; // s, 0: nothing is kept
+    int kept_world;   // bodies of the world then
+    int kept_bodies;  // ranks
+    int kept_contacts;
+    Array<int> kept_rank, kept_first;
+    Array<SandContactKey> kept_key, key; // of the last step, of this one
+    Array<Impulse> kept_impulse, start;
+
+    // The problem.
+    const TextVerbs *text;
+    TextArrays arrays;
+    Laying laying;
+    bool given; // a problem was given, not a world
+    int given_bodies;
+    Array<SandProblemBody> bodies;
+    Array<SandContact> contacts;
+    Array<int> a, b, second, list, row_counted, hub, hub_piece, piece_hub, colour_rows, colour_first, colour_list,
+        colour_won;
+    Array<unsigned long long> colours;
+    Array<float> bound, lift, block, impulse, spoke, spoke_a, spoke_b, vectors, text_mass, text_inertia, batch_step;
+    Array<float> free_motion, text_body, text_scratch, text_measured, still, piece_sum;
+    Array<double> partials;
+    Array<uint8_t> run, grid;
+    Array<SandCurvePoint> curve;
+    double iteration_ms; // of the last solve
+    bool solved, moved;  // how far the last step went
+
+    Counts *counts;      // on the device
+    Counts *host_counts; // pinned
+    Array<double> energies;
+};
+
+// --- arrays: array.cu ---
+
+bool machine_check(SandMachine *m, cudaError_t code, const char *doing); // remembers the first failure
+bool machine_reserve(SandMachine *m, void **data, size_t *room, size_t count, size_t size, bool keep);
+void machine_release(SandMachine *m, void **data, size_t *room, size_t size);
+bool machine_fail(SandMachine *m, SandError *error); // the sentence of the first failure; false
+
+// Makes room for `count` items; what was there is lost unless it is to be kept. New memory is zero.
+template <class T> bool reserve(SandMachine *m, Array<T> &array, size_t count, bool keep = false) {
+    return machine_reserve(m, (void **)&array.data, &array.room, count, sizeof(T), keep);
+}
+template <class T> void release(SandMachine *m, Array<T> &array) {
+    machine_release(m, (void **)&array.data, &array.room, sizeof(T));
+}
+template <class T> bool upload(SandMachine *m, Array<T> &array, const T *host, size_t count) {
+    return reserve(m, array, count + 1) &&
+           machine_check(m, cudaMemcpyAsync(array.data, host, count * sizeof(T), cudaMemcpyHostToDevice, m->stream),
+                         "copying to the GPU");
+}
+template <class T> bool download(SandMachine *m, T *host, const T *device, size_t count) {
+    return machine_check(m, cudaMemcpyAsync(host, device, count * sizeof(T), cudaMemcpyDeviceToHost, m->stream),
+                         "copying from the GPU");
+}
+bool machine_wait(SandMachine *m);
+// So many asides go on after what is on the stream so far. What comes on the stream after a join waits for an aside.
+bool machine_fork(SandMachine *m, int asides);
+bool machine_join(SandMachine *m, int aside);
+bool reserve_scratch(SandMachine *m, Scratch &scratch, int64_t items);
+bool reserve_iota(SandMachine *m, size_t count); // 0, 1, 2, ...
+
+// Every thread of a kernel takes its share of 0 .. n-1.
+#define EACH(i, n) \
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < (n); i += (int64_t)gridDim.x * blockDim.x)
+// A kernel with a thread for each of n items, on the stream of the machine m, or on another one.
+#define LAUNCH(kernel, n, ...) LAUNCH_ON(m->stream, kernel, n, __VA_ARGS__)
+#define LAUNCH_ON(stream, kernel, n, ...) kernel<<<grid_of(n), CUDA_THREADS, 0, stream>>>(__VA_ARGS__)
+
+inline int grid_of(int64_t n, int threads = CUDA_THREADS) {
+    int64_t blocks = (n + threads - 1) / threads;
+    return (int)(blocks < 1 ? 1 : blocks);
+}
+// The same for a kernel whose threads take turns: no more blocks than so many on each processor.
+inline int machine_blocks(const SandMachine *m, int64_t n, int threads, int on_each) {
+    int blocks = grid_of(n, threads), most = on_each * m->processors;
+    return blocks < most ? blocks : most;
+}
+inline int bits_for(int64_t values) { // of a number below `values`
+    int bits = 1;
+    while (bits < 32 && (int64_t)1 << bits < values) bits++;
+    return bits;
+}
+
+#ifdef __CUDACC__
+// Whether this block is the last one of its kernel to come here: then it sees what all others wrote before. Asked by one
+// thread of each block, of kernels that are on the stream of the machine and not on an aside.
+static __device__ bool last_to_come(Counts *counts) {
+    __threadfence();
+    bool last = atomicAdd(&counts->come, 1) == gridDim.x - 1;
+    if (last) counts->come = 0; // for the next kernel
+    __threadfence();
+    return last;
+}
+#endif
+
+// Writes the records that the threads of a block have for out[first], out[first + 1], ..., `count` of them in all; a place
+// that a thread has none for stays as it is. Staged, so that threads write side by side: a record that each writes for
+// itself costs several times its bytes. All threads of a block call it together.
+#ifdef __CUDACC__
+template <class T> __device__ void write_records(T *out, int64_t first, int64_t count, const T &mine, bool have = true) {
+    static_assert(sizeof(T) % sizeof(double2) == 0, "a record is copied by pairs of numbers");
+    constexpr int pieces = sizeof(T) / sizeof(double2);
+    __shared__ double2 staged[pieces * CUDA_THREADS];
+    __shared__ bool there[CUDA_THREADS];
+    __syncthreads();
+    there[threadIdx.x] = have;
+    for (int k = 0; k < pieces; k++) staged[pieces * threadIdx.x + k] = ((const double2 *)&mine)[k];
+    __syncthreads();
+    int64_t left = count - first, all = pieces * (left < blockDim.x ? left : blockDim.x);
+    for (int k = threadIdx.x; k < all; k += blockDim.x)
+        if (there[k / pieces]) ((double2 *)(out + first))[k] = staged[k];
+}
+#endif
+// The blocks of a kernel take turns with blocks of 0 .. n-1, all threads of a block together.
+#define EACH_BLOCK(base, n) \
+    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < (n); base += (int64_t)gridDim.x * blockDim.x)
+
+// --- stages ---
+
+bool detect_enqueue(SandMachine *m); // detect.cu
+// lists.cu: which contacts a body has, hubs, colours. Begun beside the laying out of the blocks, and ended after it.
+bool lists_begin(SandMachine *m);
+bool lists_enqueue(SandMachine *m, const SandSolveDef *def);
+bool match_enqueue(SandMachine *m);     // motion.cu
+bool integrate_enqueue(SandMachine *m); // motion.cu
+
+// --- pictures: instances.cu and interop.cu ---
+
+SandSlot *slot_create(SandError *error);
+void slot_free(SandSlot *slot);
+bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error);
+// `w` has the settings of the host and the arrays of the device.
+bool instances_enqueue(SandMachine *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error);
+SandShare *share_buffer(unsigned buffer, SandError *error);
+void share_free(SandShare *share);
+bool share_copy(SandShare *share, SandSlot *slot, size_t bytes, SandError *error);

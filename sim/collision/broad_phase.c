@@ -1,0 +1,183 @@
+#include "sim/collision/broad_phase.inl"
+#include "sim/core/array.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+void sand_grid_free(SandGrid *g) {
+    sand_free(g->balls);
+    sand_free(g->order);
+    sand_free(g->sorted);
+    sand_free(g->starts);
+    sand_free(g->cell_of);
+    for (int k = 0; k < 2; k++) sand_free(g->key[k]), sand_free(g->place[k]);
+    *g = (SandGrid){0};
+}
+
+bool sand_grid_reserve(SandGrid *g, int balls, SandError *error) {
+    size_t n = (size_t)balls + 1;
+    return SAND_GROW(g->balls, g->ball_room, n, "grid", error) && SAND_GROW(g->order, g->order_room, n, "grid", error) &&
+           SAND_GROW(g->sorted, g->sorted_room, n, "grid", error) &&
+           SAND_GROW(g->cell_of, g->cell_of_room, n, "grid", error);
+}
+
+static void size_levels(SandGrid *g) {
+    SandVec3 low[SAND_MAX_LEVELS], high[SAND_MAX_LEVELS];
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
+    int count[SAND_MAX_LEVELS] = {0};
+    for (int k = 0; k < g->level_count; k++) low[k] = lowest, high[k] = highest;
+    for (int i = 0; i < g->ball_count; i++) {
+        const SandGridBall *b = &g->balls[i];
+        int l = grid_level_of_extent(g, b->extent);
+        count[l]++;
+        grid_extend(&low[l], &high[l], b->center, b->center);
+    }
+    g->cell_count = 0;
+    for (int k = 0, begin = 0; k < g->level_count; begin += count[k++]) {
+        grid_size_level(g, k, begin, count[k], low[k], high[k]);
+        grid_extend(&lowest, &highest, low[k], high[k]);
+    }
+    grid_size_places(g, lowest, highest);
+}
+
+// Counting sort by cell. Each worker owns a part of the cells and walks all the balls for them, so that the order
+// within a cell is that of the ball numbers whatever the team.
+static void sort_work(SandWorker *w, void *argument) {
+    SandGrid *g = argument;
+    int n = g->ball_count;
+    for (int64_t i = sand_chunk_begin(w->first_chunk, n); i < sand_chunk_begin(w->last_chunk, n); i++) {
+        const SandGridLevel *l = &g->levels[grid_level_of_extent(g, g->balls[i].extent)];
+        g->cell_of[i] = (int)grid_cell_of(l, g->balls[i].center);
+    }
+    int64_t first = g->cell_count * w->id / w->count, last = g->cell_count * (w->id + 1) / w->count;
+    memset(g->starts + first, 0, (size_t)(last - first) * sizeof *g->starts);
+    sand_barrier(w);
+
+    int mine = 0;
+    for (int i = 0; i < n; i++)
+        if (g->cell_of[i] >= first && g->cell_of[i] < last) g->starts[g->cell_of[i]]++, mine++;
+    g->counts[w->id] = mine;
+    sand_barrier(w);
+
+    int sum = 0;
+    for (int k = 0; k < w->id; k++) sum += g->counts[k];
+    for (int64_t c = first; c < last; c++) {
+        int count = g->starts[c];
+        g->starts[c] = sum;
+        sum += count;
+    }
+    for (int i = 0; i < n; i++)
+        if (g->cell_of[i] >= first && g->cell_of[i] < last) g->order[g->starts[g->cell_of[i]]++] = i;
+    sand_barrier(w); // filling moved every start to the next cell's: look one cell back from here on
+
+    for (int64_t i = sand_chunk_begin(w->first_chunk, n); i < sand_chunk_begin(w->last_chunk, n); i++)
+        g->sorted[i] = g->balls[g->order[i]];
+}
+
+bool sand_grid_sort(SandGrid *g, SandTeam *team, SandError *error) {
+    double least = 1e300, most = 0;
+    for (int i = 0; i < g->ball_count; i++) {
+        least = fmin(least, g->balls[i].extent);
+        most = fmax(most, g->balls[i].extent);
+    }
+    g->level_count = 0;
+    if (g->ball_count == 0) return true;
+    grid_choose_levels(g, least, most);
+    size_levels(g);
+    if (g->cell_count > INT32_MAX)
+        return sand_fail(error, "grid: %lld cells are more than it can number", (long long)g->cell_count);
+    // One more in front, so that a cell's balls are starts[c - 1] .. starts[c].
+    if (!SAND_GROW(g->starts, g->start_room, g->cell_count + 1, "grid", error)) return false;
+    sand_team_run(team, sort_work, g);
+    return true;
+}
+
+// --- strikes ----------------------------------------------------------------------------------------------
+
+typedef struct Strike {
+    SandGrid *grid;
+    double slack, reach;
+} Strike;
+
+// The larger of two numbers, whoever comes first: the bits of positive numbers are ordered as they are.
+static void raise_to(double *value, double other) {
+    _Atomic uint64_t *bits = (_Atomic uint64_t *)(void *)value;
+    uint64_t wanted, seen = atomic_load_explicit(bits, memory_order_relaxed);
+    memcpy(&wanted, &other, sizeof wanted);
+    while (seen < wanted &&
+           !atomic_compare_exchange_weak_explicit(bits, &seen, wanted, memory_order_relaxed, memory_order_relaxed))
+        continue;
+}
+
+// Looks for strikes between ball i and the balls of level k.
+static void look_for_strikes(const Strike *s, int level, int i, int k) {
+    SandGrid *g = s->grid;
+    SandGridBall *p = &g->sorted[i];
+    SandGridShelf shelf = grid_shelf(g, level, i, k);
+    for (int r = 0; r < shelf.rows; r++) {
+        SandGridRow row = grid_row(g, &shelf, r);
+        for (int half = 0; half < 2; half++)
+            for (int j = row.run[half].begin; j < row.run[half].end; j++) {
+                double speed;
+                SandGridBall *q = &g->sorted[j];
+                if (!grid_strikes(p, q, s->slack, s->reach, &speed)) continue;
+                raise_to(&p->room, grid_room(p->radius, s->reach * speed));
+                raise_to(&q->room, grid_room(q->radius, s->reach * speed));
+            }
+    }
+}
+
+static void strike_work(SandWorker *w, void *argument) {
+    Strike *s = argument;
+    SandGrid *g = s->grid;
+    int begin = (int)sand_chunk_begin(w->first_chunk, g->ball_count),
+        end = (int)sand_chunk_begin(w->last_chunk, g->ball_count);
+    int level = begin < end ? grid_level_of(g, begin) : 0;
+    for (int i = begin; i < end; i++) {
+        while (i >= g->levels[level].end) level++;
+        for (int k = 0; k < g->level_count; k++)
+            if (grid_strikes_in(level, k)) look_for_strikes(s, level, i, k);
+    }
+    sand_barrier(w);
+    for (int i = begin; i < end; i++) grid_make_room(&g->balls[g->order[i]], g->sorted[i].room, s->slack);
+}
+
+bool sand_grid_strike(SandGrid *g, double slack, double reach, SandTeam *team, SandError *error) {
+    if (g->level_count < 2) return true; // all alike: nobody is much faster than the others
+    Strike s = {g, slack, reach};
+    sand_team_run(team, strike_work, &s);
+    return sand_grid_sort(g, team, error);
+}
+
+// --- places -----------------------------------------------------------------------------------------------
+
+enum { PLACE_BITS = 11, PLACE_ROUNDS = 3 }; // of a digit; enough for every cell
+
+const int *sand_grid_places(SandGrid *g, int *count, SandError *error) {
+    for (int k = 0; k < 2; k++)
+        if (!SAND_GROW(g->key[k], g->key_room[k], g->ball_count + 1, "grid", error) ||
+            !SAND_GROW(g->place[k], g->place_room[k], g->ball_count + 1, "grid", error))
+            return NULL;
+    int n = 0;
+    for (int i = 0; i < g->ball_count; i++) {
+        if (g->sorted[i].sub != 0) continue;
+        g->place[0][n++] = i;
+    }
+    *count = n;
+    if (g->level_count <= 1) return g->place[0]; // they are in that order already
+    for (int k = 0; k < n; k++) g->key[0][k] = (uint32_t)grid_cell_of(&g->places, g->sorted[g->place[0][k]].center);
+    for (int round = 0; round < PLACE_ROUNDS; round++) {
+        int from = round & 1, to = 1 - from, shift = round * PLACE_BITS;
+        int begin[1 << PLACE_BITS] = {0};
+        for (int i = 0; i < n; i++) begin[g->key[from][i] >> shift & ((1 << PLACE_BITS) - 1)]++;
+        for (int d = 0, sum = 0; d < 1 << PLACE_BITS; d++) {
+            int size = begin[d];
+            begin[d] = sum, sum += size;
+        }
+        for (int i = 0; i < n; i++) {
+            int at = begin[g->key[from][i] >> shift & ((1 << PLACE_BITS) - 1)]++;
+            g->key[to][at] = g->key[from][i], g->place[to][at] = g->place[from][i];
+        }
+    }
+    return g->place[PLACE_ROUNDS & 1];
+}

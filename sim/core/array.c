@@ -1,0 +1,48 @@
+#include "sim/core/array.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The size is kept in front of the array, in a block of the alignment's size.
+enum { ALIGNMENT = 64 };
+
+static atomic_ullong growths, bytes_held, bytes_brought;
+
+static size_t *size_of(void *array) { return (size_t *)((char *)array - ALIGNMENT); }
+
+bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error) {
+    if (count <= *capacity) return true;
+    size_t room = *capacity + *capacity / 2; // grow by half, so that a slow rise costs few growths
+    if (room < count) room = count;
+    if (room > (SIZE_MAX - 2 * ALIGNMENT) / size)
+        return sand_fail(error, "%s: %zu items are more than memory can hold", what, room);
+    size_t bytes = (room * size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    char *base = aligned_alloc(ALIGNMENT, bytes);
+    if (!base) return sand_fail(error, "%s: out of memory for %zu items (%zu MB)", what, room, bytes >> 20);
+
+    void *old, *grown = base + ALIGNMENT;
+    memcpy(&old, array, sizeof old);
+    size_t kept = *capacity * size;
+    if (old) memcpy(grown, old, kept);
+    memset((char *)grown + kept, 0, bytes - ALIGNMENT - kept);
+    *size_of(grown) = bytes;
+    sand_free(old);
+    memcpy(array, &grown, sizeof grown);
+    *capacity = room;
+    growths++;
+    bytes_held += bytes;
+    return true;
+}
+
+void sand_free(void *array) {
+    if (!array) return;
+    bytes_held -= *size_of(array);
+    free((char *)array - ALIGNMENT);
+}
+
+uint64_t sand_growth_count(void) { return growths; }
+uint64_t sand_bytes_held(void) { return bytes_held; }
+
+void sand_count_brought(size_t bytes) { bytes_brought += bytes; }
+uint64_t sand_bytes_brought(void) { return bytes_brought; }

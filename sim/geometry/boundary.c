@@ -1,0 +1,129 @@
+#include "sim/geometry/boundary.h"
+
+#include "sim/geometry/boundary_distance.inl"
+#include "sim/core/array.h"
+
+// ---------------------------------------------------------------------------------------------------------------
+// Making
+
+static void start(SandBoundary *b, SandBoundaryKind kind, SandSide side) {
+    *b = (SandBoundary){.kind = kind, .side = side, .pose.rotation = q_identity()};
+}
+
+// The shortest turn that brings +z to the unit vector n.
+static SandQuat turn_z_to(SandVec3 n) {
+    if (n.z < -1 + 1e-12) return (SandQuat){0, 1, 0, 0};
+    return q_unit((SandQuat){1 + n.z, -n.y, n.x, 0});
+}
+
+bool sand_boundary_plane(SandBoundary *b, SandVec3 point, SandVec3 normal, SandError *error) {
+    start(b, SAND_PLANE, SAND_INSIDE);
+    if (!v3_finite(point)) return sand_fail(error, "point: it is not finite");
+    double length = v3_length(normal);
+    if (!isfinite(length) || length < 1e-150) return sand_fail(error, "normal: it must be finite and not 0");
+    b->pose = (SandPose){point, turn_z_to(v3_scale(1 / length, normal))};
+    return true;
+}
+
+bool sand_boundary_box(SandBoundary *b, SandVec3 half, SandSide side, SandError *error) {
+    start(b, SAND_BOX_WALLS, side);
+    if (!v3_finite(half) || half.x <= 0 || half.y <= 0 || half.z <= 0)
+        return sand_fail(error, "half: %g %g %g must be finite and above 0", half.x, half.y, half.z);
+    b->half = half;
+    return true;
+}
+
+bool sand_boundary_sphere(SandBoundary *b, double radius, SandSide side, SandError *error) {
+    start(b, SAND_SPHERE_WALL, side);
+    if (!isfinite(radius) || radius <= 0) return sand_fail(error, "radius: %g must be finite and above 0", radius);
+    b->radius = radius;
+    return true;
+}
+
+bool sand_boundary_revolution(SandBoundary *b, const double (*profile)[2], int count, SandSide side, SandError *error) {
+    start(b, SAND_REVOLUTION, side);
+    if (sand_revolution_make(b, profile, count, error)) return true;
+    sand_boundary_free(b);
+    return false;
+}
+
+bool sand_boundary_mesh_file(SandBoundary *b, const char *path, SandError *error) {
+    start(b, SAND_MESH, SAND_OUTSIDE);
+    b->mesh = sand_mesh_read_obj(path, error);
+    return b->mesh != NULL;
+}
+
+bool sand_boundary_terrain(SandBoundary *b, const double *heights, int nx, int ny, SandVec3 half, SandError *error) {
+    start(b, SAND_MESH, SAND_OUTSIDE);
+    b->mesh = sand_mesh_terrain(heights, nx, ny, half, error);
+    return b->mesh != NULL;
+}
+
+void sand_boundary_free(SandBoundary *b) {
+    sand_free(b->profile);
+    sand_free(b->pieces);
+    sand_free(b->bands);
+    sand_mesh_free(b->mesh);
+    *b = (SandBoundary){0};
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Motion
+
+// How long it has moved by this time.
+static double time_moved(const SandMotion *m, double time) {
+    double moved = fmax(time - m->start, 0);
+    return m->stop > m->start ? fmin(moved, m->stop - m->start) : moved;
+}
+
+static SandVec3 unit_axis(const SandMotion *m) { return v3_unit_or(m->axis, v3_make(0, 0, 1)); }
+
+// The axis of turning travels with the boundary, so the turn comes first and the shift after it.
+SandPose sand_boundary_pose(const SandBoundary *b, double time) {
+    if (!b->moves) return b->pose;
+    const SandMotion *m = &b->motion;
+    double moved = time_moved(m, time);
+    SandQuat turn = q_exp(v3_scale(m->rate * moved, unit_axis(m)));
+    SandVec3 arm = q_rotate(turn, v3_sub(b->pose.position, m->center));
+    SandPose pose = {v3_madd(v3_add(m->center, arm), moved, m->velocity), q_unit(q_mul(turn, b->pose.rotation))};
+    return pose;
+}
+
+void sand_boundary_velocity(const SandBoundary *b, double time, double step, SandVec3 *velocity, SandVec3 *spin) {
+    *velocity = *spin = v3_make(0, 0, 0);
+    if (!b->moves) return;
+    SandVec3 from = sand_boundary_pose(b, time).position, to = sand_boundary_pose(b, time + step).position;
+    double moved = time_moved(&b->motion, time + step) - time_moved(&b->motion, time);
+    *velocity = v3_scale(1 / step, v3_sub(to, from)); // the chord, not the tangent: it lands on the arc
+    *spin = v3_scale(b->motion.rate * moved / step, unit_axis(&b->motion));
+}
+
+int sand_boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 center, double radius, double reach,
+                        SandTouch *touches, int room) {
+    return boundary_touch(b, pose, center, radius, reach, touches, room);
+}
+
+double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandVec3 point) {
+    SandVec3 local = pose_invert(*pose, point), normal;
+    uint32_t feature;
+    double sign = b->side == SAND_INSIDE ? -1 : 1;
+    switch (b->kind) {
+    case SAND_PLANE: return local.z;
+    case SAND_BOX_WALLS: return sign * block_distance(b->half, local, &normal, &feature);
+    case SAND_REVOLUTION: return sand_revolution_distance(b, local);
+    case SAND_SPHERE_WALL: return sign * (v3_length(local) - b->radius);
+    case SAND_MESH: return sand_mesh_distance(b->mesh, local);
+    }
+    return INFINITY;
+}
+
+bool sand_boundary_flat_or_hollow(const SandBoundary *b) {
+    switch (b->kind) {
+    case SAND_PLANE: return true;
+    case SAND_BOX_WALLS:
+    case SAND_SPHERE_WALL: return b->side == SAND_INSIDE;
+    case SAND_REVOLUTION: return sand_revolution_hollow(b);
+    case SAND_MESH: return false;
+    }
+    return false;
+}

@@ -1,0 +1,126 @@
+// Reads a triangle mesh from a Wavefront OBJ file: `v` and `f` lines; what only concerns looks is passed over.
+#include "sim/core/array.h"
+#include "sim/geometry/mesh.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Reader {
+    const char *path;
+    int line;
+    SandVec3 *vertices;
+    int (*faces)[3];
+    int *lines; // of the faces
+    size_t vertex_room, face_room, line_room;
+    int vertex_count, face_count;
+    SandError *error;
+} Reader;
+
+static bool wrong(Reader *r, const char *what) { return sand_fail(r->error, "%s:%d: %s", r->path, r->line, what); }
+
+static bool blank(const char *text) { return text[strspn(text, " \t\r\n")] == 0; }
+
+static bool read_vertex(Reader *r, const char *text) {
+    double value[3];
+    for (int k = 0; k < 3; k++) {
+        char *end;
+        value[k] = strtod(text, &end);
+        if (end == text) return wrong(r, "a vertex needs three numbers: v x y z");
+        text = end;
+    }
+    SandVec3 vertex = v3_make(value[0], value[1], value[2]);
+    if (!v3_finite(vertex)) return wrong(r, "the vertex is not finite");
+    while (!blank(text)) { // a weight or a colour may follow
+        char *end;
+        strtod(text, &end);
+        if (end == text) return wrong(r, "a vertex has numbers only: v x y z");
+        text = end;
+    }
+    if (r->vertex_count >= SAND_MAX_FEATURE) return wrong(r, "the mesh has too many vertices");
+    if (!SAND_GROW(r->vertices, r->vertex_room, r->vertex_count + 1, "vertices of a mesh", r->error)) return false;
+    r->vertices[r->vertex_count++] = vertex;
+    return true;
+}
+
+// One corner of a face: v, v/t, v//n or v/t/n. Only v counts; below zero it counts back from the last vertex.
+static bool read_corner(Reader *r, const char **text, int *vertex) {
+    char *end;
+    long number = strtol(*text, &end, 10);
+    if (end == *text) return wrong(r, "a face has vertex numbers only: f a b c");
+    for (int k = 0; k < 2 && *end == '/'; k++) end += 1 + strspn(end + 1, "-0123456789");
+    if (*end && !strchr(" \t\r\n", *end)) return wrong(r, "a face has vertex numbers only: f a b c");
+    if (number < 0) number += r->vertex_count + 1;
+    if (number < 1 || number > r->vertex_count)
+        return sand_fail(r->error, "%s:%d: there is no vertex %ld; %d are known so far", r->path, r->line, number,
+                         r->vertex_count);
+    *vertex = (int)number - 1;
+    *text = end;
+    return true;
+}
+
+static bool add_face(Reader *r, int a, int b, int c) {
+    if (r->face_count >= SAND_MAX_FEATURE) return wrong(r, "the mesh has too many triangles");
+    if (!SAND_GROW(r->faces, r->face_room, r->face_count + 1, "triangles of a mesh", r->error)) return false;
+    if (!SAND_GROW(r->lines, r->line_room, r->face_count + 1, "triangles of a mesh", r->error)) return false;
+    int *face = r->faces[r->face_count];
+    face[0] = a, face[1] = b, face[2] = c;
+    r->lines[r->face_count++] = r->line;
+    return true;
+}
+
+// A polygon becomes a fan around its first corner.
+static bool read_face(Reader *r, const char *text) {
+    int first = 0, last = 0, next = 0, count = 0;
+    while (!blank(text)) {
+        if (!read_corner(r, &text, &next)) return false;
+        if (count >= 2 && !add_face(r, first, last, next)) return false;
+        if (count == 0) first = next;
+        last = next;
+        count++;
+    }
+    return count >= 3 || wrong(r, "a face needs at least three vertices");
+}
+
+static bool read_line(Reader *r, char *text) {
+    static const char *passed_over[] = {"vt", "vn", "vp", "o", "g", "s", "l", "p", "usemtl", "mtllib"};
+    text[strcspn(text, "#")] = 0;
+    text += strspn(text, " \t");
+    if (blank(text)) return true;
+    size_t length = strcspn(text, " \t\r\n");
+    const char *rest = text + length;
+    if (length == 1 && *text == 'v') return read_vertex(r, rest);
+    if (length == 1 && *text == 'f') return read_face(r, rest);
+    for (size_t i = 0; i < sizeof passed_over / sizeof *passed_over; i++)
+        if (strlen(passed_over[i]) == length && !strncmp(passed_over[i], text, length)) return true;
+    return sand_fail(r->error, "%s:%d: '%.*s' is not known; expected v or f", r->path, r->line,
+                     (int)(length < 40 ? length : 40), text);
+}
+
+static bool read_all(Reader *r, FILE *file) {
+    char *text = NULL;
+    size_t room = 0;
+    bool good = true;
+    while (good && getline(&text, &room, file) >= 0) {
+        r->line++;
+        good = read_line(r, text);
+    }
+    if (good && ferror(file)) good = sand_fail(r->error, "%s: cannot be read: %s", r->path, strerror(errno));
+    free(text);
+    return good;
+}
+
+SandTriangleMesh *sand_mesh_read_obj(const char *path, SandError *error) {
+    FILE *file = fopen(path, "r");
+    if (!file) return sand_fail(error, "%s: cannot be opened: %s", path, strerror(errno)), NULL;
+    Reader r = {.path = path, .error = error};
+    SandTriangleMesh *mesh = NULL;
+    if (read_all(&r, file))
+        mesh = sand_mesh_make(r.vertices, r.vertex_count, (const int(*)[3])r.faces, r.face_count, path, r.lines, error);
+    fclose(file);
+    sand_free(r.vertices);
+    sand_free(r.faces);
+    sand_free(r.lines);
+    return mesh;
+}

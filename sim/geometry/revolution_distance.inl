@@ -1,0 +1,128 @@
+// Which pieces of a surface of revolution a ball touches, in its local frame. Features: segment k has 2 k, corner k has
+// 2 k + 1. A ball that fills a narrow passage may touch a ring of wall: where the wall closes round the axis, the
+// directions 120 degrees to either side are tried as well, with features 2 count and 4 count higher.
+#pragma once
+#include "sim/geometry/revolution.h"
+
+// The nearest point of one piece: its signed distance and the unit normal towards the allowed side.
+typedef struct RevolutionNearest {
+    double distance, rho, z;
+    uint32_t feature;
+} RevolutionNearest;
+
+typedef struct RevolutionQuery {
+    double ex, ey;        // the direction from the axis to the ball
+    double radius, range; // range: a piece nearer than this is touched
+    SandTouch *touches;
+    int room, count;
+} RevolutionQuery;
+
+SAND_SHARED void revolution_put(RevolutionQuery *q, RevolutionNearest n) {
+    if (q->count < q->room)
+        q->touches[q->count] = (SandTouch){v3_make(-n.rho * q->ex, -n.rho * q->ey, -n.z), n.distance - q->radius, n.feature};
+    q->count++;
+}
+
+// The distance to corner i, signed. A corner is asked only where it is nearer than the segments beside it.
+SAND_SHARED RevolutionNearest revolution_corner(const SandProfilePiece *piece, int i, double dr, double dz) {
+    double distance = sqrt(dr * dr + dz * dz), sign = 1;
+    if (piece->kind == SAND_CORNER_CONCAVE || (piece->kind == SAND_CORNER_AXIS && piece->out_z * dz < 0)) sign = -1;
+    double scale = distance > 0 ? sign / distance : 0;
+    RevolutionNearest n = {sign * distance, scale * dr, scale * dz, 2 * (uint32_t)i + 1};
+    if (distance == 0) n.rho = piece->out_rho, n.z = piece->out_z;
+    return n;
+}
+
+// Puts every piece that lies in range with the ball on its allowed side, and returns the nearest piece of all. A piece
+// that is seen from behind is hidden by a nearer one, unless it is itself the nearest: then the ball is beyond the wall.
+SAND_SHARED RevolutionNearest revolution_scan(const SandBoundary *b, double rho, double z, RevolutionQuery *q) {
+    RevolutionNearest best = {INFINITY, 0, 1, 0};
+    bool past = true; // the ball is beyond the end of the segment before
+    for (int i = 0; i < b->profile_count; i++) {
+        const SandProfilePiece *piece = &b->pieces[i];
+        bool on_axis = piece->kind == SAND_CORNER_AXIS, last = i + 1 == b->profile_count;
+        double dr = rho - piece->rho, dz = z - piece->z;
+        double t = dr * piece->along_rho + dz * piece->along_z;
+        bool short_of = last || (on_axis ? t < 0 : t <= 0); // before the start; the middle of a disc belongs to the disc
+        if (past && short_of) {
+            if (dr * dr + dz * dz < best.distance * best.distance || dr * dr + dz * dz <= q->range * q->range) {
+                RevolutionNearest n = revolution_corner(piece, i, dr, dz);
+                if (n.distance >= 0 && n.distance <= q->range) revolution_put(q, n);
+                if (fabs(n.distance) < fabs(best.distance)) best = n;
+            }
+        }
+        if (last) break;
+        past = b->pieces[i + 1].kind == SAND_CORNER_AXIS ? t > piece->length : t >= piece->length;
+        if (past || short_of) continue;
+        double distance = dz * piece->along_rho - dr * piece->along_z;
+        RevolutionNearest n = {distance, -piece->along_z, piece->along_rho, 2 * (uint32_t)i};
+        if (distance >= 0 && distance <= q->range) revolution_put(q, n);
+        if (fabs(distance) < fabs(best.distance)) best = n;
+    }
+    return best;
+}
+
+// The pieces that close round the axis, seen in a direction at an angle from the ball's. Segments count by their
+// tangent plane, which leaves the whole allowed side in front; corners by their point.
+SAND_SHARED void revolution_scan_aside(const SandBoundary *b, double rho, double z, double cosine, double sine,
+                                       uint32_t more, RevolutionQuery *q) {
+    double ex = q->ex, ey = q->ey, r = rho * cosine, out = -rho * sine; // the ball, along and across the new direction
+    q->ex = ex * cosine - ey * sine, q->ey = ex * sine + ey * cosine;
+    bool past = true;
+    for (int i = 0; i < b->profile_count; i++) {
+        const SandProfilePiece *piece = &b->pieces[i];
+        bool last = i + 1 == b->profile_count;
+        double dr = r - piece->rho, dz = z - piece->z, t = dr * piece->along_rho + dz * piece->along_z;
+        bool short_of = last || t <= 0;
+        double squared = dr * dr + dz * dz + out * out;
+        bool point = piece->kind == SAND_CORNER_CONVEX || piece->kind == SAND_CORNER_RIM;
+        if (past && short_of && point && dr < 0 && squared > 0 && squared <= q->range * q->range) {
+            double d = sqrt(squared);
+            SandVec3 n = v3_scale(-1 / d, v3_make(dr * q->ex - out * q->ey, dr * q->ey + out * q->ex, dz));
+            if (q->count < q->room) q->touches[q->count] = (SandTouch){n, d - q->radius, 2 * (uint32_t)i + 1 + more};
+            q->count++;
+        }
+        past = t >= piece->length;
+        if (last || past || short_of || piece->along_z <= 1e-9) continue; // flat floors are the same on every side
+        double distance = dz * piece->along_rho - dr * piece->along_z;
+        if (distance >= 0 && distance <= q->range)
+            revolution_put(q, (RevolutionNearest){distance, -piece->along_z, piece->along_rho, 2 * (uint32_t)i + more});
+    }
+    q->ex = ex, q->ey = ey;
+}
+
+// Whether there is no wall within range of a point: at all heights within that range the allowed side is wider.
+SAND_SHARED bool revolution_clear(const SandBands *bands, double rho, double z, double range) {
+    double low = (z - range - bands->low) * bands->per_height, high = (z + range - bands->low) * bands->per_height;
+    if (!(low >= 0 && high < SAND_BANDS)) return false;
+    for (int k = (int)low; k <= (int)high; k++)
+        if (rho + range >= bands->width[k]) return false;
+    return true;
+}
+
+SAND_SHARED int revolution_touch(const SandBoundary *b, SandVec3 c, double radius, double reach, SandTouch *touches,
+                                 int room) {
+    double rho = sqrt(c.x * c.x + c.y * c.y);
+    if (revolution_clear(b->bands, rho, c.z, radius + reach)) return 0;
+    RevolutionQuery q = {1, 0, radius, radius + reach, touches, room, 0}; // on the axis any direction will do: x
+    if (rho > 0) q.ex = c.x / rho, q.ey = c.y / rho;
+    RevolutionNearest best = revolution_scan(b, rho, c.z, &q);
+    if (best.distance < 0) {
+        // Beyond the wall. An open vessel has an outside where bodies may lie, so only a slight passage is sent back;
+        // of a closed one every depth is.
+        bool closed = b->profile[0][0] == 0 && b->profile[b->profile_count - 1][0] == 0;
+        if (!closed && best.distance < -0.5 * radius) return 0;
+        revolution_put(&q, best);
+    } else if (rho < q.range && q.count > 0) {
+        const double cosine = -0.5, sine = 0.86602540378443864676;
+        uint32_t more = 2 * (uint32_t)b->profile_count;
+        revolution_scan_aside(b, rho, c.z, cosine, sine, more, &q);
+        revolution_scan_aside(b, rho, c.z, cosine, -sine, 2 * more, &q);
+    }
+    return q.count;
+}
+
+SAND_SHARED double revolution_distance(const SandBoundary *b, SandVec3 p) {
+    RevolutionQuery q = {.range = -1}; // nothing is put
+    return revolution_scan(b, sqrt(p.x * p.x + p.y * p.y), p.z, &q).distance;
+}

@@ -1,0 +1,344 @@
+#include "sim/geometry/shape.h"
+
+#include "sim/core/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Mass properties of a union of spheres. A plane z = const cuts the union in a union of discs, whose area and
+// moments are exact sums over the exposed arcs (Green's theorem). Only the integral over z is a quadrature: Gauss
+// points between the heights where a sphere begins or ends.
+
+// Moments of a flat region or of a solid: integrals of 1, x, y, z and of their products.
+typedef struct Moments {
+    double one, x, y, z, xx, yy, zz, xy, xz, yz;
+} Moments;
+
+typedef struct Disc {
+    double x, y, r;
+} Disc;
+
+typedef struct Span {
+    double from, to;
+} Span; // of angle, 0 <= from <= to <= 2 pi
+
+enum {
+    PIECES = 96,                    // the height is cut in pieces at most this part of it
+    FEW_BALLS = 32,                 // up to here it is also cut where a sphere begins or ends; of more, each matters less
+    MAX_SPANS = 2 * SAND_MAX_BALLS, // a covered span that passes angle 0 becomes two
+    FIRST_LOOK = 8,                 // covered spans after which a buried disc is looked for
+};
+
+static const double TWO_PI = 6.283185307179586476925286766559;
+
+// Adds sign times the antiderivatives at angle t of the boundary integrals along a circle:
+// area = 1/2 (x dy - y dx), x = x^2/2 dy, y = -y^2/2 dx, xx = x^3/3 dy, yy = -y^3/3 dx, xy = x^2 y/2 dy.
+static void add_arc_end(Moments *m, Disc d, double t, double sign) {
+    double c = cos(t), s = sin(t), r = d.r, x = d.x, y = d.y;
+    double c1 = s, c2 = 0.5 * (t + s * c), c3 = s - s * s * s / 3, c4 = 0.25 * c * c * c * s + 0.75 * c2; // of cos^k
+    double s1 = -c, s2 = 0.5 * (t - s * c), s3 = -c + c * c * c / 3, s4 = -0.25 * s * s * s * c + 0.75 * s2;
+    double c1s1 = 0.5 * s * s, c2s1 = -c * c * c / 3, c3s1 = -0.25 * c * c * c * c;
+    double x2c = x * x * c1 + 2 * x * r * c2 + r * r * c3; // integral of (x + r cos)^2 cos
+
+    m->one += sign * 0.5 * r * (x * c1 + y * s1 + r * t);
+    m->x += sign * 0.5 * r * x2c;
+    m->y += sign * 0.5 * r * (y * y * s1 + 2 * y * r * s2 + r * r * s3);
+    m->xx += sign * r / 3 * (x * x * x * c1 + 3 * x * x * r * c2 + 3 * x * r * r * c3 + r * r * r * c4);
+    m->yy += sign * r / 3 * (y * y * y * s1 + 3 * y * y * r * s2 + 3 * y * r * r * s3 + r * r * r * s4);
+    m->xy += sign * 0.5 * r * (y * x2c + r * (x * x * c1s1 + 2 * x * r * c2s1 + r * r * c3s1));
+}
+
+static void add_arc(Moments *m, Disc d, double from, double to) {
+    if (to <= from) return;
+    add_arc_end(m, d, to, 1);
+    add_arc_end(m, d, from, -1);
+}
+
+static int compare_spans(const void *a, const void *b) {
+    double x = ((const Span *)a)->from, y = ((const Span *)b)->from;
+    return (x > y) - (x < y);
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_discs(const void *a, const void *b) { // the large ones first: they cover most
+    double x = ((const Disc *)a)->r, y = ((const Disc *)b)->r;
+    return (x < y) - (x > y);
+}
+
+// Sorts the spans, makes one of those that overlap, and returns how many are left.
+static int merge_spans(Span *spans, int count) {
+    qsort(spans, (size_t)count, sizeof *spans, compare_spans);
+    int n = 0;
+    for (int k = 0; k < count; k++) {
+        if (n > 0 && spans[k].from <= spans[n - 1].to)
+            spans[n - 1].to = fmax(spans[n - 1].to, spans[k].to);
+        else
+            spans[n++] = spans[k];
+    }
+    return n;
+}
+
+static bool whole_circle(const Span *spans, int count) { return count == 1 && spans[0].from <= 0 && spans[0].to >= TWO_PI; }
+
+// The spans of disc i's circle that other discs cover, sorted and apart; -1 where it is covered whole. Of equal discs
+// the first counts.
+static int covered_spans(const Disc *discs, int count, int i, Span *spans) {
+    Disc a = discs[i];
+    int n = 0, look = FIRST_LOOK;
+    for (int j = 0; j < count; j++) {
+        if (j == i) continue;
+        Disc b = discs[j];
+        double dx = b.x - a.x, dy = b.y - a.y, dd = dx * dx + dy * dy;
+        if (dd >= (a.r + b.r) * (a.r + b.r)) continue; // apart
+        if (dd <= (a.r - b.r) * (a.r - b.r)) {         // one holds the other
+            bool equal = a.r == b.r;
+            if (b.r > a.r || (equal && j < i)) return -1;
+            continue;
+        }
+        double cosine = (dd + a.r * a.r - b.r * b.r) / (2 * a.r * sqrt(dd));
+        double half = acos(fmin(fmax(cosine, -1), 1)), middle = atan2(dy, dx);
+        double from = middle - half;
+        if (from < 0) from += TWO_PI;
+        double to = from + 2 * half;
+        spans[n++] = (Span){from, fmin(to, TWO_PI)};
+        if (to > TWO_PI) spans[n++] = (Span){0, to - TWO_PI};
+        if (n >= look) { // most discs of a large clump are buried: find out before all others were asked
+            n = merge_spans(spans, n);
+            if (whole_circle(spans, n)) return -1;
+            look = n + FIRST_LOOK;
+        }
+    }
+    n = merge_spans(spans, n);
+    return whole_circle(spans, n) ? -1 : n;
+}
+
+static Moments union_of_discs(Disc *discs, int count) {
+    Moments m = {0};
+    Span spans[MAX_SPANS];
+    qsort(discs, (size_t)count, sizeof *discs, compare_discs);
+    for (int i = 0; i < count; i++) {
+        int n = covered_spans(discs, count, i, spans);
+        if (n < 0) continue;
+        double open = 0;
+        for (int k = 0; k < n; k++) {
+            add_arc(&m, discs[i], open, spans[k].from);
+            open = spans[k].to;
+        }
+        add_arc(&m, discs[i], open, TWO_PI);
+    }
+    return m;
+}
+
+static Moments slice(const SandBall *balls, int count, double z) {
+    Disc discs[SAND_MAX_BALLS];
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        double dz = z - balls[i].center.z, rr = balls[i].radius * balls[i].radius - dz * dz;
+        if (rr > 0) discs[n++] = (Disc){balls[i].center.x, balls[i].center.y, sqrt(rr)};
+    }
+    return union_of_discs(discs, n);
+}
+
+static void add_slice(Moments *sum, Moments s, double z, double weight) {
+    sum->one += weight * s.one;
+    sum->x += weight * s.x, sum->y += weight * s.y, sum->z += weight * z * s.one;
+    sum->xx += weight * s.xx, sum->yy += weight * s.yy, sum->zz += weight * z * z * s.one;
+    sum->xy += weight * s.xy, sum->xz += weight * z * s.x, sum->yz += weight * z * s.y;
+}
+
+// The heights between which the quadrature works, in order.
+static int cut_heights(const SandBall *balls, int count, double *cuts) {
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < count; i++) {
+        cuts[2 * i] = balls[i].center.z - balls[i].radius;
+        cuts[2 * i + 1] = balls[i].center.z + balls[i].radius;
+        low = fmin(low, cuts[2 * i]), high = fmax(high, cuts[2 * i + 1]);
+    }
+    if (count > FEW_BALLS) {
+        cuts[0] = low, cuts[1] = high;
+        return 2;
+    }
+    qsort(cuts, (size_t)(2 * count), sizeof *cuts, compare_doubles);
+    return 2 * count;
+}
+
+// Three Gauss points a piece: exact for a lone sphere, whose second moments are quartic in z. What is left comes
+// from the heights where discs begin to overlap.
+static Moments union_of_balls(const SandBall *balls, int count) {
+    static const double node[3] = {-0.77459666924148337704, 0, 0.77459666924148337704};
+    static const double weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
+    double cuts[2 * SAND_MAX_BALLS];
+    int n = cut_heights(balls, count, cuts);
+    double height = cuts[n - 1] - cuts[0];
+
+    Moments sum = {0};
+    for (int i = 0; i + 1 < n; i++) {
+        double gap = cuts[i + 1] - cuts[i];
+        int pieces = (int)ceil(PIECES * gap / height);
+        for (int k = 0; k < pieces; k++)
+            for (int g = 0; g < 3; g++) {
+                double width = gap / pieces, z = cuts[i] + width * (k + 0.5 + 0.5 * node[g]);
+                add_slice(&sum, slice(balls, count, z), z, weight[g] * width);
+            }
+    }
+    return sum;
+}
+
+// Turns a symmetric matrix diagonal by Jacobi rotations; the columns of the result are its axes, right-handed since
+// every factor is a rotation. The angles are the small ones, so the axes stay near those of the input.
+static SandMat3 diagonalise(SandMat3 *a) {
+    SandMat3 axes = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    double tiny = 1e-12 * (a->m[0][0] + a->m[1][1] + a->m[2][2]); // below this an entry is rounding
+    for (int sweep = 0; sweep < 30; sweep++) {
+        bool done = true;
+        for (int p = 0; p < 2; p++)
+            for (int q = p + 1; q < 3; q++) {
+                if (fabs(a->m[p][q]) <= tiny) continue;
+                done = false;
+                double theta = (a->m[q][q] - a->m[p][p]) / (2 * a->m[p][q]);
+                double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
+                double c = 1 / sqrt(t * t + 1), s = t * c;
+                for (int k = 0; k < 3; k++) { // columns
+                    double u = a->m[k][p], v = a->m[k][q];
+                    a->m[k][p] = c * u - s * v, a->m[k][q] = s * u + c * v;
+                    u = axes.m[k][p], v = axes.m[k][q];
+                    axes.m[k][p] = c * u - s * v, axes.m[k][q] = s * u + c * v;
+                }
+                for (int k = 0; k < 3; k++) { // rows
+                    double u = a->m[p][k], v = a->m[q][k];
+                    a->m[p][k] = c * u - s * v, a->m[q][k] = s * u + c * v;
+                }
+            }
+        if (done) break;
+    }
+    return axes;
+}
+
+// The quaternion of a rotation matrix; the largest component is taken from the diagonal, so nothing cancels.
+static SandQuat quaternion_of(SandMat3 r) {
+    double(*m)[3] = r.m;
+    double four[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2],
+                      1 - m[0][0] - m[1][1] + m[2][2]};
+    int big = 0;
+    for (int i = 1; i < 4; i++)
+        if (four[i] > four[big]) big = i;
+    double wx = m[2][1] - m[1][2], wy = m[0][2] - m[2][0], wz = m[1][0] - m[0][1];
+    double xy = m[0][1] + m[1][0], xz = m[0][2] + m[2][0], yz = m[1][2] + m[2][1];
+    SandQuat q = big == 0   ? (SandQuat){four[0], wx, wy, wz}
+                 : big == 1 ? (SandQuat){wx, four[1], xy, xz}
+                 : big == 2 ? (SandQuat){wy, xy, four[2], yz}
+                            : (SandQuat){wz, xz, yz, four[3]};
+    return q_unit(q);
+}
+
+// The first ball that no chain of touching balls joins to ball 0, or -1.
+static int detached_ball(const SandBall *balls, int count) {
+    bool reached[SAND_MAX_BALLS] = {true};
+    int queue[SAND_MAX_BALLS] = {0}, head = 0, tail = 1;
+    while (head < tail) {
+        int i = queue[head++];
+        for (int j = 1; j < count; j++) {
+            double sum = balls[i].radius + balls[j].radius;
+            if (reached[j] || v3_length(v3_sub(balls[i].center, balls[j].center)) > sum * (1 + 1e-9)) continue;
+            reached[j] = true;
+            queue[tail++] = j;
+        }
+    }
+    for (int i = 0; i < count; i++)
+        if (!reached[i]) return i;
+    return -1;
+}
+
+static bool check_balls(const SandBall *balls, int count, SandError *error) {
+    if (count < 1) return sand_fail(error, "a clump needs at least one sphere");
+    if (count > SAND_MAX_BALLS)
+        return sand_fail(error, "a clump has at most %d spheres, this one has %d", SAND_MAX_BALLS, count);
+    for (int i = 0; i < count; i++) {
+        if (!v3_finite(balls[i].center) || !isfinite(balls[i].radius))
+            return sand_fail(error, "sphere %d of the clump has a number that is not finite", i);
+        if (balls[i].radius <= 0)
+            return sand_fail(error, "sphere %d of the clump has radius %g; it must be above 0", i, balls[i].radius);
+    }
+    int loose = detached_ball(balls, count);
+    if (loose >= 0)
+        return sand_fail(error, "the clump is in two parts: no chain of spheres joins sphere %d to sphere 0", loose);
+    return true;
+}
+
+static bool take_balls(SandShape *shape, const SandBall *balls, int count, SandError *error) {
+    size_t room = 0;
+    if (!SAND_GROW(shape->balls, room, count, "spheres of a shape", error)) return false;
+    memcpy(shape->balls, balls, (size_t)count * sizeof *balls);
+    shape->ball_count = count;
+    return true;
+}
+
+bool sand_shape_sphere(SandShape *shape, SandError *error) {
+    *shape = (SandShape){.kind = SAND_SPHERE, .volume = 2 * TWO_PI / 3, .bound = 1, .from_input.rotation = q_identity()};
+    double i = 0.4 * shape->volume;
+    shape->inertia = v3_make(i, i, i);
+    return take_balls(shape, &(SandBall){.radius = 1}, 1, error);
+}
+
+bool sand_shape_clump(SandShape *shape, const SandBall *balls, int count, SandError *error) {
+    *shape = (SandShape){.kind = SAND_CLUMP};
+    if (!check_balls(balls, count, error) || !take_balls(shape, balls, count, error)) return false;
+
+    // Moments about the first ball, so that a clump described far from the origin loses no digits.
+    SandVec3 origin = balls[0].center;
+    for (int i = 0; i < count; i++) shape->balls[i].center = v3_sub(balls[i].center, origin);
+    Moments m = union_of_balls(shape->balls, count);
+    SandVec3 c = v3_make(m.x / m.one, m.y / m.one, m.z / m.one);
+    double xx = m.xx - c.x * m.x, yy = m.yy - c.y * m.y, zz = m.zz - c.z * m.z;
+    double xy = m.xy - c.x * m.y, xz = m.xz - c.x * m.z, yz = m.yz - c.y * m.z;
+    SandMat3 inertia = {{{yy + zz, -xy, -xz}, {-xy, xx + zz, -yz}, {-xz, -yz, xx + yy}}};
+    SandMat3 axes = diagonalise(&inertia);
+
+    shape->volume = m.one;
+    shape->inertia = v3_make(inertia.m[0][0], inertia.m[1][1], inertia.m[2][2]);
+    if (!isfinite(m.one) || m.one <= 0 || !v3_finite(shape->inertia) ||
+        fmin(shape->inertia.x, fmin(shape->inertia.y, shape->inertia.z)) <= 0) {
+        sand_shape_free(shape);
+        return sand_fail(error, "the clump's volume and inertia are beyond what numbers can hold; change its unit");
+    }
+    for (int i = 0; i < count; i++) {
+        SandBall *ball = &shape->balls[i];
+        ball->center = m3_apply_transposed(axes, v3_sub(ball->center, c));
+        shape->bound = fmax(shape->bound, v3_length(ball->center) + ball->radius);
+    }
+    shape->from_input.rotation = q_conjugate(quaternion_of(axes));
+    shape->from_input.position = v3_neg(m3_apply_transposed(axes, v3_add(origin, c)));
+    return true;
+}
+
+bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error) {
+    *shape = (SandShape){.kind = SAND_BOX, .half = half, .from_input.rotation = q_identity()};
+    if (!v3_finite(half) || half.x <= 0 || half.y <= 0 || half.z <= 0)
+        return sand_fail(error, "a box has half extents %g %g %g; each must be finite and above 0", half.x, half.y, half.z);
+    double xx = half.x * half.x, yy = half.y * half.y, zz = half.z * half.z;
+    shape->volume = 8 * half.x * half.y * half.z;
+    shape->inertia = v3_scale(shape->volume / 3, v3_make(yy + zz, xx + zz, xx + yy));
+    shape->bound = v3_length(half);
+    return true;
+}
+
+bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error) {
+    *shape = (SandShape){.kind = SAND_CYLINDER, .from_input.rotation = q_identity()};
+    if (!isfinite(radius) || !isfinite(height) || radius <= 0 || height <= 0)
+        return sand_fail(error, "a cylinder has radius %g and height %g; each must be finite and above 0", radius, height);
+    shape->half = v3_make(radius, radius, 0.5 * height);
+    shape->volume = 0.5 * TWO_PI * radius * radius * height;
+    double across = radius * radius / 4 + height * height / 12;
+    shape->inertia = v3_scale(shape->volume, v3_make(across, across, radius * radius / 2));
+    shape->bound = hypot(radius, 0.5 * height);
+    return true;
+}
+
+void sand_shape_free(SandShape *shape) {
+    sand_free(shape->balls);
+    *shape = (SandShape){0};
+}

@@ -1,0 +1,60 @@
+// Signed distance from a point in the body's frame to the surface of a box or cylinder (negative inside), and the outward
+// unit normal at the nearest surface point. `feature` names the face, edge or corner.
+#pragma once
+#include "sim/geometry/shape.h"
+
+// The feature number is that of the cell the nearest point belongs to: each axis low 0, within 1, high 2, in base 3.
+SAND_SHARED double box_distance(SandVec3 half, SandVec3 point, SandVec3 *normal, uint32_t *feature) {
+    const uint32_t place[3] = {1, 3, 9};
+    double p[3] = {point.x, point.y, point.z}, h[3] = {half.x, half.y, half.z};
+    double out[3] = {0}, squared = 0;
+    int face = 0; // the face that is nearest or least deep
+    *feature = 1 + 3 + 9;
+    for (int k = 0; k < 3; k++) {
+        double beyond = fabs(p[k]) - h[k];
+        if (beyond > fabs(p[face]) - h[face]) face = k;
+        if (beyond <= 0) continue;
+        out[k] = copysign(beyond, p[k]);
+        squared += beyond * beyond;
+        *feature += p[k] > 0 ? place[k] : -place[k];
+    }
+    double distance = sqrt(squared);
+    if (distance > 0) {
+        *normal = v3_scale(1 / distance, v3_make(out[0], out[1], out[2]));
+        return distance;
+    }
+    double n[3] = {0};
+    n[face] = p[face] < 0 ? -1 : 1;
+    *normal = v3_make(n[0], n[1], n[2]);
+    *feature = 1 + 3 + 9;
+    *feature += p[face] < 0 ? -place[face] : place[face];
+    return fabs(p[face]) - h[face];
+}
+
+SAND_SHARED double cylinder_distance(SandVec3 half, SandVec3 p, SandVec3 *normal, uint32_t *feature) {
+    enum { SIDE, TOP, BOTTOM, TOP_RIM, BOTTOM_RIM };
+    double rho = hypot(p.x, p.y), up = p.z < 0 ? -1 : 1;
+    SandVec3 radial = rho > 0 ? v3_make(p.x / rho, p.y / rho, 0) : v3_make(1, 0, 0); // on the axis any direction will do
+    double side = rho - half.x, cap = fabs(p.z) - half.z;
+    if (side > 0 && cap > 0) {
+        double distance = hypot(side, cap);
+        *normal = v3_scale(1 / distance, v3_make(side * radial.x, side * radial.y, up * cap));
+        *feature = up > 0 ? TOP_RIM : BOTTOM_RIM;
+        return distance;
+    }
+    if (side >= cap) {
+        *normal = radial;
+        *feature = SIDE;
+        return side;
+    }
+    *normal = v3_make(0, 0, up);
+    *feature = up > 0 ? TOP : BOTTOM;
+    return cap;
+}
+
+SAND_SHARED double sand_shape_distance(const SandShape *shape, double scale, SandVec3 point, SandVec3 *normal,
+                                       uint32_t *feature) {
+    SandVec3 half = v3_scale(scale, shape->half);
+    if (shape->kind == SAND_BOX) return box_distance(half, point, normal, feature);
+    return cylinder_distance(half, point, normal, feature);
+}

@@ -1,0 +1,304 @@
+#include "sim/scene/packing.h"
+#include "sim/core/array.h"
+#include "sim/geometry/mesh.h"
+#include "sim/geometry/shape_distance.inl"
+#include <float.h>
+#include <string.h>
+
+SandFill sand_default_fill(void) {
+    return (SandFill){.least = 1, .most = 1, .spacing = 1, .to = DBL_MAX, .tries = 1ll << 62};
+}
+
+// The signed distance of a point to a boundary, for comparing with `enough`. High above open ground the answer is
+// `enough` at once: the search for the nearest triangle would cross many empty cells.
+static double clear_distance(const SandBoundary *boundary, const SandPose *pose, SandVec3 point, double enough) {
+    const SandTriangleMesh *mesh = boundary->mesh;
+    bool ground = boundary->kind == SAND_MESH && !mesh->closed && mesh->face_count > 0 && mesh->normals[0].z > 0;
+    if (ground && pose_invert(*pose, point).z >= mesh->upper.z + enough) return enough;
+    return sand_boundary_distance(boundary, pose, point);
+}
+
+// ---- placing ----
+
+// A lattice that the file gives no width covers the boundaries that have an end.
+static void lattice_limits(const SandWorld *world, const SandFill *fill, int *columns, double *top) {
+    double width = 0, height = -DBL_MAX;
+    for (int i = 0; i < world->boundary_count; i++) {
+        SandVec3 lower, upper;
+        if (!sand_fill_bounds(&world->boundaries[i], &lower, &upper)) continue;
+        double x = fmax(fabs(lower.x - fill->center[0]), fabs(upper.x - fill->center[0]));
+        double y = fmax(fabs(lower.y - fill->center[1]), fabs(upper.y - fill->center[1]));
+        width = fmax(width, 2 * fmax(x, y));
+        // Open ground ends below the fill; only a vessel has a top.
+        if (world->boundaries[i].kind != SAND_MESH) height = fmax(height, upper.z);
+    }
+    if (fill->cylinder > 0) width = 2 * fill->cylinder;
+    if (fill->box[0] > 0) width = fmax(fill->box[0], fill->box[1]);
+    *columns = fill->columns ? fill->columns : 2 * (int)fmin(0.5 * width / fill->spacing, 1e6) + 1;
+    *top = fill->inside && height > -DBL_MAX ? fmin(fill->to, height) : fill->to;
+}
+
+// (x, y) is seen from the lattice's middle, before the jitter.
+static bool in_region(const SandWorld *world, const SandFill *fill, const SandPose *poses, double x, double y, double z,
+                      double margin) {
+    if (fill->cylinder > 0 && x * x + y * y > fill->cylinder * fill->cylinder) return false;
+    if (fill->box[0] > 0 && (fabs(x) > 0.5 * fill->box[0] || fabs(y) > 0.5 * fill->box[1])) return false;
+    if (!fill->inside) return true;
+    SandVec3 point = v3_make(x + fill->center[0], y + fill->center[1], z);
+    for (int i = 0; i < world->boundary_count; i++)
+        if (!(clear_distance(&world->boundaries[i], &poses[i], point, margin) >= margin)) return false;
+    return true;
+}
+
+static double random_size(const SandFill *fill, SandRandom *random) {
+    if (fill->least == fill->most) return fill->least; // draws nothing, so that equal spheres start as the peers' do
+    double u = sand_random_unit(random);
+    if (fill->mostly_small) return fill->least / (1 - u * (1 - fill->least / fill->most));
+    return fill->least + u * (fill->most - fill->least);
+}
+
+// One body near the lattice point. Draws in this order: x, y, z, size, shape, orientation.
+static bool place(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z, double enter,
+                  SandError *error) {
+    SandBodyDef def = sand_default_body();
+    def.pose.position.x = x + fill->jitter * sand_random_signed(random) + fill->center[0];
+    def.pose.position.y = y + fill->jitter * sand_random_signed(random) + fill->center[1];
+    def.pose.position.z = z + fill->jitter * sand_random_signed(random);
+    def.scale = random_size(fill, random);
+    def.shape = fill->shapes[0];
+    if (fill->shape_count > 1) def.shape = fill->shapes[(int)(sand_random_unit(random) * fill->shape_count)];
+    if (fill->turned) def.pose.rotation = sand_random_rotation(random);
+    def.material = fill->material;
+    def.mass = fill->mass;
+    def.velocity = fill->velocity;
+    def.enter = enter;
+    return sand_world_add_body(world, &def, error) >= 0;
+}
+
+int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandError *error) {
+    int columns, placed = 0, empty = 0;
+    double top, bound = 0;
+    lattice_limits(world, fill, &columns, &top);
+    for (int i = 0; i < fill->shape_count; i++) bound = fmax(bound, world->shapes[fill->shapes[i]].bound);
+    double margin = bound * fill->most + fill->clearance + 1.7320508 * fill->jitter;
+    SandPose *poses = NULL;
+    size_t room = 0;
+    if (!SAND_GROW(poses, room, world->boundary_count, "poses of the boundaries", error)) return -1;
+    for (int i = 0; i < world->boundary_count; i++) poses[i] = sand_boundary_pose(&world->boundaries[i], 0);
+
+    // A thousand empty layers one after the other: it is not going to get better.
+    long long tries = fill->tries;
+    double rise = fill->dense ? 0.70710678118654752 * fill->spacing : fill->spacing;
+    for (int k = 0; placed < fill->count && empty < 1000 && tries > 0; k++) {
+        double z = fill->from + (fill->pour > 0 ? 0 : k * rise);
+        double shift = fill->dense && k % 2 ? 0.5 * fill->spacing : 0;
+        double enter = fill->pour > 0 ? k * fill->spacing / fill->pour : 0;
+        if (z > top) break;
+        int before = placed;
+        for (int i = 0; i < columns && tries > 0; i++)
+            for (int j = 0; j < columns && placed < fill->count; j++, tries--) {
+                double x = (i - (columns - 1) / 2.) * fill->spacing + shift;
+                double y = (j - (columns - 1) / 2.) * fill->spacing + shift;
+                if (!in_region(world, fill, poses, x, y, z, margin)) continue;
+                if (!place(world, fill, random, x, y, z, enter, error)) {
+                    sand_free(poses);
+                    return -1;
+                }
+                placed++;
+            }
+        empty = placed > before ? 0 : empty + 1;
+    }
+    sand_free(poses);
+    return placed;
+}
+
+bool sand_fill_bounds(const SandBoundary *boundary, SandVec3 *lower, SandVec3 *upper) {
+    SandVec3 low, high;
+    double wide = 0;
+    switch (boundary->kind) {
+    case SAND_BOX_WALLS:
+        high = boundary->half;
+        low = v3_neg(high);
+        break;
+    case SAND_SPHERE_WALL:
+        high = v3_make(boundary->radius, boundary->radius, boundary->radius);
+        low = v3_neg(high);
+        break;
+    case SAND_REVOLUTION:
+        low = v3_make(0, 0, boundary->profile[0][1]), high = low;
+        for (int i = 0; i < boundary->profile_count; i++) {
+            wide = fmax(wide, boundary->profile[i][0]);
+            low.z = fmin(low.z, boundary->profile[i][1]);
+            high.z = fmax(high.z, boundary->profile[i][1]);
+        }
+        low.x = low.y = -wide;
+        high.x = high.y = wide;
+        break;
+    case SAND_MESH:
+        low = boundary->mesh->lower;
+        high = boundary->mesh->upper;
+        break;
+    default: return false;
+    }
+    // The turned box: each axis of the world takes the absolute values of its row.
+    SandMat3 m = q_matrix(boundary->pose.rotation);
+    SandVec3 middle = pose_apply(boundary->pose, v3_scale(0.5, v3_add(low, high))), half = v3_scale(0.5, v3_sub(high, low));
+    double reach[3];
+    for (int i = 0; i < 3; i++) reach[i] = fabs(m.m[i][0]) * half.x + fabs(m.m[i][1]) * half.y + fabs(m.m[i][2]) * half.z;
+    *lower = v3_sub(middle, v3_make(reach[0], reach[1], reach[2]));
+    *upper = v3_add(middle, v3_make(reach[0], reach[1], reach[2]));
+    return true;
+}
+
+// ---- overlaps ----
+
+// Balls lie in grids of cells of a power of two, each ball in the grid whose cells are two to four diameters wide, so
+// that any mixture of sizes costs the same: a ball looks at the nearest 8 cells in its own grid and in every coarser.
+typedef struct Ball {
+    SandVec3 center;
+    double radius;
+    int body, next;
+    int level;
+} Ball;
+
+typedef struct Balls {
+    Ball *ball;
+    int *head; // first ball of each bucket, or -1
+    size_t ball_room, head_room;
+    int count;
+    uint64_t mask;
+    int levels[64], level_count;
+} Balls;
+
+static int64_t cell_of(double x, int level) { return (int64_t)fmax(-9e18, fmin(9e18, floor(ldexp(x, -level)))); }
+
+static uint64_t bucket(const Balls *balls, int level, double enter, int64_t i, int64_t j, int64_t k) {
+    uint64_t h, e;
+    memcpy(&e, &enter, sizeof e);
+    h = (uint64_t)i * 0x9e3779b97f4a7c15ull + (uint64_t)j * 0xc2b2ae3d27d4eb4full + (uint64_t)k * 0x165667b19e3779f9ull;
+    h ^= (e + (uint64_t)(int64_t)level) * 0xd6e8feb86659fd93ull;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93ull;
+    return (h ^ h >> 32) & balls->mask;
+}
+
+static bool gather_balls(const SandWorld *world, Balls *balls, SandError *error) {
+    size_t count = 0;
+    for (int i = 0; i < world->body_count; i++) count += (size_t)world->shapes[world->shape[i]].ball_count;
+    if (count > INT32_MAX / 2) return sand_fail(error, "%zu spheres are more than can be checked", count);
+    balls->mask = 1;
+    while (balls->mask < count) balls->mask *= 2;
+    if (!SAND_GROW(balls->ball, balls->ball_room, count + 1, "spheres of the overlap check", error)) return false;
+    if (!SAND_GROW(balls->head, balls->head_room, balls->mask, "grid of the overlap check", error)) return false;
+    memset(balls->head, -1, balls->mask * sizeof *balls->head);
+    balls->mask--;
+    for (int i = 0; i < world->body_count; i++) {
+        const SandShape *shape = &world->shapes[world->shape[i]];
+        for (int s = 0; s < shape->ball_count; s++) {
+            Ball *ball = &balls->ball[balls->count];
+            SandVec3 local = v3_scale(world->scale[i], shape->balls[s].center);
+            ball->center = v3_add(world->position[i], q_rotate(world->rotation[i], local));
+            ball->radius = world->scale[i] * shape->balls[s].radius;
+            ball->body = i;
+            frexp(4 * ball->radius, &ball->level);
+            int l = 0;
+            while (l < balls->level_count && balls->levels[l] != ball->level) l++;
+            if (l == 64) return sand_fail(error, "the sizes of the bodies differ too much");
+            if (l == balls->level_count) balls->levels[balls->level_count++] = ball->level;
+            uint64_t b = bucket(balls, ball->level, world->enter[i], cell_of(ball->center.x, ball->level),
+                                cell_of(ball->center.y, ball->level), cell_of(ball->center.z, ball->level));
+            ball->next = balls->head[b];
+            balls->head[b] = balls->count++;
+        }
+    }
+    return true;
+}
+
+// Whether two balls are too deep in each other.
+static bool deep(const SandWorld *world, const Ball *a, const Ball *b, double tolerance, SandOverlap *overlap) {
+    if (a->body == b->body || world->enter[a->body] != world->enter[b->body]) return false;
+    double reach = a->radius + b->radius - tolerance * fmin(a->radius, b->radius);
+    SandVec3 d = v3_sub(a->center, b->center);
+    if (v3_dot(d, d) >= reach * reach) return false;
+    int low = a->body < b->body ? a->body : b->body;
+    *overlap = (SandOverlap){low, a->body + b->body - low, -1, a->radius + b->radius - v3_length(d)};
+    return true;
+}
+
+static bool ball_overlaps(const SandWorld *world, const Balls *balls, int index, double tolerance, SandOverlap *overlap) {
+    const Ball *ball = &balls->ball[index];
+    for (int l = 0; l < balls->level_count; l++) {
+        int level = balls->levels[l];
+        if (level < ball->level) continue;
+        // A partner in this grid has a radius of at most a quarter of the cell, and so has this ball.
+        double reach = 0.5 * ldexp(1, level);
+        SandVec3 c = ball->center;
+        int64_t x = cell_of(c.x - reach, level), y = cell_of(c.y - reach, level), z = cell_of(c.z - reach, level);
+        for (int n = 0; n < 8; n++) {
+            uint64_t b = bucket(balls, level, world->enter[ball->body], x + (n & 1), y + (n >> 1 & 1), z + (n >> 2));
+            for (int other = balls->head[b]; other >= 0; other = balls->ball[other].next)
+                if (other != index && deep(world, ball, &balls->ball[other], tolerance, overlap)) return true;
+        }
+    }
+    return false;
+}
+
+static bool ball_in_wall(const SandWorld *world, const Ball *ball, double tolerance, SandOverlap *overlap) {
+    for (int i = 0; i < world->boundary_count; i++) {
+        const SandBoundary *wall = &world->boundaries[i];
+        SandPose pose = sand_boundary_pose(wall, world->enter[ball->body]);
+        double depth = ball->radius - clear_distance(wall, &pose, ball->center, ball->radius);
+        if (!(depth > tolerance * ball->radius)) continue;
+        *overlap = (SandOverlap){ball->body, -1, i, depth};
+        return true;
+    }
+    return false;
+}
+
+// A box or cylinder against every ball, and its corners or rims against the boundaries.
+static bool faced_overlaps(const SandWorld *world, const Balls *balls, int body, double tolerance, SandOverlap *overlap) {
+    const SandShape *shape = &world->shapes[world->shape[body]];
+    SandPose pose = {world->position[body], world->rotation[body]};
+    for (int i = 0; i < balls->count; i++) {
+        const Ball *ball = &balls->ball[i];
+        SandVec3 normal;
+        uint32_t feature;
+        if (world->enter[ball->body] != world->enter[body]) continue;
+        SandVec3 away = v3_sub(ball->center, pose.position);
+        double far = ball->radius + shape->bound * world->scale[body];
+        if (v3_dot(away, away) > far * far) continue;
+        double gap = sand_shape_distance(shape, world->scale[body], pose_invert(pose, ball->center), &normal, &feature) -
+                     ball->radius;
+        if (!(gap < -tolerance * ball->radius)) continue;
+        *overlap = (SandOverlap){body, ball->body, -1, -gap};
+        return true;
+    }
+    SandVec3 half = v3_scale(world->scale[body], shape->half);
+    double smallest = fmin(half.x, fmin(half.y, half.z));
+    for (int n = 0; n < 32; n++) {
+        double up = n & 1 ? half.z : -half.z, angle = 2 * 3.14159265358979 * (n / 2) / 16;
+        SandVec3 point = shape->kind == SAND_BOX ? v3_make(n & 2 ? half.x : -half.x, n & 4 ? half.y : -half.y, up)
+                                                 : v3_make(half.x * cos(angle), half.x * sin(angle), up);
+        for (int i = 0; i < world->boundary_count; i++) {
+            SandPose wall = sand_boundary_pose(&world->boundaries[i], world->enter[body]);
+            double gap = sand_boundary_distance(&world->boundaries[i], &wall, pose_apply(pose, point));
+            if (!(gap < -tolerance * smallest)) continue;
+            *overlap = (SandOverlap){body, -1, i, -gap};
+            return true;
+        }
+    }
+    return false;
+}
+
+int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *overlap, SandError *error) {
+    Balls balls = {0};
+    int found = gather_balls(world, &balls, error) ? 0 : -1;
+    for (int i = 0; i < balls.count && found == 0; i++)
+        if (ball_in_wall(world, &balls.ball[i], tolerance, overlap) || ball_overlaps(world, &balls, i, tolerance, overlap))
+            found = 1;
+    for (int i = 0; i < world->body_count && found == 0; i++)
+        if (world->shapes[world->shape[i]].ball_count == 0 && faced_overlaps(world, &balls, i, tolerance, overlap))
+            found = 1;
+    sand_free(balls.ball);
+    sand_free(balls.head);
+    return found;
+}

@@ -1,0 +1,462 @@
+// Building the world that a scene file describes: materials, shapes, boundaries, single bodies, then fills.
+#include "sim/scene/scene_build.h"
+#include "sim/scene/packing.h"
+#include "sim/core/array.h"
+#include "sim/scene/scene.h"
+#include <float.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void sand_scene_add_name(char *list, size_t room, const char *name) {
+    size_t used = strlen(list);
+    snprintf(list + used, room - used, "%s%s", used ? ", " : "", name);
+}
+
+bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...) {
+    char path[160], sentence[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(sentence, sizeof sentence, format, list);
+    va_end(list);
+    snprintf(path, sizeof path, "%s%s%s", b->place, *b->place && *key ? "." : "", key);
+    return sand_yaml_wrong(&b->file->yaml, b->error, path, "%s", sentence);
+}
+
+bool sand_build_range(SandBuilder *b, const char *key, const double *value, double least, double most) {
+    return sand_yaml_range(&b->file->yaml, b->error, b->place, key, value, least, most);
+}
+
+bool sand_build_range3(SandBuilder *b, const char *key, const double *value, double most) {
+    for (int i = 0; value && i < 3; i++)
+        if (!sand_build_range(b, key, &value[i], -most, most)) return false;
+    return true;
+}
+
+const double *sand_build_turned(const SandBuilder *b, SandKnobKind kind, int target) {
+    for (int i = 0; i < b->scene->knob_count; i++) {
+        const SandKnob *knob = &b->scene->knobs[i];
+        if (knob->turned && knob->kind == kind && knob->target == target) return &knob->value;
+    }
+    return NULL;
+}
+
+bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rotation) {
+    *rotation = q_identity();
+    if (!turn) return true;
+    if (!sand_build_range3(b, "rotation.axis", turn->axis, SAND_FAR) ||
+        !sand_build_range(b, "rotation.angle", &turn->angle, -36000, 36000))
+        return false;
+    SandVec3 axis = sand_vector(turn->axis);
+    if (v3_length(axis) < 1e-9) return sand_build_wrong(b, "rotation.axis", "expected an axis, got one of length 0");
+    *rotation = q_unit(q_exp(v3_scale(turn->angle * SAND_DEGREE / v3_length(axis), axis)));
+    return true;
+}
+
+// ---- settings ----
+
+static bool build_settings(SandBuilder *b) {
+    const SandSceneDef *def = b->def;
+    SandWorld *world = b->world;
+    double wanted = b->scene->options.step;
+    if (wanted != 0 && !(wanted >= 1e-9 && wanted <= 10))
+        return sand_fail(b->error, "%.200s: --step: expected a number from 1e-09 to 10, got %g", b->file->yaml.name, wanted);
+    const double *step = wanted != 0 ? &b->scene->options.step : def->step;
+    if (!sand_build_range(b, "step", step, 1e-9, 10) || !sand_build_range3(b, "gravity", def->gravity, 1e6) ||
+        !sand_build_range(b, "recovery", def->recovery, 0, SAND_FAST) ||
+        !sand_build_range(b, "envelope", def->envelope, 0, SAND_FAR))
+        return false;
+    world->step = sand_number(step, world->step);
+    if (def->gravity) world->gravity = sand_vector(def->gravity);
+    world->recovery = sand_number(def->recovery, world->recovery);
+    world->envelope = sand_number(def->envelope, world->envelope);
+    const double *tilt = sand_build_turned(b, SAND_KNOB_TILT, -1);
+    if (tilt) world->gravity = q_rotate(q_exp(v3_make(0, -*tilt * SAND_DEGREE, 0)), world->gravity);
+    return true;
+}
+
+// ---- materials and shapes ----
+
+int sand_build_material(SandBuilder *b, const char *name, const char *key) {
+    char known[400] = "";
+    if (!name) return 0;
+    for (int i = 0; i < b->world->material_count; i++) {
+        if (strcmp(b->world->materials[i].name, name) == 0) return i;
+        sand_scene_add_name(known, sizeof known, b->world->materials[i].name);
+    }
+    sand_build_wrong(b, key, "unknown material '%s'; there are %s", name, known);
+    return -1;
+}
+
+static bool build_materials(SandBuilder *b) {
+    const SandSceneDef *def = b->def;
+    if (def->materials_count == 0 &&
+        sand_world_add_material(b->world, "stone", SAND_FILE_DENSITY, SAND_FILE_MU, b->error) < 0)
+        return false;
+    for (uint32_t i = 0; i < def->materials_count; i++) {
+        const SandMaterialDef *m = &def->materials[i];
+        SandError reason;
+        snprintf(b->place, sizeof b->place, "materials[%u]", i);
+        if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !sand_build_range(b, "mu", m->mu, 0, 100))
+            return false;
+        const double *mu = sand_build_turned(b, SAND_KNOB_MU, (int)i);
+        if (!mu) mu = m->mu;
+        if (sand_world_add_material(b->world, m->name, sand_number(m->density, SAND_FILE_DENSITY),
+                                    sand_number(mu, SAND_FILE_MU), &reason) < 0)
+            return sand_build_wrong(b, "name", "%s", reason.text);
+    }
+    for (uint32_t i = 0; i < def->pairs_count; i++) {
+        const SandPairDef *p = &def->pairs[i];
+        snprintf(b->place, sizeof b->place, "pairs[%u]", i);
+        int first = sand_build_material(b, p->a, "a"), second = first < 0 ? -1 : sand_build_material(b, p->b, "b");
+        if (second < 0 || !sand_build_range(b, "mu", &p->mu, 0, 100)) return false;
+        sand_world_set_pair(b->world, first, second, p->mu);
+    }
+    return true;
+}
+
+// Gives a new shape to the world, or a message. Shape 0 is the sphere, then come the clumps in the file's order.
+static int add_shape(SandBuilder *b, SandShape *shape) {
+    int index = sand_world_add_shape(b->world, shape, b->error);
+    if (index < 0) sand_shape_free(shape);
+    return index;
+}
+
+static bool build_shapes(SandBuilder *b) {
+    const SandSceneDef *def = b->def;
+    SandShape sphere;
+    if (!sand_shape_sphere(&sphere, b->error) || add_shape(b, &sphere) < 0) return false;
+    for (uint32_t i = 0; i < def->shapes_count; i++) {
+        const SandClumpDef *clump = &def->shapes[i];
+        SandBall balls[SAND_MAX_BALLS];
+        snprintf(b->place, sizeof b->place, "shapes[%u]", i);
+        bool taken = !strcmp(clump->name, "sphere") || !strcmp(clump->name, "box") || !strcmp(clump->name, "cylinder");
+        for (uint32_t j = 0; j < i; j++) taken = taken || strcmp(clump->name, def->shapes[j].name) == 0;
+        if (taken) return sand_build_wrong(b, "name", "there is a shape '%s' already", clump->name);
+        for (uint32_t j = 0; j < clump->spheres_count; j++) {
+            snprintf(b->place, sizeof b->place, "shapes[%u].spheres[%u]", i, j);
+            if (!sand_build_range3(b, "center", clump->spheres[j].center, SAND_FAR) ||
+                !sand_build_range(b, "radius", &clump->spheres[j].radius, SAND_TINY, SAND_FAR))
+                return false;
+            balls[j] = (SandBall){sand_vector(clump->spheres[j].center), clump->spheres[j].radius};
+        }
+        SandShape shape;
+        SandError reason;
+        snprintf(b->place, sizeof b->place, "shapes[%u]", i);
+        if (!sand_shape_clump(&shape, balls, (int)clump->spheres_count, &reason))
+            return sand_build_wrong(b, "spheres", "%s", reason.text);
+        if (add_shape(b, &shape) < 0) return false;
+    }
+    return true;
+}
+
+// The sphere or a clump by name: its index, or -1 with a message.
+static int find_shape(SandBuilder *b, const char *name, const char *key, const char *others) {
+    char known[300] = "sphere";
+    if (strcmp(name, "sphere") == 0) return 0;
+    if (*others) sand_scene_add_name(known, sizeof known, others);
+    for (uint32_t i = 0; i < b->def->shapes_count; i++) {
+        if (strcmp(b->def->shapes[i].name, name) == 0) return 1 + (int)i;
+        sand_scene_add_name(known, sizeof known, b->def->shapes[i].name);
+    }
+    sand_build_wrong(b, key, "unknown shape '%s'; there are %s", name, known);
+    return -1;
+}
+
+// ---- single bodies ----
+
+static int body_shape(SandBuilder *b, const SandBodyFileDef *from, double *scale) {
+    bool box = strcmp(from->shape, "box") == 0, cylinder = strcmp(from->shape, "cylinder") == 0;
+    bool sphere = strcmp(from->shape, "sphere") == 0;
+    int clump = box || cylinder || sphere ? 0 : find_shape(b, from->shape, "shape", "box, cylinder");
+    if (clump < 0) return -1;
+    // Each shape has its own sizes; the others' are mistakes.
+    struct {
+        const char *key;
+        bool given, wanted;
+    } keys[] = {{"radius", from->radius, sphere || cylinder},
+                {"height", from->height, cylinder},
+                {"size", from->size, box},
+                {"scale", from->scale, clump > 0 && from->scale}};
+    for (int i = 0; i < 4; i++) {
+        if (keys[i].given && !keys[i].wanted)
+            return sand_build_wrong(b, keys[i].key, "a %s has no such key", from->shape), -1;
+        if (!keys[i].given && keys[i].wanted)
+            return sand_build_wrong(b, keys[i].key, "missing: a %s needs it", from->shape), -1;
+    }
+    if (!sand_build_range(b, "radius", from->radius, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, "height", from->height, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, "scale", from->scale, SAND_TINY, SAND_FAR))
+        return -1;
+    for (int i = 0; box && i < 3; i++)
+        if (!sand_build_range(b, "size", &from->size[i], SAND_TINY, SAND_FAR)) return -1;
+    *scale = sphere ? *from->radius : sand_number(from->scale, 1);
+    if (sphere || clump > 0) return clump;
+    SandShape shape;
+    SandError reason;
+    if (box ? !sand_shape_box(&shape, v3_scale(0.5, sand_vector(from->size)), &reason)
+            : !sand_shape_cylinder(&shape, *from->radius, *from->height, &reason))
+        return sand_build_wrong(b, "shape", "%s", reason.text), -1;
+    return add_shape(b, &shape);
+}
+
+static bool build_body(SandBuilder *b, int index) {
+    const SandBodyFileDef *from = &b->def->bodies[index];
+    SandBodyDef body = sand_default_body();
+    SandError reason;
+    SandQuat rotation;
+    snprintf(b->place, sizeof b->place, "bodies[%d]", index);
+    for (int i = 0; from->name && i < index; i++)
+        if (b->def->bodies[i].name && strcmp(b->def->bodies[i].name, from->name) == 0)
+            return sand_build_wrong(b, "name", "there is a body '%s' already", from->name);
+    if ((body.material = sand_build_material(b, from->material, "material")) < 0) return false;
+    if ((body.shape = body_shape(b, from, &body.scale)) < 0) return false;
+    if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
+        !sand_build_range3(b, "position", from->position, SAND_FAR) ||
+        !sand_build_range3(b, "velocity", from->velocity, SAND_FAST) ||
+        !sand_build_range3(b, "spin", from->spin, SAND_FAST) || !sand_build_range(b, "enter", from->enter, 0, 1e9) ||
+        !sand_build_rotation(b, from->rotation, &rotation))
+        return false;
+    const double *mass = sand_build_turned(b, SAND_KNOB_MASS, index);
+    body.mass = sand_number(mass ? mass : from->mass, 0);
+    // The file places the frame that the shape was described in; the world wants the centre of mass.
+    const SandPose *input = &b->world->shapes[body.shape].from_input;
+    body.pose.rotation = q_mul(rotation, q_conjugate(input->rotation));
+    SandVec3 offset = q_rotate(body.pose.rotation, v3_scale(body.scale, input->position));
+    double scale = from->scales && *from->scales ? b->scene->scale : 1;
+    body.pose.position = v3_sub(v3_scale(scale, sand_vector(from->position)), offset);
+    body.velocity = sand_vector(from->velocity);
+    body.spin = sand_vector(from->spin);
+    body.enter = sand_number(from->enter, 0);
+    if (sand_world_add_body(b->world, &body, &reason) < 0) return sand_build_wrong(b, "", "%s", reason.text);
+    return true;
+}
+
+// ---- fills ----
+
+static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[256]) {
+    if (from->shape && from->shapes_count) return sand_build_wrong(b, "shapes", "expected `shape` or `shapes`, not both");
+    if (from->shapes_count == 0)
+        shapes[fill->shape_count++] = find_shape(b, from->shape ? from->shape : "sphere", "shape", "");
+    for (uint32_t i = 0; i < from->shapes_count; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "shapes[%u]", i);
+        shapes[fill->shape_count++] = find_shape(b, from->shapes[i], key, "");
+        if (shapes[i] < 0) return false;
+    }
+    if (shapes[0] < 0) return false;
+    fill->shapes = shapes;
+    for (int i = 0; i < fill->shape_count; i++) fill->turned = fill->turned || shapes[i] > 0;
+
+    const char *key = from->sizes ? "sizes" : from->radii ? "radii" : "radius";
+    const double *sizes = from->sizes ? from->sizes : from->radii ? from->radii : from->radius;
+    if ((from->radius != NULL) + (from->radii != NULL) + (from->sizes != NULL) > 1)
+        return sand_build_wrong(b, key, "expected one of radius, radii and sizes");
+    if (fill->turned && (from->radius || from->radii)) return sand_build_wrong(b, key, "clumps have `sizes`, not a radius");
+    if (!fill->turned && from->sizes) return sand_build_wrong(b, key, "spheres have `radius` or `radii`, not sizes");
+    if (!sizes && !fill->turned) return sand_build_wrong(b, "radius", "missing: spheres need radius or radii");
+    fill->least = sand_number(sizes, 1);
+    fill->most = from->radius || !sizes ? fill->least : sizes[1];
+    fill->mostly_small = fill->turned;
+    if (!sand_build_range(b, key, &fill->least, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, key, &fill->most, SAND_TINY, SAND_FAR))
+        return false;
+    if (fill->most < fill->least)
+        return sand_build_wrong(b, key, "expected the smaller one first, got %g and %g", fill->least, fill->most);
+    return true;
+}
+
+static bool fill_lattice(SandBuilder *b, const SandFillDef *from, SandFill *fill) {
+    const SandLatticeDef *lattice = &from->lattice;
+    const SandRegionDef *region = from->region;
+    double scale = from->scales && *from->scales ? b->scene->scale : 1;
+    if (!sand_build_range(b, "lattice.spacing", &lattice->spacing, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, "lattice.jitter", lattice->jitter, 0, SAND_FAR) ||
+        !sand_build_range(b, "lattice.from", lattice->from, -SAND_FAR, SAND_FAR) ||
+        !sand_build_range(b, "lattice.to", lattice->to, -SAND_FAR, SAND_FAR) ||
+        !sand_build_range(b, "lattice.pour", lattice->pour, 1e-6, SAND_FAST))
+        return false;
+    for (int i = 0; lattice->center && i < 2; i++)
+        if (!sand_build_range(b, "lattice.center", &lattice->center[i], -SAND_FAR, SAND_FAR)) return false;
+    if (lattice->columns && (*lattice->columns < 1 || *lattice->columns > 100000))
+        return sand_build_wrong(b, "lattice.columns", "expected 1 to 100000, got %u", *lattice->columns);
+    fill->spacing = lattice->spacing;
+    fill->jitter = sand_number(lattice->jitter, 0);
+    fill->from = scale * sand_number(lattice->from, 0);
+    fill->to = lattice->to ? scale * *lattice->to : DBL_MAX;
+    fill->columns = lattice->columns ? (int)*lattice->columns : 0;
+    fill->pour = sand_number(lattice->pour, 0);
+    fill->dense = lattice->dense && *lattice->dense;
+    for (int i = 0; lattice->center && i < 2; i++) fill->center[i] = scale * lattice->center[i];
+    if (fill->pour > 0 && !from->velocity) fill->velocity = v3_make(0, 0, -fill->pour);
+    if (!region && !lattice->columns)
+        return sand_build_wrong(b, "lattice.columns", "missing: a fill needs columns or a region");
+    if (!region) return true;
+
+    if (!sand_build_range(b, "region.cylinder", region->cylinder, SAND_TINY, SAND_FAR) ||
+        !sand_build_range(b, "region.clearance", region->clearance, 0, SAND_FAR))
+        return false;
+    for (int i = 0; region->box && i < 2; i++)
+        if (!sand_build_range(b, "region.box", &region->box[i], SAND_TINY, SAND_FAR)) return false;
+    fill->cylinder = scale * sand_number(region->cylinder, 0);
+    for (int i = 0; region->box && i < 2; i++) fill->box[i] = scale * region->box[i];
+    fill->inside = region->inside && *region->inside;
+    fill->clearance = sand_number(region->clearance, 0);
+    if (region->clearance && !fill->inside) return sand_build_wrong(b, "region.clearance", "only for `inside: true`");
+    return true;
+}
+
+static bool build_fill(SandBuilder *b, int index) {
+    const SandFillDef *from = &b->def->fills[index];
+    SandFill fill = sand_default_fill();
+    SandError reason;
+    int shapes[256], limit = b->scene->options.limit;
+    snprintf(b->place, sizeof b->place, "fills[%d]", index);
+    if ((fill.material = sand_build_material(b, from->material, "material")) < 0) return false;
+    if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
+        !sand_build_range3(b, "velocity", from->velocity, SAND_FAST))
+        return false;
+    fill.mass = sand_number(from->mass, 0);
+    fill.velocity = sand_vector(from->velocity);
+    if (!fill_shapes(b, from, &fill, shapes) || !fill_lattice(b, from, &fill)) return false;
+
+    if (!from->count && !b->scene->bodies)
+        return sand_build_wrong(b, "count", "missing: the scene has no `size` to take it from");
+    long long count = from->count ? (long long)*from->count : b->scene->bodies;
+    long long most = (limit ? limit : SAND_MAX_BODIES) - (long long)b->world->body_count;
+    if (count < 1 || count > most)
+        return sand_build_wrong(b, "count", "expected 1 to %lld bodies, got %lld", most > 0 ? most : 0, count);
+    fill.count = (int)count;
+    if (limit) fill.tries = 10ll * limit;
+    int placed = sand_fill(b->world, &fill, &b->random, &reason);
+    if (placed < 0) return sand_build_wrong(b, "", "%s", reason.text);
+    if (placed < fill.count)
+        return sand_build_wrong(b, "", "fill %d: only %d of %d %s fit", index + 1, placed, fill.count,
+                                fill.turned ? "bodies" : "spheres");
+    return true;
+}
+
+static bool build_fills(SandBuilder *b) {
+    int takers = 0;
+    for (uint32_t i = 0; i < b->def->fills_count; i++) {
+        takers += !b->def->fills[i].count;
+        snprintf(b->place, sizeof b->place, "fills[%u]", i);
+        if (takers > 1) return sand_build_wrong(b, "count", "missing: only one fill may take its count from `size`");
+    }
+    for (uint32_t i = 0; i < b->def->fills_count; i++) {
+        b->fill_first[i] = b->world->body_count;
+        if (!build_fill(b, (int)i)) return false;
+    }
+    b->place[0] = 0;
+    if (b->def->size && takers == 0)
+        return sand_build_wrong(b, "size", "no fill takes its count from it: leave out one `count`");
+    return true;
+}
+
+// ---- the whole ----
+
+// What a body is called in a message, and where it is in the file.
+static void name_body(const SandBuilder *b, int body, char *name, char *path, size_t room) {
+    int singles = (int)b->def->bodies_count, fill = 0;
+    if (body < singles) {
+        const char *given = b->def->bodies[body].name;
+        if (given)
+            snprintf(name, room, "body '%s'", given);
+        else
+            snprintf(name, room, "body %d", body + 1);
+        snprintf(path, room, "bodies[%d]", body);
+        return;
+    }
+    while (fill + 1 < (int)b->def->fills_count && b->fill_first[fill + 1] <= body) fill++;
+    snprintf(name, room, "body %d of fill %d", body - b->fill_first[fill] + 1, fill + 1);
+    snprintf(path, room, "fills[%d]", fill);
+}
+
+static bool check_overlaps(SandBuilder *b) {
+    SandOverlap overlap;
+    char first[96], second[96], path[96];
+    int found = sand_find_overlap(b->world, 0.01, &overlap, b->error);
+    if (found <= 0) return found == 0;
+    if (overlap.other >= 0)
+        name_body(b, overlap.other, second, path, sizeof path);
+    else
+        snprintf(second, sizeof second, "boundary '%s'", b->world->boundaries[overlap.boundary].name);
+    name_body(b, overlap.body, first, path, sizeof path);
+    return sand_yaml_wrong(&b->file->yaml, b->error, path, "%s and %s overlap by %g m at the start", first, second,
+                           overlap.depth);
+}
+
+// Comparisons and not fmin and fmax: GCC 12 stumbles over those in a loop when it vectorises for SVE.
+static void include(SandVec3 *lower, SandVec3 *upper, SandVec3 low, SandVec3 high) {
+    if (low.x < lower->x) lower->x = low.x;
+    if (low.y < lower->y) lower->y = low.y;
+    if (low.z < lower->z) lower->z = low.z;
+    if (high.x > upper->x) upper->x = high.x;
+    if (high.y > upper->y) upper->y = high.y;
+    if (high.z > upper->z) upper->z = high.z;
+}
+
+// The world's box and the camera's: as the file says, else what holds everything, with room to spare for the world.
+static bool build_bounds(SandBuilder *b) {
+    SandWorld *world = b->world;
+    SandScene *scene = b->scene;
+    SandVec3 lower = v3_make(DBL_MAX, DBL_MAX, DBL_MAX), upper = v3_neg(lower), low, high;
+    for (int i = 0; i < world->body_count; i++) {
+        double r = world->scale[i] * world->shapes[world->shape[i]].bound;
+        include(&lower, &upper, v3_sub(world->position[i], v3_make(r, r, r)), v3_add(world->position[i], v3_make(r, r, r)));
+    }
+    for (int i = 0; i < world->boundary_count; i++)
+        if (sand_fill_bounds(&world->boundaries[i], &low, &high)) include(&lower, &upper, low, high);
+    if (lower.x > upper.x) lower = v3_make(-1, -1, -1), upper = v3_make(1, 1, 1);
+    double room = v3_length(v3_sub(upper, lower));
+    const SandBoundsDef *boxes[2] = {b->def->world, b->def->view};
+    for (int i = 0; i < 2; i++) {
+        const char *key = i ? "view" : "world";
+        double grow = i ? 0 : room;
+        low = v3_sub(lower, v3_make(grow, grow, grow)), high = v3_add(upper, v3_make(grow, grow, grow));
+        if (boxes[i]) {
+            double scale = boxes[i]->scales && *boxes[i]->scales ? scene->scale : 1;
+            snprintf(b->place, sizeof b->place, "%s", key);
+            if (!sand_build_range3(b, "lower", boxes[i]->lower, SAND_FAR) ||
+                !sand_build_range3(b, "upper", boxes[i]->upper, SAND_FAR))
+                return false;
+            low = v3_scale(scale, sand_vector(boxes[i]->lower)), high = v3_scale(scale, sand_vector(boxes[i]->upper));
+            if (!(low.x < high.x && low.y < high.y && low.z < high.z))
+                return sand_build_wrong(b, "upper", "expected it above lower on every axis");
+        }
+        *(i ? &scene->view_lower : &world->lower) = low;
+        *(i ? &scene->view_upper : &world->upper) = high;
+    }
+    return true;
+}
+
+static bool build_all(SandBuilder *b) {
+    if (!build_settings(b) || !build_materials(b) || !build_shapes(b) || !sand_build_walls(b)) return false;
+    int limit = b->scene->options.limit ? b->scene->options.limit : SAND_MAX_BODIES;
+    b->place[0] = 0;
+    if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
+    for (uint32_t i = 0; i < b->def->bodies_count; i++)
+        if (!build_body(b, (int)i)) return false;
+    if (!build_fills(b) || !build_bounds(b)) return false;
+    SandError reason;
+    b->place[0] = 0;
+    if (!sand_world_check(b->world, &reason))
+        return sand_build_wrong(b, b->def->bodies_count ? "bodies" : "", "%s", reason.text);
+    return check_overlaps(b);
+}
+
+bool sand_scene_build(SandScene *scene, SandError *error) {
+    sand_world_free(&scene->world);
+    sand_world_init(&scene->world);
+    SandBuilder b = {.scene = scene,
+                     .file = scene->file,
+                     .def = scene->file->def,
+                     .world = &scene->world,
+                     .error = error,
+                     .random = sand_random(scene->seed)};
+    size_t room = 0;
+    bool ok = SAND_GROW(b.fill_first, room, b.def->fills_count + 1, "fills", error) && build_all(&b);
+    sand_free(b.fill_first);
+    if (!ok) sand_world_free(&scene->world);
+    return ok;
+}

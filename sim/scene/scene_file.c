@@ -1,0 +1,256 @@
+// Reading a scene file: the schema that maps YAML onto the structs of scene_file.h.
+#include "sim/scene/scene_file.h"
+#include "sim/scene/yaml_schema.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_PATH = 1023, MOST_WALLS = 4096, MOST_SINGLE = 100000, MOST_CORNERS = 4096 };
+
+static const cyaml_schema_value_t name_value = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, SAND_NAME - 1)};
+
+static const cyaml_schema_field_t ball_fields[] = {
+    NUMBERS_NEEDED(SandBallDef, center, 3),
+    REAL_NEEDED(SandBallDef, radius),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t ball_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandBallDef, ball_fields)};
+
+static const cyaml_schema_field_t clump_fields[] = {
+    TEXT_NEEDED(SandClumpDef, name),
+    CYAML_FIELD_SEQUENCE("spheres", CYAML_FLAG_POINTER, SandClumpDef, spheres, &ball_value, 1, SAND_MAX_BALLS),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t clump_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandClumpDef, clump_fields)};
+
+static const cyaml_schema_field_t material_fields[] = {
+    TEXT_NEEDED(SandMaterialDef, name),
+    REAL(SandMaterialDef, density),
+    REAL(SandMaterialDef, mu),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t material_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandMaterialDef, material_fields)};
+
+static const cyaml_schema_field_t pair_fields[] = {
+    TEXT_NEEDED(SandPairDef, a),
+    TEXT_NEEDED(SandPairDef, b),
+    REAL_NEEDED(SandPairDef, mu),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t pair_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandPairDef, pair_fields)};
+
+static const cyaml_schema_field_t turn_fields[] = {
+    NUMBERS_NEEDED(SandTurnDef, axis, 3),
+    REAL_NEEDED(SandTurnDef, angle),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t motion_fields[] = {
+    NUMBERS(SandMotionDef, velocity, 3),
+    NUMBERS(SandMotionDef, axis, 3),
+    NUMBERS(SandMotionDef, center, 3),
+    REAL(SandMotionDef, rate),
+    REAL(SandMotionDef, start),
+    REAL(SandMotionDef, stop),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_strval_t wall_shapes[] = {
+    {"plane", SAND_WALL_PLANE},     {"box", SAND_WALL_BOX},         {"cylinder", SAND_WALL_CYLINDER},
+    {"frustum", SAND_WALL_FRUSTUM}, {"sphere", SAND_WALL_SPHERE},   {"revolution", SAND_WALL_REVOLUTION},
+    {"mesh", SAND_WALL_MESH},       {"terrain", SAND_WALL_TERRAIN},
+};
+static const cyaml_strval_t sides[] = {{"inside", SAND_INSIDE}, {"outside", SAND_OUTSIDE}};
+static const cyaml_strval_t caps[] = {
+    {"both", SAND_CAPS_BOTH}, {"bottom", SAND_CAPS_BOTTOM}, {"top", SAND_CAPS_TOP}, {"none", SAND_CAPS_NONE}};
+static const cyaml_schema_value_t corner_value = {CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double, &real_value, 2)};
+
+static const cyaml_schema_field_t wall_fields[] = {
+    TEXT(SandWallDef, name),
+    TEXT(SandWallDef, material),
+    CHOICE_NEEDED(SandWallDef, shape, wall_shapes),
+    CHOICE(SandWallDef, side, sides),
+    NUMBERS(SandWallDef, position, 3),
+    NUMBERS(SandWallDef, normal, 3),
+    NUMBERS(SandWallDef, size, 3),
+    PART(SandWallDef, rotation, turn_fields),
+    PART(SandWallDef, motion, motion_fields),
+    REAL(SandWallDef, radius),
+    REAL(SandWallDef, height),
+    NUMBERS(SandWallDef, radii, 2),
+    CHOICE(SandWallDef, caps, caps),
+    LIST(SandWallDef, profile, corner_value, MOST_CORNERS),
+    LONG_TEXT(SandWallDef, file, MOST_PATH),
+    REAL(SandWallDef, width),
+    REAL(SandWallDef, length),
+    REAL(SandWallDef, amplitude),
+    REAL(SandWallDef, wavelength),
+    WHOLE(SandWallDef, cells),
+    WHOLE(SandWallDef, seed),
+    FLAG(SandWallDef, scales),
+    REAL(SandWallDef, narrowest),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t wall_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandWallDef, wall_fields)};
+
+static const cyaml_schema_field_t body_fields[] = {
+    TEXT(SandBodyFileDef, name),           TEXT(SandBodyFileDef, material),   TEXT_NEEDED(SandBodyFileDef, shape),
+    REAL(SandBodyFileDef, radius),         NUMBERS(SandBodyFileDef, size, 3), REAL(SandBodyFileDef, height),
+    REAL(SandBodyFileDef, scale),          REAL(SandBodyFileDef, mass),       NUMBERS(SandBodyFileDef, position, 3),
+    NUMBERS(SandBodyFileDef, velocity, 3), NUMBERS(SandBodyFileDef, spin, 3), PART(SandBodyFileDef, rotation, turn_fields),
+    REAL(SandBodyFileDef, enter),          FLAG(SandBodyFileDef, scales),     CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t body_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandBodyFileDef, body_fields)};
+
+static const cyaml_schema_field_t lattice_fields[] = {
+    REAL_NEEDED(SandLatticeDef, spacing),
+    REAL(SandLatticeDef, jitter),
+    REAL(SandLatticeDef, from),
+    REAL(SandLatticeDef, to),
+    NUMBERS(SandLatticeDef, center, 2),
+    WHOLE(SandLatticeDef, columns),
+    REAL(SandLatticeDef, pour),
+    FLAG(SandLatticeDef, dense),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t region_fields[] = {
+    REAL(SandRegionDef, cylinder),
+    NUMBERS(SandRegionDef, box, 2),
+    REAL(SandRegionDef, clearance),
+    FLAG(SandRegionDef, inside),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t fill_fields[] = {
+    TEXT(SandFillDef, name),
+    TEXT(SandFillDef, material),
+    TEXT(SandFillDef, shape),
+    LIST(SandFillDef, shapes, name_value, 255),
+    REAL(SandFillDef, radius),
+    NUMBERS(SandFillDef, radii, 2),
+    NUMBERS(SandFillDef, sizes, 2),
+    REAL(SandFillDef, mass),
+    WHOLE(SandFillDef, count),
+    CYAML_FIELD_MAPPING("lattice", CYAML_FLAG_DEFAULT, SandFillDef, lattice, lattice_fields),
+    PART(SandFillDef, region, region_fields),
+    NUMBERS(SandFillDef, velocity, 3),
+    FLAG(SandFillDef, scales),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t fill_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandFillDef, fill_fields)};
+
+static const cyaml_strval_t knob_kinds[] = {{"mass", SAND_KNOB_MASS},
+                                            {"narrowest", SAND_KNOB_NARROWEST},
+                                            {"rate", SAND_KNOB_RATE},
+                                            {"mu", SAND_KNOB_MU},
+                                            {"tilt", SAND_KNOB_TILT}};
+static const cyaml_schema_field_t knob_fields[] = {
+    TEXT_NEEDED(SandKnobDef, name),
+    LONG_TEXT(SandKnobDef, about, SAND_SENTENCE - 1),
+    LONG_TEXT(SandKnobDef, unit, SAND_UNIT - 1),
+    TEXT(SandKnobDef, of),
+    CHOICE_NEEDED(SandKnobDef, kind, knob_kinds),
+    REAL_NEEDED(SandKnobDef, least),
+    REAL_NEEDED(SandKnobDef, most),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t knob_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandKnobDef, knob_fields)};
+
+static const cyaml_schema_field_t bounds_fields[] = {
+    NUMBERS_NEEDED(SandBoundsDef, lower, 3),
+    NUMBERS_NEEDED(SandBoundsDef, upper, 3),
+    FLAG(SandBoundsDef, scales),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t size_fields[] = {WHOLE_NEEDED(SandSizeDef, bodies), CYAML_FIELD_END};
+
+static const cyaml_schema_field_t scene_fields[] = {
+    TEXT_NEEDED(SandSceneDef, name),
+    TEXT(SandSceneDef, like),
+    LONG_TEXT(SandSceneDef, about, SAND_SENTENCE - 1),
+    REAL(SandSceneDef, step),
+    REAL(SandSceneDef, seconds),
+    WHOLE(SandSceneDef, seed),
+    NUMBERS(SandSceneDef, gravity, 3),
+    REAL(SandSceneDef, recovery),
+    REAL(SandSceneDef, envelope),
+    PART(SandSceneDef, world, bounds_fields),
+    PART(SandSceneDef, view, bounds_fields),
+    PART(SandSceneDef, size, size_fields),
+    PART(SandSceneDef, solver, sand_solver_fields),
+    TEXT(SandSceneDef, friction),
+    LIST(SandSceneDef, materials, material_value, 256),
+    LIST(SandSceneDef, pairs, pair_value, 65536),
+    LIST(SandSceneDef, shapes, clump_value, 256),
+    LIST(SandSceneDef, boundaries, wall_value, MOST_WALLS),
+    LIST(SandSceneDef, bodies, body_value, MOST_SINGLE),
+    LIST(SandSceneDef, fills, fill_value, 256),
+    LIST(SandSceneDef, knobs, knob_value, SAND_MAX_KNOBS),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t scene_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, SandSceneDef, scene_fields)};
+
+bool sand_scene_file_read(SandSceneFile **out, const char *text, size_t size, const char *name, SandError *error) {
+    SandSceneFile *file = *out = calloc(1, sizeof *file);
+    if (!file) return sand_fail(error, "%.200s: out of memory", name);
+    if (!sand_yaml_read(&file->yaml, "scene", &scene_value, text, size, name, error))
+        return sand_scene_file_free(file), *out = NULL, false;
+    file->def = file->yaml.def;
+    return true;
+}
+
+// What a scene like another may say: the rest would have to fit what it does not show.
+static bool check_like(const SandSceneFile *file, SandError *error) {
+    const SandSceneDef *d = file->def;
+    SandSceneDef only;
+    memset(&only, 0, sizeof only);
+    only.name = d->name, only.like = d->like, only.about = d->about, only.seconds = d->seconds;
+    only.size = d->size, only.solver = d->solver, only.friction = d->friction;
+    if (memcmp(&only, d, sizeof only) != 0)
+        return sand_yaml_wrong(
+            &file->yaml, error, "like",
+            "a scene like another has no other keys than name, about, seconds, size, solver and friction");
+    if (strchr(d->like, '/'))
+        return sand_yaml_wrong(&file->yaml, error, "like", "expected the name of a scene beside this one");
+    return true;
+}
+
+bool sand_scene_file_become_like(SandSceneFile *file, SandError *error) {
+    const SandSceneDef *own = file->def;
+    if (!check_like(file, error)) return false;
+    const char *slash = strrchr(file->yaml.name, '/');
+    char path[4096], *text;
+    size_t size = 0;
+    int folder = slash ? (int)(slash - file->yaml.name) + 1 : 0;
+    int length = snprintf(path, sizeof path, "%.*s%s.yaml", folder, file->yaml.name, own->like);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return sand_yaml_wrong(&file->yaml, error, "like", "the path is too long");
+    SandError why;
+    bool ok = sand_yaml_text(path, "scene", &text, &size, &why);
+    if (!ok) return sand_yaml_wrong(&file->yaml, error, "like", "%.200s", why.text);
+    ok = sand_scene_file_read(&file->base, text, size, path, error);
+    free(text);
+    if (!ok) return false;
+    if (file->base->def->like) return sand_yaml_wrong(&file->yaml, error, "like", "%s is itself like another", own->like);
+
+    SandSceneDef *d = &file->merged;
+    *d = *file->base->def;
+    d->name = own->name;
+    if (own->about) d->about = own->about;
+    if (own->seconds) d->seconds = own->seconds;
+    if (own->solver) d->solver = own->solver;
+    if (own->friction) d->friction = own->friction;
+    if (own->size) file->bodies = own->size->bodies > INT32_MAX ? INT32_MAX : (int)own->size->bodies;
+    file->def = d;
+    return true;
+}
+
+void sand_scene_file_free(SandSceneFile *file) {
+    if (!file) return;
+    sand_scene_file_free(file->base);
+    sand_yaml_free(&file->yaml);
+    free(file);
+}

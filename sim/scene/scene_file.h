@@ -1,0 +1,157 @@
+// What a scene file says, before anything is made of it: the structs that cyaml fills. A pointer is NULL where the
+// key is not in the file. Only scene.c and scene_file.c know these; everybody else sees scene.h.
+#pragma once
+#include "sim/core/error.h"
+#include "sim/geometry/boundary.h"
+#include "sim/scene/scene.h"
+#include "sim/scene/solver_file.h"
+#include "sim/scene/yaml_file.h"
+
+typedef enum SandWallShape {
+    SAND_WALL_PLANE,
+    SAND_WALL_BOX,
+    SAND_WALL_CYLINDER,
+    SAND_WALL_FRUSTUM,
+    SAND_WALL_SPHERE,
+    SAND_WALL_REVOLUTION,
+    SAND_WALL_MESH,
+    SAND_WALL_TERRAIN,
+    SAND_WALL_COUNT,
+} SandWallShape;
+
+typedef enum SandCaps { SAND_CAPS_BOTH, SAND_CAPS_BOTTOM, SAND_CAPS_TOP, SAND_CAPS_NONE } SandCaps;
+
+typedef struct SandBallDef {
+    double center[3];
+    double radius;
+} SandBallDef;
+
+typedef struct SandClumpDef {
+    char *name;
+    SandBallDef *spheres;
+    uint32_t spheres_count;
+} SandClumpDef;
+
+typedef struct SandMaterialDef {
+    char *name;
+    double *density, *mu;
+} SandMaterialDef;
+
+typedef struct SandPairDef {
+    char *a, *b;
+    double mu;
+} SandPairDef;
+
+typedef struct SandTurnDef {
+    double axis[3];
+    double angle; // degrees
+} SandTurnDef;
+
+typedef struct SandMotionDef {
+    double *velocity, *axis, *center;
+    double *rate, *start, *stop;
+} SandMotionDef;
+
+typedef struct SandWallDef {
+    char *name, *material;
+    SandWallShape shape;
+    SandSide *side;
+    double *position, *normal, *size; // 3 each
+    SandTurnDef *rotation;
+    SandMotionDef *motion;
+    double *radius, *height, *radii; // radii: bottom and top
+    SandCaps *caps;
+    double (*profile)[2];
+    uint32_t profile_count;
+    char *file;
+    double *width, *length, *amplitude, *wavelength; // terrain
+    uint32_t *cells;
+    uint64_t *seed;
+    bool *scales;
+    double *narrowest;
+} SandWallDef;
+
+typedef struct SandBodyFileDef {
+    char *name, *material, *shape;
+    double *radius, *size, *height, *scale, *mass; // size: 3
+    double *position, *velocity, *spin;            // 3 each
+    SandTurnDef *rotation;
+    double *enter;
+    bool *scales; // the position only
+} SandBodyFileDef;
+
+typedef struct SandLatticeDef {
+    double spacing;
+    double *jitter, *from, *to, *center; // center: 2
+    uint32_t *columns;
+    double *pour; // m/s
+    bool *dense;
+} SandLatticeDef;
+
+typedef struct SandRegionDef {
+    double *cylinder;  // radius
+    double *box;       // 2: full widths
+    double *clearance; // m
+    bool *inside;
+} SandRegionDef;
+
+typedef struct SandFillDef {
+    char *name, *material;
+    char **shapes;
+    uint32_t shapes_count;
+    char *shape;
+    double *radius, *radii, *sizes; // 2 each but radius
+    double *mass;
+    uint32_t *count;
+    SandLatticeDef lattice;
+    SandRegionDef *region;
+    double *velocity;
+    bool *scales;
+} SandFillDef;
+
+typedef struct SandKnobDef {
+    char *name, *about, *unit, *of;
+    SandKnobKind kind;
+    double least, most;
+} SandKnobDef;
+
+typedef struct SandBoundsDef {
+    double lower[3], upper[3];
+    bool *scales;
+} SandBoundsDef;
+
+typedef struct SandSizeDef {
+    uint32_t bodies;
+} SandSizeDef;
+
+typedef struct SandSceneDef {
+    char *name, *like, *about;
+    double *step, *seconds, *gravity, *recovery, *envelope;
+    uint64_t *seed;
+    SandBoundsDef *world, *view;
+    SandSizeDef *size;
+    SandSolverDef *solver;
+    char *friction;
+    SandMaterialDef *materials;
+    SandPairDef *pairs;
+    SandClumpDef *shapes;
+    SandWallDef *boundaries;
+    SandBodyFileDef *bodies;
+    SandFillDef *fills;
+    SandKnobDef *knobs;
+    uint32_t materials_count, pairs_count, shapes_count, boundaries_count, bodies_count, fills_count, knobs_count;
+} SandSceneDef;
+
+struct SandSceneFile {
+    SandYaml yaml;
+    SandSceneDef *def;   // of yaml, or `merged`
+    SandSceneFile *base; // what this scene is like, else NULL
+    SandSceneDef merged; // what that one says, with what this one says otherwise
+    int bodies;          // that a scene like another has by itself; 0: as many as that one
+};
+
+// Reads and checks a whole file's text: syntax, keys, types, names of choices. What numbers mean is scene.c's.
+bool sand_scene_file_read(SandSceneFile **file, const char *text, size_t size, const char *name, SandError *error);
+// Takes everything from the scene that this one is like, but for what it says itself; that file lies beside it.
+bool sand_scene_file_become_like(SandSceneFile *file, SandError *error);
+void sand_scene_file_free(SandSceneFile *file);

@@ -1,0 +1,97 @@
+#include "sim/scene/solver_file.h"
+#include "sim/scene/scene_build.h"
+#include "sim/scene/yaml_schema.h"
+#include <stdio.h>
+
+static const cyaml_schema_field_t setting_fields[] = {
+    TEXT_NEEDED(SandSettingDef, name),
+    TEXT_NEEDED(SandSettingDef, value),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t setting_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandSettingDef, setting_fields)};
+
+const cyaml_schema_field_t sand_solver_fields[] = {
+    TEXT(SandSolverDef, name),
+    TEXT(SandSolverDef, bounds),
+    WHOLE(SandSolverDef, facets),
+    WHOLE(SandSolverDef, iterations),
+    REAL(SandSolverDef, budget_ms),
+    REAL(SandSolverDef, tolerance),
+    LIST(SandSolverDef, set, setting_value, SAND_MAX_PARAMS),
+    CYAML_FIELD_END,
+};
+
+// "acts[2].solver.name" from the place and the key.
+static const char *join(char *path, size_t room, const char *place, const char *key) {
+    snprintf(path, room, "%s%s%s", place, *place ? "." : "", key);
+    return path;
+}
+
+static bool apply_friction(const SandYaml *yaml, const char *place, const char *name, SandSolveDef *solve,
+                           SandError *error) {
+    int friction = sand_friction_find(name);
+    char path[160], known[300] = "";
+    solve->friction = (SandFriction)friction;
+    if (friction >= 0) return true;
+    for (int i = 0; i < SAND_FRICTION_COUNT; i++) sand_scene_add_name(known, sizeof known, sand_friction_table[i].name);
+    return sand_yaml_wrong(yaml, error, join(path, sizeof path, place, "friction"), "unknown '%s'; there are %s", name,
+                           known);
+}
+
+// Where bounds of friction come from, and how many facets there are.
+static bool apply_section(const SandYaml *yaml, const char *within, const SandSolverDef *solver, SandSolveDef *solve,
+                          SandError *error) {
+    char path[160];
+    if (solver->bounds) {
+        int bounds = sand_bounds_find(solver->bounds);
+        if (bounds < 0)
+            return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "bounds"),
+                                   "expected presolve, outside or inside, got '%s'", solver->bounds);
+        solve->bounds = (SandBounds)bounds;
+    }
+    if (solver->facets) {
+        if (*solver->facets < 4 || *solver->facets > SAND_MAX_FACETS || *solver->facets % 2)
+            return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "facets"),
+                                   "expected an even number from 4 to %d, got %u", SAND_MAX_FACETS, *solver->facets);
+        solve->facets = (int)*solver->facets;
+    }
+    return true;
+}
+
+static bool choose(const SandYaml *yaml, const char *place, const char *name, SandSolveDef *solve, SandError *error) {
+    int index = sand_solver_find(name);
+    char path[160], known[300] = "";
+    if (index >= 0) return sand_solve_choose(solve, index), true;
+    join(path, sizeof path, place, "name");
+    if (sand_solver_absent(name))
+        return sand_yaml_wrong(yaml, error, path, "'%s' is not in this build; " SAND_PETSC_WANTED, name);
+    for (int i = 0; i < sand_solver_count; i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
+    return sand_yaml_wrong(yaml, error, path, "unknown '%s'; there are %s", name, known);
+}
+
+bool sand_solver_file_apply(const SandYaml *yaml, const char *place, const SandSolverDef *solver, const char *friction,
+                            SandSolveDef *solve, SandError *error) {
+    char within[128], path[160], key[32];
+    if (friction && !apply_friction(yaml, place, friction, solve, error)) return false;
+    if (!solver) return true;
+    join(within, sizeof within, place, "solver");
+    if (solver->name && !choose(yaml, within, solver->name, solve, error)) return false;
+    for (uint32_t i = 0; i < solver->set_count; i++) {
+        SandError reason;
+        snprintf(key, sizeof key, "set[%u]", i);
+        if (!sand_solve_set(solve, solver->set[i].name, solver->set[i].value, &reason))
+            return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, key), "%s", reason.text);
+    }
+    if (!apply_section(yaml, within, solver, solve, error)) return false;
+    if (!sand_yaml_range(yaml, error, within, "budget_ms", solver->budget_ms, 0, 1e6)) return false;
+    if (!sand_yaml_range(yaml, error, within, "tolerance", solver->tolerance, 0, 1e6)) return false;
+    if (solver->iterations) {
+        if (*solver->iterations < 1 || *solver->iterations > 1000000)
+            return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "iterations"),
+                                   "expected 1 to 1000000, got %u", *solver->iterations);
+        solve->iterations = (int)*solver->iterations;
+    }
+    if (solver->budget_ms) solve->budget_ms = *solver->budget_ms;
+    if (solver->tolerance) solve->tolerance = *solver->tolerance;
+    return true;
+}

@@ -1,0 +1,25 @@
+// How to solve, as scenes and takes say it: `solver: {name, bounds, facets, iterations, budget_ms,
+// tolerance, set: [{name, value}]}`.
+#pragma once
+#include "sim/solver/solver.h"
+#include "sim/scene/yaml_file.h"
+#include <cyaml/cyaml.h>
+
+typedef struct SandSettingDef {
+    char *name, *value;
+} SandSettingDef;
+
+typedef struct SandSolverDef {
+    char *name, *bounds;
+    uint32_t *iterations, *facets;
+    double *budget_ms, *tolerance;
+    SandSettingDef *set;
+    uint32_t set_count;
+} SandSolverDef;
+
+extern const cyaml_schema_field_t sand_solver_fields[];
+
+// Changes what the file names: `solver` and `friction` may be NULL. `place` is the path of what holds the two keys, "" at
+// the top.
+bool sand_solver_file_apply(const SandYaml *yaml, const char *place, const SandSolverDef *solver, const char *friction,
+                            SandSolveDef *solve, SandError *error);

@@ -1,0 +1,416 @@
+// The solver texts on the CPU. Compiled once for each precision, number of rows, kind of arms and frame: the build defines
+// SAND_REAL, SAND_ROWS, SAND_RADIAL, SAND_LOCAL, and SAND_VERBS, the name of the table of verbs at the end.
+#include "sim/solver/cpu_kernel.h"
+
+#include "sim/core/array.h"
+#include "sim/solver/kernel/spmd_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/solver/kernel/operator.inl"
+
+#include "sim/solver/kernel/pack.inl"
+
+#include "sim/solver/kernel/residual.inl"
+
+#include "sim/solver/kernel/active_set.inl"
+
+#include "sim/solver/kernel/driver.inl"
+
+// The arrays of the blocks lie one after the other in one allocation: where each begins, in multiples of the blocks.
+enum {
+    AT_BLOCK,
+    AT_IMPULSE = BLOCK_NUMBERS,
+    AT_SPOKE = AT_IMPULSE + 4,
+    AT_SPOKE_A = SAND_RADIAL || SAND_FETCHES ? AT_SPOKE + 4 : AT_SPOKE,
+    AT_SPOKE_B = AT_SPOKE_A + 4,
+    AT_BOUND = SAND_RADIAL ? AT_SPOKE_A : AT_SPOKE_B + 4,
+    AT_LIFT = AT_BOUND + 1,
+    AT_END = SAND_LOCAL ? AT_LIFT + 1 : AT_BOUND,
+};
+
+struct SandText {
+    Op op;
+    Run run;
+    // Arrays that the const pointers in op look into.
+    real *blocks, *vectors, *mass, *inertia, *batch_step;
+    int *a, *b, *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
+    uint64_t (*colours)[2]; // colours in use at each body
+    Body *free, *body, *scratch, *measured, *piece_sum;
+    size_t blocks_room, vectors_room, mass_room, inertia_room, batch_room;
+    size_t a_room, b_room, first_room, second_room, list_room, hub_room, hub_piece_room, piece_hub_room;
+    size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, measured_room,
+        piece_sum_room;
+    real *matrix;
+    size_t matrix_room;
+    // While a team works on it.
+    int method;
+    const SandProblem *problem;
+    SandSolution *solution;
+    const SandVec3 *x;
+    SandVec3 *y;
+    double *each;
+};
+
+static SandText *text_create(SandError *error) {
+    SandText *t = calloc(1, sizeof *t);
+    if (!t) sand_fail(error, "out of memory for a solver");
+    return t;
+}
+
+static void text_destroy(SandText *t) {
+    if (!t) return;
+    void *arrays[] = {t->matrix,    t->blocks,    t->vectors,      t->mass,        t->inertia, t->batch_step,
+                      t->a,         t->b,         t->first,        t->second,      t->list,    t->hub,
+                      t->hub_piece, t->piece_hub, t->colour_first, t->colour_list, t->colours, t->free,
+                      t->body,      t->scratch,   t->measured,     t->piece_sum};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    free(t);
+}
+
+// --- laying out the problem -------------------------------------------------------------------------------
+
+// Mean diagonal of N_ii where N is a matrix.
+static double matrix_diagonal(const SandProblem *p, int i) {
+    const SandMatrix *m = p->matrix;
+    for (int e = m->first[i]; e < m->first[i + 1]; e++) {
+        const double *b = m->block + 9 * e;
+        double d = SAND_ROWS == 3 && p->contacts[i].mu > 0 ? (b[0] + b[4] + b[8]) / 3 : b[0];
+        if (m->column[e] == i && d > 0) return d;
+    }
+    return 1;
+}
+
+static bool load_matrix(SandText *t, SandError *error) {
+    const SandMatrix *m = t->problem->matrix;
+    Op *op = &t->op;
+    op->is_matrix = m != NULL;
+    if (!m) return true;
+    int entries = 9 * m->first[t->problem->contact_count];
+    if (!SAND_GROW(t->matrix, t->matrix_room, entries + 1, "matrix", error)) return false;
+    for (int k = 0; k < entries; k++) t->matrix[k] = (real)m->block[k];
+    op->matrix_first = m->first, op->matrix_column = m->column, op->matrix_block = t->matrix;
+    return true;
+}
+
+static void load_blocks(SandText *t, Worker *w) {
+    const SandProblem *p = t->problem;
+    int64_t n = t->op.n;
+    real *block = t->blocks + AT_BLOCK * n, *spoke = t->blocks + AT_SPOKE * n;
+    real *spoke_a = t->blocks + AT_SPOKE_A * n, *spoke_b = t->blocks + AT_SPOKE_B * n;
+    Laid laid = {t->a, t->b, block, spoke, spoke_a, spoke_b, t->vectors};
+    Sum sum;
+    sum_open(w, &sum, 1, 0);
+    for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
+        double diagonals = 0;
+        int64_t end = sand_chunk_begin(chunk + 1, n / SAND_LANES) * SAND_LANES;
+        for (int64_t i = sand_chunk_begin(chunk, n / SAND_LANES) * SAND_LANES; i < end; i++) {
+            SandContact none = {.a = t->op.body_count - 1, .b = t->op.body_count - 1};
+            const SandContact *c = i < p->contact_count ? &p->contacts[i] : &none;
+            double d = i >= p->contact_count ? 1
+                       : p->matrix           ? matrix_diagonal(p, (int)i)
+                                             : block_diagonal(p->bodies, c, 1, 1);
+            if (i < p->contact_count) diagonals += d;
+            block_lay(&laid, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
+#if SAND_LOCAL
+            t->op.lift[i] = 0; // of a problem before
+#endif
+        }
+        sand_partials(w, chunk)[0] = diagonals;
+    }
+    sum_total(w, &sum);
+    if (worker_is_first(w)) op_scale(&t->op, sum.total[0]);
+}
+
+static void load_bodies(SandText *t, Worker *w) {
+    const SandProblem *p = t->problem;
+    SAND_EACH(w, k, t->op.body_count) {
+        Body body = {{0}, {0}};
+        if (k < p->body_count) {
+            const SandProblemBody *b = &p->bodies[k];
+            body = body_lay(b);
+            t->mass[k] = (real)b->inverse_mass;
+            for (int j = 0; j < SAND_INERTIA; j++) t->inertia[SAND_INERTIA * k + j] = (real)b->inverse_inertia[j];
+        }
+        t->free[k] = t->body[k] = t->measured[k] = body;
+        t->scratch[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
+    }
+}
+
+static void load_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    load_blocks(t, w);
+    load_bodies(t, w);
+}
+
+// Which contacts a body has: those it owns are a run, since contacts are sorted by a; the others are a list.
+static bool load_lists(SandText *t, SandError *error) {
+    const SandProblem *p = t->problem;
+    int bodies = p->dynamic_count, contacts = p->contact_count;
+    if (!SAND_GROW(t->first, t->first_room, bodies + 2, "contact lists", error) ||
+        !SAND_GROW(t->second, t->second_room, bodies + 2, "contact lists", error) ||
+        !SAND_GROW(t->list, t->list_room, contacts + 1, "contact lists", error))
+        return false;
+    for (int k = 0; k <= bodies; k++) t->first[k] = t->second[k] = 0;
+    for (int i = 0; i < contacts; i++) {
+        t->first[p->contacts[i].a + 1]++;
+        if (p->contacts[i].b < bodies) t->second[p->contacts[i].b + 1]++;
+    }
+    for (int k = 0; k < bodies; k++) t->first[k + 1] += t->first[k], t->second[k + 1] += t->second[k];
+    for (int i = 0; i < contacts; i++)
+        if (p->contacts[i].b < bodies) t->list[t->second[p->contacts[i].b]++] = i;
+    for (int k = bodies; k > 0; k--) t->second[k] = t->second[k - 1]; // filling moved every begin to its end
+    t->second[0] = 0;
+
+    // Bodies of many contacts are cut in pieces.
+    Op *op = &t->op;
+    op->first = t->first, op->second = t->second, op->list = t->list;
+    op->hub_count = op->piece_count = 0;
+    for (int k = 0; k < bodies; k++) {
+        int all = body_contacts(op, k);
+        if (all <= SAND_HUB) continue;
+        int pieces = (all + SAND_HUB - 1) / SAND_HUB;
+        if (!SAND_GROW(t->hub, t->hub_room, op->hub_count + 1, "bodies of many contacts", error) ||
+            !SAND_GROW(t->hub_piece, t->hub_piece_room, op->hub_count + 2, "bodies of many contacts", error) ||
+            !SAND_GROW(t->piece_hub, t->piece_hub_room, op->piece_count + pieces, "bodies of many contacts", error) ||
+            !SAND_GROW(t->piece_sum, t->piece_sum_room, op->piece_count + pieces, "bodies of many contacts", error))
+            return false;
+        t->hub[op->hub_count] = k;
+        t->hub_piece[op->hub_count] = op->piece_count;
+        for (int j = 0; j < pieces; j++) t->piece_hub[op->piece_count + j] = op->hub_count;
+        op->piece_count += pieces;
+        t->hub_piece[++op->hub_count] = op->piece_count;
+    }
+    op->hub = t->hub, op->hub_piece = t->hub_piece, op->piece_hub = t->piece_hub, op->piece_sum = t->piece_sum;
+    return true;
+}
+
+// Colours the contacts greedily so that those of one colour share no moving body; contacts of a body with more than
+// SAND_HUB form a last batch. A body outside the batch has at most SAND_HUB contacts, so 2 SAND_HUB colours suffice.
+static bool load_colours(SandText *t, SandError *error) {
+    enum { COLOURS = 2 * SAND_HUB, BATCH = COLOURS };
+    const SandProblem *p = t->problem;
+    Op *op = &t->op;
+    int contacts = p->contact_count, counts[COLOURS + 2] = {0}, begin[COLOURS + 2];
+    if (!SAND_GROW(t->colour_first, t->colour_first_room, COLOURS + 2, "colours", error) ||
+        !SAND_GROW(t->colour_list, t->colour_list_room, 2 * (contacts + 1), "colours", error) ||
+        !SAND_GROW(t->batch_step, t->batch_room, contacts + 1, "colours", error) ||
+        !SAND_GROW(t->colours, t->colours_room, op->body_count, "colours", error))
+        return false;
+    memset(t->colours, 0, (size_t)op->body_count * sizeof *t->colours);
+    int *colour_of = t->colour_list + contacts + 1;
+    for (int i = 0; i < contacts; i++) {
+        const SandContact *c = &p->contacts[i];
+        bool moving_b = c->b < p->dynamic_count;
+        int colour = BATCH;
+        if (body_contacts(op, c->a) <= SAND_HUB && (!moving_b || body_contacts(op, c->b) <= SAND_HUB)) {
+            uint64_t *in_a = t->colours[c->a], *in_b = t->colours[moving_b ? c->b : c->a];
+            int half = ~(in_a[0] | in_b[0]) ? 0 : 1;
+            int bit = __builtin_ctzll(~(in_a[half] | in_b[half]));
+            in_a[half] |= 1ull << bit, in_b[half] |= 1ull << bit;
+            colour = 64 * half + bit;
+        }
+        colour_of[i] = colour;
+        counts[colour]++;
+    }
+    op->colour_count = 0;
+    for (int c = 0; c < COLOURS; c++)
+        if (counts[c]) op->colour_count = c + 1;
+    for (int c = 0, sum = 0; c <= op->colour_count; c++) {
+        t->colour_first[c] = begin[c == op->colour_count ? BATCH : c] = sum;
+        sum += counts[c == op->colour_count ? BATCH : c];
+        t->colour_first[c + 1] = sum;
+    }
+    for (int i = 0; i < contacts; i++) {
+        int at = begin[colour_of[i]]++;
+        t->colour_list[at] = i;
+        if (colour_of[i] != BATCH) continue;
+        // In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
+        const SandContact *c = &p->contacts[i];
+        int times_a = body_contacts(op, c->a), times_b = c->b < p->dynamic_count ? body_contacts(op, c->b) : 1;
+        t->batch_step[at - t->colour_first[op->colour_count]] =
+            (real)(1 / block_diagonal(p->bodies, c, times_a > SAND_HUB ? times_a : 1, times_b > SAND_HUB ? times_b : 1));
+    }
+    op->colour_first = t->colour_first, op->colour_list = t->colour_list, op->batch_step = t->batch_step;
+    return true;
+}
+
+static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandError *error) {
+    Op *op = &t->op;
+    op->blocks = p->contact_count;
+    op->n = ((int64_t)p->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
+    op->body_count = p->body_count + 1;
+    op->dynamic_count = p->dynamic_count;
+    op->per_half = (real)(2 / p->step), op->recovery = (real)p->recovery;
+    op->ratio = (real)sand_solve_param(def, "ratio");
+    t->problem = p;
+    size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,
+           vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
+    size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
+    if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
+    if (!SAND_GROW(t->blocks, t->blocks_room, n * AT_END, "contacts", error) ||
+        !SAND_GROW(t->vectors, t->vectors_room, n * ROW_NUMBERS * vectors, "solver vectors", error) ||
+        !SAND_GROW(t->a, t->a_room, n, "contacts", error) || !SAND_GROW(t->b, t->b_room, n, "contacts", error) ||
+        !SAND_GROW(t->mass, t->mass_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->inertia, t->inertia_room, bodies * SAND_INERTIA, "bodies", error) ||
+        !SAND_GROW(t->free, t->free_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->body, t->body_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->measured, t->measured_room, bodies, "bodies", error) ||
+        !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error) || !load_matrix(t, error))
+        return false;
+    op->a = t->a, op->b = t->b;
+    op->block = t->blocks + AT_BLOCK * op->n;
+    op->impulse = t->blocks + AT_IMPULSE * op->n;
+#if SAND_RADIAL || SAND_FETCHES
+    op->spoke = t->blocks + AT_SPOKE * op->n;
+#endif
+#if !SAND_RADIAL
+    op->spoke_a = t->blocks + AT_SPOKE_A * op->n, op->spoke_b = t->blocks + AT_SPOKE_B * op->n;
+#endif
+#if SAND_LOCAL
+    op->bound = t->blocks + AT_BOUND * op->n, op->lift = t->blocks + AT_LIFT * op->n;
+    op_ask(op, def, sand_solver_can(def->solver, SAND_CONE));
+#endif
+    op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
+    op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
+    op->scratch = t->scratch, op->measured = t->measured;
+    op->vectors = t->vectors, op->distance = op->n * ROW_NUMBERS;
+    t->run.asked.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_NUMBERS;
+    sand_team_run(team, load_work, t);
+    op->colour_count = 0;
+    if ((def->solver == METHOD_gauss_seidel || def->solver == METHOD_ngs) &&
+        def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED)
+        return load_colours(t, error);
+    return true;
+}
+
+// --- solving ----------------------------------------------------------------------------------------------
+
+static SandVec3 world_impulse(const Op *op, At at, Row r) {
+    Vec g = block_impulse(op, at, r);
+    return v3_make(g.x, g.y, g.z);
+}
+
+static void solve_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    solve_text(w, &t->run, &t->run.asked, &t->op, t->method, t->run.asked.most_iterations);
+    // Back to double: impulses, and free velocities plus what the impulses changed.
+    const Op *op = &t->op;
+    const Solve *solve = &t->run.solve;
+    SandSolution *s = t->solution;
+    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(op, i), solve_best(op, solve, at_of(op, i)));
+    SAND_EACH(w, k, t->problem->body_count) {
+        const SandProblemBody *free = &t->problem->bodies[k];
+        Body change = {{0}, {0}};
+        if (k < op->dynamic_count) change = op->body[k];
+        s->velocity[k] = v3_add(free->velocity, v3_make(change.v[0], change.v[1], change.v[2]));
+        s->spin[k] = v3_add(free->spin, v3_make(change.w[0], change.w[1], change.w[2]));
+    }
+}
+
+static SandMetrics metrics_of(Measure m, size_t contacts) {
+    return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
+}
+
+static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
+                       SandError *error) {
+    size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
+    if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error) ||
+        !SAND_GROW(s->velocity, s->velocity_room, bodies, "velocities", error) ||
+        !SAND_GROW(s->spin, s->spin_room, bodies, "velocities", error))
+        return false;
+    if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) return false;
+    Run *run = &t->run;
+    run_ask(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
+    run->asked.stop = s->stop;
+    t->method = def->solver;
+    t->problem = p;
+    t->solution = s;
+    sand_team_run(team, solve_work, t);
+
+    s->status = run->solve.status;
+    s->iterations = run->iterations;
+    s->seconds = run->seconds;
+    s->curve_count = run->curve_count;
+    s->metrics = metrics_of(run->measure, contacts);
+    return true;
+}
+
+// --- measuring impulses from elsewhere --------------------------------------------------------------------
+
+static Row row_of_world(const Op *op, At at, SandVec3 v) {
+#if SAND_LOCAL
+    return frame_in(frame_of(block_normal(op, at)), vec_make((real)v.x, (real)v.y, (real)v.z));
+#elif SAND_ROWS == 3
+    return (void)op, (void)at, vec_make((real)v.x, (real)v.y, (real)v.z);
+#else
+    return vec_dot(vec_make((real)v.x, (real)v.y, (real)v.z), block_normal(op, at));
+#endif
+}
+
+// Takes block vectors that are given as world vectors into the first vector; the padding is zero.
+static void take_impulses(SandText *t, SandWorker *w) {
+    const Op *op = &t->op;
+    SAND_EACH(w, i, op->n)
+    row_store(t->vectors, at_of(op, i), row_of_world(op, at_of(op, i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
+    sand_barrier(w);
+}
+
+static void measure_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    take_impulses(t, w);
+    Measure m = measure(w, &t->op, t->vectors);
+    if (worker_is_first(w)) t->run.measure = m;
+}
+
+static void text_measure(SandText *t, SandTeam *team, const SandVec3 *x, SandMetrics *metrics) {
+    t->x = x;
+    sand_team_run(team, measure_work, t);
+    *metrics = metrics_of(t->run.measure, (size_t)t->op.blocks);
+}
+
+static void residuals_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    const Op *op = &t->op;
+    take_impulses(t, w);
+    push_vector(w, op, t->vectors, op->free, op->measured);
+    SAND_EACH(w, i, op->blocks) {
+        At at = at_of(op, i);
+        t->each[i] = residual_of(op, block_measured(op, at, row_load(t->vectors, at), block_pull(op, op->measured, at)));
+    }
+}
+
+static void text_residuals(SandText *t, SandTeam *team, const SandVec3 *x, double *each) {
+    t->x = x, t->each = each;
+    sand_team_run(team, residuals_work, t);
+}
+
+// --- for tests --------------------------------------------------------------------------------------------
+
+static void product_work(SandWorker *w, void *argument) {
+    SandText *t = argument;
+    const Op *op = &t->op;
+    take_impulses(t, w);
+    push_vector(w, op, t->vectors, op->still, op->scratch);
+    SAND_EACH(w, i, op->blocks) {
+        At at = at_of(op, i);
+        t->y[i] = world_impulse(op, at, block_without_bias(op, at, block_pull(op, op->scratch, at)));
+    }
+}
+
+static void text_product(SandText *t, SandTeam *team, const SandVec3 *x, SandVec3 *y) {
+    t->x = x, t->y = y;
+    sand_team_run(team, product_work, t);
+}
+
+static void text_project(SandText *t, const SandVec3 *x, SandVec3 *y) {
+    const Op *op = &t->op;
+    for (int64_t i = 0; i < op->blocks; i++) {
+        At at = at_of(op, i);
+        y[i] = world_impulse(op, at, block_project(op, at, row_of_world(op, at, x[i])));
+    }
+}
+
+const SandTextVerbs SAND_VERBS = {text_create,  text_destroy,   text_load,    text_solve,
+                                  text_measure, text_residuals, text_product, text_project};

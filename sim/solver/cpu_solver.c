@@ -1,0 +1,96 @@
+// A solver on the CPU: chooses the text for the precision and the friction model and keeps its arrays.
+#include "sim/solver/cpu_kernel.h"
+
+#include "sim/solver/reference/assembled.h"
+#include "sim/core/array.h"
+
+#include <stdlib.h>
+
+// Texts: one row; three rows in the world's frame, which is the quickest and does the circular cone alone; three rows in
+// the frame of each contact, for every other model.
+enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
+
+struct SandCpu {
+    SandTeam *team;
+    SandPrecision precision;
+    SandText *text[2][KINDS][2]; // float, double; full, radial: made when first needed
+};
+
+static const SandTextVerbs *const verbs[2][KINDS][2] = {
+    {{&sand_text_f1f, &sand_text_f1r}, {&sand_text_f3f, &sand_text_f3r}, {&sand_text_flf, &sand_text_flr}},
+    {{&sand_text_d1f, &sand_text_d1r}, {&sand_text_d3f, &sand_text_d3r}, {&sand_text_dlf, &sand_text_dlr}},
+};
+
+SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error) {
+    SandCpu *cpu = calloc(1, sizeof *cpu);
+    if (!cpu) return sand_fail(error, "out of memory for a solver"), NULL;
+    cpu->precision = precision;
+    cpu->team = sand_team_create(threads, error);
+    if (!cpu->team) return sand_cpu_free(cpu), NULL;
+    return cpu;
+}
+
+void sand_cpu_free(SandCpu *cpu) {
+    if (!cpu) return;
+    for (int precision = 0; precision < 2; precision++)
+        for (int kind = 0; kind < KINDS; kind++)
+            for (int radial = 0; radial < 2; radial++)
+                verbs[precision][kind][radial]->destroy(cpu->text[precision][kind][radial]);
+    sand_team_free(cpu->team);
+    free(cpu);
+}
+
+SandTeam *sand_cpu_team(SandCpu *cpu) { return cpu->team; }
+
+// A problem without friction takes one row a contact, by the model or because every mu is zero.
+static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
+    if (def->friction == SAND_FRICTIONLESS) return KIND_NORMAL;
+    for (int i = 0; i < problem->contact_count; i++)
+        if (problem->contacts[i].mu > 0) return def->friction == SAND_CONE ? KIND_WORLD : KIND_LOCAL;
+    return KIND_NORMAL;
+}
+
+bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **found,
+                   SandText **text, SandError *error) {
+    if (!sand_solve_check(def, error)) return false;
+    int kind = kind_of(problem, def), radial = problem->radial;
+    SandPrecision precision = sand_solver_table[def->solver].direct ? SAND_DOUBLE : cpu->precision;
+    const SandTextVerbs *v = verbs[precision][kind][radial];
+    SandText **kept = &cpu->text[precision][kind][radial];
+    if (!*kept) *kept = v->create(error);
+    if (!*kept || !v->load(*kept, cpu->team, problem, def, error)) return false;
+    *found = v;
+    *text = *kept;
+    return true;
+}
+
+bool sand_cpu_run(SandCpu *cpu, const SandTextVerbs *v, SandText *text, const SandProblem *problem, const SandSolveDef *def,
+                  SandSolution *solution, SandError *error) {
+    const SandDirect *direct = sand_solver_table[def->solver].direct;
+    if (direct) return sand_direct_solve(direct, v, text, cpu->team, problem, def, solution, error);
+    return v->solve(text, cpu->team, problem, def, solution, error);
+}
+
+bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                    SandError *error) {
+    const SandTextVerbs *v = NULL;
+    SandText *text = NULL;
+    return sand_cpu_load(cpu, problem, def, &v, &text, error) && sand_cpu_run(cpu, v, text, problem, def, solution, error);
+}
+
+bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,
+                        double *each, SandError *error) {
+    const SandTextVerbs *v = NULL;
+    SandText *text = NULL;
+    if (!sand_cpu_load(cpu, problem, def, &v, &text, error)) return false;
+    v->residuals(text, cpu->team, impulse, each);
+    return true;
+}
+
+void sand_solution_free(SandSolution *s) {
+    sand_free(s->impulse);
+    sand_free(s->velocity);
+    sand_free(s->spin);
+    sand_free(s->curve);
+    *s = (SandSolution){0};
+}

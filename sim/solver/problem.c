@@ -1,0 +1,243 @@
+// The contact problem: its memory and its file.
+#include "sim/solver/problem.h"
+
+#include "sim/solver/fclib.h"
+#include "sim/core/array.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void free_matrix(SandMatrix *m) {
+    if (!m) return;
+    sand_free(m->first);
+    sand_free(m->column);
+    sand_free(m->block);
+    free(m);
+}
+
+void sand_problem_free(SandProblem *p) {
+    free_matrix(p->matrix);
+    sand_free(p->bodies);
+    sand_free(p->contacts);
+    sand_free(p->start);
+    *p = (SandProblem){0};
+}
+
+static bool copy_matrix(SandMatrix *to, const SandMatrix *from, int contacts, SandError *error) {
+    size_t rows = (size_t)contacts + 1, blocks = (size_t)from->first[contacts];
+    if (!SAND_GROW(to->first, to->first_room, rows, "matrix", error) ||
+        !SAND_GROW(to->column, to->column_room, blocks + 1, "matrix", error) ||
+        !SAND_GROW(to->block, to->block_room, 9 * blocks + 1, "matrix", error))
+        return false;
+    memcpy(to->first, from->first, rows * sizeof *to->first);
+    memcpy(to->column, from->column, blocks * sizeof *to->column);
+    memcpy(to->block, from->block, 9 * blocks * sizeof *to->block);
+    return true;
+}
+
+bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *error) {
+    size_t bodies = (size_t)from->body_count, contacts = (size_t)from->contact_count;
+    if (!SAND_GROW(to->bodies, to->body_room, bodies, "bodies", error) ||
+        !SAND_GROW(to->contacts, to->contact_room, contacts, "contacts", error) ||
+        !SAND_GROW(to->start, to->start_room, contacts, "contacts", error))
+        return false;
+    if (!from->matrix) {
+        free_matrix(to->matrix);
+        to->matrix = NULL;
+    } else {
+        if (!to->matrix) to->matrix = calloc(1, sizeof *to->matrix);
+        if (!to->matrix) return sand_fail(error, "out of memory for a matrix");
+        if (!copy_matrix(to->matrix, from->matrix, from->contact_count, error)) return false;
+    }
+    to->body_count = from->body_count, to->dynamic_count = from->dynamic_count, to->contact_count = from->contact_count;
+    to->radial = from->radial, to->step = from->step, to->recovery = from->recovery;
+    memcpy(to->note, from->note, sizeof to->note);
+    if (bodies) memcpy(to->bodies, from->bodies, bodies * sizeof *to->bodies);
+    if (contacts) memcpy(to->contacts, from->contacts, contacts * sizeof *to->contacts);
+    if (contacts) memcpy(to->start, from->start, contacts * sizeof *to->start);
+    return true;
+}
+
+// The file: a line of text that says what it is, the counts, then the arrays as numbers of 8 bytes, in the byte order
+// of the machine, which the mark in the head shows.
+static const char magic[16] = "sandglass-ccp-1\n";
+
+typedef struct Head {
+    char magic[16];
+    double order_mark; // 1.0
+    int64_t bodies, dynamic, contacts, radial;
+    double step, recovery;
+} Head;
+
+enum { BODY_NUMBERS = 14, CONTACT_NUMBERS = 16 };
+
+static void pack_body(const SandProblemBody *b, double *out) {
+    out[0] = b->inverse_mass;
+    memcpy(out + 1, b->inverse_inertia, sizeof b->inverse_inertia);
+    memcpy(out + 7, &b->velocity, sizeof b->velocity);
+    memcpy(out + 10, &b->spin, sizeof b->spin);
+    out[13] = b->radius;
+}
+
+static void unpack_body(SandProblemBody *b, const double *in) {
+    b->inverse_mass = in[0];
+    memcpy(b->inverse_inertia, in + 1, sizeof b->inverse_inertia);
+    memcpy(&b->velocity, in + 7, sizeof b->velocity);
+    memcpy(&b->spin, in + 10, sizeof b->spin);
+    b->radius = in[13];
+}
+
+static void pack_contact(const SandContact *c, SandVec3 start, double *out) {
+    out[0] = c->a, out[1] = c->b, out[2] = c->gap, out[3] = c->mu;
+    memcpy(out + 4, &c->normal, sizeof c->normal);
+    memcpy(out + 7, &c->arm_a, sizeof c->arm_a);
+    memcpy(out + 10, &c->arm_b, sizeof c->arm_b);
+    memcpy(out + 13, &start, sizeof start);
+}
+
+static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
+    c->a = (int)in[0], c->b = (int)in[1], c->gap = in[2], c->mu = in[3];
+    memcpy(&c->normal, in + 4, sizeof c->normal);
+    memcpy(&c->arm_a, in + 7, sizeof c->arm_a);
+    memcpy(&c->arm_b, in + 10, sizeof c->arm_b);
+    memcpy(start, in + 13, sizeof *start);
+}
+
+static bool write_all(const SandProblem *p, FILE *f) {
+    Head head = {.order_mark = 1,
+                 .bodies = p->body_count,
+                 .dynamic = p->dynamic_count,
+                 .contacts = p->contact_count,
+                 .radial = p->radial,
+                 .step = p->step,
+                 .recovery = p->recovery};
+    memcpy(head.magic, magic, sizeof magic);
+    bool ok = fwrite(&head, sizeof head, 1, f) == 1;
+    for (int k = 0; ok && k < p->body_count; k++) {
+        double numbers[BODY_NUMBERS];
+        pack_body(&p->bodies[k], numbers);
+        ok = fwrite(numbers, sizeof numbers, 1, f) == 1;
+    }
+    for (int i = 0; ok && i < p->contact_count; i++) {
+        double numbers[CONTACT_NUMBERS];
+        pack_contact(&p->contacts[i], p->start[i], numbers);
+        ok = fwrite(numbers, sizeof numbers, 1, f) == 1;
+    }
+    return ok;
+}
+
+// A file is written whole or not at all: beside its place first, then moved there. What is no plain file (a pipe, a
+// device) is written to as it is.
+bool sand_problem_save(const SandProblem *p, const char *path, SandError *error) {
+    if (p->matrix) return sand_fail(error, "%s: a problem that is a matrix has no place in such a file", path);
+    struct stat about;
+    bool plain = stat(path, &about) != 0 || S_ISREG(about.st_mode);
+    char beside[4096];
+    if (snprintf(beside, sizeof beside, "%s%s", path, plain ? ".part" : "") >= (int)sizeof beside)
+        return sand_fail(error, "the path of the file to save is longer than %zu characters", sizeof beside - 6);
+    FILE *f = fopen(beside, "wb");
+    if (!f) return sand_fail(error, "%s: cannot write: %s", path, strerror(errno));
+    bool ok = write_all(p, f);
+    ok = fclose(f) == 0 && ok;
+    ok = ok && (!plain || rename(beside, path) == 0);
+    int reason = errno;
+    if (!ok && plain) remove(beside);
+    return ok || sand_fail(error, "%s: cannot write: %s", path, strerror(reason));
+}
+
+// What a solver takes for granted of a problem, checked on what a file says.
+static bool check(const SandProblem *p, const char *path, SandError *error) {
+    for (int k = 0; k < p->body_count; k++) {
+        const SandProblemBody *b = &p->bodies[k];
+        bool finite = isfinite(b->radius) && v3_finite(b->velocity) && v3_finite(b->spin) && isfinite(b->inverse_mass) &&
+                      b->inverse_mass >= 0;
+        for (int j = 0; j < 6; j++) finite = finite && isfinite(b->inverse_inertia[j]);
+        if (!finite) return sand_fail(error, "%s: body %d has a number that is not finite, or a negative mass", path, k);
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        const SandContact *c = &p->contacts[i];
+        if (c->a < 0 || c->a >= p->dynamic_count || c->b <= c->a || c->b >= p->body_count ||
+            (i > 0 && c->a < p->contacts[i - 1].a))
+            return sand_fail(error, "%s: contact %d joins bodies %d and %d, which is out of range or out of order", path, i,
+                             c->a, c->b);
+        if (!v3_finite(c->normal) || !v3_finite(c->arm_a) || !v3_finite(c->arm_b) || !isfinite(c->gap) || !(c->mu >= 0) ||
+            !isfinite(c->mu) || fabs(v3_length(c->normal) - 1) > 1e-6 || !v3_finite(p->start[i]))
+            return sand_fail(
+                error, "%s: contact %d has a number that is not finite, a negative mu or a normal that is not of length 1",
+                path, i);
+    }
+    return true;
+}
+
+static bool read_arrays(SandProblem *p, FILE *f, const char *path, SandError *error) {
+    for (int k = 0; k < p->body_count; k++) {
+        double numbers[BODY_NUMBERS];
+        if (fread(numbers, sizeof numbers, 1, f) != 1)
+            return sand_fail(error, "%s: ends in body %d of %d", path, k, p->body_count);
+        unpack_body(&p->bodies[k], numbers);
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        double numbers[CONTACT_NUMBERS];
+        if (fread(numbers, sizeof numbers, 1, f) != 1)
+            return sand_fail(error, "%s: ends in contact %d of %d", path, i, p->contact_count);
+        if (!(fabs(numbers[0]) < 2e9) || !(fabs(numbers[1]) < 2e9))
+            return sand_fail(error, "%s: contact %d names no body", path, i);
+        unpack_contact(&p->contacts[i], &p->start[i], numbers);
+    }
+    return true;
+}
+
+bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return sand_fail(error, "%s: cannot read: %s", path, strerror(errno));
+    Head head;
+    bool ok = fread(&head, sizeof head, 1, f) == 1 && !memcmp(head.magic, magic, sizeof magic);
+    if (!ok) sand_fail(error, "%s: is not a contact problem saved by this program", path);
+    if (ok && head.order_mark != 1) ok = sand_fail(error, "%s: was saved on a machine of another byte order", path);
+    const int64_t most = 1 << 30;
+    if (ok && (head.dynamic < 0 || head.bodies < head.dynamic || head.bodies > most || head.contacts < 0 ||
+               head.contacts > most || !(head.step > 0) || !isfinite(head.step) || !(head.recovery >= 0)))
+        ok = sand_fail(error, "%s: its counts or its step are out of range", path);
+    // The file must be as long as it says before anything is allocated for it.
+    if (ok && fseek(f, 0, SEEK_END) == 0) {
+        int64_t wanted = (int64_t)sizeof head + 8 * (head.bodies * BODY_NUMBERS + head.contacts * CONTACT_NUMBERS);
+        if (ftell(f) != wanted)
+            ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
+        fseek(f, sizeof head, SEEK_SET);
+    }
+    ok = ok && SAND_GROW(p->bodies, p->body_room, head.bodies, "bodies", error) &&
+         SAND_GROW(p->contacts, p->contact_room, head.contacts, "contacts", error) &&
+         SAND_GROW(p->start, p->start_room, head.contacts, "contacts", error);
+    if (ok) {
+        p->body_count = (int)head.bodies, p->dynamic_count = (int)head.dynamic, p->contact_count = (int)head.contacts;
+        p->radial = head.radial != 0, p->step = head.step, p->recovery = head.recovery;
+        ok = read_arrays(p, f, path, error) && check(p, path, error);
+    }
+    fclose(f);
+    return ok;
+}
+
+// The first bytes of a file; less where it is shorter, none where there is no such file.
+static size_t first_bytes(const char *path, char bytes[16]) {
+    FILE *f = fopen(path, "rb");
+    size_t count = f ? fread(bytes, 1, 16, f) : 0;
+    if (f) fclose(f);
+    return count;
+}
+
+static bool is_hdf5(const char *bytes, size_t count) { return count >= 8 && !memcmp(bytes, "\x89HDF\r\n\x1a\n", 8); }
+
+bool sand_problem_is_stored(const char *path) {
+    char bytes[16];
+    size_t count = first_bytes(path, bytes);
+    return (count == 16 && !memcmp(bytes, magic, sizeof magic)) || is_hdf5(bytes, count);
+}
+
+bool sand_problem_open(SandProblem *p, const char *path, SandError *error) {
+    char bytes[16];
+    size_t count = first_bytes(path, bytes);
+    return is_hdf5(bytes, count) ? sand_fclib_load(p, path, error) : sand_problem_load(p, path, error);
+}

@@ -1,0 +1,107 @@
+#include "sim/solver/reference/assembled.h"
+
+#include "sim/core/array.h"
+
+#include <math.h>
+#include <string.h>
+
+// Velocities after the impulses.
+static void move_bodies(const SandProblem *p, SandSolution *s) {
+    for (int k = 0; k < p->body_count; k++) s->velocity[k] = p->bodies[k].velocity, s->spin[k] = p->bodies[k].spin;
+    const SandMatrix *m = p->matrix;
+    for (int i = 0; m && i < p->contact_count; i++)
+        for (int e = m->first[i]; e < m->first[i + 1]; e++)
+            s->velocity[i] = v3_sub(s->velocity[i], sand_matrix_apply(m, e, s->impulse[m->column[e]]));
+    for (int i = 0; !m && i < p->contact_count; i++)
+        for (int side = 0; side < 2; side++) {
+            const SandContact *c = &p->contacts[i];
+            int k = side ? c->b : c->a;
+            if (k >= p->dynamic_count) continue;
+            const double *j = p->bodies[k].inverse_inertia;
+            SandVec3 g = side ? s->impulse[i] : v3_neg(s->impulse[i]), t = v3_cross(side ? c->arm_b : c->arm_a, g);
+            SandVec3 w = v3_make(j[0] * t.x + j[3] * t.y + j[4] * t.z, j[3] * t.x + j[1] * t.y + j[5] * t.z,
+                                 j[4] * t.x + j[5] * t.y + j[2] * t.z);
+            s->velocity[k] = v3_madd(s->velocity[k], p->bodies[k].inverse_mass, g);
+            s->spin[k] = v3_add(s->spin[k], w);
+        }
+}
+
+struct SandWatch {
+    const SandDirect *method;
+    void *state;
+    const SandTextVerbs *verbs;
+    SandText *text;
+    SandTeam *team;
+    const SandProblem *problem;
+    const SandSolveDef *def;
+    SandSolution *solution;
+    SandVec3 *impulse; // of the iterate; the solution has the best
+    double begin, measuring;
+};
+
+bool sand_watch_goes_on(const SandWatch *w, int iterations) {
+    const SandSolution *s = w->solution;
+    bool late = w->def->budget_ms > 0 && sand_seconds() - w->begin - w->measuring > 1e-3 * w->def->budget_ms;
+    bool stopped = s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
+    return !late && !stopped && iterations < w->def->iterations;
+}
+
+// Measures the iterate and keeps it when it is the best; the curve shows the best so far, which is what would be returned.
+bool sand_watch_look(SandWatch *w, int iterations) {
+    SandSolution *s = w->solution;
+    double before = sand_seconds();
+    SandMetrics m;
+    w->method->impulses(w->state, w->impulse);
+    w->verbs->measure(w->text, w->team, w->impulse, &m);
+    if (iterations == 0 || m.residual <= s->metrics.residual) {
+        s->metrics = m;
+        for (int i = 0; i < w->problem->contact_count; i++) s->impulse[i] = w->impulse[i];
+    }
+    s->iterations = iterations;
+    if (s->want_curve)
+        s->curve[s->curve_count++] =
+            (SandCurvePoint){iterations, before - w->begin - w->measuring, s->metrics.residual, s->metrics.objective};
+    w->measuring += sand_seconds() - before;
+    if (s->status == SAND_BUDGET && !isfinite(m.residual))
+        s->status = SAND_DIVERGED;
+    else if (s->status == SAND_BUDGET && w->def->tolerance > 0 && s->metrics.residual <= w->def->tolerance)
+        s->status = SAND_SOLVED;
+    return s->status == SAND_BUDGET && sand_watch_goes_on(w, iterations);
+}
+
+static bool iterate(SandWatch *w, SandError *error) {
+    SandSolution *s = w->solution;
+    const SandDirect *method = w->method;
+    bool more = sand_watch_look(w, 0);
+    if (more && method->run && !method->run(w->state, w, &s->status, error)) return false;
+    while (more && !method->run) {
+        if (!method->step(w->state, &s->status, error)) return false;
+        more = sand_watch_look(w, s->iterations + 1);
+    }
+    // A method that can gain no more has not solved what misses the tolerance.
+    if (s->status == SAND_SOLVED && w->def->tolerance > 0 && s->metrics.residual > w->def->tolerance)
+        s->status = SAND_BUDGET;
+    s->seconds = sand_seconds() - w->begin - w->measuring;
+    return true;
+}
+
+bool sand_direct_solve(const SandDirect *method, const SandTextVerbs *verbs, SandText *text, SandTeam *team,
+                       const SandProblem *p, const SandSolveDef *def, SandSolution *s, SandError *error) {
+    size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count, impulse_room = 0;
+    SandWatch w = {.method = method, .verbs = verbs, .text = text, .team = team, .problem = p, .def = def, .solution = s};
+    if (method->prepare && !method->prepare(error)) return false;
+    if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error) ||
+        !SAND_GROW(s->velocity, s->velocity_room, bodies, "velocities", error) ||
+        !SAND_GROW(s->spin, s->spin_room, bodies, "velocities", error) ||
+        (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) ||
+        !SAND_GROW(w.impulse, impulse_room, contacts + 1, "impulses", error))
+        return false;
+    s->status = SAND_BUDGET, s->iterations = s->curve_count = 0;
+    w.begin = sand_seconds();
+    w.state = method->begin(p, def, error);
+    bool ok = w.state && iterate(&w, error);
+    if (w.state) method->end(w.state);
+    sand_free(w.impulse);
+    if (ok) move_bodies(p, s);
+    return ok;
+}

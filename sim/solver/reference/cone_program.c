@@ -1,0 +1,237 @@
+#include "sim/solver/reference/cone_program.h"
+
+#include "sim/core/array.h"
+
+#include <string.h>
+
+void sand_program_free(SandProgram *p) {
+    void *arrays[] = {p->first, p->contact, p->cone_of, p->direction, p->r, p->begin, p->row, p->value};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    *p = (SandProgram){0};
+}
+
+// The directions of a contact's columns; returns how many. Tangents and corners are those of friction.inl.
+static int directions(const SandContact *c, const SandSolveDef *def, SandVec3 *out) {
+    SandVec3 n = c->normal;
+    double sign = n.z < 0 ? -1 : 1, a = -1 / (sign + n.z), b = n.x * n.y * a;
+    SandVec3 t1 = v3_make(1 + sign * n.x * n.x * a, sign * b, -sign * n.x), t2 = v3_make(b, sign + n.y * n.y * a, -n.y);
+    SandSection section = c->mu == 0 ? SAND_POINT : sand_friction_table[def->friction].section;
+    switch (section) {
+    case SAND_POINT: out[0] = n; return 1;
+    case SAND_DISC: {
+        // So that slope mu becomes slope 1, in the cone and in its dual.
+        double root = sqrt(c->mu);
+        out[0] = v3_scale(1 / root, n), out[1] = v3_scale(root, t1), out[2] = v3_scale(root, t2);
+        return 3;
+    }
+    case SAND_SQUARE:
+        for (int s = 0; s < 4; s++) out[s] = v3_madd(v3_madd(n, s & 1 ? c->mu : -c->mu, t1), s & 2 ? c->mu : -c->mu, t2);
+        return 4;
+    case SAND_POLYGON:
+        for (int s = 0; s < def->facets; s++) {
+            double angle = 6.283185307179586 * s / def->facets;
+            out[s] = v3_madd(v3_madd(n, c->mu * cos(angle), t1), c->mu * sin(angle), t2);
+        }
+        return def->facets;
+    }
+    return 0;
+}
+
+// --- E, of a problem with bodies --------------------------------------------------------------------------
+
+// The square root of M^-1 of a body: of its mass, and L with L L' = the inverse inertia.
+typedef struct Root {
+    double mass, xx, yx, zx, yy, zy, zz;
+} Root;
+
+static Root root_of(const SandProblemBody *b) {
+    const double *j = b->inverse_inertia; // xx, yy, zz, xy, xz, yz
+    Root l = {.mass = sqrt(b->inverse_mass)};
+    l.xx = sqrt(fmax(j[0], 0));
+    if (l.xx > 0) l.yx = j[3] / l.xx, l.zx = j[4] / l.xx;
+    l.yy = sqrt(fmax(j[1] - l.yx * l.yx, 0));
+    if (l.yy > 0) l.zy = (j[5] - l.zx * l.yx) / l.yy;
+    l.zz = sqrt(fmax(j[2] - l.zx * l.zx - l.zy * l.zy, 0));
+    return l;
+}
+
+// The share of one body in a column: L' of the impulse and of its moment.
+static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 impulse, bool turns, int *row, double *value) {
+    Root l = root_of(&p->bodies[body]);
+    SandVec3 t = v3_cross(arm, impulse);
+    double numbers[6] = {l.mass * impulse.x,      l.mass * impulse.y,
+                         l.mass * impulse.z,      l.xx * t.x + l.yx * t.y + l.zx * t.z,
+                         l.yy * t.y + l.zy * t.z, l.zz * t.z};
+    for (int k = 0; k < (turns ? 6 : 3); k++) row[k] = 6 * body + k, value[k] = numbers[k];
+}
+
+static bool make_roots(SandProgram *m, const SandProblem *p, SandError *error) {
+    m->rows = 6 * p->dynamic_count;
+    if (!SAND_GROW(m->begin, m->begin_room, m->columns + 1, "columns of a cone program", error) ||
+        !SAND_GROW(m->row, m->row_room, 12 * (size_t)m->columns, "entries of a cone program", error) ||
+        !SAND_GROW(m->value, m->value_room, 12 * (size_t)m->columns, "entries of a cone program", error))
+        return false;
+    int at = 0;
+    for (int cone = 0; cone < m->cones; cone++)
+        for (int j = m->first[cone]; j < m->first[cone + 1]; j++) {
+            const SandContact *c = &p->contacts[m->contact[cone]];
+            // A normal impulse does not turn a sphere.
+            bool turns = !p->radial || v3_dot(m->direction[j], c->normal) != v3_length(m->direction[j]) ||
+                         sand_program_size(m, cone) > 1;
+            m->begin[j] = at;
+            write_body(p, c->a, c->arm_a, v3_neg(m->direction[j]), turns, m->row + at, m->value + at);
+            at += turns ? 6 : 3;
+            if (c->b >= p->dynamic_count) continue;
+            write_body(p, c->b, c->arm_b, m->direction[j], turns, m->row + at, m->value + at);
+            at += turns ? 6 : 3;
+        }
+    m->begin[m->columns] = at;
+    return true;
+}
+
+// r of a contact: relative velocity before contact plus the stabilisation term.
+static SandVec3 contact_r(const SandProblem *p, int i) {
+    const SandContact *c = &p->contacts[i];
+    const SandProblemBody *a = &p->bodies[c->a], *b = &p->bodies[c->b];
+    SandVec3 u = v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
+    return v3_madd(u, fmax(c->gap / p->step, -p->recovery), c->normal);
+}
+
+// --- N, of a problem without bodies -----------------------------------------------------------------------
+
+// The cones of a contact follow each other in the order of the contacts, so one index finds them: cone_of[i] is the
+// first of contact i.
+static bool make_square(SandProgram *m, const SandProblem *p, SandError *error) {
+    const SandMatrix *n = p->matrix;
+    int *cone_of = NULL;
+    size_t cone_room = 0, entries = 0;
+    m->rows = m->columns, m->square = true;
+    if (!SAND_GROW(cone_of, cone_room, p->contact_count + 1, "cones", error) ||
+        !SAND_GROW(m->begin, m->begin_room, m->columns + 1, "columns of a cone program", error))
+        return false;
+    for (int cone = m->cones - 1; cone >= 0; cone--) cone_of[m->contact[cone]] = cone;
+    cone_of[p->contact_count] = m->cones;
+#define FIRST_OF(i) m->first[cone_of[i]]
+    for (int i = 0; i < p->contact_count; i++)
+        for (int e = n->first[i]; e < n->first[i + 1]; e++) {
+            int k = n->column[e];
+            entries += (size_t)(FIRST_OF(i + 1) - FIRST_OF(i)) * (size_t)(FIRST_OF(k + 1) - FIRST_OF(k));
+        }
+    bool ok = entries < INT32_MAX || sand_fail(error, "N has %zu entries, too many to factorise", entries);
+    ok = ok && SAND_GROW(m->row, m->row_room, entries + 1, "entries of a cone program", error) &&
+         SAND_GROW(m->value, m->value_room, entries + 1, "entries of a cone program", error);
+    int at = 0;
+    for (int i = 0; ok && i < p->contact_count; i++)
+        for (int j = FIRST_OF(i); j < FIRST_OF(i + 1); j++) {
+            m->begin[j] = at;
+            // N is symmetric: column i is row i.
+            for (int e = n->first[i]; e < n->first[i + 1]; e++)
+                for (int k = FIRST_OF(n->column[e]); k < FIRST_OF(n->column[e] + 1); k++, at++) {
+                    m->row[at] = k;
+                    m->value[at] = v3_dot(m->direction[j], sand_matrix_apply(n, e, m->direction[k]));
+                }
+        }
+#undef FIRST_OF
+    m->begin[m->columns] = at;
+    sand_free(cone_of);
+    return ok;
+}
+
+// --- both -------------------------------------------------------------------------------------------------
+
+// The mean over a cone of the diagonal of N.
+static double diagonal(const SandProgram *m, int cone) {
+    double sum = 0;
+    for (int j = m->first[cone]; j < m->first[cone + 1]; j++)
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) {
+            if (!m->square) sum += m->value[e] * m->value[e];
+            if (m->square && m->row[e] == j) sum += m->value[e];
+        }
+    return sum > 0 ? sum / sand_program_size(m, cone) : 1;
+}
+
+static bool balance(SandProgram *m, SandError *error) {
+    double *scale = NULL;
+    size_t scale_room = 0;
+    if (!SAND_GROW(scale, scale_room, m->columns + 1, "scales", error)) return false;
+    for (int cone = 0; cone < m->cones; cone++)
+        for (int j = m->first[cone]; j < m->first[cone + 1]; j++) scale[j] = 1 / sqrt(diagonal(m, cone));
+    for (int j = 0; j < m->columns; j++) {
+        m->direction[j] = v3_scale(scale[j], m->direction[j]);
+        m->r[j] *= scale[j];
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) m->value[e] *= scale[j] * (m->square ? scale[m->row[e]] : 1);
+    }
+    sand_free(scale);
+    return true;
+}
+
+bool sand_program_make(SandProgram *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
+    *m = (SandProgram){0};
+    const SandFrictionRow *model = &sand_friction_table[def->friction];
+    if (model->set == SAND_SET_PILLAR) return sand_fail(error, "the set of the friction model %s is no cone", model->name);
+    bool circular = model->section == SAND_DISC;
+    size_t most = (size_t)p->contact_count * (size_t)(circular ? 3 : SAND_MAX_FACETS);
+    if (most > INT32_MAX / 12) return sand_fail(error, "%d contacts are too many to factorise", p->contact_count);
+    if (!SAND_GROW(m->first, m->first_room, most + 1, "cones", error) ||
+        !SAND_GROW(m->contact, m->contact_room, most + 1, "cones", error) ||
+        !SAND_GROW(m->cone_of, m->cone_of_room, most + 1, "cones", error) ||
+        !SAND_GROW(m->direction, m->direction_room, most + 1, "columns of a cone program", error) ||
+        !SAND_GROW(m->r, m->r_room, most + 1, "columns of a cone program", error))
+        return false;
+    for (int i = 0; i < p->contact_count; i++) {
+        SandVec3 *d = m->direction + m->columns;
+        int count = directions(&p->contacts[i], def, d);
+        SandVec3 r = contact_r(p, i);
+        for (int k = 0; k < count; k++) {
+            if (k == 0 || !circular) {
+                m->contact[m->cones] = i;
+                m->first[m->cones++] = m->columns;
+            }
+            m->cone_of[m->columns] = m->cones - 1;
+            m->r[m->columns++] = v3_dot(d[k], r);
+        }
+    }
+    m->first[m->cones] = m->columns;
+    return (p->matrix ? make_square(m, p, error) : make_roots(m, p, error)) && balance(m, error);
+}
+
+void sand_program_product(const SandProgram *m, const double *x, double *y, double *work) {
+    double *sum = m->square ? y : work;
+    memset(sum, 0, (size_t)m->rows * sizeof *sum);
+    for (int j = 0; j < m->columns; j++)
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) sum[m->row[e]] += m->value[e] * x[j];
+    if (m->square) return;
+    for (int j = 0; j < m->columns; j++) {
+        double dot = 0;
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++) dot += m->value[e] * work[m->row[e]];
+        y[j] = dot;
+    }
+}
+
+// Columns of a circular cone are at right angles, and each has its share. Edges are not: their z >= 0 are relaxed in turn.
+void sand_program_unknowns(const SandProgram *m, const SandVec3 *impulse, double *z) {
+    enum { SWEEPS = 30 };
+    for (int begin = 0, end; begin < m->cones; begin = end) {
+        int contact = m->contact[begin];
+        for (end = begin + 1; end < m->cones && m->contact[end] == contact;) end++;
+        SandVec3 left = impulse[contact];
+        for (int j = m->first[begin]; j < m->first[end]; j++) z[j] = 0;
+        for (int k = 0; k < (end - begin > 1 ? SWEEPS : 1); k++)
+            for (int j = m->first[begin]; j < m->first[end]; j++) {
+                SandVec3 d = m->direction[j];
+                double next = z[j] + v3_dot(d, left) / v3_dot(d, d);
+                if (end - begin > 1) next = fmax(next, 0);
+                left = v3_madd(left, z[j] - next, d);
+                z[j] = next;
+            }
+    }
+}
+
+void sand_program_impulses(const SandProgram *m, const double *z, int contacts, SandVec3 *impulse) {
+    for (int i = 0; i < contacts; i++) impulse[i] = v3_make(0, 0, 0);
+    for (int cone = 0; cone < m->cones; cone++)
+        for (int j = m->first[cone]; j < m->first[cone + 1]; j++) {
+            SandVec3 *g = &impulse[m->contact[cone]];
+            *g = v3_madd(*g, z[j], m->direction[j]);
+        }
+}

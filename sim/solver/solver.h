@@ -1,0 +1,115 @@
+// The solvers as a caller sees them: one table with a row for each method, its parameters, and what it can do.
+#pragma once
+#include "sim/core/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum SandFriction {
+    SAND_FRICTIONLESS,
+    SAND_FRICTION_BOX,
+    SAND_FRICTION_PYRAMID,
+    SAND_FRICTION_POLYHEDRAL,
+    SAND_FRICTION_PRISM,
+    SAND_CONE,
+    SAND_FRICTION_CYLINDER,
+    SAND_FRICTION_COULOMB,
+    SAND_FRICTION_COUNT
+} SandFriction;
+typedef enum SandPrecision { SAND_FLOAT, SAND_DOUBLE } SandPrecision;
+
+// The set of a contact's impulses cut across the normal: the square [-r, r]^2, a regular polygon whose corners lie on the
+// circle of radius r, or a disc of radius r.
+typedef enum SandSection { SAND_POINT, SAND_SQUARE, SAND_POLYGON, SAND_DISC } SandSection;
+
+// What r is: mu times the normal impulse, a bound that does not follow it, or mu times the normal impulse with the
+// normal velocity that Coulomb's law asks for.
+typedef enum SandSet { SAND_SET_CONE, SAND_SET_PILLAR, SAND_SET_LAW } SandSet;
+
+typedef struct SandFrictionRow {
+    const char *name;
+    const char *text; // one line for people
+    SandSection section;
+    SandSet set;
+} SandFrictionRow;
+extern const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT];
+
+// Where the bounds of box, prism and cylinder come from. With the last two they end as Coulomb's law asks.
+typedef enum SandBounds { SAND_BOUNDS_PRESOLVE, SAND_BOUNDS_OUTSIDE, SAND_BOUNDS_INSIDE, SAND_BOUNDS_COUNT } SandBounds;
+typedef struct SandBoundsRow {
+    const char *name, *text;
+} SandBoundsRow;
+extern const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT];
+
+enum { SAND_MAX_PARAMS = 8, SAND_MAX_FACETS = 32 };
+
+typedef enum SandParamKind { SAND_PARAM_REAL, SAND_PARAM_INTEGER, SAND_PARAM_CHOICE } SandParamKind;
+
+// One parameter of a method: enough to make a slider, a command line option and a line of help from.
+typedef struct SandParam {
+    const char *name;
+    SandParamKind kind;
+    double value, least, most;  // default and limits; for a choice the value is an index
+    const char *text;           // what raising it does
+    const char *const *choices; // NULL-terminated names, for a choice
+} SandParam;
+
+typedef struct SandSolver {
+    const char *name;
+    const char *paper;                 // where it comes from, with equation numbers
+    const char *idea;                  // one line
+    const char *weakness;              // one line: what it is bad at
+    unsigned friction;                 // bit 1 << SandFriction for each model it can do; and SAND_ADAPTS
+    bool on_cuda;                      // whether its text is made for CUDA as well
+    int vectors;                       // work vectors it needs
+    const struct SandDirect *direct;   // a method that needs N as a matrix; NULL: one of the texts
+    SandParam params[SAND_MAX_PARAMS]; // ended by a NULL name
+} SandSolver;
+
+// Among the bits of the friction models: the method can change the bounds of friction inside the iteration.
+#define SAND_ADAPTS (1u << SAND_FRICTION_COUNT)
+
+// How to have the methods that a build may be without.
+#define SAND_PETSC_WANTED "it needs petsc-dev and -DSAND_PETSC=ON"
+
+extern const SandSolver sand_solver_table[];
+extern const int sand_solver_count;   // rows of this build
+extern const int sand_solver_known;   // all rows: those behind sand_solver_count are of methods that this build is without
+extern const int sand_solver_default; // index of p-spg-fb, what a real-time step uses
+
+int sand_solver_find(const char *name);    // index in this build, or -1
+int sand_friction_find(const char *name);  // index, or -1
+int sand_bounds_find(const char *name);    // index, or -1
+bool sand_solver_absent(const char *name); // whether it is the name of a method that this build is without
+// False, with a sentence why there is no such method; `option` is where the name was given, "" or as in "--solver ".
+bool sand_solver_refuse(const char *option, const char *name, SandError *error);
+bool sand_solver_can(int solver, SandFriction friction);
+int sand_param_count(const SandSolver *solver);
+int sand_param_find(const SandSolver *solver, const char *name); // index, or -1
+
+// What to solve with. Parameters are in the order of the solver's descriptors.
+typedef struct SandSolveDef {
+    int solver;
+    SandFriction friction;
+    SandBounds bounds; // of box, prism and cylinder; the other models have none
+    int facets;        // of polyhedral and prism; even, 4 to SAND_MAX_FACETS; more come nearer to the circle
+    int presolve;      // iterations without friction from which bounds are taken; more makes them truer
+    int renewal;       // most iterations between two renewals of bounds (outside) or of Coulomb's normal velocity
+    double params[SAND_MAX_PARAMS];
+    int iterations;   // most products with N; raising it costs time and lowers the residual
+    double budget_ms; // most milliseconds, 0: no limit; the result then depends on the machine's speed
+    double tolerance; // m/s, stop when the residual is at most this; 0: never
+} SandSolveDef;
+SandSolveDef sand_default_solve(void);
+// False, with a sentence, when the solver cannot do the friction model with these bounds.
+bool sand_solve_check(const SandSolveDef *def, SandError *error);
+// The value of a parameter; of a solver that has none of this name, that which the default solver begins with.
+double sand_solve_param(const SandSolveDef *def, const char *name);
+void sand_solve_choose(SandSolveDef *def, int solver); // changes the method and takes its default parameters
+// Sets one parameter from text. False, with a sentence that names the limits or the choices, when it does not fit.
+bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,174 @@
+// The tables of solvers and friction models as data, and how a setting is read from text.
+#include "sim/solver/solver.h"
+
+#include "sim/solver/reference/assembled.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT] = {
+    [SAND_FRICTIONLESS] = {"frictionless", "normal impulses alone, one row a contact", SAND_POINT, SAND_SET_CONE},
+    [SAND_FRICTION_BOX] = {"box", "each tangential impulse within a bound of its own", SAND_SQUARE, SAND_SET_PILLAR},
+    [SAND_FRICTION_PYRAMID] = {"pyramid",
+                               "each tangential impulse within mu times the normal one; a pyramid around the cone",
+                               SAND_SQUARE, SAND_SET_CONE},
+    [SAND_FRICTION_POLYHEDRAL] = {"polyhedral", "a cone of facets inside the circular one", SAND_POLYGON, SAND_SET_CONE},
+    [SAND_FRICTION_PRISM] = {"prism", "a polygon of facets with a bound that does not follow the normal impulse",
+                             SAND_POLYGON, SAND_SET_PILLAR},
+    [SAND_CONE] = {"cone", "circular Coulomb cone, in the convex relaxation in which a sliding contact floats a little",
+                   SAND_DISC, SAND_SET_CONE},
+    [SAND_FRICTION_CYLINDER] = {"cylinder", "a disc with a bound that does not follow the normal impulse", SAND_DISC,
+                                SAND_SET_PILLAR},
+    [SAND_FRICTION_COULOMB] = {"coulomb",
+                               "Coulomb's law itself: the cone without the floating, by a fixed point around the solver",
+                               SAND_DISC, SAND_SET_LAW},
+};
+
+const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT] = {
+    [SAND_BOUNDS_PRESOLVE] = {"presolve", "from a solve without friction, then kept"},
+    [SAND_BOUNDS_OUTSIDE] = {"outside", "renewed from the normal impulses every so many iterations (Tresca's fixed point)"},
+    [SAND_BOUNDS_INSIDE] = {"inside", "following the normal impulses in every iteration"},
+};
+
+static const char *const sand_gauss_seidel_orders[] = {"sequential", "symmetric", "coloured", "uncoordinated", NULL};
+static const char *const sand_ipm_systems[] = {"normal", "augmented", NULL};
+static const char *const sand_amg_ways[] = {"projected", "rejected", NULL};
+static const char *const sand_tron_preconditioners[] = {"cholesky", "none", NULL};
+
+// How many rows this build is without.
+enum {
+    ABSENT = 0
+#define SAND_ROW(...)
+#ifndef SAND_PETSC
+#define SAND_TAO(...) +1
+#endif
+#include "sim/solver/solver_table.inl"
+};
+
+const SandSolver sand_solver_table[] = {
+#define SAND_ROW(id, name, vectors, on_cuda, own, friction, paper, idea, weakness, ...) \
+    {name, paper, idea, weakness, friction, on_cuda, vectors, NULL, {__VA_ARGS__}},
+#define SAND_DIRECT(id, name, friction, paper, idea, weakness, ...) \
+    {name, paper, idea, weakness, friction, false, 1, &sand_direct_##id, {__VA_ARGS__}},
+#ifdef SAND_PETSC
+#define SAND_TAO SAND_DIRECT
+#else
+#define SAND_TAO(id, name, friction, paper, idea, weakness, ...) \
+    {name, paper, idea, weakness, friction, false, 1, NULL, {__VA_ARGS__}},
+#endif
+#include "sim/solver/solver_table.inl"
+};
+const int sand_solver_known = sizeof sand_solver_table / sizeof *sand_solver_table;
+const int sand_solver_count = sizeof sand_solver_table / sizeof *sand_solver_table - ABSENT;
+const int sand_solver_default = 0;
+
+int sand_solver_find(const char *name) {
+    for (int i = 0; i < sand_solver_count; i++)
+        if (!strcmp(sand_solver_table[i].name, name)) return i;
+    return -1;
+}
+
+bool sand_solver_absent(const char *name) {
+    for (int i = sand_solver_count; i < sand_solver_known; i++)
+        if (!strcmp(sand_solver_table[i].name, name)) return true;
+    return false;
+}
+
+bool sand_solver_refuse(const char *option, const char *name, SandError *error) {
+    if (sand_solver_absent(name)) return sand_fail(error, "%s%s: not in this build; " SAND_PETSC_WANTED, option, name);
+    return sand_fail(error, "%s%.60s: there is no such solver; see `sandglass list solvers`", option, name);
+}
+
+bool sand_solver_can(int solver, SandFriction friction) { return sand_solver_table[solver].friction >> friction & 1; }
+
+int sand_friction_find(const char *name) {
+    for (int i = 0; i < SAND_FRICTION_COUNT; i++)
+        if (!strcmp(sand_friction_table[i].name, name)) return i;
+    return -1;
+}
+
+int sand_bounds_find(const char *name) {
+    for (int i = 0; i < SAND_BOUNDS_COUNT; i++)
+        if (!strcmp(sand_bounds_table[i].name, name)) return i;
+    return -1;
+}
+
+int sand_param_count(const SandSolver *solver) {
+    int n = 0;
+    while (n < SAND_MAX_PARAMS && solver->params[n].name) n++;
+    return n;
+}
+
+int sand_param_find(const SandSolver *solver, const char *name) {
+    for (int i = 0; i < sand_param_count(solver); i++)
+        if (!strcmp(solver->params[i].name, name)) return i;
+    return -1;
+}
+
+SandSolveDef sand_default_solve(void) {
+    SandSolveDef def = {.friction = SAND_CONE, .iterations = 50, .facets = 8, .presolve = 50, .renewal = 20};
+    sand_solve_choose(&def, sand_solver_default);
+    return def;
+}
+
+bool sand_solve_check(const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    const SandFrictionRow *model = &sand_friction_table[def->friction];
+    if (!sand_solver_can(def->solver, def->friction))
+        return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name, model->name);
+    if (model->set == SAND_SET_PILLAR && def->bounds == SAND_BOUNDS_INSIDE && !(solver->friction & SAND_ADAPTS))
+        return sand_fail(error, "the solver %s cannot adapt the bounds of friction inside its iteration", solver->name);
+    if (model->section == SAND_POLYGON && (def->facets < 4 || def->facets > SAND_MAX_FACETS || def->facets % 2))
+        return sand_fail(error, "facets: expected an even number from 4 to %d, got %d", SAND_MAX_FACETS, def->facets);
+    return true;
+}
+
+void sand_solve_choose(SandSolveDef *def, int solver) {
+    def->solver = solver;
+    memset(def->params, 0, sizeof def->params);
+    for (int i = 0; i < sand_param_count(&sand_solver_table[solver]); i++)
+        def->params[i] = sand_solver_table[solver].params[i].value;
+}
+
+double sand_solve_param(const SandSolveDef *def, const char *name) {
+    int k = sand_param_find(&sand_solver_table[def->solver], name);
+    if (k >= 0) return def->params[k];
+    const SandSolver *other = &sand_solver_table[sand_solver_default];
+    return other->params[sand_param_find(other, name)].value;
+}
+
+// "a, b or c", for a sentence about a choice.
+static void list_choices(const SandParam *param, char *text, size_t room) {
+    size_t used = 0;
+    for (int i = 0; param->choices[i] && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s",
+                                 i == 0                  ? ""
+                                 : param->choices[i + 1] ? ", "
+                                                         : " or ",
+                                 param->choices[i]);
+}
+
+bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    int k = sand_param_find(solver, name);
+    if (k < 0) return sand_fail(error, "%s: solver %s has no such parameter", name, solver->name);
+    const SandParam *param = &solver->params[k];
+    if (param->kind == SAND_PARAM_CHOICE) {
+        for (int i = 0; param->choices[i]; i++)
+            if (!strcmp(param->choices[i], value)) return def->params[k] = i, true;
+        char choices[160];
+        list_choices(param, choices, sizeof choices);
+        return sand_fail(error, "%s: expected %s, got '%s'", name, choices, value);
+    }
+    char *end;
+    double v = strtod(value, &end);
+    bool whole = param->kind != SAND_PARAM_INTEGER || v == floor(v);
+    if (end == value || *end || !(v >= param->least && v <= param->most) || !whole)
+        return sand_fail(error, "%s: expected %s from %g to %g, got '%s'", name,
+                         param->kind == SAND_PARAM_INTEGER ? "a whole number" : "a number", param->least, param->most,
+                         value);
+    def->params[k] = v;
+    return true;
+}

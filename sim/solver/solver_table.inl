@@ -1,0 +1,191 @@
+// The one table of solvers. Everything that lists them is made from it: the dispatch, the command line, the panel,
+// the tests and the table in the README. To add a method: write its text, include it here, add a row.
+//
+// SAND_ROW(id, name, vectors, on_cuda, own, friction, paper, idea, weakness, parameters...)
+//   id         its text defines id_State, id_start and id_step; one step is one product with N
+//   vectors    block vectors it uses; the first is the start, feasible, with its velocities in op.body
+//   own        what it does by itself, and others need not do for it: OWN_ in solve.inl
+//   friction   models it can do
+// SAND_ROW_OF_PARTS is the same for methods that look at the components of an impulse: they are not part of the text in
+// which impulses are vectors of the world.
+#ifndef SAND_ROW_OF_PARTS
+#define SAND_ROW_OF_PARTS SAND_ROW
+#endif
+
+// SAND_DIRECT(id, name, friction, paper, idea, weakness, parameters...), for methods that need N as a matrix (direct.h):
+//   id         its file defines sand_direct_id
+#ifndef SAND_DIRECT
+#define SAND_DIRECT(...)
+#endif
+// SAND_TAO is the same for the methods of PETSc. A build may be without them, so they come last.
+#ifndef SAND_TAO
+#define SAND_TAO(...)
+#endif
+
+#ifdef SAND_SOLVER_TEXTS
+#include "sim/solver/methods/admm.inl"
+#include "sim/solver/methods/apgd.inl"
+#include "sim/solver/methods/gauss_seidel.inl"
+#include "sim/solver/methods/jacobi.inl"
+#include "sim/solver/methods/spg.inl"
+#if SAND_PARTS
+#include "sim/solver/methods/cpg.inl"
+#include "sim/solver/methods/gpminres.inl"
+#include "sim/solver/methods/ngs.inl"
+#include "sim/solver/methods/proportioning.inl"
+#endif
+#endif
+
+// clang-format off
+#define SAND_SPG_PARAMS \
+    {"memory", SAND_PARAM_INTEGER, 10, 1, 10, "objectives looked back on; more lets the objective rise for longer", NULL}, \
+    {"xi", SAND_PARAM_REAL, 1e-4, 0, 1, "decrease asked of a step; more shortens steps", NULL}, \
+    {"alpha-min", SAND_PARAM_REAL, 1e-9, 1e-12, 1, "least spectral step length", NULL}, \
+    {"alpha-max", SAND_PARAM_REAL, 1e9, 1, 1e12, "greatest spectral step length", NULL}
+#define SAND_P_SPG_PARAMS \
+    SAND_SPG_PARAMS, \
+    {"ratio", SAND_PARAM_REAL, 3.5, 1, 10, \
+     "of the preconditioner across a normal to that along it: 3.5 as of solid spheres, 1 averaged as in the paper", NULL}
+#define SAND_GAUSS_SEIDEL_PARAMS \
+    {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL}, \
+    {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL}, \
+    {"order", SAND_PARAM_CHOICE, 2, 0, 3, \
+     "sequential, symmetric (there and back), coloured for all threads, or uncoordinated, which gives other bits every time " \
+     "on a GPU and is sequential on the CPU", \
+     sand_gauss_seidel_orders}
+#define SAND_PROPORTIONING_PARAMS \
+    {"gamma", SAND_PARAM_REAL, 1, 0.01, 100, "raising it solves for the free impulses longer before active ones are let go", NULL}, \
+    {"step", SAND_PARAM_REAL, 1.5, 0.1, 1.9, "length of the short projected step, over the norm of N; above 2 it may diverge", NULL}, \
+    {"power", SAND_PARAM_INTEGER, 8, 1, 100, "products spent on the norm of N first; more makes it sharper", NULL}
+#define SAND_GPMINRES_PARAMS \
+    {"minres", SAND_PARAM_INTEGER, 10, 1, 10000, "most iterations of MINRES on one face", NULL}, \
+    {"eta1", SAND_PARAM_REAL, 0.5, 0, 1, "projected gradients end when one gains less than this part of the best; more ends them sooner", NULL}, \
+    {"eta2", SAND_PARAM_REAL, 0.01, 0, 1, "the same for MINRES", NULL}, \
+    {"mu", SAND_PARAM_REAL, 1e-4, 0, 0.5, "decrease asked of a step; more shortens steps", NULL}
+// clang-format on
+
+#define SAND_ALL (SAND_ADAPTS - 1) // every model
+#define SAND_SPG_OWN (OWN_RESIDUAL | OWN_GROWTH | OWN_SCALE | OWN_PAIRS)
+#define SAND_BOUNDED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_BOX)
+#define SAND_SEPARABLE (SAND_BOUNDED | 1u << SAND_FRICTION_CYLINDER)
+
+SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWN, SAND_ALL, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
+         "spectral projected gradients with a diagonal preconditioner; returns its best iterate",
+         "leads early and tires late when many digits are wanted", SAND_P_SPG_PARAMS)
+
+SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWN, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
+         "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
+
+SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_ALL | SAND_ADAPTS,
+         "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
+         "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
+         SAND_GAUSS_SEIDEL_PARAMS)
+
+SAND_ROW(jacobi, "jacobi", 1, true, OWN_PUSH, SAND_ALL | SAND_ADAPTS, "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
+         "all contacts take a damped step at once, each by its own diagonal",
+         "the slowest to converge; where bodies have very many contacts it needs a lower omega, or it diverges",
+         {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
+         {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
+
+SAND_ROW(apgd, "apgd", 7, true, OWN_RESIDUAL, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
+         "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
+         "feels for its step length by overshooting, and ends like a gradient method")
+
+SAND_ROW(admm, "admm", 8, true, OWN_RESIDUAL, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
+         "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one; returns "
+         "its best",
+         "hangs on its stiffness; few digits soon, many digits slowly",
+         {"rho", SAND_PARAM_REAL, 1, 1e-4, 1e4, "stiffness at first; more draws the copies together sooner", NULL},
+         {"inner", SAND_PARAM_INTEGER, 3, 1, 1000, "most conjugate gradients a round; more solves the free copy better",
+          NULL},
+         {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
+          NULL})
+
+SAND_ROW_OF_PARTS(gpminres, "gpminres", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
+                  "Heyn et al. 2012, section 4, algorithm GPMINRES",
+                  "projected gradients find a face of the set, minimum residuals solve on it",
+                  "starts slowly; leads when many digits are wanted", SAND_GPMINRES_PARAMS)
+
+SAND_ROW_OF_PARTS(gpminres_p, "gpminres-p", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
+                  "Heyn et al. 2012, section 4, GPMINRES-P", "as gpminres with the diagonal as a preconditioner",
+                  "gains only where masses differ", SAND_GPMINRES_PARAMS)
+
+SAND_ROW_OF_PARTS(kucera, "kucera", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE,
+                  "Heyn et al. 2012, section 4, algorithm KUCERA",
+                  "conjugate gradients on the free impulses, short projected steps where the set is left",
+                  "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
+
+SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE, "Pospíšil et al. 2015, algorithm 2",
+                  "as kucera, and frees active impulses by a step to the minimum", "as kucera", SAND_PROPORTIONING_PARAMS)
+
+SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED | SAND_ADAPTS,
+                  "Preclik et al. 2009, algorithm 2",
+                  "conjugate gradients, cut to what stays in the set and projected after each step",
+                  "jitters where friction is strong; nothing makes it descend")
+
+SAND_ROW_OF_PARTS(ngs, "ngs", 3, false, 0,
+                  1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
+                  "Preclik et al. 2009, eq. 14-16",
+                  "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
+                  "as gauss-seidel; strong friction may keep it from converging", SAND_GAUSS_SEIDEL_PARAMS)
+
+#define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
+#define SAND_FACETED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL)
+
+SAND_DIRECT(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
+            "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
+            "interior point method on the circular cones themselves; the reference for the others",
+            "an iteration is a factorisation, and a warm start is of no use")
+
+SAND_DIRECT(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
+            "Mehrotra's interior point method on cones of facets; the reference for these",
+            "as ipm-soc; many facets make it slow",
+            {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
+             sand_ipm_systems})
+
+SAND_DIRECT(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
+            "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
+            "slow to find that out, may stand still on the way, and an iteration is a factorisation",
+            {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
+             "shortest step; more escapes from where it stands still, and gains less", NULL})
+
+SAND_DIRECT(amg, "amg", SAND_FACETED, "Preclik et al. 2009, section 3.4, eq. 22-24",
+            "algebraic multigrid: relaxes as gauss-seidel does, and what is slow to go on smaller problems of some unknowns",
+            "gains less than its cycles cost: errors of impulses are not smooth, and N is assembled on every grid",
+            {"sweeps", SAND_PARAM_INTEGER, 2, 1, 100, "relaxations before and after a correction; more smooth it better",
+             NULL},
+            {"visits", SAND_PARAM_INTEGER, 1, 1, 4, "of the next grid in a cycle, 1 is a V and 2 a W; more solve it better",
+             NULL},
+            {"strength", SAND_PARAM_REAL, 0.5, 0.01, 0.9,
+             "part of the largest coupling that counts as strong; more keeps more unknowns on the next grid", NULL},
+            {"renewal", SAND_PARAM_INTEGER, 10, 1, 1000,
+             "cycles for which the grids are kept; fewer follow the contacts that open and close, and cost more", NULL},
+            {"outside", SAND_PARAM_CHOICE, 0, 0, 1, "what becomes of a correction that leaves its bound", sand_amg_ways})
+
+SAND_TAO(blmvm, "blmvm", SAND_FACETED, "Petra et al. 2009, section 3.3; Benson and Moré 2001",
+         "quasi-Newton: a few past steps stand for the curvature, and a projected line search keeps to the bounds; by TAO",
+         "learns of N only by walking, so that many digits take many products",
+         {"memory", SAND_PARAM_INTEGER, 5, 1, 100, "past steps that are kept; more know the curvature better", NULL})
+
+SAND_TAO(tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
+         "projected gradients find a face, and Newton's step on it comes from conjugate gradients in a trust region; by TAO",
+         "N is assembled, and factorised in part on each face; may creep in a jam with many facets",
+         {"accuracy", SAND_PARAM_REAL, 0.1, 1e-12, 0.9,
+          "part of its residual at which a Newton step is taken; less solves it better", NULL},
+         {"preconditioner", SAND_PARAM_CHOICE, 0, 0, 1, "incomplete factors of N on the face, or none",
+          sand_tron_preconditioners})
+
+#undef SAND_GPMINRES_PARAMS
+#undef SAND_PROPORTIONING_PARAMS
+#undef SAND_BOUNDED
+#undef SAND_SPG_PARAMS
+#undef SAND_SPG_OWN
+#undef SAND_ALL
+#undef SAND_SEPARABLE
+#undef SAND_GAUSS_SEIDEL_PARAMS
+#undef SAND_ROW
+#undef SAND_ROW_OF_PARTS
+#undef SAND_DIRECT
+#undef SAND_TAO
+#undef SAND_FACETED
+#undef SAND_CIRCULAR

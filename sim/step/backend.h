@@ -1,0 +1,93 @@
+// A machine that takes the steps of a simulation: one table of verbs. The CPU is built into simulation.c; another machine
+// stands behind this table, and sim knows no more of it.
+//
+// The machine holds the bodies between steps. The verbs of a step only enqueue their work, each after the one before it;
+// `finish` waits and tells what came out. The world of the host keeps the settings, and gets the bodies when it asks.
+#pragma once
+#include "sim/collision/collide.h"
+#include "sim/world/render_instance.h"
+#include "sim/collision/warm_start.h"
+#include "sim/step/integrate.inl"
+#include "sim/solver/problem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { SAND_MAX_LOST = 64 }; // lost bodies that one step names; of more it tells the number
+
+typedef struct SandLost {
+    int body;
+    SandLoss loss;
+} SandLost;
+
+// What `finish` tells of a step.
+typedef struct SandStepReport {
+    bool again; // a buffer was too small and has grown; nothing moved, and the step is to be taken again
+    int bodies, contacts, matched, iterations;
+    SandStatus status;
+    SandMetrics metrics;
+    double penetration_max, penetration_walls;     // m; the second into boundaries alone
+    double kinetic, potential;                     // J, after the step
+    double detect, match, build, solve, integrate; // ms
+    int lost_count, lost_more;                     // named here, and beside them
+    SandLost lost[SAND_MAX_LOST];
+    uint64_t growths; // arrays that grew
+    uint64_t held;    // bytes on the machine, all arrays together
+} SandStepReport;
+
+typedef struct SandMachine SandMachine; // typed inside the backend
+typedef struct SandSlot SandSlot;       // memory of the device for the instances of one picture
+typedef struct SandShare SandShare;     // a buffer of OpenGL that the device may write
+
+typedef struct SandBackend {
+    const char *name;
+    SandMachine *(*create)(SandError *error);
+    void (*destroy)(SandMachine *machine);
+    const char *(*describe)(const SandMachine *machine); // the device, for people
+
+    // Gives the machine the world with its bodies, and what is kept for the warm start.
+    bool (*give)(SandMachine *machine, const SandWorld *world, const SandMemory *memory, SandError *error);
+    // Gives it one problem instead, with no world: `solve` and `read_solution` may follow.
+    bool (*give_problem)(SandMachine *machine, const SandProblem *problem, const SandSolveDef *def, SandError *error);
+
+    // The step. `world` is the host's, for its settings and boundaries.
+    bool (*detect)(SandMachine *machine, const SandWorld *world, SandError *error);
+    bool (*match)(SandMachine *machine, SandError *error);
+    bool (*build)(SandMachine *machine, const SandSolveDef *def, SandError *error);
+    // `stop`: NULL, or made other than 0 by another thread that wants the solve to end with what there is. Where it is given
+    // the verb waits for the solve.
+    bool (*solve)(SandMachine *machine, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
+                  SandError *error);
+    bool (*integrate)(SandMachine *machine, SandError *error);
+    bool (*finish)(SandMachine *machine, SandStepReport *report, SandError *error);
+
+    // Pictures. A slot belongs to who made it: the machine may go while it is drawn. `instances` enqueues its work behind
+    // the last step, and the slot knows when that is done; whoever reads it, on any thread, waits for that.
+    SandSlot *(*slot_create)(SandError *error);
+    void (*slot_free)(SandSlot *slot);
+    bool (*instances)(SandMachine *machine, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot,
+                      SandError *error);
+    bool (*slot_read)(SandSlot *slot, void *to, size_t bytes, SandError *error); // to the host
+    // On the thread that draws, with its context current. NULL, with the reason, where OpenGL runs elsewhere or the driver
+    // refuses. A buffer that is given new storage must be shared anew.
+    SandShare *(*share)(unsigned buffer, SandError *error);
+    void (*share_free)(SandShare *share);
+    bool (*share_copy)(SandShare *share, SandSlot *slot, size_t bytes, SandError *error); // stays on the device
+
+    // Reading back.
+    bool (*read_bodies)(SandMachine *machine, SandWorld *world, int first, int count, SandError *error);
+    bool (*read_memory)(SandMachine *machine, SandMemory *memory, SandError *error);
+    // The contacts of the last detection; ranks, poses and velocities with them.
+    bool (*read_contacts)(SandMachine *machine, SandDetection *detection, SandError *error);
+    bool (*read_start)(SandMachine *machine, SandVec3 *start, SandError *error);        // one for each contact
+    bool (*read_curve)(SandMachine *machine, SandSolution *solution, SandError *error); // residuals of the last solve
+    // The bodies of the problem of the last step, as they went into it, with the boundaries behind them.
+    bool (*read_problem_bodies)(SandMachine *machine, SandProblemBody *bodies, int count, SandError *error);
+    // Impulses, curve and the figures of the last solve.
+    bool (*read_solution)(SandMachine *machine, SandSolution *solution, SandError *error);
+} SandBackend;
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,60 @@
+#include "sim/step/checkpoint.h"
+
+#include "sim/core/array.h"
+
+void sand_checkpoint_free(SandCheckpoint *c) {
+    sand_free(c->boundaries);
+    sand_free(c->position);
+    sand_free(c->velocity);
+    sand_free(c->spin);
+    sand_free(c->rotation);
+    sand_free(c->gone);
+    sand_memory_free(&c->memory);
+    *c = (SandCheckpoint){0};
+}
+
+size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
+    return c->boundary_room * sizeof *c->boundaries + c->position_room * sizeof *c->position +
+           c->velocity_room * sizeof *c->velocity + c->spin_room * sizeof *c->spin + c->rotation_room * sizeof *c->rotation +
+           c->gone_room * sizeof *c->gone + sand_memory_bytes(&c->memory);
+}
+
+bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandMemory *memory, SandError *error) {
+    int n = w->body_count;
+    if (!SAND_GROW(c->boundaries, c->boundary_room, w->boundary_count, "checkpoint", error) ||
+        !SAND_GROW(c->position, c->position_room, n, "checkpoint", error) ||
+        !SAND_GROW(c->velocity, c->velocity_room, n, "checkpoint", error) ||
+        !SAND_GROW(c->spin, c->spin_room, n, "checkpoint", error) ||
+        !SAND_GROW(c->rotation, c->rotation_room, n, "checkpoint", error) ||
+        !SAND_GROW(c->gone, c->gone_room, n, "checkpoint", error) || !sand_memory_copy(&c->memory, memory, error))
+        return false;
+    c->time = w->time, c->step_index = w->step_index, c->body_count = n;
+    c->gravity = w->gravity, c->spring = w->spring, c->boundary_count = w->boundary_count;
+    for (int b = 0; b < w->boundary_count; b++)
+        c->boundaries[b] = (SandBoundaryState){w->boundaries[b].pose, w->boundaries[b].motion, w->boundaries[b].moves};
+    for (int i = 0; i < n; i++) {
+        c->position[i] = w->position[i], c->rotation[i] = w->rotation[i];
+        c->velocity[i] = w->velocity[i], c->spin[i] = w->spin[i];
+        c->gone[i] = w->gone[i];
+    }
+    return true;
+}
+
+bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandMemory *memory, SandError *error) {
+    if (c->boundary_count != w->boundary_count) return sand_fail(error, "the checkpoint is that of another scene");
+    if (c->body_count > w->body_count)
+        return sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
+    if (!sand_memory_copy(memory, &c->memory, error)) return false;
+    w->time = c->time, w->step_index = c->step_index, w->body_count = c->body_count;
+    w->gravity = c->gravity, w->spring = c->spring;
+    for (int b = 0; b < c->boundary_count; b++) {
+        w->boundaries[b].pose = c->boundaries[b].pose, w->boundaries[b].motion = c->boundaries[b].motion;
+        w->boundaries[b].moves = c->boundaries[b].moves;
+    }
+    for (int i = 0; i < c->body_count; i++) {
+        w->position[i] = c->position[i], w->rotation[i] = c->rotation[i];
+        w->velocity[i] = c->velocity[i], w->spin[i] = c->spin[i];
+        w->gone[i] = c->gone[i];
+    }
+    return true;
+}

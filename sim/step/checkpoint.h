@@ -1,0 +1,41 @@
+// A checkpoint: all that changes in a simulation from step to step. A run that goes on from one gives the same bits.
+#pragma once
+#include "sim/collision/warm_start.h"
+#include "sim/world/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct SandBoundaryState {
+    SandPose pose;
+    SandMotion motion;
+    bool moves;
+} SandBoundaryState;
+
+typedef struct SandCheckpoint {
+    double time;
+    uint64_t step_index;
+    SandVec3 gravity;
+    SandSpring spring;
+    int boundary_count;
+    SandBoundaryState *boundaries; // where they are and how they move, which a person may have changed
+    size_t boundary_room;
+    int body_count;
+    SandVec3 *position, *velocity, *spin;
+    SandQuat *rotation;
+    uint8_t *gone;
+    size_t position_room, velocity_room, spin_room, rotation_room, gone_room;
+    SandMemory memory;
+} SandCheckpoint;
+
+void sand_checkpoint_free(SandCheckpoint *checkpoint);
+size_t sand_checkpoint_bytes(const SandCheckpoint *checkpoint); // that it holds
+
+bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, const SandMemory *memory, SandError *error);
+// Bodies that were added since are taken out again.
+bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandMemory *memory, SandError *error);
+
+#ifdef __cplusplus
+}
+#endif

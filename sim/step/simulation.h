@@ -1,0 +1,102 @@
+// The way of one step: detect, match, build, solve, integrate. Open simulation.c to walk it.
+#pragma once
+#include "sim/step/backend.h"
+#include "sim/step/checkpoint.h"
+#include "sim/solver/problem.h"
+#include "sim/world/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Times of the phases of the last step, in milliseconds.
+typedef struct SandProfile {
+    double detect, match, build, solve, integrate, step;
+    uint64_t brought; // bytes of bodies and contacts that came to the host, from the end of the step before to that of this
+} SandProfile;
+
+// What the last step did. Panel, log and benchmark read this and the profile.
+typedef struct SandCounters {
+    int bodies; // taking part
+    int contacts;
+    int matched; // contacts that found last step's impulse
+    int iterations;
+    SandStatus status;
+    SandMetrics metrics;      // residual and objective; complementarity only when asked
+    double penetration_max;   // m, of the gaps the step began with
+    double penetration_walls; // m, the same into boundaries alone: below a radius nobody has passed one
+    double penetration_p99;   // m, 99th percentile of the penetrating contacts; filled by sand_simulation_measure
+    double penetration_all;   // m, that of all contacts, of which the others count as 0; likewise
+    uint64_t growths;         // arrays that grew in this step
+    uint64_t held;            // bytes of arrays on another machine that takes the steps
+    int lost_total;           // bodies that left the world or became non-finite, since the start
+    int infeasible_total;     // steps that ended infeasible, since the start
+} SandCounters;
+
+typedef struct SandSimulationDef {
+    int threads;             // 0: one for each core
+    SandPrecision precision; // of the solver
+    SandSolveDef solve;
+    const SandBackend *backend; // the machine that takes the steps; NULL: the CPU
+} SandSimulationDef;
+SandSimulationDef sand_default_simulation(void);
+
+typedef struct SandSimulation SandSimulation;
+
+// Called when something must be told to a person (a lost body, an infeasible step); one sentence, no newline.
+typedef void SandReport(void *user, const char *sentence);
+
+// Takes the world over: its arrays belong to the simulation from now on, also when this fails.
+SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef *def, SandError *error);
+void sand_simulation_free(SandSimulation *sim);
+void sand_simulation_on_report(SandSimulation *sim, SandReport *report, void *user);
+
+bool sand_simulation_step(SandSimulation *sim, SandError *error);
+
+// Detects, matches and builds the problem of the coming step without taking it.
+bool sand_simulation_build(SandSimulation *sim, SandError *error);
+const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
+const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
+// Contacts of that problem whose impulses that solution has: 0 when another machine took the step.
+int sand_simulation_solved(const SandSimulation *sim);
+const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
+// Each contact's share of the residual of the last step, m/s; NULL when memory is out. Costs about an iteration.
+const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
+
+// The bodies of the world are where the steps are taken. This brings them to the host, if they are not there; settings,
+// time and boundaries always are.
+bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
+// The same with the contacts of the last step, as problem and solution: until then sand_simulation_solved says 0.
+bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
+// Writes the instances of the bodies into a slot of the machine that takes the steps. The bodies stay where they are.
+bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
+// Goes on with the steps on another machine (NULL: the CPU), from the same state. On failure nothing has changed.
+bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
+const SandBackend *sand_simulation_backend(const SandSimulation *sim); // NULL: the CPU
+const char *sand_simulation_machine(const SandSimulation *sim);        // what takes the steps, for people
+SandPrecision sand_simulation_precision(const SandSimulation *sim);    // of the solver
+
+typedef struct SandEnergy {
+    double kinetic, potential; // J
+} SandEnergy;
+SandEnergy sand_simulation_energy(const SandSimulation *sim);
+
+// Goes back to where a checkpoint was taken; the run from there gives the same bits again.
+bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
+bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
+
+// What a person may change between two steps: gravity, the spring of a hand, the motion of boundaries.
+SandWorld *sand_simulation_change(SandSimulation *sim);
+// The same with the bodies: to move them, or to add some. NULL, with a sentence, when they could not be fetched.
+SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error);
+
+const SandWorld *sand_simulation_world(const SandSimulation *sim);
+const SandProfile *sand_simulation_profile(const SandSimulation *sim);
+const SandCounters *sand_simulation_counters(const SandSimulation *sim);
+void sand_simulation_want_curve(SandSimulation *sim, bool want);                // keep the residual curve of each solve
+void sand_simulation_measure(SandSimulation *sim);                              // fills what costs time: the percentile
+void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve); // from the next step on
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,18 @@
+#include "sim/world/render_instance.h"
+
+static int count_of(const SandShape *shape) { return shape->ball_count ? shape->ball_count : 1; }
+
+SandInstanceCounts sand_instance_places(const SandWorld *world, int *places) {
+    int count[4] = {0}, next[4] = {0}; // by SandShapeKind, in the order of SandInstanceCounts
+    for (int i = 0; i < world->body_count; i++) {
+        const SandShape *shape = &world->shapes[world->shape[i]];
+        count[shape->kind] += count_of(shape);
+    }
+    for (int k = 1; k < 4; k++) next[k] = next[k - 1] + count[k - 1];
+    for (int i = 0; i < world->body_count; i++) {
+        const SandShape *shape = &world->shapes[world->shape[i]];
+        places[i] = next[shape->kind];
+        next[shape->kind] += count_of(shape);
+    }
+    return (SandInstanceCounts){count[SAND_SPHERE], count[SAND_CLUMP], count[SAND_BOX], count[SAND_CYLINDER]};
+}

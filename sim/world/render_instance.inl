@@ -1,0 +1,47 @@
+// A body as instances of a picture: one text for both machines.
+#pragma once
+#include "sim/world/render_instance.h"
+
+SAND_SHARED void instance_copy3(float *to, SandVec3 v) { to[0] = (float)v.x, to[1] = (float)v.y, to[2] = (float)v.z; }
+
+// What a contact adds to the value of each of its bodies.
+SAND_SHARED float instance_contact_value(SandShade shade, SandVec3 impulse, double step) {
+    double force = v3_length(impulse) / step;
+    return (float)(shade == SAND_SHADE_FORCE ? force : force > 0);
+}
+
+SAND_SHARED float instance_speed(const SandWorld *w, int body) { return (float)v3_length(w->velocity[body]); }
+
+SAND_SHARED float instance_place_on_map(const SandInstanceDef *def, double value) {
+    double at = value / def->range;
+    if (def->least > 0) at = value > def->least ? 1 - log(at) / log(def->least / def->range) : 0;
+    return (float)fmin(1.0, at);
+}
+
+// Writes all instances of a body, whose value stands there on the colour map.
+SAND_SHARED void instance_write(const SandWorld *w, int body, const SandInstanceDef *def, float value, SandInstance *to) {
+    const SandShape *shape = &w->shapes[w->shape[body]];
+    double scale = w->scale[body];
+    bool large = scale * shape->bound > 4 * def->grain;
+    SandLook look = shape->kind == SAND_CLUMP             ? SAND_LOOK_ROCK
+                    : shape->kind != SAND_SPHERE || large ? SAND_LOOK_METAL
+                                                          : SAND_LOOK_SAND;
+    if (w->gone[body] || w->enter[body] > def->time + 1e-9 * w->step) scale = 0; // hidden
+    SandQuat q = w->rotation[body];
+    SandInstance it;
+    instance_copy3(it.center, v3_sub(w->position[body], def->origin));
+    it.radius = 0;
+    it.rotation[0] = (float)q.x, it.rotation[1] = (float)q.y, it.rotation[2] = (float)q.z, it.rotation[3] = (float)q.w;
+    instance_copy3(it.velocity, w->velocity[body]);
+    it.value = value;
+    instance_copy3(it.spin, w->spin[body]);
+    it.tag = (uint32_t)body | (uint32_t)look << 28;
+    instance_copy3(it.offset, v3_scale(scale, shape->half));
+    it.unused = 0;
+    if (!shape->ball_count) to[0] = it;
+    for (int k = 0; k < shape->ball_count; k++) {
+        instance_copy3(it.offset, v3_scale(scale, shape->balls[k].center));
+        it.radius = (float)(scale * shape->balls[k].radius);
+        to[k] = it;
+    }
+}

@@ -1,0 +1,264 @@
+#include "sim/world/world.h"
+
+#include "sim/core/array.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void sand_world_init(SandWorld *world) {
+    *world = (SandWorld){
+        .gravity = {0, 0, -9.81},
+        .lower = {-1e4, -1e4, -1e4},
+        .upper = {1e4, 1e4, 1e4},
+        .step = 0.01,
+        .recovery = 1.0,
+        .spring = {.body = -1},
+    };
+}
+
+void sand_world_free(SandWorld *world) {
+    for (int i = 0; i < world->shape_count; i++) sand_shape_free(&world->shapes[i]);
+    for (int i = 0; i < world->boundary_count; i++) sand_boundary_free(&world->boundaries[i]);
+    void *arrays[] = {
+        world->position, world->rotation, world->velocity,   world->spin,      world->mass,
+        world->inertia,  world->scale,    world->shape,      world->material,  world->enter,
+        world->gone,     world->shapes,   world->boundaries, world->materials, world->friction,
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
+    *world = (SandWorld){0};
+}
+
+// The table is stored row after row without gaps, so a new material moves the rows apart, the last one first.
+static void widen_friction(SandWorld *world) {
+    int n = world->material_count, wide = n + 1;
+    double *table = world->friction;
+    for (int a = n - 1; a > 0; a--) memmove(&table[a * wide], &table[a * n], (size_t)n * sizeof *table);
+    for (int a = 0; a < n; a++) {
+        double mu = sqrt(world->materials[a].mu * world->materials[n].mu);
+        table[a * wide + n] = mu;
+        table[n * wide + a] = mu;
+    }
+    table[n * wide + n] = world->materials[n].mu;
+}
+
+int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error) {
+    if (!isfinite(density) || density <= 0)
+        return sand_fail(error, "material %s: density %g must be finite and above 0", name, density), -1;
+    if (!isfinite(mu) || mu < 0)
+        return sand_fail(error, "material %s: friction %g must be finite and not below 0", name, mu), -1;
+    for (int i = 0; i < world->material_count; i++)
+        if (!strcmp(world->materials[i].name, name)) return sand_fail(error, "material %s is there twice", name), -1;
+    size_t n = (size_t)world->material_count + 1;
+    if (!SAND_GROW(world->materials, world->material_room, n, "materials", error)) return -1;
+    if (!SAND_GROW(world->friction, world->friction_room, n * n, "friction table", error)) return -1;
+    SandMaterial *material = &world->materials[n - 1];
+    *material = (SandMaterial){.density = density, .mu = mu};
+    snprintf(material->name, sizeof material->name, "%s", name);
+    widen_friction(world);
+    return world->material_count++;
+}
+
+int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error) {
+    if (!SAND_GROW(world->shapes, world->shape_room, world->shape_count + 1, "shapes", error)) return -1;
+    world->shapes[world->shape_count] = *shape;
+    return world->shape_count++;
+}
+
+int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error) {
+    if (!SAND_GROW(world->boundaries, world->boundary_room, world->boundary_count + 1, "boundaries", error)) return -1;
+    world->boundaries[world->boundary_count] = *boundary;
+    return world->boundary_count++;
+}
+
+SandBodyDef sand_default_body(void) { return (SandBodyDef){.scale = 1, .pose.rotation = q_identity()}; }
+
+static bool check_body(const SandWorld *world, const SandBodyDef *def, SandError *error) {
+    int body = world->body_count;
+    if (def->shape < 0 || def->shape >= world->shape_count)
+        return sand_fail(error, "body %d: there is no shape %d", body, def->shape);
+    if (def->material < 0 || def->material >= world->material_count)
+        return sand_fail(error, "body %d: there is no material %d", body, def->material);
+    SandQuat q = def->pose.rotation;
+    double turn = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if (!v3_finite(def->pose.position) || !isfinite(turn) || !v3_finite(def->velocity) || !v3_finite(def->spin) ||
+        !isfinite(def->enter))
+        return sand_fail(error, "body %d: position, rotation, velocity, spin and entry time must be finite", body);
+    if (turn < 1e-12) return sand_fail(error, "body %d: the rotation has length 0", body);
+    if (!isfinite(def->scale) || def->scale <= 0)
+        return sand_fail(error, "body %d: size %g must be finite and above 0", body, def->scale);
+    if (!isfinite(def->mass) || def->mass < 0)
+        return sand_fail(error, "body %d: mass %g must be above 0, or 0 to take it from the density", body, def->mass);
+    return true;
+}
+
+static bool grow_bodies(SandWorld *w, SandError *error) {
+    size_t n = (size_t)w->body_count + 1, *room = w->body_room;
+    return SAND_GROW(w->position, room[0], n, "bodies", error) && SAND_GROW(w->rotation, room[1], n, "bodies", error) &&
+           SAND_GROW(w->velocity, room[2], n, "bodies", error) && SAND_GROW(w->spin, room[3], n, "bodies", error) &&
+           SAND_GROW(w->mass, room[4], n, "bodies", error) && SAND_GROW(w->inertia, room[5], n, "bodies", error) &&
+           SAND_GROW(w->scale, room[6], n, "bodies", error) && SAND_GROW(w->shape, room[7], n, "bodies", error) &&
+           SAND_GROW(w->material, room[8], n, "bodies", error) && SAND_GROW(w->enter, room[9], n, "bodies", error) &&
+           SAND_GROW(w->gone, room[10], n, "bodies", error);
+}
+
+int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error) {
+    if (!check_body(world, def, error)) return -1;
+    const SandShape *shape = &world->shapes[def->shape];
+    double volume = shape->volume * def->scale * def->scale * def->scale;
+    double mass = def->mass > 0 ? def->mass : world->materials[def->material].density * volume;
+    SandVec3 inertia = v3_scale(mass * def->scale * def->scale / shape->volume, shape->inertia);
+    double least = fmin(inertia.x, fmin(inertia.y, inertia.z));
+    // The solver works with inverses in float: both must stay within its range.
+    if (!(mass > 1e-30 && mass < 1e30 && least > 1e-36 && v3_length(inertia) < 1e30))
+        return sand_fail(error, "body %d: mass %g kg and inertia %g kg m^2 are out of range", world->body_count, mass,
+                         least),
+               -1;
+    if (!grow_bodies(world, error)) return -1;
+
+    int i = world->body_count++;
+    world->position[i] = def->pose.position;
+    world->rotation[i] = q_unit(def->pose.rotation);
+    world->velocity[i] = def->velocity;
+    world->spin[i] = def->spin;
+    world->mass[i] = mass;
+    world->inertia[i] = inertia;
+    world->scale[i] = def->scale;
+    world->shape[i] = def->shape;
+    world->material[i] = def->material;
+    world->enter[i] = def->enter;
+    world->gone[i] = 0;
+    return i;
+}
+
+void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds) {
+    const double half_turn = 3.14159265358979323846;
+    SandBoundary *b = &world->boundaries[boundary];
+    b->pose = sand_boundary_pose(b, world->time);
+    b->motion = (SandMotion){
+        .center = center, .axis = axis, .rate = half_turn / seconds, .start = world->time, .stop = world->time + seconds};
+    b->moves = true;
+}
+
+void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu) {
+    world->friction[material_a * world->material_count + material_b] = mu;
+    world->friction[material_b * world->material_count + material_a] = mu;
+}
+
+static bool check_settings(const SandWorld *world, SandError *error) {
+    if (!isfinite(world->step) || world->step <= 0)
+        return sand_fail(error, "the step %g s must be finite and above 0", world->step);
+    if (!v3_finite(world->gravity)) return sand_fail(error, "gravity must be finite");
+    if (!isfinite(world->recovery) || world->recovery < 0)
+        return sand_fail(error, "the recovery speed %g m/s must be finite and not below 0", world->recovery);
+    if (!isfinite(world->envelope) || world->envelope < 0)
+        return sand_fail(error, "the envelope %g m must be finite and not below 0", world->envelope);
+    SandVec3 size = v3_sub(world->upper, world->lower);
+    if (!v3_finite(size) || size.x <= 0 || size.y <= 0 || size.z <= 0)
+        return sand_fail(error, "the world's upper corner must lie above its lower corner on every axis");
+    for (int i = 0; i < world->material_count * world->material_count; i++)
+        if (!isfinite(world->friction[i]) || world->friction[i] < 0)
+            return sand_fail(error, "the friction of %s and %s is %g; it must be finite and not below 0",
+                             world->materials[i / world->material_count].name,
+                             world->materials[i % world->material_count].name, world->friction[i]);
+    return true;
+}
+
+static bool check_boundaries(const SandWorld *world, SandError *error) {
+    for (int i = 0; i < world->boundary_count; i++) {
+        const SandBoundary *b = &world->boundaries[i];
+        const SandMotion *m = &b->motion;
+        SandQuat q = b->pose.rotation;
+        double turn = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+        if (b->material < 0 || b->material >= world->material_count)
+            return sand_fail(error, "boundary %s: there is no material %d", b->name, b->material);
+        if (!v3_finite(b->pose.position) || !(fabs(turn - 1) < 1e-6))
+            return sand_fail(error, "boundary %s: position and rotation must be finite, the rotation of length 1", b->name);
+        if (!v3_finite(m->velocity) || !v3_finite(m->center) || !v3_finite(m->axis) || !isfinite(m->rate) ||
+            !isfinite(m->start) || !isfinite(m->stop))
+            return sand_fail(error, "boundary %s: a number of its motion is not finite", b->name);
+        if (m->rate != 0 && v3_length(m->axis) == 0)
+            return sand_fail(error, "boundary %s: it turns about an axis of length 0", b->name);
+    }
+    return true;
+}
+
+// Boxes and cylinders are known by their distance alone: spheres can touch them, two of them cannot meet each other.
+static bool check_faced_bodies(const SandWorld *world, SandError *error) {
+    int first = -1;
+    for (int i = 0; i < world->body_count; i++) {
+        SandShapeKind kind = world->shapes[world->shape[i]].kind;
+        if (kind != SAND_BOX && kind != SAND_CYLINDER) continue;
+        if (first >= 0)
+            return sand_fail(error,
+                             "bodies %d and %d are boxes or cylinders and could meet each other; only one may be in a world",
+                             first, i);
+        first = i;
+    }
+    for (int i = 0; i < world->boundary_count && first >= 0; i++)
+        if (!sand_boundary_flat_or_hollow(&world->boundaries[i]))
+            return sand_fail(error,
+                             "body %d is a box or cylinder and cannot lie on boundary %s, which is not flat or hollow",
+                             first, world->boundaries[i].name);
+    return true;
+}
+
+bool sand_world_check(const SandWorld *world, SandError *error) {
+    return check_settings(world, error) && check_boundaries(world, error) && check_faced_bodies(world, error);
+}
+
+double sand_world_kinetic_energy(const SandWorld *world) {
+    double sum = 0;
+    for (int i = 0; i < world->body_count; i++)
+        if (sand_world_active(world, i)) sum += sand_body_kinetic_energy(world, i);
+    return sum;
+}
+
+double sand_world_potential_energy(const SandWorld *world) {
+    double sum = 0;
+    for (int i = 0; i < world->body_count; i++)
+        if (sand_world_active(world, i)) sum += sand_body_potential_energy(world, i);
+    return sum;
+}
+
+SandVec3 sand_world_momentum(const SandWorld *world) {
+    SandVec3 sum = {0, 0, 0};
+    for (int i = 0; i < world->body_count; i++)
+        if (sand_world_active(world, i)) sum = v3_madd(sum, world->mass[i], world->velocity[i]);
+    return sum;
+}
+
+SandVec3 sand_world_angular_momentum(const SandWorld *world) {
+    SandVec3 sum = {0, 0, 0};
+    for (int i = 0; i < world->body_count; i++) {
+        if (!sand_world_active(world, i)) continue;
+        sum = v3_madd(sum, world->mass[i], v3_cross(world->position[i], world->velocity[i]));
+        sum = v3_add(sum, sand_body_spin_momentum(world, i));
+    }
+    return sum;
+}
+
+// FNV-1a over 64-bit words; the shift brings high bits down, which a product alone never does.
+static uint64_t hash_words(uint64_t hash, const void *data, size_t words) {
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word;
+        memcpy(&word, (const char *)data + 8 * i, 8);
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+uint64_t sand_world_hash(const SandWorld *world) {
+    uint64_t hash = 0xcbf29ce484222325u, count = (uint64_t)world->body_count;
+    hash = hash_words(hash, &count, 1);
+    hash = hash_words(hash, &world->time, 1);
+    for (int i = 0; i < world->body_count; i++) {
+        uint64_t gone = world->gone[i];
+        hash = hash_words(hash, &world->position[i], 3);
+        hash = hash_words(hash, &world->rotation[i], 4);
+        hash = hash_words(hash, &world->velocity[i], 3);
+        hash = hash_words(hash, &world->spin[i], 3);
+        hash = hash_words(hash, &gone, 1);
+    }
+    return hash;
+}

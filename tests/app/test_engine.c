@@ -1,0 +1,264 @@
+// The simulation on its own thread: requests at step boundaries, frames for the window, steps back and forward.
+#include "tests/lab/engine_lab.h"
+#include "app/engine/engine.h"
+#include "sim/core/array.h"
+#include "sim/core/thread_pool.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+static Engine *start_with(const char *scene, int bodies, size_t history_bytes) {
+    SandError error = {""};
+    EngineDef def = engine_default();
+    def.history_bytes = history_bytes;
+    def.scene = scene;
+    def.options.bodies = bodies;
+    def.simulation.threads = 1;
+    def.playing = false;
+    Engine *engine = engine_create(&def, &error);
+    if (!engine) fail_msg("%s", error.text);
+    return engine;
+}
+
+static Engine *start(const char *scene, int bodies) { return start_with(scene, bodies, engine_default().history_bytes); }
+
+static SandInstance *copy_of(const Frame *frame) {
+    size_t bytes = (size_t)frame->picture.balls.count * sizeof(SandInstance);
+    SandInstance *copy = malloc(bytes + 1);
+    memcpy(copy, frame->picture.balls.items, bytes);
+    return copy;
+}
+
+static void assert_same(const SandInstance *a, const Frame *frame) {
+    assert_memory_equal(a, frame->picture.balls.items, (size_t)frame->picture.balls.count * sizeof *a);
+}
+
+// Fifty steps back and fifty forward show the same bits, over a change of solver, a flip and a thrown ball as well.
+static void back_and_forward(void **state) {
+    (void)state;
+    Engine *engine = start("hourglass", 300);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 40});
+    wait_for(engine, 40);
+    Act solve = {.kind = ACT_SOLVE, .solve = sand_default_solve()};
+    sand_solve_choose(&solve.solve, sand_solver_find("gauss-seidel"));
+    ask(engine, solve);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 15});
+    SandInstance *at55 = copy_of(wait_for(engine, 55));
+    ask(engine, (Act){.kind = ACT_FLIP});
+    ask(engine, (Act){.kind = ACT_STEP, .number = 50});
+    Frame *frame = wait_for(engine, 105);
+    assert_int_equal(frame->newest_step, 105);
+    SandInstance *at105 = copy_of(frame);
+
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 55});
+    assert_same(at55, wait_for(engine, 55));
+    ask(engine, (Act){.kind = ACT_STEP, .number = 50});
+    assert_same(at105, wait_for(engine, 105));
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 3});
+    wait_for(engine, 3);
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 105});
+    assert_same(at105, wait_for(engine, 105));
+
+    // A new act takes another way: what was ahead is forgotten.
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 60});
+    wait_for(engine, 60);
+    ask(engine, (Act){.kind = ACT_GRAVITY, .vector = {0, 0, 9.81}});
+    ask(engine, (Act){.kind = ACT_STEP, .number = 1});
+    assert_int_equal(wait_for(engine, 61)->newest_step, 61);
+    free(at55), free(at105);
+    engine_free(engine);
+}
+
+// A run that is not paused keeps the clock: about as many steps as its speed asks for, never more.
+static void the_clock_is_kept(void **state) {
+    (void)state;
+    Engine *engine = start("two-spheres", 0);
+    double begin = sand_seconds();
+    ask(engine, (Act){.kind = ACT_PLAY, .number = 1});
+    nanosleep(&(struct timespec){.tv_nsec = 600000000}, NULL);
+    ask(engine, (Act){.kind = ACT_PLAY, .number = 0});
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    Frame *frame = NULL, *next;
+    while ((next = engine_frame(engine))) frame = next;
+    assert_non_null(frame);
+    assert_false(frame->playing);
+    assert_true(frame->time <= sand_seconds() - begin + 0.02);
+    assert_true(frame->time > 0.1);
+    engine_free(engine);
+}
+
+// Scenes, solvers and knobs are changed while it runs; what is wrong is told in a sentence and the old goes on.
+static void requests_while_it_runs(void **state) {
+    (void)state;
+    Engine *engine = start("hourglass", 300);
+    ask(engine, (Act){.kind = ACT_PLAY, .number = 1});
+    const char *const scenes[] = {"cylinder", "rubble", "drum", "stack", "two-spheres", "hourglass"};
+    for (int k = 0; k < 12; k++) {
+        Act scene = {.kind = ACT_SCENE, .number = 200};
+        snprintf(scene.text, sizeof scene.text, "%s", scenes[k % 6]);
+        if (k % 6 == 3 || k % 6 == 4) scene.number = 0; // a fixed number, whatever the call asked for
+        ask(engine, scene);
+        Act solve = {.kind = ACT_SOLVE, .solve = sand_default_solve()};
+        sand_solve_choose(&solve.solve, k % sand_solver_count);
+        ask(engine, solve);
+        Act shadow = solve;
+        shadow.kind = ACT_SHADOW, shadow.number = k % 2;
+        ask(engine, shadow);
+        ask(engine, (Act){.kind = ACT_CURVE, .number = 1});
+        ask(engine, (Act){.kind = ACT_THROW, .vector = {0, 0, 3}, .direction = {0, 0, -1}, .number = 0.05});
+        nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+        engine_frame(engine);
+    }
+    EngineScene scene;
+    char messages[64][SAND_SENTENCE];
+    ask(engine, (Act){.kind = ACT_SCENE, .text = "no-such-scene"});
+    bool told = false; // earlier requests may have been worth a message as well
+    for (double until = sand_seconds() + 20; !told && sand_seconds() < until;)
+        for (int i = engine_messages(engine, messages, 64); i > 0 && !told; i--) {
+            assert_null(strstr(messages[i - 1], "fixed number"));
+            told = strstr(messages[i - 1], "no-such-scene") != NULL;
+        }
+    assert_true(told);
+    engine_scene(engine, &scene);
+    assert_string_equal(scene.name, "hourglass");
+    engine_free(engine);
+}
+
+// The simulation moves to another machine while it runs, where there is one; else a sentence says why not, and it goes on.
+static void another_machine(void **state) {
+    (void)state;
+    Engine *engine = start("hourglass", 250);
+    EngineScene scene;
+    char why[SAND_SENTENCE], messages[64][SAND_SENTENCE];
+    bool there = machines_describe(why, sizeof why), told = false;
+    ask(engine, (Act){.kind = ACT_BACKEND, .number = BACKEND_CUDA});
+    ask(engine, (Act){.kind = ACT_STEP, .number = 5});
+    Frame *frame = wait_for(engine, 5);
+    assert_true(frame->kinetic > 0);
+    engine_scene(engine, &scene);
+    assert_int_equal(scene.backend, there ? BACKEND_CUDA : BACKEND_CPU);
+    assert_true(there == !strstr(scene.machine, "CPU, 1 thread, float"));
+    for (int i = engine_messages(engine, messages, 64); i > 0; i--) told = told || !strcmp(messages[i - 1], why);
+    assert_true(told == !there);
+
+    // Back again, over the step where it moved, and on.
+    ask(engine, (Act){.kind = ACT_BACKEND, .number = BACKEND_CPU});
+    ask(engine, (Act){.kind = ACT_STEP, .number = 5});
+    wait_for(engine, 10);
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 2});
+    wait_for(engine, 2);
+    engine_scene(engine, &scene);
+    assert_int_equal(scene.backend, there ? BACKEND_CUDA : BACKEND_CPU);
+    engine_free(engine);
+}
+
+// The size asked for at the start is the most that other scenes get; one with a fixed number has its own.
+static void other_scenes_are_no_larger(void **state) {
+    (void)state;
+    Engine *engine = start("hourglass", 250);
+    const struct {
+        const char *name;
+        int bodies;
+    } scenes[] = {{"drum", 250}, {"stack", 10}, {"two-spheres", 2}, {"hourglass", 250}};
+    wait_for(engine, 0);
+    for (int k = 0; k < 4; k++) {
+        Act act = {.kind = ACT_SCENE};
+        snprintf(act.text, sizeof act.text, "%s", scenes[k].name);
+        ask(engine, act);
+        Frame *frame = wait_for(engine, 0);
+        EngineScene scene;
+        engine_scene(engine, &scene);
+        assert_string_equal(scene.name, scenes[k].name);
+        assert_int_equal(frame->bodies, scenes[k].bodies);
+    }
+    engine_free(engine);
+}
+
+static const SandSolveDef *solve_after(Engine *engine, Act act) {
+    static EngineScene scene;
+    engine_scene(engine, &scene);
+    unsigned before = scene.version;
+    ask(engine, act);
+    for (int i = 0; i < 2000 && scene.version == before; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        engine_scene(engine, &scene);
+    }
+    assert_int_equal(scene.version, before + 1);
+    return &scene.solve;
+}
+
+static bool forty_iterations(const void *asked, const SandScene *scene, SandSolveDef *solve, SandError *error) {
+    assert_string_equal(asked, "forty");
+    if (!strcmp(scene->name, "wedge")) return sand_fail(error, "not here");
+    solve->iterations = 40;
+    return true;
+}
+
+// A scene that is opened later is solved as it says and as the call asked for; the same one with more bodies as it was.
+static void scenes_have_their_own_settings(void **state) {
+    (void)state;
+    SandError error = {""};
+    EngineDef def = engine_default();
+    def.scene = "hourglass", def.options.bodies = 200, def.simulation.threads = 1, def.playing = false;
+    def.simulation.solve.iterations = 7, def.own_solve = true;
+    for (int asked = 0; asked < 2; asked++) {
+        if (asked) def.choose_solve = forty_iterations, def.asked = "forty";
+        Engine *engine = engine_create(&def, &error);
+        if (!engine) fail_msg("%s", error.text);
+        Act other = {.kind = ACT_SCENE, .text = "stack"}, wedge = {.kind = ACT_SCENE, .text = "wedge"};
+        Act again = {.kind = ACT_SCENE, .text = "hourglass", .number = 150};
+        assert_int_equal(solve_after(engine, again)->iterations, 7);
+        assert_int_equal(solve_after(engine, other)->iterations, asked ? 40 : 200);
+        assert_int_equal(solve_after(engine, wedge)->iterations, 50);
+        engine_free(engine);
+    }
+}
+
+// 300 steps and more of 25,000 bodies can be gone back to within 512 MB: by the bytes that 800 take.
+static void history_fits(void **state) {
+    (void)state;
+    uint64_t before = sand_bytes_held();
+    Engine *engine = start("hourglass", 800);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 300});
+    Frame *frame = wait_for(engine, 300);
+    assert_int_equal(frame->oldest_step, 0);
+    double all = (double)(sand_bytes_held() - before);
+    printf("300 steps of 800 bodies: %.1f MB with everything, so %.0f MB for 25,000\n", 1e-6 * all,
+           1e-6 * all * 25000 / 800);
+    assert_true(all * 25000 / 800 < 512e6);
+    engine_free(engine);
+}
+
+// Where memory is short, going to and fro over the same steps forgets none of them.
+static void old_ground_costs_no_history(void **state) {
+    (void)state;
+    Engine *engine = start_with("hourglass", 300, 200000);
+    ask(engine, (Act){.kind = ACT_STEP, .number = 200});
+    uint64_t oldest = wait_for(engine, 200)->oldest_step;
+    assert_true(oldest > 0 && oldest < 160); // some are forgotten, some are kept
+    for (int k = 0; k < 4; k++) {
+        ask(engine, (Act){.kind = ACT_SEEK, .number = 165});
+        wait_for(engine, 165);
+        ask(engine, (Act){.kind = ACT_SEEK, .number = 200});
+        assert_int_equal(wait_for(engine, 200)->oldest_step, oldest);
+    }
+    engine_free(engine);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward),
+                                       cmocka_unit_test(the_clock_is_kept),
+                                       cmocka_unit_test(requests_while_it_runs),
+                                       cmocka_unit_test(another_machine),
+                                       cmocka_unit_test(other_scenes_are_no_larger),
+                                       cmocka_unit_test(scenes_have_their_own_settings),
+                                       cmocka_unit_test(history_fits),
+                                       cmocka_unit_test(old_ground_costs_no_history)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,560 @@
+// The panel, off-screen: drawn over a running hourglass, worked with a mouse, and its table of controls walked. With a
+// folder as argument the pictures are left there to be looked at.
+#include <glob.h>
+#include <glad/gl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+#include "app/ui/cimgui.h"
+#include "app/ui/panel/citation.h"
+#include "app/render/context.h"
+#include "app/ui/panel/controls.h"
+#include "app/ui/window_recording.h"
+#include "app/cli/options.h"
+#include "app/ui/panel/panel.h"
+#include "app/ui/plot.h"
+#include "app/io/png.h"
+
+static const char *folder; // for pictures; NULL: none are kept
+
+// --- the table ----------------------------------------------------------------------------------------------
+
+// Every control has a label, a tooltip and a call of the command line, and the call is one that the program takes.
+static void test_controls_have_twins(void **state) {
+    (void)state;
+    for (int i = 0; i < CONTROL_COUNT; i++) {
+        const Control *c = &control_table[i];
+        assert_non_null(c->label);
+        assert_non_null(c->tip);
+        if (!c->twin || strncmp(c->twin, "sandglass", 9) != 0)
+            fail_msg("control %d, %s, has no command line twin", i, c->label);
+        char call[256], *words[32];
+        int count = 0;
+        snprintf(call, sizeof call, "%s", c->twin);
+        for (char *word = strtok(call, " "); word; word = strtok(NULL, " ")) words[count++] = word;
+        Options options;
+        SandError error = {""};
+        if (!options_parse(&options, count, words, &error))
+            fail_msg("%s: `%s` is refused: %s", c->label, c->twin, error.text);
+    }
+}
+
+// Each of the papers that a solver names has its reference.
+static void test_every_solver_can_be_cited(void **state) {
+    (void)state;
+    char papers[256], text[4096];
+    for (int i = 0; i < sand_solver_known; i++) {
+        snprintf(papers, sizeof papers, "%s", sand_solver_table[i].paper);
+        for (char *paper = strtok(papers, ";"); paper; paper = strtok(NULL, ";"))
+            if (citation_collect(paper, text, sizeof text) != 1)
+                fail_msg("%s: '%s' has not one BibTeX entry", sand_solver_table[i].name, paper);
+    }
+}
+
+// --- scales -------------------------------------------------------------------------------------------------
+
+static void test_scales(void **state) {
+    (void)state;
+    PlotAxis seconds = {.name = "time", .unit = "s", .from_zero = true};
+    PlotScale s = plot_scale(&seconds, 0.0011, 0.0043, 5);
+    assert_string_equal(s.prefix, "m"); // milliseconds
+    assert_true(s.low == 0 && s.high >= 0.0043 && s.tick_count >= 3);
+    assert_string_equal(s.labels[0], "0");
+    assert_string_equal(s.labels[1], "1");
+    PlotAxis decades = {.name = "residual", .unit = "m/s", .logarithmic = true};
+    s = plot_scale(&decades, 3e-6, 0.2, 8);
+    assert_true(s.low == -6 && s.high == 0);
+    assert_string_equal(s.labels[0], "10⁻⁶");
+    assert_true(fabs(plot_place(&s, 1e-3) - 0.5) < 1e-12);
+    assert_true(isnan(plot_place(&s, 0)) && isnan(plot_place(&s, -1)));
+    // Nothing, one value, all the same: still a scale.
+    assert_true(plot_scale(&seconds, INFINITY, -INFINITY, 4).tick_count > 0);
+    assert_true(plot_scale(&decades, INFINITY, -INFINITY, 4).tick_count > 0);
+    s = plot_scale(&(PlotAxis){.name = "", .unit = ""}, 7, 7, 4);
+    assert_true(s.low < 7 && s.high > 7 && s.tick_count > 0);
+}
+
+// --- a stage to draw it on ----------------------------------------------------------------------------------
+
+typedef struct Stage {
+    Context *context;
+    Renderer *renderer;
+    Interface *interface;
+    Panel *panel;
+    Engine *engine;
+    EngineScene scene;
+    Frame *frame;
+    Camera camera;
+    RendererDef look;
+    int width, height;
+    double scale;
+    bool plain; // to be quick: leave the scene as it was drawn last, and the panel's pixels too
+    ControlPlace places[CONTROL_COUNT];
+    int asked[ACT_RACE_CANCEL + 1]; // how many acts of each kind
+    Act last;
+} Stage;
+
+static bool on_ask(void *user, const Act *act) {
+    Stage *s = user;
+    s->asked[act->kind]++;
+    s->last = *act;
+    return engine_ask(s->engine, act);
+}
+
+static const PanelKey keys[] = {{"Space", "run or pause", true},
+                                {"F", "turn the glass over", true},
+                                {"Ctrl + mouse", "draw a body along", true},
+                                {"H", "hide the panel", true},
+                                {".", "one step forward", false},
+                                {",", "one step back", false},
+                                {"F1", "all keys", true},
+                                {NULL, NULL, false}};
+
+static void open_stage(Stage *s) {
+    SandError error = {""};
+    *s = (Stage){.width = 1280, .height = 720, .scale = 1};
+    ContextDef def = context_default();
+    def.software = true;
+    s->context = context_create(&def, &error);
+    if (!s->context) fail_msg("%s", error.text);
+    s->renderer = renderer_create(&error);
+    s->interface = interface_create(NULL, &error);
+    if (!s->interface) fail_msg("%s", error.text);
+    s->panel = panel_create(s->interface, &error);
+    if (!s->panel) fail_msg("%s", error.text);
+    s->panel->ask = on_ask, s->panel->user = s, s->panel->keys = keys;
+    s->look = renderer_default();
+    s->look.quality = QUALITY_LOW;
+    EngineDef engine = engine_default();
+    engine.scene = "hourglass";
+    engine.options.bodies = 300;
+    engine.simulation.threads = 1;
+    engine.playing = false; // each step is asked for, so that a slow machine sees the same
+    s->engine = engine_create(&engine, &error);
+    if (!s->engine) fail_msg("%s", error.text);
+    s->panel->race = engine_race(s->engine);
+    control_watch(s->places);
+}
+
+static void close_stage(Stage *s) {
+    control_watch(NULL);
+    engine_free(s->engine);
+    panel_free(s->panel);
+    interface_free(s->interface);
+    renderer_free(s->renderer);
+    if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
+    context_free(s->context);
+}
+
+// One picture of the window.
+static void draw(Stage *s) {
+    SandError error = {""};
+    Frame *next = engine_frame(s->engine);
+    if (next) s->frame = next;
+    unsigned before = s->scene.version;
+    engine_scene(s->engine, &s->scene);
+    if (!s->frame) return;
+    if (before != s->scene.version || !(s->camera.angle > 0))
+        camera_frame(&s->camera, "default", s->frame->picture.lower, s->frame->picture.upper, (double)s->width / s->height);
+    if (!s->plain && !renderer_draw(s->renderer, &s->frame->picture, &s->camera, &s->look, s->width, s->height, &error))
+        fail_msg("%s", error.text);
+    interface_begin(s->interface, s->width, s->height, s->scale, 1.0 / 60);
+    panel_draw(s->panel, s->frame, &s->scene, &s->camera, &s->look, s->width, s->height, 1.0 / 60);
+    // The driver gets all of it, and fills no pixels where nobody looks.
+    if (s->plain) glEnable(GL_RASTERIZER_DISCARD);
+    interface_end(s->interface, renderer_framebuffer(s->renderer));
+    glDisable(GL_RASTERIZER_DISCARD);
+}
+
+// Takes so many steps, with a picture of the panel after each; the scene itself is drawn at the end.
+static void advance(Stage *s, int steps) {
+    bool plain = s->plain;
+    s->plain = false;
+    for (int i = 0; i < 2000 && !s->frame; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    if (!s->frame) fail_msg("the engine gives no frame");
+    s->plain = true;
+    for (int k = 0; k < steps; k++) {
+        uint64_t wanted = s->frame->step + 1;
+        if (!engine_ask(s->engine, &(Act){.kind = ACT_STEP, .number = 1})) fail_msg("the engine takes no request");
+        for (int i = 0; i < 2000 && s->frame->step < wanted; i++) {
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+            Frame *next = engine_frame(s->engine);
+            if (next) s->frame = next;
+        }
+        if (s->frame->step < wanted) fail_msg("the engine did not come to step %d", (int)wanted);
+        draw(s);
+    }
+    s->plain = plain;
+    draw(s);
+}
+
+static unsigned char *read_pixels(Stage *s) {
+    size_t row = 4 * (size_t)s->width;
+    unsigned char *pixels = malloc(row * (size_t)s->height), *line = malloc(row);
+    assert_non_null(pixels);
+    assert_non_null(line);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(s->renderer));
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    glReadPixels(0, 0, s->width, s->height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+    for (int y = 0; y < s->height / 2; y++) {
+        unsigned char *a = pixels + row * (size_t)y, *b = pixels + row * (size_t)(s->height - 1 - y);
+        memcpy(line, a, row), memcpy(a, b, row), memcpy(b, line, row);
+    }
+    free(line);
+    return pixels;
+}
+
+static void keep_picture(Stage *s, const char *name) {
+    if (!folder) return;
+    char path[512];
+    SandError error = {""};
+    bool plain = s->plain;
+    s->plain = false, draw(s), s->plain = plain;
+    unsigned char *pixels = read_pixels(s);
+    snprintf(path, sizeof path, "%s/%s.png", folder, name);
+    if (!png_write(path, s->width, s->height, 4, pixels, &error)) fail_msg("%s", error.text);
+    free(pixels);
+}
+
+static void click_at(Stage *s, double x, double y) {
+    interface_mouse(s->interface, x, y, false);
+    draw(s);
+    interface_mouse(s->interface, x, y, true);
+    draw(s);
+    interface_mouse(s->interface, x, y, false);
+    draw(s);
+}
+
+static void click(Stage *s, ControlId id) {
+    if (!s->places[id].drawn) fail_msg("%s is not drawn", control_table[id].label);
+    click_at(s, s->places[id].x, s->places[id].y);
+}
+
+// Until the engine has come to a step that was sought; it takes over the settings of that step.
+static void wait_for_step(Stage *s, double step) {
+    for (int i = 0; i < 500 && (double)s->frame->step != step; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    draw(s);
+}
+
+// --- drawing ------------------------------------------------------------------------------------------------
+
+static void test_draws(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.panel->first_start = true;
+    advance(&s, 40);
+    s.panel->shadowing = true;
+    sand_solve_choose(&s.panel->shadow, sand_solver_find("jacobi"));
+    s.panel->shadow_due = true;
+    advance(&s, 30);
+    assert_true(interface_cap_height(s.interface) >= 9);
+    assert_true(interface_least_contrast() >= 4.5);
+    assert_true(s.asked[ACT_SHADOW] > 0 && s.asked[ACT_CURVE] > 0);
+    assert_true(s.panel->point_count > 60);
+    assert_true(s.frame->curve_count > 1 && s.frame->shadow_count > 1);
+    keep_picture(&s, "panel");
+
+    s.panel->color = PICTURE_SPEED;
+    panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = PICTURE_SPEED});
+    s.panel->first_start = false;
+    s.panel->help = true;
+    advance(&s, 5);
+    keep_picture(&s, "panel_help");
+    s.panel->help = false;
+
+    // Twice the scale: text and widgets take twice the pixels.
+    s.width = 2560, s.height = 1440, s.scale = 2;
+    camera_frame(&s.camera, "default", s.frame->picture.lower, s.frame->picture.upper, 16.0 / 9);
+    for (int i = 0; i < 3; i++) draw(&s);
+    assert_true(interface_cap_height(s.interface) >= 18);
+    keep_picture(&s, "panel_scale_2");
+
+    // A small window: the figures go below the controls.
+    s.width = 640, s.height = 480, s.scale = 1;
+    for (int i = 0; i < 3; i++) draw(&s);
+    keep_picture(&s, "panel_small");
+    s.panel->hidden = true;
+    for (int i = 0; i < 2; i++) draw(&s);
+    assert_true(s.panel->free_left == 0 && s.panel->free_right == s.width);
+    close_stage(&s);
+}
+
+// --- working it ---------------------------------------------------------------------------------------------
+
+static bool record_called;
+static bool on_record(void *user, bool start, SandError *error) {
+    (void)error;
+    ((Stage *)user)->panel->recording.active = start;
+    return record_called = true;
+}
+static bool on_screenshot(void *user, SandError *error) { return (void)user, (void)error, true; }
+
+// With all sections open in a tall window every control of the table is there.
+static void test_all_controls_are_drawn(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.height = 2100;
+    s.plain = s.panel->unfold = true;
+    s.panel->record = on_record, s.panel->screenshot = on_screenshot;
+    s.panel->bookmarks.kept[0] = true;
+    s.panel->picked = (Probe){.body = 17, .radius = 0.004, .speed = 0.35, .mass = 2.5, .contacts = 4, .force_sum = 30};
+    advance(&s, 3);
+    sand_solve_choose(&s.panel->shadow, sand_solver_find("gauss-seidel"));
+    s.panel->shadowing = s.panel->shadow_due = true;
+    advance(&s, 20);
+    keep_picture(&s, "panel_unfolded");
+    s.panel->by_time = true;
+    draw(&s);
+    for (int i = 0; i < CONTROL_COUNT; i++)
+        if (!s.places[i].drawn) fail_msg("%s is in the table and not in the panel", control_table[i].label);
+
+    // Under the mouse each shows its tooltip, and none upsets the driver.
+    for (int i = 0; i < CONTROL_COUNT; i++) {
+        interface_mouse(s.interface, s.places[i].x, s.places[i].y, false);
+        draw(&s);
+        if (i == CONTROL_SOLVER) draw(&s), keep_picture(&s, "panel_tooltip");
+    }
+    close_stage(&s);
+}
+
+// A race on the step on the screen: the solvers that can do the model run, the scene does not notice, and the result stays
+// while the scene goes on. A second one is cancelled.
+static void test_race(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.plain = s.panel->unfold = true;
+    s.height = 3000;
+    advance(&s, 60);
+    assert_true(s.frame->counters.contacts > 0);
+    uint64_t step = s.frame->step;
+    s.panel->racing.iterations = 30;
+    click(&s, CONTROL_RACE);
+    assert_int_equal(s.asked[ACT_RACE], 1);
+    for (double until = sand_seconds() + 120; !s.panel->racing.shown && sand_seconds() < until;)
+        draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
+    const PanelRace *race = &s.panel->racing;
+    assert_int_equal(race->shown, 1);
+    assert_true(race->step == step && s.frame->step == step);
+    int can = 0;
+    for (int i = 0; i < sand_solver_count; i++) can += sand_solver_can(i, s.panel->solve.friction);
+    assert_int_equal(race->count, can);
+    assert_int_equal(race->plots.plots[0].curve_count, can);
+    for (int i = 0; i < can; i++) assert_true(race->plots.plots[0].curves[i].count > 1);
+    advance(&s, 2);
+    keep_picture(&s, "panel_race");
+
+    // Far too long to wait for.
+    s.panel->racing.iterations = 1000000;
+    click(&s, CONTROL_RACE);
+    for (int i = 0; i < 2000 && !race_job_running(s.panel->race); i++) draw(&s);
+    assert_true(race_job_running(s.panel->race));
+    draw(&s);
+    click(&s, CONTROL_RACE_CANCEL);
+    assert_int_equal(s.asked[ACT_RACE_CANCEL], 1);
+    for (int i = 0; i < 5000 && s.panel->racing.shown < 2; i++) draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
+    assert_int_equal(race->shown, 2);
+    close_stage(&s);
+}
+
+// The first frame of a film that is taken in the window, with these overlays.
+static unsigned char *film_frame(Stage *s, OverlayDef overlay) {
+    SandError error = {""};
+    char made[] = "/tmp/sandglass-film-XXXXXX", path[64];
+    assert_non_null(mkdtemp(made));
+    PanelRecording wanted = {.fps = 60, .width = 480, .height = 270};
+    snprintf(wanted.folder, sizeof wanted.folder, "%s", made);
+    Footage footage = {.engine = s->engine, .wanted = &wanted, .overlay = &overlay};
+    if (!footage_start(&footage, s->frame, &error) ||
+        !footage_take(&footage, s->renderer, s->frame, &s->scene, &s->camera, &s->look, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(wanted.frames, 1);
+    Stage film = {.renderer = s->renderer, .width = wanted.width, .height = wanted.height};
+    unsigned char *pixels = read_pixels(&film);
+    footage_close(&footage);
+    recorder_frame_path(path, sizeof path, made, 0);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(made), 0);
+    return pixels;
+}
+
+// Clock, legend and residual are laid over a film as they are over the window, and the panel does not notice.
+static void test_film_has_overlays(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.panel->color = PICTURE_SPEED, s.panel->overlay.residual = true;
+    panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = PICTURE_SPEED});
+    advance(&s, 30);
+    // A slider is held while the film is taken, and goes on following the mouse.
+    const ControlPlace *speed = &s.places[CONTROL_SPEED];
+    interface_mouse(s.interface, speed->x, speed->y, false), draw(&s);
+    interface_mouse(s.interface, speed->x, speed->y, true), draw(&s);
+    unsigned char *bare = film_frame(&s, (OverlayDef){0});
+    unsigned char *full = film_frame(&s, (OverlayDef){.clock = true, .legend = true, .residual = true});
+    assert_false(renderer_has(s.renderer, &s.frame->picture, &s.camera, &s.look, 480, 270)); // it is drawn over
+    double held = s.panel->speed;
+    interface_mouse(s.interface, speed->x + 40, speed->y, true), draw(&s);
+    assert_true(s.panel->speed > 1.2 * held);
+
+    // Of the pixels in a part of the film, the share that the overlays changed.
+    static const struct Part {
+        int x, y, width, height;
+        double least, most;
+    } parts[] = {{220, 12, 40, 20, 0.8, 1},     // the clock, in the middle above
+                 {12, 120, 70, 130, 0.8, 1},    // the legend, below on the left
+                 {330, 15, 130, 60, 0.8, 1},    // the residual, above on the right
+                 {250, 180, 220, 80, 0, 0.001}, // nothing else
+                 {130, 60, 100, 200, 0, 0.001}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        const struct Part *p = &parts[k];
+        int changed = 0;
+        for (int y = p->y; y < p->y + p->height; y++)
+            for (int x = p->x; x < p->x + p->width; x++)
+                changed += memcmp(bare + 4 * (y * 480 + x), full + 4 * (y * 480 + x), 4) != 0;
+        double share = (double)changed / (p->width * p->height);
+        if (share < p->least || share > p->most) fail_msg("part %d of the film: %.3f of it changed", (int)k, share);
+    }
+    if (folder) {
+        char path[512];
+        SandError error = {""};
+        snprintf(path, sizeof path, "%s/film_overlays.png", folder);
+        if (!png_write(path, 480, 270, 4, full, &error)) fail_msg("%s", error.text);
+    }
+    free(bare), free(full);
+    close_stage(&s);
+}
+
+static void test_buttons_ask(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.plain = s.panel->unfold = true;
+    s.height = 2100;
+    s.panel->record = on_record, s.panel->screenshot = on_screenshot;
+    advance(&s, 20);
+    click(&s, CONTROL_PLAY);
+    assert_int_equal(s.asked[ACT_PLAY], 1);
+    assert_true(s.last.number == 1); // it was paused, so it runs
+    assert_true(interface_wants_mouse(s.interface));
+    for (int i = 0; i < 2000 && !s.frame->playing; i++) draw(&s);
+    assert_true(s.frame->playing);
+    click(&s, CONTROL_PLAY);
+    assert_true(s.last.number == 0);
+    for (int i = 0; i < 2000 && s.frame->playing; i++) draw(&s);
+    assert_false(s.frame->playing);
+    click(&s, CONTROL_STEP_BACK);
+    assert_int_equal(s.asked[ACT_SEEK], 1);
+    click(&s, CONTROL_STEP);
+    assert_int_equal(s.asked[ACT_STEP], 1);
+    click(&s, CONTROL_FLIP);
+    assert_int_equal(s.asked[ACT_FLIP], 1);
+    click(&s, CONTROL_SCRUB); // its middle: half way back
+    assert_true(s.asked[ACT_SEEK] > 1 && s.last.kind == ACT_SEEK);
+    wait_for_step(&s, s.last.number);
+    click(&s, CONTROL_ITERATIONS);
+    assert_true(s.asked[ACT_SOLVE] > 0 && s.last.kind == ACT_SOLVE);
+    click(&s, CONTROL_TILT);
+    assert_true(s.asked[ACT_GRAVITY] > 0);
+    assert_true(fabs(s.panel->tilt - 90) < 3 && fabs(v3_length(s.last.vector) - s.panel->gravity) < 1e-9);
+    click(&s, CONTROL_SPEED);
+    assert_true(s.asked[ACT_SPEED] > 0);
+    click(&s, CONTROL_RECORD);
+    assert_true(record_called && s.panel->recording.active);
+    s.panel->recording.active = false;
+    click(&s, CONTROL_CITE);
+    assert_non_null(strstr(igGetClipboardText(), "@techreport{heyn2012krylov"));
+
+    // The second entry of the list of solvers.
+    ControlPlace *solver = &s.places[CONTROL_SOLVER];
+    click(&s, CONTROL_SOLVER);
+    draw(&s);
+    double row = 15 + 5;
+    click_at(&s, solver->x, solver->y + 1.2 * row + 1.5 * row);
+    assert_int_equal(s.panel->solve.solver, 1);
+    assert_true(s.last.kind == ACT_SOLVE && s.last.solve.solver == 1);
+
+    // Plots are saved where the recordings go.
+    char path[512];
+    struct stat file;
+    snprintf(s.panel->recording.folder, sizeof s.panel->recording.folder, "%s",
+             folder ? folder : "/tmp/sandglass_test_panel");
+    click(&s, CONTROL_SAVE_CSV);
+    click(&s, CONTROL_SAVE_PNG);
+    const char *kinds[] = {"csv", "png"};
+    for (int i = 0; i < 2; i++) {
+        // Whichever plot the button that is in sight belongs to, and whichever step was on the screen.
+        glob_t found;
+        snprintf(path, sizeof path, "%s/*_0*.%s", s.panel->recording.folder, kinds[i]);
+        if (glob(path, 0, NULL, &found) != 0) fail_msg("%s was not written", path);
+        if (stat(found.gl_pathv[0], &file) != 0 || file.st_size < 20) fail_msg("%s is empty", found.gl_pathv[0]);
+        for (size_t k = 0; !folder && k < found.gl_pathc; k++) remove(found.gl_pathv[k]);
+        globfree(&found);
+    }
+    click(&s, CONTROL_HIDE);
+    assert_true(s.panel->hidden);
+    close_stage(&s);
+}
+
+// What changes other than by the panel's own hand is shown in it: a step back over a change of gravity and solver, a reset,
+// and a scene whose number of bodies is fixed.
+static void test_panel_follows(void **state) {
+    (void)state;
+    Stage s;
+    open_stage(&s);
+    s.plain = s.panel->unfold = true;
+    s.height = 1700;
+    advance(&s, 5);
+    click(&s, CONTROL_TILT);
+    panel_choose_solver(s.panel, sand_solver_find("jacobi"));
+    advance(&s, 5);
+    assert_true(fabs(s.panel->tilt - 90) < 3);
+    panel_ask(s.panel, (Act){.kind = ACT_SEEK, .number = 3});
+    wait_for_step(&s, 3);
+    assert_true(s.panel->tilt == 0);
+    assert_true(s.panel->solve.solver == sand_solver_default);
+    // A reset keeps what is set, and the sliders say so.
+    advance(&s, 6); // over both changes again
+    assert_true(fabs(s.panel->tilt - 90) < 3);
+    panel_ask(s.panel, (Act){.kind = ACT_RESET});
+    for (int i = 0; i < 500 && s.frame->step != 0; i++) draw(&s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    draw(&s);
+    assert_true(fabs(s.panel->tilt - 90) < 3 && s.panel->solve.solver == sand_solver_find("jacobi"));
+    assert_true(fabs(s.scene.gravity.z) < 1);
+
+    Act stack = {.kind = ACT_SCENE, .text = "stack"};
+    panel_ask(s.panel, stack);
+    for (int i = 0; i < 500 && strcmp(s.scene.name, "stack"); i++) draw(&s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_string_equal(s.scene.name, "stack");
+    assert_int_equal(s.scene.bodies, 0);
+    int asked = s.asked[ACT_SCENE];
+    click(&s, CONTROL_BODIES); // greyed out
+    assert_int_equal(s.asked[ACT_SCENE], asked);
+    close_stage(&s);
+}
+
+int main(int argc, char **argv) {
+    folder = argc > 1 ? argv[1] : NULL;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_controls_have_twins),
+        cmocka_unit_test(test_every_solver_can_be_cited),
+        cmocka_unit_test(test_scales),
+        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_all_controls_are_drawn),
+        cmocka_unit_test(test_race),
+        cmocka_unit_test(test_film_has_overlays),
+        cmocka_unit_test(test_buttons_ask),
+        cmocka_unit_test(test_panel_follows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

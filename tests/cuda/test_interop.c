@@ -1,0 +1,316 @@
+// Pictures of bodies that are on the GPU: its instances are to the bit those of the host, what is drawn through OpenGL is to
+// the pixel the same by interop, staged and from the host, and by interop no body comes to the host. Skips where there is no
+// CUDA device, and the drawing where OpenGL does not run on it.
+#include "tests/lab/cuda_lab.h"
+#include "tests/lab/engine_lab.h"
+#include "tests/lab/lab.h"
+
+#include <glad/gl.h>
+
+#include "app/render/context.h"
+#include "app/render/renderer.h"
+#include "app/engine/triple_buffer.h"
+#include "sim/world/render_instance.inl"
+#include "sim/core/array.h"
+
+static const SandBackend *cuda;
+
+static SandSimulation *open_sim(const char *scene, int bodies, int steps) {
+    SandError error = {""};
+    SandSimulation *sim = lab_scene(scene, bodies, 2, SAND_FLOAT);
+    if (!sand_simulation_move(sim, cuda, &error)) fail_msg("%s", error.text);
+    lab_run(sim, steps);
+    return sim;
+}
+
+static void open_picture(Picture *p, const SandWorld *w) {
+    SandError error = {""};
+    if (!picture_init(p, w, v3_make(-2, -2, -2), v3_make(2, 2, 2), &error)) fail_msg("%s", error.text);
+}
+
+static void take(Picture *p, SandSimulation *sim, PictureColor color) {
+    SandError error = {""};
+    const SandWorld *w = sand_simulation_world(sim);
+    if (!picture_take(p, w, sim, w->time - 0.4 * w->step, color, &error)) fail_msg("%s", error.text);
+}
+
+// --- instances ----------------------------------------------------------------------------------------------
+
+static void compare_instances(const char *scene, int bodies, int steps) {
+    SandError error = {""};
+    SandSimulation *sim = open_sim(scene, bodies, steps);
+    PictureStore store = {.takes_slots = true};
+    Picture on_gpu, on_cpu;
+    open_picture(&on_gpu, sand_simulation_world(sim)), open_picture(&on_cpu, sand_simulation_world(sim));
+    on_gpu.store = &store;
+    for (int color = PICTURE_BODY; color <= PICTURE_SPEED; color++) {
+        uint64_t before = sand_bytes_brought();
+        lab_step(sim);
+        take(&on_gpu, sim, (PictureColor)color);
+        assert_true(store.away);
+        assert_int_equal(sand_bytes_brought(), before);
+        if (!picture_read(&on_gpu, &error)) fail_msg("%s", error.text);
+        take(&on_cpu, sim, (PictureColor)color);
+        size_t count = sand_instance_total(on_cpu.counts);
+        assert_int_equal(store.bytes, count * sizeof(SandInstance));
+        const SandInstance *a = on_cpu.balls.items, *b = on_gpu.balls.items;
+        for (size_t k = 0; k < count; k++)
+            if (memcmp(&a[k], &b[k], sizeof *a))
+                fail_msg("%s: instance %zu differs, of body %u", scene, k, a[k].tag & 0xfffffff);
+        printf("%-10s %-6s %zu instances are the same\n", scene, picture_color_names[color], count);
+    }
+    picture_close_slot(&store);
+    picture_free(&on_gpu), picture_free(&on_cpu);
+    sand_simulation_free(sim);
+}
+
+static void instances_are_those_of_the_host(void **state) {
+    (void)state;
+    compare_instances("hourglass", 3000, 100);
+    compare_instances("rubble", 150, 100); // clumps on a mesh
+    compare_instances("heavy", 0, 60);     // a cylinder
+    compare_instances("incline", 0, 20);   // a box
+}
+
+// Numbers and forces of the contacts of each body, from the device and from its contacts on the host.
+static void compare_sums(const char *scene, int bodies, int steps) {
+    SandError error = {""};
+    SandSimulation *sim = lab_scene(scene, bodies, 2, SAND_FLOAT);
+    lab_run(sim, steps);
+    SandCheckpoint kept = {0};
+    assert_true(sand_simulation_save(sim, &kept, &error));
+    const SandWorld *w = sand_simulation_world(sim);
+    SandSolveDef def = sand_default_solve();
+    SandMachine *m = cuda->create(&error);
+    SandStepReport report;
+    SandDetection found = {0};
+    SandSolution solution = {0};
+    bool ok = m && cuda->give(m, w, &kept.memory, &error);
+    do {
+        ok = ok && cuda->detect(m, w, &error) && cuda->match(m, &error) && cuda->build(m, &def, &error) &&
+             cuda->solve(m, &def, false, false, NULL, &error) && cuda->integrate(m, &error) &&
+             cuda->finish(m, &report, &error);
+    } while (ok && report.again);
+    ok = ok && cuda->read_contacts(m, &found, &error) && cuda->read_solution(m, &solution, &error);
+    if (!ok) fail_msg("%s", error.text);
+
+    SandSlot *slot = cuda->slot_create(&error);
+    int *places = calloc((size_t)w->body_count + 1, sizeof *places);
+    float *sums = calloc((size_t)w->body_count + 1, sizeof *sums);
+    size_t count = sand_instance_total(sand_instance_places(w, places));
+    SandInstance *instances = aligned_alloc(16, count * sizeof *instances);
+    for (SandShade shade = SAND_SHADE_CONTACTS; shade <= SAND_SHADE_FORCE; shade++) {
+        SandInstanceDef picture = {.time = w->time, .grain = 1, .shade = shade, .range = 1e6};
+        if (!cuda->instances(m, w, &picture, slot, &error) ||
+            !cuda->slot_read(slot, instances, count * sizeof *instances, &error))
+            fail_msg("%s", error.text);
+        memset(sums, 0, (size_t)w->body_count * sizeof *sums);
+        for (int i = 0; i < found.contact_count; i++) {
+            float add = instance_contact_value(shade, solution.impulse[i], w->step);
+            sums[found.body[found.contacts[i].rank_a]] += add;
+            if (found.contacts[i].b >= 0) sums[found.body[found.contacts[i].b]] += add;
+        }
+        double all = 0;
+        for (int i = 0; i < w->body_count; i++) {
+            float value = instance_place_on_map(&picture, sums[i]);
+            if (instances[places[i]].value != value)
+                fail_msg("%s: body %d has %.9g and not %.9g", scene, i, instances[places[i]].value, value);
+            all += sums[i];
+        }
+        assert_true(all > 0);
+    }
+    printf("%-10s sums over %d contacts are the same\n", scene, found.contact_count);
+    free(places), free(sums), free(instances);
+    cuda->slot_free(slot);
+    cuda->destroy(m);
+    sand_detection_free(&found);
+    sand_solution_free(&solution);
+    sand_checkpoint_free(&kept);
+    sand_simulation_free(sim);
+}
+
+static void sums_are_those_of_the_host(void **state) {
+    (void)state;
+    compare_sums("hourglass", 2000, 120);
+    compare_sums("rubble", 100, 150);
+    compare_sums("heavy", 0, 60); // one body of very many contacts
+}
+
+// --- drawing ------------------------------------------------------------------------------------------------
+
+enum { WIDE = 320, HIGH = 240, BYTES = WIDE * HIGH * 4 };
+
+typedef struct Stage {
+    Context *context;
+    Renderer *renderer;
+} Stage;
+
+// OpenGL on the GPU, if it can be had.
+static bool open_stage(Stage *s) {
+    SandError error = {""};
+    ContextDef def = context_default();
+    *s = (Stage){.context = context_create(&def, &error)};
+    if (!s->context || context_is_software()) {
+        printf("skipped: %s\n", s->context ? context_renderer(s->context) : error.text);
+        context_free(s->context);
+        return false;
+    }
+    s->renderer = renderer_create(&error);
+    if (!s->renderer) fail_msg("%s", error.text);
+    return true;
+}
+
+static void close_stage(Stage *s) {
+    if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
+    renderer_free(s->renderer);
+    context_free(s->context);
+}
+
+static void draw(Stage *s, const Picture *p, unsigned char *pixels) {
+    SandError error = {""};
+    RendererDef look = renderer_default();
+    Camera camera;
+    camera_frame(&camera, "default", p->lower, p->upper, (double)WIDE / HIGH);
+    if (!renderer_draw(s->renderer, p, &camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(s->renderer));
+    glReadPixels(0, 0, WIDE, HIGH, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+}
+
+// Takes a picture through a ring and draws it. The ring's reader is its writer, as in `record`.
+static void show(Stage *s, Ring *ring, Picture *p, SandSimulation *sim, PictureColor color, unsigned char *pixels) {
+    SandError error = {""};
+    p->store = ring_store(ring);
+    take(p, sim, color);
+    ring_publish(ring);
+    while (!ring_take(ring)) {}
+    if (!ring_fetch(ring, &p->buffer, &error)) fail_msg("%s", error.text);
+    draw(s, p, pixels);
+    ring_drawn(ring);
+}
+
+static void compare_pixels(Stage *s, const char *scene, int bodies) {
+    static unsigned char pixels[3][BYTES];
+    SandError error = {""};
+    SandSimulation *sim = open_sim(scene, bodies, 60);
+    Ring *interop = ring_create_gl(false, &error), *staged = ring_create_gl(true, &error);
+    if (!interop || !staged) fail_msg("%s", error.text);
+    Picture pictures[3];
+    for (int k = 0; k < 3; k++) open_picture(&pictures[k], sand_simulation_world(sim));
+    for (int k = 0; k < 12; k++) {
+        PictureColor color = k % 2 ? PICTURE_SPEED : PICTURE_BODY;
+        lab_step(sim);
+        uint64_t before = sand_bytes_brought();
+        show(s, interop, &pictures[0], sim, color, pixels[0]);
+        if (strcmp(ring_way(interop), "interop") != 0) fail_msg("%s", ring_way(interop));
+        assert_int_equal(sand_bytes_brought(), before);
+        show(s, staged, &pictures[1], sim, color, pixels[1]);
+        assert_true(sand_bytes_brought() > before);
+        take(&pictures[2], sim, color);
+        draw(s, &pictures[2], pixels[2]);
+        assert_memory_equal(pixels[0], pixels[2], BYTES);
+        assert_memory_equal(pixels[1], pixels[2], BYTES);
+    }
+    printf("%-10s 12 pictures are the same by interop, staged and from the host\n", scene);
+    for (int k = 0; k < 3; k++) picture_free(&pictures[k]);
+    sand_simulation_free(sim);
+    ring_free(interop), ring_free(staged);
+}
+
+static void pixels_are_those_of_the_host(void **state) {
+    (void)state;
+    Stage s;
+    if (!open_stage(&s)) skip();
+    compare_pixels(&s, "hourglass", 2000);
+    compare_pixels(&s, "rubble", 100);
+    compare_pixels(&s, "heavy", 0);
+    close_stage(&s);
+}
+
+// The hourglass in an engine on the GPU, whose pictures come to this thread.
+static Engine *start_engine(int bodies, int iterations) {
+    SandError error = {""};
+    EngineDef def = engine_default();
+    def.options.bodies = bodies;
+    def.simulation.threads = 2;
+    def.simulation.backend = cuda;
+    def.own_solve = true;
+    def.simulation.solve.iterations = iterations;
+    def.ring = ring_create_gl(false, &error);
+    Engine *engine = def.ring ? engine_create(&def, &error) : NULL;
+    if (!engine) fail_msg("%s", error.text);
+    return engine;
+}
+
+// The engine beside a thread that draws, as in the window: nothing comes to the host but the keyframes that one can go back
+// to, one in ten steps; and frames come in order.
+static void the_window_brings_keyframes_alone(void **state) {
+    (void)state;
+    static unsigned char pixels[BYTES];
+    Stage s;
+    if (!open_stage(&s)) skip();
+    Engine *engine = start_engine(2000, 50);
+    int plain = 0;
+    uint64_t last = 0;
+    for (double end = sand_seconds() + 60; last < 120 && sand_seconds() < end;) {
+        Frame *frame = engine_frame(engine);
+        if (!frame) continue;
+        draw(&s, &frame->picture, pixels);
+        engine_drawn(engine);
+        assert_string_equal(frame->way, "interop");
+        assert_true(frame->step >= last);
+        last = frame->step;
+        if (frame->step % 10 == 1 || frame->step == 0) continue; // a keyframe was kept before this step
+        assert_int_equal(frame->profile.brought, 0);
+        plain++;
+    }
+    printf("%d frames of the window brought nothing to the host\n", plain);
+    assert_true(last >= 120 && plain > 20);
+    engine_free(engine);
+    close_stage(&s);
+}
+
+// A solve of more than half a second on the GPU that also draws: the thread that draws goes on, since the solve comes in
+// short pieces.
+static void drawing_goes_on_beside_a_long_solve(void **state) {
+    (void)state;
+    static unsigned char pixels[BYTES];
+    Stage s;
+    if (!open_stage(&s)) skip();
+    Engine *engine = start_engine(100000, 9000);
+    Frame *frame = NULL;
+    double solve = 0, longest = 0;
+    int drawn = 0;
+    while (!frame) frame = engine_frame(engine);
+    while (frame->step < 30) { // until the sand is dense
+        Frame *next = engine_frame(engine);
+        if (next) frame = next;
+    }
+    draw(&s, &frame->picture, pixels); // the first picture makes the programs of all others
+    engine_drawn(engine);
+    double begin = sand_seconds(), last = begin;
+    for (; sand_seconds() < begin + 4; drawn++) {
+        Frame *next = engine_frame(engine);
+        if (next) frame = next, solve = fmax(solve, frame->profile.solve);
+        draw(&s, &frame->picture, pixels);
+        engine_drawn(engine);
+        longest = fmax(longest, sand_seconds() - last);
+        last = sand_seconds();
+    }
+    double rate = drawn / (sand_seconds() - begin);
+    printf("%.1f frames a second beside solves of up to %.0f ms; the longest frame took %.0f ms\n", rate, solve,
+           1e3 * longest);
+    assert_true(solve > 300);
+    assert_true(rate >= 30);
+    engine_free(engine);
+    close_stage(&s);
+}
+
+int main(int count, char **arguments) {
+    cuda = cuda_or_skip();
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(instances_are_those_of_the_host), cmocka_unit_test(sums_are_those_of_the_host),
+        cmocka_unit_test(pixels_are_those_of_the_host), cmocka_unit_test(the_window_brings_keyframes_alone),
+        cmocka_unit_test(drawing_goes_on_beside_a_long_solve)};
+    return cmocka_run_group_tests_name("interop", tests, NULL, NULL);
+}

@@ -1,0 +1,23 @@
+// What the tests of the engine share: asking, and waiting for what comes of it.
+#pragma once
+#include "app/engine/engine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <time.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+static inline void ask(Engine *engine, Act act) { assert_true(engine_ask(engine, &act)); }
+
+// The first frame at this step; fails after 20 s.
+static inline Frame *wait_for(Engine *engine, uint64_t step) {
+    for (double until = sand_seconds() + 20; sand_seconds() < until;) {
+        Frame *frame = engine_frame(engine);
+        if (frame && frame->step == step) return frame;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    fail_msg("step %llu did not come", (unsigned long long)step);
+    return NULL;
+}

@@ -1,0 +1,21 @@
+// Verbs of a machine that have nothing to do, for machines of tests.
+#pragma once
+#include "sim/step/backend.h"
+
+static inline bool idle_match(SandMachine *m, SandError *error) { return (void)m, (void)error, true; }
+static inline bool idle_build(SandMachine *m, const SandSolveDef *def, SandError *error) {
+    return (void)m, (void)def, (void)error, true;
+}
+static inline bool idle_read_bodies(SandMachine *m, SandProblemBody *bodies, int count, SandError *error) {
+    return (void)m, (void)bodies, (void)count, (void)error, true;
+}
+static inline bool idle_read_start(SandMachine *m, SandVec3 *start, SandError *error) {
+    return (void)m, (void)start, (void)error, true;
+}
+static inline bool idle_read_solution(SandMachine *m, SandSolution *solution, SandError *error) {
+    return (void)m, (void)solution, (void)error, true;
+}
+static inline bool idle_solve(SandMachine *m, const SandSolveDef *def, bool curve, bool metrics, const int *stop,
+                              SandError *error) {
+    return (void)m, (void)def, (void)curve, (void)metrics, (void)stop, (void)error, true;
+}

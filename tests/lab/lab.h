@@ -1,0 +1,85 @@
+// What the physics tests share: small worlds made by hand, simulations that must work, and comparisons.
+#pragma once
+#include "sim/core/random.h"
+#include "sim/scene/scene.h"
+#include "sim/step/simulation.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+static const double PI = 3.14159265358979323846;
+static const double GRAVITY = 9.81;
+
+static inline void lab_near(double got, double want, double tolerance, int line) {
+    if (!(fabs(got - want) <= tolerance)) fail_msg("line %d: got %.17g, wanted %.17g within %g", line, got, want, tolerance);
+}
+#define NEAR(got, want, tolerance) lab_near(got, want, tolerance, __LINE__)
+
+// Shapes 0 sphere, then what the test adds; material 0 with this friction, and 2500 kg/m^3.
+static inline SandWorld lab_world(double mu) {
+    SandWorld world;
+    SandShape shape;
+    sand_world_init(&world);
+    assert_int_equal(sand_world_add_material(&world, "stone", 2500, mu, NULL), 0);
+    assert_true(sand_shape_sphere(&shape, NULL));
+    assert_int_equal(sand_world_add_shape(&world, &shape, NULL), 0);
+    return world;
+}
+
+static inline int lab_plane(SandWorld *world, SandVec3 point, SandVec3 normal) {
+    SandBoundary b;
+    assert_true(sand_boundary_plane(&b, point, normal, NULL));
+    snprintf(b.name, sizeof b.name, "plane-%d", world->boundary_count);
+    return sand_world_add_boundary(world, &b, NULL);
+}
+
+static inline int lab_body(SandWorld *world, int shape, double scale, SandVec3 position) {
+    SandBodyDef def = sand_default_body();
+    def.shape = shape, def.scale = scale, def.pose.position = position;
+    int body = sand_world_add_body(world, &def, NULL);
+    assert_true(body >= 0);
+    return body;
+}
+
+// Gravity of a slope of this angle, whose surface is z = 0 and whose downhill is +x.
+static inline SandVec3 lab_slope(double angle) { return v3_make(GRAVITY * sin(angle), 0, -GRAVITY * cos(angle)); }
+
+static inline SandSimulation *lab_simulation(SandWorld *world, const SandSimulationDef *def) {
+    SandError error = {""};
+    SandSimulation *sim = sand_simulation_create(world, def, &error);
+    if (!sim) fail_msg("%s", error.text);
+    return sim;
+}
+
+// In double, until the residual is far below any tolerance of a test: then it is the model that is measured.
+static inline SandSimulation *lab_exact(SandWorld *world) {
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 1, def.precision = SAND_DOUBLE;
+    def.solve.iterations = 2000, def.solve.tolerance = 1e-12;
+    return lab_simulation(world, &def);
+}
+
+static inline SandSimulation *lab_scene(const char *name, int bodies, int threads, SandPrecision precision) {
+    SandError error = {""};
+    SandScene scene;
+    SandSceneOptions options = {.bodies = bodies};
+    if (!sand_scene_load(&scene, name, &options, &error)) fail_msg("%s", error.text);
+    SandSimulationDef def = {.threads = threads, .precision = precision, .solve = scene.solve};
+    SandSimulation *sim = lab_simulation(&scene.world, &def);
+    sand_scene_free(&scene);
+    return sim;
+}
+
+static inline void lab_step(SandSimulation *sim) {
+    SandError error = {""};
+    if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
+}
+
+static inline void lab_run(SandSimulation *sim, int steps) {
+    for (int i = 0; i < steps; i++) lab_step(sim);
+}

@@ -1,0 +1,314 @@
+// Problems stored by others: FCLIB files are read in every form that their matrices come in, the methods solve them by the
+// same texts as scenes, and what cannot be done is refused by a sentence. The files are made here.
+#include <hdf5.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+#include "tests/lab/frozen.h"
+
+enum { CONTACTS = 4, ROWS = 3 * CONTACTS, DOFS = 9 };
+typedef enum Form { TRIPLETS, COLUMNS, LINES, FORMS } Form;
+
+// Two blocks of three freedoms and a coupling in M, and an H that leaves W singular: 12 rows from 9 freedoms.
+static double mass[DOFS][DOFS], lever[DOFS][ROWS], force[DOFS], drift[ROWS], friction[CONTACTS];
+static double w_dense[ROWS][ROWS], q_dense[ROWS];
+
+static void make_numbers(void) {
+    unsigned state = 7;
+    for (int i = 0; i < DOFS; i++) {
+        mass[i][i] = 1 + 0.5 * i;
+        if (i + 3 < DOFS) mass[i][i + 3] = mass[i + 3][i] = 0.2;
+        force[i] = 0.1 * (i % 4) - 0.15;
+        for (int j = 0; j < ROWS; j++) {
+            state = state * 1664525u + 1013904223u;
+            lever[i][j] = (state >> 16) % 3 ? 0 : (double)(state >> 20) / 4096 - 0.5;
+        }
+        for (int j = i; j < ROWS; j += DOFS) lever[i][j] = 1;
+    }
+    for (int j = 0; j < ROWS; j++) drift[j] = j % 3 ? 0.3 - 0.05 * j : -1 - 0.1 * j;
+    for (int i = 0; i < CONTACTS; i++) friction[i] = 0.2 + 0.2 * i;
+    // W = H' M^-1 H and q = H' M^-1 f + w, by Gauss and Jordan.
+    double a[DOFS][DOFS + ROWS + 1];
+    for (int i = 0; i < DOFS; i++) {
+        for (int j = 0; j < DOFS; j++) a[i][j] = mass[i][j];
+        for (int j = 0; j < ROWS; j++) a[i][DOFS + j] = lever[i][j];
+        a[i][DOFS + ROWS] = force[i];
+    }
+    for (int k = 0; k < DOFS; k++)
+        for (int i = 0; i < DOFS; i++) {
+            double f = i == k ? 1 - 1 / a[k][k] : a[i][k] / a[k][k];
+            for (int j = DOFS + ROWS; j >= k; j--) a[i][j] -= f * a[k][j];
+        }
+    for (int i = 0; i < ROWS; i++) {
+        q_dense[i] = drift[i];
+        for (int k = 0; k < DOFS; k++) q_dense[i] += lever[k][i] * a[k][DOFS + ROWS];
+        for (int j = 0; j < ROWS; j++) {
+            w_dense[i][j] = 0;
+            for (int k = 0; k < DOFS; k++) w_dense[i][j] += lever[k][i] * a[k][DOFS + j];
+        }
+    }
+}
+
+// ---- writing ----
+
+static void put(hid_t group, const char *name, hid_t type, const void *numbers, hsize_t count) {
+    hid_t space = H5Screate_simple(1, &count, NULL);
+    hid_t set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
+static void put_int(hid_t group, const char *name, int value) { put(group, name, H5T_NATIVE_INT, &value, 1); }
+
+static void put_matrix(hid_t problem, const char *name, const double *dense, int m, int n, Form form) {
+    int p[512], i[512], count = 0, lines = form == LINES ? m : n;
+    double x[512];
+    for (int line = 0; line < lines; line++) {
+        if (form != TRIPLETS) p[line] = count;
+        for (int k = 0; k < (form == LINES ? n : m); k++) {
+            int row = form == LINES ? line : k, column = form == LINES ? k : line;
+            if (dense[row * n + column] == 0) continue;
+            x[count] = dense[row * n + column];
+            i[count] = form == LINES ? column : row;
+            if (form == TRIPLETS) p[count] = column;
+            count++;
+        }
+    }
+    if (form != TRIPLETS) p[lines] = count;
+    hid_t group = H5Gcreate2(problem, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    put_int(group, "m", m);
+    put_int(group, "n", n);
+    put_int(group, "nz", form == TRIPLETS ? count : form == COLUMNS ? -1 : -2);
+    put_int(group, "nzmax", count);
+    put(group, "p", H5T_NATIVE_INT, p, (hsize_t)(form == TRIPLETS ? count : lines + 1));
+    put(group, "i", H5T_NATIVE_INT, i, (hsize_t)count);
+    put(group, "x", H5T_NATIVE_DOUBLE, x, (hsize_t)count);
+    H5Gclose(group);
+}
+
+// Writes a problem and leaves it open for what a test wants to add.
+static hid_t begin(const char *path, bool global, Form form, hid_t *problem) {
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    *problem = H5Gcreate2(file, global ? "fclib_global" : "fclib_local", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t vectors = H5Gcreate2(*problem, "vectors", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    put_int(*problem, "spacedim", 3);
+    put(vectors, "mu", H5T_NATIVE_DOUBLE, friction, CONTACTS);
+    if (global) {
+        put_matrix(*problem, "M", &mass[0][0], DOFS, DOFS, form);
+        put_matrix(*problem, "H", &lever[0][0], DOFS, ROWS, form);
+        put(vectors, "f", H5T_NATIVE_DOUBLE, force, DOFS);
+        put(vectors, "w", H5T_NATIVE_DOUBLE, drift, ROWS);
+    } else {
+        put_matrix(*problem, "W", &w_dense[0][0], ROWS, ROWS, form);
+        put(vectors, "q", H5T_NATIVE_DOUBLE, q_dense, ROWS);
+    }
+    H5Gclose(vectors);
+    return file;
+}
+
+static void end(hid_t file, hid_t problem) {
+    H5Gclose(problem);
+    H5Fclose(file);
+}
+
+static char path[64];
+static int open_folder(void **state) {
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/test_fclib_%d.hdf5", (int)getpid());
+    make_numbers();
+    return 0;
+}
+static int close_folder(void **state) {
+    (void)state;
+    remove(path);
+    return 0;
+}
+
+// ---- reading ----
+
+static double read_w(const SandProblem *p, int row, int column) {
+    const SandMatrix *m = p->matrix;
+    for (int e = m->first[row / 3]; e < m->first[row / 3 + 1]; e++)
+        if (m->column[e] == column / 3) return m->block[9 * e + 3 * (row % 3) + column % 3];
+    return 0;
+}
+
+static void every_form_is_read(void **state) {
+    (void)state;
+    for (int global = 0; global < 2; global++)
+        for (int form = 0; form < FORMS; form++) {
+            hid_t problem, file = begin(path, global, (Form)form, &problem);
+            end(file, problem);
+            SandProblem p = {0};
+            SandError error = {""};
+            assert_true(sand_problem_is_stored(path));
+            if (!sand_problem_open(&p, path, &error)) fail_msg("%s", error.text);
+            assert_int_equal(p.contact_count, CONTACTS);
+            for (int i = 0; i < ROWS; i++)
+                for (int j = 0; j < ROWS; j++) assert_true(fabs(read_w(&p, i, j) - w_dense[i][j]) <= 1e-14);
+            for (int i = 0; i < CONTACTS; i++) {
+                SandVec3 q = v3_make(q_dense[3 * i], q_dense[3 * i + 1], q_dense[3 * i + 2]);
+                assert_true(v3_length(v3_add(p.bodies[i].velocity, q)) <= 1e-14);
+                assert_true(p.contacts[i].mu == friction[i]);
+            }
+            sand_problem_free(&p);
+        }
+}
+
+static SandProblem global_problem(void) {
+    hid_t problem, file = begin(path, true, TRIPLETS, &problem);
+    end(file, problem);
+    SandProblem p = {0};
+    SandError error = {""};
+    if (!sand_problem_open(&p, path, &error)) fail_msg("%s", error.text);
+    return p;
+}
+
+// Row by row, W g + q at contact i.
+static void velocity_of(const SandSolution *s, int i, double u[3]) {
+    for (int r = 0; r < 3; r++) {
+        const double *row = w_dense[3 * i + r];
+        u[r] = q_dense[3 * i + r];
+        for (int j = 0; j < CONTACTS; j++)
+            u[r] += row[3 * j] * s->impulse[j].x + row[3 * j + 1] * s->impulse[j].y + row[3 * j + 2] * s->impulse[j].z;
+    }
+}
+
+// The conditions of the minimum, from the dense numbers: u = W g + q in the dual cone, g in the cone, g . u = 0.
+static void solvers_run_on_a_matrix(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandProblem p = global_problem();
+    const char *const solvers[] = {"ipm-soc", "newton", "p-spg-fb", "gauss-seidel", "jacobi", "apgd", "admm"};
+    for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++) {
+        SandSolveDef def = sand_default_solve();
+        sand_solve_choose(&def, sand_solver_find(solvers[k]));
+        def.iterations = 20000, def.tolerance = 1e-10;
+        if (!strcmp(solvers[k], "jacobi")) def.params[0] = 0.1; // rows lean on each other more than in a pile
+        SandSolution s = {0};
+        SandCpu *cpu = sand_cpu_create(2, SAND_DOUBLE, &error);
+        if (!sand_cpu_solve(cpu, &p, &def, &s, &error)) fail_msg("%s", error.text);
+        print_message("%s: %s after %d iterations, residual %.1e\n", solvers[k], sand_status_text(s.status), s.iterations,
+                      s.metrics.residual);
+        assert_int_equal(s.status, SAND_SOLVED);
+        double total = 0;
+        for (int i = 0; i < CONTACTS; i++) {
+            double u[3];
+            velocity_of(&s, i, u);
+            SandVec3 g = s.impulse[i];
+            assert_true(hypot(g.y, g.z) <= friction[i] * g.x + 1e-12);
+            assert_true(friction[i] * hypot(u[1], u[2]) <= u[0] + 1e-8);
+            assert_true(fabs(g.x * u[0] + g.y * u[1] + g.z * u[2]) <= 1e-8);
+            // The body of the contact moves as the contact does.
+            assert_true(fabs(s.velocity[i].x + u[0]) + fabs(s.velocity[i].y + u[1]) <= 1e-11);
+            total += g.x;
+        }
+        assert_true(total > 0.1);
+        sand_solution_free(&s);
+        sand_cpu_free(cpu);
+    }
+    sand_problem_free(&p);
+}
+
+// Coulomb's law, from the dense numbers, for every method that knows it. The rows of a contact push each other here: those
+// that relax a contact exactly must know its block of W.
+static void coulomb_on_a_matrix(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandProblem p = global_problem();
+    int sliding = 0;
+    for (int k = 0; k < sand_solver_count; k++) {
+        if (!sand_solver_can(k, SAND_FRICTION_COULOMB)) continue;
+        SandSolveDef def = sand_default_solve();
+        sand_solve_choose(&def, k);
+        def.friction = SAND_FRICTION_COULOMB, def.iterations = 20000, def.tolerance = 1e-9;
+        if (!strcmp(sand_solver_table[k].name, "jacobi")) def.params[0] = 0.1;
+        SandSolution s = {0};
+        SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
+        if (!sand_cpu_solve(cpu, &p, &def, &s, &error)) fail_msg("%s", error.text);
+        print_message("%s: %s after %d iterations, residual %.1e\n", sand_solver_table[k].name, sand_status_text(s.status),
+                      s.iterations, s.metrics.residual);
+        assert_int_equal(s.status, SAND_SOLVED);
+        for (int i = 0; i < CONTACTS; i++) {
+            double u[3];
+            velocity_of(&s, i, u);
+            SandVec3 g = s.impulse[i];
+            double slip = hypot(u[1], u[2]), bound = friction[i] * g.x;
+            assert_true(g.x >= 0 && u[0] >= -1e-8 && g.x * u[0] <= 1e-8);
+            assert_true(hypot(g.y, g.z) <= bound + 1e-12);
+            assert_true(fabs(g.y * u[1] + g.z * u[2] + bound * slip) <= 1e-8); // friction dissipates as much as it can
+            sliding += slip > 1e-3 && g.x > 1e-3;
+        }
+        sand_solution_free(&s);
+        sand_cpu_free(cpu);
+    }
+    assert_true(sliding > 0);
+    sand_problem_free(&p);
+}
+
+static void refused(const char *words) {
+    SandProblem p = {0};
+    SandError error = {""};
+    if (sand_problem_open(&p, path, &error)) fail_msg("was taken, where '%s' was expected", words);
+    if (!strstr(error.text, words)) fail_msg("'%s' does not say '%s'", error.text, words);
+    sand_problem_free(&p);
+}
+
+static void what_cannot_be_done_is_refused(void **state) {
+    (void)state;
+    hid_t problem, file = begin(path, true, COLUMNS, &problem);
+    put_matrix(problem, "G", &mass[0][0], DOFS, DOFS, COLUMNS);
+    end(file, problem);
+    refused("bilateral");
+
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    problem = H5Gcreate2(file, "fclib_global_rolling", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    end(file, problem);
+    refused("rolling");
+
+    file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    refused("has no FCLIB problem");
+
+    double heavy = mass[0][0];
+    mass[0][0] = -1;
+    file = begin(path, true, COLUMNS, &problem);
+    mass[0][0] = heavy;
+    end(file, problem);
+    refused("not positive definite");
+
+    double kept = w_dense[0][4];
+    w_dense[0][4] += 1;
+    file = begin(path, false, LINES, &problem);
+    w_dense[0][4] = kept;
+    end(file, problem);
+    refused("not symmetric");
+
+    file = begin(path, false, COLUMNS, &problem);
+    H5Ldelete(problem, "vectors/q", H5P_DEFAULT);
+    end(file, problem);
+    refused("vectors/q is missing");
+
+    friction[1] = NAN;
+    file = begin(path, false, COLUMNS, &problem);
+    friction[1] = 0.4;
+    end(file, problem);
+    refused("not finite");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_is_read),
+        cmocka_unit_test(solvers_run_on_a_matrix),
+        cmocka_unit_test(coulomb_on_a_matrix),
+        cmocka_unit_test(what_cannot_be_done_is_refused),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}

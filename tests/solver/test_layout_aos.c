@@ -1,0 +1,104 @@
+// The solver texts as they are on a GPU, run on the CPU in double: an At that fetches, vectors of fours, and iterates that
+// lie beside their gradients. They must find what the texts of the CPU find. So that text is tested where there is no GPU.
+#include "tests/lab/frozen.h"
+#include "sim/solver/cpu_kernel.h"
+#include "sim/solver/solver.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+extern const SandTextVerbs sand_text_fours_3f, sand_text_fours_3r, sand_text_fours_1f, sand_text_fours_1r;
+
+static const SandTextVerbs *fours_for(const SandProblem *p, const SandSolveDef *def) {
+    if (def->friction == SAND_FRICTIONLESS) return p->radial ? &sand_text_fours_1r : &sand_text_fours_1f;
+    return p->radial ? &sand_text_fours_3r : &sand_text_fours_3f;
+}
+
+// Solves by the text of the CPU and by that of a GPU, and compares all that comes out.
+static void compare(const SandProblem *p, const SandSolveDef *def, int threads, bool want_metrics) {
+    SandError error = {""};
+    SandSolution want = {.want_metrics = want_metrics, .want_curve = true}, got = want;
+    SandCpu *cpu = sand_cpu_create(threads, SAND_DOUBLE, &error);
+    const SandTextVerbs *verbs, *fours = fours_for(p, def);
+    SandText *text;
+    if (!cpu || !sand_cpu_load(cpu, p, def, &verbs, &text, &error) ||
+        !verbs->solve(text, sand_cpu_team(cpu), p, def, &want, &error))
+        fail_msg("%s", error.text);
+    SandText *other = fours->create(&error);
+    if (!other || !fours->load(other, sand_cpu_team(cpu), p, def, &error) ||
+        !fours->solve(other, sand_cpu_team(cpu), p, def, &got, &error))
+        fail_msg("%s", error.text);
+
+    assert_int_equal(want.status, got.status);
+    assert_int_equal(want.iterations, got.iterations);
+    assert_int_equal(want.curve_count, got.curve_count);
+    for (int k = 0; k < want.curve_count; k++) {
+        assert_float_equal(want.curve[k].residual, got.curve[k].residual, 1e-7 * (1 + want.curve[0].residual));
+        assert_float_equal(want.curve[k].objective, got.curve[k].objective, 1e-7 * (1 + fabs(want.curve[k].objective)));
+    }
+    double size = 0, apart = 0, faster = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        size = fmax(size, v3_length(want.impulse[i]));
+        apart = fmax(apart, v3_length(v3_sub(want.impulse[i], got.impulse[i])));
+    }
+    for (int k = 0; k < p->body_count; k++) faster = fmax(faster, v3_length(v3_sub(want.velocity[k], got.velocity[k])));
+    assert_true(size > 0);
+    assert_true(apart <= 1e-7 * size);
+    assert_true(faster <= 1e-7);
+    fours->destroy(other);
+    sand_cpu_free(cpu);
+    sand_solution_free(&want), sand_solution_free(&got);
+}
+
+static void every_solver(void **state) {
+    (void)state;
+    SandProblem problems[] = {frozen_scene("cylinder", 300, 150, 20), frozen_scene("heavy", 0, 60, 20),
+                              frozen_scene("rubble", 150, 200, 20), frozen_scene("drum", 300, 60, 20)};
+    assert_true(problems[0].radial);
+    assert_false(problems[2].radial);
+    int solved = 0;
+    for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
+        assert_true(problems[k].contact_count > 60);
+        for (int solver = 0; solver < sand_solver_count; solver++) {
+            if (!sand_solver_table[solver].on_cuda) continue;
+            SandFriction models[] = {SAND_CONE, SAND_FRICTIONLESS};
+            for (int f = 0; f < 2; f++) {
+                SandSolveDef def = sand_default_solve();
+                def.solver = solver, def.friction = models[f], def.iterations = 20;
+                for (int i = 0; i < SAND_MAX_PARAMS; i++) def.params[i] = sand_solver_table[solver].params[i].value;
+                SandError error;
+                if (!sand_solve_check(&def, &error)) continue; // cannot do that model
+                compare(&problems[k], &def, 1 + solved % 2, solved % 3 == 0);
+                solved++;
+            }
+        }
+    }
+    print_message("%d solves are the same by both texts\n", solved);
+    assert_true(solved > 40);
+    for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) sand_problem_free(&problems[k]);
+}
+
+// A ball is gathered in pieces, and a cold start gives the spectral steps something to shorten.
+static void many_contacts_and_long_solves(void **state) {
+    (void)state;
+    SandProblem heavy = frozen_scene("heavy", 0, 200, 20);
+    frozen_set_cold(&heavy);
+    SandSolveDef def = sand_default_solve();
+    def.iterations = 60;
+    compare(&heavy, &def, 1, true);
+    sand_problem_free(&heavy);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_solver),
+        cmocka_unit_test(many_contacts_and_long_solves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+// The contacts of a step that another machine took, when somebody on the host asks for them: for force chains, colours and
+// percentiles they are those that the CPU would have had. The machine of this test takes its steps with a simulation of its
+// own, and has another that stays one step behind, where the last step began.
+#include "tests/lab/idle_verbs.h"
+#include "tests/lab/lab.h"
+#include "sim/core/array.h"
+#include "sim/core/thread_pool.h"
+
+enum { BODIES = 60, STEPS = 150 };
+
+struct SandMachine {
+    SandSimulation *now, *before;
+    SandTeam *team;
+};
+
+static int contacts_read;
+
+static SandSimulation *rubble(void) { return lab_scene("rubble", BODIES, 1, SAND_FLOAT); }
+
+static SandMachine *create(SandError *error) {
+    SandMachine *m = calloc(1, sizeof *m);
+    m->now = rubble(), m->before = rubble(), m->team = sand_team_create(1, error);
+    return m;
+}
+static void destroy(SandMachine *m) {
+    sand_simulation_free(m->now), sand_simulation_free(m->before);
+    sand_team_free(m->team);
+    free(m);
+}
+static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
+    return (void)m, (void)w, (void)memory, (void)error, true;
+}
+static bool detect(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
+static bool integrate(SandMachine *m, SandError *error) {
+    if (sand_simulation_world(m->now)->step_index > 0 && !sand_simulation_step(m->before, error)) return false;
+    return sand_simulation_step(m->now, error);
+}
+static bool finish(SandMachine *m, SandStepReport *report, SandError *error) {
+    (void)error;
+    *report = (SandStepReport){.contacts = sand_simulation_counters(m->now)->contacts};
+    return true;
+}
+static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
+    (void)error;
+    const SandWorld *from = sand_simulation_world(m->now);
+    for (int i = first; i < first + count; i++) {
+        w->position[i] = from->position[i], w->velocity[i] = from->velocity[i];
+        w->rotation[i] = from->rotation[i], w->spin[i] = from->spin[i];
+    }
+    return true;
+}
+static bool read_contacts(SandMachine *m, SandDetection *detection, SandError *error) {
+    contacts_read++;
+    return sand_detect(detection, sand_simulation_world(m->before), m->team, error);
+}
+static bool read_problem_bodies(SandMachine *m, SandProblemBody *bodies, int count, SandError *error) {
+    if (!sand_simulation_build(m->before, error)) return false;
+    const SandProblem *p = sand_simulation_problem(m->before);
+    assert_int_equal(p->body_count, count);
+    memcpy(bodies, p->bodies, (size_t)count * sizeof *bodies);
+    return true;
+}
+static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
+    if (!sand_simulation_build(m->before, error)) return false;
+    const SandProblem *p = sand_simulation_problem(m->before);
+    memcpy(start, p->start, (size_t)p->contact_count * sizeof *start);
+    return true;
+}
+static bool read_solution(SandMachine *m, SandSolution *to, SandError *error) {
+    const SandSolution *from = sand_simulation_solution(m->now);
+    int count = sand_simulation_solved(m->now);
+    if (!SAND_GROW(to->impulse, to->impulse_room, count, "impulses", error)) return false;
+    memcpy(to->impulse, from->impulse, (size_t)count * sizeof *to->impulse);
+    return true;
+}
+
+static const SandBackend other = {.name = "other",
+                                  .create = create,
+                                  .destroy = destroy,
+                                  .give = give,
+                                  .detect = detect,
+                                  .match = idle_match,
+                                  .build = idle_build,
+                                  .solve = idle_solve,
+                                  .integrate = integrate,
+                                  .finish = finish,
+                                  .read_bodies = read_bodies,
+                                  .read_contacts = read_contacts,
+                                  .read_problem_bodies = read_problem_bodies,
+                                  .read_start = read_start,
+                                  .read_solution = read_solution};
+
+static void apart_at_most(SandVec3 a, SandVec3 b, double most) { assert_true(v3_length(v3_sub(a, b)) <= most); }
+
+static void contacts_come_when_asked_for(void **state) {
+    (void)state;
+    SandError error;
+    SandSimulation *plain = rubble(), *sim = rubble();
+    assert_true(sand_simulation_move(sim, &other, &error));
+    assert_true(sand_simulation_fetch_contacts(sim, &error)); // there are none yet
+    lab_run(plain, STEPS), lab_run(sim, STEPS);
+    assert_int_equal(sand_simulation_solved(sim), 0);
+    assert_int_equal(contacts_read, 0);
+    for (int k = 0; k < 2; k++)
+        if (!sand_simulation_fetch_contacts(sim, &error)) fail_msg("%s", error.text);
+    assert_int_equal(contacts_read, 1);
+
+    const SandProblem *p = sand_simulation_problem(plain), *q = sand_simulation_problem(sim);
+    int count = sand_simulation_solved(plain);
+    assert_true(count > BODIES);
+    assert_int_equal(sand_simulation_solved(sim), count);
+    assert_true(q->step == p->step && q->radial == p->radial && q->dynamic_count == p->dynamic_count);
+    for (int i = 0; i < count; i++) {
+        const SandContact *a = &p->contacts[i], *b = &q->contacts[i];
+        assert_true(a->a == b->a && a->b == b->b && a->gap == b->gap && a->mu == b->mu);
+        apart_at_most(a->normal, b->normal, 0);
+        apart_at_most(a->arm_a, b->arm_a, 1e-13), apart_at_most(a->arm_b, b->arm_b, 1e-13);
+        apart_at_most(p->start[i], q->start[i], 0);
+        apart_at_most(sand_simulation_solution(plain)->impulse[i], sand_simulation_solution(sim)->impulse[i], 0);
+    }
+    for (int k = 0; k < p->body_count; k++) apart_at_most(p->bodies[k].velocity, q->bodies[k].velocity, 0);
+    const double *a = sand_simulation_residuals(plain, &error), *b = sand_simulation_residuals(sim, &error);
+    for (int i = 0; i < count; i++) NEAR(b[i], a[i], 1e-5 + 1e-4 * a[i]); // in float
+    sand_simulation_measure(plain), sand_simulation_measure(sim);
+    NEAR(sand_simulation_counters(sim)->penetration_p99, sand_simulation_counters(plain)->penetration_p99, 0);
+
+    // After the next step they are away again.
+    lab_step(sim);
+    assert_int_equal(sand_simulation_solved(sim), 0);
+    sand_simulation_free(plain), sand_simulation_free(sim);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(contacts_come_when_asked_for)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,53 @@
+// The same scene gives the same bits, however many threads work on it. With `short` as an argument the runs are small
+// enough for the thread sanitizer.
+#include "tests/lab/lab.h"
+
+static bool is_short;
+
+static uint64_t hash_after(const char *name, int bodies, int threads, SandPrecision precision, int steps, int *contacts) {
+    SandSimulation *sim = lab_scene(name, bodies, threads, precision);
+    SandSolveDef solve = sand_default_solve();
+    if (is_short) solve.iterations = 5, sand_simulation_set_solve(sim, &solve);
+    lab_run(sim, steps);
+    *contacts = sand_simulation_counters(sim)->contacts;
+    uint64_t hash = sand_world_hash(sand_simulation_world(sim));
+    sand_simulation_free(sim);
+    return hash;
+}
+
+static void same_for_all_teams(const char *name, int bodies, int steps) {
+    static const int teams[] = {2, 3, 8};
+    int contacts, same;
+    for (int precision = SAND_FLOAT; precision <= SAND_DOUBLE; precision++) {
+        uint64_t alone = hash_after(name, bodies, 1, precision, steps, &contacts);
+        print_message("%s, %s: %016llx, %d contacts\n", name, precision == SAND_FLOAT ? "float" : "double",
+                      (unsigned long long)alone, contacts);
+        assert_true(contacts > 0); // a hash of bodies in free fall would prove nothing
+        for (int k = 0; k < (is_short ? 2 : 3); k++) {
+            uint64_t team = hash_after(name, bodies, teams[k], precision, steps, &same);
+            if (team != alone) fail_msg("%s with %d threads: %016llx", name, teams[k], (unsigned long long)team);
+            assert_int_equal(same, contacts);
+        }
+    }
+}
+
+static void hourglass(void **state) {
+    (void)state;
+    same_for_all_teams("hourglass", is_short ? 300 : 3000, is_short ? 8 : 200);
+}
+
+static void rubble(void **state) {
+    (void)state;
+    same_for_all_teams("rubble", is_short ? 30 : 400, is_short ? 80 : 200); // the rocks must fall first
+}
+
+static void heavy(void **state) {
+    (void)state;
+    same_for_all_teams("heavy", 0, is_short ? 15 : 200);
+}
+
+int main(int argc, char **argv) {
+    is_short = argc > 1 && !strcmp(argv[1], "short");
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hourglass), cmocka_unit_test(rubble), cmocka_unit_test(heavy)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

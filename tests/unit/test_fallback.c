@@ -1,0 +1,121 @@
+// Another machine that fails in the middle of a run: the CPU goes on, from where it was when the bodies can still be read,
+// else from the last ones that came to the host. The machine of this test takes its steps with a simulation of its own.
+#include "tests/lab/idle_verbs.h"
+#include "tests/lab/lab.h"
+
+struct SandMachine {
+    SandSimulation *inner;
+};
+
+static int steps_left;  // until it fails
+static bool unreadable; // once it has failed
+static char told[SAND_SENTENCE * 4];
+
+static SandMachine *create(SandError *error) { return (void)error, calloc(1, sizeof(SandMachine)); }
+static void destroy(SandMachine *m) {
+    sand_simulation_free(m->inner);
+    free(m);
+}
+static const char *describe(const SandMachine *m) { return (void)m, "a machine that fails"; }
+
+// Bodies fall along z, so that their state is easily told.
+static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
+    (void)memory;
+    SandWorld world = lab_world(0.3);
+    world.step = w->step, world.gravity = w->gravity;
+    for (int i = 0; i < w->body_count; i++) {
+        lab_body(&world, 0, 0.1, w->position[i]);
+        world.velocity[i] = w->velocity[i];
+    }
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 1;
+    sand_simulation_free(m->inner);
+    m->inner = sand_simulation_create(&world, &def, error);
+    return m->inner != NULL;
+}
+static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
+    (void)m, (void)w;
+    return steps_left-- > 0 || sand_fail(error, "the machine broke");
+}
+static bool integrate(SandMachine *m, SandError *error) { return sand_simulation_step(m->inner, error); }
+static bool finish(SandMachine *m, SandStepReport *report, SandError *error) {
+    (void)error;
+    *report = (SandStepReport){.bodies = sand_simulation_world(m->inner)->body_count};
+    return true;
+}
+static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
+    if (unreadable && steps_left < 0) return sand_fail(error, "and cannot be read");
+    const SandWorld *inner = sand_simulation_world(m->inner);
+    for (int i = first; i < first + count; i++) w->position[i] = inner->position[i], w->velocity[i] = inner->velocity[i];
+    return true;
+}
+static bool read_memory(SandMachine *m, SandMemory *memory, SandError *error) {
+    return (void)m, (void)memory, (void)error, true;
+}
+
+static const SandBackend failing = {.name = "failing",
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .describe = describe,
+                                    .give = give,
+                                    .detect = detect,
+                                    .match = idle_match,
+                                    .build = idle_build,
+                                    .solve = idle_solve,
+                                    .integrate = integrate,
+                                    .finish = finish,
+                                    .read_bodies = read_bodies,
+                                    .read_memory = read_memory};
+
+static void hear(void *user, const char *sentence) {
+    (void)user;
+    snprintf(told, sizeof told, "%s", sentence);
+}
+
+static SandSimulation *falling(const SandBackend *backend) {
+    SandWorld world = lab_world(0.3);
+    for (int i = 0; i < 3; i++) lab_body(&world, 0, 0.1, v3_make(i, 0, 100));
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 1, def.backend = backend;
+    SandSimulation *sim = lab_simulation(&world, &def);
+    sand_simulation_on_report(sim, hear, NULL);
+    return sim;
+}
+
+// Runs ten steps, the machine failing in the one after the fifth, with a look at the bodies after the third. At the end the
+// simulation is where one on the CPU is after `steps`.
+static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
+    SandSimulation *plain = falling(NULL), *sim;
+    steps_left = 5, unreadable = lost;
+    told[0] = '\0';
+    sim = falling(&failing);
+    lab_run(sim, 3);
+    SandError error;
+    assert_true(sand_simulation_fetch(sim, &error));
+    lab_run(sim, 7);
+    lab_run(plain, (int)steps);
+    const SandWorld *a = sand_simulation_world(sim), *b = sand_simulation_world(plain);
+    assert_null(sand_simulation_backend(sim));
+    assert_non_null(strstr(told, sentence));
+    assert_int_equal(a->step_index, steps);
+    assert_true(a->time == b->time);
+    for (int i = 0; i < a->body_count; i++) assert_true(v3_length(v3_sub(a->position[i], b->position[i])) == 0);
+    sand_simulation_free(sim), sand_simulation_free(plain);
+}
+
+static void nothing_is_lost_where_bodies_can_be_read(void **state) {
+    (void)state;
+    run_and_compare(false, 10, "the machine broke; the CPU goes on from t = 0.050 s");
+}
+
+static void time_goes_back_to_what_the_host_has(void **state) {
+    (void)state;
+    // Steps 4 and 5 are lost: five more from the third.
+    run_and_compare(true, 8, "the machine broke; the CPU goes on from t = 0.030 s");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_lost_where_bodies_can_be_read),
+                                       cmocka_unit_test(time_goes_back_to_what_the_host_has)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,575 @@
+// Scenes: every file loads, starts are what they promise, and whatever is wrong gets one line.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/scene/packing.h"
+#include "sim/core/array.h"
+#include "sim/scene/scene.h"
+#include "sim/scene/yaml_file.h"
+
+static void load(SandScene *scene, const char *name, int bodies) {
+    SandSceneOptions options = {.bodies = bodies};
+    SandError error;
+    if (!sand_scene_load(scene, name, &options, &error)) fail_msg("%s", error.text);
+}
+
+// ---- the scenes folder ----
+
+static void test_every_scene_loads(void **state) {
+    (void)state;
+    const char *wanted[] = {"hourglass", "rubble",  "cylinder", "heavy", "ball-drop",   "pebble-bed", "drum",
+                            "heap",      "incline", "stack",    "wedge", "two-spheres", "peer-s1",    "peer-s2"};
+    SandSceneEntry *entries;
+    SandError error;
+    int count;
+    size_t found = 0;
+    assert_true(sand_scenes_list(&entries, &count, &error));
+    for (int i = 0; i < count; i++) {
+        SandScene scene;
+        if (i) assert_true(strcmp(entries[i - 1].name, entries[i].name) < 0);
+        load(&scene, entries[i].name, strcmp(entries[i].name, "hourglass-1m") == 0 ? 5000 : 0);
+        assert_string_equal(scene.name, entries[i].name);
+        assert_string_equal(scene.about, entries[i].about);
+        assert_true(strlen(scene.about) > 20);
+        assert_true(scene.world.body_count > 0 && scene.world.boundary_count > 0 && scene.seconds > 0);
+        // The scene begins in its own world and in the camera's view.
+        for (int b = 0; b < scene.world.body_count; b++) {
+            SandVec3 p = scene.world.position[b], low = scene.world.lower, high = scene.world.upper;
+            assert_true(p.x > low.x && p.y > low.y && p.z > low.z && p.x < high.x && p.y < high.y && p.z < high.z);
+        }
+        for (size_t w = 0; w < sizeof wanted / sizeof *wanted; w++) found += strcmp(wanted[w], entries[i].name) == 0;
+        sand_scene_free(&scene);
+    }
+    assert_int_equal(found, sizeof wanted / sizeof *wanted);
+    sand_free(entries);
+}
+
+static void test_default_sizes(void **state) {
+    (void)state;
+    const struct {
+        const char *name;
+        int bodies;
+    } sizes[] = {{"hourglass", 25000}, {"cylinder", 1000}, {"heavy", 1001}, {"ball-drop", 32811}, {"rubble", 1000},
+                 {"peer-s1", 4000},    {"peer-s2", 25000}, {"stack", 10},   {"two-spheres", 2}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        SandScene scene;
+        load(&scene, sizes[i].name, 0);
+        assert_int_equal(scene.world.body_count, sizes[i].bodies);
+        sand_scene_free(&scene);
+    }
+}
+
+// ---- starts ----
+
+// The starts of shared/peers/scene.h, written again from its text.
+static uint64_t peer_state;
+
+static double peer_random(void) {
+    peer_state ^= peer_state << 13;
+    peer_state ^= peer_state >> 7;
+    peer_state ^= peer_state << 17;
+    return (double)(peer_state >> 11) * (2.0 / 9007199254740992.0) - 1.0;
+}
+
+static void check_peer(const SandWorld *world, int *next, double x, double y, double z, double jitter) {
+    double at[3];
+    at[0] = x + jitter * peer_random();
+    at[1] = y + jitter * peer_random();
+    at[2] = z + jitter * peer_random();
+    assert_memory_equal(&world->position[(*next)++], at, sizeof at);
+}
+
+static void test_peer_starts(void **state) {
+    (void)state;
+    SandScene scene;
+    int n = 0;
+    load(&scene, "peer-s1", 0);
+    peer_state = 88172645463325252ull;
+    for (int k = 0; n < 4000; k++)
+        for (int i = -9; i <= 9; i++)
+            for (int j = -9; j <= 9; j++) {
+                double x = i * 0.22, y = j * 0.22;
+                if (x * x + y * y > 1.85 * 1.85 || n >= 4000) continue;
+                check_peer(&scene.world, &n, x, y, 0.15 + k * 0.22, 0.008);
+            }
+    for (int i = 0; i < n; i++) assert_true(scene.world.mass[i] == 6.28 && scene.world.scale[i] == 0.1);
+    assert_int_equal(scene.world.boundary_count, 37);
+    sand_scene_free(&scene);
+
+    n = 0;
+    load(&scene, "peer-s2", 0);
+    peer_state = 88172645463325252ull;
+    for (int k = 0; n < 25000; k++)
+        for (int i = 0; i < 23; i++)
+            for (int j = 0; j < 23 && n < 25000; j++)
+                check_peer(&scene.world, &n, (i - (23 - 1) / 2.) * 0.21, (j - (23 - 1) / 2.) * 0.21, 0.12 + k * 0.21,
+                           0.0045);
+    sand_scene_free(&scene);
+}
+
+static void test_seed_decides_the_start(void **state) {
+    (void)state;
+    SandScene a, b, c;
+    SandError error;
+    SandSceneOptions options = {.bodies = 50, .has_seed = true, .seed = 5};
+    assert_true(sand_scene_load(&a, "rubble", &options, &error));
+    assert_true(sand_scene_load(&b, "rubble", &options, &error));
+    options.seed = 6;
+    assert_true(sand_scene_load(&c, "rubble", &options, &error));
+    assert_true(sand_world_hash(&a.world) == sand_world_hash(&b.world));
+    assert_true(sand_world_hash(&a.world) != sand_world_hash(&c.world));
+    // Building again is a reset.
+    a.world.position[3].x += 1;
+    assert_true(sand_scene_build(&a, &error));
+    assert_true(sand_world_hash(&a.world) == sand_world_hash(&b.world));
+    sand_scene_free(&a);
+    sand_scene_free(&b);
+    sand_scene_free(&c);
+}
+
+// Sand above the neck, room for it below, and a neck of six diameters, at every size.
+static void test_hourglass_scales(void **state) {
+    (void)state;
+    const int sizes[] = {500, 1000, 3000, 25000, 200000, 1000000};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        SandScene scene;
+        load(&scene, "hourglass", sizes[s]);
+        assert_int_equal(scene.world.body_count, sizes[s]);
+        const SandBoundary *glass = &scene.world.boundaries[0];
+        double neck = INFINITY, below = 0, sand = sizes[s] * 4.18879e-3;
+        for (int i = 0; i < glass->profile_count; i++) {
+            double r = glass->profile[i][0];
+            if (r > 0) neck = fmin(neck, r);
+            if (i == 0 || glass->profile[i][1] > 0) continue;
+            double h = glass->profile[i][1] - glass->profile[i - 1][1], q = glass->profile[i - 1][0];
+            below += 3.14159265 / 3 * h * (r * r + r * q + q * q);
+        }
+        assert_true(neck >= 0.6);
+        assert_true(below > sand / 0.55);
+        for (int i = 0; i < scene.world.body_count; i++) assert_true(scene.world.position[i].z > -0.1);
+        assert_true(fabs(scene.world.scale[0] - 0.1) < 1e-15);
+        assert_true(scene.knobs[sand_scene_knob(&scene, "neck")].value == neck);
+        sand_scene_free(&scene);
+    }
+}
+
+// ---- knobs ----
+
+static void test_knobs(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    assert_true(sand_scene_open(&scene, "heavy", NULL, &error));
+    assert_int_equal(sand_scene_knob(&scene, "nonsense"), -1);
+    int mass = sand_scene_knob(&scene, "mass");
+    assert_true(mass >= 0);
+    assert_true(sand_scene_set_knob(&scene, mass, 16000, &error));
+    assert_false(sand_scene_set_knob(&scene, mass, -1, &error));
+    assert_non_null(strstr(error.text, "mass: expected 1 to 100000 kg, got -1"));
+    assert_false(sand_scene_set_knob(&scene, mass, NAN, &error));
+    assert_true(sand_scene_build(&scene, &error));
+    assert_true(scene.world.mass[scene.knobs[mass].target] == 16000);
+    sand_scene_free(&scene);
+
+    assert_true(sand_scene_open(&scene, "hourglass", &(SandSceneOptions){.bodies = 1000}, &error));
+    assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "neck"), 0.3, &error));
+    assert_true(sand_scene_build(&scene, &error));
+    double neck = INFINITY;
+    for (int i = 0; i < scene.world.boundaries[0].profile_count; i++)
+        if (scene.world.boundaries[0].profile[i][0] > 0) neck = fmin(neck, scene.world.boundaries[0].profile[i][0]);
+    assert_true(neck == 0.3);
+    sand_scene_free(&scene);
+
+    assert_true(sand_scene_open(&scene, "drum", NULL, &error));
+    assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "rate"), -2, &error));
+    assert_true(sand_scene_build(&scene, &error));
+    assert_true(scene.world.boundaries[0].motion.rate == -2);
+    sand_scene_free(&scene);
+
+    assert_true(sand_scene_open(&scene, "incline", NULL, &error));
+    assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "mu"), 0.25, &error));
+    assert_true(sand_scene_set_knob(&scene, sand_scene_knob(&scene, "tilt"), -20, &error));
+    assert_true(sand_scene_build(&scene, &error));
+    assert_true(sand_world_pair(&scene.world, 0, 0) == 0.25);
+    assert_true(fabs(scene.world.gravity.x) < 1e-6 && fabs(scene.world.gravity.z + 9.81) < 1e-6);
+    sand_scene_free(&scene);
+}
+
+// ---- shapes and boundaries from a file ----
+
+static bool parse(SandScene *scene, const char *text, SandError *error) {
+    return sand_scene_parse(scene, text, strlen(text), "t.yaml", NULL, error);
+}
+
+static void test_everything_in_one_file(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    const char *text =
+        "name: all\n"
+        "friction: frictionless\n"
+        "solver: {name: jacobi, iterations: 7, tolerance: 1e-3}\n"
+        "materials: [{name: a, mu: 0.1}, {name: b, mu: 0.9}]\n"
+        "pairs: [{a: a, b: b, mu: 0.7}]\n"
+        "shapes:\n"
+        "  - {name: pair, spheres: [{center: [1, 0, 0], radius: 1}, {center: [2, 0, 0], radius: 1}]}\n"
+        "boundaries:\n"
+        "  - {shape: frustum, radii: [2, 4], height: 3, caps: none, material: b}\n"
+        "  - {shape: frustum, radii: [0, 4], height: 3, position: [30, 0, 0], side: outside}\n"
+        "  - {shape: sphere, radius: 90, position: [0, 0, 0]}\n"
+        "  - {shape: terrain, width: 20, length: 10, cells: 8, amplitude: 1, wavelength: 4, position: [0, 0, -40]}\n"
+        "  - {shape: box, size: [1, 2, 3], side: outside, position: [50, 0, 0],\n"
+        "     rotation: {axis: [0, 0, 2], angle: 90}, motion: {rate: 1, start: 1, stop: 2}}\n"
+        "bodies:\n"
+        "  - {name: p, shape: pair, scale: 0.5, position: [10, 0, 40], material: b, spin: [1, 2, 3], enter: 2}\n"
+        "  - {shape: sphere, radius: 0.5, mass: 3, position: [0, 20, 0]}\n";
+    if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
+    const SandWorld *w = &scene.world;
+    assert_int_equal(scene.solve.friction, SAND_FRICTIONLESS);
+    assert_string_equal(sand_solver_table[scene.solve.solver].name, "jacobi");
+    assert_int_equal(scene.solve.iterations, 7);
+    assert_true(scene.solve.tolerance == 1e-3);
+    assert_true(sand_world_pair(w, 0, 1) == 0.7 && sand_world_pair(w, 1, 0) == 0.7 && sand_world_pair(w, 1, 1) == 0.9);
+    assert_int_equal(w->boundary_count, 5);
+    assert_int_equal(w->boundaries[0].material, 1);
+    assert_int_equal(w->boundaries[0].profile_count, 2);
+    assert_int_equal(w->boundaries[1].profile_count, 3);
+    assert_string_equal(w->boundaries[4].name, "box-5");
+    assert_true(w->boundaries[4].moves && w->boundaries[4].motion.center.x == 50);
+    // The file places the clump's own origin; its centre of mass is 1.5 m off it, at half the size.
+    assert_true(fabs(w->position[0].x - 10.75) < 1e-3 && fabs(w->position[0].z - 40) < 1e-3);
+    assert_true(w->enter[0] == 2 && w->spin[0].z == 3 && w->material[0] == 1);
+    assert_true(w->mass[1] == 3 && w->scale[1] == 0.5);
+    sand_scene_free(&scene);
+}
+
+static void test_sizes_of_a_fill(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    const char *text = "name: mix\nfills: [{radii: [0.1, 0.4], count: 500, lattice: {spacing: 1, columns: 10}}]\n";
+    if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
+    double least = 1, most = 0;
+    for (int i = 0; i < 500; i++) {
+        least = fmin(least, scene.world.scale[i]);
+        most = fmax(most, scene.world.scale[i]);
+    }
+    assert_true(least >= 0.1 && least < 0.11 && most < 0.4 && most > 0.39);
+    sand_scene_free(&scene);
+}
+
+// Layers that are poured start in one place, each when the one before has made room.
+static void test_poured_and_dense_layers(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    const char *text =
+        "name: pour\nfills: [{radius: 0.4, count: 12, lattice: {spacing: 1, columns: 2, from: 5, pour: 4}}]\n";
+    if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
+    for (int i = 0; i < 12; i++) {
+        assert_true(scene.world.enter[i] == i / 4 * 0.25);
+        assert_true(scene.world.position[i].z == 5 && scene.world.velocity[i].z == -4);
+    }
+    sand_scene_free(&scene);
+
+    // As close as spheres can lie, and not closer: twelve neighbours in the middle, all one spacing away.
+    text = "name: dense\nfills: [{radius: 0.5, count: 250, lattice: {spacing: 1, columns: 5, dense: true}}]\n";
+    if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
+    int neighbours = 0, middle = 5 * 25 + 12;
+    for (int i = 0; i < 250; i++)
+        neighbours += fabs(v3_length(v3_sub(scene.world.position[i], scene.world.position[middle])) - 1) < 1e-9;
+    assert_int_equal(neighbours, 12);
+    sand_scene_free(&scene);
+}
+
+static void write_text(const char *folder, const char *name, const char *text) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+// A mesh is looked for beside the scene that names it.
+static void test_mesh_beside_the_scene(void **state) {
+    (void)state;
+    char folder[] = "/tmp/sand-scene-XXXXXX", path[256];
+    SandScene scene;
+    SandError error;
+    assert_non_null(mkdtemp(folder));
+    write_text(folder, "scene.yaml", "name: m\nboundaries:\n  - {name: ground, shape: mesh, file: ground.obj}\n");
+    snprintf(path, sizeof path, "%s/scene.yaml", folder);
+    write_text(folder, "ground.obj", "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 1 3 4\n");
+    if (!sand_scene_load(&scene, path, NULL, &error)) fail_msg("%s", error.text);
+    assert_int_equal(scene.world.boundaries[0].kind, SAND_MESH);
+    sand_scene_free(&scene);
+    write_text(folder, "ground.obj", "v -1 -1 0\nv 1 -1 nan\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 1 3 4\n");
+    assert_false(sand_scene_load(&scene, path, NULL, &error));
+    assert_non_null(strstr(error.text, "scene.yaml:3: file: "));
+    assert_non_null(strstr(error.text, "ground.obj"));
+    SandSceneOptions options = {.no_files = true};
+    assert_false(sand_scene_load(&scene, path, &options, &error));
+    assert_non_null(strstr(error.text, "files may not be opened here"));
+    remove(path);
+    snprintf(path, sizeof path, "%s/ground.obj", folder);
+    remove(path);
+    remove(folder);
+}
+
+// ---- what is wrong ----
+
+#define HEAD "name: t\n"
+#define SPHERE "bodies: [{shape: sphere, radius: 1}]\n"
+
+static const struct {
+    const char *text, *message; // how the message begins
+} wrongs[] = {
+    {"", "t.yaml:1: expected a scene, got an empty file"},
+    {"# only words\n", "t.yaml:2: expected a scene, got an empty file"},
+    {"3\n", "t.yaml:1: expected keys with values, got '3'"},
+    {"[1, 2]\n", "t.yaml:1: expected keys with values, got a list"},
+    {"{}\n", "t.yaml:1: name: missing"},
+    {"name: t\nbodies: [\n", "t.yaml:3: not YAML: "},
+    {HEAD "step: 0.01\n\tx: 3\n", "t.yaml:3: not YAML: "},
+    {HEAD "\nradiu: 3\n", "t.yaml:3: radiu: unknown key; expected one of name, like, about, step"},
+    {HEAD "bodies:\n  - shape: sphere\n    radius: 1\n  - shape: sphere\n    radiu: 1\n", "t.yaml:6: radiu: unknown key"},
+    {HEAD "step: fast\n", "t.yaml:2: step: expected a number, got 'fast'"},
+    {HEAD "step: 0.01x\n", "t.yaml:2: step: expected a number, got '0.01x'"},
+    {HEAD "step:\n", "t.yaml:2: step: expected a number, got nothing"},
+    {HEAD "step: [1]\n", "t.yaml:2: step: expected a number, got a list"},
+    {HEAD "step: {a: 1}\n", "t.yaml:2: step: expected a number, got keys with values"},
+    {HEAD "step: nan\n", "t.yaml:2: step: expected a number, got 'nan'"},
+    {HEAD "step: .inf\n", "t.yaml:2: step: expected a number, got '.inf'"},
+    {HEAD "step: 1e999\n", "t.yaml:2: step: expected a number, got '1e999'"},
+    {HEAD "step: 0\n", "t.yaml:2: step: expected a number from 1e-09 to 10, got 0"},
+    {HEAD "step: -0.01\n", "t.yaml:2: step: expected a number from 1e-09 to 10, got -0.01"},
+    {HEAD "step: 1\nstep: 2\n", "t.yaml:3: step: given twice"},
+    {HEAD "seed: -1\n", "t.yaml:2: seed: expected a whole number, got '-1'"},
+    {HEAD "seed: 1.5\n", "t.yaml:2: seed: expected a whole number, got '1.5'"},
+    {HEAD "seed: 99999999999999999999\n", "t.yaml:2: seed: expected a whole number"},
+    {HEAD "gravity: [0, 0]\n", "t.yaml:2: gravity: expected a list of 3 numbers, got 2"},
+    {HEAD "gravity: [0, 0, 1, 2]\n", "t.yaml:2: gravity: expected a list of 3 numbers, got more than 3"},
+    {HEAD "gravity: [0, 0, down]\n", "t.yaml:2: gravity: expected a number, got 'down'"},
+    {HEAD "gravity: &g [0, 0, 1]\nworld: {lower: *g, upper: *g}\n",
+     "t.yaml:3: lower: expected a list of 3 numbers, got an alias"},
+    {HEAD "---\nname: u\n", "t.yaml:2: expected one document, got another"},
+    {HEAD "solver: {name: magic}\n", "t.yaml:2: name: unknown 'magic'; there are "},
+    {HEAD "solver: {iterations: 0}\n", "t.yaml:2: iterations: expected 1 to 1000000, got 0"},
+    {HEAD "solver:\n  set:\n    - {name: magic, value: 3}\n", "t.yaml:4: set: "},
+    {HEAD "friction: sticky\n", "t.yaml:2: friction: unknown 'sticky'; there are frictionless, "},
+    {HEAD "bodies:\n  - shape: sphere\n    radius: -1\n", "t.yaml:4: radius: expected a number from 1e-06 to 1e+07, got -1"},
+    {HEAD "bodies:\n  - shape: sphere\n", "t.yaml:3: radius: missing: a sphere needs it"},
+    {HEAD "bodies:\n  - shape: sphere\n    radius: 1\n    height: 2\n", "t.yaml:5: height: a sphere has no such key"},
+    {HEAD "bodies:\n  - {shape: egg}\n", "t.yaml:3: shape: unknown shape 'egg'; there are sphere, box, cylinder"},
+    {HEAD "bodies:\n  - {shape: sphere, radius: 1, material: jam}\n",
+     "t.yaml:3: material: unknown material 'jam'; there are stone"},
+    {HEAD "bodies:\n  - {shape: box, size: [1, 1, 1]}\n  - {shape: box, size: [1, 1, 1], position: [5, 0, 0]}\n",
+     "t.yaml:2: bodies: "},
+    {HEAD "materials: [{name: a, mu: -0.1}]\n", "t.yaml:2: mu: expected a number from 0 to 100, got -0.1"},
+    {HEAD "materials:\n  - {name: a}\n  - {name: a}\n", "t.yaml:4: name: "},
+    {HEAD "materials: [{name: a}]\npairs: [{a: a, b: c, mu: 1}]\n", "t.yaml:3: b: unknown material 'c'; there are a"},
+    {HEAD "boundaries:\n  - {shape: torus}\n", "t.yaml:3: shape: expected one of plane, box, cylinder"},
+    {HEAD "boundaries:\n  - shape: plane\n    radius: 1\n", "t.yaml:4: radius: a boundary of shape plane has no such key"},
+    {HEAD "boundaries:\n  - shape: cylinder\n    radius: 1\n",
+     "t.yaml:3: height: missing: a boundary of shape cylinder needs it"},
+    {HEAD "boundaries:\n  - shape: revolution\n    profile:\n      - [1, 0]\n      - [-1, 2]\n",
+     "t.yaml:6: profile: expected a number from 0 to 1e+07, got -1"},
+    {HEAD "boundaries:\n  - {shape: plane, normal: [0, 0, 0]}\n", "t.yaml:3: shape: "},
+    {HEAD "boundaries:\n  - {shape: plane, scales: maybe}\n", "t.yaml:3: scales: expected true or false, got 'maybe'"},
+    {HEAD "boundaries:\n  - shape: mesh\n    file: none.obj\n", "t.yaml:4: file: "},
+    {HEAD "boundaries:\n  - {shape: plane, motion: {start: 2, stop: 1}}\n",
+     "t.yaml:3: stop: expected it after start, 2, got 1"},
+    {HEAD
+     "shapes:\n  - name: c\n    spheres:\n      - {center: [0, 0, 0], radius: 1}\n      - {center: [9, 0, 0], radius: 1}\n",
+     "t.yaml:4: spheres: "},
+    {HEAD "shapes:\n  - name: c\n    spheres:\n      - {center: [0, 0, 0], radius: 0}\n",
+     "t.yaml:5: radius: expected a number from 1e-06 to 1e+07, got 0"},
+    {HEAD "shapes: [{name: sphere, spheres: [{center: [0, 0, 0], radius: 1}]}]\n",
+     "t.yaml:2: name: there is a shape 'sphere'"},
+    {HEAD "fills:\n  - radius: 1\n    count: 10\n", "t.yaml:3: lattice: missing"},
+    {HEAD "fills:\n  - radius: 1\n    count: 50000001\n    lattice: {spacing: 3, columns: 9}\n",
+     "t.yaml:4: count: expected 1 to 50000000 bodies, got 50000001"},
+    {HEAD "fills:\n  - radius: 1\n    count: 5000000000\n    lattice: {spacing: 3, columns: 9}\n",
+     "t.yaml:4: count: expected a whole number, got '5000000000'"},
+    {HEAD "fills:\n  - radius: 1\n    lattice: {spacing: 3, columns: 9}\n",
+     "t.yaml:3: count: missing: the scene has no `size`"},
+    {HEAD "size: {bodies: 5}\n" SPHERE, "t.yaml:2: size: no fill takes its count from it"},
+    {HEAD "boundaries: [{shape: box, size: [10, 10, 10]}]\nfills:\n  - radius: 1\n    count: 1000\n"
+          "    lattice: {spacing: 2.1, from: -5}\n    region: {inside: true}\n",
+     "t.yaml:4: fills: fill 1: only 36 of 1000 spheres fit"},
+    {HEAD "fills:\n  - radius: 1\n    count: 100\n    lattice: {spacing: 1.9, columns: 10}\n",
+     "t.yaml:3: fills: body 1 of fill 1 and body 11 of fill 1 overlap by 0.1 m at the start"},
+    {HEAD "boundaries: [{name: floor, shape: plane}]\nbodies:\n  - {name: low, shape: sphere, radius: 1, position: [0, 0, "
+          "0.9]}\n",
+     "t.yaml:4: bodies: body 'low' and boundary 'floor' overlap by 0.1 m at the start"},
+    {HEAD "bodies:\n  - {shape: box, size: [2, 2, 2]}\n  - {name: s, shape: sphere, radius: 1, position: [0, 0, 1.5]}\n",
+     "t.yaml:3: bodies: body 1 and body 's' overlap by 0.5 m at the start"},
+    {HEAD "world: {lower: [0, 0, 0], upper: [1, 1, 0]}\n" SPHERE, "t.yaml:2: upper: expected it above lower"},
+    {HEAD "knobs:\n  - {name: m, kind: mass, of: ball, least: 0, most: 1}\n",
+     "t.yaml:3: of: unknown 'ball'; there are none"},
+    {HEAD "bodies: [{name: ball, shape: sphere, radius: 1, mass: 5}]\nknobs:\n  - {name: m, kind: mass, of: ball, least: 0, "
+          "most: 1}\n",
+     "t.yaml:4: knobs: expected least <= value <= most, got 0, 5 and 1"},
+    {"name: \"a\\0b\"\n", "t.yaml:1: name: expected text"},
+    {HEAD "\"x\\ny\": 1\n", "t.yaml:2: x?y: unknown key"},
+};
+
+static void check_one_line(const char *message, const char *wanted) {
+    if (strncmp(message, wanted, strlen(wanted)) != 0) fail_msg("got     %s\n wanted %s", message, wanted);
+    assert_null(strchr(message, '\n'));
+    assert_true(strlen(message) > 10);
+}
+
+// A scene like another: its own size, solver and words, and all the rest from there.
+static void test_like_another(void **state) {
+    (void)state;
+    SandScene big, plain;
+    SandError error;
+    SandSceneOptions small = {.bodies = 700};
+    assert_true(sand_scene_open(&big, "hourglass-1m", NULL, &error));
+    assert_string_equal(big.like, "hourglass");
+    assert_int_equal(big.bodies, 1000000);
+    assert_int_equal(big.solve.iterations, 20);
+    sand_scene_free(&big);
+
+    // Of the same size the two begin with the same bits.
+    if (!sand_scene_load(&big, "hourglass-1m", &small, &error)) fail_msg("%s", error.text);
+    if (!sand_scene_load(&plain, "hourglass", &small, &error)) fail_msg("%s", error.text);
+    assert_true(sand_world_hash(&big.world) == sand_world_hash(&plain.world));
+    assert_int_equal(big.knob_count, plain.knob_count);
+    sand_scene_free(&big), sand_scene_free(&plain);
+
+    const struct {
+        const char *text, *wanted;
+    } bad[] = {
+        {"name: a\nlike: nowhere\n", "a.yaml:2: like: "},
+        {"name: a\nlike: hourglass\nstep: 0.1\n", "a.yaml:2: like: a scene like another has no other keys than"},
+        {"name: a\nlike: ../hourglass\n", "a.yaml:2: like: expected the name of a scene beside this one"},
+        {"name: a\nlike: hourglass-1m\n", "a.yaml:2: like: hourglass-1m is itself like another"},
+    };
+    char file[4200];
+    snprintf(file, sizeof file, "%s/a.yaml", sand_scenes_folder());
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        assert_false(sand_scene_open_text(&big, bad[k].text, strlen(bad[k].text), file, NULL, &error));
+        if (!strstr(error.text, bad[k].wanted)) fail_msg("%s", error.text);
+    }
+}
+
+static void test_bad_input_gets_one_line(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
+        SandScene scene;
+        SandError error = {""};
+        if (parse(&scene, wrongs[i].text, &error)) fail_msg("accepted:\n%s", wrongs[i].text);
+        check_one_line(error.text, wrongs[i].message);
+        sand_scene_free(&scene); // may be freed all the same
+    }
+}
+
+static void test_hostile_files(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    size_t size = 70u << 20;
+    char *text = calloc(1, size);
+    assert_non_null(text);
+
+    // A file of zeros, short and as long as allowed.
+    assert_false(sand_scene_parse(&scene, text, 1000, "zeros.yaml", NULL, &error));
+    check_one_line(error.text, "zeros.yaml:1: not YAML: ");
+    assert_false(sand_scene_parse(&scene, text, SAND_MAX_YAML_BYTES, "zeros.yaml", NULL, &error));
+    check_one_line(error.text, "zeros.yaml:1: not YAML: ");
+    assert_false(sand_scene_parse(&scene, text, size, "huge.yaml", NULL, &error));
+    check_one_line(error.text, "huge.yaml: 70 MB is too long for a scene, at most 64");
+
+    memset(text, '[', 20000);
+    assert_false(sand_scene_parse(&scene, text, 20000, "deep.yaml", NULL, &error));
+    check_one_line(error.text, "deep.yaml:1: expected keys with values, got a list");
+    memcpy(text, "gravity: ", 9);
+    assert_false(sand_scene_parse(&scene, text, 20000, "deep.yaml", NULL, &error));
+    check_one_line(error.text, "deep.yaml:1: gravity: expected a number, got a list");
+    for (size_t i = 0; i < 20000; i++) text[i] = '{';
+    assert_false(sand_scene_parse(&scene, text, 20000, "deep.yaml", NULL, &error));
+    check_one_line(error.text, "deep.yaml:1: expected a key");
+
+    // A list without end.
+    strcpy(text, "name: t\nbodies:\n");
+    size_t used = strlen(text);
+    while (used < 10u << 20) used += (size_t)sprintf(text + used, " - {shape: sphere, radius: 1}\n");
+    assert_false(sand_scene_parse(&scene, text, used, "long.yaml", NULL, &error));
+    check_one_line(error.text, "long.yaml:3: bodies: expected a list of at least 0 and at most 100000");
+    free(text);
+}
+
+static void test_missing_files(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    assert_false(sand_scene_load(&scene, "/nowhere/at/all.yaml", NULL, &error));
+    check_one_line(error.text, "/nowhere/at/all.yaml: No such file or directory");
+    assert_false(sand_scene_load(&scene, "./", NULL, &error));
+    check_one_line(error.text, "./: Is a directory");
+    assert_false(sand_scene_load(&scene, "no-such-scene", NULL, &error));
+    check_one_line(error.text, "no-such-scene: no scene of that name; there are ball-drop, cylinder");
+    SandSceneOptions options = {.bodies = 7};
+    assert_false(sand_scene_load(&scene, "stack", &options, &error));
+    assert_non_null(strstr(error.text, "--bodies: this scene has a fixed number"));
+}
+
+// Small and large bodies side by side, found by the grid wherever they are.
+static void test_overlap_is_found_at_all_sizes(void **state) {
+    (void)state;
+    for (int power = -8; power < 9; power++) {
+        SandWorld world;
+        SandError error;
+        SandShape sphere;
+        SandOverlap overlap;
+        sand_world_init(&world);
+        assert_true(sand_shape_sphere(&sphere, &error));
+        assert_true(sand_world_add_shape(&world, &sphere, &error) == 0);
+        assert_true(sand_world_add_material(&world, "stone", 2500, 0.5, &error) == 0);
+        double small = ldexp(1.3, power);
+        SandBodyDef body = sand_default_body();
+        body.scale = 1;
+        assert_int_equal(sand_world_add_body(&world, &body, &error), 0);
+        body.scale = small;
+        body.pose.position = v3_scale((1 + small) / 3, v3_make(1, -2, 2));
+        assert_int_equal(sand_world_add_body(&world, &body, &error), 1);
+        assert_int_equal(sand_find_overlap(&world, 0.01, &overlap, &error), 0);
+        world.position[1] = v3_scale((1 + 0.98 * small + fmin(0, 0.98 * (1 - small))) / (1 + small), world.position[1]);
+        assert_int_equal(sand_find_overlap(&world, 0.01, &overlap, &error), 1);
+        assert_true(overlap.body == 0 && overlap.other == 1 && overlap.boundary == -1);
+        world.enter[1] = 1; // it comes later
+        assert_int_equal(sand_find_overlap(&world, 0.01, &overlap, &error), 0);
+        sand_world_free(&world);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_scene_loads),
+        cmocka_unit_test(test_default_sizes),
+        cmocka_unit_test(test_peer_starts),
+        cmocka_unit_test(test_seed_decides_the_start),
+        cmocka_unit_test(test_hourglass_scales),
+        cmocka_unit_test(test_knobs),
+        cmocka_unit_test(test_everything_in_one_file),
+        cmocka_unit_test(test_sizes_of_a_fill),
+        cmocka_unit_test(test_poured_and_dense_layers),
+        cmocka_unit_test(test_mesh_beside_the_scene),
+        cmocka_unit_test(test_like_another),
+        cmocka_unit_test(test_bad_input_gets_one_line),
+        cmocka_unit_test(test_hostile_files),
+        cmocka_unit_test(test_missing_files),
+        cmocka_unit_test(test_overlap_is_found_at_all_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,331 @@
+// Pictures of bodies that another machine has: drawn from its memory, shared with OpenGL or staged through the host, they
+// are to the pixel those of the host, and no more bytes come to the host than must. The machine of this test lets bodies
+// fall; its device is plain memory.
+#include "tests/lab/idle_verbs.h"
+#include "tests/lab/lab.h"
+
+#include <glad/gl.h>
+
+#include "app/render/context.h"
+#include "app/render/renderer.h"
+#include "app/engine/triple_buffer.h"
+#include "sim/world/render_instance.inl"
+#include "sim/core/array.h"
+
+struct SandMachine {
+    SandWorld world; // settings of the host, arrays of its own where they change
+    int *places;
+};
+struct SandSlot {
+    SandInstance *data;
+    size_t bytes;
+};
+struct SandShare {
+    unsigned buffer;
+};
+
+static bool refuses;                             // to share
+static int slots, shares, bodies_read, machines; // made and not freed; read_bodies called
+
+static void *copy_of(const void *data, size_t bytes) {
+    void *copy = malloc(bytes + 1);
+    return memcpy(copy, data, bytes);
+}
+
+static void drop(SandMachine *m) {
+    free(m->world.position), free(m->world.velocity), free(m->places);
+    m->world.position = m->world.velocity = NULL, m->places = NULL;
+}
+static SandMachine *create(SandError *error) {
+    (void)error;
+    machines++;
+    return calloc(1, sizeof(SandMachine));
+}
+static void destroy(SandMachine *m) {
+    machines--;
+    drop(m);
+    free(m);
+}
+static const char *describe(const SandMachine *m) { return (void)m, "a machine of a test"; }
+
+static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
+    (void)memory, (void)error;
+    size_t bytes = (size_t)w->body_count * sizeof(SandVec3);
+    drop(m);
+    m->world = *w;
+    m->world.position = copy_of(w->position, bytes), m->world.velocity = copy_of(w->velocity, bytes);
+    m->places = malloc((size_t)w->body_count * sizeof(int) + 1);
+    sand_instance_places(w, m->places);
+    return true;
+}
+
+static bool detect(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
+static bool integrate(SandMachine *m, SandError *error) {
+    (void)error;
+    SandWorld *w = &m->world;
+    for (int i = 0; i < w->body_count; i++) {
+        w->velocity[i] = v3_madd(w->velocity[i], w->step, w->gravity);
+        w->position[i] = v3_madd(w->position[i], w->step, w->velocity[i]);
+    }
+    return true;
+}
+static bool finish(SandMachine *m, SandStepReport *report, SandError *error) {
+    (void)m, (void)error;
+    *report = (SandStepReport){.bodies = m->world.body_count};
+    return true;
+}
+static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
+    (void)error;
+    bodies_read++;
+    for (int i = first; i < first + count; i++) w->position[i] = m->world.position[i], w->velocity[i] = m->world.velocity[i];
+    sand_count_brought(2 * sizeof(SandVec3) * (size_t)count);
+    return true;
+}
+static bool read_contacts(SandMachine *m, SandDetection *detection, SandError *error) { // there are none
+    detection->body_count = detection->contact_count = 0;
+    return sand_detection_place(detection, &m->world, error);
+}
+static bool read_memory(SandMachine *m, SandMemory *memory, SandError *error) {
+    return (void)m, (void)error, memory->step = 0, true;
+}
+
+static SandSlot *slot_create(SandError *error) { return (void)error, slots++, calloc(1, sizeof(SandSlot)); }
+static void slot_free(SandSlot *slot) {
+    slots--;
+    free(slot->data);
+    free(slot);
+}
+static bool instances(SandMachine *m, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+    (void)error;
+    SandWorld w = *world;
+    w.position = m->world.position, w.velocity = m->world.velocity;
+    free(slot->data);
+    slot->bytes = sand_instance_total(sand_instance_places(world, m->places)) * sizeof(SandInstance);
+    slot->data = aligned_alloc(16, slot->bytes);
+    for (int i = 0; i < w.body_count; i++) {
+        float value = def->shade == SAND_SHADE_SPEED ? instance_speed(&w, i) : 0;
+        instance_write(&w, i, def, instance_place_on_map(def, value), slot->data + m->places[i]);
+    }
+    return true;
+}
+static bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error) {
+    (void)error;
+    assert_int_equal(bytes, slot->bytes);
+    memcpy(to, slot->data, bytes);
+    sand_count_brought(bytes);
+    return true;
+}
+static SandShare *share(unsigned buffer, SandError *error) {
+    if (refuses) return sand_fail(error, "it does not like to"), NULL;
+    SandShare *it = malloc(sizeof *it);
+    it->buffer = buffer;
+    shares++;
+    return it;
+}
+static void share_free(SandShare *it) {
+    shares--;
+    free(it);
+}
+static bool share_copy(SandShare *it, SandSlot *slot, size_t bytes, SandError *error) {
+    (void)error;
+    assert_int_equal(bytes, slot->bytes);
+    glNamedBufferSubData(it->buffer, 0, (GLsizeiptr)bytes, slot->data);
+    return true;
+}
+
+static const SandBackend falling = {.name = "falling",
+                                    .create = create,
+                                    .destroy = destroy,
+                                    .describe = describe,
+                                    .give = give,
+                                    .detect = detect,
+                                    .match = idle_match,
+                                    .build = idle_build,
+                                    .solve = idle_solve,
+                                    .integrate = integrate,
+                                    .finish = finish,
+                                    .slot_create = slot_create,
+                                    .slot_free = slot_free,
+                                    .instances = instances,
+                                    .slot_read = slot_read,
+                                    .share = share,
+                                    .share_free = share_free,
+                                    .share_copy = share_copy,
+                                    .read_bodies = read_bodies,
+                                    .read_memory = read_memory,
+                                    .read_contacts = read_contacts,
+                                    .read_problem_bodies = idle_read_bodies,
+                                    .read_start = idle_read_start,
+                                    .read_solution = idle_read_solution};
+
+// --- the stage ----------------------------------------------------------------------------------------------
+
+enum { WIDE = 160, HIGH = 120, BYTES = WIDE * HIGH * 4 };
+
+typedef struct Stage {
+    Context *context;
+    Renderer *renderer;
+    Ring *ring;
+    SandSimulation *sim;
+    const SandWorld *world;
+    Picture picture, host; // through the ring, and of the host
+    Camera camera;
+} Stage;
+
+static SandSimulation *open_sim(const char *scene, int bodies) {
+    SandError error = {""};
+    SandSimulation *sim = lab_scene(scene, bodies, 1, SAND_FLOAT);
+    if (!sand_simulation_move(sim, &falling, &error)) fail_msg("%s", error.text);
+    return sim;
+}
+
+static void open_stage(Stage *s, const char *scene, int bodies, bool staged) {
+    SandError error = {""};
+    ContextDef def = context_default();
+    def.software = true;
+    *s = (Stage){.context = context_create(&def, &error)};
+    s->renderer = s->context ? renderer_create(&error) : NULL;
+    s->ring = s->renderer ? ring_create_gl(staged, &error) : NULL;
+    if (!s->ring) fail_msg("%s", error.text);
+    s->sim = open_sim(scene, bodies);
+    s->world = sand_simulation_world(s->sim);
+    assert_true(picture_init(&s->picture, s->world, v3_make(-4, -4, -1), v3_make(4, 4, 6), &error));
+    assert_true(picture_init(&s->host, s->world, v3_make(-4, -4, -1), v3_make(4, 4, 6), &error));
+    camera_frame(&s->camera, "default", s->host.lower, s->host.upper, (double)WIDE / HIGH);
+}
+
+static void close_stage(Stage *s) {
+    if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
+    picture_free(&s->picture), picture_free(&s->host);
+    sand_simulation_free(s->sim);
+    ring_free(s->ring);
+    renderer_free(s->renderer);
+    context_free(s->context);
+    assert_int_equal(slots, 0);
+    assert_int_equal(shares, 0);
+    assert_int_equal(machines, 0);
+}
+
+static void draw(Stage *s, const Picture *p, unsigned char *pixels) {
+    SandError error = {""};
+    RendererDef look = renderer_default();
+    if (!renderer_draw(s->renderer, p, &s->camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(s->renderer));
+    glReadPixels(0, 0, WIDE, HIGH, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
+}
+
+// A picture through the ring. Returns the bytes that came to the host.
+static uint64_t show(Stage *s, PictureColor color, unsigned char *pixels) {
+    SandError error = {""};
+    Picture *p = &s->picture;
+    uint64_t before = sand_bytes_brought();
+    p->store = ring_store(s->ring);
+    double time = s->world->time - 0.3 * s->world->step;
+    if (!picture_take(p, s->world, s->sim, time, color, &error)) fail_msg("%s", error.text);
+    ring_publish(s->ring);
+    assert_true(ring_take(s->ring));
+    if (!ring_fetch(s->ring, &p->buffer, &error)) fail_msg("%s", error.text);
+    draw(s, p, pixels);
+    ring_drawn(s->ring);
+    return sand_bytes_brought() - before;
+}
+
+static void compare_ways(bool staged, const char *way, bool brings) {
+    static unsigned char ours[BYTES], theirs[BYTES], last[BYTES];
+    SandError error = {""};
+    Stage s;
+    open_stage(&s, "rubble", 40, staged);
+    for (int k = 0; k < 8; k++) {
+        lab_step(s.sim);
+        PictureColor color = k % 2 ? PICTURE_SPEED : PICTURE_BODY;
+        bodies_read = 0;
+        uint64_t brought = show(&s, color, ours);
+        assert_int_equal(brought, brings ? sand_instance_total(s.picture.counts) * sizeof(SandInstance) : 0);
+        assert_int_equal(bodies_read, 0);
+        assert_string_equal(ring_way(s.ring), way);
+        if (k > 0) assert_int_equal(sand_simulation_profile(s.sim)->brought > 0, true); // by the host's picture before
+        if (!picture_take(&s.host, s.world, s.sim, s.picture.time, color, &error)) fail_msg("%s", error.text);
+        assert_int_equal(bodies_read, 1);
+        draw(&s, &s.host, theirs);
+        assert_memory_equal(ours, theirs, BYTES);
+        if (k > 1) assert_true(memcmp(ours, last, BYTES) != 0); // they do fall
+        memcpy(last, ours, BYTES);
+    }
+    close_stage(&s);
+}
+
+static void shared_with_opengl(void **state) {
+    (void)state;
+    refuses = false;
+    compare_ways(false, "interop", false);
+}
+
+static void staged_where_it_is_refused(void **state) {
+    (void)state;
+    refuses = true;
+    compare_ways(false, "staged: it does not like to", true);
+}
+
+static void staged_where_it_is_asked_for(void **state) {
+    (void)state;
+    refuses = false;
+    compare_ways(true, "staged: as was asked", true);
+}
+
+// The run moves to the CPU and back, a person looks for a body, one asks for force chains: each frame is the right one.
+static void the_machine_may_change(void **state) {
+    (void)state;
+    static unsigned char ours[BYTES], theirs[BYTES];
+    SandError error = {""};
+    Stage s;
+    refuses = false;
+    open_stage(&s, "rubble", 40, false);
+    for (int k = 0; k < 12; k++) {
+        bool away = k % 4 < 2;
+        if (!sand_simulation_move(s.sim, away ? &falling : NULL, &error)) fail_msg("%s", error.text);
+        lab_step(s.sim);
+        s.picture.chains = k % 4 == 1; // these are the host's
+        show(&s, PICTURE_BODY, ours);
+        assert_string_equal(ring_way(s.ring), k % 4 == 0 ? "interop" : "host");
+        s.host.chains = s.picture.chains;
+        assert_true(picture_take(&s.host, s.world, s.sim, s.picture.time, PICTURE_BODY, &error));
+        draw(&s, &s.host, theirs);
+        assert_memory_equal(ours, theirs, BYTES);
+        // What a person looks into is the same, wherever it was written.
+        if (k % 4 == 0) assert_null(s.picture.rocks.items);
+        assert_true(picture_read(&s.picture, &error));
+        assert_int_equal(s.picture.rocks.count, s.host.rocks.count);
+        assert_memory_equal(s.picture.rocks.items, s.host.rocks.items, (size_t)s.host.rocks.count * sizeof(SandInstance));
+    }
+    close_stage(&s);
+}
+
+// What the host changes is seen at once.
+static void changes_are_given(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandSimulation *sim = open_sim("two-spheres", 0);
+    lab_step(sim);
+    SandWorld *w = sand_simulation_change_bodies(sim, &error);
+    w->position[1].x = 0.25;
+    SandSlot *slot = slot_create(&error);
+    SandInstanceDef def = {.time = w->time, .grain = 1, .range = 1};
+    assert_true(sand_simulation_instances(sim, &def, slot, &error));
+    assert_true(slot->data[1].center[0] == 0.25f && slot->data[1].radius > 0);
+    def.time = -1; // before anything entered
+    assert_true(sand_simulation_instances(sim, &def, slot, &error));
+    assert_true(slot->data[1].radius == 0);
+    slot_free(slot);
+    sand_simulation_free(sim);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shared_with_opengl),
+        cmocka_unit_test(staged_where_it_is_refused),
+        cmocka_unit_test(staged_where_it_is_asked_for),
+        cmocka_unit_test(the_machine_may_change),
+        cmocka_unit_test(changes_are_given),
+    };
+    return cmocka_run_group_tests_name("slots", tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+// The SPMD core: ranges are shared out completely, sums are right and the same bits for every number of threads, and
+// barriers hold with more threads than cores.
+#define SAND_REAL float
+#include "sim/solver/kernel/spmd_cpu.h"
+#include "sim/core/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+enum { TEAMS = 4, MOST = 8 };
+static const int team_sizes[TEAMS] = {1, 2, 3, MOST};
+
+static SandTeam *team_of(int threads) {
+    SandError error;
+    SandTeam *team = sand_team_create(threads, &error);
+    if (!team) fail_msg("%s", error.text);
+    assert_int_equal(sand_team_threads(team), threads);
+    return team;
+}
+
+// ---- ranges ----
+
+typedef struct Range {
+    int64_t n;
+    int *blocks, *items; // how often each was visited
+} Range;
+
+static void visit(SandWorker *w, void *argument) {
+    Range *r = argument;
+    SAND_FOR(w, i, r->n) {
+        At at = SAND_AT(NULL, i);
+        r->blocks[at_block(at)] += at_block(at) == i && at.tile % SAND_LANES == 0 && at.lane >= 0 && at.lane < SAND_LANES;
+    }
+    SAND_EACH(w, k, r->n - 3) r->items[k]++;
+}
+
+static void every_index_is_visited_once(void **state) {
+    (void)state;
+    const int64_t sizes[] = {16, 48, 16 * 63, 16 * 64, 16 * 65, 16 * 64 * 33 + 16};
+    for (int t = 0; t < TEAMS; t++) {
+        SandTeam *team = team_of(team_sizes[t]);
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            Range r = {.n = sizes[s]};
+            r.blocks = calloc((size_t)r.n, sizeof *r.blocks), r.items = calloc((size_t)r.n, sizeof *r.items);
+            sand_team_run(team, visit, &r);
+            for (int64_t i = 0; i < r.n; i++) assert_int_equal(r.blocks[i], 1);
+            for (int64_t i = 0; i < r.n; i++) assert_int_equal(r.items[i], i < r.n - 3);
+            free(r.blocks);
+            free(r.items);
+        }
+        sand_team_free(team);
+    }
+}
+
+// ---- sums ----
+
+typedef struct Summing {
+    int64_t n;
+    const float *x;
+    double total[MOST][4]; // what each worker got
+} Summing;
+
+static void add_up(SandWorker *w, void *argument) {
+    Summing *s = argument;
+    Sum sum;
+    sum_open(w, &sum, 4, 1u << 2);
+    SAND_FOR_SUM(w, i, s->n, &sum) {
+        At at = SAND_AT(NULL, i);
+        float x = s->x[i];
+        SAND_ADD(sum, at, 0, x);
+        SAND_ADD(sum, at, 1, x * x);
+        SAND_TOP(sum, at, 2, real_abs(x));
+        SAND_ADD(sum, at, 3, 1);
+    }
+    sum_total(w, &sum);
+    memcpy(s->total[w->id], sum.total, sizeof s->total[0]);
+}
+
+static void sums_are_right_and_the_same(void **state) {
+    (void)state;
+    const int64_t sizes[] = {0, 16, 16 * 100, 16 * 64 * 40, 16 * 20011};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        int64_t n = sizes[k];
+        float *x = calloc((size_t)n + 1, sizeof *x);
+        SandRandom random = sand_random(k + 1);
+        double sum = 0, squares = 0, sizes_sum = 0, top = 0;
+        for (int64_t i = 0; i < n; i++) {
+            // Sizes from 1e-3 to 1e3.
+            x[i] = (float)(sand_random_signed(&random) * pow(10, 3 * sand_random_signed(&random)));
+            sum += x[i], squares += (double)x[i] * x[i], sizes_sum += fabs(x[i]), top = fmax(top, fabs(x[i]));
+        }
+        Summing first = {.n = n, .x = x};
+        for (int t = 0; t < TEAMS; t++) {
+            Summing s = {.n = n, .x = x};
+            SandTeam *team = team_of(team_sizes[t]);
+            sand_team_run(team, add_up, &s);
+            sand_team_free(team);
+            if (t == 0) first = s;
+            // The same bits for every worker of every team.
+            for (int w = 0; w < team_sizes[t]; w++) assert_memory_equal(s.total[w], first.total[0], sizeof s.total[w]);
+        }
+        // In float only SAND_STRIP numbers of a lane are added before they go to double: 32 roundings of 6e-8 at most.
+        const double *total = first.total[0];
+        assert_true(fabs(total[0] - sum) <= 2e-6 * sizes_sum);
+        assert_true(fabs(total[1] - squares) <= 2e-6 * squares);
+        assert_true(total[2] == top);
+        assert_true(total[3] == (double)n);
+        free(x);
+    }
+}
+
+// Many sums right after another, of another kind each time: the tables of partial sums are used in turn, and a slow
+// reader of one must not meet the writers of the next.
+enum { SUMS = 500, SHORT = 16 * 128 };
+
+typedef struct Repeated {
+    int wrong[MOST];
+} Repeated;
+
+static void sum_again_and_again(SandWorker *w, void *argument) {
+    Repeated *r = argument;
+    for (int k = 0; k < SUMS; k++) {
+        Sum sum;
+        bool top = k % 3 == 0;
+        sum_open(w, &sum, 1 + k % SAND_MAX_SUMS, top ? 1 : 0);
+        SAND_FOR_SUM(w, i, SHORT, &sum) {
+            At at = SAND_AT(NULL, i);
+            if (top)
+                SAND_TOP(sum, at, 0, (float)(k + 1));
+            else
+                SAND_ADD(sum, at, 0, (float)(k + 1));
+        }
+        sum_total(w, &sum);
+        // Whole numbers below 2^24: exact.
+        r->wrong[w->id] += sum.total[0] != (top ? 1.0 : SHORT) * (k + 1);
+        for (int j = 1; j < sum.count; j++) r->wrong[w->id] += sum.total[j] != 0;
+    }
+}
+
+static void sums_in_a_row_do_not_mix(void **state) {
+    (void)state;
+    for (int t = 0; t < TEAMS; t++) {
+        Repeated r = {{0}};
+        SandTeam *team = team_of(team_sizes[t]);
+        sand_team_run(team, sum_again_and_again, &r);
+        sand_team_run(team, sum_again_and_again, &r); // an odd or even number of sums before makes no difference
+        sand_team_free(team);
+        for (int w = 0; w < MOST; w++) assert_int_equal(r.wrong[w], 0);
+    }
+}
+
+// ---- barriers and agreement ----
+
+enum { ROUNDS = 1000 };
+
+typedef struct Rounds {
+    int round[MOST], wrong[MOST]; // plain numbers: the barrier alone orders them, which the thread sanitizer checks
+} Rounds;
+
+static void meet(SandWorker *w, void *argument) {
+    Rounds *r = argument;
+    for (int k = 1; k <= ROUNDS; k++) {
+        r->round[w->id] = k;
+        sand_barrier(w);
+        for (int other = 0; other < w->count; other++) r->wrong[w->id] += r->round[other] != k;
+        sand_barrier(w);
+    }
+}
+
+static void barriers_hold(void **state) {
+    (void)state;
+    for (int t = 0; t < TEAMS; t++) {
+        SandTeam *team = team_of(team_sizes[t]);
+        for (int again = 0; again < 2; again++) {
+            Rounds r = {{0}, {0}};
+            sand_team_run(team, meet, &r);
+            for (int w = 0; w < MOST; w++) {
+                assert_int_equal(r.wrong[w], 0);
+                assert_int_equal(r.round[w], w < team_sizes[t] ? ROUNDS : 0);
+            }
+        }
+        sand_team_free(team);
+    }
+}
+
+static void agree(SandWorker *w, void *argument) {
+    Rounds *r = argument;
+    for (int k = 0; k < 200; k++) {
+        bool first_says = k % 3 == 0;
+        // The others say something else, and are not heard.
+        r->wrong[w->id] += worker_agree(w, w->id == 0 ? first_says : !first_says) != first_says;
+        r->round[w->id]++;
+    }
+}
+
+static void everyone_gets_what_the_first_says(void **state) {
+    (void)state;
+    for (int t = 0; t < TEAMS; t++) {
+        Rounds r = {{0}, {0}};
+        SandTeam *team = team_of(team_sizes[t]);
+        sand_team_run(team, agree, &r);
+        sand_team_free(team);
+        for (int w = 0; w < team_sizes[t]; w++) {
+            assert_int_equal(r.wrong[w], 0);
+            assert_int_equal(r.round[w], 200);
+        }
+    }
+}
+
+static void teams_have_sane_sizes(void **state) {
+    (void)state;
+    SandError error = {""};
+    assert_null(sand_team_create(-1, &error));
+    assert_true(strlen(error.text) > 10);
+    SandTeam *team = sand_team_create(0, &error); // one for each core
+    assert_in_range(sand_team_threads(team), 1, SAND_MAX_THREADS);
+    sand_team_free(team);
+    team = sand_team_create(100000, &error);
+    assert_int_equal(sand_team_threads(team), SAND_MAX_THREADS);
+    sand_team_free(team);
+    // Every part of a range belongs to exactly one chunk, for ranges smaller than the chunks too.
+    for (int64_t n = 0; n < 200; n++) {
+        assert_int_equal(sand_chunk_begin(0, n), 0);
+        assert_int_equal(sand_chunk_begin(SAND_CHUNKS, n), n);
+        for (int c = 0; c < SAND_CHUNKS; c++) assert_true(sand_chunk_begin(c, n) <= sand_chunk_begin(c + 1, n));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_index_is_visited_once),       cmocka_unit_test(sums_are_right_and_the_same),
+        cmocka_unit_test(sums_in_a_row_do_not_mix),          cmocka_unit_test(barriers_hold),
+        cmocka_unit_test(everyone_gets_what_the_first_says), cmocka_unit_test(teams_have_sane_sizes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+// The world: what a body is made of, the friction table, what is refused, energies, momenta and the hash.
+#include "sim/core/array.h"
+#include "sim/world/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+// cmocka wants the headers above first.
+#include <cmocka.h>
+
+static const double PI = 3.14159265358979323846;
+
+static void assert_near(double got, double want, double tolerance, int line) {
+    if (!(fabs(got - want) <= tolerance)) fail_msg("line %d: got %.17g, wanted %.17g within %g", line, got, want, tolerance);
+}
+#define NEAR(got, want, tolerance) assert_near(got, want, tolerance, __LINE__)
+
+// Shapes 0 sphere, 1 box; material 0.
+static SandWorld small_world(void) {
+    SandWorld world;
+    SandShape shape;
+    sand_world_init(&world);
+    assert_int_equal(sand_world_add_material(&world, "quartz", 2600, 0.5, NULL), 0);
+    assert_true(sand_shape_sphere(&shape, NULL));
+    assert_int_equal(sand_world_add_shape(&world, &shape, NULL), 0);
+    assert_true(sand_shape_box(&shape, v3_make(1, 2, 3), NULL));
+    assert_int_equal(sand_world_add_shape(&world, &shape, NULL), 1);
+    return world;
+}
+
+static void the_friction_table_is_complete_and_symmetric(void **state) {
+    (void)state;
+    SandWorld w;
+    sand_world_init(&w);
+    double mu[5] = {0.1, 0.2, 0.4, 0, 0.8};
+    for (int n = 0; n < 5; n++) {
+        char name[8];
+        snprintf(name, sizeof name, "m%d", n);
+        assert_int_equal(sand_world_add_material(&w, name, 1000, mu[n], NULL), n);
+        if (n == 1) sand_world_set_pair(&w, 1, 0, 0.9); // stays when further materials come
+        for (int a = 0; a <= n; a++)
+            for (int b = 0; b <= n; b++) {
+                double want = n > 0 && a + b == 1 ? 0.9 : sqrt(mu[a] * mu[b]);
+                NEAR(sand_world_pair(&w, a, b), want, 1e-16);
+                assert_true(sand_world_pair(&w, a, b) == sand_world_pair(&w, b, a));
+            }
+    }
+    assert_int_equal(sand_world_add_material(&w, "m1", 1000, 0, NULL), -1);
+    assert_int_equal(sand_world_add_material(&w, "bad", 0, 0, NULL), -1);
+    assert_int_equal(sand_world_add_material(&w, "bad", 1, NAN, NULL), -1);
+    sand_world_free(&w);
+}
+
+static void bodies_have_mass_and_inertia(void **state) {
+    (void)state;
+    SandWorld w = small_world();
+    SandBodyDef def = sand_default_body();
+    def.scale = 0.1;
+    assert_int_equal(sand_world_add_body(&w, &def, NULL), 0);
+    double mass = 2600 * 4 * PI / 3 * 1e-3;
+    NEAR(w.mass[0], mass, 1e-12);
+    NEAR(w.inertia[0].y, 0.4 * mass * 0.01, 1e-13);
+    def.shape = 1, def.scale = 2, def.mass = 12; // a box of 4 by 8 by 12 m
+    assert_int_equal(sand_world_add_body(&w, &def, NULL), 1);
+    NEAR(w.mass[1], 12, 0);
+    NEAR(w.inertia[1].x, 64 + 144, 1e-12);
+    sand_world_free(&w);
+}
+
+static void refuse_body(SandWorld *w, SandBodyDef def, const char *word) {
+    SandError error = {""};
+    assert_int_equal(sand_world_add_body(w, &def, &error), -1);
+    if (!strstr(error.text, word)) fail_msg("'%s' does not speak of '%s'", error.text, word);
+    assert_int_equal(w->body_count, 0);
+}
+
+static void bad_bodies_are_refused(void **state) {
+    (void)state;
+    SandWorld w = small_world();
+    SandBodyDef good = sand_default_body(), def;
+    def = good, def.shape = 2, refuse_body(&w, def, "no shape 2");
+    def = good, def.material = -1, refuse_body(&w, def, "no material -1");
+    def = good, def.scale = 0, refuse_body(&w, def, "size");
+    def = good, def.scale = INFINITY, refuse_body(&w, def, "size");
+    def = good, def.mass = -1, refuse_body(&w, def, "mass");
+    def = good, def.mass = 1e200, refuse_body(&w, def, "out of range");
+    def = good, def.pose.position.y = NAN, refuse_body(&w, def, "finite");
+    def = good, def.spin.z = INFINITY, refuse_body(&w, def, "finite");
+    def = good, def.pose.rotation = (SandQuat){0, 0, 0, 0}, refuse_body(&w, def, "rotation");
+    sand_world_free(&w);
+}
+
+static void the_whole_world_is_checked(void **state) {
+    (void)state;
+    SandWorld w = small_world();
+    SandError error = {""};
+    SandBodyDef def = sand_default_body();
+    SandBoundary b;
+    assert_true(sand_boundary_sphere(&b, 9, SAND_INSIDE, NULL));
+    assert_int_equal(sand_world_add_boundary(&w, &b, NULL), 0);
+    sand_world_add_body(&w, &def, NULL);
+    def.shape = 1;
+    sand_world_add_body(&w, &def, NULL);
+    assert_true(sand_world_check(&w, &error));
+    w.boundaries[0].side = SAND_OUTSIDE;
+    strcpy(w.boundaries[0].name, "dome");
+    assert_false(sand_world_check(&w, &error));
+    assert_non_null(strstr(error.text, "dome"));
+    w.boundaries[0].side = SAND_INSIDE;
+    w.boundaries[0].material = 3;
+    assert_false(sand_world_check(&w, &error));
+    w.boundaries[0].material = 0;
+    sand_world_add_body(&w, &def, NULL);
+    assert_false(sand_world_check(&w, &error));
+    assert_non_null(strstr(error.text, "bodies 1 and 2"));
+    sand_world_free(&w);
+    w = small_world(), w.step = 0;
+    assert_false(sand_world_check(&w, &error));
+    sand_world_free(&w);
+}
+
+static void energies_and_momenta_follow_the_formulas(void **state) {
+    (void)state;
+    SandWorld w = small_world();
+    SandBodyDef def = sand_default_body();
+    def.shape = 1, def.mass = 3; // inertia 13, 10, 5 in its own frame
+    def.pose.position = v3_make(1, 0, 2);
+    def.pose.rotation = q_exp(v3_make(0, 0, PI / 2)); // its x axis lies along y
+    def.velocity = v3_make(0, 4, 0), def.spin = v3_make(0, 2, 0);
+    sand_world_add_body(&w, &def, NULL);
+    def.enter = 1; // takes no part yet
+    sand_world_add_body(&w, &def, NULL);
+    NEAR(sand_world_kinetic_energy(&w), 0.5 * 3 * 16 + 0.5 * 13 * 4, 1e-12);
+    NEAR(sand_world_potential_energy(&w), 3 * 9.81 * 2, 1e-12);
+    NEAR(sand_world_momentum(&w).y, 12, 0);
+    SandVec3 l = sand_world_angular_momentum(&w);
+    NEAR(l.x, -2 * 12, 1e-12), NEAR(l.y, 26, 1e-12), NEAR(l.z, 12, 1e-12);
+    w.time = 1;
+    NEAR(sand_world_momentum(&w).y, 24, 0);
+    sand_world_free(&w);
+}
+
+static void the_hash_sees_every_bit(void **state) {
+    (void)state;
+    SandWorld w = small_world();
+    SandBodyDef def = sand_default_body();
+    for (int i = 0; i < 3; i++) sand_world_add_body(&w, &def, NULL);
+    uint64_t hash = sand_world_hash(&w);
+    assert_true(hash == sand_world_hash(&w));
+    double *parts[] = {&w.time, &w.position[1].z, &w.rotation[2].x, &w.velocity[0].y, &w.spin[2].z};
+    for (int i = 0; i < 5; i++)
+        for (int bit = 0; bit < 64; bit++) {
+            uint64_t bits, flipped;
+            memcpy(&bits, parts[i], 8);
+            flipped = bits ^ (uint64_t)1 << bit;
+            memcpy(parts[i], &flipped, 8);
+            assert_true(hash != sand_world_hash(&w));
+            memcpy(parts[i], &bits, 8);
+        }
+    w.velocity[0].x = -0.0, w.velocity[1].x = -0.0; // two signs do not cancel
+    assert_true(hash != sand_world_hash(&w));
+    sand_world_free(&w);
+    assert_int_equal(sand_bytes_held(), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_friction_table_is_complete_and_symmetric),
+        cmocka_unit_test(bodies_have_mass_and_inertia),
+        cmocka_unit_test(bad_bodies_are_refused),
+        cmocka_unit_test(the_whole_world_is_checked),
+        cmocka_unit_test(energies_and_momenta_follow_the_formulas),
+        cmocka_unit_test(the_hash_sees_every_bit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
