@@ -45,7 +45,7 @@ struct Colouring {
     int *won;                 // scratch
     unsigned long long *used; // two for each body: bits of the colours around it
     Counts *counts;
-    int64_t room;
+    int64_t capacity;
 };
 
 static __device__ uint32_t priority(uint32_t i) { // a fixed shuffle, so that neighbours do not wait in line
@@ -74,7 +74,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS) colour_contacts(Colouring
     if (c.counts->again) return;
     int bodies = c.counts->bodies, contacts = c.counts->contacts;
     EACH(k, 2 * (int64_t)bodies) c.used[k] = 0;
-    EACH(i, c.room) {
+    EACH(i, c.capacity) {
         c.colour[i] = NO_COLOUR;
         if (i >= contacts) continue;
         bool hub = contacts_of(c.first, c.second, c.a[i]) > SAND_HUB;
@@ -118,15 +118,23 @@ static __global__ void close_colours(const int *rows, int *colour_first, Counts 
 }
 
 static bool colours_enqueue(SandMachine *m) {
-    size_t contacts = (size_t)m->contact_room;
+    size_t contacts = (size_t)m->contact_capacity;
     if (!reserve(m, m->keys_sorted, contacts + 1) || !reserve_iota(m, contacts) || !reserve(m, m->colour_rows, BATCH + 4) ||
         !reserve(m, m->colour_first, BATCH + 4) || !reserve(m, m->colour_list, contacts + 1) ||
         !reserve(m, m->colour_won, contacts + 1) || !reserve(m, m->batch_step, contacts + 1) ||
-        !reserve(m, m->colours, 2 * m->body.room + 2 * (size_t)m->given_bodies + 2))
+        !reserve(m, m->colours, 2 * m->body.capacity + 2 * (size_t)m->given_bodies + 2))
         return false;
     const TextArrays &t = m->arrays;
-    Colouring c = {
-        t.a, t.b, t.first, t.second, t.list, m->keys.data, m->colour_won.data, m->colours.data, m->counts, m->contact_room};
+    Colouring c = {t.a,
+                   t.b,
+                   t.first,
+                   t.second,
+                   t.list,
+                   m->keys.data,
+                   m->colour_won.data,
+                   m->colours.data,
+                   m->counts,
+                   m->contact_capacity};
     int fit = 0;
     machine_check(m, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, colour_contacts, CUDA_THREADS, 0), "colouring");
     void *arguments[] = {&c};
@@ -138,11 +146,11 @@ static bool colours_enqueue(SandMachine *m) {
                                               CUDA_THREADS, arguments, 0, m->stream),
                   "colouring");
     if (!machine_check(m,
-                       sort_pairs(m->scratch.bytes.data, m->scratch.bytes.room, m->keys.data, m->keys_sorted.data,
-                                  m->iota.data, m->colour_list.data, m->contact_room, 8, m->stream),
+                       sort_pairs(m->scratch.bytes.data, m->scratch.bytes.capacity, m->keys.data, m->keys_sorted.data,
+                                  m->iota.data, m->colour_list.data, m->contact_capacity, 8, m->stream),
                        "sorting by colour"))
         return false;
-    RowKeys colours = {m->keys_sorted.data, &m->counts->contacts, m->contact_room, BATCH + 1};
+    RowKeys colours = {m->keys_sorted.data, &m->counts->contacts, m->contact_capacity, BATCH + 1};
     if (!rows_count(m, colours, m->row_counted, m->stream) ||
         !rows_enqueue(m, colours, m->row_counted, m->colour_rows.data, NULL, m->stream))
         return false;
@@ -158,7 +166,7 @@ static bool colours_enqueue(SandMachine *m) {
 static int64_t bodies_of(const SandMachine *m) { return m->given ? m->given_bodies : m->world.body_count; }
 
 static bool lists_reserve(SandMachine *m) {
-    int64_t bodies = bodies_of(m), contacts = m->contact_room;
+    int64_t bodies = bodies_of(m), contacts = m->contact_capacity;
     size_t rows = (size_t)bodies + 3, hubs = (size_t)contacts / (SAND_HUB / 2) + 2;
     if (rows < BATCH + 4) rows = BATCH + 4;
     return reserve(m, m->second, rows) && reserve(m, m->list, (size_t)contacts + 1) && reserve(m, m->row_counted, rows) &&
@@ -177,8 +185,8 @@ static bool hubs_enqueue(SandMachine *m, cudaStream_t stream) {
 bool lists_begin(SandMachine *m) {
     if (!lists_reserve(m) || !machine_fork(m, 1)) return false;
     cudaStream_t stream = m->aside[0];
-    if (m->given) LAUNCH_ON(stream, take_seconds, m->contact_room, m->contacts.data, m->keys.data, m->counts);
-    RowKeys seconds = {m->keys.data, &m->counts->contacts, m->contact_room, bodies_of(m)};
+    if (m->given) LAUNCH_ON(stream, take_seconds, m->contact_capacity, m->contacts.data, m->keys.data, m->counts);
+    RowKeys seconds = {m->keys.data, &m->counts->contacts, m->contact_capacity, bodies_of(m)};
     return rows_count(m, seconds, m->row_counted, stream) &&
            rows_enqueue(m, seconds, m->row_counted, m->second.data, m->list.data, stream) &&
            (m->given || hubs_enqueue(m, stream));
@@ -186,7 +194,7 @@ bool lists_begin(SandMachine *m) {
 
 // Of a problem that was given: its contacts are in the order of their owners, and that is all that is known.
 static bool owners_enqueue(SandMachine *m) {
-    RowKeys owners = {(const uint32_t *)m->arrays.a, &m->counts->contacts, m->contact_room, bodies_of(m)};
+    RowKeys owners = {(const uint32_t *)m->arrays.a, &m->counts->contacts, m->contact_capacity, bodies_of(m)};
     return rows_count(m, owners, m->row_counted, m->stream) &&
            rows_enqueue(m, owners, m->row_counted, m->first.data, NULL, m->stream) && hubs_enqueue(m, m->stream);
 }

@@ -63,23 +63,23 @@ static void destroy(SandMachine *m) {
     if (!m) return;
     cudaStreamSynchronize(m->stream);
     free_geometry(m);
-    sand_detection_free(&m->placed);
+    sand_collision_free(&m->placed);
     release(m, m->position), release(m, m->velocity), release(m, m->spin), release(m, m->inertia), release(m, m->rotation);
     release(m, m->mass), release(m, m->scale), release(m, m->enter), release(m, m->friction), release(m, m->shape);
     release(m, m->material), release(m, m->gone), release(m, m->shapes), release(m, m->walls);
     release(m, m->places), release(m, m->values);
-    release(m, m->detection_copy), release(m, m->balls), release(m, m->sorted), release(m, m->near);
-    release(m, m->move), release(m, m->size), release(m, m->room);
-    release(m, m->ball_count);
-    release(m, m->ball_first), release(m, m->order), release(m, m->iota), release(m, m->starts),
+    release(m, m->collision_copy), release(m, m->spheres), release(m, m->sorted), release(m, m->near);
+    release(m, m->move), release(m, m->size), release(m, m->impact_margin);
+    release(m, m->sphere_count);
+    release(m, m->sphere_first), release(m, m->order), release(m, m->iota), release(m, m->starts),
         release(m, m->starts_counted);
-    release(m, m->rank), release(m, m->body), release(m, m->placed_balls), release(m, m->found_count),
+    release(m, m->solver_index), release(m, m->body), release(m, m->spatial_order), release(m, m->found_count),
         release(m, m->found_first);
     release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally);
-    release(m, m->found), release(m, m->found_order), release(m, m->partner), release(m, m->crowded), release(m, m->pairs);
+    release(m, m->found), release(m, m->found_order), release(m, m->neighbor), release(m, m->crowded), release(m, m->pairs);
     release(m, m->keys), release(m, m->keys_sorted), release(m, m->first), release(m, m->scratch.bytes),
-        release(m, m->rank_scratch.bytes);
-    release(m, m->kept_rank), release(m, m->kept_first), release(m, m->kept_key), release(m, m->key);
+        release(m, m->index_scratch.bytes);
+    release(m, m->kept_solver_index), release(m, m->kept_first), release(m, m->kept_key), release(m, m->key);
     release(m, m->kept_impulse);
     release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);
     release(m, m->second), release(m, m->list), release(m, m->row_counted);
@@ -144,7 +144,7 @@ static SandTriangleMesh *mesh_copy(SandMachine *m, const SandTriangleMesh *host)
 static bool give_shapes(SandMachine *m, const SandWorld *w) {
     free_geometry(m);
     std::vector<SandShape> shapes(w->shapes, w->shapes + w->shape_count);
-    for (SandShape &s : shapes) s.balls = geometry_copy(m, s.balls, (size_t)s.ball_count);
+    for (SandShape &s : shapes) s.spheres = geometry_copy(m, s.spheres, (size_t)s.sphere_count);
     m->host_boundaries.assign(w->boundaries, w->boundaries + w->boundary_count);
     for (SandBoundary &b : m->host_boundaries) {
         b.profile = geometry_copy(m, b.profile, (size_t)b.profile_count);
@@ -158,21 +158,21 @@ static bool give_shapes(SandMachine *m, const SandWorld *w) {
 }
 
 static void look_at_bodies(SandMachine *m, const SandWorld *w) {
-    int64_t balls = 0;
+    int64_t spheres = 0;
     m->single = m->all_spheres = true;
-    m->specials.clear(), m->special_enter.clear(), m->special_gone.clear();
+    m->convex_bodies.clear(), m->convex_enter.clear(), m->convex_gone.clear();
     for (int i = 0; i < w->body_count; i++) {
         const SandShape *shape = &w->shapes[w->shape[i]];
-        balls += shape->ball_count;
-        if (shape->ball_count > 1) m->single = false;
-        if (shape->ball_count == 0) {
-            m->specials.push_back(i);
-            m->special_enter.push_back(w->enter[i]);
-            m->special_gone.push_back(w->gone[i]);
+        spheres += shape->sphere_count;
+        if (shape->sphere_count > 1) m->single = false;
+        if (shape->sphere_count == 0) {
+            m->convex_bodies.push_back(i);
+            m->convex_enter.push_back(w->enter[i]);
+            m->convex_gone.push_back(w->gone[i]);
         }
     }
     for (int k = 0; k < w->shape_count; k++) m->all_spheres = m->all_spheres && w->shapes[k].kind == SAND_SPHERE;
-    m->ball_total = (int)balls;
+    m->sphere_total = (int)spheres;
     m->least_mu = w->material_count ? INFINITY : 0, m->largest_mu = 0;
     for (int k = 0; k < w->material_count * w->material_count; k++) {
         m->least_mu = std::min(m->least_mu, w->friction[k]);
@@ -187,12 +187,12 @@ static bool upload_impulses(SandMachine *m, Array<Impulse> &array, const SandVec
     return upload(m, array, rounded.data(), count) && machine_wait(m);
 }
 
-static bool give_memory(SandMachine *m, const SandMemory *memory) {
+static bool upload_warm_start(SandMachine *m, const SandWarmStart *memory) {
     m->kept_step = memory ? memory->step : 0;
     if (m->kept_step == 0) return true;
     m->kept_world = memory->world_count, m->kept_bodies = memory->body_count;
     m->kept_contacts = memory->first[memory->body_count];
-    return upload(m, m->kept_rank, memory->rank, (size_t)memory->world_count) &&
+    return upload(m, m->kept_solver_index, memory->solver_index, (size_t)memory->world_count) &&
            upload(m, m->kept_first, memory->first, (size_t)memory->body_count + 1) &&
            upload(m, m->kept_key, memory->key, (size_t)m->kept_contacts) &&
            upload_impulses(m, m->kept_impulse, memory->impulse, (size_t)m->kept_contacts);
@@ -204,20 +204,20 @@ static bool give_places(SandMachine *m, const SandWorld *w) {
     return upload(m, m->places, places.data(), places.size()) && machine_wait(m);
 }
 
-static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
+static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     size_t n = (size_t)w->body_count;
     bool ok = upload(m, m->position, w->position, n) && upload(m, m->rotation, w->rotation, n) &&
               upload(m, m->velocity, w->velocity, n) && upload(m, m->spin, w->spin, n) && upload(m, m->mass, w->mass, n) &&
               upload(m, m->inertia, w->inertia, n) && upload(m, m->scale, w->scale, n) && upload(m, m->shape, w->shape, n) &&
               upload(m, m->material, w->material, n) && upload(m, m->enter, w->enter, n) && upload(m, m->gone, w->gone, n) &&
-              give_shapes(m, w) && give_places(m, w) && give_memory(m, memory) && machine_wait(m);
+              give_shapes(m, w) && give_places(m, w) && upload_warm_start(m, memory) && machine_wait(m);
     if (!ok) return machine_fail(m, error);
     look_at_bodies(m, w);
     m->given = m->solved = m->moved = false;
-    m->strike = true; // until a step shows that there is one level alone
-    int64_t likely = (int64_t)m->ball_total * 5 + 4096;
-    m->contact_room =
-        std::max(m->contact_room, std::max(likely, (int64_t)m->kept_contacts) / SAND_LANES * SAND_LANES + SAND_LANES);
+    m->impact = true; // until a step shows that there is one level alone
+    int64_t likely = (int64_t)m->sphere_total * 5 + 4096;
+    m->contact_capacity =
+        std::max(m->contact_capacity, std::max(likely, (int64_t)m->kept_contacts) / SAND_LANES * SAND_LANES + SAND_LANES);
     return true;
 }
 
@@ -234,7 +234,7 @@ static SandWorld on_device(const SandMachine *m, const SandWorld *w) {
 }
 
 static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error) {
-    if (!sand_detection_place(&m->placed, w, error)) return false;
+    if (!sand_collision_place_boundaries(&m->placed, w, error)) return false;
     size_t n = (size_t)w->boundary_count;
     for (size_t b = 0; b < n; b++) {
         m->host_boundaries[b].pose = w->boundaries[b].pose;
@@ -245,11 +245,11 @@ static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error
     size_t at[6] = {0, n * sizeof(SandBoundary)};
     at[2] = at[1] + n * sizeof(SandPose), at[3] = at[2] + n * sizeof(SandGuard), at[4] = at[3] + n * sizeof(SandVec3);
     at[5] = at[4] + n * sizeof(SandVec3);
-    if (at[5] > m->walls_room) {
+    if (at[5] > m->walls_capacity) {
         cudaFreeHost(m->walls_host);
         m->walls_host = NULL;
         if (!machine_check(m, cudaMallocHost(&m->walls_host, at[5]), "the boundaries")) return machine_fail(m, error);
-        m->walls_room = at[5];
+        m->walls_capacity = at[5];
     }
     memcpy(m->walls_host + at[0], m->host_boundaries.data(), n * sizeof(SandBoundary));
     memcpy(m->walls_host + at[1], m->placed.pose, n * sizeof(SandPose));
@@ -258,8 +258,8 @@ static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error
     memcpy(m->walls_host + at[4], m->placed.spin, n * sizeof(SandVec3));
     if (!upload(m, m->walls, m->walls_host, at[5])) return machine_fail(m, error);
     m->world.boundaries = (SandBoundary *)(m->walls.data + at[0]);
-    m->detection.pose = (SandPose *)(m->walls.data + at[1]), m->detection.guard = (SandGuard *)(m->walls.data + at[2]);
-    m->detection.velocity = (SandVec3 *)(m->walls.data + at[3]), m->detection.spin = (SandVec3 *)(m->walls.data + at[4]);
+    m->collision.pose = (SandPose *)(m->walls.data + at[1]), m->collision.guard = (SandGuard *)(m->walls.data + at[2]);
+    m->collision.velocity = (SandVec3 *)(m->walls.data + at[3]), m->collision.spin = (SandVec3 *)(m->walls.data + at[4]);
     return true;
 }
 
@@ -267,32 +267,34 @@ static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error
 
 static bool mark(SandMachine *m, int k) { return machine_check(m, cudaEventRecord(m->mark[k], m->stream), "a step"); }
 
-static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
+static bool collide(SandMachine *m, const SandWorld *w, SandError *error) {
     mark(m, 0);
     m->world = on_device(m, w);
     if (!take_boundaries(m, w, error)) return false;
     m->search.least_mu = m->least_mu, m->search.largest_mu = m->largest_mu;
     m->search.single = m->single;
     m->search.fall = w->step * v3_length(w->gravity);
-    m->search.special = -1;
-    for (size_t k = 0; k < m->specials.size(); k++) {
-        if (m->special_gone[k] || m->special_enter[k] > w->time + 1e-9 * w->step) continue;
-        if (m->search.special >= 0)
-            return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet", m->search.special,
-                             m->specials[k]);
-        m->search.special = m->specials[k];
+    m->search.convex_body = -1;
+    for (size_t k = 0; k < m->convex_bodies.size(); k++) {
+        if (m->convex_gone[k] || m->convex_enter[k] > w->time + 1e-9 * w->step) continue;
+        if (m->search.convex_body >= 0)
+            return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet", m->search.convex_body,
+                             m->convex_bodies[k]);
+        m->search.convex_body = m->convex_bodies[k];
     }
     m->solved = m->moved = false;
-    return (detect_enqueue(m) && mark(m, 1)) || machine_fail(m, error);
+    return (collide_enqueue(m) && mark(m, 1)) || machine_fail(m, error);
 }
 
-static bool match(SandMachine *m, SandError *error) { return (match_enqueue(m) && mark(m, 2)) || machine_fail(m, error); }
+static bool warm_start(SandMachine *m, SandError *error) {
+    return (warm_start_enqueue(m) && mark(m, 2)) || machine_fail(m, error);
+}
 
 // Room for the operator and the vectors of a text, for `bodies` with boundaries and the contacts that fit.
 static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies) {
     const TextVerbs *text = m->text;
     TextArrays &t = m->arrays;
-    size_t n = (size_t)(m->contact_room + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
+    size_t n = (size_t)(m->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
     size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // the method that bounds are found by
     if (text->local && vectors < for_bounds) vectors = for_bounds;
@@ -311,7 +313,7 @@ static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies
     t.mass = m->text_mass.data, t.inertia = m->text_inertia.data, t.free = m->free_motion.data, t.body = m->text_body.data;
     t.scratch = m->text_scratch.data, t.measured = m->text_measured.data, t.still = m->still.data;
     t.grid = m->grid.data, t.run = m->run.data, t.bound = m->bound.data, t.lift = m->lift.data;
-    t.room = (int64_t)n, t.bodies = bodies;
+    t.capacity = (int64_t)n, t.bodies = bodies;
     return ok;
 }
 
@@ -324,8 +326,8 @@ static const TextVerbs *text_for(const SandSolveDef *def, bool frictional, bool 
 }
 
 static bool lay_out(SandMachine *m, const SandSolveDef *def, int64_t bodies, SandError *error) {
-    if (m->arrays.room > INT32_MAX / MOST_NUMBERS)
-        return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)m->arrays.room);
+    if (m->arrays.capacity > INT32_MAX / MOST_NUMBERS)
+        return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)m->arrays.capacity);
     m->laying.partials = m->partials.data, m->laying.bodies = m->bodies.data, m->laying.counts = m->counts;
     if (!lists_begin(m)) return machine_fail(m, error);
     m->text->lay(m->laying, m->arrays, bodies + 1, m->stream);
@@ -348,7 +350,7 @@ static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
     int64_t bodies = (int64_t)w->body_count + w->boundary_count;
     if (!reserve_text(m, def, bodies)) return machine_fail(m, error);
     m->laying = Laying();
-    m->laying.world = *w, m->laying.detection = m->detection_copy.data, m->laying.found = m->found.data,
+    m->laying.world = *w, m->laying.collision = m->collision_copy.data, m->laying.found = m->found.data,
     m->laying.order = m->found_order.data;
     m->laying.start = m->start.data, m->laying.boundaries = w->boundary_count;
     return lay_out(m, def, bodies, error);
@@ -363,8 +365,8 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
     if (!can_solve(def, error)) return false;
     m->given = true, m->solved = m->moved = false;
     m->given_bodies = p->dynamic_count;
-    m->contact_room = std::max(m->contact_room, (int64_t)p->contact_count / SAND_LANES * SAND_LANES + SAND_LANES);
-    size_t bodies = (size_t)p->body_count, contacts = (size_t)m->contact_room + 2;
+    m->contact_capacity = std::max(m->contact_capacity, (int64_t)p->contact_count / SAND_LANES * SAND_LANES + SAND_LANES);
+    size_t bodies = (size_t)p->body_count, contacts = (size_t)m->contact_capacity + 2;
     bool frictional = false;
     for (int i = 0; i < p->contact_count; i++) frictional = frictional || p->contacts[i].mu > 0;
     m->text = text_for(def, frictional, p->radial);
@@ -406,10 +408,10 @@ static bool integrate(SandMachine *m, SandError *error) {
 
 // Grows ahead of need, and says whether the step must be taken again.
 static void look_ahead(SandMachine *m, const Counts *c, SandStepReport *report) {
-    m->strike = c->levels > 1;
+    m->impact = c->levels > 1;
     // Not much more than are there: room is sorted like contacts. Arrays are larger, and stay.
-    if (c->contacts > 0.95 * (double)m->contact_room || c->contacts < 0.85 * (double)m->contact_room - 10000)
-        m->contact_room = ((int64_t)(1.08 * c->contacts + 1000) / SAND_LANES + 1) * SAND_LANES;
+    if (c->contacts > 0.95 * (double)m->contact_capacity || c->contacts < 0.85 * (double)m->contact_capacity - 10000)
+        m->contact_capacity = ((int64_t)(1.08 * c->contacts + 1000) / SAND_LANES + 1) * SAND_LANES;
     report->again = c->again != 0;
 }
 
@@ -438,7 +440,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     if (!m->given) look_ahead(m, c, r);
     r->growths = m->growths, m->growths = 0;
     if (r->again) return true;
-    r->bodies = c->bodies, r->contacts = c->contacts, r->matched = c->matched;
+    r->bodies = c->bodies, r->contacts = c->contacts, r->warm_started = c->warm_started;
     r->penetration_walls = c->deepest_wall, r->penetration_max = c->deepest;
     r->status = (SandStatus)c->status, r->iterations = c->iterations;
     r->metrics = metrics_of(c);
@@ -446,7 +448,8 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     r->kinetic = c->kinetic, r->potential = c->potential;
     if (!m->solved) return true;
 
-    r->detect = between(m, 0, 1), r->match = between(m, 1, 2), r->build = between(m, 2, 3), r->solve = between(m, 3, 4);
+    r->collide = between(m, 0, 1), r->warm_start = between(m, 1, 2), r->build = between(m, 2, 3),
+    r->solve = between(m, 3, 4);
     if (c->iterations > 0) m->iteration_ms = r->solve / c->iterations;
     if (!m->moved) return true;
     r->integrate = between(m, 4, 5);
@@ -454,8 +457,8 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     r->lost_more = c->lost - r->lost_count;
     for (int k = 0; k < r->lost_count; k++) {
         r->lost[k] = c->lost_bodies[k];
-        for (size_t s = 0; s < m->specials.size(); s++)
-            if (m->specials[s] == r->lost[k].body) m->special_gone[s] = 1;
+        for (size_t s = 0; s < m->convex_bodies.size(); s++)
+            if (m->convex_bodies[s] == r->lost[k].body) m->convex_gone[s] = 1;
     }
     std::sort(r->lost, r->lost + r->lost_count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
 
@@ -463,7 +466,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
     bool keep = r->status == SAND_SOLVED || r->status == SAND_BUDGET;
     m->kept_step = keep ? m->world.step : 0;
     m->kept_world = m->world.body_count, m->kept_bodies = c->bodies, m->kept_contacts = c->contacts;
-    std::swap(m->kept_rank, m->rank), std::swap(m->kept_first, m->first), std::swap(m->kept_key, m->key);
+    std::swap(m->kept_solver_index, m->solver_index), std::swap(m->kept_first, m->first), std::swap(m->kept_key, m->key);
     return true;
 }
 
@@ -478,7 +481,7 @@ static bool instances(SandMachine *m, const SandWorld *w, const SandInstanceDef 
 
 // Bodies and contacts: what goes through here is counted.
 template <class T> static bool bring(SandMachine *m, T *host, const T *device, size_t count) {
-    sand_count_brought(count * sizeof(T));
+    sand_count_downloaded(count * sizeof(T));
     return download(m, host, device, count);
 }
 
@@ -499,41 +502,42 @@ static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, Sand
     return ok || machine_fail(m, error);
 }
 
-static bool read_memory(SandMachine *m, SandMemory *memory, SandError *error) {
+static bool read_warm_start(SandMachine *m, SandWarmStart *memory, SandError *error) {
     memory->step = 0;
     if (m->kept_step == 0) return true;
     size_t contacts = (size_t)m->kept_contacts, bodies = (size_t)m->kept_bodies, world = (size_t)m->kept_world;
-    if (!SAND_GROW(memory->rank, memory->rank_room, world, "warm start", error) ||
-        !SAND_GROW(memory->first, memory->first_room, bodies + 1, "warm start", error) ||
-        !SAND_GROW(memory->key, memory->key_room, contacts, "warm start", error) ||
-        !SAND_GROW(memory->impulse, memory->impulse_room, contacts, "warm start", error))
+    if (!SAND_GROW(memory->solver_index, memory->solver_index_capacity, world, "warm start", error) ||
+        !SAND_GROW(memory->first, memory->first_capacity, bodies + 1, "warm start", error) ||
+        !SAND_GROW(memory->key, memory->key_capacity, contacts, "warm start", error) ||
+        !SAND_GROW(memory->impulse, memory->impulse_capacity, contacts, "warm start", error))
         return false;
-    bool ok = bring(m, memory->rank, m->kept_rank.data, world) && bring(m, memory->first, m->kept_first.data, bodies + 1) &&
-              bring(m, memory->key, m->kept_key.data, contacts) &&
+    bool ok = bring(m, memory->solver_index, m->kept_solver_index.data, world) &&
+              bring(m, memory->first, m->kept_first.data, bodies + 1) && bring(m, memory->key, m->kept_key.data, contacts) &&
               bring_impulses(m, memory->impulse, m->kept_impulse, contacts);
     memory->step = m->kept_step, memory->body_count = m->kept_bodies, memory->world_count = m->kept_world;
     return ok || machine_fail(m, error);
 }
 
-static bool read_contacts(SandMachine *m, SandDetection *d, SandError *error) {
+static bool read_contacts(SandMachine *m, SandCollision *d, SandError *error) {
     size_t bodies = (size_t)m->host_counts->bodies, contacts = (size_t)m->host_counts->contacts;
     size_t world = (size_t)m->world.body_count, walls = (size_t)m->world.boundary_count;
-    if (!SAND_GROW(d->rank, d->rank_room, world, "bodies", error) ||
-        !SAND_GROW(d->body, d->body_room, world, "bodies", error) ||
-        !SAND_GROW(d->first, d->first_room, world + 2, "bodies", error) ||
-        !SAND_GROW(d->contacts, d->contact_room, contacts, "contacts", error) ||
-        !SAND_GROW(d->pose, d->pose_room, walls, "boundaries", error) ||
-        !SAND_GROW(d->velocity, d->velocity_room, walls, "boundaries", error) ||
-        !SAND_GROW(d->spin, d->spin_room, walls, "boundaries", error))
+    if (!SAND_GROW(d->solver_index, d->solver_index_capacity, world, "bodies", error) ||
+        !SAND_GROW(d->body, d->body_capacity, world, "bodies", error) ||
+        !SAND_GROW(d->first, d->first_capacity, world + 2, "bodies", error) ||
+        !SAND_GROW(d->contacts, d->contact_capacity, contacts, "contacts", error) ||
+        !SAND_GROW(d->pose, d->pose_capacity, walls, "boundaries", error) ||
+        !SAND_GROW(d->velocity, d->velocity_capacity, walls, "boundaries", error) ||
+        !SAND_GROW(d->spin, d->spin_capacity, walls, "boundaries", error))
         return false;
     d->body_count = (int)bodies, d->contact_count = (int)contacts;
     std::copy(m->placed.pose, m->placed.pose + walls, d->pose);
     std::copy(m->placed.velocity, m->placed.velocity + walls, d->velocity);
     std::copy(m->placed.spin, m->placed.spin + walls, d->spin);
-    std::vector<SandFound> found(contacts);
+    std::vector<SandContactCandidate> found(contacts);
     std::vector<int> order(contacts);
-    const Array<int> &rank = m->moved ? m->kept_rank : m->rank, &first = m->moved ? m->kept_first : m->first;
-    bool ok = bring(m, d->rank, rank.data, world) && bring(m, d->body, m->body.data, bodies) &&
+    const Array<int> &solver_index = m->moved ? m->kept_solver_index : m->solver_index,
+                     &first = m->moved ? m->kept_first : m->first;
+    bool ok = bring(m, d->solver_index, solver_index.data, world) && bring(m, d->body, m->body.data, bodies) &&
               bring(m, d->first, first.data, bodies + 1) && bring(m, found.data(), m->found.data, contacts) &&
               bring(m, order.data(), m->found_order.data, contacts) && machine_wait(m);
     for (size_t i = 0; ok && i < contacts; i++) d->contacts[i] = found[(size_t)order[i]];
@@ -550,7 +554,7 @@ static bool read_problem_bodies(SandMachine *m, SandProblemBody *bodies, int cou
 
 static bool read_curve(SandMachine *m, SandSolution *s, SandError *error) {
     size_t curve = (size_t)m->host_counts->curve;
-    if (!SAND_GROW(s->curve, s->curve_room, curve, "residual curve", error)) return false;
+    if (!SAND_GROW(s->curve, s->curve_capacity, curve, "residual curve", error)) return false;
     s->curve_count = (int)curve;
     return (download(m, s->curve, m->curve.data, curve) && machine_wait(m)) || machine_fail(m, error);
 }
@@ -558,7 +562,7 @@ static bool read_curve(SandMachine *m, SandSolution *s, SandError *error) {
 static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
     const Counts *c = m->host_counts;
     size_t contacts = (size_t)c->contacts;
-    if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error)) return false;
+    if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error)) return false;
     if (s->want_curve && !read_curve(m, s, error)) return false;
     if (m->given) {
         if (!reserve(m, m->kept_impulse, contacts + 1)) return machine_fail(m, error);
@@ -573,11 +577,11 @@ static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
 
 extern "C" const SandBackend *sand_cuda_backend(void) {
     static const SandBackend backend = {
-        "cuda",        create,        destroy,     describe,   give,
-        give_problem,  detect,        match,       build,      solve,
-        integrate,     finish,        slot_create, slot_free,  instances,
-        slot_read,     share_buffer,  share_free,  share_copy, read_bodies,
-        read_memory,   read_contacts, read_start,  read_curve, read_problem_bodies,
+        "cuda",          create,        destroy,     describe,   give,
+        give_problem,    collide,       warm_start,  build,      solve,
+        integrate,       finish,        slot_create, slot_free,  instances,
+        slot_read,       share_buffer,  share_free,  share_copy, read_bodies,
+        read_warm_start, read_contacts, read_start,  read_curve, read_problem_bodies,
         read_solution,
     };
     return &backend;

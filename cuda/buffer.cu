@@ -29,38 +29,38 @@ bool machine_join(SandMachine *m, int aside) {
            machine_check(m, cudaStreamWaitEvent(m->stream, m->joined[aside]), "joining");
 }
 
-bool machine_reserve(SandMachine *m, void **data, size_t *room, size_t count, size_t size, bool keep) {
+bool machine_reserve(SandMachine *m, void **data, size_t *capacity, size_t count, size_t size, bool keep) {
     if (m->code != cudaSuccess) return false;
-    if (count <= *room) return true;
+    if (count <= *capacity) return true;
     size_t wanted = count + count / 4;
     void *fresh = NULL;
     if (!machine_check(m, cudaMalloc(&fresh, wanted * size), "an array")) return false;
     machine_check(m, cudaMemsetAsync(fresh, 0, wanted * size, m->stream), "clearing an array");
-    if (keep && *room)
-        machine_check(m, cudaMemcpyAsync(fresh, *data, *room * size, cudaMemcpyDeviceToDevice, m->stream),
+    if (keep && *capacity)
+        machine_check(m, cudaMemcpyAsync(fresh, *data, *capacity * size, cudaMemcpyDeviceToDevice, m->stream),
                       "keeping an array");
     m->bytes += wanted * size;
     m->growths++;
     if (*data) {
         machine_wait(m);
-        machine_release(m, data, room, size);
+        machine_release(m, data, capacity, size);
     }
-    *data = fresh, *room = wanted;
+    *data = fresh, *capacity = wanted;
     return m->code == cudaSuccess;
 }
 
-void machine_release(SandMachine *m, void **data, size_t *room, size_t size) {
+void machine_release(SandMachine *m, void **data, size_t *capacity, size_t size) {
     if (*data) cudaFree(*data);
-    m->bytes -= *room * size;
-    *data = NULL, *room = 0;
+    m->bytes -= *capacity * size;
+    *data = NULL, *capacity = 0;
 }
 
 static __global__ void fill_iota(int *values, int64_t n) { EACH(i, n) values[i] = (int)i; }
 
 bool reserve_iota(SandMachine *m, size_t count) {
-    if (count <= m->iota.room) return true;
+    if (count <= m->iota.capacity) return true;
     if (!reserve(m, m->iota, count)) return false;
-    LAUNCH(fill_iota, (int64_t)m->iota.room, m->iota.data, (int64_t)m->iota.room);
+    LAUNCH(fill_iota, (int64_t)m->iota.capacity, m->iota.data, (int64_t)m->iota.capacity);
     return machine_check(m, cudaGetLastError(), "numbering");
 }
 

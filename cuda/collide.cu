@@ -4,17 +4,17 @@
 
 // Contacts are counted first (no place to put them), then written to the ball's own place.
 typedef struct SandSink {
-    SandFound *out;
+    SandContactCandidate *out;
     int count;
     int *trouble;
 } SandSink;
 
-SAND_SHARED void sink_put(SandSink *sink, const SandFound *found) {
+SAND_HOST_DEVICE void sink_put(SandSink *sink, const SandContactCandidate *found) {
     if (sink->out) sink->out[sink->count] = *found;
     sink->count++;
 }
 
-SAND_SHARED void sink_too_many(SandSink *sink, int body, int boundary, int count) {
+SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int count) {
     sink->trouble[0] = body, sink->trouble[1] = boundary, sink->trouble[2] = count;
 }
 
@@ -32,8 +32,8 @@ static __device__ double from_ordered(unsigned long long bits) {
     return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
 }
 
-static __device__ SandFinder finder_of(const SandWorld *world, const SandDetection *d, Search s) {
-    SandFinder f = {world, d, s.largest_mu, s.fall, s.special};
+static __device__ SandFinder finder_of(const SandWorld *world, const SandCollision *d, Search s) {
+    SandFinder f = {world, d, s.largest_mu, s.fall, s.convex_body};
     return f;
 }
 
@@ -46,7 +46,7 @@ static __device__ void raise_to(double *value, double other) {
 // --- balls ------------------------------------------------------------------------------------------------
 
 static __global__ void begin_step(Counts *counts) {
-    counts->again = counts->balls = counts->bodies = counts->contacts = counts->levels = counts->matched = 0;
+    counts->again = counts->spheres = counts->bodies = counts->contacts = counts->levels = counts->warm_started = 0;
     counts->hubs = counts->colours = counts->lost = 0;
     counts->crowded = counts->trouble[2] = 0, counts->come = 0;
     counts->least = ~0ull, counts->most = counts->deepest = counts->deepest_wall = 0;
@@ -55,20 +55,20 @@ static __global__ void begin_step(Counts *counts) {
     counts->seconds = counts->residual = counts->objective = counts->complementarity = 0;
 }
 
-static __global__ void count_balls(const __grid_constant__ SandWorld w, int *count, Counts *counts) {
+static __global__ void count_spheres(const __grid_constant__ SandWorld w, int *count, Counts *counts) {
     EACH_BLOCK(base, w.body_count + 1) {
         int64_t i = base + threadIdx.x;
         bool active = i < w.body_count && sand_world_active(&w, (int)i);
-        if (i <= w.body_count) count[i] = active ? w.shapes[w.shape[i]].ball_count : 0;
+        if (i <= w.body_count) count[i] = active ? w.shapes[w.shape[i]].sphere_count : 0;
         int bodies = __syncthreads_count(active);
         if (threadIdx.x == 0 && bodies) atomicAdd(&counts->bodies, bodies);
     }
 }
 
 // The levels of the grid, from the extents of all balls; nothing is in them yet. One thread.
-static __device__ void choose_levels(SandDetection *d, LevelTally *tally, const Counts *counts) {
+static __device__ void choose_levels(SandCollision *d, LevelTally *tally, const Counts *counts) {
     d->grid.level_count = 0;
-    if (counts->balls)
+    if (counts->spheres)
         grid_choose_levels(&d->grid, __longlong_as_double((long long)counts->least),
                            __longlong_as_double((long long)counts->most));
     for (int l = 0; l < SAND_MAX_LEVELS; l++) {
@@ -79,7 +79,7 @@ static __device__ void choose_levels(SandDetection *d, LevelTally *tally, const 
 
 // The least and greatest extent of all balls, from those that each thread has seen, and the levels from them. All threads of
 // a block call it together: one of them goes for all, since atomics on one number wait for each other.
-static __device__ void fold_extents(double least, double most, SandDetection *d, LevelTally *tally, Counts *counts) {
+static __device__ void fold_extents(double least, double most, SandCollision *d, LevelTally *tally, Counts *counts) {
     __shared__ double leasts[CUDA_THREADS / 32], mosts[CUDA_THREADS / 32];
     for (int s = 16; s; s >>= 1) {
         least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
@@ -97,11 +97,11 @@ static __device__ void fold_extents(double least, double most, SandDetection *d,
 }
 
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    place_balls(const __grid_constant__ SandWorld w, SandDetection *d, Search search, const int *first, LevelTally *tally,
-                Counts *counts) {
+    place_spheres(const __grid_constant__ SandWorld w, SandCollision *d, Search search, const int *first, LevelTally *tally,
+                  Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        counts->balls = d->grid.ball_count = first[w.body_count];
+        counts->spheres = d->grid.sphere_count = first[w.body_count];
         d->body_count = counts->bodies;
     }
     double least = INFINITY, most = 0;
@@ -109,14 +109,14 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         int64_t i = base + threadIdx.x, end = min(base + (int64_t)blockDim.x, (int64_t)w.body_count);
         int count = i < end ? first[i + 1] - first[i] : 0;
         bool one_each = __syncthreads_and(count == 1 || i >= end);
-        if (i < end) d->rank[i] = -1;
-        SandGridBall ball = {};
+        if (i < end) d->solver_index[i] = -1;
+        SandSphereProxy sphere = {};
         for (int k = 0; k < count; k++) {
-            ball = place_ball(&finder, (int)i, k);
-            if (!one_each) d->grid.balls[first[i] + k] = ball;
-            least = fmin(least, ball.extent), most = fmax(most, ball.extent);
+            sphere = sphere_proxy(&finder, (int)i, k);
+            if (!one_each) d->grid.spheres[first[i] + k] = sphere;
+            least = fmin(least, sphere.extent), most = fmax(most, sphere.extent);
         }
-        if (one_each) write_records(d->grid.balls, first[base], first[end], ball);
+        if (one_each) write_records(d->grid.spheres, first[base], first[end], sphere);
     }
     fold_extents(least, most, d, tally, counts);
 }
@@ -132,8 +132,8 @@ static __device__ void tally_add(LevelTally *t, int l, int count, double low[3],
 }
 
 // How large the levels are, when all balls are counted. One thread.
-static __device__ void size_levels(SandDetection *d, const LevelTally *t, Counts *counts, bool strike) {
-    SandGrid *g = &d->grid;
+static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts *counts, bool impact) {
+    SandBroadPhase *g = &d->grid;
     g->cell_count = 0;
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     int begin = 0;
@@ -146,25 +146,25 @@ static __device__ void size_levels(SandDetection *d, const LevelTally *t, Counts
     }
     grid_size_places(g, lowest, highest);
     counts->levels = g->level_count;
-    if (g->level_count > 1 && !strike) counts->again |= AGAIN_STRIKE;
+    if (g->level_count > 1 && !impact) counts->again |= AGAIN_IMPACT;
     counts->least = ~0ull, counts->most = 0; // for those that strikes give room
 }
 
 // Counts and boxes of the levels: within a warp where its balls are of one level, then in shared memory, then all.
-static __global__ void tally_levels(SandDetection *d, LevelTally *tally, Counts *counts, bool strike) {
+static __global__ void tally_levels(SandCollision *d, LevelTally *tally, Counts *counts, bool impact) {
     __shared__ LevelTally mine;
-    const SandGrid *g = &d->grid;
+    const SandBroadPhase *g = &d->grid;
     if (threadIdx.x < SAND_MAX_LEVELS) {
         mine.count[threadIdx.x] = 0;
         for (int a = 0; a < 3; a++) mine.low[threadIdx.x][a] = ~0ull, mine.high[threadIdx.x][a] = 0;
     }
     __syncthreads();
     int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < g->ball_count; base += stride) {
+    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < g->sphere_count; base += stride) {
         int64_t i = base + threadIdx.x;
-        bool have = i < g->ball_count;
-        int level = have ? grid_level_of_extent(g, g->balls[i].extent) : -1;
-        SandVec3 c = have ? g->balls[i].center : v3_make(0, 0, 0);
+        bool have = i < g->sphere_count;
+        int level = have ? grid_level_of_extent(g, g->spheres[i].extent) : -1;
+        SandVec3 c = have ? g->spheres[i].center : v3_make(0, 0, 0);
         double low[3] = {c.x, c.y, c.z}, high[3] = {c.x, c.y, c.z};
         int together;
         __match_all_sync(0xffffffffu, level, &together);
@@ -189,103 +189,103 @@ static __global__ void tally_levels(SandDetection *d, LevelTally *tally, Counts 
         }
     }
     __syncthreads();
-    if (threadIdx.x == 0 && last_to_come(counts)) size_levels(d, tally, counts, strike);
+    if (threadIdx.x == 0 && last_to_come(counts)) size_levels(d, tally, counts, impact);
 }
 
-static __global__ void number_cells(const SandDetection *d, uint32_t *cell, int *counted) {
-    const SandGrid *g = &d->grid;
-    EACH(i, g->ball_count) {
-        const SandGridBall *ball = &g->balls[i];
-        cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, ball->extent)], ball->center);
+static __global__ void number_cells(const SandCollision *d, uint32_t *cell, int *counted) {
+    const SandBroadPhase *g = &d->grid;
+    EACH(i, g->sphere_count) {
+        const SandSphereProxy *sphere = &g->spheres[i];
+        cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, sphere->extent)], sphere->center);
         count_key(counted, cell[i]);
     }
 }
 
 // Each ball is copied by several threads, so that they write side by side.
-enum { BALL_PIECES = sizeof(SandGridBall) / sizeof(double2) };
-static __global__ void take_order(SandDetection *d, Sight sight) {
-    SandGrid *g = &d->grid;
-    EACH(t, (int64_t)BALL_PIECES * g->ball_count) {
-        int64_t i = t / BALL_PIECES, piece = t % BALL_PIECES;
-        const SandGridBall *ball = &g->balls[g->order[i]];
-        ((double2 *)&g->sorted[i])[piece] = ((const double2 *)ball)[piece];
-        if (piece == 0) sight.near[i] = near_make(ball);
-        if (piece == 1) sight.move[i] = move_make(ball);
-        if (piece == 2) sight.size[i] = size_make(ball);
+enum { SPHERE_PROXIES = sizeof(SandSphereProxy) / sizeof(double2) };
+static __global__ void take_order(SandCollision *d, Sight sight) {
+    SandBroadPhase *g = &d->grid;
+    EACH(t, (int64_t)SPHERE_PROXIES * g->sphere_count) {
+        int64_t i = t / SPHERE_PROXIES, piece = t % SPHERE_PROXIES;
+        const SandSphereProxy *sphere = &g->spheres[g->order[i]];
+        ((double2 *)&g->sorted[i])[piece] = ((const double2 *)sphere)[piece];
+        if (piece == 0) sight.near[i] = near_make(sphere);
+        if (piece == 1) sight.move[i] = move_make(sphere);
+        if (piece == 2) sight.size[i] = size_make(sphere);
     }
 }
 
 // --- strikes ----------------------------------------------------------------------------------------------
 
 // What strikes give to each ball.
-struct Striking {
-    const SandDetection *d;
+struct ImpactQuery {
+    const SandCollision *d;
     Sight sight;
     double slack, reach;
-    double *room; // of each ball, in the order of the unsorted: so it is made there by one after the other
+    double *margin; // of each ball, in the order of the unsorted: so it is made there by one after the other
 };
 
 // A strike at this speed gives room to sorted ball i.
-static __device__ void give_room(const Striking &s, int i, double speed) {
-    const SandGrid *g = &s.d->grid;
-    raise_to(&s.room[g->order[i]], grid_room(g->sorted[i].radius, s.reach * speed));
+static __device__ void add_impact_margin(const ImpactQuery &s, int i, double speed) {
+    const SandBroadPhase *g = &s.d->grid;
+    raise_to(&s.margin[g->order[i]], impact_margin(g->sorted[i].radius, s.reach * speed));
 }
 
 // The speed of a strike between balls i and j, 0 where there is none; j learns of it.
-static __device__ double strike(const Striking &s, int i, int j) {
-    const SandGrid *g = &s.d->grid;
+static __device__ double impact(const ImpactQuery &s, int i, int j) {
+    const SandBroadPhase *g = &s.d->grid;
     double speed;
-    if (!grid_strikes(&g->sorted[i], &g->sorted[j], s.slack, s.reach, &speed)) return 0;
-    give_room(s, j, speed);
+    if (!proxies_may_impact(&g->sorted[i], &g->sorted[j], s.slack, s.reach, &speed)) return 0;
+    add_impact_margin(s, j, speed);
     return speed;
 }
 
-static __global__ void __launch_bounds__(128) find_strikes_alone(const __grid_constant__ Striking s) {
-    const SandGrid *g = &s.d->grid;
+static __global__ void __launch_bounds__(128) find_impacts_alone(const __grid_constant__ ImpactQuery s) {
+    const SandBroadPhase *g = &s.d->grid;
     EACH(t, alone_end(g)) {
         int i = (int)t, level = grid_level_of(g, i);
         Glance own = glance_at(s.sight, i);
         double most = 0;
         for (int k = 0; k < g->level_count; k++) {
-            if (!grid_strikes_in(level, k)) continue;
-            look_alone(g, grid_shelf(g, level, i, k), s.sight.near, own.near, [&](int j) {
+            if (!impact_looks_in(level, k)) continue;
+            look_alone(g, cell_range_of(g, level, i, k), s.sight.near, own.near, [&](int j) {
                 if (sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
-                most = fmax(most, strike(s, i, j));
+                most = fmax(most, impact(s, i, j));
             });
         }
-        if (most > 0) give_room(s, i, most);
+        if (most > 0) add_impact_margin(s, i, most);
     }
 }
 
-static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS) find_strikes(const __grid_constant__ Striking s) {
-    const SandGrid *g = &s.d->grid;
+static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS) find_impacts(const __grid_constant__ ImpactQuery s) {
+    const SandBroadPhase *g = &s.d->grid;
     if (g->level_count < 2) return;
     int begin = alone_end(g);
-    EACH(t, (int64_t)MATES * (g->ball_count - begin)) {
+    EACH(t, (int64_t)MATES * (g->sphere_count - begin)) {
         Mates mates = mates_of(t, begin);
-        int i = (int)mates.ball, level = grid_level_of(g, i);
+        int i = (int)mates.sphere, level = grid_level_of(g, i);
         Glance own = glance_at(s.sight, i);
         double most = 0;
         look_together(
-            mates, g, level, s.sight.near, own.near, [&](int k) { return grid_strikes_in(level, k); },
+            mates, g, level, s.sight.near, own.near, [&](int k) { return impact_looks_in(level, k); },
             [&](int j) {
                 if (j < 0 || sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
-                most = fmax(most, strike(s, i, j));
+                most = fmax(most, impact(s, i, j));
             });
         most = mates_most(mates, most);
-        if (mates.place == 0 && most > 0) give_room(s, i, most);
+        if (mates.place == 0 && most > 0) add_impact_margin(s, i, most);
     }
 }
 
 // Not all balls have more room by strikes than by their own speed.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    make_room(SandDetection *d, const double *room, double slack, LevelTally *tally, Counts *counts) {
-    SandGrid *g = &d->grid;
+    widen_proxies(SandCollision *d, const double *margin, double slack, LevelTally *tally, Counts *counts) {
+    SandBroadPhase *g = &d->grid;
     double least = INFINITY, most = 0;
-    EACH(i, g->ball_count) {
-        SandGridBall *ball = &g->balls[i];
-        if (room[i] > ball->room) grid_make_room(ball, room[i], slack);
-        least = fmin(least, ball->extent), most = fmax(most, ball->extent);
+    EACH(i, g->sphere_count) {
+        SandSphereProxy *sphere = &g->spheres[i];
+        if (margin[i] > sphere->impact_margin) proxy_set_impact_margin(sphere, margin[i], slack);
+        least = fmin(least, sphere->extent), most = fmax(most, sphere->extent);
     }
     fold_extents(least, most, d, tally, counts);
 }
@@ -293,26 +293,26 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 // --- ranks ------------------------------------------------------------------------------------------------
 
 // The place of each body, by its first ball; other balls come behind.
-static __global__ void number_places(const SandDetection *d, uint32_t *place, int64_t room) {
-    const SandGrid *g = &d->grid;
-    EACH(i, room) {
-        bool first = i < g->ball_count && g->sorted[i].sub == 0;
+static __global__ void number_places(const SandCollision *d, uint32_t *place, int64_t capacity) {
+    const SandBroadPhase *g = &d->grid;
+    EACH(i, capacity) {
+        bool first = i < g->sphere_count && g->sorted[i].sub == 0;
         place[i] = first ? (uint32_t)grid_cell_of(&g->places, g->sorted[i].center) : 0xffffffffu;
     }
 }
 
 // `placed` are the positions of the first balls in the sorted order, by their places; NULL: they are in that order.
-static __global__ void rank_bodies(SandDetection *d, const int *placed, int special) {
-    const SandGrid *g = &d->grid;
-    int balls = d->body_count - (special >= 0 ? 1 : 0); // bodies that are made of balls
-    EACH(rank, balls) {
-        int body = g->sorted[placed ? placed[rank] : rank].body;
-        d->body[rank] = body;
-        d->rank[body] = (int)rank;
+static __global__ void assign_solver_indices(SandCollision *d, const int *placed, int convex_body) {
+    const SandBroadPhase *g = &d->grid;
+    int spheres = d->body_count - (convex_body >= 0 ? 1 : 0); // bodies that are made of balls
+    EACH(solver_index, spheres) {
+        int body = g->sorted[placed ? placed[solver_index] : solver_index].body;
+        d->body[solver_index] = body;
+        d->solver_index[body] = (int)solver_index;
     }
-    if (special >= 0 && blockIdx.x == 0 && threadIdx.x == 0) {
-        d->body[balls] = special;
-        d->rank[special] = balls;
+    if (convex_body >= 0 && blockIdx.x == 0 && threadIdx.x == 0) {
+        d->body[spheres] = convex_body;
+        d->solver_index[convex_body] = spheres;
     }
 }
 
@@ -320,7 +320,7 @@ static __global__ void rank_bodies(SandDetection *d, const int *placed, int spec
 
 // Contacts are counted in items: a ball's partners and then its walls, ball after ball; last the box or cylinder.
 enum { PAIR_ITEM, WALL_ITEM, BALL_ITEMS };
-static __host__ __device__ int64_t item_of(int64_t ball, int which) { return ball * BALL_ITEMS + which; }
+static __host__ __device__ int64_t item_of(int64_t sphere, int which) { return sphere * BALL_ITEMS + which; }
 
 // Two balls that touch, by their places in the sorted order.
 struct Touching {
@@ -330,22 +330,22 @@ struct Touching {
 // What the count has found, so that nobody need look for it again: the first partners of each ball. Balls that have more are
 // noted in a list, in any order.
 enum { HITS = 16 };
-static __device__ void note_crowded(int *crowded, int ball, Counts *counts) {
-    crowded[atomicAdd(&counts->crowded, 1)] = ball;
+static __device__ void note_crowded(int *crowded, int sphere, Counts *counts) {
+    crowded[atomicAdd(&counts->crowded, 1)] = sphere;
 }
 
 static __global__ void __launch_bounds__(128)
-    count_pairs_alone(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
+    count_pairs_alone(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, Sight sight, int *neighbor,
                       int *count, int *crowded, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
-    const SandGrid *g = &d->grid;
+    const SandBroadPhase *g = &d->grid;
     EACH(t, alone_end(g)) {
-        int i = (int)t, level = grid_level_of(g, i), found = 0, *mine = partner + HITS * t;
+        int i = (int)t, level = grid_level_of(g, i), found = 0, *mine = neighbor + HITS * t;
         Glance own = glance_at(sight, i);
         for (int k = 0; k < g->level_count; k++) {
             if (!grid_looks_in(level, k)) continue;
-            look_alone(g, grid_shelf(g, level, i, k), sight.near, own.near, [&](int j) {
-                if (!partner_touches(&finder, search, sight, i, own, j)) return;
+            look_alone(g, cell_range_of(g, level, i, k), sight.near, own.near, [&](int j) {
+                if (!neighbor_touches(&finder, search, sight, i, own, j)) return;
                 if (found < HITS) mine[found] = j;
                 found++;
             });
@@ -356,67 +356,69 @@ static __global__ void __launch_bounds__(128)
 }
 
 static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS)
-    count_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight, int *partner,
-                int *count, int *crowded, int64_t balls, Counts *counts) {
+    count_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, Sight sight, int *neighbor,
+                int *count, int *crowded, int64_t spheres, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     int begin = alone_end(&d->grid);
-    EACH(t, MATES * (balls + 1 - begin)) {
+    EACH(t, MATES * (spheres + 1 - begin)) {
         Mates mates = mates_of(t, begin);
         int found = 0;
-        int *mine = partner + HITS * mates.ball;
-        if (mates.ball < d->grid.ball_count)
-            found = find_partners(&finder, search, sight, mates, [&](int k, int j) {
+        int *mine = neighbor + HITS * mates.sphere;
+        if (mates.sphere < d->grid.sphere_count)
+            found = find_neighbors(&finder, search, sight, mates, [&](int k, int j) {
                 if (k < HITS) mine[k] = j;
             });
         if (mates.place > 0) continue;
-        count[item_of(mates.ball, PAIR_ITEM)] = found;
-        if (found > HITS) note_crowded(crowded, (int)mates.ball, counts);
+        count[item_of(mates.sphere, PAIR_ITEM)] = found;
+        if (found > HITS) note_crowded(crowded, (int)mates.sphere, counts);
     }
 }
 
-static __global__ void __launch_bounds__(128) count_walls(const __grid_constant__ SandWorld w, const SandDetection *d,
-                                                          Search search, int *count, Counts *counts, int64_t balls) {
+static __global__ void __launch_bounds__(128) count_walls(const __grid_constant__ SandWorld w, const SandCollision *d,
+                                                          Search search, int *count, Counts *counts, int64_t spheres) {
     SandFinder finder = finder_of(&w, d, search);
-    EACH(i, balls + 1) {
+    EACH(i, spheres + 1) {
         SandSink sink = {NULL, 0, counts->trouble};
-        if (i < d->grid.ball_count) wall_contacts(&finder, &sink, &d->grid.sorted[i]);
-        if (i == d->grid.ball_count && search.special >= 0) special_contacts(&finder, &sink, search.special);
+        if (i < d->grid.sphere_count) wall_contacts(&finder, &sink, &d->grid.sorted[i]);
+        if (i == d->grid.sphere_count && search.convex_body >= 0) convex_body_contacts(&finder, &sink, search.convex_body);
         count[item_of(i, WALL_ITEM)] = sink.count;
     }
 }
 
-static __global__ void take_total(const int *first, int64_t room, int64_t contact_room, SandDetection *d, Counts *counts) {
-    int total = first[room - 1];
+static __global__ void take_total(const int *first, int64_t capacity, int64_t contact_capacity, SandCollision *d,
+                                  Counts *counts) {
+    int total = first[capacity - 1];
     counts->contacts = d->contact_count = total;
-    if (total < 0 || total > contact_room) counts->again |= AGAIN_CONTACTS;
+    if (total < 0 || total > contact_capacity) counts->again |= AGAIN_CONTACTS;
 }
 
 // Who touches, for each contact between balls, from what the count has found; nobody, where the place is a wall's.
 enum { LISTERS = 4 }; // threads for a ball
-static __global__ void list_pairs(const SandDetection *d, const int *partner, const int *first, Touching *pairs,
-                                  const Counts *counts, int64_t balls) {
+static __global__ void list_pairs(const SandCollision *d, const int *neighbor, const int *first, Touching *pairs,
+                                  const Counts *counts, int64_t spheres) {
     if (counts->again) return;
-    EACH(t, LISTERS * (balls + 1)) {
-        int64_t ball = t / LISTERS, item = item_of(ball, PAIR_ITEM);
+    EACH(t, LISTERS * (spheres + 1)) {
+        int64_t sphere = t / LISTERS, item = item_of(sphere, PAIR_ITEM);
         int place = (int)(t % LISTERS);
-        if (ball > d->grid.ball_count) continue;
+        if (sphere > d->grid.sphere_count) continue;
         int begin = first[item], found = first[item + 1] - begin, walls = first[item + 2] - begin;
-        for (int k = place; k < found && k < HITS; k += LISTERS) pairs[begin + k] = {(int)ball, partner[HITS * ball + k]};
+        for (int k = place; k < found && k < HITS; k += LISTERS)
+            pairs[begin + k] = {(int)sphere, neighbor[HITS * sphere + k]};
         for (int k = found + place; k < walls; k += LISTERS) pairs[begin + k] = {-1, -1};
     }
 }
 
 // The same of balls that have more partners than there was room for: they are looked for again.
 static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS)
-    list_more_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, Sight sight,
+    list_more_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, Sight sight,
                     const int *first, const int *crowded, Touching *pairs, const Counts *counts) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
     EACH(t, (int64_t)MATES * counts->crowded) {
         Mates mates = mates_of(t, 0);
-        mates.ball = crowded[mates.ball];
-        int i = (int)mates.ball, begin = first[item_of(i, PAIR_ITEM)];
-        find_partners(&finder, search, sight, mates, [&](int k, int j) { pairs[begin + k] = {i, j}; });
+        mates.sphere = crowded[mates.sphere];
+        int i = (int)mates.sphere, begin = first[item_of(i, PAIR_ITEM)];
+        find_neighbors(&finder, search, sight, mates, [&](int k, int j) { pairs[begin + k] = {i, j}; });
     }
 }
 
@@ -427,21 +429,21 @@ static __device__ void raise_deepest(double *of_all, double deepest) {
 
 // The contacts between balls, a thread for each. Between them are places that are left to the walls.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    find_pairs(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const Touching *pairs,
-               SandFound *found, uint32_t *owner, Counts *counts) {
+    find_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, const Touching *pairs,
+               SandContactCandidate *found, uint32_t *owner, Counts *counts) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
     double deepest = 0;
     EACH_BLOCK(base, counts->contacts) {
         int64_t k = base + threadIdx.x;
-        SandFound mine = {0};
+        SandContactCandidate mine = {0};
         bool have = k < counts->contacts && pairs[k].p >= 0;
         if (have) {
-            const SandGridBall *p = &d->grid.sorted[pairs[k].p], *q = &d->grid.sorted[pairs[k].q];
+            const SandSphereProxy *p = &d->grid.sorted[pairs[k].p], *q = &d->grid.sorted[pairs[k].q];
             SandSink sink = {&mine, 0, NULL};
-            add_balls(&finder, &sink, p, q);
+            add_sphere_pair(&finder, &sink, p, q);
             deepest = fmax(deepest, -mine.gap);
-            owner[k] = (uint32_t)mine.rank_a;
+            owner[k] = (uint32_t)mine.index_a;
         }
         write_records(found, base, counts->contacts, mine, have);
     }
@@ -449,24 +451,24 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 }
 
 static __global__ void __launch_bounds__(128)
-    find_walls(const __grid_constant__ SandWorld w, const SandDetection *d, Search search, const int *first,
-               SandFound *found, uint32_t *owner, Counts *counts) {
+    find_walls(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, const int *first,
+               SandContactCandidate *found, uint32_t *owner, Counts *counts) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
     double deepest = 0, wall = 0; // the boxes and cylinders are bodies
-    EACH(i, d->grid.ball_count + 1) {
+    EACH(i, d->grid.sphere_count + 1) {
         int64_t item = item_of(i, WALL_ITEM);
         int begin = first[item], end = first[item + 1];
         if (begin == end) continue;
         SandSink sink = {found + begin, 0, counts->trouble};
-        if (i < d->grid.ball_count)
+        if (i < d->grid.sphere_count)
             wall_contacts(&finder, &sink, &d->grid.sorted[i]);
         else
-            special_contacts(&finder, &sink, search.special);
+            convex_body_contacts(&finder, &sink, search.convex_body);
         for (int k = begin; k < end; k++) {
             deepest = fmax(deepest, -found[k].gap);
             if (found[k].b < 0) wall = fmax(wall, -found[k].gap);
-            owner[k] = (uint32_t)found[k].rank_a;
+            owner[k] = (uint32_t)found[k].index_a;
         }
     }
     raise_deepest(&counts->deepest, deepest);
@@ -478,110 +480,110 @@ static __global__ void __launch_bounds__(128)
 static Sight sight_of(const SandMachine *m) { return {m->near.data, m->move.data, m->size.data}; }
 
 static bool sort_grid(SandMachine *m) {
-    SandDetection *d = m->detection_copy.data;
-    int64_t balls = m->ball_total, cells = grid_most_cells(balls);
-    tally_levels<<<machine_blocks(m, balls, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
-                                                                                            m->strike);
-    RowKeys keys = {m->cell_of.data, &m->counts->balls, balls, cells};
-    LAUNCH(number_cells, balls, d, m->cell_of.data, m->starts_counted.data);
+    SandCollision *d = m->collision_copy.data;
+    int64_t spheres = m->sphere_total, cells = grid_most_cells(spheres);
+    tally_levels<<<machine_blocks(m, spheres, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
+                                                                                              m->impact);
+    RowKeys keys = {m->cell_of.data, &m->counts->spheres, spheres, cells};
+    LAUNCH(number_cells, spheres, d, m->cell_of.data, m->starts_counted.data);
     if (!rows_enqueue(m, keys, m->starts_counted, m->starts.data, m->order.data, m->stream)) return false;
-    LAUNCH(take_order, BALL_PIECES * balls, d, sight_of(m));
+    LAUNCH(take_order, SPHERE_PROXIES * spheres, d, sight_of(m));
     return true;
 }
 
 static bool reserve_all(SandMachine *m) {
-    size_t bodies = (size_t)m->world.body_count + 2, balls = (size_t)m->ball_total + 2,
-           contacts = (size_t)m->contact_room + 2;
-    size_t cells = (size_t)grid_most_cells(m->ball_total) + 2;
-    size_t items = BALL_ITEMS * balls, most = contacts > cells ? contacts : cells;
+    size_t bodies = (size_t)m->world.body_count + 2, spheres = (size_t)m->sphere_total + 2,
+           contacts = (size_t)m->contact_capacity + 2;
+    size_t cells = (size_t)grid_most_cells(m->sphere_total) + 2;
+    size_t items = BALL_ITEMS * spheres, most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
-    bool ok = reserve(m, m->ball_count, bodies) && reserve(m, m->ball_first, bodies) && reserve(m, m->balls, balls) &&
-              reserve(m, m->sorted, balls) && reserve(m, m->near, balls) && reserve(m, m->move, balls) &&
-              reserve(m, m->size, balls) && reserve(m, m->room, balls) && reserve(m, m->order, balls) &&
-              reserve_iota(m, balls) && reserve(m, m->starts, cells) && reserve(m, m->starts_counted, cells) &&
-              reserve(m, m->rank, bodies) && reserve(m, m->body, bodies) && reserve(m, m->found_count, items) &&
-              reserve(m, m->found_first, items) && reserve(m, m->cell_of, balls) && reserve(m, m->cell_sorted, balls) &&
-              reserve(m, m->tally, 1) && reserve(m, m->found, contacts) && reserve(m, m->partner, HITS * balls) &&
-              reserve(m, m->crowded, balls) && reserve(m, m->pairs, 2 * contacts) && reserve(m, m->found_order, contacts) &&
-              reserve(m, m->keys, contacts) && reserve(m, m->first, bodies + 1) &&
-              reserve_scratch(m, m->scratch, (int64_t)most) && reserve_scratch(m, m->rank_scratch, (int64_t)balls) &&
-              reserve(m, m->detection_copy, 1);
-    return ok && reserve(m, m->placed_balls, balls);
+    bool ok = reserve(m, m->sphere_count, bodies) && reserve(m, m->sphere_first, bodies) &&
+              reserve(m, m->spheres, spheres) && reserve(m, m->sorted, spheres) && reserve(m, m->near, spheres) &&
+              reserve(m, m->move, spheres) && reserve(m, m->size, spheres) && reserve(m, m->impact_margin, spheres) &&
+              reserve(m, m->order, spheres) && reserve_iota(m, spheres) && reserve(m, m->starts, cells) &&
+              reserve(m, m->starts_counted, cells) && reserve(m, m->solver_index, bodies) && reserve(m, m->body, bodies) &&
+              reserve(m, m->found_count, items) && reserve(m, m->found_first, items) && reserve(m, m->cell_of, spheres) &&
+              reserve(m, m->cell_sorted, spheres) && reserve(m, m->tally, 1) && reserve(m, m->found, contacts) &&
+              reserve(m, m->neighbor, HITS * spheres) && reserve(m, m->crowded, spheres) &&
+              reserve(m, m->pairs, 2 * contacts) && reserve(m, m->found_order, contacts) && reserve(m, m->keys, contacts) &&
+              reserve(m, m->first, bodies + 1) && reserve_scratch(m, m->scratch, (int64_t)most) &&
+              reserve_scratch(m, m->index_scratch, (int64_t)spheres) && reserve(m, m->collision_copy, 1);
+    return ok && reserve(m, m->spatial_order, spheres);
 }
 
-bool detect_enqueue(SandMachine *m) {
+bool collide_enqueue(SandMachine *m) {
     if (!reserve_all(m)) return false;
     const SandWorld &w = m->world;
-    int64_t balls = m->ball_total;
-    SandDetection *host = &m->detection, *d = m->detection_copy.data;
-    host->grid.balls = m->balls.data, host->grid.sorted = m->sorted.data, host->grid.order = m->order.data;
+    int64_t spheres = m->sphere_total;
+    SandCollision *host = &m->collision, *d = m->collision_copy.data;
+    host->grid.spheres = m->spheres.data, host->grid.sorted = m->sorted.data, host->grid.order = m->order.data;
     host->grid.starts = m->starts.data + 1; // where a cell's balls end; one more lies in front
-    host->rank = m->rank.data, host->body = m->body.data, host->first = m->first.data;
+    host->solver_index = m->solver_index.data, host->body = m->body.data, host->first = m->first.data;
     host->contacts = m->found.data;
     machine_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
     // Of kernels where mates look for a ball: how many balls there are for them is known to the device alone.
-    int together = machine_blocks(m, MATES * (balls + 1), MATES_THREADS, 32);
+    int together = machine_blocks(m, MATES * (spheres + 1), MATES_THREADS, 32);
 
     begin_step<<<1, 1, 0, m->stream>>>(m->counts);
-    LAUNCH(count_balls, w.body_count + 1, w, m->ball_count.data, m->counts);
+    LAUNCH(count_spheres, w.body_count + 1, w, m->sphere_count.data, m->counts);
     machine_check(m,
-                  scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, m->ball_count.data, m->ball_first.data,
+                  scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, m->sphere_count.data, m->sphere_first.data,
                            w.body_count + 1, m->stream),
                   "numbering the balls");
-    LAUNCH(place_balls, w.body_count, w, d, m->search, m->ball_first.data, m->tally.data, m->counts);
+    LAUNCH(place_spheres, w.body_count, w, d, m->search, m->sphere_first.data, m->tally.data, m->counts);
     if (!sort_grid(m)) return false;
-    if (m->strike) {
+    if (m->impact) {
         double reach = w.step * (1 + m->search.largest_mu);
-        machine_check(m, cudaMemsetAsync(m->room.data, 0, (size_t)balls * sizeof(double), m->stream), "strikes");
-        Striking striking = {d, sight_of(m), w.envelope, reach, m->room.data};
+        machine_check(m, cudaMemsetAsync(m->impact_margin.data, 0, (size_t)spheres * sizeof(double), m->stream), "strikes");
+        ImpactQuery query = {d, sight_of(m), w.envelope, reach, m->impact_margin.data};
         if (!machine_fork(m, 1)) return false;
-        find_strikes<<<together, MATES_THREADS, 0, m->aside[0]>>>(striking);
-        find_strikes_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(striking);
+        find_impacts<<<together, MATES_THREADS, 0, m->aside[0]>>>(query);
+        find_impacts_alone<<<grid_of(spheres, 128), 128, 0, m->stream>>>(query);
         if (!machine_join(m, 0)) return false;
-        LAUNCH(make_room, balls, d, m->room.data, w.envelope, m->tally.data, m->counts);
+        LAUNCH(widen_proxies, spheres, d, m->impact_margin.data, w.envelope, m->tally.data, m->counts);
         if (!sort_grid(m)) return false;
     }
 
     // Ranks are not needed to count contacts, nor does one kind of contact need the other. What takes longest begins first.
     if (!machine_fork(m, 3)) return false;
     cudaStream_t ranking = m->aside[0], walls = m->aside[1], coarse = m->aside[2];
-    int64_t items = item_of(balls + 1, 0) + 1; // and a last place for the total
+    int64_t items = item_of(spheres + 1, 0) + 1; // and a last place for the total
     int *count = m->found_count.data, *first = m->found_first.data;
     Touching *pairs = (Touching *)m->pairs.data;
-    count_walls<<<grid_of(balls + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, balls);
+    count_walls<<<grid_of(spheres + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, spheres);
     machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_pairs<<<together, MATES_THREADS, 0, coarse>>>(w, d, m->search, sight_of(m), m->partner.data, count,
-                                                        m->crowded.data, balls, m->counts);
-    count_pairs_alone<<<grid_of(balls, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->partner.data, count,
-                                                                  m->crowded.data, m->counts);
-    bool places = m->strike || !m->single; // else there is one level, and every ball is the first of its body
+    count_pairs<<<together, MATES_THREADS, 0, coarse>>>(w, d, m->search, sight_of(m), m->neighbor.data, count,
+                                                        m->crowded.data, spheres, m->counts);
+    count_pairs_alone<<<grid_of(spheres, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->neighbor.data, count,
+                                                                    m->crowded.data, m->counts);
+    bool places = m->impact || !m->single; // else there is one level, and every ball is the first of its body
     if (places) {
-        LAUNCH_ON(ranking, number_places, balls, d, m->cell_of.data, balls);
+        LAUNCH_ON(ranking, number_places, spheres, d, m->cell_of.data, spheres);
         if (!machine_check(m,
-                           sort_pairs(m->rank_scratch.bytes.data, m->rank_scratch.bytes.room, m->cell_of.data,
-                                      m->cell_sorted.data, m->iota.data, m->placed_balls.data, balls,
-                                      bits_for(grid_most_places(balls) + 1), ranking),
+                           sort_pairs(m->index_scratch.bytes.data, m->index_scratch.bytes.capacity, m->cell_of.data,
+                                      m->cell_sorted.data, m->iota.data, m->spatial_order.data, spheres,
+                                      bits_for(grid_most_places(spheres) + 1), ranking),
                            "ranking the bodies"))
             return false;
     }
-    LAUNCH_ON(ranking, rank_bodies, balls, d, places ? m->placed_balls.data : NULL, m->search.special);
+    LAUNCH_ON(ranking, assign_solver_indices, spheres, d, places ? m->spatial_order.data : NULL, m->search.convex_body);
     if (!machine_join(m, 1) || !machine_join(m, 2)) return false;
-    machine_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, count, first, items, m->stream),
+    machine_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, count, first, items, m->stream),
                   "counting contacts");
-    take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_room, d, m->counts);
+    take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_capacity, d, m->counts);
     if (!machine_fork(m, 1)) return false;
-    LAUNCH(list_pairs, LISTERS * (balls + 1), d, m->partner.data, first, pairs, m->counts, balls);
+    LAUNCH(list_pairs, LISTERS * (spheres + 1), d, m->neighbor.data, first, pairs, m->counts, spheres);
     list_more_pairs<<<together, MATES_THREADS, 0, m->stream>>>(w, d, m->search, sight_of(m), first, m->crowded.data, pairs,
                                                                m->counts);
     if (!machine_join(m, 0)) return false; // from here on ranks are wanted
-    find_walls<<<grid_of(balls + 1, 128), 128, 0, m->aside[0]>>>(w, d, m->search, first, m->found.data, m->keys.data,
-                                                                 m->counts);
-    LAUNCH(find_pairs, m->contact_room, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
+    find_walls<<<grid_of(spheres + 1, 128), 128, 0, m->aside[0]>>>(w, d, m->search, first, m->found.data, m->keys.data,
+                                                                   m->counts);
+    LAUNCH(find_pairs, m->contact_capacity, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
     // stay where they are; what is put in order is their numbers.
-    RowKeys owners = {m->keys.data, &m->counts->contacts, m->contact_room, w.body_count};
-    return machine_join(m, 0) && rows_count(m, owners, m->ball_first, m->stream) &&
-           rows_enqueue(m, owners, m->ball_first, m->first.data, m->found_order.data, m->stream) &&
-           machine_check(m, cudaGetLastError(), "detection");
+    RowKeys owners = {m->keys.data, &m->counts->contacts, m->contact_capacity, w.body_count};
+    return machine_join(m, 0) && rows_count(m, owners, m->sphere_first, m->stream) &&
+           rows_enqueue(m, owners, m->sphere_first, m->first.data, m->found_order.data, m->stream) &&
+           machine_check(m, cudaGetLastError(), "collision detection");
 }

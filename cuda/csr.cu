@@ -112,16 +112,16 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 bool rows_count(SandMachine *m, const RowKeys &keys, Array<int> &counted, cudaStream_t stream) {
     size_t bytes = ((size_t)keys.values + 1) * sizeof(int);
     if (!machine_check(m, cudaMemsetAsync(counted.data, 0, bytes, stream), "counting for rows")) return false;
-    LAUNCH_ON(stream, count_keys, keys.room, keys.key, keys.count, (uint32_t)keys.values, counted.data, m->counts);
+    LAUNCH_ON(stream, count_keys, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, counted.data, m->counts);
     return machine_check(m, cudaGetLastError(), "counting for rows");
 }
 
 bool rows_enqueue(SandMachine *m, const RowKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream) {
-    bool ok =
-        machine_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.room, counted.data, rows, keys.values + 1, stream),
-                      "making rows");
+    bool ok = machine_check(
+        m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, counted.data, rows, keys.values + 1, stream),
+        "making rows");
     if (ok && items) {
-        LAUNCH_ON(stream, fill_rows, keys.room, keys.key, keys.count, (uint32_t)keys.values, rows, counted.data, items,
+        LAUNCH_ON(stream, fill_rows, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, rows, counted.data, items,
                   m->counts);
         LAUNCH_ON(stream, order_rows, keys.values, rows, keys.values, items, m->counts);
     }

@@ -29,7 +29,7 @@ static __device__ void count_key(int *counted, uint32_t key) {
 struct RowKeys {
     const uint32_t *key;
     const int *count;
-    int64_t room, values;
+    int64_t capacity, values;
 };
 // Counts all keys, in `counted`, values + 1 numbers.
 bool rows_count(SandMachine *m, const RowKeys &keys, Array<int> &counted, cudaStream_t stream);

@@ -14,7 +14,7 @@ enum { MOST_NUMBERS = 16 };  // of a contact in one array: a solver text counts 
 // An array on the device that grows when it is too small.
 template <class T> struct Array {
     T *data = nullptr;
-    size_t room = 0;
+    size_t capacity = 0;
 };
 
 // What sorts and scans work in.
@@ -34,10 +34,10 @@ inline __host__ __device__ Impulse impulse_make(SandVec3 v) { return {(float)v.x
 // `again` is set the rest of the step does nothing.
 struct Counts {
     int again; // bits of Again
-    int balls, bodies, contacts, levels;
+    int spheres, bodies, contacts, levels;
     int crowded;    // balls with more partners than the count kept: see HITS in detect.cu
     int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
-    int matched;
+    int warm_started;
     unsigned long long hubs; // bodies of many contacts, and in the lower half the pieces they are summed in
     int colours;
     unsigned come;                  // blocks of a kernel that are done: see last_to_come
@@ -52,7 +52,7 @@ struct Counts {
     double seconds, residual, objective, complementarity;
 };
 
-enum Again { AGAIN_CONTACTS = 1, AGAIN_STRIKE = 2 };
+enum Again { AGAIN_CONTACTS = 1, AGAIN_IMPACT = 2 };
 
 // Boxes and counts of the balls of each level of the grid.
 struct LevelTally {
@@ -63,7 +63,7 @@ struct LevelTally {
 // What a search for contacts has beside the world and the detection.
 struct Search {
     double least_mu, largest_mu, fall;
-    int special;
+    int convex_body;
     bool single; // no two balls are of one body
 };
 
@@ -87,18 +87,18 @@ struct TextArrays {
     void *grid; // what the blocks of a solve share
     void *run;
     SandCurvePoint *curve;
-    int64_t room;   // blocks that fit, a multiple of SAND_LANES
-    int64_t bodies; // with boundaries
+    int64_t capacity; // blocks that fit, a multiple of SAND_LANES
+    int64_t bodies;   // with boundaries
 };
 
 // What the problem is laid out from: a world with its detection, or a problem that was given.
 struct Laying {
     SandWorld world;
-    const SandDetection *detection;
-    const SandFound *found;      // NULL: from the problem
-    const int *order;            // of the found
-    const SandContact *contacts; // of the problem
-    SandProblemBody *bodies;     // written, or those of the problem
+    const SandCollision *collision;
+    const SandContactCandidate *found; // NULL: from the problem
+    const int *order;                  // of the found
+    const SandContact *contacts;       // of the problem
+    SandProblemBody *bodies;           // written, or those of the problem
     const Impulse *start;
     Counts *counts;
     int boundaries; // bodies behind the moving ones
@@ -147,11 +147,11 @@ struct SandMachine {
     Array<SandShape> shapes;
     std::vector<void *> geometry; // balls of shapes, profiles and meshes of boundaries
     std::vector<SandBoundary> host_boundaries;
-    int ball_total;            // of all bodies
-    bool single;               // every body is one ball, a box or a cylinder
-    std::vector<int> specials; // boxes and cylinders
-    std::vector<double> special_enter;
-    std::vector<uint8_t> special_gone;
+    int sphere_total;               // of all bodies
+    bool single;                    // every body is one ball, a box or a cylinder
+    std::vector<int> convex_bodies; // boxes and cylinders
+    std::vector<double> convex_enter;
+    std::vector<uint8_t> convex_gone;
     double least_mu, largest_mu;
     bool all_spheres;
 
@@ -161,30 +161,30 @@ struct SandMachine {
     Array<float> values;
 
     // Detection.
-    SandDetection placed;    // boundaries of this step, on the host
-    SandDetection detection; // as the device sees it: its pointers
-    Array<SandDetection> detection_copy;
-    Array<SandGridBall> balls, sorted;
+    SandCollision placed;    // boundaries of this step, on the host
+    SandCollision collision; // as the device sees it: its pointers
+    Array<SandCollision> collision_copy;
+    Array<SandSphereProxy> spheres, sorted;
     Array<float4> near, move; // of Sight
     Array<float2> size;
-    Array<double> room; // of each ball, by strikes
-    Array<int> ball_count, ball_first, order, iota, starts, starts_counted, rank, body, placed_balls, found_count,
-        found_first;
+    Array<double> impact_margin; // of each sphere
+    Array<int> sphere_count, sphere_first, order, iota, starts, starts_counted, solver_index, body, spatial_order,
+        found_count, found_first;
     Array<uint32_t> cell_of, cell_sorted;
     Array<LevelTally> tally;
     Array<uint8_t> walls; // boundaries and where they are in this step: one copy brings them all
     uint8_t *walls_host;  // pinned
-    size_t walls_room;
-    Array<SandFound> found; // in the order of the balls that found them
-    Array<int> found_order; // their numbers, by the rank of their owner
-    Array<int> partner;     // what the count has found: see HITS in detect.cu
-    Array<int> crowded;     // balls that have more
-    Array<int> pairs;       // balls of each contact: see Touching in detect.cu
+    size_t walls_capacity;
+    Array<SandContactCandidate> found; // in the order of the balls that found them
+    Array<int> found_order;            // their numbers, by the rank of their owner
+    Array<int> neighbor;               // what the count has found: see HITS in detect.cu
+    Array<int> crowded;                // balls that have more
+    Array<int> pairs;                  // balls of each contact: see Touching in detect.cu
     Array<uint32_t> keys, keys_sorted;
     Array<int> first;
-    Scratch scratch, rank_scratch; // the second for what may be under way beside the first
-    int64_t contact_room;
-    bool strike; // balls are of several levels: look for strikes
+    Scratch scratch, index_scratch; // the second for what may be under way beside the first
+    int64_t contact_capacity;
+    bool impact; // balls are of several levels: look for strikes
     Search search;
 
     // Warm start.
@@ -192,7 +192,7 @@ struct SandMachine {
     int kept_world;   // bodies of the world then
     int kept_bodies;  // ranks
     int kept_contacts;
-    Array<int> kept_rank, kept_first;
+    Array<int> kept_solver_index, kept_first;
     Array<SandContactKey> kept_key, key; // of the last step, of this one
     Array<Impulse> kept_impulse, start;
 
@@ -223,16 +223,16 @@ struct SandMachine {
 // --- arrays: array.cu ---
 
 bool machine_check(SandMachine *m, cudaError_t code, const char *doing); // remembers the first failure
-bool machine_reserve(SandMachine *m, void **data, size_t *room, size_t count, size_t size, bool keep);
-void machine_release(SandMachine *m, void **data, size_t *room, size_t size);
+bool machine_reserve(SandMachine *m, void **data, size_t *capacity, size_t count, size_t size, bool keep);
+void machine_release(SandMachine *m, void **data, size_t *capacity, size_t size);
 bool machine_fail(SandMachine *m, SandError *error); // the sentence of the first failure; false
 
 // Makes room for `count` items; what was there is lost unless it is to be kept. New memory is zero.
 template <class T> bool reserve(SandMachine *m, Array<T> &array, size_t count, bool keep = false) {
-    return machine_reserve(m, (void **)&array.data, &array.room, count, sizeof(T), keep);
+    return machine_reserve(m, (void **)&array.data, &array.capacity, count, sizeof(T), keep);
 }
 template <class T> void release(SandMachine *m, Array<T> &array) {
-    machine_release(m, (void **)&array.data, &array.room, sizeof(T));
+    machine_release(m, (void **)&array.data, &array.capacity, sizeof(T));
 }
 template <class T> bool upload(SandMachine *m, Array<T> &array, const T *host, size_t count) {
     return reserve(m, array, count + 1) &&
@@ -308,12 +308,12 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 
 // --- stages ---
 
-bool detect_enqueue(SandMachine *m); // detect.cu
+bool collide_enqueue(SandMachine *m); // detect.cu
 // lists.cu: which contacts a body has, hubs, colours. Begun beside the laying out of the blocks, and ended after it.
 bool lists_begin(SandMachine *m);
 bool lists_enqueue(SandMachine *m, const SandSolveDef *def);
-bool match_enqueue(SandMachine *m);     // motion.cu
-bool integrate_enqueue(SandMachine *m); // motion.cu
+bool warm_start_enqueue(SandMachine *m); // motion.cu
+bool integrate_enqueue(SandMachine *m);  // motion.cu
 
 // --- pictures: instances.cu and interop.cu ---
 

@@ -5,7 +5,7 @@
 
 // Where a ball may be in the step, in few bytes: most candidates are far away, and only those that are near in these numbers
 // are looked at as they are. Rounding makes it larger, never smaller.
-static __device__ float4 near_make(const SandGridBall *b) {
+static __device__ float4 near_make(const SandSphereProxy *b) {
     double rounding = 4e-7 * (fabs(b->center.x) + fabs(b->center.y) + fabs(b->center.z));
     return make_float4((float)b->center.x, (float)b->center.y, (float)b->center.z,
                        (float)((b->extent + rounding) * (1 + 1e-6)));
@@ -15,13 +15,13 @@ static __device__ bool near_meets(float4 p, float4 q) {
     return !(x * x + y * y + z * z > reach * reach); // what is not a number is looked at
 }
 
-static __device__ float4 move_make(const SandGridBall *b) {
+static __device__ float4 move_make(const SandSphereProxy *b) {
     return make_float4((float)b->velocity.x, (float)b->velocity.y, (float)b->velocity.z, (float)b->turning);
 }
 // The room is rounded down; where it is the most there is, it is infinite: no strike gives more.
-static __device__ float2 size_make(const SandGridBall *b) {
-    bool most = b->room >= SAND_ROOM * b->radius;
-    return make_float2((float)b->radius, most ? INFINITY : __double2float_rd(b->room));
+static __device__ float2 size_make(const SandSphereProxy *b) {
+    bool most = b->impact_margin >= SAND_MAX_IMPACT_MARGIN * b->radius;
+    return make_float2((float)b->radius, most ? INFINITY : __double2float_rd(b->impact_margin));
 }
 
 // The least and greatest value that a number may have which was computed with rounded ones.
@@ -61,20 +61,21 @@ static __device__ Glance glance_at(const Sight &s, int i) { return {s.near[i], s
 // What sight tells of two balls.
 enum Seen { SEEN_APART, SEEN_TOUCHING, UNSEEN };
 
-// Whether two balls of different bodies touch, as balls_touch finds out. Rounding leaves a few in doubt.
+// Whether two balls of different bodies touch, as spheres_touch finds out. Rounding leaves a few in doubt.
 static __device__ Seen sight_touch(const Glance &p, const Glance &q, const SandWorld &w, const Search &search) {
     Range gap = sight_gap(p.near, q.near, p.size.x + q.size.x), speed = sight_speed(p.move, q.move);
-    float room = fmaxf(fminf(p.size.y, (float)SAND_ROOM * p.size.x), fminf(q.size.y, (float)SAND_ROOM * q.size.x));
+    float margin = fmaxf(fminf(p.size.y, (float)SAND_MAX_IMPACT_MARGIN * p.size.x),
+                         fminf(q.size.y, (float)SAND_MAX_IMPACT_MARGIN * q.size.x));
     float least = (float)(w.step * (1 + search.least_mu)) * (speed.least + (float)search.fall);
     float most = (float)(w.step * (1 + search.largest_mu)) * (speed.most + (float)search.fall);
-    least = fmaxf(fmaxf((float)w.envelope, room), least), most = fmaxf(fmaxf((float)w.envelope, room), most);
+    least = fmaxf(fmaxf((float)w.envelope, margin), least), most = fmaxf(fmaxf((float)w.envelope, margin), most);
     if (gap.least > most * (1 + 2e-6f)) return SEEN_APART;
     return gap.most < least * (1 - 2e-6f) ? SEEN_TOUCHING : UNSEEN;
 }
 
 // Whether a strike between two balls would give neither of them more room than it has.
 static __device__ bool sight_harmless(float travel, float2 size) {
-    return fminf(travel - (float)SAND_LATE * size.x, (float)SAND_ROOM * size.x) * (1 + 4e-6f) < size.y;
+    return fminf(travel - (float)SAND_IMPACT_SLOP * size.x, (float)SAND_MAX_IMPACT_MARGIN * size.x) * (1 + 4e-6f) < size.y;
 }
 static __device__ bool sight_no_strike(const Glance &p, const Glance &q, double reach) {
     float travel = (float)reach * sight_speed(p.move, q.move).most * (1 + 2e-6f);

@@ -50,9 +50,9 @@ SandShare *share_buffer(unsigned buffer, SandError *error) {
 // While the buffer is mapped OpenGL may not touch it; it is given back whatever happens between.
 static cudaError_t copy_mapped(SandShare *share, const SandSlot *slot, size_t bytes) {
     void *to = NULL;
-    size_t room = 0;
-    cudaError_t code = cudaGraphicsResourceGetMappedPointer(&to, &room, share->resource);
-    if (code == cudaSuccess && room < bytes) code = cudaErrorInvalidValue;
+    size_t capacity = 0;
+    cudaError_t code = cudaGraphicsResourceGetMappedPointer(&to, &capacity, share->resource);
+    if (code == cudaSuccess && capacity < bytes) code = cudaErrorInvalidValue;
     if (code == cudaSuccess) code = cudaMemcpyAsync(to, slot->data, bytes, cudaMemcpyDeviceToDevice, share->stream);
     return code;
 }

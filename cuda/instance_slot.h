@@ -8,7 +8,7 @@
 // the last copy of the slot, the reader for the last picture in it.
 struct SandSlot {
     SandInstance *data;
-    size_t room; // instances
+    size_t capacity; // instances
     cudaEvent_t written, copied;
 };
 

@@ -31,18 +31,18 @@ bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error) {
     cudaError_t code = cudaEventSynchronize(slot->written);
     if (code == cudaSuccess) code = cudaMemcpy(to, slot->data, bytes, cudaMemcpyDeviceToHost);
     if (code != cudaSuccess) return slot_fail(code, "copying a picture to the host", error);
-    sand_count_brought(bytes);
+    sand_count_downloaded(bytes);
     return true;
 }
 
 static bool make_room(SandSlot *slot, size_t count, SandError *error) {
-    if (count <= slot->room) return true;
+    if (count <= slot->capacity) return true;
     cudaFree(slot->data);
-    slot->data = NULL, slot->room = 0;
-    size_t room = count + count / 8;
-    cudaError_t code = cudaMalloc(&slot->data, room * sizeof(SandInstance));
+    slot->data = NULL, slot->capacity = 0;
+    size_t capacity = count + count / 8;
+    cudaError_t code = cudaMalloc(&slot->data, capacity * sizeof(SandInstance));
     if (code != cudaSuccess) return slot_fail(code, "making room for a picture", error);
-    slot->room = room;
+    slot->capacity = capacity;
     return true;
 }
 

@@ -11,36 +11,36 @@ static __device__ int warp_sum(int v) {
 
 // Where each contact starts, the key that it will be found by in the next step, and its body b for the lists (that
 // of a boundary is below 0, which is no row).
-static __global__ void match_contacts(const SandMemory memory, const SandDetection *d, const int *order, double ratio,
+static __global__ void match_contacts(const SandWarmStart memory, const SandCollision *d, const int *order, double ratio,
                                       const Impulse *kept, Impulse *start, SandContactKey *key, uint32_t *second,
                                       Counts *counts) {
     if (counts->again) return;
-    int matched = 0;
+    int warm_started = 0;
     EACH(i, counts->contacts) {
-        const SandFound *found = &d->contacts[order[i]];
+        const SandContactCandidate *found = &d->contacts[order[i]];
         bool turned = false;
-        int was = memory.step > 0 ? memory_recall(&memory, d, found, &turned) : -1;
-        if (was >= 0) matched++;
+        int was = memory.step > 0 ? warm_start_recall(&memory, d, found, &turned) : -1;
+        if (was >= 0) warm_started++;
         start[i] = was < 0 ? Impulse() : impulse_make(v3_scale(turned ? -ratio : ratio, impulse_vector(kept[was])));
         key[i] = found->key;
         second[i] = (uint32_t)found->b;
     }
-    matched = warp_sum(matched);
-    if ((threadIdx.x & 31) == 0 && matched) atomicAdd(&counts->matched, matched);
+    warm_started = warp_sum(warm_started);
+    if ((threadIdx.x & 31) == 0 && warm_started) atomicAdd(&counts->warm_started, warm_started);
 }
 
-bool match_enqueue(SandMachine *m) {
-    size_t contacts = (size_t)m->contact_room + 1;
+bool warm_start_enqueue(SandMachine *m) {
+    size_t contacts = (size_t)m->contact_capacity + 1;
     if (!reserve(m, m->start, contacts) || !reserve(m, m->key, contacts)) return false;
-    SandMemory memory = {0};
+    SandWarmStart memory = {0};
     memory.body_count = m->kept_bodies, memory.world_count = m->kept_world, memory.step = m->kept_step;
-    memory.rank = m->kept_rank.data, memory.first = m->kept_first.data;
+    memory.solver_index = m->kept_solver_index.data, memory.first = m->kept_first.data;
     memory.key = m->kept_key.data;
     double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
-    match_contacts<<<machine_blocks(m, m->contact_room, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
-        memory, m->detection_copy.data, m->found_order.data, ratio, m->kept_impulse.data, m->start.data, m->key.data,
+    match_contacts<<<machine_blocks(m, m->contact_capacity, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
+        memory, m->collision_copy.data, m->found_order.data, ratio, m->kept_impulse.data, m->start.data, m->key.data,
         m->keys.data, m->counts);
-    return machine_check(m, cudaGetLastError(), "matching");
+    return machine_check(m, cudaGetLastError(), "warm starting");
 }
 
 // --- integrate --------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ struct Change { // a Body of the solver
 
 // Boundaries have the last word, in the order of ranks: there the contacts of a body lie side by side. `b` are their second
 // bodies, boundaries behind all that move.
-static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandDetection *d, const int *order,
+static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandCollision *d, const int *order,
                                           const int *b, const SandProblemBody *free, Change *change, const Counts *counts) {
     if (counts->again) return;
     EACH(k, counts->bodies)
@@ -82,13 +82,13 @@ static __device__ void add_energies(const double *energies, Counts *counts) {
 // Moves the bodies, takes out those that are lost, and adds up the energy of the others, in a fixed order. In the order of
 // the world: more of its numbers are read and written than of those that are in the order of ranks.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    move_bodies(SandWorld w, const SandDetection *d, const SandProblemBody *free, const Change *change, Counts *counts,
+    move_bodies(SandWorld w, const SandCollision *d, const SandProblemBody *free, const Change *change, Counts *counts,
                 double *energies) {
     __shared__ double shared[2][CUDA_THREADS / 32];
     if (counts->again) return;
     double kinetic = 0, potential = 0;
     EACH(i, w.body_count) {
-        int body = (int)i, k = d->rank[i];
+        int body = (int)i, k = d->solver_index[i];
         if (k < 0) continue; // does not take part
         const Change c = change[k];
         SandVec3 velocity = v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2]));
@@ -119,17 +119,17 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 }
 
 bool integrate_enqueue(SandMachine *m) {
-    size_t contacts = (size_t)m->contact_room + 1, bodies = (size_t)m->world.body_count + 2;
+    size_t contacts = (size_t)m->contact_capacity + 1, bodies = (size_t)m->world.body_count + 2;
     int blocks = machine_blocks(m, m->world.body_count, CUDA_THREADS, 8);
     // What is kept stays when these grow: the step may have to be taken again, and then looks for it once more.
-    if (!reserve(m, m->kept_impulse, contacts, true) || !reserve(m, m->kept_rank, bodies, true) ||
+    if (!reserve(m, m->kept_impulse, contacts, true) || !reserve(m, m->kept_solver_index, bodies, true) ||
         !reserve(m, m->kept_first, bodies + 1, true) || !reserve(m, m->energies, 2 * (size_t)blocks))
         return false;
     if (!machine_fork(m, 1)) return false;
     m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->aside[0]);
-    LAUNCH(stop_at_boundaries, m->world.body_count, m->world, m->detection_copy.data, m->found_order.data, m->arrays.b,
+    LAUNCH(stop_at_boundaries, m->world.body_count, m->world, m->collision_copy.data, m->found_order.data, m->arrays.b,
            m->bodies.data, (Change *)m->arrays.body, m->counts);
-    move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->detection_copy.data, m->bodies.data,
+    move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->collision_copy.data, m->bodies.data,
                                                         (const Change *)m->arrays.body, m->counts, m->energies.data);
     return machine_join(m, 0) && machine_check(m, cudaGetLastError(), "integrating");
 }

@@ -6,10 +6,10 @@
 
 // A row of cells as one list of candidates.
 struct Candidates {
-    SandGridRow row;
+    SandCellRow row;
     int first, count; // of the first run, of both
 };
-static __device__ Candidates candidates_of(SandGridRow row) {
+static __device__ Candidates candidates_of(SandCellRow row) {
     int first = max(row.run[0].end - row.run[0].begin, 0), second = max(row.run[1].end - row.run[1].begin, 0);
     Candidates c = {row, first, first + second};
     return c;
@@ -21,17 +21,17 @@ static __device__ int candidate(const Candidates &c, int k) {
 // One thread alone: look(j) for each candidate near a ball, in the order of its rows. Those of a part of a row are told
 // first, all together: then their numbers are on their way at once.
 template <class Look>
-static __device__ void look_alone(const SandGrid *g, const SandGridShelf &shelf, const float4 *near, float4 ball,
+static __device__ void look_alone(const SandBroadPhase *g, const SandCellRange &range, const float4 *near, float4 sphere,
                                   Look look) {
     enum { PART = 32 };
-    for (int row = 0; row < shelf.rows; row++) {
-        Candidates c = candidates_of(grid_row(g, &shelf, row));
+    for (int row = 0; row < range.rows; row++) {
+        Candidates c = candidates_of(cell_row(g, &range, row));
         for (int base = 0; base < c.count; base += PART) {
             unsigned bits = 0;
             int count = min(c.count - base, PART);
 #pragma unroll 4
             for (int k = 0; k < count; k++)
-                if (near_meets(ball, near[candidate(c, base + k)])) bits |= 1u << k;
+                if (near_meets(sphere, near[candidate(c, base + k)])) bits |= 1u << k;
             for (; bits; bits &= bits - 1) look(candidate(c, base + __ffs((int)bits) - 1));
         }
     }
@@ -40,14 +40,14 @@ static __device__ void look_alone(const SandGrid *g, const SandGridShelf &shelf,
 // Balls of the finest levels have few candidates: each is for one thread. The others, which come behind them in the sorted
 // order and have many, are for mates.
 enum { ALONE_LEVELS = 1 };
-static __device__ int alone_end(const SandGrid *g) {
+static __device__ int alone_end(const SandBroadPhase *g) {
     return g->level_count ? g->levels[min((int)ALONE_LEVELS, g->level_count) - 1].end : 0;
 }
 
 // Several threads look together for the partners of a ball.
 enum { MATES = 16 };
 struct Mates {
-    int64_t ball;
+    int64_t sphere;
     int place;     // of this thread among them
     unsigned mask; // of them in the warp
 };
@@ -93,9 +93,9 @@ static __device__ Desk *mates_desk() {
 
 // Each mate lays a row of the shelf on the desk: the first mate row `base`, the next one the one after it. Returns how many
 // candidates there are in all of them.
-static __device__ int mates_lay(Mates m, Desk *desk, const SandGrid *g, const SandGridShelf *shelf, int base) {
-    SandGridRow row = {{{0, 0}, {0, 0}}};
-    if (base + m.place < shelf->rows) row = grid_row(g, shelf, base + m.place);
+static __device__ int mates_lay(Mates m, Desk *desk, const SandBroadPhase *g, const SandCellRange *range, int base) {
+    SandCellRow row = {{{0, 0}, {0, 0}}};
+    if (base + m.place < range->rows) row = cell_row(g, range, base + m.place);
     Candidates c = candidates_of(row);
     int end = mates_sum(m, c.count), begin = end - c.count;
     desk->row[m.place] = {begin + c.first, row.run[0].begin - begin, row.run[1].begin - begin - c.first, end};
@@ -108,15 +108,15 @@ static __device__ int mates_lay(Mates m, Desk *desk, const SandGrid *g, const Sa
 // time as they are; j = -1 where there is none left. in(k) says whether level k is looked at. All candidates of some rows
 // are one list, of which the mates take the next ones side by side; most are far away.
 template <class In, class Look>
-static __device__ void look_together(Mates mates, const SandGrid *g, int level, const float4 *near, float4 ball, In in,
-                                     Look look) {
+static __device__ void look_together(Mates mates, const SandBroadPhase *g, int level, const float4 *near, float4 sphere,
+                                     In in, Look look) {
     Desk *desk = mates_desk();
     int held = 0, taken = 0; // of those that are near
     for (int k = 0; k < g->level_count; k++) {
         if (!in(k)) continue;
-        SandGridShelf shelf = grid_shelf(g, level, (int)mates.ball, k);
-        for (int base = 0; base < shelf.rows; base += MATES) {
-            int total = mates_lay(mates, desk, g, &shelf, base), at = 0;
+        SandCellRange range = cell_range_of(g, level, (int)mates.sphere, k);
+        for (int base = 0; base < range.rows; base += MATES) {
+            int total = mates_lay(mates, desk, g, &range, base), at = 0;
             if (total == 0) continue;
             MatesRow row = desk->row[0];
             for (int begin = 0; begin < total; begin += MATES * MATES_AT_ONCE) {
@@ -133,7 +133,7 @@ static __device__ void look_together(Mates mates, const SandGrid *g, int level, 
                 }
 #pragma unroll
                 for (int n = 0; n < MATES_AT_ONCE; n++) {
-                    bool is_near = j[n] >= 0 && near_meets(ball, its[n]);
+                    bool is_near = j[n] >= 0 && near_meets(sphere, its[n]);
                     unsigned votes = mates_vote(mates, is_near);
                     if (is_near) desk->ring[(held + __popc(votes & ((1u << mates.place) - 1))) % MATES_RING] = j[n];
                     held += __popc(votes);

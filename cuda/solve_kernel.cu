@@ -28,7 +28,7 @@ static Laid laid_of(const TextArrays &to) {
 }
 
 static __device__ SandContact contact_of(const Laying &from, int64_t i) {
-    return from.found ? problem_contact(&from.world, from.detection, &from.found[from.order[i]]) : from.contacts[i];
+    return from.found ? problem_contact(&from.world, from.collision, &from.found[from.order[i]]) : from.contacts[i];
 }
 
 static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_bodies(const __gri
     EACH_BLOCK(base, all + 1) { // and one last that never moves
         int64_t k = base + threadIdx.x;
         SandProblemBody b = {0};
-        if (k < all) b = from.found ? problem_body(&from.world, from.detection, (int)k) : from.bodies[k];
+        if (k < all) b = from.found ? problem_body(&from.world, from.collision, (int)k) : from.bodies[k];
         if (from.found) write_records(from.bodies, base, all, b);
         if (k > all) continue;
         Body body = body_lay(&b), still = {{0}, {0, 0, 0, body.w[3]}};
@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
 
 static void lay(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream) {
     lay_bodies<<<grid_of(bodies), CUDA_THREADS, 0, stream>>>(from, to);
-    int blocks = grid_of(to.room) < LAY_BLOCKS ? grid_of(to.room) : LAY_BLOCKS;
+    int blocks = grid_of(to.capacity) < LAY_BLOCKS ? grid_of(to.capacity) : LAY_BLOCKS;
     lay_blocks<<<blocks, CUDA_THREADS, 0, stream>>>(from, to, laid_of(to));
 }
 
@@ -128,7 +128,7 @@ static __global__ void lay_batch_steps(const __grid_constant__ Laying from, cons
 }
 
 static void lay_batch(const Laying &from, const TextArrays &to, cudaStream_t stream) {
-    lay_batch_steps<<<grid_of(to.room), CUDA_THREADS, 0, stream>>>(from, to);
+    lay_batch_steps<<<grid_of(to.capacity), CUDA_THREADS, 0, stream>>>(from, to);
 }
 
 // --- solving ----------------------------------------------------------------------------------------------
@@ -146,7 +146,7 @@ static Op op_of(const TextArrays &t, const SandSolveDef *def, double step, doubl
     op.per_half = (real)(2 / step), op.recovery = (real)recovery;
     op.ratio = def ? (real)sand_solve_param(def, "ratio") : (real)1;
     op.a = t.a, op.b = t.b, op.block = t.block, op.impulse = t.impulse;
-    op.vectors = t.vectors, op.distance = ROW_NUMBERS * t.room;
+    op.vectors = t.vectors, op.distance = ROW_NUMBERS * t.capacity;
     op.spoke = t.spoke;
 #if !SAND_RADIAL
     op.spoke_a = t.spoke_a, op.spoke_b = t.spoke_b;
@@ -257,7 +257,7 @@ static __global__ void read_impulses(const Run *run, const __grid_constant__ Op 
 }
 
 static void impulses(const TextArrays &t, const Counts *counts, Impulse *out, cudaStream_t stream) {
-    read_impulses<<<grid_of(t.room), CUDA_THREADS, 0, stream>>>((const Run *)t.run, op_of(t, NULL, 1, 0), counts, out);
+    read_impulses<<<grid_of(t.capacity), CUDA_THREADS, 0, stream>>>((const Run *)t.run, op_of(t, NULL, 1, 0), counts, out);
 }
 
 extern const TextVerbs SAND_TEXT_NAME = {ROW_NUMBERS, SAND_LOCAL,         SAND_RADIAL, BLOCK_NUMBERS, SAND_INERTIA,

@@ -7,18 +7,18 @@
 #include "app/cli/commands.h"
 
 // What is kept of every measured step; each column gets a median.
-enum { DETECT, MATCH, BUILD, SOLVE, INTEGRATE, STEP, PICTURE, ITERATION, CONTACT_ITERATION, DETECT_CONTACT, COLUMNS };
+enum { COLLIDE, WARM_START, BUILD, SOLVE, INTEGRATE, STEP, PICTURE, ITERATION, CONTACT_ITERATION, COLLIDE_CONTACT, COLUMNS };
 
 typedef struct Samples {
     double *columns[COLUMNS];
-    size_t room[COLUMNS];
-    double total_ms, total_drawn_ms, total_brought;
+    size_t capacity[COLUMNS];
+    double total_ms, total_drawn_ms, total_downloaded;
     int64_t pictures;
 } Samples;
 
 static bool make_room(Samples *samples, int64_t steps, SandError *error) {
     for (int k = 0; k < COLUMNS; k++)
-        if (!SAND_GROW(samples->columns[k], samples->room[k], steps, "samples of the benchmark", error)) return false;
+        if (!SAND_GROW(samples->columns[k], samples->capacity[k], steps, "samples of the benchmark", error)) return false;
     return true;
 }
 
@@ -90,16 +90,16 @@ static void take_sample(Samples *samples, int64_t at, const SandSimulation *sim)
     const SandProfile *p = sand_simulation_profile(sim);
     const SandCounters *c = sand_simulation_counters(sim);
     double iterations = fmax(c->iterations, 1), contacts = fmax(c->contacts, 1);
-    samples->total_ms += p->step, samples->total_brought += (double)p->brought;
-    samples->columns[DETECT][at] = p->detect;
-    samples->columns[MATCH][at] = p->match;
+    samples->total_ms += p->step, samples->total_downloaded += (double)p->downloaded;
+    samples->columns[COLLIDE][at] = p->collide;
+    samples->columns[WARM_START][at] = p->warm_start;
     samples->columns[BUILD][at] = p->build;
     samples->columns[SOLVE][at] = p->solve;
     samples->columns[INTEGRATE][at] = p->integrate;
     samples->columns[STEP][at] = p->step;
     samples->columns[ITERATION][at] = 1e3 * p->solve / iterations;
     samples->columns[CONTACT_ITERATION][at] = 1e6 * p->solve / iterations / contacts;
-    samples->columns[DETECT_CONTACT][at] = 1e6 * p->detect / contacts;
+    samples->columns[COLLIDE_CONTACT][at] = 1e6 * p->collide / contacts;
 }
 
 static int compare(const void *a, const void *b) {
@@ -152,14 +152,14 @@ static void report(const Session *session, const Penetration *penetration, Sampl
         json_integer(&json, "warmup", warmup);
         json_integer(&json, "steps", steps);
         json_number(&json, "step_ms", medians[STEP]);
-        json_number(&json, "detect_ms", medians[DETECT]);
-        json_number(&json, "match_ms", medians[MATCH]);
+        json_number(&json, "collide_ms", medians[COLLIDE]);
+        json_number(&json, "warm_start_ms", medians[WARM_START]);
         json_number(&json, "build_ms", medians[BUILD]);
         json_number(&json, "solve_ms", medians[SOLVE]);
         json_number(&json, "integrate_ms", medians[INTEGRATE]);
         json_number(&json, "iteration_us", medians[ITERATION]);
         json_number(&json, "ns_per_contact_iteration", medians[CONTACT_ITERATION]);
-        json_number(&json, "detect_ns_per_contact", medians[DETECT_CONTACT]);
+        json_number(&json, "collide_ns_per_contact", medians[COLLIDE_CONTACT]);
         json_number(&json, "real_time_factor", factor);
         if (drawn) {
             json_number(&json, "picture_ms", medians[PICTURE]);
@@ -168,7 +168,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
             json_number(&json, "real_time_factor_drawn", 1e3 * (double)steps * world->step / all_ms);
         }
         json_number(&json, "machine_bytes", (double)c->held);
-        json_number(&json, "host_bytes_per_step", samples->total_brought / (double)steps);
+        json_number(&json, "host_bytes_per_step", samples->total_downloaded / (double)steps);
         json_close_object(&json);
         return;
     }
@@ -176,8 +176,8 @@ static void report(const Session *session, const Penetration *penetration, Sampl
            c->contacts, sand_solver_table[session->def.solve.solver].name, session->def.threads, (long long)steps,
            (long long)warmup);
     printf("  step       %10.3f ms (median), %.3g x real time\n", medians[STEP], factor);
-    printf("  detect     %10.3f ms, %.1f ns a contact\n", medians[DETECT], medians[DETECT_CONTACT]);
-    printf("  match      %10.3f ms\n", medians[MATCH]);
+    printf("  collide    %10.3f ms, %.1f ns a contact\n", medians[COLLIDE], medians[COLLIDE_CONTACT]);
+    printf("  warm start %10.3f ms\n", medians[WARM_START]);
     printf("  build      %10.3f ms\n", medians[BUILD]);
     printf("  solve      %10.3f ms, %d iterations of %.1f us, %.2f ns a contact and iteration\n", medians[SOLVE],
            c->iterations, medians[ITERATION], medians[CONTACT_ITERATION]);
@@ -187,7 +187,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
                (long long)samples->pictures, 1e3 * (double)steps * world->step / all_ms,
                1e3 * (double)samples->pictures / all_ms);
     if (sand_simulation_backend(session->sim))
-        printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_brought / (double)steps);
+        printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_downloaded / (double)steps);
     printf("  residual %.3g m/s, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
            1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
     if (c->held)

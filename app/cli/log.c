@@ -10,8 +10,8 @@ bool log_open(Log *log, const char *path, SandError *error) {
     log->path = path;
     log->file = fopen(path, "w");
     if (!log->file) return sand_fail(error, "--log %s: %s", path, strerror(errno));
-    fputs("step,time_s,bodies,contacts,matched,iterations,status,residual,residual_rms,objective,penetration_max_m,"
-          "penetration_walls_m,kinetic_energy_j,potential_energy_j,detect_ms,match_ms,build_ms,solve_ms,integrate_ms,"
+    fputs("step,time_s,bodies,contacts,warm_started,iterations,status,residual,residual_rms,objective,penetration_max_m,"
+          "penetration_walls_m,kinetic_energy_j,potential_energy_j,collide_ms,warm_start_ms,build_ms,solve_ms,integrate_ms,"
           "step_ms,host_bytes\n",
           log->file);
     return true;
@@ -25,13 +25,13 @@ bool log_step(Log *log, const SandSimulation *sim, SandError *error) {
     SandEnergy energy = sand_simulation_energy(sim);
     char number[JSON_NUMBER];
     fprintf(log->file, "%" PRIu64 ",%s,%d,%d,%d,%d,%s", world->step_index, json_shortest(world->time, number), c->bodies,
-            c->contacts, c->matched, c->iterations, sand_status_text(c->status));
+            c->contacts, c->warm_started, c->iterations, sand_status_text(c->status));
     const double figures[] = {c->metrics.residual,  c->metrics.residual_rms, c->metrics.objective, c->penetration_max,
                               c->penetration_walls, energy.kinetic,          energy.potential};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         fprintf(log->file, ",%s", json_shortest(figures[i], number));
-    fprintf(log->file, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 "\n", p->detect, p->match, p->build, p->solve, p->integrate,
-            p->step, p->brought);
+    fprintf(log->file, ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%" PRIu64 "\n", p->collide, p->warm_start, p->build, p->solve,
+            p->integrate, p->step, p->downloaded);
     if (ferror(log->file)) return sand_fail(error, "--log %s: %s", log->path, strerror(errno));
     return true;
 }

@@ -32,7 +32,7 @@ typedef struct Shoot {
     CameraPath path;      // empty: it stands still
     double turn;          // s, for one turn round the scene; 0: none
     double fps;
-    uint64_t brought;      // bytes of bodies that had come to the host when it began
+    uint64_t downloaded;   // bytes of bodies that had come to the host when it began
     int64_t first, frames; // the first that is not there yet, and how many there shall be
     FilmDef film;
     RecorderDef def;
@@ -164,7 +164,7 @@ static void report(const Shoot *shoot, int64_t taken, double seconds) {
             session_interrupted() ? ", interrupted" : "");
     if (sand_simulation_backend(shoot->session.sim) && taken)
         fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n", ring_way(shoot->stage.ring),
-                (double)(sand_bytes_brought() - shoot->brought) / (double)taken);
+                (double)(sand_bytes_downloaded() - shoot->downloaded) / (double)taken);
     if (shoot->def.folder) {
         char path[1100];
         recorder_frame_path(path, sizeof path, shoot->def.folder, shoot->first);
@@ -200,7 +200,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
 
     int64_t taken = 0;
     double begin = progress_now();
-    shoot->brought = sand_bytes_brought();
+    shoot->downloaded = sand_bytes_downloaded();
     bool noted = !folder || shoot->first > 0 || resume_note(folder, options, &shoot->session, error);
     bool shot = noted && shoot_frames(shoot, &taken, error);
     // What was taken is written in any case.

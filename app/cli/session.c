@@ -37,9 +37,9 @@ static void append(SandError *error, const char *before, const char *word) {
 }
 
 // The key of a --set, and where its value begins.
-static const char *split_set(const char *set, char *key, size_t room) {
+static const char *split_set(const char *set, char *key, size_t capacity) {
     const char *equals = strchr(set, '=');
-    snprintf(key, room, "%.*s", (int)(equals - set), set);
+    snprintf(key, capacity, "%.*s", (int)(equals - set), set);
     return equals + 1;
 }
 

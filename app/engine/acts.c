@@ -86,13 +86,13 @@ bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, Sand
 
 bool acts_add(ActLog *log, uint64_t step, const Act *act, SandError *error) {
     size_t wanted = (size_t)log->count + 1;
-    if (wanted > log->room && !SAND_GROW(log->items, log->room, wanted + wanted / 2, "acts", error)) return false;
+    if (wanted > log->capacity && !SAND_GROW(log->items, log->capacity, wanted + wanted / 2, "acts", error)) return false;
     log->items[log->count++] = (LoggedAct){step, *act};
     return true;
 }
 
 bool acts_copy(ActLog *to, const ActLog *from, SandError *error) {
-    if (!SAND_GROW(to->items, to->room, from->count, "acts", error)) return false;
+    if (!SAND_GROW(to->items, to->capacity, from->count, "acts", error)) return false;
     if (from->count) memcpy(to->items, from->items, (size_t)from->count * sizeof *to->items);
     to->count = from->count;
     return true;

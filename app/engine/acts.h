@@ -47,7 +47,7 @@ typedef struct LoggedAct {
 typedef struct ActLog {
     LoggedAct *items;
     int count;
-    size_t room;
+    size_t capacity;
 } ActLog;
 
 bool act_changes_motion(ActKind kind);

@@ -74,9 +74,9 @@ static void tell(void *user, const char *sentence) {
     pthread_mutex_unlock(&e->lock);
 }
 
-int engine_messages(Engine *e, char (*messages)[SAND_SENTENCE], int room) {
+int engine_messages(Engine *e, char (*messages)[SAND_SENTENCE], int capacity) {
     pthread_mutex_lock(&e->lock);
-    int count = e->message_count < room ? e->message_count : room;
+    int count = e->message_count < capacity ? e->message_count : capacity;
     memcpy(messages, e->messages, (size_t)count * SAND_SENTENCE);
     memmove(e->messages, e->messages[count], (size_t)(e->message_count - count) * SAND_SENTENCE);
     e->message_count -= count;
@@ -121,9 +121,9 @@ void engine_scene(Engine *e, EngineScene *scene) {
     pthread_mutex_unlock(&e->lock);
 }
 
-static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *room, int *count, SandError *error) {
+static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *capacity, int *count, SandError *error) {
     *count = 0;
-    if (!sand_grow((void *)curve, room, (size_t)s->curve_count, sizeof **curve, "residual curve", error)) return false;
+    if (!sand_grow((void *)curve, capacity, (size_t)s->curve_count, sizeof **curve, "residual curve", error)) return false;
     for (int i = 0; i < s->curve_count; i++) (*curve)[i] = s->curve[i];
     *count = s->curve_count;
     return true;
@@ -145,9 +145,10 @@ static bool publish(Engine *e, SandError *error) {
     if (e->picked >= 0 && !sand_simulation_fetch_contacts(e->sim, error)) return false;
     f->picked = probe_take(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;
-    if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_room, &f->curve_count, error))
+    if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_capacity, &f->curve_count, error))
         return false;
-    if (e->shadow && !copy_curve(&e->shadow_solution, &f->shadow, &f->shadow_room, &f->shadow_count, error)) return false;
+    if (e->shadow && !copy_curve(&e->shadow_solution, &f->shadow, &f->shadow_capacity, &f->shadow_count, error))
+        return false;
     if (f->scene_version != e->shown.version) {
         picture_free(&f->picture);
         if (!picture_init(&f->picture, world, e->scene.view_lower, e->scene.view_upper, error)) return false;
@@ -493,11 +494,11 @@ bool engine_ask(Engine *e, const Act *act) {
     // A drag follows the hand: only its newest place counts.
     bool follows = act->kind == ACT_DRAG && e->queued && e->queue[e->queued - 1].kind == ACT_DRAG;
     if (follows) e->queued--;
-    bool room = e->queued < QUEUE;
-    if (room) e->queue[e->queued++] = *act;
+    bool capacity = e->queued < QUEUE;
+    if (capacity) e->queue[e->queued++] = *act;
     pthread_cond_signal(&e->wake);
     pthread_mutex_unlock(&e->lock);
-    return room;
+    return capacity;
 }
 
 Engine *engine_create(const EngineDef *def, SandError *error) {

@@ -22,7 +22,7 @@ typedef struct Frame {
     double kinetic, potential; // J
     int curve_count, shadow_count;
     SandCurvePoint *curve, *shadow; // of this step, for the two solvers
-    size_t curve_room, shadow_room;
+    size_t curve_capacity, shadow_capacity;
     uint64_t oldest_step, newest_step; // what can be gone to
     Probe picked;                      // the body that ACT_PICK named
     char way[SAND_SENTENCE];           // how its instances came to be drawn: see ring_way
@@ -87,4 +87,4 @@ void engine_scene(Engine *engine, EngineScene *scene);
 const RaceJob *engine_race(const Engine *engine);
 
 // Messages for the person since the last call, oldest first; returns how many were written, each at most SAND_SENTENCE.
-int engine_messages(Engine *engine, char (*messages)[SAND_SENTENCE], int room);
+int engine_messages(Engine *engine, char (*messages)[SAND_SENTENCE], int capacity);

@@ -5,7 +5,7 @@
 void history_init(History *h, int distance, size_t budget) { *h = (History){.distance = distance, .budget = budget}; }
 
 void history_free(History *h) {
-    for (size_t i = 0; i < h->room; i++) sand_checkpoint_free(&h->frames[i]);
+    for (size_t i = 0; i < h->capacity; i++) sand_checkpoint_free(&h->frames[i]);
     sand_free(h->frames);
     *h = (History){0};
 }
@@ -13,21 +13,21 @@ void history_free(History *h) {
 void history_clear(History *h) { h->count = h->next = 0; }
 
 // Frame k of those kept, from the oldest on.
-static int place(const History *h, int k) { return (h->next - h->count + k + (int)h->room) % (int)h->room; }
+static int place(const History *h, int k) { return (h->next - h->count + k + (int)h->capacity) % (int)h->capacity; }
 
 static size_t bytes_held(const History *h) {
     size_t bytes = 0;
-    for (size_t i = 0; i < h->room; i++) bytes += sand_checkpoint_bytes(&h->frames[i]);
+    for (size_t i = 0; i < h->capacity; i++) bytes += sand_checkpoint_bytes(&h->frames[i]);
     return bytes;
 }
 
 // Makes the ring longer while the budget allows it: the oldest frame then stays. It must lie in order for that.
 static bool lengthen(History *h, SandError *error) {
-    size_t n = h->room, average = n ? bytes_held(h) / n : 0;
-    size_t longer = n + n / 2 + 8, room = n;
+    size_t n = h->capacity, average = n ? bytes_held(h) / n : 0;
+    size_t longer = n + n / 2 + 8, capacity = n;
     if (h->count < (int)n || (n >= 2 && longer * average > h->budget) || h->next % (n ? (int)n : 1) != 0) return true;
-    if (!SAND_GROW(h->frames, room, longer, "history", error)) return false;
-    h->room = room;
+    if (!SAND_GROW(h->frames, capacity, longer, "history", error)) return false;
+    h->capacity = capacity;
     h->next = h->count;
     return true;
 }
@@ -37,10 +37,10 @@ bool history_note(History *h, SandSimulation *sim, SandError *error) {
     bool known = h->count && h->frames[place(h, h->count - 1)].step_index >= step; // old ground: the run was here before
     if (step % (uint64_t)h->distance || known) return true;
     if (!lengthen(h, error)) return false;
-    if (h->next == (int)h->room) h->next = 0;
+    if (h->next == (int)h->capacity) h->next = 0;
     if (!sand_simulation_save(sim, &h->frames[h->next], error)) return false;
     h->next++;
-    if (h->count < (int)h->room) h->count++;
+    if (h->count < (int)h->capacity) h->count++;
     return true;
 }
 
@@ -57,6 +57,6 @@ uint64_t history_oldest(const History *h) { return h->count ? h->frames[place(h,
 void history_cut(History *h, uint64_t step) {
     while (h->count && h->frames[place(h, h->count - 1)].step_index > step) {
         h->count--;
-        h->next = (h->next - 1 + (int)h->room) % (int)h->room;
+        h->next = (h->next - 1 + (int)h->capacity) % (int)h->capacity;
     }
 }

@@ -6,7 +6,7 @@
 typedef struct History {
     SandCheckpoint *frames;
     int count, next; // kept, and where the next one goes: a ring once the budget is reached
-    size_t room;
+    size_t capacity;
     int distance;  // steps between two keyframes
     size_t budget; // bytes
 } History;

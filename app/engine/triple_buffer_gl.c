@@ -23,7 +23,7 @@ typedef struct Slots {
     const SandBackend *backend; // that shares it; NULL: none was asked
     SandShare *share;           // NULL: refused
     GLuint shared;
-    size_t shared_room;
+    size_t shared_capacity;
     char way[SAND_SENTENCE]; // how it goes, or why not so
 } Slots;
 
@@ -39,7 +39,7 @@ static bool make_room(Slots *s, int k, size_t bytes, SandError *error) {
     }
     glDeleteBuffers(1, &s->buffers[k]); // unmaps it
     s->buffers[k] = buffer;
-    s->stores[k].data = data, s->stores[k].room = bytes;
+    s->stores[k].data = data, s->stores[k].capacity = bytes;
     return true;
 }
 
@@ -47,7 +47,7 @@ static void end_share(Slots *s) {
     if (s->share) s->backend->share_free(s->share);
     s->share = NULL;
     glDeleteBuffers(1, &s->shared);
-    s->shared = 0, s->shared_room = 0;
+    s->shared = 0, s->shared_capacity = 0;
 }
 
 static void say_staged(Slots *s, const SandError *why) { snprintf(s->way, sizeof s->way, "staged: %.200s", why->text); }
@@ -56,12 +56,12 @@ static void say_staged(Slots *s, const SandError *why) { snprintf(s->way, sizeof
 // again.
 static bool share(Slots *s, const SandBackend *backend, size_t bytes) {
     SandError why;
-    if (s->backend == backend && (!s->share || bytes <= s->shared_room)) return s->share;
+    if (s->backend == backend && (!s->share || bytes <= s->shared_capacity)) return s->share;
     end_share(s);
     s->backend = backend;
-    s->shared_room = bytes + bytes / 2;
+    s->shared_capacity = bytes + bytes / 2;
     glCreateBuffers(1, &s->shared);
-    glNamedBufferData(s->shared, (GLsizeiptr)s->shared_room, NULL, GL_DYNAMIC_DRAW);
+    glNamedBufferData(s->shared, (GLsizeiptr)s->shared_capacity, NULL, GL_DYNAMIC_DRAW);
     s->share = s->staged ? sand_fail(&why, "as was asked"), NULL : backend->share(s->shared, &why);
     snprintf(s->way, sizeof s->way, "interop");
     if (!s->share) end_share(s), say_staged(s, &why);
@@ -76,7 +76,7 @@ static bool fetch_away(Slots *s, int k, unsigned *buffer, SandError *error) {
         if (store->backend->share_copy(s->share, store->slot, store->bytes, &why)) return *buffer = s->shared, true;
         end_share(s), say_staged(s, &why);
     }
-    if (store->bytes > store->room && !make_room(s, k, store->bytes + store->bytes / 2, error)) return false;
+    if (store->bytes > store->capacity && !make_room(s, k, store->bytes + store->bytes / 2, error)) return false;
     if (!store->backend->slot_read(store->slot, store->data, store->bytes, error)) return false;
     *buffer = s->buffers[k];
     return true;
@@ -87,7 +87,7 @@ static bool fetch(void *user, int k, unsigned *buffer, SandError *error) {
     Slots *s = user;
     size_t needed = s->stores[k].bytes;
     if (s->stores[k].away && needed) return fetch_away(s, k, buffer, error);
-    if (needed > s->stores[k].room) return make_room(s, k, needed + needed / 2, error);
+    if (needed > s->stores[k].capacity) return make_room(s, k, needed + needed / 2, error);
     *buffer = s->buffers[k];
     return true;
 }

@@ -40,7 +40,7 @@ struct Recorder {
 
     // Shared with the workers.
     pthread_mutex_t lock;
-    pthread_cond_t work, room;
+    pthread_cond_t work, capacity;
     pthread_t workers[MOST_WORKERS];
     int worker_count;
     Job *first, *last;
@@ -59,8 +59,8 @@ struct Recorder {
     SandError end_fault;
 };
 
-void recorder_frame_path(char *path, size_t room, const char *folder, int64_t number) {
-    snprintf(path, room, "%s/frame_%05lld.png", folder, (long long)number);
+void recorder_frame_path(char *path, size_t capacity, const char *folder, int64_t number) {
+    snprintf(path, capacity, "%s/frame_%05lld.png", folder, (long long)number);
 }
 
 // --- workers: PNG files -------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ static void *work(void *argument) {
         pthread_mutex_lock(&r->lock);
         r->waiting--;
         if (!written && !skip && !r->failed) r->failed = true, r->fault = error;
-        pthread_cond_broadcast(&r->room);
+        pthread_cond_broadcast(&r->capacity);
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;
@@ -123,7 +123,7 @@ Recorder *recorder_open(const RecorderDef *def, SandError *error) {
     r->def = *def;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->work, NULL);
-    pthread_cond_init(&r->room, NULL);
+    pthread_cond_init(&r->capacity, NULL);
     bool open = true;
     if (def->caption) {
         snprintf(r->text, sizeof r->text, "%s", def->caption);
@@ -158,7 +158,7 @@ static bool give_png(Recorder *r, unsigned char *pixels, SandError *error) {
     }
     *job = (Job){.number = r->def.first + r->given, .pixels = pixels};
     pthread_mutex_lock(&r->lock);
-    while (r->waiting >= 2 * r->worker_count && !r->failed && !r->ending) pthread_cond_wait(&r->room, &r->lock);
+    while (r->waiting >= 2 * r->worker_count && !r->failed && !r->ending) pthread_cond_wait(&r->capacity, &r->lock);
     if (r->first)
         r->last->next = job;
     else
@@ -264,7 +264,7 @@ bool recorder_close(Recorder *r, SandError *error) {
     caption_free(r->caption);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->work);
-    pthread_cond_destroy(&r->room);
+    pthread_cond_destroy(&r->capacity);
     free(r);
     return well;
 }

@@ -16,7 +16,7 @@ typedef struct RecorderDef {
 
 typedef struct Recorder Recorder;
 
-void recorder_frame_path(char *path, size_t room, const char *folder, int64_t number); // of a PNG frame
+void recorder_frame_path(char *path, size_t capacity, const char *folder, int64_t number); // of a PNG frame
 
 // Makes the folder where it is missing. NULL with a sentence.
 Recorder *recorder_open(const RecorderDef *def, SandError *error);

@@ -98,8 +98,8 @@ void camera_project(const Camera *camera, SandVec3 point, double *x, double *y) 
 }
 
 bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandVec3 upper, double width, double height,
-                         const CameraRoom *room) {
-    double wide = room->right - room->left, high = room->bottom - room->top;
+                         const CameraRoom *capacity) {
+    double wide = capacity->right - capacity->left, high = capacity->bottom - capacity->top;
     if (!camera_frame(camera, name, lower, upper, wide / high)) return false;
     // Nearer corners move more than further ones, so it takes a few rounds of the right size and the right place.
     for (int round = 0; round < 8; round++) {
@@ -110,8 +110,8 @@ bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandV
                            &at_x, &at_y);
             widen(x, at_x, at_x), widen(y, at_y, at_y);
         }
-        double middle_x = (0.5 * (room->left + room->right) - 0.5 * width) / height;
-        double middle_y = (0.5 * height - 0.5 * (room->top + room->bottom)) / height;
+        double middle_x = (0.5 * (capacity->left + capacity->right) - 0.5 * width) / height;
+        double middle_y = (0.5 * height - 0.5 * (capacity->top + capacity->bottom)) / height;
         camera_pan(camera, 0.5 * (x[0] + x[1]) - middle_x, 0.5 * (y[0] + y[1]) - middle_y);
         camera_zoom(camera, fmin(wide / height / (x[1] - x[0]), high / height / (y[1] - y[0])) / MARGIN);
     }

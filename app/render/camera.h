@@ -20,7 +20,7 @@ typedef struct CameraRoom {
     double left, top, right, bottom; // pixels, from the upper left corner
 } CameraRoom;
 bool camera_frame_within(Camera *camera, const char *preset, SandVec3 lower, SandVec3 upper, double width, double height,
-                         const CameraRoom *room);
+                         const CameraRoom *capacity);
 // Where a point in front of the camera is seen: from the middle of the picture to the right and up, in its heights.
 void camera_project(const Camera *camera, SandVec3 point, double *x, double *y);
 // A preset, or `x,y,z,tx,ty,tz` in the world's coordinates, whose origin is given.

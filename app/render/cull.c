@@ -29,7 +29,7 @@ struct Cull {
     GLuint programs[PASSES];
     GLuint blocks, kept, command;
     GLuint plain; // a sampler that reads depths as numbers, whatever their texture is for
-    int room;     // balls that fit
+    int capacity; // balls that fit
     GLuint instances;
     int count;
     Sight sights[CULL_VIEWS];
@@ -95,10 +95,11 @@ static void bind(const Cull *c, CullView view) {
 }
 
 static void fit(Cull *c, int count) {
-    if (count <= c->room) return;
-    c->room = count + count / 4;
-    glNamedBufferData(c->kept, (GLsizeiptr)((size_t)c->room * sizeof(SandInstance)), NULL, GL_DYNAMIC_COPY);
-    glNamedBufferData(c->blocks, (GLsizeiptr)((size_t)blocks_of(c->room, BLOCK) * sizeof(GLuint)), NULL, GL_DYNAMIC_COPY);
+    if (count <= c->capacity) return;
+    c->capacity = count + count / 4;
+    glNamedBufferData(c->kept, (GLsizeiptr)((size_t)c->capacity * sizeof(SandInstance)), NULL, GL_DYNAMIC_COPY);
+    glNamedBufferData(c->blocks, (GLsizeiptr)((size_t)blocks_of(c->capacity, BLOCK) * sizeof(GLuint)), NULL,
+                      GL_DYNAMIC_COPY);
 }
 
 void cull_begin(Cull *c, CullView view, unsigned instances, int count) {

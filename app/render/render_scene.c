@@ -96,11 +96,11 @@ static double mean_mass(const SandWorld *world) {
     return world->body_count ? sum / world->body_count : 1;
 }
 
-static double largest_ball(const SandWorld *world) {
+static double largest_sphere(const SandWorld *world) {
     double largest = 0;
     for (int i = 0; i < world->body_count; i++) {
         const SandShape *shape = &world->shapes[world->shape[i]];
-        for (int k = 0; k < shape->ball_count; k++) largest = fmax(largest, world->scale[i] * shape->balls[k].radius);
+        for (int k = 0; k < shape->sphere_count; k++) largest = fmax(largest, world->scale[i] * shape->spheres[k].radius);
     }
     return largest;
 }
@@ -110,10 +110,11 @@ static double largest_ball(const SandWorld *world) {
 static bool find_places(Picture *picture, const SandWorld *world, SandError *error) {
     double last = world->body_count ? world->mass[world->body_count - 1] : 0;
     if (picture->places && picture->body_count == world->body_count && picture->last_mass == last) return true;
-    if (!SAND_GROW(picture->places, picture->place_room, world->body_count + 1, "places of instances", error)) return false;
+    if (!SAND_GROW(picture->places, picture->place_capacity, world->body_count + 1, "places of instances", error))
+        return false;
     picture->counts = sand_instance_places(world, picture->places);
     picture->mass = mean_mass(world), picture->last_mass = last;
-    picture->largest = largest_ball(world);
+    picture->largest = largest_sphere(world);
     picture->body_count = world->body_count;
     return true;
 }
@@ -166,7 +167,7 @@ static bool sum_contacts(Picture *picture, const SandWorld *world, SandSimulatio
 
 // What a body's value is, before it is placed on the colour map.
 static bool fill_values(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
-    if (!SAND_GROW(picture->values, picture->value_room, world->body_count, "colours", error)) return false;
+    if (!SAND_GROW(picture->values, picture->value_capacity, world->body_count, "colours", error)) return false;
     if (picture->color == PICTURE_SPEED)
         for (int i = 0; i < world->body_count; i++) picture->values[i] = instance_speed(world, i);
     else if (!sum_contacts(picture, world, picture->color == PICTURE_BODY ? NULL : sim, error))
@@ -200,10 +201,10 @@ static void fill_links(Picture *picture, const SandWorld *world, const SandSimul
 static void place_lists(Picture *picture, SandInstance *at) {
     const SandInstanceCounts *c = &picture->counts;
     bool rocks = picture->color == PICTURE_BODY; // else the balls of clumps are drawn as all others, which lie before them
-    picture->balls.count = c->spheres + (rocks ? 0 : c->pieces);
+    picture->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
     picture->rocks.count = rocks ? c->pieces : 0;
     picture->boxes.count = c->boxes, picture->cylinders.count = c->cylinders;
-    PictureList *lists[] = {&picture->balls, &picture->rocks, &picture->boxes, &picture->cylinders};
+    PictureList *lists[] = {&picture->spheres, &picture->rocks, &picture->boxes, &picture->cylinders};
     for (int k = 0; k < 4; k++) {
         lists[k]->items = at;
         if (at) at += lists[k]->count;
@@ -217,11 +218,11 @@ static bool lay_out(Picture *picture, const SandSimulation *sim, SandError *erro
     size_t bytes = sand_instance_total(picture->counts) * sizeof(SandInstance) + links * sizeof(PictureLink);
     PictureStore *store = picture->store ? picture->store : &picture->own;
     store->away = false;
-    if (bytes > store->room) {
+    if (bytes > store->capacity) {
         // What is given may be too small; then the picture's own memory serves, and who gave it sees how much was needed.
         store->bytes = bytes;
         store = &picture->own;
-        if (bytes > store->room && !sand_grow(&store->data, &store->room, bytes + bytes / 2, 1, "instances", error))
+        if (bytes > store->capacity && !sand_grow(&store->data, &store->capacity, bytes + bytes / 2, 1, "instances", error))
             return false;
     }
     store->bytes = bytes;
@@ -243,7 +244,7 @@ static bool take_on_host(Picture *picture, const SandWorld *world, SandSimulatio
     if (sim && !(contacts ? sand_simulation_fetch_contacts(sim, error) : sand_simulation_fetch(sim, error))) return false;
     if (!fill_values(picture, world, sim, error) || !lay_out(picture, sim, error)) return false;
     SandInstanceDef def = describe(picture);
-    SandInstance *first = picture->balls.items;
+    SandInstance *first = picture->spheres.items;
     for (int i = 0; i < world->body_count; i++)
         instance_write(world, i, &def, instance_place_on_map(&def, picture->values[i]), first + picture->places[i]);
     if (sim && picture->chains && world->step_index > 0) fill_links(picture, world, sim);
@@ -274,15 +275,15 @@ static bool take_away(Picture *picture, SandSimulation *sim) {
 }
 
 void picture_clear(Picture *picture) {
-    picture->balls.count = picture->rocks.count = picture->boxes.count = picture->cylinders.count = 0;
+    picture->spheres.count = picture->rocks.count = picture->boxes.count = picture->cylinders.count = 0;
     picture->links.count = 0;
 }
 
 bool picture_read(Picture *picture, SandError *error) {
     const PictureStore *store = picture->store;
     PictureStore *own = &picture->own;
-    if (!store || !store->away || picture->balls.items) return true;
-    if (!sand_grow(&own->data, &own->room, store->bytes + 1, 1, "instances", error) ||
+    if (!store || !store->away || picture->spheres.items) return true;
+    if (!sand_grow(&own->data, &own->capacity, store->bytes + 1, 1, "instances", error) ||
         !store->backend->slot_read(store->slot, own->data, store->bytes, error))
         return false;
     place_lists(picture, own->data);

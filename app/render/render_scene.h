@@ -66,7 +66,7 @@ typedef struct PictureLinks {
 // taken instead, and stay there: in a slot of that machine.
 typedef struct PictureStore {
     void *data;
-    size_t room;                // bytes
+    size_t capacity;            // bytes
     size_t bytes;               // in use
     bool takes_slots;           // set by who made it: a slot can be drawn from
     const SandBackend *backend; // of the slot, which belongs to the store once it is made
@@ -88,7 +88,7 @@ typedef struct Picture {
     double least;       // the value at its lower end; above 0 the map goes by decades
     bool chains;        // set by the caller: gather the force chains as well
     double chain_range; // N, the normal force of the widest link
-    PictureList balls, boxes, cylinders;
+    PictureList spheres, boxes, cylinders;
     PictureList rocks; // balls of clumps, with the look of rock, where colours mean nothing
     PictureLinks links;
     PictureStore own;    // memory of the picture itself, where the caller gives none
@@ -100,7 +100,7 @@ typedef struct Picture {
     PictureSurface *surfaces;
     uint32_t vertex_count, index_count;
     int surface_count;
-    size_t vertex_room, index_room, surface_room;
+    size_t vertex_capacity, index_capacity, surface_capacity;
     uint64_t stamp;   // another number for every picture_take in this program; 0: never the same
     unsigned version; // another number for every set of vertices and indices in this program
 
@@ -109,9 +109,9 @@ typedef struct Picture {
     double largest;         // m, no ball has a greater radius; 0: nobody looked
     int *places;            // of each body's first instance
     SandInstanceCounts counts;
-    size_t place_room;
+    size_t place_capacity;
     float *values; // scratch, one a body
-    size_t value_room;
+    size_t value_capacity;
 } Picture;
 
 // Makes the surfaces of the world's boundaries, cut to the box that is to be shown.

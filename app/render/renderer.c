@@ -72,7 +72,7 @@ struct Renderer {
     GLuint box_mesh, cylinder_mesh; // unit meshes
     GLuint surface_vertices, surface_indices;
     GLuint kept_array; // those of the balls that culling keeps
-    GLuint ball_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
+    GLuint sphere_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
     uint64_t stamp;   // of the instances on the GPU and in the shadow map: a paused picture keeps both
     unsigned version; // of the picture's surfaces on the GPU
     Frame frame;      // that was drawn last
@@ -195,7 +195,7 @@ Renderer *renderer_create(SandError *error) {
     make_box(r->box_mesh);
     make_cylinder(r->cylinder_mesh);
 
-    r->ball_array = instance_array(0);
+    r->sphere_array = instance_array(0);
     r->kept_array = instance_array(0);
     r->rock_array = instance_array(0);
     r->box_array = instance_array(r->box_mesh);
@@ -215,7 +215,7 @@ void renderer_free(Renderer *r) {
     if (!r) return;
     for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
     GLuint buffers[] = {r->frame_buffer, r->copies, r->box_mesh, r->cylinder_mesh, r->surface_vertices, r->surface_indices};
-    GLuint arrays[] = {r->ball_array,     r->kept_array, r->rock_array,    r->box_array,
+    GLuint arrays[] = {r->sphere_array,   r->kept_array, r->rock_array,    r->box_array,
                        r->cylinder_array, r->link_array, r->surface_array, r->empty_array};
     glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
     glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
@@ -231,7 +231,7 @@ void renderer_free(Renderer *r) {
 
 // Copies the lists of a picture that lies in no GL buffer, one after the other.
 static void copy_lists(Renderer *r, const Picture *p) {
-    const PictureList *lists[] = {&p->balls, &p->rocks, &p->boxes, &p->cylinders};
+    const PictureList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
     size_t at = 0, bytes = (size_t)p->links.count * sizeof(PictureLink);
     for (int k = 0; k < 4; k++) bytes += (size_t)lists[k]->count * sizeof(SandInstance);
     if (!bytes) return;
@@ -248,8 +248,8 @@ static void copy_lists(Renderer *r, const Picture *p) {
 
 // Says where each array finds its instances: they lie one after the other, as picture_take and copy_lists leave them.
 static void place_lists(Renderer *r, const Picture *p) {
-    const PictureList *lists[] = {&p->balls, &p->rocks, &p->boxes, &p->cylinders};
-    const GLuint arrays[] = {r->ball_array, r->rock_array, r->box_array, r->cylinder_array};
+    const PictureList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
+    const GLuint arrays[] = {r->sphere_array, r->rock_array, r->box_array, r->cylinder_array};
     GLuint buffer = p->buffer ? p->buffer : r->copies;
     size_t at = 0;
     for (int k = 0; k < 4; k++) {
@@ -350,22 +350,22 @@ static bool all_small(const Renderer *r, const Picture *p, CullView view) {
 }
 
 // All balls of a view, by their depths; the same as if every one were drawn.
-static void draw_balls(Renderer *r, const Picture *p, CullView view, ProgramId ball, ProgramId rock) {
+static void draw_spheres(Renderer *r, const Picture *p, CullView view, ProgramId ball, ProgramId rock) {
     const Targets *t = &r->targets;
     bool light = view == CULL_LIGHT;
     draw_quads(r, &p->rocks, r->rock_array, rock);
     if (!r->culling) {
-        draw_quads(r, &p->balls, r->ball_array, ball);
+        draw_quads(r, &p->spheres, r->sphere_array, ball);
         return;
     }
     GLuint instances = p->buffer ? p->buffer : r->copies;
     int width = light ? t->shadow_size : t->width, height = light ? t->shadow_size : t->height;
     bool quads = !all_small(r, p, view);
     if (quads) {
-        cull_begin(r->cull, view, instances, p->balls.count);
+        cull_begin(r->cull, view, instances, p->spheres.count);
         draw_kept(r, ball);
     }
-    if (r->splatting) splat_draw(r->splat, view, t, ball == BALL_DATA, instances, p->balls.count);
+    if (r->splatting) splat_draw(r->splat, view, t, ball == BALL_DATA, instances, p->spheres.count);
     if (!quads) return;
     cull_go_on(r->cull, view, light ? t->shadow : t->depth, width, height, r->splatting ? SPLAT_LIMIT : 0);
     draw_kept(r, ball);
@@ -426,7 +426,7 @@ static void pass_shadow(Renderer *r, const Picture *p, const RendererDef *def) {
     if (def->no_shadow) return;
     float size = (float)r->targets.shadow_size;
     glProgramUniform2f(r->programs[BALL_SHADOW], UNIFORM_SIZE, size, size);
-    draw_balls(r, p, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
+    draw_spheres(r, p, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
     draw_solids(r, p, SOLID_SHADOW);
     draw_surfaces(r, p, SURFACE_SHADOW);
 }
@@ -438,7 +438,7 @@ static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
     glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
     glBindTextureUnit(3, r->colormaps[p->map]);
     bool data = p->color != PICTURE_BODY;
-    draw_balls(r, p, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
+    draw_spheres(r, p, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
     draw_solids(r, p, data ? SOLID_DATA : SOLID);
     // The sides of a mesh without thickness are seen from both sides; a ray's depth is its own clip.
     glDisable(GL_DEPTH_CLAMP);
@@ -459,7 +459,7 @@ static void pass_rims(Renderer *r, const Picture *p) {
         cull_keep_seen(r->cull, CULL_CAMERA);
         draw_kept(r, rim);
     } else {
-        draw_quads(r, &p->balls, r->ball_array, rim);
+        draw_quads(r, &p->spheres, r->sphere_array, rim);
     }
     draw_quads(r, &p->rocks, r->rock_array, ROCK_RIM);
     glDisable(GL_BLEND);
@@ -511,7 +511,7 @@ static void pass_direct(Renderer *r, const Picture *p, const Lighting *lighting)
 // Says how this picture is drawn, and makes what that needs.
 static const Lighting *choose(Renderer *r, const Picture *p, const RendererDef *def, SandError *error) {
     bool compute = def->compute == COMPUTE_ALWAYS || (def->compute == COMPUTE_ON_GPU && !r->software);
-    r->culling = p->balls.count >= CULL_LEAST && !def->no_culling;
+    r->culling = p->spheres.count >= CULL_LEAST && !def->no_culling;
     r->splatting = r->culling && compute;
     if (r->culling && !r->cull && !(r->cull = cull_create(error))) return NULL;
     if (r->splatting && !r->splat && !(r->splat = splat_create(error))) return NULL;

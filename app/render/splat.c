@@ -25,7 +25,7 @@ struct Splat {
     GLuint programs[PASSES];
     GLuint empty_array;
     GLuint contenders; // which balls the camera may see
-    int room;          // of them
+    int capacity;      // of them
     Canvas canvases[CULL_VIEWS];
 };
 
@@ -75,9 +75,9 @@ static void fit(Canvas *c, CullView view, int width, int height) {
 }
 
 static void fit_contenders(Splat *s, int count) {
-    if (count <= s->room) return;
-    s->room = count + count / 4;
-    glNamedBufferData(s->contenders, (GLsizeiptr)((size_t)s->room * sizeof(GLuint)), NULL, GL_DYNAMIC_COPY);
+    if (count <= s->capacity) return;
+    s->capacity = count + count / 4;
+    glNamedBufferData(s->contenders, (GLsizeiptr)((size_t)s->capacity * sizeof(GLuint)), NULL, GL_DYNAMIC_COPY);
 }
 
 static void clear_and_bind(GLuint unit, GLuint image, GLuint value) {

@@ -13,8 +13,8 @@ static const double PI = 3.14159265358979323846;
 // --- small pieces -------------------------------------------------------------------------------------------
 
 static bool add_vertex(Picture *p, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
-    if (p->vertex_count == p->vertex_room &&
-        !SAND_GROW(p->vertices, p->vertex_room, 2 * p->vertex_count + 64, "vertices", error))
+    if (p->vertex_count == p->vertex_capacity &&
+        !SAND_GROW(p->vertices, p->vertex_capacity, 2 * p->vertex_count + 64, "vertices", error))
         return false;
     p->vertices[p->vertex_count++] = (PictureVertex){{(float)position.x, (float)position.y, (float)position.z},
                                                      {(float)normal.x, (float)normal.y, (float)normal.z},
@@ -23,8 +23,8 @@ static bool add_vertex(Picture *p, SandVec3 position, SandVec3 normal, double tu
 }
 
 static bool add_triangle(Picture *p, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
-    if (p->index_count + 3 > p->index_room &&
-        !SAND_GROW(p->indices, p->index_room, 2 * p->index_count + 96, "triangles", error))
+    if (p->index_count + 3 > p->index_capacity &&
+        !SAND_GROW(p->indices, p->index_capacity, 2 * p->index_count + 96, "triangles", error))
         return false;
     uint32_t *to = p->indices + p->index_count;
     to[0] = a, to[1] = b, to[2] = c;
@@ -33,7 +33,7 @@ static bool add_triangle(Picture *p, uint32_t a, uint32_t b, uint32_t c, SandErr
 }
 
 static PictureSurface *open_surface(Picture *p, int boundary, PictureLook look, SandError *error) {
-    if (!SAND_GROW(p->surfaces, p->surface_room, p->surface_count + 1, "surfaces", error)) return NULL;
+    if (!SAND_GROW(p->surfaces, p->surface_capacity, p->surface_count + 1, "surfaces", error)) return NULL;
     PictureSurface *s = &p->surfaces[p->surface_count++];
     *s = (PictureSurface){.first = p->index_count, .look = look, .boundary = boundary};
     return s;
@@ -188,7 +188,7 @@ static bool add_turned(Picture *p, const Profile *line, int count, SandError *er
 }
 
 // The corners with their directions; a sharp corner has two, and smooth stretches are rounded by Hermite pieces.
-static int round_profile(const double (*corner)[2], int count, Profile *out, int room) {
+static int round_profile(const double (*corner)[2], int count, Profile *out, int capacity) {
     int n = 0;
     for (int i = 0; i + 1 < count; i++) {
         double dr = corner[i + 1][0] - corner[i][0], dz = corner[i + 1][1] - corner[i][1], length = hypot(dr, dz);
@@ -207,7 +207,7 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
         // A straight piece needs its ends only.
         bool straight = tangent[0][0] * tangent[1][0] + tangent[0][1] * tangent[1][1] > 1 - 1e-9;
         int pieces = straight ? 1 : SMOOTH;
-        for (int k = 0; k <= pieces && n < room; k++) {
+        for (int k = 0; k <= pieces && n < capacity; k++) {
             double t = (double)k / pieces, t2 = t * t, t3 = t2 * t;
             double h0 = 2 * t3 - 3 * t2 + 1, h1 = t3 - 2 * t2 + t, h2 = 3 * t2 - 2 * t3, h3 = t3 - t2;
             double rho =

@@ -16,7 +16,7 @@ bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error)
                  .grain = 0.3,
                  .range = 1,
                  .chains = true,
-                 .balls = {&one, 1},
+                 .spheres = {&one, 1},
                  .rocks = {&one, 1},
                  .boxes = {&one, 1},
                  .cylinders = {&one, 1},

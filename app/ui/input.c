@@ -54,7 +54,7 @@ static double enter_cylinder(SandVec3 half, SandVec3 from, SandVec3 direction) {
 }
 
 int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVec3 *point) {
-    const PictureList *lists[] = {&picture->balls, &picture->rocks, &picture->boxes, &picture->cylinders};
+    const PictureList *lists[] = {&picture->spheres, &picture->rocks, &picture->boxes, &picture->cylinders};
     int body = -1;
     double nearest = INFINITY;
     for (int k = 0; k < 4; k++) {

@@ -11,7 +11,7 @@ bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
     static const PlotAxis above = {"objective above the least", "J", .plain = true, .logarithmic = true};
     size_t points = 0;
     for (int i = 0; i < race->count; i++) points += (size_t)race->entries[i].solution.curve_count;
-    if (!SAND_GROW(p->numbers, p->number_room, 4 * points + 1, "curves of a race", error)) return false;
+    if (!SAND_GROW(p->numbers, p->number_capacity, 4 * points + 1, "curves of a race", error)) return false;
     Plot *plots = p->plots;
     p->count = isnan(race->reference) ? 2 : RACE_PLOTS; // the objective comes last
     plots[0] = (Plot){.name = "race_residual_iterations", .title = "Residual", .x = iterations, .y = residual};

@@ -10,7 +10,7 @@ typedef struct RacePlots {
     Plot plots[RACE_PLOTS];
     int count;
     double *numbers; // what the curves point to
-    size_t number_room;
+    size_t number_capacity;
 } RacePlots;
 
 bool race_plots_make(RacePlots *plots, const SandRace *race, SandError *error);

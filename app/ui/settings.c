@@ -11,19 +11,19 @@ enum { PATH = 4096 };
 
 Settings settings_default(void) { return (Settings){.first_start = true, .hidden = false, .quality = -1}; }
 
-static bool config_folder(char *folder, size_t room) {
+static bool config_folder(char *folder, size_t capacity) {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    int used = config && *config ? snprintf(folder, room, "%s", config)
-               : home && *home   ? snprintf(folder, room, "%s/.config", home)
+    int used = config && *config ? snprintf(folder, capacity, "%s", config)
+               : home && *home   ? snprintf(folder, capacity, "%s/.config", home)
                                  : -1;
-    return used > 0 && (size_t)used < room;
+    return used > 0 && (size_t)used < capacity;
 }
 
-bool settings_path(char *path, size_t room) {
+bool settings_path(char *path, size_t capacity) {
     char folder[PATH];
     if (!config_folder(folder, sizeof folder)) return false;
-    int used = snprintf(path, room, "%s/sandglass/settings", folder);
-    return used > 0 && (size_t)used < room;
+    int used = snprintf(path, capacity, "%s/sandglass/settings", folder);
+    return used > 0 && (size_t)used < capacity;
 }
 
 // The keys of the file, each a whole number between two limits.

@@ -13,7 +13,7 @@ Settings settings_default(void);
 
 // Where they are kept: $XDG_CONFIG_HOME/sandglass/settings, else in .config of the home folder. False where there is
 // neither.
-bool settings_path(char *path, size_t room);
+bool settings_path(char *path, size_t capacity);
 
 // Reads them; defaults where there is no file. A file that cannot be understood gives defaults and false, with one line
 // that names file, line and key.

@@ -62,9 +62,9 @@ typedef struct Window {
 // --- pictures ---------------------------------------------------------------------------------------------
 
 // The first name that is free in the folder one is in: sandglass-hourglass-1.png.
-static void free_name(const Window *w, const char *ending, char *path, size_t room) {
+static void free_name(const Window *w, const char *ending, char *path, size_t capacity) {
     for (int n = 1;; n++) {
-        snprintf(path, room, "sandglass-%s-%d.%s", w->scene.name, n, ending);
+        snprintf(path, capacity, "sandglass-%s-%d.%s", w->scene.name, n, ending);
         if (access(path, F_OK) != 0) return;
     }
 }
@@ -208,11 +208,11 @@ static void close_window(Window *w) {
 static void frame_scene(Window *w) {
     if (!w->frame) return;
     const Panel *p = w->panel;
-    CameraRoom room = {p->free_left, p->free_top, p->free_right, p->free_bottom};
-    bool enough = room.right - room.left > 0.2 * w->width && room.bottom - room.top > 0.2 * w->height;
-    if (!enough) room = (CameraRoom){0, 0, w->width, w->height};
+    CameraRoom capacity = {p->free_left, p->free_top, p->free_right, p->free_bottom};
+    bool enough = capacity.right - capacity.left > 0.2 * w->width && capacity.bottom - capacity.top > 0.2 * w->height;
+    if (!enough) capacity = (CameraRoom){0, 0, w->width, w->height};
     camera_frame_within(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, w->width,
-                        w->height, &room);
+                        w->height, &capacity);
 }
 
 // The camera that the call asked for.

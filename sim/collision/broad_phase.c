@@ -4,30 +4,31 @@
 #include <stdatomic.h>
 #include <string.h>
 
-void sand_grid_free(SandGrid *g) {
-    sand_free(g->balls);
+void sand_broad_phase_free(SandBroadPhase *g) {
+    sand_free(g->spheres);
     sand_free(g->order);
     sand_free(g->sorted);
     sand_free(g->starts);
     sand_free(g->cell_of);
     for (int k = 0; k < 2; k++) sand_free(g->key[k]), sand_free(g->place[k]);
-    *g = (SandGrid){0};
+    *g = (SandBroadPhase){0};
 }
 
-bool sand_grid_reserve(SandGrid *g, int balls, SandError *error) {
-    size_t n = (size_t)balls + 1;
-    return SAND_GROW(g->balls, g->ball_room, n, "grid", error) && SAND_GROW(g->order, g->order_room, n, "grid", error) &&
-           SAND_GROW(g->sorted, g->sorted_room, n, "grid", error) &&
-           SAND_GROW(g->cell_of, g->cell_of_room, n, "grid", error);
+bool sand_broad_phase_reserve(SandBroadPhase *g, int spheres, SandError *error) {
+    size_t n = (size_t)spheres + 1;
+    return SAND_GROW(g->spheres, g->sphere_capacity, n, "grid", error) &&
+           SAND_GROW(g->order, g->order_capacity, n, "grid", error) &&
+           SAND_GROW(g->sorted, g->sorted_capacity, n, "grid", error) &&
+           SAND_GROW(g->cell_of, g->cell_of_capacity, n, "grid", error);
 }
 
-static void size_levels(SandGrid *g) {
+static void size_levels(SandBroadPhase *g) {
     SandVec3 low[SAND_MAX_LEVELS], high[SAND_MAX_LEVELS];
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     int count[SAND_MAX_LEVELS] = {0};
     for (int k = 0; k < g->level_count; k++) low[k] = lowest, high[k] = highest;
-    for (int i = 0; i < g->ball_count; i++) {
-        const SandGridBall *b = &g->balls[i];
+    for (int i = 0; i < g->sphere_count; i++) {
+        const SandSphereProxy *b = &g->spheres[i];
         int l = grid_level_of_extent(g, b->extent);
         count[l]++;
         grid_extend(&low[l], &high[l], b->center, b->center);
@@ -43,11 +44,11 @@ static void size_levels(SandGrid *g) {
 // Counting sort by cell. Each worker owns a part of the cells and walks all the balls for them, so that the order
 // within a cell is that of the ball numbers whatever the team.
 static void sort_work(SandWorker *w, void *argument) {
-    SandGrid *g = argument;
-    int n = g->ball_count;
+    SandBroadPhase *g = argument;
+    int n = g->sphere_count;
     for (int64_t i = sand_chunk_begin(w->first_chunk, n); i < sand_chunk_begin(w->last_chunk, n); i++) {
-        const SandGridLevel *l = &g->levels[grid_level_of_extent(g, g->balls[i].extent)];
-        g->cell_of[i] = (int)grid_cell_of(l, g->balls[i].center);
+        const SandGridLevel *l = &g->levels[grid_level_of_extent(g, g->spheres[i].extent)];
+        g->cell_of[i] = (int)grid_cell_of(l, g->spheres[i].center);
     }
     int64_t first = g->cell_count * w->id / w->count, last = g->cell_count * (w->id + 1) / w->count;
     memset(g->starts + first, 0, (size_t)(last - first) * sizeof *g->starts);
@@ -71,33 +72,33 @@ static void sort_work(SandWorker *w, void *argument) {
     sand_barrier(w); // filling moved every start to the next cell's: look one cell back from here on
 
     for (int64_t i = sand_chunk_begin(w->first_chunk, n); i < sand_chunk_begin(w->last_chunk, n); i++)
-        g->sorted[i] = g->balls[g->order[i]];
+        g->sorted[i] = g->spheres[g->order[i]];
 }
 
-bool sand_grid_sort(SandGrid *g, SandTeam *team, SandError *error) {
+bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
     double least = 1e300, most = 0;
-    for (int i = 0; i < g->ball_count; i++) {
-        least = fmin(least, g->balls[i].extent);
-        most = fmax(most, g->balls[i].extent);
+    for (int i = 0; i < g->sphere_count; i++) {
+        least = fmin(least, g->spheres[i].extent);
+        most = fmax(most, g->spheres[i].extent);
     }
     g->level_count = 0;
-    if (g->ball_count == 0) return true;
+    if (g->sphere_count == 0) return true;
     grid_choose_levels(g, least, most);
     size_levels(g);
     if (g->cell_count > INT32_MAX)
         return sand_fail(error, "grid: %lld cells are more than it can number", (long long)g->cell_count);
     // One more in front, so that a cell's balls are starts[c - 1] .. starts[c].
-    if (!SAND_GROW(g->starts, g->start_room, g->cell_count + 1, "grid", error)) return false;
-    sand_team_run(team, sort_work, g);
+    if (!SAND_GROW(g->starts, g->start_capacity, g->cell_count + 1, "grid", error)) return false;
+    sand_thread_pool_run(pool, sort_work, g);
     return true;
 }
 
 // --- strikes ----------------------------------------------------------------------------------------------
 
-typedef struct Strike {
-    SandGrid *grid;
+typedef struct ImpactJob {
+    SandBroadPhase *grid;
     double slack, reach;
-} Strike;
+} ImpactJob;
 
 // The larger of two numbers, whoever comes first: the bits of positive numbers are ordered as they are.
 static void raise_to(double *value, double other) {
@@ -110,56 +111,58 @@ static void raise_to(double *value, double other) {
 }
 
 // Looks for strikes between ball i and the balls of level k.
-static void look_for_strikes(const Strike *s, int level, int i, int k) {
-    SandGrid *g = s->grid;
-    SandGridBall *p = &g->sorted[i];
-    SandGridShelf shelf = grid_shelf(g, level, i, k);
-    for (int r = 0; r < shelf.rows; r++) {
-        SandGridRow row = grid_row(g, &shelf, r);
+static void find_impacts(const ImpactJob *s, int level, int i, int k) {
+    SandBroadPhase *g = s->grid;
+    SandSphereProxy *p = &g->sorted[i];
+    SandCellRange range = cell_range_of(g, level, i, k);
+    for (int r = 0; r < range.rows; r++) {
+        SandCellRow row = cell_row(g, &range, r);
         for (int half = 0; half < 2; half++)
             for (int j = row.run[half].begin; j < row.run[half].end; j++) {
                 double speed;
-                SandGridBall *q = &g->sorted[j];
-                if (!grid_strikes(p, q, s->slack, s->reach, &speed)) continue;
-                raise_to(&p->room, grid_room(p->radius, s->reach * speed));
-                raise_to(&q->room, grid_room(q->radius, s->reach * speed));
+                SandSphereProxy *q = &g->sorted[j];
+                if (!proxies_may_impact(p, q, s->slack, s->reach, &speed)) continue;
+                raise_to(&p->impact_margin, impact_margin(p->radius, s->reach * speed));
+                raise_to(&q->impact_margin, impact_margin(q->radius, s->reach * speed));
             }
     }
 }
 
-static void strike_work(SandWorker *w, void *argument) {
-    Strike *s = argument;
-    SandGrid *g = s->grid;
-    int begin = (int)sand_chunk_begin(w->first_chunk, g->ball_count),
-        end = (int)sand_chunk_begin(w->last_chunk, g->ball_count);
+static void impact_work(SandWorker *w, void *argument) {
+    ImpactJob *s = argument;
+    SandBroadPhase *g = s->grid;
+    int begin = (int)sand_chunk_begin(w->first_chunk, g->sphere_count),
+        end = (int)sand_chunk_begin(w->last_chunk, g->sphere_count);
     int level = begin < end ? grid_level_of(g, begin) : 0;
     for (int i = begin; i < end; i++) {
         while (i >= g->levels[level].end) level++;
         for (int k = 0; k < g->level_count; k++)
-            if (grid_strikes_in(level, k)) look_for_strikes(s, level, i, k);
+            if (impact_looks_in(level, k)) find_impacts(s, level, i, k);
     }
     sand_barrier(w);
-    for (int i = begin; i < end; i++) grid_make_room(&g->balls[g->order[i]], g->sorted[i].room, s->slack);
+    for (int i = begin; i < end; i++)
+        proxy_set_impact_margin(&g->spheres[g->order[i]], g->sorted[i].impact_margin, s->slack);
 }
 
-bool sand_grid_strike(SandGrid *g, double slack, double reach, SandTeam *team, SandError *error) {
+bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double slack, double reach, SandThreadPool *pool,
+                                         SandError *error) {
     if (g->level_count < 2) return true; // all alike: nobody is much faster than the others
-    Strike s = {g, slack, reach};
-    sand_team_run(team, strike_work, &s);
-    return sand_grid_sort(g, team, error);
+    ImpactJob s = {g, slack, reach};
+    sand_thread_pool_run(pool, impact_work, &s);
+    return sand_broad_phase_sort(g, pool, error);
 }
 
 // --- places -----------------------------------------------------------------------------------------------
 
 enum { PLACE_BITS = 11, PLACE_ROUNDS = 3 }; // of a digit; enough for every cell
 
-const int *sand_grid_places(SandGrid *g, int *count, SandError *error) {
+const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandError *error) {
     for (int k = 0; k < 2; k++)
-        if (!SAND_GROW(g->key[k], g->key_room[k], g->ball_count + 1, "grid", error) ||
-            !SAND_GROW(g->place[k], g->place_room[k], g->ball_count + 1, "grid", error))
+        if (!SAND_GROW(g->key[k], g->key_capacity[k], g->sphere_count + 1, "grid", error) ||
+            !SAND_GROW(g->place[k], g->place_capacity[k], g->sphere_count + 1, "grid", error))
             return NULL;
     int n = 0;
-    for (int i = 0; i < g->ball_count; i++) {
+    for (int i = 0; i < g->sphere_count; i++) {
         if (g->sorted[i].sub != 0) continue;
         g->place[0][n++] = i;
     }

@@ -12,16 +12,16 @@ extern "C" {
 #endif
 
 // What tells that two are far apart comes first: 32 bytes, which is what a GPU fetches at once.
-typedef struct SandGridBall {
+typedef struct SandSphereProxy {
     SandVec3 center;
     double extent; // half the side of the box that holds the ball for the whole step
     double radius;
-    double turning;    // m/s, how fast its surface turns about its centre
-    double room;       // m, how far a third one may throw it in this step or leave it behind: grid_room
-    int body, sub;     // body number, ball of the body's shape
-    SandVec3 velocity; // of the ball's centre
+    double turning;       // m/s, how fast its surface turns about its centre
+    double impact_margin; // m, how far a third one may throw it in this step or leave it behind: impact_margin
+    int body, sub;        // body number, ball of the body's shape
+    SandVec3 velocity;    // of the ball's centre
     double unused;
-} SandGridBall;
+} SandSphereProxy;
 
 enum { SAND_MAX_LEVELS = 12, SAND_LEVEL_CELLS = 64 }; // cells a level may have beside those for its balls
 
@@ -36,56 +36,58 @@ typedef struct SandGridLevel {
     double largest;     // greatest extent in the level
 } SandGridLevel;
 
-typedef struct SandGrid {
-    int ball_count;
-    SandGridBall *balls;  // filled by the caller, any order
-    int *order;           // sorted position to ball: levels from fine to coarse, then cell after cell
-    SandGridBall *sorted; // the balls in that order
+typedef struct SandBroadPhase {
+    int sphere_count;
+    SandSphereProxy *spheres; // filled by the caller, any order
+    int *order;               // sorted position to ball: levels from fine to coarse, then cell after cell
+    SandSphereProxy *sorted;  // the balls in that order
     int level_count;
     SandGridLevel levels[SAND_MAX_LEVELS];
     SandGridLevel places; // one grid for the balls of all levels: what is near in space is near in its order
     int64_t cell_count;
     int *starts;      // once sorted, where the balls of each cell end, which is where those of the next begin
     int *cell_of;     // of each ball
-    uint32_t *key[2]; // of sand_grid_places
+    uint32_t *key[2]; // of sand_broad_phase_spatial_order
     int *place[2];
-    size_t ball_room, order_room, sorted_room, start_room, cell_of_room, key_room[2], place_room[2];
+    size_t sphere_capacity, order_capacity, sorted_capacity, start_capacity, cell_of_capacity, key_capacity[2],
+        place_capacity[2];
     int counts[SAND_MAX_THREADS + 1];
-} SandGrid;
+} SandBroadPhase;
 
-void sand_grid_free(SandGrid *grid);
-bool sand_grid_reserve(SandGrid *grid, int balls, SandError *error);
+void sand_broad_phase_free(SandBroadPhase *grid);
+bool sand_broad_phase_reserve(SandBroadPhase *grid, int spheres, SandError *error);
 
 // Sorts the balls. The order depends on the balls alone, not on the team.
-bool sand_grid_sort(SandGrid *grid, SandTeam *team, SandError *error);
+bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
 
 // Finds for each ball how fast it may be struck, and gives it room for that. What rests beside a fast ball may be fast at
 // the end of the step, so its own neighbours must be looked for as far. Two may strike each other that come within `slack`
 // in `reach` seconds. Then sorts again; where all are alike it does nothing.
-bool sand_grid_strike(SandGrid *grid, double slack, double reach, SandTeam *team, SandError *error);
+bool sand_broad_phase_add_impact_margins(SandBroadPhase *grid, double slack, double reach, SandThreadPool *pool,
+                                         SandError *error);
 
 // The first balls of all bodies, by their positions in the sorted order, cell after cell of the grid of places. Levels
 // lie apart in the sorted order, and a slow ball and a fast one beside it with them; here they are side by side. NULL:
 // out of memory.
-const int *sand_grid_places(SandGrid *grid, int *count, SandError *error);
+const int *sand_broad_phase_spatial_order(SandBroadPhase *grid, int *count, SandError *error);
 
 // A run of sorted balls to look at.
-typedef struct SandGridRun {
+typedef struct SandProxyRun {
     int begin, end;
-} SandGridRun;
+} SandProxyRun;
 
 // The rows of cells in one level that hold the possible partners of a ball (grid.inl). Most rows lie side by side, so that
 // several threads can take one each.
-typedef struct SandGridShelf {
-    int level, ball; // whose rows, and for which ball of the sorted order
-    bool own, few;   // it is the ball's own level; it has so few balls that they are one run
+typedef struct SandCellRange {
+    int level, sphere; // whose rows, and for which ball of the sorted order
+    bool own, few;     // it is the ball's own level; it has so few balls that they are one run
     int low[3], high[3];
     int width, rows; // of a layer, of all layers
-} SandGridShelf;
+} SandCellRange;
 
-typedef struct SandGridRow {
-    SandGridRun run[2];
-} SandGridRow;
+typedef struct SandCellRow {
+    SandProxyRun run[2];
+} SandCellRow;
 
 #ifdef __cplusplus
 }

@@ -2,11 +2,11 @@
 #pragma once
 #include "sim/collision/broad_phase.h"
 
-#define SAND_GRID_FEW 16 // a coarser level with no more balls than this is looked at whole
+#define SAND_FEW_PROXIES 16 // a coarser level with no more balls than this is looked at whole
 
 // Upper limits of the extents of the levels: the first a third above the least extent, so that equal balls that are slow
 // share one level, then by factors of 2 until all are in.
-SAND_SHARED void grid_choose_levels(SandGrid *g, double least, double most) {
+SAND_HOST_DEVICE void grid_choose_levels(SandBroadPhase *g, double least, double most) {
     double limit = 1.35 * least;
     g->level_count = 0;
     while (g->level_count < SAND_MAX_LEVELS) {
@@ -17,41 +17,41 @@ SAND_SHARED void grid_choose_levels(SandGrid *g, double least, double most) {
     }
 }
 
-SAND_SHARED int grid_level_of_extent(const SandGrid *g, double extent) {
+SAND_HOST_DEVICE int grid_level_of_extent(const SandBroadPhase *g, double extent) {
     int l = 0;
     while (l < g->level_count - 1 && extent > g->levels[l].largest) l++;
     return l;
 }
 
-SAND_SHARED int grid_wrap(int i, int n) {
+SAND_HOST_DEVICE int grid_wrap(int i, int n) {
     if (i >= 0 && i < n) return i;
     int m = i % n;
     return m < 0 ? m + n : m;
 }
 
 // What is very far away is all in the last cell.
-SAND_SHARED int grid_coordinate(double x, double origin, double inverse_cell) {
+SAND_HOST_DEVICE int grid_coordinate(double x, double origin, double inverse_cell) {
     return (int)fmax(-1e9, fmin(1e9, floor((x - origin) * inverse_cell)));
 }
-SAND_SHARED void grid_coordinates(const SandGridLevel *l, SandVec3 p, int c[3]) {
+SAND_HOST_DEVICE void grid_coordinates(const SandGridLevel *l, SandVec3 p, int c[3]) {
     c[0] = grid_coordinate(p.x, l->origin.x, l->inverse_cell);
     c[1] = grid_coordinate(p.y, l->origin.y, l->inverse_cell);
     c[2] = grid_coordinate(p.z, l->origin.z, l->inverse_cell);
 }
 
-SAND_SHARED int64_t grid_cell(const SandGridLevel *l, int x, int y, int z) {
+SAND_HOST_DEVICE int64_t grid_cell(const SandGridLevel *l, int x, int y, int z) {
     return l->cell_begin + x + (int64_t)l->cells[0] * (y + (int64_t)l->cells[1] * z);
 }
 
 // The cell of a ball in the common table.
-SAND_SHARED int64_t grid_cell_of(const SandGridLevel *l, SandVec3 center) {
+SAND_HOST_DEVICE int64_t grid_cell_of(const SandGridLevel *l, SandVec3 center) {
     int c[3];
     grid_coordinates(l, center, c);
     return grid_cell(l, grid_wrap(c[0], l->cells[0]), grid_wrap(c[1], l->cells[1]), grid_wrap(c[2], l->cells[2]));
 }
 
 // Gives a grid the cells that the box of its balls needs, but not more than `most`.
-SAND_SHARED void grid_fit(SandGridLevel *l, double cell, SandVec3 low, SandVec3 high, double most) {
+SAND_HOST_DEVICE void grid_fit(SandGridLevel *l, double cell, SandVec3 low, SandVec3 high, double most) {
     l->cell = cell;
     l->inverse_cell = 1 / l->cell;
     l->origin = low;
@@ -72,60 +72,60 @@ SAND_SHARED void grid_fit(SandGridLevel *l, double cell, SandVec3 low, SandVec3 
 
 // Sizes the grid of level k for its balls. The cells of a coarser level are larger, so fewer do; they must not be so few
 // that a ball finds those of far places in them. `begin` is its first ball.
-SAND_SHARED void grid_size_level(SandGrid *g, int k, int begin, int count, SandVec3 low, SandVec3 high) {
+SAND_HOST_DEVICE void grid_size_level(SandBroadPhase *g, int k, int begin, int count, SandVec3 low, SandVec3 high) {
     SandGridLevel *l = &g->levels[k];
     SandVec3 none = v3_make(0, 0, 0);
     l->begin = begin, l->end = begin + count;
     grid_fit(l, 2 * l->largest, count ? low : none, count ? high : none,
-             2.0 * count + (g->ball_count >> k) + SAND_LEVEL_CELLS);
+             2.0 * count + (g->sphere_count >> k) + SAND_LEVEL_CELLS);
     l->cell_begin = g->cell_count;
     g->cell_count += (int64_t)l->cells[0] * l->cells[1] * l->cells[2];
 }
 
 // Makes a box hold another one too. That of nothing has its low corner at infinity and its high one at minus infinity.
-SAND_SHARED void grid_extend(SandVec3 *low, SandVec3 *high, SandVec3 its_low, SandVec3 its_high) {
+SAND_HOST_DEVICE void grid_extend(SandVec3 *low, SandVec3 *high, SandVec3 its_low, SandVec3 its_high) {
     *low = v3_make(fmin(low->x, its_low.x), fmin(low->y, its_low.y), fmin(low->z, its_low.z));
     *high = v3_make(fmax(high->x, its_high.x), fmax(high->y, its_high.y), fmax(high->z, its_high.z));
 }
 
 // Sizes the grid of places for the box of all balls. Where there is one level, its own does.
-SAND_SHARED int64_t grid_most_places(int64_t balls) { return 8 * balls + SAND_LEVEL_CELLS; }
-SAND_SHARED void grid_size_places(SandGrid *g, SandVec3 low, SandVec3 high) {
+SAND_HOST_DEVICE int64_t grid_most_places(int64_t spheres) { return 8 * spheres + SAND_LEVEL_CELLS; }
+SAND_HOST_DEVICE void grid_size_places(SandBroadPhase *g, SandVec3 low, SandVec3 high) {
     g->places = g->levels[0];
-    if (g->level_count > 1) grid_fit(&g->places, g->levels[0].cell, low, high, (double)grid_most_places(g->ball_count));
+    if (g->level_count > 1) grid_fit(&g->places, g->levels[0].cell, low, high, (double)grid_most_places(g->sphere_count));
 }
 
 // No more cells than this, whatever the balls.
-SAND_SHARED int64_t grid_most_cells(int64_t balls) { return 4 * balls + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS; }
+SAND_HOST_DEVICE int64_t grid_most_cells(int64_t spheres) { return 4 * spheres + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS; }
 
 // The level of sorted ball i.
-SAND_SHARED int grid_level_of(const SandGrid *g, int i) {
+SAND_HOST_DEVICE int grid_level_of(const SandBroadPhase *g, int i) {
     int l = 0;
     while (i >= g->levels[l].end) l++;
     return l;
 }
 
-SAND_SHARED int grid_cell_start(const SandGrid *g, int64_t c) { return c > 0 ? g->starts[c - 1] : 0; }
+SAND_HOST_DEVICE int grid_cell_start(const SandBroadPhase *g, int64_t c) { return c > 0 ? g->starts[c - 1] : 0; }
 
 // Where level k holds possible partners of sorted ball i. In its own level these are the later balls, in half of the
 // neighbourhood: the rest of its cell, the next one in the row, and the rows after it; the earlier ones look for it. In
 // another level they are all balls in the cells that the box of both extents touches.
-SAND_SHARED SandGridShelf grid_shelf(const SandGrid *g, int level, int i, int k) {
+SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level, int i, int k) {
     const SandGridLevel *l = &g->levels[k];
-    const SandGridBall *ball = &g->sorted[i];
-    SandGridShelf s = {0};
-    s.level = k, s.ball = i;
+    const SandSphereProxy *sphere = &g->sorted[i];
+    SandCellRange s = {0};
+    s.level = k, s.sphere = i;
     s.own = k == level;
-    s.few = !s.own && l->end - l->begin <= SAND_GRID_FEW;
+    s.few = !s.own && l->end - l->begin <= SAND_FEW_PROXIES;
     s.rows = s.few ? 1 : 5;
     if (s.few) return s;
-    double reach = s.own ? 0 : ball->extent + l->largest;
-    grid_coordinates(l, v3_sub(ball->center, v3_make(reach, reach, reach)), s.low);
+    double reach = s.own ? 0 : sphere->extent + l->largest;
+    grid_coordinates(l, v3_sub(sphere->center, v3_make(reach, reach, reach)), s.low);
     if (s.own) {
         s.high[0] = s.low[0] + 1, s.high[1] = s.low[1] + 1, s.high[2] = s.low[2] + 1;
         return s;
     }
-    grid_coordinates(l, v3_add(ball->center, v3_make(reach, reach, reach)), s.high);
+    grid_coordinates(l, v3_add(sphere->center, v3_make(reach, reach, reach)), s.high);
     for (int a = 0; a < 3; a++) { // where the grid does not wrap around, there is nothing outside of its box
         if (!l->wraps[a] && s.low[a] < 0) s.low[a] = 0;
         if (!l->wraps[a] && s.high[a] >= l->cells[a]) s.high[a] = l->cells[a] - 1;
@@ -137,9 +137,9 @@ SAND_SHARED SandGridShelf grid_shelf(const SandGrid *g, int level, int i, int k)
 }
 
 // The runs of one of its rows, which may be empty. A row that wraps around has two.
-SAND_SHARED SandGridRow grid_row(const SandGrid *g, const SandGridShelf *s, int row) {
+SAND_HOST_DEVICE SandCellRow cell_row(const SandBroadPhase *g, const SandCellRange *s, int row) {
     const SandGridLevel *l = &g->levels[s->level];
-    SandGridRow r = {{{0, 0}, {0, 0}}};
+    SandCellRow r = {{{0, 0}, {0, 0}}};
     if (s->few) {
         r.run[0].begin = l->begin, r.run[0].end = l->end;
         return r;
@@ -157,33 +157,34 @@ SAND_SHARED SandGridRow grid_row(const SandGrid *g, const SandGridShelf *s, int 
     int nx = l->cells[0], a = grid_wrap(x0, nx), b = a + (x1 - x0 < nx ? x1 - x0 : nx - 1);
     int64_t first = grid_cell(l, 0, grid_wrap(y, l->cells[1]), grid_wrap(z, l->cells[2]));
     bool behind = s->own && row == 0; // the row begins behind the ball itself
-    r.run[0].begin = behind ? s->ball + 1 : grid_cell_start(g, first + a);
+    r.run[0].begin = behind ? s->sphere + 1 : grid_cell_start(g, first + a);
     r.run[0].end = g->starts[first + (b < nx ? b : nx - 1)];
     if (b >= nx) r.run[1].begin = grid_cell_start(g, first), r.run[1].end = g->starts[first + b - nx];
     return r;
 }
 
 // Whether two balls may come together in the step at all. Most candidates fail this.
-SAND_SHARED bool grid_near(const SandGridBall *p, const SandGridBall *q) {
+SAND_HOST_DEVICE bool proxies_near(const SandSphereProxy *p, const SandSphereProxy *q) {
     SandVec3 apart = v3_sub(q->center, p->center);
     double reach = p->extent + q->extent;
     return v3_dot(apart, apart) <= reach * reach;
 }
 
-#define SAND_LATE 0.04 // radii of travel that give no room
-#define SAND_ROOM 1    // radii of room, at most
+#define SAND_IMPACT_SLOP 0.04    // radii of travel that give no room
+#define SAND_MAX_IMPACT_MARGIN 1 // radii of room, at most
 
 // How far to look around a ball for partners that its own motion relative to them does not bring, but a third one: what a
 // strike sends on its way, and what a wall stops while its neighbours go on. `travel` is how far it goes at the speed of the
 // strike, or at its own. A little is left out: two that come together by less overlap by less, and are a contact in the next
 // step. No further than a radius: else one gone wild would make every pair near it a contact.
-SAND_SHARED double grid_room(double radius, double travel) {
-    return fmin(fmax(travel - SAND_LATE * radius, 0.0), SAND_ROOM * radius);
+SAND_HOST_DEVICE double impact_margin(double radius, double travel) {
+    return fmin(fmax(travel - SAND_IMPACT_SLOP * radius, 0.0), SAND_MAX_IMPACT_MARGIN * radius);
 }
 
 // Whether two balls may strike each other within `reach` seconds, and how fast.
-SAND_SHARED bool grid_strikes(const SandGridBall *p, const SandGridBall *q, double slack, double reach, double *speed) {
-    if (!grid_near(p, q)) return false;
+SAND_HOST_DEVICE bool proxies_may_impact(const SandSphereProxy *p, const SandSphereProxy *q, double slack, double reach,
+                                         double *speed) {
+    if (!proxies_near(p, q)) return false;
     SandVec3 apart = v3_sub(q->center, p->center), u = v3_sub(q->velocity, p->velocity);
     *speed = v3_length(u) + p->turning + q->turning;
     double within = p->radius + q->radius + slack + reach * *speed;
@@ -193,13 +194,13 @@ SAND_SHARED bool grid_strikes(const SandGridBall *p, const SandGridBall *q, doub
 // Whether a ball of one level looks for partners in another; of two levels one looks in the other. Of two neighbouring ones
 // the coarser, which mostly has fewer balls, looks in the finer. Where they are further apart it would find too many cells
 // there, so it is looked for.
-SAND_SHARED bool grid_looks_in(int level, int in) { return in == level || in == level - 1 || in > level + 1; }
+SAND_HOST_DEVICE bool grid_looks_in(int level, int in) { return in == level || in == level - 1 || in > level + 1; }
 
 // The same for strikes. Two slow balls do not strike each other hard: in the finest level only faster partners count.
-SAND_SHARED bool grid_strikes_in(int level, int in) { return grid_looks_in(level, in) && level + in > 0; }
+SAND_HOST_DEVICE bool impact_looks_in(int level, int in) { return grid_looks_in(level, in) && level + in > 0; }
 
 // Gives a ball this room.
-SAND_SHARED void grid_make_room(SandGridBall *ball, double room, double slack) {
-    ball->room = room;
-    ball->extent = fmax(ball->extent, ball->radius + 0.5 * slack + room);
+SAND_HOST_DEVICE void proxy_set_impact_margin(SandSphereProxy *sphere, double impact_margin, double slack) {
+    sphere->impact_margin = impact_margin;
+    sphere->extent = fmax(sphere->extent, sphere->radius + 0.5 * slack + impact_margin);
 }

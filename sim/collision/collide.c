@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-void sand_detection_free(SandDetection *d) {
-    sand_grid_free(&d->grid);
-    sand_free(d->rank);
+void sand_collision_free(SandCollision *d) {
+    sand_broad_phase_free(&d->grid);
+    sand_free(d->solver_index);
     sand_free(d->body);
     sand_free(d->pose);
     sand_free(d->guard);
@@ -16,12 +16,12 @@ void sand_detection_free(SandDetection *d) {
     sand_free(d->contacts);
     sand_free(d->first);
     for (int c = 0; c < SAND_CHUNKS; c++) sand_free(d->found[c]);
-    *d = (SandDetection){0};
+    *d = (SandCollision){0};
 }
 
 // One detection, as the team sees it.
 typedef struct Job {
-    SandDetection *d;
+    SandCollision *d;
     const SandWorld *world;
     const struct SandFinder *finder;
     atomic_bool failed;
@@ -34,10 +34,10 @@ typedef struct SandSink {
     int chunk;
 } SandSink;
 
-static void sink_put(SandSink *sink, const SandFound *found) {
-    SandDetection *d = sink->job->d;
+static void sink_put(SandSink *sink, const SandContactCandidate *found) {
+    SandCollision *d = sink->job->d;
     int c = sink->chunk;
-    if (SAND_GROW(d->found[c], d->found_room[c], d->found_count[c] + 1, "contacts", NULL))
+    if (SAND_GROW(d->found[c], d->found_capacity[c], d->found_count[c] + 1, "contacts", NULL))
         d->found[c][d->found_count[c]++] = *found;
     else
         sink->job->failed = true;
@@ -55,72 +55,72 @@ static void sink_too_many(SandSink *sink, int body, int boundary, int count) {
 // --- balls ------------------------------------------------------------------------------------------------
 
 // Numbers the balls of the bodies that take part: rank holds the first ball of each body until the ranks are known.
-static bool count_balls(Job *job, int *special, SandError *error) {
-    SandDetection *d = job->d;
+static bool count_spheres(Job *job, int *convex_body, SandError *error) {
+    SandCollision *d = job->d;
     const SandWorld *w = job->world;
-    if (!SAND_GROW(d->rank, d->rank_room, w->body_count, "bodies", error) ||
-        !SAND_GROW(d->body, d->body_room, w->body_count, "bodies", error) ||
-        !SAND_GROW(d->first, d->first_room, w->body_count + 2, "bodies", error))
+    if (!SAND_GROW(d->solver_index, d->solver_index_capacity, w->body_count, "bodies", error) ||
+        !SAND_GROW(d->body, d->body_capacity, w->body_count, "bodies", error) ||
+        !SAND_GROW(d->first, d->first_capacity, w->body_count + 2, "bodies", error))
         return false;
-    int64_t balls = 0;
+    int64_t spheres = 0;
     d->body_count = 0;
-    *special = -1;
+    *convex_body = -1;
     for (int i = 0; i < w->body_count; i++) {
-        d->rank[i] = -1;
+        d->solver_index[i] = -1;
         if (!sand_world_active(w, i)) continue;
-        d->rank[i] = (int)balls;
-        balls += w->shapes[w->shape[i]].ball_count;
+        d->solver_index[i] = (int)spheres;
+        spheres += w->shapes[w->shape[i]].sphere_count;
         d->body_count++;
-        if (w->shapes[w->shape[i]].ball_count == 0) {
-            if (*special >= 0)
-                return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet", *special, i);
-            *special = i;
+        if (w->shapes[w->shape[i]].sphere_count == 0) {
+            if (*convex_body >= 0)
+                return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet", *convex_body, i);
+            *convex_body = i;
         }
-        if (balls > INT32_MAX / 2)
+        if (spheres > INT32_MAX / 2)
             return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
     }
-    d->grid.ball_count = (int)balls;
-    return sand_grid_reserve(&d->grid, (int)balls, error);
+    d->grid.sphere_count = (int)spheres;
+    return sand_broad_phase_reserve(&d->grid, (int)spheres, error);
 }
 
-static void place_balls(SandWorker *worker, void *argument) {
+static void place_spheres(SandWorker *worker, void *argument) {
     Job *job = argument;
     const SandWorld *w = job->world;
     for (int64_t i = sand_chunk_begin(worker->first_chunk, w->body_count);
          i < sand_chunk_begin(worker->last_chunk, w->body_count); i++) {
-        int first = job->d->rank[i], count = first < 0 ? 0 : w->shapes[w->shape[i]].ball_count;
-        for (int k = 0; k < count; k++) job->d->grid.balls[first + k] = place_ball(job->finder, (int)i, k);
+        int first = job->d->solver_index[i], count = first < 0 ? 0 : w->shapes[w->shape[i]].sphere_count;
+        for (int k = 0; k < count; k++) job->d->grid.spheres[first + k] = sphere_proxy(job->finder, (int)i, k);
     }
 }
 
 // Ranks follow the places of the first balls, so that neighbours in space are neighbours in memory; boxes and cylinders
 // are the very last.
-static bool rank_bodies(Job *job, SandError *error) {
-    SandDetection *d = job->d;
-    int ranks = 0;
-    const int *place = sand_grid_places(&d->grid, &ranks, error);
+static bool assign_solver_indices(Job *job, SandError *error) {
+    SandCollision *d = job->d;
+    int indexed = 0;
+    const int *place = sand_broad_phase_spatial_order(&d->grid, &indexed, error);
     if (!place) return false;
-    for (int k = 0; k < ranks; k++) d->body[k] = d->grid.sorted[place[k]].body;
-    if (job->finder->special >= 0) d->body[ranks++] = job->finder->special;
-    for (int k = 0; k < ranks; k++) d->rank[d->body[k]] = k;
+    for (int k = 0; k < indexed; k++) d->body[k] = d->grid.sorted[place[k]].body;
+    if (job->finder->convex_body >= 0) d->body[indexed++] = job->finder->convex_body;
+    for (int k = 0; k < indexed; k++) d->solver_index[d->body[k]] = k;
     return true;
 }
 
 static void find_contacts(SandWorker *worker, void *argument) {
     Job *job = argument;
-    SandDetection *d = job->d;
-    const SandGrid *g = &d->grid;
+    SandCollision *d = job->d;
+    const SandBroadPhase *g = &d->grid;
     for (int chunk = worker->first_chunk; chunk < worker->last_chunk; chunk++) {
         SandSink sink = {job, chunk};
         d->found_count[chunk] = 0;
-        int begin = (int)sand_chunk_begin(chunk, g->ball_count), end = (int)sand_chunk_begin(chunk + 1, g->ball_count);
+        int begin = (int)sand_chunk_begin(chunk, g->sphere_count), end = (int)sand_chunk_begin(chunk + 1, g->sphere_count);
         int level = begin < end ? grid_level_of(g, begin) : 0;
         for (int i = begin; i < end; i++) {
             while (i >= g->levels[level].end) level++;
-            ball_contacts(job->finder, &sink, level, i);
+            sphere_contacts(job->finder, &sink, level, i);
         }
-        if (chunk == SAND_CHUNKS - 1 && job->finder->special >= 0)
-            special_contacts(job->finder, &sink, job->finder->special);
+        if (chunk == SAND_CHUNKS - 1 && job->finder->convex_body >= 0)
+            convex_body_contacts(job->finder, &sink, job->finder->convex_body);
     }
 }
 
@@ -128,13 +128,13 @@ static void find_contacts(SandWorker *worker, void *argument) {
 
 // Sorts the contacts by the rank of their owner; those of one owner stay in the order they were found.
 static void sort_contacts(SandWorker *worker, void *argument) {
-    SandDetection *d = ((Job *)argument)->d;
+    SandCollision *d = ((Job *)argument)->d;
     int first = (int)((int64_t)d->body_count * worker->id / worker->count);
     int last = (int)((int64_t)d->body_count * (worker->id + 1) / worker->count);
     for (int k = first; k < last; k++) d->first[k + 1] = 0;
     for (int c = 0; c < SAND_CHUNKS; c++)
         for (int i = 0; i < d->found_count[c]; i++) {
-            int k = d->found[c][i].rank_a;
+            int k = d->found[c][i].index_a;
             if (k >= first && k < last) d->first[k + 1]++;
         }
     int mine = 0;
@@ -150,17 +150,17 @@ static void sort_contacts(SandWorker *worker, void *argument) {
     }
     for (int c = 0; c < SAND_CHUNKS; c++)
         for (int i = 0; i < d->found_count[c]; i++) {
-            int k = d->found[c][i].rank_a;
+            int k = d->found[c][i].index_a;
             if (k >= first && k < last) d->contacts[d->first[k + 1]++] = d->found[c][i];
         }
     if (worker->id == 0) d->first[0] = 0;
 }
 
-bool sand_detection_place(SandDetection *d, const SandWorld *w, SandError *error) {
-    if (!SAND_GROW(d->pose, d->pose_room, w->boundary_count, "boundaries", error) ||
-        !SAND_GROW(d->guard, d->guard_room, w->boundary_count, "boundaries", error) ||
-        !SAND_GROW(d->velocity, d->velocity_room, w->boundary_count, "boundaries", error) ||
-        !SAND_GROW(d->spin, d->spin_room, w->boundary_count, "boundaries", error))
+bool sand_collision_place_boundaries(SandCollision *d, const SandWorld *w, SandError *error) {
+    if (!SAND_GROW(d->pose, d->pose_capacity, w->boundary_count, "boundaries", error) ||
+        !SAND_GROW(d->guard, d->guard_capacity, w->boundary_count, "boundaries", error) ||
+        !SAND_GROW(d->velocity, d->velocity_capacity, w->boundary_count, "boundaries", error) ||
+        !SAND_GROW(d->spin, d->spin_capacity, w->boundary_count, "boundaries", error))
         return false;
     for (int b = 0; b < w->boundary_count; b++) {
         d->pose[b] = sand_boundary_pose(&w->boundaries[b], w->time);
@@ -174,22 +174,23 @@ bool sand_detection_place(SandDetection *d, const SandWorld *w, SandError *error
     return true;
 }
 
-bool sand_detect(SandDetection *d, const SandWorld *world, SandTeam *team, SandError *error) {
+bool sand_collide(SandCollision *d, const SandWorld *world, SandThreadPool *pool, SandError *error) {
     SandFinder finder = finder_make(world, d);
     Job job = {.d = d, .world = world, .finder = &finder};
-    if (!sand_detection_place(d, world, error) || !count_balls(&job, &finder.special, error)) return false;
-    sand_team_run(team, place_balls, &job);
+    if (!sand_collision_place_boundaries(d, world, error) || !count_spheres(&job, &finder.convex_body, error)) return false;
+    sand_thread_pool_run(pool, place_spheres, &job);
     double reach = world->step * (1 + finder.largest_mu);
-    if (!sand_grid_sort(&d->grid, team, error) || !sand_grid_strike(&d->grid, world->envelope, reach, team, error) ||
-        !rank_bodies(&job, error))
+    if (!sand_broad_phase_sort(&d->grid, pool, error) ||
+        !sand_broad_phase_add_impact_margins(&d->grid, world->envelope, reach, pool, error) ||
+        !assign_solver_indices(&job, error))
         return false;
-    sand_team_run(team, find_contacts, &job);
+    sand_thread_pool_run(pool, find_contacts, &job);
     if (job.failed) return sand_fail(error, "%s", job.error.text[0] ? job.error.text : "out of memory for contacts");
     int64_t total = 0;
     for (int c = 0; c < SAND_CHUNKS; c++) total += d->found_count[c];
     if (total > INT32_MAX / 2) return sand_fail(error, "%lld contacts are more than can be numbered", (long long)total);
     d->contact_count = (int)total;
-    if (!SAND_GROW(d->contacts, d->contact_room, total, "contacts", error)) return false;
-    sand_team_run(team, sort_contacts, &job);
+    if (!SAND_GROW(d->contacts, d->contact_capacity, total, "contacts", error)) return false;
+    sand_thread_pool_run(pool, sort_contacts, &job);
     return true;
 }

@@ -19,13 +19,13 @@ typedef struct SandContactKey {
 #define SAND_BOUNDARY_BIT 0x80000000u
 
 // Contacts found by one chunk of the balls; chunks are the same for every team.
-typedef struct SandFound {
-    int rank_a, b; // rank of the body that owns it; rank of the other, or -1 - boundary
+typedef struct SandContactCandidate {
+    int index_a, b; // rank of the body that owns it; rank of the other, or -1 - boundary
     SandContactKey key;
     SandVec3 normal; // from a to b
     SandVec3 point;  // mid-gap
     double gap, mu;
-} SandFound;
+} SandContactCandidate;
 
 // A fixed plane is far where normal . point - offset is large; a boundary of another kind is never taken for far.
 typedef struct SandGuard {
@@ -33,30 +33,30 @@ typedef struct SandGuard {
     double offset;
 } SandGuard;
 
-typedef struct SandDetection {
-    SandGrid grid;
-    int body_count; // bodies taking part
-    int *rank;      // of each body of the world, -1: does not take part
-    int *body;      // of each rank
-    size_t rank_room, body_room;
+typedef struct SandCollision {
+    SandBroadPhase grid;
+    int body_count;    // bodies taking part
+    int *solver_index; // of each body of the world, -1: does not take part
+    int *body;         // of each rank
+    size_t solver_index_capacity, body_capacity;
     SandPose *pose;            // of each boundary, now
     struct SandGuard *guard;   // of each boundary: what tells at a glance that a ball is far from it
     SandVec3 *velocity, *spin; // of each boundary, over the coming step
-    size_t pose_room, guard_room, velocity_room, spin_room;
+    size_t pose_capacity, guard_capacity, velocity_capacity, spin_capacity;
     int contact_count;
-    SandFound *contacts; // sorted by rank_a
-    size_t contact_room;
+    SandContactCandidate *contacts; // sorted by index_a
+    size_t contact_capacity;
     int *first; // contacts of rank k begin at first[k]; body_count + 1 entries
-    size_t first_room;
-    SandFound *found[SAND_CHUNKS];
-    size_t found_room[SAND_CHUNKS];
+    size_t first_capacity;
+    SandContactCandidate *found[SAND_CHUNKS];
+    size_t found_capacity[SAND_CHUNKS];
     int found_count[SAND_CHUNKS];
-} SandDetection;
+} SandCollision;
 
-void sand_detection_free(SandDetection *d);
-// The poses and velocities of the boundaries over the coming step; sand_detect begins with it.
-bool sand_detection_place(SandDetection *d, const SandWorld *world, SandError *error);
-bool sand_detect(SandDetection *d, const SandWorld *world, SandTeam *team, SandError *error);
+void sand_collision_free(SandCollision *d);
+// The poses and velocities of the boundaries over the coming step; sand_collide begins with it.
+bool sand_collision_place_boundaries(SandCollision *d, const SandWorld *world, SandError *error);
+bool sand_collide(SandCollision *d, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
 #ifdef __cplusplus
 }

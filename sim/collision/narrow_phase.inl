@@ -10,13 +10,13 @@
 // What every search of a step shares.
 typedef struct SandFinder {
     const SandWorld *world;
-    const SandDetection *d;
+    const SandCollision *d;
     double largest_mu;
-    double fall; // m/s, the speed a step of gravity gives: what is at rest now may move by it
-    int special; // the box or cylinder, -1: there is none
+    double fall;     // m/s, the speed a step of gravity gives: what is at rest now may move by it
+    int convex_body; // the box or cylinder, -1: there is none
 } SandFinder;
 
-SAND_SHARED SandFinder finder_make(const SandWorld *world, const SandDetection *d) {
+SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollision *d) {
     SandFinder f = {world, d, 0, world->step * v3_length(world->gravity), -1};
     for (int i = 0; i < world->material_count; i++)
         for (int j = 0; j <= i; j++) f.largest_mu = fmax(f.largest_mu, sand_world_pair(world, i, j));
@@ -24,151 +24,154 @@ SAND_SHARED SandFinder finder_make(const SandWorld *world, const SandDetection *
 }
 
 // Ball k of a body, as the grid takes it.
-SAND_SHARED SandGridBall place_ball(const SandFinder *finder, int body, int k) {
+SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body, int k) {
     const SandWorld *w = finder->world;
     const SandShape *shape = &w->shapes[w->shape[body]];
     SandVec3 arm = shape->kind == SAND_SPHERE
                        ? v3_make(0, 0, 0)
-                       : q_rotate(w->rotation[body], v3_scale(w->scale[body], shape->balls[k].center));
-    SandGridBall ball;
-    ball.center = v3_add(w->position[body], arm);
-    ball.radius = w->scale[body] * shape->balls[k].radius;
-    ball.velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm));
-    ball.turning = v3_length(w->spin[body]) * ball.radius;
-    double speed = v3_length(ball.velocity), reach = w->step * (1 + finder->largest_mu);
-    ball.extent = ball.radius + 0.5 * w->envelope + reach * (speed + ball.turning + finder->fall);
-    ball.room = grid_room(ball.radius, reach * speed);
-    ball.unused = 0;
-    ball.body = body;
-    ball.sub = k;
-    return ball;
+                       : q_rotate(w->rotation[body], v3_scale(w->scale[body], shape->spheres[k].center));
+    SandSphereProxy sphere;
+    sphere.center = v3_add(w->position[body], arm);
+    sphere.radius = w->scale[body] * shape->spheres[k].radius;
+    sphere.velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm));
+    sphere.turning = v3_length(w->spin[body]) * sphere.radius;
+    double speed = v3_length(sphere.velocity), reach = w->step * (1 + finder->largest_mu);
+    sphere.extent = sphere.radius + 0.5 * w->envelope + reach * (speed + sphere.turning + finder->fall);
+    sphere.impact_margin = impact_margin(sphere.radius, reach * speed);
+    sphere.unused = 0;
+    sphere.body = body;
+    sphere.sub = k;
+    return sphere;
 }
 
-SAND_SHARED uint32_t two_subs(int a, int b) { return (uint32_t)a << 24 | (uint32_t)b; }
+SAND_HOST_DEVICE uint32_t two_subs(int a, int b) { return (uint32_t)a << 24 | (uint32_t)b; }
 
 // A contact between two bodies, owned by the one of lower rank.
-SAND_SHARED void add_pair(const SandFinder *finder, SandSink *sink, int body_a, int sub_a, int body_b, int sub_b,
-                          SandVec3 normal, SandVec3 point, double gap) {
-    const SandDetection *d = finder->d;
-    if (d->rank[body_a] > d->rank[body_b]) {
+SAND_HOST_DEVICE void add_pair(const SandFinder *finder, SandSink *sink, int body_a, int sub_a, int body_b, int sub_b,
+                               SandVec3 normal, SandVec3 point, double gap) {
+    const SandCollision *d = finder->d;
+    if (d->solver_index[body_a] > d->solver_index[body_b]) {
         int body = body_a, sub = sub_a;
         body_a = body_b, sub_a = sub_b, body_b = body, sub_b = sub;
         normal = v3_neg(normal);
     }
     const SandWorld *w = finder->world;
-    SandFound f = {.rank_a = d->rank[body_a],
-                   .b = d->rank[body_b],
-                   .key = {(uint32_t)body_b, two_subs(sub_a, sub_b)},
-                   .normal = normal,
-                   .point = point,
-                   .gap = gap,
-                   .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])};
+    SandContactCandidate f = {.index_a = d->solver_index[body_a],
+                              .b = d->solver_index[body_b],
+                              .key = {(uint32_t)body_b, two_subs(sub_a, sub_b)},
+                              .normal = normal,
+                              .point = point,
+                              .gap = gap,
+                              .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])};
     sink_put(sink, &f);
 }
 
-SAND_SHARED double balls_gap(const SandGridBall *p, const SandGridBall *q) {
+SAND_HOST_DEVICE double spheres_gap(const SandSphereProxy *p, const SandSphereProxy *q) {
     return v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
 }
 
 // Whether two balls touch: within the envelope h (1 + mu) |u| of their relative motion, the least one, or the room of one of
 // them.
-SAND_SHARED bool balls_touch(const SandFinder *finder, const SandGridBall *p, const SandGridBall *q) {
-    if (!grid_near(p, q) || p->body == q->body) return false;
+SAND_HOST_DEVICE bool spheres_touch(const SandFinder *finder, const SandSphereProxy *p, const SandSphereProxy *q) {
+    if (!proxies_near(p, q) || p->body == q->body) return false;
     const SandWorld *w = finder->world;
-    double gap = balls_gap(p, q);
-    if (gap <= fmax(w->envelope, fmax(p->room, q->room))) return true;
+    double gap = spheres_gap(p, q);
+    if (gap <= fmax(w->envelope, fmax(p->impact_margin, q->impact_margin))) return true;
     double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
     double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + finder->fall;
     return gap <= w->step * (1 + mu) * speed;
 }
 
 // The contact of two balls that touch.
-SAND_SHARED void add_balls(const SandFinder *finder, SandSink *sink, const SandGridBall *p, const SandGridBall *q) {
+SAND_HOST_DEVICE void add_sphere_pair(const SandFinder *finder, SandSink *sink, const SandSphereProxy *p,
+                                      const SandSphereProxy *q) {
     SandVec3 apart = v3_sub(q->center, p->center);
-    double distance = v3_length(apart), gap = balls_gap(p, q);
+    double distance = v3_length(apart), gap = spheres_gap(p, q);
     // Two balls on one spot have no direction: take one that never changes.
     SandVec3 normal = distance > 1e-12 * p->radius ? v3_scale(1 / distance, apart) : v3_make(0, 0, 1);
     SandVec3 point = v3_madd(p->center, p->radius + 0.5 * gap, normal);
     add_pair(finder, sink, p->body, p->sub, q->body, q->sub, normal, point, gap);
 }
 
-SAND_SHARED void add_touch(const SandFinder *finder, SandSink *sink, int body, int sub, int boundary, SandVec3 center,
-                           double radius, const SandTouch *t) {
+SAND_HOST_DEVICE void add_touch(const SandFinder *finder, SandSink *sink, int body, int sub, int boundary, SandVec3 center,
+                                double radius, const SandTouch *t) {
     const SandWorld *w = finder->world;
-    SandFound f = {.rank_a = finder->d->rank[body],
-                   .b = -1 - boundary,
-                   .key = {SAND_BOUNDARY_BIT | (uint32_t)boundary, (uint32_t)sub << 24 | t->feature},
-                   .normal = t->normal,
-                   .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
-                   .gap = t->gap,
-                   .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)};
+    SandContactCandidate f = {.index_a = finder->d->solver_index[body],
+                              .b = -1 - boundary,
+                              .key = {SAND_BOUNDARY_BIT | (uint32_t)boundary, (uint32_t)sub << 24 | t->feature},
+                              .normal = t->normal,
+                              .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
+                              .gap = t->gap,
+                              .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)};
     sink_put(sink, &f);
 }
 
-enum { TOUCH_ROOM = 64 };
+enum { MAX_TOUCHES = 64 };
 
 // All touches of a ball with a boundary, or -1 where there are more than there is room for.
-SAND_SHARED_CALL int find_touches(const SandFinder *finder, SandSink *sink, int body, int boundary, SandVec3 center,
-                                  double radius, double reach, SandTouch *touches) {
+SAND_HOST_DEVICE_NOINLINE int find_touches(const SandFinder *finder, SandSink *sink, int body, int boundary, SandVec3 center,
+                                           double radius, double reach, SandTouch *touches) {
     const SandBoundary *b = &finder->world->boundaries[boundary];
-    int count = boundary_touch(b, &finder->d->pose[boundary], center, radius, reach, touches, TOUCH_ROOM);
-    if (count <= TOUCH_ROOM) return count;
+    int count = boundary_touch(b, &finder->d->pose[boundary], center, radius, reach, touches, MAX_TOUCHES);
+    if (count <= MAX_TOUCHES) return count;
     sink_too_many(sink, body, boundary, count);
     return -1;
 }
 
 // How far to look for a boundary: h (1 + mu) |u| of the motion relative to it, or the room of the ball.
-SAND_SHARED double boundary_reach(const SandFinder *finder, int body, int boundary, SandVec3 center, SandVec3 velocity,
-                                  double turning, double room) {
+SAND_HOST_DEVICE double boundary_reach(const SandFinder *finder, int body, int boundary, SandVec3 center, SandVec3 velocity,
+                                       double turning, double impact_margin) {
     const SandWorld *w = finder->world;
-    const SandDetection *d = finder->d;
+    const SandCollision *d = finder->d;
     double mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material);
     SandVec3 wall = d->velocity[boundary];
     if (w->boundaries[boundary].moves)
         wall = v3_add(wall, v3_cross(d->spin[boundary], v3_sub(center, d->pose[boundary].position)));
     double speed = v3_length(v3_sub(velocity, wall)) + turning + finder->fall;
-    return fmax(fmax(w->envelope, room), w->step * (1 + mu) * speed);
+    return fmax(fmax(w->envelope, impact_margin), w->step * (1 + mu) * speed);
 }
 
 // A ball, or a corner of radius 0, against every boundary.
-SAND_SHARED void touch_boundaries(const SandFinder *finder, SandSink *sink, int body, int sub, SandVec3 center,
-                                  double radius, SandVec3 velocity, double turning, double room) {
-    SandTouch touches[TOUCH_ROOM];
+SAND_HOST_DEVICE void touch_boundaries(const SandFinder *finder, SandSink *sink, int body, int sub, SandVec3 center,
+                                       double radius, SandVec3 velocity, double turning, double impact_margin) {
+    SandTouch touches[MAX_TOUCHES];
     const SandWorld *w = finder->world;
     double speed = v3_length(velocity) + turning + finder->fall; // from what does not move
-    double far = radius + fmax(fmax(w->envelope, room), w->step * (1 + finder->largest_mu) * speed);
+    double far = radius + fmax(fmax(w->envelope, impact_margin), w->step * (1 + finder->largest_mu) * speed);
     for (int b = 0; b < w->boundary_count; b++) {
         const SandGuard *guard = &finder->d->guard[b];
         if (v3_dot(guard->normal, center) - guard->offset > far) continue;
-        double reach = boundary_reach(finder, body, b, center, velocity, turning, room);
+        double reach = boundary_reach(finder, body, b, center, velocity, turning, impact_margin);
         int count = find_touches(finder, sink, body, b, center, radius, reach, touches);
         for (int k = 0; k < count; k++) add_touch(finder, sink, body, sub, b, center, radius, &touches[k]);
     }
 }
 
 // A ball against the box or cylinder: the nearest point of its surface.
-SAND_SHARED_CALL void touch_special(const SandFinder *finder, SandSink *sink, const SandGridBall *ball, int special) {
+SAND_HOST_DEVICE_NOINLINE void touch_convex_body(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
+                                                 int convex_body) {
     const SandWorld *w = finder->world;
-    const SandShape *shape = &w->shapes[w->shape[special]];
-    SandVec3 apart = v3_sub(ball->center, w->position[special]);
-    double bound = shape->bound * w->scale[special];
-    double mu = sand_world_pair(w, w->material[ball->body], w->material[special]);
-    double speed = v3_length(v3_sub(w->velocity[special], ball->velocity)) + v3_length(w->spin[special]) * bound +
-                   ball->turning + finder->fall;
-    double reach = fmax(fmax(w->envelope, ball->room), w->step * (1 + mu) * speed);
-    if (v3_length(apart) > bound + ball->radius + reach) return;
+    const SandShape *shape = &w->shapes[w->shape[convex_body]];
+    SandVec3 apart = v3_sub(sphere->center, w->position[convex_body]);
+    double bound = shape->bound * w->scale[convex_body];
+    double mu = sand_world_pair(w, w->material[sphere->body], w->material[convex_body]);
+    double speed = v3_length(v3_sub(w->velocity[convex_body], sphere->velocity)) + v3_length(w->spin[convex_body]) * bound +
+                   sphere->turning + finder->fall;
+    double reach = fmax(fmax(w->envelope, sphere->impact_margin), w->step * (1 + mu) * speed);
+    if (v3_length(apart) > bound + sphere->radius + reach) return;
     SandVec3 outward;
     uint32_t feature;
-    double gap = sand_shape_distance(shape, w->scale[special], q_unrotate(w->rotation[special], apart), &outward, &feature) -
-                 ball->radius;
+    double gap =
+        sand_shape_distance(shape, w->scale[convex_body], q_unrotate(w->rotation[convex_body], apart), &outward, &feature) -
+        sphere->radius;
     if (gap > reach) return;
-    SandVec3 normal = v3_neg(q_rotate(w->rotation[special], outward)); // from the ball to the shape
-    add_pair(finder, sink, ball->body, ball->sub, special, 0, normal,
-             v3_madd(ball->center, ball->radius + 0.5 * gap, normal), gap);
+    SandVec3 normal = v3_neg(q_rotate(w->rotation[convex_body], outward)); // from the ball to the shape
+    add_pair(finder, sink, sphere->body, sphere->sub, convex_body, 0, normal,
+             v3_madd(sphere->center, sphere->radius + 0.5 * gap, normal), gap);
 }
 
 // The corners of a box against the boundaries.
-SAND_SHARED void touch_corner(const SandFinder *finder, SandSink *sink, int body, int sub, SandVec3 local) {
+SAND_HOST_DEVICE void touch_corner(const SandFinder *finder, SandSink *sink, int body, int sub, SandVec3 local) {
     const SandWorld *w = finder->world;
     SandVec3 arm = q_rotate(w->rotation[body], local);
     SandVec3 velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm));
@@ -188,13 +191,13 @@ typedef struct Rim {
 enum { RIM_SAMPLES = 16 };
 #define QUARTER_TURN 1.57079632679489661923
 
-SAND_SHARED SandVec3 rim_point(const Rim *r, double angle) {
+SAND_HOST_DEVICE SandVec3 rim_point(const Rim *r, double angle) {
     return v3_add(r->center, v3_add(v3_scale(cos(angle), r->x), v3_scale(sin(angle), r->y)));
 }
 
 // The touch with one piece of the boundary, and how the gap grows with the angle.
-SAND_SHARED_CALL bool rim_touch(const Rim *r, double angle, uint32_t piece, SandTouch *touch, double *slope) {
-    SandTouch touches[TOUCH_ROOM];
+SAND_HOST_DEVICE_NOINLINE bool rim_touch(const Rim *r, double angle, uint32_t piece, SandTouch *touch, double *slope) {
+    SandTouch touches[MAX_TOUCHES];
     int count =
         find_touches(r->finder, r->sink, r->body, r->boundary, rim_point(r, angle), 0, r->reach + 0.1 * r->radius, touches);
     for (int k = 0; k < count; k++) {
@@ -207,7 +210,7 @@ SAND_SHARED_CALL bool rim_touch(const Rim *r, double angle, uint32_t piece, Sand
 }
 
 // The angle of least gap between two angles, where there is one between them; else the middle.
-SAND_SHARED_CALL double rim_least(const Rim *r, uint32_t piece, double low, double high) {
+SAND_HOST_DEVICE_NOINLINE double rim_least(const Rim *r, uint32_t piece, double low, double high) {
     double middle = 0.5 * (low + high), slope;
     SandTouch touch;
     if (rim_touch(r, low, piece, &touch, &slope) && slope > 0) return middle;
@@ -223,7 +226,7 @@ SAND_SHARED_CALL double rim_least(const Rim *r, uint32_t piece, double low, doub
     return 0.5 * (low + high);
 }
 
-SAND_SHARED void rim_piece(const Rim *r, uint32_t piece) {
+SAND_HOST_DEVICE void rim_piece(const Rim *r, uint32_t piece) {
     double least = INFINITY, most = -INFINITY, angle = 0, slope;
     SandTouch touch;
     for (int k = 0; k < RIM_SAMPLES; k++) {
@@ -246,9 +249,9 @@ SAND_SHARED void rim_piece(const Rim *r, uint32_t piece) {
 }
 
 // Every piece of the boundary that some point of the rim is near, in the order in which they are met.
-SAND_SHARED void touch_rim(const Rim *r) {
-    uint32_t pieces[TOUCH_ROOM];
-    SandTouch touches[TOUCH_ROOM];
+SAND_HOST_DEVICE void touch_rim(const Rim *r) {
+    uint32_t pieces[MAX_TOUCHES];
+    SandTouch touches[MAX_TOUCHES];
     int piece_count = 0;
     for (int k = 0; k < RIM_SAMPLES; k++) {
         SandVec3 point = rim_point(r, k * (4 * QUARTER_TURN / RIM_SAMPLES));
@@ -256,13 +259,13 @@ SAND_SHARED void touch_rim(const Rim *r) {
         for (int t = 0; t < count; t++) {
             int known = 0;
             while (known < piece_count && pieces[known] != touches[t].feature) known++;
-            if (known == piece_count && piece_count < TOUCH_ROOM) pieces[piece_count++] = touches[t].feature;
+            if (known == piece_count && piece_count < MAX_TOUCHES) pieces[piece_count++] = touches[t].feature;
         }
     }
     for (int k = 0; k < piece_count; k++) rim_piece(r, pieces[k]);
 }
 
-SAND_SHARED_CALL void special_contacts(const SandFinder *finder, SandSink *sink, int body) {
+SAND_HOST_DEVICE_NOINLINE void convex_body_contacts(const SandFinder *finder, SandSink *sink, int body) {
     const SandWorld *w = finder->world;
     const SandShape *shape = &w->shapes[w->shape[body]];
     SandVec3 half = v3_scale(w->scale[body], shape->half);
@@ -287,28 +290,29 @@ SAND_SHARED_CALL void special_contacts(const SandFinder *finder, SandSink *sink,
 
 // The contacts of a ball with what is not a ball: the box or cylinder, and the boundaries. A boundary within a radius is
 // always one: what a short solve makes of a ball that is squeezed may be many times its speed, and it must not get out.
-SAND_SHARED void wall_contacts(const SandFinder *finder, SandSink *sink, const SandGridBall *ball) {
-    if (finder->special >= 0) touch_special(finder, sink, ball, finder->special);
-    touch_boundaries(finder, sink, ball->body, ball->sub, ball->center, ball->radius, ball->velocity, ball->turning,
-                     fmax(ball->room, ball->radius));
+SAND_HOST_DEVICE void wall_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
+    if (finder->convex_body >= 0) touch_convex_body(finder, sink, sphere, finder->convex_body);
+    touch_boundaries(finder, sink, sphere->body, sphere->sub, sphere->center, sphere->radius, sphere->velocity,
+                     sphere->turning, fmax(sphere->impact_margin, sphere->radius));
 }
 
 // The contacts of a ball with those in a row of cells.
-SAND_SHARED void row_contacts(const SandFinder *finder, SandSink *sink, const SandGridBall *ball, SandGridRow row) {
-    const SandGridBall *sorted = finder->d->grid.sorted;
+SAND_HOST_DEVICE void row_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
+                                   SandCellRow row) {
+    const SandSphereProxy *sorted = finder->d->grid.sorted;
     for (int k = 0; k < 2; k++)
         for (int j = row.run[k].begin; j < row.run[k].end; j++)
-            if (balls_touch(finder, ball, &sorted[j])) add_balls(finder, sink, ball, &sorted[j]);
+            if (spheres_touch(finder, sphere, &sorted[j])) add_sphere_pair(finder, sink, sphere, &sorted[j]);
 }
 
 // All contacts of sorted ball i: with its partners in the grid, then with the others.
-SAND_SHARED void ball_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
-    const SandGrid *g = &finder->d->grid;
-    const SandGridBall *ball = &g->sorted[i];
+SAND_HOST_DEVICE void sphere_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
+    const SandBroadPhase *g = &finder->d->grid;
+    const SandSphereProxy *sphere = &g->sorted[i];
     for (int k = 0; k < g->level_count; k++) {
         if (!grid_looks_in(level, k)) continue;
-        SandGridShelf shelf = grid_shelf(g, level, i, k);
-        for (int row = 0; row < shelf.rows; row++) row_contacts(finder, sink, ball, grid_row(g, &shelf, row));
+        SandCellRange range = cell_range_of(g, level, i, k);
+        for (int row = 0; row < range.rows; row++) row_contacts(finder, sink, sphere, cell_row(g, &range, row));
     }
-    wall_contacts(finder, sink, ball);
+    wall_contacts(finder, sink, sphere);
 }

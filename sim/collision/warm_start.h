@@ -7,29 +7,30 @@ extern "C" {
 #endif
 
 // What is kept of the last step.
-typedef struct SandMemory {
-    int body_count;  // ranks
-    int world_count; // bodies of the world then
-    int *rank;       // of each body of the world, -1: took no part
-    int *first;      // contacts of each rank
+typedef struct SandWarmStart {
+    int body_count;    // ranks
+    int world_count;   // bodies of the world then
+    int *solver_index; // of each body of the world, -1: took no part
+    int *first;        // contacts of each rank
     SandContactKey *key;
     SandVec3 *impulse;
     double step; // s, 0: nothing is kept
-    size_t rank_room, first_room, key_room, impulse_room;
-} SandMemory;
+    size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity;
+} SandWarmStart;
 
-void sand_memory_free(SandMemory *memory);
+void sand_warm_start_free(SandWarmStart *memory);
 
 // Keeps the impulses of the contacts just solved.
-bool sand_memory_keep(SandMemory *memory, const SandDetection *d, const SandVec3 *impulse, double step, int world_count,
-                      SandError *error);
-void sand_memory_drop(SandMemory *memory);
-bool sand_memory_copy(SandMemory *to, const SandMemory *from, SandError *error);
-size_t sand_memory_bytes(const SandMemory *memory); // that it holds
+bool sand_warm_start_store(SandWarmStart *memory, const SandCollision *d, const SandVec3 *impulse, double step,
+                           int world_count, SandError *error);
+void sand_warm_start_clear(SandWarmStart *memory);
+bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandError *error);
+size_t sand_warm_start_bytes(const SandWarmStart *memory); // that it holds
 
 // Fills start with the kept impulses, scaled by the ratio of the steps; zero where there is none. Returns how many
 // contacts were found again.
-int sand_match(const SandMemory *memory, const SandDetection *d, double step, SandVec3 *start, SandTeam *team);
+int sand_warm_start_apply(const SandWarmStart *memory, const SandCollision *d, double step, SandVec3 *start,
+                          SandThreadPool *pool);
 
 #ifdef __cplusplus
 }

@@ -7,19 +7,19 @@
 // The size is kept in front of the array, in a block of the alignment's size.
 enum { ALIGNMENT = 64 };
 
-static atomic_ullong growths, bytes_held, bytes_brought;
+static atomic_ullong growths, bytes_held, bytes_downloaded;
 
 static size_t *size_of(void *array) { return (size_t *)((char *)array - ALIGNMENT); }
 
 bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error) {
     if (count <= *capacity) return true;
-    size_t room = *capacity + *capacity / 2; // grow by half, so that a slow rise costs few growths
-    if (room < count) room = count;
-    if (room > (SIZE_MAX - 2 * ALIGNMENT) / size)
-        return sand_fail(error, "%s: %zu items are more than memory can hold", what, room);
-    size_t bytes = (room * size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    size_t wanted = *capacity + *capacity / 2; // grow by half, so that a slow rise costs few growths
+    if (wanted < count) wanted = count;
+    if (wanted > (SIZE_MAX - 2 * ALIGNMENT) / size)
+        return sand_fail(error, "%s: %zu items are more than memory can hold", what, wanted);
+    size_t bytes = (wanted * size + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     char *base = aligned_alloc(ALIGNMENT, bytes);
-    if (!base) return sand_fail(error, "%s: out of memory for %zu items (%zu MB)", what, room, bytes >> 20);
+    if (!base) return sand_fail(error, "%s: out of memory for %zu items (%zu MB)", what, wanted, bytes >> 20);
 
     void *old, *grown = base + ALIGNMENT;
     memcpy(&old, array, sizeof old);
@@ -29,7 +29,7 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
     *size_of(grown) = bytes;
     sand_free(old);
     memcpy(array, &grown, sizeof grown);
-    *capacity = room;
+    *capacity = wanted;
     growths++;
     bytes_held += bytes;
     return true;
@@ -44,5 +44,5 @@ void sand_free(void *array) {
 uint64_t sand_growth_count(void) { return growths; }
 uint64_t sand_bytes_held(void) { return bytes_held; }
 
-void sand_count_brought(size_t bytes) { bytes_brought += bytes; }
-uint64_t sand_bytes_brought(void) { return bytes_brought; }
+void sand_count_downloaded(size_t bytes) { bytes_downloaded += bytes; }
+uint64_t sand_bytes_downloaded(void) { return bytes_downloaded; }

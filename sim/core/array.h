@@ -22,8 +22,8 @@ uint64_t sand_growth_count(void); // growths since the program began
 uint64_t sand_bytes_held(void);   // bytes now held by all arrays
 
 // Bytes of bodies and contacts that other machines copied to the host since the program began; they count it themselves.
-void sand_count_brought(size_t bytes);
-uint64_t sand_bytes_brought(void);
+void sand_count_downloaded(size_t bytes);
+uint64_t sand_bytes_downloaded(void);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
 
 enum { SPINS = 4000 }; // some microseconds, then the core is offered to others
 
-struct SandTeam {
+struct SandThreadPool {
     int threads;
     _Alignas(64) atomic_int arrived;
     _Alignas(64) atomic_uint generation;
@@ -17,26 +17,26 @@ struct SandTeam {
     _Alignas(64) double partials[2][SAND_CHUNKS][SAND_MAX_SUMS];
 };
 
-SandTeam *sand_team_create(int threads, SandError *error) {
+SandThreadPool *sand_thread_pool_create(int threads, SandError *error) {
     if (threads == 0) threads = omp_get_num_procs();
     if (threads > SAND_MAX_THREADS) threads = SAND_MAX_THREADS;
     if (threads < 1) return sand_fail(error, "threads: expected at least 1, got %d", threads), NULL;
-    SandTeam *team = aligned_alloc(64, (sizeof *team + 63) / 64 * 64);
-    if (!team) return sand_fail(error, "out of memory for a team of threads"), NULL;
-    memset(team, 0, sizeof *team);
-    team->threads = threads;
-    return team;
+    SandThreadPool *pool = aligned_alloc(64, (sizeof *pool + 63) / 64 * 64);
+    if (!pool) return sand_fail(error, "out of memory for a team of threads"), NULL;
+    memset(pool, 0, sizeof *pool);
+    pool->threads = threads;
+    return pool;
 }
 
-void sand_team_free(SandTeam *team) { free(team); }
+void sand_thread_pool_free(SandThreadPool *pool) { free(pool); }
 
-int sand_team_threads(const SandTeam *team) { return team->threads; }
+int sand_thread_pool_threads(const SandThreadPool *pool) { return pool->threads; }
 
-void sand_team_run(SandTeam *team, SandWork *work, void *argument) {
-#pragma omp parallel num_threads(team->threads)
+void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument) {
+#pragma omp parallel num_threads(pool->threads)
     {
         int id = omp_get_thread_num(), count = omp_get_num_threads();
-        SandWorker worker = {.team = team,
+        SandWorker worker = {.pool = pool,
                              .id = id,
                              .count = count,
                              .first_chunk = SAND_CHUNKS * id / count,
@@ -47,22 +47,22 @@ void sand_team_run(SandTeam *team, SandWork *work, void *argument) {
 
 void sand_barrier(SandWorker *worker) {
     if (worker->count == 1) return;
-    SandTeam *team = worker->team;
-    unsigned generation = atomic_load_explicit(&team->generation, memory_order_acquire);
-    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == worker->count - 1) {
-        atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&team->generation, generation + 1, memory_order_release);
+    SandThreadPool *pool = worker->pool;
+    unsigned generation = atomic_load_explicit(&pool->generation, memory_order_acquire);
+    if (atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel) == worker->count - 1) {
+        atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&pool->generation, generation + 1, memory_order_release);
         return;
     }
-    for (int spins = 0; atomic_load_explicit(&team->generation, memory_order_acquire) == generation; spins++)
+    for (int spins = 0; atomic_load_explicit(&pool->generation, memory_order_acquire) == generation; spins++)
         if (spins >= SPINS) sched_yield();
 }
 
-double *sand_partials(SandWorker *worker, int chunk) { return worker->team->partials[worker->parity][chunk]; }
+double *sand_partials(SandWorker *worker, int chunk) { return worker->pool->partials[worker->parity][chunk]; }
 
 void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals) {
     sand_barrier(worker);
-    double(*table)[SAND_MAX_SUMS] = worker->team->partials[worker->parity];
+    double(*table)[SAND_MAX_SUMS] = worker->pool->partials[worker->parity];
     for (int k = 0; k < count; k++) {
         double total = 0;
         if (largest & 1u << k)

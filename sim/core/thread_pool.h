@@ -6,11 +6,11 @@
 extern "C" {
 #endif
 
-typedef struct SandTeam SandTeam;
+typedef struct SandThreadPool SandThreadPool;
 
 // One member of the team, for the time of one run.
 typedef struct SandWorker {
-    SandTeam *team;
+    SandThreadPool *pool;
     int id, count;
     int first_chunk, last_chunk; // its share of the SAND_CHUNKS parts of every range
     unsigned parity;             // which of the two tables of partial sums is in use
@@ -19,12 +19,12 @@ typedef struct SandWorker {
 
 typedef void SandWork(SandWorker *worker, void *argument);
 
-SandTeam *sand_team_create(int threads, SandError *error); // 0: one for each core
-void sand_team_free(SandTeam *team);
-int sand_team_threads(const SandTeam *team);
+SandThreadPool *sand_thread_pool_create(int threads, SandError *error); // 0: one for each core
+void sand_thread_pool_free(SandThreadPool *pool);
+int sand_thread_pool_threads(const SandThreadPool *pool);
 
 // Every member executes `work`; returns when all are done.
-void sand_team_run(SandTeam *team, SandWork *work, void *argument);
+void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument);
 
 // Everyone arrives, then everyone goes on. Spins a little, then yields the core.
 void sand_barrier(SandWorker *worker);

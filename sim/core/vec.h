@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define SAND_VEC_INLINE SAND_SHARED
+#define SAND_VEC_INLINE SAND_HOST_DEVICE
 #define SAND_VEC SandVec3
 #define SAND_SCALAR double
 #define SAND_VF(name) v3_##name
@@ -25,74 +25,74 @@ typedef struct SandPose {
     SandQuat rotation;
 } SandPose;
 
-SAND_SHARED double v3_length(SandVec3 a) { return sqrt(v3_dot(a, a)); }
-SAND_SHARED SandVec3 v3_neg(SandVec3 a) { return v3_make(-a.x, -a.y, -a.z); }
-SAND_SHARED bool v3_finite(SandVec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
+SAND_HOST_DEVICE double v3_length(SandVec3 a) { return sqrt(v3_dot(a, a)); }
+SAND_HOST_DEVICE SandVec3 v3_neg(SandVec3 a) { return v3_make(-a.x, -a.y, -a.z); }
+SAND_HOST_DEVICE bool v3_finite(SandVec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 
 // Unit vector along a, or the fallback where a is too short to have a direction.
-SAND_SHARED SandVec3 v3_unit_or(SandVec3 a, SandVec3 fallback) {
+SAND_HOST_DEVICE SandVec3 v3_unit_or(SandVec3 a, SandVec3 fallback) {
     double l = v3_length(a);
     return l > 1e-300 ? v3_scale(1 / l, a) : fallback;
 }
 
 // Some unit vector at right angles to the unit vector n, by a fixed formula.
-SAND_SHARED SandVec3 v3_perpendicular(SandVec3 n) {
+SAND_HOST_DEVICE SandVec3 v3_perpendicular(SandVec3 n) {
     SandVec3 e = fabs(n.x) < 0.6 ? v3_make(1, 0, 0) : v3_make(0, 1, 0);
     SandVec3 t = v3_cross(n, e);
     return v3_scale(1 / v3_length(t), t);
 }
 
-SAND_SHARED SandQuat q_identity(void) { return (SandQuat){1, 0, 0, 0}; }
-SAND_SHARED SandQuat q_conjugate(SandQuat q) { return (SandQuat){q.w, -q.x, -q.y, -q.z}; }
+SAND_HOST_DEVICE SandQuat q_identity(void) { return (SandQuat){1, 0, 0, 0}; }
+SAND_HOST_DEVICE SandQuat q_conjugate(SandQuat q) { return (SandQuat){q.w, -q.x, -q.y, -q.z}; }
 
-SAND_SHARED SandQuat q_mul(SandQuat a, SandQuat b) {
+SAND_HOST_DEVICE SandQuat q_mul(SandQuat a, SandQuat b) {
     return (SandQuat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
                       a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
 }
 
-SAND_SHARED SandQuat q_unit(SandQuat q) {
+SAND_HOST_DEVICE SandQuat q_unit(SandQuat q) {
     double l = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
     if (!(l > 0)) return q_identity();
     return (SandQuat){q.w / l, q.x / l, q.y / l, q.z / l};
 }
 
 // The rotation by |r| radians about r: the exponential map.
-SAND_SHARED SandQuat q_exp(SandVec3 r) {
+SAND_HOST_DEVICE SandQuat q_exp(SandVec3 r) {
     double angle = v3_length(r);
     double s = angle > 1e-8 ? sin(0.5 * angle) / angle : 0.5 - angle * angle / 48;
     return (SandQuat){cos(0.5 * angle), s * r.x, s * r.y, s * r.z};
 }
 
 // The rotation vector of q, of length at most pi: the inverse of q_exp.
-SAND_SHARED SandVec3 q_log(SandQuat q) {
+SAND_HOST_DEVICE SandVec3 q_log(SandQuat q) {
     SandVec3 v = v3_make(q.x, q.y, q.z);
     double s = v3_length(v);
     double angle = 2 * atan2(q.w < 0 ? -s : s, fabs(q.w));
     return s > 1e-12 ? v3_scale(angle / s, v) : v3_scale(q.w < 0 ? -2 : 2, v);
 }
 
-SAND_SHARED SandMat3 q_matrix(SandQuat q) {
+SAND_HOST_DEVICE SandMat3 q_matrix(SandQuat q) {
     double x2 = q.x + q.x, y2 = q.y + q.y, z2 = q.z + q.z;
     double xx = q.x * x2, yy = q.y * y2, zz = q.z * z2, xy = q.x * y2, xz = q.x * z2, yz = q.y * z2;
     double wx = q.w * x2, wy = q.w * y2, wz = q.w * z2;
     return (SandMat3){{{1 - yy - zz, xy - wz, xz + wy}, {xy + wz, 1 - xx - zz, yz - wx}, {xz - wy, yz + wx, 1 - xx - yy}}};
 }
 
-SAND_SHARED SandVec3 m3_apply(SandMat3 a, SandVec3 v) {
+SAND_HOST_DEVICE SandVec3 m3_apply(SandMat3 a, SandVec3 v) {
     return v3_make(a.m[0][0] * v.x + a.m[0][1] * v.y + a.m[0][2] * v.z, a.m[1][0] * v.x + a.m[1][1] * v.y + a.m[1][2] * v.z,
                    a.m[2][0] * v.x + a.m[2][1] * v.y + a.m[2][2] * v.z);
 }
 
-SAND_SHARED SandVec3 m3_apply_transposed(SandMat3 a, SandVec3 v) {
+SAND_HOST_DEVICE SandVec3 m3_apply_transposed(SandMat3 a, SandVec3 v) {
     return v3_make(a.m[0][0] * v.x + a.m[1][0] * v.y + a.m[2][0] * v.z, a.m[0][1] * v.x + a.m[1][1] * v.y + a.m[2][1] * v.z,
                    a.m[0][2] * v.x + a.m[1][2] * v.y + a.m[2][2] * v.z);
 }
 
-SAND_SHARED SandVec3 q_rotate(SandQuat q, SandVec3 v) { return m3_apply(q_matrix(q), v); }
-SAND_SHARED SandVec3 q_unrotate(SandQuat q, SandVec3 v) { return m3_apply_transposed(q_matrix(q), v); }
+SAND_HOST_DEVICE SandVec3 q_rotate(SandQuat q, SandVec3 v) { return m3_apply(q_matrix(q), v); }
+SAND_HOST_DEVICE SandVec3 q_unrotate(SandQuat q, SandVec3 v) { return m3_apply_transposed(q_matrix(q), v); }
 
 // R diag(d) R': a diagonal tensor given in the body's frame, seen from the world.
-SAND_SHARED SandMat3 m3_turned_diagonal(SandMat3 r, SandVec3 d) {
+SAND_HOST_DEVICE SandMat3 m3_turned_diagonal(SandMat3 r, SandVec3 d) {
     SandMat3 out;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -100,5 +100,7 @@ SAND_SHARED SandMat3 m3_turned_diagonal(SandMat3 r, SandVec3 d) {
     return out;
 }
 
-SAND_SHARED SandVec3 pose_apply(SandPose p, SandVec3 local) { return v3_add(p.position, q_rotate(p.rotation, local)); }
-SAND_SHARED SandVec3 pose_invert(SandPose p, SandVec3 world) { return q_unrotate(p.rotation, v3_sub(world, p.position)); }
+SAND_HOST_DEVICE SandVec3 pose_apply(SandPose p, SandVec3 local) { return v3_add(p.position, q_rotate(p.rotation, local)); }
+SAND_HOST_DEVICE SandVec3 pose_invert(SandPose p, SandVec3 world) {
+    return q_unrotate(p.rotation, v3_sub(world, p.position));
+}

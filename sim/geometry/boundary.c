@@ -99,8 +99,8 @@ void sand_boundary_velocity(const SandBoundary *b, double time, double step, San
 }
 
 int sand_boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 center, double radius, double reach,
-                        SandTouch *touches, int room) {
-    return boundary_touch(b, pose, center, radius, reach, touches, room);
+                        SandTouch *touches, int capacity) {
+    return boundary_touch(b, pose, center, radius, reach, touches, capacity);
 }
 
 double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandVec3 point) {

@@ -39,13 +39,13 @@ typedef struct SandBoundary {
     bool moves;
     // Local frame: a plane is z = 0 with normal +z, a box and a sphere are centred on the origin, the axis of a
     // revolution is z.
-    SandVec3 half;                   // box
-    double radius;                   // sphere
-    int profile_count;               // revolution: corners of the profile, at least 2
-    double (*profile)[2];            // (radius, height), owned; the polyline is open, its ends may lie on the axis
-    struct SandProfilePiece *pieces; // revolution.h: derived from the profile, owned; as many as corners
-    struct SandBands *bands;         // the same
-    SandTriangleMesh *mesh;          // owned
+    SandVec3 half;                     // box
+    double radius;                     // sphere
+    int profile_count;                 // revolution: corners of the profile, at least 2
+    double (*profile)[2];              // (radius, height), owned; the polyline is open, its ends may lie on the axis
+    struct SandProfileSegment *pieces; // revolution.h: derived from the profile, owned; as many as corners
+    struct SandBands *bands;           // the same
+    SandTriangleMesh *mesh;            // owned
 } SandBoundary;
 
 // One touch of a ball with one smooth piece of a boundary.
@@ -79,7 +79,7 @@ void sand_boundary_velocity(const SandBoundary *b, double time, double step, San
 // edge or corner which is the nearest point give one touch, and an edge that a touched face covers gives none.
 // Returns how many there are, which may be more than `room`; the first `room` are written. In a fixed order.
 int sand_boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 center, double radius, double reach,
-                        SandTouch *touches, int room);
+                        SandTouch *touches, int capacity);
 
 // Signed distance of a point to the boundary, positive on the allowed side: for filling and for checks.
 double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandVec3 point);

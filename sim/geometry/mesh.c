@@ -30,8 +30,8 @@ static FaceName name_face(const Builder *b, int face) {
 
 #define MAKE(array, count) make_array((void *)&(array), (size_t)(count), sizeof *(array), b->error)
 static bool make_array(void *array, size_t count, size_t size, SandError *error) {
-    size_t room = 0;
-    return sand_grow(array, &room, count + 1, size, "mesh", error);
+    size_t capacity = 0;
+    return sand_grow(array, &capacity, count + 1, size, "mesh", error);
 }
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ typedef struct MeshQuery {
     double best;  // signed distance of the nearest feature of all
     SandTouch nearest;
     SandTouch *touches; // gaps are of the centre until the end
-    int room, count;
+    int capacity, count;
 } MeshQuery;
 
 // Neighbours may claim the same place where they meet: the first to come keeps it.
-SAND_SHARED bool mesh_taken(const MeshQuery *q, SandVec3 normal, double distance) {
-    for (int i = 0; i < q->count && i < q->room; i++) {
+SAND_HOST_DEVICE bool mesh_taken(const MeshQuery *q, SandVec3 normal, double distance) {
+    for (int i = 0; i < q->count && i < q->capacity; i++) {
         const SandTouch *other = &q->touches[i];
         if (v3_dot(other->normal, normal) < 0.999) continue; // at one place, but of two faces that meet at an angle
         SandVec3 apart = v3_sub(v3_scale(distance, normal), v3_scale(other->gap, other->normal));
@@ -28,25 +28,25 @@ SAND_SHARED bool mesh_taken(const MeshQuery *q, SandVec3 normal, double distance
     return false;
 }
 
-SAND_SHARED void mesh_put(MeshQuery *q, SandTouch touch) {
-    if (q->count < q->room) q->touches[q->count] = touch;
+SAND_HOST_DEVICE void mesh_put(MeshQuery *q, SandTouch touch) {
+    if (q->count < q->capacity) q->touches[q->count] = touch;
     q->count++;
 }
 
 // `normal` points to the allowed side.
-SAND_SHARED void mesh_consider(MeshQuery *q, SandVec3 normal, double distance, uint32_t feature) {
+SAND_HOST_DEVICE void mesh_consider(MeshQuery *q, SandVec3 normal, double distance, uint32_t feature) {
     SandTouch touch = {v3_neg(normal), distance, feature};
     if (fabs(distance) < fabs(q->best)) q->best = distance, q->nearest = touch;
     if (distance >= 0 && distance <= q->range && !mesh_taken(q, touch.normal, distance)) mesh_put(q, touch);
 }
 
-SAND_SHARED void mesh_consider_point(MeshQuery *q, SandVec3 away, SandVec3 pseudo, bool rim, uint32_t feature) {
+SAND_HOST_DEVICE void mesh_consider_point(MeshQuery *q, SandVec3 away, SandVec3 pseudo, bool rim, uint32_t feature) {
     double distance = v3_length(away);
     double sign = rim || v3_dot(away, pseudo) >= 0 ? 1 : -1; // behind a rim is still outside
     mesh_consider(q, distance > 0 ? v3_scale(sign / distance, away) : pseudo, sign * distance, feature);
 }
 
-SAND_SHARED void mesh_ask_edge(MeshQuery *q, int number) {
+SAND_HOST_DEVICE void mesh_ask_edge(MeshQuery *q, int number) {
     const SandMeshEdge *e = &q->mesh->edges[number];
     if (e->fold == SAND_FOLD_FLAT) return;
     SandVec3 d = v3_sub(q->center, q->mesh->vertices[e->from]);
@@ -57,7 +57,7 @@ SAND_SHARED void mesh_ask_edge(MeshQuery *q, int number) {
                         (uint32_t)(q->mesh->face_count + number));
 }
 
-SAND_SHARED void mesh_ask_vertex(MeshQuery *q, int v) {
+SAND_HOST_DEVICE void mesh_ask_vertex(MeshQuery *q, int v) {
     const SandTriangleMesh *m = q->mesh;
     SandVec3 d = v3_sub(q->center, m->vertices[v]);
     if (v3_dot(d, d) > q->range * q->range) return;
@@ -70,7 +70,7 @@ SAND_SHARED void mesh_ask_vertex(MeshQuery *q, int v) {
 }
 
 // A face also answers for the edges and vertices of which it is the lowest face, so that each is asked once.
-SAND_SHARED void mesh_ask_face(MeshQuery *q, int f) {
+SAND_HOST_DEVICE void mesh_ask_face(MeshQuery *q, int f) {
     const SandTriangleMesh *m = q->mesh;
     const SandMeshPlane *plane = &m->planes[f];
     double distance = v3_dot(plane->normal, q->center) - plane->offset;
@@ -90,8 +90,8 @@ SAND_SHARED void mesh_ask_face(MeshQuery *q, int f) {
 }
 
 // The cells from low to high on one axis that the ball's box meets; false where there are none.
-SAND_SHARED bool mesh_cell_span(double center, double range, double lower, double upper, double cell, int dim, int *low,
-                                int *high) {
+SAND_HOST_DEVICE bool mesh_cell_span(double center, double range, double lower, double upper, double cell, int dim, int *low,
+                                     int *high) {
     if (!(center + range >= lower && center - range <= upper)) return false;
     double a = (center - range - lower) / cell, b = (center + range - lower) / cell;
     *low = a > 0 ? (int)fmin(a, (double)(dim - 1)) : 0;
@@ -99,7 +99,7 @@ SAND_SHARED bool mesh_cell_span(double center, double range, double lower, doubl
     return true;
 }
 
-SAND_SHARED void mesh_ask_all(MeshQuery *q) {
+SAND_HOST_DEVICE void mesh_ask_all(MeshQuery *q) {
     const SandTriangleMesh *m = q->mesh;
     int low[3], high[3];
     if (!mesh_cell_span(q->center.x, q->range, m->lower.x, m->upper.x, m->cell, m->dim[0], &low[0], &high[0])) return;
@@ -117,8 +117,8 @@ SAND_SHARED void mesh_ask_all(MeshQuery *q) {
             }
 }
 
-SAND_SHARED int mesh_touch(const SandTriangleMesh *mesh, SandVec3 center, double radius, double reach, SandTouch *touches,
-                           int room) {
+SAND_HOST_DEVICE int mesh_touch(const SandTriangleMesh *mesh, SandVec3 center, double radius, double reach,
+                                SandTouch *touches, int capacity) {
     double range = radius + reach;
     MeshQuery q = {.mesh = mesh,
                    .center = center,
@@ -126,12 +126,12 @@ SAND_SHARED int mesh_touch(const SandTriangleMesh *mesh, SandVec3 center, double
                    .slack = SAND_MESH_SLACK * range,
                    .best = INFINITY,
                    .touches = touches,
-                   .room = room};
+                   .capacity = capacity};
     mesh_ask_all(&q);
     // What is seen from behind is hidden by something nearer, unless it is itself the nearest: then the centre is below
     // the surface. Deeper than its radius a ball is taken to be elsewhere.
     if (q.best < -radius) return 0;
     if (q.best < 0) mesh_put(&q, q.nearest);
-    for (int i = 0; i < q.count && i < room; i++) touches[i].gap -= radius;
+    for (int i = 0; i < q.count && i < capacity; i++) touches[i].gap -= radius;
     return q.count;
 }

@@ -13,7 +13,7 @@ typedef struct Reader {
     SandVec3 *vertices;
     int (*faces)[3];
     int *lines; // of the faces
-    size_t vertex_room, face_room, line_room;
+    size_t vertex_capacity, face_capacity, line_capacity;
     int vertex_count, face_count;
     SandError *error;
 } Reader;
@@ -39,7 +39,7 @@ static bool read_vertex(Reader *r, const char *text) {
         text = end;
     }
     if (r->vertex_count >= SAND_MAX_FEATURE) return wrong(r, "the mesh has too many vertices");
-    if (!SAND_GROW(r->vertices, r->vertex_room, r->vertex_count + 1, "vertices of a mesh", r->error)) return false;
+    if (!SAND_GROW(r->vertices, r->vertex_capacity, r->vertex_count + 1, "vertices of a mesh", r->error)) return false;
     r->vertices[r->vertex_count++] = vertex;
     return true;
 }
@@ -62,8 +62,8 @@ static bool read_corner(Reader *r, const char **text, int *vertex) {
 
 static bool add_face(Reader *r, int a, int b, int c) {
     if (r->face_count >= SAND_MAX_FEATURE) return wrong(r, "the mesh has too many triangles");
-    if (!SAND_GROW(r->faces, r->face_room, r->face_count + 1, "triangles of a mesh", r->error)) return false;
-    if (!SAND_GROW(r->lines, r->line_room, r->face_count + 1, "triangles of a mesh", r->error)) return false;
+    if (!SAND_GROW(r->faces, r->face_capacity, r->face_count + 1, "triangles of a mesh", r->error)) return false;
+    if (!SAND_GROW(r->lines, r->line_capacity, r->face_count + 1, "triangles of a mesh", r->error)) return false;
     int *face = r->faces[r->face_count];
     face[0] = a, face[1] = b, face[2] = c;
     r->lines[r->face_count++] = r->line;
@@ -100,9 +100,9 @@ static bool read_line(Reader *r, char *text) {
 
 static bool read_all(Reader *r, FILE *file) {
     char *text = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     bool good = true;
-    while (good && getline(&text, &room, file) >= 0) {
+    while (good && getline(&text, &capacity, file) >= 0) {
         r->line++;
         good = read_line(r, text);
     }

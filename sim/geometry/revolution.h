@@ -14,13 +14,13 @@ typedef enum SandCornerKind {
 } SandCornerKind;
 
 // One corner of the profile and the segment that leaves it. Travelling along it, the allowed side is on the left.
-typedef struct SandProfilePiece {
+typedef struct SandProfileSegment {
     double rho, z;             // the corner
     double along_rho, along_z; // unit direction of the segment; its normal (-along_z, along_rho) points to the allowed side
     double length;             // of the segment; 0 for the last corner, which has none
     double out_rho, out_z;     // unit normal given to the corner itself: the mean of its segments'
     SandCornerKind kind;
-} SandProfilePiece;
+} SandProfileSegment;
 
 // How wide the allowed side is around the axis, in bands of the profile's height: what tells at a glance that a ball is far
 // from the wall. The width is 0 where the axis itself is not on the allowed side.

@@ -14,17 +14,17 @@ typedef struct RevolutionQuery {
     double ex, ey;        // the direction from the axis to the ball
     double radius, range; // range: a piece nearer than this is touched
     SandTouch *touches;
-    int room, count;
+    int capacity, count;
 } RevolutionQuery;
 
-SAND_SHARED void revolution_put(RevolutionQuery *q, RevolutionNearest n) {
-    if (q->count < q->room)
+SAND_HOST_DEVICE void revolution_put(RevolutionQuery *q, RevolutionNearest n) {
+    if (q->count < q->capacity)
         q->touches[q->count] = (SandTouch){v3_make(-n.rho * q->ex, -n.rho * q->ey, -n.z), n.distance - q->radius, n.feature};
     q->count++;
 }
 
 // The distance to corner i, signed. A corner is asked only where it is nearer than the segments beside it.
-SAND_SHARED RevolutionNearest revolution_corner(const SandProfilePiece *piece, int i, double dr, double dz) {
+SAND_HOST_DEVICE RevolutionNearest revolution_corner(const SandProfileSegment *piece, int i, double dr, double dz) {
     double distance = sqrt(dr * dr + dz * dz), sign = 1;
     if (piece->kind == SAND_CORNER_CONCAVE || (piece->kind == SAND_CORNER_AXIS && piece->out_z * dz < 0)) sign = -1;
     double scale = distance > 0 ? sign / distance : 0;
@@ -35,11 +35,11 @@ SAND_SHARED RevolutionNearest revolution_corner(const SandProfilePiece *piece, i
 
 // Puts every piece that lies in range with the ball on its allowed side, and returns the nearest piece of all. A piece
 // that is seen from behind is hidden by a nearer one, unless it is itself the nearest: then the ball is beyond the wall.
-SAND_SHARED RevolutionNearest revolution_scan(const SandBoundary *b, double rho, double z, RevolutionQuery *q) {
+SAND_HOST_DEVICE RevolutionNearest revolution_scan(const SandBoundary *b, double rho, double z, RevolutionQuery *q) {
     RevolutionNearest best = {INFINITY, 0, 1, 0};
     bool past = true; // the ball is beyond the end of the segment before
     for (int i = 0; i < b->profile_count; i++) {
-        const SandProfilePiece *piece = &b->pieces[i];
+        const SandProfileSegment *piece = &b->pieces[i];
         bool on_axis = piece->kind == SAND_CORNER_AXIS, last = i + 1 == b->profile_count;
         double dr = rho - piece->rho, dz = z - piece->z;
         double t = dr * piece->along_rho + dz * piece->along_z;
@@ -64,13 +64,13 @@ SAND_SHARED RevolutionNearest revolution_scan(const SandBoundary *b, double rho,
 
 // The pieces that close round the axis, seen in a direction at an angle from the ball's. Segments count by their
 // tangent plane, which leaves the whole allowed side in front; corners by their point.
-SAND_SHARED void revolution_scan_aside(const SandBoundary *b, double rho, double z, double cosine, double sine,
-                                       uint32_t more, RevolutionQuery *q) {
+SAND_HOST_DEVICE void revolution_scan_aside(const SandBoundary *b, double rho, double z, double cosine, double sine,
+                                            uint32_t more, RevolutionQuery *q) {
     double ex = q->ex, ey = q->ey, r = rho * cosine, out = -rho * sine; // the ball, along and across the new direction
     q->ex = ex * cosine - ey * sine, q->ey = ex * sine + ey * cosine;
     bool past = true;
     for (int i = 0; i < b->profile_count; i++) {
-        const SandProfilePiece *piece = &b->pieces[i];
+        const SandProfileSegment *piece = &b->pieces[i];
         bool last = i + 1 == b->profile_count;
         double dr = r - piece->rho, dz = z - piece->z, t = dr * piece->along_rho + dz * piece->along_z;
         bool short_of = last || t <= 0;
@@ -79,7 +79,7 @@ SAND_SHARED void revolution_scan_aside(const SandBoundary *b, double rho, double
         if (past && short_of && point && dr < 0 && squared > 0 && squared <= q->range * q->range) {
             double d = sqrt(squared);
             SandVec3 n = v3_scale(-1 / d, v3_make(dr * q->ex - out * q->ey, dr * q->ey + out * q->ex, dz));
-            if (q->count < q->room) q->touches[q->count] = (SandTouch){n, d - q->radius, 2 * (uint32_t)i + 1 + more};
+            if (q->count < q->capacity) q->touches[q->count] = (SandTouch){n, d - q->radius, 2 * (uint32_t)i + 1 + more};
             q->count++;
         }
         past = t >= piece->length;
@@ -92,7 +92,7 @@ SAND_SHARED void revolution_scan_aside(const SandBoundary *b, double rho, double
 }
 
 // Whether there is no wall within range of a point: at all heights within that range the allowed side is wider.
-SAND_SHARED bool revolution_clear(const SandBands *bands, double rho, double z, double range) {
+SAND_HOST_DEVICE bool revolution_clear(const SandBands *bands, double rho, double z, double range) {
     double low = (z - range - bands->low) * bands->per_height, high = (z + range - bands->low) * bands->per_height;
     if (!(low >= 0 && high < SAND_BANDS)) return false;
     for (int k = (int)low; k <= (int)high; k++)
@@ -100,11 +100,11 @@ SAND_SHARED bool revolution_clear(const SandBands *bands, double rho, double z, 
     return true;
 }
 
-SAND_SHARED int revolution_touch(const SandBoundary *b, SandVec3 c, double radius, double reach, SandTouch *touches,
-                                 int room) {
+SAND_HOST_DEVICE int revolution_touch(const SandBoundary *b, SandVec3 c, double radius, double reach, SandTouch *touches,
+                                      int capacity) {
     double rho = sqrt(c.x * c.x + c.y * c.y);
     if (revolution_clear(b->bands, rho, c.z, radius + reach)) return 0;
-    RevolutionQuery q = {1, 0, radius, radius + reach, touches, room, 0}; // on the axis any direction will do: x
+    RevolutionQuery q = {1, 0, radius, radius + reach, touches, capacity, 0}; // on the axis any direction will do: x
     if (rho > 0) q.ex = c.x / rho, q.ey = c.y / rho;
     RevolutionNearest best = revolution_scan(b, rho, c.z, &q);
     if (best.distance < 0) {
@@ -122,7 +122,7 @@ SAND_SHARED int revolution_touch(const SandBoundary *b, SandVec3 c, double radiu
     return q.count;
 }
 
-SAND_SHARED double revolution_distance(const SandBoundary *b, SandVec3 p) {
+SAND_HOST_DEVICE double revolution_distance(const SandBoundary *b, SandVec3 p) {
     RevolutionQuery q = {.range = -1}; // nothing is put
     return revolution_scan(b, sqrt(p.x * p.x + p.y * p.y), p.z, &q).distance;
 }

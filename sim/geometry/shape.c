@@ -23,10 +23,10 @@ typedef struct Span {
 } Span; // of angle, 0 <= from <= to <= 2 pi
 
 enum {
-    PIECES = 96,                    // the height is cut in pieces at most this part of it
-    FEW_BALLS = 32,                 // up to here it is also cut where a sphere begins or ends; of more, each matters less
-    MAX_SPANS = 2 * SAND_MAX_BALLS, // a covered span that passes angle 0 becomes two
-    FIRST_LOOK = 8,                 // covered spans after which a buried disc is looked for
+    PIECES = 96,                      // the height is cut in pieces at most this part of it
+    FEW_BALLS = 32,                   // up to here it is also cut where a sphere begins or ends; of more, each matters less
+    MAX_SPANS = 2 * SAND_MAX_SPHERES, // a covered span that passes angle 0 becomes two
+    FIRST_LOOK = 8,                   // covered spans after which a buried disc is looked for
 };
 
 static const double TWO_PI = 6.283185307179586476925286766559;
@@ -133,12 +133,12 @@ static Moments union_of_discs(Disc *discs, int count) {
     return m;
 }
 
-static Moments slice(const SandBall *balls, int count, double z) {
-    Disc discs[SAND_MAX_BALLS];
+static Moments slice(const SandShapeSphere *spheres, int count, double z) {
+    Disc discs[SAND_MAX_SPHERES];
     int n = 0;
     for (int i = 0; i < count; i++) {
-        double dz = z - balls[i].center.z, rr = balls[i].radius * balls[i].radius - dz * dz;
-        if (rr > 0) discs[n++] = (Disc){balls[i].center.x, balls[i].center.y, sqrt(rr)};
+        double dz = z - spheres[i].center.z, rr = spheres[i].radius * spheres[i].radius - dz * dz;
+        if (rr > 0) discs[n++] = (Disc){spheres[i].center.x, spheres[i].center.y, sqrt(rr)};
     }
     return union_of_discs(discs, n);
 }
@@ -151,11 +151,11 @@ static void add_slice(Moments *sum, Moments s, double z, double weight) {
 }
 
 // The heights between which the quadrature works, in order.
-static int cut_heights(const SandBall *balls, int count, double *cuts) {
+static int cut_heights(const SandShapeSphere *spheres, int count, double *cuts) {
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < count; i++) {
-        cuts[2 * i] = balls[i].center.z - balls[i].radius;
-        cuts[2 * i + 1] = balls[i].center.z + balls[i].radius;
+        cuts[2 * i] = spheres[i].center.z - spheres[i].radius;
+        cuts[2 * i + 1] = spheres[i].center.z + spheres[i].radius;
         low = fmin(low, cuts[2 * i]), high = fmax(high, cuts[2 * i + 1]);
     }
     if (count > FEW_BALLS) {
@@ -168,11 +168,11 @@ static int cut_heights(const SandBall *balls, int count, double *cuts) {
 
 // Three Gauss points a piece: exact for a lone sphere, whose second moments are quartic in z. What is left comes
 // from the heights where discs begin to overlap.
-static Moments union_of_balls(const SandBall *balls, int count) {
+static Moments union_of_spheres(const SandShapeSphere *spheres, int count) {
     static const double node[3] = {-0.77459666924148337704, 0, 0.77459666924148337704};
     static const double weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
-    double cuts[2 * SAND_MAX_BALLS];
-    int n = cut_heights(balls, count, cuts);
+    double cuts[2 * SAND_MAX_SPHERES];
+    int n = cut_heights(spheres, count, cuts);
     double height = cuts[n - 1] - cuts[0];
 
     Moments sum = {0};
@@ -182,7 +182,7 @@ static Moments union_of_balls(const SandBall *balls, int count) {
         for (int k = 0; k < pieces; k++)
             for (int g = 0; g < 3; g++) {
                 double width = gap / pieces, z = cuts[i] + width * (k + 0.5 + 0.5 * node[g]);
-                add_slice(&sum, slice(balls, count, z), z, weight[g] * width);
+                add_slice(&sum, slice(spheres, count, z), z, weight[g] * width);
             }
     }
     return sum;
@@ -236,14 +236,14 @@ static SandQuat quaternion_of(SandMat3 r) {
 }
 
 // The first ball that no chain of touching balls joins to ball 0, or -1.
-static int detached_ball(const SandBall *balls, int count) {
-    bool reached[SAND_MAX_BALLS] = {true};
-    int queue[SAND_MAX_BALLS] = {0}, head = 0, tail = 1;
+static int detached_sphere(const SandShapeSphere *spheres, int count) {
+    bool reached[SAND_MAX_SPHERES] = {true};
+    int queue[SAND_MAX_SPHERES] = {0}, head = 0, tail = 1;
     while (head < tail) {
         int i = queue[head++];
         for (int j = 1; j < count; j++) {
-            double sum = balls[i].radius + balls[j].radius;
-            if (reached[j] || v3_length(v3_sub(balls[i].center, balls[j].center)) > sum * (1 + 1e-9)) continue;
+            double sum = spheres[i].radius + spheres[j].radius;
+            if (reached[j] || v3_length(v3_sub(spheres[i].center, spheres[j].center)) > sum * (1 + 1e-9)) continue;
             reached[j] = true;
             queue[tail++] = j;
         }
@@ -253,27 +253,27 @@ static int detached_ball(const SandBall *balls, int count) {
     return -1;
 }
 
-static bool check_balls(const SandBall *balls, int count, SandError *error) {
+static bool check_spheres(const SandShapeSphere *spheres, int count, SandError *error) {
     if (count < 1) return sand_fail(error, "a clump needs at least one sphere");
-    if (count > SAND_MAX_BALLS)
-        return sand_fail(error, "a clump has at most %d spheres, this one has %d", SAND_MAX_BALLS, count);
+    if (count > SAND_MAX_SPHERES)
+        return sand_fail(error, "a clump has at most %d spheres, this one has %d", SAND_MAX_SPHERES, count);
     for (int i = 0; i < count; i++) {
-        if (!v3_finite(balls[i].center) || !isfinite(balls[i].radius))
+        if (!v3_finite(spheres[i].center) || !isfinite(spheres[i].radius))
             return sand_fail(error, "sphere %d of the clump has a number that is not finite", i);
-        if (balls[i].radius <= 0)
-            return sand_fail(error, "sphere %d of the clump has radius %g; it must be above 0", i, balls[i].radius);
+        if (spheres[i].radius <= 0)
+            return sand_fail(error, "sphere %d of the clump has radius %g; it must be above 0", i, spheres[i].radius);
     }
-    int loose = detached_ball(balls, count);
+    int loose = detached_sphere(spheres, count);
     if (loose >= 0)
         return sand_fail(error, "the clump is in two parts: no chain of spheres joins sphere %d to sphere 0", loose);
     return true;
 }
 
-static bool take_balls(SandShape *shape, const SandBall *balls, int count, SandError *error) {
-    size_t room = 0;
-    if (!SAND_GROW(shape->balls, room, count, "spheres of a shape", error)) return false;
-    memcpy(shape->balls, balls, (size_t)count * sizeof *balls);
-    shape->ball_count = count;
+static bool fill_proxies(SandShape *shape, const SandShapeSphere *spheres, int count, SandError *error) {
+    size_t capacity = 0;
+    if (!SAND_GROW(shape->spheres, capacity, count, "spheres of a shape", error)) return false;
+    memcpy(shape->spheres, spheres, (size_t)count * sizeof *spheres);
+    shape->sphere_count = count;
     return true;
 }
 
@@ -281,17 +281,17 @@ bool sand_shape_sphere(SandShape *shape, SandError *error) {
     *shape = (SandShape){.kind = SAND_SPHERE, .volume = 2 * TWO_PI / 3, .bound = 1, .from_input.rotation = q_identity()};
     double i = 0.4 * shape->volume;
     shape->inertia = v3_make(i, i, i);
-    return take_balls(shape, &(SandBall){.radius = 1}, 1, error);
+    return fill_proxies(shape, &(SandShapeSphere){.radius = 1}, 1, error);
 }
 
-bool sand_shape_clump(SandShape *shape, const SandBall *balls, int count, SandError *error) {
+bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int count, SandError *error) {
     *shape = (SandShape){.kind = SAND_CLUMP};
-    if (!check_balls(balls, count, error) || !take_balls(shape, balls, count, error)) return false;
+    if (!check_spheres(spheres, count, error) || !fill_proxies(shape, spheres, count, error)) return false;
 
     // Moments about the first ball, so that a clump described far from the origin loses no digits.
-    SandVec3 origin = balls[0].center;
-    for (int i = 0; i < count; i++) shape->balls[i].center = v3_sub(balls[i].center, origin);
-    Moments m = union_of_balls(shape->balls, count);
+    SandVec3 origin = spheres[0].center;
+    for (int i = 0; i < count; i++) shape->spheres[i].center = v3_sub(spheres[i].center, origin);
+    Moments m = union_of_spheres(shape->spheres, count);
     SandVec3 c = v3_make(m.x / m.one, m.y / m.one, m.z / m.one);
     double xx = m.xx - c.x * m.x, yy = m.yy - c.y * m.y, zz = m.zz - c.z * m.z;
     double xy = m.xy - c.x * m.y, xz = m.xz - c.x * m.z, yz = m.yz - c.y * m.z;
@@ -306,9 +306,9 @@ bool sand_shape_clump(SandShape *shape, const SandBall *balls, int count, SandEr
         return sand_fail(error, "the clump's volume and inertia are beyond what numbers can hold; change its unit");
     }
     for (int i = 0; i < count; i++) {
-        SandBall *ball = &shape->balls[i];
-        ball->center = m3_apply_transposed(axes, v3_sub(ball->center, c));
-        shape->bound = fmax(shape->bound, v3_length(ball->center) + ball->radius);
+        SandShapeSphere *sphere = &shape->spheres[i];
+        sphere->center = m3_apply_transposed(axes, v3_sub(sphere->center, c));
+        shape->bound = fmax(shape->bound, v3_length(sphere->center) + sphere->radius);
     }
     shape->from_input.rotation = q_conjugate(quaternion_of(axes));
     shape->from_input.position = v3_neg(m3_apply_transposed(axes, v3_add(origin, c)));
@@ -339,6 +339,6 @@ bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandErr
 }
 
 void sand_shape_free(SandShape *shape) {
-    sand_free(shape->balls);
+    sand_free(shape->spheres);
     *shape = (SandShape){0};
 }

@@ -4,7 +4,7 @@
 #include "sim/geometry/shape.h"
 
 // The feature number is that of the cell the nearest point belongs to: each axis low 0, within 1, high 2, in base 3.
-SAND_SHARED double box_distance(SandVec3 half, SandVec3 point, SandVec3 *normal, uint32_t *feature) {
+SAND_HOST_DEVICE double box_distance(SandVec3 half, SandVec3 point, SandVec3 *normal, uint32_t *feature) {
     const uint32_t place[3] = {1, 3, 9};
     double p[3] = {point.x, point.y, point.z}, h[3] = {half.x, half.y, half.z};
     double out[3] = {0}, squared = 0;
@@ -31,7 +31,7 @@ SAND_SHARED double box_distance(SandVec3 half, SandVec3 point, SandVec3 *normal,
     return fabs(p[face]) - h[face];
 }
 
-SAND_SHARED double cylinder_distance(SandVec3 half, SandVec3 p, SandVec3 *normal, uint32_t *feature) {
+SAND_HOST_DEVICE double cylinder_distance(SandVec3 half, SandVec3 p, SandVec3 *normal, uint32_t *feature) {
     enum { SIDE, TOP, BOTTOM, TOP_RIM, BOTTOM_RIM };
     double rho = hypot(p.x, p.y), up = p.z < 0 ? -1 : 1;
     SandVec3 radial = rho > 0 ? v3_make(p.x / rho, p.y / rho, 0) : v3_make(1, 0, 0); // on the axis any direction will do
@@ -52,8 +52,8 @@ SAND_SHARED double cylinder_distance(SandVec3 half, SandVec3 p, SandVec3 *normal
     return cap;
 }
 
-SAND_SHARED double sand_shape_distance(const SandShape *shape, double scale, SandVec3 point, SandVec3 *normal,
-                                       uint32_t *feature) {
+SAND_HOST_DEVICE double sand_shape_distance(const SandShape *shape, double scale, SandVec3 point, SandVec3 *normal,
+                                            uint32_t *feature) {
     SandVec3 half = v3_scale(scale, shape->half);
     if (shape->kind == SAND_BOX) return box_distance(half, point, normal, feature);
     return cylinder_distance(half, point, normal, feature);

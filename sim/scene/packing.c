@@ -82,8 +82,8 @@ int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandEr
     for (int i = 0; i < fill->shape_count; i++) bound = fmax(bound, world->shapes[fill->shapes[i]].bound);
     double margin = bound * fill->most + fill->clearance + 1.7320508 * fill->jitter;
     SandPose *poses = NULL;
-    size_t room = 0;
-    if (!SAND_GROW(poses, room, world->boundary_count, "poses of the boundaries", error)) return -1;
+    size_t capacity = 0;
+    if (!SAND_GROW(poses, capacity, world->boundary_count, "poses of the boundaries", error)) return -1;
     for (int i = 0; i < world->boundary_count; i++) poses[i] = sand_boundary_pose(&world->boundaries[i], 0);
 
     // A thousand empty layers one after the other: it is not going to get better.
@@ -154,67 +154,68 @@ bool sand_fill_bounds(const SandBoundary *boundary, SandVec3 *lower, SandVec3 *u
 
 // Balls lie in grids of cells of a power of two, each ball in the grid whose cells are two to four diameters wide, so
 // that any mixture of sizes costs the same: a ball looks at the nearest 8 cells in its own grid and in every coarser.
-typedef struct Ball {
+typedef struct Sphere {
     SandVec3 center;
     double radius;
     int body, next;
     int level;
-} Ball;
+} Sphere;
 
-typedef struct Balls {
-    Ball *ball;
+typedef struct Spheres {
+    Sphere *sphere;
     int *head; // first ball of each bucket, or -1
-    size_t ball_room, head_room;
+    size_t sphere_capacity, head_capacity;
     int count;
     uint64_t mask;
     int levels[64], level_count;
-} Balls;
+} Spheres;
 
 static int64_t cell_of(double x, int level) { return (int64_t)fmax(-9e18, fmin(9e18, floor(ldexp(x, -level)))); }
 
-static uint64_t bucket(const Balls *balls, int level, double enter, int64_t i, int64_t j, int64_t k) {
+static uint64_t bucket(const Spheres *spheres, int level, double enter, int64_t i, int64_t j, int64_t k) {
     uint64_t h, e;
     memcpy(&e, &enter, sizeof e);
     h = (uint64_t)i * 0x9e3779b97f4a7c15ull + (uint64_t)j * 0xc2b2ae3d27d4eb4full + (uint64_t)k * 0x165667b19e3779f9ull;
     h ^= (e + (uint64_t)(int64_t)level) * 0xd6e8feb86659fd93ull;
     h = (h ^ h >> 32) * 0xd6e8feb86659fd93ull;
-    return (h ^ h >> 32) & balls->mask;
+    return (h ^ h >> 32) & spheres->mask;
 }
 
-static bool gather_balls(const SandWorld *world, Balls *balls, SandError *error) {
+static bool gather_spheres(const SandWorld *world, Spheres *spheres, SandError *error) {
     size_t count = 0;
-    for (int i = 0; i < world->body_count; i++) count += (size_t)world->shapes[world->shape[i]].ball_count;
+    for (int i = 0; i < world->body_count; i++) count += (size_t)world->shapes[world->shape[i]].sphere_count;
     if (count > INT32_MAX / 2) return sand_fail(error, "%zu spheres are more than can be checked", count);
-    balls->mask = 1;
-    while (balls->mask < count) balls->mask *= 2;
-    if (!SAND_GROW(balls->ball, balls->ball_room, count + 1, "spheres of the overlap check", error)) return false;
-    if (!SAND_GROW(balls->head, balls->head_room, balls->mask, "grid of the overlap check", error)) return false;
-    memset(balls->head, -1, balls->mask * sizeof *balls->head);
-    balls->mask--;
+    spheres->mask = 1;
+    while (spheres->mask < count) spheres->mask *= 2;
+    if (!SAND_GROW(spheres->sphere, spheres->sphere_capacity, count + 1, "spheres of the overlap check", error))
+        return false;
+    if (!SAND_GROW(spheres->head, spheres->head_capacity, spheres->mask, "grid of the overlap check", error)) return false;
+    memset(spheres->head, -1, spheres->mask * sizeof *spheres->head);
+    spheres->mask--;
     for (int i = 0; i < world->body_count; i++) {
         const SandShape *shape = &world->shapes[world->shape[i]];
-        for (int s = 0; s < shape->ball_count; s++) {
-            Ball *ball = &balls->ball[balls->count];
-            SandVec3 local = v3_scale(world->scale[i], shape->balls[s].center);
-            ball->center = v3_add(world->position[i], q_rotate(world->rotation[i], local));
-            ball->radius = world->scale[i] * shape->balls[s].radius;
-            ball->body = i;
-            frexp(4 * ball->radius, &ball->level);
+        for (int s = 0; s < shape->sphere_count; s++) {
+            Sphere *sphere = &spheres->sphere[spheres->count];
+            SandVec3 local = v3_scale(world->scale[i], shape->spheres[s].center);
+            sphere->center = v3_add(world->position[i], q_rotate(world->rotation[i], local));
+            sphere->radius = world->scale[i] * shape->spheres[s].radius;
+            sphere->body = i;
+            frexp(4 * sphere->radius, &sphere->level);
             int l = 0;
-            while (l < balls->level_count && balls->levels[l] != ball->level) l++;
+            while (l < spheres->level_count && spheres->levels[l] != sphere->level) l++;
             if (l == 64) return sand_fail(error, "the sizes of the bodies differ too much");
-            if (l == balls->level_count) balls->levels[balls->level_count++] = ball->level;
-            uint64_t b = bucket(balls, ball->level, world->enter[i], cell_of(ball->center.x, ball->level),
-                                cell_of(ball->center.y, ball->level), cell_of(ball->center.z, ball->level));
-            ball->next = balls->head[b];
-            balls->head[b] = balls->count++;
+            if (l == spheres->level_count) spheres->levels[spheres->level_count++] = sphere->level;
+            uint64_t b = bucket(spheres, sphere->level, world->enter[i], cell_of(sphere->center.x, sphere->level),
+                                cell_of(sphere->center.y, sphere->level), cell_of(sphere->center.z, sphere->level));
+            sphere->next = spheres->head[b];
+            spheres->head[b] = spheres->count++;
         }
     }
     return true;
 }
 
 // Whether two balls are too deep in each other.
-static bool deep(const SandWorld *world, const Ball *a, const Ball *b, double tolerance, SandOverlap *overlap) {
+static bool deep(const SandWorld *world, const Sphere *a, const Sphere *b, double tolerance, SandOverlap *overlap) {
     if (a->body == b->body || world->enter[a->body] != world->enter[b->body]) return false;
     double reach = a->radius + b->radius - tolerance * fmin(a->radius, b->radius);
     SandVec3 d = v3_sub(a->center, b->center);
@@ -224,52 +225,54 @@ static bool deep(const SandWorld *world, const Ball *a, const Ball *b, double to
     return true;
 }
 
-static bool ball_overlaps(const SandWorld *world, const Balls *balls, int index, double tolerance, SandOverlap *overlap) {
-    const Ball *ball = &balls->ball[index];
-    for (int l = 0; l < balls->level_count; l++) {
-        int level = balls->levels[l];
-        if (level < ball->level) continue;
+static bool sphere_overlaps(const SandWorld *world, const Spheres *spheres, int index, double tolerance,
+                            SandOverlap *overlap) {
+    const Sphere *sphere = &spheres->sphere[index];
+    for (int l = 0; l < spheres->level_count; l++) {
+        int level = spheres->levels[l];
+        if (level < sphere->level) continue;
         // A partner in this grid has a radius of at most a quarter of the cell, and so has this ball.
         double reach = 0.5 * ldexp(1, level);
-        SandVec3 c = ball->center;
+        SandVec3 c = sphere->center;
         int64_t x = cell_of(c.x - reach, level), y = cell_of(c.y - reach, level), z = cell_of(c.z - reach, level);
         for (int n = 0; n < 8; n++) {
-            uint64_t b = bucket(balls, level, world->enter[ball->body], x + (n & 1), y + (n >> 1 & 1), z + (n >> 2));
-            for (int other = balls->head[b]; other >= 0; other = balls->ball[other].next)
-                if (other != index && deep(world, ball, &balls->ball[other], tolerance, overlap)) return true;
+            uint64_t b = bucket(spheres, level, world->enter[sphere->body], x + (n & 1), y + (n >> 1 & 1), z + (n >> 2));
+            for (int other = spheres->head[b]; other >= 0; other = spheres->sphere[other].next)
+                if (other != index && deep(world, sphere, &spheres->sphere[other], tolerance, overlap)) return true;
         }
     }
     return false;
 }
 
-static bool ball_in_wall(const SandWorld *world, const Ball *ball, double tolerance, SandOverlap *overlap) {
+static bool sphere_in_wall(const SandWorld *world, const Sphere *sphere, double tolerance, SandOverlap *overlap) {
     for (int i = 0; i < world->boundary_count; i++) {
         const SandBoundary *wall = &world->boundaries[i];
-        SandPose pose = sand_boundary_pose(wall, world->enter[ball->body]);
-        double depth = ball->radius - clear_distance(wall, &pose, ball->center, ball->radius);
-        if (!(depth > tolerance * ball->radius)) continue;
-        *overlap = (SandOverlap){ball->body, -1, i, depth};
+        SandPose pose = sand_boundary_pose(wall, world->enter[sphere->body]);
+        double depth = sphere->radius - clear_distance(wall, &pose, sphere->center, sphere->radius);
+        if (!(depth > tolerance * sphere->radius)) continue;
+        *overlap = (SandOverlap){sphere->body, -1, i, depth};
         return true;
     }
     return false;
 }
 
 // A box or cylinder against every ball, and its corners or rims against the boundaries.
-static bool faced_overlaps(const SandWorld *world, const Balls *balls, int body, double tolerance, SandOverlap *overlap) {
+static bool faced_overlaps(const SandWorld *world, const Spheres *spheres, int body, double tolerance,
+                           SandOverlap *overlap) {
     const SandShape *shape = &world->shapes[world->shape[body]];
     SandPose pose = {world->position[body], world->rotation[body]};
-    for (int i = 0; i < balls->count; i++) {
-        const Ball *ball = &balls->ball[i];
+    for (int i = 0; i < spheres->count; i++) {
+        const Sphere *sphere = &spheres->sphere[i];
         SandVec3 normal;
         uint32_t feature;
-        if (world->enter[ball->body] != world->enter[body]) continue;
-        SandVec3 away = v3_sub(ball->center, pose.position);
-        double far = ball->radius + shape->bound * world->scale[body];
+        if (world->enter[sphere->body] != world->enter[body]) continue;
+        SandVec3 away = v3_sub(sphere->center, pose.position);
+        double far = sphere->radius + shape->bound * world->scale[body];
         if (v3_dot(away, away) > far * far) continue;
-        double gap = sand_shape_distance(shape, world->scale[body], pose_invert(pose, ball->center), &normal, &feature) -
-                     ball->radius;
-        if (!(gap < -tolerance * ball->radius)) continue;
-        *overlap = (SandOverlap){body, ball->body, -1, -gap};
+        double gap = sand_shape_distance(shape, world->scale[body], pose_invert(pose, sphere->center), &normal, &feature) -
+                     sphere->radius;
+        if (!(gap < -tolerance * sphere->radius)) continue;
+        *overlap = (SandOverlap){body, sphere->body, -1, -gap};
         return true;
     }
     SandVec3 half = v3_scale(world->scale[body], shape->half);
@@ -290,15 +293,16 @@ static bool faced_overlaps(const SandWorld *world, const Balls *balls, int body,
 }
 
 int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *overlap, SandError *error) {
-    Balls balls = {0};
-    int found = gather_balls(world, &balls, error) ? 0 : -1;
-    for (int i = 0; i < balls.count && found == 0; i++)
-        if (ball_in_wall(world, &balls.ball[i], tolerance, overlap) || ball_overlaps(world, &balls, i, tolerance, overlap))
+    Spheres spheres = {0};
+    int found = gather_spheres(world, &spheres, error) ? 0 : -1;
+    for (int i = 0; i < spheres.count && found == 0; i++)
+        if (sphere_in_wall(world, &spheres.sphere[i], tolerance, overlap) ||
+            sphere_overlaps(world, &spheres, i, tolerance, overlap))
             found = 1;
     for (int i = 0; i < world->body_count && found == 0; i++)
-        if (world->shapes[world->shape[i]].ball_count == 0 && faced_overlaps(world, &balls, i, tolerance, overlap))
+        if (world->shapes[world->shape[i]].sphere_count == 0 && faced_overlaps(world, &spheres, i, tolerance, overlap))
             found = 1;
-    sand_free(balls.ball);
-    sand_free(balls.head);
+    sand_free(spheres.sphere);
+    sand_free(spheres.head);
     return found;
 }

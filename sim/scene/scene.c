@@ -13,9 +13,9 @@
 // ---- opening ----
 
 // Copies text for a screen: line breaks of the file become spaces, none at the end.
-static void copy_text(char *to, size_t room, const char *from) {
+static void copy_text(char *to, size_t capacity, const char *from) {
     size_t n = 0;
-    for (; from && from[n] && n < room - 1; n++) to[n] = (unsigned char)from[n] < 32 ? ' ' : from[n];
+    for (; from && from[n] && n < capacity - 1; n++) to[n] = (unsigned char)from[n] < 32 ? ' ' : from[n];
     while (n > 0 && to[n - 1] == ' ') n--;
     to[n] = 0;
 }
@@ -252,7 +252,7 @@ static int by_name(const void *a, const void *b) {
 bool sand_scenes_list(SandSceneEntry **entries, int *count, SandError *error) {
     *entries = NULL;
     *count = 0;
-    size_t room = 0;
+    size_t capacity = 0;
     char folder[4096];
     snprintf(folder, sizeof folder, "%s", sand_scenes_folder());
     DIR *dir = opendir(folder);
@@ -260,7 +260,7 @@ bool sand_scenes_list(SandSceneEntry **entries, int *count, SandError *error) {
     for (struct dirent *item; (item = readdir(dir));) {
         size_t length = strlen(item->d_name);
         if (item->d_name[0] == '.' || !ends_in_yaml(item->d_name) || length - 5 >= SAND_NAME) continue;
-        if (!SAND_GROW(*entries, room, *count + 1, "list of scenes", error)) {
+        if (!SAND_GROW(*entries, capacity, *count + 1, "list of scenes", error)) {
             closedir(dir);
             sand_free(*entries);
             *entries = NULL;

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void sand_scene_add_name(char *list, size_t room, const char *name) {
+void sand_scene_add_name(char *list, size_t capacity, const char *name) {
     size_t used = strlen(list);
-    snprintf(list + used, room - used, "%s%s", used ? ", " : "", name);
+    snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", name);
 }
 
 bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...) {
@@ -128,7 +128,7 @@ static bool build_shapes(SandBuilder *b) {
     if (!sand_shape_sphere(&sphere, b->error) || add_shape(b, &sphere) < 0) return false;
     for (uint32_t i = 0; i < def->shapes_count; i++) {
         const SandClumpDef *clump = &def->shapes[i];
-        SandBall balls[SAND_MAX_BALLS];
+        SandShapeSphere spheres[SAND_MAX_SPHERES];
         snprintf(b->place, sizeof b->place, "shapes[%u]", i);
         bool taken = !strcmp(clump->name, "sphere") || !strcmp(clump->name, "box") || !strcmp(clump->name, "cylinder");
         for (uint32_t j = 0; j < i; j++) taken = taken || strcmp(clump->name, def->shapes[j].name) == 0;
@@ -138,12 +138,12 @@ static bool build_shapes(SandBuilder *b) {
             if (!sand_build_range3(b, "center", clump->spheres[j].center, SAND_FAR) ||
                 !sand_build_range(b, "radius", &clump->spheres[j].radius, SAND_TINY, SAND_FAR))
                 return false;
-            balls[j] = (SandBall){sand_vector(clump->spheres[j].center), clump->spheres[j].radius};
+            spheres[j] = (SandShapeSphere){sand_vector(clump->spheres[j].center), clump->spheres[j].radius};
         }
         SandShape shape;
         SandError reason;
         snprintf(b->place, sizeof b->place, "shapes[%u]", i);
-        if (!sand_shape_clump(&shape, balls, (int)clump->spheres_count, &reason))
+        if (!sand_shape_clump(&shape, spheres, (int)clump->spheres_count, &reason))
             return sand_build_wrong(b, "spheres", "%s", reason.text);
         if (add_shape(b, &shape) < 0) return false;
     }
@@ -356,20 +356,20 @@ static bool build_fills(SandBuilder *b) {
 // ---- the whole ----
 
 // What a body is called in a message, and where it is in the file.
-static void name_body(const SandBuilder *b, int body, char *name, char *path, size_t room) {
+static void name_body(const SandBuilder *b, int body, char *name, char *path, size_t capacity) {
     int singles = (int)b->def->bodies_count, fill = 0;
     if (body < singles) {
         const char *given = b->def->bodies[body].name;
         if (given)
-            snprintf(name, room, "body '%s'", given);
+            snprintf(name, capacity, "body '%s'", given);
         else
-            snprintf(name, room, "body %d", body + 1);
-        snprintf(path, room, "bodies[%d]", body);
+            snprintf(name, capacity, "body %d", body + 1);
+        snprintf(path, capacity, "bodies[%d]", body);
         return;
     }
     while (fill + 1 < (int)b->def->fills_count && b->fill_first[fill + 1] <= body) fill++;
-    snprintf(name, room, "body %d of fill %d", body - b->fill_first[fill] + 1, fill + 1);
-    snprintf(path, room, "fills[%d]", fill);
+    snprintf(name, capacity, "body %d of fill %d", body - b->fill_first[fill] + 1, fill + 1);
+    snprintf(path, capacity, "fills[%d]", fill);
 }
 
 static bool check_overlaps(SandBuilder *b) {
@@ -408,11 +408,11 @@ static bool build_bounds(SandBuilder *b) {
     for (int i = 0; i < world->boundary_count; i++)
         if (sand_fill_bounds(&world->boundaries[i], &low, &high)) include(&lower, &upper, low, high);
     if (lower.x > upper.x) lower = v3_make(-1, -1, -1), upper = v3_make(1, 1, 1);
-    double room = v3_length(v3_sub(upper, lower));
+    double capacity = v3_length(v3_sub(upper, lower));
     const SandBoundsDef *boxes[2] = {b->def->world, b->def->view};
     for (int i = 0; i < 2; i++) {
         const char *key = i ? "view" : "world";
-        double grow = i ? 0 : room;
+        double grow = i ? 0 : capacity;
         low = v3_sub(lower, v3_make(grow, grow, grow)), high = v3_add(upper, v3_make(grow, grow, grow));
         if (boxes[i]) {
             double scale = boxes[i]->scales && *boxes[i]->scales ? scene->scale : 1;
@@ -454,8 +454,8 @@ bool sand_scene_build(SandScene *scene, SandError *error) {
                      .world = &scene->world,
                      .error = error,
                      .random = sand_random(scene->seed)};
-    size_t room = 0;
-    bool ok = SAND_GROW(b.fill_first, room, b.def->fills_count + 1, "fills", error) && build_all(&b);
+    size_t capacity = 0;
+    bool ok = SAND_GROW(b.fill_first, capacity, b.def->fills_count + 1, "fills", error) && build_all(&b);
     sand_free(b.fill_first);
     if (!ok) sand_world_free(&scene->world);
     return ok;

@@ -11,7 +11,7 @@
 #define SAND_FILE_MU 0.5         // of a material that names none
 
 // Adds a name to a list for a message, "a, b, c".
-void sand_scene_add_name(char *list, size_t room, const char *name);
+void sand_scene_add_name(char *list, size_t capacity, const char *name);
 
 // The smallest radius of a boundary's profile once scaled: not below what `narrowest` says. 0: it has no profile.
 double sand_scene_narrowest(const SandWallDef *wall, double scale);

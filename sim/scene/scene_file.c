@@ -9,16 +9,16 @@ enum { MOST_PATH = 1023, MOST_WALLS = 4096, MOST_SINGLE = 100000, MOST_CORNERS =
 
 static const cyaml_schema_value_t name_value = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, SAND_NAME - 1)};
 
-static const cyaml_schema_field_t ball_fields[] = {
-    NUMBERS_NEEDED(SandBallDef, center, 3),
-    REAL_NEEDED(SandBallDef, radius),
+static const cyaml_schema_field_t sphere_fields[] = {
+    NUMBERS_NEEDED(SandSphereDef, center, 3),
+    REAL_NEEDED(SandSphereDef, radius),
     CYAML_FIELD_END,
 };
-static const cyaml_schema_value_t ball_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandBallDef, ball_fields)};
+static const cyaml_schema_value_t sphere_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandSphereDef, sphere_fields)};
 
 static const cyaml_schema_field_t clump_fields[] = {
     TEXT_NEEDED(SandClumpDef, name),
-    CYAML_FIELD_SEQUENCE("spheres", CYAML_FLAG_POINTER, SandClumpDef, spheres, &ball_value, 1, SAND_MAX_BALLS),
+    CYAML_FIELD_SEQUENCE("spheres", CYAML_FLAG_POINTER, SandClumpDef, spheres, &sphere_value, 1, SAND_MAX_SPHERES),
     CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t clump_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandClumpDef, clump_fields)};

@@ -21,14 +21,14 @@ typedef enum SandWallShape {
 
 typedef enum SandCaps { SAND_CAPS_BOTH, SAND_CAPS_BOTTOM, SAND_CAPS_TOP, SAND_CAPS_NONE } SandCaps;
 
-typedef struct SandBallDef {
+typedef struct SandSphereDef {
     double center[3];
     double radius;
-} SandBallDef;
+} SandSphereDef;
 
 typedef struct SandClumpDef {
     char *name;
-    SandBallDef *spheres;
+    SandSphereDef *spheres;
     uint32_t spheres_count;
 } SandClumpDef;
 

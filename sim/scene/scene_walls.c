@@ -148,8 +148,8 @@ static bool build_terrain(SandBuilder *b, const SandWallDef *wall, double scale,
         return sand_build_wrong(b, "cells", "expected at most %g along each side, got %g by %g", most, cells_x, cells_y);
     int nx = (int)cells_x + 1, ny = (int)cells_y + 1;
     double *heights = NULL, waves[WAVES][3];
-    size_t room = 0;
-    if (!SAND_GROW(heights, room, (size_t)nx * (size_t)ny, "heights of the ground", reason)) return false;
+    size_t capacity = 0;
+    if (!SAND_GROW(heights, capacity, (size_t)nx * (size_t)ny, "heights of the ground", reason)) return false;
     SandRandom random = sand_random(wall->seed ? *wall->seed : 0);
     for (int i = 0; i < WAVES; i++)
         for (int j = 0; j < 3; j++) waves[i][j] = sand_random_signed(&random);

@@ -22,8 +22,8 @@ const cyaml_schema_field_t sand_solver_fields[] = {
 };
 
 // "acts[2].solver.name" from the place and the key.
-static const char *join(char *path, size_t room, const char *place, const char *key) {
-    snprintf(path, room, "%s%s%s", place, *place ? "." : "", key);
+static const char *join(char *path, size_t capacity, const char *place, const char *key) {
+    snprintf(path, capacity, "%s%s%s", place, *place ? "." : "", key);
     return path;
 }
 

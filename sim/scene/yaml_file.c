@@ -64,24 +64,25 @@ static void walk_note(Walk *w, size_t line) {
 }
 
 // What a value should look like, in words.
-static void describe(const cyaml_schema_value_t *schema, char *text, size_t room) {
+static void describe(const cyaml_schema_value_t *schema, char *text, size_t capacity) {
     switch (schema->type) {
-    case CYAML_FLOAT: snprintf(text, room, "a number"); return;
-    case CYAML_UINT: snprintf(text, room, "a whole number"); return;
-    case CYAML_BOOL: snprintf(text, room, "true or false"); return;
-    case CYAML_STRING: snprintf(text, room, "text of 1 to %u bytes", schema->string.max); return;
-    case CYAML_MAPPING: snprintf(text, room, "keys with values"); return;
+    case CYAML_FLOAT: snprintf(text, capacity, "a number"); return;
+    case CYAML_UINT: snprintf(text, capacity, "a whole number"); return;
+    case CYAML_BOOL: snprintf(text, capacity, "true or false"); return;
+    case CYAML_STRING: snprintf(text, capacity, "text of 1 to %u bytes", schema->string.max); return;
+    case CYAML_MAPPING: snprintf(text, capacity, "keys with values"); return;
     case CYAML_SEQUENCE:
-        snprintf(text, room, "a list of at least %u and at most %u", schema->sequence.min, schema->sequence.max);
+        snprintf(text, capacity, "a list of at least %u and at most %u", schema->sequence.min, schema->sequence.max);
         return;
-    case CYAML_SEQUENCE_FIXED: snprintf(text, room, "a list of %u numbers", schema->sequence.max); return;
+    case CYAML_SEQUENCE_FIXED: snprintf(text, capacity, "a list of %u numbers", schema->sequence.max); return;
     case CYAML_ENUM: {
-        size_t used = (size_t)snprintf(text, room, "one of");
-        for (uint32_t i = 0; i < schema->enumeration.count && used < room; i++)
-            used += (size_t)snprintf(text + used, room - used, "%s %s", i ? "," : "", schema->enumeration.strings[i].str);
+        size_t used = (size_t)snprintf(text, capacity, "one of");
+        for (uint32_t i = 0; i < schema->enumeration.count && used < capacity; i++)
+            used +=
+                (size_t)snprintf(text + used, capacity - used, "%s %s", i ? "," : "", schema->enumeration.strings[i].str);
         return;
     }
-    default: snprintf(text, room, "something else"); return;
+    default: snprintf(text, capacity, "something else"); return;
     }
 }
 
@@ -292,19 +293,19 @@ bool sand_yaml_text(const char *path, const char *kind, char **text, size_t *siz
     *text = NULL;
     FILE *file = fopen(path, "rb");
     if (!file) return sand_fail(error, "%.300s: %s", path, strerror(errno));
-    size_t used = 0, room = 0;
+    size_t used = 0, capacity = 0;
     bool ok = true;
     while (ok) {
-        if (used == room) {
-            room = room ? 2 * room : 65536;
-            char *grown = realloc(*text, room);
+        if (used == capacity) {
+            capacity = capacity ? 2 * capacity : 65536;
+            char *grown = realloc(*text, capacity);
             if (!grown) {
                 ok = sand_fail(error, "%.300s: out of memory", path);
                 break;
             }
             *text = grown;
         }
-        size_t got = fread(*text + used, 1, room - used, file);
+        size_t got = fread(*text + used, 1, capacity - used, file);
         if (got == 0) break;
         used += got;
         if (used > SAND_MAX_YAML_BYTES) ok = sand_fail(error, "%.300s: too long for a %s, at most 64 MB", path, kind);

@@ -38,12 +38,13 @@ struct SandText {
     int *a, *b, *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
     uint64_t (*colours)[2]; // colours in use at each body
     Body *free, *body, *scratch, *measured, *piece_sum;
-    size_t blocks_room, vectors_room, mass_room, inertia_room, batch_room;
-    size_t a_room, b_room, first_room, second_room, list_room, hub_room, hub_piece_room, piece_hub_room;
-    size_t colour_first_room, colour_list_room, colours_room, free_room, body_room, scratch_room, measured_room,
-        piece_sum_room;
+    size_t blocks_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity;
+    size_t a_capacity, b_capacity, first_capacity, second_capacity, list_capacity, hub_capacity, hub_piece_capacity,
+        piece_hub_capacity;
+    size_t colour_first_capacity, colour_list_capacity, colours_capacity, free_capacity, body_capacity, scratch_capacity,
+        measured_capacity, piece_sum_capacity;
     real *matrix;
-    size_t matrix_room;
+    size_t matrix_capacity;
     // While a team works on it.
     int method;
     const SandProblem *problem;
@@ -88,7 +89,7 @@ static bool load_matrix(SandText *t, SandError *error) {
     op->is_matrix = m != NULL;
     if (!m) return true;
     int entries = 9 * m->first[t->problem->contact_count];
-    if (!SAND_GROW(t->matrix, t->matrix_room, entries + 1, "matrix", error)) return false;
+    if (!SAND_GROW(t->matrix, t->matrix_capacity, entries + 1, "matrix", error)) return false;
     for (int k = 0; k < entries; k++) t->matrix[k] = (real)m->block[k];
     op->matrix_first = m->first, op->matrix_column = m->column, op->matrix_block = t->matrix;
     return true;
@@ -148,9 +149,9 @@ static void load_work(SandWorker *w, void *argument) {
 static bool load_lists(SandText *t, SandError *error) {
     const SandProblem *p = t->problem;
     int bodies = p->dynamic_count, contacts = p->contact_count;
-    if (!SAND_GROW(t->first, t->first_room, bodies + 2, "contact lists", error) ||
-        !SAND_GROW(t->second, t->second_room, bodies + 2, "contact lists", error) ||
-        !SAND_GROW(t->list, t->list_room, contacts + 1, "contact lists", error))
+    if (!SAND_GROW(t->first, t->first_capacity, bodies + 2, "contact lists", error) ||
+        !SAND_GROW(t->second, t->second_capacity, bodies + 2, "contact lists", error) ||
+        !SAND_GROW(t->list, t->list_capacity, contacts + 1, "contact lists", error))
         return false;
     for (int k = 0; k <= bodies; k++) t->first[k] = t->second[k] = 0;
     for (int i = 0; i < contacts; i++) {
@@ -171,10 +172,10 @@ static bool load_lists(SandText *t, SandError *error) {
         int all = body_contacts(op, k);
         if (all <= SAND_HUB) continue;
         int pieces = (all + SAND_HUB - 1) / SAND_HUB;
-        if (!SAND_GROW(t->hub, t->hub_room, op->hub_count + 1, "bodies of many contacts", error) ||
-            !SAND_GROW(t->hub_piece, t->hub_piece_room, op->hub_count + 2, "bodies of many contacts", error) ||
-            !SAND_GROW(t->piece_hub, t->piece_hub_room, op->piece_count + pieces, "bodies of many contacts", error) ||
-            !SAND_GROW(t->piece_sum, t->piece_sum_room, op->piece_count + pieces, "bodies of many contacts", error))
+        if (!SAND_GROW(t->hub, t->hub_capacity, op->hub_count + 1, "bodies of many contacts", error) ||
+            !SAND_GROW(t->hub_piece, t->hub_piece_capacity, op->hub_count + 2, "bodies of many contacts", error) ||
+            !SAND_GROW(t->piece_hub, t->piece_hub_capacity, op->piece_count + pieces, "bodies of many contacts", error) ||
+            !SAND_GROW(t->piece_sum, t->piece_sum_capacity, op->piece_count + pieces, "bodies of many contacts", error))
             return false;
         t->hub[op->hub_count] = k;
         t->hub_piece[op->hub_count] = op->piece_count;
@@ -193,10 +194,10 @@ static bool load_colours(SandText *t, SandError *error) {
     const SandProblem *p = t->problem;
     Op *op = &t->op;
     int contacts = p->contact_count, counts[COLOURS + 2] = {0}, begin[COLOURS + 2];
-    if (!SAND_GROW(t->colour_first, t->colour_first_room, COLOURS + 2, "colours", error) ||
-        !SAND_GROW(t->colour_list, t->colour_list_room, 2 * (contacts + 1), "colours", error) ||
-        !SAND_GROW(t->batch_step, t->batch_room, contacts + 1, "colours", error) ||
-        !SAND_GROW(t->colours, t->colours_room, op->body_count, "colours", error))
+    if (!SAND_GROW(t->colour_first, t->colour_first_capacity, COLOURS + 2, "colours", error) ||
+        !SAND_GROW(t->colour_list, t->colour_list_capacity, 2 * (contacts + 1), "colours", error) ||
+        !SAND_GROW(t->batch_step, t->batch_capacity, contacts + 1, "colours", error) ||
+        !SAND_GROW(t->colours, t->colours_capacity, op->body_count, "colours", error))
         return false;
     memset(t->colours, 0, (size_t)op->body_count * sizeof *t->colours);
     int *colour_of = t->colour_list + contacts + 1;
@@ -236,7 +237,7 @@ static bool load_colours(SandText *t, SandError *error) {
     return true;
 }
 
-static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandError *error) {
+static bool text_load(SandText *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     Op *op = &t->op;
     op->blocks = p->contact_count;
     op->n = ((int64_t)p->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
@@ -249,15 +250,16 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
     if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
-    if (!SAND_GROW(t->blocks, t->blocks_room, n * AT_END, "contacts", error) ||
-        !SAND_GROW(t->vectors, t->vectors_room, n * ROW_NUMBERS * vectors, "solver vectors", error) ||
-        !SAND_GROW(t->a, t->a_room, n, "contacts", error) || !SAND_GROW(t->b, t->b_room, n, "contacts", error) ||
-        !SAND_GROW(t->mass, t->mass_room, bodies, "bodies", error) ||
-        !SAND_GROW(t->inertia, t->inertia_room, bodies * SAND_INERTIA, "bodies", error) ||
-        !SAND_GROW(t->free, t->free_room, bodies, "bodies", error) ||
-        !SAND_GROW(t->body, t->body_room, bodies, "bodies", error) ||
-        !SAND_GROW(t->measured, t->measured_room, bodies, "bodies", error) ||
-        !SAND_GROW(t->scratch, t->scratch_room, bodies, "bodies", error) || !load_lists(t, error) || !load_matrix(t, error))
+    if (!SAND_GROW(t->blocks, t->blocks_capacity, n * AT_END, "contacts", error) ||
+        !SAND_GROW(t->vectors, t->vectors_capacity, n * ROW_NUMBERS * vectors, "solver vectors", error) ||
+        !SAND_GROW(t->a, t->a_capacity, n, "contacts", error) || !SAND_GROW(t->b, t->b_capacity, n, "contacts", error) ||
+        !SAND_GROW(t->mass, t->mass_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(t->inertia, t->inertia_capacity, bodies * SAND_INERTIA, "bodies", error) ||
+        !SAND_GROW(t->free, t->free_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(t->body, t->body_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(t->measured, t->measured_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(t->scratch, t->scratch_capacity, bodies, "bodies", error) || !load_lists(t, error) ||
+        !load_matrix(t, error))
         return false;
     op->a = t->a, op->b = t->b;
     op->block = t->blocks + AT_BLOCK * op->n;
@@ -277,7 +279,7 @@ static bool text_load(SandText *t, SandTeam *team, const SandProblem *p, const S
     op->scratch = t->scratch, op->measured = t->measured;
     op->vectors = t->vectors, op->distance = op->n * ROW_NUMBERS;
     t->run.asked.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_NUMBERS;
-    sand_team_run(team, load_work, t);
+    sand_thread_pool_run(pool, load_work, t);
     op->colour_count = 0;
     if ((def->solver == METHOD_gauss_seidel || def->solver == METHOD_ngs) &&
         def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED)
@@ -313,21 +315,21 @@ static SandMetrics metrics_of(Measure m, size_t contacts) {
     return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
 }
 
-static bool text_solve(SandText *t, SandTeam *team, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
+static bool text_solve(SandText *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
                        SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
-    if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error) ||
-        !SAND_GROW(s->velocity, s->velocity_room, bodies, "velocities", error) ||
-        !SAND_GROW(s->spin, s->spin_room, bodies, "velocities", error))
+    if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
+        !SAND_GROW(s->velocity, s->velocity_capacity, bodies, "velocities", error) ||
+        !SAND_GROW(s->spin, s->spin_capacity, bodies, "velocities", error))
         return false;
-    if (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) return false;
+    if (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) return false;
     Run *run = &t->run;
     run_ask(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
     run->asked.stop = s->stop;
     t->method = def->solver;
     t->problem = p;
     t->solution = s;
-    sand_team_run(team, solve_work, t);
+    sand_thread_pool_run(pool, solve_work, t);
 
     s->status = run->solve.status;
     s->iterations = run->iterations;
@@ -364,9 +366,9 @@ static void measure_work(SandWorker *w, void *argument) {
     if (worker_is_first(w)) t->run.measure = m;
 }
 
-static void text_measure(SandText *t, SandTeam *team, const SandVec3 *x, SandMetrics *metrics) {
+static void text_measure(SandText *t, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
     t->x = x;
-    sand_team_run(team, measure_work, t);
+    sand_thread_pool_run(pool, measure_work, t);
     *metrics = metrics_of(t->run.measure, (size_t)t->op.blocks);
 }
 
@@ -381,9 +383,9 @@ static void residuals_work(SandWorker *w, void *argument) {
     }
 }
 
-static void text_residuals(SandText *t, SandTeam *team, const SandVec3 *x, double *each) {
+static void text_residuals(SandText *t, SandThreadPool *pool, const SandVec3 *x, double *each) {
     t->x = x, t->each = each;
-    sand_team_run(team, residuals_work, t);
+    sand_thread_pool_run(pool, residuals_work, t);
 }
 
 // --- for tests --------------------------------------------------------------------------------------------
@@ -399,9 +401,9 @@ static void product_work(SandWorker *w, void *argument) {
     }
 }
 
-static void text_product(SandText *t, SandTeam *team, const SandVec3 *x, SandVec3 *y) {
+static void text_product(SandText *t, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y) {
     t->x = x, t->y = y;
-    sand_team_run(team, product_work, t);
+    sand_thread_pool_run(pool, product_work, t);
 }
 
 static void text_project(SandText *t, const SandVec3 *x, SandVec3 *y) {

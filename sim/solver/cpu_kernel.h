@@ -13,16 +13,17 @@ typedef struct SandTextVerbs {
     SandText *(*create)(SandError *error);
     void (*destroy)(SandText *text);
     // Lays the problem out for the solver. False when memory is out.
-    bool (*load)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def, SandError *error);
+    bool (*load)(SandText *text, SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def,
+                 SandError *error);
     // Solves what was loaded and fills the solution.
-    bool (*solve)(SandText *text, SandTeam *team, const SandProblem *problem, const SandSolveDef *def,
+    bool (*solve)(SandText *text, SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def,
                   SandSolution *solution, SandError *error);
     // How good x is, world vectors; for methods that are not one of the texts.
-    void (*measure)(SandText *text, SandTeam *team, const SandVec3 *x, SandMetrics *metrics);
+    void (*measure)(SandText *text, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics);
     // How far each contact is from its law at the impulses x: each block's share of the residual, m/s.
-    void (*residuals)(SandText *text, SandTeam *team, const SandVec3 *x, double *each);
+    void (*residuals)(SandText *text, SandThreadPool *pool, const SandVec3 *x, double *each);
     // y = N x for block vectors given as world vectors; for tests.
-    void (*product)(SandText *text, SandTeam *team, const SandVec3 *x, SandVec3 *y);
+    void (*product)(SandText *text, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y);
     void (*project)(SandText *text, const SandVec3 *x, SandVec3 *y); // P(x), block by block; for tests
 } SandTextVerbs;
 

@@ -11,7 +11,7 @@
 enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
 
 struct SandCpu {
-    SandTeam *team;
+    SandThreadPool *pool;
     SandPrecision precision;
     SandText *text[2][KINDS][2]; // float, double; full, radial: made when first needed
 };
@@ -25,8 +25,8 @@ SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error)
     SandCpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu) return sand_fail(error, "out of memory for a solver"), NULL;
     cpu->precision = precision;
-    cpu->team = sand_team_create(threads, error);
-    if (!cpu->team) return sand_cpu_free(cpu), NULL;
+    cpu->pool = sand_thread_pool_create(threads, error);
+    if (!cpu->pool) return sand_cpu_free(cpu), NULL;
     return cpu;
 }
 
@@ -36,11 +36,11 @@ void sand_cpu_free(SandCpu *cpu) {
         for (int kind = 0; kind < KINDS; kind++)
             for (int radial = 0; radial < 2; radial++)
                 verbs[precision][kind][radial]->destroy(cpu->text[precision][kind][radial]);
-    sand_team_free(cpu->team);
+    sand_thread_pool_free(cpu->pool);
     free(cpu);
 }
 
-SandTeam *sand_cpu_team(SandCpu *cpu) { return cpu->team; }
+SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu) { return cpu->pool; }
 
 // A problem without friction takes one row a contact, by the model or because every mu is zero.
 static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
@@ -58,7 +58,7 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
     const SandTextVerbs *v = verbs[precision][kind][radial];
     SandText **kept = &cpu->text[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
-    if (!*kept || !v->load(*kept, cpu->team, problem, def, error)) return false;
+    if (!*kept || !v->load(*kept, cpu->pool, problem, def, error)) return false;
     *found = v;
     *text = *kept;
     return true;
@@ -67,8 +67,8 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
 bool sand_cpu_run(SandCpu *cpu, const SandTextVerbs *v, SandText *text, const SandProblem *problem, const SandSolveDef *def,
                   SandSolution *solution, SandError *error) {
     const SandDirect *direct = sand_solver_table[def->solver].direct;
-    if (direct) return sand_direct_solve(direct, v, text, cpu->team, problem, def, solution, error);
-    return v->solve(text, cpu->team, problem, def, solution, error);
+    if (direct) return sand_direct_solve(direct, v, text, cpu->pool, problem, def, solution, error);
+    return v->solve(text, cpu->pool, problem, def, solution, error);
 }
 
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
@@ -83,7 +83,7 @@ bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolv
     const SandTextVerbs *v = NULL;
     SandText *text = NULL;
     if (!sand_cpu_load(cpu, problem, def, &v, &text, error)) return false;
-    v->residuals(text, cpu->team, impulse, each);
+    v->residuals(text, cpu->pool, impulse, each);
     return true;
 }
 

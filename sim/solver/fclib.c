@@ -196,7 +196,7 @@ static bool fill_matrix(SandMatrix *m, const cholmod_sparse *w, SandError *error
     int contacts = (int)(w->nrow / 3);
     const int *begin = w->p, *row = w->i;
     const double *value = w->x;
-    if (!SAND_GROW(m->first, m->first_room, contacts + 1, "matrix", error)) return false;
+    if (!SAND_GROW(m->first, m->first_capacity, contacts + 1, "matrix", error)) return false;
     int *slot = calloc((size_t)contacts, sizeof *slot), blocks = 0; // the block of this row at each column, plus 1
     bool ok = slot || sand_fail(error, "out of memory for a matrix");
     for (int i = 0; ok && i < contacts; i++) {
@@ -204,7 +204,7 @@ static bool fill_matrix(SandMatrix *m, const cholmod_sparse *w, SandError *error
         for (int e = begin[3 * i]; ok && e < begin[3 * i + 3]; e++) {
             int k = row[e] / 3;
             if (slot[k] > m->first[i]) continue;
-            ok = SAND_GROW(m->column, m->column_room, blocks + 1, "matrix", error);
+            ok = SAND_GROW(m->column, m->column_capacity, blocks + 1, "matrix", error);
             if (ok) m->column[blocks++] = k, slot[k] = blocks;
         }
         // In the order of their columns, so that sums are always added in the same order.
@@ -213,7 +213,7 @@ static bool fill_matrix(SandMatrix *m, const cholmod_sparse *w, SandError *error
                 int swap = m->column[b];
                 m->column[b] = m->column[b - 1], m->column[b - 1] = swap;
             }
-        ok = ok && SAND_GROW(m->block, m->block_room, 9 * (size_t)blocks + 1, "matrix", error);
+        ok = ok && SAND_GROW(m->block, m->block_capacity, 9 * (size_t)blocks + 1, "matrix", error);
         for (int b = m->first[i]; ok && b < blocks; b++) slot[m->column[b]] = b + 1;
         for (int k = 0; ok && k < 3; k++)
             for (int e = begin[3 * i + k]; e < begin[3 * i + k + 1]; e++)
@@ -226,9 +226,9 @@ static bool fill_matrix(SandMatrix *m, const cholmod_sparse *w, SandError *error
 
 // One body a contact, whose velocity is that of the contact, and one that stands still: see SandMatrix.
 static bool fill_problem(SandProblem *p, const double *q, const double *mu, int contacts, SandError *error) {
-    if (!SAND_GROW(p->bodies, p->body_room, contacts + 1, "bodies", error) ||
-        !SAND_GROW(p->contacts, p->contact_room, contacts, "contacts", error) ||
-        !SAND_GROW(p->start, p->start_room, contacts, "contacts", error))
+    if (!SAND_GROW(p->bodies, p->body_capacity, contacts + 1, "bodies", error) ||
+        !SAND_GROW(p->contacts, p->contact_capacity, contacts, "contacts", error) ||
+        !SAND_GROW(p->start, p->start_capacity, contacts, "contacts", error))
         return false;
     p->contact_count = p->dynamic_count = contacts, p->body_count = contacts + 1;
     p->step = 1, p->recovery = 0, p->radial = false;

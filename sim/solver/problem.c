@@ -28,9 +28,9 @@ void sand_problem_free(SandProblem *p) {
 
 static bool copy_matrix(SandMatrix *to, const SandMatrix *from, int contacts, SandError *error) {
     size_t rows = (size_t)contacts + 1, blocks = (size_t)from->first[contacts];
-    if (!SAND_GROW(to->first, to->first_room, rows, "matrix", error) ||
-        !SAND_GROW(to->column, to->column_room, blocks + 1, "matrix", error) ||
-        !SAND_GROW(to->block, to->block_room, 9 * blocks + 1, "matrix", error))
+    if (!SAND_GROW(to->first, to->first_capacity, rows, "matrix", error) ||
+        !SAND_GROW(to->column, to->column_capacity, blocks + 1, "matrix", error) ||
+        !SAND_GROW(to->block, to->block_capacity, 9 * blocks + 1, "matrix", error))
         return false;
     memcpy(to->first, from->first, rows * sizeof *to->first);
     memcpy(to->column, from->column, blocks * sizeof *to->column);
@@ -40,9 +40,9 @@ static bool copy_matrix(SandMatrix *to, const SandMatrix *from, int contacts, Sa
 
 bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *error) {
     size_t bodies = (size_t)from->body_count, contacts = (size_t)from->contact_count;
-    if (!SAND_GROW(to->bodies, to->body_room, bodies, "bodies", error) ||
-        !SAND_GROW(to->contacts, to->contact_room, contacts, "contacts", error) ||
-        !SAND_GROW(to->start, to->start_room, contacts, "contacts", error))
+    if (!SAND_GROW(to->bodies, to->body_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(to->contacts, to->contact_capacity, contacts, "contacts", error) ||
+        !SAND_GROW(to->start, to->start_capacity, contacts, "contacts", error))
         return false;
     if (!from->matrix) {
         free_matrix(to->matrix);
@@ -208,9 +208,9 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
             ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
         fseek(f, sizeof head, SEEK_SET);
     }
-    ok = ok && SAND_GROW(p->bodies, p->body_room, head.bodies, "bodies", error) &&
-         SAND_GROW(p->contacts, p->contact_room, head.contacts, "contacts", error) &&
-         SAND_GROW(p->start, p->start_room, head.contacts, "contacts", error);
+    ok = ok && SAND_GROW(p->bodies, p->body_capacity, head.bodies, "bodies", error) &&
+         SAND_GROW(p->contacts, p->contact_capacity, head.contacts, "contacts", error) &&
+         SAND_GROW(p->start, p->start_capacity, head.contacts, "contacts", error);
     if (ok) {
         p->body_count = (int)head.bodies, p->dynamic_count = (int)head.dynamic, p->contact_count = (int)head.contacts;
         p->radial = head.radial != 0, p->step = head.step, p->recovery = head.recovery;

@@ -34,7 +34,7 @@ typedef struct SandProblemBody {
 typedef struct SandMatrix {
     int *first, *column; // blocks first[i] .. first[i+1]-1 of row i, in the order of their columns
     double *block;       // 9 numbers each, by rows
-    size_t first_room, column_room, block_room;
+    size_t first_capacity, column_capacity, block_capacity;
 } SandMatrix;
 
 typedef struct SandProblem {
@@ -49,7 +49,7 @@ typedef struct SandProblem {
     SandProblemBody *bodies;
     SandContact *contacts;
     SandVec3 *start; // warm start impulses, world frame, on b
-    size_t body_room, contact_room, start_room;
+    size_t body_capacity, contact_capacity, start_capacity;
 } SandProblem;
 
 void sand_problem_free(SandProblem *problem);
@@ -94,13 +94,13 @@ typedef struct SandSolution {
     SandVec3 *impulse;  // contact_count, world frame, on b; feasible
     SandVec3 *velocity; // body_count, after contact
     SandVec3 *spin;
-    size_t impulse_room, velocity_room, spin_room;
+    size_t impulse_capacity, velocity_capacity, spin_capacity;
     bool want_curve;   // set by the caller: record the curve
     bool want_metrics; // set by the caller: fill metrics even where the method does not need them
     const int *stop;   // set by the caller, or NULL: the solve ends soon after another thread made it other than 0
     int curve_count;
     SandCurvePoint *curve;
-    size_t curve_room;
+    size_t curve_capacity;
 } SandSolution;
 void sand_solution_free(SandSolution *solution);
 
@@ -108,7 +108,7 @@ void sand_solution_free(SandSolution *solution);
 typedef struct SandCpu SandCpu;
 SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error);
 void sand_cpu_free(SandCpu *cpu);
-struct SandTeam *sand_cpu_team(SandCpu *cpu);
+struct SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu);
 // Solves from problem->start. The solution's arrays grow as needed and are kept by the caller.
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error);

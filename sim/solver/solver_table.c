@@ -140,10 +140,10 @@ double sand_solve_param(const SandSolveDef *def, const char *name) {
 }
 
 // "a, b or c", for a sentence about a choice.
-static void list_choices(const SandParam *param, char *text, size_t room) {
+static void list_choices(const SandParam *param, char *text, size_t capacity) {
     size_t used = 0;
-    for (int i = 0; param->choices[i] && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%s%s",
+    for (int i = 0; param->choices[i] && used < capacity; i++)
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s",
                                  i == 0                  ? ""
                                  : param->choices[i + 1] ? ", "
                                                          : " or ",

@@ -24,13 +24,13 @@ typedef struct SandLost {
 // What `finish` tells of a step.
 typedef struct SandStepReport {
     bool again; // a buffer was too small and has grown; nothing moved, and the step is to be taken again
-    int bodies, contacts, matched, iterations;
+    int bodies, contacts, warm_started, iterations;
     SandStatus status;
     SandMetrics metrics;
-    double penetration_max, penetration_walls;     // m; the second into boundaries alone
-    double kinetic, potential;                     // J, after the step
-    double detect, match, build, solve, integrate; // ms
-    int lost_count, lost_more;                     // named here, and beside them
+    double penetration_max, penetration_walls;           // m; the second into boundaries alone
+    double kinetic, potential;                           // J, after the step
+    double collide, warm_start, build, solve, integrate; // ms
+    int lost_count, lost_more;                           // named here, and beside them
     SandLost lost[SAND_MAX_LOST];
     uint64_t growths; // arrays that grew
     uint64_t held;    // bytes on the machine, all arrays together
@@ -47,13 +47,13 @@ typedef struct SandBackend {
     const char *(*describe)(const SandMachine *machine); // the device, for people
 
     // Gives the machine the world with its bodies, and what is kept for the warm start.
-    bool (*give)(SandMachine *machine, const SandWorld *world, const SandMemory *memory, SandError *error);
+    bool (*give)(SandMachine *machine, const SandWorld *world, const SandWarmStart *memory, SandError *error);
     // Gives it one problem instead, with no world: `solve` and `read_solution` may follow.
     bool (*give_problem)(SandMachine *machine, const SandProblem *problem, const SandSolveDef *def, SandError *error);
 
     // The step. `world` is the host's, for its settings and boundaries.
-    bool (*detect)(SandMachine *machine, const SandWorld *world, SandError *error);
-    bool (*match)(SandMachine *machine, SandError *error);
+    bool (*collide)(SandMachine *machine, const SandWorld *world, SandError *error);
+    bool (*warm_start)(SandMachine *machine, SandError *error);
     bool (*build)(SandMachine *machine, const SandSolveDef *def, SandError *error);
     // `stop`: NULL, or made other than 0 by another thread that wants the solve to end with what there is. Where it is given
     // the verb waits for the solve.
@@ -77,9 +77,9 @@ typedef struct SandBackend {
 
     // Reading back.
     bool (*read_bodies)(SandMachine *machine, SandWorld *world, int first, int count, SandError *error);
-    bool (*read_memory)(SandMachine *machine, SandMemory *memory, SandError *error);
+    bool (*read_warm_start)(SandMachine *machine, SandWarmStart *memory, SandError *error);
     // The contacts of the last detection; ranks, poses and velocities with them.
-    bool (*read_contacts)(SandMachine *machine, SandDetection *detection, SandError *error);
+    bool (*read_contacts)(SandMachine *machine, SandCollision *collision, SandError *error);
     bool (*read_start)(SandMachine *machine, SandVec3 *start, SandError *error);        // one for each contact
     bool (*read_curve)(SandMachine *machine, SandSolution *solution, SandError *error); // residuals of the last solve
     // The bodies of the problem of the last step, as they went into it, with the boundaries behind them.

@@ -9,24 +9,25 @@ void sand_checkpoint_free(SandCheckpoint *c) {
     sand_free(c->spin);
     sand_free(c->rotation);
     sand_free(c->gone);
-    sand_memory_free(&c->memory);
+    sand_warm_start_free(&c->memory);
     *c = (SandCheckpoint){0};
 }
 
 size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
-    return c->boundary_room * sizeof *c->boundaries + c->position_room * sizeof *c->position +
-           c->velocity_room * sizeof *c->velocity + c->spin_room * sizeof *c->spin + c->rotation_room * sizeof *c->rotation +
-           c->gone_room * sizeof *c->gone + sand_memory_bytes(&c->memory);
+    return c->boundary_capacity * sizeof *c->boundaries + c->position_capacity * sizeof *c->position +
+           c->velocity_capacity * sizeof *c->velocity + c->spin_capacity * sizeof *c->spin +
+           c->rotation_capacity * sizeof *c->rotation + c->gone_capacity * sizeof *c->gone +
+           sand_warm_start_bytes(&c->memory);
 }
 
-bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandMemory *memory, SandError *error) {
+bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     int n = w->body_count;
-    if (!SAND_GROW(c->boundaries, c->boundary_room, w->boundary_count, "checkpoint", error) ||
-        !SAND_GROW(c->position, c->position_room, n, "checkpoint", error) ||
-        !SAND_GROW(c->velocity, c->velocity_room, n, "checkpoint", error) ||
-        !SAND_GROW(c->spin, c->spin_room, n, "checkpoint", error) ||
-        !SAND_GROW(c->rotation, c->rotation_room, n, "checkpoint", error) ||
-        !SAND_GROW(c->gone, c->gone_room, n, "checkpoint", error) || !sand_memory_copy(&c->memory, memory, error))
+    if (!SAND_GROW(c->boundaries, c->boundary_capacity, w->boundary_count, "checkpoint", error) ||
+        !SAND_GROW(c->position, c->position_capacity, n, "checkpoint", error) ||
+        !SAND_GROW(c->velocity, c->velocity_capacity, n, "checkpoint", error) ||
+        !SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) ||
+        !SAND_GROW(c->rotation, c->rotation_capacity, n, "checkpoint", error) ||
+        !SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) || !sand_warm_start_copy(&c->memory, memory, error))
         return false;
     c->time = w->time, c->step_index = w->step_index, c->body_count = n;
     c->gravity = w->gravity, c->spring = w->spring, c->boundary_count = w->boundary_count;
@@ -40,11 +41,11 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandMemor
     return true;
 }
 
-bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandMemory *memory, SandError *error) {
+bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *memory, SandError *error) {
     if (c->boundary_count != w->boundary_count) return sand_fail(error, "the checkpoint is that of another scene");
     if (c->body_count > w->body_count)
         return sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
-    if (!sand_memory_copy(memory, &c->memory, error)) return false;
+    if (!sand_warm_start_copy(memory, &c->memory, error)) return false;
     w->time = c->time, w->step_index = c->step_index, w->body_count = c->body_count;
     w->gravity = c->gravity, w->spring = c->spring;
     for (int b = 0; b < c->boundary_count; b++) {

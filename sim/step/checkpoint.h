@@ -20,21 +20,21 @@ typedef struct SandCheckpoint {
     SandSpring spring;
     int boundary_count;
     SandBoundaryState *boundaries; // where they are and how they move, which a person may have changed
-    size_t boundary_room;
+    size_t boundary_capacity;
     int body_count;
     SandVec3 *position, *velocity, *spin;
     SandQuat *rotation;
     uint8_t *gone;
-    size_t position_room, velocity_room, spin_room, rotation_room, gone_room;
-    SandMemory memory;
+    size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity;
+    SandWarmStart memory;
 } SandCheckpoint;
 
 void sand_checkpoint_free(SandCheckpoint *checkpoint);
 size_t sand_checkpoint_bytes(const SandCheckpoint *checkpoint); // that it holds
 
-bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, const SandMemory *memory, SandError *error);
+bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, const SandWarmStart *memory, SandError *error);
 // Bodies that were added since are taken out again.
-bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandMemory *memory, SandError *error);
+bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandWarmStart *memory, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -4,7 +4,7 @@
 #include "sim/solver/problem.h"
 
 // The free motion M^-1 Q of a body of the world, and its inverse inertia as the world sees it.
-SAND_SHARED SandProblemBody free_body(const SandWorld *w, int body) {
+SAND_HOST_DEVICE SandProblemBody free_body(const SandWorld *w, int body) {
     const SandShape *shape = &w->shapes[w->shape[body]];
     SandVec3 inertia = w->inertia[body], inverse = v3_make(1 / inertia.x, 1 / inertia.y, 1 / inertia.z);
     SandProblemBody b = {.inverse_mass = 1 / w->mass[body],
@@ -21,14 +21,14 @@ SAND_SHARED SandProblemBody free_body(const SandWorld *w, int body) {
     return b;
 }
 
-SAND_SHARED SandVec3 symmetric_apply(const double *m, SandVec3 v) { // xx, yy, zz, xy, xz, yz
+SAND_HOST_DEVICE SandVec3 symmetric_apply(const double *m, SandVec3 v) { // xx, yy, zz, xy, xz, yz
     return v3_make(m[0] * v.x + m[3] * v.y + m[4] * v.z, m[3] * v.x + m[1] * v.y + m[5] * v.z,
                    m[4] * v.x + m[5] * v.y + m[2] * v.z);
 }
 
 // The impulse at a point of the body that changes the point's velocity by `change`: K g = change, with K the inverse mass
 // felt at the point, column by column; solved by Cramer's rule.
-SAND_SHARED SandVec3 impulse_for(const SandProblemBody *b, SandVec3 arm, SandVec3 change) {
+SAND_HOST_DEVICE SandVec3 impulse_for(const SandProblemBody *b, SandVec3 arm, SandVec3 change) {
     const SandVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     SandVec3 k[3];
     for (int i = 0; i < 3; i++) {
@@ -42,7 +42,7 @@ SAND_SHARED SandVec3 impulse_for(const SandProblemBody *b, SandVec3 arm, SandVec
 
 // The pull of the spring over the step. Its point moves as a mass on a critically damped spring does, implicitly:
 // u' = (u + h rate^2 (target - p)) / (1 + 2 h rate + h^2 rate^2).
-SAND_SHARED void pull_spring(const SandWorld *w, SandProblemBody *b) {
+SAND_HOST_DEVICE void pull_spring(const SandWorld *w, SandProblemBody *b) {
     const SandSpring *s = &w->spring;
     double h = w->step, rate = s->rate;
     SandVec3 arm = q_rotate(w->rotation[s->body], s->point), p = v3_add(w->position[s->body], arm);
@@ -56,7 +56,7 @@ SAND_SHARED void pull_spring(const SandWorld *w, SandProblemBody *b) {
 }
 
 // The body of the problem that has rank k: bodies first, then boundaries.
-SAND_SHARED SandProblemBody problem_body(const SandWorld *w, const SandDetection *d, int k) {
+SAND_HOST_DEVICE SandProblemBody problem_body(const SandWorld *w, const SandCollision *d, int k) {
     if (k < d->body_count) {
         SandProblemBody b = free_body(w, d->body[k]);
         if (d->body[k] == w->spring.body) pull_spring(w, &b);
@@ -68,10 +68,11 @@ SAND_SHARED SandProblemBody problem_body(const SandWorld *w, const SandDetection
 }
 
 // A contact that was found, as the problem takes it, of bodies whose centres are here.
-SAND_SHARED SandContact contact_at(const SandDetection *d, const SandFound *f, SandVec3 center_a, SandVec3 center_b) {
+SAND_HOST_DEVICE SandContact contact_at(const SandCollision *d, const SandContactCandidate *f, SandVec3 center_a,
+                                        SandVec3 center_b) {
     bool wall = f->b < 0;
     if (wall) center_b = d->pose[-1 - f->b].position;
-    SandContact c = {.a = f->rank_a,
+    SandContact c = {.a = f->index_a,
                      .b = wall ? d->body_count - 1 - f->b : f->b,
                      .normal = f->normal,
                      .arm_a = v3_sub(f->point, center_a),
@@ -81,15 +82,15 @@ SAND_SHARED SandContact contact_at(const SandDetection *d, const SandFound *f, S
     return c;
 }
 
-SAND_SHARED SandContact problem_contact(const SandWorld *w, const SandDetection *d, const SandFound *f) {
-    SandVec3 center_a = w->position[d->body[f->rank_a]];
+SAND_HOST_DEVICE SandContact problem_contact(const SandWorld *w, const SandCollision *d, const SandContactCandidate *f) {
+    SandVec3 center_a = w->position[d->body[f->index_a]];
     return contact_at(d, f, center_a, f->b < 0 ? center_a : w->position[d->body[f->b]]);
 }
 
-SAND_SHARED SandVec3 componentwise(SandVec3 a, SandVec3 b) { return v3_make(a.x * b.x, a.y * b.y, a.z * b.z); }
+SAND_HOST_DEVICE SandVec3 componentwise(SandVec3 a, SandVec3 b) { return v3_make(a.x * b.x, a.y * b.y, a.z * b.z); }
 
 // Turns a body by the exponential map and then gives it the spin that keeps its angular momentum L = I w.
-SAND_SHARED void turn_body(SandWorld *w, int body) {
+SAND_HOST_DEVICE void turn_body(SandWorld *w, int body) {
     SandVec3 spin = w->spin[body], inertia = w->inertia[body];
     SandQuat before = w->rotation[body];
     w->rotation[body] = q_unit(q_mul(q_exp(v3_scale(w->step, spin)), before));
@@ -103,8 +104,9 @@ SAND_SHARED void turn_body(SandWorld *w, int body) {
 // The velocity of a body that has a contact with a boundary, changed where it would go into that by more than half its size,
 // or deeper than it is. A solve that came to its end does not leave such a velocity, a short one may: then the boundary has
 // the last word.
-SAND_SHARED SandVec3 stop_at_boundary(const SandWorld *w, const SandDetection *d, const SandFound *f, SandVec3 velocity) {
-    int body = d->body[f->rank_a], boundary = -1 - f->b;
+SAND_HOST_DEVICE SandVec3 stop_at_boundary(const SandWorld *w, const SandCollision *d, const SandContactCandidate *f,
+                                           SandVec3 velocity) {
+    int body = d->body[f->index_a], boundary = -1 - f->b;
     double half = 0.5 * w->scale[body] * w->shapes[w->shape[body]].bound;
     SandVec3 turning = v3_cross(d->spin[boundary], v3_sub(f->point, d->pose[boundary].position));
     double closer = v3_dot(v3_sub(velocity, v3_add(d->velocity[boundary], turning)), f->normal);
@@ -113,7 +115,7 @@ SAND_SHARED SandVec3 stop_at_boundary(const SandWorld *w, const SandDetection *d
 }
 
 // Moves a body over the step with the velocity and spin that the solve gave it.
-SAND_SHARED void move_body(SandWorld *w, int body, SandVec3 velocity, SandVec3 spin) {
+SAND_HOST_DEVICE void move_body(SandWorld *w, int body, SandVec3 velocity, SandVec3 spin) {
     w->velocity[body] = velocity;
     w->spin[body] = spin;
     w->position[body] = v3_madd(w->position[body], w->step, velocity);
@@ -123,7 +125,7 @@ SAND_SHARED void move_body(SandWorld *w, int body, SandVec3 velocity, SandVec3 s
 typedef enum SandLoss { SAND_PRESENT, SAND_LEFT, SAND_NON_FINITE } SandLoss;
 
 // Whether a body has left the world's box or has become non-finite.
-SAND_SHARED SandLoss body_loss(const SandWorld *w, int body) {
+SAND_HOST_DEVICE SandLoss body_loss(const SandWorld *w, int body) {
     SandVec3 p = w->position[body];
     if (!v3_finite(p) || !v3_finite(w->velocity[body]) || !v3_finite(w->spin[body])) return SAND_NON_FINITE;
     bool within = p.x >= w->lower.x && p.y >= w->lower.y && p.z >= w->lower.z && p.x <= w->upper.x && p.y <= w->upper.y &&
@@ -132,7 +134,7 @@ SAND_SHARED SandLoss body_loss(const SandWorld *w, int body) {
 }
 
 // Takes out a body that is lost. What is not finite must not reach anything else.
-SAND_SHARED void take_out(SandWorld *w, int body, SandLoss loss) {
+SAND_HOST_DEVICE void take_out(SandWorld *w, int body, SandLoss loss) {
     w->gone[body] = 1;
     if (loss == SAND_NON_FINITE) w->position[body] = w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
 }

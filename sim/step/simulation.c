@@ -15,9 +15,9 @@ struct SandSimulation {
     SandSolveDef solve;
     SandPrecision precision;
     SandCpu *cpu;
-    SandTeam *team; // the cpu's
-    SandDetection detection;
-    SandMemory memory;
+    SandThreadPool *pool; // the cpu's
+    SandCollision collision;
+    SandWarmStart memory;
     SandProblem problem;
     SandSolution solution;
     bool built; // the problem is that of the coming step
@@ -26,19 +26,19 @@ struct SandSimulation {
     SandSolveDef solved; // with what the last step was
     double *depths;      // scratch for the percentile
     double *residuals;   // of each contact, where they were asked for
-    size_t depth_room, residual_room;
+    size_t depth_capacity, residual_capacity;
     SandReport *report;
     void *report_user;
     // Another machine, if it takes the steps. Of the bodies and of what is kept for the warm start, one of the two sides
     // has the newer state, or both have the same.
     const SandBackend *backend;
     SandMachine *machine;
-    bool bodies_are_old, memory_is_old; // on the host
+    bool bodies_are_old, warm_start_is_old; // on the host
     bool machine_is_old;
     bool contacts_are_away; // those of the last step, and their impulses
     uint64_t fetched_step;  // of the bodies that the host has
     SandEnergy energy;      // after the machine's last step
-    uint64_t brought;       // sand_bytes_brought() at the end of the last step
+    uint64_t downloaded;    // sand_bytes_downloaded() at the end of the last step
 };
 
 SandSimulationDef sand_default_simulation(void) {
@@ -57,8 +57,8 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
     sim->precision = def->precision;
     sim->cpu = sand_world_check(&sim->world, error) ? sand_cpu_create(def->threads, def->precision, error) : NULL;
     if (!sim->cpu) return sand_simulation_free(sim), NULL;
-    sim->team = sand_cpu_team(sim->cpu);
-    sim->brought = sand_bytes_brought();
+    sim->pool = sand_cpu_thread_pool(sim->cpu);
+    sim->downloaded = sand_bytes_downloaded();
     if (def->backend && !sand_simulation_move(sim, def->backend, error)) return sand_simulation_free(sim), NULL;
     return sim;
 }
@@ -68,8 +68,8 @@ void sand_simulation_free(SandSimulation *sim) {
     if (sim->machine) sim->backend->destroy(sim->machine);
     sand_world_free(&sim->world);
     sand_cpu_free(sim->cpu);
-    sand_detection_free(&sim->detection);
-    sand_memory_free(&sim->memory);
+    sand_collision_free(&sim->collision);
+    sand_warm_start_free(&sim->memory);
     sand_problem_free(&sim->problem);
     sand_solution_free(&sim->solution);
     sand_free(sim->depths);
@@ -114,8 +114,8 @@ bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, 
 // The bodies and what is kept for the warm start.
 static bool fetch_all(SandSimulation *sim, SandError *error) {
     if (!sand_simulation_fetch(sim, error)) return false;
-    if (sim->memory_is_old && !sim->backend->read_memory(sim->machine, &sim->memory, error)) return false;
-    sim->memory_is_old = false;
+    if (sim->warm_start_is_old && !sim->backend->read_warm_start(sim->machine, &sim->memory, error)) return false;
+    sim->warm_start_is_old = false;
     return true;
 }
 
@@ -154,7 +154,7 @@ SandEnergy sand_simulation_energy(const SandSimulation *sim) {
 static void build_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     const SandWorld *w = &sim->world;
-    const SandDetection *d = &sim->detection;
+    const SandCollision *d = &sim->collision;
     SandProblem *p = &sim->problem;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, p->body_count);
          k < sand_chunk_begin(worker->last_chunk, p->body_count); k++) {
@@ -169,7 +169,7 @@ static void build_work(SandWorker *worker, void *argument) {
 // Makes room in the problem for what was detected.
 static bool lay_out(SandSimulation *sim, SandError *error) {
     const SandWorld *w = &sim->world;
-    const SandDetection *d = &sim->detection;
+    const SandCollision *d = &sim->collision;
     SandProblem *p = &sim->problem;
     p->dynamic_count = d->body_count;
     p->body_count = d->body_count + w->boundary_count;
@@ -179,9 +179,9 @@ static bool lay_out(SandSimulation *sim, SandError *error) {
     p->radial = true;
     for (int k = 0; k < w->shape_count; k++) p->radial = p->radial && w->shapes[k].kind == SAND_SPHERE;
     for (int b = 0; b < w->boundary_count; b++) p->radial = p->radial && v3_dot(d->spin[b], d->spin[b]) == 0;
-    return SAND_GROW(p->bodies, p->body_room, p->body_count, "bodies", error) &&
-           SAND_GROW(p->contacts, p->contact_room, p->contact_count, "contacts", error) &&
-           SAND_GROW(p->start, p->start_room, p->contact_count, "contacts", error);
+    return SAND_GROW(p->bodies, p->body_capacity, p->body_count, "bodies", error) &&
+           SAND_GROW(p->contacts, p->contact_capacity, p->contact_count, "contacts", error) &&
+           SAND_GROW(p->start, p->start_capacity, p->contact_count, "contacts", error);
 }
 
 // The bodies have moved since: a body that is at x was at x - h v.
@@ -192,12 +192,12 @@ static SandVec3 place_before(const SandWorld *w, int body) {
 static void recall_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     const SandWorld *w = &sim->world;
-    const SandDetection *d = &sim->detection;
+    const SandCollision *d = &sim->collision;
     SandProblem *p = &sim->problem;
     for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
-        const SandFound *f = &d->contacts[i];
-        SandVec3 a = place_before(w, d->body[f->rank_a]);
+        const SandContactCandidate *f = &d->contacts[i];
+        SandVec3 a = place_before(w, d->body[f->index_a]);
         p->contacts[i] = contact_at(d, f, a, f->b < 0 ? a : place_before(w, d->body[f->b]));
     }
 }
@@ -206,13 +206,13 @@ bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
     const SandBackend *b = sim->backend;
     SandMachine *m = sim->machine;
     if (!m || sim->machine_is_old || !sim->contacts_are_away) return true;
-    if (!sand_simulation_fetch(sim, error) || !b->read_contacts(m, &sim->detection, error) || !lay_out(sim, error) ||
+    if (!sand_simulation_fetch(sim, error) || !b->read_contacts(m, &sim->collision, error) || !lay_out(sim, error) ||
         !b->read_problem_bodies(m, sim->problem.bodies, sim->problem.body_count, error) ||
         !b->read_start(m, sim->problem.start, error) || !b->read_solution(m, &sim->solution, error)) {
         sim->problem.contact_count = 0;
         return false;
     }
-    sand_team_run(sim->team, recall_work, sim);
+    sand_thread_pool_run(sim->pool, recall_work, sim);
     sim->contacts_are_away = false;
     return true;
 }
@@ -221,14 +221,15 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     if (sim->built) return true;
     if (!fetch_all(sim, error)) return false;
     double t0 = sand_seconds();
-    if (!sand_detect(&sim->detection, &sim->world, sim->team, error)) return false;
+    if (!sand_collide(&sim->collision, &sim->world, sim->pool, error)) return false;
     double t1 = sand_seconds();
     if (!lay_out(sim, error)) return false;
-    sim->counters.matched = sand_match(&sim->memory, &sim->detection, sim->world.step, sim->problem.start, sim->team);
+    sim->counters.warm_started =
+        sand_warm_start_apply(&sim->memory, &sim->collision, sim->world.step, sim->problem.start, sim->pool);
     double t2 = sand_seconds();
-    sand_team_run(sim->team, build_work, sim);
+    sand_thread_pool_run(sim->pool, build_work, sim);
     double t3 = sand_seconds();
-    sim->profile.detect = 1e3 * (t1 - t0), sim->profile.match = 1e3 * (t2 - t1), sim->profile.build = 1e3 * (t3 - t2);
+    sim->profile.collide = 1e3 * (t1 - t0), sim->profile.warm_start = 1e3 * (t2 - t1), sim->profile.build = 1e3 * (t3 - t2);
     sim->built = true;
     return true;
 }
@@ -238,7 +239,7 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
 static void integrate_work(SandWorker *worker, void *argument) {
     SandSimulation *sim = argument;
     SandWorld *w = &sim->world;
-    const SandDetection *d = &sim->detection;
+    const SandCollision *d = &sim->collision;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count);
          k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
         SandVec3 velocity = sim->solution.velocity[k];
@@ -267,8 +268,8 @@ static void tell_more_lost(SandSimulation *sim, int count) {
 // Takes out, and reports by number, the bodies that left the world's box or became non-finite.
 static void find_lost(SandSimulation *sim) {
     SandWorld *w = &sim->world;
-    for (int k = 0; k < sim->detection.body_count; k++) {
-        int body = sim->detection.body[k];
+    for (int k = 0; k < sim->collision.body_count; k++) {
+        int body = sim->collision.body[k];
         SandLoss loss = body_loss(w, body);
         if (loss == SAND_PRESENT) continue;
         take_out(w, body, loss);
@@ -278,10 +279,10 @@ static void find_lost(SandSimulation *sim) {
 
 // --- the step ---------------------------------------------------------------------------------------------
 
-static void count_penetrations(SandCounters *c, const SandDetection *d) {
+static void count_penetrations(SandCounters *c, const SandCollision *d) {
     c->penetration_max = c->penetration_walls = 0;
     for (int i = 0; i < d->contact_count; i++) {
-        const SandFound *found = &d->contacts[i];
+        const SandContactCandidate *found = &d->contacts[i];
         c->penetration_max = fmax(c->penetration_max, -found->gap);
         if (found->b < 0) c->penetration_walls = fmax(c->penetration_walls, -found->gap);
     }
@@ -311,18 +312,18 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
     if (!give_changes(sim, error)) return false;
     uint64_t growths = 0;
     do {
-        bool ok = b->detect(m, &sim->world, error) && b->match(m, error) && b->build(m, &sim->solve, error) &&
+        bool ok = b->collide(m, &sim->world, error) && b->warm_start(m, error) && b->build(m, &sim->solve, error) &&
                   b->solve(m, &sim->solve, sim->solution.want_curve, sim->solution.want_metrics, NULL, error) &&
                   b->integrate(m, error) && b->finish(m, &r, error);
         if (!ok) return false;
         growths += r.growths;
     } while (r.again);
-    sim->bodies_are_old = sim->memory_is_old = true;
+    sim->bodies_are_old = sim->warm_start_is_old = true;
     sim->problem.contact_count = 0, sim->contacts_are_away = true;
     sim->solved = sim->solve;
     if (sim->solution.want_curve && !b->read_curve(m, &sim->solution, error)) return false;
 
-    c->bodies = r.bodies, c->contacts = r.contacts, c->matched = r.matched, c->iterations = r.iterations;
+    c->bodies = r.bodies, c->contacts = r.contacts, c->warm_started = r.warm_started, c->iterations = r.iterations;
     c->status = r.status, c->metrics = r.metrics, c->penetration_max = r.penetration_max;
     c->penetration_walls = r.penetration_walls;
     c->growths = growths, c->held = r.held;
@@ -331,7 +332,7 @@ static bool machine_step(SandSimulation *sim, SandError *error) {
     advance_time(sim);
     for (int k = 0; k < r.lost_count; k++) tell_loss(sim, r.lost[k].body, r.lost[k].loss);
     if (r.lost_more) tell_more_lost(sim, r.lost_more);
-    sim->profile.detect = r.detect, sim->profile.match = r.match, sim->profile.build = r.build;
+    sim->profile.collide = r.collide, sim->profile.warm_start = r.warm_start, sim->profile.build = r.build;
     sim->profile.solve = r.solve, sim->profile.integrate = r.integrate;
     return true;
 }
@@ -349,23 +350,23 @@ static bool cpu_step(SandSimulation *sim, SandError *error) {
     if (!sand_cpu_solve(sim->cpu, &sim->problem, &sim->solve, &sim->solution, error)) return false;
     sim->solved = sim->solve;
     double t2 = sand_seconds();
-    c->bodies = sim->detection.body_count;
-    c->contacts = sim->detection.contact_count;
+    c->bodies = sim->collision.body_count;
+    c->contacts = sim->collision.contact_count;
     c->iterations = sim->solution.iterations;
     c->status = sim->solution.status;
     c->metrics = sim->solution.metrics;
-    count_penetrations(c, &sim->detection);
+    count_penetrations(c, &sim->collision);
 
     // keep the impulses for the next step; those of an infeasible one would only grow
     if (!is_good(c->status)) {
         tell_bad_solve(sim);
-        sand_memory_drop(&sim->memory);
-    } else if (!sand_memory_keep(&sim->memory, &sim->detection, sim->solution.impulse, w->step, w->body_count, error)) {
+        sand_warm_start_clear(&sim->memory);
+    } else if (!sand_warm_start_store(&sim->memory, &sim->collision, sim->solution.impulse, w->step, w->body_count, error)) {
         return false;
     }
 
     // integrate
-    sand_team_run(sim->team, integrate_work, sim);
+    sand_thread_pool_run(sim->pool, integrate_work, sim);
     advance_time(sim);
     find_lost(sim);
     double t3 = sand_seconds();
@@ -386,11 +387,12 @@ static void leave_machine(SandSimulation *sim, const SandError *why) {
         w->step_index = sim->fetched_step;
         w->time = (double)w->step_index * w->step;
     }
-    if (sim->memory_is_old && (sim->bodies_are_old || !sim->backend->read_memory(sim->machine, &sim->memory, &ignored)))
-        sand_memory_drop(&sim->memory);
+    if (sim->warm_start_is_old &&
+        (sim->bodies_are_old || !sim->backend->read_warm_start(sim->machine, &sim->memory, &ignored)))
+        sand_warm_start_clear(&sim->memory);
     sim->backend->destroy(sim->machine);
     sim->machine = NULL, sim->backend = NULL;
-    sim->bodies_are_old = sim->memory_is_old = sim->machine_is_old = sim->built = false;
+    sim->bodies_are_old = sim->warm_start_is_old = sim->machine_is_old = sim->built = false;
     sim->problem.contact_count = 0;
     snprintf(sentence, sizeof sentence, "%s; the CPU goes on from t = %.3f s", why->text, w->time);
     tell(sim, sentence);
@@ -402,9 +404,9 @@ bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     if (sim->machine && !taken) leave_machine(sim, error);
     if (!taken && !cpu_step(sim, error)) return false;
     sim->profile.step = 1e3 * (sand_seconds() - begin);
-    uint64_t brought = sand_bytes_brought();
-    sim->profile.brought = brought - sim->brought;
-    sim->brought = brought;
+    uint64_t downloaded = sand_bytes_downloaded();
+    sim->profile.downloaded = downloaded - sim->downloaded;
+    sim->downloaded = downloaded;
     return true;
 }
 
@@ -414,7 +416,7 @@ bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandE
 
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
     sim->built = false;
-    sim->bodies_are_old = sim->memory_is_old = false;
+    sim->bodies_are_old = sim->warm_start_is_old = false;
     sim->machine_is_old = true;
     sim->problem.contact_count = 0; // contacts and impulses are those of another state
     return sand_checkpoint_restore(checkpoint, &sim->world, &sim->memory, error);
@@ -435,7 +437,7 @@ SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) 
     return sand_simulation_change(sim);
 }
 
-const int *sand_simulation_order(const SandSimulation *sim) { return sim->detection.body; }
+const int *sand_simulation_order(const SandSimulation *sim) { return sim->collision.body; }
 const SandWorld *sand_simulation_world(const SandSimulation *sim) { return &sim->world; }
 const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &sim->profile; }
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }
@@ -447,7 +449,7 @@ const double *sand_simulation_residuals(SandSimulation *sim, SandError *error) {
     static const double nothing = 0;
     const SandProblem *p = &sim->problem;
     if (sand_simulation_solved(sim) == 0) return &nothing;
-    bool known = SAND_GROW(sim->residuals, sim->residual_room, p->contact_count, "residuals", error) &&
+    bool known = SAND_GROW(sim->residuals, sim->residual_capacity, p->contact_count, "residuals", error) &&
                  sand_cpu_residuals(sim->cpu, p, &sim->solved, sim->solution.impulse, sim->residuals, error);
     return known ? sim->residuals : NULL;
 }
@@ -458,8 +460,8 @@ static int compare(const void *a, const void *b) {
 }
 
 void sand_simulation_measure(SandSimulation *sim) {
-    const SandDetection *d = &sim->detection;
-    if (!SAND_GROW(sim->depths, sim->depth_room, d->contact_count, "penetrations", NULL)) return;
+    const SandCollision *d = &sim->collision;
+    if (!SAND_GROW(sim->depths, sim->depth_capacity, d->contact_count, "penetrations", NULL)) return;
     int n = 0;
     for (int i = 0; i < d->contact_count; i++)
         if (d->contacts[i].gap < 0) sim->depths[n++] = -d->contacts[i].gap;

@@ -11,15 +11,16 @@ extern "C" {
 
 // Times of the phases of the last step, in milliseconds.
 typedef struct SandProfile {
-    double detect, match, build, solve, integrate, step;
-    uint64_t brought; // bytes of bodies and contacts that came to the host, from the end of the step before to that of this
+    double collide, warm_start, build, solve, integrate, step;
+    uint64_t
+        downloaded; // bytes of bodies and contacts that came to the host, from the end of the step before to that of this
 } SandProfile;
 
 // What the last step did. Panel, log and benchmark read this and the profile.
 typedef struct SandCounters {
     int bodies; // taking part
     int contacts;
-    int matched; // contacts that found last step's impulse
+    int warm_started; // contacts that found last step's impulse
     int iterations;
     SandStatus status;
     SandMetrics metrics;      // residual and objective; complementarity only when asked

@@ -1,6 +1,6 @@
 #include "sim/world/render_instance.h"
 
-static int count_of(const SandShape *shape) { return shape->ball_count ? shape->ball_count : 1; }
+static int count_of(const SandShape *shape) { return shape->sphere_count ? shape->sphere_count : 1; }
 
 SandInstanceCounts sand_instance_places(const SandWorld *world, int *places) {
     int count[4] = {0}, next[4] = {0}; // by SandShapeKind, in the order of SandInstanceCounts

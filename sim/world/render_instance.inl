@@ -2,24 +2,25 @@
 #pragma once
 #include "sim/world/render_instance.h"
 
-SAND_SHARED void instance_copy3(float *to, SandVec3 v) { to[0] = (float)v.x, to[1] = (float)v.y, to[2] = (float)v.z; }
+SAND_HOST_DEVICE void instance_copy3(float *to, SandVec3 v) { to[0] = (float)v.x, to[1] = (float)v.y, to[2] = (float)v.z; }
 
 // What a contact adds to the value of each of its bodies.
-SAND_SHARED float instance_contact_value(SandShade shade, SandVec3 impulse, double step) {
+SAND_HOST_DEVICE float instance_contact_value(SandShade shade, SandVec3 impulse, double step) {
     double force = v3_length(impulse) / step;
     return (float)(shade == SAND_SHADE_FORCE ? force : force > 0);
 }
 
-SAND_SHARED float instance_speed(const SandWorld *w, int body) { return (float)v3_length(w->velocity[body]); }
+SAND_HOST_DEVICE float instance_speed(const SandWorld *w, int body) { return (float)v3_length(w->velocity[body]); }
 
-SAND_SHARED float instance_place_on_map(const SandInstanceDef *def, double value) {
+SAND_HOST_DEVICE float instance_place_on_map(const SandInstanceDef *def, double value) {
     double at = value / def->range;
     if (def->least > 0) at = value > def->least ? 1 - log(at) / log(def->least / def->range) : 0;
     return (float)fmin(1.0, at);
 }
 
 // Writes all instances of a body, whose value stands there on the colour map.
-SAND_SHARED void instance_write(const SandWorld *w, int body, const SandInstanceDef *def, float value, SandInstance *to) {
+SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandInstanceDef *def, float value,
+                                     SandInstance *to) {
     const SandShape *shape = &w->shapes[w->shape[body]];
     double scale = w->scale[body];
     bool large = scale * shape->bound > 4 * def->grain;
@@ -38,10 +39,10 @@ SAND_SHARED void instance_write(const SandWorld *w, int body, const SandInstance
     it.tag = (uint32_t)body | (uint32_t)look << 28;
     instance_copy3(it.offset, v3_scale(scale, shape->half));
     it.unused = 0;
-    if (!shape->ball_count) to[0] = it;
-    for (int k = 0; k < shape->ball_count; k++) {
-        instance_copy3(it.offset, v3_scale(scale, shape->balls[k].center));
-        it.radius = (float)(scale * shape->balls[k].radius);
+    if (!shape->sphere_count) to[0] = it;
+    for (int k = 0; k < shape->sphere_count; k++) {
+        instance_copy3(it.offset, v3_scale(scale, shape->spheres[k].center));
+        it.radius = (float)(scale * shape->spheres[k].radius);
         to[k] = it;
     }
 }

@@ -49,8 +49,8 @@ int sand_world_add_material(SandWorld *world, const char *name, double density, 
     for (int i = 0; i < world->material_count; i++)
         if (!strcmp(world->materials[i].name, name)) return sand_fail(error, "material %s is there twice", name), -1;
     size_t n = (size_t)world->material_count + 1;
-    if (!SAND_GROW(world->materials, world->material_room, n, "materials", error)) return -1;
-    if (!SAND_GROW(world->friction, world->friction_room, n * n, "friction table", error)) return -1;
+    if (!SAND_GROW(world->materials, world->material_capacity, n, "materials", error)) return -1;
+    if (!SAND_GROW(world->friction, world->friction_capacity, n * n, "friction table", error)) return -1;
     SandMaterial *material = &world->materials[n - 1];
     *material = (SandMaterial){.density = density, .mu = mu};
     snprintf(material->name, sizeof material->name, "%s", name);
@@ -59,13 +59,13 @@ int sand_world_add_material(SandWorld *world, const char *name, double density, 
 }
 
 int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error) {
-    if (!SAND_GROW(world->shapes, world->shape_room, world->shape_count + 1, "shapes", error)) return -1;
+    if (!SAND_GROW(world->shapes, world->shape_capacity, world->shape_count + 1, "shapes", error)) return -1;
     world->shapes[world->shape_count] = *shape;
     return world->shape_count++;
 }
 
 int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error) {
-    if (!SAND_GROW(world->boundaries, world->boundary_room, world->boundary_count + 1, "boundaries", error)) return -1;
+    if (!SAND_GROW(world->boundaries, world->boundary_capacity, world->boundary_count + 1, "boundaries", error)) return -1;
     world->boundaries[world->boundary_count] = *boundary;
     return world->boundary_count++;
 }
@@ -92,13 +92,14 @@ static bool check_body(const SandWorld *world, const SandBodyDef *def, SandError
 }
 
 static bool grow_bodies(SandWorld *w, SandError *error) {
-    size_t n = (size_t)w->body_count + 1, *room = w->body_room;
-    return SAND_GROW(w->position, room[0], n, "bodies", error) && SAND_GROW(w->rotation, room[1], n, "bodies", error) &&
-           SAND_GROW(w->velocity, room[2], n, "bodies", error) && SAND_GROW(w->spin, room[3], n, "bodies", error) &&
-           SAND_GROW(w->mass, room[4], n, "bodies", error) && SAND_GROW(w->inertia, room[5], n, "bodies", error) &&
-           SAND_GROW(w->scale, room[6], n, "bodies", error) && SAND_GROW(w->shape, room[7], n, "bodies", error) &&
-           SAND_GROW(w->material, room[8], n, "bodies", error) && SAND_GROW(w->enter, room[9], n, "bodies", error) &&
-           SAND_GROW(w->gone, room[10], n, "bodies", error);
+    size_t n = (size_t)w->body_count + 1, *capacity = w->body_capacity;
+    return SAND_GROW(w->position, capacity[0], n, "bodies", error) &&
+           SAND_GROW(w->rotation, capacity[1], n, "bodies", error) &&
+           SAND_GROW(w->velocity, capacity[2], n, "bodies", error) && SAND_GROW(w->spin, capacity[3], n, "bodies", error) &&
+           SAND_GROW(w->mass, capacity[4], n, "bodies", error) && SAND_GROW(w->inertia, capacity[5], n, "bodies", error) &&
+           SAND_GROW(w->scale, capacity[6], n, "bodies", error) && SAND_GROW(w->shape, capacity[7], n, "bodies", error) &&
+           SAND_GROW(w->material, capacity[8], n, "bodies", error) && SAND_GROW(w->enter, capacity[9], n, "bodies", error) &&
+           SAND_GROW(w->gone, capacity[10], n, "bodies", error);
 }
 
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error) {

@@ -38,13 +38,13 @@ typedef struct SandWorld {
     int *material;
     double *enter; // s, the body takes part from this time on (0: from the start)
     uint8_t *gone; // 1: it left the world or became non-finite, was reported, and takes no part any more
-    size_t body_room[12];
+    size_t body_capacity[12];
 
     int shape_count, boundary_count, material_count;
     SandShape *shapes;
     SandBoundary *boundaries;
     SandMaterial *materials;
-    size_t shape_room, boundary_room, material_room, friction_room;
+    size_t shape_capacity, boundary_capacity, material_capacity, friction_capacity;
     double *friction; // material_count^2 table of pairs, symmetric, complete
 
     SandVec3 gravity; // m/s^2
@@ -82,7 +82,7 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
 void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
 
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu); // an entry of the table
-SAND_SHARED double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
+SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
     return world->friction[material_a * world->material_count + material_b];
 }
 
@@ -90,21 +90,21 @@ SAND_SHARED double sand_world_pair(const SandWorld *world, int material_a, int m
 // boundary, are refused with a sentence.
 bool sand_world_check(const SandWorld *world, SandError *error);
 
-SAND_SHARED bool sand_world_active(const SandWorld *world, int body) {
+SAND_HOST_DEVICE bool sand_world_active(const SandWorld *world, int body) {
     return !world->gone[body] && world->enter[body] <= world->time + 1e-9 * world->step;
 }
 
 // The angular momentum of a body about its own centre.
-SAND_SHARED SandVec3 sand_body_spin_momentum(const SandWorld *world, int i) {
+SAND_HOST_DEVICE SandVec3 sand_body_spin_momentum(const SandWorld *world, int i) {
     SandMat3 r = q_matrix(world->rotation[i]);
     SandVec3 w = m3_apply_transposed(r, world->spin[i]), inertia = world->inertia[i];
     return m3_apply(r, v3_make(inertia.x * w.x, inertia.y * w.y, inertia.z * w.z));
 }
-SAND_SHARED double sand_body_kinetic_energy(const SandWorld *world, int i) {
+SAND_HOST_DEVICE double sand_body_kinetic_energy(const SandWorld *world, int i) {
     return 0.5 * (world->mass[i] * v3_dot(world->velocity[i], world->velocity[i]) +
                   v3_dot(world->spin[i], sand_body_spin_momentum(world, i)));
 }
-SAND_SHARED double sand_body_potential_energy(const SandWorld *world, int i) {
+SAND_HOST_DEVICE double sand_body_potential_energy(const SandWorld *world, int i) {
     return -world->mass[i] * v3_dot(world->gravity, world->position[i]);
 }
 

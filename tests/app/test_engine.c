@@ -29,14 +29,14 @@ static Engine *start_with(const char *scene, int bodies, size_t history_bytes) {
 static Engine *start(const char *scene, int bodies) { return start_with(scene, bodies, engine_default().history_bytes); }
 
 static SandInstance *copy_of(const Frame *frame) {
-    size_t bytes = (size_t)frame->picture.balls.count * sizeof(SandInstance);
+    size_t bytes = (size_t)frame->picture.spheres.count * sizeof(SandInstance);
     SandInstance *copy = malloc(bytes + 1);
-    memcpy(copy, frame->picture.balls.items, bytes);
+    memcpy(copy, frame->picture.spheres.items, bytes);
     return copy;
 }
 
 static void assert_same(const SandInstance *a, const Frame *frame) {
-    assert_memory_equal(a, frame->picture.balls.items, (size_t)frame->picture.balls.count * sizeof *a);
+    assert_memory_equal(a, frame->picture.spheres.items, (size_t)frame->picture.spheres.count * sizeof *a);
 }
 
 // Fifty steps back and fifty forward show the same bits, over a change of solver, a flip and a thrown ball as well.

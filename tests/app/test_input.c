@@ -74,9 +74,9 @@ static void a_ball_is_thrown_in(void **state) {
     SandError error;
     SandSimulation *sim = weightless_ball();
     assert_true(sand_simulation_step(sim, &error));
-    SandBodyDef ball = sand_default_body();
-    ball.shape = 0, ball.scale = 0.1, ball.pose.position = v3_make(-1, 0, 0), ball.velocity = v3_make(2, 0, 0);
-    assert_int_equal(sand_world_add_body(sand_simulation_change(sim), &ball, &error), 1);
+    SandBodyDef sphere = sand_default_body();
+    sphere.shape = 0, sphere.scale = 0.1, sphere.pose.position = v3_make(-1, 0, 0), sphere.velocity = v3_make(2, 0, 0);
+    assert_int_equal(sand_world_add_body(sand_simulation_change(sim), &sphere, &error), 1);
     for (int i = 0; i < 100; i++) assert_true(sand_simulation_step(sim, &error));
     // Head on and without rebound: both go on with half the speed.
     NEAR(sand_simulation_world(sim)->velocity[0].x, 1, 1e-6);

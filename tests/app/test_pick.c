@@ -24,9 +24,9 @@ static int pick(const Picture *picture, double x, double y, double z, SandVec3 d
 // Every kind of body is met where its surface is; the nearest counts; what is behind does not.
 static void all_kinds(void **state) {
     (void)state;
-    SandInstance ball = instance(1, 0, 0, 0, 0, 0.5f), rock = instance(2, 3, 0, 0, 0.4f, 0.2f),
+    SandInstance sphere = instance(1, 0, 0, 0, 0, 0.5f), rock = instance(2, 3, 0, 0, 0.4f, 0.2f),
                  box = instance(3, 6, 0.5f, 0.25f, 1, 0), cylinder = instance(4, 9, 0.5f, 0.5f, 1, 0);
-    Picture p = {.balls = {&ball, 1}, .rocks = {&rock, 1}, .boxes = {&box, 1}, .cylinders = {&cylinder, 1}};
+    Picture p = {.spheres = {&sphere, 1}, .rocks = {&rock, 1}, .boxes = {&box, 1}, .cylinders = {&cylinder, 1}};
     SandVec3 point, north = {0, 1, 0}, east = {1, 0, 0}, down = {0, 0, -1};
     assert_int_equal(pick(&p, 0, -5, 0, north, &point), 1);
     assert_true(fabs(point.y + 0.5) < 1e-6);
@@ -48,7 +48,7 @@ static void all_kinds(void **state) {
     assert_int_equal(pick(&p, 6, -5, 0, north, &point), 3);
     assert_true(fabs(point.y + 0.5) < 1e-6);
     // Half a second earlier it was elsewhere.
-    ball.velocity[0] = 4, p.back = 0.5;
+    sphere.velocity[0] = 4, p.back = 0.5;
     assert_int_equal(pick(&p, -2, -5, 0, north, &point), 1);
     assert_int_equal(pick(&p, 0, -5, 0, north, &point), -1);
 }

@@ -73,8 +73,8 @@ static void play(const char *path) {
     sand_solve_choose(&solve.solve, sand_solver_find("gauss-seidel"));
     ask(engine, solve); // before the first step
     Frame *frame = steps(engine, 12, 12);
-    SandVec3 held = {frame->picture.balls.items[40].center[0], frame->picture.balls.items[40].center[1],
-                     frame->picture.balls.items[40].center[2]};
+    SandVec3 held = {frame->picture.spheres.items[40].center[0], frame->picture.spheres.items[40].center[1],
+                     frame->picture.spheres.items[40].center[2]};
     held = v3_add(held, frame->picture.origin);
     ask(engine, (Act){.kind = ACT_GRAB, .body = 40, .vector = held});
     for (int i = 1; i <= 5; i++) {

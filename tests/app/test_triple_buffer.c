@@ -33,7 +33,7 @@ static Ring *open_ring(Driver *driver) {
     SandError error = {""};
     *driver = (Driver){0};
     for (int k = 0; k < RING_SLOTS; k++)
-        driver->stores[k] = (PictureStore){.data = driver->numbers[k], .room = sizeof driver->numbers[k]};
+        driver->stores[k] = (PictureStore){.data = driver->numbers[k], .capacity = sizeof driver->numbers[k]};
     Ring *ring = ring_create(&driver_verbs, driver->stores, driver, &error);
     assert_non_null(ring);
     return ring;

@@ -7,11 +7,11 @@
 // Splits the time of a step into collision and solve.
 struct TimedWorld : btDiscreteDynamicsWorld {
     using btDiscreteDynamicsWorld::btDiscreteDynamicsWorld;
-    double detect = 0, solve = 0;
+    double collide = 0, solve = 0;
     void performDiscreteCollisionDetection() override {
         double begin = now_ms();
         btDiscreteDynamicsWorld::performDiscreteCollisionDetection();
-        detect += now_ms() - begin;
+        collide += now_ms() - begin;
     }
     void solveConstraints(btContactSolverInfo &info) override {
         double begin = now_ms();
@@ -53,19 +53,19 @@ int main(int argc, char **argv) {
         add_body(world, 0, new btBoxShape(bt(w.half)), btTransform({{0, 0, 1}, btScalar(w.angle)}, bt(w.center)), scene.mu);
     add_body(world, 0, new btBoxShape(bt({scene.floor_half, scene.floor_half, 1})), btTransform(upright, {0, 0, -1}),
              scene.mu);
-    auto *ball = new btSphereShape(btScalar(scene.radius));
+    auto *sphere = new btSphereShape(btScalar(scene.radius));
     std::vector<btRigidBody *> bodies;
     for (const Vec &p : scene.start)
-        bodies.push_back(add_body(world, scene.mass, ball, btTransform(upright, bt(p)), scene.mu));
+        bodies.push_back(add_body(world, scene.mass, sphere, btTransform(upright, bt(p)), scene.mu));
 
     Result result;
     for (int k = 0; k < scene.warmup + scene.steps; k++) {
-        world.detect = world.solve = 0;
+        world.collide = world.solve = 0;
         double begin = now_ms();
         world.stepSimulation(btScalar(scene.step), 0); // exactly one step
         if (k < scene.warmup) continue;
         result.step_ms.push_back(now_ms() - begin);
-        result.detect_ms.push_back(world.detect);
+        result.collide_ms.push_back(world.collide);
         result.solve_ms.push_back(world.solve);
     }
     for (int i = 0; i < dispatcher.getNumManifolds(); i++)

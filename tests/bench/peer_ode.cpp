@@ -33,8 +33,8 @@ int main(int argc, char **argv) {
     dWorldSetQuickStepNumIterations(contacts.world, iterations);
 
     // Walls, floor and spheres; the spheres hash into cells of 0.25 m.
-    dSpaceID balls = dHashSpaceCreate(nullptr), fixed = dSimpleSpaceCreate(nullptr);
-    dHashSpaceSetLevels(balls, -2, -2);
+    dSpaceID spheres = dHashSpaceCreate(nullptr), fixed = dSimpleSpaceCreate(nullptr);
+    dHashSpaceSetLevels(spheres, -2, -2);
     dCreatePlane(fixed, 0, 0, 1, 0);
     for (const Wall &w : scene.walls) {
         dGeomID box = dCreateBox(fixed, 2 * w.half.x, 2 * w.half.y, 2 * w.half.z);
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
         dMassSetSphereTotal(&mass, scene.mass, scene.radius);
         dBodySetMass(body, &mass);
         dBodySetPosition(body, p.x, p.y, p.z);
-        dGeomSetBody(dCreateSphere(balls, scene.radius), body);
+        dGeomSetBody(dCreateSphere(spheres, scene.radius), body);
         bodies.push_back(body);
     }
 
@@ -59,13 +59,13 @@ int main(int argc, char **argv) {
         double begin = now_ms();
         contacts.count = 0;
         dJointGroupEmpty(contacts.group);
-        dSpaceCollide(balls, &contacts, on_near);
-        dSpaceCollide2(reinterpret_cast<dGeomID>(balls), reinterpret_cast<dGeomID>(fixed), &contacts, on_near);
+        dSpaceCollide(spheres, &contacts, on_near);
+        dSpaceCollide2(reinterpret_cast<dGeomID>(spheres), reinterpret_cast<dGeomID>(fixed), &contacts, on_near);
         double detected = now_ms();
         dWorldQuickStep(contacts.world, scene.step);
         if (k < scene.warmup) continue;
         result.step_ms.push_back(now_ms() - begin);
-        result.detect_ms.push_back(detected - begin);
+        result.collide_ms.push_back(detected - begin);
         result.solve_ms.push_back(now_ms() - detected);
     }
     result.contacts = contacts.count;

@@ -141,7 +141,7 @@ inline double largest_overlap(const Scene &scene, const std::vector<Vec> &positi
 
 // Times of the measured steps and the state at the end.
 struct Result {
-    std::vector<double> step_ms, detect_ms, solve_ms;
+    std::vector<double> step_ms, collide_ms, solve_ms;
     long contacts = 0;
     std::vector<Vec> position, velocity, spin;
 };
@@ -154,12 +154,12 @@ inline void report(const char *engine, const Scene &scene, int iterations, const
     double energy = 0, inertia = 0.4 * scene.mass * scene.radius * scene.radius;
     for (size_t i = 0; i < result.position.size(); i++)
         energy += 0.5 * scene.mass * square(result.velocity[i]) + 0.5 * inertia * square(result.spin[i]);
-    double solve = median(result.solve_ms), detect = median(result.detect_ms);
+    double solve = median(result.solve_ms), collide = median(result.collide_ms);
     printf("{\"engine\": \"%s\", \"scene\": \"%s\", \"bodies\": %zu, \"contacts\": %ld, \"iterations\": %d, \"threads\": 1, "
-           "\"step_ms\": %.4f, \"detect_ms\": %.4f, \"solve_ms\": %.4f, \"ns_per_contact_iteration\": %.3f, "
-           "\"detect_ns_per_contact\": %.3f, \"penetration_bodies_max\": %.6g, \"kinetic_energy\": %.6g, \"memory_mb\": "
+           "\"step_ms\": %.4f, \"collide_ms\": %.4f, \"solve_ms\": %.4f, \"ns_per_contact_iteration\": %.3f, "
+           "\"collide_ns_per_contact\": %.3f, \"penetration_bodies_max\": %.6g, \"kinetic_energy\": %.6g, \"memory_mb\": "
            "%.1f}\n",
-           engine, scene.name.c_str(), result.position.size(), result.contacts, iterations, median(result.step_ms), detect,
-           solve, 1e6 * solve / double(iterations) / double(result.contacts), 1e6 * detect / double(result.contacts),
+           engine, scene.name.c_str(), result.position.size(), result.contacts, iterations, median(result.step_ms), collide,
+           solve, 1e6 * solve / double(iterations) / double(result.contacts), 1e6 * collide / double(result.contacts),
            largest_overlap(scene, result.position), energy, double(usage.ru_maxrss) / 1024);
 }

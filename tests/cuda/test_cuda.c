@@ -26,9 +26,9 @@ static void make_lattice(SandProblem *p, int n, double mu, bool clumsy, bool hub
     p->body_count = p->dynamic_count + 1;
     p->radial = !clumsy;
     p->step = 0.01, p->recovery = 1;
-    assert_true(SAND_GROW(p->bodies, p->body_room, p->body_count, "bodies", &error));
-    assert_true(SAND_GROW(p->contacts, p->contact_room, 3 * p->dynamic_count, "contacts", &error));
-    assert_true(SAND_GROW(p->start, p->start_room, 3 * p->dynamic_count, "contacts", &error));
+    assert_true(SAND_GROW(p->bodies, p->body_capacity, p->body_count, "bodies", &error));
+    assert_true(SAND_GROW(p->contacts, p->contact_capacity, 3 * p->dynamic_count, "contacts", &error));
+    assert_true(SAND_GROW(p->start, p->start_capacity, 3 * p->dynamic_count, "contacts", &error));
     for (int k = 0; k < p->body_count; k++) {
         bool moves = k < p->dynamic_count;
         double radius = k < spheres ? 1 : moves ? 10 : 0, inverse_mass = k < spheres ? 1 : moves ? 0.01 : 0;
@@ -197,10 +197,11 @@ static void compare_stages(const char *scene, int bodies, int steps) {
     SandSolveDef def = sand_default_solve();
     def.iterations = 0;
     SandStepReport report;
-    SandDetection found = {0};
+    SandCollision found = {0};
     assert_true(cuda->give(machine, world, &kept.memory, &error));
     do {
-        if (!cuda->detect(machine, world, &error) || !cuda->match(machine, &error) || !cuda->build(machine, &def, &error))
+        if (!cuda->collide(machine, world, &error) || !cuda->warm_start(machine, &error) ||
+            !cuda->build(machine, &def, &error))
             fail_msg("%s", error.text);
         finish(&report);
     } while (report.again);
@@ -235,7 +236,7 @@ static void compare_stages(const char *scene, int bodies, int steps) {
     sand_cpu_free(cpu);
     sand_solution_free(&on_cpu);
     sand_checkpoint_free(&kept);
-    sand_detection_free(&found);
+    sand_collision_free(&found);
     free(start);
     sand_simulation_free(sim);
 }

@@ -44,16 +44,16 @@ static void compare_instances(const char *scene, int bodies, int steps) {
     open_picture(&on_gpu, sand_simulation_world(sim)), open_picture(&on_cpu, sand_simulation_world(sim));
     on_gpu.store = &store;
     for (int color = PICTURE_BODY; color <= PICTURE_SPEED; color++) {
-        uint64_t before = sand_bytes_brought();
+        uint64_t before = sand_bytes_downloaded();
         lab_step(sim);
         take(&on_gpu, sim, (PictureColor)color);
         assert_true(store.away);
-        assert_int_equal(sand_bytes_brought(), before);
+        assert_int_equal(sand_bytes_downloaded(), before);
         if (!picture_read(&on_gpu, &error)) fail_msg("%s", error.text);
         take(&on_cpu, sim, (PictureColor)color);
         size_t count = sand_instance_total(on_cpu.counts);
         assert_int_equal(store.bytes, count * sizeof(SandInstance));
-        const SandInstance *a = on_cpu.balls.items, *b = on_gpu.balls.items;
+        const SandInstance *a = on_cpu.spheres.items, *b = on_gpu.spheres.items;
         for (size_t k = 0; k < count; k++)
             if (memcmp(&a[k], &b[k], sizeof *a))
                 fail_msg("%s: instance %zu differs, of body %u", scene, k, a[k].tag & 0xfffffff);
@@ -83,11 +83,11 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     SandSolveDef def = sand_default_solve();
     SandMachine *m = cuda->create(&error);
     SandStepReport report;
-    SandDetection found = {0};
+    SandCollision found = {0};
     SandSolution solution = {0};
     bool ok = m && cuda->give(m, w, &kept.memory, &error);
     do {
-        ok = ok && cuda->detect(m, w, &error) && cuda->match(m, &error) && cuda->build(m, &def, &error) &&
+        ok = ok && cuda->collide(m, w, &error) && cuda->warm_start(m, &error) && cuda->build(m, &def, &error) &&
              cuda->solve(m, &def, false, false, NULL, &error) && cuda->integrate(m, &error) &&
              cuda->finish(m, &report, &error);
     } while (ok && report.again);
@@ -107,7 +107,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
         memset(sums, 0, (size_t)w->body_count * sizeof *sums);
         for (int i = 0; i < found.contact_count; i++) {
             float add = instance_contact_value(shade, solution.impulse[i], w->step);
-            sums[found.body[found.contacts[i].rank_a]] += add;
+            sums[found.body[found.contacts[i].index_a]] += add;
             if (found.contacts[i].b >= 0) sums[found.body[found.contacts[i].b]] += add;
         }
         double all = 0;
@@ -123,7 +123,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     free(places), free(sums), free(instances);
     cuda->slot_free(slot);
     cuda->destroy(m);
-    sand_detection_free(&found);
+    sand_collision_free(&found);
     sand_solution_free(&solution);
     sand_checkpoint_free(&kept);
     sand_simulation_free(sim);
@@ -199,12 +199,12 @@ static void compare_pixels(Stage *s, const char *scene, int bodies) {
     for (int k = 0; k < 12; k++) {
         PictureColor color = k % 2 ? PICTURE_SPEED : PICTURE_BODY;
         lab_step(sim);
-        uint64_t before = sand_bytes_brought();
+        uint64_t before = sand_bytes_downloaded();
         show(s, interop, &pictures[0], sim, color, pixels[0]);
         if (strcmp(ring_way(interop), "interop") != 0) fail_msg("%s", ring_way(interop));
-        assert_int_equal(sand_bytes_brought(), before);
+        assert_int_equal(sand_bytes_downloaded(), before);
         show(s, staged, &pictures[1], sim, color, pixels[1]);
-        assert_true(sand_bytes_brought() > before);
+        assert_true(sand_bytes_downloaded() > before);
         take(&pictures[2], sim, color);
         draw(s, &pictures[2], pixels[2]);
         assert_memory_equal(pixels[0], pixels[2], BYTES);
@@ -260,7 +260,7 @@ static void the_window_brings_keyframes_alone(void **state) {
         assert_true(frame->step >= last);
         last = frame->step;
         if (frame->step % 10 == 1 || frame->step == 0) continue; // a keyframe was kept before this step
-        assert_int_equal(frame->profile.brought, 0);
+        assert_int_equal(frame->profile.downloaded, 0);
         plain++;
     }
     printf("%d frames of the window brought nothing to the host\n", plain);

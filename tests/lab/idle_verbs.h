@@ -2,7 +2,7 @@
 #pragma once
 #include "sim/step/backend.h"
 
-static inline bool idle_match(SandMachine *m, SandError *error) { return (void)m, (void)error, true; }
+static inline bool idle_warm_start(SandMachine *m, SandError *error) { return (void)m, (void)error, true; }
 static inline bool idle_build(SandMachine *m, const SandSolveDef *def, SandError *error) {
     return (void)m, (void)def, (void)error, true;
 }

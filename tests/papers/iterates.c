@@ -19,7 +19,7 @@ typedef struct Lab {
     SandCpu *cpu;
     SandSolution right, now, before;
     double *sorted; // normal impulses
-    size_t sorted_room;
+    size_t sorted_capacity;
 } Lab;
 
 // A contact's velocity after the impulses.
@@ -84,7 +84,7 @@ static int compare(const void *a, const void *b) {
 // Normal impulses from the least to the largest, at every hundredth.
 static bool write_impulses(Lab *lab, Json *json, SandError *error) {
     int count = lab->problem.contact_count;
-    if (!SAND_GROW(lab->sorted, lab->sorted_room, count, "impulses", error)) return false;
+    if (!SAND_GROW(lab->sorted, lab->sorted_capacity, count, "impulses", error)) return false;
     for (int i = 0; i < count; i++) lab->sorted[i] = normal_impulse(&lab->problem, &lab->now, i);
     qsort(lab->sorted, (size_t)count, sizeof *lab->sorted, compare);
     json_open_array(json, "impulses");

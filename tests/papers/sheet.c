@@ -19,7 +19,7 @@ typedef struct Sheet {
     Plot plots[MOST_PLOTS];
     int count;
     double *numbers[MOST_PLOTS][PLOT_MAX_CURVES][2]; // x and y of a curve
-    size_t room[MOST_PLOTS][PLOT_MAX_CURVES][2];
+    size_t capacity[MOST_PLOTS][PLOT_MAX_CURVES][2];
     char *names[MOST_PLOTS * (PLOT_MAX_CURVES + 1)]; // the lines that titles and names point into
     int name_count;
 } Sheet;
@@ -39,7 +39,7 @@ static bool read_point(Sheet *sheet, const char *line, SandError *error) {
     PlotCurve *curve = &sheet->plots[p].curves[c];
     double **numbers = sheet->numbers[p][c];
     for (int k = 0; k < 2; k++)
-        if (!SAND_GROW(numbers[k], sheet->room[p][c][k], curve->count + 1, "points", error)) return false;
+        if (!SAND_GROW(numbers[k], sheet->capacity[p][c][k], curve->count + 1, "points", error)) return false;
     numbers[0][curve->count] = x, numbers[1][curve->count++] = y;
     curve->x = numbers[0], curve->y = numbers[1];
     return true;

@@ -77,8 +77,8 @@ static void a_thrown_sphere_ends_rolling_at_five_sevenths(void **state) {
     SandWorld world = lab_world(0.3);
     world.step = 1e-4;
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
-    int ball = lab_body(&world, 0, 0.1, v3_make(0, 0, 0.1));
-    world.velocity[ball].x = 2;
+    int sphere = lab_body(&world, 0, 0.1, v3_make(0, 0, 0.1));
+    world.velocity[sphere].x = 2;
     SandSimulation *sim = lab_exact(&world);
     lab_run(sim, 4000); // it rolls after 2/7 v / (mu g) = 0.19 s
     const SandWorld *w = sand_simulation_world(sim);
@@ -186,9 +186,9 @@ static void a_lying_cylinder_rests_in_a_corner(void **state) {
 // --- momentum ---------------------------------------------------------------------------------------------
 
 static void add_clumps(SandWorld *world) {
-    const SandBall cobble[4] = {
+    const SandShapeSphere cobble[4] = {
         {{-0.35, -0.2, 0}, 0.6}, {{0.35, -0.2, 0.1}, 0.6}, {{0, 0.4, 0}, 0.55}, {{0.05, 0, 0.4}, 0.5}};
-    const SandBall tooth[3] = {{{0, 0, -0.45}, 0.55}, {{0.2, 0.15, 0}, 0.5}, {{0, 0, 0.7}, 0.35}};
+    const SandShapeSphere tooth[3] = {{{0, 0, -0.45}, 0.55}, {{0.2, 0.15, 0}, 0.5}, {{0, 0, 0.7}, 0.35}};
     SandShape shape;
     assert_true(sand_shape_clump(&shape, cobble, 4, NULL));
     assert_int_equal(sand_world_add_shape(world, &shape, NULL), 1);

@@ -79,7 +79,7 @@ static Camera go_on(Scene *s, PictureColor color, const char *view) {
     Picture *p = &s->picture;
     lab_run(s->sim, 2);
     assert_true(picture_take(p, s->world, s->sim, s->world->time - 0.3 * s->world->step, color, &error));
-    assert_true(p->balls.count >= CULL_LEAST);
+    assert_true(p->spheres.count >= CULL_LEAST);
     camera_frame(&camera, view, p->lower, p->upper, (double)WIDTH / HEIGHT);
     return camera;
 }
@@ -120,11 +120,11 @@ static void small_balls_need_no_quads(void **state) {
         snprintf(where, sizeof where, "%g times as far", parts[k]);
         compare(&s.ways, &s.picture, &camera, k == 4 ? QUALITY_MEDIUM : QUALITY_LOW, where);
         if (k == 4) continue; // edges are quads
-        int others = (int)s.ways.quads[ALL] - 2 * BODIES, balls = (int)s.ways.quads[AGAIN] - others;
+        int others = (int)s.ways.quads[ALL] - 2 * BODIES, spheres = (int)s.ways.quads[AGAIN] - others;
         if (parts[k] < 1)
-            assert_in_range(balls, 100, BODIES / 2);
+            assert_in_range(spheres, 100, BODIES / 2);
         else
-            assert_true(balls <= 0); // triangles over the whole screen are fewer too
+            assert_true(spheres <= 0); // triangles over the whole screen are fewer too
     }
     close_scene(&s);
 }

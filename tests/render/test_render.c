@@ -53,11 +53,11 @@ static double measured_edge(const unsigned char *row, int from, int step) {
 }
 
 static Picture one_ball(SandVec3 center, double radius) {
-    static SandInstance ball;
-    ball = (SandInstance){
+    static SandInstance sphere;
+    sphere = (SandInstance){
         {(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
     Picture p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
-    p.balls = (PictureList){&ball, 1};
+    p.spheres = (PictureList){&sphere, 1};
     return p;
 }
 
@@ -199,17 +199,17 @@ static void test_hidden_bodies_are_not_seen(void **state) {
     (void)state;
     Camera camera = {.eye = {0, 0, 0}, .target = {0, 1, 0}, .angle = 0.8, .near = 0.5, .far = 50};
     Picture p = one_ball(v3_make(1, 6, 0), 1);
-    SandInstance seen = p.balls.items[0], hidden = seen;
+    SandInstance seen = p.spheres.items[0], hidden = seen;
     hidden.center[0] = -1, hidden.radius = 0;
-    SandInstance balls[] = {hidden, seen, hidden};
+    SandInstance spheres[] = {hidden, seen, hidden};
     for (int quality = 0; quality < QUALITY_COUNT; quality++) {
         RendererDef def = renderer_default();
         def.quality = (RendererQuality)quality;
-        p.balls = (PictureList){&seen, 1};
+        p.spheres = (PictureList){&seen, 1};
         p.rocks = p.boxes = p.cylinders = (PictureList){0};
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *without = read_back(WIDE, HIGH);
-        p.balls = (PictureList){balls, 3};
+        p.spheres = (PictureList){spheres, 3};
         p.rocks = p.boxes = p.cylinders = (PictureList){&hidden, 1};
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *with = read_back(WIDE, HIGH);
@@ -223,7 +223,7 @@ static void test_data_colors_bypass_the_tone_map(void **state) {
     (void)state;
     Picture p = one_ball(v3_make(0, 6, 0), 1);
     p.color = PICTURE_SPEED;
-    p.balls.items[0].value = 1;
+    p.spheres.items[0].value = 1;
     // From where the sun is, so that the middle of the ball faces it.
     Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
     RendererDef def = renderer_default();
@@ -246,7 +246,7 @@ static void test_both_colour_maps_are_drawn(void **state) {
         assert_memory_equal(colors[COLORMAP_SIZE - 1], ends[map], 3);
         Picture p = one_ball(v3_make(0, 6, 0), 1);
         p.color = PICTURE_SPEED, p.map = (ColorMap)map;
-        p.balls.items[0].value = 0; // the lower ends differ most
+        p.spheres.items[0].value = 0; // the lower ends differ most
         Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
         RendererDef def = renderer_default();
         draw(&p, &camera, &def, WIDE, HIGH);
@@ -349,10 +349,10 @@ static void test_the_whole_glass_is_framed(void **state) {
     if (!picture_init(&p, &scene.world, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
     for (int k = 0; k < 8; k++) {
         double width = sizes[k / 2][0], height = sizes[k / 2][1];
-        CameraRoom room = {0, 0, width, height};
-        if (k % 2) room = (CameraRoom){0.3 * width, 0.1 * height, 0.9 * width, 0.85 * height};
+        CameraRoom capacity = {0, 0, width, height};
+        if (k % 2) capacity = (CameraRoom){0.3 * width, 0.1 * height, 0.9 * width, 0.85 * height};
         Camera camera;
-        assert_true(camera_frame_within(&camera, "default", p.lower, p.upper, width, height, &room));
+        assert_true(camera_frame_within(&camera, "default", p.lower, p.upper, width, height, &capacity));
         // Every vertex of the glass, not only the corners of a box.
         double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
         for (int s = 0; s < p.surface_count; s++) {
@@ -368,8 +368,10 @@ static void test_the_whole_glass_is_framed(void **state) {
                 low_x = fmin(low_x, x), high_x = fmax(high_x, x), low_y = fmin(low_y, y), high_y = fmax(high_y, y);
             }
         }
-        assert_true(low_x >= room.left && high_x <= room.right && low_y >= room.top && high_y <= room.bottom);
-        double fills = fmax((high_x - low_x) / (room.right - room.left), (high_y - low_y) / (room.bottom - room.top));
+        assert_true(low_x >= capacity.left && high_x <= capacity.right && low_y >= capacity.top &&
+                    high_y <= capacity.bottom);
+        double fills =
+            fmax((high_x - low_x) / (capacity.right - capacity.left), (high_y - low_y) / (capacity.bottom - capacity.top));
         if (fills < 0.7) fail_msg("the glass fills %.2f of the room it has", fills);
     }
     picture_free(&p);
@@ -412,7 +414,7 @@ static void measure(int bodies) {
                 glFinish();
                 frames++;
             }
-            printf("%d balls, %d x %d, %s, %s: %.1f frames a second, %s\n", p.balls.count, sizes[s][0], sizes[s][1],
+            printf("%d balls, %d x %d, %s, %s: %.1f frames a second, %s\n", p.spheres.count, sizes[s][0], sizes[s][1],
                    renderer_quality_names[q], paused ? "paused" : "moving", (frames - 1) / (seconds_now() - begin),
                    context_renderer(context));
             fflush(stdout);

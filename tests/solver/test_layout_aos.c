@@ -28,11 +28,11 @@ static void compare(const SandProblem *p, const SandSolveDef *def, int threads, 
     const SandTextVerbs *verbs, *fours = fours_for(p, def);
     SandText *text;
     if (!cpu || !sand_cpu_load(cpu, p, def, &verbs, &text, &error) ||
-        !verbs->solve(text, sand_cpu_team(cpu), p, def, &want, &error))
+        !verbs->solve(text, sand_cpu_thread_pool(cpu), p, def, &want, &error))
         fail_msg("%s", error.text);
     SandText *other = fours->create(&error);
-    if (!other || !fours->load(other, sand_cpu_team(cpu), p, def, &error) ||
-        !fours->solve(other, sand_cpu_team(cpu), p, def, &got, &error))
+    if (!other || !fours->load(other, sand_cpu_thread_pool(cpu), p, def, &error) ||
+        !fours->solve(other, sand_cpu_thread_pool(cpu), p, def, &got, &error))
         fail_msg("%s", error.text);
 
     assert_int_equal(want.status, got.status);

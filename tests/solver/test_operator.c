@@ -146,7 +146,7 @@ static double product_error(const SandProblem *p, SandFriction friction, SandPre
             SandText *text;
             SandCpu *cpu = cpu_of(threads, precision);
             if (!sand_cpu_load(cpu, p, &def, &verbs, &text, &error)) fail_msg("%s", error.text);
-            verbs->product(text, sand_cpu_team(cpu), x, got);
+            verbs->product(text, sand_cpu_thread_pool(cpu), x, got);
             if (threads == 1) memcpy(first, got, n * sizeof *got);
             assert_memory_equal(first, got, n * sizeof *got);
             sand_cpu_free(cpu);
@@ -301,9 +301,9 @@ static Trials make_trials(bool radial, SandPrecision precision) {
     Trials t = {.problem = {.body_count = 2, .dynamic_count = 1, .contact_count = ALL, .radial = radial, .step = 0.01}};
     SandProblem *p = &t.problem;
     SandRandom random = sand_random(5);
-    assert_true(SAND_GROW(p->bodies, p->body_room, 2, "bodies", NULL));
-    assert_true(SAND_GROW(p->contacts, p->contact_room, ALL, "contacts", NULL));
-    assert_true(SAND_GROW(p->start, p->start_room, ALL, "starts", NULL));
+    assert_true(SAND_GROW(p->bodies, p->body_capacity, 2, "bodies", NULL));
+    assert_true(SAND_GROW(p->contacts, p->contact_capacity, ALL, "contacts", NULL));
+    assert_true(SAND_GROW(p->start, p->start_capacity, ALL, "starts", NULL));
     t.x = calloc(ALL, sizeof *t.x);
     p->bodies[0] = (SandProblemBody){.inverse_mass = 1, .inverse_inertia = {1, 1, 1}, .radius = 1};
     for (int i = 0; i < ALL; i++) {

@@ -69,8 +69,8 @@ static void set_friction(SandProblem *p, double mu) {
 // Every contact twice: half of the rows of N are copies.
 static SandProblem doubled(const SandProblem *problem) {
     SandProblem p = frozen_copy(problem);
-    assert_true(SAND_GROW(p.contacts, p.contact_room, 2 * p.contact_count, "contacts", NULL));
-    assert_true(SAND_GROW(p.start, p.start_room, 2 * p.contact_count, "starts", NULL));
+    assert_true(SAND_GROW(p.contacts, p.contact_capacity, 2 * p.contact_count, "contacts", NULL));
+    assert_true(SAND_GROW(p.start, p.start_capacity, 2 * p.contact_count, "starts", NULL));
     for (int i = p.contact_count - 1; i >= 0; i--) {
         p.contacts[2 * i] = p.contacts[2 * i + 1] = p.contacts[i];
         p.start[2 * i] = p.start[2 * i + 1] = p.start[i];
@@ -295,16 +295,16 @@ static void size_does_not_matter(void **state) {
 }
 
 // Balls that rest on each other, one above the other, the last on the ground. N is that of heat conduction in a rod.
-static SandProblem column(int balls) {
-    SandProblem p = {.body_count = balls + 1, .dynamic_count = balls, .contact_count = balls, .radial = true};
+static SandProblem column(int spheres) {
+    SandProblem p = {.body_count = spheres + 1, .dynamic_count = spheres, .contact_count = spheres, .radial = true};
     SandError error = {""};
     const double radius = 0.1;
     p.step = 0.01, p.recovery = 1;
-    if (!SAND_GROW(p.bodies, p.body_room, p.body_count, "bodies", &error) ||
-        !SAND_GROW(p.contacts, p.contact_room, balls, "contacts", &error) ||
-        !SAND_GROW(p.start, p.start_room, balls, "start", &error))
+    if (!SAND_GROW(p.bodies, p.body_capacity, p.body_count, "bodies", &error) ||
+        !SAND_GROW(p.contacts, p.contact_capacity, spheres, "contacts", &error) ||
+        !SAND_GROW(p.start, p.start_capacity, spheres, "start", &error))
         fail_msg("%s", error.text);
-    for (int k = 0; k < balls; k++) {
+    for (int k = 0; k < spheres; k++) {
         SandVec3 down = v3_make(0, 0, -1), arm = v3_scale(radius, down);
         p.bodies[k] = (SandProblemBody){.inverse_mass = 1, .velocity = v3_make(0, 0, -9.81 * p.step), .radius = radius};
         for (int j = 0; j < 3; j++) p.bodies[k].inverse_inertia[j] = 2.5 / (radius * radius);
@@ -317,19 +317,19 @@ static SandProblem column(int balls) {
 // gauss-seidel is far from the end after a thousand iterations.
 static void multigrid_pays_in_a_column(void **state) {
     (void)state;
-    for (int balls = 200; balls <= 800; balls *= 2) {
-        SandProblem p = column(balls);
+    for (int spheres = 200; spheres <= 800; spheres *= 2) {
+        SandProblem p = column(spheres);
         SandSolution s = {0}, relaxed = {0};
         SandSolveDef def = solve_def("amg", 1000, 1e-8), base = solve_def("gauss-seidel", 1000, 1e-8);
         def.friction = base.friction = SAND_FRICTIONLESS;
         solve(&p, &def, &s);
         solve(&p, &base, &relaxed);
-        double below = p.step * 9.81 * balls; // N s: the last contact bears all
-        print_message("column of %d: amg %d cycles, gauss-seidel at %.1e after %d iterations\n", balls, s.iterations,
+        double below = p.step * 9.81 * spheres; // N s: the last contact bears all
+        print_message("column of %d: amg %d cycles, gauss-seidel at %.1e after %d iterations\n", spheres, s.iterations,
                       relaxed.metrics.residual, relaxed.iterations);
         assert_int_equal(s.status, SAND_SOLVED);
         assert_in_range(s.iterations, 1, 20);
-        assert_true(fabs(v3_length(s.impulse[balls - 1]) - below) <= 1e-6 * below);
+        assert_true(fabs(v3_length(s.impulse[spheres - 1]) - below) <= 1e-6 * below);
         assert_int_equal(relaxed.status, SAND_BUDGET);
         sand_solution_free(&s);
         sand_solution_free(&relaxed);

@@ -36,11 +36,11 @@ static double sampled_box(SandVec3 h, SandVec3 p) {
 static void boxes_and_spheres_agree_with_samples(void **state) {
     (void)state;
     for (int side = SAND_INSIDE; side <= SAND_OUTSIDE; side++) {
-        SandBoundary box, ball;
+        SandBoundary box, sphere;
         SandVec3 half = v3_make(1, 0.7, 0.5);
         double sign = side == SAND_INSIDE ? 1 : -1;
         assert_true(sand_boundary_box(&box, half, side, NULL));
-        assert_true(sand_boundary_sphere(&ball, 0.8, side, NULL));
+        assert_true(sand_boundary_sphere(&sphere, 0.8, side, NULL));
         for (int i = 0; i < 300; i++) {
             SandVec3 c = random_point(1.5);
             bool in = fabs(c.x) < half.x && fabs(c.y) < half.y && fabs(c.z) < half.z;
@@ -48,13 +48,13 @@ static void boxes_and_spheres_agree_with_samples(void **state) {
             // Samples lie 0.02 apart, so the nearest is at most 0.0142 off the foot.
             assert_true(fabs(d) <= sampled + 1e-12 && fabs(d) >= sampled - 0.0142);
             assert_int_equal(d * sign > 0, in);
-            NEAR(sand_boundary_distance(&ball, &AT_ORIGIN, c), sign * (0.8 - v3_length(c)), 1e-14);
+            NEAR(sand_boundary_distance(&sphere, &AT_ORIGIN, c), sign * (0.8 - v3_length(c)), 1e-14);
             check_touches(&box, &AT_ORIGIN, c, 0.2, 0.1);
-            check_touches(&ball, &AT_ORIGIN, c, 0.2, 0.1);
+            check_touches(&sphere, &AT_ORIGIN, c, 0.2, 0.1);
             if (side == SAND_OUTSIDE || in) check_feet(&box, &AT_ORIGIN, c, 0.2, 0.1, 1e-14);
-            check_feet(&ball, &AT_ORIGIN, c, 0.2, 0.1, 1e-14);
+            check_feet(&sphere, &AT_ORIGIN, c, 0.2, 0.1, 1e-14);
         }
-        check_touches(&ball, &AT_ORIGIN, v3_make(0, 0, 0), 0.9, 0); // the centre has no direction of its own
+        check_touches(&sphere, &AT_ORIGIN, v3_make(0, 0, 0), 0.9, 0); // the centre has no direction of its own
         check_continuity(&box, 1.5, 20);
     }
     SandBoundary box;

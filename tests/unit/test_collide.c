@@ -33,7 +33,7 @@ static SandWorld many_sizes(void) {
 }
 
 static SandWorld clumps(void) {
-    const SandBall tooth[3] = {{{0, 0, -0.45}, 0.55}, {{0.2, 0.15, 0}, 0.5}, {{0, 0, 0.7}, 0.35}};
+    const SandShapeSphere tooth[3] = {{{0, 0, -0.45}, 0.55}, {{0.2, 0.15, 0}, 0.5}, {{0, 0, 0.7}, 0.35}};
     SandRandom random = sand_random(2);
     SandWorld world = lab_world(0.6);
     SandShape shape;
@@ -95,13 +95,13 @@ typedef struct Pair {
 
 typedef struct Pairs {
     Pair *list;
-    int count, room;
+    int count, capacity;
 } Pairs;
 
 static void add_pair(Pairs *pairs, Pair pair) {
-    if (pairs->count == pairs->room) {
-        pairs->room = 2 * pairs->room + 64;
-        pairs->list = realloc(pairs->list, (size_t)pairs->room * sizeof *pairs->list);
+    if (pairs->count == pairs->capacity) {
+        pairs->capacity = 2 * pairs->capacity + 64;
+        pairs->list = realloc(pairs->list, (size_t)pairs->capacity * sizeof *pairs->list);
         assert_non_null(pairs->list);
     }
     pairs->list[pairs->count++] = pair;
@@ -115,73 +115,73 @@ static int compare_pairs(const void *x, const void *y) {
     return p->sub_b < q->sub_b ? -1 : p->sub_b > q->sub_b;
 }
 
-typedef struct Ball {
+typedef struct Sphere {
     int body, sub;
     SandVec3 center, velocity;
-    double radius, turning, room;
-} Ball;
+    double radius, turning, impact_margin;
+} Sphere;
 
 // The balls from the world alone; the room of each is the detection's word.
-static Ball *list_balls(const SandWorld *w, const SandDetection *d, int *count) {
-    Ball *balls = calloc((size_t)d->grid.ball_count + 1, sizeof *balls);
-    assert_non_null(balls);
+static Sphere *list_balls(const SandWorld *w, const SandCollision *d, int *count) {
+    Sphere *spheres = calloc((size_t)d->grid.sphere_count + 1, sizeof *spheres);
+    assert_non_null(spheres);
     *count = 0;
     for (int i = 0; i < w->body_count; i++) {
         const SandShape *shape = &w->shapes[w->shape[i]];
-        for (int k = 0; sand_world_active(w, i) && k < shape->ball_count; k++) {
-            SandVec3 arm = q_rotate(w->rotation[i], v3_scale(w->scale[i], shape->balls[k].center));
-            Ball ball = {i, k, v3_add(w->position[i], arm), v3_add(w->velocity[i], v3_cross(w->spin[i], arm)), 0, 0, 0};
-            ball.radius = w->scale[i] * shape->balls[k].radius, ball.turning = v3_length(w->spin[i]) * ball.radius;
-            balls[(*count)++] = ball;
+        for (int k = 0; sand_world_active(w, i) && k < shape->sphere_count; k++) {
+            SandVec3 arm = q_rotate(w->rotation[i], v3_scale(w->scale[i], shape->spheres[k].center));
+            Sphere sphere = {i, k, v3_add(w->position[i], arm), v3_add(w->velocity[i], v3_cross(w->spin[i], arm)), 0, 0, 0};
+            sphere.radius = w->scale[i] * shape->spheres[k].radius, sphere.turning = v3_length(w->spin[i]) * sphere.radius;
+            spheres[(*count)++] = sphere;
         }
     }
-    assert_int_equal(*count, d->grid.ball_count);
-    for (int s = 0; s < d->grid.ball_count; s++)
+    assert_int_equal(*count, d->grid.sphere_count);
+    for (int s = 0; s < d->grid.sphere_count; s++)
         for (int k = 0; k < *count; k++)
-            if (balls[k].body == d->grid.sorted[s].body && balls[k].sub == d->grid.sorted[s].sub)
-                balls[k].room = d->grid.sorted[s].room;
-    return balls;
+            if (spheres[k].body == d->grid.sorted[s].body && spheres[k].sub == d->grid.sorted[s].sub)
+                spheres[k].impact_margin = d->grid.sorted[s].impact_margin;
+    return spheres;
 }
 
-static Pairs brute_force(const SandWorld *w, const SandDetection *d) {
+static Pairs brute_force(const SandWorld *w, const SandCollision *d) {
     Pairs pairs = {0};
     int count;
-    Ball *balls = list_balls(w, d, &count);
+    Sphere *spheres = list_balls(w, d, &count);
     double fall = w->step * v3_length(w->gravity);
     for (int i = 0; i < count; i++) {
-        const Ball *p = &balls[i];
+        const Sphere *p = &spheres[i];
         for (int j = i + 1; j < count; j++) {
-            const Ball *q = &balls[j];
+            const Sphere *q = &spheres[j];
             double gap = v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
             double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
             double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + fall;
-            double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, fmax(p->room, q->room)));
+            double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, fmax(p->impact_margin, q->impact_margin)));
             if (p->body == q->body || gap > reach) continue;
             add_pair(&pairs, (Pair){p->body, p->sub, q->body, (uint32_t)q->sub, gap});
         }
         for (int b = 0; b < w->boundary_count; b++) {
             double mu = sand_world_pair(w, w->material[p->body], w->boundaries[b].material);
             double speed = v3_length(p->velocity) + p->turning + fall;
-            double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, fmax(p->room, p->radius)));
+            double reach = fmax(w->envelope, fmax(w->step * (1 + mu) * speed, fmax(p->impact_margin, p->radius)));
             SandTouch touches[8];
             int n = sand_boundary_touch(&w->boundaries[b], &w->boundaries[b].pose, p->center, p->radius, reach, touches, 8);
             for (int k = 0; k < n; k++)
                 add_pair(&pairs, (Pair){p->body, p->sub, -1 - b, touches[k].feature, touches[k].gap});
         }
     }
-    free(balls);
+    free(spheres);
     return pairs;
 }
 
 // What was found, as pairs; the detection's own order and directions are checked on the way.
-static Pairs found_pairs(const SandWorld *w, const SandDetection *d) {
+static Pairs found_pairs(const SandWorld *w, const SandCollision *d) {
     Pairs pairs = {0};
     for (int i = 0; i < d->contact_count; i++) {
-        const SandFound *f = &d->contacts[i];
-        int a = d->body[f->rank_a], sub_a = (int)(f->key.feature >> 24);
+        const SandContactCandidate *f = &d->contacts[i];
+        int a = d->body[f->index_a], sub_a = (int)(f->key.feature >> 24);
         uint32_t rest = f->key.feature & 0xffffff;
-        assert_true(i == 0 || f->rank_a >= d->contacts[i - 1].rank_a);
-        assert_true(i >= d->first[f->rank_a] && i < d->first[f->rank_a + 1]);
+        assert_true(i == 0 || f->index_a >= d->contacts[i - 1].index_a);
+        assert_true(i >= d->first[f->index_a] && i < d->first[f->index_a + 1]);
         NEAR(v3_length(f->normal), 1, 1e-12);
         if (f->b < 0) {
             assert_true(f->key.other == (SAND_BOUNDARY_BIT | (uint32_t)(-1 - f->b)));
@@ -189,7 +189,7 @@ static Pairs found_pairs(const SandWorld *w, const SandDetection *d) {
             continue;
         }
         int b = d->body[f->b];
-        assert_true(f->rank_a < f->b);
+        assert_true(f->index_a < f->b);
         assert_int_equal((int)f->key.other, b);
         NEAR(f->mu, sand_world_pair(w, w->material[a], w->material[b]), 0);
         add_pair(&pairs, a < b ? (Pair){a, sub_a, b, rest, f->gap} : (Pair){b, (int)rest, a, (uint32_t)sub_a, f->gap});
@@ -203,24 +203,24 @@ static Pairs found_pairs(const SandWorld *w, const SandDetection *d) {
     return pairs;
 }
 
-static SandTeam *team_of(int threads) {
-    SandTeam *team = sand_team_create(threads, NULL);
-    assert_non_null(team);
-    return team;
+static SandThreadPool *pool_of(int threads) {
+    SandThreadPool *pool = sand_thread_pool_create(threads, NULL);
+    assert_non_null(pool);
+    return pool;
 }
 
-static void detect(SandDetection *d, const SandWorld *w, SandTeam *team) {
+static void collide(SandCollision *d, const SandWorld *w, SandThreadPool *pool) {
     SandError error = {""};
-    if (!sand_detect(d, w, team, &error)) fail_msg("%s", error.text);
+    if (!sand_collide(d, w, pool, &error)) fail_msg("%s", error.text);
 }
 
 static void no_pair_is_missed_and_none_is_there_twice(void **state) {
     (void)state;
-    SandTeam *team = team_of(2);
+    SandThreadPool *pool = pool_of(2);
     for (int k = 0; k < WORLDS; k++) {
         SandWorld w = worlds[k]();
-        SandDetection d = {0};
-        detect(&d, &w, team);
+        SandCollision d = {0};
+        collide(&d, &w, pool);
         Pairs want = brute_force(&w, &d), got = found_pairs(&w, &d);
         if (want.count) qsort(want.list, (size_t)want.count, sizeof *want.list, compare_pairs);
         if (got.count) qsort(got.list, (size_t)got.count, sizeof *got.list, compare_pairs);
@@ -234,25 +234,25 @@ static void no_pair_is_missed_and_none_is_there_twice(void **state) {
         }
         assert_int_equal(got.count, want.count);
         free(want.list), free(got.list);
-        sand_detection_free(&d);
+        sand_collision_free(&d);
         sand_world_free(&w);
     }
-    sand_team_free(team);
+    sand_thread_pool_free(pool);
 }
 
 static void the_order_does_not_depend_on_the_team(void **state) {
     (void)state;
-    static const int teams[] = {2, 3, 8};
+    static const int pools[] = {2, 3, 8};
     for (int k = 0; k < WORLDS; k++) {
         SandWorld w = worlds[k]();
-        SandDetection alone = {0};
-        SandTeam *one = team_of(1);
-        detect(&alone, &w, one);
+        SandCollision alone = {0};
+        SandThreadPool *one = pool_of(1);
+        collide(&alone, &w, one);
         for (int t = 0; t < 3; t++) {
-            SandTeam *team = team_of(teams[t]);
-            SandDetection d = {0};
+            SandThreadPool *pool = pool_of(pools[t]);
+            SandCollision d = {0};
             for (int again = 0; again < 2; again++) { // the second time with the arrays of the first
-                detect(&d, &w, team);
+                collide(&d, &w, pool);
                 assert_int_equal(d.contact_count, alone.contact_count);
                 assert_int_equal(d.body_count, alone.body_count);
                 // The struct has no padding, so that its bytes are its contents.
@@ -260,11 +260,11 @@ static void the_order_does_not_depend_on_the_team(void **state) {
                     assert_memory_equal(d.contacts, alone.contacts, (size_t)d.contact_count * sizeof *d.contacts);
                 if (d.body_count) assert_memory_equal(d.body, alone.body, (size_t)d.body_count * sizeof *d.body);
             }
-            sand_detection_free(&d);
-            sand_team_free(team);
+            sand_collision_free(&d);
+            sand_thread_pool_free(pool);
         }
-        sand_detection_free(&alone);
-        sand_team_free(one);
+        sand_collision_free(&alone);
+        sand_thread_pool_free(one);
         sand_world_free(&w);
     }
 }
@@ -273,66 +273,68 @@ static void nothing_is_found_where_nothing_is_near(void **state) {
     (void)state;
     SandWorld w = lab_world(0.2);
     for (int i = 0; i < 100; i++) lab_body(&w, 0, 0.1, v3_make(i * 1e4, -i * 3e5, i % 7 * 1e5));
-    SandDetection d = {0};
-    SandTeam *team = team_of(2);
-    detect(&d, &w, team);
+    SandCollision d = {0};
+    SandThreadPool *pool = pool_of(2);
+    collide(&d, &w, pool);
     assert_int_equal(d.contact_count, 0);
     assert_true(d.grid.cell_count < 100000); // room for balls, not for the space between them
-    sand_detection_free(&d);
-    sand_team_free(team);
+    sand_collision_free(&d);
+    sand_thread_pool_free(pool);
     sand_world_free(&w);
 }
 
 // The room of a ball, by its own speed and those of all pairs.
 static void strikes_are_those_of_all_pairs(void **state) {
     (void)state;
-    SandTeam *team = team_of(2);
+    SandThreadPool *pool = pool_of(2);
     for (int k = 0; k < WORLDS; k++) {
         SandWorld w = worlds[k]();
-        SandDetection d = {0};
-        detect(&d, &w, team);
+        SandCollision d = {0};
+        collide(&d, &w, pool);
         double mu = 0, least = INFINITY, most = 0;
         for (int a = 0; a < w.material_count; a++)
             for (int b = 0; b < w.material_count; b++) mu = fmax(mu, sand_world_pair(&w, a, b));
         double reach = w.step * (1 + mu), fall = w.step * v3_length(w.gravity);
-        int count = d.grid.ball_count, struck = 0;
-        SandGridBall *balls = calloc((size_t)count + 1, sizeof *balls);
+        int count = d.grid.sphere_count, struck = 0;
+        SandSphereProxy *spheres = calloc((size_t)count + 1, sizeof *spheres);
         double *own = calloc((size_t)count + 1, sizeof *own);
-        assert_non_null(balls);
+        assert_non_null(spheres);
         assert_non_null(own);
         for (int i = 0; i < count; i++) { // as they were before they were given room
-            balls[i] = d.grid.sorted[i];
-            double speed = v3_length(balls[i].velocity);
-            balls[i].extent = balls[i].radius + 0.5 * w.envelope + reach * (speed + balls[i].turning + fall);
-            balls[i].room = fmin(fmax(reach * speed - 0.04 * balls[i].radius, 0), balls[i].radius);
-            own[i] = balls[i].room;
-            least = fmin(least, balls[i].extent), most = fmax(most, balls[i].extent);
+            spheres[i] = d.grid.sorted[i];
+            double speed = v3_length(spheres[i].velocity);
+            spheres[i].extent = spheres[i].radius + 0.5 * w.envelope + reach * (speed + spheres[i].turning + fall);
+            spheres[i].impact_margin = fmin(fmax(reach * speed - 0.04 * spheres[i].radius, 0), spheres[i].radius);
+            own[i] = spheres[i].impact_margin;
+            least = fmin(least, spheres[i].extent), most = fmax(most, spheres[i].extent);
         }
-        SandGrid levels = {0};
+        SandBroadPhase levels = {0};
         if (count) grid_choose_levels(&levels, least, most);
         for (int i = 0; i < count; i++)
             for (int j = 0; j < i; j++) {
                 double speed;
-                if (grid_level_of_extent(&levels, balls[i].extent) + grid_level_of_extent(&levels, balls[j].extent) == 0 ||
-                    !grid_strikes(&balls[i], &balls[j], w.envelope, reach, &speed))
+                if (grid_level_of_extent(&levels, spheres[i].extent) + grid_level_of_extent(&levels, spheres[j].extent) ==
+                        0 ||
+                    !proxies_may_impact(&spheres[i], &spheres[j], w.envelope, reach, &speed))
                     continue;
                 for (int side = 0; side < 2; side++) {
-                    SandGridBall *ball = &balls[side ? i : j];
-                    ball->room = fmax(ball->room, fmin(reach * speed - 0.04 * ball->radius, ball->radius));
+                    SandSphereProxy *sphere = &spheres[side ? i : j];
+                    sphere->impact_margin =
+                        fmax(sphere->impact_margin, fmin(reach * speed - 0.04 * sphere->radius, sphere->radius));
                 }
             }
         for (int i = 0; i < count; i++) {
-            NEAR(d.grid.sorted[i].room, balls[i].room, 1e-12);
-            struck += balls[i].room > own[i];
+            NEAR(d.grid.sorted[i].impact_margin, spheres[i].impact_margin, 1e-12);
+            struck += spheres[i].impact_margin > own[i];
         }
         print_message("world %d: %d levels, %d of %d balls have more room since they may be struck\n", k, levels.level_count,
                       struck, count);
-        free(balls);
+        free(spheres);
         free(own);
-        sand_detection_free(&d);
+        sand_collision_free(&d);
         sand_world_free(&w);
     }
-    sand_team_free(team);
+    sand_thread_pool_free(pool);
 }
 
 // Slow bodies and fast ones lie in different levels of the grid, but side by side in the ranks: those that touch are near
@@ -346,16 +348,16 @@ static void neighbours_have_ranks_close_by(void **state) {
         int body = lab_body(&w, 0, 0.1, v3_make(0.2 * (i % SIDE), 0.2 * (i / SIDE % SIDE), 0.2 * (i / SIDE / SIDE)));
         w.velocity[body].z = sand_random_unit(&random) < 0.03 ? -10 : 0;
     }
-    SandDetection d = {0};
-    SandTeam *team = team_of(2);
-    detect(&d, &w, team);
+    SandCollision d = {0};
+    SandThreadPool *pool = pool_of(2);
+    collide(&d, &w, pool);
     assert_true(d.grid.level_count > 1);
     bool *seen = calloc((size_t)w.body_count, sizeof *seen);
     assert_non_null(seen);
     int64_t last = -1;
     for (int k = 0; k < d.body_count; k++) {
         int body = d.body[k];
-        assert_int_equal(d.rank[body], k);
+        assert_int_equal(d.solver_index[body], k);
         assert_false(seen[body]);
         seen[body] = true;
         int64_t cell = grid_cell_of(&d.grid.places, w.position[body]);
@@ -363,13 +365,13 @@ static void neighbours_have_ranks_close_by(void **state) {
         last = cell;
     }
     double apart = 0;
-    for (int i = 0; i < d.contact_count; i++) apart += d.contacts[i].b - d.contacts[i].rank_a;
+    for (int i = 0; i < d.contact_count; i++) apart += d.contacts[i].b - d.contacts[i].index_a;
     apart /= d.contact_count;
     print_message("%d contacts, %.0f ranks apart in the mean; a layer has %d bodies\n", d.contact_count, apart, SIDE * SIDE);
     assert_true(apart < SIDE * SIDE);
     free(seen);
-    sand_detection_free(&d);
-    sand_team_free(team);
+    sand_collision_free(&d);
+    sand_thread_pool_free(pool);
     sand_world_free(&w);
 }
 
@@ -420,23 +422,23 @@ static SandVec3 name_of(int a, int sub_a, int b, int sub_b) {
     return v3_make(x - y, 3 * (x - y), (x - y) * (x + y));
 }
 
-static SandVec3 contact_name(const SandDetection *d, int i) {
-    const SandFound *f = &d->contacts[i];
-    int a = d->body[f->rank_a], sub_a = (int)(f->key.feature >> 24), sub_b = (int)(f->key.feature & 0xffffff);
+static SandVec3 contact_name(const SandCollision *d, int i) {
+    const SandContactCandidate *f = &d->contacts[i];
+    int a = d->body[f->index_a], sub_a = (int)(f->key.feature >> 24), sub_b = (int)(f->key.feature & 0xffffff);
     return f->b < 0 ? v3_make(a, sub_a, 7) : name_of(a, sub_a, d->body[f->b], sub_b);
 }
 
 static void impulses_are_found_again_when_ranks_change(void **state) {
     (void)state;
-    SandTeam *team = team_of(3);
+    SandThreadPool *pool = pool_of(3);
     SandWorld w = clumps();
-    SandDetection before = {0}, after = {0};
-    SandMemory memory = {0};
+    SandCollision before = {0}, after = {0};
+    SandWarmStart memory = {0};
     lab_plane(&w, v3_make(0, 0, -1.2), v3_make(0, 0, 1));
-    detect(&before, &w, team);
+    collide(&before, &w, pool);
     SandVec3 *impulse = calloc((size_t)before.contact_count, sizeof *impulse);
     for (int i = 0; i < before.contact_count; i++) impulse[i] = contact_name(&before, i);
-    assert_true(sand_memory_keep(&memory, &before, impulse, w.step, w.body_count, NULL));
+    assert_true(sand_warm_start_store(&memory, &before, impulse, w.step, w.body_count, NULL));
 
     // Half a turn of everything: the same contacts, but the order of the bodies in space is turned round. Then a
     // newcomer, and a body less.
@@ -451,31 +453,31 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
     }
     int newcomer = lab_body(&w, 0, 0.2, v3_make(0, 0, 0));
     w.gone[1] = 1;
-    detect(&after, &w, team);
+    collide(&after, &w, pool);
     SandVec3 *start = calloc((size_t)after.contact_count, sizeof *start);
-    int matched = sand_match(&memory, &after, 0.5 * w.step, start, team), fresh = 0, swapped = 0;
+    int warm_started = sand_warm_start_apply(&memory, &after, 0.5 * w.step, start, pool), fresh = 0, swapped = 0;
     for (int i = 0; i < after.contact_count; i++) {
-        const SandFound *f = &after.contacts[i];
-        int a = after.body[f->rank_a], b = f->b < 0 ? -1 : after.body[f->b];
+        const SandContactCandidate *f = &after.contacts[i];
+        int a = after.body[f->index_a], b = f->b < 0 ? -1 : after.body[f->b];
         bool is_new = a == newcomer || b == newcomer;
         fresh += is_new;
-        if (b >= 0 && !is_new) swapped += before.rank[a] > before.rank[b];
+        if (b >= 0 && !is_new) swapped += before.solver_index[a] > before.solver_index[b];
         SandVec3 want =
             is_new ? v3_make(0, 0, 0) : v3_scale(0.5, contact_name(&after, i)); // half the step, half the impulse
         NEAR(v3_length(v3_sub(start[i], want)), 0, 1e-9);
     }
     print_message("%d contacts, %d new, %d with their bodies in the other order\n", after.contact_count, fresh, swapped);
-    assert_int_equal(matched, after.contact_count - fresh);
+    assert_int_equal(warm_started, after.contact_count - fresh);
     assert_true(fresh > 0 && swapped > 100);
 
-    sand_memory_drop(&memory);
-    assert_int_equal(sand_match(&memory, &after, w.step, start, team), 0);
+    sand_warm_start_clear(&memory);
+    assert_int_equal(sand_warm_start_apply(&memory, &after, w.step, start, pool), 0);
     for (int i = 0; i < after.contact_count; i++) NEAR(v3_length(start[i]), 0, 0);
     free(start), free(impulse);
-    sand_memory_free(&memory);
-    sand_detection_free(&before), sand_detection_free(&after);
+    sand_warm_start_free(&memory);
+    sand_collision_free(&before), sand_collision_free(&after);
     sand_world_free(&w);
-    sand_team_free(team);
+    sand_thread_pool_free(pool);
 }
 
 // A heap at rest finds every impulse again, and starts where the last step ended.
@@ -498,7 +500,7 @@ static void a_heap_at_rest_is_matched_whole(void **state) {
     for (int i = 0; i < 10; i++) {
         lab_step(sim);
         assert_true(c->contacts > 100);
-        assert_int_equal(c->matched, c->contacts);
+        assert_int_equal(c->warm_started, c->contacts);
     }
     sand_simulation_free(sim);
 }

@@ -10,7 +10,7 @@ enum { BODIES = 60, STEPS = 150 };
 
 struct SandMachine {
     SandSimulation *now, *before;
-    SandTeam *team;
+    SandThreadPool *pool;
 };
 
 static int contacts_read;
@@ -19,18 +19,18 @@ static SandSimulation *rubble(void) { return lab_scene("rubble", BODIES, 1, SAND
 
 static SandMachine *create(SandError *error) {
     SandMachine *m = calloc(1, sizeof *m);
-    m->now = rubble(), m->before = rubble(), m->team = sand_team_create(1, error);
+    m->now = rubble(), m->before = rubble(), m->pool = sand_thread_pool_create(1, error);
     return m;
 }
 static void destroy(SandMachine *m) {
     sand_simulation_free(m->now), sand_simulation_free(m->before);
-    sand_team_free(m->team);
+    sand_thread_pool_free(m->pool);
     free(m);
 }
-static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
+static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     return (void)m, (void)w, (void)memory, (void)error, true;
 }
-static bool detect(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
+static bool collide(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
 static bool integrate(SandMachine *m, SandError *error) {
     if (sand_simulation_world(m->now)->step_index > 0 && !sand_simulation_step(m->before, error)) return false;
     return sand_simulation_step(m->now, error);
@@ -49,9 +49,9 @@ static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, Sand
     }
     return true;
 }
-static bool read_contacts(SandMachine *m, SandDetection *detection, SandError *error) {
+static bool read_contacts(SandMachine *m, SandCollision *collision, SandError *error) {
     contacts_read++;
-    return sand_detect(detection, sand_simulation_world(m->before), m->team, error);
+    return sand_collide(collision, sand_simulation_world(m->before), m->pool, error);
 }
 static bool read_problem_bodies(SandMachine *m, SandProblemBody *bodies, int count, SandError *error) {
     if (!sand_simulation_build(m->before, error)) return false;
@@ -69,7 +69,7 @@ static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
 static bool read_solution(SandMachine *m, SandSolution *to, SandError *error) {
     const SandSolution *from = sand_simulation_solution(m->now);
     int count = sand_simulation_solved(m->now);
-    if (!SAND_GROW(to->impulse, to->impulse_room, count, "impulses", error)) return false;
+    if (!SAND_GROW(to->impulse, to->impulse_capacity, count, "impulses", error)) return false;
     memcpy(to->impulse, from->impulse, (size_t)count * sizeof *to->impulse);
     return true;
 }
@@ -78,8 +78,8 @@ static const SandBackend other = {.name = "other",
                                   .create = create,
                                   .destroy = destroy,
                                   .give = give,
-                                  .detect = detect,
-                                  .match = idle_match,
+                                  .collide = collide,
+                                  .warm_start = idle_warm_start,
                                   .build = idle_build,
                                   .solve = idle_solve,
                                   .integrate = integrate,

@@ -16,7 +16,7 @@ static uint64_t hash_after(const char *name, int bodies, int threads, SandPrecis
 }
 
 static void same_for_all_teams(const char *name, int bodies, int steps) {
-    static const int teams[] = {2, 3, 8};
+    static const int pools[] = {2, 3, 8};
     int contacts, same;
     for (int precision = SAND_FLOAT; precision <= SAND_DOUBLE; precision++) {
         uint64_t alone = hash_after(name, bodies, 1, precision, steps, &contacts);
@@ -24,8 +24,8 @@ static void same_for_all_teams(const char *name, int bodies, int steps) {
                       (unsigned long long)alone, contacts);
         assert_true(contacts > 0); // a hash of bodies in free fall would prove nothing
         for (int k = 0; k < (is_short ? 2 : 3); k++) {
-            uint64_t team = hash_after(name, bodies, teams[k], precision, steps, &same);
-            if (team != alone) fail_msg("%s with %d threads: %016llx", name, teams[k], (unsigned long long)team);
+            uint64_t pool = hash_after(name, bodies, pools[k], precision, steps, &same);
+            if (pool != alone) fail_msg("%s with %d threads: %016llx", name, pools[k], (unsigned long long)pool);
             assert_int_equal(same, contacts);
         }
     }

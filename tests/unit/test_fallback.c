@@ -19,7 +19,7 @@ static void destroy(SandMachine *m) {
 static const char *describe(const SandMachine *m) { return (void)m, "a machine that fails"; }
 
 // Bodies fall along z, so that their state is easily told.
-static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
+static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     (void)memory;
     SandWorld world = lab_world(0.3);
     world.step = w->step, world.gravity = w->gravity;
@@ -33,7 +33,7 @@ static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, S
     m->inner = sand_simulation_create(&world, &def, error);
     return m->inner != NULL;
 }
-static bool detect(SandMachine *m, const SandWorld *w, SandError *error) {
+static bool collide(SandMachine *m, const SandWorld *w, SandError *error) {
     (void)m, (void)w;
     return steps_left-- > 0 || sand_fail(error, "the machine broke");
 }
@@ -49,7 +49,7 @@ static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, Sand
     for (int i = first; i < first + count; i++) w->position[i] = inner->position[i], w->velocity[i] = inner->velocity[i];
     return true;
 }
-static bool read_memory(SandMachine *m, SandMemory *memory, SandError *error) {
+static bool read_warm_start(SandMachine *m, SandWarmStart *memory, SandError *error) {
     return (void)m, (void)memory, (void)error, true;
 }
 
@@ -58,14 +58,14 @@ static const SandBackend failing = {.name = "failing",
                                     .destroy = destroy,
                                     .describe = describe,
                                     .give = give,
-                                    .detect = detect,
-                                    .match = idle_match,
+                                    .collide = collide,
+                                    .warm_start = idle_warm_start,
                                     .build = idle_build,
                                     .solve = idle_solve,
                                     .integrate = integrate,
                                     .finish = finish,
                                     .read_bodies = read_bodies,
-                                    .read_memory = read_memory};
+                                    .read_warm_start = read_warm_start};
 
 static void hear(void *user, const char *sentence) {
     (void)user;

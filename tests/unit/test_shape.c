@@ -48,9 +48,9 @@ static void two_balls_truth(double ra, double rb, double d, double *volume, doub
 static void two_equal_balls_have_the_volume_of_the_formula(void **state) {
     (void)state;
     for (double d = 0.1; d < 2; d += 0.37) {
-        SandBall balls[2] = {{{0, 0, 0}, 1}, {{d, 0, 0}, 1}};
+        SandShapeSphere spheres[2] = {{{0, 0, 0}, 1}, {{d, 0, 0}, 1}};
         SandShape shape;
-        assert_true(sand_shape_clump(&shape, balls, 2, NULL));
+        assert_true(sand_shape_clump(&shape, spheres, 2, NULL));
         double lens = PI * (4 + d) * (2 - d) * (2 - d) / 12;
         // The quadrature promises 1e-3; it is built for 1e-4, and the height axis across the pair is its worst case.
         NEAR(shape.volume, 8 * PI / 3 - lens, 1e-4 * shape.volume);
@@ -63,9 +63,9 @@ static void two_balls_in_any_direction_have_the_inertia_of_discs(void **state) {
     for (int trial = 0; trial < 40; trial++) {
         double ra = uniform(0.5, 1), rb = uniform(0.3, 1), d = uniform(0.1, 0.99) * (ra + rb);
         SandVec3 far = random_point(5), direction = v3_unit_or(random_point(1), v3_make(1, 0, 0));
-        SandBall balls[2] = {{far, ra}, {v3_madd(far, d, direction), rb}};
+        SandShapeSphere spheres[2] = {{far, ra}, {v3_madd(far, d, direction), rb}};
         SandShape shape;
-        assert_true(sand_shape_clump(&shape, balls, 2, NULL));
+        assert_true(sand_shape_clump(&shape, spheres, 2, NULL));
         double volume, along, across, got[3] = {shape.inertia.x, shape.inertia.y, shape.inertia.z};
         two_balls_truth(ra, rb, d, &volume, &along, &across);
         double want[3] = {along, across, across};
@@ -73,7 +73,7 @@ static void two_balls_in_any_direction_have_the_inertia_of_discs(void **state) {
         NEAR(shape.volume, volume, 1e-4 * volume); // as above; the truth is good to 1e-9
         for (int k = 0; k < 3; k++) NEAR(got[k], want[k], 1e-4 * want[k]);
         // The line through the two balls passes through the centre of mass.
-        SandVec3 a = shape.balls[0].center, b = shape.balls[1].center;
+        SandVec3 a = shape.spheres[0].center, b = shape.spheres[1].center;
         NEAR(v3_length(v3_cross(a, b)), 0, 1e-4);
         sand_shape_free(&shape);
     }
@@ -88,9 +88,9 @@ static void voxel_truth(const SandShape *shape, int n, double *volume, double te
                 SandVec3 p =
                     v3_make((i + 0.5) * w - shape->bound, (j + 0.5) * w - shape->bound, (k + 0.5) * w - shape->bound);
                 bool in = false;
-                for (int b = 0; b < shape->ball_count && !in; b++) {
-                    SandVec3 d = v3_sub(p, shape->balls[b].center);
-                    in = v3_dot(d, d) < shape->balls[b].radius * shape->balls[b].radius;
+                for (int b = 0; b < shape->sphere_count && !in; b++) {
+                    SandVec3 d = v3_sub(p, shape->spheres[b].center);
+                    in = v3_dot(d, d) < shape->spheres[b].radius * shape->spheres[b].radius;
                 }
                 if (!in) continue;
                 double f[10] = {
@@ -103,11 +103,11 @@ static void voxel_truth(const SandShape *shape, int n, double *volume, double te
     memcpy(tensor, s + 4, 6 * sizeof *tensor);
 }
 
-static int rock(SandBall *balls, int count) {
-    balls[0] = (SandBall){{0, 0, 0}, 0.6};
+static int rock(SandShapeSphere *spheres, int count) {
+    spheres[0] = (SandShapeSphere){{0, 0, 0}, 0.6};
     for (int i = 1; i < count; i++) {
         SandVec3 direction = v3_unit_or(random_point(1), v3_make(1, 0, 0));
-        balls[i] = (SandBall){v3_scale(uniform(0.2, 0.6), direction), uniform(0.2, 0.5)};
+        spheres[i] = (SandShapeSphere){v3_scale(uniform(0.2, 0.6), direction), uniform(0.2, 0.5)};
     }
     return count;
 }
@@ -116,10 +116,10 @@ static void a_rock_agrees_with_a_count_of_voxels(void **state) {
     (void)state;
     int counts[] = {5, 12, 31, 40};
     for (int trial = 0; trial < 4; trial++) {
-        SandBall balls[40];
+        SandShapeSphere spheres[40];
         SandShape shape;
-        int count = rock(balls, counts[trial]);
-        assert_true(sand_shape_clump(&shape, balls, count, NULL));
+        int count = rock(spheres, counts[trial]);
+        assert_true(sand_shape_clump(&shape, spheres, count, NULL));
         double volume, t[6];
         SandVec3 c;
         voxel_truth(&shape, 120, &volume, t, &c);
@@ -136,18 +136,18 @@ static void a_rock_agrees_with_a_count_of_voxels(void **state) {
 
 static void the_input_frame_leads_to_the_principal_frame(void **state) {
     (void)state;
-    SandBall balls[9];
+    SandShapeSphere spheres[9];
     SandShape shape, again;
-    int count = rock(balls, 9);
-    for (int i = 0; i < count; i++) balls[i].center = v3_add(balls[i].center, v3_make(3, -4, 7));
-    assert_true(sand_shape_clump(&shape, balls, count, NULL));
-    assert_true(sand_shape_clump(&again, balls, count, NULL));
+    int count = rock(spheres, 9);
+    for (int i = 0; i < count; i++) spheres[i].center = v3_add(spheres[i].center, v3_make(3, -4, 7));
+    assert_true(sand_shape_clump(&shape, spheres, count, NULL));
+    assert_true(sand_shape_clump(&again, spheres, count, NULL));
     double reach = 0;
     for (int i = 0; i < count; i++) {
-        SandVec3 moved = pose_apply(shape.from_input, balls[i].center);
-        NEAR(v3_length(v3_sub(moved, shape.balls[i].center)), 0, 1e-13); // two ways of the same rotation: rounding only
-        reach = fmax(reach, v3_length(shape.balls[i].center) + balls[i].radius);
-        assert_memory_equal(&shape.balls[i], &again.balls[i], sizeof(SandBall)); // the same bits each time
+        SandVec3 moved = pose_apply(shape.from_input, spheres[i].center);
+        NEAR(v3_length(v3_sub(moved, shape.spheres[i].center)), 0, 1e-13); // two ways of the same rotation: rounding only
+        reach = fmax(reach, v3_length(shape.spheres[i].center) + spheres[i].radius);
+        assert_memory_equal(&shape.spheres[i], &again.spheres[i], sizeof(SandShapeSphere)); // the same bits each time
     }
     NEAR(shape.bound, reach, 0);
     sand_shape_free(&shape);
@@ -156,9 +156,9 @@ static void the_input_frame_leads_to_the_principal_frame(void **state) {
 
 static void hidden_and_double_balls_change_nothing(void **state) {
     (void)state;
-    SandBall balls[4] = {{{0, 0, 0}, 1}, {{0, 0, 0}, 1}, {{0.1, 0, 0.2}, 0.3}, {{0, 0, 0}, 1}};
+    SandShapeSphere spheres[4] = {{{0, 0, 0}, 1}, {{0, 0, 0}, 1}, {{0.1, 0, 0.2}, 0.3}, {{0, 0, 0}, 1}};
     SandShape shape;
-    assert_true(sand_shape_clump(&shape, balls, 4, NULL));
+    assert_true(sand_shape_clump(&shape, spheres, 4, NULL));
     double volume = 4 * PI / 3;
     NEAR(shape.volume, volume, 1e-12); // three Gauss points are exact for a lone ball, so rounding only
     NEAR(shape.inertia.x, 0.4 * volume, 1e-12);
@@ -168,14 +168,14 @@ static void hidden_and_double_balls_change_nothing(void **state) {
 
 static void a_large_clump_is_quick(void **state) {
     (void)state;
-    int counts[] = {2, 8, 32, 33, 100, SAND_MAX_BALLS};
+    int counts[] = {2, 8, 32, 33, 100, SAND_MAX_SPHERES};
     for (int i = 0; i < 6; i++) {
-        SandBall balls[SAND_MAX_BALLS];
+        SandShapeSphere spheres[SAND_MAX_SPHERES];
         SandShape shape;
-        rock(balls, counts[i]);
+        rock(spheres, counts[i]);
         struct timespec a, b;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
-        assert_true(sand_shape_clump(&shape, balls, counts[i], NULL));
+        assert_true(sand_shape_clump(&shape, spheres, counts[i], NULL));
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
         double ms = 1e3 * (double)(b.tv_sec - a.tv_sec) + 1e-6 * (double)(b.tv_nsec - a.tv_nsec);
         print_message("clump of %d spheres: %.1f ms\n", counts[i], ms);
@@ -184,25 +184,25 @@ static void a_large_clump_is_quick(void **state) {
     }
 }
 
-static void refuse_clump(const SandBall *balls, int count, const char *word) {
+static void refuse_clump(const SandShapeSphere *spheres, int count, const char *word) {
     SandShape shape;
     SandError error = {""};
-    assert_false(sand_shape_clump(&shape, balls, count, &error));
+    assert_false(sand_shape_clump(&shape, spheres, count, &error));
     if (!strstr(error.text, word)) fail_msg("'%s' does not speak of '%s'", error.text, word);
-    assert_null(shape.balls);
+    assert_null(shape.spheres);
 }
 
 static void bad_shapes_are_refused(void **state) {
     (void)state;
-    SandBall many[SAND_MAX_BALLS + 1];
-    for (int i = 0; i <= SAND_MAX_BALLS; i++) many[i] = (SandBall){{0, 0, 0}, 1};
+    SandShapeSphere many[SAND_MAX_SPHERES + 1];
+    for (int i = 0; i <= SAND_MAX_SPHERES; i++) many[i] = (SandShapeSphere){{0, 0, 0}, 1};
     refuse_clump(many, 0, "at least one");
-    refuse_clump(many, SAND_MAX_BALLS + 1, "at most 255");
-    refuse_clump((SandBall[]){{{0, 0, 0}, 1}, {{NAN, 0, 0}, 1}}, 2, "sphere 1");
-    refuse_clump((SandBall[]){{{0, 0, 0}, INFINITY}}, 1, "not finite");
-    refuse_clump((SandBall[]){{{0, 0, 0}, 0}}, 1, "radius");
-    refuse_clump((SandBall[]){{{0, 0, 0}, 1}, {{3, 0, 0}, 1}, {{0.5, 0, 0}, 1}}, 3, "two parts");
-    refuse_clump((SandBall[]){{{0, 0, 0}, 1e-200}}, 1, "numbers can hold");
+    refuse_clump(many, SAND_MAX_SPHERES + 1, "at most 255");
+    refuse_clump((SandShapeSphere[]){{{0, 0, 0}, 1}, {{NAN, 0, 0}, 1}}, 2, "sphere 1");
+    refuse_clump((SandShapeSphere[]){{{0, 0, 0}, INFINITY}}, 1, "not finite");
+    refuse_clump((SandShapeSphere[]){{{0, 0, 0}, 0}}, 1, "radius");
+    refuse_clump((SandShapeSphere[]){{{0, 0, 0}, 1}, {{3, 0, 0}, 1}, {{0.5, 0, 0}, 1}}, 3, "two parts");
+    refuse_clump((SandShapeSphere[]){{{0, 0, 0}, 1e-200}}, 1, "numbers can hold");
     SandShape shape;
     assert_false(sand_shape_box(&shape, v3_make(1, 0, 1), NULL));
     assert_false(sand_shape_box(&shape, v3_make(1, NAN, 1), NULL));

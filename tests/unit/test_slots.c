@@ -48,7 +48,7 @@ static void destroy(SandMachine *m) {
 }
 static const char *describe(const SandMachine *m) { return (void)m, "a machine of a test"; }
 
-static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, SandError *error) {
+static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     (void)memory, (void)error;
     size_t bytes = (size_t)w->body_count * sizeof(SandVec3);
     drop(m);
@@ -59,7 +59,7 @@ static bool give(SandMachine *m, const SandWorld *w, const SandMemory *memory, S
     return true;
 }
 
-static bool detect(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
+static bool collide(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
 static bool integrate(SandMachine *m, SandError *error) {
     (void)error;
     SandWorld *w = &m->world;
@@ -78,14 +78,14 @@ static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, Sand
     (void)error;
     bodies_read++;
     for (int i = first; i < first + count; i++) w->position[i] = m->world.position[i], w->velocity[i] = m->world.velocity[i];
-    sand_count_brought(2 * sizeof(SandVec3) * (size_t)count);
+    sand_count_downloaded(2 * sizeof(SandVec3) * (size_t)count);
     return true;
 }
-static bool read_contacts(SandMachine *m, SandDetection *detection, SandError *error) { // there are none
-    detection->body_count = detection->contact_count = 0;
-    return sand_detection_place(detection, &m->world, error);
+static bool read_contacts(SandMachine *m, SandCollision *collision, SandError *error) { // there are none
+    collision->body_count = collision->contact_count = 0;
+    return sand_collision_place_boundaries(collision, &m->world, error);
 }
-static bool read_memory(SandMachine *m, SandMemory *memory, SandError *error) {
+static bool read_warm_start(SandMachine *m, SandWarmStart *memory, SandError *error) {
     return (void)m, (void)error, memory->step = 0, true;
 }
 
@@ -112,7 +112,7 @@ static bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error) 
     (void)error;
     assert_int_equal(bytes, slot->bytes);
     memcpy(to, slot->data, bytes);
-    sand_count_brought(bytes);
+    sand_count_downloaded(bytes);
     return true;
 }
 static SandShare *share(unsigned buffer, SandError *error) {
@@ -138,8 +138,8 @@ static const SandBackend falling = {.name = "falling",
                                     .destroy = destroy,
                                     .describe = describe,
                                     .give = give,
-                                    .detect = detect,
-                                    .match = idle_match,
+                                    .collide = collide,
+                                    .warm_start = idle_warm_start,
                                     .build = idle_build,
                                     .solve = idle_solve,
                                     .integrate = integrate,
@@ -152,7 +152,7 @@ static const SandBackend falling = {.name = "falling",
                                     .share_free = share_free,
                                     .share_copy = share_copy,
                                     .read_bodies = read_bodies,
-                                    .read_memory = read_memory,
+                                    .read_warm_start = read_warm_start,
                                     .read_contacts = read_contacts,
                                     .read_problem_bodies = idle_read_bodies,
                                     .read_start = idle_read_start,
@@ -218,7 +218,7 @@ static void draw(Stage *s, const Picture *p, unsigned char *pixels) {
 static uint64_t show(Stage *s, PictureColor color, unsigned char *pixels) {
     SandError error = {""};
     Picture *p = &s->picture;
-    uint64_t before = sand_bytes_brought();
+    uint64_t before = sand_bytes_downloaded();
     p->store = ring_store(s->ring);
     double time = s->world->time - 0.3 * s->world->step;
     if (!picture_take(p, s->world, s->sim, time, color, &error)) fail_msg("%s", error.text);
@@ -227,7 +227,7 @@ static uint64_t show(Stage *s, PictureColor color, unsigned char *pixels) {
     if (!ring_fetch(s->ring, &p->buffer, &error)) fail_msg("%s", error.text);
     draw(s, p, pixels);
     ring_drawn(s->ring);
-    return sand_bytes_brought() - before;
+    return sand_bytes_downloaded() - before;
 }
 
 static void compare_ways(bool staged, const char *way, bool brings) {
@@ -239,11 +239,11 @@ static void compare_ways(bool staged, const char *way, bool brings) {
         lab_step(s.sim);
         PictureColor color = k % 2 ? PICTURE_SPEED : PICTURE_BODY;
         bodies_read = 0;
-        uint64_t brought = show(&s, color, ours);
-        assert_int_equal(brought, brings ? sand_instance_total(s.picture.counts) * sizeof(SandInstance) : 0);
+        uint64_t downloaded = show(&s, color, ours);
+        assert_int_equal(downloaded, brings ? sand_instance_total(s.picture.counts) * sizeof(SandInstance) : 0);
         assert_int_equal(bodies_read, 0);
         assert_string_equal(ring_way(s.ring), way);
-        if (k > 0) assert_int_equal(sand_simulation_profile(s.sim)->brought > 0, true); // by the host's picture before
+        if (k > 0) assert_int_equal(sand_simulation_profile(s.sim)->downloaded > 0, true); // by the host's picture before
         if (!picture_take(&s.host, s.world, s.sim, s.picture.time, color, &error)) fail_msg("%s", error.text);
         assert_int_equal(bodies_read, 1);
         draw(&s, &s.host, theirs);

@@ -14,12 +14,12 @@
 enum { TEAMS = 4, MOST = 8 };
 static const int team_sizes[TEAMS] = {1, 2, 3, MOST};
 
-static SandTeam *team_of(int threads) {
+static SandThreadPool *pool_of(int threads) {
     SandError error;
-    SandTeam *team = sand_team_create(threads, &error);
-    if (!team) fail_msg("%s", error.text);
-    assert_int_equal(sand_team_threads(team), threads);
-    return team;
+    SandThreadPool *pool = sand_thread_pool_create(threads, &error);
+    if (!pool) fail_msg("%s", error.text);
+    assert_int_equal(sand_thread_pool_threads(pool), threads);
+    return pool;
 }
 
 // ---- ranges ----
@@ -42,17 +42,17 @@ static void every_index_is_visited_once(void **state) {
     (void)state;
     const int64_t sizes[] = {16, 48, 16 * 63, 16 * 64, 16 * 65, 16 * 64 * 33 + 16};
     for (int t = 0; t < TEAMS; t++) {
-        SandTeam *team = team_of(team_sizes[t]);
+        SandThreadPool *pool = pool_of(team_sizes[t]);
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             Range r = {.n = sizes[s]};
             r.blocks = calloc((size_t)r.n, sizeof *r.blocks), r.items = calloc((size_t)r.n, sizeof *r.items);
-            sand_team_run(team, visit, &r);
+            sand_thread_pool_run(pool, visit, &r);
             for (int64_t i = 0; i < r.n; i++) assert_int_equal(r.blocks[i], 1);
             for (int64_t i = 0; i < r.n; i++) assert_int_equal(r.items[i], i < r.n - 3);
             free(r.blocks);
             free(r.items);
         }
-        sand_team_free(team);
+        sand_thread_pool_free(pool);
     }
 }
 
@@ -96,9 +96,9 @@ static void sums_are_right_and_the_same(void **state) {
         Summing first = {.n = n, .x = x};
         for (int t = 0; t < TEAMS; t++) {
             Summing s = {.n = n, .x = x};
-            SandTeam *team = team_of(team_sizes[t]);
-            sand_team_run(team, add_up, &s);
-            sand_team_free(team);
+            SandThreadPool *pool = pool_of(team_sizes[t]);
+            sand_thread_pool_run(pool, add_up, &s);
+            sand_thread_pool_free(pool);
             if (t == 0) first = s;
             // The same bits for every worker of every team.
             for (int w = 0; w < team_sizes[t]; w++) assert_memory_equal(s.total[w], first.total[0], sizeof s.total[w]);
@@ -145,10 +145,10 @@ static void sums_in_a_row_do_not_mix(void **state) {
     (void)state;
     for (int t = 0; t < TEAMS; t++) {
         Repeated r = {{0}};
-        SandTeam *team = team_of(team_sizes[t]);
-        sand_team_run(team, sum_again_and_again, &r);
-        sand_team_run(team, sum_again_and_again, &r); // an odd or even number of sums before makes no difference
-        sand_team_free(team);
+        SandThreadPool *pool = pool_of(team_sizes[t]);
+        sand_thread_pool_run(pool, sum_again_and_again, &r);
+        sand_thread_pool_run(pool, sum_again_and_again, &r); // an odd or even number of sums before makes no difference
+        sand_thread_pool_free(pool);
         for (int w = 0; w < MOST; w++) assert_int_equal(r.wrong[w], 0);
     }
 }
@@ -174,16 +174,16 @@ static void meet(SandWorker *w, void *argument) {
 static void barriers_hold(void **state) {
     (void)state;
     for (int t = 0; t < TEAMS; t++) {
-        SandTeam *team = team_of(team_sizes[t]);
+        SandThreadPool *pool = pool_of(team_sizes[t]);
         for (int again = 0; again < 2; again++) {
             Rounds r = {{0}, {0}};
-            sand_team_run(team, meet, &r);
+            sand_thread_pool_run(pool, meet, &r);
             for (int w = 0; w < MOST; w++) {
                 assert_int_equal(r.wrong[w], 0);
                 assert_int_equal(r.round[w], w < team_sizes[t] ? ROUNDS : 0);
             }
         }
-        sand_team_free(team);
+        sand_thread_pool_free(pool);
     }
 }
 
@@ -201,9 +201,9 @@ static void everyone_gets_what_the_first_says(void **state) {
     (void)state;
     for (int t = 0; t < TEAMS; t++) {
         Rounds r = {{0}, {0}};
-        SandTeam *team = team_of(team_sizes[t]);
-        sand_team_run(team, agree, &r);
-        sand_team_free(team);
+        SandThreadPool *pool = pool_of(team_sizes[t]);
+        sand_thread_pool_run(pool, agree, &r);
+        sand_thread_pool_free(pool);
         for (int w = 0; w < team_sizes[t]; w++) {
             assert_int_equal(r.wrong[w], 0);
             assert_int_equal(r.round[w], 200);
@@ -214,14 +214,14 @@ static void everyone_gets_what_the_first_says(void **state) {
 static void teams_have_sane_sizes(void **state) {
     (void)state;
     SandError error = {""};
-    assert_null(sand_team_create(-1, &error));
+    assert_null(sand_thread_pool_create(-1, &error));
     assert_true(strlen(error.text) > 10);
-    SandTeam *team = sand_team_create(0, &error); // one for each core
-    assert_in_range(sand_team_threads(team), 1, SAND_MAX_THREADS);
-    sand_team_free(team);
-    team = sand_team_create(100000, &error);
-    assert_int_equal(sand_team_threads(team), SAND_MAX_THREADS);
-    sand_team_free(team);
+    SandThreadPool *pool = sand_thread_pool_create(0, &error); // one for each core
+    assert_in_range(sand_thread_pool_threads(pool), 1, SAND_MAX_THREADS);
+    sand_thread_pool_free(pool);
+    pool = sand_thread_pool_create(100000, &error);
+    assert_int_equal(sand_thread_pool_threads(pool), SAND_MAX_THREADS);
+    sand_thread_pool_free(pool);
     // Every part of a range belongs to exactly one chunk, for ranges smaller than the chunks too.
     for (int64_t n = 0; n < 200; n++) {
         assert_int_equal(sand_chunk_begin(0, n), 0);

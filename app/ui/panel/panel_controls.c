@@ -291,9 +291,9 @@ static void next_in_row(int index, int columns) {
 }
 
 static float cell_width(int columns) {
-    ImVec2 room;
-    igGetContentRegionAvail(&room);
-    return floorf((room.x - (float)(columns - 1) * 0.47f * igGetFontSize()) / (float)columns);
+    ImVec2 capacity;
+    igGetContentRegionAvail(&capacity);
+    return floorf((capacity.x - (float)(columns - 1) * 0.47f * igGetFontSize()) / (float)columns);
 }
 
 // The view as an option of the command line.
@@ -403,13 +403,13 @@ static void draw_recording(Panel *panel) {
 // --- all ----------------------------------------------------------------------------------------------------
 
 static void draw_head(Panel *panel) {
-    ImVec2 room;
+    ImVec2 capacity;
     float em = igGetFontSize(), button = 3.6f * em;
     igAlignTextToFramePadding();
     igTextUnformatted("Sandglass", NULL);
     igSameLine(0, 0);
-    igGetContentRegionAvail(&room);
-    igSetCursorPosX(igGetCursorPosX() + room.x - 2 * button - 0.47f * em);
+    igGetContentRegionAvail(&capacity);
+    igSetCursorPosX(igGetCursorPosX() + capacity.x - 2 * button - 0.47f * em);
     if (control_button(CONTROL_HELP, NULL, button)) panel->help = !panel->help;
     igSameLine(0, 0.47f * em);
     if (control_button(CONTROL_HIDE, NULL, button)) panel->hidden = true;

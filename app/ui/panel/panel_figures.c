@@ -36,8 +36,8 @@ void panel_note(Panel *panel, const Frame *frame) {
         [SERIES_RESIDUAL] = c->metrics.residual,
         [SERIES_KINETIC] = frame->kinetic,
         [SERIES_POTENTIAL] = frame->potential,
-        [SERIES_DETECT] = 1e-3 * p->detect, // s
-        [SERIES_MATCH] = 1e-3 * p->match,
+        [SERIES_COLLIDE] = 1e-3 * p->collide, // s
+        [SERIES_WARM_START] = 1e-3 * p->warm_start,
         [SERIES_BUILD] = 1e-3 * p->build,
         [SERIES_SOLVE] = 1e-3 * p->solve,
         [SERIES_INTEGRATE] = 1e-3 * p->integrate,
@@ -128,7 +128,7 @@ static void draw_transfer(const Frame *frame) {
         "computer's memory. Now: %s.",
         frame->way);
     figure("picture", tip, text);
-    with_unit(text, sizeof text, "B", (double)frame->profile.brought);
+    with_unit(text, sizeof text, "B", (double)frame->profile.downloaded);
     figure("to the host", "Bytes of bodies and contacts that came from the GPU with this step and the picture before it.",
            text);
 }
@@ -156,8 +156,8 @@ static void draw_numbers(const Panel *panel, const Frame *frame, const EngineSce
     figure("contacts", "Pairs within the envelope in this step.", text);
     with_unit(text, sizeof text, "m/s", c->metrics.residual_rms);
     figure("rms", "m/s; root mean square of the residual over the contacts.", text);
-    snprintf(text, sizeof text, "%d", c->matched);
-    figure("matched", "Contacts that found the impulse of the last step to start from.", text);
+    snprintf(text, sizeof text, "%d", c->warm_started);
+    figure("warm started", "Contacts that found the impulse of the last step to start from.", text);
     with_unit(text, sizeof text, "J", c->metrics.objective);
     figure("objective", "J; what the solver makes small.", text);
     snprintf(text, sizeof text, "%d", c->iterations);
@@ -268,7 +268,7 @@ static void draw_time_plots(Panel *panel, uint64_t step) {
                    .x = time_axis,
                    .y = {.name = "duration", .unit = "s", .from_zero = true},
                    .curves = {series(panel, "whole step", SERIES_STEP), series(panel, "solve", SERIES_SOLVE),
-                              series(panel, "detect", SERIES_DETECT), series(panel, "match", SERIES_MATCH),
+                              series(panel, "collide", SERIES_COLLIDE), series(panel, "warm start", SERIES_WARM_START),
                               series(panel, "build", SERIES_BUILD), series(panel, "move", SERIES_INTEGRATE)},
                    .curve_count = 6,
                    .nothing = "nothing yet"};

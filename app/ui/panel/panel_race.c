@@ -80,9 +80,9 @@ static void draw_start(Panel *panel) {
     act.solve.iterations = r->iterations, act.solve.budget_ms = 0, act.solve.tolerance = 0;
     list_chosen(panel, act.text, sizeof act.text);
 
-    ImVec2 room;
-    igGetContentRegionAvail(&room);
-    float half = 0.5f * (room.x - 0.5f * igGetFontSize());
+    ImVec2 capacity;
+    igGetContentRegionAvail(&capacity);
+    float half = 0.5f * (capacity.x - 0.5f * igGetFontSize());
     igBeginDisabled(running || r->waiting || !panel->race || !act.text[0]);
     if (control_button(CONTROL_RACE, NULL, half) && panel_ask(panel, act)) r->waiting = WAIT_FRAMES;
     igEndDisabled();

@@ -95,9 +95,9 @@ void panel_draw_transport(Panel *panel, const PanelView *view) {
     if (icon_button(CONTROL_FLIP, ICON_FLIP, true)) panel_ask(panel, (Act){.kind = ACT_FLIP});
 
     float em = igGetFontSize();
-    ImVec2 room;
-    igGetContentRegionAvail(&room);
-    if (room.x < 10 * em) return; // a narrow window; keys change the speed as well
+    ImVec2 capacity;
+    igGetContentRegionAvail(&capacity);
+    if (capacity.x < 10 * em) return; // a narrow window; keys change the speed as well
     igSameLine(0, em);
     igAlignTextToFramePadding();
     igTextUnformatted("Speed", NULL);

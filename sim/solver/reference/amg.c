@@ -29,7 +29,7 @@ typedef struct Level {
     cholmod_sparse *restriction; // to the next level, its transpose interpolates; NULL: this is the coarsest
     int *coarse;                 // of each unknown: its number on the next level, or FINE
     double *vectors, *x, *r, *low, *gradient, *move;
-    size_t coarse_room, vectors_room;
+    size_t coarse_capacity, vectors_capacity;
 } Level;
 
 typedef struct Amg {
@@ -58,7 +58,7 @@ enum { UNDECIDED = -1, FINE = -2 };
 typedef struct Ranks {
     int *numbers, *weight, *head, *next, *last;
     int top;
-    size_t room;
+    size_t capacity;
 } Ranks;
 
 static void rank_insert(Ranks *q, int i) {
@@ -168,10 +168,10 @@ static bool make_restriction(Amg *m, Level *l, const double *least, int chosen, 
     return true;
 }
 
-static bool level_room(Level *l, SandError *error) {
+static bool level_capacity(Level *l, SandError *error) {
     size_t n = (size_t)(l->size = (int)l->n->ncol);
-    if (!SAND_GROW(l->vectors, l->vectors_room, LEVEL_VECTORS * n + 1, "multigrid vectors", error) ||
-        !SAND_GROW(l->coarse, l->coarse_room, n + 1, "multigrid vectors", error))
+    if (!SAND_GROW(l->vectors, l->vectors_capacity, LEVEL_VECTORS * n + 1, "multigrid vectors", error) ||
+        !SAND_GROW(l->coarse, l->coarse_capacity, n + 1, "multigrid vectors", error))
         return false;
     double **vector[LEVEL_VECTORS] = {&l->x, &l->r, &l->low, &l->gradient, &l->move};
     for (size_t k = 0; k < LEVEL_VECTORS; k++) *vector[k] = l->vectors + k * n;
@@ -186,7 +186,7 @@ static bool make_next(Amg *m, Level *l, Level *next, SandError *error) {
     cholmod_free_sparse(&product, &m->common);
     cholmod_free_sparse(&interpolation, &m->common);
     if (!next->n) return sand_cholmod_told(m->common.status, "coarsening", error);
-    if (!level_room(next, error)) return false;
+    if (!level_capacity(next, error)) return false;
     for (int i = 0; i < next->size; i++) next->coarse[i] = UNDECIDED;
     return true;
 }
@@ -200,10 +200,10 @@ static bool coarsen(Amg *m, Level *l, Level *next, bool *made, SandError *error)
     }
     Ranks q = {.top = -1};
     double *least = NULL;
-    size_t least_room = 0;
+    size_t least_capacity = 0;
     *made = false;
-    bool ok = SAND_GROW(q.numbers, q.room, 3 * (size_t)n + 2 * (size_t)widest + 1, "multigrid", error) &&
-              SAND_GROW(least, least_room, n + 1, "multigrid", error);
+    bool ok = SAND_GROW(q.numbers, q.capacity, 3 * (size_t)n + 2 * (size_t)widest + 1, "multigrid", error) &&
+              SAND_GROW(least, least_capacity, n + 1, "multigrid", error);
     if (ok) {
         q.weight = q.numbers, q.next = q.weight + n, q.last = q.next + n, q.head = q.last + n;
         for (int k = 0; k < 2 * widest + 1; k++) q.head[k] = -1;
@@ -327,7 +327,7 @@ static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, Sand
     bool ok = sand_program_make(&m->program, problem, def, error);
     if (ok && m->contacts) {
         finest->n = sand_program_assemble(&m->program, &m->common, error);
-        ok = finest->n && level_room(finest, error);
+        ok = finest->n && level_capacity(finest, error);
     }
     if (ok && m->contacts) {
         memcpy(finest->r, m->program.r, (size_t)finest->size * sizeof *finest->r);

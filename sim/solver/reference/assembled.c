@@ -31,7 +31,7 @@ struct SandWatch {
     void *state;
     const SandTextVerbs *verbs;
     SandText *text;
-    SandTeam *team;
+    SandThreadPool *pool;
     const SandProblem *problem;
     const SandSolveDef *def;
     SandSolution *solution;
@@ -52,7 +52,7 @@ bool sand_watch_look(SandWatch *w, int iterations) {
     double before = sand_seconds();
     SandMetrics m;
     w->method->impulses(w->state, w->impulse);
-    w->verbs->measure(w->text, w->team, w->impulse, &m);
+    w->verbs->measure(w->text, w->pool, w->impulse, &m);
     if (iterations == 0 || m.residual <= s->metrics.residual) {
         s->metrics = m;
         for (int i = 0; i < w->problem->contact_count; i++) s->impulse[i] = w->impulse[i];
@@ -85,16 +85,16 @@ static bool iterate(SandWatch *w, SandError *error) {
     return true;
 }
 
-bool sand_direct_solve(const SandDirect *method, const SandTextVerbs *verbs, SandText *text, SandTeam *team,
+bool sand_direct_solve(const SandDirect *method, const SandTextVerbs *verbs, SandText *text, SandThreadPool *pool,
                        const SandProblem *p, const SandSolveDef *def, SandSolution *s, SandError *error) {
-    size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count, impulse_room = 0;
-    SandWatch w = {.method = method, .verbs = verbs, .text = text, .team = team, .problem = p, .def = def, .solution = s};
+    size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count, impulse_capacity = 0;
+    SandWatch w = {.method = method, .verbs = verbs, .text = text, .pool = pool, .problem = p, .def = def, .solution = s};
     if (method->prepare && !method->prepare(error)) return false;
-    if (!SAND_GROW(s->impulse, s->impulse_room, contacts, "impulses", error) ||
-        !SAND_GROW(s->velocity, s->velocity_room, bodies, "velocities", error) ||
-        !SAND_GROW(s->spin, s->spin_room, bodies, "velocities", error) ||
-        (s->want_curve && !SAND_GROW(s->curve, s->curve_room, def->iterations + 1, "residual curve", error)) ||
-        !SAND_GROW(w.impulse, impulse_room, contacts + 1, "impulses", error))
+    if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
+        !SAND_GROW(s->velocity, s->velocity_capacity, bodies, "velocities", error) ||
+        !SAND_GROW(s->spin, s->spin_capacity, bodies, "velocities", error) ||
+        (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) ||
+        !SAND_GROW(w.impulse, impulse_capacity, contacts + 1, "impulses", error))
         return false;
     s->status = SAND_BUDGET, s->iterations = s->curve_count = 0;
     w.begin = sand_seconds();

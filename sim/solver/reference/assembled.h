@@ -32,5 +32,5 @@ typedef struct SandDirect {
 #include "sim/solver/solver_table.inl"
 
 // Runs a method. `text` was loaded with the problem, in double: it measures.
-bool sand_direct_solve(const SandDirect *method, const SandTextVerbs *verbs, SandText *text, SandTeam *team,
+bool sand_direct_solve(const SandDirect *method, const SandTextVerbs *verbs, SandText *text, SandThreadPool *pool,
                        const SandProblem *problem, const SandSolveDef *def, SandSolution *solution, SandError *error);

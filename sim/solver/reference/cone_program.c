@@ -67,9 +67,9 @@ static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 im
 
 static bool make_roots(SandProgram *m, const SandProblem *p, SandError *error) {
     m->rows = 6 * p->dynamic_count;
-    if (!SAND_GROW(m->begin, m->begin_room, m->columns + 1, "columns of a cone program", error) ||
-        !SAND_GROW(m->row, m->row_room, 12 * (size_t)m->columns, "entries of a cone program", error) ||
-        !SAND_GROW(m->value, m->value_room, 12 * (size_t)m->columns, "entries of a cone program", error))
+    if (!SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error) ||
+        !SAND_GROW(m->row, m->row_capacity, 12 * (size_t)m->columns, "entries of a cone program", error) ||
+        !SAND_GROW(m->value, m->value_capacity, 12 * (size_t)m->columns, "entries of a cone program", error))
         return false;
     int at = 0;
     for (int cone = 0; cone < m->cones; cone++)
@@ -104,10 +104,10 @@ static SandVec3 contact_r(const SandProblem *p, int i) {
 static bool make_square(SandProgram *m, const SandProblem *p, SandError *error) {
     const SandMatrix *n = p->matrix;
     int *cone_of = NULL;
-    size_t cone_room = 0, entries = 0;
+    size_t cone_capacity = 0, entries = 0;
     m->rows = m->columns, m->square = true;
-    if (!SAND_GROW(cone_of, cone_room, p->contact_count + 1, "cones", error) ||
-        !SAND_GROW(m->begin, m->begin_room, m->columns + 1, "columns of a cone program", error))
+    if (!SAND_GROW(cone_of, cone_capacity, p->contact_count + 1, "cones", error) ||
+        !SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error))
         return false;
     for (int cone = m->cones - 1; cone >= 0; cone--) cone_of[m->contact[cone]] = cone;
     cone_of[p->contact_count] = m->cones;
@@ -118,8 +118,8 @@ static bool make_square(SandProgram *m, const SandProblem *p, SandError *error) 
             entries += (size_t)(FIRST_OF(i + 1) - FIRST_OF(i)) * (size_t)(FIRST_OF(k + 1) - FIRST_OF(k));
         }
     bool ok = entries < INT32_MAX || sand_fail(error, "N has %zu entries, too many to factorise", entries);
-    ok = ok && SAND_GROW(m->row, m->row_room, entries + 1, "entries of a cone program", error) &&
-         SAND_GROW(m->value, m->value_room, entries + 1, "entries of a cone program", error);
+    ok = ok && SAND_GROW(m->row, m->row_capacity, entries + 1, "entries of a cone program", error) &&
+         SAND_GROW(m->value, m->value_capacity, entries + 1, "entries of a cone program", error);
     int at = 0;
     for (int i = 0; ok && i < p->contact_count; i++)
         for (int j = FIRST_OF(i); j < FIRST_OF(i + 1); j++) {
@@ -152,8 +152,8 @@ static double diagonal(const SandProgram *m, int cone) {
 
 static bool balance(SandProgram *m, SandError *error) {
     double *scale = NULL;
-    size_t scale_room = 0;
-    if (!SAND_GROW(scale, scale_room, m->columns + 1, "scales", error)) return false;
+    size_t scale_capacity = 0;
+    if (!SAND_GROW(scale, scale_capacity, m->columns + 1, "scales", error)) return false;
     for (int cone = 0; cone < m->cones; cone++)
         for (int j = m->first[cone]; j < m->first[cone + 1]; j++) scale[j] = 1 / sqrt(diagonal(m, cone));
     for (int j = 0; j < m->columns; j++) {
@@ -172,11 +172,11 @@ bool sand_program_make(SandProgram *m, const SandProblem *p, const SandSolveDef 
     bool circular = model->section == SAND_DISC;
     size_t most = (size_t)p->contact_count * (size_t)(circular ? 3 : SAND_MAX_FACETS);
     if (most > INT32_MAX / 12) return sand_fail(error, "%d contacts are too many to factorise", p->contact_count);
-    if (!SAND_GROW(m->first, m->first_room, most + 1, "cones", error) ||
-        !SAND_GROW(m->contact, m->contact_room, most + 1, "cones", error) ||
-        !SAND_GROW(m->cone_of, m->cone_of_room, most + 1, "cones", error) ||
-        !SAND_GROW(m->direction, m->direction_room, most + 1, "columns of a cone program", error) ||
-        !SAND_GROW(m->r, m->r_room, most + 1, "columns of a cone program", error))
+    if (!SAND_GROW(m->first, m->first_capacity, most + 1, "cones", error) ||
+        !SAND_GROW(m->contact, m->contact_capacity, most + 1, "cones", error) ||
+        !SAND_GROW(m->cone_of, m->cone_of_capacity, most + 1, "cones", error) ||
+        !SAND_GROW(m->direction, m->direction_capacity, most + 1, "columns of a cone program", error) ||
+        !SAND_GROW(m->r, m->r_capacity, most + 1, "columns of a cone program", error))
         return false;
     for (int i = 0; i < p->contact_count; i++) {
         SandVec3 *d = m->direction + m->columns;

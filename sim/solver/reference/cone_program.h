@@ -19,7 +19,8 @@ typedef struct SandProgram {
     // The matrix by columns. Columns of one cone have the same rows.
     int *begin, *row;
     double *value;
-    size_t first_room, contact_room, cone_of_room, direction_room, r_room, begin_room, row_room, value_room;
+    size_t first_capacity, contact_capacity, cone_of_capacity, direction_capacity, r_capacity, begin_capacity, row_capacity,
+        value_capacity;
 } SandProgram;
 
 // For the models whose set is a cone: circular ones take three columns a contact, pyramids and polyhedra one for each of

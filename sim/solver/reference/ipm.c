@@ -38,7 +38,7 @@ typedef struct Ipm {
     // Vectors over the columns, all in one array.
     double *vectors, *scaling, *inverse, *work;
     double *z, *s, *rest, *lambda, *dz, *ds, *c, *b, *nz, *old_z, *old_dz, *old_ds, *best_x;
-    size_t vectors_room, scaling_room, inverse_room, work_room;
+    size_t vectors_capacity, scaling_capacity, inverse_capacity, work_capacity;
 } Ipm;
 
 enum { IPM_VECTORS = 13 };
@@ -109,10 +109,10 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandS
     m->law = sand_friction_table[def->friction].set == SAND_SET_LAW, m->change = INFINITY;
     bool ok = sand_program_make(&m->program, problem, def, error);
     size_t n = (size_t)m->program.columns, cones = (size_t)m->program.cones;
-    ok = ok && SAND_GROW(m->vectors, m->vectors_room, IPM_VECTORS * n + 1, "interior point vectors", error) &&
-         SAND_GROW(m->scaling, m->scaling_room, 9 * cones + 1, "interior point vectors", error) &&
-         SAND_GROW(m->inverse, m->inverse_room, 9 * cones + 1, "interior point vectors", error) &&
-         SAND_GROW(m->work, m->work_room, m->program.rows + 1, "interior point vectors", error);
+    ok = ok && SAND_GROW(m->vectors, m->vectors_capacity, IPM_VECTORS * n + 1, "interior point vectors", error) &&
+         SAND_GROW(m->scaling, m->scaling_capacity, 9 * cones + 1, "interior point vectors", error) &&
+         SAND_GROW(m->inverse, m->inverse_capacity, 9 * cones + 1, "interior point vectors", error) &&
+         SAND_GROW(m->work, m->work_capacity, m->program.rows + 1, "interior point vectors", error);
     if (ok) {
         double **vector[IPM_VECTORS] = {&m->z, &m->s,  &m->rest,  &m->lambda, &m->dz,     &m->ds,    &m->c,
                                         &m->b, &m->nz, &m->old_z, &m->old_dz, &m->old_ds, &m->best_x};

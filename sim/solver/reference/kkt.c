@@ -15,7 +15,7 @@ struct SandSystem {
     cholmod_factor *factor;
     cholmod_dense *right;
     double *scaled, *product, *rest, *work; // for the refinement
-    size_t scaled_room, product_room, rest_room, work_room;
+    size_t scaled_capacity, product_capacity, rest_capacity, work_capacity;
 };
 
 bool sand_cholmod_told(int status, const char *what, SandError *error) {
@@ -90,10 +90,10 @@ SandSystem *sand_system_create(const SandProgram *m, SandSystemKind kind, SandEr
     }
     if (ok && (!s->matrix || !s->right || !s->factor))
         ok = sand_cholmod_told(s->common.status, "analysing the linear system", error);
-    ok = ok && SAND_GROW(s->scaled, s->scaled_room, columns + 1, "linear system", error) &&
-         SAND_GROW(s->product, s->product_room, columns + 1, "linear system", error) &&
-         SAND_GROW(s->rest, s->rest_room, columns + 1, "linear system", error) &&
-         SAND_GROW(s->work, s->work_room, rows + 1, "linear system", error);
+    ok = ok && SAND_GROW(s->scaled, s->scaled_capacity, columns + 1, "linear system", error) &&
+         SAND_GROW(s->product, s->product_capacity, columns + 1, "linear system", error) &&
+         SAND_GROW(s->rest, s->rest_capacity, columns + 1, "linear system", error) &&
+         SAND_GROW(s->work, s->work_capacity, rows + 1, "linear system", error);
     if (!ok) sand_system_free(s), s = NULL;
     return s;
 }

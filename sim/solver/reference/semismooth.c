@@ -10,9 +10,9 @@ enum { VECTORS = 11 };
 bool sand_semismooth_make(SandSemismooth *m, const SandProgram *program, SandSystem *system, SandError *error) {
     size_t n = (size_t)program->columns;
     *m = (SandSemismooth){.program = program, .system = system, .proximal = SAND_PROXIMAL_LEAST};
-    if (!SAND_GROW(m->vectors, m->vectors_room, VECTORS * n + 1, "Newton vectors", error) ||
-        !SAND_GROW(m->scaling, m->scaling_room, 9 * (size_t)program->cones + 1, "Newton vectors", error) ||
-        !SAND_GROW(m->work, m->work_room, program->rows + 1, "Newton vectors", error))
+    if (!SAND_GROW(m->vectors, m->vectors_capacity, VECTORS * n + 1, "Newton vectors", error) ||
+        !SAND_GROW(m->scaling, m->scaling_capacity, 9 * (size_t)program->cones + 1, "Newton vectors", error) ||
+        !SAND_GROW(m->work, m->work_capacity, program->rows + 1, "Newton vectors", error))
         return false;
     double **vector[VECTORS] = {&m->lift, &m->x,   &m->z,     &m->f,       &m->dx,     &m->dz,
                                 &m->b,    &m->ndz, &m->trial, &m->trial_z, &m->trial_f};

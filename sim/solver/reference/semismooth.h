@@ -18,7 +18,7 @@ typedef struct SandSemismooth {
     double *lift;                                          // added to r: De Saxce's term, 0 but for Coulomb's law
     double *x, *z, *f;                                     // the iterate, its impulses and its F
     double *dx, *dz, *b, *ndz, *trial, *trial_z, *trial_f; // of the next
-    size_t vectors_room, scaling_room, work_room;
+    size_t vectors_capacity, scaling_capacity, work_capacity;
 } SandSemismooth;
 
 // The system is borrowed. x is to be filled in, and then sand_semismooth_set called.

@@ -39,7 +39,7 @@ typedef struct Bounded {
     int contacts, columns;
     double unit;
     double *vectors, *x, *seen, *r, *base, *base_gradient, *work; // seen: x at the last look
-    size_t vectors_room;
+    size_t vectors_capacity;
     SandWatch *watch;
     int products, looked; // until now, and at the last look
     double objective;     // at the last look, above that of the base
@@ -299,7 +299,7 @@ static Bounded *tao_begin(const SandProblem *problem, const SandSolveDef *def, S
     bool ok = sand_program_make(&m->program, problem, def, error);
     const SandProgram *p = &m->program;
     size_t n = (size_t)(m->columns = p->columns);
-    ok = ok && SAND_GROW(m->vectors, m->vectors_room, VECTORS * n + (size_t)p->rows + 1, "vectors of TAO", error);
+    ok = ok && SAND_GROW(m->vectors, m->vectors_capacity, VECTORS * n + (size_t)p->rows + 1, "vectors of TAO", error);
     if (!ok) return tao_end(m), NULL;
     double **vector[VECTORS] = {&m->x, &m->seen, &m->r, &m->base, &m->base_gradient};
     for (size_t k = 0; k < VECTORS; k++) *vector[k] = m->vectors + k * n;
