@@ -20,10 +20,10 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 
 # The solver texts: loops over a tile of blocks must vectorise whole. Neither errno nor floating-point traps are read,
 # and peeling a tile for alignment would leave half of it to scalar code.
-set(SAND_TEXT_FLAGS -O3 -fno-math-errno -fno-trapping-math)
+set(SAND_KERNEL_FLAGS -O3 -fno-math-errno -fno-trapping-math)
 check_c_compiler_flag(--param=vect-max-peeling-for-alignment=0 SAND_HAVE_NO_PEELING)
 if(SAND_HAVE_NO_PEELING)
-    list(APPEND SAND_TEXT_FLAGS --param=vect-max-peeling-for-alignment=0)
+    list(APPEND SAND_KERNEL_FLAGS --param=vect-max-peeling-for-alignment=0)
 endif()
 
 # Sanitizers. A report is an error: the program ends at the first.
@@ -40,9 +40,9 @@ endif()
 if(NOT SAND_SANITIZE STREQUAL "none")
     # A report needs lines, not variables, and those take a third of the time to compile.
     set(CMAKE_C_FLAGS_RELEASE "-O1 -g1 -fno-omit-frame-pointer")
-    set(SAND_TEXT_FLAGS -fno-math-errno)
+    set(SAND_KERNEL_FLAGS -fno-math-errno)
     if(SAND_SANITIZE STREQUAL "fuzzer")
-        list(APPEND SAND_TEXT_FLAGS -O0) # it reads scenes and solves nothing
+        list(APPEND SAND_KERNEL_FLAGS -O0) # it reads scenes and solves nothing
     endif()
     # Instrumented code makes gcc warn of what cannot happen, and clang of loops that it could not vectorise; the plain
     # build is where warnings are errors.

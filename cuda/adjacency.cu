@@ -22,22 +22,22 @@ static __device__ int contacts_of(const int *first, const int *second, int64_t k
 }
 
 // In any order, but the pieces of a hub lie side by side, and behind them those of the next one.
-static __global__ void list_hubs(const int *first, const int *second, int *hub, int *hub_piece, int *piece_hub,
-                                 Counts *counts) {
+static __global__ void list_hubs(const int *first, const int *second, int *high_degree, int *high_degree_segment,
+                                 int *segment_body, Counts *counts) {
     if (counts->again) return;
     EACH(k, counts->bodies) {
-        int all = contacts_of(first, second, k), pieces = (all + SAND_HUB - 1) / SAND_HUB;
-        if (all <= SAND_HUB) continue;
-        unsigned long long before = atomicAdd(&counts->hubs, 1ull << 32 | (unsigned)pieces);
+        int all = contacts_of(first, second, k), segments = (all + SAND_HIGH_DEGREE - 1) / SAND_HIGH_DEGREE;
+        if (all <= SAND_HIGH_DEGREE) continue;
+        unsigned long long before = atomicAdd(&counts->high_degree, 1ull << 32 | (unsigned)segments);
         int j = (int)(before >> 32), p = (int)(unsigned)before;
-        hub[j] = (int)k, hub_piece[j + 1] = p + pieces; // the first begins at 0, which nobody writes
-        for (int i = 0; i < pieces; i++) piece_hub[p + i] = j;
+        high_degree[j] = (int)k, high_degree_segment[j + 1] = p + segments; // the first begins at 0, which nobody writes
+        for (int i = 0; i < segments; i++) segment_body[p + i] = j;
     }
 }
 
 // --- colours ----------------------------------------------------------------------------------------------
 
-enum { NO_COLOUR = 255, BATCH = 2 * SAND_HUB };
+enum { NO_COLOUR = 255, BATCH = 2 * SAND_HIGH_DEGREE };
 
 struct Colouring {
     const int *a, *b, *first, *second, *list;
@@ -77,9 +77,9 @@ static __global__ void __launch_bounds__(CUDA_THREADS) colour_contacts(Colouring
     EACH(i, c.capacity) {
         c.colour[i] = NO_COLOUR;
         if (i >= contacts) continue;
-        bool hub = contacts_of(c.first, c.second, c.a[i]) > SAND_HUB;
-        if (c.b[i] < bodies) hub = hub || contacts_of(c.first, c.second, c.b[i]) > SAND_HUB;
-        if (hub) c.colour[i] = BATCH;
+        bool high_degree = contacts_of(c.first, c.second, c.a[i]) > SAND_HIGH_DEGREE;
+        if (c.b[i] < bodies) high_degree = high_degree || contacts_of(c.first, c.second, c.b[i]) > SAND_HIGH_DEGREE;
+        if (high_degree) c.colour[i] = BATCH;
     }
     for (bool left = true; left;) {
         grid.sync();
@@ -124,7 +124,7 @@ static bool colours_enqueue(SandMachine *m) {
         !reserve(m, m->colour_won, contacts + 1) || !reserve(m, m->batch_step, contacts + 1) ||
         !reserve(m, m->colours, 2 * m->body.capacity + 2 * (size_t)m->given_bodies + 2))
         return false;
-    const TextArrays &t = m->arrays;
+    const KernelArrays &t = m->arrays;
     Colouring c = {t.a,
                    t.b,
                    t.first,
@@ -157,7 +157,7 @@ static bool colours_enqueue(SandMachine *m) {
     close_colours<<<1, 1, 0, m->stream>>>(m->colour_rows.data, m->colour_first.data, m->counts);
     m->arrays.colour_first = m->colour_first.data, m->arrays.colour_list = m->colour_list.data;
     m->arrays.batch_step = m->batch_step.data;
-    m->text->lay_batch(m->laying, m->arrays, m->stream);
+    m->text->pack_batch(m->laying, m->arrays, m->stream);
     return machine_check(m, cudaGetLastError(), "colouring");
 }
 
@@ -167,17 +167,17 @@ static int64_t bodies_of(const SandMachine *m) { return m->given ? m->given_bodi
 
 static bool lists_reserve(SandMachine *m) {
     int64_t bodies = bodies_of(m), contacts = m->contact_capacity;
-    size_t rows = (size_t)bodies + 3, hubs = (size_t)contacts / (SAND_HUB / 2) + 2;
+    size_t rows = (size_t)bodies + 3, high_degree = (size_t)contacts / (SAND_HIGH_DEGREE / 2) + 2;
     if (rows < BATCH + 4) rows = BATCH + 4;
     return reserve(m, m->second, rows) && reserve(m, m->list, (size_t)contacts + 1) && reserve(m, m->row_counted, rows) &&
-           reserve(m, m->hub, hubs) && reserve(m, m->hub_piece, hubs + 1) && reserve(m, m->piece_hub, 2 * hubs) &&
-           reserve(m, m->piece_sum, 8 * 2 * hubs);
+           reserve(m, m->high_degree, high_degree) && reserve(m, m->high_degree_segment, high_degree + 1) &&
+           reserve(m, m->segment_body, 2 * high_degree) && reserve(m, m->segment_sum, 8 * 2 * high_degree);
 }
 
 // When it is known which contacts a body has.
 static bool hubs_enqueue(SandMachine *m, cudaStream_t stream) {
-    LAUNCH_ON(stream, list_hubs, bodies_of(m), m->first.data, m->second.data, m->hub.data, m->hub_piece.data,
-              m->piece_hub.data, m->counts);
+    LAUNCH_ON(stream, list_hubs, bodies_of(m), m->first.data, m->second.data, m->high_degree.data,
+              m->high_degree_segment.data, m->segment_body.data, m->counts);
     return machine_check(m, cudaGetLastError(), "listing hubs");
 }
 
@@ -200,10 +200,11 @@ static bool owners_enqueue(SandMachine *m) {
 }
 
 bool lists_enqueue(SandMachine *m, const SandSolveDef *def) {
-    TextArrays &t = m->arrays;
+    KernelArrays &t = m->arrays;
     if (!machine_join(m, 0) || (m->given && !owners_enqueue(m))) return false;
     t.first = m->first.data, t.second = m->second.data, t.list = m->list.data;
-    t.hub = m->hub.data, t.hub_piece = m->hub_piece.data, t.piece_hub = m->piece_hub.data, t.piece_sum = m->piece_sum.data;
+    t.high_degree = m->high_degree.data, t.high_degree_segment = m->high_degree_segment.data,
+    t.segment_body = m->segment_body.data, t.segment_sum = m->segment_sum.data;
     t.colour_first = t.colour_list = NULL, t.batch_step = NULL;
 
     int order = sand_param_find(&sand_solver_table[def->solver], "order");

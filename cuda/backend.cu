@@ -83,14 +83,14 @@ static void destroy(SandMachine *m) {
     release(m, m->kept_impulse);
     release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);
     release(m, m->second), release(m, m->list), release(m, m->row_counted);
-    release(m, m->hub), release(m, m->hub_piece), release(m, m->piece_hub);
+    release(m, m->high_degree), release(m, m->high_degree_segment), release(m, m->segment_body);
     release(m, m->colour_rows), release(m, m->colour_first), release(m, m->colour_list), release(m, m->colour_won),
         release(m, m->colours);
-    release(m, m->bound), release(m, m->lift), release(m, m->block), release(m, m->impulse), release(m, m->spoke),
-        release(m, m->spoke_a), release(m, m->spoke_b), release(m, m->vectors);
-    release(m, m->text_mass), release(m, m->text_inertia), release(m, m->batch_step), release(m, m->free_motion);
-    release(m, m->text_body), release(m, m->text_scratch), release(m, m->text_measured), release(m, m->still);
-    release(m, m->piece_sum), release(m, m->partials), release(m, m->grid), release(m, m->run), release(m, m->curve),
+    release(m, m->bound), release(m, m->de_saxce), release(m, m->block), release(m, m->impulse), release(m, m->record),
+        release(m, m->arm_a_record), release(m, m->arm_b_record), release(m, m->vectors);
+    release(m, m->kernel_mass), release(m, m->kernel_inertia), release(m, m->batch_step), release(m, m->free_motion);
+    release(m, m->kernel_body), release(m, m->kernel_scratch), release(m, m->kernel_measured), release(m, m->still);
+    release(m, m->segment_sum), release(m, m->partials), release(m, m->grid), release(m, m->run), release(m, m->curve),
         release(m, m->energies);
     cudaFree(m->counts);
     cudaFreeHost(m->host_counts);
@@ -148,7 +148,7 @@ static bool give_shapes(SandMachine *m, const SandWorld *w) {
     m->host_boundaries.assign(w->boundaries, w->boundaries + w->boundary_count);
     for (SandBoundary &b : m->host_boundaries) {
         b.profile = geometry_copy(m, b.profile, (size_t)b.profile_count);
-        b.pieces = geometry_copy(m, b.pieces, (size_t)b.profile_count);
+        b.segments = geometry_copy(m, b.segments, (size_t)b.profile_count);
         b.bands = geometry_copy(m, b.bands, 1);
         b.mesh = mesh_copy(m, b.mesh);
     }
@@ -291,41 +291,43 @@ static bool warm_start(SandMachine *m, SandError *error) {
 }
 
 // Room for the operator and the vectors of a text, for `bodies` with boundaries and the contacts that fit.
-static bool reserve_text(SandMachine *m, const SandSolveDef *def, int64_t bodies) {
-    const TextVerbs *text = m->text;
-    TextArrays &t = m->arrays;
+static bool reserve_kernel(SandMachine *m, const SandSolveDef *def, int64_t bodies) {
+    const SolverKernel *text = m->text;
+    KernelArrays &t = m->arrays;
     size_t n = (size_t)(m->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
     size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // the method that bounds are found by
     if (text->local && vectors < for_bounds) vectors = for_bounds;
-    bool ok = (!text->local || (reserve(m, m->bound, n) && reserve(m, m->lift, n))) && reserve(m, m->a, n) &&
-              reserve(m, m->b, n) && reserve(m, m->block, n * text->block_numbers) && reserve(m, m->impulse, 4 * n) &&
-              reserve(m, m->spoke, 4 * n) &&
-              (text->radial || (reserve(m, m->spoke_a, 4 * n) && reserve(m, m->spoke_b, 4 * n))) &&
-              reserve(m, m->vectors, n * text->row_numbers * (vectors + 1)) && reserve(m, m->text_mass, b) &&
-              reserve(m, m->text_inertia, b * text->inertia_numbers) && reserve(m, m->free_motion, 8 * b) &&
-              reserve(m, m->text_body, 8 * b) && reserve(m, m->text_scratch, 8 * b) && reserve(m, m->text_measured, 8 * b) &&
-              reserve(m, m->still, 8) && reserve(m, m->bodies, b) && reserve(m, m->partials, LAY_BLOCKS) &&
-              reserve(m, m->grid, text->grid_bytes) && reserve(m, m->run, text->run_bytes);
-    t.a = m->a.data, t.b = m->b.data, t.block = m->block.data, t.impulse = m->impulse.data, t.spoke = m->spoke.data;
-    t.spoke_a = m->spoke_a.data, t.spoke_b = m->spoke_b.data, t.vectors = m->vectors.data;
-    t.reference = m->vectors.data + n * text->row_numbers * vectors;
-    t.mass = m->text_mass.data, t.inertia = m->text_inertia.data, t.free = m->free_motion.data, t.body = m->text_body.data;
-    t.scratch = m->text_scratch.data, t.measured = m->text_measured.data, t.still = m->still.data;
-    t.grid = m->grid.data, t.run = m->run.data, t.bound = m->bound.data, t.lift = m->lift.data;
+    bool ok = (!text->local || (reserve(m, m->bound, n) && reserve(m, m->de_saxce, n))) && reserve(m, m->a, n) &&
+              reserve(m, m->b, n) && reserve(m, m->block, n * text->constant_count) && reserve(m, m->impulse, 4 * n) &&
+              reserve(m, m->record, 4 * n) &&
+              (text->radial || (reserve(m, m->arm_a_record, 4 * n) && reserve(m, m->arm_b_record, 4 * n))) &&
+              reserve(m, m->vectors, n * text->row_size * (vectors + 1)) && reserve(m, m->kernel_mass, b) &&
+              reserve(m, m->kernel_inertia, b * text->inertia_size) && reserve(m, m->free_motion, 8 * b) &&
+              reserve(m, m->kernel_body, 8 * b) && reserve(m, m->kernel_scratch, 8 * b) &&
+              reserve(m, m->kernel_measured, 8 * b) && reserve(m, m->still, 8) && reserve(m, m->bodies, b) &&
+              reserve(m, m->partials, PACK_BLOCKS) && reserve(m, m->grid, text->launch_bytes) &&
+              reserve(m, m->run, text->run_bytes);
+    t.a = m->a.data, t.b = m->b.data, t.block = m->block.data, t.impulse = m->impulse.data, t.record = m->record.data;
+    t.arm_a_record = m->arm_a_record.data, t.arm_b_record = m->arm_b_record.data, t.vectors = m->vectors.data;
+    t.reference = m->vectors.data + n * text->row_size * vectors;
+    t.mass = m->kernel_mass.data, t.inertia = m->kernel_inertia.data, t.free = m->free_motion.data,
+    t.body = m->kernel_body.data;
+    t.scratch = m->kernel_scratch.data, t.measured = m->kernel_measured.data, t.still = m->still.data;
+    t.grid = m->grid.data, t.run = m->run.data, t.bound = m->bound.data, t.de_saxce = m->de_saxce.data;
     t.capacity = (int64_t)n, t.bodies = bodies;
     return ok;
 }
 
 // A problem without friction takes one row a contact, the circular cone three in the world's frame, any other model three
 // in the frame of the contact.
-static const TextVerbs *text_for(const SandSolveDef *def, bool frictional, bool radial) {
-    if (def->friction == SAND_FRICTIONLESS || !frictional) return radial ? &text_1r : &text_1f;
-    if (def->friction == SAND_CONE) return radial ? &text_3r : &text_3f;
-    return radial ? &text_lr : &text_lf;
+static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, bool radial) {
+    if (def->friction == SAND_FRICTIONLESS || !frictional) return radial ? &kernel_normal_radial : &kernel_normal_full;
+    if (def->friction == SAND_CONE) return radial ? &kernel_world_radial : &kernel_world_full;
+    return radial ? &kernel_local_radial : &kernel_local_full;
 }
 
-static bool lay_out(SandMachine *m, const SandSolveDef *def, int64_t bodies, SandError *error) {
+static bool pack_problem(SandMachine *m, const SandSolveDef *def, int64_t bodies, SandError *error) {
     if (m->arrays.capacity > INT32_MAX / MOST_NUMBERS)
         return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)m->arrays.capacity);
     m->laying.partials = m->partials.data, m->laying.bodies = m->bodies.data, m->laying.counts = m->counts;
@@ -346,14 +348,14 @@ static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
     if (!can_solve(def, error)) return false;
     bool radial = m->all_spheres;
     for (int b = 0; b < w->boundary_count; b++) radial = radial && v3_dot(m->placed.spin[b], m->placed.spin[b]) == 0;
-    m->text = text_for(def, m->largest_mu > 0, radial);
+    m->text = kernel_for(def, m->largest_mu > 0, radial);
     int64_t bodies = (int64_t)w->body_count + w->boundary_count;
-    if (!reserve_text(m, def, bodies)) return machine_fail(m, error);
-    m->laying = Laying();
+    if (!reserve_kernel(m, def, bodies)) return machine_fail(m, error);
+    m->laying = PackSource();
     m->laying.world = *w, m->laying.collision = m->collision_copy.data, m->laying.found = m->found.data,
     m->laying.order = m->found_order.data;
     m->laying.start = m->start.data, m->laying.boundaries = w->boundary_count;
-    return lay_out(m, def, bodies, error);
+    return pack_problem(m, def, bodies, error);
 }
 
 static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
@@ -369,21 +371,21 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
     size_t bodies = (size_t)p->body_count, contacts = (size_t)m->contact_capacity + 2;
     bool frictional = false;
     for (int i = 0; i < p->contact_count; i++) frictional = frictional || p->contacts[i].mu > 0;
-    m->text = text_for(def, frictional, p->radial);
+    m->text = kernel_for(def, frictional, p->radial);
     size_t most = std::max(contacts, bodies + 4);
     mark(m, 0);
-    bool ok = reserve_text(m, def, (int64_t)bodies) && upload(m, m->bodies, p->bodies, bodies) &&
+    bool ok = reserve_kernel(m, def, (int64_t)bodies) && upload(m, m->bodies, p->bodies, bodies) &&
               upload(m, m->contacts, p->contacts, (size_t)p->contact_count) &&
               upload_impulses(m, m->start, p->start, (size_t)p->contact_count) && reserve(m, m->keys, contacts) &&
               reserve(m, m->first, bodies + 3) && reserve_scratch(m, m->scratch, (int64_t)most);
     if (!ok) return machine_fail(m, error);
     begin_problem<<<1, 1, 0, m->stream>>>(m->counts, p->dynamic_count, p->contact_count);
     mark(m, 1), mark(m, 2);
-    m->laying = Laying();
+    m->laying = PackSource();
     m->laying.contacts = m->contacts.data, m->laying.start = m->start.data;
     m->laying.boundaries = p->body_count - p->dynamic_count;
     m->world.step = p->step, m->world.recovery = p->recovery;
-    return lay_out(m, def, (int64_t)bodies, error);
+    return pack_problem(m, def, (int64_t)bodies, error);
 }
 
 enum { PIECE_MS = 5 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 enum { CUDA_THREADS = 256 }; // of a block, where nothing else is said
-enum { LAY_BLOCKS = 1024 };  // of the kernel that adds up diagonals
+enum { PACK_BLOCKS = 1024 }; // of the kernel that adds up diagonals
 enum { MOST_NUMBERS = 16 };  // of a contact in one array: a solver text counts them all in an int
 
 // An array on the device that grows when it is too small.
@@ -38,7 +38,7 @@ struct Counts {
     int crowded;    // balls with more partners than the count kept: see HITS in detect.cu
     int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int warm_started;
-    unsigned long long hubs; // bodies of many contacts, and in the lower half the pieces they are summed in
+    unsigned long long high_degree; // bodies of many contacts, and in the lower half the pieces they are summed in
     int colours;
     unsigned come;                  // blocks of a kernel that are done: see last_to_come
     unsigned long long least, most; // extents, as the bits of positive numbers
@@ -75,14 +75,14 @@ struct Sight {
 };
 
 // The arrays behind a solver's operator, whatever its text. A Body is eight floats.
-struct TextArrays {
+struct KernelArrays {
     int *a, *b;
-    float *block, *impulse, *spoke, *spoke_a, *spoke_b;
+    float *block, *impulse, *record, *arm_a_record, *arm_b_record;
     float *vectors, *reference;
-    float *bound, *lift; // of friction, where impulses are in the frame of their contact
+    float *bound, *de_saxce; // of friction, where impulses are in the frame of their contact
     float *mass, *inertia;
-    void *free, *body, *scratch, *measured, *still, *piece_sum;
-    int *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
+    void *free, *body, *scratch, *measured, *still, *segment_sum;
+    int *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *colour_first, *colour_list;
     float *batch_step;
     void *grid; // what the blocks of a solve share
     void *run;
@@ -92,7 +92,7 @@ struct TextArrays {
 };
 
 // What the problem is laid out from: a world with its detection, or a problem that was given.
-struct Laying {
+struct PackSource {
     SandWorld world;
     const SandCollision *collision;
     const SandContactCandidate *found; // NULL: from the problem
@@ -106,23 +106,24 @@ struct Laying {
 };
 
 // A solver text: once for each number of rows, kind of arms and frame of an impulse.
-struct TextVerbs {
-    int row_numbers; // of a block in a vector
+struct SolverKernel {
+    int row_size; // of a block in a vector
     bool local, radial;
-    int block_numbers, inertia_numbers;
-    size_t run_bytes, grid_bytes;
+    int constant_count, inertia_size;
+    size_t run_bytes, launch_bytes;
     // Lays bodies and blocks out; lists follow from them.
-    void (*lay)(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream);
+    void (*lay)(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream);
     // The relaxation steps of the Jacobi batch of coloured gauss-seidel.
-    void (*lay_batch)(const Laying &from, const TextArrays &to, cudaStream_t stream);
+    void (*pack_batch)(const PackSource &from, const KernelArrays &to, cudaStream_t stream);
     // Solves in pieces of at most `piece` iterations, which all are enqueued; with a `stop`, one after the other, until it
     // is not 0.
-    cudaError_t (*solve)(const TextArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
+    cudaError_t (*solve)(const KernelArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
                          bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream);
     // Impulses as vectors of the world.
-    void (*impulses)(const TextArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
+    void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
 };
-extern const TextVerbs text_1f, text_1r, text_3f, text_3r, text_lf, text_lr;
+extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_world_full, kernel_world_radial,
+    kernel_local_full, kernel_local_radial;
 
 enum { ASIDES = 3 };
 struct SandMachine {
@@ -197,18 +198,19 @@ struct SandMachine {
     Array<Impulse> kept_impulse, start;
 
     // The problem.
-    const TextVerbs *text;
-    TextArrays arrays;
-    Laying laying;
+    const SolverKernel *text;
+    KernelArrays arrays;
+    PackSource laying;
     bool given; // a problem was given, not a world
     int given_bodies;
     Array<SandProblemBody> bodies;
     Array<SandContact> contacts;
-    Array<int> a, b, second, list, row_counted, hub, hub_piece, piece_hub, colour_rows, colour_first, colour_list,
-        colour_won;
+    Array<int> a, b, second, list, row_counted, high_degree, high_degree_segment, segment_body, colour_rows, colour_first,
+        colour_list, colour_won;
     Array<unsigned long long> colours;
-    Array<float> bound, lift, block, impulse, spoke, spoke_a, spoke_b, vectors, text_mass, text_inertia, batch_step;
-    Array<float> free_motion, text_body, text_scratch, text_measured, still, piece_sum;
+    Array<float> bound, de_saxce, block, impulse, record, arm_a_record, arm_b_record, vectors, kernel_mass, kernel_inertia,
+        batch_step;
+    Array<float> free_motion, kernel_body, kernel_scratch, kernel_measured, still, segment_sum;
     Array<double> partials;
     Array<uint8_t> run, grid;
     Array<SandCurvePoint> curve;
@@ -273,8 +275,8 @@ inline int bits_for(int64_t values) { // of a number below `values`
 }
 
 #ifdef __CUDACC__
-// Whether this block is the last one of its kernel to come here: then it sees what all others wrote before. Asked by one
-// thread of each block, of kernels that are on the stream of the machine and not on an aside.
+// Whether this block is the last one of its kernel to come here: then it sees what all others wrote before. SolveRequest by
+// one thread of each block, of kernels that are on the stream of the machine and not on an aside.
 static __device__ bool last_to_come(Counts *counts) {
     __threadfence();
     bool last = atomicAdd(&counts->come, 1) == gridDim.x - 1;
@@ -290,16 +292,16 @@ static __device__ bool last_to_come(Counts *counts) {
 #ifdef __CUDACC__
 template <class T> __device__ void write_records(T *out, int64_t first, int64_t count, const T &mine, bool have = true) {
     static_assert(sizeof(T) % sizeof(double2) == 0, "a record is copied by pairs of numbers");
-    constexpr int pieces = sizeof(T) / sizeof(double2);
-    __shared__ double2 staged[pieces * CUDA_THREADS];
+    constexpr int segments = sizeof(T) / sizeof(double2);
+    __shared__ double2 staged[segments * CUDA_THREADS];
     __shared__ bool there[CUDA_THREADS];
     __syncthreads();
     there[threadIdx.x] = have;
-    for (int k = 0; k < pieces; k++) staged[pieces * threadIdx.x + k] = ((const double2 *)&mine)[k];
+    for (int k = 0; k < segments; k++) staged[segments * threadIdx.x + k] = ((const double2 *)&mine)[k];
     __syncthreads();
-    int64_t left = count - first, all = pieces * (left < blockDim.x ? left : blockDim.x);
+    int64_t left = count - first, all = segments * (left < blockDim.x ? left : blockDim.x);
     for (int k = threadIdx.x; k < all; k += blockDim.x)
-        if (there[k / pieces]) ((double2 *)(out + first))[k] = staged[k];
+        if (there[k / segments]) ((double2 *)(out + first))[k] = staged[k];
 }
 #endif
 // The blocks of a kernel take turns with blocks of 0 .. n-1, all threads of a block together.

@@ -1,6 +1,6 @@
 // The solver texts on the GPU: how a problem is laid out, and the solve itself in a persistent cooperative kernel. Compiled
 // once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL, SAND_LOCAL
-// and SAND_TEXT_NAME, the name of the table of verbs at the end.
+// and SAND_KERNEL_NAME, the name of the table of verbs at the end.
 #define SAND_REAL float
 #include "cuda/device.h"
 
@@ -22,22 +22,23 @@ static __device__ int64_t padded(int64_t n) { return (n + SAND_LANES - 1) / SAND
 
 // --- laying out -------------------------------------------------------------------------------------------
 
-static Laid laid_of(const TextArrays &to) {
-    Laid laid = {to.a, to.b, to.block, to.spoke, to.spoke_a, to.spoke_b, to.vectors};
+static PackTarget pack_target(const KernelArrays &to) {
+    PackTarget laid = {to.a, to.b, to.block, to.record, to.arm_a_record, to.arm_b_record, to.vectors};
     return laid;
 }
 
-static __device__ SandContact contact_of(const Laying &from, int64_t i) {
+static __device__ SandContact contact_of(const PackSource &from, int64_t i) {
     return from.found ? problem_contact(&from.world, from.collision, &from.found[from.order[i]]) : from.contacts[i];
 }
 
 static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
-    four_store(((Body *)bodies)[k].v, four_make(body.v[0], body.v[1], body.v[2], body.v[3]));
-    four_store(((Body *)bodies)[k].w, four_make(body.w[0], body.w[1], body.w[2], body.w[3]));
+    vec4_store(((Body *)bodies)[k].v, vec4_make(body.v[0], body.v[1], body.v[2], body.v[3]));
+    vec4_store(((Body *)bodies)[k].w, vec4_make(body.w[0], body.w[1], body.w[2], body.w[3]));
 }
 
-// The velocities of moving bodies are written by every push; those of the others are laid out here once.
-static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_bodies(const __grid_constant__ Laying from, TextArrays to) {
+// The velocities of moving bodies are written by every gather_bodies; those of the others are laid out here once.
+static __global__ void __launch_bounds__(CUDA_THREADS, 3)
+    pack_bodies(const __grid_constant__ PackSource from, KernelArrays to) {
     if (from.counts->again) return;
     int moving = from.counts->bodies, all = moving + from.boundaries;
     EACH_BLOCK(base, all + 1) { // and one last that never moves
@@ -46,9 +47,9 @@ static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_bodies(const __gri
         if (k < all) b = from.found ? problem_body(&from.world, from.collision, (int)k) : from.bodies[k];
         if (from.found) write_records(from.bodies, base, all, b);
         if (k > all) continue;
-        Body body = body_lay(&b), still = {{0}, {0, 0, 0, body.w[3]}};
+        Body body = pack_body(&b), still = {{0}, {0, 0, 0, body.w[3]}};
         to.mass[k] = (real)b.inverse_mass;
-        for (int j = 0; j < SAND_INERTIA; j++) to.inertia[SAND_INERTIA * k + j] = (real)b.inverse_inertia[j];
+        for (int j = 0; j < SAND_INERTIA_SIZE; j++) to.inertia[SAND_INERTIA_SIZE * k + j] = (real)b.inverse_inertia[j];
         body_store(to.free, k, body);
         if (k < moving) continue;
         body_store(to.body, k, body), body_store(to.measured, k, body), body_store(to.scratch, k, still);
@@ -57,7 +58,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS, 3) lay_bodies(const __gri
 
 // The mean diagonal of a contact. That of spheres from a few numbers that are laid out: the arms are not asked for, so that
 // nobody looks up where the bodies are.
-static __device__ double diagonal_of(const Laying &from, const TextArrays &to, const SandContact &c) {
+static __device__ double diagonal_of(const PackSource &from, const KernelArrays &to, const SandContact &c) {
 #if SAND_RADIAL
     double all = 0, normal = 0;
     for (int k : {c.a, c.b})
@@ -65,7 +66,7 @@ static __device__ double diagonal_of(const Laying &from, const TextArrays &to, c
     return trace_mean(all, normal, c.mu);
 #else
     (void)to;
-    return block_diagonal(from.bodies, &c, 1, 1);
+    return contact_mean_diagonal(from.bodies, &c, 1, 1);
 #endif
 }
 
@@ -77,9 +78,9 @@ static __device__ void add_diagonals(const double *partials, Counts *counts) {
     if (threadIdx.x == 0) counts->diagonals = sum;
 }
 
-// Blocks, and the sum of their diagonals.
+// DiagonalBlocks, and the sum of their diagonals.
 static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
-    lay_blocks(const __grid_constant__ Laying from, const __grid_constant__ TextArrays to, Laid laid) {
+    pack_contacts(const __grid_constant__ PackSource from, const __grid_constant__ KernelArrays to, PackTarget laid) {
     __shared__ double shared[CUDA_THREADS / 32];
     if (from.counts->again) return;
     int contacts = from.counts->contacts, none = from.counts->bodies + from.boundaries;
@@ -89,10 +90,10 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
             SandContact c = contact_of(from, i);
             double d = diagonal_of(from, to, c);
             diagonals += d;
-            block_lay(&laid, i, &c, d, impulse_vector(from.start[i]));
+            pack_contact(&laid, i, &c, d, impulse_vector(from.start[i]));
         } else {
             SandContact c = {none, none};
-            block_lay(&laid, i, &c, 1, v3_make(0, 0, 0));
+            pack_contact(&laid, i, &c, 1, v3_make(0, 0, 0));
         }
     }
     for (int s = 16; s; s >>= 1) diagonals += __shfl_down_sync(0xffffffffu, diagonals, s);
@@ -108,14 +109,14 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
     if (__syncthreads_or(last) && threadIdx.x < 32) add_diagonals(from.partials, from.counts);
 }
 
-static void lay(const Laying &from, const TextArrays &to, int64_t bodies, cudaStream_t stream) {
-    lay_bodies<<<grid_of(bodies), CUDA_THREADS, 0, stream>>>(from, to);
-    int blocks = grid_of(to.capacity) < LAY_BLOCKS ? grid_of(to.capacity) : LAY_BLOCKS;
-    lay_blocks<<<blocks, CUDA_THREADS, 0, stream>>>(from, to, laid_of(to));
+static void lay(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream) {
+    pack_bodies<<<grid_of(bodies), CUDA_THREADS, 0, stream>>>(from, to);
+    int contact_count = grid_of(to.capacity) < PACK_BLOCKS ? grid_of(to.capacity) : PACK_BLOCKS;
+    pack_contacts<<<contact_count, CUDA_THREADS, 0, stream>>>(from, to, pack_target(to));
 }
 
 // In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
-static __global__ void lay_batch_steps(const __grid_constant__ Laying from, const TextArrays to) {
+static __global__ void pack_batch_steps(const __grid_constant__ PackSource from, const KernelArrays to) {
     const Counts *counts = from.counts;
     if (counts->again) return;
     int begin = to.colour_first[counts->colours], end = to.colour_first[counts->colours + 1];
@@ -123,22 +124,23 @@ static __global__ void lay_batch_steps(const __grid_constant__ Laying from, cons
         SandContact c = contact_of(from, to.colour_list[begin + e]);
         int a = to.first[c.a + 1] - to.first[c.a] + to.second[c.a + 1] - to.second[c.a], b = 1;
         if (c.b < counts->bodies) b = to.first[c.b + 1] - to.first[c.b] + to.second[c.b + 1] - to.second[c.b];
-        to.batch_step[e] = (real)(1 / block_diagonal(from.bodies, &c, a > SAND_HUB ? a : 1, b > SAND_HUB ? b : 1));
+        to.batch_step[e] =
+            (real)(1 / contact_mean_diagonal(from.bodies, &c, a > SAND_HIGH_DEGREE ? a : 1, b > SAND_HIGH_DEGREE ? b : 1));
     }
 }
 
-static void lay_batch(const Laying &from, const TextArrays &to, cudaStream_t stream) {
-    lay_batch_steps<<<grid_of(to.capacity), CUDA_THREADS, 0, stream>>>(from, to);
+static void pack_batch(const PackSource &from, const KernelArrays &to, cudaStream_t stream) {
+    pack_batch_steps<<<grid_of(to.capacity), CUDA_THREADS, 0, stream>>>(from, to);
 }
 
 // --- solving ----------------------------------------------------------------------------------------------
 
 // The operator as the host knows it; sizes are on the device.
-static Op op_of(const TextArrays &t, const SandSolveDef *def, double step, double recovery) {
+static Op op_of(const KernelArrays &t, const SandSolveDef *def, double step, double recovery) {
     Op op;
     memset(&op, 0, sizeof op);
 #if SAND_LOCAL
-    op.bound = t.bound, op.lift = t.lift;
+    op.bound = t.bound, op.de_saxce = t.de_saxce;
     if (def) op_ask(&op, def, sand_solver_can(def->solver, SAND_CONE));
 #else
     (void)def;
@@ -146,30 +148,31 @@ static Op op_of(const TextArrays &t, const SandSolveDef *def, double step, doubl
     op.per_half = (real)(2 / step), op.recovery = (real)recovery;
     op.ratio = def ? (real)sand_solve_param(def, "ratio") : (real)1;
     op.a = t.a, op.b = t.b, op.block = t.block, op.impulse = t.impulse;
-    op.vectors = t.vectors, op.distance = ROW_NUMBERS * t.capacity;
-    op.spoke = t.spoke;
+    op.vectors = t.vectors, op.distance = ROW_SIZE * t.capacity;
+    op.record = t.record;
 #if !SAND_RADIAL
-    op.spoke_a = t.spoke_a, op.spoke_b = t.spoke_b;
+    op.arm_a_record = t.arm_a_record, op.arm_b_record = t.arm_b_record;
 #endif
     op.inverse_mass = t.mass, op.inverse_inertia = t.inertia;
     op.free = (const Body *)t.free, op.still = (const Body *)t.still, op.body = (Body *)t.body;
     op.scratch = (Body *)t.scratch, op.measured = (Body *)t.measured;
     op.first = t.first, op.second = t.second, op.list = t.list;
-    op.hub = t.hub, op.hub_piece = t.hub_piece, op.piece_hub = t.piece_hub, op.piece_sum = (Body *)t.piece_sum;
+    op.high_degree = t.high_degree, op.high_degree_segment = t.high_degree_segment, op.segment_body = t.segment_body,
+    op.segment_sum = (Body *)t.segment_sum;
     op.colour_first = t.colour_first, op.colour_list = t.colour_list, op.batch_step = t.batch_step;
     return op;
 }
 
 static __device__ void op_measure(Op *op, const Counts *counts) {
-    op->blocks = counts->contacts, op->n = padded(counts->contacts);
+    op->contact_count = counts->contacts, op->n = padded(counts->contacts);
     op->dynamic_count = counts->bodies;
     op_scale(op, counts->diagonals);
-    op->hub_count = (int)(counts->hubs >> 32), op->piece_count = (int)(unsigned)counts->hubs;
+    op->high_degree_count = (int)(counts->high_degree >> 32), op->segment_count = (int)(unsigned)counts->high_degree;
     op->colour_count = counts->colours;
 }
 
 // The first thread tells how the run stands.
-static __device__ void tell_run(const Run *run, Counts *counts) {
+static __device__ void tell_run(const SolveState *run, Counts *counts) {
     counts->status = run->solve.status, counts->iterations = run->iterations, counts->curve = run->curve_count;
     counts->seconds = run->seconds, counts->residual = run->measure.residual;
     counts->objective = run->measure.objective, counts->complementarity = run->measure.complementarity;
@@ -180,25 +183,25 @@ static __device__ void tell_run(const Run *run, Counts *counts) {
 enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : SAND_CUDA_THREADS, LARGE_BODIES = 100000 };
 template <int METHOD, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
-    solve_kernel(Run *run, const __grid_constant__ Op sizeless, Counts *counts, GridShared *shared, int most) {
+    solve_kernel(SolveState *run, const __grid_constant__ Op sizeless, Counts *counts, LaunchShared *shared, int most) {
     if (counts->again) return;
     __shared__ Op op; // one for the block: whoever works on it has its registers for other things
-    __shared__ Asked asked;
+    __shared__ SolveRequest request;
     if (threadIdx.x == 0) {
         op = sizeless;
         op_measure(&op, counts);
-        asked = run->asked;
+        request = run->request;
     }
     __syncthreads();
     Worker w = worker_make(shared);
-    solve_text(&w, run, &asked, &op, METHOD, most);
+    solve_run(&w, run, &request, &op, METHOD, most);
     if (worker_is_first(&w)) tell_run(run, counts);
 }
 
 // A run that is cut short here finds itself at its end in its next piece.
-static __global__ void cut_short(Run *run) { run->asked.most_iterations = run->iterations; }
+static __global__ void cut_short(SolveState *run) { run->request.most_iterations = run->iterations; }
 
-typedef void SolveKernel(Run *, const Op, Counts *, GridShared *, int);
+typedef void SolveKernel(SolveState *, const Op, Counts *, LaunchShared *, int);
 struct Kernels {
     SolveKernel *small, *large;
 };
@@ -209,18 +212,18 @@ template <int METHOD> struct Kernel<METHOD, false> { static constexpr Kernels va
 
 static const Kernels kernels[] = {
 #define SAND_ROW(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, on_cuda>::value,
-#define SAND_ROW_OF_PARTS(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, SAND_PARTS && on_cuda>::value,
+#define SAND_COMPONENT_ROW(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, SAND_COMPONENTS && on_cuda>::value,
 #include "sim/solver/solver_table.inl"
 };
 
-static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double step, double recovery, Counts *counts,
+static cudaError_t solve(const KernelArrays &t, const SandSolveDef &def, double step, double recovery, Counts *counts,
                          bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream) {
-    Run run;
+    SolveState run;
     memset(&run, 0, sizeof run);
-    run.asked.reference = t.reference;
-    run_ask(&run, &def, metrics, curve ? t.curve : NULL);
+    run.request.reference = t.reference;
+    solve_state_init(&run, &def, metrics, curve ? t.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess) error = cudaMemsetAsync(t.grid, 0, sizeof(GridShared), stream);
+    if (error == cudaSuccess) error = cudaMemsetAsync(t.grid, 0, sizeof(LaunchShared), stream);
     if (error != cudaSuccess) return error;
 
     // By the bodies, not by the contacts that fit: the order of sums hangs on it, and must not hang on what went before.
@@ -229,16 +232,16 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
     int threads = large ? LARGE_THREADS : SMALL_THREADS, device = 0, processors = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    int blocks = processors < GRID_BLOCKS ? processors : GRID_BLOCKS;
-    Run *on_device = (Run *)t.run;
+    int contact_count = processors < LAUNCH_BLOCKS ? processors : LAUNCH_BLOCKS;
+    SolveState *on_device = (SolveState *)t.run;
     Op op = op_of(t, &def, step, recovery);
-    GridShared *shared = (GridShared *)t.grid;
+    LaunchShared *shared = (LaunchShared *)t.grid;
     bool stopped = false;
     for (int done = 0; !stopped && (done < def.iterations || done == 0); done += piece) {
         stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
         if (stopped) cut_short<<<1, 1, 0, stream>>>(on_device);
         void *arguments[] = {&on_device, &op, &counts, &shared, &piece};
-        error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
+        error = cudaLaunchCooperativeKernel((const void *)kernel, contact_count, threads, arguments, 0, stream);
         if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;
     }
@@ -247,19 +250,21 @@ static cudaError_t solve(const TextArrays &t, const SandSolveDef &def, double st
 
 // --- reading ----------------------------------------------------------------------------------------------
 
-static __global__ void read_impulses(const Run *run, const __grid_constant__ Op op, const Counts *counts, Impulse *out) {
+static __global__ void read_impulses(const SolveState *run, const __grid_constant__ Op op, const Counts *counts,
+                                     Impulse *out) {
     if (counts->again) return;
     EACH(i, counts->contacts) {
-        At at = at_of(&op, (Index)i);
-        Vec g = block_impulse(&op, at, solve_best(&op, &run->solve, at));
+        ContactRef ref = contact_ref(&op, (Index)i);
+        Vec g = contact_impulse(&op, ref, solve_best(&op, &run->solve, ref));
         out[i] = {g.x, g.y, g.z};
     }
 }
 
-static void impulses(const TextArrays &t, const Counts *counts, Impulse *out, cudaStream_t stream) {
-    read_impulses<<<grid_of(t.capacity), CUDA_THREADS, 0, stream>>>((const Run *)t.run, op_of(t, NULL, 1, 0), counts, out);
+static void impulses(const KernelArrays &t, const Counts *counts, Impulse *out, cudaStream_t stream) {
+    read_impulses<<<grid_of(t.capacity), CUDA_THREADS, 0, stream>>>((const SolveState *)t.run, op_of(t, NULL, 1, 0), counts,
+                                                                    out);
 }
 
-extern const TextVerbs SAND_TEXT_NAME = {ROW_NUMBERS, SAND_LOCAL,         SAND_RADIAL, BLOCK_NUMBERS, SAND_INERTIA,
-                                         sizeof(Run), sizeof(GridShared), lay,         lay_batch,     solve,
-                                         impulses};
+extern const SolverKernel SAND_KERNEL_NAME = {
+    ROW_SIZE, SAND_LOCAL, SAND_RADIAL, CONTACT_CONSTANTS, SAND_INERTIA_SIZE, sizeof(SolveState), sizeof(LaunchShared),
+    lay,      pack_batch, solve,       impulses};

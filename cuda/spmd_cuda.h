@@ -10,9 +10,9 @@ typedef int Index; // of a block or of a number in an array: addresses cost half
 
 #define SAND_INLINE static __device__ __forceinline__
 #if SAND_LOCAL
-#define SAND_TEXT static __device__ __noinline__ // many methods with much text: one copy for all
+#define SAND_KERNEL static __device__ __noinline__ // many methods with much text: one copy for all
 #else
-#define SAND_TEXT static __device__ __forceinline__ // so that the state of a solve stays in registers
+#define SAND_KERNEL static __device__ __forceinline__ // so that the state of a solve stays in registers
 #endif
 
 #define SAND_HOT static __device__ __noinline__ // so that a loop has all registers for itself
@@ -32,9 +32,8 @@ SAND_INLINE float real_rough_inverse(float a) {
 }
 #include "sim/solver/kernel/spmd_math.inl"
 
-#define SAND_REMAKES 1
-#define SAND_FETCHES 1
-#define SAND_FOURS (SAND_ROWS == 3 && !SAND_LOCAL)
+#define SAND_LAYOUT_AOS 1
+#define SAND_VEC4_ROWS (SAND_ROWS == 3 && !SAND_LOCAL)
 #define SAND_UNCOORDINATED 1
 #define SAND_RESTRICT __restrict__
 #define SAND_PRAGMA(text) _Pragma(#text)
@@ -42,20 +41,21 @@ SAND_INLINE float real_rough_inverse(float a) {
 enum { SAND_CUDA_THREADS = 768 }; // of a block, at most; a multiprocessor has one block
 
 // What the grid shares; zero before a solve.
-enum { GRID_BLOCKS = 1024 }; // at most
-typedef struct GridShared {
+enum { LAUNCH_BLOCKS = 1024 }; // at most
+typedef struct LaunchShared {
     unsigned arrived; // how many blocks have come to barriers so far
-    double memory[GRID_BLOCKS][SAND_MEMORY];
-    double part[2][SAND_MAX_SUMS][GRID_BLOCKS]; // of sums; two tables take turns, since some blocks still read the last one
-} GridShared;
+    double memory[LAUNCH_BLOCKS][SAND_WORKER_STATE];
+    double part[2][SAND_MAX_SUMS]
+               [LAUNCH_BLOCKS]; // of sums; two tables take turns, since some blocks still read the last one
+} LaunchShared;
 
 // One thread of the grid.
 typedef struct Worker {
-    GridShared *shared;
+    LaunchShared *shared;
     int turn; // which table the last sum was in
 } Worker;
 
-SAND_INLINE Worker worker_make(GridShared *shared) {
+SAND_INLINE Worker worker_make(LaunchShared *shared) {
     Worker w = {shared, 0};
     return w;
 }
@@ -85,7 +85,7 @@ SAND_INLINE Index run_begin(Index run, Index n) {
 SAND_INLINE void worker_add(real *number, real change) { atomicAdd(number, change); }
 
 // All blocks meet: the first thread of each arrives for it and waits for all others. What was written before is seen after.
-SAND_INLINE void grid_meet(unsigned *arrived) {
+SAND_INLINE void launch_meet(unsigned *arrived) {
     __syncthreads();
     if (threadIdx.x == 0) {
         unsigned ticket, seen;
@@ -97,13 +97,13 @@ SAND_INLINE void grid_meet(unsigned *arrived) {
     }
     __syncthreads();
 }
-static __device__ __noinline__ void grid_barrier(unsigned *arrived) { grid_meet(arrived); }
+static __device__ __noinline__ void launch_barrier(unsigned *arrived) { launch_meet(arrived); }
 
-SAND_INLINE void sand_barrier(Worker *w) { grid_barrier(&w->shared->arrived); }
+SAND_INLINE void sand_barrier(Worker *w) { launch_barrier(&w->shared->arrived); }
 
 // The first thread of each block decides; all blocks know the same.
 SAND_INLINE bool worker_decides(const Worker *) { return threadIdx.x == 0; }
-SAND_INLINE double *worker_memory(const Worker *w) { return w->shared->memory[blockIdx.x]; }
+SAND_INLINE double *worker_state(const Worker *w) { return w->shared->memory[blockIdx.x]; }
 template <class T> SAND_INLINE const T *worker_learn(const Worker *, const T *value) {
     __shared__ T told; // the next one is written after a sum, which is a barrier: by then all have read it
     if (threadIdx.x == 0) told = *value;
@@ -160,22 +160,22 @@ SAND_INLINE double sum_block(const real *parts, int lane, bool largest) {
 }
 
 // Adds up the blocks. Several parts are on their way at once.
-enum { GRID_AT_ONCE = 5 };
-SAND_INLINE double sum_grid(const double *part, int lane, bool largest) {
+enum { PARTS_AT_ONCE = 5 };
+SAND_INLINE double sum_launch(const double *part, int lane, bool largest) {
     double v = 0;
-    for (int b = lane; b < (int)gridDim.x; b += 32 * GRID_AT_ONCE) {
-        double some[GRID_AT_ONCE];
+    for (int b = lane; b < (int)gridDim.x; b += 32 * PARTS_AT_ONCE) {
+        double some[PARTS_AT_ONCE];
         SAND_PRAGMA(unroll)
-        for (int k = 0; k < GRID_AT_ONCE; k++) some[k] = b + 32 * k < (int)gridDim.x ? __ldcg(&part[b + 32 * k]) : 0;
+        for (int k = 0; k < PARTS_AT_ONCE; k++) some[k] = b + 32 * k < (int)gridDim.x ? __ldcg(&part[b + 32 * k]) : 0;
         SAND_PRAGMA(unroll)
-        for (int k = 0; k < GRID_AT_ONCE; k++) v = sum_join(v, some[k], largest);
+        for (int k = 0; k < PARTS_AT_ONCE; k++) v = sum_join(v, some[k], largest);
     }
     return sum_warp(v, largest);
 }
 
 // From the sums of the threads in shared memory to the sums of the grid. A warp for each sum adds up the threads of its
 // block; when all blocks have met, it adds up those, every block for itself. So this is a barrier as well.
-static __device__ __noinline__ void grid_totals(GridShared *shared, int turn, int count, unsigned largest) {
+static __device__ __noinline__ void launch_totals(LaunchShared *shared, int turn, int count, unsigned largest) {
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     bool top = largest >> warp & 1;
     double *part = shared->part[turn][warp < count ? warp : 0];
@@ -184,18 +184,18 @@ static __device__ __noinline__ void grid_totals(GridShared *shared, int turn, in
         double v = sum_block(shared_parts[warp], lane, top);
         if (lane == 0) part[blockIdx.x] = v;
     }
-    grid_meet(&shared->arrived);
+    launch_meet(&shared->arrived);
     if (warp < count) {
-        double v = sum_grid(part, lane, top);
+        double v = sum_launch(part, lane, top);
         if (lane == 0) shared_totals[warp] = v;
     }
     __syncthreads();
 }
 
-SAND_TEXT void sum_total(Worker *w, Sum *sum) {
+SAND_KERNEL void sum_total(Worker *w, Sum *sum) {
     SAND_ALL_SUMS(k) if (k < sum->count) shared_parts[k][threadIdx.x] = sum->part[k];
     w->turn ^= 1;
-    grid_totals(w->shared, w->turn, sum->count, sum->largest);
+    launch_totals(w->shared, w->turn, sum->count, sum->largest);
     SAND_ALL_SUMS(k) sum->total[k] = shared_totals[k];
 }
 
@@ -210,84 +210,88 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
 }
 
 #define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // so that several loads are under way at once
-#define SAND_EACH(w, i, n) \
+#define SAND_FOR_EACH(w, i, n) \
     for (Index all_ = (n), share_ = share_of(all_), i = share_begin(share_, all_); i < all_; i += share_ * (Index)gridDim.x)
 // Threads of a warp, side by side. More of them spare rounds where numbers of items differ; fewer spare additions.
-#define SAND_MATES 2
-#define SAND_GATHERS 3 // contacts of a body that a thread has under way at once
-#define SAND_TOGETHER(w, i, mate, n) \
-    for (Index mate = threadIdx.x % SAND_MATES, once_ = 1; once_; once_ = 0) \
-        for (Index all_ = (n)*SAND_MATES, share_ = share_of(all_), at_ = share_begin(share_, all_), i = at_ / SAND_MATES; \
-             at_ < all_; at_ += share_ * (Index)gridDim.x, i = at_ / SAND_MATES)
-#define SAND_TOGETHER_SUM(w, i, mate, n, sum) SAND_TOGETHER(w, i, mate, n)
+#define SAND_THREADS_PER_BODY 2
+#define SAND_GATHERS_AT_ONCE 3 // contacts of a body that a thread has under way at once
+#define SAND_FOR_BODIES(w, i, mate, n) \
+    for (Index mate = threadIdx.x % SAND_THREADS_PER_BODY, once_ = 1; once_; once_ = 0) \
+        for (Index all_ = (n)*SAND_THREADS_PER_BODY, share_ = share_of(all_), at_ = share_begin(share_, all_), \
+                   i = at_ / SAND_THREADS_PER_BODY; \
+             at_ < all_; at_ += share_ * (Index)gridDim.x, i = at_ / SAND_THREADS_PER_BODY)
+#define SAND_FOR_BODIES_SUM(w, i, mate, n, sum) SAND_FOR_BODIES(w, i, mate, n)
 #define SAND_ADD_ONE(sum, k, value) ((sum).part[k] += (value))
-#define SAND_FOR(w, i, n) SAND_EACH(w, i, n)
+#define SAND_FOR(w, i, n) SAND_FOR_EACH(w, i, n)
 // From the end to the begin: what the loop before has touched last is still in the cache.
-#define SAND_BACK(w, i, n, sum) \
+#define SAND_FOR_BACKWARDS(w, i, n, sum) \
     for (Index all_ = (n), share_ = share_of(all_), i = share_last(share_, all_); i >= 0; i -= share_ * (Index)gridDim.x)
 #define SAND_RUNS(w, i, n, least) \
     for (Index all_ = (n), run_ = run_of(all_, least), i = run_begin(run_, all_), end_ = min(i + run_, all_); i < end_; i++)
 #define SAND_FOR_SUM(w, i, n, sum) SAND_FOR(w, i, n)
-#define SAND_AT(op, i) at_of(op, i)
+#define SAND_CONTACT(op, i) contact_ref(op, i)
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
-#define SAND_TOP(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
+#define SAND_MAX(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
 
-// Four numbers that are loaded, stored and worked on as one.
-typedef struct __align__(4 * sizeof(real)) Four {
+// Vec4 numbers that are loaded, stored and worked on as one.
+typedef struct __align__(4 * sizeof(real)) Vec4 {
     real x, y, z, w;
 }
-Four;
-SAND_INLINE Four four_make(real x, real y, real z, real w) {
-    Four f = {x, y, z, w};
+Vec4;
+SAND_INLINE Vec4 vec4_make(real x, real y, real z, real w) {
+    Vec4 f = {x, y, z, w};
     return f;
 }
-SAND_INLINE Four four_load(const real *p) { return *(const Four *)p; }
-SAND_INLINE Four four_load_fixed(const real *p) {
+SAND_INLINE Vec4 vec4_load(const real *p) { return *(const Vec4 *)p; }
+SAND_INLINE Vec4 vec4_load_fixed(const real *p) {
     float4 f = __ldg((const float4 *)p);
-    return four_make(f.x, f.y, f.z, f.w);
+    return vec4_make(f.x, f.y, f.z, f.w);
 }
-SAND_INLINE Four four_load_now(const real *p) { // past the cache of the multiprocessor
+SAND_INLINE Vec4 vec4_load_now(const real *p) { // past the cache of the multiprocessor
     float4 f = __ldcg((const float4 *)p);
-    return four_make(f.x, f.y, f.z, f.w);
+    return vec4_make(f.x, f.y, f.z, f.w);
 }
-SAND_INLINE void four_store(real *p, Four f) { *(Four *)p = f; }
+SAND_INLINE void vec4_store(real *p, Vec4 f) { *(Vec4 *)p = f; }
 
 // Stores the pair (a, b) of block i, whose neighbour is stored by the neighbouring thread: together they write one pair
 // after the other, so that bytes go to memory in whole sectors.
-SAND_INLINE void four_store_pair(real *pairs, Index i, Four a, Four b) {
+SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {
     bool odd = threadIdx.x & 1;
     unsigned both = 3u << (threadIdx.x & 30);
-    Four give = odd ? a : b, got;
+    Vec4 give = odd ? a : b, got;
     got.x = __shfl_xor_sync(both, give.x, 1), got.y = __shfl_xor_sync(both, give.y, 1);
     got.z = __shfl_xor_sync(both, give.z, 1), got.w = __shfl_xor_sync(both, give.w, 1);
     real *first = pairs + 8 * (i - odd) + 4 * odd;
-    four_store(first, odd ? got : a);
-    four_store(first + 8, odd ? b : got);
+    vec4_store(first, odd ? got : a);
+    vec4_store(first + 8, odd ? b : got);
 }
-#define FOUR_X(f) (f).x
-#define FOUR_Y(f) (f).y
-#define FOUR_Z(f) (f).z
-SAND_INLINE void four_write(real *p, real x, real y, real z, real w) { four_store(p, four_make(x, y, z, w)); }
-SAND_INLINE Four four_zero(void) { return four_make(0, 0, 0, 0); }
-SAND_INLINE Four four_add(Four a, Four b) { return four_make(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
-SAND_INLINE Four four_sub(Four a, Four b) { return four_make(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w); }
-SAND_INLINE Four four_mul(Four a, Four b) { return four_make(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w); }
-SAND_INLINE Four four_mul_sub(Four a, Four b, Four c) {
-    return four_make(real_ma(a.x, b.x, -c.x), real_ma(a.y, b.y, -c.y), real_ma(a.z, b.z, -c.z), real_ma(a.w, b.w, -c.w));
+#define VEC4_X(f) (f).x
+#define VEC4_Y(f) (f).y
+#define VEC4_Z(f) (f).z
+SAND_INLINE void vec4_write(real *p, real x, real y, real z, real w) { vec4_store(p, vec4_make(x, y, z, w)); }
+SAND_INLINE Vec4 vec4_zero(void) { return vec4_make(0, 0, 0, 0); }
+SAND_INLINE Vec4 vec4_add(Vec4 a, Vec4 b) { return vec4_make(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
+SAND_INLINE Vec4 vec4_sub(Vec4 a, Vec4 b) { return vec4_make(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w); }
+SAND_INLINE Vec4 vec4_mul(Vec4 a, Vec4 b) { return vec4_make(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w); }
+SAND_INLINE Vec4 vec4_mul_sub(Vec4 a, Vec4 b, Vec4 c) {
+    return vec4_make(real_ma(a.x, b.x, -c.x), real_ma(a.y, b.y, -c.y), real_ma(a.z, b.z, -c.z), real_ma(a.w, b.w, -c.w));
 }
-SAND_INLINE Four four_madd(Four a, real s, Four b) {
-    return four_make(real_ma(s, b.x, a.x), real_ma(s, b.y, a.y), real_ma(s, b.z, a.z), real_ma(s, b.w, a.w));
+SAND_INLINE Vec4 vec4_madd(Vec4 a, real s, Vec4 b) {
+    return vec4_make(real_ma(s, b.x, a.x), real_ma(s, b.y, a.y), real_ma(s, b.z, a.z), real_ma(s, b.w, a.w));
 }
-SAND_INLINE real four_last(Four a) { return a.w; }
-SAND_INLINE Four four_with_last(Four a, real last) { return four_make(a.x, a.y, a.z, last); }
-SAND_INLINE Four four_turned(Four a) { return four_make(a.y, a.z, a.x, a.w); }
+SAND_INLINE real vec4_last(Vec4 a) { return a.w; }
+SAND_INLINE Vec4 vec4_with_last(Vec4 a, real last) { return vec4_make(a.x, a.y, a.z, last); }
+SAND_INLINE Vec4 vec4_yzx(Vec4 a) { return vec4_make(a.y, a.z, a.x, a.w); }
 
 // The sum over the mates, in the same order for all of them.
-SAND_INLINE real real_together(real v) {
-    unsigned mates = ((1u << SAND_MATES) - 1) << (threadIdx.x % 32 / SAND_MATES * SAND_MATES);
-    for (int s = 1; s < SAND_MATES; s *= 2) v += __shfl_xor_sync(mates, v, s);
+SAND_INLINE real real_over_lanes(real v) {
+    unsigned mates = ((1u << SAND_THREADS_PER_BODY) - 1)
+                     << (threadIdx.x % 32 / SAND_THREADS_PER_BODY * SAND_THREADS_PER_BODY);
+    for (int s = 1; s < SAND_THREADS_PER_BODY; s *= 2) v += __shfl_xor_sync(mates, v, s);
     return v;
 }
-SAND_INLINE Four four_together(Four f) { return four_make(real_together(f.x), real_together(f.y), real_together(f.z), 0); }
+SAND_INLINE Vec4 vec4_over_lanes(Vec4 f) {
+    return vec4_make(real_over_lanes(f.x), real_over_lanes(f.y), real_over_lanes(f.z), 0);
+}
 
 #include "sim/solver/kernel/contact_ref_aos.inl"

@@ -33,7 +33,7 @@ static void free_samples(Samples *samples) {
 typedef struct Pictures {
     bool wanted;
     double fps; // 0: one for each step
-    Stage stage;
+    FixedPoint stage;
     Camera camera;
 } Pictures;
 

@@ -9,7 +9,7 @@
 #include "app/render/renderer.h"
 #include "app/engine/triple_buffer.h"
 
-typedef struct Stage {
+typedef struct FixedPoint {
     Context *context;
     Renderer *renderer;
     Ring *ring; // the picture goes through it, as in the window
@@ -19,15 +19,15 @@ typedef struct Stage {
     ColorMap map;
     bool chains;
     int width, height;
-} Stage;
+} FixedPoint;
 
-void stage_plan(Stage *stage, const Options *options);                                   // what the call asks for
-bool stage_see(Stage *stage, const Session *session, SandError *error);                  // the scene, before it can be drawn
-bool stage_open(Stage *stage, SandError *error);                                         // from now on it can
-bool stage_view(const Stage *stage, Camera *camera, const char *text, SandError *error); // a camera by its words
+void stage_plan(FixedPoint *stage, const Options *options);                  // what the call asks for
+bool stage_see(FixedPoint *stage, const Session *session, SandError *error); // the scene, before it can be drawn
+bool stage_open(FixedPoint *stage, SandError *error);                        // from now on it can
+bool stage_view(const FixedPoint *stage, Camera *camera, const char *text, SandError *error); // a camera by its words
 // Draws the scene at an instant of its last step, into the renderer's framebuffer.
-bool stage_draw(Stage *stage, SandSimulation *sim, double time, const Camera *camera, SandError *error);
-bool stage_sound(const Stage *stage, SandError *error); // whether the driver had nothing to complain of
-void stage_close(Stage *stage);
+bool stage_draw(FixedPoint *stage, SandSimulation *sim, double time, const Camera *camera, SandError *error);
+bool stage_sound(const FixedPoint *stage, SandError *error); // whether the driver had nothing to complain of
+void stage_close(FixedPoint *stage);
 
 #endif

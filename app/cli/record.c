@@ -24,7 +24,7 @@ Outcome record_scene(const Options *options, SandError *error) {
 
 typedef struct Shoot {
     Session session;
-    Stage stage;
+    FixedPoint stage;
     Recorder *recorder;
     Interface *interface; // for overlays, where there are any
     OverlayDef overlay;

@@ -40,7 +40,7 @@ struct Engine {
     int picked; // body whose figures are wanted, -1: none
     bool chains;
 
-    Frame frames[RING_SLOTS]; // each goes with a slot of the ring, which holds its instances
+    ContactBasis frames[RING_SLOTS]; // each goes with a slot of the ring, which holds its instances
     Ring *ring;
 
     // Under the lock.
@@ -131,7 +131,7 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ca
 
 // Fills the frame that is being written and hands it over for the one the window has not taken.
 static bool publish(Engine *e, SandError *error) {
-    Frame *f = &e->frames[ring_writing(e->ring)];
+    ContactBasis *f = &e->frames[ring_writing(e->ring)];
     const SandWorld *world = sand_simulation_world(e->sim);
     f->step = world->step_index, f->time = world->time, f->step_seconds = world->step;
     f->real_time_factor = e->factor;
@@ -161,9 +161,9 @@ static bool publish(Engine *e, SandError *error) {
     return true;
 }
 
-Frame *engine_frame(Engine *e) {
+ContactBasis *engine_frame(Engine *e) {
     if (!ring_take(e->ring)) return NULL;
-    Frame *f = &e->frames[ring_reading(e->ring)];
+    ContactBasis *f = &e->frames[ring_reading(e->ring)];
     SandError error;
     if (!ring_fetch(e->ring, &f->picture.buffer, &error)) {
         tell(e, error.text);

@@ -8,7 +8,7 @@
 #include "app/engine/take.h"
 
 // What belongs to one picture. The window owns it until it asks for the next.
-typedef struct Frame {
+typedef struct ContactBasis {
     Picture picture;
     unsigned scene_version; // of the scene that the picture's surfaces were made for
     uint64_t step;
@@ -26,7 +26,7 @@ typedef struct Frame {
     uint64_t oldest_step, newest_step; // what can be gone to
     Probe picked;                      // the body that ACT_PICK named
     char way[SAND_SENTENCE];           // how its instances came to be drawn: see ring_way
-} Frame;
+} ContactBasis;
 
 typedef struct Engine Engine;
 
@@ -64,7 +64,7 @@ bool engine_save(Engine *engine, const char *path, const CameraPath *views, Sand
 
 // The newest frame if there is one newer than the last, else NULL. It is the caller's until the next call that gives one.
 // Only one thread may take frames: the one that draws.
-Frame *engine_frame(Engine *engine);
+ContactBasis *engine_frame(Engine *engine);
 void engine_drawn(Engine *engine); // everything that draws the frame was given to the driver
 
 // The scene that runs: name, about, knobs. A copy, made when it changed; `version` goes up then.

@@ -213,7 +213,7 @@ static void place_lists(Picture *picture, SandInstance *at) {
 }
 
 // Makes room in the store for all lists.
-static bool lay_out(Picture *picture, const SandSimulation *sim, SandError *error) {
+static bool pack_problem(Picture *picture, const SandSimulation *sim, SandError *error) {
     size_t links = sim && picture->chains ? (size_t)sand_simulation_solved(sim) : 0;
     size_t bytes = sand_instance_total(picture->counts) * sizeof(SandInstance) + links * sizeof(PictureLink);
     PictureStore *store = picture->store ? picture->store : &picture->own;
@@ -242,7 +242,7 @@ static SandInstanceDef describe(const Picture *picture) {
 static bool take_on_host(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
     bool contacts = picture->chains || (picture->color != PICTURE_BODY && picture->color != PICTURE_SPEED);
     if (sim && !(contacts ? sand_simulation_fetch_contacts(sim, error) : sand_simulation_fetch(sim, error))) return false;
-    if (!fill_values(picture, world, sim, error) || !lay_out(picture, sim, error)) return false;
+    if (!fill_values(picture, world, sim, error) || !pack_problem(picture, sim, error)) return false;
     SandInstanceDef def = describe(picture);
     SandInstance *first = picture->spheres.items;
     for (int i = 0; i < world->body_count; i++)

@@ -27,12 +27,12 @@ static const Level levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 5, 0
                                             [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2},
                                             [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
 
-// As the block Frame in shaders/frame.glsl.
-typedef struct Frame {
+// As the block ContactBasis in shaders/frame.glsl.
+typedef struct ContactBasis {
     float view[16], projection[16], light[16];
     float light_scale[4], eye[4], lens[4], size[4], sun[4], moment[4];
     int32_t quality[4], mode[4];
-} Frame;
+} ContactBasis;
 
 // clang-format off
 typedef enum ProgramId {
@@ -73,9 +73,9 @@ struct Renderer {
     GLuint surface_vertices, surface_indices;
     GLuint kept_array; // those of the balls that culling keeps
     GLuint sphere_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
-    uint64_t stamp;   // of the instances on the GPU and in the shadow map: a paused picture keeps both
-    unsigned version; // of the picture's surfaces on the GPU
-    Frame frame;      // that was drawn last
+    uint64_t stamp;     // of the instances on the GPU and in the shadow map: a paused picture keeps both
+    unsigned version;   // of the picture's surfaces on the GPU
+    ContactBasis frame; // that was drawn last
     ColorMap map;
     bool overdrawn; // somebody drew over the picture
     Targets targets;
@@ -191,7 +191,7 @@ Renderer *renderer_create(SandError *error) {
     glCreateBuffers(6, buffers);
     r->frame_buffer = buffers[0], r->copies = buffers[1], r->box_mesh = buffers[2], r->cylinder_mesh = buffers[3];
     r->surface_vertices = buffers[4], r->surface_indices = buffers[5];
-    glNamedBufferStorage(r->frame_buffer, sizeof(Frame), NULL, GL_DYNAMIC_STORAGE_BIT);
+    glNamedBufferStorage(r->frame_buffer, sizeof(ContactBasis), NULL, GL_DYNAMIC_STORAGE_BIT);
     make_box(r->box_mesh);
     make_cylinder(r->cylinder_mesh);
 
@@ -275,7 +275,7 @@ static void set4(float *to, double x, double y, double z, double w) {
 }
 
 // The sun's view: parallel, just around the box that is shown.
-static void aim_light(Frame *f, const Picture *p, int shadow_size) {
+static void aim_light(ContactBasis *f, const Picture *p, int shadow_size) {
     SandVec3 sun = v3_unit_or(v3_make(-0.80, -0.14, 0.78), v3_make(0, 0, 1));
     SandVec3 x = v3_perpendicular(sun), y = v3_cross(sun, x), axes[3] = {x, y, sun};
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -303,15 +303,15 @@ static void aim_light(Frame *f, const Picture *p, int shadow_size) {
 }
 
 // How far a shadow's edge is spread, in texels times 256: half a grain, but no wider than its few taps can fill.
-static int32_t softness(const Frame *f, const Picture *p) {
+static int32_t softness(const ContactBasis *f, const Picture *p) {
     double texels = 0.45 * p->grain / f->light_scale[3];
     return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
 }
 
 // Everything the shaders know of a frame. It has no gaps, so that two can be compared byte by byte.
-static Frame make_frame(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
+static ContactBasis make_frame(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
     const Level *level = &levels[def->quality];
-    Frame f;
+    ContactBasis f;
     double aspect = (double)width / height;
     double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
     double size = 0.5 * v3_length(v3_sub(p->upper, p->lower));
@@ -558,7 +558,7 @@ bool renderer_has(const Renderer *r, const Picture *picture, const Camera *camer
     if (r->overdrawn || !picture->stamp || picture->stamp != r->stamp || picture->map != r->map ||
         r->targets.out_width != width || r->targets.width != width * def->samples)
         return false;
-    Frame wanted = make_frame(picture, camera, def, width * def->samples, height * def->samples);
+    ContactBasis wanted = make_frame(picture, camera, def, width * def->samples, height * def->samples);
     return memcmp(&wanted, &r->frame, sizeof wanted) == 0;
 }
 

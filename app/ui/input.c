@@ -79,10 +79,10 @@ int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVe
     return body;
 }
 
-static SandVec3 to_world(const Frame *frame, SandVec3 p) { return v3_add(p, frame->picture.origin); }
+static SandVec3 to_world(const ContactBasis *frame, SandVec3 p) { return v3_add(p, frame->picture.origin); }
 
-void hands_press(Hands *h, Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y,
-                 bool pan, bool grab) {
+void hands_press(Hands *h, Engine *engine, const ContactBasis *frame, const Camera *camera, double aspect, double x,
+                 double y, bool pan, bool grab) {
     h->x = x, h->y = y;
     h->mode = pan ? HANDS_PAN : HANDS_ORBIT;
     SandVec3 from, direction, point, right, up, forward;
@@ -96,7 +96,7 @@ void hands_press(Hands *h, Engine *engine, const Frame *frame, const Camera *cam
     engine_ask(engine, &act);
 }
 
-void hands_move(Hands *h, Engine *engine, const Frame *frame, Camera *camera, double aspect, double x, double y) {
+void hands_move(Hands *h, Engine *engine, const ContactBasis *frame, Camera *camera, double aspect, double x, double y) {
     double dx = x - h->x, dy = y - h->y;
     h->x = x, h->y = y;
     if (dx == 0 && dy == 0) return;
@@ -125,7 +125,7 @@ void hands_fly(Camera *camera, double right, double up, SandVec3 way, double sec
     camera_fly(camera, v3_scale(0.35 * size * seconds, way));
 }
 
-void hands_throw(Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y) {
+void hands_throw(Engine *engine, const ContactBasis *frame, const Camera *camera, double aspect, double x, double y) {
     if (!frame) return;
     SandVec3 from, direction, size = v3_sub(frame->picture.upper, frame->picture.lower);
     hands_ray(camera, aspect, x, y, &from, &direction);

@@ -22,9 +22,9 @@ int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVe
 
 // A button goes down (`pan`: not to orbit but to shift), the mouse moves, all buttons are up again. A press on a body
 // with `grab` holds it.
-void hands_press(Hands *hands, Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y,
-                 bool pan, bool grab);
-void hands_move(Hands *hands, Engine *engine, const Frame *frame, Camera *camera, double aspect, double x, double y);
+void hands_press(Hands *hands, Engine *engine, const ContactBasis *frame, const Camera *camera, double aspect, double x,
+                 double y, bool pan, bool grab);
+void hands_move(Hands *hands, Engine *engine, const ContactBasis *frame, Camera *camera, double aspect, double x, double y);
 void hands_release(Hands *hands, Engine *engine);
 
 // Flying: the mouse moved by so much of the picture's height, and the camera goes to the right, up and forward (-1 to 1
@@ -32,4 +32,4 @@ void hands_release(Hands *hands, Engine *engine);
 void hands_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size);
 
 // Throws a heavy ball along the view through a place of the picture.
-void hands_throw(Engine *engine, const Frame *frame, const Camera *camera, double aspect, double x, double y);
+void hands_throw(Engine *engine, const ContactBasis *frame, const Camera *camera, double aspect, double x, double y);

@@ -32,7 +32,7 @@ typedef struct Window {
     Panel *panel;
     Snapshot *snapshot;
     EngineScene scene;
-    Frame *frame; // the newest, or NULL before the first
+    ContactBasis *frame; // the newest, or NULL before the first
     Camera camera;
     RendererDef look;
     Hands hands;
@@ -387,7 +387,7 @@ static void show_messages(Window *w) {
 
 // The newest frame, and the instant within its step to show: time goes on evenly between the steps of the engine.
 static void take_frame(Window *w, double elapsed) {
-    Frame *next = engine_frame(w->engine);
+    ContactBasis *next = engine_frame(w->engine);
     if (next) {
         bool other = w->framed != next->scene_version;
         w->frame = next;

@@ -6,7 +6,7 @@ static bool ask(Footage *f, ActKind kind, double number) {
     return engine_ask(f->engine, &(Act){.kind = kind, .number = number});
 }
 
-bool footage_start(Footage *f, const Frame *frame, SandError *error) {
+bool footage_start(Footage *f, const ContactBasis *frame, SandError *error) {
     static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
     PanelRecording *wanted = f->wanted;
     if (f->ending) return sand_fail(error, "the last film is still being written");
@@ -41,7 +41,7 @@ void footage_stop(Footage *f) {
 }
 
 // The frame of the film, with what is laid over it.
-static bool draw(Footage *f, Renderer *renderer, const Frame *frame, const EngineScene *scene, const Camera *camera,
+static bool draw(Footage *f, Renderer *renderer, const ContactBasis *frame, const EngineScene *scene, const Camera *camera,
                  const RendererDef *look, SandError *error) {
     int width = f->wanted->width, height = f->wanted->height;
     if (!renderer_draw(renderer, &frame->picture, camera, look, width, height, error)) return false;
@@ -51,7 +51,7 @@ static bool draw(Footage *f, Renderer *renderer, const Frame *frame, const Engin
     return true;
 }
 
-bool footage_take(Footage *f, Renderer *renderer, Frame *frame, const EngineScene *scene, const Camera *camera,
+bool footage_take(Footage *f, Renderer *renderer, ContactBasis *frame, const EngineScene *scene, const Camera *camera,
                   const RendererDef *look, SandError *error) {
     PanelRecording *wanted = f->wanted;
     Picture *picture = &frame->picture;

@@ -19,10 +19,10 @@ typedef struct Footage {
 } Footage;
 
 // Begins with the instant of this frame, NULL: with the start. False with a sentence.
-bool footage_start(Footage *footage, const Frame *frame, SandError *error);
+bool footage_start(Footage *footage, const ContactBasis *frame, SandError *error);
 // Films the next instant where this frame covers it, and asks for another step when it covers no more. One picture at a
 // time, so that the window answers in between. False, with a sentence, when the film had to end.
-bool footage_take(Footage *footage, Renderer *renderer, Frame *frame, const EngineScene *scene, const Camera *camera,
+bool footage_take(Footage *footage, Renderer *renderer, ContactBasis *frame, const EngineScene *scene, const Camera *camera,
                   const RendererDef *look, SandError *error);
 // Ends it without waiting for its last frames to be written.
 void footage_stop(Footage *footage);

@@ -10,14 +10,14 @@ extern "C" {
 
 // Capacities and sizes, all named here.
 enum {
-    SAND_LANES = 16,       // blocks that are worked on side by side; every block count is padded to it
-    SAND_CHUNKS = 64,      // parts a range is cut in for sums, whatever the number of threads
-    SAND_STRIP = 32,       // tiles of SAND_LANES blocks summed in the solver's precision before folding into double
-    SAND_MAX_SUMS = 8,     // sums in one reduction
-    SAND_MEMORY = 10,      // numbers that whoever decides may keep from step to step of a solve
-    SAND_HUB = 64,         // a body with more contacts is gathered in pieces of this size by many workers
-    SAND_MAX_THREADS = 64, // one chunk each, at least
-    SAND_NAME = 64,        // bytes of a name in a scene, with its end
+    SAND_LANES = 16,        // blocks that are worked on side by side; every block count is padded to it
+    SAND_CHUNKS = 64,       // parts a range is cut in for sums, whatever the number of threads
+    SAND_STRIP = 32,        // tiles of SAND_LANES blocks summed in the solver's precision before folding into double
+    SAND_MAX_SUMS = 8,      // sums in one reduction
+    SAND_WORKER_STATE = 10, // numbers that whoever decides may keep from step to step of a solve
+    SAND_HIGH_DEGREE = 64,  // a body with more contacts is gathered in pieces of this size by many workers
+    SAND_MAX_THREADS = 64,  // one chunk each, at least
+    SAND_NAME = 64,         // bytes of a name in a scene, with its end
 };
 
 // FNV-1a, a byte or a word at a time.

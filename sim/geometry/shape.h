@@ -1,5 +1,5 @@
 // The shape of a body: a template of size 1 that any number of bodies share, each with its own scale.
-// Frame: the centre of mass is the origin and the axes are principal, so that the inertia is diagonal.
+// ContactBasis: the centre of mass is the origin and the axes are principal, so that the inertia is diagonal.
 #pragma once
 #include "sim/core/error.h"
 #include "sim/core/vec.h"

@@ -1,5 +1,5 @@
 // The solver texts on the CPU. Compiled once for each precision, number of rows, kind of arms and frame: the build defines
-// SAND_REAL, SAND_ROWS, SAND_RADIAL, SAND_LOCAL, and SAND_VERBS, the name of the table of verbs at the end.
+// SAND_REAL, SAND_ROWS, SAND_RADIAL, SAND_LOCAL, and SAND_KERNEL_NAME, the name of the table of verbs at the end.
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/core/array.h"
@@ -20,29 +20,29 @@
 
 // The arrays of the blocks lie one after the other in one allocation: where each begins, in multiples of the blocks.
 enum {
-    AT_BLOCK,
-    AT_IMPULSE = BLOCK_NUMBERS,
-    AT_SPOKE = AT_IMPULSE + 4,
-    AT_SPOKE_A = SAND_RADIAL || SAND_FETCHES ? AT_SPOKE + 4 : AT_SPOKE,
-    AT_SPOKE_B = AT_SPOKE_A + 4,
-    AT_BOUND = SAND_RADIAL ? AT_SPOKE_A : AT_SPOKE_B + 4,
-    AT_LIFT = AT_BOUND + 1,
-    AT_END = SAND_LOCAL ? AT_LIFT + 1 : AT_BOUND,
+    PLACE_CONSTANTS,
+    PLACE_IMPULSE = CONTACT_CONSTANTS,
+    PLACE_RECORD = PLACE_IMPULSE + 4,
+    PLACE_ARM_A = SAND_RADIAL || SAND_LAYOUT_AOS ? PLACE_RECORD + 4 : PLACE_RECORD,
+    PLACE_ARM_B = PLACE_ARM_A + 4,
+    PLACE_BOUND = SAND_RADIAL ? PLACE_ARM_A : PLACE_ARM_B + 4,
+    PLACE_DE_SAXCE = PLACE_BOUND + 1,
+    PLACE_END = SAND_LOCAL ? PLACE_DE_SAXCE + 1 : PLACE_BOUND,
 };
 
-struct SandText {
+struct SandSolverWorkspace {
     Op op;
-    Run run;
+    SolveState run;
     // Arrays that the const pointers in op look into.
-    real *blocks, *vectors, *mass, *inertia, *batch_step;
-    int *a, *b, *first, *second, *list, *hub, *hub_piece, *piece_hub, *colour_first, *colour_list;
+    real *contact_count, *vectors, *mass, *inertia, *batch_step;
+    int *a, *b, *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *colour_first, *colour_list;
     uint64_t (*colours)[2]; // colours in use at each body
-    Body *free, *body, *scratch, *measured, *piece_sum;
+    Body *free, *body, *scratch, *measured, *segment_sum;
     size_t blocks_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity;
-    size_t a_capacity, b_capacity, first_capacity, second_capacity, list_capacity, hub_capacity, hub_piece_capacity,
-        piece_hub_capacity;
+    size_t a_capacity, b_capacity, first_capacity, second_capacity, list_capacity, high_degree_capacity,
+        high_degree_segment_capacity, segment_body_capacity;
     size_t colour_first_capacity, colour_list_capacity, colours_capacity, free_capacity, body_capacity, scratch_capacity,
-        measured_capacity, piece_sum_capacity;
+        measured_capacity, segment_sum_capacity;
     real *matrix;
     size_t matrix_capacity;
     // While a team works on it.
@@ -54,18 +54,36 @@ struct SandText {
     double *each;
 };
 
-static SandText *text_create(SandError *error) {
-    SandText *t = calloc(1, sizeof *t);
+static SandSolverWorkspace *text_create(SandError *error) {
+    SandSolverWorkspace *t = calloc(1, sizeof *t);
     if (!t) sand_fail(error, "out of memory for a solver");
     return t;
 }
 
-static void text_destroy(SandText *t) {
+static void text_destroy(SandSolverWorkspace *t) {
     if (!t) return;
-    void *arrays[] = {t->matrix,    t->blocks,    t->vectors,      t->mass,        t->inertia, t->batch_step,
-                      t->a,         t->b,         t->first,        t->second,      t->list,    t->hub,
-                      t->hub_piece, t->piece_hub, t->colour_first, t->colour_list, t->colours, t->free,
-                      t->body,      t->scratch,   t->measured,     t->piece_sum};
+    void *arrays[] = {t->matrix,
+                      t->contact_count,
+                      t->vectors,
+                      t->mass,
+                      t->inertia,
+                      t->batch_step,
+                      t->a,
+                      t->b,
+                      t->first,
+                      t->second,
+                      t->list,
+                      t->high_degree,
+                      t->high_degree_segment,
+                      t->segment_body,
+                      t->colour_first,
+                      t->colour_list,
+                      t->colours,
+                      t->free,
+                      t->body,
+                      t->scratch,
+                      t->measured,
+                      t->segment_sum};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     free(t);
 }
@@ -83,7 +101,7 @@ static double matrix_diagonal(const SandProblem *p, int i) {
     return 1;
 }
 
-static bool load_matrix(SandText *t, SandError *error) {
+static bool load_matrix(SandSolverWorkspace *t, SandError *error) {
     const SandMatrix *m = t->problem->matrix;
     Op *op = &t->op;
     op->is_matrix = m != NULL;
@@ -95,12 +113,12 @@ static bool load_matrix(SandText *t, SandError *error) {
     return true;
 }
 
-static void load_blocks(SandText *t, Worker *w) {
+static void load_blocks(SandSolverWorkspace *t, Worker *w) {
     const SandProblem *p = t->problem;
     int64_t n = t->op.n;
-    real *block = t->blocks + AT_BLOCK * n, *spoke = t->blocks + AT_SPOKE * n;
-    real *spoke_a = t->blocks + AT_SPOKE_A * n, *spoke_b = t->blocks + AT_SPOKE_B * n;
-    Laid laid = {t->a, t->b, block, spoke, spoke_a, spoke_b, t->vectors};
+    real *block = t->contact_count + PLACE_CONSTANTS * n, *record = t->contact_count + PLACE_RECORD * n;
+    real *arm_a_record = t->contact_count + PLACE_ARM_A * n, *arm_b_record = t->contact_count + PLACE_ARM_B * n;
+    PackTarget laid = {t->a, t->b, block, record, arm_a_record, arm_b_record, t->vectors};
     Sum sum;
     sum_open(w, &sum, 1, 0);
     for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
@@ -111,11 +129,11 @@ static void load_blocks(SandText *t, Worker *w) {
             const SandContact *c = i < p->contact_count ? &p->contacts[i] : &none;
             double d = i >= p->contact_count ? 1
                        : p->matrix           ? matrix_diagonal(p, (int)i)
-                                             : block_diagonal(p->bodies, c, 1, 1);
+                                             : contact_mean_diagonal(p->bodies, c, 1, 1);
             if (i < p->contact_count) diagonals += d;
-            block_lay(&laid, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
+            pack_contact(&laid, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
 #if SAND_LOCAL
-            t->op.lift[i] = 0; // of a problem before
+            t->op.de_saxce[i] = 0; // of a problem before
 #endif
         }
         sand_partials(w, chunk)[0] = diagonals;
@@ -124,15 +142,15 @@ static void load_blocks(SandText *t, Worker *w) {
     if (worker_is_first(w)) op_scale(&t->op, sum.total[0]);
 }
 
-static void load_bodies(SandText *t, Worker *w) {
+static void load_bodies(SandSolverWorkspace *t, Worker *w) {
     const SandProblem *p = t->problem;
-    SAND_EACH(w, k, t->op.body_count) {
+    SAND_FOR_EACH(w, k, t->op.body_count) {
         Body body = {{0}, {0}};
         if (k < p->body_count) {
             const SandProblemBody *b = &p->bodies[k];
-            body = body_lay(b);
+            body = pack_body(b);
             t->mass[k] = (real)b->inverse_mass;
-            for (int j = 0; j < SAND_INERTIA; j++) t->inertia[SAND_INERTIA * k + j] = (real)b->inverse_inertia[j];
+            for (int j = 0; j < SAND_INERTIA_SIZE; j++) t->inertia[SAND_INERTIA_SIZE * k + j] = (real)b->inverse_inertia[j];
         }
         t->free[k] = t->body[k] = t->measured[k] = body;
         t->scratch[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
@@ -140,13 +158,13 @@ static void load_bodies(SandText *t, Worker *w) {
 }
 
 static void load_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
+    SandSolverWorkspace *t = argument;
     load_blocks(t, w);
     load_bodies(t, w);
 }
 
 // Which contacts a body has: those it owns are a run, since contacts are sorted by a; the others are a list.
-static bool load_lists(SandText *t, SandError *error) {
+static bool load_lists(SandSolverWorkspace *t, SandError *error) {
     const SandProblem *p = t->problem;
     int bodies = p->dynamic_count, contacts = p->contact_count;
     if (!SAND_GROW(t->first, t->first_capacity, bodies + 2, "contact lists", error) ||
@@ -167,30 +185,36 @@ static bool load_lists(SandText *t, SandError *error) {
     // Bodies of many contacts are cut in pieces.
     Op *op = &t->op;
     op->first = t->first, op->second = t->second, op->list = t->list;
-    op->hub_count = op->piece_count = 0;
+    op->high_degree_count = op->segment_count = 0;
     for (int k = 0; k < bodies; k++) {
         int all = body_contacts(op, k);
-        if (all <= SAND_HUB) continue;
-        int pieces = (all + SAND_HUB - 1) / SAND_HUB;
-        if (!SAND_GROW(t->hub, t->hub_capacity, op->hub_count + 1, "bodies of many contacts", error) ||
-            !SAND_GROW(t->hub_piece, t->hub_piece_capacity, op->hub_count + 2, "bodies of many contacts", error) ||
-            !SAND_GROW(t->piece_hub, t->piece_hub_capacity, op->piece_count + pieces, "bodies of many contacts", error) ||
-            !SAND_GROW(t->piece_sum, t->piece_sum_capacity, op->piece_count + pieces, "bodies of many contacts", error))
+        if (all <= SAND_HIGH_DEGREE) continue;
+        int segments = (all + SAND_HIGH_DEGREE - 1) / SAND_HIGH_DEGREE;
+        if (!SAND_GROW(t->high_degree, t->high_degree_capacity, op->high_degree_count + 1, "bodies of many contacts",
+                       error) ||
+            !SAND_GROW(t->high_degree_segment, t->high_degree_segment_capacity, op->high_degree_count + 2,
+                       "bodies of many contacts", error) ||
+            !SAND_GROW(t->segment_body, t->segment_body_capacity, op->segment_count + segments, "bodies of many contacts",
+                       error) ||
+            !SAND_GROW(t->segment_sum, t->segment_sum_capacity, op->segment_count + segments, "bodies of many contacts",
+                       error))
             return false;
-        t->hub[op->hub_count] = k;
-        t->hub_piece[op->hub_count] = op->piece_count;
-        for (int j = 0; j < pieces; j++) t->piece_hub[op->piece_count + j] = op->hub_count;
-        op->piece_count += pieces;
-        t->hub_piece[++op->hub_count] = op->piece_count;
+        t->high_degree[op->high_degree_count] = k;
+        t->high_degree_segment[op->high_degree_count] = op->segment_count;
+        for (int j = 0; j < segments; j++) t->segment_body[op->segment_count + j] = op->high_degree_count;
+        op->segment_count += segments;
+        t->high_degree_segment[++op->high_degree_count] = op->segment_count;
     }
-    op->hub = t->hub, op->hub_piece = t->hub_piece, op->piece_hub = t->piece_hub, op->piece_sum = t->piece_sum;
+    op->high_degree = t->high_degree, op->high_degree_segment = t->high_degree_segment, op->segment_body = t->segment_body,
+    op->segment_sum = t->segment_sum;
     return true;
 }
 
 // Colours the contacts greedily so that those of one colour share no moving body; contacts of a body with more than
-// SAND_HUB form a last batch. A body outside the batch has at most SAND_HUB contacts, so 2 SAND_HUB colours suffice.
-static bool load_colours(SandText *t, SandError *error) {
-    enum { COLOURS = 2 * SAND_HUB, BATCH = COLOURS };
+// SAND_HIGH_DEGREE form a last batch. A body outside the batch has at most SAND_HIGH_DEGREE contacts, so 2 SAND_HIGH_DEGREE
+// colours suffice.
+static bool load_colours(SandSolverWorkspace *t, SandError *error) {
+    enum { COLOURS = 2 * SAND_HIGH_DEGREE, BATCH = COLOURS };
     const SandProblem *p = t->problem;
     Op *op = &t->op;
     int contacts = p->contact_count, counts[COLOURS + 2] = {0}, begin[COLOURS + 2];
@@ -205,7 +229,7 @@ static bool load_colours(SandText *t, SandError *error) {
         const SandContact *c = &p->contacts[i];
         bool moving_b = c->b < p->dynamic_count;
         int colour = BATCH;
-        if (body_contacts(op, c->a) <= SAND_HUB && (!moving_b || body_contacts(op, c->b) <= SAND_HUB)) {
+        if (body_contacts(op, c->a) <= SAND_HIGH_DEGREE && (!moving_b || body_contacts(op, c->b) <= SAND_HIGH_DEGREE)) {
             uint64_t *in_a = t->colours[c->a], *in_b = t->colours[moving_b ? c->b : c->a];
             int half = ~(in_a[0] | in_b[0]) ? 0 : 1;
             int bit = __builtin_ctzll(~(in_a[half] | in_b[half]));
@@ -224,22 +248,24 @@ static bool load_colours(SandText *t, SandError *error) {
         t->colour_first[c + 1] = sum;
     }
     for (int i = 0; i < contacts; i++) {
-        int at = begin[colour_of[i]]++;
-        t->colour_list[at] = i;
+        int ref = begin[colour_of[i]]++;
+        t->colour_list[ref] = i;
         if (colour_of[i] != BATCH) continue;
         // In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
         const SandContact *c = &p->contacts[i];
         int times_a = body_contacts(op, c->a), times_b = c->b < p->dynamic_count ? body_contacts(op, c->b) : 1;
-        t->batch_step[at - t->colour_first[op->colour_count]] =
-            (real)(1 / block_diagonal(p->bodies, c, times_a > SAND_HUB ? times_a : 1, times_b > SAND_HUB ? times_b : 1));
+        t->batch_step[ref - t->colour_first[op->colour_count]] =
+            (real)(1 / contact_mean_diagonal(p->bodies, c, times_a > SAND_HIGH_DEGREE ? times_a : 1,
+                                             times_b > SAND_HIGH_DEGREE ? times_b : 1));
     }
     op->colour_first = t->colour_first, op->colour_list = t->colour_list, op->batch_step = t->batch_step;
     return true;
 }
 
-static bool text_load(SandText *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def, SandError *error) {
+static bool text_load(SandSolverWorkspace *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
+                      SandError *error) {
     Op *op = &t->op;
-    op->blocks = p->contact_count;
+    op->contact_count = p->contact_count;
     op->n = ((int64_t)p->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
     op->body_count = p->body_count + 1;
     op->dynamic_count = p->dynamic_count;
@@ -250,11 +276,11 @@ static bool text_load(SandText *t, SandThreadPool *pool, const SandProblem *p, c
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
     if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
-    if (!SAND_GROW(t->blocks, t->blocks_capacity, n * AT_END, "contacts", error) ||
-        !SAND_GROW(t->vectors, t->vectors_capacity, n * ROW_NUMBERS * vectors, "solver vectors", error) ||
+    if (!SAND_GROW(t->contact_count, t->blocks_capacity, n * PLACE_END, "contacts", error) ||
+        !SAND_GROW(t->vectors, t->vectors_capacity, n * ROW_SIZE * vectors, "solver vectors", error) ||
         !SAND_GROW(t->a, t->a_capacity, n, "contacts", error) || !SAND_GROW(t->b, t->b_capacity, n, "contacts", error) ||
         !SAND_GROW(t->mass, t->mass_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(t->inertia, t->inertia_capacity, bodies * SAND_INERTIA, "bodies", error) ||
+        !SAND_GROW(t->inertia, t->inertia_capacity, bodies * SAND_INERTIA_SIZE, "bodies", error) ||
         !SAND_GROW(t->free, t->free_capacity, bodies, "bodies", error) ||
         !SAND_GROW(t->body, t->body_capacity, bodies, "bodies", error) ||
         !SAND_GROW(t->measured, t->measured_capacity, bodies, "bodies", error) ||
@@ -262,23 +288,23 @@ static bool text_load(SandText *t, SandThreadPool *pool, const SandProblem *p, c
         !load_matrix(t, error))
         return false;
     op->a = t->a, op->b = t->b;
-    op->block = t->blocks + AT_BLOCK * op->n;
-    op->impulse = t->blocks + AT_IMPULSE * op->n;
-#if SAND_RADIAL || SAND_FETCHES
-    op->spoke = t->blocks + AT_SPOKE * op->n;
+    op->block = t->contact_count + PLACE_CONSTANTS * op->n;
+    op->impulse = t->contact_count + PLACE_IMPULSE * op->n;
+#if SAND_RADIAL || SAND_LAYOUT_AOS
+    op->record = t->contact_count + PLACE_RECORD * op->n;
 #endif
 #if !SAND_RADIAL
-    op->spoke_a = t->blocks + AT_SPOKE_A * op->n, op->spoke_b = t->blocks + AT_SPOKE_B * op->n;
+    op->arm_a_record = t->contact_count + PLACE_ARM_A * op->n, op->arm_b_record = t->contact_count + PLACE_ARM_B * op->n;
 #endif
 #if SAND_LOCAL
-    op->bound = t->blocks + AT_BOUND * op->n, op->lift = t->blocks + AT_LIFT * op->n;
+    op->bound = t->contact_count + PLACE_BOUND * op->n, op->de_saxce = t->contact_count + PLACE_DE_SAXCE * op->n;
     op_ask(op, def, sand_solver_can(def->solver, SAND_CONE));
 #endif
     op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
     op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
     op->scratch = t->scratch, op->measured = t->measured;
-    op->vectors = t->vectors, op->distance = op->n * ROW_NUMBERS;
-    t->run.asked.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_NUMBERS;
+    op->vectors = t->vectors, op->distance = op->n * ROW_SIZE;
+    t->run.request.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
     sand_thread_pool_run(pool, load_work, t);
     op->colour_count = 0;
     if ((def->solver == METHOD_gauss_seidel || def->solver == METHOD_ngs) &&
@@ -289,20 +315,21 @@ static bool text_load(SandText *t, SandThreadPool *pool, const SandProblem *p, c
 
 // --- solving ----------------------------------------------------------------------------------------------
 
-static SandVec3 world_impulse(const Op *op, At at, Row r) {
-    Vec g = block_impulse(op, at, r);
+static SandVec3 world_impulse(const Op *op, ContactRef ref, Row r) {
+    Vec g = contact_impulse(op, ref, r);
     return v3_make(g.x, g.y, g.z);
 }
 
 static void solve_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
-    solve_text(w, &t->run, &t->run.asked, &t->op, t->method, t->run.asked.most_iterations);
+    SandSolverWorkspace *t = argument;
+    solve_run(w, &t->run, &t->run.request, &t->op, t->method, t->run.request.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
     const Op *op = &t->op;
     const Solve *solve = &t->run.solve;
     SandSolution *s = t->solution;
-    SAND_EACH(w, i, op->blocks) s->impulse[i] = world_impulse(op, at_of(op, i), solve_best(op, solve, at_of(op, i)));
-    SAND_EACH(w, k, t->problem->body_count) {
+    SAND_FOR_EACH(w, i, op->contact_count)
+    s->impulse[i] = world_impulse(op, contact_ref(op, i), solve_best(op, solve, contact_ref(op, i)));
+    SAND_FOR_EACH(w, k, t->problem->body_count) {
         const SandProblemBody *free = &t->problem->bodies[k];
         Body change = {{0}, {0}};
         if (k < op->dynamic_count) change = op->body[k];
@@ -315,17 +342,17 @@ static SandMetrics metrics_of(Measure m, size_t contacts) {
     return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
 }
 
-static bool text_solve(SandText *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
-                       SandError *error) {
+static bool text_solve(SandSolverWorkspace *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
+                       SandSolution *s, SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
     if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
         !SAND_GROW(s->velocity, s->velocity_capacity, bodies, "velocities", error) ||
         !SAND_GROW(s->spin, s->spin_capacity, bodies, "velocities", error))
         return false;
     if (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) return false;
-    Run *run = &t->run;
-    run_ask(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
-    run->asked.stop = s->stop;
+    SolveState *run = &t->run;
+    solve_state_init(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
+    run->request.stop = s->stop;
     t->method = def->solver;
     t->problem = p;
     t->solution = s;
@@ -341,49 +368,51 @@ static bool text_solve(SandText *t, SandThreadPool *pool, const SandProblem *p, 
 
 // --- measuring impulses from elsewhere --------------------------------------------------------------------
 
-static Row row_of_world(const Op *op, At at, SandVec3 v) {
+static Row row_of_world(const Op *op, ContactRef ref, SandVec3 v) {
 #if SAND_LOCAL
-    return frame_in(frame_of(block_normal(op, at)), vec_make((real)v.x, (real)v.y, (real)v.z));
+    return basis_in(basis_of(contact_normal(op, ref)), vec_make((real)v.x, (real)v.y, (real)v.z));
 #elif SAND_ROWS == 3
-    return (void)op, (void)at, vec_make((real)v.x, (real)v.y, (real)v.z);
+    return (void)op, (void)ref, vec_make((real)v.x, (real)v.y, (real)v.z);
 #else
-    return vec_dot(vec_make((real)v.x, (real)v.y, (real)v.z), block_normal(op, at));
+    return vec_dot(vec_make((real)v.x, (real)v.y, (real)v.z), contact_normal(op, ref));
 #endif
 }
 
 // Takes block vectors that are given as world vectors into the first vector; the padding is zero.
-static void take_impulses(SandText *t, SandWorker *w) {
+static void load_impulses(SandSolverWorkspace *t, SandWorker *w) {
     const Op *op = &t->op;
-    SAND_EACH(w, i, op->n)
-    row_store(t->vectors, at_of(op, i), row_of_world(op, at_of(op, i), i < op->blocks ? t->x[i] : v3_make(0, 0, 0)));
+    SAND_FOR_EACH(w, i, op->n)
+    row_store(t->vectors, contact_ref(op, i),
+              row_of_world(op, contact_ref(op, i), i < op->contact_count ? t->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
 }
 
 static void measure_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
-    take_impulses(t, w);
+    SandSolverWorkspace *t = argument;
+    load_impulses(t, w);
     Measure m = measure(w, &t->op, t->vectors);
     if (worker_is_first(w)) t->run.measure = m;
 }
 
-static void text_measure(SandText *t, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
+static void text_measure(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
     t->x = x;
     sand_thread_pool_run(pool, measure_work, t);
-    *metrics = metrics_of(t->run.measure, (size_t)t->op.blocks);
+    *metrics = metrics_of(t->run.measure, (size_t)t->op.contact_count);
 }
 
 static void residuals_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
+    SandSolverWorkspace *t = argument;
     const Op *op = &t->op;
-    take_impulses(t, w);
-    push_vector(w, op, t->vectors, op->free, op->measured);
-    SAND_EACH(w, i, op->blocks) {
-        At at = at_of(op, i);
-        t->each[i] = residual_of(op, block_measured(op, at, row_load(t->vectors, at), block_pull(op, op->measured, at)));
+    load_impulses(t, w);
+    gather_bodies_of(w, op, t->vectors, op->free, op->measured);
+    SAND_FOR_EACH(w, i, op->contact_count) {
+        ContactRef ref = contact_ref(op, i);
+        t->each[i] = residual_of(
+            op, contact_measured(op, ref, row_load(t->vectors, ref), contact_gradient_from(op, op->measured, ref)));
     }
 }
 
-static void text_residuals(SandText *t, SandThreadPool *pool, const SandVec3 *x, double *each) {
+static void text_residuals(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, double *each) {
     t->x = x, t->each = each;
     sand_thread_pool_run(pool, residuals_work, t);
 }
@@ -391,28 +420,28 @@ static void text_residuals(SandText *t, SandThreadPool *pool, const SandVec3 *x,
 // --- for tests --------------------------------------------------------------------------------------------
 
 static void product_work(SandWorker *w, void *argument) {
-    SandText *t = argument;
+    SandSolverWorkspace *t = argument;
     const Op *op = &t->op;
-    take_impulses(t, w);
-    push_vector(w, op, t->vectors, op->still, op->scratch);
-    SAND_EACH(w, i, op->blocks) {
-        At at = at_of(op, i);
-        t->y[i] = world_impulse(op, at, block_without_bias(op, at, block_pull(op, op->scratch, at)));
+    load_impulses(t, w);
+    gather_bodies_of(w, op, t->vectors, op->still, op->scratch);
+    SAND_FOR_EACH(w, i, op->contact_count) {
+        ContactRef ref = contact_ref(op, i);
+        t->y[i] = world_impulse(op, ref, contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref)));
     }
 }
 
-static void text_product(SandText *t, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y) {
+static void text_product(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y) {
     t->x = x, t->y = y;
     sand_thread_pool_run(pool, product_work, t);
 }
 
-static void text_project(SandText *t, const SandVec3 *x, SandVec3 *y) {
+static void text_project(SandSolverWorkspace *t, const SandVec3 *x, SandVec3 *y) {
     const Op *op = &t->op;
-    for (int64_t i = 0; i < op->blocks; i++) {
-        At at = at_of(op, i);
-        y[i] = world_impulse(op, at, block_project(op, at, row_of_world(op, at, x[i])));
+    for (int64_t i = 0; i < op->contact_count; i++) {
+        ContactRef ref = contact_ref(op, i);
+        y[i] = world_impulse(op, ref, contact_project(op, ref, row_of_world(op, ref, x[i])));
     }
 }
 
-const SandTextVerbs SAND_VERBS = {text_create,  text_destroy,   text_load,    text_solve,
-                                  text_measure, text_residuals, text_product, text_project};
+const SandSolverKernel SAND_KERNEL_NAME = {text_create,  text_destroy,   text_load,    text_solve,
+                                           text_measure, text_residuals, text_product, text_project};

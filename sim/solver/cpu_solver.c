@@ -13,12 +13,16 @@ enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
 struct SandCpu {
     SandThreadPool *pool;
     SandPrecision precision;
-    SandText *text[2][KINDS][2]; // float, double; full, radial: made when first needed
+    SandSolverWorkspace *text[2][KINDS][2]; // float, double; full, radial: made when first needed
 };
 
-static const SandTextVerbs *const verbs[2][KINDS][2] = {
-    {{&sand_text_f1f, &sand_text_f1r}, {&sand_text_f3f, &sand_text_f3r}, {&sand_text_flf, &sand_text_flr}},
-    {{&sand_text_d1f, &sand_text_d1r}, {&sand_text_d3f, &sand_text_d3r}, {&sand_text_dlf, &sand_text_dlr}},
+static const SandSolverKernel *const verbs[2][KINDS][2] = {
+    {{&sand_kernel_f32_normal_full, &sand_kernel_f32_normal_radial},
+     {&sand_kernel_f32_world_full, &sand_kernel_f32_world_radial},
+     {&sand_kernel_f32_local_full, &sand_kernel_f32_local_radial}},
+    {{&sand_kernel_f64_normal_full, &sand_kernel_f64_normal_radial},
+     {&sand_kernel_f64_world_full, &sand_kernel_f64_world_radial},
+     {&sand_kernel_f64_local_full, &sand_kernel_f64_local_radial}},
 };
 
 SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error) {
@@ -50,13 +54,13 @@ static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
     return KIND_NORMAL;
 }
 
-bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandTextVerbs **found,
-                   SandText **text, SandError *error) {
+bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
+                   SandSolverWorkspace **text, SandError *error) {
     if (!sand_solve_check(def, error)) return false;
     int kind = kind_of(problem, def), radial = problem->radial;
     SandPrecision precision = sand_solver_table[def->solver].direct ? SAND_DOUBLE : cpu->precision;
-    const SandTextVerbs *v = verbs[precision][kind][radial];
-    SandText **kept = &cpu->text[precision][kind][radial];
+    const SandSolverKernel *v = verbs[precision][kind][radial];
+    SandSolverWorkspace **kept = &cpu->text[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
     if (!*kept || !v->load(*kept, cpu->pool, problem, def, error)) return false;
     *found = v;
@@ -64,24 +68,24 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
     return true;
 }
 
-bool sand_cpu_run(SandCpu *cpu, const SandTextVerbs *v, SandText *text, const SandProblem *problem, const SandSolveDef *def,
-                  SandSolution *solution, SandError *error) {
-    const SandDirect *direct = sand_solver_table[def->solver].direct;
-    if (direct) return sand_direct_solve(direct, v, text, cpu->pool, problem, def, solution, error);
+bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *text, const SandProblem *problem,
+                  const SandSolveDef *def, SandSolution *solution, SandError *error) {
+    const SandAssembledMethod *direct = sand_solver_table[def->solver].direct;
+    if (direct) return sand_assembled_solve(direct, v, text, cpu->pool, problem, def, solution, error);
     return v->solve(text, cpu->pool, problem, def, solution, error);
 }
 
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error) {
-    const SandTextVerbs *v = NULL;
-    SandText *text = NULL;
+    const SandSolverKernel *v = NULL;
+    SandSolverWorkspace *text = NULL;
     return sand_cpu_load(cpu, problem, def, &v, &text, error) && sand_cpu_run(cpu, v, text, problem, def, solution, error);
 }
 
 bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,
                         double *each, SandError *error) {
-    const SandTextVerbs *v = NULL;
-    SandText *text = NULL;
+    const SandSolverKernel *v = NULL;
+    SandSolverWorkspace *text = NULL;
     if (!sand_cpu_load(cpu, problem, def, &v, &text, error)) return false;
     v->residuals(text, cpu->pool, impulse, each);
     return true;

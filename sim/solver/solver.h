@@ -25,7 +25,7 @@ typedef enum SandSection { SAND_POINT, SAND_SQUARE, SAND_POLYGON, SAND_DISC } Sa
 
 // What r is: mu times the normal impulse, a bound that does not follow it, or mu times the normal impulse with the
 // normal velocity that Coulomb's law asks for.
-typedef enum SandSet { SAND_SET_CONE, SAND_SET_PILLAR, SAND_SET_LAW } SandSet;
+typedef enum SandSet { SAND_SET_CONE, SAND_SET_CYLINDER, SAND_SET_LAW } SandSet;
 
 typedef struct SandFrictionRow {
     const char *name;
@@ -57,14 +57,14 @@ typedef struct SandParam {
 
 typedef struct SandSolver {
     const char *name;
-    const char *paper;                 // where it comes from, with equation numbers
-    const char *idea;                  // one line
-    const char *weakness;              // one line: what it is bad at
-    unsigned friction;                 // bit 1 << SandFriction for each model it can do; and SAND_ADAPTS
-    bool on_cuda;                      // whether its text is made for CUDA as well
-    int vectors;                       // work vectors it needs
-    const struct SandDirect *direct;   // a method that needs N as a matrix; NULL: one of the texts
-    SandParam params[SAND_MAX_PARAMS]; // ended by a NULL name
+    const char *paper;                        // where it comes from, with equation numbers
+    const char *idea;                         // one line
+    const char *weakness;                     // one line: what it is bad at
+    unsigned friction;                        // bit 1 << SandFriction for each model it can do; and SAND_ADAPTS
+    bool on_cuda;                             // whether its text is made for CUDA as well
+    int vectors;                              // work vectors it needs
+    const struct SandAssembledMethod *direct; // a method that needs N as a matrix; NULL: one of the texts
+    SandParam params[SAND_MAX_PARAMS];        // ended by a NULL name
 } SandSolver;
 
 // Among the bits of the friction models: the method can change the bounds of friction inside the iteration.

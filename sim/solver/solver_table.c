@@ -10,17 +10,17 @@
 
 const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT] = {
     [SAND_FRICTIONLESS] = {"frictionless", "normal impulses alone, one row a contact", SAND_POINT, SAND_SET_CONE},
-    [SAND_FRICTION_BOX] = {"box", "each tangential impulse within a bound of its own", SAND_SQUARE, SAND_SET_PILLAR},
+    [SAND_FRICTION_BOX] = {"box", "each tangential impulse within a bound of its own", SAND_SQUARE, SAND_SET_CYLINDER},
     [SAND_FRICTION_PYRAMID] = {"pyramid",
                                "each tangential impulse within mu times the normal one; a pyramid around the cone",
                                SAND_SQUARE, SAND_SET_CONE},
     [SAND_FRICTION_POLYHEDRAL] = {"polyhedral", "a cone of facets inside the circular one", SAND_POLYGON, SAND_SET_CONE},
     [SAND_FRICTION_PRISM] = {"prism", "a polygon of facets with a bound that does not follow the normal impulse",
-                             SAND_POLYGON, SAND_SET_PILLAR},
+                             SAND_POLYGON, SAND_SET_CYLINDER},
     [SAND_CONE] = {"cone", "circular Coulomb cone, in the convex relaxation in which a sliding contact floats a little",
                    SAND_DISC, SAND_SET_CONE},
     [SAND_FRICTION_CYLINDER] = {"cylinder", "a disc with a bound that does not follow the normal impulse", SAND_DISC,
-                                SAND_SET_PILLAR},
+                                SAND_SET_CYLINDER},
     [SAND_FRICTION_COULOMB] = {"coulomb",
                                "Coulomb's law itself: the cone without the floating, by a fixed point around the solver",
                                SAND_DISC, SAND_SET_LAW},
@@ -42,7 +42,7 @@ enum {
     ABSENT = 0
 #define SAND_ROW(...)
 #ifndef SAND_PETSC
-#define SAND_TAO(...) +1
+#define SAND_TAO_ROW(...) +1
 #endif
 #include "sim/solver/solver_table.inl"
 };
@@ -50,12 +50,12 @@ enum {
 const SandSolver sand_solver_table[] = {
 #define SAND_ROW(id, name, vectors, on_cuda, own, friction, paper, idea, weakness, ...) \
     {name, paper, idea, weakness, friction, on_cuda, vectors, NULL, {__VA_ARGS__}},
-#define SAND_DIRECT(id, name, friction, paper, idea, weakness, ...) \
-    {name, paper, idea, weakness, friction, false, 1, &sand_direct_##id, {__VA_ARGS__}},
+#define SAND_ASSEMBLED_ROW(id, name, friction, paper, idea, weakness, ...) \
+    {name, paper, idea, weakness, friction, false, 1, &sand_assembled_##id, {__VA_ARGS__}},
 #ifdef SAND_PETSC
-#define SAND_TAO SAND_DIRECT
+#define SAND_TAO_ROW SAND_ASSEMBLED_ROW
 #else
-#define SAND_TAO(id, name, friction, paper, idea, weakness, ...) \
+#define SAND_TAO_ROW(id, name, friction, paper, idea, weakness, ...) \
     {name, paper, idea, weakness, friction, false, 1, NULL, {__VA_ARGS__}},
 #endif
 #include "sim/solver/solver_table.inl"
@@ -118,7 +118,7 @@ bool sand_solve_check(const SandSolveDef *def, SandError *error) {
     const SandFrictionRow *model = &sand_friction_table[def->friction];
     if (!sand_solver_can(def->solver, def->friction))
         return sand_fail(error, "the solver %s cannot do the friction model %s", solver->name, model->name);
-    if (model->set == SAND_SET_PILLAR && def->bounds == SAND_BOUNDS_INSIDE && !(solver->friction & SAND_ADAPTS))
+    if (model->set == SAND_SET_CYLINDER && def->bounds == SAND_BOUNDS_INSIDE && !(solver->friction & SAND_ADAPTS))
         return sand_fail(error, "the solver %s cannot adapt the bounds of friction inside its iteration", solver->name);
     if (model->section == SAND_POLYGON && (def->facets < 4 || def->facets > SAND_MAX_FACETS || def->facets % 2))
         return sand_fail(error, "facets: expected an even number from 4 to %d, got %d", SAND_MAX_FACETS, def->facets);

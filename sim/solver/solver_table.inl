@@ -6,29 +6,30 @@
 //   vectors    block vectors it uses; the first is the start, feasible, with its velocities in op.body
 //   own        what it does by itself, and others need not do for it: OWN_ in solve.inl
 //   friction   models it can do
-// SAND_ROW_OF_PARTS is the same for methods that look at the components of an impulse: they are not part of the text in
+// SAND_COMPONENT_ROW is the same for methods that look at the components of an impulse: they are not part of the text in
 // which impulses are vectors of the world.
-#ifndef SAND_ROW_OF_PARTS
-#define SAND_ROW_OF_PARTS SAND_ROW
+#ifndef SAND_COMPONENT_ROW
+#define SAND_COMPONENT_ROW SAND_ROW
 #endif
 
-// SAND_DIRECT(id, name, friction, paper, idea, weakness, parameters...), for methods that need N as a matrix (direct.h):
-//   id         its file defines sand_direct_id
-#ifndef SAND_DIRECT
-#define SAND_DIRECT(...)
+// SAND_ASSEMBLED_ROW(id, name, friction, paper, idea, weakness, parameters...), for methods that need N as a matrix
+// (direct.h):
+//   id         its file defines sand_assembled_id
+#ifndef SAND_ASSEMBLED_ROW
+#define SAND_ASSEMBLED_ROW(...)
 #endif
-// SAND_TAO is the same for the methods of PETSc. A build may be without them, so they come last.
-#ifndef SAND_TAO
-#define SAND_TAO(...)
+// SAND_TAO_ROW is the same for the methods of PETSc. A build may be without them, so they come last.
+#ifndef SAND_TAO_ROW
+#define SAND_TAO_ROW(...)
 #endif
 
-#ifdef SAND_SOLVER_TEXTS
+#ifdef SAND_INCLUDE_METHODS
 #include "sim/solver/methods/admm.inl"
 #include "sim/solver/methods/apgd.inl"
 #include "sim/solver/methods/gauss_seidel.inl"
 #include "sim/solver/methods/jacobi.inl"
 #include "sim/solver/methods/spg.inl"
-#if SAND_PARTS
+#if SAND_COMPONENTS
 #include "sim/solver/methods/cpg.inl"
 #include "sim/solver/methods/gpminres.inl"
 #include "sim/solver/methods/ngs.inl"
@@ -81,7 +82,8 @@ SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_ALL | SAND_ADAPTS,
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          SAND_GAUSS_SEIDEL_PARAMS)
 
-SAND_ROW(jacobi, "jacobi", 1, true, OWN_PUSH, SAND_ALL | SAND_ADAPTS, "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
+SAND_ROW(jacobi, "jacobi", 1, true, OWN_GATHER, SAND_ALL | SAND_ADAPTS,
+         "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
          "all contacts take a damped step at once, each by its own diagonal",
          "the slowest to converge; where bodies have very many contacts it needs a lower omega, or it diverges",
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
@@ -101,79 +103,81 @@ SAND_ROW(admm, "admm", 8, true, OWN_RESIDUAL, SAND_ALL, "Boyd et al. 2011, secti
          {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
           NULL})
 
-SAND_ROW_OF_PARTS(gpminres, "gpminres", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
-                  "Heyn et al. 2012, section 4, algorithm GPMINRES",
-                  "projected gradients find a face of the set, minimum residuals solve on it",
-                  "starts slowly; leads when many digits are wanted", SAND_GPMINRES_PARAMS)
+SAND_COMPONENT_ROW(gpminres, "gpminres", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
+                   "Heyn et al. 2012, section 4, algorithm GPMINRES",
+                   "projected gradients find a face of the set, minimum residuals solve on it",
+                   "starts slowly; leads when many digits are wanted", SAND_GPMINRES_PARAMS)
 
-SAND_ROW_OF_PARTS(gpminres_p, "gpminres-p", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
-                  "Heyn et al. 2012, section 4, GPMINRES-P", "as gpminres with the diagonal as a preconditioner",
-                  "gains only where masses differ", SAND_GPMINRES_PARAMS)
+SAND_COMPONENT_ROW(gpminres_p, "gpminres-p", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
+                   "Heyn et al. 2012, section 4, GPMINRES-P", "as gpminres with the diagonal as a preconditioner",
+                   "gains only where masses differ", SAND_GPMINRES_PARAMS)
 
-SAND_ROW_OF_PARTS(kucera, "kucera", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE,
-                  "Heyn et al. 2012, section 4, algorithm KUCERA",
-                  "conjugate gradients on the free impulses, short projected steps where the set is left",
-                  "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
+SAND_COMPONENT_ROW(kucera, "kucera", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE,
+                   "Heyn et al. 2012, section 4, algorithm KUCERA",
+                   "conjugate gradients on the free impulses, short projected steps where the set is left",
+                   "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
 
-SAND_ROW_OF_PARTS(mprgp, "mprgp", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE, "Pospíšil et al. 2015, algorithm 2",
-                  "as kucera, and frees active impulses by a step to the minimum", "as kucera", SAND_PROPORTIONING_PARAMS)
+SAND_COMPONENT_ROW(mprgp, "mprgp", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE, "Pospíšil et al. 2015, algorithm 2",
+                   "as kucera, and frees active impulses by a step to the minimum", "as kucera", SAND_PROPORTIONING_PARAMS)
 
-SAND_ROW_OF_PARTS(cpg, "cpg", 6, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED | SAND_ADAPTS,
-                  "Preclik et al. 2009, algorithm 2",
-                  "conjugate gradients, cut to what stays in the set and projected after each step",
-                  "jitters where friction is strong; nothing makes it descend")
+SAND_COMPONENT_ROW(cpg, "cpg", 6, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED | SAND_ADAPTS,
+                   "Preclik et al. 2009, algorithm 2",
+                   "conjugate gradients, cut to what stays in the set and projected after each step",
+                   "jitters where friction is strong; nothing makes it descend")
 
-SAND_ROW_OF_PARTS(ngs, "ngs", 3, false, 0,
-                  1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
-                  "Preclik et al. 2009, eq. 14-16",
-                  "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
-                  "as gauss-seidel; strong friction may keep it from converging", SAND_GAUSS_SEIDEL_PARAMS)
+SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0,
+                   1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
+                   "Preclik et al. 2009, eq. 14-16",
+                   "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
+                   "as gauss-seidel; strong friction may keep it from converging", SAND_GAUSS_SEIDEL_PARAMS)
 
 #define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
 #define SAND_FACETED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL)
 
-SAND_DIRECT(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
-            "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
-            "interior point method on the circular cones themselves; the reference for the others",
-            "an iteration is a factorisation, and a warm start is of no use")
+SAND_ASSEMBLED_ROW(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
+                   "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
+                   "interior point method on the circular cones themselves; the reference for the others",
+                   "an iteration is a factorisation, and a warm start is of no use")
 
-SAND_DIRECT(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
-            "Mehrotra's interior point method on cones of facets; the reference for these",
-            "as ipm-soc; many facets make it slow",
-            {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
-             sand_ipm_systems})
+SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
+                   "Mehrotra's interior point method on cones of facets; the reference for these",
+                   "as ipm-soc; many facets make it slow",
+                   {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
+                    sand_ipm_systems})
 
-SAND_DIRECT(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
-            "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
-            "slow to find that out, may stand still on the way, and an iteration is a factorisation",
-            {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
-             "shortest step; more escapes from where it stands still, and gains less", NULL})
+SAND_ASSEMBLED_ROW(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
+                   "Preclik et al. 2009, section 3.3, eq. 20 and 21",
+                   "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
+                   "slow to find that out, may stand still on the way, and an iteration is a factorisation",
+                   {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
+                    "shortest step; more escapes from where it stands still, and gains less", NULL})
 
-SAND_DIRECT(amg, "amg", SAND_FACETED, "Preclik et al. 2009, section 3.4, eq. 22-24",
-            "algebraic multigrid: relaxes as gauss-seidel does, and what is slow to go on smaller problems of some unknowns",
-            "gains less than its cycles cost: errors of impulses are not smooth, and N is assembled on every grid",
-            {"sweeps", SAND_PARAM_INTEGER, 2, 1, 100, "relaxations before and after a correction; more smooth it better",
-             NULL},
-            {"visits", SAND_PARAM_INTEGER, 1, 1, 4, "of the next grid in a cycle, 1 is a V and 2 a W; more solve it better",
-             NULL},
-            {"strength", SAND_PARAM_REAL, 0.5, 0.01, 0.9,
-             "part of the largest coupling that counts as strong; more keeps more unknowns on the next grid", NULL},
-            {"renewal", SAND_PARAM_INTEGER, 10, 1, 1000,
-             "cycles for which the grids are kept; fewer follow the contacts that open and close, and cost more", NULL},
-            {"outside", SAND_PARAM_CHOICE, 0, 0, 1, "what becomes of a correction that leaves its bound", sand_amg_ways})
+SAND_ASSEMBLED_ROW(
+    amg, "amg", SAND_FACETED, "Preclik et al. 2009, section 3.4, eq. 22-24",
+    "algebraic multigrid: relaxes as gauss-seidel does, and what is slow to go on smaller problems of some unknowns",
+    "gains less than its cycles cost: errors of impulses are not smooth, and N is assembled on every grid",
+    {"sweeps", SAND_PARAM_INTEGER, 2, 1, 100, "relaxations before and after a correction; more smooth it better", NULL},
+    {"visits", SAND_PARAM_INTEGER, 1, 1, 4, "of the next grid in a cycle, 1 is a V and 2 a W; more solve it better", NULL},
+    {"strength", SAND_PARAM_REAL, 0.5, 0.01, 0.9,
+     "part of the largest coupling that counts as strong; more keeps more unknowns on the next grid", NULL},
+    {"renewal", SAND_PARAM_INTEGER, 10, 1, 1000,
+     "cycles for which the grids are kept; fewer follow the contacts that open and close, and cost more", NULL},
+    {"outside", SAND_PARAM_CHOICE, 0, 0, 1, "what becomes of a correction that leaves its bound", sand_amg_ways})
 
-SAND_TAO(blmvm, "blmvm", SAND_FACETED, "Petra et al. 2009, section 3.3; Benson and Moré 2001",
-         "quasi-Newton: a few past steps stand for the curvature, and a projected line search keeps to the bounds; by TAO",
-         "learns of N only by walking, so that many digits take many products",
-         {"memory", SAND_PARAM_INTEGER, 5, 1, 100, "past steps that are kept; more know the curvature better", NULL})
+SAND_TAO_ROW(
+    blmvm, "blmvm", SAND_FACETED, "Petra et al. 2009, section 3.3; Benson and Moré 2001",
+    "quasi-Newton: a few past steps stand for the curvature, and a projected line search keeps to the bounds; by TAO",
+    "learns of N only by walking, so that many digits take many products",
+    {"memory", SAND_PARAM_INTEGER, 5, 1, 100, "past steps that are kept; more know the curvature better", NULL})
 
-SAND_TAO(tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
-         "projected gradients find a face, and Newton's step on it comes from conjugate gradients in a trust region; by TAO",
-         "N is assembled, and factorised in part on each face; may creep in a jam with many facets",
-         {"accuracy", SAND_PARAM_REAL, 0.1, 1e-12, 0.9,
-          "part of its residual at which a Newton step is taken; less solves it better", NULL},
-         {"preconditioner", SAND_PARAM_CHOICE, 0, 0, 1, "incomplete factors of N on the face, or none",
-          sand_tron_preconditioners})
+SAND_TAO_ROW(
+    tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
+    "projected gradients find a face, and Newton's step on it comes from conjugate gradients in a trust region; by TAO",
+    "N is assembled, and factorised in part on each face; may creep in a jam with many facets",
+    {"accuracy", SAND_PARAM_REAL, 0.1, 1e-12, 0.9,
+     "part of its residual at which a Newton step is taken; less solves it better", NULL},
+    {"preconditioner", SAND_PARAM_CHOICE, 0, 0, 1, "incomplete factors of N on the face, or none",
+     sand_tron_preconditioners})
 
 #undef SAND_GPMINRES_PARAMS
 #undef SAND_PROPORTIONING_PARAMS
@@ -184,8 +188,8 @@ SAND_TAO(tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Mo
 #undef SAND_SEPARABLE
 #undef SAND_GAUSS_SEIDEL_PARAMS
 #undef SAND_ROW
-#undef SAND_ROW_OF_PARTS
-#undef SAND_DIRECT
-#undef SAND_TAO
+#undef SAND_COMPONENT_ROW
+#undef SAND_ASSEMBLED_ROW
+#undef SAND_TAO_ROW
 #undef SAND_FACETED
 #undef SAND_CIRCULAR

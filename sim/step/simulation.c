@@ -167,7 +167,7 @@ static void build_work(SandWorker *worker, void *argument) {
 }
 
 // Makes room in the problem for what was detected.
-static bool lay_out(SandSimulation *sim, SandError *error) {
+static bool pack_problem(SandSimulation *sim, SandError *error) {
     const SandWorld *w = &sim->world;
     const SandCollision *d = &sim->collision;
     SandProblem *p = &sim->problem;
@@ -206,7 +206,7 @@ bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
     const SandBackend *b = sim->backend;
     SandMachine *m = sim->machine;
     if (!m || sim->machine_is_old || !sim->contacts_are_away) return true;
-    if (!sand_simulation_fetch(sim, error) || !b->read_contacts(m, &sim->collision, error) || !lay_out(sim, error) ||
+    if (!sand_simulation_fetch(sim, error) || !b->read_contacts(m, &sim->collision, error) || !pack_problem(sim, error) ||
         !b->read_problem_bodies(m, sim->problem.bodies, sim->problem.body_count, error) ||
         !b->read_start(m, sim->problem.start, error) || !b->read_solution(m, &sim->solution, error)) {
         sim->problem.contact_count = 0;
@@ -223,7 +223,7 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
     double t0 = sand_seconds();
     if (!sand_collide(&sim->collision, &sim->world, sim->pool, error)) return false;
     double t1 = sand_seconds();
-    if (!lay_out(sim, error)) return false;
+    if (!pack_problem(sim, error)) return false;
     sim->counters.warm_started =
         sand_warm_start_apply(&sim->memory, &sim->collision, sim->world.step, sim->problem.start, sim->pool);
     double t2 = sand_seconds();

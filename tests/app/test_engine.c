@@ -28,14 +28,14 @@ static Engine *start_with(const char *scene, int bodies, size_t history_bytes) {
 
 static Engine *start(const char *scene, int bodies) { return start_with(scene, bodies, engine_default().history_bytes); }
 
-static SandInstance *copy_of(const Frame *frame) {
+static SandInstance *copy_of(const ContactBasis *frame) {
     size_t bytes = (size_t)frame->picture.spheres.count * sizeof(SandInstance);
     SandInstance *copy = malloc(bytes + 1);
     memcpy(copy, frame->picture.spheres.items, bytes);
     return copy;
 }
 
-static void assert_same(const SandInstance *a, const Frame *frame) {
+static void assert_same(const SandInstance *a, const ContactBasis *frame) {
     assert_memory_equal(a, frame->picture.spheres.items, (size_t)frame->picture.spheres.count * sizeof *a);
 }
 
@@ -52,7 +52,7 @@ static void back_and_forward(void **state) {
     SandInstance *at55 = copy_of(wait_for(engine, 55));
     ask(engine, (Act){.kind = ACT_FLIP});
     ask(engine, (Act){.kind = ACT_STEP, .number = 50});
-    Frame *frame = wait_for(engine, 105);
+    ContactBasis *frame = wait_for(engine, 105);
     assert_int_equal(frame->newest_step, 105);
     SandInstance *at105 = copy_of(frame);
 
@@ -84,7 +84,7 @@ static void the_clock_is_kept(void **state) {
     nanosleep(&(struct timespec){.tv_nsec = 600000000}, NULL);
     ask(engine, (Act){.kind = ACT_PLAY, .number = 0});
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    Frame *frame = NULL, *next;
+    ContactBasis *frame = NULL, *next;
     while ((next = engine_frame(engine))) frame = next;
     assert_non_null(frame);
     assert_false(frame->playing);
@@ -139,7 +139,7 @@ static void another_machine(void **state) {
     bool there = machines_describe(why, sizeof why), told = false;
     ask(engine, (Act){.kind = ACT_BACKEND, .number = BACKEND_CUDA});
     ask(engine, (Act){.kind = ACT_STEP, .number = 5});
-    Frame *frame = wait_for(engine, 5);
+    ContactBasis *frame = wait_for(engine, 5);
     assert_true(frame->kinetic > 0);
     engine_scene(engine, &scene);
     assert_int_equal(scene.backend, there ? BACKEND_CUDA : BACKEND_CPU);
@@ -171,7 +171,7 @@ static void other_scenes_are_no_larger(void **state) {
         Act act = {.kind = ACT_SCENE};
         snprintf(act.text, sizeof act.text, "%s", scenes[k].name);
         ask(engine, act);
-        Frame *frame = wait_for(engine, 0);
+        ContactBasis *frame = wait_for(engine, 0);
         EngineScene scene;
         engine_scene(engine, &scene);
         assert_string_equal(scene.name, scenes[k].name);
@@ -226,7 +226,7 @@ static void history_fits(void **state) {
     uint64_t before = sand_bytes_held();
     Engine *engine = start("hourglass", 800);
     ask(engine, (Act){.kind = ACT_STEP, .number = 300});
-    Frame *frame = wait_for(engine, 300);
+    ContactBasis *frame = wait_for(engine, 300);
     assert_int_equal(frame->oldest_step, 0);
     double all = (double)(sand_bytes_held() - before);
     printf("300 steps of 800 bodies: %.1f MB with everything, so %.0f MB for 25,000\n", 1e-6 * all,

@@ -84,14 +84,14 @@ static void test_scales(void **state) {
 
 // --- a stage to draw it on ----------------------------------------------------------------------------------
 
-typedef struct Stage {
+typedef struct FixedPoint {
     Context *context;
     Renderer *renderer;
     Interface *interface;
     Panel *panel;
     Engine *engine;
     EngineScene scene;
-    Frame *frame;
+    ContactBasis *frame;
     Camera camera;
     RendererDef look;
     int width, height;
@@ -100,10 +100,10 @@ typedef struct Stage {
     ControlPlace places[CONTROL_COUNT];
     int asked[ACT_RACE_CANCEL + 1]; // how many acts of each kind
     Act last;
-} Stage;
+} FixedPoint;
 
 static bool on_ask(void *user, const Act *act) {
-    Stage *s = user;
+    FixedPoint *s = user;
     s->asked[act->kind]++;
     s->last = *act;
     return engine_ask(s->engine, act);
@@ -118,9 +118,9 @@ static const PanelKey keys[] = {{"Space", "run or pause", true},
                                 {"F1", "all keys", true},
                                 {NULL, NULL, false}};
 
-static void open_stage(Stage *s) {
+static void open_stage(FixedPoint *s) {
     SandError error = {""};
-    *s = (Stage){.width = 1280, .height = 720, .scale = 1};
+    *s = (FixedPoint){.width = 1280, .height = 720, .scale = 1};
     ContextDef def = context_default();
     def.software = true;
     s->context = context_create(&def, &error);
@@ -144,7 +144,7 @@ static void open_stage(Stage *s) {
     control_watch(s->places);
 }
 
-static void close_stage(Stage *s) {
+static void close_stage(FixedPoint *s) {
     control_watch(NULL);
     engine_free(s->engine);
     panel_free(s->panel);
@@ -155,9 +155,9 @@ static void close_stage(Stage *s) {
 }
 
 // One picture of the window.
-static void draw(Stage *s) {
+static void draw(FixedPoint *s) {
     SandError error = {""};
-    Frame *next = engine_frame(s->engine);
+    ContactBasis *next = engine_frame(s->engine);
     if (next) s->frame = next;
     unsigned before = s->scene.version;
     engine_scene(s->engine, &s->scene);
@@ -175,7 +175,7 @@ static void draw(Stage *s) {
 }
 
 // Takes so many steps, with a picture of the panel after each; the scene itself is drawn at the end.
-static void advance(Stage *s, int steps) {
+static void advance(FixedPoint *s, int steps) {
     bool plain = s->plain;
     s->plain = false;
     for (int i = 0; i < 2000 && !s->frame; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -186,7 +186,7 @@ static void advance(Stage *s, int steps) {
         if (!engine_ask(s->engine, &(Act){.kind = ACT_STEP, .number = 1})) fail_msg("the engine takes no request");
         for (int i = 0; i < 2000 && s->frame->step < wanted; i++) {
             nanosleep(&(struct timespec){0, 1000000}, NULL);
-            Frame *next = engine_frame(s->engine);
+            ContactBasis *next = engine_frame(s->engine);
             if (next) s->frame = next;
         }
         if (s->frame->step < wanted) fail_msg("the engine did not come to step %d", (int)wanted);
@@ -196,7 +196,7 @@ static void advance(Stage *s, int steps) {
     draw(s);
 }
 
-static unsigned char *read_pixels(Stage *s) {
+static unsigned char *read_pixels(FixedPoint *s) {
     size_t row = 4 * (size_t)s->width;
     unsigned char *pixels = malloc(row * (size_t)s->height), *line = malloc(row);
     assert_non_null(pixels);
@@ -212,7 +212,7 @@ static unsigned char *read_pixels(Stage *s) {
     return pixels;
 }
 
-static void keep_picture(Stage *s, const char *name) {
+static void keep_picture(FixedPoint *s, const char *name) {
     if (!folder) return;
     char path[512];
     SandError error = {""};
@@ -224,7 +224,7 @@ static void keep_picture(Stage *s, const char *name) {
     free(pixels);
 }
 
-static void click_at(Stage *s, double x, double y) {
+static void click_at(FixedPoint *s, double x, double y) {
     interface_mouse(s->interface, x, y, false);
     draw(s);
     interface_mouse(s->interface, x, y, true);
@@ -233,13 +233,13 @@ static void click_at(Stage *s, double x, double y) {
     draw(s);
 }
 
-static void click(Stage *s, ControlId id) {
+static void click(FixedPoint *s, ControlId id) {
     if (!s->places[id].drawn) fail_msg("%s is not drawn", control_table[id].label);
     click_at(s, s->places[id].x, s->places[id].y);
 }
 
 // Until the engine has come to a step that was sought; it takes over the settings of that step.
-static void wait_for_step(Stage *s, double step) {
+static void wait_for_step(FixedPoint *s, double step) {
     for (int i = 0; i < 500 && (double)s->frame->step != step; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
     draw(s);
 }
@@ -248,7 +248,7 @@ static void wait_for_step(Stage *s, double step) {
 
 static void test_draws(void **state) {
     (void)state;
-    Stage s;
+    FixedPoint s;
     open_stage(&s);
     s.panel->first_start = true;
     advance(&s, 40);
@@ -293,7 +293,7 @@ static void test_draws(void **state) {
 static bool record_called;
 static bool on_record(void *user, bool start, SandError *error) {
     (void)error;
-    ((Stage *)user)->panel->recording.active = start;
+    ((FixedPoint *)user)->panel->recording.active = start;
     return record_called = true;
 }
 static bool on_screenshot(void *user, SandError *error) { return (void)user, (void)error, true; }
@@ -301,7 +301,7 @@ static bool on_screenshot(void *user, SandError *error) { return (void)user, (vo
 // With all sections open in a tall window every control of the table is there.
 static void test_all_controls_are_drawn(void **state) {
     (void)state;
-    Stage s;
+    FixedPoint s;
     open_stage(&s);
     s.height = 2100;
     s.plain = s.panel->unfold = true;
@@ -331,7 +331,7 @@ static void test_all_controls_are_drawn(void **state) {
 // while the scene goes on. A second one is cancelled.
 static void test_race(void **state) {
     (void)state;
-    Stage s;
+    FixedPoint s;
     open_stage(&s);
     s.plain = s.panel->unfold = true;
     s.height = 3000;
@@ -368,7 +368,7 @@ static void test_race(void **state) {
 }
 
 // The first frame of a film that is taken in the window, with these overlays.
-static unsigned char *film_frame(Stage *s, OverlayDef overlay) {
+static unsigned char *film_frame(FixedPoint *s, OverlayDef overlay) {
     SandError error = {""};
     char made[] = "/tmp/sandglass-film-XXXXXX", path[64];
     assert_non_null(mkdtemp(made));
@@ -379,7 +379,7 @@ static unsigned char *film_frame(Stage *s, OverlayDef overlay) {
         !footage_take(&footage, s->renderer, s->frame, &s->scene, &s->camera, &s->look, &error))
         fail_msg("%s", error.text);
     assert_int_equal(wanted.frames, 1);
-    Stage film = {.renderer = s->renderer, .width = wanted.width, .height = wanted.height};
+    FixedPoint film = {.renderer = s->renderer, .width = wanted.width, .height = wanted.height};
     unsigned char *pixels = read_pixels(&film);
     footage_close(&footage);
     recorder_frame_path(path, sizeof path, made, 0);
@@ -391,7 +391,7 @@ static unsigned char *film_frame(Stage *s, OverlayDef overlay) {
 // Clock, legend and residual are laid over a film as they are over the window, and the panel does not notice.
 static void test_film_has_overlays(void **state) {
     (void)state;
-    Stage s;
+    FixedPoint s;
     open_stage(&s);
     s.panel->color = PICTURE_SPEED, s.panel->overlay.residual = true;
     panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = PICTURE_SPEED});
@@ -437,7 +437,7 @@ static void test_film_has_overlays(void **state) {
 
 static void test_buttons_ask(void **state) {
     (void)state;
-    Stage s;
+    FixedPoint s;
     open_stage(&s);
     s.plain = s.panel->unfold = true;
     s.height = 2100;
@@ -510,7 +510,7 @@ static void test_buttons_ask(void **state) {
 // and a scene whose number of bodies is fixed.
 static void test_panel_follows(void **state) {
     (void)state;
-    Stage s;
+    FixedPoint s;
     open_stage(&s);
     s.plain = s.panel->unfold = true;
     s.height = 1700;

@@ -35,7 +35,7 @@ static const char *path_of(const char *name) {
     return path;
 }
 
-static Frame *steps(Engine *engine, int count, uint64_t then) {
+static ContactBasis *steps(Engine *engine, int count, uint64_t then) {
     ask(engine, (Act){.kind = ACT_STEP, .number = count});
     return wait_for(engine, then);
 }
@@ -72,7 +72,7 @@ static void play(const char *path) {
     Act solve = {.kind = ACT_SOLVE, .solve = sand_default_solve()};
     sand_solve_choose(&solve.solve, sand_solver_find("gauss-seidel"));
     ask(engine, solve); // before the first step
-    Frame *frame = steps(engine, 12, 12);
+    ContactBasis *frame = steps(engine, 12, 12);
     SandVec3 held = {frame->picture.spheres.items[40].center[0], frame->picture.spheres.items[40].center[1],
                      frame->picture.spheres.items[40].center[2]};
     held = v3_add(held, frame->picture.origin);

@@ -43,7 +43,7 @@ static void newest_comes(void **state) {
     (void)state;
     Driver driver;
     Ring *ring = open_ring(&driver);
-    assert_false(ring_take(ring)); // nothing was published
+    assert_false(ring_take(ring)); // nothing was stored_impulses
     for (int k = 1; k <= 5; k++) {
         *(int64_t *)ring_store(ring)->data = k;
         ring_publish(ring);
@@ -59,7 +59,7 @@ static void newest_comes(void **state) {
     ring_free(ring);
 }
 
-// While the driver reads a slot, the reader keeps it, however much is published; once it is idle the newest comes.
+// While the driver reads a slot, the reader keeps it, however much is stored_impulses; once it is idle the newest comes.
 static void a_slot_goes_back_only_when_the_driver_is_done(void **state) {
     (void)state;
     Driver driver;

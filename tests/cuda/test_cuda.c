@@ -161,7 +161,7 @@ static void test_uncoordinated(void **state) {
     }
 }
 
-// Bodies with more than SAND_HUB contacts, two of them, are gathered in pieces.
+// Bodies with more than SAND_HIGH_DEGREE contacts, two of them, are gathered in pieces.
 static void test_hubs(void **state) {
     (void)state;
     const char *const solvers[] = {"p-spg-fb", "jacobi", "gauss-seidel"};

@@ -140,16 +140,16 @@ static void sums_are_those_of_the_host(void **state) {
 
 enum { WIDE = 320, HIGH = 240, BYTES = WIDE * HIGH * 4 };
 
-typedef struct Stage {
+typedef struct FixedPoint {
     Context *context;
     Renderer *renderer;
-} Stage;
+} FixedPoint;
 
 // OpenGL on the GPU, if it can be had.
-static bool open_stage(Stage *s) {
+static bool open_stage(FixedPoint *s) {
     SandError error = {""};
     ContextDef def = context_default();
-    *s = (Stage){.context = context_create(&def, &error)};
+    *s = (FixedPoint){.context = context_create(&def, &error)};
     if (!s->context || context_is_software()) {
         printf("skipped: %s\n", s->context ? context_renderer(s->context) : error.text);
         context_free(s->context);
@@ -160,13 +160,13 @@ static bool open_stage(Stage *s) {
     return true;
 }
 
-static void close_stage(Stage *s) {
+static void close_stage(FixedPoint *s) {
     if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
     renderer_free(s->renderer);
     context_free(s->context);
 }
 
-static void draw(Stage *s, const Picture *p, unsigned char *pixels) {
+static void draw(FixedPoint *s, const Picture *p, unsigned char *pixels) {
     SandError error = {""};
     RendererDef look = renderer_default();
     Camera camera;
@@ -177,7 +177,7 @@ static void draw(Stage *s, const Picture *p, unsigned char *pixels) {
 }
 
 // Takes a picture through a ring and draws it. The ring's reader is its writer, as in `record`.
-static void show(Stage *s, Ring *ring, Picture *p, SandSimulation *sim, PictureColor color, unsigned char *pixels) {
+static void show(FixedPoint *s, Ring *ring, Picture *p, SandSimulation *sim, PictureColor color, unsigned char *pixels) {
     SandError error = {""};
     p->store = ring_store(ring);
     take(p, sim, color);
@@ -188,7 +188,7 @@ static void show(Stage *s, Ring *ring, Picture *p, SandSimulation *sim, PictureC
     ring_drawn(ring);
 }
 
-static void compare_pixels(Stage *s, const char *scene, int bodies) {
+static void compare_pixels(FixedPoint *s, const char *scene, int bodies) {
     static unsigned char pixels[3][BYTES];
     SandError error = {""};
     SandSimulation *sim = open_sim(scene, bodies, 60);
@@ -218,7 +218,7 @@ static void compare_pixels(Stage *s, const char *scene, int bodies) {
 
 static void pixels_are_those_of_the_host(void **state) {
     (void)state;
-    Stage s;
+    FixedPoint s;
     if (!open_stage(&s)) skip();
     compare_pixels(&s, "hourglass", 2000);
     compare_pixels(&s, "rubble", 100);
@@ -246,13 +246,13 @@ static Engine *start_engine(int bodies, int iterations) {
 static void the_window_brings_keyframes_alone(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
-    Stage s;
+    FixedPoint s;
     if (!open_stage(&s)) skip();
     Engine *engine = start_engine(2000, 50);
     int plain = 0;
     uint64_t last = 0;
     for (double end = sand_seconds() + 60; last < 120 && sand_seconds() < end;) {
-        Frame *frame = engine_frame(engine);
+        ContactBasis *frame = engine_frame(engine);
         if (!frame) continue;
         draw(&s, &frame->picture, pixels);
         engine_drawn(engine);
@@ -274,22 +274,22 @@ static void the_window_brings_keyframes_alone(void **state) {
 static void drawing_goes_on_beside_a_long_solve(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
-    Stage s;
+    FixedPoint s;
     if (!open_stage(&s)) skip();
     Engine *engine = start_engine(100000, 9000);
-    Frame *frame = NULL;
+    ContactBasis *frame = NULL;
     double solve = 0, longest = 0;
     int drawn = 0;
     while (!frame) frame = engine_frame(engine);
     while (frame->step < 30) { // until the sand is dense
-        Frame *next = engine_frame(engine);
+        ContactBasis *next = engine_frame(engine);
         if (next) frame = next;
     }
     draw(&s, &frame->picture, pixels); // the first picture makes the programs of all others
     engine_drawn(engine);
     double begin = sand_seconds(), last = begin;
     for (; sand_seconds() < begin + 4; drawn++) {
-        Frame *next = engine_frame(engine);
+        ContactBasis *next = engine_frame(engine);
         if (next) frame = next, solve = fmax(solve, frame->profile.solve);
         draw(&s, &frame->picture, pixels);
         engine_drawn(engine);

@@ -26,7 +26,7 @@ static void through(const SandProblemBody *b, SandVec3 from, SandVec3 at, double
     e->size += b->inverse_mass * v3_length(g) + v3_length(w) * v3_length(at);
 }
 
-// Block (i, j) of N, with all three rows, times g. Contacts that share no moving body have none.
+// DiagonalBlock (i, j) of N, with all three rows, times g. Contacts that share no moving body have none.
 static Effect block_product(const SandProblem *p, const SandContact *i, const SandContact *j, SandVec3 g) {
     Effect e = {{0, 0, 0}, 0};
     int moving = p->dynamic_count;

@@ -10,7 +10,7 @@
 void dense_product(const SandProblem *p, bool frictionless, const SandVec3 *x, SandVec3 *y, double *size);
 void dense_r(const SandProblem *p, bool frictionless, SandVec3 *r); // b + D' v_free
 
-// Block (i, j) of N, with all three rows, times g.
+// DiagonalBlock (i, j) of N, with all three rows, times g.
 SandVec3 dense_block(const SandProblem *p, int i, int j, SandVec3 g);
 
 // Nearest point of the friction cone, by the three cases.

@@ -11,7 +11,7 @@
 // cmocka wants the headers above first.
 #include <cmocka.h>
 
-// A heavy plate on a layer of small spheres: one body with more than SAND_HUB contacts.
+// A heavy plate on a layer of small spheres: one body with more than SAND_HIGH_DEGREE contacts.
 static const char plate_scene[] =
     "name: plate\n"
     "about: A heavy plate rests on a layer of small spheres.\n"

@@ -10,7 +10,7 @@
 #include "sim/solver/reference/cone_program.h"
 
 // A's pattern; values do not matter here.
-static cholmod_sparse *pattern_of(const SandProgram *m, cholmod_common *common) {
+static cholmod_sparse *pattern_of(const SandConeProgram *m, cholmod_common *common) {
     int entries = m->begin[m->columns];
     cholmod_sparse *a =
         cholmod_allocate_sparse((size_t)m->rows, (size_t)m->columns, (size_t)entries, 0, 1, 0, CHOLMOD_PATTERN, common);
@@ -37,11 +37,11 @@ static bool write_fill(const char *space, const char *ordering, int method, chol
     return true;
 }
 
-static bool run(const char *path, int facets, SandProblem *problem, SandProgram *program, cholmod_common *common,
+static bool run(const char *path, int facets, SandProblem *problem, SandConeProgram *program, cholmod_common *common,
                 SandError *error) {
     SandSolveDef def = sand_default_solve();
     def.friction = SAND_FRICTION_POLYHEDRAL, def.facets = facets;
-    if (!sand_problem_open(problem, path, error) || !sand_program_make(program, problem, &def, error)) return false;
+    if (!sand_problem_open(problem, path, error) || !sand_cone_program_make(program, problem, &def, error)) return false;
     cholmod_sparse *a = pattern_of(program, common), *t = a ? cholmod_transpose(a, 0, common) : NULL;
     Json json = json_make(stdout);
     json_open_array(&json, NULL);
@@ -57,7 +57,7 @@ static bool run(const char *path, int facets, SandProblem *problem, SandProgram 
 
 int main(int argc, char **argv) {
     SandProblem problem = {0};
-    SandProgram program = {0};
+    SandConeProgram program = {0};
     SandError error = {""};
     cholmod_common common;
     cholmod_start(&common);
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
                         : sand_fail(&error, "%s FILE FACETS", argv[0]);
     if (!ok) fprintf(stderr, "%s\n", error.text);
     cholmod_finish(&common);
-    sand_program_free(&program);
+    sand_cone_program_free(&program);
     sand_problem_free(&problem);
     return ok ? 0 : 1;
 }

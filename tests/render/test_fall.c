@@ -1,5 +1,5 @@
-// Frame k of a film of a free fall shows the ball where it is at k / 60 s: the program films it, and the ball is found in
-// the pictures.
+// ContactBasis k of a film of a free fall shows the ball where it is at k / 60 s: the program films it, and the ball is
+// found in the pictures.
 //
 // The scheme moves by h v' with v' = v + h g, so after n steps a ball at rest has fallen g h^2 n (n + 1) / 2, and between
 // two steps it is on the straight line between them. That is what is meant by its position at a time, and what the frames

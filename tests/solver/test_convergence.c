@@ -158,7 +158,7 @@ static void cpg_needs_half_of_pgs(void **state) {
     }
 }
 
-// A body with more than SAND_HUB contacts: coloured gauss-seidel relaxes those as one Jacobi batch.
+// A body with more than SAND_HIGH_DEGREE contacts: coloured gauss-seidel relaxes those as one Jacobi batch.
 static void batch_converges(void **state) {
     (void)state;
     for (int k = HEAVY; k <= PLATE; k++) {
@@ -167,7 +167,7 @@ static void batch_converges(void **state) {
         for (int i = 0; i < p.contact_count; i++) count[p.contacts[i].a]++, count[p.contacts[i].b]++;
         for (int i = 0; i < p.dynamic_count; i++) most = count[i] > most ? count[i] : most;
         free(count);
-        if (k == PLATE) assert_true(most > SAND_HUB);
+        if (k == PLATE) assert_true(most > SAND_HIGH_DEGREE);
         SandSolution truth = {0}, start = {0}, s = {0};
         SandSolveDef def = method_def(methods[0], 50000, 1e-9);
         solve(&p, &def, &truth);

@@ -195,8 +195,8 @@ static Solved solve(const SandProblem *p, const SandSolveDef *def) {
     SandError error;
     Solved s = {.solution = {.want_metrics = true}};
     SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
-    const SandTextVerbs *verbs;
-    SandText *text;
+    const SandSolverKernel *verbs;
+    SandSolverWorkspace *text;
     if (!cpu || !sand_cpu_load(cpu, p, def, &verbs, &text, &error) ||
         !sand_cpu_run(cpu, verbs, text, p, def, &s.solution, &error))
         fail_msg("%s", error.text);
@@ -290,8 +290,8 @@ static void projections_are_nearest(void **state) {
             SandSolveDef def = make_def(sand_solver_default, (SandFriction)friction, SAND_BOUNDS_PRESOLVE, 5, 0);
             def.facets = facets;
             SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
-            const SandTextVerbs *verbs;
-            SandText *text;
+            const SandSolverKernel *verbs;
+            SandSolverWorkspace *text;
             SandSolution s = {0};
             if (!sand_cpu_load(cpu, p, &def, &verbs, &text, &error) || !sand_cpu_run(cpu, verbs, text, p, &def, &s, &error))
                 fail_msg("%s", error.text);
@@ -308,7 +308,7 @@ static void projections_are_nearest(void **state) {
                 for (size_t i = 0; i < n; i++) {
                     const SandContact *c = &p->contacts[i];
                     Set set = {&sand_friction_table[friction], friction ? c->mu : 0, bounds.bound[i], facets};
-                    bool cone = set.model->set != SAND_SET_PILLAR;
+                    bool cone = set.model->set != SAND_SET_CYLINDER;
                     SandVec3 want = nearest_in_world(&set, cone, c->normal, x[i]);
                     worst = fmax(worst, v3_length(v3_sub(want, y[i])) / v3_length(x[i]));
                 }

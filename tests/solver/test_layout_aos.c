@@ -1,5 +1,6 @@
-// The solver texts as they are on a GPU, run on the CPU in double: an At that fetches, vectors of fours, and iterates that
-// lie beside their gradients. They must find what the texts of the CPU find. So that text is tested where there is no GPU.
+// The solver texts as they are on a GPU, run on the CPU in double: an ContactRef that fetches, vectors of fours, and
+// iterates that lie beside their gradients. They must find what the texts of the CPU find. So that text is tested where
+// there is no GPU.
 #include "tests/lab/frozen.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sim/solver/solver.h"
@@ -13,11 +14,12 @@
 // cmocka wants the headers above first.
 #include <cmocka.h>
 
-extern const SandTextVerbs sand_text_fours_3f, sand_text_fours_3r, sand_text_fours_1f, sand_text_fours_1r;
+extern const SandSolverKernel sand_kernel_aos_world_full, sand_kernel_aos_world_radial, sand_kernel_aos_normal_full,
+    sand_kernel_aos_normal_radial;
 
-static const SandTextVerbs *fours_for(const SandProblem *p, const SandSolveDef *def) {
-    if (def->friction == SAND_FRICTIONLESS) return p->radial ? &sand_text_fours_1r : &sand_text_fours_1f;
-    return p->radial ? &sand_text_fours_3r : &sand_text_fours_3f;
+static const SandSolverKernel *fours_for(const SandProblem *p, const SandSolveDef *def) {
+    if (def->friction == SAND_FRICTIONLESS) return p->radial ? &sand_kernel_aos_normal_radial : &sand_kernel_aos_normal_full;
+    return p->radial ? &sand_kernel_aos_world_radial : &sand_kernel_aos_world_full;
 }
 
 // Solves by the text of the CPU and by that of a GPU, and compares all that comes out.
@@ -25,12 +27,12 @@ static void compare(const SandProblem *p, const SandSolveDef *def, int threads, 
     SandError error = {""};
     SandSolution want = {.want_metrics = want_metrics, .want_curve = true}, got = want;
     SandCpu *cpu = sand_cpu_create(threads, SAND_DOUBLE, &error);
-    const SandTextVerbs *verbs, *fours = fours_for(p, def);
-    SandText *text;
+    const SandSolverKernel *verbs, *fours = fours_for(p, def);
+    SandSolverWorkspace *text;
     if (!cpu || !sand_cpu_load(cpu, p, def, &verbs, &text, &error) ||
         !verbs->solve(text, sand_cpu_thread_pool(cpu), p, def, &want, &error))
         fail_msg("%s", error.text);
-    SandText *other = fours->create(&error);
+    SandSolverWorkspace *other = fours->create(&error);
     if (!other || !fours->load(other, sand_cpu_thread_pool(cpu), p, def, &error) ||
         !fours->solve(other, sand_cpu_thread_pool(cpu), p, def, &got, &error))
         fail_msg("%s", error.text);

@@ -113,7 +113,7 @@ static void cases_are_of_every_kind(void **state) {
     assert_true(cases[CYLINDER].problem.radial && cases[BIG_BALL].problem.radial);
     assert_false(cases[RUBBLE].problem.radial || cases[HEAVY].problem.radial || cases[DRUM].problem.radial);
     // The big ball is gathered in several pieces.
-    assert_true(largest_contact_count(&cases[BIG_BALL].problem) > 4 * SAND_HUB);
+    assert_true(largest_contact_count(&cases[BIG_BALL].problem) > 4 * SAND_HIGH_DEGREE);
     assert_true(largest_contact_count(&cases[HEAVY].problem) > 30); // the weight is on the spheres
     // The drum's wall moves.
     const SandProblem *drum = &cases[DRUM].problem;
@@ -142,8 +142,8 @@ static double product_error(const SandProblem *p, SandFriction friction, SandPre
             if (friction == SAND_FRICTIONLESS || p->contacts[i].mu == 0) x[i] = v3_scale(x[i].x, p->contacts[i].normal);
         dense_product(p, friction == SAND_FRICTIONLESS, x, want, size);
         for (int threads = 1; threads <= 3; threads++) {
-            const SandTextVerbs *verbs;
-            SandText *text;
+            const SandSolverKernel *verbs;
+            SandSolverWorkspace *text;
             SandCpu *cpu = cpu_of(threads, precision);
             if (!sand_cpu_load(cpu, p, &def, &verbs, &text, &error)) fail_msg("%s", error.text);
             verbs->product(text, sand_cpu_thread_pool(cpu), x, got);
@@ -319,8 +319,8 @@ static Trials make_trials(bool radial, SandPrecision precision) {
 }
 
 static void project(SandCpu *cpu, const SandProblem *p, const SandVec3 *x, SandVec3 *y) {
-    const SandTextVerbs *verbs;
-    SandText *text;
+    const SandSolverKernel *verbs;
+    SandSolverWorkspace *text;
     SandError error;
     SandSolveDef def = sand_default_solve();
     if (!sand_cpu_load(cpu, p, &def, &verbs, &text, &error)) fail_msg("%s", error.text);

@@ -82,8 +82,8 @@ static SandSimulation *falling(const SandBackend *backend) {
     return sim;
 }
 
-// Runs ten steps, the machine failing in the one after the fifth, with a look at the bodies after the third. At the end the
-// simulation is where one on the CPU is after `steps`.
+// Runs ten steps, the machine failing in the one after the fifth, with a look at the bodies after the third. ContactRef the
+// end the simulation is where one on the CPU is after `steps`.
 static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
     SandSimulation *plain = falling(NULL), *sim;
     steps_left = 5, unreadable = lost;

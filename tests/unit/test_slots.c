@@ -162,7 +162,7 @@ static const SandBackend falling = {.name = "falling",
 
 enum { WIDE = 160, HIGH = 120, BYTES = WIDE * HIGH * 4 };
 
-typedef struct Stage {
+typedef struct FixedPoint {
     Context *context;
     Renderer *renderer;
     Ring *ring;
@@ -170,7 +170,7 @@ typedef struct Stage {
     const SandWorld *world;
     Picture picture, host; // through the ring, and of the host
     Camera camera;
-} Stage;
+} FixedPoint;
 
 static SandSimulation *open_sim(const char *scene, int bodies) {
     SandError error = {""};
@@ -179,11 +179,11 @@ static SandSimulation *open_sim(const char *scene, int bodies) {
     return sim;
 }
 
-static void open_stage(Stage *s, const char *scene, int bodies, bool staged) {
+static void open_stage(FixedPoint *s, const char *scene, int bodies, bool staged) {
     SandError error = {""};
     ContextDef def = context_default();
     def.software = true;
-    *s = (Stage){.context = context_create(&def, &error)};
+    *s = (FixedPoint){.context = context_create(&def, &error)};
     s->renderer = s->context ? renderer_create(&error) : NULL;
     s->ring = s->renderer ? ring_create_gl(staged, &error) : NULL;
     if (!s->ring) fail_msg("%s", error.text);
@@ -194,7 +194,7 @@ static void open_stage(Stage *s, const char *scene, int bodies, bool staged) {
     camera_frame(&s->camera, "default", s->host.lower, s->host.upper, (double)WIDE / HIGH);
 }
 
-static void close_stage(Stage *s) {
+static void close_stage(FixedPoint *s) {
     if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
     picture_free(&s->picture), picture_free(&s->host);
     sand_simulation_free(s->sim);
@@ -206,7 +206,7 @@ static void close_stage(Stage *s) {
     assert_int_equal(machines, 0);
 }
 
-static void draw(Stage *s, const Picture *p, unsigned char *pixels) {
+static void draw(FixedPoint *s, const Picture *p, unsigned char *pixels) {
     SandError error = {""};
     RendererDef look = renderer_default();
     if (!renderer_draw(s->renderer, p, &s->camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
@@ -215,7 +215,7 @@ static void draw(Stage *s, const Picture *p, unsigned char *pixels) {
 }
 
 // A picture through the ring. Returns the bytes that came to the host.
-static uint64_t show(Stage *s, PictureColor color, unsigned char *pixels) {
+static uint64_t show(FixedPoint *s, PictureColor color, unsigned char *pixels) {
     SandError error = {""};
     Picture *p = &s->picture;
     uint64_t before = sand_bytes_downloaded();
@@ -233,7 +233,7 @@ static uint64_t show(Stage *s, PictureColor color, unsigned char *pixels) {
 static void compare_ways(bool staged, const char *way, bool brings) {
     static unsigned char ours[BYTES], theirs[BYTES], last[BYTES];
     SandError error = {""};
-    Stage s;
+    FixedPoint s;
     open_stage(&s, "rubble", 40, staged);
     for (int k = 0; k < 8; k++) {
         lab_step(s.sim);
@@ -277,7 +277,7 @@ static void the_machine_may_change(void **state) {
     (void)state;
     static unsigned char ours[BYTES], theirs[BYTES];
     SandError error = {""};
-    Stage s;
+    FixedPoint s;
     refuses = false;
     open_stage(&s, "rubble", 40, false);
     for (int k = 0; k < 12; k++) {

@@ -32,10 +32,11 @@ typedef struct Range {
 static void visit(SandWorker *w, void *argument) {
     Range *r = argument;
     SAND_FOR(w, i, r->n) {
-        At at = SAND_AT(NULL, i);
-        r->blocks[at_block(at)] += at_block(at) == i && at.tile % SAND_LANES == 0 && at.lane >= 0 && at.lane < SAND_LANES;
+        ContactRef at = SAND_CONTACT(NULL, i);
+        r->blocks[contact_index(at)] +=
+            contact_index(at) == i && at.tile % SAND_LANES == 0 && at.lane >= 0 && at.lane < SAND_LANES;
     }
-    SAND_EACH(w, k, r->n - 3) r->items[k]++;
+    SAND_FOR_EACH(w, k, r->n - 3) r->items[k]++;
 }
 
 static void every_index_is_visited_once(void **state) {
@@ -69,11 +70,11 @@ static void add_up(SandWorker *w, void *argument) {
     Sum sum;
     sum_open(w, &sum, 4, 1u << 2);
     SAND_FOR_SUM(w, i, s->n, &sum) {
-        At at = SAND_AT(NULL, i);
+        ContactRef at = SAND_CONTACT(NULL, i);
         float x = s->x[i];
         SAND_ADD(sum, at, 0, x);
         SAND_ADD(sum, at, 1, x * x);
-        SAND_TOP(sum, at, 2, real_abs(x));
+        SAND_MAX(sum, at, 2, real_abs(x));
         SAND_ADD(sum, at, 3, 1);
     }
     sum_total(w, &sum);
@@ -128,9 +129,9 @@ static void sum_again_and_again(SandWorker *w, void *argument) {
         bool top = k % 3 == 0;
         sum_open(w, &sum, 1 + k % SAND_MAX_SUMS, top ? 1 : 0);
         SAND_FOR_SUM(w, i, SHORT, &sum) {
-            At at = SAND_AT(NULL, i);
+            ContactRef at = SAND_CONTACT(NULL, i);
             if (top)
-                SAND_TOP(sum, at, 0, (float)(k + 1));
+                SAND_MAX(sum, at, 0, (float)(k + 1));
             else
                 SAND_ADD(sum, at, 0, (float)(k + 1));
         }

@@ -37,7 +37,7 @@ void panel_free(Panel *panel) {
     free(panel);
 }
 
-OverlayView panel_overlay(const Frame *frame, const EngineScene *scene) {
+OverlayView panel_overlay(const ContactBasis *frame, const EngineScene *scene) {
     return (OverlayView){.picture = &frame->picture,
                          .counters = &frame->counters,
                          .solver = sand_solver_table[scene->solve.solver].name,
@@ -76,7 +76,7 @@ bool panel_section(const Panel *panel, const char *name, bool open) {
 }
 
 // Takes over what the scene says after it changed.
-static void follow_scene(Panel *panel, const Frame *frame, const EngineScene *scene) {
+static void follow_scene(Panel *panel, const ContactBasis *frame, const EngineScene *scene) {
     if (panel->scene_version != scene->version) {
         panel->scene_version = scene->version;
         panel->point_count = 0;
@@ -196,8 +196,8 @@ static void begin_column(const char *name, float x, float y, float width, float 
                 ImGuiWindowFlags_NoSavedSettings);
 }
 
-void panel_draw(Panel *panel, const Frame *frame, const EngineScene *scene, Camera *camera, RendererDef *look, int width,
-                int height, double seconds) {
+void panel_draw(Panel *panel, const ContactBasis *frame, const EngineScene *scene, Camera *camera, RendererDef *look,
+                int width, int height, double seconds) {
     PanelView view = {frame, scene, camera, look, (double)width / (height > 0 ? height : 1)};
     float em = igGetFontSize(), edge = roundf(0.5f * em);
     float w = (float)width, h = (float)height;

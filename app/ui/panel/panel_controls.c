@@ -183,7 +183,7 @@ static void draw_friction(Panel *panel) {
     for (int i = 0; i < SAND_BOUNDS_COUNT; i++) bounds_names[i] = sand_bounds_table[i].name;
     bool changed = control_choice(CONTROL_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, model->text);
     // Shown all the same where the model has none, so that one sees what there is.
-    igBeginDisabled(model->set != SAND_SET_PILLAR);
+    igBeginDisabled(model->set != SAND_SET_CYLINDER);
     changed |=
         control_choice(CONTROL_BOUNDS, NULL, &bounds, bounds_names, SAND_BOUNDS_COUNT, sand_bounds_table[bounds].text);
     igEndDisabled();

@@ -6,41 +6,47 @@
 SAND_HOT double start_gradient(Worker *w, const Op *op, const real *x, real *g) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), gi = SAND_PULL(op, at);
-        row_store(g, at, gi);
-        SAND_ADD(sum, at, 0, block_residual(op, at, xi, gi));
+    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), gi = SAND_GRADIENT(op, ref);
+        row_store(g, ref, gi);
+        SAND_ADD(sum, ref, 0, contact_residual(op, ref, xi, gi));
     }
     sum_total(w, &sum);
     return residual_of(op, sum.total[0]);
 }
 
-#if SAND_PARTS
+#if SAND_COMPONENTS
 
 #if SAND_ROWS == 1
 
 // v where x is free, zero where it is active.
-SAND_INLINE Row block_free(const Op *op, At at, Row x, Row v) { return (void)op, (void)at, x > 0 ? v : (real)0; }
+SAND_INLINE Row contact_free_gradient(const Op *op, ContactRef ref, Row x, Row v) {
+    return (void)op, (void)ref, x > 0 ? v : (real)0;
+}
 
 // The direction d without what points out of K at x: its projection on the tangent cone.
-SAND_INLINE Row block_tangent(const Op *op, At at, Row x, Row d) { return (void)op, (void)at, x > 0 ? d : real_max(d, 0); }
+SAND_INLINE Row contact_tangent(const Op *op, ContactRef ref, Row x, Row d) {
+    return (void)op, (void)ref, x > 0 ? d : real_max(d, 0);
+}
 
 // One over the longest step t for which x - t p stays in K; zero where it never leaves. p lies in the tangent cone.
-SAND_INLINE real block_reach(const Op *op, At at, Row x, Row p) {
-    return (void)op, (void)at, p > 0 ? p / real_max(x, REAL_TINY) : (real)0;
+SAND_INLINE real contact_reach(const Op *op, ContactRef ref, Row x, Row p) {
+    return (void)op, (void)ref, p > 0 ? p / real_max(x, REAL_TINY) : (real)0;
 }
 
 // Whether the same components of x and y are active.
-SAND_INLINE bool block_same_face(const Op *op, At at, Row x, Row y) { return (void)op, (void)at, (x > 0) == (y > 0); }
+SAND_INLINE bool contact_same_face(const Op *op, ContactRef ref, Row x, Row y) {
+    return (void)op, (void)ref, (x > 0) == (y > 0);
+}
 
 #else
 
 // Whether a tangential part of size t reaches the edge of a disc of radius r, but for rounding.
 SAND_INLINE bool disc_edge(Vec x, real r) { return x.y * x.y + x.z * x.z >= r * r * (1 - 16 * REAL_EPSILON); }
 
-SAND_INLINE Row block_free(const Op *op, At at, Row x, Row v) {
-    real r = block_bound(op, at, x.x);
+SAND_INLINE Row contact_free_gradient(const Op *op, ContactRef ref, Row x, Row v) {
+    real r = contact_bound(op, ref, x.x);
     bool disc = op->section == SAND_DISC, edge = disc_edge(x, r);
     bool free1 = disc ? !edge : real_abs(x.y) < r, free2 = disc ? !edge : real_abs(x.z) < r;
     return vec_make(x.x > 0 ? v.x : (real)0, free1 ? v.y : (real)0, free2 ? v.z : (real)0);
@@ -52,8 +58,8 @@ SAND_INLINE real bound_tangent(real x, real r, real d) {
     return x <= -r ? real_max(d, 0) : d;
 }
 
-SAND_INLINE Row block_tangent(const Op *op, At at, Row x, Row d) {
-    real r = block_bound(op, at, x.x), normal = x.x > 0 ? d.x : real_max(d.x, 0);
+SAND_INLINE Row contact_tangent(const Op *op, ContactRef ref, Row x, Row d) {
+    real r = contact_bound(op, ref, x.x), normal = x.x > 0 ? d.x : real_max(d.x, 0);
     if (op->section == SAND_DISC) {
         real square = x.y * x.y + x.z * x.z, out = x.y * d.y + x.z * d.z;
         if (!(r > 0)) return vec_make(normal, 0, 0);
@@ -68,8 +74,8 @@ SAND_INLINE real bound_reach(real x, real r, real p) {
     return p == 0 ? (real)0 : real_abs(p) / real_max(p > 0 ? r + x : r - x, REAL_TINY);
 }
 
-SAND_INLINE real block_reach(const Op *op, At at, Row x, Row p) {
-    real r = block_bound(op, at, x.x), normal = p.x > 0 ? p.x / real_max(x.x, REAL_TINY) : (real)0;
+SAND_INLINE real contact_reach(const Op *op, ContactRef ref, Row x, Row p) {
+    real r = contact_bound(op, ref, x.x), normal = p.x > 0 ? p.x / real_max(x.x, REAL_TINY) : (real)0;
     if (op->section == SAND_DISC) { // the root of |x - t p|^2 = r^2
         real a = p.y * p.y + p.z * p.z, b = x.y * p.y + x.z * p.z, c = r * r - x.y * x.y - x.z * x.z;
         real far = b + real_sqrt(b * b + a * real_max(c, 0));
@@ -78,28 +84,28 @@ SAND_INLINE real block_reach(const Op *op, At at, Row x, Row p) {
     return real_max(normal, real_max(bound_reach(x.y, r, p.y), bound_reach(x.z, r, p.z)));
 }
 
-SAND_INLINE bool block_same_face(const Op *op, At at, Row x, Row y) {
-    Vec one = vec_make(1, 1, 1), d = vec_sub(block_free(op, at, x, one), block_free(op, at, y, one));
+SAND_INLINE bool contact_same_face(const Op *op, ContactRef ref, Row x, Row y) {
+    Vec one = vec_make(1, 1, 1), d = vec_sub(contact_free_gradient(op, ref, x, one), contact_free_gradient(op, ref, y, one));
     return vec_dot(d, d) == 0;
 }
 
 #endif
 
 // The projected gradient of [H] eq. 14: zero at the solution.
-SAND_INLINE Row block_projected_gradient(const Op *op, At at, Row x, Row g) {
-    return row_scale(-1, block_tangent(op, at, x, row_scale(-1, g)));
+SAND_INLINE Row contact_projected_gradient(const Op *op, ContactRef ref, Row x, Row g) {
+    return row_scale(-1, contact_tangent(op, ref, x, row_scale(-1, g)));
 }
 
 // The reduced gradient of [H] eq. 25, (x - P(x - t g)) / t.
-SAND_INLINE Row block_reduced_gradient(const Op *op, At at, Row x, Row g, real t) {
-    return row_scale(1 / t, row_sub(x, block_project(op, at, row_madd(x, -t, g))));
+SAND_INLINE Row contact_reduced_gradient(const Op *op, ContactRef ref, Row x, Row g, real t) {
+    return row_scale(1 / t, row_sub(x, contact_project(op, ref, row_madd(x, -t, g))));
 }
 
 // The gradient that is left when what leads out of K is cut off; of a disc, whose edge is not straight, the reduced one.
-SAND_INLINE Row block_chopped_gradient(const Op *op, At at, Row x, Row g, real t) {
-    Row chopped = block_projected_gradient(op, at, x, g);
+SAND_INLINE Row contact_chopped_gradient(const Op *op, ContactRef ref, Row x, Row g, real t) {
+    Row chopped = contact_projected_gradient(op, ref, x, g);
 #if SAND_LOCAL
-    Row reduced = block_reduced_gradient(op, at, x, g, t);
+    Row reduced = contact_reduced_gradient(op, ref, x, g, t);
     if (op->section == SAND_DISC) return vec_make(chopped.x, reduced.y, reduced.z);
 #endif
     return (void)t, chopped;
@@ -112,23 +118,23 @@ SAND_INLINE bool direction_recedes(double gp, double pNp, double pPp, double rea
 }
 
 // One step of the power method: v := N v / |v|. Returns |N v| / |v|, which the norm of N is at least.
-SAND_TEXT double power_step(Worker *w, const Op *op, real *v, double length) {
+SAND_KERNEL double power_step(Worker *w, const Op *op, real *v, double length) {
     real scale = (real)(1 / length);
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        block_publish(op, at, row_scale(scale, row_load(v, at)));
+        ContactRef ref = SAND_CONTACT(op, i);
+        store_impulse(op, ref, row_scale(scale, row_load(v, ref)));
     }
-    push(w, op, op->impulse, op->still, op->scratch);
+    gather_bodies(w, op, op->impulse, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(op, i);
-        Row y = block_without_bias(op, at, SAND_PULL(op, at));
-        row_store(v, at, y);
-        SAND_ADD(sum, at, 0, row_dot(y, y));
+    SAND_FOR_GRADIENTS(w, i, op, op->scratch, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row y = contact_without_bias(op, ref, SAND_GRADIENT(op, ref));
+        row_store(v, ref, y);
+        SAND_ADD(sum, ref, 0, row_dot(y, y));
     }
     sum_total(w, &sum);
     return sqrt(sum.total[0]);
 }
 
-#endif // SAND_PARTS
+#endif // SAND_COMPONENTS

@@ -1,11 +1,11 @@
-// A block at hand where an At fetches (SAND_FETCHES): its number, and what is known of it. After Four is defined.
-typedef struct At {
+// A block at hand where an ContactRef fetches (SAND_LAYOUT_AOS): its number, and what is known of it. After Vec4 is defined.
+typedef struct ContactRef {
     Index block;
-    Four spoke; // the normal and half the gap
+    Vec4 record; // the normal and half the gap
     real mu, inverse;
-} At;
-SAND_INLINE At at_bare(Index i) {
-    At at = {i, four_zero(), 0, 0};
-    return at;
+} ContactRef;
+SAND_INLINE ContactRef contact_ref_bare(Index i) {
+    ContactRef ref = {i, vec4_zero(), 0, 0};
+    return ref;
 }
-SAND_INLINE Index at_block(At at) { return at.block; }
+SAND_INLINE Index contact_index(ContactRef ref) { return ref.block; }

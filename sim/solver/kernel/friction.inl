@@ -3,20 +3,20 @@
 // this: the circular cone is a cone around n there, and has its own projection.
 
 // Tangents from the normal, always the same (Duff et al. 2017).
-typedef struct Frame {
+typedef struct ContactBasis {
     Vec n, t1, t2;
-} Frame;
+} ContactBasis;
 
-SAND_INLINE Frame frame_of(Vec n) {
+SAND_INLINE ContactBasis basis_of(Vec n) {
     real sign = n.z < 0 ? (real)-1 : (real)1, a = -1 / (sign + n.z), b = n.x * n.y * a;
-    Frame f;
+    ContactBasis f;
     f.n = n;
     f.t1 = vec_make(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
     f.t2 = vec_make(b, sign + n.y * n.y * a, -n.y);
     return f;
 }
-SAND_INLINE Vec frame_out(Frame f, Vec x) { return vec_madd(vec_madd(vec_scale(x.x, f.n), x.y, f.t1), x.z, f.t2); }
-SAND_INLINE Vec frame_in(Frame f, Vec v) { return vec_make(vec_dot(v, f.n), vec_dot(v, f.t1), vec_dot(v, f.t2)); }
+SAND_INLINE Vec basis_out(ContactBasis f, Vec x) { return vec_madd(vec_madd(vec_scale(x.x, f.n), x.y, f.t1), x.z, f.t2); }
+SAND_INLINE Vec basis_in(ContactBasis f, Vec v) { return vec_make(vec_dot(v, f.n), vec_dot(v, f.t1), vec_dot(v, f.t2)); }
 
 // A tangential vector seen from the facet it points at: c along the facet's outward normal (nx, ny), s along the facet.
 // A regular polygon looks the same from each, and the nearest point of a set made of it is seen from the same facet.
@@ -86,7 +86,7 @@ SAND_INLINE real section_support(const Op *op, Vec x) {
 static void op_ask(Op *op, const SandSolveDef *def, bool cone) {
     const double pi = 3.14159265358979323846;
     const SandFrictionRow *model = &sand_friction_table[def->friction];
-    bool pillar = model->set == SAND_SET_PILLAR, square = model->section == SAND_SQUARE;
+    bool pillar = model->set == SAND_SET_CYLINDER, square = model->section == SAND_SQUARE;
     op->section = model->section;
     op->set = pillar && def->bounds == SAND_BOUNDS_INSIDE ? FRICTION_INSIDE
               : pillar                                    ? FRICTION_BOUNDED

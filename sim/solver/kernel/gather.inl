@@ -1,77 +1,77 @@
-// The first half of the product: push, from impulses to the velocities of bodies. See operator.inl.
+// The first half of the product: gather_bodies, from impulses to the velocities of bodies. See operator.inl.
 
-// Makes the impulse of a block known to the next push.
-SAND_INLINE void block_publish(const Op *op, At at, Row r) {
-    Vec g = block_impulse(op, at, r);
-    four_write(op->impulse + 4 * at_block(at), g.x, g.y, g.z, 0);
+// Makes the impulse of a block known to the next gather_bodies.
+SAND_INLINE void store_impulse(const Op *op, ContactRef ref, Row r) {
+    Vec g = contact_impulse(op, ref, r);
+    vec4_write(op->impulse + 4 * contact_index(ref), g.x, g.y, g.z, 0);
 }
 
-// The same for one that a vector holds as well, and where a push finds those of that vector.
-SAND_INLINE void block_publish_stored(const Op *op, At at, Row r) {
-    if (!SAND_FOURS) block_publish(op, at, r);
+// The same for one that a vector holds as well, and where a gather_bodies finds those of that vector.
+SAND_INLINE void store_impulse_beside(const Op *op, ContactRef ref, Row r) {
+    if (!SAND_VEC4_ROWS) store_impulse(op, ref, r);
 }
-SAND_INLINE const real *published(const Op *op, const real *x) { return SAND_FOURS ? x : op->impulse; }
+SAND_INLINE const real *stored_impulses(const Op *op, const real *x) { return SAND_VEC4_ROWS ? x : op->impulse; }
 
 // Impulse and turning impulse on a body. The turning one is kept as (z, x, y): a cross product by fours ends in a
 // turn of its components, which is left to the end of the sum.
 typedef struct Sums {
-    Four f, t;
+    Vec4 f, t;
 } Sums;
 
 SAND_INLINE Sums sums_zero(void) {
-    Sums s = {four_zero(), four_zero()};
+    Sums s = {vec4_zero(), vec4_zero()};
     return s;
 }
 
 // Those of all mates.
-SAND_INLINE Sums sums_together(Sums s) {
-    s.f = four_together(s.f), s.t = four_together(s.t);
+SAND_INLINE Sums sums_over_lanes(Sums s) {
+    s.f = vec4_over_lanes(s.f), s.t = vec4_over_lanes(s.t);
     return s;
 }
 
 // a x b, still to be turned
-SAND_INLINE Four four_cross(Four a, Four b) { return four_mul_sub(a, four_turned(b), four_mul(four_turned(a), b)); }
+SAND_INLINE Vec4 vec4_cross(Vec4 a, Vec4 b) { return vec4_mul_sub(a, vec4_yzx(b), vec4_mul(vec4_yzx(a), b)); }
 
-// Where a push finds impulses: fours; or, where they are to be made, what they are made of.
+// Where a gather_bodies finds impulses: fours; or, where they are to be made, what they are made of.
 typedef struct Source {
     const real *impulse;
     Index numbers; // from one impulse to the next
-#if SAND_FOURS
+#if SAND_VEC4_ROWS
     const real *pair;
     real alpha;
-    int p; // P_MEAN or P_DIAGONAL
+    int p; // P_UNIFORM or P_DIAGONAL
 #endif
 } Source;
 
 // The impulse of a block. A made one is a projected gradient step: x and g lie side by side, with the friction and the
 // inverse of the block as their fourth numbers. Both bodies of a contact make it, which costs less than to write it down
 // for them.
-SAND_INLINE Four source_impulse(const Op *op, Source from, bool made, At at) {
-#if SAND_FOURS
+SAND_INLINE Vec4 source_impulse(const Op *op, Source from, bool made, ContactRef ref) {
+#if SAND_VEC4_ROWS
     if (made) {
-        Four x = four_load(from.pair + 8 * at_block(at)), g = four_load(from.pair + 8 * at_block(at) + 4);
-        at.mu = four_last(x), at.inverse = four_last(g);
-        Vec z = block_step(op, at, vec_of_four(x), vec_of_four(g), from.alpha, op->p[from.p]);
-        return four_make(z.x, z.y, z.z, 0);
+        Vec4 x = vec4_load(from.pair + 8 * contact_index(ref)), g = vec4_load(from.pair + 8 * contact_index(ref) + 4);
+        ref.mu = vec4_last(x), ref.inverse = vec4_last(g);
+        Vec z = contact_step(op, ref, vec_of_vec4(x), vec_of_vec4(g), from.alpha, op->p[from.p]);
+        return vec4_make(z.x, z.y, z.z, 0);
     }
 #endif
-    Four g = four_load(from.impulse + from.numbers * at_block(at));
-    return (void)op, (void)made, SAND_FOURS ? four_with_last(g, 0) : g;
+    Vec4 g = vec4_load(from.impulse + from.numbers * contact_index(ref));
+    return (void)op, (void)made, SAND_VEC4_ROWS ? vec4_with_last(g, 0) : g;
 }
 
 // Adds the impulse g of a block to the sums of a body, which is its a (side -1) or b (side +1).
-SAND_INLINE Sums block_gather(const Op *op, At at, Four g, int side, real radius, Sums s) {
-    s.f = side < 0 ? four_sub(s.f, g) : four_add(s.f, g);
+SAND_INLINE Sums gather_contact(const Op *op, ContactRef ref, Vec4 g, int side, real radius, Sums s) {
+    s.f = side < 0 ? vec4_sub(s.f, g) : vec4_add(s.f, g);
 #if SAND_ROWS == 3 && SAND_RADIAL
     // Both arms point to the other body, so it is -arm (n x g) on either side.
-    Four n = block_spoke(op, at);
-    s.t = four_madd(s.t, -(radius + four_last(n)), four_cross(n, g));
+    Vec4 n = contact_record(op, ref);
+    s.t = vec4_madd(s.t, -(radius + vec4_last(n)), vec4_cross(n, g));
 #elif SAND_RADIAL
-    (void)op, (void)at, (void)radius; // a normal impulse on a sphere does not turn it
+    (void)op, (void)ref, (void)radius; // a normal impulse on a sphere does not turn it
 #else
     (void)radius;
-    Four c = four_cross(four_load_fixed((side < 0 ? op->spoke_a : op->spoke_b) + 4 * at_block(at)), g);
-    s.t = side < 0 ? four_sub(s.t, c) : four_add(s.t, c);
+    Vec4 c = vec4_cross(vec4_load_fixed((side < 0 ? op->arm_a_record : op->arm_b_record) + 4 * contact_index(ref)), g);
+    s.t = side < 0 ? vec4_sub(s.t, c) : vec4_add(s.t, c);
 #endif
     return s;
 }
@@ -86,80 +86,83 @@ SAND_INLINE Vec body_turn(const Op *op, Index k, Vec t) {
 #endif
 }
 
-// out[k] = base + M^-1 (f, t) for body k, where base is what a push begins with, which does not change.
+// out[k] = base + M^-1 (f, t) for body k, where base is what a gather_bodies begins with, which does not change.
 SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, Sums s) {
-    Four t = four_turned(s.t);
-    four_store(out[k].v, four_madd(four_load_fixed(base->v), SAND_FIXED(&op->inverse_mass[k]), s.f));
+    Vec4 t = vec4_yzx(s.t);
+    vec4_store(out[k].v, vec4_madd(vec4_load_fixed(base->v), SAND_FIXED(&op->inverse_mass[k]), s.f));
 #if SAND_RADIAL
-    Four w = four_madd(four_load_fixed(base->w), SAND_FIXED(&op->inverse_inertia[k]), t);
-    four_store(out[k].w, four_with_last(w, SAND_FIXED(&op->free[k].w[3])));
+    Vec4 w = vec4_madd(vec4_load_fixed(base->w), SAND_FIXED(&op->inverse_inertia[k]), t);
+    vec4_store(out[k].w, vec4_with_last(w, SAND_FIXED(&op->free[k].w[3])));
 #else
     real turning[4];
-    four_store(turning, t);
+    vec4_store(turning, t);
     Vec w = body_turn(op, k, vec_of(turning));
     out[k].w[0] = base->w[0] + w.x, out[k].w[1] = base->w[1] + w.y, out[k].w[2] = base->w[2] + w.z;
 #endif
 }
 
-// Sums that a push makes as it goes, of impulses x: x'Nx, r'x and x'Px.
-enum { PUSH_XNX, PUSH_RX, PUSH_XPX, PUSH_SUMS };
+// Sums that a gather_bodies makes as it goes, of impulses x: x'Nx, r'x and x'Px.
+enum { GATHER_XNX, GATHER_RX, GATHER_XPX, GATHER_SUMS };
 
-#if SAND_FOURS
+#if SAND_VEC4_ROWS
 // The share of one contact: the stabilisation term, and what a boundary as its b does. The rest of r'x is added up body by
 // body.
-SAND_INLINE void block_add(const Op *op, At at, Four impulse, Sum *sum) {
-    Vec x = vec_of_four(impulse);
-    Index b = SAND_FIXED(&op->b[at_block(at)]);
-    SAND_ADD_ONE(*sum, PUSH_RX, vec_dot(x, block_normal(op, at)) * block_bias(op, at, block_half(op, at)));
-    SAND_ADD_ONE(*sum, PUSH_XPX, block_weight(op, at) * vec_dot(x, x));
+SAND_INLINE void contact_add_sums(const Op *op, ContactRef ref, Vec4 impulse, Sum *sum) {
+    Vec x = vec_of_vec4(impulse);
+    Index b = SAND_FIXED(&op->b[contact_index(ref)]);
+    SAND_ADD_ONE(*sum, GATHER_RX, vec_dot(x, contact_normal(op, ref)) * contact_bias(op, ref, contact_half_gap(op, ref)));
+    SAND_ADD_ONE(*sum, GATHER_XPX, contact_diagonal(op, ref) * vec_dot(x, x));
     if (b < op->dynamic_count) return;
-    Vec u = vec_of_four(four_load_fixed(op->free[b].v));
+    Vec u = vec_of_vec4(vec4_load_fixed(op->free[b].v));
 #if !SAND_RADIAL
-    u = vec_add(u, vec_cross(vec_of_four(four_load_fixed(op->free[b].w)), block_arm_b(op, at)));
+    u = vec_add(u, vec_cross(vec_of_vec4(vec4_load_fixed(op->free[b].w)), contact_arm_b(op, ref)));
 #endif
-    SAND_ADD_ONE(*sum, PUSH_RX, vec_dot(x, u));
+    SAND_ADD_ONE(*sum, GATHER_RX, vec_dot(x, u));
 }
 #else
-SAND_INLINE void block_add(const Op *op, At at, Four impulse, Sum *sum) { (void)op, (void)at, (void)impulse, (void)sum; }
+SAND_INLINE void contact_add_sums(const Op *op, ContactRef ref, Vec4 impulse, Sum *sum) {
+    (void)op, (void)ref, (void)impulse, (void)sum;
+}
 #endif
 
-// Entries e0, e0 + SAND_MATES, ... before e1 of the contacts of body k, counting those where it is a and then those where
-// it is b. With a `sum` each contact is added to it once.
+// Entries e0, e0 + SAND_THREADS_PER_BODY, ... before e1 of the contacts of body k, counting those where it is a and then
+// those where it is b. With a `sum` each contact is added to it once.
 SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int e0, int e1, Sum *sum) {
     int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
     int other = SAND_FIXED(&op->second[k]) - owned;
     real radius = SAND_FIXED(&op->free[k].w[3]);
     Sums s = sums_zero();
-#if SAND_MATES > 1
+#if SAND_THREADS_PER_BODY > 1
     SAND_UNROLL(1)
-    for (int e = e0; e < e1; e += SAND_GATHERS * SAND_MATES) { // one loop for both kinds, so that mates stay side by side
-        At at[SAND_GATHERS]; // all are on their way at once; the first stands for those that are not there
-        Four g[SAND_GATHERS];
-        SAND_UNROLL(SAND_GATHERS)
-        for (int j = 0; j < SAND_GATHERS; j++) {
-            int d = e + j * SAND_MATES < e1 ? e + j * SAND_MATES : e;
-            at[j] = at_of(op, d < owned ? begin + d : SAND_FIXED(&op->list[other + d]));
-            g[j] = source_impulse(op, from, made, at[j]);
+    for (int e = e0; e < e1;
+         e += SAND_GATHERS_AT_ONCE * SAND_THREADS_PER_BODY) { // one loop for both kinds, so that mates stay side by side
+        ContactRef ref[SAND_GATHERS_AT_ONCE]; // all are on their way at once; the first stands for those that are not there
+        Vec4 g[SAND_GATHERS_AT_ONCE];
+        SAND_UNROLL(SAND_GATHERS_AT_ONCE)
+        for (int j = 0; j < SAND_GATHERS_AT_ONCE; j++) {
+            int d = e + j * SAND_THREADS_PER_BODY < e1 ? e + j * SAND_THREADS_PER_BODY : e;
+            ref[j] = contact_ref(op, d < owned ? begin + d : SAND_FIXED(&op->list[other + d]));
+            g[j] = source_impulse(op, from, made, ref[j]);
         }
-        SAND_UNROLL(SAND_GATHERS)
-        for (int j = 0; j < SAND_GATHERS; j++) {
-            int d = e + j * SAND_MATES;
+        SAND_UNROLL(SAND_GATHERS_AT_ONCE)
+        for (int j = 0; j < SAND_GATHERS_AT_ONCE; j++) {
+            int d = e + j * SAND_THREADS_PER_BODY;
             if (d >= e1) continue;
-            s = block_gather(op, at[j], g[j], d < owned ? -1 : +1, radius, s);
-            if (sum && d < owned) block_add(op, at[j], g[j], sum);
+            s = gather_contact(op, ref[j], g[j], d < owned ? -1 : +1, radius, s);
+            if (sum && d < owned) contact_add_sums(op, ref[j], g[j], sum);
         }
     }
 #else
     int middle = e1 < owned ? e1 : owned;
     for (int e = e0; e < middle; e++) {
-        At at = at_of(op, begin + e);
-        Four g = source_impulse(op, from, made, at);
-        s = block_gather(op, at, g, -1, radius, s);
-        if (sum) block_add(op, at, g, sum);
+        ContactRef ref = contact_ref(op, begin + e);
+        Vec4 g = source_impulse(op, from, made, ref);
+        s = gather_contact(op, ref, g, -1, radius, s);
+        if (sum) contact_add_sums(op, ref, g, sum);
     }
     for (int e = e0 > owned ? e0 : owned; e < e1; e++) {
-        At at = at_of(op, op->list[other + e]);
-        s = block_gather(op, at, source_impulse(op, from, made, at), +1, radius, s);
+        ContactRef ref = contact_ref(op, op->list[other + e]);
+        s = gather_contact(op, ref, source_impulse(op, from, made, ref), +1, radius, s);
     }
 #endif
     return s;
@@ -173,116 +176,122 @@ SAND_INLINE int body_contacts(const Op *op, Index k) {
 #include "sim/solver/kernel/operator_matrix.inl"
 
 // Bodies of many contacts are summed in pieces: first the pieces, then the bodies.
-SAND_INLINE void gather_pieces(Worker *w, const Op *SAND_RESTRICT op, Source from, bool made) {
-    SAND_TOGETHER(w, p, mate, op->piece_count) {
-        int j = op->piece_hub[p], k = op->hub[j];
-        int e0 = (int)(p - op->hub_piece[j]) * SAND_HUB, e1 = e0 + SAND_HUB, all = body_contacts(op, k);
-        Sums s = sums_together(body_gather(op, from, made, k, e0 + mate, e1 < all ? e1 : all, NULL));
-        if (mate > 0) continue;
-        four_store(op->piece_sum[p].v, s.f);
-        four_store(op->piece_sum[p].w, s.t);
+SAND_INLINE void gather_segments(Worker *w, const Op *SAND_RESTRICT op, Source from, bool made) {
+    SAND_FOR_BODIES(w, p, lane, op->segment_count) {
+        int j = op->segment_body[p], k = op->high_degree[j];
+        int e0 = (int)(p - op->high_degree_segment[j]) * SAND_HIGH_DEGREE, e1 = e0 + SAND_HIGH_DEGREE,
+            all = body_contacts(op, k);
+        Sums s = sums_over_lanes(body_gather(op, from, made, k, e0 + lane, e1 < all ? e1 : all, NULL));
+        if (lane > 0) continue;
+        vec4_store(op->segment_sum[p].v, s.f);
+        vec4_store(op->segment_sum[p].w, s.t);
     }
 }
 
-SAND_HOT void push_hubs(Worker *w, const Op *SAND_RESTRICT op, const Body *base, Index stride, Body *out) {
-    SAND_EACH(w, j, op->hub_count) {
+SAND_HOT void gather_high_degree(Worker *w, const Op *SAND_RESTRICT op, const Body *base, Index stride, Body *out) {
+    SAND_FOR_EACH(w, j, op->high_degree_count) {
         Sums s = sums_zero();
-        for (int p = op->hub_piece[j]; p < op->hub_piece[j + 1]; p++) {
-            s.f = four_add(s.f, four_load(op->piece_sum[p].v));
-            s.t = four_add(s.t, four_load(op->piece_sum[p].w));
+        for (int p = op->high_degree_segment[j]; p < op->high_degree_segment[j + 1]; p++) {
+            s.f = vec4_add(s.f, vec4_load(op->segment_sum[p].v));
+            s.t = vec4_add(s.t, vec4_load(op->segment_sum[p].w));
         }
-        body_write(op, base + stride * op->hub[j], out, op->hub[j], s);
+        body_write(op, base + stride * op->high_degree[j], out, op->high_degree[j], s);
     }
 }
 
 // All others.
-SAND_INLINE void gather_bodies(Worker *w, const Op *SAND_RESTRICT op, Source from, bool made, const Body *SAND_RESTRICT base,
-                               Index stride, Body *SAND_RESTRICT out) {
-    SAND_TOGETHER(w, k, mate, op->dynamic_count) {
+SAND_INLINE void gather_low_degree(Worker *w, const Op *SAND_RESTRICT op, Source from, bool made,
+                                   const Body *SAND_RESTRICT base, Index stride, Body *SAND_RESTRICT out) {
+    SAND_FOR_BODIES(w, k, lane, op->dynamic_count) {
         int all = body_contacts(op, k);
-        if (all > SAND_HUB) continue;
-        Sums s = sums_together(body_gather(op, from, made, k, mate, all, NULL));
-        if (mate == 0) body_write(op, base + stride * k, out, k, s);
+        if (all > SAND_HIGH_DEGREE) continue;
+        Sums s = sums_over_lanes(body_gather(op, from, made, k, lane, all, NULL));
+        if (lane == 0) body_write(op, base + stride * k, out, k, s);
     }
 }
 
-SAND_HOT void push_pieces(Worker *w, const Op *SAND_RESTRICT op, Source from) { gather_pieces(w, op, from, false); }
-SAND_HOT void push_bodies(Worker *w, const Op *SAND_RESTRICT op, Source from, const Body *SAND_RESTRICT base, Index stride,
-                          Body *SAND_RESTRICT out) {
-    gather_bodies(w, op, from, false, base, stride, out);
+SAND_HOT void gather_segments_stored(Worker *w, const Op *SAND_RESTRICT op, Source from) {
+    gather_segments(w, op, from, false);
+}
+SAND_HOT void gather_low_degree_stored(Worker *w, const Op *SAND_RESTRICT op, Source from, const Body *SAND_RESTRICT base,
+                                       Index stride, Body *SAND_RESTRICT out) {
+    gather_low_degree(w, op, from, false, base, stride, out);
 }
 
 // When all pieces are there: the bodies they are of.
-SAND_TEXT void push_end(Worker *w, const Op *op, const Body *base, Index stride, Body *out) {
+SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, Index stride, Body *out) {
     sand_barrier(w);
-    if (!op->hub_count) return;
-    push_hubs(w, op, base, stride, out);
+    if (!op->high_degree_count) return;
+    gather_high_degree(w, op, base, stride, out);
     sand_barrier(w);
 }
 
-// out = base + M^-1 D x for all bodies, where x is published at `impulse`, with so many numbers from block to block; begins
-// and ends with a barrier. base is op->free, or op->still for the product alone.
-SAND_TEXT void push_strided(Worker *w, const Op *op, const real *impulse, Index numbers, const Body *base, Body *out) {
+// out = base + M^-1 D x for all bodies, where x is stored_impulses at `impulse`, with so many numbers from block to block;
+// begins and ends with a barrier. base is op->free, or op->still for the product alone.
+SAND_KERNEL void gather_bodies_strided(Worker *w, const Op *op, const real *impulse, Index numbers, const Body *base,
+                                       Body *out) {
     Index stride = base == op->still ? 0 : 1; // one body at rest stands for all
     Source from = {0};
     from.impulse = impulse, from.numbers = numbers;
     sand_barrier(w);
     if (op->is_matrix) {
-        matrix_push(w, op, impulse, base, out);
+        matrix_gather(w, op, impulse, base, out);
         return;
     }
-    if (op->hub_count) push_pieces(w, op, from);
-    push_bodies(w, op, from, base, stride, out);
-    push_end(w, op, base, stride, out);
+    if (op->high_degree_count) gather_segments_stored(w, op, from);
+    gather_low_degree_stored(w, op, from, base, stride, out);
+    gather_bodies_end(w, op, base, stride, out);
 }
-SAND_TEXT void push(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
-    push_strided(w, op, impulse, 4, base, out);
+SAND_KERNEL void gather_bodies(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
+    gather_bodies_strided(w, op, impulse, 4, base, out);
 }
 
 // Publishes all of x and pushes it.
-SAND_TEXT void push_vector(Worker *w, const Op *op, const real *x, const Body *base, Body *out) {
-    if (!SAND_FOURS) SAND_FOR(w, i, op->n) {
-            At at = SAND_AT(op, i);
-            block_publish(op, at, row_load(x, at));
+SAND_KERNEL void gather_bodies_of(Worker *w, const Op *op, const real *x, const Body *base, Body *out) {
+    if (!SAND_VEC4_ROWS) SAND_FOR(w, i, op->n) {
+            ContactRef ref = SAND_CONTACT(op, i);
+            store_impulse(op, ref, row_load(x, ref));
         }
-    push(w, op, published(op, x), base, out);
+    gather_bodies(w, op, stored_impulses(op, x), base, out);
 }
 
-#if SAND_FOURS
-SAND_HOT void push_trial_pieces(Worker *w, const Op *SAND_RESTRICT op, Source from) { gather_pieces(w, op, from, true); }
-SAND_HOT void push_trial_bodies(Worker *w, const Op *SAND_RESTRICT op, Source from, const Body *SAND_RESTRICT base,
-                                Body *SAND_RESTRICT out) {
-    gather_bodies(w, op, from, true, base, 1, out);
+#if SAND_VEC4_ROWS
+SAND_HOT void gather_segments_trial(Worker *w, const Op *SAND_RESTRICT op, Source from) {
+    gather_segments(w, op, from, true);
+}
+SAND_HOT void gather_low_degree_trial(Worker *w, const Op *SAND_RESTRICT op, Source from, const Body *SAND_RESTRICT base,
+                                      Body *SAND_RESTRICT out) {
+    gather_low_degree(w, op, from, true, base, 1, out);
 }
 
 // op->body = op->free + M^-1 D z for the trial points z, which nobody wrote down. What they are made of was written before
 // a barrier; ends with one.
-SAND_TEXT void push_trial(Worker *w, const Op *op, const real *pair, real alpha, int p) {
+SAND_KERNEL void gather_bodies_trial(Worker *w, const Op *op, const real *pair, real alpha, int p) {
     Source from = {NULL, 0, pair, alpha, p};
-    if (op->hub_count) push_trial_pieces(w, op, from);
-    push_trial_bodies(w, op, from, op->free, op->body);
-    push_end(w, op, op->free, 1, op->body);
+    if (op->high_degree_count) gather_segments_trial(w, op, from);
+    gather_low_degree_trial(w, op, from, op->free, op->body);
+    gather_bodies_end(w, op, op->free, 1, op->body);
 }
 
 // op->body = op->free + M^-1 D x and the sums of x, where no body is a hub. With the sums of a body's impulses at hand, x'Nx
 // and what x does to the free velocities are a few products, so that nobody need pull. Begins and ends with a barrier.
-SAND_HOT void push_adding(Worker *w, const Op *SAND_RESTRICT op, const real *x, double *total) {
+SAND_HOT void gather_bodies_summing(Worker *w, const Op *SAND_RESTRICT op, const real *x, double *total) {
     Source from = {0};
     from.impulse = x, from.numbers = 4;
     Sum sum;
     sand_barrier(w);
-    sum_open(w, &sum, PUSH_SUMS, 0);
-    SAND_TOGETHER_SUM(w, k, mate, op->dynamic_count, &sum) {
-        Sums s = sums_together(body_gather(op, from, false, k, mate, body_contacts(op, k), &sum));
-        if (mate > 0) continue;
-        Vec f = vec_of_four(s.f), t = vec_of_four(four_turned(s.t));
+    sum_open(w, &sum, GATHER_SUMS, 0);
+    SAND_FOR_BODIES_SUM(w, k, lane, op->dynamic_count, &sum) {
+        Sums s = sums_over_lanes(body_gather(op, from, false, k, lane, body_contacts(op, k), &sum));
+        if (lane > 0) continue;
+        Vec f = vec_of_vec4(s.f), t = vec_of_vec4(vec4_yzx(s.t));
         const Body *free = &op->free[k];
-        SAND_ADD_ONE(sum, PUSH_XNX, SAND_FIXED(&op->inverse_mass[k]) * vec_dot(f, f) + vec_dot(t, body_turn(op, k, t)));
-        SAND_ADD_ONE(sum, PUSH_RX, vec_dot(f, vec_of_four(four_load_fixed(free->v))));
-        SAND_ADD_ONE(sum, PUSH_RX, vec_dot(t, vec_of_four(four_load_fixed(free->w))));
+        SAND_ADD_ONE(sum, GATHER_XNX, SAND_FIXED(&op->inverse_mass[k]) * vec_dot(f, f) + vec_dot(t, body_turn(op, k, t)));
+        SAND_ADD_ONE(sum, GATHER_RX, vec_dot(f, vec_of_vec4(vec4_load_fixed(free->v))));
+        SAND_ADD_ONE(sum, GATHER_RX, vec_dot(t, vec_of_vec4(vec4_load_fixed(free->w))));
         body_write(op, free, op->body, k, s);
     }
     sum_total(w, &sum);
-    for (int k = 0; k < PUSH_SUMS; k++) total[k] = sum.total[k];
+    for (int k = 0; k < GATHER_SUMS; k++) total[k] = sum.total[k];
 }
 #endif

@@ -1,85 +1,85 @@
 // The problem of one contact alone, in its own frame: what gauss-seidel and ngs relax a contact by.
 
 // N_ii, which is symmetric: the velocity at the contact that a unit impulse along each axis makes.
-typedef struct Block {
+typedef struct DiagonalBlock {
     real n, n1, n2;     // along the normal: of the normal impulse, of the two tangential ones
     real t11, t12, t22; // along the tangents, of the tangential ones
-} Block;
+} DiagonalBlock;
 
 #if SAND_RADIAL
 // The arms lie along the normal: spheres are turned by tangential impulses alone.
-SAND_INLINE void block_add_body(const Op *op, Block *b, int k, real half) {
+SAND_INLINE void diagonal_block_add(const Op *op, DiagonalBlock *b, int k, real half) {
     if (k >= op->dynamic_count) return;
     real arm = half + op->free[k].w[3], side = op->inverse_mass[k] + op->inverse_inertia[k] * arm * arm;
     b->n += op->inverse_mass[k], b->t11 += side, b->t22 += side;
 }
 
-SAND_INLINE Block block_matrix(const Op *op, At at) {
-    Block b = {0};
-    real half = block_half(op, at);
-    block_add_body(op, &b, op->a[at_block(at)], half);
-    block_add_body(op, &b, op->b[at_block(at)], half);
+SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
+    DiagonalBlock b = {0};
+    real half = contact_half_gap(op, ref);
+    diagonal_block_add(op, &b, op->a[contact_index(ref)], half);
+    diagonal_block_add(op, &b, op->b[contact_index(ref)], half);
     return b;
 }
 #else
 // The velocity of one body at the end of its arm that an impulse there makes.
-SAND_INLINE Vec arm_answer(const Op *op, int k, Vec arm, Vec impulse) {
+SAND_INLINE Vec arm_response(const Op *op, int k, Vec arm, Vec impulse) {
     if (k >= op->dynamic_count) return vec_make(0, 0, 0);
     return vec_madd(vec_cross(body_turn(op, k, vec_cross(arm, impulse)), arm), op->inverse_mass[k], impulse);
 }
 
-SAND_INLINE Vec block_answer(const Op *op, At at, Vec impulse) {
-    if (op->is_matrix) return matrix_own(op, at_block(at), impulse);
-    return vec_add(arm_answer(op, op->a[at_block(at)], block_arm_a(op, at), impulse),
-                   arm_answer(op, op->b[at_block(at)], block_arm_b(op, at), impulse));
+SAND_INLINE Vec contact_response(const Op *op, ContactRef ref, Vec impulse) {
+    if (op->is_matrix) return matrix_own(op, contact_index(ref), impulse);
+    return vec_add(arm_response(op, op->a[contact_index(ref)], contact_arm_a(op, ref), impulse),
+                   arm_response(op, op->b[contact_index(ref)], contact_arm_b(op, ref), impulse));
 }
 
-SAND_INLINE Block block_matrix(const Op *op, At at) {
-    Frame f = frame_of(block_normal(op, at));
-    Vec n = frame_in(f, block_answer(op, at, f.n)), t1 = frame_in(f, block_answer(op, at, f.t1)),
-        t2 = frame_in(f, block_answer(op, at, f.t2));
-    Block b = {n.x, t1.x, t2.x, t1.y, t2.y, t2.z};
+SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
+    ContactBasis f = basis_of(contact_normal(op, ref));
+    Vec n = basis_in(f, contact_response(op, ref, f.n)), t1 = basis_in(f, contact_response(op, ref, f.t1)),
+        t2 = basis_in(f, contact_response(op, ref, f.t2));
+    DiagonalBlock b = {n.x, t1.x, t2.x, t1.y, t2.y, t2.z};
     return b;
 }
 #endif
 
-// Blocks are the same in every sweep: they are made once, and kept in two vectors of a solve.
-typedef struct Blocks {
+// DiagonalBlocks are the same in every sweep: they are made once, and kept in two vectors of a solve.
+typedef struct DiagonalBlocks {
     real *normal, *tangents;
-} Blocks;
+} DiagonalBlocks;
 
-SAND_INLINE void blocks_store(const Blocks *blocks, At at, Block b) {
-    row_store(blocks->normal, at, vec_make(b.n, b.n1, b.n2));
-    row_store(blocks->tangents, at, vec_make(b.t11, b.t12, b.t22));
+SAND_INLINE void diagonal_blocks_store(const DiagonalBlocks *contact_count, ContactRef ref, DiagonalBlock b) {
+    row_store(contact_count->normal, ref, vec_make(b.n, b.n1, b.n2));
+    row_store(contact_count->tangents, ref, vec_make(b.t11, b.t12, b.t22));
 }
 
-SAND_INLINE Block blocks_load(const Blocks *blocks, At at) {
-    Row n = row_load(blocks->normal, at), t = row_load(blocks->tangents, at);
-    Block b = {n.x, n.y, n.z, t.x, t.y, t.z};
+SAND_INLINE DiagonalBlock diagonal_blocks_load(const DiagonalBlocks *contact_count, ContactRef ref) {
+    Row n = row_load(contact_count->normal, ref), t = row_load(contact_count->tangents, ref);
+    DiagonalBlock b = {n.x, n.y, n.z, t.x, t.y, t.z};
     return b;
 }
 
 // x with its normal row relaxed; g becomes the velocity after that.
-SAND_INLINE real relax_normal(const Block *b, real x, Vec *g, real omega) {
+SAND_INLINE real relax_normal(const DiagonalBlock *b, real x, Vec *g, real omega) {
     real z = b->n > 0 ? real_max(x - omega * g->x / b->n, 0) : x, d = z - x;
     *g = vec_make(g->x + d * b->n, g->y + d * b->n1, g->z + d * b->n2);
     return z;
 }
 
 // One row after the other, each within its bounds.
-SAND_INLINE Row relax_rows(const Op *op, At at, const Block *b, Row x, Row g, real omega) {
+SAND_INLINE Row relax_rows(const Op *op, ContactRef ref, const DiagonalBlock *b, Row x, Row g, real omega) {
     Row z = x;
     z.x = relax_normal(b, x.x, &g, omega);
-    if (!(block_mu(op, at) > 0)) return z;
-    real r = block_bound(op, at, z.x);
+    if (!(contact_mu(op, ref) > 0)) return z;
+    real r = contact_bound(op, ref, z.x);
     z.y = real_within(x.y - omega * g.y / b->t11, r);
     g.z += (z.y - x.y) * b->t12;
     z.z = real_within(x.z - omega * g.z / b->t22, r);
     return z;
 }
 
-// The maximum dissipation problem ([P] eq. 14): the t of least t'At/2 + t'b with |t| <= r, A = (p q; q s), b = (c, d).
-// Newton in the angle (eq. 15, 16), which starts from the solution without the bound and is needed only where the two
+// The maximum dissipation problem ([P] eq. 14): the t of least t'ContactRef/2 + t'b with |t| <= r, A = (p q; q s), b = (c,
+// d). Newton in the angle (eq. 15, 16), which starts from the solution without the bound and is needed only where the two
 // tangents differ. A step that does not go down is halved; one so short that the next would be lost in rounding is the last.
 SAND_INLINE void dissipate(real p, real q, real s, real c, real d, real r, real *t1, real *t2) {
     real det = p * s - q * q;
@@ -111,12 +111,12 @@ SAND_INLINE void dissipate(real p, real q, real s, real c, real d, real r, real 
 }
 
 // The normal row, then both tangential ones.
-SAND_INLINE Row relax_dissipation(const Op *op, At at, const Block *b, Row x, Row g, real omega) {
+SAND_INLINE Row relax_dissipation(const Op *op, ContactRef ref, const DiagonalBlock *b, Row x, Row g, real omega) {
     Row z = x;
     z.x = relax_normal(b, x.x, &g, omega);
-    if (!(block_mu(op, at) > 0)) return z;
+    if (!(contact_mu(op, ref) > 0)) return z;
     // The velocity without the tangential impulses is what they answer to.
     real c = g.y - b->t11 * x.y - b->t12 * x.z, d = g.z - b->t12 * x.y - b->t22 * x.z;
-    dissipate(b->t11, b->t12, b->t22, c, d, block_bound(op, at, z.x), &z.y, &z.z);
+    dissipate(b->t11, b->t12, b->t22, c, d, contact_bound(op, ref, z.x), &z.y, &z.z);
     return z;
 }

@@ -1,10 +1,11 @@
 // The operator a solver sees: blocks, the product with N = D' M^-1 D, and the projection on K. N is never
 // assembled. The product is two gathers, with no atomics, so it gives the same bits every time:
-//   push  per body: sum the impulses of its contacts, scale by M^-1, add the free velocity. It reads the impulses as
-//         they were published: a loop that makes the next x publishes its blocks as it goes. Where vectors are fours
-//         (SAND_FOURS) a vector is as good as published
+//   gather_bodies  per body: sum the impulses of its contacts, scale by M^-1, add the free velocity. It reads the impulses
+//   as
+//         they were stored_impulses: a loop that makes the next x publishes its blocks as it goes. Where vectors are fours
+//         (SAND_VEC4_ROWS) a vector is as good as stored_impulses
 //   pull  per contact: the relative velocity of its two bodies at the point, plus the stabilisation term
-// so that pull after push(x) is the gradient (N x + r)_i of q at x.
+// so that pull after gather_bodies(x) is the gradient (N x + r)_i of q at x.
 //
 // SAND_ROWS is 3 (impulses are vectors in the world frame) or 1 (a frictionless problem: normal impulses alone).
 // SAND_RADIAL is 1 when every moving body is a sphere: an arm is then its radius plus half the gap, along the
@@ -12,9 +13,9 @@
 // In a problem of 3 rows a contact with mu = 0 keeps one row's worth: its gradient and its impulse lie along n.
 
 // SAND_LOCAL is 1 where impulses are kept in the frame of their contact (normal, tangent, tangent): for methods that look
-// at components, and for every friction model but the circular cone. They are turned when published and pulled.
-// SAND_PARTS: the components of an impulse mean something.
-#define SAND_PARTS (SAND_ROWS == 1 || SAND_LOCAL)
+// at components, and for every friction model but the circular cone. They are turned when stored_impulses and pulled.
+// SAND_COMPONENTS: the components of an impulse mean something.
+#define SAND_COMPONENTS (SAND_ROWS == 1 || SAND_LOCAL)
 
 #define SAND_VEC_INLINE SAND_INLINE
 #define SAND_VEC Vec
@@ -29,61 +30,61 @@ typedef struct Body {
     real w[4]; // the fourth is the radius of a sphere
 } Body;
 
-enum { SAND_INERTIA = SAND_RADIAL ? 1 : 6 }; // numbers of an inertia: a scalar, or xx, yy, zz, xy, xz, yz
+enum { SAND_INERTIA_SIZE = SAND_RADIAL ? 1 : 6 }; // numbers of an inertia: a scalar, or xx, yy, zz, xy, xz, yz
 
 // What belongs to a block and does not change in a solve. All in one array, so that a loop over the blocks walks
-// through memory along few lines; but where an At fetches, what is in a spoke is in no second place.
+// through memory along few lines; but where an ContactRef fetches, what is in a spoke is in no second place.
 enum {
-#if SAND_FETCHES
-    BLOCK_MU,
-    BLOCK_INVERSE,
-    BLOCK_NUMBERS,
+#if SAND_LAYOUT_AOS
+    CONTACT_MU,
+    CONTACT_INVERSE_DIAGONAL,
+    CONTACT_CONSTANTS,
 #else
-    BLOCK_NORMAL,   // 3 numbers
-    BLOCK_HALF = 3, // half the gap
-    BLOCK_MU,       // friction
-    BLOCK_INVERSE,  // one over the mean diagonal, trace N_ii / rows
-    BLOCK_WEIGHT,   // the mean diagonal
-    BLOCK_FLAT,     // 1 / (1 + mu^2)
-    BLOCK_ARM_A,    // 3 numbers, not when radial
-    BLOCK_ARM_B = BLOCK_ARM_A + 3,
-    BLOCK_NUMBERS = SAND_RADIAL ? BLOCK_ARM_A : BLOCK_ARM_B + 3,
+    CONTACT_NORMAL,           // 3 numbers
+    CONTACT_HALF_GAP = 3,     // half the gap
+    CONTACT_MU,               // friction
+    CONTACT_INVERSE_DIAGONAL, // one over the mean diagonal, trace N_ii / rows
+    CONTACT_DIAGONAL,         // the mean diagonal
+    CONTACT_CONE_FACTOR,      // 1 / (1 + mu^2)
+    CONTACT_ARM_A,            // 3 numbers, not when radial
+    CONTACT_ARM_B = CONTACT_ARM_A + 3,
+    CONTACT_CONSTANTS = SAND_RADIAL ? CONTACT_ARM_A : CONTACT_ARM_B + 3,
 #endif
 };
 
 // P, by which steps are measured and preconditioned. P_DIAGONAL is p along a normal and `ratio` times as much across it,
-// where p and the ratio make the mean diagonal of N_ii; a block of one row has a normal alone. P_MEAN is the mean of these
-// diagonals for every block, the same in all directions.
-typedef struct Weight {
+// where p and the ratio make the mean diagonal of N_ii; a block of one row has a normal alone. P_UNIFORM is the mean of
+// these diagonals for every block, the same in all directions.
+typedef struct Preconditioner {
     real diagonal, mean;                      // of P_ii: diagonal N_ii + mean
     real inverse_mean;                        // of its inverse: diagonal / N_ii + inverse_mean
     real across, more, more_bare;             // what P_ii is multiplied by across a normal; how much more that is along it,
     real per_across, per_more, per_more_bare; // and where there is nothing across; the same of the inverse
     real ratio, root;                         // across / along, and the root of it
-} Weight;
-enum { P_MEAN, P_DIAGONAL };
+} Preconditioner;
+enum { P_UNIFORM, P_DIAGONAL };
 
 typedef struct Op {
-    Index n;        // blocks, padded to SAND_LANES; the padding has no normal and touches the last body
-    Index blocks;   // real ones
-    int body_count; // with boundaries and one last body that never moves
+    Index n;             // blocks, padded to SAND_LANES; the padding has no normal and touches the last body
+    Index contact_count; // real ones
+    int body_count;      // with boundaries and one last body that never moves
     int dynamic_count;
     real per_half;  // what makes half a gap the speed that closes it in a step: 2 / h
     real recovery;  // m/s, the fastest that a penetration is undone
     double tau;     // of the residual: 1 / mean(trace N_ii / rows)
     double per_tau; // 1 / tau
     real ratio;     // of P_DIAGONAL
-    Weight p[2];
-    // Blocks.
+    Preconditioner p[2];
+    // DiagonalBlocks.
     const int *a, *b;
-    const real *block; // BLOCK_NUMBERS each
-#if SAND_RADIAL || SAND_FETCHES
-    const real *spoke; // 4 numbers each, together: the normal and half the gap
+    const real *block; // CONTACT_CONSTANTS each
+#if SAND_RADIAL || SAND_LAYOUT_AOS
+    const real *record; // 4 numbers each, together: the normal and half the gap
 #endif
 #if !SAND_RADIAL
-    const real *spoke_a, *spoke_b; // 4 numbers each, together: the arms
+    const real *arm_a_record, *arm_b_record; // 4 numbers each, together: the arms
 #endif
-    real *impulse;    // 4 numbers each, together: what was published
+    real *impulse;    // 4 numbers each, together: what was stored_impulses
     real *vectors;    // block vectors for the method, one after the other: op_vector
     int64_t distance; // from one to the next
     // Bodies.
@@ -91,17 +92,17 @@ typedef struct Op {
     const real *inverse_inertia;
     const Body *free;         // velocities before contact
     const Body *still;        // one body at rest
-    Body *body;               // velocities now: what push writes
+    Body *body;               // velocities now: what gather_bodies writes
     Body *scratch;            // room for the product alone: boundaries stand still
     Body *measured;           // room for measuring, which disturbs nothing
     const int *first;         // contacts first[k] .. first[k+1]-1 have body k as their a
     const int *second, *list; // contacts list[second[k] .. second[k+1]-1] have it as their b
     // Bodies of many contacts, gathered in pieces.
-    int hub_count, piece_count;
-    const int *hub;       // body of each hub
-    const int *hub_piece; // pieces hub_piece[j] .. hub_piece[j+1]-1 are those of hub j
-    const int *piece_hub; // hub of each piece
-    Body *piece_sum;      // impulse and turning impulse of each piece
+    int high_degree_count, segment_count;
+    const int *high_degree;         // body of each hub
+    const int *high_degree_segment; // pieces hub_piece[j] .. hub_piece[j+1]-1 are those of hub j
+    const int *segment_body;        // hub of each piece
+    Body *segment_sum;              // impulse and turning impulse of each piece
     // Colours for gauss-seidel: blocks colour_list[colour_first[c] ..] share no body; the last is the Jacobi batch.
     int colour_count;
     const int *colour_first, *colour_list;
@@ -119,7 +120,7 @@ typedef struct Op {
     real apothem, edge;              // of a section of size 1: distance of a facet, half its length
     real facet[2 * SAND_MAX_FACETS]; // outward normals
     real *bound;                     // size of the section of each block, for FRICTION_BOUNDED
-    real *lift;                      // added to the normal velocity of each block: De Saxce's term
+    real *de_saxce;                  // added to the normal velocity of each block: De Saxce's term
 #endif
 } Op;
 
@@ -130,7 +131,7 @@ enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
 #endif
 
 SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
-SAND_INLINE Vec vec_of_four(Four f) { return vec_make(FOUR_X(f), FOUR_Y(f), FOUR_Z(f)); }
+SAND_INLINE Vec vec_of_vec4(Vec4 f) { return vec_make(VEC4_X(f), VEC4_Y(f), VEC4_Z(f)); }
 
 // --- blocks -----------------------------------------------------------------------------------------------
 
@@ -141,15 +142,15 @@ SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
 SAND_INLINE Row row_scale(real s, Row a) { return vec_scale(s, a); }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return vec_madd(a, s, b); }
 SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a, b); }
-#if SAND_FETCHES
-SAND_INLINE Row row_load(const real *x, At at) { return vec_of_four(four_load(x + 4 * at_block(at))); }
-SAND_INLINE void row_store(real *x, At at, Row r) { four_write(x + 4 * at_block(at), r.x, r.y, r.z, 0); }
+#if SAND_LAYOUT_AOS
+SAND_INLINE Row row_load(const real *x, ContactRef ref) { return vec_of_vec4(vec4_load(x + 4 * contact_index(ref))); }
+SAND_INLINE void row_store(real *x, ContactRef ref, Row r) { vec4_write(x + 4 * contact_index(ref), r.x, r.y, r.z, 0); }
 #else
-SAND_INLINE Row row_load(const real *x, At at) {
-    return vec_make(x[at_number(at, 3, 0)], x[at_number(at, 3, 1)], x[at_number(at, 3, 2)]);
+SAND_INLINE Row row_load(const real *x, ContactRef ref) {
+    return vec_make(x[contact_number(ref, 3, 0)], x[contact_number(ref, 3, 1)], x[contact_number(ref, 3, 2)]);
 }
-SAND_INLINE void row_store(real *x, At at, Row r) {
-    x[at_number(at, 3, 0)] = r.x, x[at_number(at, 3, 1)] = r.y, x[at_number(at, 3, 2)] = r.z;
+SAND_INLINE void row_store(real *x, ContactRef ref, Row r) {
+    x[contact_number(ref, 3, 0)] = r.x, x[contact_number(ref, 3, 1)] = r.y, x[contact_number(ref, 3, 2)] = r.z;
 }
 #endif
 #else
@@ -159,88 +160,98 @@ SAND_INLINE Row row_sub(Row a, Row b) { return a - b; }
 SAND_INLINE Row row_scale(real s, Row a) { return s * a; }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return a + s * b; }
 SAND_INLINE real row_dot(Row a, Row b) { return a * b; }
-SAND_INLINE Row row_load(const real *x, At at) { return x[at_block(at)]; }
-SAND_INLINE void row_store(real *x, At at, Row r) { x[at_block(at)] = r; }
+SAND_INLINE Row row_load(const real *x, ContactRef ref) { return x[contact_index(ref)]; }
+SAND_INLINE void row_store(real *x, ContactRef ref, Row r) { x[contact_index(ref)] = r; }
 #endif
 
-enum { ROW_NUMBERS = SAND_FETCHES && SAND_ROWS == 3 ? 4 : SAND_ROWS }; // of a block in a vector
+enum { ROW_SIZE = SAND_LAYOUT_AOS && SAND_ROWS == 3 ? 4 : SAND_ROWS }; // of a block in a vector
 
 // What belongs to a block: normal, half its gap, friction, one over the mean diagonal of N_ii, that diagonal,
 // 1 / (1 + mu^2), and its arms where they do not lie along the normal.
-#if SAND_FETCHES
+#if SAND_LAYOUT_AOS
 // A block at hand, with all that was fetched; what a loop does not use is not loaded.
-SAND_INLINE At at_of(const Op *op, Index i) {
-    At at = at_bare(i);
-    at.spoke = four_load_fixed(op->spoke + 4 * i);
-    at.mu = SAND_FIXED(&op->block[BLOCK_NUMBERS * i + BLOCK_MU]);
-    at.inverse = SAND_FIXED(&op->block[BLOCK_NUMBERS * i + BLOCK_INVERSE]);
-    return at;
+SAND_INLINE ContactRef contact_ref(const Op *op, Index i) {
+    ContactRef ref = contact_ref_bare(i);
+    ref.record = vec4_load_fixed(op->record + 4 * i);
+    ref.mu = SAND_FIXED(&op->block[CONTACT_CONSTANTS * i + CONTACT_MU]);
+    ref.inverse = SAND_FIXED(&op->block[CONTACT_CONSTANTS * i + CONTACT_INVERSE_DIAGONAL]);
+    return ref;
 }
-SAND_INLINE Four block_spoke(const Op *op, At at) { return (void)op, at.spoke; } // normal and half the gap
-SAND_INLINE Vec block_normal(const Op *op, At at) { return (void)op, vec_of_four(at.spoke); }
-SAND_INLINE real block_half(const Op *op, At at) { return (void)op, four_last(at.spoke); }
-SAND_INLINE real block_mu(const Op *op, At at) { return (void)op, at.mu; }
-SAND_INLINE real block_inverse(const Op *op, At at) { return (void)op, at.inverse; }
-SAND_INLINE real block_weight(const Op *op, At at) { return (void)op, real_rough_inverse(at.inverse); }
-SAND_INLINE real block_flat(const Op *op, At at) { return (void)op, real_rough_inverse(1 + at.mu * at.mu); }
+SAND_INLINE Vec4 contact_record(const Op *op, ContactRef ref) { return (void)op, ref.record; } // normal and half the gap
+SAND_INLINE Vec contact_normal(const Op *op, ContactRef ref) { return (void)op, vec_of_vec4(ref.record); }
+SAND_INLINE real contact_half_gap(const Op *op, ContactRef ref) { return (void)op, vec4_last(ref.record); }
+SAND_INLINE real contact_mu(const Op *op, ContactRef ref) { return (void)op, ref.mu; }
+SAND_INLINE real contact_inverse_diagonal(const Op *op, ContactRef ref) { return (void)op, ref.inverse; }
+SAND_INLINE real contact_diagonal(const Op *op, ContactRef ref) { return (void)op, real_rough_inverse(ref.inverse); }
+SAND_INLINE real contact_cone_factor(const Op *op, ContactRef ref) {
+    return (void)op, real_rough_inverse(1 + ref.mu * ref.mu);
+}
 #if !SAND_RADIAL
-SAND_INLINE Vec block_arm_a(const Op *op, At at) { return vec_of_four(four_load_fixed(op->spoke_a + 4 * at_block(at))); }
-SAND_INLINE Vec block_arm_b(const Op *op, At at) { return vec_of_four(four_load_fixed(op->spoke_b + 4 * at_block(at))); }
+SAND_INLINE Vec contact_arm_a(const Op *op, ContactRef ref) {
+    return vec_of_vec4(vec4_load_fixed(op->arm_a_record + 4 * contact_index(ref)));
+}
+SAND_INLINE Vec contact_arm_b(const Op *op, ContactRef ref) {
+    return vec_of_vec4(vec4_load_fixed(op->arm_b_record + 4 * contact_index(ref)));
+}
 #endif
 #else
-SAND_INLINE At at_of(const Op *op, Index i) { return (void)op, at_bare(i); }
+SAND_INLINE ContactRef contact_ref(const Op *op, Index i) { return (void)op, contact_ref_bare(i); }
 #if SAND_RADIAL
-SAND_INLINE Four block_spoke(const Op *op, At at) { return four_load(op->spoke + 4 * at_block(at)); }
+SAND_INLINE Vec4 contact_record(const Op *op, ContactRef ref) { return vec4_load(op->record + 4 * contact_index(ref)); }
 #endif
-SAND_INLINE real block_number(const Op *op, At at, int k) { return op->block[at_number(at, BLOCK_NUMBERS, k)]; }
-SAND_INLINE Vec block_vector(const Op *op, At at, int k) {
-    return vec_make(block_number(op, at, k), block_number(op, at, k + 1), block_number(op, at, k + 2));
+SAND_INLINE real contact_constant(const Op *op, ContactRef ref, int k) {
+    return op->block[contact_number(ref, CONTACT_CONSTANTS, k)];
 }
-SAND_INLINE Vec block_normal(const Op *op, At at) { return block_vector(op, at, BLOCK_NORMAL); }
-SAND_INLINE real block_half(const Op *op, At at) { return block_number(op, at, BLOCK_HALF); }
-SAND_INLINE real block_mu(const Op *op, At at) { return block_number(op, at, BLOCK_MU); }
-SAND_INLINE real block_inverse(const Op *op, At at) { return block_number(op, at, BLOCK_INVERSE); }
-SAND_INLINE real block_weight(const Op *op, At at) { return block_number(op, at, BLOCK_WEIGHT); }
-SAND_INLINE real block_flat(const Op *op, At at) { return block_number(op, at, BLOCK_FLAT); }
+SAND_INLINE Vec contact_constants(const Op *op, ContactRef ref, int k) {
+    return vec_make(contact_constant(op, ref, k), contact_constant(op, ref, k + 1), contact_constant(op, ref, k + 2));
+}
+SAND_INLINE Vec contact_normal(const Op *op, ContactRef ref) { return contact_constants(op, ref, CONTACT_NORMAL); }
+SAND_INLINE real contact_half_gap(const Op *op, ContactRef ref) { return contact_constant(op, ref, CONTACT_HALF_GAP); }
+SAND_INLINE real contact_mu(const Op *op, ContactRef ref) { return contact_constant(op, ref, CONTACT_MU); }
+SAND_INLINE real contact_inverse_diagonal(const Op *op, ContactRef ref) {
+    return contact_constant(op, ref, CONTACT_INVERSE_DIAGONAL);
+}
+SAND_INLINE real contact_diagonal(const Op *op, ContactRef ref) { return contact_constant(op, ref, CONTACT_DIAGONAL); }
+SAND_INLINE real contact_cone_factor(const Op *op, ContactRef ref) { return contact_constant(op, ref, CONTACT_CONE_FACTOR); }
 #if !SAND_RADIAL
-SAND_INLINE Vec block_arm_a(const Op *op, At at) { return block_vector(op, at, BLOCK_ARM_A); }
-SAND_INLINE Vec block_arm_b(const Op *op, At at) { return block_vector(op, at, BLOCK_ARM_B); }
+SAND_INLINE Vec contact_arm_a(const Op *op, ContactRef ref) { return contact_constants(op, ref, CONTACT_ARM_A); }
+SAND_INLINE Vec contact_arm_b(const Op *op, ContactRef ref) { return contact_constants(op, ref, CONTACT_ARM_B); }
 #endif
 #endif
 
 // The stabilisation term b_i = max(gap / h, -recovery), with De Saxce's term where there is one.
-SAND_INLINE real block_bias(const Op *op, At at, real half_gap) {
+SAND_INLINE real contact_bias(const Op *op, ContactRef ref, real half_gap) {
     real bias = real_max(half_gap * op->per_half, -op->recovery);
 #if SAND_LOCAL
-    return bias + op->lift[at_block(at)];
+    return bias + op->de_saxce[contact_index(ref)];
 #else
-    return (void)at, bias;
+    return (void)ref, bias;
 #endif
 }
 
 // The part of r along the normal.
-SAND_INLINE real row_normal(const Op *op, At at, Row r) {
+SAND_INLINE real row_normal(const Op *op, ContactRef ref, Row r) {
 #if SAND_ROWS == 1
-    return (void)op, (void)at, r;
+    return (void)op, (void)ref, r;
 #elif SAND_LOCAL
-    return (void)op, (void)at, r.x;
+    return (void)op, (void)ref, r.x;
 #else
-    return vec_dot(r, block_normal(op, at));
+    return vec_dot(r, contact_normal(op, ref));
 #endif
 }
 // r with so much more along the normal.
-SAND_INLINE Row row_add_normal(const Op *op, At at, Row r, real more) {
+SAND_INLINE Row row_add_normal(const Op *op, ContactRef ref, Row r, real more) {
 #if SAND_ROWS == 1
-    return (void)op, (void)at, r + more;
+    return (void)op, (void)ref, r + more;
 #elif SAND_LOCAL
-    return (void)op, (void)at, vec_make(r.x + more, r.y, r.z);
+    return (void)op, (void)ref, vec_make(r.x + more, r.y, r.z);
 #else
-    return vec_madd(r, more, block_normal(op, at));
+    return vec_madd(r, more, contact_normal(op, ref));
 #endif
 }
 
-SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
-    Weight p;
+SAND_INLINE Preconditioner preconditioner_make(const Op *op, bool diagonal) {
+    Preconditioner p;
     p.diagonal = diagonal ? (real)1 : (real)0;
     p.mean = diagonal ? (real)0 : (real)op->per_tau, p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
     p.ratio = diagonal ? op->ratio : (real)1, p.root = real_sqrt(p.ratio);
@@ -249,20 +260,22 @@ SAND_INLINE Weight weight_make(const Op *op, bool diagonal) {
     p.per_across = 1 / p.across, p.per_more = 1 / along - p.per_across, p.per_more_bare = 1 - p.per_across;
     return p;
 }
-SAND_INLINE real weight_at(const Op *op, Weight p, At at) { return real_ma(p.diagonal, block_weight(op, at), p.mean); }
-SAND_INLINE real weight_inverse(const Op *op, Weight p, At at) {
-    return real_ma(p.diagonal, block_inverse(op, at), p.inverse_mean);
+SAND_INLINE real preconditioner_at(const Op *op, Preconditioner p, ContactRef ref) {
+    return real_ma(p.diagonal, contact_diagonal(op, ref), p.mean);
 }
-SAND_INLINE bool block_has_sides(const Op *op, At at) { return SAND_ROWS == 3 && block_mu(op, at) > 0; }
+SAND_INLINE real preconditioner_inverse_at(const Op *op, Preconditioner p, ContactRef ref) {
+    return real_ma(p.diagonal, contact_inverse_diagonal(op, ref), p.inverse_mean);
+}
+SAND_INLINE bool contact_has_friction(const Op *op, ContactRef ref) { return SAND_ROWS == 3 && contact_mu(op, ref) > 0; }
 
 // d'Pd and y'P^-1 y of a block.
-SAND_INLINE real weight_square(const Op *op, Weight p, At at, Row d) {
-    real n = row_normal(op, at, d), more = block_has_sides(op, at) ? p.more : p.more_bare;
-    return weight_at(op, p, at) * real_ma(more * n, n, p.across * row_dot(d, d));
+SAND_INLINE real preconditioner_square(const Op *op, Preconditioner p, ContactRef ref, Row d) {
+    real n = row_normal(op, ref, d), more = contact_has_friction(op, ref) ? p.more : p.more_bare;
+    return preconditioner_at(op, p, ref) * real_ma(more * n, n, p.across * row_dot(d, d));
 }
-SAND_INLINE real weight_inverse_square(const Op *op, Weight p, At at, Row y) {
-    real n = row_normal(op, at, y), more = block_has_sides(op, at) ? p.per_more : p.per_more_bare;
-    return weight_inverse(op, p, at) * real_ma(more * n, n, p.per_across * row_dot(y, y));
+SAND_INLINE real preconditioner_inverse_square(const Op *op, Preconditioner p, ContactRef ref, Row y) {
+    real n = row_normal(op, ref, y), more = contact_has_friction(op, ref) ? p.per_more : p.per_more_bare;
+    return preconditioner_inverse_at(op, p, ref) * real_ma(more * n, n, p.per_across * row_dot(y, y));
 }
 
 // x - alpha P^-1 g of a block. The step along the sides is made in all directions; then the normal part, which is known
@@ -271,10 +284,10 @@ typedef struct Stepped {
     Row x;
     real more;
 } Stepped;
-SAND_INLINE Stepped weight_step(const Op *op, Weight p, At at, Row x, real alpha, Row g) {
-    real t = -alpha * weight_inverse(op, p, at);
-    real more = block_has_sides(op, at) ? p.per_more : p.per_more_bare;
-    Stepped s = {row_madd(x, t * p.per_across, g), t * more * row_normal(op, at, g)};
+SAND_INLINE Stepped preconditioned_step(const Op *op, Preconditioner p, ContactRef ref, Row x, real alpha, Row g) {
+    real t = -alpha * preconditioner_inverse_at(op, p, ref);
+    real more = contact_has_friction(op, ref) ? p.per_more : p.per_more_bare;
+    Stepped s = {row_madd(x, t * p.per_across, g), t * more * row_normal(op, ref, g)};
     return s;
 }
 
@@ -302,51 +315,51 @@ SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real flat) { return cone_pro
 #include "sim/solver/kernel/friction.inl"
 
 // Size of the section of a block whose normal impulse is this, where K is not a cone.
-SAND_INLINE real block_bound(const Op *op, At at, real normal) {
-    return op->set == FRICTION_INSIDE ? block_mu(op, at) * normal : op->bound[at_block(at)];
+SAND_INLINE real contact_bound(const Op *op, ContactRef ref, real normal) {
+    return op->set == FRICTION_INSIDE ? contact_mu(op, ref) * normal : op->bound[contact_index(ref)];
 }
 #endif
 
-SAND_INLINE Row block_project(const Op *op, At at, Row x) {
+SAND_INLINE Row contact_project(const Op *op, ContactRef ref, Row x) {
 #if SAND_LOCAL
-    if (op->set == FRICTION_CONE) return section_cone(op, x, block_mu(op, at), block_flat(op, at));
+    if (op->set == FRICTION_CONE) return section_cone(op, x, contact_mu(op, ref), contact_cone_factor(op, ref));
     x.x = real_max(x.x, 0);
-    return section_project(op, x, block_bound(op, at, x.x));
+    return section_project(op, x, contact_bound(op, ref, x.x));
 #elif SAND_ROWS == 3
-    return cone_project(x, block_normal(op, at), block_mu(op, at), block_flat(op, at));
+    return cone_project(x, contact_normal(op, ref), contact_mu(op, ref), contact_cone_factor(op, ref));
 #else
-    return (void)op, (void)at, real_max(x, 0);
+    return (void)op, (void)ref, real_max(x, 0);
 #endif
 }
 
 // A projected gradient step: the point of K that is nearest to x - alpha P^-1 g, as P measures. Where K is not a cone its
 // normal and its sides are projected apart, so that the measure makes no difference.
-SAND_INLINE Row block_step(const Op *op, At at, Row x, Row g, real alpha, Weight p) {
-    Stepped s = weight_step(op, p, at, x, alpha, g);
+SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
+    Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
 #if SAND_ROWS == 3 && !SAND_LOCAL
-    real mu = block_mu(op, at), flat = real_rough_inverse(real_ma(p.ratio * mu, mu, 1));
-    return cone_project_by(s.x, s.more, block_normal(op, at), mu, p.ratio, flat);
+    real mu = contact_mu(op, ref), flat = real_rough_inverse(real_ma(p.ratio * mu, mu, 1));
+    return cone_project_by(s.x, s.more, contact_normal(op, ref), mu, p.ratio, flat);
 #else
-    Row y = row_add_normal(op, at, s.x, s.more);
+    Row y = row_add_normal(op, ref, s.x, s.more);
 #if SAND_LOCAL
     if (op->set == FRICTION_CONE) { // with its sides stretched the distance is the usual one
-        real mu = p.root * block_mu(op, at);
+        real mu = p.root * contact_mu(op, ref);
         Vec z = section_cone(op, vec_make(y.x, p.root * y.y, p.root * y.z), mu, 1 / (1 + mu * mu));
         return vec_make(z.x, z.y / p.root, z.z / p.root);
     }
 #endif
-    return block_project(op, at, y);
+    return contact_project(op, ref, y);
 #endif
 }
 
 // The impulse on b as a vector of the world.
-SAND_INLINE Vec block_impulse(const Op *op, At at, Row r) {
+SAND_INLINE Vec contact_impulse(const Op *op, ContactRef ref, Row r) {
 #if SAND_LOCAL
-    return frame_out(frame_of(block_normal(op, at)), r);
+    return basis_out(basis_of(contact_normal(op, ref)), r);
 #elif SAND_ROWS == 3
-    return (void)op, (void)at, r;
+    return (void)op, (void)ref, r;
 #else
-    return vec_scale(r, block_normal(op, at));
+    return vec_scale(r, contact_normal(op, ref));
 #endif
 }
 
@@ -364,16 +377,16 @@ typedef struct Pair {
 } Pair;
 
 // The gradient (N x + r)_i from the velocities of the two bodies.
-SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
-    Vec n = block_normal(op, at);
+SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, Pair p) {
+    Vec n = contact_normal(op, ref);
 #if SAND_RADIAL
     Vec u = vec_sub(p.u, vec_cross(p.s, n));
 #else
-    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, block_arm_b(op, at)), vec_cross(p.wa, block_arm_a(op, at))));
+    Vec u = vec_add(p.u, vec_sub(vec_cross(p.wb, contact_arm_b(op, ref)), vec_cross(p.wa, contact_arm_a(op, ref))));
 #endif
-    real bias = block_bias(op, at, p.half);
+    real bias = contact_bias(op, ref, p.half);
 #if SAND_LOCAL
-    Vec in = frame_in(frame_of(n), u);
+    Vec in = basis_in(basis_of(n), u);
     real keep = p.mu > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
     return vec_make(in.x + bias, keep * in.y, keep * in.z);
 #elif SAND_ROWS == 3
@@ -387,63 +400,63 @@ SAND_INLINE Row block_gradient(const Op *op, At at, Pair p) {
 }
 
 // What a contact reads of two bodies, v and w of each.
-SAND_INLINE Pair pair_of(const Op *op, At at, Four va, Four wa, Four vb, Four wb) {
+SAND_INLINE Pair pair_of(const Op *op, ContactRef ref, Vec4 va, Vec4 wa, Vec4 vb, Vec4 wb) {
     Pair p;
-    p.half = block_half(op, at), p.mu = block_mu(op, at);
-    p.u = vec_sub(vec_of_four(vb), vec_of_four(va));
+    p.half = contact_half_gap(op, ref), p.mu = contact_mu(op, ref);
+    p.u = vec_sub(vec_of_vec4(vb), vec_of_vec4(va));
 #if SAND_RADIAL
-    p.s = vec_madd(vec_scale(p.half + four_last(wa), vec_of_four(wa)), p.half + four_last(wb), vec_of_four(wb));
+    p.s = vec_madd(vec_scale(p.half + vec4_last(wa), vec_of_vec4(wa)), p.half + vec4_last(wb), vec_of_vec4(wb));
 #else
-    p.wa = vec_of_four(wa), p.wb = vec_of_four(wb);
+    p.wa = vec_of_vec4(wa), p.wb = vec_of_vec4(wb);
 #endif
     return p;
 }
 
 // The gradient of one contact.
-SAND_INLINE Row block_pull(const Op *op, const Body *body, At at) {
-    const Body *a = &body[SAND_FIXED(&op->a[at_block(at)])], *b = &body[SAND_FIXED(&op->b[at_block(at)])];
-    return block_gradient(op, at, pair_of(op, at, four_load(a->v), four_load(a->w), four_load(b->v), four_load(b->w)));
+SAND_INLINE Row contact_gradient_from(const Op *op, const Body *body, ContactRef ref) {
+    const Body *a = &body[SAND_FIXED(&op->a[contact_index(ref)])], *b = &body[SAND_FIXED(&op->b[contact_index(ref)])];
+    return contact_gradient(op, ref, pair_of(op, ref, vec4_load(a->v), vec4_load(a->w), vec4_load(b->v), vec4_load(b->w)));
 }
 #if SAND_UNCOORDINATED
 // The same from velocities that others are changing.
-SAND_INLINE Row block_pull_now(const Op *op, const Body *body, At at) {
-    const Body *a = &body[SAND_FIXED(&op->a[at_block(at)])], *b = &body[SAND_FIXED(&op->b[at_block(at)])];
-    Pair p = pair_of(op, at, four_load_now(a->v), four_load_now(a->w), four_load_now(b->v), four_load_now(b->w));
-    return block_gradient(op, at, p);
+SAND_INLINE Row contact_gradient_now(const Op *op, const Body *body, ContactRef ref) {
+    const Body *a = &body[SAND_FIXED(&op->a[contact_index(ref)])], *b = &body[SAND_FIXED(&op->b[contact_index(ref)])];
+    Pair p = pair_of(op, ref, vec4_load_now(a->v), vec4_load_now(a->w), vec4_load_now(b->v), vec4_load_now(b->w));
+    return contact_gradient(op, ref, p);
 }
 #endif
 
-// For hot loops: SAND_FOR_PULL(w, i, op, body, &sum) { Row g = SAND_PULL(op, at); ... }. On the CPU the bodies of a
+// For hot loops: SAND_FOR_GRADIENTS(w, i, op, body, &sum) { Row g = SAND_GRADIENT(op, at); ... }. On the CPU the bodies of a
 // tile are fetched first, each as whole vectors, so that the rest goes side by side; then its gradients are computed in
 // a short loop of their own, of which a processor can have several rounds under way at once.
-#if SAND_FETCHES
-#define SAND_FOR_PULL(w, i, op, from, sum) \
-    for (const Body *pull_from_ = from; pull_from_; pull_from_ = NULL) SAND_UNROLL(2) SAND_BACK(w, i, (op)->n, sum)
-#define SAND_PULL(op, at) block_pull(op, pull_from_, at)
+#if SAND_LAYOUT_AOS
+#define SAND_FOR_GRADIENTS(w, i, op, from, sum) \
+    for (const Body *pull_from_ = from; pull_from_; pull_from_ = NULL) SAND_UNROLL(2) SAND_FOR_BACKWARDS(w, i, (op)->n, sum)
+#define SAND_GRADIENT(op, ref) contact_gradient_from(op, pull_from_, ref)
 #else
 typedef struct Tile {
     Index begin;
-    Four u[SAND_LANES]; // the fourth is half the gap
+    Vec4 u[SAND_LANES]; // the fourth is half the gap
 #if SAND_RADIAL
-    Four s[SAND_LANES]; // the fourth is mu
+    Vec4 s[SAND_LANES]; // the fourth is mu
 #else
-    Four wa[SAND_LANES], wb[SAND_LANES]; // the fourth is mu
+    Vec4 wa[SAND_LANES], wb[SAND_LANES]; // the fourth is mu
 #endif
     real gradient[SAND_ROWS * SAND_LANES];
 } Tile;
 
-SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, At at) {
+SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, ContactRef ref) {
     Pair p;
-    const real *u = (const real *)tile->u + 4 * at.lane;
+    const real *u = (const real *)tile->u + 4 * ref.lane;
     p.u = vec_of(u), p.half = u[3];
 #if SAND_RADIAL
-    const real *s = (const real *)tile->s + 4 * at.lane;
+    const real *s = (const real *)tile->s + 4 * ref.lane;
     p.s = vec_of(s), p.mu = s[3];
 #else
-    const real *wa = (const real *)tile->wa + 4 * at.lane, *wb = (const real *)tile->wb + 4 * at.lane;
+    const real *wa = (const real *)tile->wa + 4 * ref.lane, *wb = (const real *)tile->wb + 4 * ref.lane;
     p.wa = vec_of(wa), p.wb = vec_of(wb), p.mu = (real)0.5 * (wa[3] + wb[3]);
 #endif
-    return block_gradient(op, at, p);
+    return contact_gradient(op, ref, p);
 }
 
 SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, Index begin, Index end) {
@@ -451,42 +464,42 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, Index be
     tile->begin = begin;
     for (int l = 0; l < SAND_LANES; l++) {
         const Body *a = &body[op->a[begin + l]], *b = &body[op->b[begin + l]];
-        At at = at_make(begin + l, begin);
-        real half = block_half(op, at), mu = block_mu(op, at);
-        Four wa = four_load(a->w), wb = four_load(b->w);
-        tile->u[l] = four_with_last(four_sub(four_load(b->v), four_load(a->v)), half);
+        ContactRef ref = contact_ref_make(begin + l, begin);
+        real half = contact_half_gap(op, ref), mu = contact_mu(op, ref);
+        Vec4 wa = vec4_load(a->w), wb = vec4_load(b->w);
+        tile->u[l] = vec4_with_last(vec4_sub(vec4_load(b->v), vec4_load(a->v)), half);
 #if SAND_RADIAL
-        Four s = four_madd((half + four_last(wa)) * wa, half + four_last(wb), wb);
-        tile->s[l] = four_with_last(s, mu);
+        Vec4 s = vec4_madd((half + vec4_last(wa)) * wa, half + vec4_last(wb), wb);
+        tile->s[l] = vec4_with_last(s, mu);
 #else
-        tile->wa[l] = four_with_last(wa, mu), tile->wb[l] = four_with_last(wb, mu);
+        tile->wa[l] = vec4_with_last(wa, mu), tile->wb[l] = vec4_with_last(wb, mu);
 #endif
     }
 #pragma omp simd
     for (int l = 0; l < SAND_LANES; l++)
-        row_store(tile->gradient, at_make(l, 0), tile_gradient(tile, op, at_make(begin + l, begin)));
+        row_store(tile->gradient, contact_ref_make(l, 0), tile_gradient(tile, op, contact_ref_make(begin + l, begin)));
     return true;
 }
 
 // clang-format off
-#define SAND_FOR_PULL(w, i, op, from, sum) \
+#define SAND_FOR_GRADIENTS(w, i, op, from, sum) \
     for (Cursor cursor_ = cursor_begin(w, (op)->n); cursor_next(w, &cursor_, sum);) \
         for (Tile fetched_ = {.begin = cursor_.begin - SAND_LANES}; \
              tile_fetch(&fetched_, op, from, fetched_.begin + SAND_LANES, cursor_.end);) \
             for (Index tile_ = fetched_.begin, once_ = 1; once_; once_ = 0) \
                 _Pragma("omp simd") for (Index i = tile_; i < tile_ + SAND_LANES; i++)
 // clang-format on
-#define SAND_PULL(op, at) row_load(fetched_.gradient, at_make((at).lane, 0))
+#define SAND_GRADIENT(op, ref) row_load(fetched_.gradient, contact_ref_make((ref).lane, 0))
 #endif
 
 // What a pull gave, without the stabilisation term: the product with N alone, when the free velocities were left
-// out of the push.
-SAND_INLINE Row block_without_bias(const Op *op, At at, Row y) {
-    real bias = block_bias(op, at, block_half(op, at));
+// out of the gather_bodies.
+SAND_INLINE Row contact_without_bias(const Op *op, ContactRef ref, Row y) {
+    real bias = contact_bias(op, ref, contact_half_gap(op, ref));
 #if SAND_LOCAL
     return vec_make(y.x - bias, y.y, y.z);
 #elif SAND_ROWS == 3
-    return vec_madd(y, -bias, block_normal(op, at));
+    return vec_madd(y, -bias, contact_normal(op, ref));
 #else
     return y - bias;
 #endif

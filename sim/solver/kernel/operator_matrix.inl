@@ -1,7 +1,7 @@
 // The product with N where N is a stored matrix. Contact i then has a body of its own, number i, whose velocity is minus
 // that of the contact (SandMatrix in problem.h): what pulls and measures does not know the difference.
 
-// Block e of the matrix times g.
+// DiagonalBlock e of the matrix times g.
 SAND_INLINE Vec matrix_times(const Op *op, int e, Vec g) {
     const real *b = op->matrix_block + 9 * (Index)e;
     return vec_make(b[0] * g.x + b[1] * g.y + b[2] * g.z, b[3] * g.x + b[4] * g.y + b[5] * g.z,
@@ -15,10 +15,10 @@ SAND_INLINE Vec matrix_own(const Op *op, Index i, Vec g) {
     return vec_make(0, 0, 0);
 }
 
-// out = base - N x for all bodies, where x is published at `impulse`; ends with a barrier.
-SAND_TEXT void matrix_push(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
+// out = base - N x for all bodies, where x is stored_impulses at `impulse`; ends with a barrier.
+SAND_KERNEL void matrix_gather(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
     Index stride = base == op->still ? 0 : 1;
-    SAND_EACH(w, k, op->dynamic_count) {
+    SAND_FOR_EACH(w, k, op->dynamic_count) {
         Vec v = vec_of(base[stride * k].v);
         for (int e = op->matrix_first[k]; e < op->matrix_first[k + 1]; e++)
             v = vec_sub(v, matrix_times(op, e, vec_of(impulse + 4 * (Index)op->matrix_column[e])));
@@ -27,8 +27,8 @@ SAND_TEXT void matrix_push(Worker *w, const Op *op, const real *impulse, const B
     sand_barrier(w);
 }
 
-// Adds what the published impulse of block i does to every body: column i of N, which is its row i transposed.
-SAND_INLINE void matrix_apply(const Op *op, Index i) {
+// Adds what the stored_impulses impulse of block i does to every body: column i of N, which is its row i transposed.
+SAND_INLINE void matrix_apply_column(const Op *op, Index i) {
     Vec g = vec_of(op->impulse + 4 * i);
     for (int e = op->matrix_first[i]; e < op->matrix_first[i + 1]; e++) {
         const real *b = op->matrix_block + 9 * (Index)e;

@@ -1,7 +1,7 @@
 // How a problem is laid out for the solver, block by block and body by body: one text for both machines.
 
 // trace N_ii over the block's rows, from one body of the contact: over three rows, and over the normal alone.
-SAND_INLINE void block_trace(const SandProblemBody *body, SandVec3 arm, SandVec3 n, double *all, double *normal) {
+SAND_INLINE void contact_trace(const SandProblemBody *body, SandVec3 arm, SandVec3 n, double *all, double *normal) {
     const double *j = body->inverse_inertia;
     SandVec3 c = v3_cross(arm, n);
     SandVec3 jc = v3_make(j[0] * c.x + j[3] * c.y + j[4] * c.z, j[3] * c.x + j[1] * c.y + j[5] * c.z,
@@ -25,56 +25,56 @@ SAND_INLINE double trace_mean(double all, double normal, double mu) {
 }
 
 // Mean diagonal of N_ii. `times_a` and `times_b` count a body more than once, for the Jacobi batch.
-SAND_INLINE double block_diagonal(const SandProblemBody *bodies, const SandContact *c, int times_a, int times_b) {
+SAND_INLINE double contact_mean_diagonal(const SandProblemBody *bodies, const SandContact *c, int times_a, int times_b) {
     double all_a = 0, normal_a = 0, all_b = 0, normal_b = 0;
-    block_trace(&bodies[c->a], c->arm_a, c->normal, &all_a, &normal_a);
-    block_trace(&bodies[c->b], c->arm_b, c->normal, &all_b, &normal_b);
+    contact_trace(&bodies[c->a], c->arm_a, c->normal, &all_a, &normal_a);
+    contact_trace(&bodies[c->b], c->arm_b, c->normal, &all_b, &normal_b);
     return trace_mean(times_a * all_a + times_b * all_b, times_a * normal_a + times_b * normal_b, c->mu);
 }
 
 // The scale of a problem, from the sum of those of all its blocks.
 SAND_INLINE void op_scale(Op *op, double diagonals) {
-    op->tau = op->blocks ? (double)op->blocks / diagonals : 1;
+    op->tau = op->contact_count ? (double)op->contact_count / diagonals : 1;
     op->per_tau = 1 / op->tau;
-    op->p[P_MEAN] = weight_make(op, false), op->p[P_DIAGONAL] = weight_make(op, true);
+    op->p[P_UNIFORM] = preconditioner_make(op, false), op->p[P_DIAGONAL] = preconditioner_make(op, true);
 }
 
-SAND_INLINE void store_four(real *out, SandVec3 v, double fourth) {
-    four_write(out, (real)v.x, (real)v.y, (real)v.z, (real)fourth);
+SAND_INLINE void pack_vec4(real *out, SandVec3 v, double fourth) {
+    vec4_write(out, (real)v.x, (real)v.y, (real)v.z, (real)fourth);
 }
 
 // Where the blocks of a problem are laid out: the arrays behind the const pointers of Op, and the first vector.
-typedef struct Laid {
+typedef struct PackTarget {
     int *a, *b;
-    real *block, *spoke, *spoke_a, *spoke_b, *start; // spokes as in Op
-} Laid;
+    real *block, *record, *arm_a_record, *arm_b_record, *start; // spokes as in Op
+} PackTarget;
 
 // The numbers of a block, one by one, where loops find them side by side.
-SAND_INLINE void block_lay_numbers(real *block, At at, const SandContact *c, double d) {
-#if SAND_FETCHES
-    block[BLOCK_NUMBERS * at_block(at) + BLOCK_MU] = (real)c->mu;
-    block[BLOCK_NUMBERS * at_block(at) + BLOCK_INVERSE] = (real)(1 / d);
+SAND_INLINE void pack_constants(real *block, ContactRef ref, const SandContact *c, double d) {
+#if SAND_LAYOUT_AOS
+    block[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_MU] = (real)c->mu;
+    block[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_INVERSE_DIAGONAL] = (real)(1 / d);
 #else
     const double numbers[] = {
         // in the order of BLOCK_
         c->normal.x, c->normal.y, c->normal.z, 0.5 * c->gap, c->mu,      1 / d,     d, 1 / (1 + c->mu * c->mu),
         c->arm_a.x,  c->arm_a.y,  c->arm_a.z,  c->arm_b.x,   c->arm_b.y, c->arm_b.z};
-    for (int k = 0; k < BLOCK_NUMBERS; k++) block[at_number(at, BLOCK_NUMBERS, k)] = (real)numbers[k];
+    for (int k = 0; k < CONTACT_CONSTANTS; k++) block[contact_number(ref, CONTACT_CONSTANTS, k)] = (real)numbers[k];
 #endif
 }
 
 // Lays out block i: the contact, the mean diagonal d of its N_ii, and its start impulse, which is made feasible where K
 // hangs on nothing but the contact.
-SAND_INLINE void block_lay(const Laid *to, int64_t i, const SandContact *c, double d, SandVec3 start) {
-    At at = at_bare(i);
+SAND_INLINE void pack_contact(const PackTarget *to, int64_t i, const SandContact *c, double d, SandVec3 start) {
+    ContactRef ref = contact_ref_bare(i);
     to->a[i] = c->a, to->b[i] = c->b;
-    block_lay_numbers(to->block, at, c, d);
-#if SAND_RADIAL || SAND_FETCHES
-    store_four(to->spoke + 4 * i, c->normal, 0.5 * c->gap);
+    pack_constants(to->block, ref, c, d);
+#if SAND_RADIAL || SAND_LAYOUT_AOS
+    pack_vec4(to->record + 4 * i, c->normal, 0.5 * c->gap);
 #endif
 #if !SAND_RADIAL
-    store_four(to->spoke_a + 4 * i, c->arm_a, 0);
-    store_four(to->spoke_b + 4 * i, c->arm_b, 0);
+    pack_vec4(to->arm_a_record + 4 * i, c->arm_a, 0);
+    pack_vec4(to->arm_b_record + 4 * i, c->arm_b, 0);
 #endif
 #if SAND_ROWS == 1
     to->start[i] = real_max((real)v3_dot(start, c->normal), 0);
@@ -82,18 +82,18 @@ SAND_INLINE void block_lay(const Laid *to, int64_t i, const SandContact *c, doub
     Vec n = vec_make((real)c->normal.x, (real)c->normal.y, (real)c->normal.z);
 #if SAND_LOCAL
     if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
-    row_store(to->start, at, frame_in(frame_of(n), vec_make((real)start.x, (real)start.y, (real)start.z)));
+    row_store(to->start, ref, basis_in(basis_of(n), vec_make((real)start.x, (real)start.y, (real)start.z)));
 #else
     Vec x = vec_make((real)start.x, (real)start.y, (real)start.z);
-    row_store(to->start, at, cone_project(x, n, (real)c->mu, (real)(1 / (1 + c->mu * c->mu))));
+    row_store(to->start, ref, cone_project(x, n, (real)c->mu, (real)(1 / (1 + c->mu * c->mu))));
 #endif
 #endif
 }
 
 // The free motion of a body, in fours.
-SAND_INLINE Body body_lay(const SandProblemBody *b) {
+SAND_INLINE Body pack_body(const SandProblemBody *b) {
     Body body;
-    store_four(body.v, b->velocity, 0);
-    store_four(body.w, b->spin, b->radius);
+    pack_vec4(body.v, b->velocity, 0);
+    pack_vec4(body.w, b->spin, b->radius);
     return body;
 }

@@ -3,9 +3,9 @@
 
 // The share of a block in tau^2 times the squared residual of [H] eq. 24, e = x - P(x - tau g); residual_of makes the
 // residual of the sum, which is a speed.
-SAND_INLINE real block_residual(const Op *op, At at, Row x, Row g) {
+SAND_INLINE real contact_residual(const Op *op, ContactRef ref, Row x, Row g) {
     real tau = (real)op->tau;
-    Row e = row_sub(x, block_project(op, at, row_madd(x, -tau, g)));
+    Row e = row_sub(x, contact_project(op, ref, row_madd(x, -tau, g)));
     return row_dot(e, e);
 }
 
@@ -13,16 +13,16 @@ SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) * op
 
 // The same by which a result is measured: under Coulomb's law the natural map with De Saxce's term, on the cone of the
 // section. There g_n is raised by what friction could dissipate, and the term of the last renewal is taken out.
-SAND_INLINE real block_measured(const Op *op, At at, Row x, Row g) {
+SAND_INLINE real contact_measured(const Op *op, ContactRef ref, Row x, Row g) {
 #if SAND_LOCAL
     if (op->law) {
-        real tau = (real)op->tau, mu = block_mu(op, at);
-        g.x += mu * section_support(op, g) - op->lift[at_block(at)];
-        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu, block_flat(op, at)));
+        real tau = (real)op->tau, mu = contact_mu(op, ref);
+        g.x += mu * section_support(op, g) - op->de_saxce[contact_index(ref)];
+        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu, contact_cone_factor(op, ref)));
         return row_dot(e, e);
     }
 #endif
-    return block_residual(op, at, x, g);
+    return contact_residual(op, ref, x, g);
 }
 
 typedef struct Measure {
@@ -34,13 +34,13 @@ SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, const Body
     Sum sum;
     sum_open(w, &sum, 3, 1u << 2);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at);
-        Row g = block_pull(op, body, at), r = block_pull(op, op->free, at);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref);
+        Row g = contact_gradient_from(op, body, ref), r = contact_gradient_from(op, op->free, ref);
         real xg = row_dot(xi, g);
-        SAND_ADD(sum, at, 0, block_measured(op, at, xi, g));
-        SAND_ADD(sum, at, 1, (real)0.5 * (xg + row_dot(xi, r)));
-        SAND_TOP(sum, at, 2, real_abs(xg));
+        SAND_ADD(sum, ref, 0, contact_measured(op, ref, xi, g));
+        SAND_ADD(sum, ref, 1, (real)0.5 * (xg + row_dot(xi, r)));
+        SAND_MAX(sum, ref, 2, real_abs(xg));
     }
     sum_total(w, &sum);
     Measure m;
@@ -49,8 +49,8 @@ SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, const Body
 }
 
 // Measures x without touching anything a method works on.
-SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
-    push_vector(w, op, x, op->free, op->measured);
+SAND_KERNEL Measure measure(Worker *w, const Op *op, const real *x) {
+    gather_bodies_of(w, op, x, op->free, op->measured);
     return measure_from(w, op, x, op->measured);
 }
 
@@ -58,13 +58,13 @@ SAND_TEXT Measure measure(Worker *w, const Op *op, const real *x) {
 SAND_HOT double objective_of(Worker *w, const Op *op, const real *x) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(op, i);
-        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(row_load(x, at), SAND_PULL(op, at)));
+    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        SAND_ADD(sum, ref, 0, (real)0.5 * row_dot(row_load(x, ref), SAND_GRADIENT(op, ref)));
     }
-    SAND_FOR_PULL(w, i, op, op->free, &sum) {
-        At at = SAND_AT(op, i);
-        SAND_ADD(sum, at, 0, (real)0.5 * row_dot(row_load(x, at), SAND_PULL(op, at)));
+    SAND_FOR_GRADIENTS(w, i, op, op->free, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        SAND_ADD(sum, ref, 0, (real)0.5 * row_dot(row_load(x, ref), SAND_GRADIENT(op, ref)));
     }
     sum_total(w, &sum);
     return sum.total[0];

@@ -24,7 +24,7 @@ typedef struct admm_State {
 } admm_State;
 
 // [x-update] begins: r = -(N x + r + rho (x - z + u)) at the free copy x.
-SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
+SAND_KERNEL void admm_open(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
     const real *z = solve_vector(s, m->z), *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U),
                *g = solve_vector(s, ADMM_G);
@@ -32,13 +32,13 @@ SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        Row apart = row_add(row_sub(row_load(x, at), row_load(z, at)), row_load(u, at));
-        Row ri = row_scale(-1, row_madd(row_load(g, at), rho * block_weight(op, at), apart));
-        Row pi = row_scale(block_inverse(op, at), ri);
-        row_store(r, at, ri);
-        row_store(p, at, pi);
-        SAND_ADD(sum, at, 0, row_dot(ri, pi));
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row apart = row_add(row_sub(row_load(x, ref), row_load(z, ref)), row_load(u, ref));
+        Row ri = row_scale(-1, row_madd(row_load(g, ref), rho * contact_diagonal(op, ref), apart));
+        Row pi = row_scale(contact_inverse_diagonal(op, ref), ri);
+        row_store(r, ref, ri);
+        row_store(p, ref, pi);
+        SAND_ADD(sum, ref, 0, row_dot(ri, pi));
     }
     sum_total(w, &sum);
     m->rr = sum.total[0];
@@ -46,7 +46,7 @@ SAND_TEXT void admm_open(Worker *w, Solve *s, admm_State *m) {
     m->inner = 0;
 }
 
-SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
+SAND_KERNEL void admm_start(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
     m->z = s->best = ADMM_Z, m->look = false, m->rounds = 0;
     const real *z = solve_vector(s, m->z);
@@ -57,11 +57,11 @@ SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
     // The multiplier of a solution is minus its gradient over the spring; the start's is the best guess.
     real rho = (real)m->rho;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row zi = row_load(z, at), ui = row_scale(-block_inverse(op, at) / rho, row_load(gradient, at));
-        row_store(x, at, zi);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row zi = row_load(z, ref), ui = row_scale(-contact_inverse_diagonal(op, ref) / rho, row_load(gradient, ref));
+        row_store(x, ref, zi);
         // Only what pushes against the set: z = P(z + u) then holds from the start.
-        row_store(u, at, row_sub(row_add(zi, ui), block_project(op, at, row_add(zi, ui))));
+        row_store(u, ref, row_sub(row_add(zi, ui), contact_project(op, ref, row_add(zi, ui))));
     }
     sand_barrier(w);
     m->since_new = 0;
@@ -69,7 +69,7 @@ SAND_TEXT void admm_start(Worker *w, Solve *s, admm_State *m) {
 }
 
 // [z-update] and [u-update], with relaxation 1.6, and the spring adapted.
-SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
+SAND_KERNEL void admm_close(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
     const real *before = solve_vector(s, m->z), *x = solve_vector(s, ADMM_X);
     if (m->z == s->best) m->z = m->z == ADMM_Z ? ADMM_OTHER : ADMM_Z; // the best one stays
@@ -80,15 +80,15 @@ SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        real diagonal = block_weight(op, at);
-        Row old = row_load(before, at), xi = row_madd(old, relax, row_sub(row_load(x, at), old));
-        Row ahead = row_add(xi, row_load(u, at)), zi = block_project(op, at, ahead), ui = row_sub(ahead, zi);
-        Row apart = row_sub(row_load(x, at), zi), moved = row_sub(zi, old);
-        row_store(z, at, zi);
-        row_store(u, at, ui);
-        SAND_ADD(sum, at, 0, diagonal * row_dot(apart, apart));
-        SAND_ADD(sum, at, 1, diagonal * row_dot(moved, moved));
+        ContactRef ref = SAND_CONTACT(op, i);
+        real diagonal = contact_diagonal(op, ref);
+        Row old = row_load(before, ref), xi = row_madd(old, relax, row_sub(row_load(x, ref), old));
+        Row ahead = row_add(xi, row_load(u, ref)), zi = contact_project(op, ref, ahead), ui = row_sub(ahead, zi);
+        Row apart = row_sub(row_load(x, ref), zi), moved = row_sub(zi, old);
+        row_store(z, ref, zi);
+        row_store(u, ref, ui);
+        SAND_ADD(sum, ref, 0, diagonal * row_dot(apart, apart));
+        SAND_ADD(sum, ref, 1, diagonal * row_dot(moved, moved));
     }
     sum_total(w, &sum);
     // One residual is how far apart the copies are, the other how far the copy in the set moved, times the stiffness.
@@ -100,19 +100,19 @@ SAND_TEXT void admm_close(Worker *w, Solve *s, admm_State *m) {
     m->rho = rho;
     real scale = (real)(1 / change); // the multiplier is kept over rho
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        row_store(u, at, row_scale(scale, row_load(u, at)));
+        ContactRef ref = SAND_CONTACT(op, i);
+        row_store(u, ref, row_scale(scale, row_load(u, ref)));
     }
     sand_barrier(w);
 }
 
 // One conjugate gradient on (N + rho diagonal) x = ...; the round ends when it is accurate enough. Or the look after it.
-SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
+SAND_KERNEL void admm_step(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
     if (m->look) {
         m->look = false;
         const real *z = solve_vector(s, m->z);
-        push_vector(w, op, z, op->free, op->body);
+        gather_bodies_of(w, op, z, op->free, op->body);
         double residual = start_gradient(w, op, z, solve_vector(s, ADMM_Y));
         if (residual <= s->residual) s->best = m->z, s->residual = residual, s->objective = objective_of(w, op, z);
         return;
@@ -122,35 +122,36 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     real *g = solve_vector(s, ADMM_G);
     if (m->since_new++ >= 50) { // rounding gathers in g
         m->since_new = 0;
-        push_vector(w, op, x, op->free, op->body);
-        SAND_FOR_PULL(w, i, op, op->body, NULL) row_store(g, SAND_AT(op, i), SAND_PULL(op, SAND_AT(op, i)));
+        gather_bodies_of(w, op, x, op->free, op->body);
+        SAND_FOR_GRADIENTS(w, i, op, op->body, NULL)
+        row_store(g, SAND_CONTACT(op, i), SAND_GRADIENT(op, SAND_CONTACT(op, i)));
         sand_barrier(w);
         admm_open(w, s, m);
         return;
     }
     real rho = (real)m->rho;
-    push_vector(w, op, p, op->still, op->scratch);
+    gather_bodies_of(w, op, p, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(op, i);
-        Row pi = row_load(p, at);
-        Row yi = row_madd(block_without_bias(op, at, SAND_PULL(op, at)), rho * block_weight(op, at), pi);
-        row_store(y, at, yi);
-        SAND_ADD(sum, at, 0, row_dot(pi, yi));
+    SAND_FOR_GRADIENTS(w, i, op, op->scratch, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row pi = row_load(p, ref);
+        Row yi = row_madd(contact_without_bias(op, ref, SAND_GRADIENT(op, ref)), rho * contact_diagonal(op, ref), pi);
+        row_store(y, ref, yi);
+        SAND_ADD(sum, ref, 0, row_dot(pi, yi));
     }
     sum_total(w, &sum);
     double alpha = sum.total[0] > 0 ? m->rr / sum.total[0] : 0;
     real step = (real)alpha;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        Row pi = row_load(p, at), yi = row_load(y, at), ri = row_madd(row_load(r, at), -step, yi);
-        Row np = row_madd(yi, -rho * block_weight(op, at), pi);
-        row_store(g, at, row_madd(row_load(g, at), step, np));
-        row_store(x, at, row_madd(row_load(x, at), step, pi));
-        row_store(r, at, ri);
-        SAND_ADD(sum, at, 0, block_inverse(op, at) * row_dot(ri, ri));
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row pi = row_load(p, ref), yi = row_load(y, ref), ri = row_madd(row_load(r, ref), -step, yi);
+        Row np = row_madd(yi, -rho * contact_diagonal(op, ref), pi);
+        row_store(g, ref, row_madd(row_load(g, ref), step, np));
+        row_store(x, ref, row_madd(row_load(x, ref), step, pi));
+        row_store(r, ref, ri);
+        SAND_ADD(sum, ref, 0, contact_inverse_diagonal(op, ref) * row_dot(ri, ri));
     }
     sum_total(w, &sum);
     double beta = m->rr > 0 ? sum.total[0] / m->rr : 0;
@@ -164,9 +165,9 @@ SAND_TEXT void admm_step(Worker *w, Solve *s, admm_State *m) {
     }
     real keep = (real)beta;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row pi = row_scale(block_inverse(op, at), row_load(r, at));
-        row_store(p, at, row_madd(pi, keep, row_load(p, at)));
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row pi = row_scale(contact_inverse_diagonal(op, ref), row_load(r, ref));
+        row_store(p, ref, row_madd(pi, keep, row_load(p, ref)));
     }
     sand_barrier(w);
 }

@@ -17,7 +17,7 @@ typedef struct apgd_State {
     int gradient_last, gradient; // which of the vectors 4 .. 6
 } apgd_State;
 
-SAND_TEXT void apgd_start(Worker *w, Solve *s, apgd_State *m) {
+SAND_KERNEL void apgd_start(Worker *w, Solve *s, apgd_State *m) {
     s->residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 4));
     m->objective = s->objective = s->start_objective;
     m->lipschitz = s->op->per_tau; // the mean of the diagonal
@@ -26,7 +26,7 @@ SAND_TEXT void apgd_start(Worker *w, Solve *s, apgd_State *m) {
     m->gradient_last = m->gradient = 4;
 }
 
-SAND_TEXT void apgd_step(Worker *w, Solve *s, apgd_State *m) {
+SAND_KERNEL void apgd_step(Worker *w, Solve *s, apgd_State *m) {
     const Op *op = s->op;
     // Vectors that are in nobody's use.
     int next = 0, gradient_next = 4;
@@ -39,29 +39,29 @@ SAND_TEXT void apgd_step(Worker *w, Solve *s, apgd_State *m) {
 
     // The point ahead, y = x + momentum (x - x_last), and the projected step from it.
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), gi = row_load(g, at);
-        Row y = row_madd(xi, momentum, row_sub(xi, row_load(xl, at)));
-        Row gy = row_madd(gi, momentum, row_sub(gi, row_load(gl, at)));
-        Row zi = block_project(op, at, row_madd(y, -t, gy));
-        row_store(z, at, zi);
-        block_publish_stored(op, at, zi);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), gi = row_load(g, ref);
+        Row y = row_madd(xi, momentum, row_sub(xi, row_load(xl, ref)));
+        Row gy = row_madd(gi, momentum, row_sub(gi, row_load(gl, ref)));
+        Row zi = contact_project(op, ref, row_madd(y, -t, gy));
+        row_store(z, ref, zi);
+        store_impulse_beside(op, ref, zi);
     }
-    push(w, op, published(op, z), op->free, op->body);
+    gather_bodies(w, op, stored_impulses(op, z), op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 5, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), gi = row_load(g, at), zi = row_load(z, at), hi = SAND_PULL(op, at);
-        Row y = row_madd(xi, momentum, row_sub(xi, row_load(xl, at)));
-        Row gy = row_madd(gi, momentum, row_sub(gi, row_load(gl, at)));
+    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), gi = row_load(g, ref), zi = row_load(z, ref), hi = SAND_GRADIENT(op, ref);
+        Row y = row_madd(xi, momentum, row_sub(xi, row_load(xl, ref)));
+        Row gy = row_madd(gi, momentum, row_sub(gi, row_load(gl, ref)));
         Row d = row_sub(zi, y), change = row_sub(zi, xi);
-        row_store(gz, at, hi);
-        SAND_ADD(sum, at, 0, row_dot(d, row_sub(hi, gy)));
-        SAND_ADD(sum, at, 1, row_dot(d, d));
-        SAND_ADD(sum, at, 2, row_dot(gy, change));
-        SAND_ADD(sum, at, 3, (real)0.5 * row_dot(change, row_add(hi, gi)));
-        SAND_ADD(sum, at, 4, block_residual(op, at, zi, hi));
+        row_store(gz, ref, hi);
+        SAND_ADD(sum, ref, 0, row_dot(d, row_sub(hi, gy)));
+        SAND_ADD(sum, ref, 1, row_dot(d, d));
+        SAND_ADD(sum, ref, 2, row_dot(gy, change));
+        SAND_ADD(sum, ref, 3, (real)0.5 * row_dot(change, row_add(hi, gi)));
+        SAND_ADD(sum, ref, 4, contact_residual(op, ref, zi, hi));
     }
     sum_total(w, &sum);
     double dNd = sum.total[0], dd = sum.total[1], against = sum.total[2];

@@ -19,28 +19,28 @@ typedef struct cpg_State {
 
 enum { CPG_P = 4, CPG_Y }; // vectors: direction, N p
 
-SAND_TEXT void cpg_start(Worker *w, Solve *s, cpg_State *m) {
+SAND_KERNEL void cpg_start(Worker *w, Solve *s, cpg_State *m) {
     double residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 2));
     s->objective = s->start_objective, s->residual = residual;
     m->current = 0, m->gradient = 2, m->stale = m->has_last = false, m->beta = m->pNp = 0;
 }
 
 // Line 1: the gradient at an iterate that was projected, with all that hangs on it.
-SAND_TEXT void cpg_renew(Worker *w, Solve *s, cpg_State *m) {
+SAND_KERNEL void cpg_renew(Worker *w, Solve *s, cpg_State *m) {
     const Op *op = s->op;
     const real *x = solve_vector(s, m->current), *last = solve_vector(s, 1 - m->current), *y = solve_vector(s, CPG_Y);
     real *g = solve_vector(s, m->gradient);
-    push_vector(w, op, x, op->free, op->body);
+    gather_bodies_of(w, op, x, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 3, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), gi = SAND_PULL(op, at);
-        Row r = block_projected_gradient(op, at, xi, gi);
-        SAND_ADD(sum, at, 0, row_dot(r, row_load(y, at)));
-        SAND_ADD(sum, at, 1, block_residual(op, at, xi, gi));
-        SAND_ADD(sum, at, 2, (real)0.5 * row_dot(row_sub(xi, row_load(last, at)), row_add(gi, row_load(g, at))));
-        row_store(g, at, gi);
+    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), gi = SAND_GRADIENT(op, ref);
+        Row r = contact_projected_gradient(op, ref, xi, gi);
+        SAND_ADD(sum, ref, 0, row_dot(r, row_load(y, ref)));
+        SAND_ADD(sum, ref, 1, contact_residual(op, ref, xi, gi));
+        SAND_ADD(sum, ref, 2, (real)0.5 * row_dot(row_sub(xi, row_load(last, ref)), row_add(gi, row_load(g, ref))));
+        row_store(g, ref, gi);
     }
     sum_total(w, &sum);
     m->beta = m->pNp > 0 ? sum.total[0] / m->pNp : 0;
@@ -50,7 +50,7 @@ SAND_TEXT void cpg_renew(Worker *w, Solve *s, cpg_State *m) {
     m->stale = false;
 }
 
-SAND_TEXT void cpg_step(Worker *w, Solve *s, cpg_State *m) {
+SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     const Op *op = s->op;
     if (m->stale) {
         cpg_renew(w, s, m);
@@ -64,25 +64,25 @@ SAND_TEXT void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     real beta = (real)m->beta;
     bool has_last = m->has_last;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), pi = row_scale(-1, block_projected_gradient(op, at, xi, row_load(g, at)));
-        if (has_last) pi = row_madd(pi, beta, block_tangent(op, at, xi, row_load(p, at)));
-        row_store(p, at, pi);
-        block_publish(op, at, pi);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), pi = row_scale(-1, contact_projected_gradient(op, ref, xi, row_load(g, ref)));
+        if (has_last) pi = row_madd(pi, beta, contact_tangent(op, ref, xi, row_load(p, ref)));
+        row_store(p, ref, pi);
+        store_impulse(op, ref, pi);
     }
-    push(w, op, op->impulse, op->still, op->scratch);
+    gather_bodies(w, op, op->impulse, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 5, 1u << 4);
-    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(op, i);
-        real diagonal = block_weight(op, at);
-        Row xi = row_load(x, at), pi = row_load(p, at), yi = block_without_bias(op, at, SAND_PULL(op, at));
-        row_store(y, at, yi);
-        SAND_ADD(sum, at, 0, row_dot(pi, yi));
-        SAND_ADD(sum, at, 1, row_dot(pi, row_load(g, at)));
-        SAND_ADD(sum, at, 2, diagonal * row_dot(pi, pi));
-        SAND_ADD(sum, at, 3, diagonal * row_dot(xi, xi));
-        SAND_TOP(sum, at, 4, block_reach(op, at, xi, row_scale(-1, pi)));
+    SAND_FOR_GRADIENTS(w, i, op, op->scratch, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        real diagonal = contact_diagonal(op, ref);
+        Row xi = row_load(x, ref), pi = row_load(p, ref), yi = contact_without_bias(op, ref, SAND_GRADIENT(op, ref));
+        row_store(y, ref, yi);
+        SAND_ADD(sum, ref, 0, row_dot(pi, yi));
+        SAND_ADD(sum, ref, 1, row_dot(pi, row_load(g, ref)));
+        SAND_ADD(sum, ref, 2, diagonal * row_dot(pi, pi));
+        SAND_ADD(sum, ref, 3, diagonal * row_dot(xi, xi));
+        SAND_MAX(sum, ref, 4, contact_reach(op, ref, xi, row_scale(-1, pi)));
     }
     sum_total(w, &sum);
     // Line 6
@@ -92,15 +92,15 @@ SAND_TEXT void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     real step = (real)alpha;
     sum_open(w, &sum, 3, 1u << 2);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        Row yi = row_load(y, at), half = row_madd(row_load(x, at), step, row_load(p, at));
-        Row zi = block_project(op, at, half), moved = row_sub(zi, half);
-        Row gi = row_madd(row_load(g, at), step, yi), r = block_projected_gradient(op, at, zi, gi);
-        row_store(z, at, zi);
-        row_store(gz, at, gi);
-        SAND_ADD(sum, at, 0, row_dot(r, yi));
-        SAND_ADD(sum, at, 1, block_residual(op, at, zi, gi));
-        SAND_TOP(sum, at, 2, row_dot(moved, moved));
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row yi = row_load(y, ref), half = row_madd(row_load(x, ref), step, row_load(p, ref));
+        Row zi = contact_project(op, ref, half), moved = row_sub(zi, half);
+        Row gi = row_madd(row_load(g, ref), step, yi), r = contact_projected_gradient(op, ref, zi, gi);
+        row_store(z, ref, zi);
+        row_store(gz, ref, gi);
+        SAND_ADD(sum, ref, 0, row_dot(r, yi));
+        SAND_ADD(sum, ref, 1, contact_residual(op, ref, zi, gi));
+        SAND_MAX(sum, ref, 2, row_dot(moved, moved));
     }
     sum_total(w, &sum);
     m->pNp = pNp, m->has_last = true;

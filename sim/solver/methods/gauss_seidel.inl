@@ -20,19 +20,20 @@ typedef struct gauss_seidel_State {
 } gauss_seidel_State;
 
 #if SAND_LOCAL
-SAND_INLINE Blocks gauss_seidel_blocks(const Solve *s) {
-    Blocks blocks = {solve_vector(s, 1), solve_vector(s, 2)};
-    return blocks;
+SAND_INLINE DiagonalBlocks gauss_seidel_diagonal(const Solve *s) {
+    DiagonalBlocks contact_count = {solve_vector(s, 1), solve_vector(s, 2)};
+    return contact_count;
 }
 #endif
 
 // Chooses it; those that are exact look at the blocks of N themselves.
-SAND_TEXT void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m, Relaxation how) {
+SAND_KERNEL void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m, Relaxation how) {
     m->how = how;
 #if SAND_LOCAL
     if (how == RELAX_BLOCK) return;
-    Blocks blocks = gauss_seidel_blocks(s);
-    SAND_EACH(w, i, s->op->blocks) blocks_store(&blocks, at_of(s->op, i), block_matrix(s->op, at_of(s->op, i)));
+    DiagonalBlocks contact_count = gauss_seidel_diagonal(s);
+    SAND_FOR_EACH(w, i, s->op->contact_count)
+    diagonal_blocks_store(&contact_count, contact_ref(s->op, i), diagonal_block(s->op, contact_ref(s->op, i)));
     sand_barrier(w);
 #else
     (void)w, (void)s;
@@ -40,7 +41,7 @@ SAND_TEXT void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m,
 }
 
 // [N] steps 2 and 3 were done for it: the velocities of the start are there.
-SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
+SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
     m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
     m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
     m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
@@ -56,29 +57,30 @@ SAND_TEXT void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
 }
 
 // The relaxed impulse of a block, whose gradient is g: lambda P(x - omega eta (u + b)) + (1 - lambda) x. Returns the change.
-SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, At at, Row g, real step, Relaxation how) {
+SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, ContactRef ref, Row g, real step,
+                                   Relaxation how) {
     const Op *op = s->op;
     real *x = solve_vector(s, s->best);
-    Row xi = row_load(x, at), z;
+    Row xi = row_load(x, ref), z;
 #if SAND_LOCAL
     if (how != RELAX_BLOCK) {
-        Blocks blocks = gauss_seidel_blocks(s);
-        Block b = blocks_load(&blocks, at);
-        z = how == RELAX_ROWS ? relax_rows(op, at, &b, xi, g, m->omega) : relax_dissipation(op, at, &b, xi, g, m->omega);
+        DiagonalBlocks contact_count = gauss_seidel_diagonal(s);
+        DiagonalBlock b = diagonal_blocks_load(&contact_count, ref);
+        z = how == RELAX_ROWS ? relax_rows(op, ref, &b, xi, g, m->omega) : relax_dissipation(op, ref, &b, xi, g, m->omega);
     } else
 #else
     (void)how;
 #endif
-        z = block_project(op, at, row_madd(xi, -step, g));
+        z = contact_project(op, ref, row_madd(xi, -step, g));
     Row d = row_sub(z, xi);
     z = row_madd(xi, m->lambda, d);
-    row_store(x, at, z);
+    row_store(x, ref, z);
     return row_sub(z, xi);
 }
 
-// What the published impulse of block i does to its body k, before M^-1.
+// What the stored_impulses impulse of block i does to its body k, before M^-1.
 SAND_INLINE Sums gauss_seidel_sums(const Op *op, Index i, int k, int side) {
-    return block_gather(op, at_of(op, i), four_load(op->impulse + 4 * i), side, op->free[k].w[3], sums_zero());
+    return gather_contact(op, contact_ref(op, i), vec4_load(op->impulse + 4 * i), side, op->free[k].w[3], sums_zero());
 }
 
 // Adds it to the velocity of the body.
@@ -90,11 +92,11 @@ SAND_INLINE void gauss_seidel_apply(const Op *op, Index i, int k, int side) {
 // [N] step 4 for one contact.
 SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *m, Index i) {
     const Op *op = s->op;
-    At at = at_of(op, i);
-    Row g = block_pull(op, op->body, at);
-    block_publish(op, at, gauss_seidel_relax(s, m, at, g, m->omega * block_inverse(op, at), m->how));
+    ContactRef ref = contact_ref(op, i);
+    Row g = contact_gradient_from(op, op->body, ref);
+    store_impulse(op, ref, gauss_seidel_relax(s, m, ref, g, m->omega * contact_inverse_diagonal(op, ref), m->how));
     if (op->is_matrix) {
-        matrix_apply(op, i);
+        matrix_apply_column(op, i);
     } else {
         gauss_seidel_apply(op, i, op->a[i], -1);
         gauss_seidel_apply(op, i, op->b[i], +1);
@@ -107,8 +109,8 @@ SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *
 SAND_INLINE void gauss_seidel_add(const Op *op, Index i, int k, int side) {
     if (k >= op->dynamic_count) return;
     Sums s = gauss_seidel_sums(op, i, k, side);
-    Four t = four_turned(s.t);
-    Vec v = vec_scale(op->inverse_mass[k], vec_of_four(s.f)), turn = body_turn(op, k, vec_of_four(t));
+    Vec4 t = vec4_yzx(s.t);
+    Vec v = vec_scale(op->inverse_mass[k], vec_of_vec4(s.f)), turn = body_turn(op, k, vec_of_vec4(t));
     worker_add(&op->body[k].v[0], v.x), worker_add(&op->body[k].v[1], v.y), worker_add(&op->body[k].v[2], v.z);
     worker_add(&op->body[k].w[0], turn.x), worker_add(&op->body[k].w[1], turn.y), worker_add(&op->body[k].w[2], turn.z);
 }
@@ -117,17 +119,17 @@ SAND_INLINE void gauss_seidel_add(const Op *op, Index i, int k, int side) {
 enum { GAUSS_SEIDEL_RUN = 32 }; // contacts, at least
 SAND_HOT void gauss_seidel_uncoordinated(Worker *w, const Solve *s, const gauss_seidel_State *m) {
     const Op *op = s->op;
-    SAND_RUNS(w, i, op->blocks, GAUSS_SEIDEL_RUN) {
-        At at = at_of(op, i);
-        Row g = block_pull_now(op, op->body, at);
-        block_publish(op, at, gauss_seidel_relax(s, m, at, g, m->omega * block_inverse(op, at), m->how));
+    SAND_RUNS(w, i, op->contact_count, GAUSS_SEIDEL_RUN) {
+        ContactRef ref = contact_ref(op, i);
+        Row g = contact_gradient_now(op, op->body, ref);
+        store_impulse(op, ref, gauss_seidel_relax(s, m, ref, g, m->omega * contact_inverse_diagonal(op, ref), m->how));
         gauss_seidel_add(op, i, op->a[i], -1);
         gauss_seidel_add(op, i, op->b[i], +1);
     }
 }
 #endif
 
-SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
+SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
     const Op *op = s->op;
 #if SAND_UNCOORDINATED
     if (m->order == GAUSS_SEIDEL_UNCOORDINATED) {
@@ -139,7 +141,7 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
     if (m->order == GAUSS_SEIDEL_COLOURED) {
         for (int c = 0; c < op->colour_count; c++) {
             const int *list = op->colour_list + op->colour_first[c];
-            SAND_EACH(w, e, op->colour_first[c + 1] - op->colour_first[c])
+            SAND_FOR_EACH(w, e, op->colour_first[c + 1] - op->colour_first[c])
             gauss_seidel_contact(s, m, list[e]);
             sand_barrier(w);
         }
@@ -147,16 +149,17 @@ SAND_TEXT void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         const int *batch = op->colour_list + op->colour_first[op->colour_count];
         int size = op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count];
         if (size) {
-            SAND_EACH(w, e, size)
-            gauss_seidel_relax(s, m, at_of(op, batch[e]), block_pull(op, op->body, at_of(op, batch[e])),
-                               m->omega * op->batch_step[e], RELAX_BLOCK);
+            SAND_FOR_EACH(w, e, size)
+            gauss_seidel_relax(s, m, contact_ref(op, batch[e]),
+                               contact_gradient_from(op, op->body, contact_ref(op, batch[e])), m->omega * op->batch_step[e],
+                               RELAX_BLOCK);
             sand_barrier(w);
-            push_vector(w, op, solve_vector(s, s->best), op->free, op->body);
+            gather_bodies_of(w, op, solve_vector(s, s->best), op->free, op->body);
         }
     } else {
         bool back = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5
         if (worker_is_first(w))
-            for (Index e = 0; e < op->blocks; e++) gauss_seidel_contact(s, m, back ? op->blocks - 1 - e : e);
+            for (Index e = 0; e < op->contact_count; e++) gauss_seidel_contact(s, m, back ? op->contact_count - 1 - e : e);
         sand_barrier(w);
     }
     m->sweeps++;

@@ -46,8 +46,8 @@ typedef struct gpminres_State {
 typedef gpminres_State gpminres_p_State;
 
 // The preconditioner: the diagonal of N.
-SAND_INLINE real gpminres_scale(const Op *op, At at, bool preconditioned) {
-    return preconditioned ? block_inverse(op, at) : (real)1;
+SAND_INLINE real gpminres_scale(const Op *op, ContactRef ref, bool preconditioned) {
+    return preconditioned ? contact_inverse_diagonal(op, ref) : (real)1;
 }
 
 SAND_INLINE void gpminres_seek_face(gpminres_State *m) {
@@ -56,22 +56,22 @@ SAND_INLINE void gpminres_seek_face(gpminres_State *m) {
 }
 
 // [9], [10] MINRES starts on the face of the iterate, with the gradient there. [R] is kept as minus the gradient.
-SAND_TEXT void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m, bool resumed) {
+SAND_KERNEL void gpminres_enter_face(Worker *w, Solve *s, gpminres_State *m, bool resumed) {
     const Op *op = s->op;
     const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1);
     real *r = solve_vector(s, GPMINRES_R), *d = solve_vector(s, GPMINRES_D);
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row zero = row_scale(0, row_load(g, at));
-        row_store(r, at, row_scale(-1, block_free(op, at, row_load(x, at), row_load(g, at))));
-        row_store(d, at, zero);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row zero = row_scale(0, row_load(g, ref));
+        row_store(r, ref, row_scale(-1, contact_free_gradient(op, ref, row_load(x, ref), row_load(g, ref))));
+        row_store(d, ref, zero);
     }
     sand_barrier(w);
     m->phase = resumed ? GPMINRES_NEXT : GPMINRES_FIRST;
     m->iterations = 0, m->largest = 0;
 }
 
-SAND_TEXT void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool preconditioned) {
+SAND_KERNEL void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool preconditioned) {
     double residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 1)); // [1], but from the given start
     s->objective = s->start_objective, s->residual = residual;
     m->preconditioned = preconditioned;
@@ -81,29 +81,29 @@ SAND_TEXT void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool preco
 }
 
 // The minimum along the projected gradient: where the trials of [5] start.
-SAND_TEXT void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
+SAND_KERNEL void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
     const Op *op = s->op;
     const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1);
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        Row p = block_projected_gradient(op, at, row_load(x, at), row_load(g, at));
-        block_publish(op, at, p);
-        SAND_ADD(sum, at, 0, row_dot(p, p));
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row p = contact_projected_gradient(op, ref, row_load(x, ref), row_load(g, ref));
+        store_impulse(op, ref, p);
+        SAND_ADD(sum, ref, 0, row_dot(p, p));
     }
     sum_total(w, &sum);
     double pp = sum.total[0];
-    push(w, op, op->impulse, op->still, op->scratch);
+    gather_bodies(w, op, op->impulse, op->still, op->scratch);
     sum_open(w, &sum, 4, 1u << 3);
-    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(op, i);
-        real diagonal = block_weight(op, at);
-        Row xi = row_load(x, at), p = block_projected_gradient(op, at, xi, row_load(g, at));
-        SAND_ADD(sum, at, 0, row_dot(p, block_without_bias(op, at, SAND_PULL(op, at))));
-        SAND_ADD(sum, at, 1, diagonal * row_dot(p, p));
-        SAND_ADD(sum, at, 2, diagonal * row_dot(xi, xi));
-        SAND_TOP(sum, at, 3, block_reach(op, at, xi, p));
+    SAND_FOR_GRADIENTS(w, i, op, op->scratch, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        real diagonal = contact_diagonal(op, ref);
+        Row xi = row_load(x, ref), p = contact_projected_gradient(op, ref, xi, row_load(g, ref));
+        SAND_ADD(sum, ref, 0, row_dot(p, contact_without_bias(op, ref, SAND_GRADIENT(op, ref))));
+        SAND_ADD(sum, ref, 1, diagonal * row_dot(p, p));
+        SAND_ADD(sum, ref, 2, diagonal * row_dot(xi, xi));
+        SAND_MAX(sum, ref, 3, contact_reach(op, ref, xi, p));
     }
     sum_total(w, &sum);
     if (direction_recedes(pp, sum.total[0], sum.total[1], sum.total[3], sum.total[2])) s->status = SAND_INFEASIBLE;
@@ -116,33 +116,34 @@ SAND_TEXT void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
 // A trial along a projected arc: x' = P(x + alpha d), where d is the direction of the face or minus the gradient. True
 // when the objective fell enough (eq. 16, [18]); then x' is the iterate, and *same_face and *bound say whether it has
 // the active set of the last one, and whether every active component is binding.
-SAND_TEXT bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_face, bool *same_face, bool *bound,
-                            double *decrease) {
+SAND_KERNEL bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_face, bool *same_face, bool *bound,
+                              double *decrease) {
     const Op *op = s->op;
     int other = 2 - m->current;
     const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1), *d = solve_vector(s, GPMINRES_D);
     real *z = solve_vector(s, other), *gz = solve_vector(s, other + 1), alpha = (real)m->alpha;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row di = along_face ? row_load(d, at) : row_scale(-1, row_load(g, at));
-        Row zi = block_project(op, at, row_madd(row_load(x, at), alpha, di));
-        row_store(z, at, zi);
-        block_publish(op, at, zi);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row di = along_face ? row_load(d, ref) : row_scale(-1, row_load(g, ref));
+        Row zi = contact_project(op, ref, row_madd(row_load(x, ref), alpha, di));
+        row_store(z, ref, zi);
+        store_impulse(op, ref, zi);
     }
-    push(w, op, op->impulse, op->free, op->body);
+    gather_bodies(w, op, op->impulse, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 5, 3u << 3);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), gi = row_load(g, at), zi = row_load(z, at), hi = SAND_PULL(op, at), c = row_sub(zi, xi);
-        row_store(gz, at, hi);
-        SAND_ADD(sum, at, 0, row_dot(gi, c));
-        SAND_ADD(sum, at, 1, (real)0.5 * row_dot(c, row_add(gi, hi)));
-        SAND_ADD(sum, at, 2, block_residual(op, at, zi, hi));
-        SAND_TOP(sum, at, 3, block_same_face(op, at, xi, zi) ? (real)0 : (real)1);
+    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), gi = row_load(g, ref), zi = row_load(z, ref), hi = SAND_GRADIENT(op, ref),
+            c = row_sub(zi, xi);
+        row_store(gz, ref, hi);
+        SAND_ADD(sum, ref, 0, row_dot(gi, c));
+        SAND_ADD(sum, ref, 1, (real)0.5 * row_dot(c, row_add(gi, hi)));
+        SAND_ADD(sum, ref, 2, contact_residual(op, ref, zi, hi));
+        SAND_MAX(sum, ref, 3, contact_same_face(op, ref, xi, zi) ? (real)0 : (real)1);
         // A component that is active and not binding has a projected gradient.
-        Row p = block_projected_gradient(op, at, zi, hi), loose = row_sub(p, block_free(op, at, zi, p));
-        SAND_TOP(sum, at, 4, row_dot(loose, loose) > 0 ? (real)1 : (real)0);
+        Row p = contact_projected_gradient(op, ref, zi, hi), loose = row_sub(p, contact_free_gradient(op, ref, zi, p));
+        SAND_MAX(sum, ref, 4, row_dot(loose, loose) > 0 ? (real)1 : (real)0);
     }
     sum_total(w, &sum);
     double gain = sum.total[1];
@@ -163,31 +164,31 @@ SAND_TEXT bool gpminres_try(Worker *w, Solve *s, gpminres_State *m, bool along_f
 }
 
 // N (c r), with the preconditioner c: into the vector of the trial. Returns r'c N c r, and 0 where that is rounding.
-SAND_TEXT double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real *y) {
+SAND_KERNEL double gpminres_product(Worker *w, Solve *s, gpminres_State *m, real *y) {
     const Op *op = s->op;
     const real *x = solve_vector(s, m->current), *r = solve_vector(s, GPMINRES_R);
     bool scaled = m->preconditioned;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        block_publish(op, at, row_scale(gpminres_scale(op, at, scaled), row_load(r, at)));
+        ContactRef ref = SAND_CONTACT(op, i);
+        store_impulse(op, ref, row_scale(gpminres_scale(op, ref, scaled), row_load(r, ref)));
     }
-    push(w, op, op->impulse, op->still, op->scratch);
+    gather_bodies(w, op, op->impulse, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 2, 0);
-    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(op, i);
-        Row cr = row_scale(gpminres_scale(op, at, scaled), row_load(r, at));
-        Row yi = block_free(op, at, row_load(x, at), block_without_bias(op, at, SAND_PULL(op, at)));
-        row_store(y, at, yi);
-        SAND_ADD(sum, at, 0, row_dot(cr, yi));
-        SAND_ADD(sum, at, 1, block_weight(op, at) * row_dot(cr, cr));
+    SAND_FOR_GRADIENTS(w, i, op, op->scratch, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row cr = row_scale(gpminres_scale(op, ref, scaled), row_load(r, ref));
+        Row yi = contact_free_gradient(op, ref, row_load(x, ref), contact_without_bias(op, ref, SAND_GRADIENT(op, ref)));
+        row_store(y, ref, yi);
+        SAND_ADD(sum, ref, 0, row_dot(cr, yi));
+        SAND_ADD(sum, ref, 1, contact_diagonal(op, ref) * row_dot(cr, cr));
     }
     sum_total(w, &sum);
     return sum.total[0] > 64 * REAL_EPSILON * sum.total[1] ? sum.total[0] : 0;
 }
 
 // [12] One iteration of MINRES on the face, by conjugate residuals.
-SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
+SAND_KERNEL void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
     const Op *op = s->op;
     real *r = solve_vector(s, GPMINRES_R), *p = solve_vector(s, GPMINRES_P), *d = solve_vector(s, GPMINRES_D);
     real *nr = solve_vector(s, 2 - m->current), *np = solve_vector(s, GPMINRES_NP);
@@ -198,14 +199,14 @@ SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
     Sum sum;
     sum_open(w, &sum, 3, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        Row ri = row_load(r, at), pi = row_scale(gpminres_scale(op, at, scaled), ri), ni = row_load(nr, at);
-        if (beta != 0) pi = row_madd(pi, beta, row_load(p, at)), ni = row_madd(ni, beta, row_load(np, at));
-        row_store(p, at, pi);
-        row_store(np, at, ni);
-        SAND_ADD(sum, at, 0, gpminres_scale(op, at, scaled) * row_dot(ni, ni));
-        SAND_ADD(sum, at, 1, row_dot(ri, pi));
-        SAND_ADD(sum, at, 2, row_dot(pi, ni));
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row ri = row_load(r, ref), pi = row_scale(gpminres_scale(op, ref, scaled), ri), ni = row_load(nr, ref);
+        if (beta != 0) pi = row_madd(pi, beta, row_load(p, ref)), ni = row_madd(ni, beta, row_load(np, ref));
+        row_store(p, ref, pi);
+        row_store(np, ref, ni);
+        SAND_ADD(sum, ref, 0, gpminres_scale(op, ref, scaled) * row_dot(ni, ni));
+        SAND_ADD(sum, ref, 1, row_dot(ri, pi));
+        SAND_ADD(sum, ref, 2, row_dot(pi, ni));
     }
     sum_total(w, &sum);
     double alpha = sum.total[0] > 0 ? rNr / sum.total[0] : 0; // 0 where r lies where N is singular: gradients go on there
@@ -213,9 +214,9 @@ SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
     if (!(decrease > 0)) alpha = decrease = 0;
     real step = (real)alpha;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        row_store(d, at, row_madd(row_load(d, at), step, row_load(p, at)));
-        row_store(r, at, row_madd(row_load(r, at), -step, row_load(np, at)));
+        ContactRef ref = SAND_CONTACT(op, i);
+        row_store(d, ref, row_madd(row_load(d, ref), step, row_load(p, ref)));
+        row_store(r, ref, row_madd(row_load(r, ref), -step, row_load(np, ref)));
     }
     sand_barrier(w);
     m->phase = GPMINRES_NEXT;
@@ -229,7 +230,7 @@ SAND_TEXT void gpminres_minres(Worker *w, Solve *s, gpminres_State *m) {
     }
 }
 
-SAND_TEXT void gpminres_advance(Worker *w, Solve *s, gpminres_State *m) {
+SAND_KERNEL void gpminres_advance(Worker *w, Solve *s, gpminres_State *m) {
     bool same_face = false, bound = false;
     double decrease = 0;
     if (m->phase == GPMINRES_LENGTH)
@@ -262,7 +263,7 @@ SAND_TEXT void gpminres_advance(Worker *w, Solve *s, gpminres_State *m) {
 }
 
 // Two rows of the table: without and with the preconditioner.
-SAND_TEXT void gpminres_start(Worker *w, Solve *s, gpminres_State *m) { gpminres_begin(w, s, m, false); }
-SAND_TEXT void gpminres_p_start(Worker *w, Solve *s, gpminres_State *m) { gpminres_begin(w, s, m, true); }
-SAND_TEXT void gpminres_step(Worker *w, Solve *s, gpminres_State *m) { gpminres_advance(w, s, m); }
-SAND_TEXT void gpminres_p_step(Worker *w, Solve *s, gpminres_State *m) { gpminres_advance(w, s, m); }
+SAND_KERNEL void gpminres_start(Worker *w, Solve *s, gpminres_State *m) { gpminres_begin(w, s, m, false); }
+SAND_KERNEL void gpminres_p_start(Worker *w, Solve *s, gpminres_State *m) { gpminres_begin(w, s, m, true); }
+SAND_KERNEL void gpminres_step(Worker *w, Solve *s, gpminres_State *m) { gpminres_advance(w, s, m); }
+SAND_KERNEL void gpminres_p_step(Worker *w, Solve *s, gpminres_State *m) { gpminres_advance(w, s, m); }

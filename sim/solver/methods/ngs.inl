@@ -6,8 +6,8 @@
 
 typedef gauss_seidel_State ngs_State;
 
-SAND_TEXT void ngs_start(Worker *w, Solve *s, ngs_State *m) {
+SAND_KERNEL void ngs_start(Worker *w, Solve *s, ngs_State *m) {
     gauss_seidel_start(w, s, m);
     gauss_seidel_relax_by(w, s, m, RELAX_DISSIPATION);
 }
-SAND_TEXT void ngs_step(Worker *w, Solve *s, ngs_State *m) { gauss_seidel_step(w, s, m); }
+SAND_KERNEL void ngs_step(Worker *w, Solve *s, ngs_State *m) { gauss_seidel_step(w, s, m); }

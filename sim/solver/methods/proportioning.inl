@@ -38,9 +38,9 @@ SAND_INLINE real proportioning_step_length(const Solve *s, const proportioning_S
 }
 
 // The part of the gradient on the active components that would move into K.
-SAND_INLINE Row proportioning_boundary(const Op *op, At at, Row x, Row g, bool chopped, real t) {
-    Row all = chopped ? block_chopped_gradient(op, at, x, g, t) : block_reduced_gradient(op, at, x, g, t);
-    return row_sub(all, block_free(op, at, x, all));
+SAND_INLINE Row proportioning_boundary(const Op *op, ContactRef ref, Row x, Row g, bool chopped, real t) {
+    Row all = chopped ? contact_chopped_gradient(op, ref, x, g, t) : contact_reduced_gradient(op, ref, x, g, t);
+    return row_sub(all, contact_free_gradient(op, ref, x, all));
 }
 
 // What the choice of the next step is made of: the sizes of the two parts of the gradient.
@@ -48,9 +48,9 @@ typedef struct Parts {
     real free, boundary;
 } Parts;
 
-SAND_INLINE Parts proportioning_parts(const Op *op, At at, Row x, Row g, bool chopped, real t) {
-    Row free = block_free(op, at, x, chopped ? g : block_reduced_gradient(op, at, x, g, t));
-    Row boundary = proportioning_boundary(op, at, x, g, chopped, t);
+SAND_INLINE Parts proportioning_parts(const Op *op, ContactRef ref, Row x, Row g, bool chopped, real t) {
+    Row free = contact_free_gradient(op, ref, x, chopped ? g : contact_reduced_gradient(op, ref, x, g, t));
+    Row boundary = proportioning_boundary(op, ref, x, g, chopped, t);
     Parts parts;
     parts.free = row_dot(free, chopped ? free : g), parts.boundary = row_dot(boundary, chopped ? boundary : g);
     return parts;
@@ -62,7 +62,7 @@ SAND_INLINE void proportioning_choose(Solve *s, proportioning_State *m, double f
     m->phase = boundary <= gamma * gamma * free ? PROPORTIONING_CONJUGATE : PROPORTIONING_RELEASE;
 }
 
-SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, bool chopped) {
+SAND_KERNEL void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, bool chopped) {
     const Op *op = s->op;
     real *g = solve_vector(s, PROPORTIONING_G), *p = solve_vector(s, PROPORTIONING_P);
     // [1], [2]
@@ -81,43 +81,43 @@ SAND_TEXT void proportioning_begin(Worker *w, Solve *s, proportioning_State *m, 
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        Row gi = row_load(g, at);
-        row_store(p, at, gi);
-        SAND_ADD(sum, at, 0, row_dot(gi, gi));
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row gi = row_load(g, ref);
+        row_store(p, ref, gi);
+        SAND_ADD(sum, ref, 0, row_dot(gi, gi));
     }
     sum_total(w, &sum);
     m->length = sqrt(sum.total[0]);
 }
 
 // [14]-[16], [19], [20] A short projected step of the free or of the active components, and the gradient there.
-SAND_TEXT void proportioning_short(Worker *w, Solve *s, proportioning_State *m, bool active) {
+SAND_KERNEL void proportioning_short(Worker *w, Solve *s, proportioning_State *m, bool active) {
     const Op *op = s->op;
     real *x = solve_vector(s, PROPORTIONING_X), *g = solve_vector(s, PROPORTIONING_G), *d = solve_vector(s, PROPORTIONING_P);
     real t = proportioning_step_length(s, m);
     bool chopped = m->chopped;
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), all = row_sub(block_project(op, at, row_madd(xi, -t, row_load(g, at))), xi);
-        Row free = block_free(op, at, xi, all), di = active ? row_sub(all, free) : free, zi = row_add(xi, di);
-        row_store(d, at, di);
-        row_store(x, at, zi);
-        block_publish(op, at, zi);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), all = row_sub(contact_project(op, ref, row_madd(xi, -t, row_load(g, ref))), xi);
+        Row free = contact_free_gradient(op, ref, xi, all), di = active ? row_sub(all, free) : free, zi = row_add(xi, di);
+        row_store(d, ref, di);
+        row_store(x, ref, zi);
+        store_impulse(op, ref, zi);
     }
-    push(w, op, op->impulse, op->free, op->body);
+    gather_bodies(w, op, op->impulse, op->free, op->body);
     Sum sum;
     sum_open(w, &sum, 6, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), di = row_load(d, at), hi = SAND_PULL(op, at), old = row_load(g, at);
-        row_store(g, at, hi);
-        Parts parts = proportioning_parts(op, at, xi, hi, chopped, t);
-        SAND_ADD(sum, at, 0, parts.free);
-        SAND_ADD(sum, at, 1, parts.boundary);
-        SAND_ADD(sum, at, 2, block_residual(op, at, xi, hi));
-        SAND_ADD(sum, at, 3, (real)0.5 * row_dot(di, row_add(hi, old)));
-        SAND_ADD(sum, at, 4, row_dot(di, row_sub(hi, old)));
-        SAND_ADD(sum, at, 5, row_dot(di, di));
+    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), di = row_load(d, ref), hi = SAND_GRADIENT(op, ref), old = row_load(g, ref);
+        row_store(g, ref, hi);
+        Parts parts = proportioning_parts(op, ref, xi, hi, chopped, t);
+        SAND_ADD(sum, ref, 0, parts.free);
+        SAND_ADD(sum, ref, 1, parts.boundary);
+        SAND_ADD(sum, ref, 2, contact_residual(op, ref, xi, hi));
+        SAND_ADD(sum, ref, 3, (real)0.5 * row_dot(di, row_add(hi, old)));
+        SAND_ADD(sum, ref, 4, row_dot(di, row_sub(hi, old)));
+        SAND_ADD(sum, ref, 5, row_dot(di, di));
     }
     sum_total(w, &sum);
     s->objective += sum.total[3];
@@ -129,7 +129,7 @@ SAND_TEXT void proportioning_short(Worker *w, Solve *s, proportioning_State *m, 
 }
 
 // [6]-[12], [14] and the freeing step of mprgp: the minimum along p, or the boundary where that comes first.
-SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, bool active) {
+SAND_KERNEL void proportioning_along(Worker *w, Solve *s, proportioning_State *m, bool active) {
     const Op *op = s->op;
     real *x = solve_vector(s, PROPORTIONING_X), *g = solve_vector(s, PROPORTIONING_G);
     real *p = solve_vector(s, PROPORTIONING_P), *y = solve_vector(s, PROPORTIONING_Y);
@@ -137,27 +137,27 @@ SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, 
     bool chopped = m->chopped;
     // [3], [12], [17], [21] The direction: conjugate to the last one, or new.
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), gi = row_load(g, at);
-        Row pi = active ? proportioning_boundary(op, at, xi, gi, chopped, t) : block_free(op, at, xi, gi);
-        if (rho != 0) pi = row_madd(pi, -rho, row_load(p, at));
-        row_store(p, at, pi);
-        block_publish(op, at, pi);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), gi = row_load(g, ref);
+        Row pi = active ? proportioning_boundary(op, ref, xi, gi, chopped, t) : contact_free_gradient(op, ref, xi, gi);
+        if (rho != 0) pi = row_madd(pi, -rho, row_load(p, ref));
+        row_store(p, ref, pi);
+        store_impulse(op, ref, pi);
     }
-    push(w, op, op->impulse, op->still, op->scratch);
+    gather_bodies(w, op, op->impulse, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 6, 1u << 3);
-    SAND_FOR_PULL(w, i, op, op->scratch, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_load(x, at), pi = row_load(p, at), yi = block_without_bias(op, at, SAND_PULL(op, at));
-        real diagonal = block_weight(op, at);
-        row_store(y, at, yi);
-        SAND_ADD(sum, at, 0, row_dot(pi, yi));
-        SAND_ADD(sum, at, 1, row_dot(pi, row_load(g, at)));
-        SAND_ADD(sum, at, 2, row_dot(pi, pi));
-        SAND_TOP(sum, at, 3, block_reach(op, at, xi, pi));
-        SAND_ADD(sum, at, 4, diagonal * row_dot(pi, pi));
-        SAND_ADD(sum, at, 5, diagonal * row_dot(xi, xi));
+    SAND_FOR_GRADIENTS(w, i, op, op->scratch, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_load(x, ref), pi = row_load(p, ref), yi = contact_without_bias(op, ref, SAND_GRADIENT(op, ref));
+        real diagonal = contact_diagonal(op, ref);
+        row_store(y, ref, yi);
+        SAND_ADD(sum, ref, 0, row_dot(pi, yi));
+        SAND_ADD(sum, ref, 1, row_dot(pi, row_load(g, ref)));
+        SAND_ADD(sum, ref, 2, row_dot(pi, pi));
+        SAND_MAX(sum, ref, 3, contact_reach(op, ref, xi, pi));
+        SAND_ADD(sum, ref, 4, diagonal * row_dot(pi, pi));
+        SAND_ADD(sum, ref, 5, diagonal * row_dot(xi, xi));
     }
     sum_total(w, &sum);
     double pNp = sum.total[0], gp = sum.total[1], pp = sum.total[2], reach = sum.total[3];
@@ -169,17 +169,17 @@ SAND_TEXT void proportioning_along(Worker *w, Solve *s, proportioning_State *m, 
     real step = (real)alpha;
     sum_open(w, &sum, 4, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        At at = SAND_AT(op, i);
-        Row yi = row_load(y, at);
-        Row xi = block_project(op, at, row_madd(row_load(x, at), -step, row_load(p, at))); // only rounding is projected
-        Row gi = row_madd(row_load(g, at), -step, yi);
-        row_store(x, at, xi);
-        row_store(g, at, gi);
-        Parts parts = proportioning_parts(op, at, xi, gi, chopped, t);
-        SAND_ADD(sum, at, 0, parts.free);
-        SAND_ADD(sum, at, 1, parts.boundary);
-        SAND_ADD(sum, at, 2, block_residual(op, at, xi, gi));
-        SAND_ADD(sum, at, 3, row_dot(block_free(op, at, xi, gi), yi));
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row yi = row_load(y, ref);
+        Row xi = contact_project(op, ref, row_madd(row_load(x, ref), -step, row_load(p, ref))); // only rounding is projected
+        Row gi = row_madd(row_load(g, ref), -step, yi);
+        row_store(x, ref, xi);
+        row_store(g, ref, gi);
+        Parts parts = proportioning_parts(op, ref, xi, gi, chopped, t);
+        SAND_ADD(sum, ref, 0, parts.free);
+        SAND_ADD(sum, ref, 1, parts.boundary);
+        SAND_ADD(sum, ref, 2, contact_residual(op, ref, xi, gi));
+        SAND_ADD(sum, ref, 3, row_dot(contact_free_gradient(op, ref, xi, gi), yi));
     }
     sum_total(w, &sum);
     s->objective += alpha * (0.5 * alpha * pNp - gp);
@@ -199,7 +199,7 @@ SAND_INLINE bool proportioning_straight(const Op *op, const proportioning_State 
 #endif
 }
 
-SAND_TEXT void proportioning_step(Worker *w, Solve *s, proportioning_State *m) {
+SAND_KERNEL void proportioning_step(Worker *w, Solve *s, proportioning_State *m) {
     if (m->phase == PROPORTIONING_ESTIMATE) {
         if (m->length > 0) m->length = power_step(w, s->op, solve_vector(s, PROPORTIONING_P), m->length);
         if (m->length > m->norm) m->norm = m->length;
@@ -213,7 +213,7 @@ SAND_TEXT void proportioning_step(Worker *w, Solve *s, proportioning_State *m) {
     if (!isfinite(s->residual)) s->status = SAND_DIVERGED;
 }
 
-SAND_TEXT void kucera_start(Worker *w, Solve *s, proportioning_State *m) { proportioning_begin(w, s, m, false); }
-SAND_TEXT void mprgp_start(Worker *w, Solve *s, proportioning_State *m) { proportioning_begin(w, s, m, true); }
-SAND_TEXT void kucera_step(Worker *w, Solve *s, proportioning_State *m) { proportioning_step(w, s, m); }
-SAND_TEXT void mprgp_step(Worker *w, Solve *s, proportioning_State *m) { proportioning_step(w, s, m); }
+SAND_KERNEL void kucera_start(Worker *w, Solve *s, proportioning_State *m) { proportioning_begin(w, s, m, false); }
+SAND_KERNEL void mprgp_start(Worker *w, Solve *s, proportioning_State *m) { proportioning_begin(w, s, m, true); }
+SAND_KERNEL void kucera_step(Worker *w, Solve *s, proportioning_State *m) { proportioning_step(w, s, m); }
+SAND_KERNEL void mprgp_step(Worker *w, Solve *s, proportioning_State *m) { proportioning_step(w, s, m); }

@@ -9,8 +9,8 @@
 // closed forms. Without the preconditioner P is the mean diagonal, so that lengths mean the same. The numbers in brackets
 // are the steps of the paper.
 //
-// An iterate is an impulse and its gradient. On a GPU, where bytes are what costs, they lie side by side (SAND_FOURS), and
-// the trial point is written once only, when its gradient is known: whoever needs it before makes it.
+// An iterate is an impulse and its gradient. On a GPU, where bytes are what costs, they lie side by side (SAND_VEC4_ROWS),
+// and the trial point is written once only, when its gradient is known: whoever needs it before makes it.
 
 // What a step leads to.
 typedef struct spg_Point {
@@ -23,7 +23,7 @@ typedef struct spg_Point {
     bool finite;   // all numbers are
 } spg_Point;
 
-// The last objectives, N_GLL of them, are in worker_memory.
+// The last objectives, N_GLL of them, are in worker_state.
 typedef struct spg_State {
     double alpha, objective; // of the current iterate
     int count;               // iterations
@@ -46,37 +46,37 @@ SAND_INLINE spg_Iterate spg_iterate(const Solve *s, int k) {
 
 // A block of it.
 typedef struct spg_Block {
-    At at;
+    ContactRef ref;
     Row x, g;
 } spg_Block;
-SAND_INLINE spg_Block spg_load(spg_Iterate it, At at) {
-#if SAND_FOURS
-    Four x = four_load(it.x + 8 * at_block(at)), g = four_load(it.x + 8 * at_block(at) + 4);
-    at.mu = four_last(x), at.inverse = four_last(g);
-    spg_Block b = {at, vec_of_four(x), vec_of_four(g)};
+SAND_INLINE spg_Block spg_load(spg_Iterate it, ContactRef ref) {
+#if SAND_VEC4_ROWS
+    Vec4 x = vec4_load(it.x + 8 * contact_index(ref)), g = vec4_load(it.x + 8 * contact_index(ref) + 4);
+    ref.mu = vec4_last(x), ref.inverse = vec4_last(g);
+    spg_Block b = {ref, vec_of_vec4(x), vec_of_vec4(g)};
 #else
-    spg_Block b = {at, row_load(it.x, at), row_load(it.g, at)};
+    spg_Block b = {ref, row_load(it.x, ref), row_load(it.g, ref)};
 #endif
     return b;
 }
-SAND_INLINE void spg_store(spg_Iterate it, At at, Row x, Row g) {
-#if SAND_FOURS
-    four_store_pair(it.x, at_block(at), four_make(x.x, x.y, x.z, at.mu), four_make(g.x, g.y, g.z, at.inverse));
+SAND_INLINE void spg_store(spg_Iterate it, ContactRef ref, Row x, Row g) {
+#if SAND_VEC4_ROWS
+    vec4_store_pair(it.x, contact_index(ref), vec4_make(x.x, x.y, x.z, ref.mu), vec4_make(g.x, g.y, g.z, ref.inverse));
 #else
-    row_store(it.x, at, x);
-    row_store(it.g, at, g);
+    row_store(it.x, ref, x);
+    row_store(it.g, ref, g);
 #endif
 }
 
 // Leaves the best impulses alone in a vector, as a measurement wants them.
 SAND_HOT void spg_copy(Worker *w, const Op *op, spg_Iterate from, real *to) {
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        row_store(to, at, spg_load(from, at).x);
+        ContactRef ref = SAND_CONTACT(op, i);
+        row_store(to, ref, spg_load(from, ref).x);
     }
     sand_barrier(w);
 }
-SAND_TEXT void spg_part(Worker *w, Solve *s) {
+SAND_KERNEL void spg_part(Worker *w, Solve *s) {
     spg_Iterate best = spg_iterate(s, s->best / 2);
     s->best = s->best ? 0 : 2, s->paired = false;
     spg_copy(w, s->op, best, solve_vector(s, s->best));
@@ -87,29 +87,30 @@ SAND_TEXT void spg_part(Worker *w, Solve *s) {
 // sides apart, as N has them, the residual of sphere piles is half as large after as many iterations. Then the projection is
 // the one by P, which the paper names too: it is as simple, and the direction still descends.
 SAND_INLINE Row spg_trial(const Op *op, spg_Block b, real alpha, int p) {
-    return block_step(op, b.at, b.x, b.g, alpha, op->p[p]);
+    return contact_step(op, b.ref, b.x, b.g, alpha, op->p[p]);
 }
 
-#if !SAND_FOURS
+#if !SAND_VEC4_ROWS
 // Publishes the trial point.
-SAND_HOT void spg_publish(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z, real alpha, int p) {
+SAND_HOT void spg_store_trial(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z, real alpha,
+                              int p) {
     SAND_FOR(w, i, op->n) {
-        At at = SAND_AT(op, i);
-        Row zi = spg_trial(op, spg_load(now, at), alpha, p);
-        if (!SAND_REMAKES) row_store(z, at, zi);
-        block_publish(op, at, zi);
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row zi = spg_trial(op, spg_load(now, ref), alpha, p);
+        if (!SAND_LAYOUT_AOS) row_store(z, ref, zi);
+        store_impulse(op, ref, zi);
     }
 }
 #endif
 
 // Leaves the velocities of the trial point in op->body.
-SAND_TEXT void spg_push(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, real alpha, int p) {
-#if SAND_FOURS
+SAND_KERNEL void spg_gather(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, real alpha, int p) {
+#if SAND_VEC4_ROWS
     (void)next;
-    push_trial(w, op, now.x, alpha, p);
+    gather_bodies_trial(w, op, now.x, alpha, p);
 #else
-    spg_publish(w, op, now, next.x, alpha, p);
-    push(w, op, op->impulse, op->free, op->body);
+    spg_store_trial(w, op, now, next.x, alpha, p);
+    gather_bodies(w, op, op->impulse, op->free, op->body);
 #endif
 }
 
@@ -121,20 +122,20 @@ SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate no
 
     Sum sum;
     sum_open(w, &sum, SPG_SUMS, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        spg_Block b = spg_load(now, SAND_AT(op, i));
-        At at = b.at;
-        Row hi = SAND_PULL(op, at), zi = SAND_REMAKES ? spg_trial(op, b, alpha, p) : row_load(next.x, at);
+    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+        spg_Block b = spg_load(now, SAND_CONTACT(op, i));
+        ContactRef ref = b.ref;
+        Row hi = SAND_GRADIENT(op, ref), zi = SAND_LAYOUT_AOS ? spg_trial(op, b, alpha, p) : row_load(next.x, ref);
         Row d = row_sub(zi, b.x), y = row_sub(hi, b.g);
-        if (SAND_REMAKES)
-            spg_store(next, at, zi, hi);
+        if (SAND_LAYOUT_AOS)
+            spg_store(next, ref, zi, hi);
         else
-            row_store(next.g, at, hi);
-        SAND_ADD(sum, at, SPG_DG, row_dot(d, b.g));
-        SAND_ADD(sum, at, SPG_DND, row_dot(d, y));
-        SAND_ADD(sum, at, SPG_DPD, weight_square(op, op->p[p], at, d));
-        SAND_ADD(sum, at, SPG_YPY, weight_inverse_square(op, op->p[p], at, y));
-        SAND_ADD(sum, at, SPG_RESIDUAL, block_residual(op, at, zi, hi));
+            row_store(next.g, ref, hi);
+        SAND_ADD(sum, ref, SPG_DG, row_dot(d, b.g));
+        SAND_ADD(sum, ref, SPG_DND, row_dot(d, y));
+        SAND_ADD(sum, ref, SPG_DPD, preconditioner_square(op, op->p[p], ref, d));
+        SAND_ADD(sum, ref, SPG_YPY, preconditioner_inverse_square(op, op->p[p], ref, y));
+        SAND_ADD(sum, ref, SPG_RESIDUAL, contact_residual(op, ref, zi, hi));
     }
     sum_total(w, &sum);
     if (worker_decides(w))
@@ -146,11 +147,11 @@ SAND_HOT double spg_shorten(Worker *w, const Op *op, spg_Iterate now, spg_Iterat
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        spg_Block b = spg_load(now, SAND_AT(op, i)), trial = spg_load(next, b.at);
-        At at = b.at;
+        spg_Block b = spg_load(now, SAND_CONTACT(op, i)), trial = spg_load(next, b.ref);
+        ContactRef ref = b.ref;
         Row zi = row_madd(b.x, lambda, row_sub(trial.x, b.x)), hi = row_madd(b.g, lambda, row_sub(trial.g, b.g));
-        spg_store(next, at, zi, hi);
-        SAND_ADD(sum, at, 0, block_residual(op, at, zi, hi));
+        spg_store(next, ref, zi, hi);
+        SAND_ADD(sum, ref, 0, contact_residual(op, ref, zi, hi));
     }
     sum_total(w, &sum);
     return sum.total[0];
@@ -161,23 +162,23 @@ SAND_HOT double spg_shorten(Worker *w, const Op *op, spg_Iterate now, spg_Iterat
 SAND_HOT double spg_open(Worker *w, const Op *op, const real *x, real scale, spg_Iterate start) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
-    SAND_FOR_PULL(w, i, op, op->body, &sum) {
-        At at = SAND_AT(op, i);
-        Row xi = row_scaled(row_load(x, at), scale), gi = SAND_PULL(op, at);
-        spg_store(start, at, xi, gi);
-        SAND_ADD(sum, at, 0, block_residual(op, at, xi, gi));
+    SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_scaled(row_load(x, ref), scale), gi = SAND_GRADIENT(op, ref);
+        spg_store(start, ref, xi, gi);
+        SAND_ADD(sum, ref, 0, contact_residual(op, ref, xi, gi));
     }
     sum_total(w, &sum);
     return residual_of(op, sum.total[0]);
 }
 
-SAND_TEXT void spg_begin(Worker *w, Solve *s, spg_State *m) {
+SAND_KERNEL void spg_begin(Worker *w, Solve *s, spg_State *m) {
     m->count = 0, m->receding = 0;
-    m->current = SAND_FOURS ? 1 : 0; // a pair must not lie over the start, which is vector 0
+    m->current = SAND_VEC4_ROWS ? 1 : 0; // a pair must not lie over the start, which is vector 0
     s->residual = spg_open(w, s->op, solve_vector(s, 0), s->start_scale, spg_iterate(s, m->current));
     m->alpha = 1; // the first length is the Jacobi step
     m->objective = s->objective = s->start_objective, s->best = 2 * m->current;
-    if (worker_decides(w)) worker_memory(w)[0] = m->objective;
+    if (worker_decides(w)) worker_state(w)[0] = m->objective;
 }
 
 // x'Px of an iterate.
@@ -185,16 +186,16 @@ SAND_HOT double spg_square(Worker *w, const Op *op, spg_Iterate it, int p) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        spg_Block b = spg_load(it, SAND_AT(op, i));
-        At at = b.at;
-        SAND_ADD(sum, at, 0, weight_square(op, op->p[p], at, b.x));
+        spg_Block b = spg_load(it, SAND_CONTACT(op, i));
+        ContactRef ref = b.ref;
+        SAND_ADD(sum, ref, 0, preconditioner_square(op, op->p[p], ref, b.x));
     }
     sum_total(w, &sum);
     return sum.total[0];
 }
 
 // What follows from the sums of a step. `recent` are the last objectives.
-SAND_TEXT spg_Point spg_decide(const Solve *s, const spg_State *m, const double *total, double *recent) {
+SAND_KERNEL spg_Point spg_decide(const Solve *s, const spg_State *m, const double *total, double *recent) {
     double dg = total[SPG_DG], dNd = total[SPG_DND], dPd = total[SPG_DPD], yPy = total[SPG_YPY];
     spg_Point next;
     next.dPd = dPd, next.descends = dg < 0, next.idle = does_nothing(dNd, dPd);
@@ -224,7 +225,7 @@ SAND_TEXT spg_Point spg_decide(const Solve *s, const spg_State *m, const double 
     return next;
 }
 
-SAND_TEXT void spg_advance(Worker *w, Solve *s, spg_State *m, int by) {
+SAND_KERNEL void spg_advance(Worker *w, Solve *s, spg_State *m, int by) {
     const Op *op = s->op;
     int spare = 0;
     while (spare == m->current || 2 * spare == s->best) spare++; // one that is neither
@@ -234,13 +235,13 @@ SAND_TEXT void spg_advance(Worker *w, Solve *s, spg_State *m, int by) {
     // descend, which only rounding can bring about: so it is looked at afterwards, and the step is made again.
     spg_Point decided = {0};
     const spg_Point *point = NULL;
-    for (int p = by;; p = P_MEAN) {
+    for (int p = by;; p = P_UNIFORM) {
         double total[SPG_SUMS];
-        spg_push(w, op, now, next, (real)m->alpha, p);
+        spg_gather(w, op, now, next, (real)m->alpha, p);
         spg_gradient(w, op, now, next.x, next.g, (real)m->alpha, p, total);
-        if (worker_decides(w)) decided = spg_decide(s, m, total, worker_memory(w));
+        if (worker_decides(w)) decided = spg_decide(s, m, total, worker_state(w));
         point = worker_learn(w, &decided);
-        if (point->descends || p == P_MEAN) break;
+        if (point->descends || p == P_UNIFORM) break;
     }
     if (!point->finite) {
         s->status = SAND_DIVERGED;
@@ -262,7 +263,7 @@ SAND_TEXT void spg_advance(Worker *w, Solve *s, spg_State *m, int by) {
 
 // Two rows of the table: without and with the preconditioner.
 typedef spg_State spg_fb_State, p_spg_fb_State;
-SAND_TEXT void spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
-SAND_TEXT void p_spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
-SAND_TEXT void spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_advance(w, s, m, P_MEAN); }
-SAND_TEXT void p_spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_advance(w, s, m, P_DIAGONAL); }
+SAND_KERNEL void spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
+SAND_KERNEL void p_spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
+SAND_KERNEL void spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_advance(w, s, m, P_UNIFORM); }
+SAND_KERNEL void p_spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_advance(w, s, m, P_DIAGONAL); }

@@ -33,7 +33,7 @@ typedef struct Level {
 } Level;
 
 typedef struct Amg {
-    SandProgram program;
+    SandConeProgram program;
     cholmod_common common;
     Level level[MOST_LEVELS];
     int contacts, cycles;
@@ -296,7 +296,7 @@ static void amg_end(void *method) {
         sand_free(m->level[k].vectors);
     }
     cholmod_finish(&m->common);
-    sand_program_free(&m->program);
+    sand_cone_program_free(&m->program);
     free(m);
 }
 
@@ -324,15 +324,15 @@ static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, Sand
     m->strength = def->params[AMG_STRENGTH], m->renewal = (int)def->params[AMG_RENEWAL];
     m->rejects = def->params[AMG_OUTSIDE] != 0;
     Level *finest = &m->level[0];
-    bool ok = sand_program_make(&m->program, problem, def, error);
+    bool ok = sand_cone_program_make(&m->program, problem, def, error);
     if (ok && m->contacts) {
-        finest->n = sand_program_assemble(&m->program, &m->common, error);
+        finest->n = sand_cone_program_assemble(&m->program, &m->common, error);
         ok = finest->n && level_capacity(finest, error);
     }
     if (ok && m->contacts) {
         memcpy(finest->r, m->program.r, (size_t)finest->size * sizeof *finest->r);
         memset(finest->low, 0, (size_t)finest->size * sizeof *finest->low);
-        sand_program_unknowns(&m->program, problem->start, finest->x);
+        sand_cone_program_unknowns(&m->program, problem->start, finest->x);
     }
     if (!ok) amg_end(m), m = NULL;
     return m;
@@ -348,7 +348,8 @@ static bool amg_step(void *method, SandStatus *status, SandError *error) {
 
 static void amg_impulses(const void *method, SandVec3 *impulse) {
     const Amg *m = method;
-    sand_program_impulses(&m->program, m->level[0].x, m->contacts, impulse);
+    sand_cone_program_impulses(&m->program, m->level[0].x, m->contacts, impulse);
 }
 
-const SandDirect sand_direct_amg = {.begin = amg_begin, .step = amg_step, .impulses = amg_impulses, .end = amg_end};
+const SandAssembledMethod sand_assembled_amg = {
+    .begin = amg_begin, .step = amg_step, .impulses = amg_impulses, .end = amg_end};

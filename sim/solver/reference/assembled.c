@@ -27,10 +27,10 @@ static void move_bodies(const SandProblem *p, SandSolution *s) {
 }
 
 struct SandWatch {
-    const SandDirect *method;
+    const SandAssembledMethod *method;
     void *state;
-    const SandTextVerbs *verbs;
-    SandText *text;
+    const SandSolverKernel *verbs;
+    SandSolverWorkspace *text;
     SandThreadPool *pool;
     const SandProblem *problem;
     const SandSolveDef *def;
@@ -71,7 +71,7 @@ bool sand_watch_look(SandWatch *w, int iterations) {
 
 static bool iterate(SandWatch *w, SandError *error) {
     SandSolution *s = w->solution;
-    const SandDirect *method = w->method;
+    const SandAssembledMethod *method = w->method;
     bool more = sand_watch_look(w, 0);
     if (more && method->run && !method->run(w->state, w, &s->status, error)) return false;
     while (more && !method->run) {
@@ -85,8 +85,9 @@ static bool iterate(SandWatch *w, SandError *error) {
     return true;
 }
 
-bool sand_direct_solve(const SandDirect *method, const SandTextVerbs *verbs, SandText *text, SandThreadPool *pool,
-                       const SandProblem *p, const SandSolveDef *def, SandSolution *s, SandError *error) {
+bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKernel *verbs, SandSolverWorkspace *text,
+                          SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
+                          SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count, impulse_capacity = 0;
     SandWatch w = {.method = method, .verbs = verbs, .text = text, .pool = pool, .problem = p, .def = def, .solution = s};
     if (method->prepare && !method->prepare(error)) return false;

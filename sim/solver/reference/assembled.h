@@ -1,6 +1,6 @@
-// Methods that see the whole problem at once, as a matrix, on the CPU and in double: the rows SAND_DIRECT of the solver
-// table. One iteration is one factorisation, one cycle of amg, or one product with N where a method is made of these. The
-// driver measures every iterate by the measure that all solvers share, keeps the best, and minds the budget; a method is
+// Methods that see the whole problem at once, as a matrix, on the CPU and in double: the rows SAND_ASSEMBLED_ROW of the
+// solver table. One iteration is one factorisation, one cycle of amg, or one product with N where a method is made of these.
+// The driver measures every iterate by the measure that all solvers share, keeps the best, and minds the budget; a method is
 // four verbs.
 #pragma once
 #include "sim/solver/cpu_kernel.h"
@@ -12,7 +12,7 @@ bool sand_watch_look(SandWatch *watch, int iterations);
 // Whether there is budget left and nobody asked to stop; for long work between two iterates.
 bool sand_watch_goes_on(const SandWatch *watch, int iterations);
 
-typedef struct SandDirect {
+typedef struct SandAssembledMethod {
     // A method ready at its first iterate; NULL, with a sentence, when it cannot be.
     void *(*begin)(const SandProblem *problem, const SandSolveDef *def, SandError *error);
     // One iteration. *status stays SAND_BUDGET while there is more to do; SAND_SOLVED: nothing can be gained any more.
@@ -23,14 +23,15 @@ typedef struct SandDirect {
     bool (*run)(void *method, SandWatch *watch, SandStatus *status, SandError *error);
     // What has to be done once in a program and is not on the clock; NULL: nothing.
     bool (*prepare)(SandError *error);
-} SandDirect;
+} SandAssembledMethod;
 
-// One for each row SAND_DIRECT and SAND_TAO.
+// One for each row SAND_ASSEMBLED_ROW and SAND_TAO_ROW.
 #define SAND_ROW(id, ...)
-#define SAND_DIRECT(id, ...) extern const SandDirect sand_direct_##id;
-#define SAND_TAO SAND_DIRECT
+#define SAND_ASSEMBLED_ROW(id, ...) extern const SandAssembledMethod sand_assembled_##id;
+#define SAND_TAO_ROW SAND_ASSEMBLED_ROW
 #include "sim/solver/solver_table.inl"
 
 // Runs a method. `text` was loaded with the problem, in double: it measures.
-bool sand_direct_solve(const SandDirect *method, const SandTextVerbs *verbs, SandText *text, SandThreadPool *pool,
-                       const SandProblem *problem, const SandSolveDef *def, SandSolution *solution, SandError *error);
+bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKernel *verbs, SandSolverWorkspace *text,
+                          SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
+                          SandError *error);

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-void sand_program_free(SandProgram *p) {
+void sand_cone_program_free(SandConeProgram *p) {
     void *arrays[] = {p->first, p->contact, p->cone_of, p->direction, p->r, p->begin, p->row, p->value};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
-    *p = (SandProgram){0};
+    *p = (SandConeProgram){0};
 }
 
 // The directions of a contact's columns; returns how many. Tangents and corners are those of friction.inl.
@@ -65,7 +65,7 @@ static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 im
     for (int k = 0; k < (turns ? 6 : 3); k++) row[k] = 6 * body + k, value[k] = numbers[k];
 }
 
-static bool make_roots(SandProgram *m, const SandProblem *p, SandError *error) {
+static bool make_roots(SandConeProgram *m, const SandProblem *p, SandError *error) {
     m->rows = 6 * p->dynamic_count;
     if (!SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error) ||
         !SAND_GROW(m->row, m->row_capacity, 12 * (size_t)m->columns, "entries of a cone program", error) ||
@@ -77,7 +77,7 @@ static bool make_roots(SandProgram *m, const SandProblem *p, SandError *error) {
             const SandContact *c = &p->contacts[m->contact[cone]];
             // A normal impulse does not turn a sphere.
             bool turns = !p->radial || v3_dot(m->direction[j], c->normal) != v3_length(m->direction[j]) ||
-                         sand_program_size(m, cone) > 1;
+                         sand_cone_program_size(m, cone) > 1;
             m->begin[j] = at;
             write_body(p, c->a, c->arm_a, v3_neg(m->direction[j]), turns, m->row + at, m->value + at);
             at += turns ? 6 : 3;
@@ -101,7 +101,7 @@ static SandVec3 contact_r(const SandProblem *p, int i) {
 
 // The cones of a contact follow each other in the order of the contacts, so one index finds them: cone_of[i] is the
 // first of contact i.
-static bool make_square(SandProgram *m, const SandProblem *p, SandError *error) {
+static bool make_square(SandConeProgram *m, const SandProblem *p, SandError *error) {
     const SandMatrix *n = p->matrix;
     int *cone_of = NULL;
     size_t cone_capacity = 0, entries = 0;
@@ -140,17 +140,17 @@ static bool make_square(SandProgram *m, const SandProblem *p, SandError *error) 
 // --- both -------------------------------------------------------------------------------------------------
 
 // The mean over a cone of the diagonal of N.
-static double diagonal(const SandProgram *m, int cone) {
+static double diagonal(const SandConeProgram *m, int cone) {
     double sum = 0;
     for (int j = m->first[cone]; j < m->first[cone + 1]; j++)
         for (int e = m->begin[j]; e < m->begin[j + 1]; e++) {
             if (!m->square) sum += m->value[e] * m->value[e];
             if (m->square && m->row[e] == j) sum += m->value[e];
         }
-    return sum > 0 ? sum / sand_program_size(m, cone) : 1;
+    return sum > 0 ? sum / sand_cone_program_size(m, cone) : 1;
 }
 
-static bool balance(SandProgram *m, SandError *error) {
+static bool balance(SandConeProgram *m, SandError *error) {
     double *scale = NULL;
     size_t scale_capacity = 0;
     if (!SAND_GROW(scale, scale_capacity, m->columns + 1, "scales", error)) return false;
@@ -165,10 +165,10 @@ static bool balance(SandProgram *m, SandError *error) {
     return true;
 }
 
-bool sand_program_make(SandProgram *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
-    *m = (SandProgram){0};
+bool sand_cone_program_make(SandConeProgram *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
+    *m = (SandConeProgram){0};
     const SandFrictionRow *model = &sand_friction_table[def->friction];
-    if (model->set == SAND_SET_PILLAR) return sand_fail(error, "the set of the friction model %s is no cone", model->name);
+    if (model->set == SAND_SET_CYLINDER) return sand_fail(error, "the set of the friction model %s is no cone", model->name);
     bool circular = model->section == SAND_DISC;
     size_t most = (size_t)p->contact_count * (size_t)(circular ? 3 : SAND_MAX_FACETS);
     if (most > INT32_MAX / 12) return sand_fail(error, "%d contacts are too many to factorise", p->contact_count);
@@ -195,7 +195,7 @@ bool sand_program_make(SandProgram *m, const SandProblem *p, const SandSolveDef 
     return (p->matrix ? make_square(m, p, error) : make_roots(m, p, error)) && balance(m, error);
 }
 
-void sand_program_product(const SandProgram *m, const double *x, double *y, double *work) {
+void sand_cone_program_product(const SandConeProgram *m, const double *x, double *y, double *work) {
     double *sum = m->square ? y : work;
     memset(sum, 0, (size_t)m->rows * sizeof *sum);
     for (int j = 0; j < m->columns; j++)
@@ -209,7 +209,7 @@ void sand_program_product(const SandProgram *m, const double *x, double *y, doub
 }
 
 // Columns of a circular cone are at right angles, and each has its share. Edges are not: their z >= 0 are relaxed in turn.
-void sand_program_unknowns(const SandProgram *m, const SandVec3 *impulse, double *z) {
+void sand_cone_program_unknowns(const SandConeProgram *m, const SandVec3 *impulse, double *z) {
     enum { SWEEPS = 30 };
     for (int begin = 0, end; begin < m->cones; begin = end) {
         int contact = m->contact[begin];
@@ -227,7 +227,7 @@ void sand_program_unknowns(const SandProgram *m, const SandVec3 *impulse, double
     }
 }
 
-void sand_program_impulses(const SandProgram *m, const double *z, int contacts, SandVec3 *impulse) {
+void sand_cone_program_impulses(const SandConeProgram *m, const double *z, int contacts, SandVec3 *impulse) {
     for (int i = 0; i < contacts; i++) impulse[i] = v3_make(0, 0, 0);
     for (int cone = 0; cone < m->cones; cone++)
         for (int j = m->first[cone]; j < m->first[cone + 1]; j++) {

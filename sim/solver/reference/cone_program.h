@@ -7,7 +7,7 @@
 #pragma once
 #include "sim/solver/problem.h"
 
-typedef struct SandProgram {
+typedef struct SandConeProgram {
     int cones, columns;
     int rows;     // of the matrix below
     bool square;  // the matrix is N; else it is E
@@ -21,18 +21,18 @@ typedef struct SandProgram {
     double *value;
     size_t first_capacity, contact_capacity, cone_of_capacity, direction_capacity, r_capacity, begin_capacity, row_capacity,
         value_capacity;
-} SandProgram;
+} SandConeProgram;
 
 // For the models whose set is a cone: circular ones take three columns a contact, pyramids and polyhedra one for each of
 // their edges, frictionless contacts one along the normal.
-bool sand_program_make(SandProgram *program, const SandProblem *problem, const SandSolveDef *def, SandError *error);
-void sand_program_free(SandProgram *program);
+bool sand_cone_program_make(SandConeProgram *program, const SandProblem *problem, const SandSolveDef *def, SandError *error);
+void sand_cone_program_free(SandConeProgram *program);
 
 // y = N x; work has room for the rows.
-void sand_program_product(const SandProgram *program, const double *x, double *y, double *work);
+void sand_cone_program_product(const SandConeProgram *program, const double *x, double *y, double *work);
 // The z of impulses: those whose impulses are nearest, or near to them where a contact has the edges of a cone.
-void sand_program_unknowns(const SandProgram *program, const SandVec3 *impulse, double *z);
+void sand_cone_program_unknowns(const SandConeProgram *program, const SandVec3 *impulse, double *z);
 // The impulses of z, as vectors of the world.
-void sand_program_impulses(const SandProgram *program, const double *z, int contacts, SandVec3 *impulse);
+void sand_cone_program_impulses(const SandConeProgram *program, const double *z, int contacts, SandVec3 *impulse);
 
-static inline int sand_program_size(const SandProgram *p, int cone) { return p->first[cone + 1] - p->first[cone]; }
+static inline int sand_cone_program_size(const SandConeProgram *p, int cone) { return p->first[cone + 1] - p->first[cone]; }

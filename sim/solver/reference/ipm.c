@@ -19,8 +19,8 @@
 #include <string.h>
 
 typedef struct Ipm {
-    SandProgram program;
-    SandSystem *system;
+    SandConeProgram program;
+    SandKkt *system;
     SandSemismooth newton; // for the last digits
     bool polishing;
     double best;        // |F| of its best iterate
@@ -46,8 +46,8 @@ enum { IPM_VECTORS = 13 };
 static void ipm_end(void *method) {
     Ipm *m = method;
     sand_semismooth_free(&m->newton);
-    sand_system_free(m->system);
-    sand_program_free(&m->program);
+    sand_kkt_free(m->system);
+    sand_cone_program_free(&m->program);
     sand_free(m->vectors);
     sand_free(m->scaling);
     sand_free(m->inverse);
@@ -57,8 +57,8 @@ static void ipm_end(void *method) {
 
 // rest = N z + r - s, and the gap.
 static void ipm_residuals(Ipm *m) {
-    const SandProgram *p = &m->program;
-    sand_program_product(p, m->z, m->nz, m->work);
+    const SandConeProgram *p = &m->program;
+    sand_cone_program_product(p, m->z, m->nz, m->work);
     m->gap = 0;
     double rest = 0;
     for (int j = 0; j < p->columns; j++) {
@@ -70,9 +70,9 @@ static void ipm_residuals(Ipm *m) {
 }
 
 // Adds to x what brings every cone of it well inside.
-static void ipm_shift(const SandProgram *p, double *x) {
+static void ipm_shift(const SandConeProgram *p, double *x) {
     double outside = -INFINITY;
-    for (int c = 0; c < p->cones; c++) outside = fmax(outside, -cone_inside(x + p->first[c], sand_program_size(p, c)));
+    for (int c = 0; c < p->cones; c++) outside = fmax(outside, -cone_inside(x + p->first[c], sand_cone_program_size(p, c)));
     double size = 0;
     for (int j = 0; j < p->columns; j++) size += x[j] * x[j];
     size = sqrt(size / fmax(p->cones, 1));
@@ -82,7 +82,7 @@ static void ipm_shift(const SandProgram *p, double *x) {
 
 // The start: the least squares guess of z and s, moved into the cones.
 static bool ipm_start(Ipm *m, SandError *error) {
-    const SandProgram *p = &m->program;
+    const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++)
         for (int k = 0; k < 9; k++) m->inverse[9 * c + k] = k % 4 == 0;
     m->r_size = 0;
@@ -90,7 +90,7 @@ static bool ipm_start(Ipm *m, SandError *error) {
         m->b[j] = -p->r[j] - m->newton.lift[j];
         m->r_size += m->b[j] * m->b[j];
     }
-    if (!sand_system_factor(m->system, m->inverse, error) || !sand_system_solve(m->system, m->b, m->z, error)) return false;
+    if (!sand_kkt_factor(m->system, m->inverse, error) || !sand_kkt_solve(m->system, m->b, m->z, error)) return false;
     for (int j = 0; j < p->columns; j++) m->s[j] = -m->z[j];
     ipm_shift(p, m->z);
     ipm_shift(p, m->s);
@@ -102,12 +102,12 @@ static bool ipm_start(Ipm *m, SandError *error) {
     return true;
 }
 
-static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandSystemKind system, SandError *error) {
+static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandKktKind system, SandError *error) {
     Ipm *m = calloc(1, sizeof *m);
     if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
     m->contacts = problem->contact_count;
     m->law = sand_friction_table[def->friction].set == SAND_SET_LAW, m->change = INFINITY;
-    bool ok = sand_program_make(&m->program, problem, def, error);
+    bool ok = sand_cone_program_make(&m->program, problem, def, error);
     size_t n = (size_t)m->program.columns, cones = (size_t)m->program.cones;
     ok = ok && SAND_GROW(m->vectors, m->vectors_capacity, IPM_VECTORS * n + 1, "interior point vectors", error) &&
          SAND_GROW(m->scaling, m->scaling_capacity, 9 * cones + 1, "interior point vectors", error) &&
@@ -119,7 +119,7 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandS
         for (size_t k = 0; k < IPM_VECTORS; k++) *vector[k] = m->vectors + k * n;
     }
     if (ok && m->contacts) {
-        m->system = sand_system_create(&m->program, system, error);
+        m->system = sand_kkt_create(&m->program, system, error);
         ok = m->system && sand_semismooth_make(&m->newton, &m->program, m->system, error) && ipm_start(m, error);
     }
     if (!ok) ipm_end(m), m = NULL;
@@ -128,23 +128,23 @@ static void *ipm_make(const SandProblem *problem, const SandSolveDef *def, SandS
 
 // dz~ and ds~ for what the complementarity asks for.
 static bool ipm_direction(Ipm *m, SandError *error) {
-    const SandProgram *p = &m->program;
+    const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         cone_apply(m->inverse + 9 * c, m->rest + j, size, m->b + j);
     }
     for (int j = 0; j < p->columns; j++) m->b[j] = m->c[j] - m->b[j];
-    if (!sand_system_solve(m->system, m->b, m->dz, error)) return false;
+    if (!sand_kkt_solve(m->system, m->b, m->dz, error)) return false;
     for (int j = 0; j < p->columns; j++) m->ds[j] = m->c[j] - m->dz[j];
     return true;
 }
 
 // The longest step, at most 1, that leaves z and s in their cones; in scaled vectors both are lambda.
 static double ipm_longest(const Ipm *m, double most) {
-    const SandProgram *p = &m->program;
+    const SandConeProgram *p = &m->program;
     double reach = 1 / most;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         reach = fmax(reach, cone_reach(m->lambda + j, m->dz + j, size));
         reach = fmax(reach, cone_reach(m->lambda + j, m->ds + j, size));
     }
@@ -154,9 +154,9 @@ static double ipm_longest(const Ipm *m, double most) {
 // Adds to what is asked of the complementarity: the products z o s that a step of this length would make are to come no
 // farther than ten times from the target.
 static void ipm_pull(Ipm *m, double step, double target) {
-    const SandProgram *p = &m->program;
+    const SandConeProgram *p = &m->program;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         double z[3], s[3], made[3], pull[3];
         for (int k = 0; k < size; k++)
             z[k] = m->lambda[j + k] + step * m->dz[j + k], s[k] = m->lambda[j + k] + step * m->ds[j + k];
@@ -191,10 +191,10 @@ static bool ipm_centre(Ipm *m, double target, double *longest, SandError *error)
 
 // z and s are moved and stay inside; false when rounding forbids it.
 static bool ipm_move(Ipm *m, double step) {
-    const SandProgram *p = &m->program;
+    const SandConeProgram *p = &m->program;
     bool inside = true;
     for (int c = 0; c < p->cones; c++) {
-        int first = p->first[c], size = sand_program_size(p, c);
+        int first = p->first[c], size = sand_cone_program_size(p, c);
         double dz[3], ds[3];
         cone_apply(m->inverse + 9 * c, m->dz + first, size, dz);
         cone_apply(m->scaling + 9 * c, m->ds + first, size, ds);
@@ -290,18 +290,18 @@ static bool ipm_polish(Ipm *m, SandStatus *status, SandError *error) {
 
 static bool ipm_step(void *method, SandStatus *status, SandError *error) {
     Ipm *m = method;
-    const SandProgram *p = &m->program;
+    const SandConeProgram *p = &m->program;
     if (!m->contacts) return *status = SAND_SOLVED, true;
     if (m->polishing) return ipm_polish(m, status, error);
 
     // The scaling, and its factorisation.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         cone_scaling(m->z + j, m->s + j, size, m->scaling + 9 * c, m->inverse + 9 * c);
         cone_apply(m->scaling + 9 * c, m->z + j, size, m->lambda + j);
     }
-    if (!sand_system_factor(m->system, m->inverse, error)) return false;
-    if (!sand_system_sound(m->system)) {
+    if (!sand_kkt_factor(m->system, m->inverse, error)) return false;
+    if (!sand_kkt_sound(m->system)) {
         m->ended = true;
         ipm_leave(m);
         return true;
@@ -315,7 +315,7 @@ static bool ipm_step(void *method, SandStatus *status, SandError *error) {
 
     // Corrector: lambda o (dz~ + ds~) = target e - lambda o lambda - dz~ o ds~ of the predictor.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         double bent[3], square[3];
         cone_product(m->dz + j, m->ds + j, size, bent);
         cone_product(m->lambda + j, m->lambda + j, size, square);
@@ -343,20 +343,22 @@ static bool ipm_step(void *method, SandStatus *status, SandError *error) {
 
 static void ipm_impulses(const void *method, SandVec3 *impulse) {
     const Ipm *m = method;
-    sand_program_impulses(&m->program, m->polishing ? m->newton.z : m->z, m->contacts, impulse);
+    sand_cone_program_impulses(&m->program, m->polishing ? m->newton.z : m->z, m->contacts, impulse);
 }
 
 // --- the rows of the table --------------------------------------------------------------------------------
 
 static void *ipm_soc_begin(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
-    return ipm_make(problem, def, SAND_SYSTEM_NORMAL, error);
+    return ipm_make(problem, def, SAND_KKT_NORMAL, error);
 }
 
 enum { IPM_SYSTEM };
 
 static void *ipm_begin(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
-    return ipm_make(problem, def, (SandSystemKind)def->params[IPM_SYSTEM], error);
+    return ipm_make(problem, def, (SandKktKind)def->params[IPM_SYSTEM], error);
 }
 
-const SandDirect sand_direct_ipm_soc = {.begin = ipm_soc_begin, .step = ipm_step, .impulses = ipm_impulses, .end = ipm_end};
-const SandDirect sand_direct_ipm = {.begin = ipm_begin, .step = ipm_step, .impulses = ipm_impulses, .end = ipm_end};
+const SandAssembledMethod sand_assembled_ipm_soc = {
+    .begin = ipm_soc_begin, .step = ipm_step, .impulses = ipm_impulses, .end = ipm_end};
+const SandAssembledMethod sand_assembled_ipm = {
+    .begin = ipm_begin, .step = ipm_step, .impulses = ipm_impulses, .end = ipm_end};

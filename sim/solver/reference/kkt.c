@@ -6,9 +6,9 @@
 #include <string.h>
 #include <suitesparse/cholmod.h>
 
-struct SandSystem {
-    const SandProgram *program;
-    SandSystemKind kind;
+struct SandKkt {
+    const SandConeProgram *program;
+    SandKktKind kind;
     const double *scaling;
     cholmod_common common;
     cholmod_sparse *matrix; // what is factorised: A, or S N S, or the augmented matrix
@@ -26,7 +26,7 @@ bool sand_cholmod_told(int status, const char *what, SandError *error) {
     }
 }
 
-cholmod_sparse *sand_program_assemble(const SandProgram *m, cholmod_common *common, SandError *error) {
+cholmod_sparse *sand_cone_program_assemble(const SandConeProgram *m, cholmod_common *common, SandError *error) {
     cholmod_sparse matrix = {.nrow = (size_t)m->rows, .ncol = (size_t)m->columns, .nzmax = (size_t)m->begin[m->columns]};
     matrix.p = m->begin, matrix.i = m->row, matrix.x = m->value;
     matrix.itype = CHOLMOD_INT, matrix.xtype = CHOLMOD_REAL, matrix.dtype = CHOLMOD_DOUBLE, matrix.packed = 1;
@@ -44,13 +44,13 @@ cholmod_sparse *sand_program_assemble(const SandProgram *m, cholmod_common *comm
 
 // Where the entries of column j of A lie in the values of the augmented matrix: after the diagonal of its first part
 // and the columns before, each of which ends with its own diagonal.
-static int augmented_at(const SandProgram *m, int j) { return m->rows + m->begin[j] + j; }
+static int augmented_at(const SandConeProgram *m, int j) { return m->rows + m->begin[j] + j; }
 
-static void write_pattern(SandSystem *s) {
-    const SandProgram *m = s->program;
+static void write_pattern(SandKkt *s) {
+    const SandConeProgram *m = s->program;
     int *begin = s->matrix->p, *row = s->matrix->i;
     double *value = s->matrix->x;
-    if (s->kind == SAND_SYSTEM_NORMAL) {
+    if (s->kind == SAND_KKT_NORMAL) {
         memcpy(begin, m->begin, ((size_t)m->columns + 1) * sizeof *begin);
         memcpy(row, m->row, (size_t)m->begin[m->columns] * sizeof *row);
         return;
@@ -64,15 +64,15 @@ static void write_pattern(SandSystem *s) {
     begin[m->rows + m->columns] = augmented_at(m, m->columns);
 }
 
-SandSystem *sand_system_create(const SandProgram *m, SandSystemKind kind, SandError *error) {
-    SandSystem *s = calloc(1, sizeof *s);
+SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *error) {
+    SandKkt *s = calloc(1, sizeof *s);
     if (!s) return sand_fail(error, "out of memory for a linear system"), NULL;
     s->program = m, s->kind = kind;
     cholmod_start(&s->common);
     s->common.print = 0;
     size_t rows = (size_t)m->rows, columns = (size_t)m->columns, entries = (size_t)m->begin[m->columns];
     bool ok = true;
-    if (kind == SAND_SYSTEM_AUGMENTED) {
+    if (kind == SAND_KKT_AUGMENTED) {
         // Quasi-definite: LDL' exists in any order, and takes no pivots.
         s->common.supernodal = CHOLMOD_SIMPLICIAL;
         s->common.final_ll = 0;
@@ -82,7 +82,7 @@ SandSystem *sand_system_create(const SandProgram *m, SandSystemKind kind, SandEr
     } else {
         s->matrix = cholmod_allocate_sparse(rows, columns, entries, 0, 1, m->square, CHOLMOD_REAL, &s->common);
     }
-    size_t unknowns = rows + (kind == SAND_SYSTEM_AUGMENTED ? columns : 0);
+    size_t unknowns = rows + (kind == SAND_KKT_AUGMENTED ? columns : 0);
     if (ok && s->matrix) {
         write_pattern(s);
         s->right = cholmod_allocate_dense(unknowns, 1, unknowns, CHOLMOD_REAL, &s->common);
@@ -94,11 +94,11 @@ SandSystem *sand_system_create(const SandProgram *m, SandSystemKind kind, SandEr
          SAND_GROW(s->product, s->product_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->rest, s->rest_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->work, s->work_capacity, rows + 1, "linear system", error);
-    if (!ok) sand_system_free(s), s = NULL;
+    if (!ok) sand_kkt_free(s), s = NULL;
     return s;
 }
 
-void sand_system_free(SandSystem *s) {
+void sand_kkt_free(SandKkt *s) {
     if (!s) return;
     cholmod_free_sparse(&s->matrix, &s->common);
     cholmod_free_factor(&s->factor, &s->common);
@@ -112,12 +112,12 @@ void sand_system_free(SandSystem *s) {
 }
 
 // y = S x, cone by cone; y may be x.
-static void scale(const SandSystem *s, const double *x, double *y) {
-    const SandProgram *m = s->program;
+static void scale(const SandKkt *s, const double *x, double *y) {
+    const SandConeProgram *m = s->program;
     for (int c = 0; c < m->cones; c++) {
         const double *w = s->scaling + 9 * c;
         int j = m->first[c];
-        if (sand_program_size(m, c) == 1) {
+        if (sand_cone_program_size(m, c) == 1) {
             y[j] = w[0] * x[j];
             continue;
         }
@@ -127,14 +127,14 @@ static void scale(const SandSystem *s, const double *x, double *y) {
 }
 
 // The values of A = E S, or of N S: columns of a cone have the same rows, so entry e of each is mixed with the others'.
-static void scale_columns(const SandSystem *s) {
-    const SandProgram *m = s->program;
+static void scale_columns(const SandKkt *s) {
+    const SandConeProgram *m = s->program;
     double *value = s->matrix->x;
     for (int c = 0; c < m->cones; c++) {
         const double *w = s->scaling + 9 * c;
-        int first = m->first[c], size = sand_program_size(m, c), count = m->begin[first + 1] - m->begin[first];
+        int first = m->first[c], size = sand_cone_program_size(m, c), count = m->begin[first + 1] - m->begin[first];
         for (int k = 0; k < size; k++) {
-            double *out = value + (s->kind == SAND_SYSTEM_AUGMENTED ? augmented_at(m, first + k) : m->begin[first + k]);
+            double *out = value + (s->kind == SAND_KKT_AUGMENTED ? augmented_at(m, first + k) : m->begin[first + k]);
             for (int e = 0; e < count; e++) {
                 double sum = 0;
                 for (int l = 0; l < size; l++) sum += m->value[m->begin[first + l] + e] * w[3 * l + k];
@@ -145,40 +145,40 @@ static void scale_columns(const SandSystem *s) {
 }
 
 // S from the left on every column, for S N S. The rows of a column come in whole cones.
-static void scale_rows(const SandSystem *s) {
-    const SandProgram *m = s->program;
+static void scale_rows(const SandKkt *s) {
+    const SandConeProgram *m = s->program;
     double *value = s->matrix->x;
     for (int c = 0; c < m->cones; c++)
         for (int j = m->first[c]; j < m->first[c + 1]; j++)
             for (int e = m->begin[j]; e < m->begin[j + 1];) {
                 int k = m->row[e], cone = m->cone_of[k];
                 const double *w = s->scaling + 9 * cone;
-                int size = sand_program_size(m, cone);
+                int size = sand_cone_program_size(m, cone);
                 double x[3] = {value[e], size > 1 ? value[e + 1] : 0, size > 1 ? value[e + 2] : 0};
                 for (int l = 0; l < size; l++) value[e + l] = w[3 * l] * x[0] + w[3 * l + 1] * x[1] + w[3 * l + 2] * x[2];
                 e += size;
             }
 }
 
-bool sand_system_factor(SandSystem *s, const double *scaling, SandError *error) {
+bool sand_kkt_factor(SandKkt *s, const double *scaling, SandError *error) {
     s->scaling = scaling;
     scale_columns(s);
     if (s->program->square) scale_rows(s);
     // CHOLMOD adds the identity, and makes AA' of a matrix that is not symmetric.
-    double identity[2] = {s->kind == SAND_SYSTEM_NORMAL ? 1 : 0, 0};
+    double identity[2] = {s->kind == SAND_KKT_NORMAL ? 1 : 0, 0};
     cholmod_factorize_p(s->matrix, identity, NULL, 0, s->factor, &s->common);
     return s->common.status >= CHOLMOD_OK || sand_cholmod_told(s->common.status, "factorising the linear system", error);
 }
 
-bool sand_system_sound(const SandSystem *s) { return s->factor->minor == s->factor->n; }
+bool sand_kkt_sound(const SandKkt *s) { return s->factor->minor == s->factor->n; }
 
 // One solve without refinement. y = b - A' (I + AA')^-1 A b.
-static bool solve_once(SandSystem *s, const double *b, double *y, SandError *error) {
-    const SandProgram *m = s->program;
+static bool solve_once(SandKkt *s, const double *b, double *y, SandError *error) {
+    const SandConeProgram *m = s->program;
     double *right = s->right->x;
     size_t unknowns = s->right->nrow;
     memset(right, 0, unknowns * sizeof *right);
-    if (s->kind == SAND_SYSTEM_AUGMENTED) {
+    if (s->kind == SAND_KKT_AUGMENTED) {
         for (int j = 0; j < m->columns; j++) right[m->rows + j] = -b[j];
     } else if (m->square) {
         memcpy(right, b, unknowns * sizeof *right);
@@ -190,7 +190,7 @@ static bool solve_once(SandSystem *s, const double *b, double *y, SandError *err
     cholmod_dense *x = cholmod_solve(CHOLMOD_A, s->factor, s->right, &s->common);
     if (!x) return sand_cholmod_told(s->common.status, "solving the linear system", error);
     const double *solved = x->x;
-    if (s->kind == SAND_SYSTEM_AUGMENTED) {
+    if (s->kind == SAND_KKT_AUGMENTED) {
         memcpy(y, solved + m->rows, (size_t)m->columns * sizeof *y);
     } else if (m->square) {
         memcpy(y, solved, unknowns * sizeof *y);
@@ -206,16 +206,16 @@ static bool solve_once(SandSystem *s, const double *b, double *y, SandError *err
     return true;
 }
 
-bool sand_system_solve(SandSystem *s, const double *b, double *y, SandError *error) {
+bool sand_kkt_solve(SandKkt *s, const double *b, double *y, SandError *error) {
     enum { REFINEMENTS = 3 };
-    const SandProgram *m = s->program;
+    const SandConeProgram *m = s->program;
     double last = INFINITY;
     if (!solve_once(s, b, y, error)) return false;
     for (int k = 0; k < REFINEMENTS; k++) {
         // rest = b - y - S N S y
         double size = 0, left = 0;
         scale(s, y, s->scaled);
-        sand_program_product(m, s->scaled, s->product, s->work);
+        sand_cone_program_product(m, s->scaled, s->product, s->work);
         scale(s, s->product, s->product);
         for (int j = 0; j < m->columns; j++) {
             s->rest[j] = b[j] - y[j] - s->product[j];

@@ -4,25 +4,25 @@
 #pragma once
 #include "sim/solver/reference/cone_program.h"
 
-typedef enum SandSystemKind {
-    SAND_SYSTEM_NORMAL,    // I + AA' has the size of the velocities: [Q] eq. 33 without equalities
-    SAND_SYSTEM_AUGMENTED, // [I A; A' -I] has that of velocities and impulses together: [Q] eq. 31
-} SandSystemKind;
+typedef enum SandKktKind {
+    SAND_KKT_NORMAL,    // I + AA' has the size of the velocities: [Q] eq. 33 without equalities
+    SAND_KKT_AUGMENTED, // [I A; A' -I] has that of velocities and impulses together: [Q] eq. 31
+} SandKktKind;
 
-typedef struct SandSystem SandSystem;
+typedef struct SandKkt SandKkt;
 
-SandSystem *sand_system_create(const SandProgram *program, SandSystemKind kind, SandError *error);
-void sand_system_free(SandSystem *system);
+SandKkt *sand_kkt_create(const SandConeProgram *program, SandKktKind kind, SandError *error);
+void sand_kkt_free(SandKkt *system);
 // Factorises for a scaling: 9 numbers a cone, of which a cone of one column uses the first.
-bool sand_system_factor(SandSystem *system, const double *scaling, SandError *error);
-bool sand_system_sound(const SandSystem *system); // false when rounding spoilt the last factorisation
+bool sand_kkt_factor(SandKkt *system, const double *scaling, SandError *error);
+bool sand_kkt_sound(const SandKkt *system); // false when rounding spoilt the last factorisation
 // Solves with refinement.
-bool sand_system_solve(SandSystem *system, const double *b, double *y, SandError *error);
+bool sand_kkt_solve(SandKkt *system, const double *b, double *y, SandError *error);
 
 // N of a cone program, both of its halves; NULL, with a sentence, when it cannot be. The caller frees it, by CHOLMOD.
 struct cholmod_common_struct;
-struct cholmod_sparse_struct *sand_program_assemble(const SandProgram *program, struct cholmod_common_struct *common,
-                                                    SandError *error);
+struct cholmod_sparse_struct *sand_cone_program_assemble(const SandConeProgram *program,
+                                                         struct cholmod_common_struct *common, SandError *error);
 
 // False, with a sentence from the number by which CHOLMOD tells what went wrong.
 bool sand_cholmod_told(int status, const char *what, SandError *error);

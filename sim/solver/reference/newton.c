@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 typedef struct Newton {
-    SandProgram program;
-    SandSystem *system;
+    SandConeProgram program;
+    SandKkt *system;
     SandSemismooth newton;
     int contacts, standing;
     double least; // step length
@@ -25,17 +25,17 @@ typedef struct Newton {
 static void newton_end(void *method) {
     Newton *m = method;
     sand_semismooth_free(&m->newton);
-    sand_system_free(m->system);
-    sand_program_free(&m->program);
+    sand_kkt_free(m->system);
+    sand_cone_program_free(&m->program);
     free(m);
 }
 
 // x of the warm start: its impulses less the velocities they make.
 static void newton_start(Newton *m, const SandProblem *problem) {
-    const SandProgram *p = &m->program;
+    const SandConeProgram *p = &m->program;
     double *x = m->newton.x, *z = m->newton.z, size = 0;
-    sand_program_unknowns(p, problem->start, z);
-    sand_program_product(p, z, x, m->newton.work);
+    sand_cone_program_unknowns(p, problem->start, z);
+    sand_cone_program_product(p, z, x, m->newton.work);
     for (int j = 0; j < p->columns; j++) {
         x[j] = z[j] - x[j] - p->r[j];
         size += p->r[j] * p->r[j];
@@ -54,9 +54,9 @@ static void *newton_begin(const SandProblem *problem, const SandSolveDef *def, S
     m->contacts = problem->contact_count;
     m->least = def->params[NEWTON_LEAST];
     m->law = sand_friction_table[def->friction].set == SAND_SET_LAW;
-    bool ok = sand_program_make(&m->program, problem, def, error);
+    bool ok = sand_cone_program_make(&m->program, problem, def, error);
     if (ok && m->contacts) {
-        m->system = sand_system_create(&m->program, SAND_SYSTEM_NORMAL, error);
+        m->system = sand_kkt_create(&m->program, SAND_KKT_NORMAL, error);
         ok = m->system && sand_semismooth_make(&m->newton, &m->program, m->system, error);
         if (ok) newton_start(m, problem);
     }
@@ -81,8 +81,8 @@ static bool newton_step(void *method, SandStatus *status, SandError *error) {
 
 static void newton_impulses(const void *method, SandVec3 *impulse) {
     const Newton *m = method;
-    sand_program_impulses(&m->program, m->newton.z, m->contacts, impulse);
+    sand_cone_program_impulses(&m->program, m->newton.z, m->contacts, impulse);
 }
 
-const SandDirect sand_direct_newton = {
+const SandAssembledMethod sand_assembled_newton = {
     .begin = newton_begin, .step = newton_step, .impulses = newton_impulses, .end = newton_end};

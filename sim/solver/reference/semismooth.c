@@ -7,7 +7,7 @@
 
 enum { VECTORS = 11 };
 
-bool sand_semismooth_make(SandSemismooth *m, const SandProgram *program, SandSystem *system, SandError *error) {
+bool sand_semismooth_make(SandSemismooth *m, const SandConeProgram *program, SandKkt *system, SandError *error) {
     size_t n = (size_t)program->columns;
     *m = (SandSemismooth){.program = program, .system = system, .proximal = SAND_PROXIMAL_LEAST};
     if (!SAND_GROW(m->vectors, m->vectors_capacity, VECTORS * n + 1, "Newton vectors", error) ||
@@ -29,10 +29,10 @@ void sand_semismooth_free(SandSemismooth *m) {
 
 // f = F(x) and z = P(x); returns |f|.
 static double evaluate(SandSemismooth *m, const double *x, double *z, double *f) {
-    const SandProgram *p = m->program;
+    const SandConeProgram *p = m->program;
     double sum = 0;
-    for (int c = 0; c < p->cones; c++) cone_project(x + p->first[c], sand_program_size(p, c), z + p->first[c]);
-    sand_program_product(p, z, f, m->work);
+    for (int c = 0; c < p->cones; c++) cone_project(x + p->first[c], sand_cone_program_size(p, c), z + p->first[c]);
+    sand_cone_program_product(p, z, f, m->work);
     for (int j = 0; j < p->columns; j++) {
         f[j] += p->r[j] + m->lift[j] + x[j] - z[j];
         sum += f[j] * f[j];
@@ -44,12 +44,12 @@ void sand_semismooth_set(SandSemismooth *m) { m->size = evaluate(m, m->x, m->z, 
 
 // In the scaled columns of a circular cone mu is 1: the first gets the length of the other two.
 double sand_semismooth_lift(SandSemismooth *m) {
-    const SandProgram *p = m->program;
+    const SandConeProgram *p = m->program;
     double change = 0;
-    sand_program_product(p, m->z, m->ndz, m->work);
+    sand_cone_program_product(p, m->z, m->ndz, m->work);
     for (int c = 0; c < p->cones; c++) {
         int j = p->first[c];
-        if (sand_program_size(p, c) == 1) continue;
+        if (sand_cone_program_size(p, c) == 1) continue;
         double lift = hypot(m->ndz[j + 1] + p->r[j + 1], m->ndz[j + 2] + p->r[j + 2]);
         change += (lift - m->lift[j]) * (lift - m->lift[j]);
         m->lift[j] = lift;
@@ -59,23 +59,23 @@ double sand_semismooth_lift(SandSemismooth *m) {
 }
 
 bool sand_semismooth_step(SandSemismooth *m, double least, bool forced, double *length, SandError *error) {
-    const SandProgram *p = m->program;
+    const SandConeProgram *p = m->program;
     for (int c = 0; c < p->cones; c++)
-        cone_derivative_root(m->x + p->first[c], sand_program_size(p, c), m->proximal, m->scaling + 9 * c);
-    if (!sand_system_factor(m->system, m->scaling, error)) return false;
+        cone_derivative_root(m->x + p->first[c], sand_cone_program_size(p, c), m->proximal, m->scaling + 9 * c);
+    if (!sand_kkt_factor(m->system, m->scaling, error)) return false;
 
     // dz = H y with (I + H N H) y = -H F, where H is the root of (V^-1 - I + proximal)^-1.
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         cone_apply(m->scaling + 9 * c, m->f + j, size, m->b + j);
         for (int k = 0; k < size; k++) m->b[j + k] = -m->b[j + k];
     }
-    if (!sand_system_solve(m->system, m->b, m->dz, error)) return false;
+    if (!sand_kkt_solve(m->system, m->b, m->dz, error)) return false;
     for (int c = 0; c < p->cones; c++) {
-        int j = p->first[c], size = sand_program_size(p, c);
+        int j = p->first[c], size = sand_cone_program_size(p, c);
         cone_apply(m->scaling + 9 * c, m->dz + j, size, m->dz + j);
     }
-    sand_program_product(p, m->dz, m->ndz, m->work);
+    sand_cone_program_product(p, m->dz, m->ndz, m->work);
     for (int j = 0; j < p->columns; j++) m->dx[j] = m->dz[j] - m->f[j] - m->ndz[j];
 
     double step = 1, size;

@@ -9,8 +9,8 @@
 #define SAND_PROXIMAL_LEAST 1e-8
 
 typedef struct SandSemismooth {
-    const SandProgram *program;
-    SandSystem *system;
+    const SandConeProgram *program;
+    SandKkt *system;
     double size;     // |F(x)|
     double proximal; // what is added to N, beside its mean diagonal, which is 1; more makes steps shorter and safer
     // Vectors over the columns, all in one array.
@@ -22,7 +22,7 @@ typedef struct SandSemismooth {
 } SandSemismooth;
 
 // The system is borrowed. x is to be filled in, and then sand_semismooth_set called.
-bool sand_semismooth_make(SandSemismooth *newton, const SandProgram *program, SandSystem *system, SandError *error);
+bool sand_semismooth_make(SandSemismooth *newton, const SandConeProgram *program, SandKkt *system, SandError *error);
 void sand_semismooth_free(SandSemismooth *newton);
 void sand_semismooth_set(SandSemismooth *newton);
 // For Coulomb's law: the normal velocity that it asks for, mu |u_t|, is taken from the iterate as it is. Returns by how much

@@ -35,7 +35,7 @@ typedef struct Tron {
 
 // Minimises 1/2 x'Nx + r'x over x >= 0, where z = unit x: TAO has limits that suppose numbers near 1.
 typedef struct Bounded {
-    SandProgram program;
+    SandConeProgram program;
     int contacts, columns;
     double unit;
     double *vectors, *x, *seen, *r, *base, *base_gradient, *work; // seen: x at the last look
@@ -112,7 +112,7 @@ static PetscErrorCode product(Bounded *m, Vec from, Vec to) {
     double *y;
     PetscCall(VecGetArrayRead(from, &x));
     PetscCall(VecGetArrayWrite(to, &y));
-    sand_program_product(&m->program, x, y, m->work);
+    sand_cone_program_product(&m->program, x, y, m->work);
     m->products++;
     PetscCall(VecRestoreArrayWrite(to, &y));
     PetscCall(VecRestoreArrayRead(from, &x));
@@ -223,7 +223,7 @@ static PetscErrorCode settle(Bounded *m, bool *again) {
     m->left = 0;
     PetscCall(VecGetArray(m->solution, &x));
     memcpy(x, m->seen, (size_t)m->columns * sizeof *x);
-    sand_program_product(&m->program, x, g, m->work);
+    sand_cone_program_product(&m->program, x, g, m->work);
     m->products++;
     for (int j = 0; j < m->columns; j++) {
         g[j] += m->r[j];
@@ -287,7 +287,7 @@ static void tao_end(void *method) {
         cholmod_finish(&m->tron->common);
         free(m->tron);
     }
-    sand_program_free(&m->program);
+    sand_cone_program_free(&m->program);
     sand_free(m->vectors);
     free(m);
 }
@@ -296,8 +296,8 @@ static Bounded *tao_begin(const SandProblem *problem, const SandSolveDef *def, S
     Bounded *m = calloc(1, sizeof *m);
     if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
     m->contacts = problem->contact_count, m->left = INFINITY;
-    bool ok = sand_program_make(&m->program, problem, def, error);
-    const SandProgram *p = &m->program;
+    bool ok = sand_cone_program_make(&m->program, problem, def, error);
+    const SandConeProgram *p = &m->program;
     size_t n = (size_t)(m->columns = p->columns);
     ok = ok && SAND_GROW(m->vectors, m->vectors_capacity, VECTORS * n + (size_t)p->rows + 1, "vectors of TAO", error);
     if (!ok) return tao_end(m), NULL;
@@ -306,14 +306,14 @@ static Bounded *tao_begin(const SandProblem *problem, const SandSolveDef *def, S
     m->work = m->vectors + VECTORS * n;
     for (int j = 0; j < p->columns; j++) m->unit = fmax(m->unit, fabs(p->r[j]));
     if (m->unit == 0) m->unit = 1;
-    sand_program_unknowns(p, problem->start, m->x);
+    sand_cone_program_unknowns(p, problem->start, m->x);
     for (int j = 0; j < p->columns; j++) m->x[j] = fmax(m->x[j], 0) / m->unit, m->r[j] = p->r[j] / m->unit;
     return m;
 }
 
 static void tao_impulses(const void *method, SandVec3 *impulse) {
     const Bounded *m = method;
-    sand_program_impulses(&m->program, m->x, m->contacts, impulse);
+    sand_cone_program_impulses(&m->program, m->x, m->contacts, impulse);
     for (int i = 0; i < m->contacts; i++) impulse[i] = v3_scale(m->unit, impulse[i]);
 }
 
@@ -337,7 +337,7 @@ static void *tron_begin(const SandProblem *problem, const SandSolveDef *def, San
     cholmod_start(&t->common);
     t->common.print = 0;
     t->accuracy = def->params[TRON_ACCURACY], t->factors = def->params[TRON_PRECONDITIONER] == 0;
-    t->n = sand_program_assemble(&m->program, &t->common, error);
+    t->n = sand_cone_program_assemble(&m->program, &t->common, error);
     // PETSc wants the entries in order.
     if (t->n && !cholmod_sort(t->n, &t->common)) {
         sand_cholmod_told(t->common.status, "assembling N", error);
@@ -347,7 +347,7 @@ static void *tron_begin(const SandProblem *problem, const SandSolveDef *def, San
     return m;
 }
 
-const SandDirect sand_direct_blmvm = {
+const SandAssembledMethod sand_assembled_blmvm = {
     .begin = blmvm_begin, .impulses = tao_impulses, .end = tao_end, .run = tao_run, .prepare = tao_prepare};
-const SandDirect sand_direct_tron = {
+const SandAssembledMethod sand_assembled_tron = {
     .begin = tron_begin, .impulses = tao_impulses, .end = tao_end, .run = tao_run, .prepare = tao_prepare};
