@@ -2,7 +2,7 @@
 #   make run             the hourglass in a window, as large as the machine holds in real time, or a film of it where
 #                        there is no display; BODIES=25000 for all of it
 #   make test            build and run all tests
-#   make test-sanitize   the short tests under the address, undefined behaviour and thread sanitizers
+#   make test-sanitize   the short tests under the address, undefined behavior and thread sanitizers
 #   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS of processor time, on all cores
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes

@@ -18,7 +18,7 @@ endif()
 set(CMAKE_C_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 
-# The solver texts: loops over a tile of blocks must vectorise whole. Neither errno nor floating-point traps are read,
+# The solver texts: loops over a tile of blocks must vectorize whole. Neither errno nor floating-point traps are read,
 # and peeling a tile for alignment would leave half of it to scalar code.
 set(SAND_KERNEL_FLAGS -O3 -fno-math-errno -fno-trapping-math)
 check_c_compiler_flag(--param=vect-max-peeling-for-alignment=0 SAND_HAVE_NO_PEELING)
@@ -44,7 +44,7 @@ if(NOT SAND_SANITIZE STREQUAL "none")
     if(SAND_SANITIZE STREQUAL "fuzzer")
         list(APPEND SAND_KERNEL_FLAGS -O0) # it reads scenes and solves nothing
     endif()
-    # Instrumented code makes gcc warn of what cannot happen, and clang of loops that it could not vectorise; the plain
+    # Instrumented code makes gcc warn of what cannot happen, and clang of loops that it could not vectorize; the plain
     # build is where warnings are errors.
     target_compile_options(sand_flags INTERFACE -Wno-error ${checks} $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>)
     target_link_options(sand_flags INTERFACE ${checks})

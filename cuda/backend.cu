@@ -24,42 +24,42 @@ extern "C" int sand_cuda_devices(SandError *why) {
 
 // --- the machine ------------------------------------------------------------------------------------------
 
-static void destroy(SandMachine *m);
+static void destroy(SandDevice *m);
 
-static SandMachine *create(SandError *error) {
+static SandDevice *create(SandError *error) {
     if (sand_cuda_devices(error) == 0) return NULL;
-    SandMachine *m = new SandMachine();
+    SandDevice *m = new SandDevice();
     m->code = cudaSuccess;
     cudaDeviceProp about;
-    machine_check(m, cudaGetDeviceProperties(&about, 0), "asking for the device");
+    device_check(m, cudaGetDeviceProperties(&about, 0), "asking for the device");
     if (m->code == cudaSuccess) {
         m->processors = about.multiProcessorCount;
         snprintf(m->about, sizeof m->about, "%.100s, %.0f GB", about.name, 1e-9 * (double)about.totalGlobalMem);
     }
-    machine_check(m, cudaStreamCreateWithFlags(&m->stream, cudaStreamNonBlocking), "making a stream");
-    for (int k = 0; k < ASIDES; k++) {
-        machine_check(m, cudaStreamCreateWithFlags(&m->aside[k], cudaStreamNonBlocking), "making a stream");
-        machine_check(m, cudaEventCreateWithFlags(&m->joined[k], cudaEventDisableTiming), "making an event");
+    device_check(m, cudaStreamCreateWithFlags(&m->stream, cudaStreamNonBlocking), "making a stream");
+    for (int k = 0; k < SIDE_STREAMS; k++) {
+        device_check(m, cudaStreamCreateWithFlags(&m->side_stream[k], cudaStreamNonBlocking), "making a stream");
+        device_check(m, cudaEventCreateWithFlags(&m->joined[k], cudaEventDisableTiming), "making an event");
     }
-    machine_check(m, cudaEventCreateWithFlags(&m->forked, cudaEventDisableTiming), "making an event");
-    for (int k = 0; k < 6; k++) machine_check(m, cudaEventCreate(&m->mark[k]), "making an event");
-    machine_check(m, cudaMalloc(&m->counts, sizeof *m->counts), "the counts");
-    machine_check(m, cudaMallocHost(&m->host_counts, sizeof *m->host_counts), "the counts");
-    if (m->code == cudaSuccess) machine_check(m, cudaMemset(m->counts, 0, sizeof *m->counts), "the counts");
+    device_check(m, cudaEventCreateWithFlags(&m->forked, cudaEventDisableTiming), "making an event");
+    for (int k = 0; k < 6; k++) device_check(m, cudaEventCreate(&m->mark[k]), "making an event");
+    device_check(m, cudaMalloc(&m->counts, sizeof *m->counts), "the counts");
+    device_check(m, cudaMallocHost(&m->host_counts, sizeof *m->host_counts), "the counts");
+    if (m->code == cudaSuccess) device_check(m, cudaMemset(m->counts, 0, sizeof *m->counts), "the counts");
     if (m->code != cudaSuccess) {
-        machine_fail(m, error);
+        device_fail(m, error);
         destroy(m);
         return NULL;
     }
     return m;
 }
 
-static void free_geometry(SandMachine *m) {
+static void free_geometry(SandDevice *m) {
     for (void *p : m->geometry) cudaFree(p);
     m->geometry.clear();
 }
 
-static void destroy(SandMachine *m) {
+static void destroy(SandDevice *m) {
     if (!m) return;
     cudaStreamSynchronize(m->stream);
     free_geometry(m);
@@ -84,43 +84,43 @@ static void destroy(SandMachine *m) {
     release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);
     release(m, m->second), release(m, m->list), release(m, m->row_counted);
     release(m, m->high_degree), release(m, m->high_degree_segment), release(m, m->segment_body);
-    release(m, m->colour_rows), release(m, m->colour_first), release(m, m->colour_list), release(m, m->colour_won),
-        release(m, m->colours);
+    release(m, m->color_rows), release(m, m->color_first), release(m, m->color_list), release(m, m->color_won),
+        release(m, m->colors);
     release(m, m->bound), release(m, m->de_saxce), release(m, m->block), release(m, m->impulse), release(m, m->record),
         release(m, m->arm_a_record), release(m, m->arm_b_record), release(m, m->vectors);
     release(m, m->kernel_mass), release(m, m->kernel_inertia), release(m, m->batch_step), release(m, m->free_motion);
     release(m, m->kernel_body), release(m, m->kernel_scratch), release(m, m->kernel_measured), release(m, m->still);
-    release(m, m->segment_sum), release(m, m->partials), release(m, m->grid), release(m, m->run), release(m, m->curve),
+    release(m, m->segment_sum), release(m, m->partials), release(m, m->launch), release(m, m->run), release(m, m->curve),
         release(m, m->energies);
     cudaFree(m->counts);
     cudaFreeHost(m->host_counts);
     cudaFreeHost(m->walls_host);
     for (int k = 0; k < 6; k++)
         if (m->mark[k]) cudaEventDestroy(m->mark[k]);
-    for (int k = 0; k < ASIDES; k++) {
+    for (int k = 0; k < SIDE_STREAMS; k++) {
         if (m->joined[k]) cudaEventDestroy(m->joined[k]);
-        if (m->aside[k]) cudaStreamDestroy(m->aside[k]);
+        if (m->side_stream[k]) cudaStreamDestroy(m->side_stream[k]);
     }
     if (m->forked) cudaEventDestroy(m->forked);
     if (m->stream) cudaStreamDestroy(m->stream);
     delete m;
 }
 
-static const char *describe(const SandMachine *m) { return m->about; }
+static const char *describe(const SandDevice *m) { return m->about; }
 
 // --- the world --------------------------------------------------------------------------------------------
 
 // A copy on the device of an array that belongs to a shape or a boundary.
-template <class T> static T *geometry_copy(SandMachine *m, const T *host, size_t count) {
+template <class T> static T *geometry_copy(SandDevice *m, const T *host, size_t count) {
     void *p = NULL;
     if (!host) return NULL;
-    if (!machine_check(m, cudaMalloc(&p, (count + 1) * sizeof(T)), "the scene's shapes")) return NULL;
+    if (!device_check(m, cudaMalloc(&p, (count + 1) * sizeof(T)), "the scene's shapes")) return NULL;
     m->geometry.push_back(p);
-    machine_check(m, cudaMemcpy(p, host, count * sizeof(T), cudaMemcpyHostToDevice), "copying to the GPU");
+    device_check(m, cudaMemcpy(p, host, count * sizeof(T), cudaMemcpyHostToDevice), "copying to the GPU");
     return (T *)p;
 }
 
-static SandTriangleMesh *mesh_copy(SandMachine *m, const SandTriangleMesh *host) {
+static SandTriangleMesh *mesh_copy(SandDevice *m, const SandTriangleMesh *host) {
     if (!host) return NULL;
     SandTriangleMesh mesh = *host;
     size_t vertices = (size_t)mesh.vertex_count, faces = (size_t)mesh.face_count, edges = (size_t)mesh.edge_count;
@@ -141,7 +141,7 @@ static SandTriangleMesh *mesh_copy(SandMachine *m, const SandTriangleMesh *host)
     return geometry_copy(m, &mesh, 1);
 }
 
-static bool give_shapes(SandMachine *m, const SandWorld *w) {
+static bool give_shapes(SandDevice *m, const SandWorld *w) {
     free_geometry(m);
     std::vector<SandShape> shapes(w->shapes, w->shapes + w->shape_count);
     for (SandShape &s : shapes) s.spheres = geometry_copy(m, s.spheres, (size_t)s.sphere_count);
@@ -154,10 +154,10 @@ static bool give_shapes(SandMachine *m, const SandWorld *w) {
     }
     size_t materials = (size_t)w->material_count;
     return upload(m, m->shapes, shapes.data(), shapes.size()) &&
-           upload(m, m->friction, w->friction, materials * materials) && machine_wait(m);
+           upload(m, m->friction, w->friction, materials * materials) && device_wait(m);
 }
 
-static void look_at_bodies(SandMachine *m, const SandWorld *w) {
+static void look_at_bodies(SandDevice *m, const SandWorld *w) {
     int64_t spheres = 0;
     m->single = m->all_spheres = true;
     m->convex_bodies.clear(), m->convex_enter.clear(), m->convex_gone.clear();
@@ -181,13 +181,13 @@ static void look_at_bodies(SandMachine *m, const SandWorld *w) {
 }
 
 // Impulses are kept in float on the device, in double on the host.
-static bool upload_impulses(SandMachine *m, Array<Impulse> &array, const SandVec3 *host, size_t count) {
+static bool upload_impulses(SandDevice *m, Array<Impulse> &array, const SandVec3 *host, size_t count) {
     std::vector<Impulse> rounded(count);
     std::transform(host, host + count, rounded.begin(), impulse_make);
-    return upload(m, array, rounded.data(), count) && machine_wait(m);
+    return upload(m, array, rounded.data(), count) && device_wait(m);
 }
 
-static bool upload_warm_start(SandMachine *m, const SandWarmStart *memory) {
+static bool upload_warm_start(SandDevice *m, const SandWarmStart *memory) {
     m->kept_step = memory ? memory->step : 0;
     if (m->kept_step == 0) return true;
     m->kept_world = memory->world_count, m->kept_bodies = memory->body_count;
@@ -198,20 +198,20 @@ static bool upload_warm_start(SandMachine *m, const SandWarmStart *memory) {
            upload_impulses(m, m->kept_impulse, memory->impulse, (size_t)m->kept_contacts);
 }
 
-static bool give_places(SandMachine *m, const SandWorld *w) {
+static bool give_places(SandDevice *m, const SandWorld *w) {
     std::vector<int> places((size_t)w->body_count + 1);
     m->instance_total = sand_instance_total(sand_instance_places(w, places.data()));
-    return upload(m, m->places, places.data(), places.size()) && machine_wait(m);
+    return upload(m, m->places, places.data(), places.size()) && device_wait(m);
 }
 
-static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
+static bool give(SandDevice *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     size_t n = (size_t)w->body_count;
     bool ok = upload(m, m->position, w->position, n) && upload(m, m->rotation, w->rotation, n) &&
               upload(m, m->velocity, w->velocity, n) && upload(m, m->spin, w->spin, n) && upload(m, m->mass, w->mass, n) &&
               upload(m, m->inertia, w->inertia, n) && upload(m, m->scale, w->scale, n) && upload(m, m->shape, w->shape, n) &&
               upload(m, m->material, w->material, n) && upload(m, m->enter, w->enter, n) && upload(m, m->gone, w->gone, n) &&
-              give_shapes(m, w) && give_places(m, w) && upload_warm_start(m, memory) && machine_wait(m);
-    if (!ok) return machine_fail(m, error);
+              give_shapes(m, w) && give_places(m, w) && upload_warm_start(m, memory) && device_wait(m);
+    if (!ok) return device_fail(m, error);
     look_at_bodies(m, w);
     m->given = m->solved = m->moved = false;
     m->impact = true; // until a step shows that there is one level alone
@@ -222,7 +222,7 @@ static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory
 }
 
 // The settings of the host's world with the arrays of the device.
-static SandWorld on_device(const SandMachine *m, const SandWorld *w) {
+static SandWorld on_device(const SandDevice *m, const SandWorld *w) {
     SandWorld d = *w;
     d.position = m->position.data, d.rotation = m->rotation.data, d.velocity = m->velocity.data;
     d.spin = m->spin.data, d.mass = m->mass.data, d.inertia = m->inertia.data;
@@ -233,7 +233,7 @@ static SandWorld on_device(const SandMachine *m, const SandWorld *w) {
     return d;
 }
 
-static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error) {
+static bool upload_boundaries(SandDevice *m, const SandWorld *w, SandError *error) {
     if (!sand_collision_place_boundaries(&m->placed, w, error)) return false;
     size_t n = (size_t)w->boundary_count;
     for (size_t b = 0; b < n; b++) {
@@ -248,7 +248,7 @@ static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error
     if (at[5] > m->walls_capacity) {
         cudaFreeHost(m->walls_host);
         m->walls_host = NULL;
-        if (!machine_check(m, cudaMallocHost(&m->walls_host, at[5]), "the boundaries")) return machine_fail(m, error);
+        if (!device_check(m, cudaMallocHost(&m->walls_host, at[5]), "the boundaries")) return device_fail(m, error);
         m->walls_capacity = at[5];
     }
     memcpy(m->walls_host + at[0], m->host_boundaries.data(), n * sizeof(SandBoundary));
@@ -256,7 +256,7 @@ static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error
     memcpy(m->walls_host + at[2], m->placed.guard, n * sizeof(SandGuard));
     memcpy(m->walls_host + at[3], m->placed.velocity, n * sizeof(SandVec3));
     memcpy(m->walls_host + at[4], m->placed.spin, n * sizeof(SandVec3));
-    if (!upload(m, m->walls, m->walls_host, at[5])) return machine_fail(m, error);
+    if (!upload(m, m->walls, m->walls_host, at[5])) return device_fail(m, error);
     m->world.boundaries = (SandBoundary *)(m->walls.data + at[0]);
     m->collision.pose = (SandPose *)(m->walls.data + at[1]), m->collision.guard = (SandGuard *)(m->walls.data + at[2]);
     m->collision.velocity = (SandVec3 *)(m->walls.data + at[3]), m->collision.spin = (SandVec3 *)(m->walls.data + at[4]);
@@ -265,12 +265,12 @@ static bool take_boundaries(SandMachine *m, const SandWorld *w, SandError *error
 
 // --- the step ---------------------------------------------------------------------------------------------
 
-static bool mark(SandMachine *m, int k) { return machine_check(m, cudaEventRecord(m->mark[k], m->stream), "a step"); }
+static bool mark(SandDevice *m, int k) { return device_check(m, cudaEventRecord(m->mark[k], m->stream), "a step"); }
 
-static bool collide(SandMachine *m, const SandWorld *w, SandError *error) {
+static bool collide(SandDevice *m, const SandWorld *w, SandError *error) {
     mark(m, 0);
     m->world = on_device(m, w);
-    if (!take_boundaries(m, w, error)) return false;
+    if (!upload_boundaries(m, w, error)) return false;
     m->search.least_mu = m->least_mu, m->search.largest_mu = m->largest_mu;
     m->search.single = m->single;
     m->search.fall = w->step * v3_length(w->gravity);
@@ -283,38 +283,38 @@ static bool collide(SandMachine *m, const SandWorld *w, SandError *error) {
         m->search.convex_body = m->convex_bodies[k];
     }
     m->solved = m->moved = false;
-    return (collide_enqueue(m) && mark(m, 1)) || machine_fail(m, error);
+    return (collide_enqueue(m) && mark(m, 1)) || device_fail(m, error);
 }
 
-static bool warm_start(SandMachine *m, SandError *error) {
-    return (warm_start_enqueue(m) && mark(m, 2)) || machine_fail(m, error);
+static bool warm_start(SandDevice *m, SandError *error) {
+    return (warm_start_enqueue(m) && mark(m, 2)) || device_fail(m, error);
 }
 
 // Room for the operator and the vectors of a text, for `bodies` with boundaries and the contacts that fit.
-static bool reserve_kernel(SandMachine *m, const SandSolveDef *def, int64_t bodies) {
-    const SolverKernel *text = m->text;
+static bool reserve_kernel(SandDevice *m, const SandSolveDef *def, int64_t bodies) {
+    const SolverKernel *kernel = m->kernel;
     KernelArrays &t = m->arrays;
     size_t n = (size_t)(m->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
     size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // the method that bounds are found by
-    if (text->local && vectors < for_bounds) vectors = for_bounds;
-    bool ok = (!text->local || (reserve(m, m->bound, n) && reserve(m, m->de_saxce, n))) && reserve(m, m->a, n) &&
-              reserve(m, m->b, n) && reserve(m, m->block, n * text->constant_count) && reserve(m, m->impulse, 4 * n) &&
+    if (kernel->local && vectors < for_bounds) vectors = for_bounds;
+    bool ok = (!kernel->local || (reserve(m, m->bound, n) && reserve(m, m->de_saxce, n))) && reserve(m, m->a, n) &&
+              reserve(m, m->b, n) && reserve(m, m->block, n * kernel->constant_count) && reserve(m, m->impulse, 4 * n) &&
               reserve(m, m->record, 4 * n) &&
-              (text->radial || (reserve(m, m->arm_a_record, 4 * n) && reserve(m, m->arm_b_record, 4 * n))) &&
-              reserve(m, m->vectors, n * text->row_size * (vectors + 1)) && reserve(m, m->kernel_mass, b) &&
-              reserve(m, m->kernel_inertia, b * text->inertia_size) && reserve(m, m->free_motion, 8 * b) &&
+              (kernel->radial || (reserve(m, m->arm_a_record, 4 * n) && reserve(m, m->arm_b_record, 4 * n))) &&
+              reserve(m, m->vectors, n * kernel->row_size * (vectors + 1)) && reserve(m, m->kernel_mass, b) &&
+              reserve(m, m->kernel_inertia, b * kernel->inertia_size) && reserve(m, m->free_motion, 8 * b) &&
               reserve(m, m->kernel_body, 8 * b) && reserve(m, m->kernel_scratch, 8 * b) &&
               reserve(m, m->kernel_measured, 8 * b) && reserve(m, m->still, 8) && reserve(m, m->bodies, b) &&
-              reserve(m, m->partials, PACK_BLOCKS) && reserve(m, m->grid, text->launch_bytes) &&
-              reserve(m, m->run, text->run_bytes);
+              reserve(m, m->partials, PACK_BLOCKS) && reserve(m, m->launch, kernel->launch_bytes) &&
+              reserve(m, m->run, kernel->run_bytes);
     t.a = m->a.data, t.b = m->b.data, t.block = m->block.data, t.impulse = m->impulse.data, t.record = m->record.data;
     t.arm_a_record = m->arm_a_record.data, t.arm_b_record = m->arm_b_record.data, t.vectors = m->vectors.data;
-    t.reference = m->vectors.data + n * text->row_size * vectors;
+    t.reference = m->vectors.data + n * kernel->row_size * vectors;
     t.mass = m->kernel_mass.data, t.inertia = m->kernel_inertia.data, t.free = m->free_motion.data,
     t.body = m->kernel_body.data;
     t.scratch = m->kernel_scratch.data, t.measured = m->kernel_measured.data, t.still = m->still.data;
-    t.grid = m->grid.data, t.run = m->run.data, t.bound = m->bound.data, t.de_saxce = m->de_saxce.data;
+    t.launch = m->launch.data, t.run = m->run.data, t.bound = m->bound.data, t.de_saxce = m->de_saxce.data;
     t.capacity = (int64_t)n, t.bodies = bodies;
     return ok;
 }
@@ -327,14 +327,14 @@ static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, 
     return radial ? &kernel_local_radial : &kernel_local_full;
 }
 
-static bool pack_problem(SandMachine *m, const SandSolveDef *def, int64_t bodies, SandError *error) {
+static bool pack_problem(SandDevice *m, const SandSolveDef *def, int64_t bodies, SandError *error) {
     if (m->arrays.capacity > INT32_MAX / MOST_NUMBERS)
         return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)m->arrays.capacity);
-    m->laying.partials = m->partials.data, m->laying.bodies = m->bodies.data, m->laying.counts = m->counts;
-    if (!lists_begin(m)) return machine_fail(m, error);
-    m->text->lay(m->laying, m->arrays, bodies + 1, m->stream);
-    bool ok = machine_check(m, cudaGetLastError(), "laying out the problem") && lists_enqueue(m, def) && mark(m, 3);
-    return ok || machine_fail(m, error);
+    m->pack_source.partials = m->partials.data, m->pack_source.bodies = m->bodies.data, m->pack_source.counts = m->counts;
+    if (!adjacency_begin(m)) return device_fail(m, error);
+    m->kernel->lay(m->pack_source, m->arrays, bodies + 1, m->stream);
+    bool ok = device_check(m, cudaGetLastError(), "laying out the problem") && adjacency_finish(m, def) && mark(m, 3);
+    return ok || device_fail(m, error);
 }
 
 static bool can_solve(const SandSolveDef *def, SandError *error) {
@@ -343,18 +343,18 @@ static bool can_solve(const SandSolveDef *def, SandError *error) {
     return sand_solve_check(def, error);
 }
 
-static bool build(SandMachine *m, const SandSolveDef *def, SandError *error) {
+static bool build(SandDevice *m, const SandSolveDef *def, SandError *error) {
     const SandWorld *w = &m->world;
     if (!can_solve(def, error)) return false;
     bool radial = m->all_spheres;
     for (int b = 0; b < w->boundary_count; b++) radial = radial && v3_dot(m->placed.spin[b], m->placed.spin[b]) == 0;
-    m->text = kernel_for(def, m->largest_mu > 0, radial);
+    m->kernel = kernel_for(def, m->largest_mu > 0, radial);
     int64_t bodies = (int64_t)w->body_count + w->boundary_count;
-    if (!reserve_kernel(m, def, bodies)) return machine_fail(m, error);
-    m->laying = PackSource();
-    m->laying.world = *w, m->laying.collision = m->collision_copy.data, m->laying.found = m->found.data,
-    m->laying.order = m->found_order.data;
-    m->laying.start = m->start.data, m->laying.boundaries = w->boundary_count;
+    if (!reserve_kernel(m, def, bodies)) return device_fail(m, error);
+    m->pack_source = PackSource();
+    m->pack_source.world = *w, m->pack_source.collision = m->collision_copy.data, m->pack_source.found = m->found.data,
+    m->pack_source.order = m->found_order.data;
+    m->pack_source.start = m->start.data, m->pack_source.boundaries = w->boundary_count;
     return pack_problem(m, def, bodies, error);
 }
 
@@ -363,7 +363,7 @@ static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
     counts->bodies = bodies, counts->contacts = contacts;
 }
 
-static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
+static bool give_problem(SandDevice *m, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     if (!can_solve(def, error)) return false;
     m->given = true, m->solved = m->moved = false;
     m->given_bodies = p->dynamic_count;
@@ -371,45 +371,45 @@ static bool give_problem(SandMachine *m, const SandProblem *p, const SandSolveDe
     size_t bodies = (size_t)p->body_count, contacts = (size_t)m->contact_capacity + 2;
     bool frictional = false;
     for (int i = 0; i < p->contact_count; i++) frictional = frictional || p->contacts[i].mu > 0;
-    m->text = kernel_for(def, frictional, p->radial);
+    m->kernel = kernel_for(def, frictional, p->radial);
     size_t most = std::max(contacts, bodies + 4);
     mark(m, 0);
     bool ok = reserve_kernel(m, def, (int64_t)bodies) && upload(m, m->bodies, p->bodies, bodies) &&
               upload(m, m->contacts, p->contacts, (size_t)p->contact_count) &&
               upload_impulses(m, m->start, p->start, (size_t)p->contact_count) && reserve(m, m->keys, contacts) &&
               reserve(m, m->first, bodies + 3) && reserve_scratch(m, m->scratch, (int64_t)most);
-    if (!ok) return machine_fail(m, error);
+    if (!ok) return device_fail(m, error);
     begin_problem<<<1, 1, 0, m->stream>>>(m->counts, p->dynamic_count, p->contact_count);
     mark(m, 1), mark(m, 2);
-    m->laying = PackSource();
-    m->laying.contacts = m->contacts.data, m->laying.start = m->start.data;
-    m->laying.boundaries = p->body_count - p->dynamic_count;
+    m->pack_source = PackSource();
+    m->pack_source.contacts = m->contacts.data, m->pack_source.start = m->start.data;
+    m->pack_source.boundaries = p->body_count - p->dynamic_count;
     m->world.step = p->step, m->world.recovery = p->recovery;
     return pack_problem(m, def, (int64_t)bodies, error);
 }
 
-enum { PIECE_MS = 5 };
+enum { SLICE_MS = 5 };
 
-static bool solve(SandMachine *m, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
+static bool solve(SandDevice *m, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error) {
-    if (want_curve && !reserve(m, m->curve, (size_t)def->iterations + 1)) return machine_fail(m, error);
+    if (want_curve && !reserve(m, m->curve, (size_t)def->iterations + 1)) return device_fail(m, error);
     m->arrays.curve = m->curve.data;
     // Pieces of a solve that take at most 5 ms, as long as an iteration took the last time.
-    int piece = m->iteration_ms > 0 ? (int)(PIECE_MS / m->iteration_ms) : 64;
-    piece = piece < 1 ? 1 : piece > def->iterations ? def->iterations : piece;
-    cudaError_t code = m->text->solve(m->arrays, *def, m->world.step, m->world.recovery, m->counts, want_metrics, want_curve,
-                                      piece < 1 ? 1 : piece, stop, m->stream);
+    int slice = m->iteration_ms > 0 ? (int)(SLICE_MS / m->iteration_ms) : 64;
+    slice = slice < 1 ? 1 : slice > def->iterations ? def->iterations : slice;
+    cudaError_t code = m->kernel->solve(m->arrays, *def, m->world.step, m->world.recovery, m->counts, want_metrics,
+                                        want_curve, slice < 1 ? 1 : slice, stop, m->stream);
     m->solved = true;
-    return (machine_check(m, code, "solving") && mark(m, 4)) || machine_fail(m, error);
+    return (device_check(m, code, "solving") && mark(m, 4)) || device_fail(m, error);
 }
 
-static bool integrate(SandMachine *m, SandError *error) {
+static bool integrate(SandDevice *m, SandError *error) {
     m->moved = true;
-    return (integrate_enqueue(m) && mark(m, 5)) || machine_fail(m, error);
+    return (integrate_enqueue(m) && mark(m, 5)) || device_fail(m, error);
 }
 
 // Grows ahead of need, and says whether the step must be taken again.
-static void look_ahead(SandMachine *m, const Counts *c, SandStepReport *report) {
+static void look_ahead(SandDevice *m, const Counts *c, SandStepReport *report) {
     m->impact = c->levels > 1;
     // Not much more than are there: room is sorted like contacts. Arrays are larger, and stay.
     if (c->contacts > 0.95 * (double)m->contact_capacity || c->contacts < 0.85 * (double)m->contact_capacity - 10000)
@@ -417,7 +417,7 @@ static void look_ahead(SandMachine *m, const Counts *c, SandStepReport *report) 
     report->again = c->again != 0;
 }
 
-static double between(SandMachine *m, int from, int to) {
+static double between(SandDevice *m, int from, int to) {
     float ms = 0;
     cudaEventElapsedTime(&ms, m->mark[from], m->mark[to]);
     return ms;
@@ -431,10 +431,10 @@ static SandMetrics metrics_of(const Counts *c) {
     return m;
 }
 
-static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
+static bool finish(SandDevice *m, SandStepReport *r, SandError *error) {
     memset(r, 0, sizeof *r);
     const Counts *c = m->host_counts;
-    if (!download(m, m->host_counts, m->counts, 1) || !machine_wait(m)) return machine_fail(m, error);
+    if (!download(m, m->host_counts, m->counts, 1) || !device_wait(m)) return device_fail(m, error);
     if (c->trouble[2])
         return sand_fail(error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it",
                          c->trouble[0], m->host_boundaries[(size_t)c->trouble[1]].name, c->trouble[2]);
@@ -474,7 +474,7 @@ static bool finish(SandMachine *m, SandStepReport *r, SandError *error) {
 
 // --- pictures ---------------------------------------------------------------------------------------------
 
-static bool instances(SandMachine *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+static bool instances(SandDevice *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
     SandWorld world = on_device(m, w);
     return instances_enqueue(m, &world, def, slot, error);
 }
@@ -482,29 +482,29 @@ static bool instances(SandMachine *m, const SandWorld *w, const SandInstanceDef 
 // --- reading back -----------------------------------------------------------------------------------------
 
 // Bodies and contacts: what goes through here is counted.
-template <class T> static bool bring(SandMachine *m, T *host, const T *device, size_t count) {
+template <class T> static bool bring(SandDevice *m, T *host, const T *device, size_t count) {
     sand_count_downloaded(count * sizeof(T));
     return download(m, host, device, count);
 }
 
-static bool bring_impulses(SandMachine *m, SandVec3 *host, const Array<Impulse> &device, size_t count) {
+static bool bring_impulses(SandDevice *m, SandVec3 *host, const Array<Impulse> &device, size_t count) {
     std::vector<Impulse> rounded(count);
-    if (!bring(m, rounded.data(), device.data, count) || !machine_wait(m)) return false;
+    if (!bring(m, rounded.data(), device.data, count) || !device_wait(m)) return false;
     std::transform(rounded.begin(), rounded.end(), host, impulse_vector);
     return true;
 }
 
-static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
+static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandError *error) {
     size_t n = (size_t)count;
     bool ok = bring(m, w->position + first, m->position.data + first, n) &&
               bring(m, w->rotation + first, m->rotation.data + first, n) &&
               bring(m, w->velocity + first, m->velocity.data + first, n) &&
               bring(m, w->spin + first, m->spin.data + first, n) && bring(m, w->gone + first, m->gone.data + first, n) &&
-              machine_wait(m);
-    return ok || machine_fail(m, error);
+              device_wait(m);
+    return ok || device_fail(m, error);
 }
 
-static bool read_warm_start(SandMachine *m, SandWarmStart *memory, SandError *error) {
+static bool read_warm_start(SandDevice *m, SandWarmStart *memory, SandError *error) {
     memory->step = 0;
     if (m->kept_step == 0) return true;
     size_t contacts = (size_t)m->kept_contacts, bodies = (size_t)m->kept_bodies, world = (size_t)m->kept_world;
@@ -517,10 +517,10 @@ static bool read_warm_start(SandMachine *m, SandWarmStart *memory, SandError *er
               bring(m, memory->first, m->kept_first.data, bodies + 1) && bring(m, memory->key, m->kept_key.data, contacts) &&
               bring_impulses(m, memory->impulse, m->kept_impulse, contacts);
     memory->step = m->kept_step, memory->body_count = m->kept_bodies, memory->world_count = m->kept_world;
-    return ok || machine_fail(m, error);
+    return ok || device_fail(m, error);
 }
 
-static bool read_contacts(SandMachine *m, SandCollision *d, SandError *error) {
+static bool read_contacts(SandDevice *m, SandCollision *d, SandError *error) {
     size_t bodies = (size_t)m->host_counts->bodies, contacts = (size_t)m->host_counts->contacts;
     size_t world = (size_t)m->world.body_count, walls = (size_t)m->world.boundary_count;
     if (!SAND_GROW(d->solver_index, d->solver_index_capacity, world, "bodies", error) ||
@@ -541,37 +541,37 @@ static bool read_contacts(SandMachine *m, SandCollision *d, SandError *error) {
                      &first = m->moved ? m->kept_first : m->first;
     bool ok = bring(m, d->solver_index, solver_index.data, world) && bring(m, d->body, m->body.data, bodies) &&
               bring(m, d->first, first.data, bodies + 1) && bring(m, found.data(), m->found.data, contacts) &&
-              bring(m, order.data(), m->found_order.data, contacts) && machine_wait(m);
+              bring(m, order.data(), m->found_order.data, contacts) && device_wait(m);
     for (size_t i = 0; ok && i < contacts; i++) d->contacts[i] = found[(size_t)order[i]];
-    return ok || machine_fail(m, error);
+    return ok || device_fail(m, error);
 }
 
-static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
-    return bring_impulses(m, start, m->start, (size_t)m->host_counts->contacts) || machine_fail(m, error);
+static bool read_start(SandDevice *m, SandVec3 *start, SandError *error) {
+    return bring_impulses(m, start, m->start, (size_t)m->host_counts->contacts) || device_fail(m, error);
 }
 
-static bool read_problem_bodies(SandMachine *m, SandProblemBody *bodies, int count, SandError *error) {
-    return (bring(m, bodies, m->bodies.data, (size_t)count) && machine_wait(m)) || machine_fail(m, error);
+static bool read_problem_bodies(SandDevice *m, SandProblemBody *bodies, int count, SandError *error) {
+    return (bring(m, bodies, m->bodies.data, (size_t)count) && device_wait(m)) || device_fail(m, error);
 }
 
-static bool read_curve(SandMachine *m, SandSolution *s, SandError *error) {
+static bool read_curve(SandDevice *m, SandSolution *s, SandError *error) {
     size_t curve = (size_t)m->host_counts->curve;
     if (!SAND_GROW(s->curve, s->curve_capacity, curve, "residual curve", error)) return false;
     s->curve_count = (int)curve;
-    return (download(m, s->curve, m->curve.data, curve) && machine_wait(m)) || machine_fail(m, error);
+    return (download(m, s->curve, m->curve.data, curve) && device_wait(m)) || device_fail(m, error);
 }
 
-static bool read_solution(SandMachine *m, SandSolution *s, SandError *error) {
+static bool read_solution(SandDevice *m, SandSolution *s, SandError *error) {
     const Counts *c = m->host_counts;
     size_t contacts = (size_t)c->contacts;
     if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error)) return false;
     if (s->want_curve && !read_curve(m, s, error)) return false;
     if (m->given) {
-        if (!reserve(m, m->kept_impulse, contacts + 1)) return machine_fail(m, error);
+        if (!reserve(m, m->kept_impulse, contacts + 1)) return device_fail(m, error);
         m->kept_step = 0;
-        m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
+        m->kernel->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
     }
-    if (!bring_impulses(m, s->impulse, m->kept_impulse, contacts)) return machine_fail(m, error);
+    if (!bring_impulses(m, s->impulse, m->kept_impulse, contacts)) return device_fail(m, error);
     s->status = (SandStatus)c->status, s->iterations = c->iterations, s->seconds = c->seconds;
     s->metrics = metrics_of(c);
     return true;

@@ -47,8 +47,8 @@ static __device__ void raise_to(double *value, double other) {
 
 static __global__ void begin_step(Counts *counts) {
     counts->again = counts->spheres = counts->bodies = counts->contacts = counts->levels = counts->warm_started = 0;
-    counts->hubs = counts->colours = counts->lost = 0;
-    counts->crowded = counts->trouble[2] = 0, counts->come = 0;
+    counts->high_degree = counts->colors = counts->lost = 0;
+    counts->crowded = counts->trouble[2] = 0, counts->blocks_done = 0;
     counts->least = ~0ull, counts->most = counts->deepest = counts->deepest_wall = 0;
     counts->diagonals = counts->kinetic = counts->potential = 0;
     counts->status = counts->iterations = counts->curve = 0;
@@ -67,9 +67,9 @@ static __global__ void count_spheres(const __grid_constant__ SandWorld w, int *c
 
 // The levels of the grid, from the extents of all balls; nothing is in them yet. One thread.
 static __device__ void choose_levels(SandCollision *d, LevelTally *tally, const Counts *counts) {
-    d->grid.level_count = 0;
+    d->broad_phase.level_count = 0;
     if (counts->spheres)
-        grid_choose_levels(&d->grid, __longlong_as_double((long long)counts->least),
+        grid_choose_levels(&d->broad_phase, __longlong_as_double((long long)counts->least),
                            __longlong_as_double((long long)counts->most));
     for (int l = 0; l < SAND_MAX_LEVELS; l++) {
         tally->count[l] = 0;
@@ -93,7 +93,7 @@ static __device__ void fold_extents(double least, double most, SandCollision *d,
         atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
         atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
     }
-    if (last_to_come(counts)) choose_levels(d, tally, counts);
+    if (last_block_done(counts)) choose_levels(d, tally, counts);
 }
 
 static __global__ void __launch_bounds__(CUDA_THREADS)
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
                   Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        counts->spheres = d->grid.sphere_count = first[w.body_count];
+        counts->spheres = d->broad_phase.sphere_count = first[w.body_count];
         d->body_count = counts->bodies;
     }
     double least = INFINITY, most = 0;
@@ -113,10 +113,10 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         SandSphereProxy sphere = {};
         for (int k = 0; k < count; k++) {
             sphere = sphere_proxy(&finder, (int)i, k);
-            if (!one_each) d->grid.spheres[first[i] + k] = sphere;
+            if (!one_each) d->broad_phase.spheres[first[i] + k] = sphere;
             least = fmin(least, sphere.extent), most = fmax(most, sphere.extent);
         }
-        if (one_each) write_records(d->grid.spheres, first[base], first[end], sphere);
+        if (one_each) write_records(d->broad_phase.spheres, first[base], first[end], sphere);
     }
     fold_extents(least, most, d, tally, counts);
 }
@@ -133,7 +133,7 @@ static __device__ void tally_add(LevelTally *t, int l, int count, double low[3],
 
 // How large the levels are, when all balls are counted. One thread.
 static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts *counts, bool impact) {
-    SandBroadPhase *g = &d->grid;
+    SandBroadPhase *g = &d->broad_phase;
     g->cell_count = 0;
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     int begin = 0;
@@ -153,7 +153,7 @@ static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts
 // Counts and boxes of the levels: within a warp where its balls are of one level, then in shared memory, then all.
 static __global__ void tally_levels(SandCollision *d, LevelTally *tally, Counts *counts, bool impact) {
     __shared__ LevelTally mine;
-    const SandBroadPhase *g = &d->grid;
+    const SandBroadPhase *g = &d->broad_phase;
     if (threadIdx.x < SAND_MAX_LEVELS) {
         mine.count[threadIdx.x] = 0;
         for (int a = 0; a < 3; a++) mine.low[threadIdx.x][a] = ~0ull, mine.high[threadIdx.x][a] = 0;
@@ -189,11 +189,11 @@ static __global__ void tally_levels(SandCollision *d, LevelTally *tally, Counts 
         }
     }
     __syncthreads();
-    if (threadIdx.x == 0 && last_to_come(counts)) size_levels(d, tally, counts, impact);
+    if (threadIdx.x == 0 && last_block_done(counts)) size_levels(d, tally, counts, impact);
 }
 
 static __global__ void number_cells(const SandCollision *d, uint32_t *cell, int *counted) {
-    const SandBroadPhase *g = &d->grid;
+    const SandBroadPhase *g = &d->broad_phase;
     EACH(i, g->sphere_count) {
         const SandSphereProxy *sphere = &g->spheres[i];
         cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, sphere->extent)], sphere->center);
@@ -203,15 +203,15 @@ static __global__ void number_cells(const SandCollision *d, uint32_t *cell, int 
 
 // Each ball is copied by several threads, so that they write side by side.
 enum { SPHERE_PROXIES = sizeof(SandSphereProxy) / sizeof(double2) };
-static __global__ void take_order(SandCollision *d, Sight sight) {
-    SandBroadPhase *g = &d->grid;
+static __global__ void store_order(SandCollision *d, CullArrays cull) {
+    SandBroadPhase *g = &d->broad_phase;
     EACH(t, (int64_t)SPHERE_PROXIES * g->sphere_count) {
-        int64_t i = t / SPHERE_PROXIES, piece = t % SPHERE_PROXIES;
+        int64_t i = t / SPHERE_PROXIES, slice = t % SPHERE_PROXIES;
         const SandSphereProxy *sphere = &g->spheres[g->order[i]];
-        ((double2 *)&g->sorted[i])[piece] = ((const double2 *)sphere)[piece];
-        if (piece == 0) sight.near[i] = near_make(sphere);
-        if (piece == 1) sight.move[i] = move_make(sphere);
-        if (piece == 2) sight.size[i] = size_make(sphere);
+        ((double2 *)&g->sorted[i])[slice] = ((const double2 *)sphere)[slice];
+        if (slice == 0) cull.near[i] = near_make(sphere);
+        if (slice == 1) cull.move[i] = move_make(sphere);
+        if (slice == 2) cull.size[i] = size_make(sphere);
     }
 }
 
@@ -220,20 +220,20 @@ static __global__ void take_order(SandCollision *d, Sight sight) {
 // What strikes give to each ball.
 struct ImpactQuery {
     const SandCollision *d;
-    Sight sight;
+    CullArrays cull;
     double slack, reach;
     double *margin; // of each ball, in the order of the unsorted: so it is made there by one after the other
 };
 
 // A strike at this speed gives room to sorted ball i.
 static __device__ void add_impact_margin(const ImpactQuery &s, int i, double speed) {
-    const SandBroadPhase *g = &s.d->grid;
+    const SandBroadPhase *g = &s.d->broad_phase;
     raise_to(&s.margin[g->order[i]], impact_margin(g->sorted[i].radius, s.reach * speed));
 }
 
 // The speed of a strike between balls i and j, 0 where there is none; j learns of it.
 static __device__ double impact(const ImpactQuery &s, int i, int j) {
-    const SandBroadPhase *g = &s.d->grid;
+    const SandBroadPhase *g = &s.d->broad_phase;
     double speed;
     if (!proxies_may_impact(&g->sorted[i], &g->sorted[j], s.slack, s.reach, &speed)) return 0;
     add_impact_margin(s, j, speed);
@@ -241,15 +241,15 @@ static __device__ double impact(const ImpactQuery &s, int i, int j) {
 }
 
 static __global__ void __launch_bounds__(128) find_impacts_alone(const __grid_constant__ ImpactQuery s) {
-    const SandBroadPhase *g = &s.d->grid;
+    const SandBroadPhase *g = &s.d->broad_phase;
     EACH(t, alone_end(g)) {
         int i = (int)t, level = grid_level_of(g, i);
-        Glance own = glance_at(s.sight, i);
+        CullSphere own = cull_sphere(s.cull, i);
         double most = 0;
         for (int k = 0; k < g->level_count; k++) {
             if (!impact_looks_in(level, k)) continue;
-            look_alone(g, cell_range_of(g, level, i, k), s.sight.near, own.near, [&](int j) {
-                if (sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
+            query_alone(g, cell_range_of(g, level, i, k), s.cull.near, own.near, [&](int j) {
+                if (cull_no_impact(own, cull_sphere(s.cull, j), s.reach)) return;
                 most = fmax(most, impact(s, i, j));
             });
         }
@@ -257,30 +257,31 @@ static __global__ void __launch_bounds__(128) find_impacts_alone(const __grid_co
     }
 }
 
-static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS) find_impacts(const __grid_constant__ ImpactQuery s) {
-    const SandBroadPhase *g = &s.d->grid;
+static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
+    find_impacts(const __grid_constant__ ImpactQuery s) {
+    const SandBroadPhase *g = &s.d->broad_phase;
     if (g->level_count < 2) return;
     int begin = alone_end(g);
-    EACH(t, (int64_t)MATES * (g->sphere_count - begin)) {
-        Mates mates = mates_of(t, begin);
-        int i = (int)mates.sphere, level = grid_level_of(g, i);
-        Glance own = glance_at(s.sight, i);
+    EACH(t, (int64_t)QUERY_THREADS * (g->sphere_count - begin)) {
+        QueryGroup group = query_group(t, begin);
+        int i = (int)group.sphere, level = grid_level_of(g, i);
+        CullSphere own = cull_sphere(s.cull, i);
         double most = 0;
-        look_together(
-            mates, g, level, s.sight.near, own.near, [&](int k) { return impact_looks_in(level, k); },
+        query_together(
+            group, g, level, s.cull.near, own.near, [&](int k) { return impact_looks_in(level, k); },
             [&](int j) {
-                if (j < 0 || sight_no_strike(own, glance_at(s.sight, j), s.reach)) return;
+                if (j < 0 || cull_no_impact(own, cull_sphere(s.cull, j), s.reach)) return;
                 most = fmax(most, impact(s, i, j));
             });
-        most = mates_most(mates, most);
-        if (mates.place == 0 && most > 0) add_impact_margin(s, i, most);
+        most = group_max(group, most);
+        if (group.place == 0 && most > 0) add_impact_margin(s, i, most);
     }
 }
 
 // Not all balls have more room by strikes than by their own speed.
 static __global__ void __launch_bounds__(CUDA_THREADS)
     widen_proxies(SandCollision *d, const double *margin, double slack, LevelTally *tally, Counts *counts) {
-    SandBroadPhase *g = &d->grid;
+    SandBroadPhase *g = &d->broad_phase;
     double least = INFINITY, most = 0;
     EACH(i, g->sphere_count) {
         SandSphereProxy *sphere = &g->spheres[i];
@@ -294,7 +295,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 
 // The place of each body, by its first ball; other balls come behind.
 static __global__ void number_places(const SandCollision *d, uint32_t *place, int64_t capacity) {
-    const SandBroadPhase *g = &d->grid;
+    const SandBroadPhase *g = &d->broad_phase;
     EACH(i, capacity) {
         bool first = i < g->sphere_count && g->sorted[i].sub == 0;
         place[i] = first ? (uint32_t)grid_cell_of(&g->places, g->sorted[i].center) : 0xffffffffu;
@@ -303,7 +304,7 @@ static __global__ void number_places(const SandCollision *d, uint32_t *place, in
 
 // `placed` are the positions of the first balls in the sorted order, by their places; NULL: they are in that order.
 static __global__ void assign_solver_indices(SandCollision *d, const int *placed, int convex_body) {
-    const SandBroadPhase *g = &d->grid;
+    const SandBroadPhase *g = &d->broad_phase;
     int spheres = d->body_count - (convex_body >= 0 ? 1 : 0); // bodies that are made of balls
     EACH(solver_index, spheres) {
         int body = g->sorted[placed ? placed[solver_index] : solver_index].body;
@@ -335,17 +336,17 @@ static __device__ void note_crowded(int *crowded, int sphere, Counts *counts) {
 }
 
 static __global__ void __launch_bounds__(128)
-    count_pairs_alone(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, Sight sight, int *neighbor,
-                      int *count, int *crowded, Counts *counts) {
+    count_pairs_alone(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, CullArrays cull,
+                      int *neighbor, int *count, int *crowded, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
-    const SandBroadPhase *g = &d->grid;
+    const SandBroadPhase *g = &d->broad_phase;
     EACH(t, alone_end(g)) {
         int i = (int)t, level = grid_level_of(g, i), found = 0, *mine = neighbor + HITS * t;
-        Glance own = glance_at(sight, i);
+        CullSphere own = cull_sphere(cull, i);
         for (int k = 0; k < g->level_count; k++) {
             if (!grid_looks_in(level, k)) continue;
-            look_alone(g, cell_range_of(g, level, i, k), sight.near, own.near, [&](int j) {
-                if (!neighbor_touches(&finder, search, sight, i, own, j)) return;
+            query_alone(g, cell_range_of(g, level, i, k), cull.near, own.near, [&](int j) {
+                if (!neighbor_touches(&finder, search, cull, i, own, j)) return;
                 if (found < HITS) mine[found] = j;
                 found++;
             });
@@ -355,22 +356,22 @@ static __global__ void __launch_bounds__(128)
     }
 }
 
-static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS)
-    count_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, Sight sight, int *neighbor,
+static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
+    count_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, CullArrays cull, int *neighbor,
                 int *count, int *crowded, int64_t spheres, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
-    int begin = alone_end(&d->grid);
-    EACH(t, MATES * (spheres + 1 - begin)) {
-        Mates mates = mates_of(t, begin);
+    int begin = alone_end(&d->broad_phase);
+    EACH(t, QUERY_THREADS * (spheres + 1 - begin)) {
+        QueryGroup group = query_group(t, begin);
         int found = 0;
-        int *mine = neighbor + HITS * mates.sphere;
-        if (mates.sphere < d->grid.sphere_count)
-            found = find_neighbors(&finder, search, sight, mates, [&](int k, int j) {
+        int *mine = neighbor + HITS * group.sphere;
+        if (group.sphere < d->broad_phase.sphere_count)
+            found = find_neighbors(&finder, search, cull, group, [&](int k, int j) {
                 if (k < HITS) mine[k] = j;
             });
-        if (mates.place > 0) continue;
-        count[item_of(mates.sphere, PAIR_ITEM)] = found;
-        if (found > HITS) note_crowded(crowded, (int)mates.sphere, counts);
+        if (group.place > 0) continue;
+        count[item_of(group.sphere, PAIR_ITEM)] = found;
+        if (found > HITS) note_crowded(crowded, (int)group.sphere, counts);
     }
 }
 
@@ -379,14 +380,15 @@ static __global__ void __launch_bounds__(128) count_walls(const __grid_constant_
     SandFinder finder = finder_of(&w, d, search);
     EACH(i, spheres + 1) {
         SandSink sink = {NULL, 0, counts->trouble};
-        if (i < d->grid.sphere_count) wall_contacts(&finder, &sink, &d->grid.sorted[i]);
-        if (i == d->grid.sphere_count && search.convex_body >= 0) convex_body_contacts(&finder, &sink, search.convex_body);
+        if (i < d->broad_phase.sphere_count) wall_contacts(&finder, &sink, &d->broad_phase.sorted[i]);
+        if (i == d->broad_phase.sphere_count && search.convex_body >= 0)
+            convex_body_contacts(&finder, &sink, search.convex_body);
         count[item_of(i, WALL_ITEM)] = sink.count;
     }
 }
 
-static __global__ void take_total(const int *first, int64_t capacity, int64_t contact_capacity, SandCollision *d,
-                                  Counts *counts) {
+static __global__ void store_total(const int *first, int64_t capacity, int64_t contact_capacity, SandCollision *d,
+                                   Counts *counts) {
     int total = first[capacity - 1];
     counts->contacts = d->contact_count = total;
     if (total < 0 || total > contact_capacity) counts->again |= AGAIN_CONTACTS;
@@ -400,7 +402,7 @@ static __global__ void list_pairs(const SandCollision *d, const int *neighbor, c
     EACH(t, LISTERS * (spheres + 1)) {
         int64_t sphere = t / LISTERS, item = item_of(sphere, PAIR_ITEM);
         int place = (int)(t % LISTERS);
-        if (sphere > d->grid.sphere_count) continue;
+        if (sphere > d->broad_phase.sphere_count) continue;
         int begin = first[item], found = first[item + 1] - begin, walls = first[item + 2] - begin;
         for (int k = place; k < found && k < HITS; k += LISTERS)
             pairs[begin + k] = {(int)sphere, neighbor[HITS * sphere + k]};
@@ -409,16 +411,16 @@ static __global__ void list_pairs(const SandCollision *d, const int *neighbor, c
 }
 
 // The same of balls that have more partners than there was room for: they are looked for again.
-static __global__ void __launch_bounds__(MATES_THREADS, MATES_BLOCKS)
-    list_more_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, Sight sight,
+static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
+    list_more_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, Search search, CullArrays cull,
                     const int *first, const int *crowded, Touching *pairs, const Counts *counts) {
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
-    EACH(t, (int64_t)MATES * counts->crowded) {
-        Mates mates = mates_of(t, 0);
-        mates.sphere = crowded[mates.sphere];
-        int i = (int)mates.sphere, begin = first[item_of(i, PAIR_ITEM)];
-        find_neighbors(&finder, search, sight, mates, [&](int k, int j) { pairs[begin + k] = {i, j}; });
+    EACH(t, (int64_t)QUERY_THREADS * counts->crowded) {
+        QueryGroup group = query_group(t, 0);
+        group.sphere = crowded[group.sphere];
+        int i = (int)group.sphere, begin = first[item_of(i, PAIR_ITEM)];
+        find_neighbors(&finder, search, cull, group, [&](int k, int j) { pairs[begin + k] = {i, j}; });
     }
 }
 
@@ -439,7 +441,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         SandContactCandidate mine = {0};
         bool have = k < counts->contacts && pairs[k].p >= 0;
         if (have) {
-            const SandSphereProxy *p = &d->grid.sorted[pairs[k].p], *q = &d->grid.sorted[pairs[k].q];
+            const SandSphereProxy *p = &d->broad_phase.sorted[pairs[k].p], *q = &d->broad_phase.sorted[pairs[k].q];
             SandSink sink = {&mine, 0, NULL};
             add_sphere_pair(&finder, &sink, p, q);
             deepest = fmax(deepest, -mine.gap);
@@ -456,13 +458,13 @@ static __global__ void __launch_bounds__(128)
     if (counts->again) return;
     SandFinder finder = finder_of(&w, d, search);
     double deepest = 0, wall = 0; // the boxes and cylinders are bodies
-    EACH(i, d->grid.sphere_count + 1) {
+    EACH(i, d->broad_phase.sphere_count + 1) {
         int64_t item = item_of(i, WALL_ITEM);
         int begin = first[item], end = first[item + 1];
         if (begin == end) continue;
         SandSink sink = {found + begin, 0, counts->trouble};
-        if (i < d->grid.sphere_count)
-            wall_contacts(&finder, &sink, &d->grid.sorted[i]);
+        if (i < d->broad_phase.sphere_count)
+            wall_contacts(&finder, &sink, &d->broad_phase.sorted[i]);
         else
             convex_body_contacts(&finder, &sink, search.convex_body);
         for (int k = begin; k < end; k++) {
@@ -477,21 +479,21 @@ static __global__ void __launch_bounds__(128)
 
 // --- the stage --------------------------------------------------------------------------------------------
 
-static Sight sight_of(const SandMachine *m) { return {m->near.data, m->move.data, m->size.data}; }
+static CullArrays cull_arrays(const SandDevice *m) { return {m->near.data, m->move.data, m->size.data}; }
 
-static bool sort_grid(SandMachine *m) {
+static bool sort_grid(SandDevice *m) {
     SandCollision *d = m->collision_copy.data;
     int64_t spheres = m->sphere_total, cells = grid_most_cells(spheres);
-    tally_levels<<<machine_blocks(m, spheres, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
-                                                                                              m->impact);
-    RowKeys keys = {m->cell_of.data, &m->counts->spheres, spheres, cells};
+    tally_levels<<<device_blocks(m, spheres, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
+                                                                                             m->impact);
+    CsrKeys keys = {m->cell_of.data, &m->counts->spheres, spheres, cells};
     LAUNCH(number_cells, spheres, d, m->cell_of.data, m->starts_counted.data);
-    if (!rows_enqueue(m, keys, m->starts_counted, m->starts.data, m->order.data, m->stream)) return false;
-    LAUNCH(take_order, SPHERE_PROXIES * spheres, d, sight_of(m));
+    if (!csr_build(m, keys, m->starts_counted, m->starts.data, m->order.data, m->stream)) return false;
+    LAUNCH(store_order, SPHERE_PROXIES * spheres, d, cull_arrays(m));
     return true;
 }
 
-static bool reserve_all(SandMachine *m) {
+static bool reserve_all(SandDevice *m) {
     size_t bodies = (size_t)m->world.body_count + 2, spheres = (size_t)m->sphere_total + 2,
            contacts = (size_t)m->contact_capacity + 2;
     size_t cells = (size_t)grid_most_cells(m->sphere_total) + 2;
@@ -511,79 +513,80 @@ static bool reserve_all(SandMachine *m) {
     return ok && reserve(m, m->spatial_order, spheres);
 }
 
-bool collide_enqueue(SandMachine *m) {
+bool collide_enqueue(SandDevice *m) {
     if (!reserve_all(m)) return false;
     const SandWorld &w = m->world;
     int64_t spheres = m->sphere_total;
     SandCollision *host = &m->collision, *d = m->collision_copy.data;
-    host->grid.spheres = m->spheres.data, host->grid.sorted = m->sorted.data, host->grid.order = m->order.data;
-    host->grid.starts = m->starts.data + 1; // where a cell's balls end; one more lies in front
+    host->broad_phase.spheres = m->spheres.data, host->broad_phase.sorted = m->sorted.data,
+    host->broad_phase.order = m->order.data;
+    host->broad_phase.starts = m->starts.data + 1; // where a cell's balls end; one more lies in front
     host->solver_index = m->solver_index.data, host->body = m->body.data, host->first = m->first.data;
     host->contacts = m->found.data;
-    machine_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
+    device_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
     // Of kernels where mates look for a ball: how many balls there are for them is known to the device alone.
-    int together = machine_blocks(m, MATES * (spheres + 1), MATES_THREADS, 32);
+    int together = device_blocks(m, QUERY_THREADS * (spheres + 1), QUERY_BLOCK_THREADS, 32);
 
     begin_step<<<1, 1, 0, m->stream>>>(m->counts);
     LAUNCH(count_spheres, w.body_count + 1, w, m->sphere_count.data, m->counts);
-    machine_check(m,
-                  scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, m->sphere_count.data, m->sphere_first.data,
-                           w.body_count + 1, m->stream),
-                  "numbering the balls");
+    device_check(m,
+                 scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, m->sphere_count.data, m->sphere_first.data,
+                          w.body_count + 1, m->stream),
+                 "numbering the balls");
     LAUNCH(place_spheres, w.body_count, w, d, m->search, m->sphere_first.data, m->tally.data, m->counts);
     if (!sort_grid(m)) return false;
     if (m->impact) {
         double reach = w.step * (1 + m->search.largest_mu);
-        machine_check(m, cudaMemsetAsync(m->impact_margin.data, 0, (size_t)spheres * sizeof(double), m->stream), "strikes");
-        ImpactQuery query = {d, sight_of(m), w.envelope, reach, m->impact_margin.data};
-        if (!machine_fork(m, 1)) return false;
-        find_impacts<<<together, MATES_THREADS, 0, m->aside[0]>>>(query);
-        find_impacts_alone<<<grid_of(spheres, 128), 128, 0, m->stream>>>(query);
-        if (!machine_join(m, 0)) return false;
+        device_check(m, cudaMemsetAsync(m->impact_margin.data, 0, (size_t)spheres * sizeof(double), m->stream), "strikes");
+        ImpactQuery query = {d, cull_arrays(m), w.envelope, reach, m->impact_margin.data};
+        if (!device_fork(m, 1)) return false;
+        find_impacts<<<together, QUERY_BLOCK_THREADS, 0, m->side_stream[0]>>>(query);
+        find_impacts_alone<<<launch_blocks(spheres, 128), 128, 0, m->stream>>>(query);
+        if (!device_join(m, 0)) return false;
         LAUNCH(widen_proxies, spheres, d, m->impact_margin.data, w.envelope, m->tally.data, m->counts);
         if (!sort_grid(m)) return false;
     }
 
     // Ranks are not needed to count contacts, nor does one kind of contact need the other. What takes longest begins first.
-    if (!machine_fork(m, 3)) return false;
-    cudaStream_t ranking = m->aside[0], walls = m->aside[1], coarse = m->aside[2];
+    if (!device_fork(m, 3)) return false;
+    cudaStream_t ranking = m->side_stream[0], walls = m->side_stream[1], coarse = m->side_stream[2];
     int64_t items = item_of(spheres + 1, 0) + 1; // and a last place for the total
     int *count = m->found_count.data, *first = m->found_first.data;
     Touching *pairs = (Touching *)m->pairs.data;
-    count_walls<<<grid_of(spheres + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, spheres);
-    machine_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_pairs<<<together, MATES_THREADS, 0, coarse>>>(w, d, m->search, sight_of(m), m->neighbor.data, count,
-                                                        m->crowded.data, spheres, m->counts);
-    count_pairs_alone<<<grid_of(spheres, 128), 128, 0, m->stream>>>(w, d, m->search, sight_of(m), m->neighbor.data, count,
-                                                                    m->crowded.data, m->counts);
+    count_walls<<<launch_blocks(spheres + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, spheres);
+    device_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
+    count_pairs<<<together, QUERY_BLOCK_THREADS, 0, coarse>>>(w, d, m->search, cull_arrays(m), m->neighbor.data, count,
+                                                              m->crowded.data, spheres, m->counts);
+    count_pairs_alone<<<launch_blocks(spheres, 128), 128, 0, m->stream>>>(w, d, m->search, cull_arrays(m), m->neighbor.data,
+                                                                          count, m->crowded.data, m->counts);
     bool places = m->impact || !m->single; // else there is one level, and every ball is the first of its body
     if (places) {
         LAUNCH_ON(ranking, number_places, spheres, d, m->cell_of.data, spheres);
-        if (!machine_check(m,
-                           sort_pairs(m->index_scratch.bytes.data, m->index_scratch.bytes.capacity, m->cell_of.data,
-                                      m->cell_sorted.data, m->iota.data, m->spatial_order.data, spheres,
-                                      bits_for(grid_most_places(spheres) + 1), ranking),
-                           "ranking the bodies"))
+        if (!device_check(m,
+                          sort_pairs(m->index_scratch.bytes.data, m->index_scratch.bytes.capacity, m->cell_of.data,
+                                     m->cell_sorted.data, m->iota.data, m->spatial_order.data, spheres,
+                                     bits_for(grid_most_places(spheres) + 1), ranking),
+                          "ranking the bodies"))
             return false;
     }
     LAUNCH_ON(ranking, assign_solver_indices, spheres, d, places ? m->spatial_order.data : NULL, m->search.convex_body);
-    if (!machine_join(m, 1) || !machine_join(m, 2)) return false;
-    machine_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, count, first, items, m->stream),
-                  "counting contacts");
-    take_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_capacity, d, m->counts);
-    if (!machine_fork(m, 1)) return false;
+    if (!device_join(m, 1) || !device_join(m, 2)) return false;
+    device_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, count, first, items, m->stream),
+                 "counting contacts");
+    store_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_capacity, d, m->counts);
+    if (!device_fork(m, 1)) return false;
     LAUNCH(list_pairs, LISTERS * (spheres + 1), d, m->neighbor.data, first, pairs, m->counts, spheres);
-    list_more_pairs<<<together, MATES_THREADS, 0, m->stream>>>(w, d, m->search, sight_of(m), first, m->crowded.data, pairs,
-                                                               m->counts);
-    if (!machine_join(m, 0)) return false; // from here on ranks are wanted
-    find_walls<<<grid_of(spheres + 1, 128), 128, 0, m->aside[0]>>>(w, d, m->search, first, m->found.data, m->keys.data,
-                                                                   m->counts);
+    list_more_pairs<<<together, QUERY_BLOCK_THREADS, 0, m->stream>>>(w, d, m->search, cull_arrays(m), first, m->crowded.data,
+                                                                     pairs, m->counts);
+    if (!device_join(m, 0)) return false; // from here on ranks are wanted
+    find_walls<<<launch_blocks(spheres + 1, 128), 128, 0, m->side_stream[0]>>>(w, d, m->search, first, m->found.data,
+                                                                               m->keys.data, m->counts);
     LAUNCH(find_pairs, m->contact_capacity, w, d, m->search, pairs, m->found.data, m->keys.data, m->counts);
 
     // By the rank of their owner: where the grid wraps around, a ball may find one that belongs to an earlier one. They
     // stay where they are; what is put in order is their numbers.
-    RowKeys owners = {m->keys.data, &m->counts->contacts, m->contact_capacity, w.body_count};
-    return machine_join(m, 0) && rows_count(m, owners, m->sphere_first, m->stream) &&
-           rows_enqueue(m, owners, m->sphere_first, m->first.data, m->found_order.data, m->stream) &&
-           machine_check(m, cudaGetLastError(), "collision detection");
+    CsrKeys owners = {m->keys.data, &m->counts->contacts, m->contact_capacity, w.body_count};
+    return device_join(m, 0) && csr_count(m, owners, m->sphere_first, m->stream) &&
+           csr_build(m, owners, m->sphere_first, m->first.data, m->found_order.data, m->stream) &&
+           device_check(m, cudaGetLastError(), "collision detection");
 }

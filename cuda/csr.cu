@@ -11,8 +11,8 @@ static __global__ void count_keys(const uint32_t *keys, const int *count, uint32
 }
 
 // Puts the items into their rows, in any order.
-static __global__ void fill_rows(const uint32_t *keys, const int *count, uint32_t values, const int *rows, int *counted,
-                                 int *items, const Counts *counts) {
+static __global__ void csr_fill(const uint32_t *keys, const int *count, uint32_t values, const int *rows, int *counted,
+                                int *items, const Counts *counts) {
     if (counts->again & AGAIN_CONTACTS) return;
     EACH(i, *count) {
         uint32_t key = keys[i];
@@ -82,7 +82,7 @@ static __device__ void wait_in(Waiting *waiting) { waiting->row[atomicAdd(&waiti
 
 // Puts each row in order.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    order_rows(const int *rows, int64_t values, int *items, const Counts *counts) {
+    csr_order(const int *rows, int64_t values, int *items, const Counts *counts) {
     __shared__ Waiting for_warp, for_block;
     if (counts->again & AGAIN_CONTACTS) return;
     EACH_BLOCK(base, values) {
@@ -109,21 +109,21 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
     }
 }
 
-bool rows_count(SandMachine *m, const RowKeys &keys, Array<int> &counted, cudaStream_t stream) {
+bool csr_count(SandDevice *m, const CsrKeys &keys, Array<int> &counted, cudaStream_t stream) {
     size_t bytes = ((size_t)keys.values + 1) * sizeof(int);
-    if (!machine_check(m, cudaMemsetAsync(counted.data, 0, bytes, stream), "counting for rows")) return false;
+    if (!device_check(m, cudaMemsetAsync(counted.data, 0, bytes, stream), "counting for rows")) return false;
     LAUNCH_ON(stream, count_keys, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, counted.data, m->counts);
-    return machine_check(m, cudaGetLastError(), "counting for rows");
+    return device_check(m, cudaGetLastError(), "counting for rows");
 }
 
-bool rows_enqueue(SandMachine *m, const RowKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream) {
-    bool ok = machine_check(
+bool csr_build(SandDevice *m, const CsrKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream) {
+    bool ok = device_check(
         m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, counted.data, rows, keys.values + 1, stream),
         "making rows");
     if (ok && items) {
-        LAUNCH_ON(stream, fill_rows, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, rows, counted.data, items,
+        LAUNCH_ON(stream, csr_fill, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, rows, counted.data, items,
                   m->counts);
-        LAUNCH_ON(stream, order_rows, keys.values, rows, keys.values, items, m->counts);
+        LAUNCH_ON(stream, csr_order, keys.values, rows, keys.values, items, m->counts);
     }
-    return ok && machine_check(m, cudaGetLastError(), "making rows");
+    return ok && device_check(m, cudaGetLastError(), "making rows");
 }

@@ -1,9 +1,9 @@
 // Rows: the items of each key side by side, in their own order. First the keys are counted, by whoever makes them or by
-// rows_count; then rows_enqueue lays the rows out.
+// csr_count; then csr_build lays the rows out.
 #pragma once
 #include "cuda/device.h"
 
-constexpr uint32_t NO_ROW = 0xffffffffu; // the key of an item that is in no row
+constexpr uint32_t CSR_NO_ROW = 0xffffffffu; // the key of an item that is in no row
 
 #ifdef __CUDACC__
 // Threads of a warp that have the same key go together.
@@ -26,13 +26,13 @@ static __device__ void count_key(int *counted, uint32_t key) {
 
 // The keys of a step: `count` of them, which is known on the device, and at most `room`. Keys that are not below `values`
 // are in no row.
-struct RowKeys {
+struct CsrKeys {
     const uint32_t *key;
     const int *count;
     int64_t capacity, values;
 };
 // Counts all keys, in `counted`, values + 1 numbers.
-bool rows_count(SandMachine *m, const RowKeys &keys, Array<int> &counted, cudaStream_t stream);
+bool csr_count(SandDevice *m, const CsrKeys &keys, Array<int> &counted, cudaStream_t stream);
 // The items of key k are rows[k] .. rows[k + 1] of `items`; rows have values + 1 places. Every item that finds its place
 // is taken off `counted`, so that it is clear again for who counts next. Without items the rows alone.
-bool rows_enqueue(SandMachine *m, const RowKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream);
+bool csr_build(SandDevice *m, const CsrKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream);

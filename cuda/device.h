@@ -39,8 +39,8 @@ struct Counts {
     int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int warm_started;
     unsigned long long high_degree; // bodies of many contacts, and in the lower half the pieces they are summed in
-    int colours;
-    unsigned come;                  // blocks of a kernel that are done: see last_to_come
+    int colors;
+    unsigned blocks_done;           // blocks of a kernel that are done: see last_block_done
     unsigned long long least, most; // extents, as the bits of positive numbers
     double deepest, deepest_wall;   // penetration, that into a boundary
     double diagonals;               // sum of the mean diagonals of N's blocks
@@ -68,8 +68,8 @@ struct Search {
 };
 
 // The sorted balls in few bytes, rounded to float: see sight.h.
-struct Sight {
-    float4 *near; // where a ball may be in the step: centre and extent
+struct CullArrays {
+    float4 *near; // where a ball may be in the step: center and extent
     float4 *move; // velocity, and the speed of its turning surface
     float2 *size; // radius and room
 };
@@ -82,9 +82,9 @@ struct KernelArrays {
     float *bound, *de_saxce; // of friction, where impulses are in the frame of their contact
     float *mass, *inertia;
     void *free, *body, *scratch, *measured, *still, *segment_sum;
-    int *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *colour_first, *colour_list;
+    int *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *color_first, *color_list;
     float *batch_step;
-    void *grid; // what the blocks of a solve share
+    void *launch; // what the blocks of a solve share
     void *run;
     SandCurvePoint *curve;
     int64_t capacity; // blocks that fit, a multiple of SAND_LANES
@@ -113,25 +113,25 @@ struct SolverKernel {
     size_t run_bytes, launch_bytes;
     // Lays bodies and blocks out; lists follow from them.
     void (*lay)(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream);
-    // The relaxation steps of the Jacobi batch of coloured gauss-seidel.
+    // The relaxation steps of the Jacobi batch of colored gauss-seidel.
     void (*pack_batch)(const PackSource &from, const KernelArrays &to, cudaStream_t stream);
     // Solves in pieces of at most `piece` iterations, which all are enqueued; with a `stop`, one after the other, until it
     // is not 0.
     cudaError_t (*solve)(const KernelArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
-                         bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream);
+                         bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream);
     // Impulses as vectors of the world.
     void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
 };
 extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_world_full, kernel_world_radial,
     kernel_local_full, kernel_local_radial;
 
-enum { ASIDES = 3 };
-struct SandMachine {
+enum { SIDE_STREAMS = 3 };
+struct SandDevice {
     char about[160];
     int processors;
     cudaStream_t stream;
-    cudaStream_t aside[ASIDES]; // for what need not wait for what is on the stream: see machine_fork
-    cudaEvent_t forked, joined[ASIDES];
+    cudaStream_t side_stream[SIDE_STREAMS]; // for what need not wait for what is on the stream: see device_fork
+    cudaEvent_t forked, joined[SIDE_STREAMS];
     cudaEvent_t mark[6]; // begin, and the ends of detect, match, build, solve, integrate
     cudaError_t code;    // of the first call that failed
     const char *doing;   // what it was to do
@@ -166,7 +166,7 @@ struct SandMachine {
     SandCollision collision; // as the device sees it: its pointers
     Array<SandCollision> collision_copy;
     Array<SandSphereProxy> spheres, sorted;
-    Array<float4> near, move; // of Sight
+    Array<float4> near, move; // of CullArrays
     Array<float2> size;
     Array<double> impact_margin; // of each sphere
     Array<int> sphere_count, sphere_first, order, iota, starts, starts_counted, solver_index, body, spatial_order,
@@ -198,21 +198,21 @@ struct SandMachine {
     Array<Impulse> kept_impulse, start;
 
     // The problem.
-    const SolverKernel *text;
+    const SolverKernel *kernel;
     KernelArrays arrays;
-    PackSource laying;
+    PackSource pack_source;
     bool given; // a problem was given, not a world
     int given_bodies;
     Array<SandProblemBody> bodies;
     Array<SandContact> contacts;
-    Array<int> a, b, second, list, row_counted, high_degree, high_degree_segment, segment_body, colour_rows, colour_first,
-        colour_list, colour_won;
-    Array<unsigned long long> colours;
+    Array<int> a, b, second, list, row_counted, high_degree, high_degree_segment, segment_body, color_rows, color_first,
+        color_list, color_won;
+    Array<unsigned long long> colors;
     Array<float> bound, de_saxce, block, impulse, record, arm_a_record, arm_b_record, vectors, kernel_mass, kernel_inertia,
         batch_step;
     Array<float> free_motion, kernel_body, kernel_scratch, kernel_measured, still, segment_sum;
     Array<double> partials;
-    Array<uint8_t> run, grid;
+    Array<uint8_t> run, launch;
     Array<SandCurvePoint> curve;
     double iteration_ms; // of the last solve
     bool solved, moved;  // how far the last step went
@@ -224,48 +224,48 @@ struct SandMachine {
 
 // --- arrays: array.cu ---
 
-bool machine_check(SandMachine *m, cudaError_t code, const char *doing); // remembers the first failure
-bool machine_reserve(SandMachine *m, void **data, size_t *capacity, size_t count, size_t size, bool keep);
-void machine_release(SandMachine *m, void **data, size_t *capacity, size_t size);
-bool machine_fail(SandMachine *m, SandError *error); // the sentence of the first failure; false
+bool device_check(SandDevice *m, cudaError_t code, const char *doing); // remembers the first failure
+bool device_reserve(SandDevice *m, void **data, size_t *capacity, size_t count, size_t size, bool keep);
+void device_release(SandDevice *m, void **data, size_t *capacity, size_t size);
+bool device_fail(SandDevice *m, SandError *error); // the sentence of the first failure; false
 
 // Makes room for `count` items; what was there is lost unless it is to be kept. New memory is zero.
-template <class T> bool reserve(SandMachine *m, Array<T> &array, size_t count, bool keep = false) {
-    return machine_reserve(m, (void **)&array.data, &array.capacity, count, sizeof(T), keep);
+template <class T> bool reserve(SandDevice *m, Array<T> &array, size_t count, bool keep = false) {
+    return device_reserve(m, (void **)&array.data, &array.capacity, count, sizeof(T), keep);
 }
-template <class T> void release(SandMachine *m, Array<T> &array) {
-    machine_release(m, (void **)&array.data, &array.capacity, sizeof(T));
+template <class T> void release(SandDevice *m, Array<T> &array) {
+    device_release(m, (void **)&array.data, &array.capacity, sizeof(T));
 }
-template <class T> bool upload(SandMachine *m, Array<T> &array, const T *host, size_t count) {
+template <class T> bool upload(SandDevice *m, Array<T> &array, const T *host, size_t count) {
     return reserve(m, array, count + 1) &&
-           machine_check(m, cudaMemcpyAsync(array.data, host, count * sizeof(T), cudaMemcpyHostToDevice, m->stream),
-                         "copying to the GPU");
+           device_check(m, cudaMemcpyAsync(array.data, host, count * sizeof(T), cudaMemcpyHostToDevice, m->stream),
+                        "copying to the GPU");
 }
-template <class T> bool download(SandMachine *m, T *host, const T *device, size_t count) {
-    return machine_check(m, cudaMemcpyAsync(host, device, count * sizeof(T), cudaMemcpyDeviceToHost, m->stream),
-                         "copying from the GPU");
+template <class T> bool download(SandDevice *m, T *host, const T *device, size_t count) {
+    return device_check(m, cudaMemcpyAsync(host, device, count * sizeof(T), cudaMemcpyDeviceToHost, m->stream),
+                        "copying from the GPU");
 }
-bool machine_wait(SandMachine *m);
-// So many asides go on after what is on the stream so far. What comes on the stream after a join waits for an aside.
-bool machine_fork(SandMachine *m, int asides);
-bool machine_join(SandMachine *m, int aside);
-bool reserve_scratch(SandMachine *m, Scratch &scratch, int64_t items);
-bool reserve_iota(SandMachine *m, size_t count); // 0, 1, 2, ...
+bool device_wait(SandDevice *m);
+// So many side_streams go on after what is on the stream so far. What comes on the stream after a join waits for an aside.
+bool device_fork(SandDevice *m, int side_streams);
+bool device_join(SandDevice *m, int side_stream);
+bool reserve_scratch(SandDevice *m, Scratch &scratch, int64_t items);
+bool reserve_iota(SandDevice *m, size_t count); // 0, 1, 2, ...
 
 // Every thread of a kernel takes its share of 0 .. n-1.
 #define EACH(i, n) \
     for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < (n); i += (int64_t)gridDim.x * blockDim.x)
 // A kernel with a thread for each of n items, on the stream of the machine m, or on another one.
 #define LAUNCH(kernel, n, ...) LAUNCH_ON(m->stream, kernel, n, __VA_ARGS__)
-#define LAUNCH_ON(stream, kernel, n, ...) kernel<<<grid_of(n), CUDA_THREADS, 0, stream>>>(__VA_ARGS__)
+#define LAUNCH_ON(stream, kernel, n, ...) kernel<<<launch_blocks(n), CUDA_THREADS, 0, stream>>>(__VA_ARGS__)
 
-inline int grid_of(int64_t n, int threads = CUDA_THREADS) {
+inline int launch_blocks(int64_t n, int threads = CUDA_THREADS) {
     int64_t blocks = (n + threads - 1) / threads;
     return (int)(blocks < 1 ? 1 : blocks);
 }
 // The same for a kernel whose threads take turns: no more blocks than so many on each processor.
-inline int machine_blocks(const SandMachine *m, int64_t n, int threads, int on_each) {
-    int blocks = grid_of(n, threads), most = on_each * m->processors;
+inline int device_blocks(const SandDevice *m, int64_t n, int threads, int on_each) {
+    int blocks = launch_blocks(n, threads), most = on_each * m->processors;
     return blocks < most ? blocks : most;
 }
 inline int bits_for(int64_t values) { // of a number below `values`
@@ -277,10 +277,10 @@ inline int bits_for(int64_t values) { // of a number below `values`
 #ifdef __CUDACC__
 // Whether this block is the last one of its kernel to come here: then it sees what all others wrote before. SolveRequest by
 // one thread of each block, of kernels that are on the stream of the machine and not on an aside.
-static __device__ bool last_to_come(Counts *counts) {
+static __device__ bool last_block_done(Counts *counts) {
     __threadfence();
-    bool last = atomicAdd(&counts->come, 1) == gridDim.x - 1;
-    if (last) counts->come = 0; // for the next kernel
+    bool last = atomicAdd(&counts->blocks_done, 1) == gridDim.x - 1;
+    if (last) counts->blocks_done = 0; // for the next kernel
     __threadfence();
     return last;
 }
@@ -310,12 +310,12 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 
 // --- stages ---
 
-bool collide_enqueue(SandMachine *m); // detect.cu
-// lists.cu: which contacts a body has, hubs, colours. Begun beside the laying out of the blocks, and ended after it.
-bool lists_begin(SandMachine *m);
-bool lists_enqueue(SandMachine *m, const SandSolveDef *def);
-bool warm_start_enqueue(SandMachine *m); // motion.cu
-bool integrate_enqueue(SandMachine *m);  // motion.cu
+bool collide_enqueue(SandDevice *m); // detect.cu
+// lists.cu: which contacts a body has, hubs, colors. Begun beside the laying out of the blocks, and ended after it.
+bool adjacency_begin(SandDevice *m);
+bool adjacency_finish(SandDevice *m, const SandSolveDef *def);
+bool warm_start_enqueue(SandDevice *m); // motion.cu
+bool integrate_enqueue(SandDevice *m);  // motion.cu
 
 // --- pictures: instances.cu and interop.cu ---
 
@@ -323,7 +323,7 @@ SandSlot *slot_create(SandError *error);
 void slot_free(SandSlot *slot);
 bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error);
 // `w` has the settings of the host and the arrays of the device.
-bool instances_enqueue(SandMachine *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error);
+bool instances_enqueue(SandDevice *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 SandShare *share_buffer(unsigned buffer, SandError *error);
 void share_free(SandShare *share);
 bool share_copy(SandShare *share, SandSlot *slot, size_t bytes, SandError *error);

@@ -40,44 +40,44 @@ static __device__ Apart apart_of(float4 p, float4 q) {
 }
 
 // How fast two balls move relative to each other, their turning surfaces included.
-static __device__ Range sight_speed(float4 p, float4 q) {
+static __device__ Range cull_speed(float4 p, float4 q) {
     Apart apart = apart_of(p, q);
     float speed = apart.distance + p.w + q.w;
     return range_around(speed, 1e-6f * (speed + apart.size));
 }
 
-static __device__ Range sight_gap(float4 p, float4 q, float radii) {
+static __device__ Range cull_gap(float4 p, float4 q, float radii) {
     Apart apart = apart_of(p, q);
     return range_around(apart.distance - radii, 2e-7f * apart.size + 1e-6f * (apart.distance + radii));
 }
 
 // What is in sight of one ball.
-struct Glance {
+struct CullSphere {
     float4 near, move;
     float2 size;
 };
-static __device__ Glance glance_at(const Sight &s, int i) { return {s.near[i], s.move[i], s.size[i]}; }
+static __device__ CullSphere cull_sphere(const CullArrays &s, int i) { return {s.near[i], s.move[i], s.size[i]}; }
 
 // What sight tells of two balls.
-enum Seen { SEEN_APART, SEEN_TOUCHING, UNSEEN };
+enum CullResult { CULL_APART, CULL_TOUCHING, CULL_UNDECIDED };
 
 // Whether two balls of different bodies touch, as spheres_touch finds out. Rounding leaves a few in doubt.
-static __device__ Seen sight_touch(const Glance &p, const Glance &q, const SandWorld &w, const Search &search) {
-    Range gap = sight_gap(p.near, q.near, p.size.x + q.size.x), speed = sight_speed(p.move, q.move);
+static __device__ CullResult cull_touch(const CullSphere &p, const CullSphere &q, const SandWorld &w, const Search &search) {
+    Range gap = cull_gap(p.near, q.near, p.size.x + q.size.x), speed = cull_speed(p.move, q.move);
     float margin = fmaxf(fminf(p.size.y, (float)SAND_MAX_IMPACT_MARGIN * p.size.x),
                          fminf(q.size.y, (float)SAND_MAX_IMPACT_MARGIN * q.size.x));
     float least = (float)(w.step * (1 + search.least_mu)) * (speed.least + (float)search.fall);
     float most = (float)(w.step * (1 + search.largest_mu)) * (speed.most + (float)search.fall);
     least = fmaxf(fmaxf((float)w.envelope, margin), least), most = fmaxf(fmaxf((float)w.envelope, margin), most);
-    if (gap.least > most * (1 + 2e-6f)) return SEEN_APART;
-    return gap.most < least * (1 - 2e-6f) ? SEEN_TOUCHING : UNSEEN;
+    if (gap.least > most * (1 + 2e-6f)) return CULL_APART;
+    return gap.most < least * (1 - 2e-6f) ? CULL_TOUCHING : CULL_UNDECIDED;
 }
 
 // Whether a strike between two balls would give neither of them more room than it has.
-static __device__ bool sight_harmless(float travel, float2 size) {
+static __device__ bool cull_harmless(float travel, float2 size) {
     return fminf(travel - (float)SAND_IMPACT_SLOP * size.x, (float)SAND_MAX_IMPACT_MARGIN * size.x) * (1 + 4e-6f) < size.y;
 }
-static __device__ bool sight_no_strike(const Glance &p, const Glance &q, double reach) {
-    float travel = (float)reach * sight_speed(p.move, q.move).most * (1 + 2e-6f);
-    return sight_harmless(travel, p.size) && sight_harmless(travel, q.size);
+static __device__ bool cull_no_impact(const CullSphere &p, const CullSphere &q, double reach) {
+    float travel = (float)reach * cull_speed(p.move, q.move).most * (1 + 2e-6f);
+    return cull_harmless(travel, p.size) && cull_harmless(travel, q.size);
 }

@@ -76,24 +76,24 @@ static __global__ void write_instances(SandWorld w, SandInstanceDef def, const f
 }
 
 // Zero for bodies without contacts, and for all where no step was taken since the world was given.
-static bool sum_enqueue(SandMachine *m, const SandWorld *w, SandShade shade) {
+static bool sum_enqueue(SandDevice *m, const SandWorld *w, SandShade shade) {
     size_t n = (size_t)w->body_count;
     if (!reserve(m, m->values, n + 1) ||
-        !machine_check(m, cudaMemsetAsync(m->values.data, 0, n * sizeof(float), m->stream), "clearing the colours"))
+        !device_check(m, cudaMemsetAsync(m->values.data, 0, n * sizeof(float), m->stream), "clearing the colors"))
         return false;
     if (!m->moved) return true;
     ContactRows rows = {m->body.data, m->kept_first.data, m->second.data, m->list.data, m->kept_impulse.data, m->counts};
     LAUNCH(sum_contacts, (int64_t)n, rows, shade, m->world.step, m->values.data);
-    return machine_check(m, cudaGetLastError(), "summing the contacts");
+    return device_check(m, cudaGetLastError(), "summing the contacts");
 }
 
-bool instances_enqueue(SandMachine *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+bool instances_enqueue(SandDevice *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
     bool sums = def->shade == SAND_SHADE_CONTACTS || def->shade == SAND_SHADE_FORCE;
-    if (sums && !sum_enqueue(m, w, def->shade)) return machine_fail(m, error);
+    if (sums && !sum_enqueue(m, w, def->shade)) return device_fail(m, error);
     if (!make_room(slot, m->instance_total, error)) return false;
-    machine_check(m, cudaStreamWaitEvent(m->stream, slot->copied, 0), "waiting for a picture");
+    device_check(m, cudaStreamWaitEvent(m->stream, slot->copied, 0), "waiting for a picture");
     LAUNCH(write_instances, w->body_count, *w, *def, m->values.data, m->places.data, slot->data);
-    bool ok = machine_check(m, cudaGetLastError(), "writing a picture") &&
-              machine_check(m, cudaEventRecord(slot->written, m->stream), "writing a picture");
-    return ok || machine_fail(m, error);
+    bool ok = device_check(m, cudaGetLastError(), "writing a picture") &&
+              device_check(m, cudaEventRecord(slot->written, m->stream), "writing a picture");
+    return ok || device_fail(m, error);
 }

@@ -29,7 +29,7 @@ static __global__ void match_contacts(const SandWarmStart memory, const SandColl
     if ((threadIdx.x & 31) == 0 && warm_started) atomicAdd(&counts->warm_started, warm_started);
 }
 
-bool warm_start_enqueue(SandMachine *m) {
+bool warm_start_enqueue(SandDevice *m) {
     size_t contacts = (size_t)m->contact_capacity + 1;
     if (!reserve(m, m->start, contacts) || !reserve(m, m->key, contacts)) return false;
     SandWarmStart memory = {0};
@@ -37,10 +37,10 @@ bool warm_start_enqueue(SandMachine *m) {
     memory.solver_index = m->kept_solver_index.data, memory.first = m->kept_first.data;
     memory.key = m->kept_key.data;
     double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
-    match_contacts<<<machine_blocks(m, m->contact_capacity, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
+    match_contacts<<<device_blocks(m, m->contact_capacity, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
         memory, m->collision_copy.data, m->found_order.data, ratio, m->kept_impulse.data, m->start.data, m->key.data,
         m->keys.data, m->counts);
-    return machine_check(m, cudaGetLastError(), "warm starting");
+    return device_check(m, cudaGetLastError(), "warm starting");
 }
 
 // --- integrate --------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         move_body(&w, body, velocity, spin);
         SandLoss loss = body_loss(&w, body);
         if (loss != SAND_PRESENT) {
-            take_out(&w, body, loss);
+            remove_body(&w, body, loss);
             report_loss(counts, body, loss);
             continue;
         }
@@ -115,21 +115,21 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         energies[2 * blockIdx.x + threadIdx.x] = sum;
     }
     __syncthreads();
-    if (__syncthreads_or(threadIdx.x == 0 && last_to_come(counts)) && threadIdx.x < 64) add_energies(energies, counts);
+    if (__syncthreads_or(threadIdx.x == 0 && last_block_done(counts)) && threadIdx.x < 64) add_energies(energies, counts);
 }
 
-bool integrate_enqueue(SandMachine *m) {
+bool integrate_enqueue(SandDevice *m) {
     size_t contacts = (size_t)m->contact_capacity + 1, bodies = (size_t)m->world.body_count + 2;
-    int blocks = machine_blocks(m, m->world.body_count, CUDA_THREADS, 8);
+    int blocks = device_blocks(m, m->world.body_count, CUDA_THREADS, 8);
     // What is kept stays when these grow: the step may have to be taken again, and then looks for it once more.
     if (!reserve(m, m->kept_impulse, contacts, true) || !reserve(m, m->kept_solver_index, bodies, true) ||
         !reserve(m, m->kept_first, bodies + 1, true) || !reserve(m, m->energies, 2 * (size_t)blocks))
         return false;
-    if (!machine_fork(m, 1)) return false;
-    m->text->impulses(m->arrays, m->counts, m->kept_impulse.data, m->aside[0]);
+    if (!device_fork(m, 1)) return false;
+    m->kernel->impulses(m->arrays, m->counts, m->kept_impulse.data, m->side_stream[0]);
     LAUNCH(stop_at_boundaries, m->world.body_count, m->world, m->collision_copy.data, m->found_order.data, m->arrays.b,
            m->bodies.data, (Change *)m->arrays.body, m->counts);
     move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->collision_copy.data, m->bodies.data,
                                                         (const Change *)m->arrays.body, m->counts, m->energies.data);
-    return machine_join(m, 0) && machine_check(m, cudaGetLastError(), "integrating");
+    return device_join(m, 0) && device_check(m, cudaGetLastError(), "integrating");
 }

@@ -3,27 +3,27 @@
 
 #include "cuda/neighbor_query.h"
 
-static __device__ bool neighbor_touches(const SandFinder *finder, const Search &search, const Sight &sight, int i,
-                                        const Glance &own, int j) {
-    const SandSphereProxy *sorted = finder->d->grid.sorted;
+static __device__ bool neighbor_touches(const SandFinder *finder, const Search &search, const CullArrays &cull, int i,
+                                        const CullSphere &own, int j) {
+    const SandSphereProxy *sorted = finder->d->broad_phase.sorted;
     if (!search.single && sorted[i].body == sorted[j].body) return false;
-    Seen seen = sight_touch(own, glance_at(sight, j), *finder->world, search);
-    return seen == SEEN_TOUCHING || (seen == UNSEEN && spheres_touch(finder, &sorted[i], &sorted[j]));
+    CullResult seen = cull_touch(own, cull_sphere(cull, j), *finder->world, search);
+    return seen == CULL_TOUCHING || (seen == CULL_UNDECIDED && spheres_touch(finder, &sorted[i], &sorted[j]));
 }
 
 // Calls put(k, j) for the k-th partner j of the mates' ball, in the order of its rows. Returns how many there are.
 template <class Put>
-static __device__ int find_neighbors(const SandFinder *finder, const Search &search, const Sight &sight, Mates mates,
-                                     Put put) {
-    const SandBroadPhase *g = &finder->d->grid;
-    int i = (int)mates.sphere, level = grid_level_of(g, i), found = 0;
-    Glance own = glance_at(sight, i);
-    look_together(
-        mates, g, level, sight.near, own.near, [&](int k) { return grid_looks_in(level, k); },
+static __device__ int find_neighbors(const SandFinder *finder, const Search &search, const CullArrays &cull,
+                                     QueryGroup group, Put put) {
+    const SandBroadPhase *g = &finder->d->broad_phase;
+    int i = (int)group.sphere, level = grid_level_of(g, i), found = 0;
+    CullSphere own = cull_sphere(cull, i);
+    query_together(
+        group, g, level, cull.near, own.near, [&](int k) { return grid_looks_in(level, k); },
         [&](int j) {
-            bool touch = j >= 0 && neighbor_touches(finder, search, sight, i, own, j);
-            unsigned votes = mates_vote(mates, touch);
-            if (touch) put(found + __popc(votes & ((1u << mates.place) - 1)), j);
+            bool touch = j >= 0 && neighbor_touches(finder, search, cull, i, own, j);
+            unsigned votes = group_vote(group, touch);
+            if (touch) put(found + __popc(votes & ((1u << group.place) - 1)), j);
             found += __popc(votes);
         });
     return found;

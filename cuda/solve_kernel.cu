@@ -104,14 +104,14 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
         double sum = 0;
         for (int k = 0; k < CUDA_THREADS / 32; k++) sum += shared[k];
         from.partials[blockIdx.x] = sum;
-        last = last_to_come(from.counts);
+        last = last_block_done(from.counts);
     }
     if (__syncthreads_or(last) && threadIdx.x < 32) add_diagonals(from.partials, from.counts);
 }
 
 static void lay(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream) {
-    pack_bodies<<<grid_of(bodies), CUDA_THREADS, 0, stream>>>(from, to);
-    int contact_count = grid_of(to.capacity) < PACK_BLOCKS ? grid_of(to.capacity) : PACK_BLOCKS;
+    pack_bodies<<<launch_blocks(bodies), CUDA_THREADS, 0, stream>>>(from, to);
+    int contact_count = launch_blocks(to.capacity) < PACK_BLOCKS ? launch_blocks(to.capacity) : PACK_BLOCKS;
     pack_contacts<<<contact_count, CUDA_THREADS, 0, stream>>>(from, to, pack_target(to));
 }
 
@@ -119,9 +119,9 @@ static void lay(const PackSource &from, const KernelArrays &to, int64_t bodies, 
 static __global__ void pack_batch_steps(const __grid_constant__ PackSource from, const KernelArrays to) {
     const Counts *counts = from.counts;
     if (counts->again) return;
-    int begin = to.colour_first[counts->colours], end = to.colour_first[counts->colours + 1];
+    int begin = to.color_first[counts->colors], end = to.color_first[counts->colors + 1];
     EACH(e, end - begin) {
-        SandContact c = contact_of(from, to.colour_list[begin + e]);
+        SandContact c = contact_of(from, to.color_list[begin + e]);
         int a = to.first[c.a + 1] - to.first[c.a] + to.second[c.a + 1] - to.second[c.a], b = 1;
         if (c.b < counts->bodies) b = to.first[c.b + 1] - to.first[c.b] + to.second[c.b + 1] - to.second[c.b];
         to.batch_step[e] =
@@ -130,7 +130,7 @@ static __global__ void pack_batch_steps(const __grid_constant__ PackSource from,
 }
 
 static void pack_batch(const PackSource &from, const KernelArrays &to, cudaStream_t stream) {
-    pack_batch_steps<<<grid_of(to.capacity), CUDA_THREADS, 0, stream>>>(from, to);
+    pack_batch_steps<<<launch_blocks(to.capacity), CUDA_THREADS, 0, stream>>>(from, to);
 }
 
 // --- solving ----------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ static Op op_of(const KernelArrays &t, const SandSolveDef *def, double step, dou
     op.first = t.first, op.second = t.second, op.list = t.list;
     op.high_degree = t.high_degree, op.high_degree_segment = t.high_degree_segment, op.segment_body = t.segment_body,
     op.segment_sum = (Body *)t.segment_sum;
-    op.colour_first = t.colour_first, op.colour_list = t.colour_list, op.batch_step = t.batch_step;
+    op.color_first = t.color_first, op.color_list = t.color_list, op.batch_step = t.batch_step;
     return op;
 }
 
@@ -168,7 +168,7 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
     op->dynamic_count = counts->bodies;
     op_scale(op, counts->diagonals);
     op->high_degree_count = (int)(counts->high_degree >> 32), op->segment_count = (int)(unsigned)counts->high_degree;
-    op->colour_count = counts->colours;
+    op->color_count = counts->colors;
 }
 
 // The first thread tells how the run stands.
@@ -217,13 +217,13 @@ static const Kernels kernels[] = {
 };
 
 static cudaError_t solve(const KernelArrays &t, const SandSolveDef &def, double step, double recovery, Counts *counts,
-                         bool metrics, bool curve, int piece, const int *stop, cudaStream_t stream) {
+                         bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
     SolveState run;
     memset(&run, 0, sizeof run);
     run.request.reference = t.reference;
     solve_state_init(&run, &def, metrics, curve ? t.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess) error = cudaMemsetAsync(t.grid, 0, sizeof(LaunchShared), stream);
+    if (error == cudaSuccess) error = cudaMemsetAsync(t.launch, 0, sizeof(LaunchShared), stream);
     if (error != cudaSuccess) return error;
 
     // By the bodies, not by the contacts that fit: the order of sums hangs on it, and must not hang on what went before.
@@ -235,12 +235,12 @@ static cudaError_t solve(const KernelArrays &t, const SandSolveDef &def, double 
     int contact_count = processors < LAUNCH_BLOCKS ? processors : LAUNCH_BLOCKS;
     SolveState *on_device = (SolveState *)t.run;
     Op op = op_of(t, &def, step, recovery);
-    LaunchShared *shared = (LaunchShared *)t.grid;
+    LaunchShared *shared = (LaunchShared *)t.launch;
     bool stopped = false;
-    for (int done = 0; !stopped && (done < def.iterations || done == 0); done += piece) {
+    for (int done = 0; !stopped && (done < def.iterations || done == 0); done += slice) {
         stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
         if (stopped) cut_short<<<1, 1, 0, stream>>>(on_device);
-        void *arguments[] = {&on_device, &op, &counts, &shared, &piece};
+        void *arguments[] = {&on_device, &op, &counts, &shared, &slice};
         error = cudaLaunchCooperativeKernel((const void *)kernel, contact_count, threads, arguments, 0, stream);
         if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;
@@ -261,8 +261,8 @@ static __global__ void read_impulses(const SolveState *run, const __grid_constan
 }
 
 static void impulses(const KernelArrays &t, const Counts *counts, Impulse *out, cudaStream_t stream) {
-    read_impulses<<<grid_of(t.capacity), CUDA_THREADS, 0, stream>>>((const SolveState *)t.run, op_of(t, NULL, 1, 0), counts,
-                                                                    out);
+    read_impulses<<<launch_blocks(t.capacity), CUDA_THREADS, 0, stream>>>((const SolveState *)t.run, op_of(t, NULL, 1, 0),
+                                                                          counts, out);
 }
 
 extern const SolverKernel SAND_KERNEL_NAME = {

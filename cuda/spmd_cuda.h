@@ -36,7 +36,7 @@ SAND_INLINE float real_rough_inverse(float a) {
 #define SAND_VEC4_ROWS (SAND_ROWS == 3 && !SAND_LOCAL)
 #define SAND_UNCOORDINATED 1
 #define SAND_RESTRICT __restrict__
-#define SAND_PRAGMA(text) _Pragma(#text)
+#define SAND_PRAGMA(kernel) _Pragma(#kernel)
 
 enum { SAND_CUDA_THREADS = 768 }; // of a block, at most; a multiprocessor has one block
 
@@ -60,7 +60,7 @@ SAND_INLINE Worker worker_make(LaunchShared *shared) {
     return w;
 }
 
-// How many of n items a block of threads takes at a time. Neighbours touch the same bodies and should meet in the cache of
+// How many of n items a block of threads takes at a time. Neighbors touch the same bodies and should meet in the cache of
 // one multiprocessor; all blocks take turns, so that none gets more than its share of a crowded place; and where there
 // are few items, every block gets some.
 SAND_INLINE Index share_of(Index n) { // by divisions that are quick and need not be exact
@@ -76,7 +76,7 @@ SAND_INLINE Index share_last(Index share, Index n) {
     return begin < n ? begin + (n - 1 - begin) / stride * stride : -1;
 }
 
-// A run of items for each thread; neighbouring runs go to different blocks.
+// A run of items for each thread; neighboring runs go to different blocks.
 SAND_INLINE Index run_of(Index n, Index least) { return max(n / (Index)(gridDim.x * blockDim.x) + 1, least); }
 SAND_INLINE Index run_begin(Index run, Index n) {
     int64_t begin = ((int64_t)threadIdx.x * gridDim.x + blockIdx.x) * run;
@@ -253,7 +253,7 @@ SAND_INLINE Vec4 vec4_load_now(const real *p) { // past the cache of the multipr
 }
 SAND_INLINE void vec4_store(real *p, Vec4 f) { *(Vec4 *)p = f; }
 
-// Stores the pair (a, b) of block i, whose neighbour is stored by the neighbouring thread: together they write one pair
+// Stores the pair (a, b) of block i, whose neighbor is stored by the neighboring thread: together they write one pair
 // after the other, so that bytes go to memory in whole sectors.
 SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {
     bool odd = threadIdx.x & 1;
@@ -285,9 +285,9 @@ SAND_INLINE Vec4 vec4_yzx(Vec4 a) { return vec4_make(a.y, a.z, a.x, a.w); }
 
 // The sum over the mates, in the same order for all of them.
 SAND_INLINE real real_over_lanes(real v) {
-    unsigned mates = ((1u << SAND_THREADS_PER_BODY) - 1)
+    unsigned group = ((1u << SAND_THREADS_PER_BODY) - 1)
                      << (threadIdx.x % 32 / SAND_THREADS_PER_BODY * SAND_THREADS_PER_BODY);
-    for (int s = 1; s < SAND_THREADS_PER_BODY; s *= 2) v += __shfl_xor_sync(mates, v, s);
+    for (int s = 1; s < SAND_THREADS_PER_BODY; s *= 2) v += __shfl_xor_sync(group, v, s);
     return v;
 }
 SAND_INLINE Vec4 vec4_over_lanes(Vec4 f) {

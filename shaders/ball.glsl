@@ -1,12 +1,12 @@
-// What is the same all over a ball, and its colour from that.
+// What is the same all over a ball, and its color from that.
 struct Ball {
-    vec4 place; // centre in the view, radius
+    vec4 place; // center in the view, radius
     uint tag;
 #ifdef ROCK
     vec4 rotation; // of the body
     vec3 offset;   // of the ball in the body
 #else
-    vec3 base;           // the body's colour
+    vec3 base;           // the body's color
     vec3 axis_x, axis_z; // of the body, in the view
 #endif
 };

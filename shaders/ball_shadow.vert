@@ -3,7 +3,7 @@
 #include "frame.glsl"
 #include "instance.glsl"
 #include "attributes.glsl"
-flat out vec4 ball; // centre in the sun's view, radius in metres
+flat out vec4 ball; // center in the sun's view, radius in meters
 
 void main() {
     vec3 p = (frame.light * vec4(ball_center(own_instance()), 1.0)).xyz;

@@ -6,7 +6,7 @@ struct Hit {
     vec3 normal;
 };
 
-// The ball: its centre in the view, and its radius.
+// The ball: its center in the view, and its radius.
 Hit meet(vec2 at, vec4 ball) {
     vec3 start, way;
     view_ray(at, start, way);
@@ -14,7 +14,7 @@ Hit meet(vec2 at, vec4 ball) {
     way /= stretch;
     vec3 c = ball.xyz - start;
     float r = ball.w, along = dot(c, way);
-    vec3 miss = along * way - c; // from the centre to the nearest point of the ray
+    vec3 miss = along * way - c; // from the center to the nearest point of the ray
     float apart = length(miss);
 
     // How fast `apart` grows from one pixel to the next.
@@ -31,7 +31,7 @@ Hit meet(vec2 at, vec4 ball) {
     hit.position = ball.xyz + p;
     hit.normal = normalize(p);
     // Cut by the near plane: the ball is solid, and shows its cut. Where the line of sight
-    // passes the centre before that plane, the outline is that of the cut, a disc.
+    // passes the center before that plane, the outline is that of the cut, a disc.
     if (-hit.position.z < frame.lens.z) {
         hit.position = start + way * (frame.lens.z / -way.z);
         vec3 out_by = hit.position - ball.xyz;

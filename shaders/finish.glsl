@@ -1,4 +1,4 @@
-// The last pass: tone-maps, averages the samples of a pixel and encodes sRGB. Data colours keep their value.
+// The last pass: tone-maps, averages the samples of a pixel and encodes sRGB. Data colors keep their value.
 layout(binding = 0) uniform sampler2D light_map;
 layout(binding = 1) uniform sampler2D kind_map;
 layout(binding = 2) uniform sampler2D glass_map;
@@ -22,7 +22,7 @@ vec4 finished(ivec2 pixel) {
     float scale = 1.0 / float(samples * samples);
     vec3 c = sum * scale;
     cover *= scale;
-    // A little darker towards the corners, where colours mean nothing.
+    // A little darker towards the corners, where colors mean nothing.
     vec2 at = 2.0 * (vec2(pixel) + 0.5) * float(samples) * frame.size.zw - 1.0;
     if (frame.mode.y == 0) c *= 1.0 - 0.16 * (1.0 - data * scale) * smoothstep(0.5, 2.0, dot(at, at));
     if (frame.mode.y != 0 && cover > 0.0) c = clamp(c / cover, 0.0, 1.0);

@@ -1,13 +1,13 @@
-// What every pass knows about the frame. Lengths in metres from the picture's origin.
+// What every pass knows about the frame. Lengths in meters from the picture's origin.
 layout(std140, binding = 0) uniform Frame {
     mat4 view;
     mat4 projection;
     mat4 light;       // world to the shadow map: x, y in -1..1, depth 1 next to the sun
-    vec4 light_scale; // shadow map units for each metre along x, y and depth; metres for each texel
+    vec4 light_scale; // shadow map units for each meter along x, y and depth; meters for each texel
     vec4 eye;         // position; w: 1 perspective, 0 orthographic
     vec4 lens;        // half width and height of the view at distance 1 (orthographic: of the view); near; far
     vec4 size;        // of the target in pixels; one over it
-    vec4 sun;         // direction to the sun; w: metres that tell near from far in a shadow
+    vec4 sun;         // direction to the sun; w: meters that tell near from far in a shadow
     vec4 moment;      // seconds to go back; radius of ambient occlusion; height of the floor; size of the scene
     ivec4 quality;    // shadow taps; ambient occlusion samples; ambient texels a pixel is averaged from, along a side; its scale
     ivec4 mode;       // bodies step back behind force chains; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed

@@ -36,7 +36,7 @@ vec3 lit(vec2 pixel, vec3 color, uint look, vec3 position, vec3 normal, float op
     if (look == LOOK_DATA) return color * (0.50 + 0.50 * min(1.0, 1.35 * sun + 0.35 * up)) * mix(0.72, 1.0, open);
 
     vec3 sky = mix(GROUND_LIGHT, SKY_LIGHT, up);
-    // Light that bounces between grains takes on their colour: crevices glow warm rather than grey.
+    // Light that bounces between grains takes on their color: crevices glow warm rather than gray.
     vec3 ambient = sky * mix(open * (0.35 + 0.65 * color), vec3(open), open);
     vec3 c = color * (SUN * sun * 0.3183 * 2.2 + ambient);
     vec3 half_way = normalize(to_eye + frame.sun.xyz);

@@ -1,4 +1,4 @@
-// Looks: what a thing is made of. The numbers are those of PictureLook; DATA stands for a colour that means something.
+// Looks: what a thing is made of. The numbers are those of PictureLook; DATA stands for a color that means something.
 #define LOOK_SAND 0u
 #define LOOK_ROCK 1u
 #define LOOK_METAL 2u
@@ -39,7 +39,7 @@ uint kept_look(uint look) {
 #endif
 }
 
-// The colour of a body without its marks: the same all over it.
+// The color of a body without its marks: the same all over it.
 vec3 base_color(uint look, uint body, float value) {
 #ifdef DATA
     return textureLod(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5), 0.0).rgb;

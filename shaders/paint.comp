@@ -1,5 +1,5 @@
 #version 450 core
-// The colours, looks and normals of the balls that splat.comp drew, by their numbers, and of the ground, whose depth joins
+// The colors, looks and normals of the balls that splat.comp drew, by their numbers, and of the ground, whose depth joins
 // theirs: where they are before everything else that is drawn so far.
 #define COMPUTE
 #include "frame.glsl"

@@ -27,7 +27,7 @@ vec3 sky_of(vec2 pixel) {
     return backdrop(normalize(to_world(way)));
 }
 
-// The light from what has this depth in a pixel, and whether its colour means something.
+// The light from what has this depth in a pixel, and whether its color means something.
 vec3 light_of(vec2 pixel, float depth, out bool data) {
     ivec2 at = ivec2(pixel);
     vec4 color = texelFetch(color_map, at, 0);
@@ -56,7 +56,7 @@ vec4 shown(vec2 pixel, float depth) {
 
 vec4 shown_sky(vec2 pixel) { return frame.mode.y != 0 ? vec4(0.0) : vec4(encode(tone(sky_of(pixel))), 1.0); }
 #else
-// The light from a pixel, and its kind: share of data colour; opacity.
+// The light from a pixel, and its kind: share of data color; opacity.
 void look_at(vec2 pixel, out vec4 light, out vec4 kind) {
     float depth = depth_in(pixel);
     bool clear = frame.mode.y != 0, data;

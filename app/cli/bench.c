@@ -33,7 +33,7 @@ static void free_samples(Samples *samples) {
 typedef struct Pictures {
     bool wanted;
     double fps; // 0: one for each step
-    FixedPoint stage;
+    Offscreen offscreen;
     Camera camera;
 } Pictures;
 
@@ -41,29 +41,29 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
     p->wanted = options->values[OPTION_DRAW].given;
     if (!p->wanted) return true;
     if (options->values[OPTION_FPS].given) p->fps = options->values[OPTION_FPS].real;
-    stage_plan(&p->stage, options);
-    return stage_see(&p->stage, session, error) && stage_open(&p->stage, error) &&
-           stage_view(&p->stage, &p->camera, "default", error);
+    offscreen_plan(&p->offscreen, options);
+    return offscreen_see(&p->offscreen, session, error) && offscreen_open(&p->offscreen, error) &&
+           offscreen_view(&p->offscreen, &p->camera, "default", error);
 }
 
 // Whether a picture of the step that was just taken is due.
-static bool picture_due(const Pictures *p, const SandWorld *w) {
+static bool frame_due(const Pictures *p, const SandWorld *w) {
     return p->wanted && (p->fps == 0 || floor(p->fps * w->time) > floor(p->fps * (w->time - w->step)));
 }
 
 static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
     const SandWorld *w = sand_simulation_world(sim);
     double begin = sand_seconds();
-    if (!stage_draw(&p->stage, sim, w->time, &p->camera, error)) return false;
-    context_finish(p->stage.context);
+    if (!offscreen_draw(&p->offscreen, sim, w->time, &p->camera, error)) return false;
+    context_finish(p->offscreen.context);
     *ms = 1e3 * (sand_seconds() - begin);
     return true;
 }
 
 // False where the driver complained.
 static bool close_pictures(Pictures *p, SandError *error) {
-    bool sound = !p->stage.context || stage_sound(&p->stage, error);
-    if (p->wanted) stage_close(&p->stage);
+    bool sound = !p->offscreen.context || offscreen_sound(&p->offscreen, error);
+    if (p->wanted) offscreen_close(&p->offscreen);
     return sound;
 }
 
@@ -78,7 +78,7 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
     p->wanted = options->values[OPTION_DRAW].given;
     return !p->wanted || sand_fail(error, "--draw: this build has no pictures");
 }
-static bool picture_due(const Pictures *p, const SandWorld *w) { return (void)p, (void)w, false; }
+static bool frame_due(const Pictures *p, const SandWorld *w) { return (void)p, (void)w, false; }
 static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
     return (void)p, (void)sim, (void)error, *ms = 0, true;
 }
@@ -86,7 +86,7 @@ static bool close_pictures(Pictures *p, SandError *error) { return (void)p, (voi
 
 #endif
 
-static void take_sample(Samples *samples, int64_t at, const SandSimulation *sim) {
+static void sample(Samples *samples, int64_t at, const SandSimulation *sim) {
     const SandProfile *p = sand_simulation_profile(sim);
     const SandCounters *c = sand_simulation_counters(sim);
     double iterations = fmax(c->iterations, 1), contacts = fmax(c->contacts, 1);
@@ -121,10 +121,9 @@ static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int
         if (session_interrupted()) return sand_fail(error, "interrupted at step %lld", (long long)i);
         if (!session_step(session, i, warmup + steps, error)) return false;
         bool measured = i >= warmup;
-        if (measured) take_sample(samples, i - warmup, session->sim);
+        if (measured) sample(samples, i - warmup, session->sim);
         // One picture comes before those that are measured: it prepares for them.
-        bool due =
-            measured ? picture_due(pictures, sand_simulation_world(session->sim)) : pictures->wanted && i + 1 == warmup;
+        bool due = measured ? frame_due(pictures, sand_simulation_world(session->sim)) : pictures->wanted && i + 1 == warmup;
         if (!due) continue;
         double ms;
         if (!draw_picture(pictures, session->sim, &ms, error)) return false;

@@ -58,7 +58,7 @@ static Outcome list_friction(bool as_json) {
 static Outcome list_backends(bool as_json) {
     Listing list = begin_list("backends", as_json);
     char device[400];
-    bool cuda = machines_describe(device, sizeof device);
+    bool cuda = backends_describe(device, sizeof device);
     add_row(&list, "auto",
             cuda ? "the best that this build and this machine have: cuda"
                  : "the best that this build and this machine have: cpu");

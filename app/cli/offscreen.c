@@ -1,60 +1,61 @@
 #include "app/cli/offscreen.h"
 
-void stage_plan(FixedPoint *stage, const Options *options) {
+void offscreen_plan(Offscreen *offscreen, const Options *options) {
     const OptionValue *values = options->values;
-    stage->width = values[OPTION_SIZE].width, stage->height = values[OPTION_SIZE].height;
-    stage->color = (PictureColor)values[OPTION_COLOR].integer;
-    stage->map = (ColorMap)values[OPTION_COLORMAP].integer;
-    stage->chains = values[OPTION_CHAINS].given;
-    stage->look = renderer_default();
-    stage->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
+    offscreen->width = values[OPTION_SIZE].width, offscreen->height = values[OPTION_SIZE].height;
+    offscreen->color = (RenderColor)values[OPTION_COLOR].integer;
+    offscreen->map = (ColorMap)values[OPTION_COLORMAP].integer;
+    offscreen->chains = values[OPTION_CHAINS].given;
+    offscreen->look = renderer_default();
+    offscreen->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
 }
 
-bool stage_see(FixedPoint *stage, const Session *session, SandError *error) {
-    return picture_init(&stage->picture, sand_simulation_world(session->sim), session->scene.view_lower,
-                        session->scene.view_upper, error);
+bool offscreen_see(Offscreen *offscreen, const Session *session, SandError *error) {
+    return render_scene_init(&offscreen->render_scene, sand_simulation_world(session->sim), session->scene.view_lower,
+                             session->scene.view_upper, error);
 }
 
-bool stage_open(FixedPoint *stage, SandError *error) {
+bool offscreen_open(Offscreen *offscreen, SandError *error) {
     ContextDef off_screen = context_default();
-    stage->context = context_create(&off_screen, error);
-    stage->renderer = stage->context ? renderer_create(error) : NULL;
-    stage->ring = stage->renderer ? ring_create_gl(false, error) : NULL;
-    return stage->ring != NULL;
+    offscreen->context = context_create(&off_screen, error);
+    offscreen->renderer = offscreen->context ? renderer_create(error) : NULL;
+    offscreen->buffer = offscreen->renderer ? triple_buffer_create_gl(false, error) : NULL;
+    return offscreen->buffer != NULL;
 }
 
-bool stage_view(const FixedPoint *stage, Camera *camera, const char *text, SandError *error) {
-    const Picture *p = &stage->picture;
-    return camera_parse(camera, text, p->origin, p->lower, p->upper, (double)stage->width / stage->height, error);
+bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text, SandError *error) {
+    const RenderScene *p = &offscreen->render_scene;
+    return camera_parse(camera, text, p->origin, p->lower, p->upper, (double)offscreen->width / offscreen->height, error);
 }
 
 // Writes the picture to a slot of the ring and takes that slot at once: writer and reader are one.
-static bool take_picture(FixedPoint *stage, SandSimulation *sim, double time, SandError *error) {
-    Picture *p = &stage->picture;
-    p->map = stage->map, p->chains = stage->chains;
-    p->store = ring_store(stage->ring);
-    if (!picture_take(p, sand_simulation_world(sim), sim, time, stage->color, error)) return false;
-    ring_publish(stage->ring);
-    while (!ring_take(stage->ring)) {} // the frame before is still being drawn
-    return ring_fetch(stage->ring, &p->buffer, error);
+static bool request_snapshot(Offscreen *offscreen, SandSimulation *sim, double time, SandError *error) {
+    RenderScene *p = &offscreen->render_scene;
+    p->map = offscreen->map, p->chains = offscreen->chains;
+    p->store = triple_buffer_store(offscreen->buffer);
+    if (!render_scene_update(p, sand_simulation_world(sim), sim, time, offscreen->color, error)) return false;
+    triple_buffer_publish(offscreen->buffer);
+    while (!triple_buffer_acquire(offscreen->buffer)) {} // the frame before is still being drawn
+    return triple_buffer_fetch(offscreen->buffer, &p->buffer, error);
 }
 
-bool stage_draw(FixedPoint *stage, SandSimulation *sim, double time, const Camera *camera, SandError *error) {
-    bool drawn = take_picture(stage, sim, time, error) &&
-                 renderer_draw(stage->renderer, &stage->picture, camera, &stage->look, stage->width, stage->height, error);
-    if (drawn) ring_drawn(stage->ring);
+bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error) {
+    bool drawn = request_snapshot(offscreen, sim, time, error) &&
+                 renderer_draw(offscreen->renderer, &offscreen->render_scene, camera, &offscreen->look, offscreen->width,
+                               offscreen->height, error);
+    if (drawn) triple_buffer_drawn(offscreen->buffer);
     return drawn;
 }
 
-bool stage_sound(const FixedPoint *stage, SandError *error) {
-    int count = context_error_count(stage->context);
+bool offscreen_sound(const Offscreen *offscreen, SandError *error) {
+    int count = context_error_count(offscreen->context);
     return !count ||
-           sand_fail(error, "the driver reported %d errors, the first: %.300s", count, context_error(stage->context));
+           sand_fail(error, "the driver reported %d errors, the first: %.300s", count, context_error(offscreen->context));
 }
 
-void stage_close(FixedPoint *stage) {
-    ring_free(stage->ring);
-    if (stage->renderer) renderer_free(stage->renderer);
-    context_free(stage->context);
-    picture_free(&stage->picture);
+void offscreen_close(Offscreen *offscreen) {
+    triple_buffer_free(offscreen->buffer);
+    if (offscreen->renderer) renderer_free(offscreen->renderer);
+    context_free(offscreen->context);
+    render_scene_free(&offscreen->render_scene);
 }

@@ -9,25 +9,25 @@
 #include "app/render/renderer.h"
 #include "app/engine/triple_buffer.h"
 
-typedef struct FixedPoint {
+typedef struct Offscreen {
     Context *context;
     Renderer *renderer;
-    Ring *ring; // the picture goes through it, as in the window
-    Picture picture;
+    TripleBuffer *buffer; // the picture goes through it, as in the window
+    RenderScene render_scene;
     RendererDef look;
-    PictureColor color;
+    RenderColor color;
     ColorMap map;
     bool chains;
     int width, height;
-} FixedPoint;
+} Offscreen;
 
-void stage_plan(FixedPoint *stage, const Options *options);                  // what the call asks for
-bool stage_see(FixedPoint *stage, const Session *session, SandError *error); // the scene, before it can be drawn
-bool stage_open(FixedPoint *stage, SandError *error);                        // from now on it can
-bool stage_view(const FixedPoint *stage, Camera *camera, const char *text, SandError *error); // a camera by its words
+void offscreen_plan(Offscreen *offscreen, const Options *options);                  // what the call asks for
+bool offscreen_see(Offscreen *offscreen, const Session *session, SandError *error); // the scene, before it can be drawn
+bool offscreen_open(Offscreen *offscreen, SandError *error);                        // from now on it can
+bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text, SandError *error); // a camera by its words
 // Draws the scene at an instant of its last step, into the renderer's framebuffer.
-bool stage_draw(FixedPoint *stage, SandSimulation *sim, double time, const Camera *camera, SandError *error);
-bool stage_sound(const FixedPoint *stage, SandError *error); // whether the driver had nothing to complain of
-void stage_close(FixedPoint *stage);
+bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error);
+bool offscreen_sound(const Offscreen *offscreen, SandError *error); // whether the driver had nothing to complain of
+void offscreen_close(Offscreen *offscreen);
 
 #endif

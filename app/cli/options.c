@@ -70,7 +70,7 @@ typedef struct OptionRow {
 static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
 static const char *const precision_names[] = {"float", "double", NULL};
 static const char *const color_names[] = {"body",  "speed",    "contacts",
-                                          "force", "residual", NULL}; // in the order of PictureColor
+                                          "force", "residual", NULL}; // in the order of RenderColor
 static const char *const map_names[] = {"viridis", "cividis", NULL};  // of ColorMap
 static const char *const panel_names[] = {"on", "off", NULL};
 static const char *const quality_names[] = {"low", "medium", "high", NULL}; // of RendererQuality
@@ -133,8 +133,8 @@ static const OptionRow rows[OPTION_COUNT] = {
                           "the camera goes round the scene, once in this time", NULL},
     [OPTION_RESUME] = {"resume", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
                        "go on after the last whole frame that --out has already", NULL},
-    [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' colour shows", color_names},
-    [OPTION_COLORMAP] = {"colormap", KIND_CHOICE, RUN | RECORD, NULL, "viridis", 0, 0, "the colours of numbers", map_names},
+    [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' color shows", color_names},
+    [OPTION_COLORMAP] = {"colormap", KIND_CHOICE, RUN | RECORD, NULL, "viridis", 0, 0, "the colors of numbers", map_names},
     [OPTION_CHAINS] = {"chains", KIND_FLAG, RUN | RECORD, NULL, NULL, 0, 0,
                        "draw the force chains: every contact as wide as its normal force is strong", NULL},
     [OPTION_QUALITY] = {"quality", KIND_CHOICE, RUN | RECORD | BENCH, NULL, "high", 0, 0, "of shadows and ambient light",

@@ -50,11 +50,11 @@ static bool read_budget(const Options *options, SandRaceDef *def, SandError *err
 }
 
 // A stored problem has no scene and no machine that it runs on: it is the CPU, unless another is asked for by name.
-static bool read_machine(const Options *options, SandRaceDef *def, SandError *error) {
+static bool read_backend(const Options *options, SandRaceDef *def, SandError *error) {
     if (options->values[OPTION_BACKEND].integer != BACKEND_CUDA) return true;
     SandError why;
     SandPrecision precision = options->values[OPTION_PRECISION].given ? def->precision : SAND_FLOAT;
-    return machines_choose(BACKEND_CUDA, &def->solve, precision, &def->backend, &why) ||
+    return backends_choose(BACKEND_CUDA, &def->solve, precision, &def->backend, &why) ||
            sand_fail(error, "--backend cuda: %s", why.text);
 }
 
@@ -86,7 +86,7 @@ static void write_json(const SandRace *race) {
         const SandSolution *s = &entry->solution;
         json_open_object(&json, NULL);
         json_text(&json, "name", sand_solver_table[entry->solver].name);
-        json_text(&json, "machine", entry->machine);
+        json_text(&json, "machine", entry->device);
         json_text(&json, "status", entry->ran ? sand_status_text(s->status) : "refused");
         if (!entry->ran) json_text(&json, "why", entry->refused);
         json_integer(&json, "iterations", s->iterations);
@@ -118,9 +118,9 @@ static void write_table(const SandRace *race) {
         const SandSolution *s = &entry->solution;
         const char *name = sand_solver_table[entry->solver].name;
         if (!entry->ran)
-            printf("%-14s %-7s %s\n", name, entry->machine, entry->refused);
+            printf("%-14s %-7s %s\n", name, entry->device, entry->refused);
         else
-            printf("%-14s %-7s %-15s %10d %10.2f %12.3g %15.3g %12.3g\n", name, entry->machine, sand_status_text(s->status),
+            printf("%-14s %-7s %-15s %10d %10.2f %12.3g %15.3g %12.3g\n", name, entry->device, sand_status_text(s->status),
                    s->iterations, 1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference,
                    s->metrics.complementarity);
     }
@@ -195,7 +195,7 @@ Outcome race_solvers(const Options *options, SandError *error) {
     session_watch();
     if (outcome == OUTCOME_DONE && from_file) {
         if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error) ||
-            !read_machine(options, &def, error) || !read_params(options, &def, error))
+            !read_backend(options, &def, error) || !read_params(options, &def, error))
             outcome = OUTCOME_WRONG;
     } else if (outcome == OUTCOME_DONE && !options->values[OPTION_AT].given) {
         outcome = (sand_fail(error, "race %s: it is no stored problem, and a scene needs --at SECONDS", options->subject),

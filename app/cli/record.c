@@ -24,7 +24,7 @@ Outcome record_scene(const Options *options, SandError *error) {
 
 typedef struct Shoot {
     Session session;
-    FixedPoint stage;
+    Offscreen offscreen;
     Recorder *recorder;
     Interface *interface; // for overlays, where there are any
     OverlayDef overlay;
@@ -42,15 +42,15 @@ typedef struct Shoot {
 static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
     const OptionValue *values = options->values;
-    stage_plan(&shoot->stage, options);
+    offscreen_plan(&shoot->offscreen, options);
     int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
     if (side * side != values[OPTION_SAMPLES].integer)
         return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
     if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
     shoot->fps = values[OPTION_FPS].real;
     shoot->turn = values[OPTION_TURNTABLE].given ? values[OPTION_TURNTABLE].real : 0;
-    shoot->stage.look.samples = side;
-    shoot->stage.look.transparent = values[OPTION_ALPHA].given;
+    shoot->offscreen.look.samples = side;
+    shoot->offscreen.look.transparent = values[OPTION_ALPHA].given;
 
     int films = 0;
     for (int k = 0; k < 3; k++) {
@@ -58,10 +58,10 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
         films++;
         shoot->film = (FilmDef){.path = values[film_options[k]].text,
                                 .kind = (FilmKind)k,
-                                .width = shoot->stage.width,
-                                .height = shoot->stage.height,
+                                .width = shoot->offscreen.width,
+                                .height = shoot->offscreen.height,
                                 .fps = shoot->fps,
-                                .alpha = shoot->stage.look.transparent};
+                                .alpha = shoot->offscreen.look.transparent};
     }
     if (values[OPTION_RESUME].given && (films || !values[OPTION_OUT].given))
         return sand_fail(error, "--resume goes on with the PNG frames of --out DIR; a film by ffmpeg is made in one go");
@@ -70,9 +70,9 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
         return sand_fail(error, "record needs --out DIR for PNG frames, or --mp4, --webm or --gif FILE");
     shoot->def = (RecorderDef){.folder = values[OPTION_OUT].given ? values[OPTION_OUT].text : NULL,
                                .film = films ? &shoot->film : NULL,
-                               .width = shoot->stage.width,
-                               .height = shoot->stage.height,
-                               .alpha = shoot->stage.look.transparent,
+                               .width = shoot->offscreen.width,
+                               .height = shoot->offscreen.height,
+                               .alpha = shoot->offscreen.look.transparent,
                                .caption = values[OPTION_CAPTION].text};
     return true;
 }
@@ -84,8 +84,8 @@ static bool read_key(Shoot *shoot, const char *text, SandError *error) {
     CameraKey key = {.time = strtod(text, &end)};
     if (end == text || *end != '=' || !(key.time >= 0 && key.time <= 1e9))
         return sand_fail(error, "--camera-key %.60s: expected SECONDS=VIEW", text);
-    if (!stage_view(&shoot->stage, &camera, end + 1, error)) return false;
-    key.view = camera_view(&camera, shoot->stage.picture.origin);
+    if (!offscreen_view(&shoot->offscreen, &camera, end + 1, error)) return false;
+    key.view = camera_view(&camera, shoot->offscreen.render_scene.origin);
     return camera_path_add(&shoot->path, &key, error);
 }
 
@@ -97,11 +97,11 @@ static bool plan_camera(Shoot *shoot, const Options *options, SandError *error) 
     if (shoot->path.count && view->given)
         return sand_fail(error, "--camera and --camera-key are two cameras; give one of them");
     if (!shoot->path.count && !view->given) shoot->path = shoot->session.take.views;
-    return stage_view(&shoot->stage, &shoot->still, view->text, error);
+    return offscreen_view(&shoot->offscreen, &shoot->still, view->text, error);
 }
 
 static void aim(Shoot *shoot, double time) {
-    const Picture *p = &shoot->stage.picture;
+    const RenderScene *p = &shoot->offscreen.render_scene;
     shoot->camera = shoot->still;
     if (shoot->path.count) {
         CameraView view = camera_path_at(&shoot->path, time);
@@ -114,21 +114,21 @@ static void aim(Shoot *shoot, double time) {
 static bool lay_over(Shoot *shoot, double time) {
     if (!shoot->interface) return true;
     const SandSolution *solution = sand_simulation_solution(shoot->session.sim);
-    OverlayView view = {.picture = &shoot->stage.picture,
+    OverlayView view = {.render_scene = &shoot->offscreen.render_scene,
                         .counters = sand_simulation_counters(shoot->session.sim),
                         .solver = sand_solver_table[shoot->session.solve.solver].name,
                         .curve = solution->curve,
                         .curve_count = solution->curve_count,
                         .time = time};
-    overlay_film(&shoot->overlay, &view, shoot->interface, shoot->stage.width, shoot->stage.height,
-                 renderer_overdraw(shoot->stage.renderer));
+    overlay_film(&shoot->overlay, &view, shoot->interface, shoot->offscreen.width, shoot->offscreen.height,
+                 renderer_overdraw(shoot->offscreen.renderer));
     return true;
 }
 
 static bool draw(Shoot *shoot, double time, SandError *error) {
     aim(shoot, time);
-    return stage_draw(&shoot->stage, shoot->session.sim, time, &shoot->camera, error) && lay_over(shoot, time) &&
-           recorder_take(shoot->recorder, renderer_framebuffer(shoot->stage.renderer), error);
+    return offscreen_draw(&shoot->offscreen, shoot->session.sim, time, &shoot->camera, error) && lay_over(shoot, time) &&
+           recorder_add(shoot->recorder, renderer_framebuffer(shoot->offscreen.renderer), error);
 }
 
 // Steps until the state is at the instant or up to one step after it.
@@ -159,11 +159,12 @@ static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
 
 static void report(const Shoot *shoot, int64_t taken, double seconds) {
     fprintf(stderr, "%s: %lld frames of %d x %d in %.1f s (%.1f frames a second), drawn by %s%s\n",
-            shoot->session.scene.name, (long long)taken, shoot->stage.width, shoot->stage.height, seconds,
-            seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->stage.context),
+            shoot->session.scene.name, (long long)taken, shoot->offscreen.width, shoot->offscreen.height, seconds,
+            seconds > 0 ? (double)taken / seconds : 0, context_renderer(shoot->offscreen.context),
             session_interrupted() ? ", interrupted" : "");
     if (sand_simulation_backend(shoot->session.sim) && taken)
-        fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n", ring_way(shoot->stage.ring),
+        fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n",
+                triple_buffer_way(shoot->offscreen.buffer),
                 (double)(sand_bytes_downloaded() - shoot->downloaded) / (double)taken);
     if (shoot->def.folder) {
         char path[1100];
@@ -178,7 +179,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     double seconds = session_seconds(&shoot->session, options);
     shoot->frames =
         values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
-    if (!stage_see(&shoot->stage, &shoot->session, error)) return OUTCOME_FAILED;
+    if (!offscreen_see(&shoot->offscreen, &shoot->session, error)) return OUTCOME_FAILED;
     if (!plan_camera(shoot, options, error)) return OUTCOME_WRONG;
     const char *folder = shoot->def.folder;
     if (values[OPTION_RESUME].given && !resume_find(folder, options, &shoot->session, &shoot->first, error))
@@ -190,7 +191,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     shoot->def.first = shoot->first;
     sand_simulation_want_curve(shoot->session.sim, shoot->overlay.residual);
 
-    if (!stage_open(&shoot->stage, error)) return OUTCOME_FAILED;
+    if (!offscreen_open(&shoot->offscreen, error)) return OUTCOME_FAILED;
     if (options->values[OPTION_OVERLAY].given) {
         shoot->interface = interface_create(NULL, error);
         if (!shoot->interface) return OUTCOME_FAILED;
@@ -208,7 +209,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     bool closed = recorder_close(shoot->recorder, shot ? error : &closing);
     progress_end(&shoot->session.progress);
     if (shot) report(shoot, taken, progress_now() - begin);
-    return shot && closed && stage_sound(&shoot->stage, error) ? OUTCOME_DONE : OUTCOME_FAILED;
+    return shot && closed && offscreen_sound(&shoot->offscreen, error) ? OUTCOME_DONE : OUTCOME_FAILED;
 }
 
 Outcome record_scene(const Options *options, SandError *error) {
@@ -217,7 +218,7 @@ Outcome record_scene(const Options *options, SandError *error) {
     Outcome outcome = session_open(&shoot.session, options, "record", error);
     if (outcome == OUTCOME_DONE) outcome = shoot_scene(&shoot, options, error);
     interface_free(shoot.interface);
-    stage_close(&shoot.stage);
+    offscreen_close(&shoot.offscreen);
     return session_close(&shoot.session, outcome, error);
 }
 

@@ -107,7 +107,7 @@ static Outcome show(const Options *asked, SandError *error) {
         if (sentence[0]) fprintf(stderr, "%s: %s\n", session.scene.name, sentence);
         def.notice = sentence;
         def.camera = values[OPTION_CAMERA].given ? values[OPTION_CAMERA].text : NULL;
-        def.color = (PictureColor)values[OPTION_COLOR].integer;
+        def.color = (RenderColor)values[OPTION_COLOR].integer;
         def.map = (ColorMap)values[OPTION_COLORMAP].integer;
         def.chains = values[OPTION_CHAINS].given;
         if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;

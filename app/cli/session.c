@@ -232,7 +232,7 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
     session_watch();
     SandError why;
     session->backend = session->take.backend ? session->take.backend : (Backend)values[OPTION_BACKEND].integer;
-    if (machines_choose(session->backend, &session->def.solve, session->def.precision, &session->def.backend, &why))
+    if (backends_choose(session->backend, &session->def.solve, session->def.precision, &session->def.backend, &why))
         return OUTCOME_DONE;
     return sand_fail(error, "%s %s: %s", session->has_take ? "the take's backend" : "--backend",
                      backend_names[session->backend], why.text),
@@ -280,7 +280,7 @@ bool session_save_take(const Session *session, const Options *options, const cha
     const SandWorld *world = sand_simulation_world(session->sim);
     const char *opened = session->has_take ? session->take.scene : session_name(options);
     take_begin(&take, opened, &session->scene, world->step, session->def.precision, &session->def.solve, session->gravity);
-    take.backend = machines_kind(session->def.backend);
+    take.backend = backends_kind(session->def.backend);
     take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
     take.views = session->take.views;
     take.acts = (ActLog){.items = session->take.acts.items, .count = session->acts_done}; // lent
@@ -363,7 +363,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     // What ran.
     json_text(json, "scene", session->scene.name);
     json_text(json, "backend", session->def.backend ? session->def.backend->name : "cpu");
-    json_text(json, "machine", sand_simulation_machine(session->sim));
+    json_text(json, "machine", sand_simulation_device_name(session->sim));
     json_text(json, "solver", sand_solver_table[solve->solver].name);
     json_text(json, "friction", sand_friction_table[solve->friction].name);
     json_text(json, "precision", session->def.precision == SAND_DOUBLE ? "double" : "float");

@@ -55,9 +55,9 @@ static bool grab(SandWorld *world, const Act *act, SandError *error) {
 }
 
 // The steps are taken there from now on, if that machine can solve so.
-static bool use_machine(Backend choice, const SandSolveDef *solve, SandSimulation *sim, SandError *error) {
+static bool use_backend(Backend choice, const SandSolveDef *solve, SandSimulation *sim, SandError *error) {
     const SandBackend *backend;
-    return machines_choose(choice, solve, sand_simulation_precision(sim), &backend, error) &&
+    return backends_choose(choice, solve, sand_simulation_precision(sim), &backend, error) &&
            sand_simulation_move(sim, backend, error);
 }
 
@@ -66,9 +66,9 @@ bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, Sand
     SandWorld *world = bodies ? sand_simulation_change_bodies(sim, error) : sand_simulation_change(sim);
     if (!world) return false;
     switch (act->kind) {
-    case ACT_BACKEND: return use_machine((Backend)act->number, solve, sim, error);
+    case ACT_BACKEND: return use_backend((Backend)act->number, solve, sim, error);
     case ACT_SOLVE:
-        if (!use_machine(machines_kind(sand_simulation_backend(sim)), &act->solve, sim, error)) return false;
+        if (!use_backend(backends_kind(sand_simulation_backend(sim)), &act->solve, sim, error)) return false;
         *solve = act->solve;
         sand_simulation_set_solve(sim, solve);
         return true;

@@ -21,7 +21,7 @@ typedef enum ActKind {
     ACT_RELEASE,
     ACT_THROW,  // vector: from, direction: velocity, number: radius
     ACT_SPEED,  // number: simulated seconds for each second of the clock
-    ACT_COLOR,  // number: PictureColor
+    ACT_COLOR,  // number: RenderColor
     ACT_CHAINS, // number: 1 gathers the force chains for the picture
     ACT_CURVE,  // number: 1 keeps the residual curve of every step
     ACT_PICK,   // body: whose figures come with each frame, -1: none

@@ -19,7 +19,7 @@ static bool suits(const SandSolveDef *solve, SandPrecision precision, SandError 
     return precision == SAND_FLOAT || sand_fail(error, "CUDA solves in float; --precision double needs the CPU");
 }
 
-bool machines_choose(Backend choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
+bool backends_choose(Backend choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
                      SandError *error) {
     SandError why;
     *backend = NULL;
@@ -28,18 +28,18 @@ bool machines_choose(Backend choice, const SandSolveDef *solve, SandPrecision pr
     return *backend || choice == BACKEND_AUTO || sand_fail(error, "%s", why.text);
 }
 
-Backend machines_kind(const SandBackend *backend) { return backend ? BACKEND_CUDA : BACKEND_CPU; }
+Backend backends_kind(const SandBackend *backend) { return backend ? BACKEND_CUDA : BACKEND_CPU; }
 
-bool machines_describe(char *line, size_t size) {
+bool backends_describe(char *line, size_t size) {
     SandError why;
     const SandBackend *backend = cuda(&why);
-    SandMachine *machine = backend ? backend->create(&why) : NULL;
-    if (machine)
+    SandDevice *device = backend ? backend->create(&why) : NULL;
+    if (device)
         snprintf(line, size,
                  "%s; pictures are drawn from it (interop) where OpenGL runs on it too, else through the host (staged)",
-                 backend->describe(machine));
+                 backend->describe(device));
     else
         snprintf(line, size, "%s", why.text);
-    if (machine) backend->destroy(machine);
-    return machine != NULL;
+    if (device) backend->destroy(device);
+    return device != NULL;
 }

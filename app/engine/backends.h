@@ -8,9 +8,9 @@ extern const char *const backend_names[BACKEND_COUNT + 1]; // ended by NULL
 
 // The backend for a choice; NULL stands for the CPU. `auto` takes CUDA where there is a device that can do this solver in
 // this precision, and never fails. False, with the reason, where a choice cannot be had.
-bool machines_choose(Backend choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
+bool backends_choose(Backend choice, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
                      SandError *error);
-Backend machines_kind(const SandBackend *backend); // which of the choices it is
+Backend backends_kind(const SandBackend *backend); // which of the choices it is
 
 // One line about the CUDA device and how pictures come from it, or why there is none. True where there is one.
-bool machines_describe(char *line, size_t size);
+bool backends_describe(char *line, size_t size);

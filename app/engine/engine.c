@@ -36,12 +36,12 @@ struct Engine {
     double clock_wall, clock_time; // the simulated time is due at the wall time
     double factor;                 // real-time factor, lately
     double factor_wall, factor_time;
-    PictureColor color;
+    RenderColor color;
     int picked; // body whose figures are wanted, -1: none
     bool chains;
 
-    ContactBasis frames[RING_SLOTS]; // each goes with a slot of the ring, which holds its instances
-    Ring *ring;
+    EngineFrame frames[TRIPLE_BUFFER_SLOTS]; // each goes with a slot of the ring, which holds its instances
+    TripleBuffer *buffer;
 
     // Under the lock.
     pthread_mutex_t lock;
@@ -87,13 +87,13 @@ int engine_messages(Engine *e, char (*messages)[SAND_SENTENCE], int capacity) {
 // What the window is told of the scene, and why: a person acted, a replay or a step back changed settings, it is new.
 typedef enum Reason { AFTER_ACT, AFTER_REPLAY, NEW_SCENE } Reason;
 
-static void describe_machine(const Engine *e, char *text, size_t size) {
+static void describe_backend(const Engine *e, char *text, size_t size) {
     const SandSimulationDef *def = &e->def.simulation;
-    const char *machine = sand_simulation_machine(e->sim), *real = def->precision == SAND_FLOAT ? "float" : "double";
+    const char *device = sand_simulation_device_name(e->sim), *real = def->precision == SAND_FLOAT ? "float" : "double";
     if (e->timeline.backend == BACKEND_CPU)
-        snprintf(text, size, "%s, %d thread%s, %s", machine, def->threads, def->threads == 1 ? "" : "s", real);
+        snprintf(text, size, "%s, %d thread%s, %s", device, def->threads, def->threads == 1 ? "" : "s", real);
     else
-        snprintf(text, size, "%s, %s", machine, real);
+        snprintf(text, size, "%s, %s", device, real);
 }
 
 static void show_scene(Engine *e, Reason reason) {
@@ -110,7 +110,7 @@ static void show_scene(Engine *e, Reason reason) {
     s->gravity = sand_simulation_world(e->sim)->gravity;
     s->precision = e->def.simulation.precision;
     s->backend = e->timeline.backend;
-    describe_machine(e, s->machine, sizeof s->machine);
+    describe_backend(e, s->device, sizeof s->device);
     s->view_lower = e->scene.view_lower, s->view_upper = e->scene.view_upper;
     pthread_mutex_unlock(&e->lock);
 }
@@ -131,7 +131,7 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ca
 
 // Fills the frame that is being written and hands it over for the one the window has not taken.
 static bool publish(Engine *e, SandError *error) {
-    ContactBasis *f = &e->frames[ring_writing(e->ring)];
+    EngineFrame *f = &e->frames[triple_buffer_writing(e->buffer)];
     const SandWorld *world = sand_simulation_world(e->sim);
     f->step = world->step_index, f->time = world->time, f->step_seconds = world->step;
     f->real_time_factor = e->factor;
@@ -143,37 +143,37 @@ static bool publish(Engine *e, SandError *error) {
     f->kinetic = energy.kinetic, f->potential = energy.potential;
     f->oldest_step = history_oldest(&e->timeline.history), f->newest_step = e->timeline.newest;
     if (e->picked >= 0 && !sand_simulation_fetch_contacts(e->sim, error)) return false;
-    f->picked = probe_take(e->sim, e->picked);
+    f->picked = probe_read(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;
     if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_capacity, &f->curve_count, error))
         return false;
     if (e->shadow && !copy_curve(&e->shadow_solution, &f->shadow, &f->shadow_capacity, &f->shadow_count, error))
         return false;
     if (f->scene_version != e->shown.version) {
-        picture_free(&f->picture);
-        if (!picture_init(&f->picture, world, e->scene.view_lower, e->scene.view_upper, error)) return false;
+        render_scene_free(&f->render_scene);
+        if (!render_scene_init(&f->render_scene, world, e->scene.view_lower, e->scene.view_upper, error)) return false;
         f->scene_version = e->shown.version;
     }
-    f->picture.store = ring_store(e->ring);
-    f->picture.chains = e->chains;
-    if (!picture_take(&f->picture, world, e->sim, world->time, e->color, error)) return false;
-    ring_publish(e->ring);
+    f->render_scene.store = triple_buffer_store(e->buffer);
+    f->render_scene.chains = e->chains;
+    if (!render_scene_update(&f->render_scene, world, e->sim, world->time, e->color, error)) return false;
+    triple_buffer_publish(e->buffer);
     return true;
 }
 
-ContactBasis *engine_frame(Engine *e) {
-    if (!ring_take(e->ring)) return NULL;
-    ContactBasis *f = &e->frames[ring_reading(e->ring)];
+EngineFrame *engine_frame(Engine *e) {
+    if (!triple_buffer_acquire(e->buffer)) return NULL;
+    EngineFrame *f = &e->frames[triple_buffer_reading(e->buffer)];
     SandError error;
-    if (!ring_fetch(e->ring, &f->picture.buffer, &error)) {
+    if (!triple_buffer_fetch(e->buffer, &f->render_scene.buffer, &error)) {
         tell(e, error.text);
-        if (!picture_read(&f->picture, &error)) picture_clear(&f->picture);
+        if (!render_scene_read_store(&f->render_scene, &error)) render_scene_clear(&f->render_scene);
     }
-    snprintf(f->way, sizeof f->way, "%s", ring_way(e->ring));
+    snprintf(f->way, sizeof f->way, "%s", triple_buffer_way(e->buffer));
     return f;
 }
 
-void engine_drawn(Engine *e) { ring_drawn(e->ring); }
+void engine_drawn(Engine *e) { triple_buffer_drawn(e->buffer); }
 
 // --- scenes -----------------------------------------------------------------------------------------------
 
@@ -183,7 +183,7 @@ static void restart_clock(Engine *e) {
 }
 
 // The machine that took the steps so far takes those of this simulation as well; where it cannot, the CPU does.
-static void choose_machine(Engine *e, SandSimulation *sim, SandSolveDef *solve) {
+static void choose_backend(Engine *e, SandSimulation *sim, SandSolveDef *solve) {
     SandError why;
     char sentence[SAND_SENTENCE];
     if (!act_apply(&(Act){.kind = ACT_BACKEND, .number = e->timeline.backend}, NULL, sim, solve, &why)) {
@@ -202,7 +202,7 @@ static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, 
     if (gravity) scene->world.gravity = *gravity;
     SandSimulation *sim = sand_simulation_create(&scene->world, &def, error);
     if (!sim) return false;
-    choose_machine(e, sim, &def.solve);
+    choose_backend(e, sim, &def.solve);
     sand_simulation_free(e->sim);
     e->sim = sim;
     sand_simulation_on_report(sim, tell, e);
@@ -223,7 +223,7 @@ static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
     return true;
 }
 
-static void take_over(Engine *e, SandScene *scene, const char *name) {
+static void adopt(Engine *e, SandScene *scene, const char *name) {
     sand_scene_free(&e->scene);
     e->scene = *scene;
     if (name != e->scene_name) snprintf(e->scene_name, sizeof e->scene_name, "%s", name);
@@ -258,7 +258,7 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
         sand_scene_free(&scene);
         return false;
     }
-    take_over(e, &scene, name);
+    adopt(e, &scene, name);
     return true;
 }
 
@@ -302,7 +302,7 @@ static bool solve_shadow(Engine *e, SandError *error) {
 }
 
 // A step, with the acts of the log that belong before it when the run goes over old ground again.
-static bool take_step(Engine *e, bool with_shadow, SandError *error) {
+static bool log_step(Engine *e, bool with_shadow, SandError *error) {
     Timeline *t = &e->timeline;
     int done = t->done;
     if (!timeline_replay(t, &e->scene, e->sim, error)) return false;
@@ -310,7 +310,7 @@ static bool take_step(Engine *e, bool with_shadow, SandError *error) {
     if (with_shadow && !solve_shadow(e, error)) return false;
     if (e->def.before_step) e->def.before_step();
     if (!sand_simulation_step(e->sim, error)) return false;
-    if (timeline_lost_machine(t, e->sim)) show_scene(e, AFTER_REPLAY);
+    if (timeline_lost_device(t, e->sim)) show_scene(e, AFTER_REPLAY);
     if (sand_simulation_world(e->sim)->step_index > t->newest) end_replay(e);
     return timeline_note(t, e->sim, error);
 }
@@ -321,7 +321,7 @@ static bool seek(Engine *e, uint64_t step, SandError *error) {
         show_scene(e, AFTER_REPLAY);
     }
     while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
-        if (!take_step(e, false, error)) return false;
+        if (!log_step(e, false, error)) return false;
     return true;
 }
 
@@ -367,7 +367,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         e->speed = act->number;
         restart_clock(e);
         return true;
-    case ACT_COLOR: e->color = (PictureColor)act->number; return true;
+    case ACT_COLOR: e->color = (RenderColor)act->number; return true;
     case ACT_CHAINS: e->chains = act->number != 0; return true;
     case ACT_RACE: return start_race(e, act, error);
     case ACT_RACE_CANCEL: sand_race_cancel(&e->race.race); return true;
@@ -480,7 +480,7 @@ static void *engine_main(void *argument) {
         active = e->steps_due > 0 || (e->playing && due_in(e) <= 0);
         if (active) {
             if (e->steps_due > 0) e->steps_due--;
-            if (!take_step(e, e->shadow, &error)) complain(e, &error);
+            if (!log_step(e, e->shadow, &error)) complain(e, &error);
             measure_factor(e);
         }
         if ((active || count) && !publish(e, &error)) complain(e, &error);
@@ -510,16 +510,16 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->wake, NULL);
     e->picked = -1;
-    e->ring = def->ring ? def->ring : ring_create(NULL, NULL, NULL, error);
-    bool ready = e->ring && timeline_init(&e->timeline, def->take, def->history_bytes, error);
-    e->timeline.backend = machines_kind(def->simulation.backend);
+    e->buffer = def->buffer ? def->buffer : triple_buffer_create(NULL, NULL, NULL, error);
+    bool ready = e->buffer && timeline_init(&e->timeline, def->take, def->history_bytes, error);
+    e->timeline.backend = backends_kind(def->simulation.backend);
     if (ready && def->opened) {
         SandScene scene = *def->opened;
         *def->opened = (SandScene){0};
         ready = start_scene(e, &scene, def->own_solve ? &def->simulation.solve : &scene.solve,
                             def->own_gravity ? &def->gravity : NULL, error);
         if (ready)
-            take_over(e, &scene, def->scene);
+            adopt(e, &scene, def->scene);
         else
             sand_scene_free(&scene);
     } else if (ready) {
@@ -549,12 +549,12 @@ void engine_free(Engine *e) {
     sand_cpu_free(e->shadow_cpu);
     sand_solution_free(&e->shadow_solution);
     timeline_free(&e->timeline);
-    for (int i = 0; i < RING_SLOTS; i++) {
-        picture_free(&e->frames[i].picture);
+    for (int i = 0; i < TRIPLE_BUFFER_SLOTS; i++) {
+        render_scene_free(&e->frames[i].render_scene);
         sand_free(e->frames[i].curve);
         sand_free(e->frames[i].shadow);
     }
-    ring_free(e->ring);
+    triple_buffer_free(e->buffer);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->wake);
     free(e);

@@ -8,8 +8,8 @@
 #include "app/engine/take.h"
 
 // What belongs to one picture. The window owns it until it asks for the next.
-typedef struct ContactBasis {
-    Picture picture;
+typedef struct EngineFrame {
+    RenderScene render_scene;
     unsigned scene_version; // of the scene that the picture's surfaces were made for
     uint64_t step;
     double time;             // s, of the simulation
@@ -25,8 +25,8 @@ typedef struct ContactBasis {
     size_t curve_capacity, shadow_capacity;
     uint64_t oldest_step, newest_step; // what can be gone to
     Probe picked;                      // the body that ACT_PICK named
-    char way[SAND_SENTENCE];           // how its instances came to be drawn: see ring_way
-} ContactBasis;
+    char way[SAND_SENTENCE];           // how its instances came to be drawn: see triple_buffer_way
+} EngineFrame;
 
 typedef struct Engine Engine;
 
@@ -45,7 +45,8 @@ typedef struct EngineDef {
     bool playing;
     size_t history_bytes;
     void (*before_step)(void); // for tests: what makes a step slow; NULL: nothing
-    Ring *ring; // where frames go through, taken over; NULL: plain memory, for an engine whose frames are not drawn
+    TripleBuffer
+        *buffer; // where frames go through, taken over; NULL: plain memory, for an engine whose frames are not drawn
 } EngineDef;
 EngineDef engine_default(void);
 
@@ -64,7 +65,7 @@ bool engine_save(Engine *engine, const char *path, const CameraPath *views, Sand
 
 // The newest frame if there is one newer than the last, else NULL. It is the caller's until the next call that gives one.
 // Only one thread may take frames: the one that draws.
-ContactBasis *engine_frame(Engine *engine);
+EngineFrame *engine_frame(Engine *engine);
 void engine_drawn(Engine *engine); // everything that draws the frame was given to the driver
 
 // The scene that runs: name, about, knobs. A copy, made when it changed; `version` goes up then.
@@ -77,8 +78,8 @@ typedef struct EngineScene {
     SandKnob knobs[SAND_MAX_KNOBS];
     SandSolveDef solve;
     SandPrecision precision;
-    Backend backend;   // where the steps are taken
-    char machine[160]; // the same for people: `CPU, 2 threads, float`
+    Backend backend;  // where the steps are taken
+    char device[160]; // the same for people: `CPU, 2 threads, float`
     SandVec3 gravity, view_lower, view_upper;
 } EngineScene;
 void engine_scene(Engine *engine, EngineScene *scene);

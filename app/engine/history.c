@@ -12,7 +12,7 @@ void history_free(History *h) {
 
 void history_clear(History *h) { h->count = h->next = 0; }
 
-// ContactBasis k of those kept, from the oldest on.
+// Frame k of those kept, from the oldest on.
 static int place(const History *h, int k) { return (h->next - h->count + k + (int)h->capacity) % (int)h->capacity; }
 
 static size_t bytes_held(const History *h) {

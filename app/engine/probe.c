@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-Probe probe_take(const SandSimulation *sim, int body) {
+Probe probe_read(const SandSimulation *sim, int body) {
     const SandWorld *world = sand_simulation_world(sim);
     if (body < 0 || body >= world->body_count || world->gone[body]) return (Probe){.body = -1};
     Probe probe = {.body = body,

@@ -4,7 +4,7 @@
 
 typedef struct Probe {
     int body;          // -1: none
-    double speed;      // m/s, of its centre
+    double speed;      // m/s, of its center
     double mass;       // kg
     double radius;     // m, of the sphere around it
     int contacts;      // that press on it
@@ -12,4 +12,4 @@ typedef struct Probe {
     double force_most; // N, the largest
 } Probe;
 
-Probe probe_take(const SandSimulation *sim, int body); // of the last step; `body` -1 where it is not there
+Probe probe_read(const SandSimulation *sim, int body); // of the last step; `body` -1 where it is not there

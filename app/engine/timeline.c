@@ -18,7 +18,7 @@ void timeline_free(Timeline *t) {
 bool timeline_begin(Timeline *t, SandSimulation *sim, const SandSolveDef *solve, SandError *error) {
     const SandWorld *world = sand_simulation_world(sim);
     t->solve = t->first_solve = *solve;
-    t->backend = t->first_backend = machines_kind(sand_simulation_backend(sim));
+    t->backend = t->first_backend = backends_kind(sand_simulation_backend(sim));
     t->first_gravity = world->gravity;
     t->done = 0;
     if (!t->take) t->log.count = 0;
@@ -36,19 +36,19 @@ bool timeline_act(Timeline *t, const Act *act, const SandScene *scene, SandSimul
     t->newest = step;
     bool ok = act_apply(act, scene, sim, &t->solve, error) && acts_add(&t->log, step, act, error);
     t->done = t->log.count;
-    t->backend = machines_kind(sand_simulation_backend(sim));
+    t->backend = backends_kind(sand_simulation_backend(sim));
     return ok;
 }
 
 bool timeline_replay(Timeline *t, const SandScene *scene, SandSimulation *sim, SandError *error) {
     int before = t->done;
     if (!acts_replay(&t->log, &t->done, scene, sim, &t->solve, error)) return false;
-    if (t->done > before) t->backend = machines_kind(sand_simulation_backend(sim));
+    if (t->done > before) t->backend = backends_kind(sand_simulation_backend(sim));
     return true;
 }
 
-bool timeline_lost_machine(Timeline *t, const SandSimulation *sim) {
-    Backend now = machines_kind(sand_simulation_backend(sim));
+bool timeline_lost_device(Timeline *t, const SandSimulation *sim) {
+    Backend now = backends_kind(sand_simulation_backend(sim));
     if (now == t->backend) return false;
     uint64_t step = sand_simulation_world(sim)->step_index;
     t->backend = t->first_backend = now;
@@ -65,16 +65,16 @@ bool timeline_note(Timeline *t, SandSimulation *sim, SandError *error) {
 
 // Counts the acts before a step as done, without doing them, and brings the solver and the machine that they left in use.
 static bool bring_settings(Timeline *t, uint64_t step, const SandScene *scene, SandSimulation *sim, SandError *error) {
-    Act machine = {.kind = ACT_BACKEND, .number = t->first_backend};
+    Act device = {.kind = ACT_BACKEND, .number = t->first_backend};
     t->solve = t->first_solve;
     for (t->done = 0; t->done < t->log.count && t->log.items[t->done].step < step; t->done++) {
         const Act *act = &t->log.items[t->done].act;
         if (act->kind == ACT_SOLVE) t->solve = act->solve;
-        if (act->kind == ACT_BACKEND) machine = *act;
+        if (act->kind == ACT_BACKEND) device = *act;
     }
     sand_simulation_set_solve(sim, &t->solve);
-    if (!act_apply(&machine, scene, sim, &t->solve, error)) return false;
-    t->backend = machines_kind(sand_simulation_backend(sim));
+    if (!act_apply(&device, scene, sim, &t->solve, error)) return false;
+    t->backend = backends_kind(sand_simulation_backend(sim));
     return true;
 }
 

@@ -31,7 +31,7 @@ bool timeline_replay(Timeline *timeline, const SandScene *scene, SandSimulation 
 
 // After every step, in this order: whether the machine failed in it, and the CPU went on, perhaps from an earlier one (then
 // what was ahead is forgotten, and going back goes by the CPU too); and a note of how far the run has come.
-bool timeline_lost_machine(Timeline *timeline, const SandSimulation *sim);
+bool timeline_lost_device(Timeline *timeline, const SandSimulation *sim);
 bool timeline_note(Timeline *timeline, SandSimulation *sim, SandError *error);
 
 // Goes to the keyframe before a step that was passed, with the settings that were in use there; the steps from there on are

@@ -5,55 +5,59 @@
 
 enum { FRESH = 4 }; // a bit above every number of a slot: the reader has not seen it
 
-struct Ring {
-    RingVerbs verbs;
-    PictureStore *stores;
+struct TripleBuffer {
+    TripleBufferVerbs verbs;
+    InstanceStore *stores;
     void *user;
     int writing, reading; // each touched by its own thread alone
     atomic_int newest;    // a slot, and whether it is fresh
 };
 
-Ring *ring_create(const RingVerbs *verbs, PictureStore *stores, void *user, SandError *error) {
-    Ring *ring = calloc(1, sizeof *ring);
-    if (!ring) {
+TripleBuffer *triple_buffer_create(const TripleBufferVerbs *verbs, InstanceStore *stores, void *user, SandError *error) {
+    TripleBuffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer) {
         if (verbs && verbs->free) verbs->free(user);
         return sand_fail(error, "out of memory for the frames"), NULL;
     }
-    if (verbs) ring->verbs = *verbs;
-    ring->stores = stores;
-    ring->user = user;
-    ring->writing = 0, ring->reading = 1;
-    atomic_store(&ring->newest, 2);
-    return ring;
+    if (verbs) buffer->verbs = *verbs;
+    buffer->stores = stores;
+    buffer->user = user;
+    buffer->writing = 0, buffer->reading = 1;
+    atomic_store(&buffer->newest, 2);
+    return buffer;
 }
 
-void ring_free(Ring *ring) {
-    if (!ring) return;
-    if (ring->verbs.free) ring->verbs.free(ring->user);
-    free(ring);
+void triple_buffer_free(TripleBuffer *buffer) {
+    if (!buffer) return;
+    if (buffer->verbs.free) buffer->verbs.free(buffer->user);
+    free(buffer);
 }
 
-int ring_writing(const Ring *ring) { return ring->writing; }
-PictureStore *ring_store(Ring *ring) { return ring->stores ? &ring->stores[ring->writing] : NULL; }
+int triple_buffer_writing(const TripleBuffer *buffer) { return buffer->writing; }
+InstanceStore *triple_buffer_store(TripleBuffer *buffer) { return buffer->stores ? &buffer->stores[buffer->writing] : NULL; }
 
-void ring_publish(Ring *ring) { ring->writing = atomic_exchange(&ring->newest, ring->writing | FRESH) & ~FRESH; }
+void triple_buffer_publish(TripleBuffer *buffer) {
+    buffer->writing = atomic_exchange(&buffer->newest, buffer->writing | FRESH) & ~FRESH;
+}
 
-bool ring_take(Ring *ring) {
-    if (!(atomic_load(&ring->newest) & FRESH)) return false;
-    if (ring->verbs.idle && !ring->verbs.idle(ring->user, ring->reading)) return false;
-    ring->reading = atomic_exchange(&ring->newest, ring->reading) & ~FRESH;
+bool triple_buffer_acquire(TripleBuffer *buffer) {
+    if (!(atomic_load(&buffer->newest) & FRESH)) return false;
+    if (buffer->verbs.idle && !buffer->verbs.idle(buffer->user, buffer->reading)) return false;
+    buffer->reading = atomic_exchange(&buffer->newest, buffer->reading) & ~FRESH;
     return true;
 }
 
-int ring_reading(const Ring *ring) { return ring->reading; }
+int triple_buffer_reading(const TripleBuffer *buffer) { return buffer->reading; }
 
-bool ring_fetch(Ring *ring, unsigned *buffer, SandError *error) {
-    *buffer = 0;
-    return !ring->verbs.fetch || ring->verbs.fetch(ring->user, ring->reading, buffer, error);
+bool triple_buffer_fetch(TripleBuffer *buffer, unsigned *gl_buffer, SandError *error) {
+    *gl_buffer = 0;
+    return !buffer->verbs.fetch || buffer->verbs.fetch(buffer->user, buffer->reading, gl_buffer, error);
 }
 
-const char *ring_way(const Ring *ring) { return ring->verbs.way ? ring->verbs.way(ring->user, ring->reading) : "host"; }
+const char *triple_buffer_way(const TripleBuffer *buffer) {
+    return buffer->verbs.way ? buffer->verbs.way(buffer->user, buffer->reading) : "host";
+}
 
-void ring_drawn(Ring *ring) {
-    if (ring->verbs.drawn) ring->verbs.drawn(ring->user, ring->reading);
+void triple_buffer_drawn(TripleBuffer *buffer) {
+    if (buffer->verbs.drawn) buffer->verbs.drawn(buffer->user, buffer->reading);
 }

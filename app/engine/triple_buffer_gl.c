@@ -14,9 +14,9 @@ static const GLbitfield ACCESS = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PER
 static const GLuint64 PATIENCE = 100000000; // ns: a frame that is still being drawn; then the old one is shown once more
 
 typedef struct Slots {
-    PictureStore stores[RING_SLOTS]; // the mapped memory
-    GLuint buffers[RING_SLOTS];
-    GLsync fences[RING_SLOTS]; // after the last draw that read the slot
+    InstanceStore stores[TRIPLE_BUFFER_SLOTS]; // the mapped memory
+    GLuint buffers[TRIPLE_BUFFER_SLOTS];
+    GLsync fences[TRIPLE_BUFFER_SLOTS]; // after the last draw that read the slot
 
     bool staged; // by the host, whatever could be shared
     // The buffer that a device writes. One serves all slots: the device waits for the draws that still read it.
@@ -71,7 +71,7 @@ static bool share(Slots *s, const SandBackend *backend, size_t bytes) {
 // The slot's bytes are on a device. Where they cannot be shared the host copies them, by way of the mapped memory.
 static bool fetch_away(Slots *s, int k, unsigned *buffer, SandError *error) {
     SandError why;
-    PictureStore *store = &s->stores[k];
+    InstanceStore *store = &s->stores[k];
     if (share(s, store->backend, store->bytes)) {
         if (store->backend->share_copy(s->share, store->slot, store->bytes, &why)) return *buffer = s->shared, true;
         end_share(s), say_staged(s, &why);
@@ -117,19 +117,19 @@ static bool idle(void *user, int k) {
 static void free_slots(void *user) {
     Slots *s = user;
     end_share(s);
-    for (int k = 0; k < RING_SLOTS; k++) {
-        picture_close_slot(&s->stores[k]);
+    for (int k = 0; k < TRIPLE_BUFFER_SLOTS; k++) {
+        render_scene_close_slot(&s->stores[k]);
         if (s->fences[k]) glDeleteSync(s->fences[k]);
     }
-    glDeleteBuffers(RING_SLOTS, s->buffers);
+    glDeleteBuffers(TRIPLE_BUFFER_SLOTS, s->buffers);
     free(s);
 }
 
-Ring *ring_create_gl(bool staged, SandError *error) {
+TripleBuffer *triple_buffer_create_gl(bool staged, SandError *error) {
     Slots *s = calloc(1, sizeof *s);
     if (!s) return sand_fail(error, "out of memory for the frames"), NULL;
-    static const RingVerbs verbs = {fetch, drawn, idle, free_slots, way};
-    for (int k = 0; k < RING_SLOTS; k++) s->stores[k].takes_slots = true;
+    static const TripleBufferVerbs verbs = {fetch, drawn, idle, free_slots, way};
+    for (int k = 0; k < TRIPLE_BUFFER_SLOTS; k++) s->stores[k].takes_slots = true;
     s->staged = staged;
-    return ring_create(&verbs, s->stores, s, error);
+    return triple_buffer_create(&verbs, s->stores, s, error);
 }

@@ -40,7 +40,7 @@ static int command(const FilmDef *def, char *size, char *rate, const char **word
     const char *mp4[] = {"-c:v", "libx264", "-preset", "fast", "-crf", "17", "-movflags", "+faststart", "-f", "mp4"};
     const char *webm[] = {"-c:v", "libvpx-vp9", "-crf", "26",        "-b:v", "0",  "-row-mt",
                           "1",    "-cpu-used",  "4",    "-deadline", "good", "-f", "webm"};
-    // The colours of high-definition television, converted so and marked so.
+    // The colors of high-definition television, converted so and marked so.
     const char *colors[] = {"-pix_fmt",
                             def->alpha ? "yuva420p" : "yuv420p",
                             "-vf",

@@ -34,7 +34,7 @@ struct Recorder {
     char text[256];
     Film *film;
     Caption *caption;
-    Slot ring[RING];
+    Slot buffer[RING];
     int64_t taken; // frames read from the GPU or on their way
     int64_t given; // frames handed on
 
@@ -140,8 +140,8 @@ Recorder *recorder_open(const RecorderDef *def, SandError *error) {
         return NULL;
     }
     for (int i = 0; i < RING; i++) {
-        glCreateBuffers(1, &r->ring[i].buffer);
-        glNamedBufferStorage(r->ring[i].buffer, (GLsizeiptr)((size_t)def->width * (size_t)def->height * 4), NULL,
+        glCreateBuffers(1, &r->buffer[i].buffer);
+        glNamedBufferStorage(r->buffer[i].buffer, (GLsizeiptr)((size_t)def->width * (size_t)def->height * 4), NULL,
                              GL_MAP_READ_BIT);
     }
     return r;
@@ -149,7 +149,7 @@ Recorder *recorder_open(const RecorderDef *def, SandError *error) {
 
 // --- taking frames ------------------------------------------------------------------------------------------
 
-// Hands a frame to the workers, but no more than they can hold.
+// Input a frame to the workers, but no more than they can hold.
 static bool give_png(Recorder *r, unsigned char *pixels, SandError *error) {
     Job *job = malloc(sizeof *job);
     if (!job) {
@@ -186,7 +186,7 @@ static bool give_film(Recorder *r, const unsigned char *pixels, SandError *error
 
 // Takes the oldest frame out of the ring, right way up, and hands it on.
 static bool drain(Recorder *r, SandError *error) {
-    Slot *slot = &r->ring[r->given % RING];
+    Slot *slot = &r->buffer[r->given % RING];
     size_t row = (size_t)r->def.width * 4, height = (size_t)r->def.height;
     slot->full = false;
     glClientWaitSync(slot->fence, GL_SYNC_FLUSH_COMMANDS_BIT, 60ull * 1000 * 1000 * 1000);
@@ -212,8 +212,8 @@ static bool drain(Recorder *r, SandError *error) {
     return well;
 }
 
-bool recorder_take(Recorder *r, unsigned framebuffer, SandError *error) {
-    Slot *slot = &r->ring[r->taken % RING];
+bool recorder_add(Recorder *r, unsigned framebuffer, SandError *error) {
+    Slot *slot = &r->buffer[r->taken % RING];
     if (slot->full && !drain(r, error)) return false;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, slot->buffer);
@@ -245,8 +245,8 @@ void recorder_end(Recorder *r) {
     r->ending = r->well = true; // from here on nothing waits for room
     while (r->well && r->given < r->taken) r->well = drain(r, &r->end_fault);
     for (int i = 0; i < RING; i++) {
-        if (r->ring[i].full) glDeleteSync(r->ring[i].fence);
-        if (r->ring[i].buffer) glDeleteBuffers(1, &r->ring[i].buffer);
+        if (r->buffer[i].full) glDeleteSync(r->buffer[i].fence);
+        if (r->buffer[i].buffer) glDeleteBuffers(1, &r->buffer[i].buffer);
     }
     r->has_finisher = pthread_create(&r->finisher, NULL, finish, r) == 0;
     if (!r->has_finisher) finish(r);

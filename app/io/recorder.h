@@ -22,8 +22,8 @@ void recorder_frame_path(char *path, size_t capacity, const char *folder, int64_
 Recorder *recorder_open(const RecorderDef *def, SandError *error);
 // Takes the picture in this framebuffer as the next frame. False when nothing can be written any more. A film that
 // fails while PNG files still go well is ended, and recorder_complaint says why.
-bool recorder_take(Recorder *recorder, unsigned framebuffer, SandError *error);
-// Hands on the last frames, and lets a thread wait until all are written: for who must not wait. The context is current.
+bool recorder_add(Recorder *recorder, unsigned framebuffer, SandError *error);
+// Input on the last frames, and lets a thread wait until all are written: for who must not wait. The context is current.
 void recorder_end(Recorder *recorder);
 bool recorder_ended(const Recorder *recorder); // all is written, and recorder_close will not wait
 // Waits until every frame taken is written, and frees. False, with the first fault, when one was not.

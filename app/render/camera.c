@@ -98,7 +98,7 @@ void camera_project(const Camera *camera, SandVec3 point, double *x, double *y) 
 }
 
 bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandVec3 upper, double width, double height,
-                         const CameraRoom *capacity) {
+                         const CameraArea *capacity) {
     double wide = capacity->right - capacity->left, high = capacity->bottom - capacity->top;
     if (!camera_frame(camera, name, lower, upper, wide / high)) return false;
     // Nearer corners move more than further ones, so it takes a few rounds of the right size and the right place.

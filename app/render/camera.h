@@ -16,11 +16,11 @@ extern const char *const camera_preset_names[]; // ended by NULL; the first is t
 // Frames the box from a preset, for a picture of this width / height. False: there is no such preset.
 bool camera_frame(Camera *camera, const char *preset, SandVec3 lower, SandVec3 upper, double aspect);
 // The same in a part of a picture of this many pixels; the rest is covered by something else.
-typedef struct CameraRoom {
+typedef struct CameraArea {
     double left, top, right, bottom; // pixels, from the upper left corner
-} CameraRoom;
+} CameraArea;
 bool camera_frame_within(Camera *camera, const char *preset, SandVec3 lower, SandVec3 upper, double width, double height,
-                         const CameraRoom *capacity);
+                         const CameraArea *capacity);
 // Where a point in front of the camera is seen: from the middle of the picture to the right and up, in its heights.
 void camera_project(const Camera *camera, SandVec3 point, double *x, double *y);
 // A preset, or `x,y,z,tx,ty,tz` in the world's coordinates, whose origin is given.

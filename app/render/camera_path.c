@@ -21,7 +21,7 @@ bool camera_path_add(CameraPath *path, const CameraKey *key, SandError *error) {
 // What is interpolated: the target, and where the eye is seen from there. Lengths go by ratio.
 enum { TARGET_X, TARGET_Y, TARGET_Z, DISTANCE, AROUND, ABOVE, ANGLE, HEIGHT, CHANNELS };
 
-static void take_apart(const CameraView *view, double channels[CHANNELS]) {
+static void split(const CameraView *view, double channels[CHANNELS]) {
     SandVec3 arm = v3_sub(view->eye, view->target);
     const double all[CHANNELS] = {view->target.x,      view->target.y,
                                   view->target.z,      log(fmax(v3_length(arm), 1e-12)),
@@ -67,7 +67,7 @@ CameraView camera_path_at(const CameraPath *path, double time) {
     for (int i = 0; i < 4; i++) {
         int key = k - 1 + i < 0 ? 0 : k - 1 + i >= path->count ? path->count - 1 : k - 1 + i;
         t[i] = keys[key].time;
-        take_apart(&keys[key].view, channels[i]);
+        split(&keys[key].view, channels[i]);
         // The shorter way round.
         if (i > 0) channels[i][AROUND] -= 2 * PI * round((channels[i][AROUND] - channels[i - 1][AROUND]) / (2 * PI));
     }

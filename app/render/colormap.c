@@ -11,11 +11,11 @@ bool colormap_read(ColorMap map, unsigned char colors[COLORMAP_SIZE][4], SandErr
     char file[64];
     snprintf(file, sizeof file, "%s.txt", colormap_names[map]);
     const char *at = embedded_find(file);
-    if (!at) return sand_fail(error, "the colour map %s is not in this build", file);
+    if (!at) return sand_fail(error, "the color map %s is not in this build", file);
     for (int i = 0; i < COLORMAP_SIZE; i++) { // one line of rrggbb each
         char *end;
         unsigned long rgb = strtoul(at, &end, 16);
-        if (end == at) return sand_fail(error, "the colour map %s is too short", file);
+        if (end == at) return sand_fail(error, "the color map %s is too short", file);
         colors[i][0] = (unsigned char)(rgb >> 16), colors[i][1] = (unsigned char)(rgb >> 8),
         colors[i][2] = (unsigned char)rgb;
         colors[i][3] = 255;

@@ -1,4 +1,4 @@
-// Maps from a number to a colour that read the same for every eye, in print too. The colours are in assets/NAME.txt.
+// Maps from a number to a color that read the same for every eye, in print too. The colors are in assets/NAME.txt.
 #pragma once
 #include "sim/core/error.h"
 

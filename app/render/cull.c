@@ -19,11 +19,11 @@ enum { BUFFER_INSTANCES, BUFFER_FLAGS, BUFFER_BLOCKS, BUFFER_KEPT, BUFFER_COMMAN
 enum { WAS_DRAWN = 1, IS_SEEN = 2, LARGE = 4 }; // as in shaders/cull.glsl
 
 // What a view knows of the balls, and its pyramid of depths.
-typedef struct Sight {
+typedef struct CullArrays {
     GLuint flags, pyramid;
     int width, height, levels; // of the pyramid
     int count;                 // of the balls that the flags are of
-} Sight;
+} CullArrays;
 
 struct Cull {
     GLuint programs[PASSES];
@@ -32,7 +32,7 @@ struct Cull {
     int capacity; // balls that fit
     GLuint instances;
     int count;
-    Sight sights[CULL_VIEWS];
+    CullArrays sights[CULL_VIEWS];
 };
 
 Cull *cull_create(SandError *error) {
@@ -103,7 +103,7 @@ static void fit(Cull *c, int count) {
 }
 
 void cull_begin(Cull *c, CullView view, unsigned instances, int count) {
-    Sight *s = &c->sights[view];
+    CullArrays *s = &c->sights[view];
     c->instances = instances, c->count = count;
     fit(c, count);
     if (s->count != count) { // others: nobody was seen yet
@@ -122,7 +122,7 @@ static int power_of_two(int least) {
 }
 
 // Half of what is drawn, made up to powers of two: then every level is just half of the one below.
-static void make_pyramid(Sight *s, int width, int height) {
+static void make_pyramid(CullArrays *s, int width, int height) {
     int w = power_of_two(blocks_of(width, 2)), h = power_of_two(blocks_of(height, 2));
     if (s->width == w && s->height == h) return;
     glDeleteTextures(1, &s->pyramid);
@@ -132,7 +132,7 @@ static void make_pyramid(Sight *s, int width, int height) {
     glTextureStorage2D(s->pyramid, s->levels, GL_R32F, w, h);
 }
 
-static void fill_pyramid(const Cull *c, const Sight *s, GLuint depth) {
+static void fill_pyramid(const Cull *c, const CullArrays *s, GLuint depth) {
     glUseProgram(c->programs[PYRAMID]);
     for (int k = 0; k < s->levels; k++) {
         int w = s->width >> k, h = s->height >> k;
@@ -145,7 +145,7 @@ static void fill_pyramid(const Cull *c, const Sight *s, GLuint depth) {
 }
 
 void cull_go_on(Cull *c, CullView view, unsigned depth, int width, int height, int limit) {
-    Sight *s = &c->sights[view];
+    CullArrays *s = &c->sights[view];
     Pass pass = view == CULL_LIGHT ? SEEN_BY_LIGHT : SEEN;
     make_pyramid(s, width, height);
     glBindSampler(0, c->plain);

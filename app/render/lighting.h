@@ -1,6 +1,6 @@
 // The passes that go over every pixel of what was drawn: ambient occlusion, light, tone. They are compute shaders, for a GPU
 // made for computing has few processors that draw; or triangles over the whole target, which are quicker where a processor
-// draws. The same text makes both, and the picture is the same. The block ContactBasis is bound by the caller.
+// draws. The same text makes both, and the picture is the same. The block Frame is bound by the caller.
 #pragma once
 #include "app/render/targets.h"
 

@@ -6,7 +6,7 @@
 #include "sim/world/render_instance.inl"
 #include "sim/core/array.h"
 
-const char *const picture_color_names[PICTURE_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
+const char *const render_color_names[RENDER_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
 
 static void copy4(float *to, SandQuat q) { to[0] = (float)q.x, to[1] = (float)q.y, to[2] = (float)q.z, to[3] = (float)q.w; }
 
@@ -30,62 +30,63 @@ static double typical_size(const SandWorld *world) {
 }
 
 // The ground is the scene's own floor, or a table on which the lowest thing of the scene stands.
-static double find_floor(const Picture *picture, const SandWorld *world) {
+static double find_floor(const RenderScene *render_scene, const SandWorld *world) {
     for (int b = 0; b < world->boundary_count; b++)
-        if (surface_is_floor(world, b)) return world->boundaries[b].pose.position.z - picture->origin.z;
+        if (surface_is_floor(world, b)) return world->boundaries[b].pose.position.z - render_scene->origin.z;
     double lowest = INFINITY;
-    for (int k = 0; k < picture->surface_count; k++) {
-        const PictureSurface *s = &picture->surfaces[k];
+    for (int k = 0; k < render_scene->surface_count; k++) {
+        const RenderSurface *s = &render_scene->surfaces[k];
         SandPose pose = {{0, 0, 0}, q_identity()};
         if (!s->in_world) {
             pose = sand_boundary_pose(&world->boundaries[s->boundary], world->time);
-            pose.position = v3_sub(pose.position, picture->origin);
+            pose.position = v3_sub(pose.position, render_scene->origin);
         }
         for (uint32_t i = s->first; i < s->first + s->count; i++) {
-            const float *p = picture->vertices[picture->indices[i]].position;
+            const float *p = render_scene->vertices[render_scene->indices[i]].position;
             lowest = fmin(lowest, pose_apply(pose, v3_make(p[0], p[1], p[2])).z);
         }
     }
-    return isfinite(lowest) ? lowest : picture->lower.z;
+    return isfinite(lowest) ? lowest : render_scene->lower.z;
 }
 
 // A patch of ground is shown whole, also where the view's box ends before it.
-static void show_ground(Picture *picture) {
-    for (int k = 0; k < picture->surface_count; k++) {
-        const PictureSurface *s = &picture->surfaces[k];
+static void show_ground(RenderScene *render_scene) {
+    for (int k = 0; k < render_scene->surface_count; k++) {
+        const RenderSurface *s = &render_scene->surfaces[k];
         if (s->look != LOOK_EARTH) continue;
         for (uint32_t i = s->first; i < s->first + s->count; i++) {
-            const float *p = picture->vertices[picture->indices[i]].position;
-            picture->lower =
-                v3_make(fmin(picture->lower.x, p[0]), fmin(picture->lower.y, p[1]), fmin(picture->lower.z, p[2]));
-            picture->upper =
-                v3_make(fmax(picture->upper.x, p[0]), fmax(picture->upper.y, p[1]), fmax(picture->upper.z, p[2]));
+            const float *p = render_scene->vertices[render_scene->indices[i]].position;
+            render_scene->lower = v3_make(fmin(render_scene->lower.x, p[0]), fmin(render_scene->lower.y, p[1]),
+                                          fmin(render_scene->lower.z, p[2]));
+            render_scene->upper = v3_make(fmax(render_scene->upper.x, p[0]), fmax(render_scene->upper.y, p[1]),
+                                          fmax(render_scene->upper.z, p[2]));
         }
     }
 }
 
-bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper, SandError *error) {
+bool render_scene_init(RenderScene *render_scene, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper,
+                       SandError *error) {
     static _Atomic unsigned last_version;
-    *picture = (Picture){.version = ++last_version};
-    picture->origin = v3_scale(0.5, v3_add(view_lower, view_upper));
-    picture->lower = v3_sub(view_lower, picture->origin);
-    picture->upper = v3_sub(view_upper, picture->origin);
-    picture->grain = typical_size(world);
+    *render_scene = (RenderScene){.version = ++last_version};
+    render_scene->origin = v3_scale(0.5, v3_add(view_lower, view_upper));
+    render_scene->lower = v3_sub(view_lower, render_scene->origin);
+    render_scene->upper = v3_sub(view_upper, render_scene->origin);
+    render_scene->grain = typical_size(world);
     for (int b = 0; b < world->boundary_count; b++)
-        if (!surface_add(picture, world, b, error)) return picture_free(picture), false;
-    picture->floor = find_floor(picture, world);
-    show_ground(picture);
+        if (!surface_add(render_scene, world, b, error)) return render_scene_free(render_scene), false;
+    render_scene->floor = find_floor(render_scene, world);
+    show_ground(render_scene);
     return true;
 }
 
-void picture_free(Picture *picture) {
-    sand_free(picture->own.data);
-    sand_free(picture->vertices);
-    sand_free(picture->indices);
-    sand_free(picture->surfaces);
-    sand_free(picture->places);
-    sand_free(picture->values);
-    *picture = (Picture){0};
+void render_scene_free(RenderScene *render_scene) {
+    sand_free(render_scene->own.data);
+    sand_free(render_scene->vertices);
+    sand_free(render_scene->indices);
+    sand_free(render_scene->surfaces);
+    sand_free(render_scene->places);
+    sand_free(render_scene->values);
+    *render_scene = (RenderScene){0};
 }
 
 // --- for each frame -----------------------------------------------------------------------------------------
@@ -107,206 +108,210 @@ static double largest_sphere(const SandWorld *world) {
 
 // Places, mean mass and the largest ball stay as long as no body is added: one who draws a million bodies of another machine
 // goes through none.
-static bool find_places(Picture *picture, const SandWorld *world, SandError *error) {
+static bool find_places(RenderScene *render_scene, const SandWorld *world, SandError *error) {
     double last = world->body_count ? world->mass[world->body_count - 1] : 0;
-    if (picture->places && picture->body_count == world->body_count && picture->last_mass == last) return true;
-    if (!SAND_GROW(picture->places, picture->place_capacity, world->body_count + 1, "places of instances", error))
+    if (render_scene->places && render_scene->body_count == world->body_count && render_scene->last_mass == last)
+        return true;
+    if (!SAND_GROW(render_scene->places, render_scene->place_capacity, world->body_count + 1, "places of instances", error))
         return false;
-    picture->counts = sand_instance_places(world, picture->places);
-    picture->mass = mean_mass(world), picture->last_mass = last;
-    picture->largest = largest_sphere(world);
-    picture->body_count = world->body_count;
+    render_scene->counts = sand_instance_places(world, render_scene->places);
+    render_scene->mass = mean_mass(world), render_scene->last_mass = last;
+    render_scene->largest = largest_sphere(world);
+    render_scene->body_count = world->body_count;
     return true;
 }
 
 // A column's weight on the grain at its foot.
-static double column_weight(const Picture *picture, const SandWorld *world) {
-    double height = picture->upper.z - picture->lower.z;
-    return picture->mass * v3_length(world->gravity) * (2 + 0.5 * height / (2 * picture->grain)) + 1e-9;
+static double column_weight(const RenderScene *render_scene, const SandWorld *world) {
+    double height = render_scene->upper.z - render_scene->lower.z;
+    return render_scene->mass * v3_length(world->gravity) * (2 + 0.5 * height / (2 * render_scene->grain)) + 1e-9;
 }
 
-// A range that stays the same for a scene, so that a colour means the same in every frame.
-static void choose_range(Picture *picture, const SandWorld *world) {
-    double height = picture->upper.z - picture->lower.z, g = v3_length(world->gravity);
-    picture->range = 1, picture->least = 0;
-    switch (picture->color) {
-    case PICTURE_SPEED: picture->range = 0.25 * sqrt(2 * g * height) + 1e-9; break; // of a fall from top to bottom
-    case PICTURE_CONTACTS: picture->range = 12; break;
-    case PICTURE_FORCE: picture->range = column_weight(picture, world); break;
-    case PICTURE_RESIDUAL: // down from the speed that a step of free fall gives, which is what an unsolved contact is off by
-        picture->range = pow(10, ceil(log10(g > 0 ? g * world->step : 0.1)));
-        picture->least = 1e-4 * picture->range;
+// A range that stays the same for a scene, so that a color means the same in every frame.
+static void choose_range(RenderScene *render_scene, const SandWorld *world) {
+    double height = render_scene->upper.z - render_scene->lower.z, g = v3_length(world->gravity);
+    render_scene->range = 1, render_scene->least = 0;
+    switch (render_scene->color) {
+    case COLOR_BY_SPEED: render_scene->range = 0.25 * sqrt(2 * g * height) + 1e-9; break; // of a fall from top to bottom
+    case COLOR_BY_CONTACTS: render_scene->range = 12; break;
+    case COLOR_BY_FORCE: render_scene->range = column_weight(render_scene, world); break;
+    case COLOR_BY_RESIDUAL: // down from the speed that a step of free fall gives, which is what an unsolved contact is off
+                            // by
+        render_scene->range = pow(10, ceil(log10(g > 0 ? g * world->step : 0.1)));
+        render_scene->least = 1e-4 * render_scene->range;
         break;
     default: break;
     }
 }
 
 // How another machine finds a body's value. The residual is the host's.
-static const SandShade shades[PICTURE_COLOR_COUNT] = {
-    [PICTURE_SPEED] = SAND_SHADE_SPEED, [PICTURE_CONTACTS] = SAND_SHADE_CONTACTS, [PICTURE_FORCE] = SAND_SHADE_FORCE};
+static const SandShade shades[RENDER_COLOR_COUNT] = {
+    [COLOR_BY_SPEED] = SAND_SHADE_SPEED, [COLOR_BY_CONTACTS] = SAND_SHADE_CONTACTS, [COLOR_BY_FORCE] = SAND_SHADE_FORCE};
 
 // Sums over the contacts of each body, in the last step: their number, their forces, or the squares of their residuals.
-static bool sum_contacts(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
-    memset(picture->values, 0, (size_t)world->body_count * sizeof *picture->values);
+static bool sum_contacts(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
+    memset(render_scene->values, 0, (size_t)world->body_count * sizeof *render_scene->values);
     if (!sim || world->step_index == 0) return true;
     const SandProblem *problem = sand_simulation_problem(sim);
     const SandSolution *solution = sand_simulation_solution(sim);
     const int *body = sand_simulation_order(sim);
     const double *residual = NULL;
-    if (picture->color == PICTURE_RESIDUAL && !(residual = sand_simulation_residuals(sim, error))) return false;
+    if (render_scene->color == COLOR_BY_RESIDUAL && !(residual = sand_simulation_residuals(sim, error))) return false;
     for (int i = 0; i < sand_simulation_solved(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         float add = residual ? (float)(residual[i] * residual[i])
-                             : instance_contact_value(shades[picture->color], solution->impulse[i], problem->step);
-        picture->values[body[c->a]] += add;
-        if (c->b < problem->dynamic_count) picture->values[body[c->b]] += add;
+                             : instance_contact_value(shades[render_scene->color], solution->impulse[i], problem->step);
+        render_scene->values[body[c->a]] += add;
+        if (c->b < problem->dynamic_count) render_scene->values[body[c->b]] += add;
     }
-    for (int k = 0; residual && k < world->body_count; k++) picture->values[k] = sqrtf(picture->values[k]);
+    for (int k = 0; residual && k < world->body_count; k++) render_scene->values[k] = sqrtf(render_scene->values[k]);
     return true;
 }
 
-// What a body's value is, before it is placed on the colour map.
-static bool fill_values(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
-    if (!SAND_GROW(picture->values, picture->value_capacity, world->body_count, "colours", error)) return false;
-    if (picture->color == PICTURE_SPEED)
-        for (int i = 0; i < world->body_count; i++) picture->values[i] = instance_speed(world, i);
-    else if (!sum_contacts(picture, world, picture->color == PICTURE_BODY ? NULL : sim, error))
+// What a body's value is, before it is placed on the color map.
+static bool fill_values(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
+    if (!SAND_GROW(render_scene->values, render_scene->value_capacity, world->body_count, "colors", error)) return false;
+    if (render_scene->color == COLOR_BY_SPEED)
+        for (int i = 0; i < world->body_count; i++) render_scene->values[i] = instance_speed(world, i);
+    else if (!sum_contacts(render_scene, world, render_scene->color == COLOR_BY_BODY ? NULL : sim, error))
         return false;
     return true;
 }
 
 // The contacts that carry a force, each as a link. The force is shown by the link's width.
-static void fill_links(Picture *picture, const SandWorld *world, const SandSimulation *sim) {
+static void fill_links(RenderScene *render_scene, const SandWorld *world, const SandSimulation *sim) {
     const SandProblem *problem = sand_simulation_problem(sim);
     const SandSolution *solution = sand_simulation_solution(sim);
     const int *body = sand_simulation_order(sim);
     for (int i = 0; i < sand_simulation_solved(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         double force = v3_dot(solution->impulse[i], c->normal) / problem->step;
-        if (!(force > 0.01 * picture->chain_range)) continue; // too thin to be seen
-        PictureLink link = {.value = (float)fmin(1, force / picture->chain_range)};
-        link.half_width = (float)(0.35 * picture->grain * sqrt(link.value));
+        if (!(force > 0.01 * render_scene->chain_range)) continue; // too thin to be seen
+        RenderLink link = {.value = (float)fmin(1, force / render_scene->chain_range)};
+        link.half_width = (float)(0.35 * render_scene->grain * sqrt(link.value));
         int a = body[c->a];
         bool wall = c->b >= problem->dynamic_count;
-        SandVec3 from = v3_sub(world->position[a], picture->origin);
+        SandVec3 from = v3_sub(world->position[a], render_scene->origin);
         instance_copy3(link.from, from);
         instance_copy3(link.from_velocity, world->velocity[a]);
-        instance_copy3(link.to, wall ? v3_add(from, c->arm_a) : v3_sub(world->position[body[c->b]], picture->origin));
+        instance_copy3(link.to, wall ? v3_add(from, c->arm_a) : v3_sub(world->position[body[c->b]], render_scene->origin));
         instance_copy3(link.to_velocity, world->velocity[wall ? a : body[c->b]]);
-        picture->links.items[picture->links.count++] = link;
+        render_scene->links.items[render_scene->links.count++] = link;
     }
 }
 
 // The lists as they lie one after the other, from `at` on; NULL: nowhere on the host.
-static void place_lists(Picture *picture, SandInstance *at) {
-    const SandInstanceCounts *c = &picture->counts;
-    bool rocks = picture->color == PICTURE_BODY; // else the balls of clumps are drawn as all others, which lie before them
-    picture->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
-    picture->rocks.count = rocks ? c->pieces : 0;
-    picture->boxes.count = c->boxes, picture->cylinders.count = c->cylinders;
-    PictureList *lists[] = {&picture->spheres, &picture->rocks, &picture->boxes, &picture->cylinders};
+static void place_lists(RenderScene *render_scene, SandInstance *at) {
+    const SandInstanceCounts *c = &render_scene->counts;
+    bool rocks =
+        render_scene->color == COLOR_BY_BODY; // else the balls of clumps are drawn as all others, which lie before them
+    render_scene->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
+    render_scene->rocks.count = rocks ? c->pieces : 0;
+    render_scene->boxes.count = c->boxes, render_scene->cylinders.count = c->cylinders;
+    RenderList *lists[] = {&render_scene->spheres, &render_scene->rocks, &render_scene->boxes, &render_scene->cylinders};
     for (int k = 0; k < 4; k++) {
         lists[k]->items = at;
         if (at) at += lists[k]->count;
     }
-    picture->links = (PictureLinks){(PictureLink *)at, 0};
+    render_scene->links = (RenderLinks){(RenderLink *)at, 0};
 }
 
 // Makes room in the store for all lists.
-static bool pack_problem(Picture *picture, const SandSimulation *sim, SandError *error) {
-    size_t links = sim && picture->chains ? (size_t)sand_simulation_solved(sim) : 0;
-    size_t bytes = sand_instance_total(picture->counts) * sizeof(SandInstance) + links * sizeof(PictureLink);
-    PictureStore *store = picture->store ? picture->store : &picture->own;
+static bool pack_problem(RenderScene *render_scene, const SandSimulation *sim, SandError *error) {
+    size_t links = sim && render_scene->chains ? (size_t)sand_simulation_solved(sim) : 0;
+    size_t bytes = sand_instance_total(render_scene->counts) * sizeof(SandInstance) + links * sizeof(RenderLink);
+    InstanceStore *store = render_scene->store ? render_scene->store : &render_scene->own;
     store->away = false;
     if (bytes > store->capacity) {
         // What is given may be too small; then the picture's own memory serves, and who gave it sees how much was needed.
         store->bytes = bytes;
-        store = &picture->own;
+        store = &render_scene->own;
         if (bytes > store->capacity && !sand_grow(&store->data, &store->capacity, bytes + bytes / 2, 1, "instances", error))
             return false;
     }
     store->bytes = bytes;
-    place_lists(picture, store->data);
+    place_lists(render_scene, store->data);
     return true;
 }
 
-static SandInstanceDef describe(const Picture *picture) {
-    return (SandInstanceDef){.origin = picture->origin,
-                             .time = picture->time,
-                             .grain = picture->grain,
-                             .shade = shades[picture->color],
-                             .range = picture->range,
-                             .least = picture->least};
+static SandInstanceDef describe(const RenderScene *render_scene) {
+    return (SandInstanceDef){.origin = render_scene->origin,
+                             .time = render_scene->time,
+                             .grain = render_scene->grain,
+                             .shade = shades[render_scene->color],
+                             .range = render_scene->range,
+                             .least = render_scene->least};
 }
 
-static bool take_on_host(Picture *picture, const SandWorld *world, SandSimulation *sim, SandError *error) {
-    bool contacts = picture->chains || (picture->color != PICTURE_BODY && picture->color != PICTURE_SPEED);
+static bool build_on_host(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
+    bool contacts = render_scene->chains || (render_scene->color != COLOR_BY_BODY && render_scene->color != COLOR_BY_SPEED);
     if (sim && !(contacts ? sand_simulation_fetch_contacts(sim, error) : sand_simulation_fetch(sim, error))) return false;
-    if (!fill_values(picture, world, sim, error) || !pack_problem(picture, sim, error)) return false;
-    SandInstanceDef def = describe(picture);
-    SandInstance *first = picture->spheres.items;
+    if (!fill_values(render_scene, world, sim, error) || !pack_problem(render_scene, sim, error)) return false;
+    SandInstanceDef def = describe(render_scene);
+    SandInstance *first = render_scene->spheres.items;
     for (int i = 0; i < world->body_count; i++)
-        instance_write(world, i, &def, instance_place_on_map(&def, picture->values[i]), first + picture->places[i]);
-    if (sim && picture->chains && world->step_index > 0) fill_links(picture, world, sim);
+        instance_write(world, i, &def, instance_place_on_map(&def, render_scene->values[i]),
+                       first + render_scene->places[i]);
+    if (sim && render_scene->chains && world->step_index > 0) fill_links(render_scene, world, sim);
     return true;
 }
 
-void picture_close_slot(PictureStore *store) {
+void render_scene_close_slot(InstanceStore *store) {
     if (store->slot) store->backend->slot_free(store->slot);
     store->slot = NULL, store->backend = NULL, store->away = false;
 }
 
 // The bodies stay where they are, and their instances are written there. False where that is not to be had.
-static bool take_away(Picture *picture, SandSimulation *sim) {
+static bool drain(RenderScene *render_scene, SandSimulation *sim) {
     SandError refused; // the host serves then
-    PictureStore *store = picture->store;
+    InstanceStore *store = render_scene->store;
     const SandBackend *backend = sim ? sand_simulation_backend(sim) : NULL;
     if (!store || !store->takes_slots || !backend) return false;
-    if (picture->color == PICTURE_RESIDUAL || picture->chains) return false;
-    if (store->backend != backend) picture_close_slot(store);
+    if (render_scene->color == COLOR_BY_RESIDUAL || render_scene->chains) return false;
+    if (store->backend != backend) render_scene_close_slot(store);
     if (!store->slot) store->slot = backend->slot_create(&refused);
     store->backend = backend;
-    SandInstanceDef def = describe(picture);
+    SandInstanceDef def = describe(render_scene);
     if (!store->slot || !sand_simulation_instances(sim, &def, store->slot, &refused)) return false;
-    store->bytes = sand_instance_total(picture->counts) * sizeof(SandInstance);
+    store->bytes = sand_instance_total(render_scene->counts) * sizeof(SandInstance);
     store->away = true;
-    place_lists(picture, NULL);
+    place_lists(render_scene, NULL);
     return true;
 }
 
-void picture_clear(Picture *picture) {
-    picture->spheres.count = picture->rocks.count = picture->boxes.count = picture->cylinders.count = 0;
-    picture->links.count = 0;
+void render_scene_clear(RenderScene *render_scene) {
+    render_scene->spheres.count = render_scene->rocks.count = render_scene->boxes.count = render_scene->cylinders.count = 0;
+    render_scene->links.count = 0;
 }
 
-bool picture_read(Picture *picture, SandError *error) {
-    const PictureStore *store = picture->store;
-    PictureStore *own = &picture->own;
-    if (!store || !store->away || picture->spheres.items) return true;
+bool render_scene_read_store(RenderScene *render_scene, SandError *error) {
+    const InstanceStore *store = render_scene->store;
+    InstanceStore *own = &render_scene->own;
+    if (!store || !store->away || render_scene->spheres.items) return true;
     if (!sand_grow(&own->data, &own->capacity, store->bytes + 1, 1, "instances", error) ||
         !store->backend->slot_read(store->slot, own->data, store->bytes, error))
         return false;
-    place_lists(picture, own->data);
+    place_lists(render_scene, own->data);
     return true;
 }
 
-bool picture_take(Picture *picture, const SandWorld *world, SandSimulation *sim, double time, PictureColor color,
-                  SandError *error) {
+bool render_scene_update(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, double time,
+                         RenderColor color, SandError *error) {
     static _Atomic uint64_t last_stamp;
-    picture->stamp = ++last_stamp;
-    picture->time = time;
-    picture->back = world->time - time;
-    picture->color = color;
-    if (!find_places(picture, world, error)) return false;
-    picture->chain_range = 2 * column_weight(picture, world);
-    choose_range(picture, world);
-    if (!take_away(picture, sim) && !take_on_host(picture, world, sim, error)) return false;
+    render_scene->stamp = ++last_stamp;
+    render_scene->time = time;
+    render_scene->back = world->time - time;
+    render_scene->color = color;
+    if (!find_places(render_scene, world, error)) return false;
+    render_scene->chain_range = 2 * column_weight(render_scene, world);
+    choose_range(render_scene, world);
+    if (!drain(render_scene, sim) && !build_on_host(render_scene, world, sim, error)) return false;
 
-    for (int k = 0; k < picture->surface_count; k++) {
-        PictureSurface *s = &picture->surfaces[k];
-        SandPose pose = {picture->origin, q_identity()};
+    for (int k = 0; k < render_scene->surface_count; k++) {
+        RenderSurface *s = &render_scene->surfaces[k];
+        SandPose pose = {render_scene->origin, q_identity()};
         if (!s->in_world) pose = sand_boundary_pose(&world->boundaries[s->boundary], time);
-        instance_copy3(s->position, v3_sub(pose.position, picture->origin));
+        instance_copy3(s->position, v3_sub(pose.position, render_scene->origin));
         copy4(s->rotation, pose.rotation);
     }
     return true;

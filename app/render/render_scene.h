@@ -4,28 +4,28 @@
 #include "app/render/colormap.h"
 #include "sim/step/simulation.h"
 
-typedef enum PictureColor {
-    PICTURE_BODY,
-    PICTURE_SPEED,
-    PICTURE_CONTACTS,
-    PICTURE_FORCE,
-    PICTURE_RESIDUAL,
-    PICTURE_COLOR_COUNT
-} PictureColor;
-extern const char *const picture_color_names[PICTURE_COLOR_COUNT + 1]; // ended by NULL
+typedef enum RenderColor {
+    COLOR_BY_BODY,
+    COLOR_BY_SPEED,
+    COLOR_BY_CONTACTS,
+    COLOR_BY_FORCE,
+    COLOR_BY_RESIDUAL,
+    RENDER_COLOR_COUNT
+} RenderColor;
+extern const char *const render_color_names[RENDER_COLOR_COUNT + 1]; // ended by NULL
 
 // The first are those of bodies: see SandLook.
-typedef enum PictureLook {
+typedef enum RenderLook {
     LOOK_SAND = SAND_LOOK_SAND,
     LOOK_ROCK = SAND_LOOK_ROCK,
     LOOK_METAL = SAND_LOOK_METAL,
     LOOK_FLOOR,
     LOOK_EARTH,
     LOOK_GLASS
-} PictureLook;
+} RenderLook;
 
-// One contact of a force chain: from the middle of a body to that of its neighbour, or to where it touches a wall.
-typedef struct PictureLink {
+// One contact of a force chain: from the middle of a body to that of its neighbor, or to where it touches a wall.
+typedef struct RenderLink {
     float from[3];
     float value;            // 0 to 1: the normal force, of the picture's chain_range
     float from_velocity[3]; // m/s
@@ -34,37 +34,37 @@ typedef struct PictureLink {
     float unused;
     float to_velocity[3];
     float unused_too;
-} PictureLink;
+} RenderLink;
 
-typedef struct PictureVertex {
+typedef struct RenderVertex {
     float position[3]; // m, in the surface's frame
     float normal[3];
     float turn; // how far round the axis, 0 to 1, for marks that show it turning; -1: a flat pane, -2: its edge
-} PictureVertex;
+} RenderVertex;
 
-typedef struct PictureSurface {
+typedef struct RenderSurface {
     uint32_t first, count;               // indices
     uint32_t coarse_first, coarse_count; // of fewer triangles for the same, where there are any
-    PictureLook look;
+    RenderLook look;
     int boundary;                   // of the world
     bool in_world;                  // its vertices are in the world's frame (seen from the origin), not in the boundary's
     bool marks;                     // it turns, and shows it
     float rotation[4], position[3]; // at the instant, from the origin
-} PictureSurface;
+} RenderSurface;
 
-typedef struct PictureList {
-    SandInstance *items; // NULL: the picture's bytes are not in the memory of the host; see picture_read
+typedef struct RenderList {
+    SandInstance *items; // NULL: the picture's bytes are not in the memory of the host; see render_scene_read_store
     int count;
-} PictureList;
+} RenderList;
 
-typedef struct PictureLinks {
-    PictureLink *items;
+typedef struct RenderLinks {
+    RenderLink *items;
     int count;
-} PictureLinks;
+} RenderLinks;
 
 // Where instances and links are written: all lists lie in it, one after the other. They may be written where the steps are
 // taken instead, and stay there: in a slot of that machine.
-typedef struct PictureStore {
+typedef struct InstanceStore {
     void *data;
     size_t capacity;            // bytes
     size_t bytes;               // in use
@@ -72,36 +72,36 @@ typedef struct PictureStore {
     const SandBackend *backend; // of the slot, which belongs to the store once it is made
     SandSlot *slot;
     bool away; // the bytes are in the slot
-} PictureStore;
-void picture_close_slot(PictureStore *store);
+} InstanceStore;
+void render_scene_close_slot(InstanceStore *store);
 
-typedef struct Picture {
+typedef struct RenderScene {
     double time;           // s, the instant shown
     double back;           // s, the instances' state is so much later than the instant
     SandVec3 origin;       // m, where the picture's coordinates have their zero
     SandVec3 lower, upper; // m, from the origin: what a camera should show
     double floor;          // m, height of the ground from the origin
     double grain;          // m, a typical radius
-    PictureColor color;
+    RenderColor color;
     ColorMap map;       // set by who draws it
-    double range;       // the value at the colour map's upper end: m/s, contacts, N
+    double range;       // the value at the color map's upper end: m/s, contacts, N
     double least;       // the value at its lower end; above 0 the map goes by decades
     bool chains;        // set by the caller: gather the force chains as well
     double chain_range; // N, the normal force of the widest link
-    PictureList spheres, boxes, cylinders;
-    PictureList rocks; // balls of clumps, with the look of rock, where colours mean nothing
-    PictureLinks links;
-    PictureStore own;    // memory of the picture itself, where the caller gives none
-    PictureStore *store; // where the lists lie: the caller's (see ring.h), or `own`
-    unsigned buffer;     // the GL buffer that holds the store's bytes; 0: none, so the renderer copies them
+    RenderList spheres, boxes, cylinders;
+    RenderList rocks; // balls of clumps, with the look of rock, where colors mean nothing
+    RenderLinks links;
+    InstanceStore own;    // memory of the picture itself, where the caller gives none
+    InstanceStore *store; // where the lists lie: the caller's (see ring.h), or `own`
+    unsigned buffer;      // the GL buffer that holds the store's bytes; 0: none, so the renderer copies them
 
-    PictureVertex *vertices;
+    RenderVertex *vertices;
     uint32_t *indices;
-    PictureSurface *surfaces;
+    RenderSurface *surfaces;
     uint32_t vertex_count, index_count;
     int surface_count;
     size_t vertex_capacity, index_capacity, surface_capacity;
-    uint64_t stamp;   // another number for every picture_take in this program; 0: never the same
+    uint64_t stamp;   // another number for every render_scene_update in this program; 0: never the same
     unsigned version; // another number for every set of vertices and indices in this program
 
     int body_count;         // of the world that the places are for
@@ -112,22 +112,23 @@ typedef struct Picture {
     size_t place_capacity;
     float *values; // scratch, one a body
     size_t value_capacity;
-} Picture;
+} RenderScene;
 
 // Makes the surfaces of the world's boundaries, cut to the box that is to be shown.
-bool picture_init(Picture *picture, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper, SandError *error);
-void picture_free(Picture *picture);
+bool render_scene_init(RenderScene *render_scene, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper,
+                       SandError *error);
+void render_scene_free(RenderScene *render_scene);
 
 // Takes the bodies as they are now, to be shown at `time`, at most a step before the world's. With `sim`, whose world
 // it is, contacts, forces and residuals of the last step can be shown; it may be NULL. Where another machine takes the steps
 // and the store takes slots, the bodies stay there; else they are fetched. Residuals and force chains are the host's.
-bool picture_take(Picture *picture, const SandWorld *world, SandSimulation *sim, double time, PictureColor color,
-                  SandError *error);
+bool render_scene_update(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, double time,
+                         RenderColor color, SandError *error);
 // Brings the instances of a picture to the host, where they are not, for who looks into them. The picture is drawn as
 // before.
-bool picture_read(Picture *picture, SandError *error);
-void picture_clear(Picture *picture); // shows no bodies
+bool render_scene_read_store(RenderScene *render_scene, SandError *error);
+void render_scene_clear(RenderScene *render_scene); // shows no bodies
 
-// surface.c: adds the surfaces of one boundary. picture_init calls it.
-bool surface_add(Picture *picture, const SandWorld *world, int boundary, SandError *error);
+// surface.c: adds the surfaces of one boundary. render_scene_init calls it.
+bool surface_add(RenderScene *render_scene, const SandWorld *world, int boundary, SandError *error);
 bool surface_is_floor(const SandWorld *world, int boundary); // a plane that faces up

@@ -27,12 +27,12 @@ static const Level levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 5, 0
                                             [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2},
                                             [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
 
-// As the block ContactBasis in shaders/frame.glsl.
-typedef struct ContactBasis {
+// As the block Frame in shaders/frame.glsl.
+typedef struct FrameUniforms {
     float view[16], projection[16], light[16];
     float light_scale[4], eye[4], lens[4], size[4], sun[4], moment[4];
     int32_t quality[4], mode[4];
-} ContactBasis;
+} FrameUniforms;
 
 // clang-format off
 typedef enum ProgramId {
@@ -43,7 +43,7 @@ typedef enum ProgramId {
 // Vertex shader, fragment shader, and the words that are defined for them.
 static const char *const program_files[PROGRAM_COUNT][3] = {
     [BALL]           = {"ball", "ball"},
-    [BALL_DATA]      = {"ball", "ball", "DATA"}, // colours that mean something
+    [BALL_DATA]      = {"ball", "ball", "DATA"}, // colors that mean something
     [ROCK]           = {"ball", "ball", "ROCK"},
     [RIM]            = {"ball", "rim", "EDGE"},
     [RIM_DATA]       = {"ball", "rim", "EDGE DATA"},
@@ -73,9 +73,9 @@ struct Renderer {
     GLuint surface_vertices, surface_indices;
     GLuint kept_array; // those of the balls that culling keeps
     GLuint sphere_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
-    uint64_t stamp;     // of the instances on the GPU and in the shadow map: a paused picture keeps both
-    unsigned version;   // of the picture's surfaces on the GPU
-    ContactBasis frame; // that was drawn last
+    uint64_t stamp;      // of the instances on the GPU and in the shadow map: a paused picture keeps both
+    unsigned version;    // of the picture's surfaces on the GPU
+    FrameUniforms frame; // that was drawn last
     ColorMap map;
     bool overdrawn; // somebody drew over the picture
     Targets targets;
@@ -122,10 +122,10 @@ static GLuint make_link_array(void) {
     GLuint array;
     glCreateVertexArrays(1, &array);
     glVertexArrayBindingDivisor(array, 0, 1);
-    attribute(array, 0, 0, 4, offsetof(PictureLink, from));
-    attribute(array, 1, 0, 4, offsetof(PictureLink, from_velocity));
-    attribute(array, 2, 0, 3, offsetof(PictureLink, to));
-    attribute(array, 3, 0, 3, offsetof(PictureLink, to_velocity));
+    attribute(array, 0, 0, 4, offsetof(RenderLink, from));
+    attribute(array, 1, 0, 4, offsetof(RenderLink, from_velocity));
+    attribute(array, 2, 0, 3, offsetof(RenderLink, to));
+    attribute(array, 3, 0, 3, offsetof(RenderLink, to_velocity));
     return array;
 }
 
@@ -191,7 +191,7 @@ Renderer *renderer_create(SandError *error) {
     glCreateBuffers(6, buffers);
     r->frame_buffer = buffers[0], r->copies = buffers[1], r->box_mesh = buffers[2], r->cylinder_mesh = buffers[3];
     r->surface_vertices = buffers[4], r->surface_indices = buffers[5];
-    glNamedBufferStorage(r->frame_buffer, sizeof(ContactBasis), NULL, GL_DYNAMIC_STORAGE_BIT);
+    glNamedBufferStorage(r->frame_buffer, sizeof(FrameUniforms), NULL, GL_DYNAMIC_STORAGE_BIT);
     make_box(r->box_mesh);
     make_cylinder(r->cylinder_mesh);
 
@@ -203,11 +203,11 @@ Renderer *renderer_create(SandError *error) {
     r->link_array = make_link_array();
     glCreateVertexArrays(1, &r->empty_array);
     glCreateVertexArrays(1, &r->surface_array);
-    glVertexArrayVertexBuffer(r->surface_array, 0, r->surface_vertices, 0, sizeof(PictureVertex));
+    glVertexArrayVertexBuffer(r->surface_array, 0, r->surface_vertices, 0, sizeof(RenderVertex));
     glVertexArrayElementBuffer(r->surface_array, r->surface_indices);
-    attribute(r->surface_array, 0, 0, 3, offsetof(PictureVertex, position));
-    attribute(r->surface_array, 1, 0, 3, offsetof(PictureVertex, normal));
-    attribute(r->surface_array, 2, 0, 1, offsetof(PictureVertex, turn));
+    attribute(r->surface_array, 0, 0, 3, offsetof(RenderVertex, position));
+    attribute(r->surface_array, 1, 0, 3, offsetof(RenderVertex, normal));
+    attribute(r->surface_array, 2, 0, 1, offsetof(RenderVertex, turn));
     return r;
 }
 
@@ -230,9 +230,9 @@ void renderer_free(Renderer *r) {
 // --- what a frame needs on the GPU --------------------------------------------------------------------------
 
 // Copies the lists of a picture that lies in no GL buffer, one after the other.
-static void copy_lists(Renderer *r, const Picture *p) {
-    const PictureList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
-    size_t at = 0, bytes = (size_t)p->links.count * sizeof(PictureLink);
+static void copy_lists(Renderer *r, const RenderScene *p) {
+    const RenderList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
+    size_t at = 0, bytes = (size_t)p->links.count * sizeof(RenderLink);
     for (int k = 0; k < 4; k++) bytes += (size_t)lists[k]->count * sizeof(SandInstance);
     if (!bytes) return;
     glNamedBufferData(r->copies, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
@@ -242,13 +242,13 @@ static void copy_lists(Renderer *r, const Picture *p) {
         at += size;
     }
     if (p->links.count)
-        glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)((size_t)p->links.count * sizeof(PictureLink)),
+        glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)((size_t)p->links.count * sizeof(RenderLink)),
                              p->links.items);
 }
 
-// Says where each array finds its instances: they lie one after the other, as picture_take and copy_lists leave them.
-static void place_lists(Renderer *r, const Picture *p) {
-    const PictureList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
+// Says where each array finds its instances: they lie one after the other, as render_scene_update and copy_lists leave them.
+static void place_lists(Renderer *r, const RenderScene *p) {
+    const RenderList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
     const GLuint arrays[] = {r->sphere_array, r->rock_array, r->box_array, r->cylinder_array};
     GLuint buffer = p->buffer ? p->buffer : r->copies;
     size_t at = 0;
@@ -256,10 +256,10 @@ static void place_lists(Renderer *r, const Picture *p) {
         glVertexArrayVertexBuffer(arrays[k], 0, buffer, (GLintptr)at, sizeof(SandInstance));
         at += (size_t)lists[k]->count * sizeof(SandInstance);
     }
-    glVertexArrayVertexBuffer(r->link_array, 0, buffer, (GLintptr)at, sizeof(PictureLink));
+    glVertexArrayVertexBuffer(r->link_array, 0, buffer, (GLintptr)at, sizeof(RenderLink));
 }
 
-static void upload(Renderer *r, const Picture *p) {
+static void upload(Renderer *r, const RenderScene *p) {
     if (!p->buffer) copy_lists(r, p);
     place_lists(r, p);
     if (r->version == p->version) return;
@@ -275,7 +275,7 @@ static void set4(float *to, double x, double y, double z, double w) {
 }
 
 // The sun's view: parallel, just around the box that is shown.
-static void aim_light(ContactBasis *f, const Picture *p, int shadow_size) {
+static void aim_light(FrameUniforms *f, const RenderScene *p, int shadow_size) {
     SandVec3 sun = v3_unit_or(v3_make(-0.80, -0.14, 0.78), v3_make(0, 0, 1));
     SandVec3 x = v3_perpendicular(sun), y = v3_cross(sun, x), axes[3] = {x, y, sun};
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -303,15 +303,15 @@ static void aim_light(ContactBasis *f, const Picture *p, int shadow_size) {
 }
 
 // How far a shadow's edge is spread, in texels times 256: half a grain, but no wider than its few taps can fill.
-static int32_t softness(const ContactBasis *f, const Picture *p) {
+static int32_t softness(const FrameUniforms *f, const RenderScene *p) {
     double texels = 0.45 * p->grain / f->light_scale[3];
     return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
 }
 
 // Everything the shaders know of a frame. It has no gaps, so that two can be compared byte by byte.
-static ContactBasis make_frame(const Picture *p, const Camera *camera, const RendererDef *def, int width, int height) {
+static FrameUniforms make_frame(const RenderScene *p, const Camera *camera, const RendererDef *def, int width, int height) {
     const Level *level = &levels[def->quality];
-    ContactBasis f;
+    FrameUniforms f;
     double aspect = (double)width / height;
     double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
     double size = 0.5 * v3_length(v3_sub(p->upper, p->lower));
@@ -330,7 +330,7 @@ static ContactBasis make_frame(const Picture *p, const Camera *camera, const Ren
 
 // --- drawing ------------------------------------------------------------------------------------------------
 
-static void draw_quads(const Renderer *r, const PictureList *list, GLuint array, ProgramId program) {
+static void draw_quads(const Renderer *r, const RenderList *list, GLuint array, ProgramId program) {
     if (!list->count) return;
     glUseProgram(r->programs[program]);
     glBindVertexArray(array);
@@ -344,13 +344,13 @@ static void draw_kept(const Renderer *r, ProgramId program) {
 
 // Whether all balls of a view are sure to be splatted. The sun sees a ball in the same size wherever it is; from the camera
 // any may be near.
-static bool all_small(const Renderer *r, const Picture *p, CullView view) {
+static bool all_small(const Renderer *r, const RenderScene *p, CullView view) {
     double texels = p->largest * fmax(r->frame.light_scale[0], r->frame.light_scale[1]) * r->targets.shadow_size;
     return r->splatting && view == CULL_LIGHT && texels > 0 && texels < SPLAT_LIMIT - 1;
 }
 
 // All balls of a view, by their depths; the same as if every one were drawn.
-static void draw_spheres(Renderer *r, const Picture *p, CullView view, ProgramId ball, ProgramId rock) {
+static void draw_spheres(Renderer *r, const RenderScene *p, CullView view, ProgramId ball, ProgramId rock) {
     const Targets *t = &r->targets;
     bool light = view == CULL_LIGHT;
     draw_quads(r, &p->rocks, r->rock_array, rock);
@@ -371,7 +371,7 @@ static void draw_spheres(Renderer *r, const Picture *p, CullView view, ProgramId
     draw_kept(r, ball);
 }
 
-static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) {
+static void draw_solids(const Renderer *r, const RenderScene *p, ProgramId program) {
     if (!p->boxes.count && !p->cylinders.count) return;
     glUseProgram(r->programs[program]);
     glUniform1i(UNIFORM_SHADOW, program == SOLID_SHADOW);
@@ -381,13 +381,13 @@ static void draw_solids(const Renderer *r, const Picture *p, ProgramId program) 
     if (p->cylinders.count) glDrawArraysInstanced(GL_TRIANGLES, 0, CYLINDER_VERTICES, p->cylinders.count);
 }
 
-static void draw_surfaces(const Renderer *r, const Picture *p, ProgramId program) {
+static void draw_surfaces(const Renderer *r, const RenderScene *p, ProgramId program) {
     bool glass = program == GLASS || program == GLASS_DIRECT;
     glUseProgram(r->programs[program]);
     glUniform1i(UNIFORM_SHADOW, program == SURFACE_SHADOW);
     glBindVertexArray(r->surface_array);
     for (int k = 0; k < p->surface_count; k++) {
-        const PictureSurface *s = &p->surfaces[k];
+        const RenderSurface *s = &p->surfaces[k];
         if ((s->look == LOOK_GLASS) != glass || !s->count) continue;
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
@@ -418,7 +418,7 @@ static void begin(void) {
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
 }
 
-static void pass_shadow(Renderer *r, const Picture *p, const RendererDef *def) {
+static void pass_shadow(Renderer *r, const RenderScene *p, const RendererDef *def) {
     static const float nothing = 0;
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.shadow_pass);
     glViewport(0, 0, r->targets.shadow_size, r->targets.shadow_size);
@@ -431,13 +431,13 @@ static void pass_shadow(Renderer *r, const Picture *p, const RendererDef *def) {
     draw_surfaces(r, p, SURFACE_SHADOW);
 }
 
-static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
-    static const float nothing = 0; // colours are read only where something has a depth
+static void pass_first(Renderer *r, const RenderScene *p, const RendererDef *def) {
+    static const float nothing = 0; // colors are read only where something has a depth
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.first_pass);
     glViewport(0, 0, r->targets.width, r->targets.height);
     glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
     glBindTextureUnit(3, r->colormaps[p->map]);
-    bool data = p->color != PICTURE_BODY;
+    bool data = p->color != COLOR_BY_BODY;
     draw_spheres(r, p, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
     draw_solids(r, p, data ? SOLID_DATA : SOLID);
     // The sides of a mesh without thickness are seen from both sides; a ray's depth is its own clip.
@@ -448,13 +448,13 @@ static void pass_first(Renderer *r, const Picture *p, const RendererDef *def) {
 }
 
 // The edges of balls, over the lit picture, by the share of a pixel that they cover.
-static void pass_rims(Renderer *r, const Picture *p) {
+static void pass_rims(Renderer *r, const RenderScene *p) {
     glBindTextureUnit(0, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    ProgramId rim = p->color != PICTURE_BODY ? RIM_DATA : RIM;
+    ProgramId rim = p->color != COLOR_BY_BODY ? RIM_DATA : RIM;
     if (r->culling) {
         cull_keep_seen(r->cull, CULL_CAMERA);
         draw_kept(r, rim);
@@ -466,7 +466,7 @@ static void pass_rims(Renderer *r, const Picture *p) {
 }
 
 // All layers of glass are summed; nothing is sorted, and no depth is written.
-static void pass_glass(Renderer *r, const Picture *p) {
+static void pass_glass(Renderer *r, const RenderScene *p) {
     static const float nothing[4] = {0};
     glBindTextureUnit(0, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.glass_pass);
@@ -480,7 +480,7 @@ static void pass_glass(Renderer *r, const Picture *p) {
 }
 
 // Force chains, over everything: they run through the inside of the sand. Bodies step back behind them.
-static void pass_chains(Renderer *r, const Picture *p, GLuint framebuffer, ProgramId program) {
+static void pass_chains(Renderer *r, const RenderScene *p, GLuint framebuffer, ProgramId program) {
     if (!p->links.count) return;
     glDisable(GL_DEPTH_TEST);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
@@ -493,7 +493,7 @@ static void pass_chains(Renderer *r, const Picture *p, GLuint framebuffer, Progr
 }
 
 // Light, sky, chains and glass at once to the screen: half the work for a processor that draws.
-static void pass_direct(Renderer *r, const Picture *p, const Lighting *lighting) {
+static void pass_direct(Renderer *r, const RenderScene *p, const Lighting *lighting) {
     lighting_direct(lighting, &r->targets);
     pass_chains(r, p, r->targets.direct_pass, CHAIN_DIRECT);
 
@@ -509,7 +509,7 @@ static void pass_direct(Renderer *r, const Picture *p, const Lighting *lighting)
 }
 
 // Says how this picture is drawn, and makes what that needs.
-static const Lighting *choose(Renderer *r, const Picture *p, const RendererDef *def, SandError *error) {
+static const Lighting *choose(Renderer *r, const RenderScene *p, const RendererDef *def, SandError *error) {
     bool compute = def->compute == COMPUTE_ALWAYS || (def->compute == COMPUTE_ON_GPU && !r->software);
     r->culling = p->spheres.count >= CULL_LEAST && !def->no_culling;
     r->splatting = r->culling && compute;
@@ -519,46 +519,46 @@ static const Lighting *choose(Renderer *r, const Picture *p, const RendererDef *
     return r->lightings[compute];
 }
 
-bool renderer_draw(Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width, int height,
-                   SandError *error) {
+bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *camera, const RendererDef *def, int width,
+                   int height, SandError *error) {
     const Level *level = &levels[def->quality];
     unsigned shadow = r->targets.shadow;
-    const Lighting *lighting = choose(r, picture, def, error);
+    const Lighting *lighting = choose(r, render_scene, def, error);
     if (!lighting) return false;
     if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
         return false;
     if (r->targets.shadow != shadow) r->stamp = 0;
-    bool paused = picture->stamp && picture->stamp == r->stamp && !def->no_shadow;
-    if (!paused) upload(r, picture);
-    r->frame = make_frame(picture, camera, def, r->targets.width, r->targets.height);
-    r->map = picture->map, r->overdrawn = false;
+    bool paused = render_scene->stamp && render_scene->stamp == r->stamp && !def->no_shadow;
+    if (!paused) upload(r, render_scene);
+    r->frame = make_frame(render_scene, camera, def, r->targets.width, r->targets.height);
+    r->map = render_scene->map, r->overdrawn = false;
     glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
     begin();
-    if (!paused) pass_shadow(r, picture, def);
-    r->stamp = def->no_shadow ? 0 : picture->stamp;
-    pass_first(r, picture, def);
+    if (!paused) pass_shadow(r, render_scene, def);
+    r->stamp = def->no_shadow ? 0 : render_scene->stamp;
+    pass_first(r, render_scene, def);
     glDepthMask(GL_FALSE); // depth is only read from here on
     lighting_ambient(lighting, &r->targets);
     if (level->fine || def->samples > 1) {
         lighting_light(lighting, &r->targets);
-        if (level->fine) pass_rims(r, picture);
-        pass_glass(r, picture);
-        pass_chains(r, picture, r->targets.light_pass, CHAIN);
+        if (level->fine) pass_rims(r, render_scene);
+        pass_glass(r, render_scene);
+        pass_chains(r, render_scene, r->targets.light_pass, CHAIN);
         lighting_tone(lighting, &r->targets, def->samples, def->double_encode);
     } else {
-        pass_direct(r, picture, lighting);
+        pass_direct(r, render_scene, lighting);
     }
     glDepthMask(GL_TRUE);
     return true;
 }
 
-bool renderer_has(const Renderer *r, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
-                  int height) {
-    if (r->overdrawn || !picture->stamp || picture->stamp != r->stamp || picture->map != r->map ||
+bool renderer_has(const Renderer *r, const RenderScene *render_scene, const Camera *camera, const RendererDef *def,
+                  int width, int height) {
+    if (r->overdrawn || !render_scene->stamp || render_scene->stamp != r->stamp || render_scene->map != r->map ||
         r->targets.out_width != width || r->targets.width != width * def->samples)
         return false;
-    ContactBasis wanted = make_frame(picture, camera, def, width * def->samples, height * def->samples);
+    FrameUniforms wanted = make_frame(render_scene, camera, def, width * def->samples, height * def->samples);
     return memcmp(&wanted, &r->frame, sizeof wanted) == 0;
 }
 

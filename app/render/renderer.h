@@ -27,15 +27,15 @@ Renderer *renderer_create(SandError *error);
 void renderer_free(Renderer *renderer);
 
 // Draws into the renderer's own picture of this size.
-bool renderer_draw(Renderer *renderer, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
-                   int height, SandError *error);
+bool renderer_draw(Renderer *renderer, const RenderScene *render_scene, const Camera *camera, const RendererDef *def,
+                   int width, int height, SandError *error);
 
 // Draws a little of everything, so that no scene that comes later makes the driver think. Call it before the first frame.
 bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error); // warm.c
 
 // Whether that is what was drawn last, to the pixel: then it need not be drawn again.
-bool renderer_has(const Renderer *renderer, const Picture *picture, const Camera *camera, const RendererDef *def, int width,
-                  int height);
+bool renderer_has(const Renderer *renderer, const RenderScene *render_scene, const Camera *camera, const RendererDef *def,
+                  int width, int height);
 
 void renderer_show(const Renderer *renderer, int width, int height); // copies it to the window's framebuffer
 unsigned renderer_framebuffer(const Renderer *renderer);             // where it is, to read from; rows from the bottom up

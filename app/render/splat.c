@@ -92,7 +92,7 @@ static void dispatch(int count) {
     glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT);
 }
 
-// Leaves colours and normals where a ball or the ground is seen, by the depths of what is there already.
+// Leaves colors and normals where a ball or the ground is seen, by the depths of what is there already.
 static void paint(const Splat *s, const Targets *t, bool data) {
     glUseProgram(s->programs[data ? PAINT_DATA : PAINT]);
     glBindTextureUnit(0, t->depth);

@@ -12,6 +12,6 @@ Splat *splat_create(SandError *error);
 void splat_free(Splat *splat);
 
 // Draws the instances of balls at the beginning of this buffer, as far as they are small, into the targets of the view,
-// whose framebuffer is bound: their depths for the light; colour, look and normal too for the camera, and the ground with
-// them. `data`: with colours that mean something.
+// whose framebuffer is bound: their depths for the light; color, look and normal too for the camera, and the ground with
+// them. `data`: with colors that mean something.
 void splat_draw(Splat *splat, CullView view, const Targets *targets, bool data, unsigned instances, int count);

@@ -12,17 +12,17 @@ static const double PI = 3.14159265358979323846;
 
 // --- small pieces -------------------------------------------------------------------------------------------
 
-static bool add_vertex(Picture *p, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
+static bool add_vertex(RenderScene *p, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
     if (p->vertex_count == p->vertex_capacity &&
         !SAND_GROW(p->vertices, p->vertex_capacity, 2 * p->vertex_count + 64, "vertices", error))
         return false;
-    p->vertices[p->vertex_count++] = (PictureVertex){{(float)position.x, (float)position.y, (float)position.z},
-                                                     {(float)normal.x, (float)normal.y, (float)normal.z},
-                                                     (float)turn};
+    p->vertices[p->vertex_count++] = (RenderVertex){{(float)position.x, (float)position.y, (float)position.z},
+                                                    {(float)normal.x, (float)normal.y, (float)normal.z},
+                                                    (float)turn};
     return true;
 }
 
-static bool add_triangle(Picture *p, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
+static bool add_triangle(RenderScene *p, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
     if (p->index_count + 3 > p->index_capacity &&
         !SAND_GROW(p->indices, p->index_capacity, 2 * p->index_count + 96, "triangles", error))
         return false;
@@ -32,14 +32,14 @@ static bool add_triangle(Picture *p, uint32_t a, uint32_t b, uint32_t c, SandErr
     return true;
 }
 
-static PictureSurface *open_surface(Picture *p, int boundary, PictureLook look, SandError *error) {
+static RenderSurface *open_surface(RenderScene *p, int boundary, RenderLook look, SandError *error) {
     if (!SAND_GROW(p->surfaces, p->surface_capacity, p->surface_count + 1, "surfaces", error)) return NULL;
-    PictureSurface *s = &p->surfaces[p->surface_count++];
-    *s = (PictureSurface){.first = p->index_count, .look = look, .boundary = boundary};
+    RenderSurface *s = &p->surfaces[p->surface_count++];
+    *s = (RenderSurface){.first = p->index_count, .look = look, .boundary = boundary};
     return s;
 }
 
-static bool add_polygon(Picture *p, const SandVec3 *corners, int count, SandVec3 normal, SandError *error) {
+static bool add_polygon(RenderScene *p, const SandVec3 *corners, int count, SandVec3 normal, SandError *error) {
     uint32_t first = p->vertex_count;
     for (int i = 0; i < count; i++)
         if (!add_vertex(p, corners[i], normal, -1, error)) return false;
@@ -49,7 +49,7 @@ static bool add_polygon(Picture *p, const SandVec3 *corners, int count, SandVec3
 }
 
 // The edges of a pane of glass: strips along its sides, which catch the light.
-static bool add_edges(Picture *p, const SandVec3 *corners, int count, SandVec3 normal, double width, SandError *error) {
+static bool add_edges(RenderScene *p, const SandVec3 *corners, int count, SandVec3 normal, double width, SandError *error) {
     for (int i = 0; i < count; i++) {
         SandVec3 a = corners[i], b = corners[(i + 1) % count], along = v3_sub(b, a);
         if (v3_length(along) < width) continue;
@@ -91,12 +91,12 @@ static int cut(SandVec3 *corners, int count, SandVec3 normal, double offset) {
 }
 
 // A wall reaches as far as the other walls let it, within the box that is shown.
-static bool add_wall(Picture *p, const SandWorld *world, int boundary, SandError *error) {
+static bool add_wall(RenderScene *p, const SandWorld *world, int boundary, SandError *error) {
     const SandBoundary *b = &world->boundaries[boundary];
     SandVec3 n = plane_normal(b), t = v3_perpendicular(n), s = v3_cross(n, t);
     SandVec3 point = v3_sub(b->pose.position, p->origin);
     double size = 2 * v3_length(v3_sub(p->upper, p->lower));
-    // Centred where the box's middle falls on the plane.
+    // Centered where the box's middle falls on the plane.
     SandVec3 middle = v3_scale(v3_dot(n, point), n);
     SandVec3 corners[MOST_CORNERS] = {
         v3_madd(v3_madd(middle, size, t), size, s), v3_madd(v3_madd(middle, -size, t), size, s),
@@ -116,7 +116,7 @@ static bool add_wall(Picture *p, const SandWorld *world, int boundary, SandError
             count = cut(corners, count, m, v3_dot(m, v3_sub(other->pose.position, p->origin)));
     }
     if (count < 3) return true;
-    PictureSurface *surface = open_surface(p, boundary, LOOK_GLASS, error);
+    RenderSurface *surface = open_surface(p, boundary, LOOK_GLASS, error);
     if (!surface) return false;
     surface->in_world = !b->moves;
     if (b->moves) {
@@ -131,8 +131,8 @@ static bool add_wall(Picture *p, const SandWorld *world, int boundary, SandError
 
 // --- boxes --------------------------------------------------------------------------------------------------
 
-static bool add_box(Picture *p, int boundary, const SandBoundary *b, SandError *error) {
-    PictureSurface *surface = open_surface(p, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
+static bool add_box(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
+    RenderSurface *surface = open_surface(p, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     for (int face = 0; face < 6; face++) {
         int k = face / 2;
@@ -160,7 +160,7 @@ typedef struct Profile {
 static bool is_crease(Profile a, Profile b) { return a.rho == b.rho && a.z == b.z; }
 
 // The bands between the rows of a turned line whose vertices begin at `first`, `step` rows and columns at a time.
-static bool add_bands(Picture *p, uint32_t first, const Profile *line, int count, int step, SandError *error) {
+static bool add_bands(RenderScene *p, uint32_t first, const Profile *line, int count, int step, SandError *error) {
     for (int i = 0, next; i + 1 < count; i = next) {
         next = i + 1;
         if (is_crease(line[i], line[next])) continue;
@@ -175,7 +175,7 @@ static bool add_bands(Picture *p, uint32_t first, const Profile *line, int count
 }
 
 // Turns a line of profile points about the axis.
-static bool add_turned(Picture *p, const Profile *line, int count, SandError *error) {
+static bool add_turned(RenderScene *p, const Profile *line, int count, SandError *error) {
     uint32_t first = p->vertex_count;
     for (int i = 0; i < count; i++)
         for (int k = 0; k <= AROUND; k++) {
@@ -194,7 +194,7 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
         double dr = corner[i + 1][0] - corner[i][0], dz = corner[i + 1][1] - corner[i][1], length = hypot(dr, dz);
         double tangent[2][2];
         for (int end = 0; end < 2; end++) {
-            int at = i + end, other = end ? at + 1 : at - 1; // the neighbour beyond this end
+            int at = i + end, other = end ? at + 1 : at - 1; // the neighbor beyond this end
             tangent[end][0] = dr / length, tangent[end][1] = dz / length;
             if (other < 0 || other >= count) continue;
             double er = end ? corner[other][0] - corner[at][0] : corner[at][0] - corner[other][0];
@@ -231,7 +231,7 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
 
 // A shell: the inner wall, the outer wall a little outside of it, and a rim where it is open; then the walls once more,
 // coarse. So rims and coarse walls together are the shell for who draws slowly.
-static bool add_shell(Picture *p, PictureSurface *surface, const Profile *line, int count, double thickness,
+static bool add_shell(RenderScene *p, RenderSurface *surface, const Profile *line, int count, double thickness,
                       SandError *error) {
     enum { MOST = 4096 };
     static _Thread_local Profile outer[MOST];
@@ -258,7 +258,7 @@ static bool add_shell(Picture *p, PictureSurface *surface, const Profile *line, 
     return true;
 }
 
-static bool add_revolution(Picture *p, int boundary, const SandBoundary *b, SandError *error) {
+static bool add_revolution(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
     enum { MOST = 800, ROOM = 4096 };
     static _Thread_local double corner[MOST][2];
     static _Thread_local Profile line[ROOM];
@@ -271,9 +271,9 @@ static bool add_revolution(Picture *p, int boundary, const SandBoundary *b, Sand
 
     int n = 0;
     for (int i = 0; i < b->profile_count && n < MOST - 2; i++) {
-        double rho = b->pieces[i].rho, z = b->pieces[i].z;
+        double rho = b->segments[i].rho, z = b->segments[i].z;
         if (i > 0) {
-            double rho0 = b->pieces[i - 1].rho, z0 = b->pieces[i - 1].z;
+            double rho0 = b->segments[i - 1].rho, z0 = b->segments[i - 1].z;
             double limits[2] = {z > z0 ? low : high, z > z0 ? high : low};
             for (int k = 0; k < 2; k++)
                 if ((z0 < limits[k]) != (z < limits[k]) && z != z0) {
@@ -287,7 +287,7 @@ static bool add_revolution(Picture *p, int boundary, const SandBoundary *b, Sand
     for (int i = 0; i < n; i++) widest = fmax(widest, corner[i][0]);
 
     bool glass = b->side == SAND_INSIDE;
-    PictureSurface *surface = open_surface(p, boundary, glass ? LOOK_GLASS : LOOK_EARTH, error);
+    RenderSurface *surface = open_surface(p, boundary, glass ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     surface->marks = b->moves && b->motion.rate != 0;
     int count = round_profile(corner, n, line, ROOM);
@@ -297,14 +297,14 @@ static bool add_revolution(Picture *p, int boundary, const SandBoundary *b, Sand
     return added;
 }
 
-static bool add_sphere(Picture *p, int boundary, const SandBoundary *b, SandError *error) {
+static bool add_sphere(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
     enum { ROWS = 48 };
     Profile line[ROWS + 1];
     for (int i = 0; i <= ROWS; i++) {
         double angle = PI * ((double)i / ROWS - 0.5), c = i == 0 || i == ROWS ? 0 : cos(angle), s = sin(angle);
         line[i] = (Profile){b->radius * c, b->radius * s, c, s};
     }
-    PictureSurface *surface = open_surface(p, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
+    RenderSurface *surface = open_surface(p, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     surface->marks = b->moves;
     bool added = add_turned(p, line, ROWS + 1, error);
@@ -314,9 +314,9 @@ static bool add_sphere(Picture *p, int boundary, const SandBoundary *b, SandErro
 
 // --- meshes -------------------------------------------------------------------------------------------------
 
-static bool add_mesh(Picture *p, int boundary, const SandBoundary *b, SandError *error) {
+static bool add_mesh(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
     const SandTriangleMesh *mesh = b->mesh;
-    PictureSurface *surface = open_surface(p, boundary, LOOK_EARTH, error);
+    RenderSurface *surface = open_surface(p, boundary, LOOK_EARTH, error);
     if (!surface) return false;
     uint32_t first = p->vertex_count;
     for (int i = 0; i < mesh->vertex_count; i++)
@@ -339,14 +339,14 @@ static bool add_mesh(Picture *p, int boundary, const SandBoundary *b, SandError 
     return true;
 }
 
-bool surface_add(Picture *picture, const SandWorld *world, int boundary, SandError *error) {
+bool surface_add(RenderScene *render_scene, const SandWorld *world, int boundary, SandError *error) {
     const SandBoundary *b = &world->boundaries[boundary];
     switch (b->kind) {
-    case SAND_PLANE: return surface_is_floor(world, boundary) || add_wall(picture, world, boundary, error);
-    case SAND_BOX_WALLS: return add_box(picture, boundary, b, error);
-    case SAND_REVOLUTION: return add_revolution(picture, boundary, b, error);
-    case SAND_SPHERE_WALL: return add_sphere(picture, boundary, b, error);
-    case SAND_MESH: return add_mesh(picture, boundary, b, error);
+    case SAND_PLANE: return surface_is_floor(world, boundary) || add_wall(render_scene, world, boundary, error);
+    case SAND_BOX_WALLS: return add_box(render_scene, boundary, b, error);
+    case SAND_REVOLUTION: return add_revolution(render_scene, boundary, b, error);
+    case SAND_SPHERE_WALL: return add_sphere(render_scene, boundary, b, error);
+    case SAND_MESH: return add_mesh(render_scene, boundary, b, error);
     }
     return true;
 }

@@ -15,7 +15,7 @@ static GLuint texture(GLenum format, int width, int height, GLenum filter) {
     return name;
 }
 
-// A framebuffer of up to two colours and a depth; 0 stands for none.
+// A framebuffer of up to two colors and a depth; 0 stands for none.
 static bool framebuffer(unsigned *name, GLuint a, GLuint b, GLuint depth) {
     static const GLenum both[2] = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1};
     glCreateFramebuffers(1, name);

@@ -9,7 +9,7 @@ typedef struct Targets {
     int shadow_size;
     unsigned light_format;         // of light and glass
     unsigned depth, color, normal; // the first pass
-    unsigned ambient, light, kind; // light: linear floats; kind: share of data colour, opacity
+    unsigned ambient, light, kind; // light: linear floats; kind: share of data color, opacity
     unsigned glass;                // highlights and path of all layers
     unsigned shadow;
     unsigned out;                                                                     // the picture, sRGB encoded

@@ -5,33 +5,33 @@
 bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error) {
     enum { SIDE = 32 };
     SandInstance one = {.radius = 0.3f, .rotation = {0, 0, 0, 1}, .offset = {0.2f, 0.2f, 0.2f}};
-    PictureLink link = {.to = {0, 0, 1}, .half_width = 0.1f, .value = 1};
-    PictureVertex corners[3] = {{{-1, 0, -1}, {0, -1, 0}, 0}, {{1, 0, -1}, {0, -1, 0}, 0}, {{0, 0, 1}, {0, -1, 0}, 0}};
+    RenderLink link = {.to = {0, 0, 1}, .half_width = 0.1f, .value = 1};
+    RenderVertex corners[3] = {{{-1, 0, -1}, {0, -1, 0}, 0}, {{1, 0, -1}, {0, -1, 0}, 0}, {{0, 0, 1}, {0, -1, 0}, 0}};
     uint32_t indices[3] = {0, 1, 2};
-    PictureSurface surfaces[2] = {{.count = 3, .look = LOOK_GLASS, .rotation = {0, 0, 0, 1}},
-                                  {.count = 3, .look = LOOK_EARTH, .rotation = {0, 0, 0, 1}, .position = {0, 2, 0}}};
-    Picture p = {.lower = {-1, -1, -1},
-                 .upper = {1, 1, 1},
-                 .floor = -1,
-                 .grain = 0.3,
-                 .range = 1,
-                 .chains = true,
-                 .spheres = {&one, 1},
-                 .rocks = {&one, 1},
-                 .boxes = {&one, 1},
-                 .cylinders = {&one, 1},
-                 .links = {&link, 1},
-                 .vertices = corners,
-                 .indices = indices,
-                 .surfaces = surfaces,
-                 .vertex_count = 3,
-                 .index_count = 3,
-                 .surface_count = 2,
-                 .version = UINT32_MAX}; // no other picture's
+    RenderSurface surfaces[2] = {{.count = 3, .look = LOOK_GLASS, .rotation = {0, 0, 0, 1}},
+                                 {.count = 3, .look = LOOK_EARTH, .rotation = {0, 0, 0, 1}, .position = {0, 2, 0}}};
+    RenderScene p = {.lower = {-1, -1, -1},
+                     .upper = {1, 1, 1},
+                     .floor = -1,
+                     .grain = 0.3,
+                     .range = 1,
+                     .chains = true,
+                     .spheres = {&one, 1},
+                     .rocks = {&one, 1},
+                     .boxes = {&one, 1},
+                     .cylinders = {&one, 1},
+                     .links = {&link, 1},
+                     .vertices = corners,
+                     .indices = indices,
+                     .surfaces = surfaces,
+                     .vertex_count = 3,
+                     .index_count = 3,
+                     .surface_count = 2,
+                     .version = UINT32_MAX}; // no other picture's
     Camera camera;
     camera_frame(&camera, camera_preset_names[0], p.lower, p.upper, 1);
-    for (int color = PICTURE_BODY; color <= PICTURE_SPEED; color++) { // with colours that mean nothing, and with others
-        p.color = (PictureColor)color;
+    for (int color = COLOR_BY_BODY; color <= COLOR_BY_SPEED; color++) { // with colors that mean nothing, and with others
+        p.color = (RenderColor)color;
         if (!renderer_draw(renderer, &p, &camera, def, SIDE, SIDE, error)) return false;
     }
     return true;

@@ -11,41 +11,42 @@ static const double SLOW = 0.06, QUICK = 0.015; // s, for a frame
 static const double STILL = 1;                  // s, without any motion
 static const double HEAVY = 0.12;               // s, a picture of all pixels that is not worth it while the simulation runs
 
-void pace_start(Pace *pace, bool software) {
-    *pace = (Pace){.software = software, .coarse = software ? 2 : 1, .drawing = INTERVAL, .begun = sand_seconds()};
+void frame_pacing_start(FramePacing *pacing, bool software) {
+    *pacing = (FramePacing){.software = software, .coarse = software ? 2 : 1, .drawing = INTERVAL, .begun = sand_seconds()};
 }
 
-double pace_begin(Pace *pace, bool moves, bool runs) {
-    double now = sand_seconds(), elapsed = now - pace->begun;
-    pace->begun = now;
-    if (pace->frames == FIRST_FRAMES) pace->steady = now;
-    if (pace->frames > FIRST_FRAMES && !pace->excused) pace->stall = fmax(pace->stall, elapsed);
-    pace->excused = false;
+double frame_pacing_begin(FramePacing *pacing, bool moves, bool runs) {
+    double now = sand_seconds(), elapsed = now - pacing->begun;
+    pacing->begun = now;
+    if (pacing->frames == FIRST_FRAMES) pacing->steady = now;
+    if (pacing->frames > FIRST_FRAMES && !pacing->excused) pacing->stall = fmax(pacing->stall, elapsed);
+    pacing->excused = false;
     // All pixels again as soon as nothing moves.
-    bool choose = moves && pace->frames % CHOOSE_EVERY == 0;
-    pace->still = moves ? 0 : pace->still + elapsed;
-    if (!pace->software || (pace->still > STILL && !(runs && pace->heavy)))
-        pace->coarse = 1;
-    else if (choose && pace->drawing > SLOW && pace->coarse < MOST_COARSE)
-        pace->coarse++;
-    else if (choose && pace->drawing < QUICK && pace->coarse > 1)
-        pace->coarse--;
+    bool choose = moves && pacing->frames % CHOOSE_EVERY == 0;
+    pacing->still = moves ? 0 : pacing->still + elapsed;
+    if (!pacing->software || (pacing->still > STILL && !(runs && pacing->heavy)))
+        pacing->coarse = 1;
+    else if (choose && pacing->drawing > SLOW && pacing->coarse < MOST_COARSE)
+        pacing->coarse++;
+    else if (choose && pacing->drawing < QUICK && pacing->coarse > 1)
+        pacing->coarse--;
     return elapsed;
 }
 
-double pace_rest(Pace *pace, bool shares) {
-    double took = sand_seconds() - pace->begun;
-    pace->drawing += 0.2 * (took - pace->drawing);
-    if (pace->coarse == 1 && pace->frames > FIRST_FRAMES) pace->heavy = took > HEAVY || (pace->heavy && !(took < SLOW));
-    pace->frames++;
-    if (!pace->software) return 0;
+double frame_pacing_rest(FramePacing *pacing, bool shares) {
+    double took = sand_seconds() - pacing->begun;
+    pacing->drawing += 0.2 * (took - pacing->drawing);
+    if (pacing->coarse == 1 && pacing->frames > FIRST_FRAMES)
+        pacing->heavy = took > HEAVY || (pacing->heavy && !(took < SLOW));
+    pacing->frames++;
+    if (!pacing->software) return 0;
     double interval = shares ? fmax(INTERVAL, took / (1 - SHARE)) : INTERVAL;
     return fmax(0, fmin(interval, 0.15) - took);
 }
 
-void pace_excuse(Pace *pace) { pace->excused = true; }
+void frame_pacing_excuse(FramePacing *pacing) { pacing->excused = true; }
 
-double pace_rate(const Pace *pace) {
-    double seconds = pace->begun - pace->steady;
-    return pace->frames > FIRST_FRAMES + 1 && seconds > 0 ? (double)(pace->frames - 1 - FIRST_FRAMES) / seconds : 0;
+double frame_pacing_rate(const FramePacing *pacing) {
+    double seconds = pacing->begun - pacing->steady;
+    return pacing->frames > FIRST_FRAMES + 1 && seconds > 0 ? (double)(pacing->frames - 1 - FIRST_FRAMES) / seconds : 0;
 }

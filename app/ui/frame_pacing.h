@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct Pace {
+typedef struct FramePacing {
     bool software;  // a processor draws
     int coarse;     // pixels of the window along a side of one that is drawn
     bool heavy;     // a picture of all pixels takes long
@@ -16,10 +16,12 @@ typedef struct Pace {
     double steady;  // s, wall clock when the first frames were drawn: they include the driver's own preparations
     bool excused;
     double stall; // s, longest time from one frame to the next since then
-} Pace;
+} FramePacing;
 
-void pace_start(Pace *pace, bool software);
-double pace_begin(Pace *pace, bool moves, bool runs); // a frame begins; seconds since the last did; `runs`: the simulation
-double pace_rest(Pace *pace, bool shares); // it is drawn: seconds to wait before the next; `shares`: with a simulation
-void pace_excuse(Pace *pace);              // this frame does other work, at the person's wish: a film
-double pace_rate(const Pace *pace);        // frames a second, since they are steady
+void frame_pacing_start(FramePacing *pacing, bool software);
+double frame_pacing_begin(FramePacing *pacing, bool moves,
+                          bool runs); // a frame begins; seconds since the last did; `runs`: the simulation
+double frame_pacing_rest(FramePacing *pacing,
+                         bool shares);         // it is drawn: seconds to wait before the next; `shares`: with a simulation
+void frame_pacing_excuse(FramePacing *pacing); // this frame does other work, at the person's wish: a film
+double frame_pacing_rate(const FramePacing *pacing); // frames a second, since they are steady

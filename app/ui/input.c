@@ -2,9 +2,9 @@
 
 #include <math.h>
 
-void hands_init(Hands *h) { *h = (Hands){.picked = -1}; }
+void input_init(Input *h) { *h = (Input){.picked = -1}; }
 
-void hands_ray(const Camera *camera, double aspect, double x, double y, SandVec3 *from, SandVec3 *direction) {
+void input_ray(const Camera *camera, double aspect, double x, double y, SandVec3 *from, SandVec3 *direction) {
     SandVec3 right, up, forward;
     camera_axes(camera, &right, &up, &forward);
     double sx = (2 * x - 1) * aspect, sy = 2 * y - 1; // in half heights of the picture
@@ -53,15 +53,16 @@ static double enter_cylinder(SandVec3 half, SandVec3 from, SandVec3 direction) {
     return range[0] <= range[1] ? range[0] : INFINITY;
 }
 
-int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVec3 *point) {
-    const PictureList *lists[] = {&picture->spheres, &picture->rocks, &picture->boxes, &picture->cylinders};
+int input_pick(const RenderScene *render_scene, SandVec3 from, SandVec3 direction, SandVec3 *point) {
+    const RenderList *lists[] = {&render_scene->spheres, &render_scene->rocks, &render_scene->boxes,
+                                 &render_scene->cylinders};
     int body = -1;
     double nearest = INFINITY;
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < lists[k]->count; i++) {
             const SandInstance *it = &lists[k]->items[i];
             // Where it is at the instant that is shown.
-            double s = picture->back;
+            double s = render_scene->back;
             SandQuat q = {it->rotation[3], it->rotation[0], it->rotation[1], it->rotation[2]};
             SandVec3 center = v3_make(it->center[0] - s * it->velocity[0], it->center[1] - s * it->velocity[1],
                                       it->center[2] - s * it->velocity[2]);
@@ -79,45 +80,45 @@ int hands_pick(const Picture *picture, SandVec3 from, SandVec3 direction, SandVe
     return body;
 }
 
-static SandVec3 to_world(const ContactBasis *frame, SandVec3 p) { return v3_add(p, frame->picture.origin); }
+static SandVec3 to_world(const EngineFrame *frame, SandVec3 p) { return v3_add(p, frame->render_scene.origin); }
 
-void hands_press(Hands *h, Engine *engine, const ContactBasis *frame, const Camera *camera, double aspect, double x,
-                 double y, bool pan, bool grab) {
+void input_press(Input *h, Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y,
+                 bool pan, bool grab) {
     h->x = x, h->y = y;
-    h->mode = pan ? HANDS_PAN : HANDS_ORBIT;
+    h->mode = pan ? INPUT_PAN : INPUT_ORBIT;
     SandVec3 from, direction, point, right, up, forward;
-    hands_ray(camera, aspect, x, y, &from, &direction);
-    h->picked = frame ? hands_pick(&frame->picture, from, direction, &point) : -1;
+    input_ray(camera, aspect, x, y, &from, &direction);
+    h->picked = frame ? input_pick(&frame->render_scene, from, direction, &point) : -1;
     if (h->picked < 0 || !grab) return;
     camera_axes(camera, &right, &up, &forward);
     h->depth = v3_dot(v3_sub(point, camera->eye), forward);
-    h->mode = HANDS_DRAG;
+    h->mode = INPUT_DRAG;
     Act act = {.kind = ACT_GRAB, .body = h->picked, .vector = to_world(frame, point)};
     engine_ask(engine, &act);
 }
 
-void hands_move(Hands *h, Engine *engine, const ContactBasis *frame, Camera *camera, double aspect, double x, double y) {
+void input_move(Input *h, Engine *engine, const EngineFrame *frame, Camera *camera, double aspect, double x, double y) {
     double dx = x - h->x, dy = y - h->y;
     h->x = x, h->y = y;
     if (dx == 0 && dy == 0) return;
-    if (h->mode == HANDS_ORBIT) camera_orbit(camera, -4 * dx, -3 * dy);
-    if (h->mode == HANDS_PAN) camera_pan(camera, -dx * aspect, -dy);
-    if (h->mode != HANDS_DRAG || !frame) return;
+    if (h->mode == INPUT_ORBIT) camera_orbit(camera, -4 * dx, -3 * dy);
+    if (h->mode == INPUT_PAN) camera_pan(camera, -dx * aspect, -dy);
+    if (h->mode != INPUT_DRAG || !frame) return;
     // In the plane through the held point that faces the camera.
     SandVec3 from, direction, right, up, forward;
     camera_axes(camera, &right, &up, &forward);
-    hands_ray(camera, aspect, x, y, &from, &direction);
+    input_ray(camera, aspect, x, y, &from, &direction);
     double along = (h->depth - v3_dot(v3_sub(from, camera->eye), forward)) / v3_dot(direction, forward);
     Act act = {.kind = ACT_DRAG, .vector = to_world(frame, v3_madd(from, along, direction))};
     engine_ask(engine, &act);
 }
 
-void hands_release(Hands *h, Engine *engine) {
-    if (h->mode == HANDS_DRAG) engine_ask(engine, &(Act){.kind = ACT_RELEASE});
-    h->mode = HANDS_IDLE;
+void input_release(Input *h, Engine *engine) {
+    if (h->mode == INPUT_DRAG) engine_ask(engine, &(Act){.kind = ACT_RELEASE});
+    h->mode = INPUT_IDLE;
 }
 
-void hands_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size) {
+void input_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size) {
     // There is no flying without perspective.
     camera->orthographic = false;
     camera->near = fmin(camera->near, 1e-3 * size);
@@ -125,11 +126,11 @@ void hands_fly(Camera *camera, double right, double up, SandVec3 way, double sec
     camera_fly(camera, v3_scale(0.35 * size * seconds, way));
 }
 
-void hands_throw(Engine *engine, const ContactBasis *frame, const Camera *camera, double aspect, double x, double y) {
+void input_throw(Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y) {
     if (!frame) return;
-    SandVec3 from, direction, size = v3_sub(frame->picture.upper, frame->picture.lower);
-    hands_ray(camera, aspect, x, y, &from, &direction);
-    double radius = fmin(4 * frame->picture.grain, 0.08 * v3_length(size)),
+    SandVec3 from, direction, size = v3_sub(frame->render_scene.upper, frame->render_scene.lower);
+    input_ray(camera, aspect, x, y, &from, &direction);
+    double radius = fmin(4 * frame->render_scene.grain, 0.08 * v3_length(size)),
            start = v3_length(v3_sub(camera->target, camera->eye));
     // It starts between the camera and what it looks at, near enough to be seen, and crosses the scene in a second.
     Act act = {.kind = ACT_THROW,

@@ -39,18 +39,20 @@ void overlay_card(double middle, double top, const char *text) {
     ImDrawList_AddText_Vec2(list, (ImVec2){roundf(x + 0.6f * em), roundf(y + 0.35f * em)}, INK, text, NULL);
 }
 
-// A bar of the colour map with its numbers.
-static void draw_legend(const Picture *picture, float left, float bottom) {
-    static const PlotAxis axes[PICTURE_COLOR_COUNT] = {
-        [PICTURE_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
-        [PICTURE_CONTACTS] = {.name = "contacts", .unit = "", .tight = true},
-        [PICTURE_FORCE] = {.name = "contact force", .unit = "N", .tight = true},
-        [PICTURE_RESIDUAL] = {.name = "residual", .unit = "m/s", .logarithmic = true}};
+// A bar of the color map with its numbers.
+static void draw_legend(const RenderScene *render_scene, float left, float bottom) {
+    static const PlotAxis axes[RENDER_COLOR_COUNT] = {
+        [COLOR_BY_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
+        [COLOR_BY_CONTACTS] = {.name = "contacts", .unit = "", .tight = true},
+        [COLOR_BY_FORCE] = {.name = "contact force", .unit = "N", .tight = true},
+        [COLOR_BY_RESIDUAL] = {.name = "residual", .unit = "m/s", .logarithmic = true}};
     unsigned char colors[COLORMAP_SIZE][4];
     SandError error;
-    if (picture->color == PICTURE_BODY || !(picture->range > 0) || !colormap_read(picture->map, colors, &error)) return;
-    const PlotAxis *axis = &axes[picture->color];
-    PlotScale scale = plot_scale(axis, picture->least, picture->range, 4);
+    if (render_scene->color == COLOR_BY_BODY || !(render_scene->range > 0) ||
+        !colormap_read(render_scene->map, colors, &error))
+        return;
+    const PlotAxis *axis = &axes[render_scene->color];
+    PlotScale scale = plot_scale(axis, render_scene->least, render_scene->range, 4);
     ImDrawList *list = igGetBackgroundDrawList_Nil();
     char title[64];
     float em = igGetFontSize(), high = 10 * em;
@@ -105,13 +107,13 @@ void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, d
         overlay_card(0.5 * (left + right), top, text);
     }
     if (def->residual) draw_residual(view, (float)left, (float)right, (float)top, (float)bottom);
-    if (def->legend && view->picture->chains) {
+    if (def->legend && view->render_scene->chains) {
         char force[48];
-        plot_number(&(PlotAxis){.unit = "N"}, view->picture->chain_range, force, sizeof force);
+        plot_number(&(PlotAxis){.unit = "N"}, view->render_scene->chain_range, force, sizeof force);
         snprintf(text, sizeof text, "the widest force chain carries %s", force);
         overlay_card(0.5 * (left + right), bottom - 2.4 * em, text);
     }
-    if (def->legend) draw_legend(view->picture, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
+    if (def->legend) draw_legend(view->render_scene, (float)left + 0.7f * em, (float)bottom - 0.7f * em);
 }
 
 void overlay_film(const OverlayDef *def, const OverlayView *view, Interface *interface, int width, int height,

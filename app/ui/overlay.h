@@ -5,7 +5,7 @@
 
 typedef struct OverlayDef {
     bool clock;    // simulated time
-    bool legend;   // scale of the colours, where they show a quantity
+    bool legend;   // scale of the colors, where they show a quantity
     bool residual; // of the step against the iteration, as a plot
 } OverlayDef;
 
@@ -14,7 +14,7 @@ bool overlay_parse(OverlayDef *def, const char *text, SandError *error);
 
 // What there is to show.
 typedef struct OverlayView {
-    const Picture *picture;
+    const RenderScene *render_scene;
     const SandCounters *counters;
     const char *solver;          // its name
     const SandCurvePoint *curve; // of the step

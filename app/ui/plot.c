@@ -7,7 +7,7 @@
 
 #include "app/ui/cimgui.h"
 
-// What a plot is drawn with: on the panel's dark ground, or on paper. Colours are 0xaabbggrr.
+// What a plot is drawn with: on the panel's dark ground, or on paper. Colors are 0xaabbggrr.
 typedef struct Ink {
     unsigned field, frame, grid, minor, text, faint;
     unsigned curves[PLOT_STYLES];
@@ -15,7 +15,7 @@ typedef struct Ink {
 
 #define RGB(r, g, b) (0xff000000u | (unsigned)(b) << 16 | (unsigned)(g) << 8 | (unsigned)(r))
 
-// Okabe and Ito's colours; yellow is left to dark ground, black to paper.
+// Okabe and Ito's colors; yellow is left to dark ground, black to paper.
 static const Ink dark = {.field = RGB(13, 16, 21),
                          .frame = RGB(72, 82, 98),
                          .grid = RGB(42, 49, 60),
@@ -170,7 +170,7 @@ static void pen_line(Pen *pen, ImVec2 a, ImVec2 b) {
     }
 }
 
-// Colour and dashes of a curve. After the last colour they begin anew, with other dashes.
+// Color and dashes of a curve. After the last color they begin anew, with other dashes.
 static int style_of(const Plot *plot, int curve) {
     return plot->curves[curve].style ? plot->curves[curve].style - 1 : curve;
 }

@@ -1,5 +1,5 @@
 // A plot of curves: axes with ticks, numbers and units, legend, log scale, read-out under the mouse; saved as CSV and PNG.
-// Curves are told apart by colour (Okabe-Ito, safe for colour-blind eyes) and by their dashes.
+// Curves are told apart by color (Okabe-Ito, safe for color-blind eyes) and by their dashes.
 #pragma once
 #include "app/ui/interface.h"
 
@@ -9,7 +9,7 @@ typedef struct PlotCurve {
     const char *name;
     const double *x, *y; // in the axes' units; what is not finite, or not above 0 on a log scale, leaves a gap
     int count;
-    int style; // 0: by its place in the plot; k: colour and dashes number k - 1, the same in every plot
+    int style; // 0: by its place in the plot; k: color and dashes number k - 1, the same in every plot
 } PlotCurve;
 
 // A quantity along an axis. With a unit, numbers are shown with a prefix that suits them: 0.002 s as 2 ms.

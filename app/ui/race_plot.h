@@ -1,5 +1,5 @@
 // The curves of a race as plots: residual and objective above the least, against iterations and against time. Every
-// solver has the colour and the dashes of its row in the table, whoever else runs.
+// solver has the color and the dashes of its row in the table, whoever else runs.
 #pragma once
 #include "app/ui/plot.h"
 #include "sim/step/race.h"

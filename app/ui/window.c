@@ -32,14 +32,14 @@ typedef struct Window {
     Panel *panel;
     Snapshot *snapshot;
     EngineScene scene;
-    ContactBasis *frame; // the newest, or NULL before the first
+    EngineFrame *frame; // the newest, or NULL before the first
     Camera camera;
     RendererDef look;
-    Hands hands;
+    Input input;
     int width, height;               // of the framebuffer
     double ui_scale;                 // that was asked for, 0: none
     int first_quality, kept_quality; // at the start, and as it was remembered
-    Pace pace;
+    FramePacing pacing;
     double shown;       // s, the instant on the screen
     bool moved;         // since the frame before
     unsigned framed;    // version of the scene that the camera was set for
@@ -50,10 +50,10 @@ typedef struct Window {
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
     bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
     bool buttons[3];
-    Footage footage; // the film that is taken of it
-    CameraPath path; // keys of the take
-    bool follow;     // the camera goes along them, until a person moves it
-    Camera followed; // where it was put last
+    WindowRecording recording; // the film that is taken of it
+    CameraPath path;           // keys of the take
+    bool follow;               // the camera goes along them, until a person moves it
+    Camera followed;           // where it was put last
     bool has_followed;
     bool fly;   // keys and mouse move the camera freely
     int picked; // body that the engine was asked about
@@ -70,7 +70,7 @@ static void free_name(const Window *w, const char *ending, char *path, size_t ca
 }
 
 // The window as it is. A thread writes the file, and a message tells when that is done.
-static bool screenshot(Window *w, SandError *error) {
+static bool save_screenshot(Window *w, SandError *error) {
     unsigned char *pixels = malloc(3 * (size_t)w->width * (size_t)w->height);
     if (!pixels) return sand_fail(error, "out of memory for a picture of the window");
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
@@ -82,7 +82,7 @@ static bool screenshot(Window *w, SandError *error) {
     return snapshot_begin(w->snapshot, path, w->width, w->height, pixels, error);
 }
 
-static bool panel_takes_picture(void *user, SandError *error) { return screenshot(user, error); }
+static bool panel_takes_picture(void *user, SandError *error) { return save_screenshot(user, error); }
 
 // --- takes ------------------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ static bool panel_takes_picture(void *user, SandError *error) { return screensho
 static bool save_take(Window *w, const char *path, SandError *error) {
     CameraPath views = w->path;
     if (!views.count && w->frame) {
-        CameraKey key = {.view = camera_view(&w->camera, w->frame->picture.origin)};
+        CameraKey key = {.view = camera_view(&w->camera, w->frame->render_scene.origin)};
         camera_path_add(&views, &key, error);
     }
     return engine_save(w->engine, path, &views, error);
@@ -106,7 +106,7 @@ static bool panel_saves_take(void *user, SandError *error) {
 static bool panel_adds_key(void *user, SandError *error) {
     Window *w = user;
     if (!w->frame) return true;
-    CameraKey key = {.time = w->shown, .view = camera_view(&w->camera, w->frame->picture.origin)};
+    CameraKey key = {.time = w->shown, .view = camera_view(&w->camera, w->frame->render_scene.origin)};
     if (!camera_path_add(&w->path, &key, error)) return false;
     char text[64];
     snprintf(text, sizeof text, "Camera key %d, at %.2f s", w->path.count, key.time);
@@ -122,7 +122,7 @@ static bool same_view(const Camera *a, const Camera *b) {
 static void follow_path(Window *w) {
     if (w->has_followed && !same_view(&w->camera, &w->followed)) w->follow = false;
     if (!w->follow || !w->path.count) return;
-    const Picture *p = &w->frame->picture;
+    const RenderScene *p = &w->frame->render_scene;
     CameraView view = camera_path_at(&w->path, w->shown);
     camera_set(&w->camera, &view, p->origin, p->lower, p->upper);
     w->followed = w->camera, w->has_followed = true;
@@ -132,19 +132,19 @@ static void follow_path(Window *w) {
 
 static bool panel_records(void *user, bool start, SandError *error) {
     Window *w = user;
-    if (start) return footage_start(&w->footage, w->frame, error);
-    footage_stop(&w->footage);
+    if (start) return window_recording_start(&w->recording, w->frame, error);
+    window_recording_stop(&w->recording);
     return true;
 }
 
 static void go_on_filming(Window *w) {
     SandError error;
-    if (w->frame && w->footage.recorder) {
-        if (!footage_take(&w->footage, w->renderer, w->frame, &w->scene, &w->camera, &w->look, &error))
+    if (w->frame && w->recording.recorder) {
+        if (!window_recording_frame(&w->recording, w->renderer, w->frame, &w->scene, &w->camera, &w->look, &error))
             panel_say(w->panel, error.text);
-        pace_excuse(&w->pace);
+        frame_pacing_excuse(&w->pacing);
     }
-    if (!footage_see_end(&w->footage, &error)) panel_say(w->panel, error.text);
+    if (!window_recording_see_end(&w->recording, &error)) panel_say(w->panel, error.text);
 }
 
 // --- keys -------------------------------------------------------------------------------------------------
@@ -160,10 +160,10 @@ static void step_back(Window *w) {
 static void reset(Window *w) { ask(w, (Act){.kind = ACT_RESET}); }
 static void flip(Window *w) { ask(w, (Act){.kind = ACT_FLIP}); }
 static void throw_ball(Window *w) {
-    hands_throw(w->engine, w->frame, &w->camera, (double)w->width / w->height, w->hands.x, w->hands.y);
+    input_throw(w->engine, w->frame, &w->camera, (double)w->width / w->height, w->input.x, w->input.y);
 }
 static void next_color(Window *w) {
-    w->panel->color = (w->panel->color + 1) % PICTURE_COLOR_COUNT;
+    w->panel->color = (w->panel->color + 1) % RENDER_COLOR_COUNT;
     ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
 }
 // The next that can do this friction on this machine.
@@ -181,9 +181,9 @@ static void slower(Window *w) { set_speed(w, fmax(1.0 / 64, 0.5 * w->panel->spee
 static void next_quality(Window *w) { w->look.quality = (w->look.quality + 1) % QUALITY_COUNT; }
 static void toggle_help(Window *w) { w->panel->help = !w->panel->help; }
 static void toggle_panel(Window *w) { w->panel->hidden = !w->panel->hidden; }
-static void take_screenshot(Window *w) {
+static void screenshot(Window *w) {
     SandError error;
-    if (!screenshot(w, &error)) panel_say(w->panel, error.text);
+    if (!save_screenshot(w, &error)) panel_say(w->panel, error.text);
 }
 static void save_a_take(Window *w) {
     SandError error;
@@ -208,16 +208,16 @@ static void close_window(Window *w) {
 static void frame_scene(Window *w) {
     if (!w->frame) return;
     const Panel *p = w->panel;
-    CameraRoom capacity = {p->free_left, p->free_top, p->free_right, p->free_bottom};
+    CameraArea capacity = {p->free_left, p->free_top, p->free_right, p->free_bottom};
     bool enough = capacity.right - capacity.left > 0.2 * w->width && capacity.bottom - capacity.top > 0.2 * w->height;
-    if (!enough) capacity = (CameraRoom){0, 0, w->width, w->height};
-    camera_frame_within(&w->camera, camera_preset_names[0], w->frame->picture.lower, w->frame->picture.upper, w->width,
-                        w->height, &capacity);
+    if (!enough) capacity = (CameraArea){0, 0, w->width, w->height};
+    camera_frame_within(&w->camera, camera_preset_names[0], w->frame->render_scene.lower, w->frame->render_scene.upper,
+                        w->width, w->height, &capacity);
 }
 
 // The camera that the call asked for.
 static void set_camera(Window *w) {
-    const Picture *p = &w->frame->picture;
+    const RenderScene *p = &w->frame->render_scene;
     SandError error;
     if (!camera_parse(&w->camera, w->preset, p->origin, p->lower, p->upper, (double)w->width / w->height, &error))
         panel_say(w->panel, error.text);
@@ -242,7 +242,7 @@ static const struct Key {
     {GLFW_KEY_HOME, frame_scene},
     {GLFW_KEY_EQUAL, faster},
     {GLFW_KEY_MINUS, slower},
-    {GLFW_KEY_P, take_screenshot},
+    {GLFW_KEY_P, screenshot},
     {GLFW_KEY_T, save_a_take},
     {GLFW_KEY_K, add_key},
     {GLFW_KEY_V, toggle_fly},
@@ -258,7 +258,7 @@ static const PanelKey key_texts[] = {
     {"F", "turn the glass over", true},
     {"B", "throw a heavy ball where the mouse points", true},
     {"S", "the next solver", true},
-    {"C", "the next colour mode", false},
+    {"C", "the next color mode", false},
     {"Q", "the next quality of the picture", false},
     {"Home", "see the whole scene", false},
     {"+", "time runs faster", false},
@@ -293,7 +293,7 @@ static void on_scroll(GLFWwindow *glfw, double x, double y) {
 // Views that were kept: a digit goes there, with Shift it keeps the one that is seen.
 static void take_bookmarks(Window *w) {
     Bookmarks *marks = &w->panel->bookmarks;
-    const Picture *p = &w->frame->picture;
+    const RenderScene *p = &w->frame->render_scene;
     for (int i = 0; i < BOOKMARKS; i++) {
         bool keep = w->shifted[GLFW_KEY_1 + i];
         if (!w->pressed[GLFW_KEY_1 + i]) continue;
@@ -332,14 +332,14 @@ static void fly(Window *w, double x, double y, double elapsed) {
     SandVec3 way = {0, 0, 0};
     for (int k = 0; k < FLY_KEYS; k++)
         if (w->keys[fly_keys[k].key]) way = v3_add(way, v3_make(fly_keys[k].right, fly_keys[k].up, fly_keys[k].forward));
-    const Picture *p = &w->frame->picture;
-    hands_fly(&w->camera, (x - w->hands.x) * w->width / w->height, y - w->hands.y, way, fmin(elapsed, 0.5),
+    const RenderScene *p = &w->frame->render_scene;
+    input_fly(&w->camera, (x - w->input.x) * w->width / w->height, y - w->input.y, way, fmin(elapsed, 0.5),
               v3_length(v3_sub(p->upper, p->lower)));
-    w->hands.x = x, w->hands.y = y;
+    w->input.x = x, w->input.y = y;
 }
 
 // Left: orbit, or draw a body along with Ctrl; right or middle: shift; wheel: closer.
-static void take_mouse(Window *w, double elapsed) {
+static void read_mouse(Window *w, double elapsed) {
     double x, y, aspect = (double)w->width / w->height;
     int wide, high;
     glfwGetCursorPos(w->glfw, &x, &y);
@@ -359,15 +359,15 @@ static void take_mouse(Window *w, double elapsed) {
     }
     bool grab = w->keys[GLFW_KEY_LEFT_CONTROL] || w->keys[GLFW_KEY_RIGHT_CONTROL];
     SandError error;
-    if (began && w->frame && !picture_read(&w->frame->picture, &error)) panel_say(w->panel, error.text);
+    if (began && w->frame && !render_scene_read_store(&w->frame->render_scene, &error)) panel_say(w->panel, error.text);
     if (began)
-        hands_press(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y, button != 0, grab);
-    else if (any && w->hands.mode != HANDS_IDLE)
-        hands_move(&w->hands, w->engine, w->frame, &w->camera, aspect, x, y);
-    else if (w->hands.mode != HANDS_IDLE)
-        hands_release(&w->hands, w->engine);
+        input_press(&w->input, w->engine, w->frame, &w->camera, aspect, x, y, button != 0, grab);
+    else if (any && w->input.mode != INPUT_IDLE)
+        input_move(&w->input, w->engine, w->frame, &w->camera, aspect, x, y);
+    else if (w->input.mode != INPUT_IDLE)
+        input_release(&w->input, w->engine);
     else
-        w->hands.x = x, w->hands.y = y;
+        w->input.x = x, w->input.y = y;
     if (w->scroll != 0 && !interface_wants_mouse(w->interface)) camera_zoom(&w->camera, pow(1.15, w->scroll));
     w->scroll = 0;
 }
@@ -386,8 +386,8 @@ static void show_messages(Window *w) {
 }
 
 // The newest frame, and the instant within its step to show: time goes on evenly between the steps of the engine.
-static void take_frame(Window *w, double elapsed) {
-    ContactBasis *next = engine_frame(w->engine);
+static void read_frame(Window *w, double elapsed) {
+    EngineFrame *next = engine_frame(w->engine);
     if (next) {
         bool other = w->framed != next->scene_version;
         w->frame = next;
@@ -399,42 +399,42 @@ static void take_frame(Window *w, double elapsed) {
         w->framed = next->scene_version;
     }
     if (!w->frame) return;
-    Picture *picture = &w->frame->picture;
+    RenderScene *render_scene = &w->frame->render_scene;
     double newest = w->frame->time, step = w->frame->step_seconds;
     w->shown += w->frame->playing ? elapsed * w->panel->speed : 0;
     if (!w->frame->playing || w->shown > newest) w->shown = newest;
     if (w->shown < newest - step) w->shown = newest - step;
-    w->moved = next || picture->back != newest - w->shown;
-    picture->time = w->shown;
-    picture->back = newest - w->shown;
-    picture->map = w->panel->map;
+    w->moved = next || render_scene->back != newest - w->shown;
+    render_scene->time = w->shown;
+    render_scene->back = newest - w->shown;
+    render_scene->map = w->panel->map;
 }
 
 // Asks about the body that the mouse pressed on last; what is known of it comes with the frames.
 static void describe_picked(Window *w) {
-    if (w->hands.picked != w->picked && engine_ask(w->engine, &(Act){.kind = ACT_PICK, .body = w->hands.picked}))
-        w->picked = w->hands.picked;
+    if (w->input.picked != w->picked && engine_ask(w->engine, &(Act){.kind = ACT_PICK, .body = w->input.picked}))
+        w->picked = w->input.picked;
     w->panel->picked = w->frame->picked;
     w->panel->camera_keys = w->path.count;
 }
 
 static bool draw(Window *w, SandError *error) {
-    double elapsed = pace_begin(&w->pace, w->moved || w->hands.mode != HANDS_IDLE, playing(w));
+    double elapsed = frame_pacing_begin(&w->pacing, w->moved || w->input.mode != INPUT_IDLE, playing(w));
     context_size(w->context, &w->width, &w->height);
-    take_frame(w, elapsed);
+    read_frame(w, elapsed);
     if (w->frame) describe_picked(w);
     show_messages(w);
     take_keys(w);
-    take_mouse(w, elapsed);
+    read_mouse(w, elapsed);
     bool anew = false; // the scene had to be drawn
     go_on_filming(w);
     if (w->frame && w->width > 0 && w->height > 0) {
-        if (w->pace.frames == 0) frame_scene(w);
+        if (w->pacing.frames == 0) frame_scene(w);
         follow_path(w);
-        int width = w->width / w->pace.coarse, height = w->height / w->pace.coarse;
-        const Picture *picture = &w->frame->picture;
-        anew = !renderer_has(w->renderer, picture, &w->camera, &w->look, width, height);
-        if (anew && !renderer_draw(w->renderer, picture, &w->camera, &w->look, width, height, error)) return false;
+        int width = w->width / w->pacing.coarse, height = w->height / w->pacing.coarse;
+        const RenderScene *render_scene = &w->frame->render_scene;
+        anew = !renderer_has(w->renderer, render_scene, &w->camera, &w->look, width, height);
+        if (anew && !renderer_draw(w->renderer, render_scene, &w->camera, &w->look, width, height, error)) return false;
         engine_drawn(w->engine);
         renderer_show(w->renderer, w->width, w->height);
         double scale = w->ui_scale > 0 ? w->ui_scale : context_scale(w->context);
@@ -450,7 +450,7 @@ static bool draw(Window *w, SandError *error) {
     }
     context_swap(w->context);
     if (w->flows == 0 && anew && w->frame->step > 0 && w->frame->kinetic > 0) w->flows = sand_seconds();
-    context_poll(w->context, pace_rest(&w->pace, anew && playing(w)));
+    context_poll(w->context, frame_pacing_rest(&w->pacing, anew && playing(w)));
     return true;
 }
 
@@ -502,7 +502,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     if (def->width) context.width = def->width, context.height = def->height;
     w->ui_scale = def->ui_scale;
     w->look = renderer_default();
-    hands_init(&w->hands);
+    input_init(&w->input);
     w->picked = -1;
     w->context = context_create(&context, error);
     if (!w->context) return false;
@@ -514,8 +514,8 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->interface = w->renderer ? interface_create(w->glfw, error) : NULL;
     w->panel = w->interface ? panel_create(w->interface, error) : NULL;
     EngineDef engine = def->engine;
-    engine.ring = w->panel ? ring_create_gl(false, error) : NULL;
-    w->engine = engine.ring ? engine_create(&engine, error) : NULL;
+    engine.buffer = w->panel ? triple_buffer_create_gl(false, error) : NULL;
+    w->engine = engine.buffer ? engine_create(&engine, error) : NULL;
     w->snapshot = w->engine ? snapshot_create(error) : NULL;
     if (!w->snapshot) return false;
     w->panel->keys = key_texts;
@@ -527,7 +527,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->add_key = panel_adds_key;
     if (def->engine.take) w->path = def->engine.take->views, w->follow = true;
     w->panel->picked.body = -1;
-    w->footage = (Footage){.engine = w->engine, .wanted = &w->panel->recording, .overlay = &w->panel->overlay};
+    w->recording = (WindowRecording){.engine = w->engine, .wanted = &w->panel->recording, .overlay = &w->panel->overlay};
     w->panel->race = engine_race(w->engine);
     Settings settings;
     if (!settings_load(&settings, error)) {
@@ -558,20 +558,20 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     if (!w) return sand_fail(error, "out of memory for the window");
     bool ok = open_window(w, def, error);
     double next = 0, begin = sand_seconds();
-    if (ok) pace_start(&w->pace, context_is_software());
+    if (ok) frame_pacing_start(&w->pacing, context_is_software());
     while (ok && !context_closing(w->context) && !session_interrupted()) {
-        if (def->seconds > 0 && w->pace.steady > 0 && sand_seconds() - w->pace.steady > def->seconds) break;
+        if (def->seconds > 0 && w->pacing.steady > 0 && sand_seconds() - w->pacing.steady > def->seconds) break;
         ok = draw(w, error);
         show_title(w, &next);
     }
     if (w->context) {
-        *report = (WindowReport){w->pace.frames, sand_seconds() - begin,          pace_rate(&w->pace),
-                                 w->pace.stall,  context_error_count(w->context), w->flows};
+        *report = (WindowReport){w->pacing.frames, sand_seconds() - begin,          frame_pacing_rate(&w->pacing),
+                                 w->pacing.stall,  context_error_count(w->context), w->flows};
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;
     if (ok) remember(w);
-    footage_close(&w->footage);
+    window_recording_close(&w->recording);
     // The last messages, of a take that is saved at the end among them, go to standard error only.
     if (ok && def->take && !save_take(w, def->take, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
     if (w->engine) {

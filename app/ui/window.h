@@ -6,7 +6,7 @@
 typedef struct WindowDef {
     EngineDef engine;
     const char *camera; // a preset or numbers; NULL: see the whole scene
-    PictureColor color;
+    RenderColor color;
     ColorMap map;
     bool chains;
     int width, height; // of the window in screen units, 0: as it comes

@@ -2,11 +2,11 @@
 
 #include <stdio.h>
 
-static bool ask(Footage *f, ActKind kind, double number) {
+static bool ask(WindowRecording *f, ActKind kind, double number) {
     return engine_ask(f->engine, &(Act){.kind = kind, .number = number});
 }
 
-bool footage_start(Footage *f, const ContactBasis *frame, SandError *error) {
+bool window_recording_start(WindowRecording *f, const EngineFrame *frame, SandError *error) {
     static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
     PanelRecording *wanted = f->wanted;
     if (f->ending) return sand_fail(error, "the last film is still being written");
@@ -32,7 +32,7 @@ bool footage_start(Footage *f, const ContactBasis *frame, SandError *error) {
     return true;
 }
 
-void footage_stop(Footage *f) {
+void window_recording_stop(WindowRecording *f) {
     recorder_end(f->recorder);
     f->ending = f->recorder;
     f->recorder = NULL;
@@ -41,26 +41,26 @@ void footage_stop(Footage *f) {
 }
 
 // The frame of the film, with what is laid over it.
-static bool draw(Footage *f, Renderer *renderer, const ContactBasis *frame, const EngineScene *scene, const Camera *camera,
-                 const RendererDef *look, SandError *error) {
+static bool draw(WindowRecording *f, Renderer *renderer, const EngineFrame *frame, const EngineScene *scene,
+                 const Camera *camera, const RendererDef *look, SandError *error) {
     int width = f->wanted->width, height = f->wanted->height;
-    if (!renderer_draw(renderer, &frame->picture, camera, look, width, height, error)) return false;
+    if (!renderer_draw(renderer, &frame->render_scene, camera, look, width, height, error)) return false;
     OverlayView over = panel_overlay(frame, scene);
-    over.time = frame->picture.time;
+    over.time = frame->render_scene.time;
     overlay_film(f->overlay, &over, f->interface, width, height, renderer_overdraw(renderer));
     return true;
 }
 
-bool footage_take(Footage *f, Renderer *renderer, ContactBasis *frame, const EngineScene *scene, const Camera *camera,
-                  const RendererDef *look, SandError *error) {
+bool window_recording_frame(WindowRecording *f, Renderer *renderer, EngineFrame *frame, const EngineScene *scene,
+                            const Camera *camera, const RendererDef *look, SandError *error) {
     PanelRecording *wanted = f->wanted;
-    Picture *picture = &frame->picture;
+    RenderScene *render_scene = &frame->render_scene;
     double newest = frame->time + 1e-9, due = f->start + (double)wanted->frames / wanted->fps;
     if (due <= newest) {
-        picture->time = due, picture->back = frame->time - due;
+        render_scene->time = due, render_scene->back = frame->time - due;
         if (!draw(f, renderer, frame, scene, camera, look, error) ||
-            !recorder_take(f->recorder, renderer_framebuffer(renderer), error))
-            return footage_stop(f), false;
+            !recorder_add(f->recorder, renderer_framebuffer(renderer), error))
+            return window_recording_stop(f), false;
         due = f->start + (double)++wanted->frames / wanted->fps;
     }
     bool asked = f->asked == (int64_t)frame->step;
@@ -68,14 +68,14 @@ bool footage_take(Footage *f, Renderer *renderer, ContactBasis *frame, const Eng
     return true;
 }
 
-bool footage_see_end(Footage *f, SandError *error) {
+bool window_recording_see_end(WindowRecording *f, SandError *error) {
     if (!f->ending || !recorder_ended(f->ending)) return true;
     bool written = recorder_close(f->ending, error);
     f->ending = NULL;
     return written;
 }
 
-void footage_close(Footage *f) {
+void window_recording_close(WindowRecording *f) {
     SandError error;
     Recorder *left[] = {f->recorder, f->ending};
     for (int i = 0; i < 2; i++)

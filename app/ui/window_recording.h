@@ -4,7 +4,7 @@
 #include "app/ui/panel/panel.h"
 #include "app/io/recorder.h"
 
-typedef struct Footage {
+typedef struct WindowRecording {
     Engine *engine;         // that takes the steps
     PanelRecording *wanted; // as the person wants it; says how far it is
     const OverlayDef *overlay;
@@ -16,17 +16,17 @@ typedef struct Footage {
     double start;  // s, simulated time of its first frame
     int64_t asked; // the step after which another was asked for, -1: none
     bool was_playing;
-} Footage;
+} WindowRecording;
 
 // Begins with the instant of this frame, NULL: with the start. False with a sentence.
-bool footage_start(Footage *footage, const ContactBasis *frame, SandError *error);
+bool window_recording_start(WindowRecording *recording, const EngineFrame *frame, SandError *error);
 // Films the next instant where this frame covers it, and asks for another step when it covers no more. One picture at a
 // time, so that the window answers in between. False, with a sentence, when the film had to end.
-bool footage_take(Footage *footage, Renderer *renderer, ContactBasis *frame, const EngineScene *scene, const Camera *camera,
-                  const RendererDef *look, SandError *error);
+bool window_recording_frame(WindowRecording *recording, Renderer *renderer, EngineFrame *frame, const EngineScene *scene,
+                            const Camera *camera, const RendererDef *look, SandError *error);
 // Ends it without waiting for its last frames to be written.
-void footage_stop(Footage *footage);
+void window_recording_stop(WindowRecording *recording);
 // Sees whether they are by now. False, with a sentence, when they could not be.
-bool footage_see_end(Footage *footage, SandError *error);
+bool window_recording_see_end(WindowRecording *recording, SandError *error);
 // Waits until all is written; what fails is told on standard error.
-void footage_close(Footage *footage);
+void window_recording_close(WindowRecording *recording);

@@ -1,4 +1,4 @@
-// The broad phase: balls sorted into uniform grids, one for each size class, so that a ball finds its neighbours in a
+// The broad phase: balls sorted into uniform grids, one for each size class, so that a ball finds its neighbors in a
 // few cells. A ball's extent is its radius plus what it may travel in the step; fast balls and big balls are in
 // coarser grids. Where it would need too many cells a grid wraps around like a torus, so that a ball far away costs no
 // memory.
@@ -16,10 +16,10 @@ typedef struct SandSphereProxy {
     SandVec3 center;
     double extent; // half the side of the box that holds the ball for the whole step
     double radius;
-    double turning;       // m/s, how fast its surface turns about its centre
+    double turning;       // m/s, how fast its surface turns about its center
     double impact_margin; // m, how far a third one may throw it in this step or leave it behind: impact_margin
     int body, sub;        // body number, ball of the body's shape
-    SandVec3 velocity;    // of the ball's centre
+    SandVec3 velocity;    // of the ball's center
     double unused;
 } SandSphereProxy;
 
@@ -61,7 +61,7 @@ bool sand_broad_phase_reserve(SandBroadPhase *grid, int spheres, SandError *erro
 bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
 
 // Finds for each ball how fast it may be struck, and gives it room for that. What rests beside a fast ball may be fast at
-// the end of the step, so its own neighbours must be looked for as far. Two may strike each other that come within `slack`
+// the end of the step, so its own neighbors must be looked for as far. Two may strike each other that come within `slack`
 // in `reach` seconds. Then sorts again; where all are alike it does nothing.
 bool sand_broad_phase_add_impact_margins(SandBroadPhase *grid, double slack, double reach, SandThreadPool *pool,
                                          SandError *error);

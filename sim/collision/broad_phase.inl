@@ -108,7 +108,7 @@ SAND_HOST_DEVICE int grid_level_of(const SandBroadPhase *g, int i) {
 SAND_HOST_DEVICE int grid_cell_start(const SandBroadPhase *g, int64_t c) { return c > 0 ? g->starts[c - 1] : 0; }
 
 // Where level k holds possible partners of sorted ball i. In its own level these are the later balls, in half of the
-// neighbourhood: the rest of its cell, the next one in the row, and the rows after it; the earlier ones look for it. In
+// neighborhood: the rest of its cell, the next one in the row, and the rows after it; the earlier ones look for it. In
 // another level they are all balls in the cells that the box of both extents touches.
 SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level, int i, int k) {
     const SandGridLevel *l = &g->levels[k];
@@ -174,7 +174,7 @@ SAND_HOST_DEVICE bool proxies_near(const SandSphereProxy *p, const SandSpherePro
 #define SAND_MAX_IMPACT_MARGIN 1 // radii of room, at most
 
 // How far to look around a ball for partners that its own motion relative to them does not bring, but a third one: what a
-// strike sends on its way, and what a wall stops while its neighbours go on. `travel` is how far it goes at the speed of the
+// strike sends on its way, and what a wall stops while its neighbors go on. `travel` is how far it goes at the speed of the
 // strike, or at its own. A little is left out: two that come together by less overlap by less, and are a contact in the next
 // step. No further than a radius: else one gone wild would make every pair near it a contact.
 SAND_HOST_DEVICE double impact_margin(double radius, double travel) {
@@ -191,7 +191,7 @@ SAND_HOST_DEVICE bool proxies_may_impact(const SandSphereProxy *p, const SandSph
     return p->body != q->body && v3_dot(apart, apart) <= within * within;
 }
 
-// Whether a ball of one level looks for partners in another; of two levels one looks in the other. Of two neighbouring ones
+// Whether a ball of one level looks for partners in another; of two levels one looks in the other. Of two neighboring ones
 // the coarser, which mostly has fewer balls, looks in the finer. Where they are further apart it would find too many cells
 // there, so it is looked for.
 SAND_HOST_DEVICE bool grid_looks_in(int level, int in) { return in == level || in == level - 1 || in > level + 1; }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 void sand_collision_free(SandCollision *d) {
-    sand_broad_phase_free(&d->grid);
+    sand_broad_phase_free(&d->broad_phase);
     sand_free(d->solver_index);
     sand_free(d->body);
     sand_free(d->pose);
@@ -79,8 +79,8 @@ static bool count_spheres(Job *job, int *convex_body, SandError *error) {
         if (spheres > INT32_MAX / 2)
             return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
     }
-    d->grid.sphere_count = (int)spheres;
-    return sand_broad_phase_reserve(&d->grid, (int)spheres, error);
+    d->broad_phase.sphere_count = (int)spheres;
+    return sand_broad_phase_reserve(&d->broad_phase, (int)spheres, error);
 }
 
 static void place_spheres(SandWorker *worker, void *argument) {
@@ -89,18 +89,18 @@ static void place_spheres(SandWorker *worker, void *argument) {
     for (int64_t i = sand_chunk_begin(worker->first_chunk, w->body_count);
          i < sand_chunk_begin(worker->last_chunk, w->body_count); i++) {
         int first = job->d->solver_index[i], count = first < 0 ? 0 : w->shapes[w->shape[i]].sphere_count;
-        for (int k = 0; k < count; k++) job->d->grid.spheres[first + k] = sphere_proxy(job->finder, (int)i, k);
+        for (int k = 0; k < count; k++) job->d->broad_phase.spheres[first + k] = sphere_proxy(job->finder, (int)i, k);
     }
 }
 
-// Ranks follow the places of the first balls, so that neighbours in space are neighbours in memory; boxes and cylinders
+// Ranks follow the places of the first balls, so that neighbors in space are neighbors in memory; boxes and cylinders
 // are the very last.
 static bool assign_solver_indices(Job *job, SandError *error) {
     SandCollision *d = job->d;
     int indexed = 0;
-    const int *place = sand_broad_phase_spatial_order(&d->grid, &indexed, error);
+    const int *place = sand_broad_phase_spatial_order(&d->broad_phase, &indexed, error);
     if (!place) return false;
-    for (int k = 0; k < indexed; k++) d->body[k] = d->grid.sorted[place[k]].body;
+    for (int k = 0; k < indexed; k++) d->body[k] = d->broad_phase.sorted[place[k]].body;
     if (job->finder->convex_body >= 0) d->body[indexed++] = job->finder->convex_body;
     for (int k = 0; k < indexed; k++) d->solver_index[d->body[k]] = k;
     return true;
@@ -109,7 +109,7 @@ static bool assign_solver_indices(Job *job, SandError *error) {
 static void find_contacts(SandWorker *worker, void *argument) {
     Job *job = argument;
     SandCollision *d = job->d;
-    const SandBroadPhase *g = &d->grid;
+    const SandBroadPhase *g = &d->broad_phase;
     for (int chunk = worker->first_chunk; chunk < worker->last_chunk; chunk++) {
         SandSink sink = {job, chunk};
         d->found_count[chunk] = 0;
@@ -139,10 +139,10 @@ static void sort_contacts(SandWorker *worker, void *argument) {
         }
     int mine = 0;
     for (int k = first; k < last; k++) mine += d->first[k + 1];
-    d->grid.counts[worker->id] = mine;
+    d->broad_phase.counts[worker->id] = mine;
     sand_barrier(worker);
     int sum = 0;
-    for (int k = 0; k < worker->id; k++) sum += d->grid.counts[k];
+    for (int k = 0; k < worker->id; k++) sum += d->broad_phase.counts[k];
     for (int k = first; k < last; k++) {
         int count = d->first[k + 1];
         d->first[k + 1] = sum; // begin for now; filling moves it to the end, where the next one begins
@@ -180,8 +180,8 @@ bool sand_collide(SandCollision *d, const SandWorld *world, SandThreadPool *pool
     if (!sand_collision_place_boundaries(d, world, error) || !count_spheres(&job, &finder.convex_body, error)) return false;
     sand_thread_pool_run(pool, place_spheres, &job);
     double reach = world->step * (1 + finder.largest_mu);
-    if (!sand_broad_phase_sort(&d->grid, pool, error) ||
-        !sand_broad_phase_add_impact_margins(&d->grid, world->envelope, reach, pool, error) ||
+    if (!sand_broad_phase_sort(&d->broad_phase, pool, error) ||
+        !sand_broad_phase_add_impact_margins(&d->broad_phase, world->envelope, reach, pool, error) ||
         !assign_solver_indices(&job, error))
         return false;
     sand_thread_pool_run(pool, find_contacts, &job);

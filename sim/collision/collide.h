@@ -34,7 +34,7 @@ typedef struct SandGuard {
 } SandGuard;
 
 typedef struct SandCollision {
-    SandBroadPhase grid;
+    SandBroadPhase broad_phase;
     int body_count;    // bodies taking part
     int *solver_index; // of each body of the world, -1: does not take part
     int *body;         // of each rank

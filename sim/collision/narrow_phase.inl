@@ -299,7 +299,7 @@ SAND_HOST_DEVICE void wall_contacts(const SandFinder *finder, SandSink *sink, co
 // The contacts of a ball with those in a row of cells.
 SAND_HOST_DEVICE void row_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
                                    SandCellRow row) {
-    const SandSphereProxy *sorted = finder->d->grid.sorted;
+    const SandSphereProxy *sorted = finder->d->broad_phase.sorted;
     for (int k = 0; k < 2; k++)
         for (int j = row.run[k].begin; j < row.run[k].end; j++)
             if (spheres_touch(finder, sphere, &sorted[j])) add_sphere_pair(finder, sink, sphere, &sorted[j]);
@@ -307,7 +307,7 @@ SAND_HOST_DEVICE void row_contacts(const SandFinder *finder, SandSink *sink, con
 
 // All contacts of sorted ball i: with its partners in the grid, then with the others.
 SAND_HOST_DEVICE void sphere_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
-    const SandBroadPhase *g = &finder->d->grid;
+    const SandBroadPhase *g = &finder->d->broad_phase;
     const SandSphereProxy *sphere = &g->sorted[i];
     for (int k = 0; k < g->level_count; k++) {
         if (!grid_looks_in(level, k)) continue;

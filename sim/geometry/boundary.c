@@ -61,7 +61,7 @@ bool sand_boundary_terrain(SandBoundary *b, const double *heights, int nx, int n
 
 void sand_boundary_free(SandBoundary *b) {
     sand_free(b->profile);
-    sand_free(b->pieces);
+    sand_free(b->segments);
     sand_free(b->bands);
     sand_mesh_free(b->mesh);
     *b = (SandBoundary){0};

@@ -1,5 +1,5 @@
 // Boundaries: the fixed or moving surfaces that bodies touch. Every one answers the same question: which
-// touches does a ball of this centre and radius have within reach? The gap is a signed distance.
+// touches does a ball of this center and radius have within reach? The gap is a signed distance.
 #pragma once
 #include "sim/core/error.h"
 #include "sim/core/vec.h"
@@ -37,20 +37,20 @@ typedef struct SandBoundary {
     SandPose pose; // at time 0: where the local frame is
     SandMotion motion;
     bool moves;
-    // Local frame: a plane is z = 0 with normal +z, a box and a sphere are centred on the origin, the axis of a
+    // Local frame: a plane is z = 0 with normal +z, a box and a sphere are centered on the origin, the axis of a
     // revolution is z.
-    SandVec3 half;                     // box
-    double radius;                     // sphere
-    int profile_count;                 // revolution: corners of the profile, at least 2
-    double (*profile)[2];              // (radius, height), owned; the polyline is open, its ends may lie on the axis
-    struct SandProfileSegment *pieces; // revolution.h: derived from the profile, owned; as many as corners
-    struct SandBands *bands;           // the same
-    SandTriangleMesh *mesh;            // owned
+    SandVec3 half;                       // box
+    double radius;                       // sphere
+    int profile_count;                   // revolution: corners of the profile, at least 2
+    double (*profile)[2];                // (radius, height), owned; the polyline is open, its ends may lie on the axis
+    struct SandProfileSegment *segments; // revolution.h: derived from the profile, owned; as many as corners
+    struct SandBands *bands;             // the same
+    SandTriangleMesh *mesh;              // owned
 } SandBoundary;
 
 // One touch of a ball with one smooth piece of a boundary.
 typedef struct SandTouch {
-    SandVec3 normal;  // unit, from the ball's centre towards the boundary, world frame
+    SandVec3 normal;  // unit, from the ball's center towards the boundary, world frame
     double gap;       // signed distance between the surfaces; negative: penetration
     uint32_t feature; // which piece: below 2^24, the same piece has the same number in the next step
 } SandTouch;

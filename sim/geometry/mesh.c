@@ -113,7 +113,7 @@ static bool join_halves(Builder *b, const Half *half, int count, SandMeshEdge *e
         return sand_fail(b->error, "%s: the edge of vertices %d and %d has %d triangles; at most two may meet there",
                          name_face(b, half[2].face).text, from + 1, to + 1, count);
     if (count == 2 && m->faces[half[1].face][half[1].side] == from)
-        return sand_fail(b->error, "%s: the triangle is turned against its neighbour at vertices %d and %d",
+        return sand_fail(b->error, "%s: the triangle is turned against its neighbor at vertices %d and %d",
                          name_face(b, half[1].face).text, from + 1, to + 1);
     *e = (SandMeshEdge){.from = from, .to = to, .face = half->face, .other = count == 2 ? half[1].face : -1};
     SandVec3 along = v3_sub(m->vertices[to], m->vertices[from]);
@@ -125,7 +125,7 @@ static bool join_halves(Builder *b, const Half *half, int count, SandMeshEdge *e
         e->away_other = m->planes[half[1].face].away[half[1].side];
         m->face_edges[half[1].face][half[1].side] = number;
         if (v3_dot(m->normals[e->face], m->normals[e->other]) < -1 + 1e-12)
-            return sand_fail(b->error, "%s: the triangle lies on its neighbour", name_face(b, half[1].face).text);
+            return sand_fail(b->error, "%s: the triangle lies on its neighbor", name_face(b, half[1].face).text);
     }
     fold_edge(m, e);
     return true;

@@ -13,11 +13,11 @@ typedef struct MeshQuery {
     double slack; // a point this close to a border counts as on it, so that rounding opens no crack
     double best;  // signed distance of the nearest feature of all
     SandTouch nearest;
-    SandTouch *touches; // gaps are of the centre until the end
+    SandTouch *touches; // gaps are of the center until the end
     int capacity, count;
 } MeshQuery;
 
-// Neighbours may claim the same place where they meet: the first to come keeps it.
+// Neighbors may claim the same place where they meet: the first to come keeps it.
 SAND_HOST_DEVICE bool mesh_taken(const MeshQuery *q, SandVec3 normal, double distance) {
     for (int i = 0; i < q->count && i < q->capacity; i++) {
         const SandTouch *other = &q->touches[i];
@@ -128,7 +128,7 @@ SAND_HOST_DEVICE int mesh_touch(const SandTriangleMesh *mesh, SandVec3 center, d
                    .touches = touches,
                    .capacity = capacity};
     mesh_ask_all(&q);
-    // What is seen from behind is hidden by something nearer, unless it is itself the nearest: then the centre is below
+    // What is seen from behind is hidden by something nearer, unless it is itself the nearest: then the center is below
     // the surface. Deeper than its radius a ball is taken to be elsewhere.
     if (q.best < -radius) return 0;
     if (q.best < 0) mesh_put(&q, q.nearest);

@@ -32,7 +32,7 @@ static bool read_vertex(Reader *r, const char *text) {
     }
     SandVec3 vertex = v3_make(value[0], value[1], value[2]);
     if (!v3_finite(vertex)) return wrong(r, "the vertex is not finite");
-    while (!blank(text)) { // a weight or a colour may follow
+    while (!blank(text)) { // a weight or a color may follow
         char *end;
         strtod(text, &end);
         if (end == text) return wrong(r, "a vertex has numbers only: v x y z");

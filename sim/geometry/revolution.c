@@ -84,24 +84,24 @@ static void reverse(double (*p)[2], int count) {
 static void derive_pieces(SandBoundary *b) {
     int count = b->profile_count;
     for (int i = 0; i < count; i++) {
-        SandProfileSegment *piece = &b->pieces[i];
-        *piece = (SandProfileSegment){.rho = b->profile[i][0], .z = b->profile[i][1]};
+        SandProfileSegment *segment = &b->segments[i];
+        *segment = (SandProfileSegment){.rho = b->profile[i][0], .z = b->profile[i][1]};
         if (i + 1 == count) break;
-        piece->length = apart(b->profile[i], b->profile[i + 1]);
-        piece->along_rho = (b->profile[i + 1][0] - piece->rho) / piece->length;
-        piece->along_z = (b->profile[i + 1][1] - piece->z) / piece->length;
+        segment->length = apart(b->profile[i], b->profile[i + 1]);
+        segment->along_rho = (b->profile[i + 1][0] - segment->rho) / segment->length;
+        segment->along_z = (b->profile[i + 1][1] - segment->z) / segment->length;
     }
     for (int i = 0; i < count; i++) {
-        SandProfileSegment *piece = &b->pieces[i];
-        const SandProfileSegment *before = i > 0 ? piece - 1 : piece, *after = i + 1 < count ? piece : piece - 1;
+        SandProfileSegment *segment = &b->segments[i];
+        const SandProfileSegment *before = i > 0 ? segment - 1 : segment, *after = i + 1 < count ? segment : segment - 1;
         double rho = -before->along_z - after->along_z, z = before->along_rho + after->along_rho, length = hypot(rho, z);
-        piece->out_rho = rho / length, piece->out_z = z / length;
+        segment->out_rho = rho / length, segment->out_z = z / length;
         double turn = before->along_rho * after->along_z - before->along_z * after->along_rho;
         bool end = i == 0 || i + 1 == count;
-        piece->kind = !end              ? (turn > 0 ? SAND_CORNER_CONCAVE : SAND_CORNER_CONVEX)
-                      : piece->rho == 0 ? SAND_CORNER_AXIS
-                                        : SAND_CORNER_RIM;
-        if (piece->kind == SAND_CORNER_AXIS) piece->out_rho = 0, piece->out_z = after->along_rho < 0 ? -1 : 1;
+        segment->kind = !end                ? (turn > 0 ? SAND_CORNER_CONCAVE : SAND_CORNER_CONVEX)
+                        : segment->rho == 0 ? SAND_CORNER_AXIS
+                                            : SAND_CORNER_RIM;
+        if (segment->kind == SAND_CORNER_AXIS) segment->out_rho = 0, segment->out_z = after->along_rho < 0 ? -1 : 1;
     }
 }
 
@@ -134,9 +134,9 @@ static void derive_bands(SandBoundary *b) {
 
 bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count, SandError *error) {
     if (!check_profile(profile, count, error) || !check_crossings(profile, count, error)) return false;
-    size_t capacity = 0, pieces = 0, bands = 0;
+    size_t capacity = 0, segments = 0, bands = 0;
     if (!SAND_GROW(b->profile, capacity, count, "profile", error)) return false;
-    if (!SAND_GROW(b->pieces, pieces, count, "profile", error)) return false;
+    if (!SAND_GROW(b->segments, segments, count, "profile", error)) return false;
     if (!SAND_GROW(b->bands, bands, 1, "profile", error)) return false;
     copy_corners(b, profile, count);
     if ((enclosed_area(b->profile, b->profile_count) < 0) != (b->side == SAND_OUTSIDE))
@@ -148,9 +148,9 @@ bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count
 
 bool sand_revolution_hollow(const SandBoundary *b) {
     for (int i = 0; i < b->profile_count; i++) {
-        const SandProfileSegment *piece = &b->pieces[i], *wall = i + 1 < b->profile_count ? piece : piece - 1;
-        if (wall->along_z < 0 || piece->kind == SAND_CORNER_CONVEX) return false; // bulges towards the bodies
-        if (piece->kind == SAND_CORNER_RIM && wall->along_z <= 0) return false;   // a floor with a hole
+        const SandProfileSegment *segment = &b->segments[i], *wall = i + 1 < b->profile_count ? segment : segment - 1;
+        if (wall->along_z < 0 || segment->kind == SAND_CORNER_CONVEX) return false; // bulges towards the bodies
+        if (segment->kind == SAND_CORNER_RIM && wall->along_z <= 0) return false;   // a floor with a hole
     }
     return true;
 }

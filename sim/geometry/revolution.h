@@ -26,7 +26,7 @@ typedef struct SandProfileSegment {
 // from the wall. The width is 0 where the axis itself is not on the allowed side.
 enum { SAND_BANDS = 128 };
 typedef struct SandBands {
-    double low, per_height; // height of the first band; bands in a metre
+    double low, per_height; // height of the first band; bands in a meter
     double width[SAND_BANDS];
 } SandBands;
 

@@ -1,10 +1,10 @@
-// Which pieces of a surface of revolution a ball touches, in its local frame. Features: segment k has 2 k, corner k has
+// Which segments of a surface of revolution a ball touches, in its local frame. Features: segment k has 2 k, corner k has
 // 2 k + 1. A ball that fills a narrow passage may touch a ring of wall: where the wall closes round the axis, the
 // directions 120 degrees to either side are tried as well, with features 2 count and 4 count higher.
 #pragma once
 #include "sim/geometry/revolution.h"
 
-// The nearest point of one piece: its signed distance and the unit normal towards the allowed side.
+// The nearest point of one segment: its signed distance and the unit normal towards the allowed side.
 typedef struct RevolutionNearest {
     double distance, rho, z;
     uint32_t feature;
@@ -12,7 +12,7 @@ typedef struct RevolutionNearest {
 
 typedef struct RevolutionQuery {
     double ex, ey;        // the direction from the axis to the ball
-    double radius, range; // range: a piece nearer than this is touched
+    double radius, range; // range: a segment nearer than this is touched
     SandTouch *touches;
     int capacity, count;
 } RevolutionQuery;
@@ -24,45 +24,45 @@ SAND_HOST_DEVICE void revolution_put(RevolutionQuery *q, RevolutionNearest n) {
 }
 
 // The distance to corner i, signed. A corner is asked only where it is nearer than the segments beside it.
-SAND_HOST_DEVICE RevolutionNearest revolution_corner(const SandProfileSegment *piece, int i, double dr, double dz) {
+SAND_HOST_DEVICE RevolutionNearest revolution_corner(const SandProfileSegment *segment, int i, double dr, double dz) {
     double distance = sqrt(dr * dr + dz * dz), sign = 1;
-    if (piece->kind == SAND_CORNER_CONCAVE || (piece->kind == SAND_CORNER_AXIS && piece->out_z * dz < 0)) sign = -1;
+    if (segment->kind == SAND_CORNER_CONCAVE || (segment->kind == SAND_CORNER_AXIS && segment->out_z * dz < 0)) sign = -1;
     double scale = distance > 0 ? sign / distance : 0;
     RevolutionNearest n = {sign * distance, scale * dr, scale * dz, 2 * (uint32_t)i + 1};
-    if (distance == 0) n.rho = piece->out_rho, n.z = piece->out_z;
+    if (distance == 0) n.rho = segment->out_rho, n.z = segment->out_z;
     return n;
 }
 
-// Puts every piece that lies in range with the ball on its allowed side, and returns the nearest piece of all. A piece
+// Puts every segment that lies in range with the ball on its allowed side, and returns the nearest segment of all. A segment
 // that is seen from behind is hidden by a nearer one, unless it is itself the nearest: then the ball is beyond the wall.
 SAND_HOST_DEVICE RevolutionNearest revolution_scan(const SandBoundary *b, double rho, double z, RevolutionQuery *q) {
     RevolutionNearest best = {INFINITY, 0, 1, 0};
     bool past = true; // the ball is beyond the end of the segment before
     for (int i = 0; i < b->profile_count; i++) {
-        const SandProfileSegment *piece = &b->pieces[i];
-        bool on_axis = piece->kind == SAND_CORNER_AXIS, last = i + 1 == b->profile_count;
-        double dr = rho - piece->rho, dz = z - piece->z;
-        double t = dr * piece->along_rho + dz * piece->along_z;
+        const SandProfileSegment *segment = &b->segments[i];
+        bool on_axis = segment->kind == SAND_CORNER_AXIS, last = i + 1 == b->profile_count;
+        double dr = rho - segment->rho, dz = z - segment->z;
+        double t = dr * segment->along_rho + dz * segment->along_z;
         bool short_of = last || (on_axis ? t < 0 : t <= 0); // before the start; the middle of a disc belongs to the disc
         if (past && short_of) {
             if (dr * dr + dz * dz < best.distance * best.distance || dr * dr + dz * dz <= q->range * q->range) {
-                RevolutionNearest n = revolution_corner(piece, i, dr, dz);
+                RevolutionNearest n = revolution_corner(segment, i, dr, dz);
                 if (n.distance >= 0 && n.distance <= q->range) revolution_put(q, n);
                 if (fabs(n.distance) < fabs(best.distance)) best = n;
             }
         }
         if (last) break;
-        past = b->pieces[i + 1].kind == SAND_CORNER_AXIS ? t > piece->length : t >= piece->length;
+        past = b->segments[i + 1].kind == SAND_CORNER_AXIS ? t > segment->length : t >= segment->length;
         if (past || short_of) continue;
-        double distance = dz * piece->along_rho - dr * piece->along_z;
-        RevolutionNearest n = {distance, -piece->along_z, piece->along_rho, 2 * (uint32_t)i};
+        double distance = dz * segment->along_rho - dr * segment->along_z;
+        RevolutionNearest n = {distance, -segment->along_z, segment->along_rho, 2 * (uint32_t)i};
         if (distance >= 0 && distance <= q->range) revolution_put(q, n);
         if (fabs(distance) < fabs(best.distance)) best = n;
     }
     return best;
 }
 
-// The pieces that close round the axis, seen in a direction at an angle from the ball's. Segments count by their
+// The segments that close round the axis, seen in a direction at an angle from the ball's. Segments count by their
 // tangent plane, which leaves the whole allowed side in front; corners by their point.
 SAND_HOST_DEVICE void revolution_scan_aside(const SandBoundary *b, double rho, double z, double cosine, double sine,
                                             uint32_t more, RevolutionQuery *q) {
@@ -70,23 +70,23 @@ SAND_HOST_DEVICE void revolution_scan_aside(const SandBoundary *b, double rho, d
     q->ex = ex * cosine - ey * sine, q->ey = ex * sine + ey * cosine;
     bool past = true;
     for (int i = 0; i < b->profile_count; i++) {
-        const SandProfileSegment *piece = &b->pieces[i];
+        const SandProfileSegment *segment = &b->segments[i];
         bool last = i + 1 == b->profile_count;
-        double dr = r - piece->rho, dz = z - piece->z, t = dr * piece->along_rho + dz * piece->along_z;
+        double dr = r - segment->rho, dz = z - segment->z, t = dr * segment->along_rho + dz * segment->along_z;
         bool short_of = last || t <= 0;
         double squared = dr * dr + dz * dz + out * out;
-        bool point = piece->kind == SAND_CORNER_CONVEX || piece->kind == SAND_CORNER_RIM;
+        bool point = segment->kind == SAND_CORNER_CONVEX || segment->kind == SAND_CORNER_RIM;
         if (past && short_of && point && dr < 0 && squared > 0 && squared <= q->range * q->range) {
             double d = sqrt(squared);
             SandVec3 n = v3_scale(-1 / d, v3_make(dr * q->ex - out * q->ey, dr * q->ey + out * q->ex, dz));
             if (q->count < q->capacity) q->touches[q->count] = (SandTouch){n, d - q->radius, 2 * (uint32_t)i + 1 + more};
             q->count++;
         }
-        past = t >= piece->length;
-        if (last || past || short_of || piece->along_z <= 1e-9) continue; // flat floors are the same on every side
-        double distance = dz * piece->along_rho - dr * piece->along_z;
+        past = t >= segment->length;
+        if (last || past || short_of || segment->along_z <= 1e-9) continue; // flat floors are the same on every side
+        double distance = dz * segment->along_rho - dr * segment->along_z;
         if (distance >= 0 && distance <= q->range)
-            revolution_put(q, (RevolutionNearest){distance, -piece->along_z, piece->along_rho, 2 * (uint32_t)i + more});
+            revolution_put(q, (RevolutionNearest){distance, -segment->along_z, segment->along_rho, 2 * (uint32_t)i + more});
     }
     q->ex = ex, q->ey = ey;
 }

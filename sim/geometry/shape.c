@@ -190,7 +190,7 @@ static Moments union_of_spheres(const SandShapeSphere *spheres, int count) {
 
 // Turns a symmetric matrix diagonal by Jacobi rotations; the columns of the result are its axes, right-handed since
 // every factor is a rotation. The angles are the small ones, so the axes stay near those of the input.
-static SandMat3 diagonalise(SandMat3 *a) {
+static SandMat3 diagonalize(SandMat3 *a) {
     SandMat3 axes = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     double tiny = 1e-12 * (a->m[0][0] + a->m[1][1] + a->m[2][2]); // below this an entry is rounding
     for (int sweep = 0; sweep < 30; sweep++) {
@@ -296,7 +296,7 @@ bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int coun
     double xx = m.xx - c.x * m.x, yy = m.yy - c.y * m.y, zz = m.zz - c.z * m.z;
     double xy = m.xy - c.x * m.y, xz = m.xz - c.x * m.z, yz = m.yz - c.y * m.z;
     SandMat3 inertia = {{{yy + zz, -xy, -xz}, {-xy, xx + zz, -yz}, {-xz, -yz, xx + yy}}};
-    SandMat3 axes = diagonalise(&inertia);
+    SandMat3 axes = diagonalize(&inertia);
 
     shape->volume = m.one;
     shape->inertia = v3_make(inertia.m[0][0], inertia.m[1][1], inertia.m[2][2]);

@@ -219,7 +219,7 @@ static bool build_body(SandBuilder *b, int index) {
         return false;
     const double *mass = sand_build_turned(b, SAND_KNOB_MASS, index);
     body.mass = sand_number(mass ? mass : from->mass, 0);
-    // The file places the frame that the shape was described in; the world wants the centre of mass.
+    // The file places the frame that the shape was described in; the world wants the center of mass.
     const SandPose *input = &b->world->shapes[body.shape].from_input;
     body.pose.rotation = q_mul(rotation, q_conjugate(input->rotation));
     SandVec3 offset = q_rotate(body.pose.rotation, v3_scale(body.scale, input->position));
@@ -386,7 +386,7 @@ static bool check_overlaps(SandBuilder *b) {
                            overlap.depth);
 }
 
-// Comparisons and not fmin and fmax: GCC 12 stumbles over those in a loop when it vectorises for SVE.
+// Comparisons and not fmin and fmax: GCC 12 stumbles over those in a loop when it vectorizes for SVE.
 static void include(SandVec3 *lower, SandVec3 *upper, SandVec3 low, SandVec3 high) {
     if (low.x < lower->x) lower->x = low.x;
     if (low.y < lower->y) lower->y = low.y;

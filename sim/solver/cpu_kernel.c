@@ -35,13 +35,13 @@ struct SandSolverWorkspace {
     SolveState run;
     // Arrays that the const pointers in op look into.
     real *contact_count, *vectors, *mass, *inertia, *batch_step;
-    int *a, *b, *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *colour_first, *colour_list;
-    uint64_t (*colours)[2]; // colours in use at each body
+    int *a, *b, *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *color_first, *color_list;
+    uint64_t (*colors)[2]; // colors in use at each body
     Body *free, *body, *scratch, *measured, *segment_sum;
     size_t blocks_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity;
     size_t a_capacity, b_capacity, first_capacity, second_capacity, list_capacity, high_degree_capacity,
         high_degree_segment_capacity, segment_body_capacity;
-    size_t colour_first_capacity, colour_list_capacity, colours_capacity, free_capacity, body_capacity, scratch_capacity,
+    size_t color_first_capacity, color_list_capacity, colors_capacity, free_capacity, body_capacity, scratch_capacity,
         measured_capacity, segment_sum_capacity;
     real *matrix;
     size_t matrix_capacity;
@@ -76,9 +76,9 @@ static void text_destroy(SandSolverWorkspace *t) {
                       t->high_degree,
                       t->high_degree_segment,
                       t->segment_body,
-                      t->colour_first,
-                      t->colour_list,
-                      t->colours,
+                      t->color_first,
+                      t->color_list,
+                      t->colors,
                       t->free,
                       t->body,
                       t->scratch,
@@ -210,55 +210,55 @@ static bool load_lists(SandSolverWorkspace *t, SandError *error) {
     return true;
 }
 
-// Colours the contacts greedily so that those of one colour share no moving body; contacts of a body with more than
+// Colors the contacts greedily so that those of one color share no moving body; contacts of a body with more than
 // SAND_HIGH_DEGREE form a last batch. A body outside the batch has at most SAND_HIGH_DEGREE contacts, so 2 SAND_HIGH_DEGREE
-// colours suffice.
-static bool load_colours(SandSolverWorkspace *t, SandError *error) {
-    enum { COLOURS = 2 * SAND_HIGH_DEGREE, BATCH = COLOURS };
+// colors suffice.
+static bool load_colors(SandSolverWorkspace *t, SandError *error) {
+    enum { COLORS = 2 * SAND_HIGH_DEGREE, BATCH = COLORS };
     const SandProblem *p = t->problem;
     Op *op = &t->op;
-    int contacts = p->contact_count, counts[COLOURS + 2] = {0}, begin[COLOURS + 2];
-    if (!SAND_GROW(t->colour_first, t->colour_first_capacity, COLOURS + 2, "colours", error) ||
-        !SAND_GROW(t->colour_list, t->colour_list_capacity, 2 * (contacts + 1), "colours", error) ||
-        !SAND_GROW(t->batch_step, t->batch_capacity, contacts + 1, "colours", error) ||
-        !SAND_GROW(t->colours, t->colours_capacity, op->body_count, "colours", error))
+    int contacts = p->contact_count, counts[COLORS + 2] = {0}, begin[COLORS + 2];
+    if (!SAND_GROW(t->color_first, t->color_first_capacity, COLORS + 2, "colors", error) ||
+        !SAND_GROW(t->color_list, t->color_list_capacity, 2 * (contacts + 1), "colors", error) ||
+        !SAND_GROW(t->batch_step, t->batch_capacity, contacts + 1, "colors", error) ||
+        !SAND_GROW(t->colors, t->colors_capacity, op->body_count, "colors", error))
         return false;
-    memset(t->colours, 0, (size_t)op->body_count * sizeof *t->colours);
-    int *colour_of = t->colour_list + contacts + 1;
+    memset(t->colors, 0, (size_t)op->body_count * sizeof *t->colors);
+    int *color_of = t->color_list + contacts + 1;
     for (int i = 0; i < contacts; i++) {
         const SandContact *c = &p->contacts[i];
         bool moving_b = c->b < p->dynamic_count;
-        int colour = BATCH;
+        int color = BATCH;
         if (body_contacts(op, c->a) <= SAND_HIGH_DEGREE && (!moving_b || body_contacts(op, c->b) <= SAND_HIGH_DEGREE)) {
-            uint64_t *in_a = t->colours[c->a], *in_b = t->colours[moving_b ? c->b : c->a];
+            uint64_t *in_a = t->colors[c->a], *in_b = t->colors[moving_b ? c->b : c->a];
             int half = ~(in_a[0] | in_b[0]) ? 0 : 1;
             int bit = __builtin_ctzll(~(in_a[half] | in_b[half]));
             in_a[half] |= 1ull << bit, in_b[half] |= 1ull << bit;
-            colour = 64 * half + bit;
+            color = 64 * half + bit;
         }
-        colour_of[i] = colour;
-        counts[colour]++;
+        color_of[i] = color;
+        counts[color]++;
     }
-    op->colour_count = 0;
-    for (int c = 0; c < COLOURS; c++)
-        if (counts[c]) op->colour_count = c + 1;
-    for (int c = 0, sum = 0; c <= op->colour_count; c++) {
-        t->colour_first[c] = begin[c == op->colour_count ? BATCH : c] = sum;
-        sum += counts[c == op->colour_count ? BATCH : c];
-        t->colour_first[c + 1] = sum;
+    op->color_count = 0;
+    for (int c = 0; c < COLORS; c++)
+        if (counts[c]) op->color_count = c + 1;
+    for (int c = 0, sum = 0; c <= op->color_count; c++) {
+        t->color_first[c] = begin[c == op->color_count ? BATCH : c] = sum;
+        sum += counts[c == op->color_count ? BATCH : c];
+        t->color_first[c + 1] = sum;
     }
     for (int i = 0; i < contacts; i++) {
-        int ref = begin[colour_of[i]]++;
-        t->colour_list[ref] = i;
-        if (colour_of[i] != BATCH) continue;
+        int ref = begin[color_of[i]]++;
+        t->color_list[ref] = i;
+        if (color_of[i] != BATCH) continue;
         // In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
         const SandContact *c = &p->contacts[i];
         int times_a = body_contacts(op, c->a), times_b = c->b < p->dynamic_count ? body_contacts(op, c->b) : 1;
-        t->batch_step[ref - t->colour_first[op->colour_count]] =
+        t->batch_step[ref - t->color_first[op->color_count]] =
             (real)(1 / contact_mean_diagonal(p->bodies, c, times_a > SAND_HIGH_DEGREE ? times_a : 1,
                                              times_b > SAND_HIGH_DEGREE ? times_b : 1));
     }
-    op->colour_first = t->colour_first, op->colour_list = t->colour_list, op->batch_step = t->batch_step;
+    op->color_first = t->color_first, op->color_list = t->color_list, op->batch_step = t->batch_step;
     return true;
 }
 
@@ -306,10 +306,10 @@ static bool text_load(SandSolverWorkspace *t, SandThreadPool *pool, const SandPr
     op->vectors = t->vectors, op->distance = op->n * ROW_SIZE;
     t->run.request.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
     sand_thread_pool_run(pool, load_work, t);
-    op->colour_count = 0;
+    op->color_count = 0;
     if ((def->solver == METHOD_gauss_seidel || def->solver == METHOD_ngs) &&
-        def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLOURED)
-        return load_colours(t, error);
+        def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLORED)
+        return load_colors(t, error);
     return true;
 }
 

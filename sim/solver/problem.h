@@ -1,5 +1,5 @@
 // The contact problem of one step, in double and on no particular machine: what is solved, frozen and raced.
-//   minimise q(g) = 1/2 g' N g + r' g over g in K,  N = D' M^-1 D,  r = b + D' M^-1 Q
+//   minimize q(g) = 1/2 g' N g + r' g over g in K,  N = D' M^-1 D,  r = b + D' M^-1 Q
 // It stands alone: bodies here are those of the step in the order of their cells, with their velocities before
 // contact; boundaries are bodies of infinite mass behind them.
 #pragma once
@@ -14,7 +14,7 @@ extern "C" {
 typedef struct SandContact {
     int a, b;        // bodies; a < b, and contacts are sorted by a
     SandVec3 normal; // unit, from a to b
-    SandVec3 arm_a;  // contact point (mid-gap) minus the centre of mass of a
+    SandVec3 arm_a;  // contact point (mid-gap) minus the center of mass of a
     SandVec3 arm_b;
     double gap; // m, signed
     double mu;

@@ -32,7 +32,7 @@ const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT] = {
     [SAND_BOUNDS_INSIDE] = {"inside", "following the normal impulses in every iteration"},
 };
 
-static const char *const sand_gauss_seidel_orders[] = {"sequential", "symmetric", "coloured", "uncoordinated", NULL};
+static const char *const sand_gauss_seidel_orders[] = {"sequential", "symmetric", "colored", "uncoordinated", NULL};
 static const char *const sand_ipm_systems[] = {"normal", "augmented", NULL};
 static const char *const sand_amg_ways[] = {"projected", "rejected", NULL};
 static const char *const sand_tron_preconditioners[] = {"cholesky", "none", NULL};

@@ -51,7 +51,7 @@
     {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL}, \
     {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL}, \
     {"order", SAND_PARAM_CHOICE, 2, 0, 3, \
-     "sequential, symmetric (there and back), coloured for all threads, or uncoordinated, which gives other bits every time " \
+     "sequential, symmetric (there and back), colored for all threads, or uncoordinated, which gives other bits every time " \
      "on a GPU and is sequential on the CPU", \
      sand_gauss_seidel_orders}
 #define SAND_PROPORTIONING_PARAMS \
@@ -137,7 +137,7 @@ SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0,
 SAND_ASSEMBLED_ROW(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
                    "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
                    "interior point method on the circular cones themselves; the reference for the others",
-                   "an iteration is a factorisation, and a warm start is of no use")
+                   "an iteration is a factorization, and a warm start is of no use")
 
 SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
                    "Mehrotra's interior point method on cones of facets; the reference for these",
@@ -148,7 +148,7 @@ SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and sect
 SAND_ASSEMBLED_ROW(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
                    "Preclik et al. 2009, section 3.3, eq. 20 and 21",
                    "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
-                   "slow to find that out, may stand still on the way, and an iteration is a factorisation",
+                   "slow to find that out, may stand still on the way, and an iteration is a factorization",
                    {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
                     "shortest step; more escapes from where it stands still, and gains less", NULL})
 
@@ -173,7 +173,7 @@ SAND_TAO_ROW(
 SAND_TAO_ROW(
     tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
     "projected gradients find a face, and Newton's step on it comes from conjugate gradients in a trust region; by TAO",
-    "N is assembled, and factorised in part on each face; may creep in a jam with many facets",
+    "N is assembled, and factorized in part on each face; may creep in a jam with many facets",
     {"accuracy", SAND_PARAM_REAL, 0.1, 1e-12, 0.9,
      "part of its residual at which a Newton step is taken; less solves it better", NULL},
     {"preconditioner", SAND_PARAM_CHOICE, 0, 0, 1, "incomplete factors of N on the face, or none",

@@ -36,37 +36,37 @@ typedef struct SandStepReport {
     uint64_t held;    // bytes on the machine, all arrays together
 } SandStepReport;
 
-typedef struct SandMachine SandMachine; // typed inside the backend
-typedef struct SandSlot SandSlot;       // memory of the device for the instances of one picture
-typedef struct SandShare SandShare;     // a buffer of OpenGL that the device may write
+typedef struct SandDevice SandDevice; // typed inside the backend
+typedef struct SandSlot SandSlot;     // memory of the device for the instances of one picture
+typedef struct SandShare SandShare;   // a buffer of OpenGL that the device may write
 
 typedef struct SandBackend {
     const char *name;
-    SandMachine *(*create)(SandError *error);
-    void (*destroy)(SandMachine *machine);
-    const char *(*describe)(const SandMachine *machine); // the device, for people
+    SandDevice *(*create)(SandError *error);
+    void (*destroy)(SandDevice *device);
+    const char *(*describe)(const SandDevice *device); // the device, for people
 
     // Gives the machine the world with its bodies, and what is kept for the warm start.
-    bool (*give)(SandMachine *machine, const SandWorld *world, const SandWarmStart *memory, SandError *error);
+    bool (*give)(SandDevice *device, const SandWorld *world, const SandWarmStart *memory, SandError *error);
     // Gives it one problem instead, with no world: `solve` and `read_solution` may follow.
-    bool (*give_problem)(SandMachine *machine, const SandProblem *problem, const SandSolveDef *def, SandError *error);
+    bool (*give_problem)(SandDevice *device, const SandProblem *problem, const SandSolveDef *def, SandError *error);
 
     // The step. `world` is the host's, for its settings and boundaries.
-    bool (*collide)(SandMachine *machine, const SandWorld *world, SandError *error);
-    bool (*warm_start)(SandMachine *machine, SandError *error);
-    bool (*build)(SandMachine *machine, const SandSolveDef *def, SandError *error);
+    bool (*collide)(SandDevice *device, const SandWorld *world, SandError *error);
+    bool (*warm_start)(SandDevice *device, SandError *error);
+    bool (*build)(SandDevice *device, const SandSolveDef *def, SandError *error);
     // `stop`: NULL, or made other than 0 by another thread that wants the solve to end with what there is. Where it is given
     // the verb waits for the solve.
-    bool (*solve)(SandMachine *machine, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
+    bool (*solve)(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error);
-    bool (*integrate)(SandMachine *machine, SandError *error);
-    bool (*finish)(SandMachine *machine, SandStepReport *report, SandError *error);
+    bool (*integrate)(SandDevice *device, SandError *error);
+    bool (*finish)(SandDevice *device, SandStepReport *report, SandError *error);
 
     // Pictures. A slot belongs to who made it: the machine may go while it is drawn. `instances` enqueues its work behind
     // the last step, and the slot knows when that is done; whoever reads it, on any thread, waits for that.
     SandSlot *(*slot_create)(SandError *error);
     void (*slot_free)(SandSlot *slot);
-    bool (*instances)(SandMachine *machine, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot,
+    bool (*instances)(SandDevice *device, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot,
                       SandError *error);
     bool (*slot_read)(SandSlot *slot, void *to, size_t bytes, SandError *error); // to the host
     // On the thread that draws, with its context current. NULL, with the reason, where OpenGL runs elsewhere or the driver
@@ -76,16 +76,16 @@ typedef struct SandBackend {
     bool (*share_copy)(SandShare *share, SandSlot *slot, size_t bytes, SandError *error); // stays on the device
 
     // Reading back.
-    bool (*read_bodies)(SandMachine *machine, SandWorld *world, int first, int count, SandError *error);
-    bool (*read_warm_start)(SandMachine *machine, SandWarmStart *memory, SandError *error);
+    bool (*read_bodies)(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
+    bool (*read_warm_start)(SandDevice *device, SandWarmStart *memory, SandError *error);
     // The contacts of the last detection; ranks, poses and velocities with them.
-    bool (*read_contacts)(SandMachine *machine, SandCollision *collision, SandError *error);
-    bool (*read_start)(SandMachine *machine, SandVec3 *start, SandError *error);        // one for each contact
-    bool (*read_curve)(SandMachine *machine, SandSolution *solution, SandError *error); // residuals of the last solve
+    bool (*read_contacts)(SandDevice *device, SandCollision *collision, SandError *error);
+    bool (*read_start)(SandDevice *device, SandVec3 *start, SandError *error);        // one for each contact
+    bool (*read_curve)(SandDevice *device, SandSolution *solution, SandError *error); // residuals of the last solve
     // The bodies of the problem of the last step, as they went into it, with the boundaries behind them.
-    bool (*read_problem_bodies)(SandMachine *machine, SandProblemBody *bodies, int count, SandError *error);
+    bool (*read_problem_bodies)(SandDevice *device, SandProblemBody *bodies, int count, SandError *error);
     // Impulses, curve and the figures of the last solve.
-    bool (*read_solution)(SandMachine *machine, SandSolution *solution, SandError *error);
+    bool (*read_solution)(SandDevice *device, SandSolution *solution, SandError *error);
 } SandBackend;
 
 #ifdef __cplusplus

@@ -67,7 +67,7 @@ SAND_HOST_DEVICE SandProblemBody problem_body(const SandWorld *w, const SandColl
     return wall;
 }
 
-// A contact that was found, as the problem takes it, of bodies whose centres are here.
+// A contact that was found, as the problem takes it, of bodies whose centers are here.
 SAND_HOST_DEVICE SandContact contact_at(const SandCollision *d, const SandContactCandidate *f, SandVec3 center_a,
                                         SandVec3 center_b) {
     bool wall = f->b < 0;
@@ -134,7 +134,7 @@ SAND_HOST_DEVICE SandLoss body_loss(const SandWorld *w, int body) {
 }
 
 // Takes out a body that is lost. What is not finite must not reach anything else.
-SAND_HOST_DEVICE void take_out(SandWorld *w, int body, SandLoss loss) {
+SAND_HOST_DEVICE void remove_body(SandWorld *w, int body, SandLoss loss) {
     w->gone[body] = 1;
     if (loss == SAND_NON_FINITE) w->position[body] = w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
 }

@@ -57,7 +57,7 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     SandError error;
     race->reference = NAN;
     race->exact = false;
-    if (sand_friction_table[def->solve.friction].set == SAND_SET_LAW) return; // Coulomb's law minimises nothing
+    if (sand_friction_table[def->solve.friction].set == SAND_SET_LAW) return; // Coulomb's law minimizes nothing
     int ipm = sand_solver_find("ipm-soc");
     if (!sand_solver_can(ipm, def->solve.friction)) ipm = sand_solver_find("ipm"); // for cones of facets
     const SandSolution *known = NULL;
@@ -82,7 +82,7 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     sand_solution_free(&own);
 }
 
-static bool solve_on(const SandBackend *b, SandMachine *m, const SandProblem *problem, const SandSolveDef *solve,
+static bool solve_on(const SandBackend *b, SandDevice *m, const SandProblem *problem, const SandSolveDef *solve,
                      SandSolution *solution, SandError *error) {
     SandStepReport report;
     return b->give_problem(m, problem, solve, error) &&
@@ -93,8 +93,8 @@ static bool solve_on(const SandBackend *b, SandMachine *m, const SandProblem *pr
 bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
     const SandBackend *backend = def->backend;
     SandCpu *cpu = sand_cpu_create(def->threads, def->precision, error);
-    SandMachine *machine = cpu && backend ? backend->create(error) : NULL;
-    if (!cpu || (backend && !machine)) return sand_cpu_free(cpu), false;
+    SandDevice *device = cpu && backend ? backend->create(error) : NULL;
+    if (!cpu || (backend && !device)) return sand_cpu_free(cpu), false;
     SandProblem start = *problem; // shares all but the start
     start.start = NULL, start.start_capacity = 0;
     bool ok = !def->cold || SAND_GROW(start.start, start.start_capacity, problem->contact_count + 1, "impulses", error);
@@ -106,12 +106,12 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
         SandError why;
         bool there = backend && !problem->matrix && sand_solver_table[solve.solver].on_cuda;
         *entry = (SandRaceEntry){.solver = solve.solver,
-                                 .machine = there ? backend->name : "cpu",
+                                 .device = there ? backend->name : "cpu",
                                  .solution = {.want_curve = true, .want_metrics = true, .stop = &race->stop}};
         if (sand_race_cancelled(race)) {
             snprintf(entry->refused, sizeof entry->refused, "cancelled");
         } else {
-            entry->ran = there ? solve_on(backend, machine, &start, &solve, &entry->solution, &why)
+            entry->ran = there ? solve_on(backend, device, &start, &solve, &entry->solution, &why)
                                : sand_cpu_solve(cpu, &start, &solve, &entry->solution, &why);
             if (!entry->ran) snprintf(entry->refused, sizeof entry->refused, "%.159s", why.text);
         }
@@ -119,7 +119,7 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
     }
     if (ok) find_reference(race, &start, def, cpu);
     if (def->cold) sand_free(start.start);
-    if (machine) backend->destroy(machine);
+    if (device) backend->destroy(device);
     sand_cpu_free(cpu);
     return ok;
 }
@@ -133,7 +133,7 @@ bool sand_race_save_csv(const SandRace *race, const char *path, SandError *error
         for (int k = 0; race->entries[i].ran && k < s->curve_count; k++) {
             const SandCurvePoint *p = &s->curve[k];
             fprintf(file, "%s,%s,%d,%.9g,%.17g,%.17g,%.17g\n", sand_solver_table[race->entries[i].solver].name,
-                    race->entries[i].machine, p->iteration, p->seconds, p->residual, p->objective,
+                    race->entries[i].device, p->iteration, p->seconds, p->residual, p->objective,
                     p->objective - race->reference);
         }
     }

@@ -19,8 +19,8 @@ SandRaceDef sand_default_race(void); // every solver, 500 iterations, one thread
 typedef struct SandRaceEntry {
     int solver;
     bool ran;
-    char refused[160];   // why not
-    const char *machine; // its name
+    char refused[160];  // why not
+    const char *device; // its name
     SandSolution solution;
 } SandRaceEntry;
 

@@ -32,9 +32,9 @@ struct SandSimulation {
     // Another machine, if it takes the steps. Of the bodies and of what is kept for the warm start, one of the two sides
     // has the newer state, or both have the same.
     const SandBackend *backend;
-    SandMachine *machine;
+    SandDevice *device;
     bool bodies_are_old, warm_start_is_old; // on the host
-    bool machine_is_old;
+    bool device_is_old;
     bool contacts_are_away; // those of the last step, and their impulses
     uint64_t fetched_step;  // of the bodies that the host has
     SandEnergy energy;      // after the machine's last step
@@ -65,7 +65,7 @@ SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef
 
 void sand_simulation_free(SandSimulation *sim) {
     if (!sim) return;
-    if (sim->machine) sim->backend->destroy(sim->machine);
+    if (sim->device) sim->backend->destroy(sim->device);
     sand_world_free(&sim->world);
     sand_cpu_free(sim->cpu);
     sand_collision_free(&sim->collision);
@@ -90,7 +90,7 @@ static void tell(SandSimulation *sim, const char *sentence) {
 
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
     SandWorld *w = &sim->world;
-    if (sim->bodies_are_old && !sim->backend->read_bodies(sim->machine, w, 0, w->body_count, error)) return false;
+    if (sim->bodies_are_old && !sim->backend->read_bodies(sim->device, w, 0, w->body_count, error)) return false;
     if (sim->bodies_are_old) sim->fetched_step = w->step_index;
     sim->bodies_are_old = false;
     return true;
@@ -99,38 +99,38 @@ bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
 // What the host has changed goes to the machine.
 static bool give_changes(SandSimulation *sim, SandError *error) {
     const SandWorld *w = &sim->world;
-    if (!sim->machine_is_old) return true;
-    if (!sim->backend->give(sim->machine, w, &sim->memory, error)) return false;
-    sim->machine_is_old = false;
+    if (!sim->device_is_old) return true;
+    if (!sim->backend->give(sim->device, w, &sim->memory, error)) return false;
+    sim->device_is_old = false;
     sim->fetched_step = w->step_index;
     sim->energy = (SandEnergy){sand_world_kinetic_energy(w), sand_world_potential_energy(w)};
     return true;
 }
 
 bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
-    return give_changes(sim, error) && sim->backend->instances(sim->machine, &sim->world, def, slot, error);
+    return give_changes(sim, error) && sim->backend->instances(sim->device, &sim->world, def, slot, error);
 }
 
 // The bodies and what is kept for the warm start.
 static bool fetch_all(SandSimulation *sim, SandError *error) {
     if (!sand_simulation_fetch(sim, error)) return false;
-    if (sim->warm_start_is_old && !sim->backend->read_warm_start(sim->machine, &sim->memory, error)) return false;
+    if (sim->warm_start_is_old && !sim->backend->read_warm_start(sim->device, &sim->memory, error)) return false;
     sim->warm_start_is_old = false;
     return true;
 }
 
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error) {
-    SandMachine *machine = NULL;
+    SandDevice *device = NULL;
     if (backend == sim->backend) return true;
     if (!fetch_all(sim, error)) return false;
     if (backend) {
-        machine = backend->create(error);
-        if (!machine) return false;
-        if (!backend->give(machine, &sim->world, &sim->memory, error)) return backend->destroy(machine), false;
+        device = backend->create(error);
+        if (!device) return false;
+        if (!backend->give(device, &sim->world, &sim->memory, error)) return backend->destroy(device), false;
     }
-    if (sim->machine) sim->backend->destroy(sim->machine);
-    sim->backend = backend, sim->machine = machine;
-    sim->machine_is_old = false;
+    if (sim->device) sim->backend->destroy(sim->device);
+    sim->backend = backend, sim->device = device;
+    sim->device_is_old = false;
     sim->fetched_step = sim->world.step_index;
     sim->energy = (SandEnergy){sand_world_kinetic_energy(&sim->world), sand_world_potential_energy(&sim->world)};
     return true;
@@ -140,12 +140,12 @@ const SandBackend *sand_simulation_backend(const SandSimulation *sim) { return s
 
 SandPrecision sand_simulation_precision(const SandSimulation *sim) { return sim->precision; }
 
-const char *sand_simulation_machine(const SandSimulation *sim) {
-    return sim->machine ? sim->backend->describe(sim->machine) : "CPU";
+const char *sand_simulation_device_name(const SandSimulation *sim) {
+    return sim->device ? sim->backend->describe(sim->device) : "CPU";
 }
 
 SandEnergy sand_simulation_energy(const SandSimulation *sim) {
-    if (sim->machine && !sim->machine_is_old) return sim->energy;
+    if (sim->device && !sim->device_is_old) return sim->energy;
     return (SandEnergy){sand_world_kinetic_energy(&sim->world), sand_world_potential_energy(&sim->world)};
 }
 
@@ -204,8 +204,8 @@ static void recall_work(SandWorker *worker, void *argument) {
 
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
     const SandBackend *b = sim->backend;
-    SandMachine *m = sim->machine;
-    if (!m || sim->machine_is_old || !sim->contacts_are_away) return true;
+    SandDevice *m = sim->device;
+    if (!m || sim->device_is_old || !sim->contacts_are_away) return true;
     if (!sand_simulation_fetch(sim, error) || !b->read_contacts(m, &sim->collision, error) || !pack_problem(sim, error) ||
         !b->read_problem_bodies(m, sim->problem.bodies, sim->problem.body_count, error) ||
         !b->read_start(m, sim->problem.start, error) || !b->read_solution(m, &sim->solution, error)) {
@@ -272,7 +272,7 @@ static void find_lost(SandSimulation *sim) {
         int body = sim->collision.body[k];
         SandLoss loss = body_loss(w, body);
         if (loss == SAND_PRESENT) continue;
-        take_out(w, body, loss);
+        remove_body(w, body, loss);
         tell_loss(sim, body, loss);
     }
 }
@@ -304,9 +304,9 @@ static void advance_time(SandSimulation *sim) {
 }
 
 // The step on another machine. Buffers that prove too small grow, and the step is taken again: nothing has moved.
-static bool machine_step(SandSimulation *sim, SandError *error) {
+static bool device_step(SandSimulation *sim, SandError *error) {
     const SandBackend *b = sim->backend;
-    SandMachine *m = sim->machine;
+    SandDevice *m = sim->device;
     SandCounters *c = &sim->counters;
     SandStepReport r;
     if (!give_changes(sim, error)) return false;
@@ -379,7 +379,7 @@ static bool cpu_step(SandSimulation *sim, SandError *error) {
 
 // The machine failed in a step, for this reason: the CPU goes on. A failed step has moved nothing, so where the bodies can
 // still be read nothing is lost; else the last ones that came to the host must do, and time goes back to them.
-static void leave_machine(SandSimulation *sim, const SandError *why) {
+static void fall_back_to_cpu(SandSimulation *sim, const SandError *why) {
     SandWorld *w = &sim->world;
     SandError ignored;
     char sentence[sizeof why->text + 80];
@@ -388,11 +388,11 @@ static void leave_machine(SandSimulation *sim, const SandError *why) {
         w->time = (double)w->step_index * w->step;
     }
     if (sim->warm_start_is_old &&
-        (sim->bodies_are_old || !sim->backend->read_warm_start(sim->machine, &sim->memory, &ignored)))
+        (sim->bodies_are_old || !sim->backend->read_warm_start(sim->device, &sim->memory, &ignored)))
         sand_warm_start_clear(&sim->memory);
-    sim->backend->destroy(sim->machine);
-    sim->machine = NULL, sim->backend = NULL;
-    sim->bodies_are_old = sim->warm_start_is_old = sim->machine_is_old = sim->built = false;
+    sim->backend->destroy(sim->device);
+    sim->device = NULL, sim->backend = NULL;
+    sim->bodies_are_old = sim->warm_start_is_old = sim->device_is_old = sim->built = false;
     sim->problem.contact_count = 0;
     snprintf(sentence, sizeof sentence, "%s; the CPU goes on from t = %.3f s", why->text, w->time);
     tell(sim, sentence);
@@ -400,8 +400,8 @@ static void leave_machine(SandSimulation *sim, const SandError *why) {
 
 bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     double begin = sand_seconds();
-    bool taken = sim->machine && machine_step(sim, error);
-    if (sim->machine && !taken) leave_machine(sim, error);
+    bool taken = sim->device && device_step(sim, error);
+    if (sim->device && !taken) fall_back_to_cpu(sim, error);
     if (!taken && !cpu_step(sim, error)) return false;
     sim->profile.step = 1e3 * (sand_seconds() - begin);
     uint64_t downloaded = sand_bytes_downloaded();
@@ -417,7 +417,7 @@ bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandE
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
     sim->built = false;
     sim->bodies_are_old = sim->warm_start_is_old = false;
-    sim->machine_is_old = true;
+    sim->device_is_old = true;
     sim->problem.contact_count = 0; // contacts and impulses are those of another state
     return sand_checkpoint_restore(checkpoint, &sim->world, &sim->memory, error);
 }
@@ -433,7 +433,7 @@ SandWorld *sand_simulation_change(SandSimulation *sim) {
 
 SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) {
     if (!fetch_all(sim, error)) return NULL;
-    sim->machine_is_old = true;
+    sim->device_is_old = true;
     return sand_simulation_change(sim);
 }
 

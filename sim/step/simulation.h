@@ -74,7 +74,7 @@ bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, 
 // Goes on with the steps on another machine (NULL: the CPU), from the same state. On failure nothing has changed.
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
 const SandBackend *sand_simulation_backend(const SandSimulation *sim); // NULL: the CPU
-const char *sand_simulation_machine(const SandSimulation *sim);        // what takes the steps, for people
+const char *sand_simulation_device_name(const SandSimulation *sim);    // what takes the steps, for people
 SandPrecision sand_simulation_precision(const SandSimulation *sim);    // of the solver
 
 typedef struct SandEnergy {

@@ -9,14 +9,14 @@ extern "C" {
 
 // One ball, box or cylinder. A radius of 0, or half extents of 0, hide it.
 typedef struct SandInstance {
-    float center[3];   // m, of the body's centre of mass, from the picture's origin
+    float center[3];   // m, of the body's center of mass, from the picture's origin
     float radius;      // m, of the ball
     float rotation[4]; // x, y, z, w of the body
     float velocity[3]; // m/s
-    float value;       // 0 to 1: where it stands on the colour map
+    float value;       // 0 to 1: where it stands on the color map
     float spin[3];     // rad/s
     uint32_t tag;      // body number, look << 28
-    float offset[3];   // m, ball: its centre in the body's frame; box and cylinder: half extents
+    float offset[3];   // m, ball: its center in the body's frame; box and cylinder: half extents
     float unused;
 } __attribute__((aligned(16))) SandInstance; // a machine writes it in few strokes
 
@@ -30,7 +30,7 @@ typedef struct SandInstanceDef {
     double time;     // s, the instant that is shown: bodies that enter later are hidden
     double grain;    // m, a typical radius; what is much larger is of metal
     SandShade shade;
-    double range; // the value at the colour map's upper end: m/s, contacts, N
+    double range; // the value at the color map's upper end: m/s, contacts, N
     double least; // the value at its lower end; above 0 the map goes by decades
 } SandInstanceDef;
 

@@ -18,7 +18,7 @@ SAND_HOST_DEVICE float instance_place_on_map(const SandInstanceDef *def, double 
     return (float)fmin(1.0, at);
 }
 
-// Writes all instances of a body, whose value stands there on the colour map.
+// Writes all instances of a body, whose value stands there on the color map.
 SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandInstanceDef *def, float value,
                                      SandInstance *to) {
     const SandShape *shape = &w->shapes[w->shape[body]];

@@ -27,7 +27,7 @@ typedef struct SandSpring {
 typedef struct SandWorld {
     // Bodies. A body's number is its index here and never changes.
     int body_count;
-    SandVec3 *position; // m, of the centre of mass
+    SandVec3 *position; // m, of the center of mass
     SandQuat *rotation;
     SandVec3 *velocity; // m/s
     SandVec3 *spin;     // rad/s, world frame
@@ -70,7 +70,7 @@ typedef struct SandBodyDef {
     int material;      // index
     double scale;      // size; a sphere's radius
     double mass;       // kg; 0: from the material's density
-    SandPose pose;     // of the centre of mass
+    SandPose pose;     // of the center of mass
     SandVec3 velocity; // m/s
     SandVec3 spin;     // rad/s
     double enter;      // s, when it enters; 0: at the start
@@ -94,7 +94,7 @@ SAND_HOST_DEVICE bool sand_world_active(const SandWorld *world, int body) {
     return !world->gone[body] && world->enter[body] <= world->time + 1e-9 * world->step;
 }
 
-// The angular momentum of a body about its own centre.
+// The angular momentum of a body about its own center.
 SAND_HOST_DEVICE SandVec3 sand_body_spin_momentum(const SandWorld *world, int i) {
     SandMat3 r = q_matrix(world->rotation[i]);
     SandVec3 w = m3_apply_transposed(r, world->spin[i]), inertia = world->inertia[i];

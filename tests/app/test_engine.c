@@ -28,15 +28,15 @@ static Engine *start_with(const char *scene, int bodies, size_t history_bytes) {
 
 static Engine *start(const char *scene, int bodies) { return start_with(scene, bodies, engine_default().history_bytes); }
 
-static SandInstance *copy_of(const ContactBasis *frame) {
-    size_t bytes = (size_t)frame->picture.spheres.count * sizeof(SandInstance);
+static SandInstance *copy_of(const EngineFrame *frame) {
+    size_t bytes = (size_t)frame->render_scene.spheres.count * sizeof(SandInstance);
     SandInstance *copy = malloc(bytes + 1);
-    memcpy(copy, frame->picture.spheres.items, bytes);
+    memcpy(copy, frame->render_scene.spheres.items, bytes);
     return copy;
 }
 
-static void assert_same(const SandInstance *a, const ContactBasis *frame) {
-    assert_memory_equal(a, frame->picture.spheres.items, (size_t)frame->picture.spheres.count * sizeof *a);
+static void assert_same(const SandInstance *a, const EngineFrame *frame) {
+    assert_memory_equal(a, frame->render_scene.spheres.items, (size_t)frame->render_scene.spheres.count * sizeof *a);
 }
 
 // Fifty steps back and fifty forward show the same bits, over a change of solver, a flip and a thrown ball as well.
@@ -52,7 +52,7 @@ static void back_and_forward(void **state) {
     SandInstance *at55 = copy_of(wait_for(engine, 55));
     ask(engine, (Act){.kind = ACT_FLIP});
     ask(engine, (Act){.kind = ACT_STEP, .number = 50});
-    ContactBasis *frame = wait_for(engine, 105);
+    EngineFrame *frame = wait_for(engine, 105);
     assert_int_equal(frame->newest_step, 105);
     SandInstance *at105 = copy_of(frame);
 
@@ -84,7 +84,7 @@ static void the_clock_is_kept(void **state) {
     nanosleep(&(struct timespec){.tv_nsec = 600000000}, NULL);
     ask(engine, (Act){.kind = ACT_PLAY, .number = 0});
     nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-    ContactBasis *frame = NULL, *next;
+    EngineFrame *frame = NULL, *next;
     while ((next = engine_frame(engine))) frame = next;
     assert_non_null(frame);
     assert_false(frame->playing);
@@ -131,19 +131,19 @@ static void requests_while_it_runs(void **state) {
 }
 
 // The simulation moves to another machine while it runs, where there is one; else a sentence says why not, and it goes on.
-static void another_machine(void **state) {
+static void another_backend(void **state) {
     (void)state;
     Engine *engine = start("hourglass", 250);
     EngineScene scene;
     char why[SAND_SENTENCE], messages[64][SAND_SENTENCE];
-    bool there = machines_describe(why, sizeof why), told = false;
+    bool there = backends_describe(why, sizeof why), told = false;
     ask(engine, (Act){.kind = ACT_BACKEND, .number = BACKEND_CUDA});
     ask(engine, (Act){.kind = ACT_STEP, .number = 5});
-    ContactBasis *frame = wait_for(engine, 5);
+    EngineFrame *frame = wait_for(engine, 5);
     assert_true(frame->kinetic > 0);
     engine_scene(engine, &scene);
     assert_int_equal(scene.backend, there ? BACKEND_CUDA : BACKEND_CPU);
-    assert_true(there == !strstr(scene.machine, "CPU, 1 thread, float"));
+    assert_true(there == !strstr(scene.device, "CPU, 1 thread, float"));
     for (int i = engine_messages(engine, messages, 64); i > 0; i--) told = told || !strcmp(messages[i - 1], why);
     assert_true(told == !there);
 
@@ -171,7 +171,7 @@ static void other_scenes_are_no_larger(void **state) {
         Act act = {.kind = ACT_SCENE};
         snprintf(act.text, sizeof act.text, "%s", scenes[k].name);
         ask(engine, act);
-        ContactBasis *frame = wait_for(engine, 0);
+        EngineFrame *frame = wait_for(engine, 0);
         EngineScene scene;
         engine_scene(engine, &scene);
         assert_string_equal(scene.name, scenes[k].name);
@@ -226,7 +226,7 @@ static void history_fits(void **state) {
     uint64_t before = sand_bytes_held();
     Engine *engine = start("hourglass", 800);
     ask(engine, (Act){.kind = ACT_STEP, .number = 300});
-    ContactBasis *frame = wait_for(engine, 300);
+    EngineFrame *frame = wait_for(engine, 300);
     assert_int_equal(frame->oldest_step, 0);
     double all = (double)(sand_bytes_held() - before);
     printf("300 steps of 800 bodies: %.1f MB with everything, so %.0f MB for 25,000\n", 1e-6 * all,
@@ -255,7 +255,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward),
                                        cmocka_unit_test(the_clock_is_kept),
                                        cmocka_unit_test(requests_while_it_runs),
-                                       cmocka_unit_test(another_machine),
+                                       cmocka_unit_test(another_backend),
                                        cmocka_unit_test(other_scenes_are_no_larger),
                                        cmocka_unit_test(scenes_have_their_own_settings),
                                        cmocka_unit_test(history_fits),

@@ -8,7 +8,7 @@ static SandSimulation *weightless_ball(void) {
     return lab_exact(&world);
 }
 
-// A critically damped spring brings its point to the target and does not overshoot. Held at its centre the ball follows
+// A critically damped spring brings its point to the target and does not overshoot. Held at its center the ball follows
 // x(t) = 1 - (1 + rate t) exp(-rate t); the implicit step is of first order: 3 % at rate h = 0.02.
 static void a_spring_draws_a_body(void **state) {
     (void)state;

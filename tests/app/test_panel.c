@@ -84,14 +84,14 @@ static void test_scales(void **state) {
 
 // --- a stage to draw it on ----------------------------------------------------------------------------------
 
-typedef struct FixedPoint {
+typedef struct Fixture {
     Context *context;
     Renderer *renderer;
     Interface *interface;
     Panel *panel;
     Engine *engine;
     EngineScene scene;
-    ContactBasis *frame;
+    EngineFrame *frame;
     Camera camera;
     RendererDef look;
     int width, height;
@@ -100,10 +100,10 @@ typedef struct FixedPoint {
     ControlPlace places[CONTROL_COUNT];
     int asked[ACT_RACE_CANCEL + 1]; // how many acts of each kind
     Act last;
-} FixedPoint;
+} Fixture;
 
 static bool on_ask(void *user, const Act *act) {
-    FixedPoint *s = user;
+    Fixture *s = user;
     s->asked[act->kind]++;
     s->last = *act;
     return engine_ask(s->engine, act);
@@ -118,9 +118,9 @@ static const PanelKey keys[] = {{"Space", "run or pause", true},
                                 {"F1", "all keys", true},
                                 {NULL, NULL, false}};
 
-static void open_stage(FixedPoint *s) {
+static void open_offscreen(Fixture *s) {
     SandError error = {""};
-    *s = (FixedPoint){.width = 1280, .height = 720, .scale = 1};
+    *s = (Fixture){.width = 1280, .height = 720, .scale = 1};
     ContextDef def = context_default();
     def.software = true;
     s->context = context_create(&def, &error);
@@ -144,7 +144,7 @@ static void open_stage(FixedPoint *s) {
     control_watch(s->places);
 }
 
-static void close_stage(FixedPoint *s) {
+static void close_offscreen(Fixture *s) {
     control_watch(NULL);
     engine_free(s->engine);
     panel_free(s->panel);
@@ -155,16 +155,17 @@ static void close_stage(FixedPoint *s) {
 }
 
 // One picture of the window.
-static void draw(FixedPoint *s) {
+static void draw(Fixture *s) {
     SandError error = {""};
-    ContactBasis *next = engine_frame(s->engine);
+    EngineFrame *next = engine_frame(s->engine);
     if (next) s->frame = next;
     unsigned before = s->scene.version;
     engine_scene(s->engine, &s->scene);
     if (!s->frame) return;
     if (before != s->scene.version || !(s->camera.angle > 0))
-        camera_frame(&s->camera, "default", s->frame->picture.lower, s->frame->picture.upper, (double)s->width / s->height);
-    if (!s->plain && !renderer_draw(s->renderer, &s->frame->picture, &s->camera, &s->look, s->width, s->height, &error))
+        camera_frame(&s->camera, "default", s->frame->render_scene.lower, s->frame->render_scene.upper,
+                     (double)s->width / s->height);
+    if (!s->plain && !renderer_draw(s->renderer, &s->frame->render_scene, &s->camera, &s->look, s->width, s->height, &error))
         fail_msg("%s", error.text);
     interface_begin(s->interface, s->width, s->height, s->scale, 1.0 / 60);
     panel_draw(s->panel, s->frame, &s->scene, &s->camera, &s->look, s->width, s->height, 1.0 / 60);
@@ -175,7 +176,7 @@ static void draw(FixedPoint *s) {
 }
 
 // Takes so many steps, with a picture of the panel after each; the scene itself is drawn at the end.
-static void advance(FixedPoint *s, int steps) {
+static void advance(Fixture *s, int steps) {
     bool plain = s->plain;
     s->plain = false;
     for (int i = 0; i < 2000 && !s->frame; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -186,7 +187,7 @@ static void advance(FixedPoint *s, int steps) {
         if (!engine_ask(s->engine, &(Act){.kind = ACT_STEP, .number = 1})) fail_msg("the engine takes no request");
         for (int i = 0; i < 2000 && s->frame->step < wanted; i++) {
             nanosleep(&(struct timespec){0, 1000000}, NULL);
-            ContactBasis *next = engine_frame(s->engine);
+            EngineFrame *next = engine_frame(s->engine);
             if (next) s->frame = next;
         }
         if (s->frame->step < wanted) fail_msg("the engine did not come to step %d", (int)wanted);
@@ -196,7 +197,7 @@ static void advance(FixedPoint *s, int steps) {
     draw(s);
 }
 
-static unsigned char *read_pixels(FixedPoint *s) {
+static unsigned char *read_pixels(Fixture *s) {
     size_t row = 4 * (size_t)s->width;
     unsigned char *pixels = malloc(row * (size_t)s->height), *line = malloc(row);
     assert_non_null(pixels);
@@ -212,7 +213,7 @@ static unsigned char *read_pixels(FixedPoint *s) {
     return pixels;
 }
 
-static void keep_picture(FixedPoint *s, const char *name) {
+static void keep_picture(Fixture *s, const char *name) {
     if (!folder) return;
     char path[512];
     SandError error = {""};
@@ -224,7 +225,7 @@ static void keep_picture(FixedPoint *s, const char *name) {
     free(pixels);
 }
 
-static void click_at(FixedPoint *s, double x, double y) {
+static void click_at(Fixture *s, double x, double y) {
     interface_mouse(s->interface, x, y, false);
     draw(s);
     interface_mouse(s->interface, x, y, true);
@@ -233,13 +234,13 @@ static void click_at(FixedPoint *s, double x, double y) {
     draw(s);
 }
 
-static void click(FixedPoint *s, ControlId id) {
+static void click(Fixture *s, ControlId id) {
     if (!s->places[id].drawn) fail_msg("%s is not drawn", control_table[id].label);
     click_at(s, s->places[id].x, s->places[id].y);
 }
 
 // Until the engine has come to a step that was sought; it takes over the settings of that step.
-static void wait_for_step(FixedPoint *s, double step) {
+static void wait_for_step(Fixture *s, double step) {
     for (int i = 0; i < 500 && (double)s->frame->step != step; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
     draw(s);
 }
@@ -248,8 +249,8 @@ static void wait_for_step(FixedPoint *s, double step) {
 
 static void test_draws(void **state) {
     (void)state;
-    FixedPoint s;
-    open_stage(&s);
+    Fixture s;
+    open_offscreen(&s);
     s.panel->first_start = true;
     advance(&s, 40);
     s.panel->shadowing = true;
@@ -263,8 +264,8 @@ static void test_draws(void **state) {
     assert_true(s.frame->curve_count > 1 && s.frame->shadow_count > 1);
     keep_picture(&s, "panel");
 
-    s.panel->color = PICTURE_SPEED;
-    panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = PICTURE_SPEED});
+    s.panel->color = COLOR_BY_SPEED;
+    panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = COLOR_BY_SPEED});
     s.panel->first_start = false;
     s.panel->help = true;
     advance(&s, 5);
@@ -273,7 +274,7 @@ static void test_draws(void **state) {
 
     // Twice the scale: text and widgets take twice the pixels.
     s.width = 2560, s.height = 1440, s.scale = 2;
-    camera_frame(&s.camera, "default", s.frame->picture.lower, s.frame->picture.upper, 16.0 / 9);
+    camera_frame(&s.camera, "default", s.frame->render_scene.lower, s.frame->render_scene.upper, 16.0 / 9);
     for (int i = 0; i < 3; i++) draw(&s);
     assert_true(interface_cap_height(s.interface) >= 18);
     keep_picture(&s, "panel_scale_2");
@@ -285,7 +286,7 @@ static void test_draws(void **state) {
     s.panel->hidden = true;
     for (int i = 0; i < 2; i++) draw(&s);
     assert_true(s.panel->free_left == 0 && s.panel->free_right == s.width);
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 // --- working it ---------------------------------------------------------------------------------------------
@@ -293,7 +294,7 @@ static void test_draws(void **state) {
 static bool record_called;
 static bool on_record(void *user, bool start, SandError *error) {
     (void)error;
-    ((FixedPoint *)user)->panel->recording.active = start;
+    ((Fixture *)user)->panel->recording.active = start;
     return record_called = true;
 }
 static bool on_screenshot(void *user, SandError *error) { return (void)user, (void)error, true; }
@@ -301,8 +302,8 @@ static bool on_screenshot(void *user, SandError *error) { return (void)user, (vo
 // With all sections open in a tall window every control of the table is there.
 static void test_all_controls_are_drawn(void **state) {
     (void)state;
-    FixedPoint s;
-    open_stage(&s);
+    Fixture s;
+    open_offscreen(&s);
     s.height = 2100;
     s.plain = s.panel->unfold = true;
     s.panel->record = on_record, s.panel->screenshot = on_screenshot;
@@ -324,15 +325,15 @@ static void test_all_controls_are_drawn(void **state) {
         draw(&s);
         if (i == CONTROL_SOLVER) draw(&s), keep_picture(&s, "panel_tooltip");
     }
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 // A race on the step on the screen: the solvers that can do the model run, the scene does not notice, and the result stays
 // while the scene goes on. A second one is cancelled.
 static void test_race(void **state) {
     (void)state;
-    FixedPoint s;
-    open_stage(&s);
+    Fixture s;
+    open_offscreen(&s);
     s.plain = s.panel->unfold = true;
     s.height = 3000;
     advance(&s, 60);
@@ -364,24 +365,24 @@ static void test_race(void **state) {
     assert_int_equal(s.asked[ACT_RACE_CANCEL], 1);
     for (int i = 0; i < 5000 && s.panel->racing.shown < 2; i++) draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
     assert_int_equal(race->shown, 2);
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 // The first frame of a film that is taken in the window, with these overlays.
-static unsigned char *film_frame(FixedPoint *s, OverlayDef overlay) {
+static unsigned char *film_frame(Fixture *s, OverlayDef overlay) {
     SandError error = {""};
     char made[] = "/tmp/sandglass-film-XXXXXX", path[64];
     assert_non_null(mkdtemp(made));
     PanelRecording wanted = {.fps = 60, .width = 480, .height = 270};
     snprintf(wanted.folder, sizeof wanted.folder, "%s", made);
-    Footage footage = {.engine = s->engine, .wanted = &wanted, .overlay = &overlay};
-    if (!footage_start(&footage, s->frame, &error) ||
-        !footage_take(&footage, s->renderer, s->frame, &s->scene, &s->camera, &s->look, &error))
+    WindowRecording recording = {.engine = s->engine, .wanted = &wanted, .overlay = &overlay};
+    if (!window_recording_start(&recording, s->frame, &error) ||
+        !window_recording_frame(&recording, s->renderer, s->frame, &s->scene, &s->camera, &s->look, &error))
         fail_msg("%s", error.text);
     assert_int_equal(wanted.frames, 1);
-    FixedPoint film = {.renderer = s->renderer, .width = wanted.width, .height = wanted.height};
+    Fixture film = {.renderer = s->renderer, .width = wanted.width, .height = wanted.height};
     unsigned char *pixels = read_pixels(&film);
-    footage_close(&footage);
+    window_recording_close(&recording);
     recorder_frame_path(path, sizeof path, made, 0);
     assert_int_equal(remove(path), 0);
     assert_int_equal(remove(made), 0);
@@ -391,10 +392,10 @@ static unsigned char *film_frame(FixedPoint *s, OverlayDef overlay) {
 // Clock, legend and residual are laid over a film as they are over the window, and the panel does not notice.
 static void test_film_has_overlays(void **state) {
     (void)state;
-    FixedPoint s;
-    open_stage(&s);
-    s.panel->color = PICTURE_SPEED, s.panel->overlay.residual = true;
-    panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = PICTURE_SPEED});
+    Fixture s;
+    open_offscreen(&s);
+    s.panel->color = COLOR_BY_SPEED, s.panel->overlay.residual = true;
+    panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = COLOR_BY_SPEED});
     advance(&s, 30);
     // A slider is held while the film is taken, and goes on following the mouse.
     const ControlPlace *speed = &s.places[CONTROL_SPEED];
@@ -402,7 +403,7 @@ static void test_film_has_overlays(void **state) {
     interface_mouse(s.interface, speed->x, speed->y, true), draw(&s);
     unsigned char *bare = film_frame(&s, (OverlayDef){0});
     unsigned char *full = film_frame(&s, (OverlayDef){.clock = true, .legend = true, .residual = true});
-    assert_false(renderer_has(s.renderer, &s.frame->picture, &s.camera, &s.look, 480, 270)); // it is drawn over
+    assert_false(renderer_has(s.renderer, &s.frame->render_scene, &s.camera, &s.look, 480, 270)); // it is drawn over
     double held = s.panel->speed;
     interface_mouse(s.interface, speed->x + 40, speed->y, true), draw(&s);
     assert_true(s.panel->speed > 1.2 * held);
@@ -432,13 +433,13 @@ static void test_film_has_overlays(void **state) {
         if (!png_write(path, 480, 270, 4, full, &error)) fail_msg("%s", error.text);
     }
     free(bare), free(full);
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 static void test_buttons_ask(void **state) {
     (void)state;
-    FixedPoint s;
-    open_stage(&s);
+    Fixture s;
+    open_offscreen(&s);
     s.plain = s.panel->unfold = true;
     s.height = 2100;
     s.panel->record = on_record, s.panel->screenshot = on_screenshot;
@@ -503,15 +504,15 @@ static void test_buttons_ask(void **state) {
     }
     click(&s, CONTROL_HIDE);
     assert_true(s.panel->hidden);
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 // What changes other than by the panel's own hand is shown in it: a step back over a change of gravity and solver, a reset,
 // and a scene whose number of bodies is fixed.
 static void test_panel_follows(void **state) {
     (void)state;
-    FixedPoint s;
-    open_stage(&s);
+    Fixture s;
+    open_offscreen(&s);
     s.plain = s.panel->unfold = true;
     s.height = 1700;
     advance(&s, 5);
@@ -538,9 +539,9 @@ static void test_panel_follows(void **state) {
     assert_string_equal(s.scene.name, "stack");
     assert_int_equal(s.scene.bodies, 0);
     int asked = s.asked[ACT_SCENE];
-    click(&s, CONTROL_BODIES); // greyed out
+    click(&s, CONTROL_BODIES); // grayed out
     assert_int_equal(s.asked[ACT_SCENE], asked);
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 int main(int argc, char **argv) {

@@ -17,8 +17,8 @@ static SandInstance instance(int body, float x, float offset_x, float offset_y, 
                           .radius = radius};
 }
 
-static int pick(const Picture *picture, double x, double y, double z, SandVec3 direction, SandVec3 *point) {
-    return hands_pick(picture, v3_make(x, y, z), v3_scale(1 / v3_length(direction), direction), point);
+static int pick(const RenderScene *render_scene, double x, double y, double z, SandVec3 direction, SandVec3 *point) {
+    return input_pick(render_scene, v3_make(x, y, z), v3_scale(1 / v3_length(direction), direction), point);
 }
 
 // Every kind of body is met where its surface is; the nearest counts; what is behind does not.
@@ -26,7 +26,7 @@ static void all_kinds(void **state) {
     (void)state;
     SandInstance sphere = instance(1, 0, 0, 0, 0, 0.5f), rock = instance(2, 3, 0, 0, 0.4f, 0.2f),
                  box = instance(3, 6, 0.5f, 0.25f, 1, 0), cylinder = instance(4, 9, 0.5f, 0.5f, 1, 0);
-    Picture p = {.spheres = {&sphere, 1}, .rocks = {&rock, 1}, .boxes = {&box, 1}, .cylinders = {&cylinder, 1}};
+    RenderScene p = {.spheres = {&sphere, 1}, .rocks = {&rock, 1}, .boxes = {&box, 1}, .cylinders = {&cylinder, 1}};
     SandVec3 point, north = {0, 1, 0}, east = {1, 0, 0}, down = {0, 0, -1};
     assert_int_equal(pick(&p, 0, -5, 0, north, &point), 1);
     assert_true(fabs(point.y + 0.5) < 1e-6);
@@ -64,7 +64,7 @@ static void forces_on_a_body(void **state) {
     def.solve.iterations = 5000, def.solve.tolerance = 1e-10;
     SandSimulation *sim = sand_simulation_create(&scene.world, &def, &error);
     if (!sim) fail_msg("%s", error.text);
-    assert_int_equal(probe_take(sim, 0).contacts, 0); // before the first step
+    assert_int_equal(probe_read(sim, 0).contacts, 0); // before the first step
     for (int i = 0; i < 20; i++)
         if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
     const SandWorld *world = sand_simulation_world(sim);
@@ -74,14 +74,14 @@ static void forces_on_a_body(void **state) {
         weight += world->mass[i] * 9.81;
         if (world->position[i].z < world->position[lowest].z) lowest = i;
     }
-    Probe probe = probe_take(sim, lowest);
+    Probe probe = probe_read(sim, lowest);
     assert_int_equal(probe.contacts, 2);
     assert_true(probe.mass == world->mass[lowest]);
     double above = weight - probe.mass * 9.81;
     assert_true(fabs(probe.force_most - weight) < 1e-3 * weight);
     assert_true(fabs(probe.force_sum - weight - above) < 2e-3 * weight);
-    assert_int_equal(probe_take(sim, world->body_count).body, -1);
-    assert_int_equal(probe_take(sim, -1).body, -1);
+    assert_int_equal(probe_read(sim, world->body_count).body, -1);
+    assert_int_equal(probe_read(sim, -1).body, -1);
     sand_simulation_free(sim);
     sand_scene_free(&scene);
 }
@@ -90,15 +90,15 @@ static void forces_on_a_body(void **state) {
 static void flying(void **state) {
     (void)state;
     Camera camera = {.eye = {0, -5, 1}, .target = {0, 0, 1}, .angle = 0.5, .near = 0.1}, before = camera;
-    hands_fly(&camera, 0, 0, v3_make(0, 0, 1), 2, 10); // forward, 0.35 of the size in a second
+    input_fly(&camera, 0, 0, v3_make(0, 0, 1), 2, 10); // forward, 0.35 of the size in a second
     assert_true(fabs(camera.eye.y - 2) < 1e-9 && fabs(camera.target.y - 7) < 1e-9);
     camera = before;
-    hands_fly(&camera, 0.1, 0.2, v3_make(0, 0, 0), 1, 10);
+    input_fly(&camera, 0.1, 0.2, v3_make(0, 0, 0), 1, 10);
     assert_true(v3_length(v3_sub(camera.eye, before.eye)) == 0);
     assert_true(fabs(v3_length(v3_sub(camera.target, camera.eye)) - 5) < 1e-9);
     assert_true(camera.target.x > 0 && camera.target.z > 1); // the mouse went right and up
     camera = before;
-    hands_fly(&camera, 0, 0, v3_make(1, 0.5, 0), 1, 10);
+    input_fly(&camera, 0, 0, v3_make(1, 0.5, 0), 1, 10);
     assert_true(camera.eye.x > 0 && camera.eye.z > 1 && fabs(camera.eye.y + 5) < 1e-9);
 }
 

@@ -56,7 +56,7 @@ static void broken_files_give_defaults(void **state) {
         const char *text, *word;
     } cases[] = {{"quality high\n", ":1:"},
                  {"hidden 1\nquality 7\n", ":2: quality"},
-                 {"colour 1\n", "colour"},
+                 {"color 1\n", "color"},
                  {"hidden\n", ":1:"},
                  {"bookmark 9 0 0 1 0 0 0 0.5 0\n", ":1: bookmark"},
                  {"hidden 1\nbookmark 1 0 0 1 0 0\n", ":2: bookmark"},

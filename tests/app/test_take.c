@@ -35,7 +35,7 @@ static const char *path_of(const char *name) {
     return path;
 }
 
-static ContactBasis *steps(Engine *engine, int count, uint64_t then) {
+static EngineFrame *steps(Engine *engine, int count, uint64_t then) {
     ask(engine, (Act){.kind = ACT_STEP, .number = count});
     return wait_for(engine, then);
 }
@@ -72,10 +72,10 @@ static void play(const char *path) {
     Act solve = {.kind = ACT_SOLVE, .solve = sand_default_solve()};
     sand_solve_choose(&solve.solve, sand_solver_find("gauss-seidel"));
     ask(engine, solve); // before the first step
-    ContactBasis *frame = steps(engine, 12, 12);
-    SandVec3 held = {frame->picture.spheres.items[40].center[0], frame->picture.spheres.items[40].center[1],
-                     frame->picture.spheres.items[40].center[2]};
-    held = v3_add(held, frame->picture.origin);
+    EngineFrame *frame = steps(engine, 12, 12);
+    SandVec3 held = {frame->render_scene.spheres.items[40].center[0], frame->render_scene.spheres.items[40].center[1],
+                     frame->render_scene.spheres.items[40].center[2]};
+    held = v3_add(held, frame->render_scene.origin);
     ask(engine, (Act){.kind = ACT_GRAB, .body = 40, .vector = held});
     for (int i = 1; i <= 5; i++) {
         ask(engine, (Act){.kind = ACT_DRAG, .vector = v3_add(held, v3_make(0.1 * i, 0.03 * i, 1.0 / 3 * i))});

@@ -13,9 +13,9 @@
 
 // A driver that is slow to read: it says itself when it is done with a slot.
 typedef struct Driver {
-    PictureStore stores[RING_SLOTS];
-    int64_t numbers[RING_SLOTS][64];
-    bool busy[RING_SLOTS];
+    InstanceStore stores[TRIPLE_BUFFER_SLOTS];
+    int64_t numbers[TRIPLE_BUFFER_SLOTS][64];
+    bool busy[TRIPLE_BUFFER_SLOTS];
     int fetched, drawn;
 } Driver;
 
@@ -27,68 +27,68 @@ static bool driver_fetch(void *user, int slot, unsigned *buffer, SandError *erro
 }
 static void driver_drawn(void *user, int slot) { ((Driver *)user)->busy[slot] = true, ((Driver *)user)->drawn++; }
 static bool driver_idle(void *user, int slot) { return !((Driver *)user)->busy[slot]; }
-static const RingVerbs driver_verbs = {driver_fetch, driver_drawn, driver_idle, NULL, NULL};
+static const TripleBufferVerbs driver_verbs = {driver_fetch, driver_drawn, driver_idle, NULL, NULL};
 
-static Ring *open_ring(Driver *driver) {
+static TripleBuffer *open_triple_buffer(Driver *driver) {
     SandError error = {""};
     *driver = (Driver){0};
-    for (int k = 0; k < RING_SLOTS; k++)
-        driver->stores[k] = (PictureStore){.data = driver->numbers[k], .capacity = sizeof driver->numbers[k]};
-    Ring *ring = ring_create(&driver_verbs, driver->stores, driver, &error);
-    assert_non_null(ring);
-    return ring;
+    for (int k = 0; k < TRIPLE_BUFFER_SLOTS; k++)
+        driver->stores[k] = (InstanceStore){.data = driver->numbers[k], .capacity = sizeof driver->numbers[k]};
+    TripleBuffer *buffer = triple_buffer_create(&driver_verbs, driver->stores, driver, &error);
+    assert_non_null(buffer);
+    return buffer;
 }
 
 static void newest_comes(void **state) {
     (void)state;
     Driver driver;
-    Ring *ring = open_ring(&driver);
-    assert_false(ring_take(ring)); // nothing was stored_impulses
+    TripleBuffer *buffer = open_triple_buffer(&driver);
+    assert_false(triple_buffer_acquire(buffer)); // nothing was published
     for (int k = 1; k <= 5; k++) {
-        *(int64_t *)ring_store(ring)->data = k;
-        ring_publish(ring);
-        assert_int_not_equal(ring_writing(ring), ring_reading(ring));
+        *(int64_t *)triple_buffer_store(buffer)->data = k;
+        triple_buffer_publish(buffer);
+        assert_int_not_equal(triple_buffer_writing(buffer), triple_buffer_reading(buffer));
     }
-    unsigned buffer;
+    unsigned gl_buffer;
     SandError error;
-    assert_true(ring_take(ring));
-    assert_true(ring_fetch(ring, &buffer, &error));
-    assert_int_equal(buffer, ring_reading(ring) + 1);
-    assert_int_equal(driver.numbers[ring_reading(ring)][0], 5);
-    assert_false(ring_take(ring)); // it has been seen
-    ring_free(ring);
+    assert_true(triple_buffer_acquire(buffer));
+    assert_true(triple_buffer_fetch(buffer, &gl_buffer, &error));
+    assert_int_equal(gl_buffer, triple_buffer_reading(buffer) + 1);
+    assert_int_equal(driver.numbers[triple_buffer_reading(buffer)][0], 5);
+    assert_false(triple_buffer_acquire(buffer)); // it has been seen
+    triple_buffer_free(buffer);
 }
 
-// While the driver reads a slot, the reader keeps it, however much is stored_impulses; once it is idle the newest comes.
+// While the driver reads a slot, the reader keeps it, however much is published; once it is idle the newest comes.
 static void a_slot_goes_back_only_when_the_driver_is_done(void **state) {
     (void)state;
     Driver driver;
-    Ring *ring = open_ring(&driver);
-    ring_publish(ring);
-    assert_true(ring_take(ring));
-    int held = ring_reading(ring);
-    ring_drawn(ring);
+    TripleBuffer *buffer = open_triple_buffer(&driver);
+    triple_buffer_publish(buffer);
+    assert_true(triple_buffer_acquire(buffer));
+    int held = triple_buffer_reading(buffer);
+    triple_buffer_drawn(buffer);
     for (int k = 0; k < 7; k++) {
-        assert_int_not_equal(ring_writing(ring), held);
-        *(int64_t *)ring_store(ring)->data = 100 + k;
-        ring_publish(ring);
-        assert_false(ring_take(ring));
-        assert_int_equal(ring_reading(ring), held);
+        assert_int_not_equal(triple_buffer_writing(buffer), held);
+        *(int64_t *)triple_buffer_store(buffer)->data = 100 + k;
+        triple_buffer_publish(buffer);
+        assert_false(triple_buffer_acquire(buffer));
+        assert_int_equal(triple_buffer_reading(buffer), held);
     }
     driver.busy[held] = false;
-    assert_true(ring_take(ring));
-    assert_int_equal(driver.numbers[ring_reading(ring)][0], 106);
-    ring_free(ring);
+    assert_true(triple_buffer_acquire(buffer));
+    assert_int_equal(driver.numbers[triple_buffer_reading(buffer)][0], 106);
+    triple_buffer_free(buffer);
 }
 
 // A writer and a reader at full speed: every slot that comes is whole, and never older than the last.
 static atomic_bool over;
 static void *write_on(void *argument) {
-    Ring *ring = argument;
+    TripleBuffer *buffer = argument;
     for (int64_t number = 1; !over; number++) {
-        int64_t *data = ring_store(ring)->data;
+        int64_t *data = triple_buffer_store(buffer)->data;
         for (int k = 0; k < 64; k++) data[k] = number;
-        ring_publish(ring);
+        triple_buffer_publish(buffer);
     }
     return NULL;
 }
@@ -96,25 +96,25 @@ static void *write_on(void *argument) {
 static void nothing_is_torn(void **state) {
     (void)state;
     Driver driver;
-    Ring *ring = open_ring(&driver);
+    TripleBuffer *buffer = open_triple_buffer(&driver);
     pthread_t writer;
     over = false;
-    assert_int_equal(pthread_create(&writer, NULL, write_on, ring), 0);
+    assert_int_equal(pthread_create(&writer, NULL, write_on, buffer), 0);
     int64_t last = 0;
     for (int taken = 0; taken < 20000;) {
-        if (!ring_take(ring)) continue;
-        const int64_t *data = driver.numbers[ring_reading(ring)];
+        if (!triple_buffer_acquire(buffer)) continue;
+        const int64_t *data = driver.numbers[triple_buffer_reading(buffer)];
         int64_t number = data[0];
         for (int k = 0; k < 64; k++)
             if (data[k] != number) fail_msg("a slot is torn: %lld beside %lld", (long long)data[k], (long long)number);
         if (number <= last) fail_msg("%lld came after %lld", (long long)number, (long long)last);
         last = number, taken++;
         // The driver takes a while over one slot in three.
-        if (taken % 3 == 0) ring_drawn(ring), driver.busy[ring_reading(ring)] = false;
+        if (taken % 3 == 0) triple_buffer_drawn(buffer), driver.busy[triple_buffer_reading(buffer)] = false;
     }
     over = true;
     pthread_join(writer, NULL);
-    ring_free(ring);
+    triple_buffer_free(buffer);
 }
 
 // The picture from mapped buffers is to the pixel the one from a copy; slots that are too small grow, and are used then.
@@ -126,42 +126,42 @@ static void mapped_slots_draw_the_same(void **state) {
     def.software = true;
     Context *context = context_create(&def, &error);
     Renderer *renderer = context ? renderer_create(&error) : NULL;
-    Ring *ring = renderer ? ring_create_gl(false, &error) : NULL;
-    if (!ring) fail_msg("%s", error.text);
-    SandSimulation *sim = lab_scene("rubble", 40, 1, SAND_FLOAT); // rocks, and balls where colours mean something
+    TripleBuffer *buffer = renderer ? triple_buffer_create_gl(false, &error) : NULL;
+    if (!buffer) fail_msg("%s", error.text);
+    SandSimulation *sim = lab_scene("rubble", 40, 1, SAND_FLOAT); // rocks, and balls where colors mean something
     const SandWorld *w = sand_simulation_world(sim);
     static unsigned char mapped[BYTES], copied[BYTES];
     RendererDef look = renderer_default();
-    Picture pictures[RING_SLOTS] = {{0}};
-    for (int k = 0; k < RING_SLOTS; k++)
-        assert_true(picture_init(&pictures[k], w, v3_make(-4, -4, -1), v3_make(4, 4, 6), &error));
+    RenderScene pictures[TRIPLE_BUFFER_SLOTS] = {{0}};
+    for (int k = 0; k < TRIPLE_BUFFER_SLOTS; k++)
+        assert_true(render_scene_init(&pictures[k], w, v3_make(-4, -4, -1), v3_make(4, 4, 6), &error));
     int direct = 0;
     for (int k = 0; k < 9; k++) {
         lab_step(sim);
-        Picture *p = &pictures[ring_writing(ring)];
-        p->store = ring_store(ring), p->chains = true;
-        assert_true(picture_take(p, w, sim, w->time, k % 2 ? PICTURE_SPEED : PICTURE_BODY, &error));
-        ring_publish(ring);
-        assert_true(ring_take(ring));
-        p = &pictures[ring_reading(ring)];
-        if (!ring_fetch(ring, &p->buffer, &error)) fail_msg("%s", error.text);
+        RenderScene *p = &pictures[triple_buffer_writing(buffer)];
+        p->store = triple_buffer_store(buffer), p->chains = true;
+        assert_true(render_scene_update(p, w, sim, w->time, k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY, &error));
+        triple_buffer_publish(buffer);
+        assert_true(triple_buffer_acquire(buffer));
+        p = &pictures[triple_buffer_reading(buffer)];
+        if (!triple_buffer_fetch(buffer, &p->buffer, &error)) fail_msg("%s", error.text);
         direct += p->buffer != 0;
         Camera camera;
         camera_frame(&camera, "default", p->lower, p->upper, (double)WIDE / HIGH);
         for (int copy = 0; copy < 2; copy++) {
             if (copy) p->buffer = 0, p->stamp = 0;
             if (!renderer_draw(renderer, p, &camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
-            ring_drawn(ring);
+            triple_buffer_drawn(buffer);
             glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(renderer));
             glReadPixels(0, 0, WIDE, HIGH, GL_RGBA, GL_UNSIGNED_BYTE, copy ? copied : mapped);
         }
         assert_memory_equal(mapped, copied, BYTES);
     }
-    assert_true(direct >= 9 - RING_SLOTS); // every slot was too small once
+    assert_true(direct >= 9 - TRIPLE_BUFFER_SLOTS); // every slot was too small once
     if (context_error_count(context)) fail_msg("OpenGL: %s", context_error(context));
-    for (int k = 0; k < RING_SLOTS; k++) picture_free(&pictures[k]);
+    for (int k = 0; k < TRIPLE_BUFFER_SLOTS; k++) render_scene_free(&pictures[k]);
     sand_simulation_free(sim);
-    ring_free(ring);
+    triple_buffer_free(buffer);
     renderer_free(renderer);
     context_free(context);
 }

@@ -16,7 +16,7 @@ struct Vec {
     double x, y, z;
 };
 
-// A fixed block: centre, half extents in its own frame (its x points at the bodies), turned by `angle` about z.
+// A fixed block: center, half extents in its own frame (its x points at the bodies), turned by `angle` about z.
 struct Wall {
     Vec center, half;
     double angle;
@@ -27,7 +27,7 @@ struct Scene {
     double radius = 0.1, mass = 6.28, mu = 0.2, gravity = 9.81, step = 0.01;
     int warmup, steps;       // steps before measuring, and measured
     double floor_half;       // half width of the floor, which is the plane z = 0
-    std::vector<Vec> start;  // centres of the spheres
+    std::vector<Vec> start;  // centers of the spheres
     std::vector<Wall> walls; // without the floor
 };
 

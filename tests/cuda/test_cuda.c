@@ -14,7 +14,7 @@
 static SandRandom lattice_random = {SAND_DEFAULT_SEED};
 static double jitter(double most) { return most * sand_random_signed(&lattice_random); }
 
-// Unit spheres of 1 kg on a cubic lattice of n layers of n x n, each touching its neighbours along the axes, the lowest
+// Unit spheres of 1 kg on a cubic lattice of n layers of n x n, each touching its neighbors along the axes, the lowest
 // on the floor. `clumsy` gives them full inertias and arms off the normal, as clumps have. With `hubs` two large ones touch
 // all spheres of a face: that of greatest x and the top.
 enum { HUBS = 2 };
@@ -56,21 +56,21 @@ static void make_lattice(SandProblem *p, int n, double mu, bool clumsy, bool hub
     }
 }
 
-static SandMachine *machine;
+static SandDevice *device;
 static const SandBackend *cuda;
 
 static void finish(SandStepReport *report) {
     SandError error;
-    if (!cuda->finish(machine, report, &error)) fail_msg("%s", error.text);
+    if (!cuda->finish(device, report, &error)) fail_msg("%s", error.text);
 }
 
 static void solve_on_cuda(const SandProblem *problem, const SandSolveDef *def, SandSolution *solution) {
     SandError error;
     SandStepReport report;
-    if (!cuda->give_problem(machine, problem, def, &error) || !cuda->solve(machine, def, false, true, NULL, &error))
+    if (!cuda->give_problem(device, problem, def, &error) || !cuda->solve(device, def, false, true, NULL, &error))
         fail_msg("%s", error.text);
     finish(&report);
-    if (!cuda->read_solution(machine, solution, &error)) fail_msg("%s", error.text);
+    if (!cuda->read_solution(device, solution, &error)) fail_msg("%s", error.text);
 }
 
 // How far apart two sets of impulses are, beside their size.
@@ -122,20 +122,20 @@ static void compare(int n, double mu, bool clumsy, int solver, SandFriction fric
     compare_lattice(n, mu, clumsy, false, solver, friction, iterations, close, alike);
 }
 
-// Every solver that CUDA has, with every friction model it can do. Colours are chosen otherwise on the device, so
+// Every solver that CUDA has, with every friction model it can do. Colors are chosen otherwise on the device, so
 // gauss-seidel goes another way to the same place.
 static void test_few_iterations(void **state) {
     (void)state;
     for (int s = 0; s < sand_solver_count; s++)
         for (int f = 0; f < SAND_FRICTION_COUNT; f++) {
             if (!sand_solver_table[s].on_cuda || !sand_solver_can(s, (SandFriction)f)) continue;
-            bool coloured = sand_param_find(&sand_solver_table[s], "order") >= 0;
+            bool colored = sand_param_find(&sand_solver_table[s], "order") >= 0;
             for (int clumsy = 0; clumsy < 2; clumsy++)
-                compare(8, f == SAND_FRICTIONLESS ? 0 : 0.3, clumsy, s, (SandFriction)f, 5, coloured ? 0.2 : 1e-5, 1.3);
+                compare(8, f == SAND_FRICTIONLESS ? 0 : 0.3, clumsy, s, (SandFriction)f, 5, colored ? 0.2 : 1e-5, 1.3);
         }
 }
 
-// Nobody coordinates this order, so bits differ from run to run; it comes as far down as the coloured one, and the
+// Nobody coordinates this order, so bits differ from run to run; it comes as far down as the colored one, and the
 // velocities that all add to stay those that the impulses make.
 static void test_uncoordinated(void **state) {
     (void)state;
@@ -149,12 +149,12 @@ static void test_uncoordinated(void **state) {
         for (int k = 0; k < 2; k++) {
             SandSolution s = {0};
             SandError error;
-            if (!sand_solve_set(&def, "order", k ? "uncoordinated" : "coloured", &error)) fail_msg("%s", error.text);
+            if (!sand_solve_set(&def, "order", k ? "uncoordinated" : "colored", &error)) fail_msg("%s", error.text);
             solve_on_cuda(&problem, &def, &s);
             residual[k] = s.metrics.residual;
             sand_solution_free(&s);
         }
-        printf("gauss-seidel, %d contacts, 60 sweeps: coloured %.3e, uncoordinated %.3e\n", problem.contact_count,
+        printf("gauss-seidel, %d contacts, 60 sweeps: colored %.3e, uncoordinated %.3e\n", problem.contact_count,
                residual[0], residual[1]);
         assert_true(residual[1] < 2 * residual[0]);
         sand_problem_free(&problem);
@@ -198,16 +198,15 @@ static void compare_stages(const char *scene, int bodies, int steps) {
     def.iterations = 0;
     SandStepReport report;
     SandCollision found = {0};
-    assert_true(cuda->give(machine, world, &kept.memory, &error));
+    assert_true(cuda->give(device, world, &kept.memory, &error));
     do {
-        if (!cuda->collide(machine, world, &error) || !cuda->warm_start(machine, &error) ||
-            !cuda->build(machine, &def, &error))
+        if (!cuda->collide(device, world, &error) || !cuda->warm_start(device, &error) || !cuda->build(device, &def, &error))
             fail_msg("%s", error.text);
         finish(&report);
     } while (report.again);
-    if (!cuda->read_contacts(machine, &found, &error)) fail_msg("%s", error.text);
+    if (!cuda->read_contacts(device, &found, &error)) fail_msg("%s", error.text);
     SandVec3 *start = calloc((size_t)report.contacts + 1, sizeof *start);
-    assert_true(cuda->read_start(machine, start, &error));
+    assert_true(cuda->read_start(device, start, &error));
     assert_int_equal(report.contacts, p->contact_count);
     assert_int_equal(report.bodies, p->dynamic_count);
     const int *order = sand_simulation_order(sim);
@@ -226,7 +225,7 @@ static void compare_stages(const char *scene, int bodies, int steps) {
     SandSolution on_cpu = {.want_metrics = true};
     SandCpu *cpu = sand_cpu_create(2, SAND_DOUBLE, &error);
     assert_true(sand_cpu_solve(cpu, p, &def, &on_cpu, &error));
-    if (!cuda->solve(machine, &def, false, true, NULL, &error)) fail_msg("%s", error.text);
+    if (!cuda->solve(device, &def, false, true, NULL, &error)) fail_msg("%s", error.text);
     finish(&report);
     printf("%-12s %6d bodies %7d contacts: %d differ in a bit; objective CPU %.9e, GPU %.9e; residual %.6e, %.6e\n", scene,
            report.bodies, report.contacts, different, on_cpu.metrics.objective, report.metrics.objective,
@@ -337,7 +336,7 @@ static void test_race(void **state) {
     if (!sand_race_run(&race, &problem, &def, &error)) fail_msg("%s", error.text);
     for (int i = 0; i < 2; i++) {
         const SandSolution *s = &race.entries[i].solution;
-        assert_string_equal(race.entries[i].machine, "cuda");
+        assert_string_equal(race.entries[i].device, "cuda");
         assert_int_equal(s->curve_count, 31);
         assert_true(s->metrics.residual < s->curve[0].residual && s->seconds > 0);
     }
@@ -360,14 +359,14 @@ static void test_race(void **state) {
 int main(int count, char **arguments) {
     SandError why;
     cuda = cuda_or_skip();
-    machine = cuda->create(&why);
-    if (!machine) return printf("%s\n", why.text), 1;
+    device = cuda->create(&why);
+    if (!device) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations), cmocka_unit_test(test_hubs),
                                        cmocka_unit_test(test_uncoordinated),  cmocka_unit_test(test_many_iterations),
                                        cmocka_unit_test(test_stages),         cmocka_unit_test(test_runs),
                                        cmocka_unit_test(test_contacts_come),  cmocka_unit_test(test_race)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    cuda->destroy(machine);
+    cuda->destroy(device);
     return failed;
 }

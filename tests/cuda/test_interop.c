@@ -23,15 +23,15 @@ static SandSimulation *open_sim(const char *scene, int bodies, int steps) {
     return sim;
 }
 
-static void open_picture(Picture *p, const SandWorld *w) {
+static void open_picture(RenderScene *p, const SandWorld *w) {
     SandError error = {""};
-    if (!picture_init(p, w, v3_make(-2, -2, -2), v3_make(2, 2, 2), &error)) fail_msg("%s", error.text);
+    if (!render_scene_init(p, w, v3_make(-2, -2, -2), v3_make(2, 2, 2), &error)) fail_msg("%s", error.text);
 }
 
-static void take(Picture *p, SandSimulation *sim, PictureColor color) {
+static void take(RenderScene *p, SandSimulation *sim, RenderColor color) {
     SandError error = {""};
     const SandWorld *w = sand_simulation_world(sim);
-    if (!picture_take(p, w, sim, w->time - 0.4 * w->step, color, &error)) fail_msg("%s", error.text);
+    if (!render_scene_update(p, w, sim, w->time - 0.4 * w->step, color, &error)) fail_msg("%s", error.text);
 }
 
 // --- instances ----------------------------------------------------------------------------------------------
@@ -39,28 +39,28 @@ static void take(Picture *p, SandSimulation *sim, PictureColor color) {
 static void compare_instances(const char *scene, int bodies, int steps) {
     SandError error = {""};
     SandSimulation *sim = open_sim(scene, bodies, steps);
-    PictureStore store = {.takes_slots = true};
-    Picture on_gpu, on_cpu;
+    InstanceStore store = {.takes_slots = true};
+    RenderScene on_gpu, on_cpu;
     open_picture(&on_gpu, sand_simulation_world(sim)), open_picture(&on_cpu, sand_simulation_world(sim));
     on_gpu.store = &store;
-    for (int color = PICTURE_BODY; color <= PICTURE_SPEED; color++) {
+    for (int color = COLOR_BY_BODY; color <= COLOR_BY_SPEED; color++) {
         uint64_t before = sand_bytes_downloaded();
         lab_step(sim);
-        take(&on_gpu, sim, (PictureColor)color);
+        take(&on_gpu, sim, (RenderColor)color);
         assert_true(store.away);
         assert_int_equal(sand_bytes_downloaded(), before);
-        if (!picture_read(&on_gpu, &error)) fail_msg("%s", error.text);
-        take(&on_cpu, sim, (PictureColor)color);
+        if (!render_scene_read_store(&on_gpu, &error)) fail_msg("%s", error.text);
+        take(&on_cpu, sim, (RenderColor)color);
         size_t count = sand_instance_total(on_cpu.counts);
         assert_int_equal(store.bytes, count * sizeof(SandInstance));
         const SandInstance *a = on_cpu.spheres.items, *b = on_gpu.spheres.items;
         for (size_t k = 0; k < count; k++)
             if (memcmp(&a[k], &b[k], sizeof *a))
                 fail_msg("%s: instance %zu differs, of body %u", scene, k, a[k].tag & 0xfffffff);
-        printf("%-10s %-6s %zu instances are the same\n", scene, picture_color_names[color], count);
+        printf("%-10s %-6s %zu instances are the same\n", scene, render_color_names[color], count);
     }
-    picture_close_slot(&store);
-    picture_free(&on_gpu), picture_free(&on_cpu);
+    render_scene_close_slot(&store);
+    render_scene_free(&on_gpu), render_scene_free(&on_cpu);
     sand_simulation_free(sim);
 }
 
@@ -81,7 +81,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     assert_true(sand_simulation_save(sim, &kept, &error));
     const SandWorld *w = sand_simulation_world(sim);
     SandSolveDef def = sand_default_solve();
-    SandMachine *m = cuda->create(&error);
+    SandDevice *m = cuda->create(&error);
     SandStepReport report;
     SandCollision found = {0};
     SandSolution solution = {0};
@@ -100,8 +100,8 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     size_t count = sand_instance_total(sand_instance_places(w, places));
     SandInstance *instances = aligned_alloc(16, count * sizeof *instances);
     for (SandShade shade = SAND_SHADE_CONTACTS; shade <= SAND_SHADE_FORCE; shade++) {
-        SandInstanceDef picture = {.time = w->time, .grain = 1, .shade = shade, .range = 1e6};
-        if (!cuda->instances(m, w, &picture, slot, &error) ||
+        SandInstanceDef render_scene = {.time = w->time, .grain = 1, .shade = shade, .range = 1e6};
+        if (!cuda->instances(m, w, &render_scene, slot, &error) ||
             !cuda->slot_read(slot, instances, count * sizeof *instances, &error))
             fail_msg("%s", error.text);
         memset(sums, 0, (size_t)w->body_count * sizeof *sums);
@@ -112,7 +112,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
         }
         double all = 0;
         for (int i = 0; i < w->body_count; i++) {
-            float value = instance_place_on_map(&picture, sums[i]);
+            float value = instance_place_on_map(&render_scene, sums[i]);
             if (instances[places[i]].value != value)
                 fail_msg("%s: body %d has %.9g and not %.9g", scene, i, instances[places[i]].value, value);
             all += sums[i];
@@ -140,16 +140,16 @@ static void sums_are_those_of_the_host(void **state) {
 
 enum { WIDE = 320, HIGH = 240, BYTES = WIDE * HIGH * 4 };
 
-typedef struct FixedPoint {
+typedef struct Fixture {
     Context *context;
     Renderer *renderer;
-} FixedPoint;
+} Fixture;
 
 // OpenGL on the GPU, if it can be had.
-static bool open_stage(FixedPoint *s) {
+static bool open_offscreen(Fixture *s) {
     SandError error = {""};
     ContextDef def = context_default();
-    *s = (FixedPoint){.context = context_create(&def, &error)};
+    *s = (Fixture){.context = context_create(&def, &error)};
     if (!s->context || context_is_software()) {
         printf("skipped: %s\n", s->context ? context_renderer(s->context) : error.text);
         context_free(s->context);
@@ -160,13 +160,13 @@ static bool open_stage(FixedPoint *s) {
     return true;
 }
 
-static void close_stage(FixedPoint *s) {
+static void close_offscreen(Fixture *s) {
     if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
     renderer_free(s->renderer);
     context_free(s->context);
 }
 
-static void draw(FixedPoint *s, const Picture *p, unsigned char *pixels) {
+static void draw(Fixture *s, const RenderScene *p, unsigned char *pixels) {
     SandError error = {""};
     RendererDef look = renderer_default();
     Camera camera;
@@ -177,31 +177,32 @@ static void draw(FixedPoint *s, const Picture *p, unsigned char *pixels) {
 }
 
 // Takes a picture through a ring and draws it. The ring's reader is its writer, as in `record`.
-static void show(FixedPoint *s, Ring *ring, Picture *p, SandSimulation *sim, PictureColor color, unsigned char *pixels) {
+static void show(Fixture *s, TripleBuffer *buffer, RenderScene *p, SandSimulation *sim, RenderColor color,
+                 unsigned char *pixels) {
     SandError error = {""};
-    p->store = ring_store(ring);
+    p->store = triple_buffer_store(buffer);
     take(p, sim, color);
-    ring_publish(ring);
-    while (!ring_take(ring)) {}
-    if (!ring_fetch(ring, &p->buffer, &error)) fail_msg("%s", error.text);
+    triple_buffer_publish(buffer);
+    while (!triple_buffer_acquire(buffer)) {}
+    if (!triple_buffer_fetch(buffer, &p->buffer, &error)) fail_msg("%s", error.text);
     draw(s, p, pixels);
-    ring_drawn(ring);
+    triple_buffer_drawn(buffer);
 }
 
-static void compare_pixels(FixedPoint *s, const char *scene, int bodies) {
+static void compare_pixels(Fixture *s, const char *scene, int bodies) {
     static unsigned char pixels[3][BYTES];
     SandError error = {""};
     SandSimulation *sim = open_sim(scene, bodies, 60);
-    Ring *interop = ring_create_gl(false, &error), *staged = ring_create_gl(true, &error);
+    TripleBuffer *interop = triple_buffer_create_gl(false, &error), *staged = triple_buffer_create_gl(true, &error);
     if (!interop || !staged) fail_msg("%s", error.text);
-    Picture pictures[3];
+    RenderScene pictures[3];
     for (int k = 0; k < 3; k++) open_picture(&pictures[k], sand_simulation_world(sim));
     for (int k = 0; k < 12; k++) {
-        PictureColor color = k % 2 ? PICTURE_SPEED : PICTURE_BODY;
+        RenderColor color = k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY;
         lab_step(sim);
         uint64_t before = sand_bytes_downloaded();
         show(s, interop, &pictures[0], sim, color, pixels[0]);
-        if (strcmp(ring_way(interop), "interop") != 0) fail_msg("%s", ring_way(interop));
+        if (strcmp(triple_buffer_way(interop), "interop") != 0) fail_msg("%s", triple_buffer_way(interop));
         assert_int_equal(sand_bytes_downloaded(), before);
         show(s, staged, &pictures[1], sim, color, pixels[1]);
         assert_true(sand_bytes_downloaded() > before);
@@ -211,19 +212,19 @@ static void compare_pixels(FixedPoint *s, const char *scene, int bodies) {
         assert_memory_equal(pixels[1], pixels[2], BYTES);
     }
     printf("%-10s 12 pictures are the same by interop, staged and from the host\n", scene);
-    for (int k = 0; k < 3; k++) picture_free(&pictures[k]);
+    for (int k = 0; k < 3; k++) render_scene_free(&pictures[k]);
     sand_simulation_free(sim);
-    ring_free(interop), ring_free(staged);
+    triple_buffer_free(interop), triple_buffer_free(staged);
 }
 
 static void pixels_are_those_of_the_host(void **state) {
     (void)state;
-    FixedPoint s;
-    if (!open_stage(&s)) skip();
+    Fixture s;
+    if (!open_offscreen(&s)) skip();
     compare_pixels(&s, "hourglass", 2000);
     compare_pixels(&s, "rubble", 100);
     compare_pixels(&s, "heavy", 0);
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 // The hourglass in an engine on the GPU, whose pictures come to this thread.
@@ -235,8 +236,8 @@ static Engine *start_engine(int bodies, int iterations) {
     def.simulation.backend = cuda;
     def.own_solve = true;
     def.simulation.solve.iterations = iterations;
-    def.ring = ring_create_gl(false, &error);
-    Engine *engine = def.ring ? engine_create(&def, &error) : NULL;
+    def.buffer = triple_buffer_create_gl(false, &error);
+    Engine *engine = def.buffer ? engine_create(&def, &error) : NULL;
     if (!engine) fail_msg("%s", error.text);
     return engine;
 }
@@ -246,15 +247,15 @@ static Engine *start_engine(int bodies, int iterations) {
 static void the_window_brings_keyframes_alone(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
-    FixedPoint s;
-    if (!open_stage(&s)) skip();
+    Fixture s;
+    if (!open_offscreen(&s)) skip();
     Engine *engine = start_engine(2000, 50);
     int plain = 0;
     uint64_t last = 0;
     for (double end = sand_seconds() + 60; last < 120 && sand_seconds() < end;) {
-        ContactBasis *frame = engine_frame(engine);
+        EngineFrame *frame = engine_frame(engine);
         if (!frame) continue;
-        draw(&s, &frame->picture, pixels);
+        draw(&s, &frame->render_scene, pixels);
         engine_drawn(engine);
         assert_string_equal(frame->way, "interop");
         assert_true(frame->step >= last);
@@ -266,7 +267,7 @@ static void the_window_brings_keyframes_alone(void **state) {
     printf("%d frames of the window brought nothing to the host\n", plain);
     assert_true(last >= 120 && plain > 20);
     engine_free(engine);
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 // A solve of more than half a second on the GPU that also draws: the thread that draws goes on, since the solve comes in
@@ -274,24 +275,24 @@ static void the_window_brings_keyframes_alone(void **state) {
 static void drawing_goes_on_beside_a_long_solve(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
-    FixedPoint s;
-    if (!open_stage(&s)) skip();
+    Fixture s;
+    if (!open_offscreen(&s)) skip();
     Engine *engine = start_engine(100000, 9000);
-    ContactBasis *frame = NULL;
+    EngineFrame *frame = NULL;
     double solve = 0, longest = 0;
     int drawn = 0;
     while (!frame) frame = engine_frame(engine);
     while (frame->step < 30) { // until the sand is dense
-        ContactBasis *next = engine_frame(engine);
+        EngineFrame *next = engine_frame(engine);
         if (next) frame = next;
     }
-    draw(&s, &frame->picture, pixels); // the first picture makes the programs of all others
+    draw(&s, &frame->render_scene, pixels); // the first picture makes the programs of all others
     engine_drawn(engine);
     double begin = sand_seconds(), last = begin;
     for (; sand_seconds() < begin + 4; drawn++) {
-        ContactBasis *next = engine_frame(engine);
+        EngineFrame *next = engine_frame(engine);
         if (next) frame = next, solve = fmax(solve, frame->profile.solve);
-        draw(&s, &frame->picture, pixels);
+        draw(&s, &frame->render_scene, pixels);
         engine_drawn(engine);
         longest = fmax(longest, sand_seconds() - last);
         last = sand_seconds();
@@ -302,7 +303,7 @@ static void drawing_goes_on_beside_a_long_solve(void **state) {
     assert_true(solve > 300);
     assert_true(rate >= 30);
     engine_free(engine);
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 int main(int count, char **arguments) {

@@ -12,9 +12,9 @@
 static inline void ask(Engine *engine, Act act) { assert_true(engine_ask(engine, &act)); }
 
 // The first frame at this step; fails after 20 s.
-static inline ContactBasis *wait_for(Engine *engine, uint64_t step) {
+static inline EngineFrame *wait_for(Engine *engine, uint64_t step) {
     for (double until = sand_seconds() + 20; sand_seconds() < until;) {
-        ContactBasis *frame = engine_frame(engine);
+        EngineFrame *frame = engine_frame(engine);
         if (frame && frame->step == step) return frame;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }

@@ -1,5 +1,5 @@
 // How full the factors of ipm's matrices are on a stored problem, by CHOLMOD's symbolic analysis: in the space of the
-// velocities, I + AA', which is what petra2009 and ipm factorise, and in that of the impulses, I + A'A.
+// velocities, I + AA', which is what petra2009 and ipm factorize, and in that of the impulses, I + A'A.
 //   papers_fill FILE FACETS
 // Writes a JSON array, one object for each space and ordering.
 #include <stdio.h>

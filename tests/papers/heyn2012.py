@@ -158,7 +158,7 @@ def problem_3(lab):
             at = [reached(e, best * (1 - goal), "objective") for goal in goals]
             needed[name, mass] = [p["iteration"] if p else None for p in at]
         title = f"{mass} kg, {contacts_of(path)} contacts"
-        objective.append(("iteration;;log", f"objective, 1 + normalised, {title};;log",
+        objective.append(("iteration;;log", f"objective, 1 + normalized, {title};;log",
                           [(n, n, [(i, 1 - q / best) for i, q in curve(e, "objective", best * (1 - 1e-14))]) for n, e in race.items()]))
         residual.append(("iteration;;log", f"residual, {title};m/s;log", [(n, n, curve(e, "residual", 0)) for n, e in race.items()]))
     rows = [[name, *(n or "-" for mass in masses for n in needed[name, mass])] for name in METHODS]

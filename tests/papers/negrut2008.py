@@ -5,7 +5,7 @@ SECONDS, BODIES = 4, 1000
 def chapter(lab):
     lab.say("## negrut2008: the hourglass\n")
     lab.say(f"{BODIES} spheres (the paper: 25,000) of 0.2 m, mu = 0.2, h = 0.01 s, {SECONDS} s, in which all of them run through (the paper: 3 minutes), float, one thread. "
-            "The paper's method is a projected Gauss-Seidel whose order is left to chance; gauss-seidel here is ordered by colours.\n")
+            "The paper's method is a projected Gauss-Seidel whose order is left to chance; gauss-seidel here is ordered by colors.\n")
     rows, depth, energy = [], [], []
     for solver, iterations in (("gauss-seidel", 140), ("gauss-seidel", 35), ("p-spg-fb", 140), ("p-spg-fb", 35)):
         run = lab.run("hourglass", BODIES, SECONDS * 100, "--solver", solver, "--iterations", iterations)

@@ -13,7 +13,7 @@ TAO = ("blmvm", "tron")  # in builds with PETSc alone
 def chapter(lab):
     lab.say("## petra2009: interior point methods on the pebble bed\n")
     simulations(lab)
-    optimisation(lab)
+    optimization(lab)
     sizes(lab)
 
 
@@ -99,8 +99,8 @@ def measure(lab, paths, systems):
     return points
 
 
-def optimisation(lab):
-    lab.say("### Tables 4 and 5: one optimisation problem\n")
+def optimization(lab):
+    lab.say("### Tables 4 and 5: one optimization problem\n")
     lab.say("1000 pebbles after 3.3 s, to 1e-8 of the residual without impulses. *normal* is the paper's OOQP-CHOL, *augmented* its OOQP-MA27 (here "
             "LDL' by CHOLMOD).\n")
     paths = [(f"1000, h = {h}", lab.freeze("pebble-bed", 1000, 3.3, "--step", h)) for h in (0.01, 0.05)]
@@ -128,7 +128,7 @@ def sizes(lab):
 
 
 def fill(lab, vessel, column):
-    lab.say("The reason is the fill of the factors, as CHOLMOD's analysis counts it for three ways to factorise. The paper's M_1 (eq. 33) and ipm's "
+    lab.say("The reason is the fill of the factors, as CHOLMOD's analysis counts it for three ways to factorize. The paper's M_1 (eq. 33) and ipm's "
             "matrix have the size of the velocities, 6 a pebble:\n")
     rows, flops = [], {}
     for name, paths in (("heap", vessel), ("column", column)):

@@ -85,7 +85,7 @@ def errors(lab, path):
     lab.table(["friction", "solver", "part of the first", "residual there at", "velocity error there at"], rows)
     lab.sheet("preclik2009_fig3", "preclik2009, Fig. 3", plots[2:] + plots[:2])
     lab.say("The paper: errors follow the residuals for PGS and CPG; Newton's barely falls until a sharp drop at the end. Without friction "
-            "newton needs few steps here, presumably because they are regularised; that it is inferior does not come out.\n")
+            "newton needs few steps here, presumably because they are regularized; that it is inferior does not come out.\n")
 
 
 def active_sets(lab, path):
@@ -97,7 +97,7 @@ def active_sets(lab, path):
         curves.append((name, name, [(n, c) for n, c in points.items() if c]))
         rows.append([name, *(points.get(n, "ended") for n in (2, 5, 10, 20, 50, 100, 200)), max((n for n, c in points.items() if c), default=0)])
     lab.table(["solver", "2", "5", "10", "20", "50", "100", "200", "last change"], rows)
-    lab.say("The paper: the changes of PGS and CPG fall exponentially, Newton's only linearly. newton here is semismooth with a regularised "
+    lab.say("The paper: the changes of PGS and CPG fall exponentially, Newton's only linearly. newton here is semismooth with a regularized "
             "step, and what is counted is its best iterate.\n")
     lab.sheet("preclik2009_fig4", "preclik2009, Fig. 4: changes of the active set", [
         ("iteration;;linear", "changes;;log", curves), ("iteration;;log", "changes;;log", curves)])

@@ -1,7 +1,7 @@
 // Draws plots of the report on one sheet, as the program draws those of a race.
 //   papers_sheet FILE.png < TEXT
 // Lines of the text, words apart by tabs: `sheet TITLE`, `plot X Y` with axes as `name;unit;log` or
-// `name;unit;linear`, `curve NAME SOLVER` (a solver has its own colour; any other word takes the next), then a line `x y`
+// `name;unit;linear`, `curve NAME SOLVER` (a solver has its own color; any other word takes the next), then a line `x y`
 // for each point.
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ static SandWorld poured(void) {
 // The share of a box between two corners that spheres fill, by sampling.
 static double packing(const SandWorld *w, SandVec3 lower, SandVec3 upper) {
     SandRandom random = sand_random(8);
-    // Cells of the largest diameter, each with a list of the spheres whose centres it holds.
+    // Cells of the largest diameter, each with a list of the spheres whose centers it holds.
     enum { SIDE = 64 };
     static int first[SIDE][SIDE][SIDE], next[SPHERES];
     double cell = 2.1 * RADIUS;

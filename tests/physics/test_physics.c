@@ -158,7 +158,7 @@ static void a_cylinder_rolls_down_at_two_thirds(void **state) {
     v = w->velocity[0].x;
     NEAR(v, 0.25 * w->spin[0].y, 0.01 * v);
     NEAR(w->position[0].y, 0, 1e-4);       // it has rolled 0.9 m, and not turned aside
-    NEAR(w->position[0].z, 0.25, 0.25e-3); // a turn of h w about the contact lifts the centre by r (h w)^2 / 2 a step
+    NEAR(w->position[0].z, 0.25, 0.25e-3); // a turn of h w about the contact lifts the center by r (h w)^2 / 2 a step
     sand_simulation_free(sim);
 }
 
@@ -340,7 +340,7 @@ static void a_belt_carries_what_lies_on_it(void **state) {
         SandSimulation *sim = lab_exact(&world);
         lab_run(sim, 1000); // friction gives the box the belt's speed in 0.3 s
         const SandWorld *w = sand_simulation_world(sim);
-        // A ball is set rolling: its lowest point has the belt's speed, its centre 2/7 of it. The arm of friction is
+        // A ball is set rolling: its lowest point has the belt's speed, its center 2/7 of it. The arm of friction is
         // too long by half the float h mu u, 0.2 %.
         NEAR(w->velocity[0].x, shape ? 1.4 : 0.4, shape ? 1e-6 : 0.4 * 5e-3);
         NEAR(w->velocity[0].x - w->spin[0].y * (shape ? 0.1 : 0.2), 1.4, 1e-6);

@@ -16,19 +16,19 @@ static SandSolveDef definition(int solver, SandFriction wanted) {
     return def;
 }
 
-typedef struct SolveState {
+typedef struct RunResult {
     double jump;    // largest change of the kinetic energy in a step, over the largest kinetic energy
     double fastest; // m/s
     const char *at; // the solver of that step
-} SolveState;
+} RunResult;
 
 // Runs the glass; with `switches` another solver, chosen by chance, takes over every other step.
-static SolveState run(bool switches, bool every_model, SandPrecision precision) {
+static RunResult run(bool switches, bool every_model, SandPrecision precision) {
     SandSimulation *sim = lab_scene("hourglass", BODIES, 1, precision);
     const SandWorld *w = sand_simulation_world(sim);
     for (int k = 0; k < SETTLE; k++) lab_step(sim);
     SandRandom random = sand_random(3);
-    SolveState found = {0, 0, "p-spg-fb"};
+    RunResult found = {0, 0, "p-spg-fb"};
     double energy = sand_world_kinetic_energy(w), largest = energy;
     const char *name = found.at;
     for (int k = 0; k < STEPS; k++) {
@@ -59,11 +59,11 @@ static SolveState run(bool switches, bool every_model, SandPrecision precision) 
 
 static void switching_does_not_jolt(void **state) {
     (void)state;
-    SolveState quiet = run(false, false, SAND_FLOAT);
+    RunResult quiet = run(false, false, SAND_FLOAT);
     print_message("one solver: kinetic energy changes by at most %.1f %% of its largest in a step; fastest %.2f m/s\n",
                   100 * quiet.jump, quiet.fastest);
     for (int way = 0; way < 4; way++) {
-        SolveState r = run(true, way & 1, way & 2 ? SAND_DOUBLE : SAND_FLOAT);
+        RunResult r = run(true, way & 1, way & 2 ? SAND_DOUBLE : SAND_FLOAT);
         print_message("switching, %s, %s: at most %.1f %% (%s); fastest %.2f m/s\n", way & 1 ? "every model" : "cones",
                       way & 2 ? "double" : "float", 100 * r.jump, r.at, r.fastest);
         // The stream through the neck alone makes the first figure, and chance decides which solvers meet it: up to two

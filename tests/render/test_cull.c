@@ -19,14 +19,15 @@ typedef struct Ways {
     GLuint quads[WAYS];
 } Ways;
 
-static unsigned char *draw_in(Ways *ways, Way way, const Picture *picture, const Camera *camera, RendererQuality quality) {
+static unsigned char *draw_in(Ways *ways, Way way, const RenderScene *render_scene, const Camera *camera,
+                              RendererQuality quality) {
     GLuint query, triangles;
     RendererDef def = renderer_default();
     def.quality = quality, def.no_culling = way == ALL, def.compute = way >= SPLATTED ? COMPUTE_ALWAYS : COMPUTE_NEVER;
     renderer = ways->renderers[way == AGAIN ? SPLATTED : way];
     glGenQueries(1, &query);
     glBeginQuery(GL_PRIMITIVES_GENERATED, query);
-    draw(picture, camera, &def, WIDTH, HEIGHT);
+    draw(render_scene, camera, &def, WIDTH, HEIGHT);
     glEndQuery(GL_PRIMITIVES_GENERATED);
     glGetQueryObjectuiv(query, GL_QUERY_RESULT, &triangles);
     glDeleteQueries(1, &query);
@@ -34,9 +35,10 @@ static unsigned char *draw_in(Ways *ways, Way way, const Picture *picture, const
     return read_back(WIDTH, HEIGHT);
 }
 
-static void compare(Ways *ways, const Picture *picture, const Camera *camera, RendererQuality quality, const char *where) {
+static void compare(Ways *ways, const RenderScene *render_scene, const Camera *camera, RendererQuality quality,
+                    const char *where) {
     unsigned char *pixels[WAYS];
-    for (Way way = ALL; way < WAYS; way++) pixels[way] = draw_in(ways, way, picture, camera, quality);
+    for (Way way = ALL; way < WAYS; way++) pixels[way] = draw_in(ways, way, render_scene, camera, quality);
     for (Way way = CULLED; way < WAYS; way++) {
         int different = 0;
         for (int i = 0; i < WIDTH * HEIGHT; i++) different += memcmp(pixels[way] + 4 * i, pixels[ALL] + 4 * i, 4) != 0;
@@ -52,7 +54,7 @@ typedef struct Scene {
     Ways ways;
     SandSimulation *sim;
     const SandWorld *world;
-    Picture picture;
+    RenderScene render_scene;
 } Scene;
 
 static void open_scene(Scene *s, const char *name, int bodies, SandVec3 lower, SandVec3 upper) {
@@ -62,23 +64,23 @@ static void open_scene(Scene *s, const char *name, int bodies, SandVec3 lower, S
         if (!(s->ways.renderers[way] = renderer_create(&error))) fail_msg("%s", error.text);
     s->sim = lab_scene(name, bodies, 2, SAND_FLOAT);
     s->world = sand_simulation_world(s->sim);
-    assert_true(picture_init(&s->picture, s->world, lower, upper, &error));
+    assert_true(render_scene_init(&s->render_scene, s->world, lower, upper, &error));
 }
 
 static void close_scene(Scene *s) {
-    picture_free(&s->picture);
+    render_scene_free(&s->render_scene);
     sand_simulation_free(s->sim);
     for (Way way = ALL; way < AGAIN; way++) renderer_free(s->ways.renderers[way]);
     renderer = s->before;
 }
 
 // Two steps on, seen as a whole from here.
-static Camera go_on(Scene *s, PictureColor color, const char *view) {
+static Camera go_on(Scene *s, RenderColor color, const char *view) {
     SandError error = {""};
     Camera camera;
-    Picture *p = &s->picture;
+    RenderScene *p = &s->render_scene;
     lab_run(s->sim, 2);
-    assert_true(picture_take(p, s->world, s->sim, s->world->time - 0.3 * s->world->step, color, &error));
+    assert_true(render_scene_update(p, s->world, s->sim, s->world->time - 0.3 * s->world->step, color, &error));
     assert_true(p->spheres.count >= CULL_LEAST);
     camera_frame(&camera, view, p->lower, p->upper, (double)WIDTH / HEIGHT);
     return camera;
@@ -86,7 +88,7 @@ static Camera go_on(Scene *s, PictureColor color, const char *view) {
 
 // To this part of the way from a body.
 static void approach(const Scene *s, Camera *camera, int body, double part) {
-    camera->target = v3_sub(s->world->position[body], s->picture.origin);
+    camera->target = v3_sub(s->world->position[body], s->render_scene.origin);
     camera->eye = v3_add(camera->target, v3_scale(part, v3_sub(camera->eye, camera->target)));
 }
 
@@ -96,12 +98,12 @@ static void what_is_hidden_is_not_missed(void **state) {
     open_scene(&s, "cylinder", BODIES, v3_make(-1, -1, 0), v3_make(1, 1, 2));
     for (int k = 0; k < 4; k++) {
         static const char *const views[] = {"default", "top", "plan", "low"};
-        Camera camera = go_on(&s, k == 2 ? PICTURE_SPEED : PICTURE_BODY, views[k]);
-        compare(&s.ways, &s.picture, &camera, (RendererQuality)(k % QUALITY_COUNT), views[k]);
+        Camera camera = go_on(&s, k == 2 ? COLOR_BY_SPEED : COLOR_BY_BODY, views[k]);
+        compare(&s.ways, &s.render_scene, &camera, (RendererQuality)(k % QUALITY_COUNT), views[k]);
         if (k == 3) assert_true(2 * s.ways.quads[CULLED] < s.ways.quads[ALL]);
         // Nearer, among them, and back: what was seen before was something else.
         approach(&s, &camera, BODIES / 2, 0.02);
-        compare(&s.ways, &s.picture, &camera, QUALITY_MEDIUM, "within");
+        compare(&s.ways, &s.render_scene, &camera, QUALITY_MEDIUM, "within");
     }
     close_scene(&s);
 }
@@ -115,11 +117,11 @@ static void small_balls_need_no_quads(void **state) {
     for (int k = 0; k < 6; k++) {
         static const double parts[] = {0.5, 6, 0.5, 10, 2, 3};
         char where[32];
-        Camera camera = go_on(&s, k % 2 ? PICTURE_SPEED : PICTURE_BODY, k == 4 ? "plan" : "default");
+        Camera camera = go_on(&s, k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY, k == 4 ? "plan" : "default");
         approach(&s, &camera, BODIES / 2, parts[k]);
         if (camera.orthographic) camera.height *= parts[k];
         snprintf(where, sizeof where, "%g times as far", parts[k]);
-        compare(&s.ways, &s.picture, &camera, k == 4 ? QUALITY_MEDIUM : QUALITY_LOW, where);
+        compare(&s.ways, &s.render_scene, &camera, k == 4 ? QUALITY_MEDIUM : QUALITY_LOW, where);
         if (k == 4) continue; // edges are quads
         int others = (int)s.ways.quads[ALL] - 2 * BODIES, spheres = (int)s.ways.quads[AGAIN] - others;
         if (parts[k] < 1)
@@ -130,15 +132,15 @@ static void small_balls_need_no_quads(void **state) {
     close_scene(&s);
 }
 
-// Where colours mean something the balls of clumps are among them, each at its place in its body.
+// Where colors mean something the balls of clumps are among them, each at its place in its body.
 static void clumps_are_where_they_are(void **state) {
     (void)state;
     Scene s;
     open_scene(&s, "rubble", 2500, v3_make(-3, -3, 0), v3_make(3, 3, 4));
     for (int k = 0; k < 4; k++) {
-        Camera camera = go_on(&s, PICTURE_SPEED, k % 2 ? "top" : "default");
+        Camera camera = go_on(&s, COLOR_BY_SPEED, k % 2 ? "top" : "default");
         approach(&s, &camera, 2500 / 4 * k, 0.1);
-        compare(&s.ways, &s.picture, &camera, QUALITY_LOW, "clumps");
+        compare(&s.ways, &s.render_scene, &camera, QUALITY_LOW, "clumps");
     }
     close_scene(&s);
 }

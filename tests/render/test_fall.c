@@ -1,4 +1,4 @@
-// ContactBasis k of a film of a free fall shows the ball where it is at k / 60 s: the program films it, and the ball is
+// Frame k of a film of a free fall shows the ball where it is at k / 60 s: the program films it, and the ball is
 // found in the pictures.
 //
 // The scheme moves by h v' with v' = v + h g, so after n steps a ball at rest has fallen g h^2 n (n + 1) / 2, and between

@@ -19,19 +19,19 @@ typedef struct Golden {
     const char *scene;
     int bodies;
     double seconds; // the stored state's time
-    PictureColor color;
+    RenderColor color;
     const char *camera;
 } Golden;
 
 // Every scene of the scenes folder that is not like another; a test compares the two.
 static const Golden goldens[] = {
-    {"hourglass", 600, 1.2, PICTURE_BODY, "default"}, {"rubble", 150, 1.5, PICTURE_BODY, "default"},
-    {"drum", 500, 1.5, PICTURE_SPEED, "default"},     {"heavy", 0, 1.2, PICTURE_BODY, "low"},
-    {"cylinder", 500, 1, PICTURE_BODY, "corner"},     {"ball-drop", 1000, 0.4, PICTURE_BODY, "default"},
-    {"heap", 400, 1.5, PICTURE_BODY, "high"},         {"incline", 0, 1.5, PICTURE_BODY, "default"},
-    {"pebble-bed", 300, 2, PICTURE_BODY, "default"},  {"peer-s1", 300, 1, PICTURE_SPEED, "default"},
-    {"peer-s2", 500, 0.2, PICTURE_SPEED, "default"},  {"stack", 0, 0.3, PICTURE_BODY, "default"},
-    {"two-spheres", 0, 0.4, PICTURE_BODY, "front"},   {"wedge", 0, 0.3, PICTURE_BODY, "side"},
+    {"hourglass", 600, 1.2, COLOR_BY_BODY, "default"}, {"rubble", 150, 1.5, COLOR_BY_BODY, "default"},
+    {"drum", 500, 1.5, COLOR_BY_SPEED, "default"},     {"heavy", 0, 1.2, COLOR_BY_BODY, "low"},
+    {"cylinder", 500, 1, COLOR_BY_BODY, "corner"},     {"ball-drop", 1000, 0.4, COLOR_BY_BODY, "default"},
+    {"heap", 400, 1.5, COLOR_BY_BODY, "high"},         {"incline", 0, 1.5, COLOR_BY_BODY, "default"},
+    {"pebble-bed", 300, 2, COLOR_BY_BODY, "default"},  {"peer-s1", 300, 1, COLOR_BY_SPEED, "default"},
+    {"peer-s2", 500, 0.2, COLOR_BY_SPEED, "default"},  {"stack", 0, 0.3, COLOR_BY_BODY, "default"},
+    {"two-spheres", 0, 0.4, COLOR_BY_BODY, "front"},   {"wedge", 0, 0.3, COLOR_BY_BODY, "side"},
 };
 enum { GOLDENS = sizeof goldens / sizeof *goldens, WIDE = 320, HIGH = 180 };
 
@@ -89,13 +89,13 @@ static unsigned char *draw_golden(const Golden *g, const RendererDef *def) {
     if (!sand_scene_load(&scene, g->scene, &options, &error)) fail_msg("%s", error.text);
     SandWorld *w = &scene.world;
     read_state(g, w);
-    Picture p;
+    RenderScene p;
     Camera camera;
-    if (!picture_init(&p, w, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
-    assert_true(picture_take(&p, w, NULL, w->time - 0.4 * w->step, g->color, &error));
+    if (!render_scene_init(&p, w, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
+    assert_true(render_scene_update(&p, w, NULL, w->time - 0.4 * w->step, g->color, &error));
     assert_true(camera_frame(&camera, g->camera, p.lower, p.upper, (double)WIDE / HIGH));
     draw(&p, &camera, def, WIDE, HIGH);
-    picture_free(&p);
+    render_scene_free(&p);
     sand_scene_free(&scene);
     return read_back(WIDE, HIGH);
 }

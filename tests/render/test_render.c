@@ -20,7 +20,7 @@ typedef struct Edges {
 static bool covered(SandVec3 c, double r, double half_width, double half_height, bool orthographic, double px, double py) {
     double x = (2 * px / WIDE - 1) * half_width, y = (2 * py / HIGH - 1) * half_height;
     SandVec3 start = orthographic ? v3_make(x, y, 0) : v3_make(0, 0, 0);
-    SandVec3 way = orthographic ? v3_make(0, 0, -1) : v3_make(x, y, -1); // one metre deep, so lengths along it are depths
+    SandVec3 way = orthographic ? v3_make(0, 0, -1) : v3_make(x, y, -1); // one meter deep, so lengths along it are depths
     SandVec3 to = v3_sub(c, start);
     double k = v3_dot(way, way), along = v3_dot(to, way), disc = along * along - k * (v3_dot(to, to) - r * r);
     return disc > 0 && (along + sqrt(disc)) / k > NEAR_PLANE;
@@ -52,12 +52,12 @@ static double measured_edge(const unsigned char *row, int from, int step) {
     return -1;
 }
 
-static Picture one_ball(SandVec3 center, double radius) {
+static RenderScene one_ball(SandVec3 center, double radius) {
     static SandInstance sphere;
     sphere = (SandInstance){
         {(float)center.x, (float)center.y, (float)center.z}, (float)radius, {0, 0, 0, 1}, {0}, 0, {0}, 0, {0}, 0};
-    Picture p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
-    p.spheres = (PictureList){&sphere, 1};
+    RenderScene p = {.version = 0, .grain = radius, .lower = {-10, -10, -10}, .upper = {10, 10, 10}, .floor = -10};
+    p.spheres = (RenderList){&sphere, 1};
     return p;
 }
 
@@ -70,7 +70,7 @@ static void check_ball(SandVec3 c, double r, bool orthographic, int least_rows) 
                      .height = 4,
                      .near = 0.5,
                      .far = 50};
-    Picture p = one_ball(v3_make(c.x, -c.z, c.y), r);
+    RenderScene p = one_ball(v3_make(c.x, -c.z, c.y), r);
     RendererDef def = renderer_default();
     def.transparent = true;
     draw(&p, &camera, &def, WIDE, HIGH);
@@ -146,7 +146,7 @@ static void test_ball_around_and_behind_the_eye(void **state) {
     RendererDef def = renderer_default();
     def.transparent = true;
     for (int behind = 0; behind < 2; behind++) {
-        Picture p = one_ball(v3_make(0, behind ? -3 : 0, 0), 2);
+        RenderScene p = one_ball(v3_make(0, behind ? -3 : 0, 0), 2);
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *pixels = read_back(WIDE, HIGH);
         for (int i = 0; i < WIDE * HIGH; i++) assert_int_equal(pixels[4 * i + 3], behind ? 0 : 255);
@@ -166,9 +166,9 @@ static void test_free_fall_at_frame_times(void **state) {
     world.step = h, world.lower = v3_make(-100, -100, -100), world.upper = v3_make(100, 100, 100);
     SandSimulation *sim = lab_exact(&world);
     const SandWorld *w = sand_simulation_world(sim);
-    Picture p;
+    RenderScene p;
     SandError error = {""};
-    assert_true(picture_init(&p, w, v3_make(-8, -8, -8), v3_make(8, 8, 8), &error));
+    assert_true(render_scene_init(&p, w, v3_make(-8, -8, -8), v3_make(8, 8, 8), &error));
     Camera camera = {
         .eye = {0, -30, 0}, .target = {0, 0, 0}, .orthographic = true, .height = 2 * half, .near = 1, .far = 100};
     RendererDef def = renderer_default();
@@ -176,7 +176,7 @@ static void test_free_fall_at_frame_times(void **state) {
     for (int k = 0; k < 60; k++) {
         double t = k / fps;
         while (w->time < t - 1e-9 * h) lab_step(sim);
-        assert_true(picture_take(&p, w, sim, t, PICTURE_BODY, &error));
+        assert_true(render_scene_update(&p, w, sim, t, COLOR_BY_BODY, &error));
         if (k % 7) continue;
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *pixels = read_back(WIDE, HIGH);
@@ -188,7 +188,7 @@ static void test_free_fall_at_frame_times(void **state) {
         NEAR(shown, wanted, 0.5 * 2 * half / HIGH); // half a pixel
         free(pixels);
     }
-    picture_free(&p);
+    render_scene_free(&p);
     sand_simulation_free(sim);
 }
 
@@ -198,19 +198,19 @@ static void test_free_fall_at_frame_times(void **state) {
 static void test_hidden_bodies_are_not_seen(void **state) {
     (void)state;
     Camera camera = {.eye = {0, 0, 0}, .target = {0, 1, 0}, .angle = 0.8, .near = 0.5, .far = 50};
-    Picture p = one_ball(v3_make(1, 6, 0), 1);
+    RenderScene p = one_ball(v3_make(1, 6, 0), 1);
     SandInstance seen = p.spheres.items[0], hidden = seen;
     hidden.center[0] = -1, hidden.radius = 0;
     SandInstance spheres[] = {hidden, seen, hidden};
     for (int quality = 0; quality < QUALITY_COUNT; quality++) {
         RendererDef def = renderer_default();
         def.quality = (RendererQuality)quality;
-        p.spheres = (PictureList){&seen, 1};
-        p.rocks = p.boxes = p.cylinders = (PictureList){0};
+        p.spheres = (RenderList){&seen, 1};
+        p.rocks = p.boxes = p.cylinders = (RenderList){0};
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *without = read_back(WIDE, HIGH);
-        p.spheres = (PictureList){spheres, 3};
-        p.rocks = p.boxes = p.cylinders = (PictureList){&hidden, 1};
+        p.spheres = (RenderList){spheres, 3};
+        p.rocks = p.boxes = p.cylinders = (RenderList){&hidden, 1};
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *with = read_back(WIDE, HIGH);
         assert_memory_equal(with, without, 4 * WIDE * HIGH);
@@ -218,11 +218,11 @@ static void test_hidden_bodies_are_not_seen(void **state) {
     }
 }
 
-// A data colour that faces the sun is the legend's, to a step or two: no tone curve bends it.
+// A data color that faces the sun is the legend's, to a step or two: no tone curve bends it.
 static void test_data_colors_bypass_the_tone_map(void **state) {
     (void)state;
-    Picture p = one_ball(v3_make(0, 6, 0), 1);
-    p.color = PICTURE_SPEED;
+    RenderScene p = one_ball(v3_make(0, 6, 0), 1);
+    p.color = COLOR_BY_SPEED;
     p.spheres.items[0].value = 1;
     // From where the sun is, so that the middle of the ball faces it.
     Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
@@ -236,7 +236,7 @@ static void test_data_colors_bypass_the_tone_map(void **state) {
 }
 
 // The upper end of either map, on a ball in the sun.
-static void test_both_colour_maps_are_drawn(void **state) {
+static void test_both_color_maps_are_drawn(void **state) {
     (void)state;
     static const unsigned char ends[MAP_COUNT][3] = {{0xfd, 0xe7, 0x25}, {0xfe, 0xe8, 0x38}};
     for (int map = 0; map < MAP_COUNT; map++) {
@@ -244,8 +244,8 @@ static void test_both_colour_maps_are_drawn(void **state) {
         SandError error = {""};
         if (!colormap_read((ColorMap)map, colors, &error)) fail_msg("%s", error.text);
         assert_memory_equal(colors[COLORMAP_SIZE - 1], ends[map], 3);
-        Picture p = one_ball(v3_make(0, 6, 0), 1);
-        p.color = PICTURE_SPEED, p.map = (ColorMap)map;
+        RenderScene p = one_ball(v3_make(0, 6, 0), 1);
+        p.color = COLOR_BY_SPEED, p.map = (ColorMap)map;
         p.spheres.items[0].value = 0; // the lower ends differ most
         Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
         RendererDef def = renderer_default();
@@ -263,14 +263,14 @@ static void test_force_chains(void **state) {
     SandSimulation *sim = lab_scene("stack", 0, 1, SAND_DOUBLE);
     lab_run(sim, 40);
     const SandWorld *w = sand_simulation_world(sim);
-    Picture p;
-    assert_true(picture_init(&p, w, v3_make(-2, -2, 0), v3_make(2, 2, 10), &error));
+    RenderScene p;
+    assert_true(render_scene_init(&p, w, v3_make(-2, -2, 0), v3_make(2, 2, 10), &error));
     p.chains = true;
-    assert_true(picture_take(&p, w, sim, w->time, PICTURE_BODY, &error));
+    assert_true(render_scene_update(&p, w, sim, w->time, COLOR_BY_BODY, &error));
     assert_int_equal(p.links.count, 10);
     double weight = 2500 * 4.18879020478639 * 0.125 * GRAVITY;
     for (int i = 0; i < 10; i++) {
-        const PictureLink *l = &p.links.items[i];
+        const RenderLink *l = &p.links.items[i];
         double lower = fmin(l->from[2], l->to[2]) + p.origin.z, above = 10 - ceil(lower - 0.01);
         NEAR(l->value * p.chain_range, above * weight, 0.02 * weight);
         assert_true(l->half_width > 0);
@@ -292,7 +292,7 @@ static void test_force_chains(void **state) {
     }
     if (brighter < HIGH / 2) fail_msg("the chain is seen on %d of %d rows", brighter, HIGH);
     free(with), free(without);
-    picture_free(&p);
+    render_scene_free(&p);
     sand_simulation_free(sim);
 }
 
@@ -307,17 +307,17 @@ static void test_compute_shaders_light_the_same(void **state) {
         if (!(renderers[way] = renderer_create(&error))) fail_msg("%s", error.text);
     SandSimulation *sim = lab_scene("hourglass", 300, 2, SAND_FLOAT);
     const SandWorld *w = sand_simulation_world(sim);
-    Picture p;
+    RenderScene p;
     Camera camera;
     lab_run(sim, 60);
-    assert_true(picture_init(&p, w, w->lower, w->upper, &error));
+    assert_true(render_scene_init(&p, w, w->lower, w->upper, &error));
     camera_frame(&camera, "default", p.lower, p.upper, (double)WIDTH / HEIGHT);
     camera.eye = v3_add(camera.target, v3_scale(0.3, v3_sub(camera.eye, camera.target)));
     for (int k = 0; k < 8 * QUALITY_COUNT; k++) {
         RendererDef def = renderer_default();
         def.quality = (RendererQuality)(k / 8), def.samples = k & 1 ? 2 : 1, def.transparent = k & 2;
         p.chains = k & 4;
-        assert_true(picture_take(&p, w, sim, w->time, k & 4 ? PICTURE_SPEED : PICTURE_BODY, &error));
+        assert_true(render_scene_update(&p, w, sim, w->time, k & 4 ? COLOR_BY_SPEED : COLOR_BY_BODY, &error));
         unsigned char *pixels[2];
         for (int way = 0; way < 2; way++) {
             renderer = renderers[way], def.compute = way ? COMPUTE_ALWAYS : COMPUTE_NEVER;
@@ -331,7 +331,7 @@ static void test_compute_shaders_light_the_same(void **state) {
                      def.transparent ? "transparent" : "opaque", p.chains ? "chains" : "no chains", different);
         free(pixels[0]), free(pixels[1]);
     }
-    picture_free(&p);
+    render_scene_free(&p);
     sand_simulation_free(sim);
     for (int way = 0; way < 2; way++) renderer_free(renderers[way]);
     renderer = before;
@@ -345,18 +345,18 @@ static void test_the_whole_glass_is_framed(void **state) {
     SandScene scene;
     SandSceneOptions options = {.bodies = 300};
     if (!sand_scene_load(&scene, "hourglass", &options, &error)) fail_msg("%s", error.text);
-    Picture p;
-    if (!picture_init(&p, &scene.world, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
+    RenderScene p;
+    if (!render_scene_init(&p, &scene.world, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
     for (int k = 0; k < 8; k++) {
         double width = sizes[k / 2][0], height = sizes[k / 2][1];
-        CameraRoom capacity = {0, 0, width, height};
-        if (k % 2) capacity = (CameraRoom){0.3 * width, 0.1 * height, 0.9 * width, 0.85 * height};
+        CameraArea capacity = {0, 0, width, height};
+        if (k % 2) capacity = (CameraArea){0.3 * width, 0.1 * height, 0.9 * width, 0.85 * height};
         Camera camera;
         assert_true(camera_frame_within(&camera, "default", p.lower, p.upper, width, height, &capacity));
         // Every vertex of the glass, not only the corners of a box.
         double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
         for (int s = 0; s < p.surface_count; s++) {
-            const PictureSurface *surface = &p.surfaces[s];
+            const RenderSurface *surface = &p.surfaces[s];
             if (surface->look != LOOK_GLASS) continue;
             SandPose pose = sand_boundary_pose(&scene.world.boundaries[surface->boundary], 0);
             for (uint32_t i = surface->first; i < surface->first + surface->count; i++) {
@@ -374,7 +374,7 @@ static void test_the_whole_glass_is_framed(void **state) {
             fmax((high_x - low_x) / (capacity.right - capacity.left), (high_y - low_y) / (capacity.bottom - capacity.top));
         if (fills < 0.7) fail_msg("the glass fills %.2f of the room it has", fills);
     }
-    picture_free(&p);
+    render_scene_free(&p);
     sand_scene_free(&scene);
 }
 
@@ -392,12 +392,12 @@ static void measure(int bodies) {
     SandScene scene;
     SandSceneOptions options = {.bodies = bodies};
     SandError error = {""};
-    Picture p;
+    RenderScene p;
     Camera camera;
     if (!sand_scene_load(&scene, "hourglass", &options, &error)) return;
     lab_run(sim, bodies <= 5000 ? 100 : 5);
     const SandWorld *w = sand_simulation_world(sim);
-    if (!picture_init(&p, w, scene.view_lower, scene.view_upper, &error)) return;
+    if (!render_scene_init(&p, w, scene.view_lower, scene.view_upper, &error)) return;
     for (int s = 0; s < 3; s++)
         for (int k = 0; k < 2 * QUALITY_COUNT; k++) {
             int q = k / 2;
@@ -409,7 +409,7 @@ static void measure(int bodies) {
             double begin = 0;
             while (frames < 4 || (seconds_now() - begin < 1.5 && frames < 1000)) {
                 if (frames == 1) begin = seconds_now(); // the first makes the targets
-                if (!paused || !frames) picture_take(&p, w, sim, w->time, PICTURE_BODY, &error);
+                if (!paused || !frames) render_scene_update(&p, w, sim, w->time, COLOR_BY_BODY, &error);
                 draw(&p, &camera, &def, sizes[s][0], sizes[s][1]);
                 glFinish();
                 frames++;
@@ -419,21 +419,21 @@ static void measure(int bodies) {
                    context_renderer(context));
             fflush(stdout);
         }
-    picture_free(&p);
+    render_scene_free(&p);
     sand_scene_free(&scene);
     sand_simulation_free(sim);
 }
 
 // --- the window ---------------------------------------------------------------------------------------------
 
-// The picture in a window has the colours of the off-screen one, at the framebuffer's own size.
+// The picture in a window has the colors of the off-screen one, at the framebuffer's own size.
 static void test_window_shows_the_picture(void **state) {
     (void)state;
     int width, height;
     context_poll(context, 0);
     context_size(context, &width, &height);
     assert_true(width > 0 && height > 0 && context_scale(context) > 0 && context_window(context));
-    Picture p = one_ball(v3_make(0, 6, 0), 1);
+    RenderScene p = one_ball(v3_make(0, 6, 0), 1);
     Camera camera = {.eye = {0, 0, 2}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
     RendererDef def = renderer_default();
     draw(&p, &camera, &def, width, height);
@@ -479,7 +479,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_free_fall_at_frame_times),
         cmocka_unit_test(test_hidden_bodies_are_not_seen),
         cmocka_unit_test(test_data_colors_bypass_the_tone_map),
-        cmocka_unit_test(test_both_colour_maps_are_drawn),
+        cmocka_unit_test(test_both_color_maps_are_drawn),
         cmocka_unit_test(test_force_chains),
         cmocka_unit_test(test_compute_shaders_light_the_same),
         cmocka_unit_test(test_the_whole_glass_is_framed),

@@ -158,7 +158,7 @@ static void cpg_needs_half_of_pgs(void **state) {
     }
 }
 
-// A body with more than SAND_HIGH_DEGREE contacts: coloured gauss-seidel relaxes those as one Jacobi batch.
+// A body with more than SAND_HIGH_DEGREE contacts: colored gauss-seidel relaxes those as one Jacobi batch.
 static void batch_converges(void **state) {
     (void)state;
     for (int k = HEAVY; k <= PLATE; k++) {
@@ -171,11 +171,11 @@ static void batch_converges(void **state) {
         SandSolution truth = {0}, start = {0}, s = {0};
         SandSolveDef def = method_def(methods[0], 50000, 1e-9);
         solve(&p, &def, &truth);
-        def = method_def((Method){.solver = "gauss-seidel", .order = "coloured"}, 0, 0);
+        def = method_def((Method){.solver = "gauss-seidel", .order = "colored"}, 0, 0);
         solve(&p, &def, &start);
         def.iterations = 3000;
         solve(&p, &def, &s);
-        print_message("%s: %d contacts on one body; coloured gauss-seidel brings %.2e to %.2e, speeds %.1e from p-spg-fb's "
+        print_message("%s: %d contacts on one body; colored gauss-seidel brings %.2e to %.2e, speeds %.1e from p-spg-fb's "
                       "(%d iterations)\n",
                       problem_names[k], most, start.metrics.residual, s.metrics.residual, speed_difference(&p, &truth, &s),
                       truth.iterations);

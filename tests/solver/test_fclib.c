@@ -217,7 +217,7 @@ static void solvers_run_on_a_matrix(void **state) {
     sand_problem_free(&p);
 }
 
-// Coulomb's law, from the dense numbers, for every method that knows it. The rows of a contact gather_bodies each other
+// Coulomb's law, from the dense numbers, for every method that knows it. The rows of a contact push each other
 // here: those that relax a contact exactly must know its block of W.
 static void coulomb_on_a_matrix(void **state) {
     (void)state;

@@ -100,7 +100,7 @@ static void nearest_in_polygon(const double (*corner)[2], int count, double r, d
 }
 
 // Nearest point of the cone over a polygon: x itself, or the nearest of the points on its sides, each the cone of two
-// neighbouring generators.
+// neighboring generators.
 static void nearest_in_cone(const double (*corner)[2], int count, double mu, double y[3]) {
     double best = INFINITY, found[3] = {0, 0, 0};
     bool inside = true;

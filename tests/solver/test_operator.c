@@ -133,7 +133,7 @@ static double product_error(const SandProblem *p, SandFriction friction, SandPre
     SandSolveDef def = sand_default_solve();
     SandError error;
     def.friction = friction;
-    // The product is taken out of a gradient, so it is made large beside the stabilisation term: 100 m/s.
+    // The product is taken out of a gradient, so it is made large beside the stabilization term: 100 m/s.
     double impulse = 100 * dense_tau(p, friction == SAND_FRICTIONLESS);
     for (int trial = 0; trial < 2; trial++) {
         for (size_t i = 0; i < n; i++) x[i] = random_vector(&random, impulse);

@@ -4,45 +4,45 @@
 #include "tests/lab/lab.h"
 #include "sim/step/race.h"
 
-struct SandMachine {
+struct SandDevice {
     SandCpu *cpu;
     const SandProblem *problem;
     SandSolution solution;
 };
 
-static int machines, solves;
+static int backends, solves;
 static bool broken; // every solve fails
 
-static SandMachine *create(SandError *error) {
-    SandMachine *m = calloc(1, sizeof *m);
+static SandDevice *create(SandError *error) {
+    SandDevice *m = calloc(1, sizeof *m);
     m->cpu = sand_cpu_create(1, SAND_FLOAT, error);
-    machines++;
+    backends++;
     return m;
 }
-static void destroy(SandMachine *m) {
-    machines--;
+static void destroy(SandDevice *m) {
+    backends--;
     sand_solution_free(&m->solution);
     sand_cpu_free(m->cpu);
     free(m);
 }
-static bool give_problem(SandMachine *m, const SandProblem *problem, const SandSolveDef *def, SandError *error) {
+static bool give_problem(SandDevice *m, const SandProblem *problem, const SandSolveDef *def, SandError *error) {
     (void)def, (void)error;
     m->problem = problem;
     return true;
 }
-static bool solve(SandMachine *m, const SandSolveDef *def, bool curve, bool metrics, const int *stop, SandError *error) {
+static bool solve(SandDevice *m, const SandSolveDef *def, bool curve, bool metrics, const int *stop, SandError *error) {
     if (broken) return sand_fail(error, "the machine broke");
     solves++;
     m->solution.want_curve = curve, m->solution.want_metrics = metrics, m->solution.stop = stop;
     return sand_cpu_solve(m->cpu, m->problem, def, &m->solution, error);
 }
-static bool finish(SandMachine *m, SandStepReport *report, SandError *error) {
+static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
     (void)m, (void)error;
     *report = (SandStepReport){0};
     return true;
 }
 // Gives away what it has: a machine solves one problem after the other.
-static bool read_solution(SandMachine *m, SandSolution *to, SandError *error) {
+static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
     (void)error;
     *to = m->solution;
     m->solution = (SandSolution){0};
@@ -69,7 +69,7 @@ static void run(SandRace *race, const SandProblem *problem, const SandRaceDef *d
     SandError error;
     solves = 0;
     if (!sand_race_run(race, problem, def, &error)) fail_msg("%s", error.text);
-    assert_int_equal(machines, 0);
+    assert_int_equal(backends, 0);
 }
 
 static void each_runs_where_it_can(void **state) {
@@ -78,7 +78,7 @@ static void each_runs_where_it_can(void **state) {
     SandRaceDef def = race_of("p-spg-fb,ngs,ipm-soc,jacobi");
     run(&race, &problem, &def);
     static const char *const where[] = {"other", "cpu", "cpu", "other"};
-    for (int i = 0; i < race.count; i++) assert_string_equal(race.entries[i].machine, where[i]);
+    for (int i = 0; i < race.count; i++) assert_string_equal(race.entries[i].device, where[i]);
     assert_int_equal(solves, 2);
     assert_true(race.exact); // by ipm-soc
     for (int i = 0; i < race.count; i += 3) {

@@ -54,7 +54,7 @@ static void boxes_and_spheres_agree_with_samples(void **state) {
             if (side == SAND_OUTSIDE || in) check_feet(&box, &AT_ORIGIN, c, 0.2, 0.1, 1e-14);
             check_feet(&sphere, &AT_ORIGIN, c, 0.2, 0.1, 1e-14);
         }
-        check_touches(&sphere, &AT_ORIGIN, v3_make(0, 0, 0), 0.9, 0); // the centre has no direction of its own
+        check_touches(&sphere, &AT_ORIGIN, v3_make(0, 0, 0), 0.9, 0); // the center has no direction of its own
         check_continuity(&box, 1.5, 20);
     }
     SandBoundary box;

@@ -58,7 +58,7 @@ static SandWorld big_in_small(void) {
     return world;
 }
 
-// Nothing but a few balls, some of them a thousand kilometres away: two of those touch.
+// Nothing but a few balls, some of them a thousand kilometers away: two of those touch.
 static SandWorld far_apart(void) {
     SandRandom random = sand_random(4);
     SandWorld world = lab_world(0.2);
@@ -123,7 +123,7 @@ typedef struct Sphere {
 
 // The balls from the world alone; the room of each is the detection's word.
 static Sphere *list_balls(const SandWorld *w, const SandCollision *d, int *count) {
-    Sphere *spheres = calloc((size_t)d->grid.sphere_count + 1, sizeof *spheres);
+    Sphere *spheres = calloc((size_t)d->broad_phase.sphere_count + 1, sizeof *spheres);
     assert_non_null(spheres);
     *count = 0;
     for (int i = 0; i < w->body_count; i++) {
@@ -135,11 +135,11 @@ static Sphere *list_balls(const SandWorld *w, const SandCollision *d, int *count
             spheres[(*count)++] = sphere;
         }
     }
-    assert_int_equal(*count, d->grid.sphere_count);
-    for (int s = 0; s < d->grid.sphere_count; s++)
+    assert_int_equal(*count, d->broad_phase.sphere_count);
+    for (int s = 0; s < d->broad_phase.sphere_count; s++)
         for (int k = 0; k < *count; k++)
-            if (spheres[k].body == d->grid.sorted[s].body && spheres[k].sub == d->grid.sorted[s].sub)
-                spheres[k].impact_margin = d->grid.sorted[s].impact_margin;
+            if (spheres[k].body == d->broad_phase.sorted[s].body && spheres[k].sub == d->broad_phase.sorted[s].sub)
+                spheres[k].impact_margin = d->broad_phase.sorted[s].impact_margin;
     return spheres;
 }
 
@@ -224,13 +224,14 @@ static void no_pair_is_missed_and_none_is_there_twice(void **state) {
         Pairs want = brute_force(&w, &d), got = found_pairs(&w, &d);
         if (want.count) qsort(want.list, (size_t)want.count, sizeof *want.list, compare_pairs);
         if (got.count) qsort(got.list, (size_t)got.count, sizeof *got.list, compare_pairs);
-        print_message("world %d: %d bodies, %d levels, %d contacts\n", k, w.body_count, d.grid.level_count, got.count);
+        print_message("world %d: %d bodies, %d levels, %d contacts\n", k, w.body_count, d.broad_phase.level_count,
+                      got.count);
         for (int i = 0; i < want.count && i < got.count; i++) {
             if (compare_pairs(&want.list[i], &got.list[i]))
                 fail_msg("world %d: wanted %d.%d with %d.%u, found %d.%d with %d.%u", k, want.list[i].a, want.list[i].sub_a,
                          want.list[i].b, want.list[i].sub_b, got.list[i].a, got.list[i].sub_a, got.list[i].b,
                          got.list[i].sub_b);
-            NEAR(got.list[i].gap, want.list[i].gap, 1e-9); // a thousand kilometres are known to 1e-10 m
+            NEAR(got.list[i].gap, want.list[i].gap, 1e-9); // a thousand kilometers are known to 1e-10 m
         }
         assert_int_equal(got.count, want.count);
         free(want.list), free(got.list);
@@ -277,7 +278,7 @@ static void nothing_is_found_where_nothing_is_near(void **state) {
     SandThreadPool *pool = pool_of(2);
     collide(&d, &w, pool);
     assert_int_equal(d.contact_count, 0);
-    assert_true(d.grid.cell_count < 100000); // room for balls, not for the space between them
+    assert_true(d.broad_phase.cell_count < 100000); // room for balls, not for the space between them
     sand_collision_free(&d);
     sand_thread_pool_free(pool);
     sand_world_free(&w);
@@ -295,13 +296,13 @@ static void strikes_are_those_of_all_pairs(void **state) {
         for (int a = 0; a < w.material_count; a++)
             for (int b = 0; b < w.material_count; b++) mu = fmax(mu, sand_world_pair(&w, a, b));
         double reach = w.step * (1 + mu), fall = w.step * v3_length(w.gravity);
-        int count = d.grid.sphere_count, struck = 0;
+        int count = d.broad_phase.sphere_count, struck = 0;
         SandSphereProxy *spheres = calloc((size_t)count + 1, sizeof *spheres);
         double *own = calloc((size_t)count + 1, sizeof *own);
         assert_non_null(spheres);
         assert_non_null(own);
         for (int i = 0; i < count; i++) { // as they were before they were given room
-            spheres[i] = d.grid.sorted[i];
+            spheres[i] = d.broad_phase.sorted[i];
             double speed = v3_length(spheres[i].velocity);
             spheres[i].extent = spheres[i].radius + 0.5 * w.envelope + reach * (speed + spheres[i].turning + fall);
             spheres[i].impact_margin = fmin(fmax(reach * speed - 0.04 * spheres[i].radius, 0), spheres[i].radius);
@@ -324,7 +325,7 @@ static void strikes_are_those_of_all_pairs(void **state) {
                 }
             }
         for (int i = 0; i < count; i++) {
-            NEAR(d.grid.sorted[i].impact_margin, spheres[i].impact_margin, 1e-12);
+            NEAR(d.broad_phase.sorted[i].impact_margin, spheres[i].impact_margin, 1e-12);
             struck += spheres[i].impact_margin > own[i];
         }
         print_message("world %d: %d levels, %d of %d balls have more room since they may be struck\n", k, levels.level_count,
@@ -339,7 +340,7 @@ static void strikes_are_those_of_all_pairs(void **state) {
 
 // Slow bodies and fast ones lie in different levels of the grid, but side by side in the ranks: those that touch are near
 // each other in memory.
-static void neighbours_have_ranks_close_by(void **state) {
+static void neighbors_have_ranks_close_by(void **state) {
     (void)state;
     SandRandom random = sand_random(7);
     SandWorld w = lab_world(0.2);
@@ -351,7 +352,7 @@ static void neighbours_have_ranks_close_by(void **state) {
     SandCollision d = {0};
     SandThreadPool *pool = pool_of(2);
     collide(&d, &w, pool);
-    assert_true(d.grid.level_count > 1);
+    assert_true(d.broad_phase.level_count > 1);
     bool *seen = calloc((size_t)w.body_count, sizeof *seen);
     assert_non_null(seen);
     int64_t last = -1;
@@ -360,7 +361,7 @@ static void neighbours_have_ranks_close_by(void **state) {
         assert_int_equal(d.solver_index[body], k);
         assert_false(seen[body]);
         seen[body] = true;
-        int64_t cell = grid_cell_of(&d.grid.places, w.position[body]);
+        int64_t cell = grid_cell_of(&d.broad_phase.places, w.position[body]);
         assert_true(cell >= last);
         last = cell;
     }
@@ -409,7 +410,7 @@ static void a_row_that_is_struck_does_not_collapse(void **state) {
     world.velocity[6].x = 20;
     double deepest = deepest_in(lab_exact(&world), 20);
     print_message("struck row: %.1e m deep\n", deepest);
-    // Who is struck is known for the neighbours of a fast ball; those behind them may give way by a part of what the
+    // Who is struck is known for the neighbors of a fast ball; those behind them may give way by a part of what the
     // slower ones travel, never by so much that two change places.
     assert_true(deepest < 0.1);
 }
@@ -511,7 +512,7 @@ int main(void) {
         cmocka_unit_test(the_order_does_not_depend_on_the_team),
         cmocka_unit_test(nothing_is_found_where_nothing_is_near),
         cmocka_unit_test(strikes_are_those_of_all_pairs),
-        cmocka_unit_test(neighbours_have_ranks_close_by),
+        cmocka_unit_test(neighbors_have_ranks_close_by),
         cmocka_unit_test(a_falling_column_does_not_collapse),
         cmocka_unit_test(a_row_that_is_struck_does_not_collapse),
         cmocka_unit_test(impulses_are_found_again_when_ranks_change),

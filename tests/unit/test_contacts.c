@@ -1,4 +1,4 @@
-// The contacts of a step that another machine took, when somebody on the host asks for them: for force chains, colours and
+// The contacts of a step that another machine took, when somebody on the host asks for them: for force chains, colors and
 // percentiles they are those that the CPU would have had. The machine of this test takes its steps with a simulation of its
 // own, and has another that stays one step behind, where the last step began.
 #include "tests/lab/idle_verbs.h"
@@ -8,7 +8,7 @@
 
 enum { BODIES = 60, STEPS = 150 };
 
-struct SandMachine {
+struct SandDevice {
     SandSimulation *now, *before;
     SandThreadPool *pool;
 };
@@ -17,30 +17,30 @@ static int contacts_read;
 
 static SandSimulation *rubble(void) { return lab_scene("rubble", BODIES, 1, SAND_FLOAT); }
 
-static SandMachine *create(SandError *error) {
-    SandMachine *m = calloc(1, sizeof *m);
+static SandDevice *create(SandError *error) {
+    SandDevice *m = calloc(1, sizeof *m);
     m->now = rubble(), m->before = rubble(), m->pool = sand_thread_pool_create(1, error);
     return m;
 }
-static void destroy(SandMachine *m) {
+static void destroy(SandDevice *m) {
     sand_simulation_free(m->now), sand_simulation_free(m->before);
     sand_thread_pool_free(m->pool);
     free(m);
 }
-static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
+static bool give(SandDevice *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     return (void)m, (void)w, (void)memory, (void)error, true;
 }
-static bool collide(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
-static bool integrate(SandMachine *m, SandError *error) {
+static bool collide(SandDevice *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
+static bool integrate(SandDevice *m, SandError *error) {
     if (sand_simulation_world(m->now)->step_index > 0 && !sand_simulation_step(m->before, error)) return false;
     return sand_simulation_step(m->now, error);
 }
-static bool finish(SandMachine *m, SandStepReport *report, SandError *error) {
+static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
     (void)error;
     *report = (SandStepReport){.contacts = sand_simulation_counters(m->now)->contacts};
     return true;
 }
-static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
+static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandError *error) {
     (void)error;
     const SandWorld *from = sand_simulation_world(m->now);
     for (int i = first; i < first + count; i++) {
@@ -49,24 +49,24 @@ static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, Sand
     }
     return true;
 }
-static bool read_contacts(SandMachine *m, SandCollision *collision, SandError *error) {
+static bool read_contacts(SandDevice *m, SandCollision *collision, SandError *error) {
     contacts_read++;
     return sand_collide(collision, sand_simulation_world(m->before), m->pool, error);
 }
-static bool read_problem_bodies(SandMachine *m, SandProblemBody *bodies, int count, SandError *error) {
+static bool read_problem_bodies(SandDevice *m, SandProblemBody *bodies, int count, SandError *error) {
     if (!sand_simulation_build(m->before, error)) return false;
     const SandProblem *p = sand_simulation_problem(m->before);
     assert_int_equal(p->body_count, count);
     memcpy(bodies, p->bodies, (size_t)count * sizeof *bodies);
     return true;
 }
-static bool read_start(SandMachine *m, SandVec3 *start, SandError *error) {
+static bool read_start(SandDevice *m, SandVec3 *start, SandError *error) {
     if (!sand_simulation_build(m->before, error)) return false;
     const SandProblem *p = sand_simulation_problem(m->before);
     memcpy(start, p->start, (size_t)p->contact_count * sizeof *start);
     return true;
 }
-static bool read_solution(SandMachine *m, SandSolution *to, SandError *error) {
+static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
     const SandSolution *from = sand_simulation_solution(m->now);
     int count = sand_simulation_solved(m->now);
     if (!SAND_GROW(to->impulse, to->impulse_capacity, count, "impulses", error)) return false;

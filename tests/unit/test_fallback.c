@@ -3,7 +3,7 @@
 #include "tests/lab/idle_verbs.h"
 #include "tests/lab/lab.h"
 
-struct SandMachine {
+struct SandDevice {
     SandSimulation *inner;
 };
 
@@ -11,15 +11,15 @@ static int steps_left;  // until it fails
 static bool unreadable; // once it has failed
 static char told[SAND_SENTENCE * 4];
 
-static SandMachine *create(SandError *error) { return (void)error, calloc(1, sizeof(SandMachine)); }
-static void destroy(SandMachine *m) {
+static SandDevice *create(SandError *error) { return (void)error, calloc(1, sizeof(SandDevice)); }
+static void destroy(SandDevice *m) {
     sand_simulation_free(m->inner);
     free(m);
 }
-static const char *describe(const SandMachine *m) { return (void)m, "a machine that fails"; }
+static const char *describe(const SandDevice *m) { return (void)m, "a machine that fails"; }
 
 // Bodies fall along z, so that their state is easily told.
-static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
+static bool give(SandDevice *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     (void)memory;
     SandWorld world = lab_world(0.3);
     world.step = w->step, world.gravity = w->gravity;
@@ -33,23 +33,23 @@ static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory
     m->inner = sand_simulation_create(&world, &def, error);
     return m->inner != NULL;
 }
-static bool collide(SandMachine *m, const SandWorld *w, SandError *error) {
+static bool collide(SandDevice *m, const SandWorld *w, SandError *error) {
     (void)m, (void)w;
     return steps_left-- > 0 || sand_fail(error, "the machine broke");
 }
-static bool integrate(SandMachine *m, SandError *error) { return sand_simulation_step(m->inner, error); }
-static bool finish(SandMachine *m, SandStepReport *report, SandError *error) {
+static bool integrate(SandDevice *m, SandError *error) { return sand_simulation_step(m->inner, error); }
+static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
     (void)error;
     *report = (SandStepReport){.bodies = sand_simulation_world(m->inner)->body_count};
     return true;
 }
-static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
+static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandError *error) {
     if (unreadable && steps_left < 0) return sand_fail(error, "and cannot be read");
     const SandWorld *inner = sand_simulation_world(m->inner);
     for (int i = first; i < first + count; i++) w->position[i] = inner->position[i], w->velocity[i] = inner->velocity[i];
     return true;
 }
-static bool read_warm_start(SandMachine *m, SandWarmStart *memory, SandError *error) {
+static bool read_warm_start(SandDevice *m, SandWarmStart *memory, SandError *error) {
     return (void)m, (void)memory, (void)error, true;
 }
 

@@ -209,7 +209,7 @@ static void bad_meshes_are_refused(void **state) {
     refuse_mesh("v 0 0 0\nv 1 0 0\nv 2 1 0\nf 1 2 2\n", "no area", 4);
     refuse_mesh("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 -1 0\nv 0 0 1\nf 1 2 3\nf 2 1 4\nf 1 2 5\n", "3 triangles", 8);
     refuse_mesh("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 -1 0\nf 1 2 3\nf 1 2 4\n", "turned against", 6);
-    refuse_mesh("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.5 0.5 0\nf 1 2 3\nf 2 1 4\n", "lies on its neighbour", 6);
+    refuse_mesh("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.5 0.5 0\nf 1 2 3\nf 2 1 4\n", "lies on its neighbor", 6);
     refuse_mesh(CUBE_VERTICES "f 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n", "hole", 0); // a tube has two rims
     refuse_mesh("v 0 0 0\nv 1 0 0\nv 0 1 0\nv -1 0 0\nv 0 -1 0\nf 1 2 3\nf 1 4 5\n", "two rims meet at vertex 1", 0);
     double heights[4] = {0, 0, NAN, 0};

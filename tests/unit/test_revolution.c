@@ -110,7 +110,7 @@ static void corners_of_a_revolution_touch_as_they_should(void **state) {
     assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.12, 0, 0.06), 0.02, 0.02, t, ROOM), 1);
     assert_int_equal(t[0].feature, 2 * 4 + 1);
     NEAR(t[0].gap, hypot(0.03, 0.01) - 0.02, 1e-15);
-    // A centre that has gone through the wall by a little is sent back, towards the axis.
+    // A center that has gone through the wall by a little is sent back, towards the axis.
     assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.801, 0, -0.9), 0.05, 0, t, ROOM), 1);
     NEAR(t[0].gap, -0.051, 1e-15), NEAR(t[0].normal.x, 1, 1e-15);
     // A ball that plugs the neck is held on three sides, on the axis too.
@@ -157,11 +157,11 @@ static void hollow_vessels_are_known(void **state) {
         assert_false(sand_boundary_flat_or_hollow(&b));
         sand_boundary_free(&b);
     }
-    const double tub[3][2] = {{0, 0}, {1, 0}, {1, 1}}, ring[2][2] = {{0.2, 0}, {1, 0}};
+    const double tub[3][2] = {{0, 0}, {1, 0}, {1, 1}}, buffer[2][2] = {{0.2, 0}, {1, 0}};
     SandBoundary b = make_revolution(tub, 3, SAND_INSIDE);
     assert_true(sand_boundary_flat_or_hollow(&b));
     sand_boundary_free(&b);
-    b = make_revolution(ring, 2, SAND_INSIDE);
+    b = make_revolution(buffer, 2, SAND_INSIDE);
     assert_false(sand_boundary_flat_or_hollow(&b));
     sand_boundary_free(&b);
 }

@@ -243,7 +243,7 @@ static void test_everything_in_one_file(void **state) {
     assert_int_equal(w->boundaries[1].profile_count, 3);
     assert_string_equal(w->boundaries[4].name, "box-5");
     assert_true(w->boundaries[4].moves && w->boundaries[4].motion.center.x == 50);
-    // The file places the clump's own origin; its centre of mass is 1.5 m off it, at half the size.
+    // The file places the clump's own origin; its center of mass is 1.5 m off it, at half the size.
     assert_true(fabs(w->position[0].x - 10.75) < 1e-3 && fabs(w->position[0].z - 40) < 1e-3);
     assert_true(w->enter[0] == 2 && w->spin[0].z == 3 && w->material[0] == 1);
     assert_true(w->mass[1] == 3 && w->scale[1] == 0.5);
@@ -279,13 +279,13 @@ static void test_poured_and_dense_layers(void **state) {
     }
     sand_scene_free(&scene);
 
-    // As close as spheres can lie, and not closer: twelve neighbours in the middle, all one spacing away.
+    // As close as spheres can lie, and not closer: twelve neighbors in the middle, all one spacing away.
     text = "name: dense\nfills: [{radius: 0.5, count: 250, lattice: {spacing: 1, columns: 5, dense: true}}]\n";
     if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
-    int neighbours = 0, middle = 5 * 25 + 12;
+    int neighbors = 0, middle = 5 * 25 + 12;
     for (int i = 0; i < 250; i++)
-        neighbours += fabs(v3_length(v3_sub(scene.world.position[i], scene.world.position[middle])) - 1) < 1e-9;
-    assert_int_equal(neighbours, 12);
+        neighbors += fabs(v3_length(v3_sub(scene.world.position[i], scene.world.position[middle])) - 1) < 1e-9;
+    assert_int_equal(neighbors, 12);
     sand_scene_free(&scene);
 }
 

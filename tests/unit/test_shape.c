@@ -72,7 +72,7 @@ static void two_balls_in_any_direction_have_the_inertia_of_discs(void **state) {
         sort3(got), sort3(want);
         NEAR(shape.volume, volume, 1e-4 * volume); // as above; the truth is good to 1e-9
         for (int k = 0; k < 3; k++) NEAR(got[k], want[k], 1e-4 * want[k]);
-        // The line through the two balls passes through the centre of mass.
+        // The line through the two balls passes through the center of mass.
         SandVec3 a = shape.spheres[0].center, b = shape.spheres[1].center;
         NEAR(v3_length(v3_cross(a, b)), 0, 1e-4);
         sand_shape_free(&shape);
@@ -129,7 +129,7 @@ static void a_rock_agrees_with_a_count_of_voxels(void **state) {
         NEAR(shape.inertia.y, t[1], 1e-3 * t[1]);
         NEAR(shape.inertia.z, t[2], 1e-3 * t[2]);
         for (int k = 3; k < 6; k++) NEAR(t[k], 0, 1e-3 * t[0]); // the axes are principal
-        NEAR(v3_length(c), 0, 1e-3 * shape.bound);              // the origin is the centre of mass
+        NEAR(v3_length(c), 0, 1e-3 * shape.bound);              // the origin is the center of mass
         sand_shape_free(&shape);
     }
 }
@@ -267,7 +267,7 @@ static void distances_to_box_and_cylinder_are_true(void **state) {
     assert_int_equal(seen[0], ((1u << 27) - 1) & ~(1u << 13)); // and all but the middle of the box
     SandVec3 n;
     uint32_t feature;
-    for (int s = 0; s < 2; s++) { // the very centre has a normal too
+    for (int s = 0; s < 2; s++) { // the very center has a normal too
         assert_true(sand_shape_distance(&shapes[s], scale, v3_make(0, 0, 0), &n, &feature) < 0);
         NEAR(v3_length(n), 1, 0);
     }

@@ -12,7 +12,7 @@
 #include "sim/world/render_instance.inl"
 #include "sim/core/array.h"
 
-struct SandMachine {
+struct SandDevice {
     SandWorld world; // settings of the host, arrays of its own where they change
     int *places;
 };
@@ -25,30 +25,30 @@ struct SandShare {
 };
 
 static bool refuses;                             // to share
-static int slots, shares, bodies_read, machines; // made and not freed; read_bodies called
+static int slots, shares, bodies_read, backends; // made and not freed; read_bodies called
 
 static void *copy_of(const void *data, size_t bytes) {
     void *copy = malloc(bytes + 1);
     return memcpy(copy, data, bytes);
 }
 
-static void drop(SandMachine *m) {
+static void drop(SandDevice *m) {
     free(m->world.position), free(m->world.velocity), free(m->places);
     m->world.position = m->world.velocity = NULL, m->places = NULL;
 }
-static SandMachine *create(SandError *error) {
+static SandDevice *create(SandError *error) {
     (void)error;
-    machines++;
-    return calloc(1, sizeof(SandMachine));
+    backends++;
+    return calloc(1, sizeof(SandDevice));
 }
-static void destroy(SandMachine *m) {
-    machines--;
+static void destroy(SandDevice *m) {
+    backends--;
     drop(m);
     free(m);
 }
-static const char *describe(const SandMachine *m) { return (void)m, "a machine of a test"; }
+static const char *describe(const SandDevice *m) { return (void)m, "a machine of a test"; }
 
-static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
+static bool give(SandDevice *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
     (void)memory, (void)error;
     size_t bytes = (size_t)w->body_count * sizeof(SandVec3);
     drop(m);
@@ -59,8 +59,8 @@ static bool give(SandMachine *m, const SandWorld *w, const SandWarmStart *memory
     return true;
 }
 
-static bool collide(SandMachine *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
-static bool integrate(SandMachine *m, SandError *error) {
+static bool collide(SandDevice *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
+static bool integrate(SandDevice *m, SandError *error) {
     (void)error;
     SandWorld *w = &m->world;
     for (int i = 0; i < w->body_count; i++) {
@@ -69,23 +69,23 @@ static bool integrate(SandMachine *m, SandError *error) {
     }
     return true;
 }
-static bool finish(SandMachine *m, SandStepReport *report, SandError *error) {
+static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
     (void)m, (void)error;
     *report = (SandStepReport){.bodies = m->world.body_count};
     return true;
 }
-static bool read_bodies(SandMachine *m, SandWorld *w, int first, int count, SandError *error) {
+static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandError *error) {
     (void)error;
     bodies_read++;
     for (int i = first; i < first + count; i++) w->position[i] = m->world.position[i], w->velocity[i] = m->world.velocity[i];
     sand_count_downloaded(2 * sizeof(SandVec3) * (size_t)count);
     return true;
 }
-static bool read_contacts(SandMachine *m, SandCollision *collision, SandError *error) { // there are none
+static bool read_contacts(SandDevice *m, SandCollision *collision, SandError *error) { // there are none
     collision->body_count = collision->contact_count = 0;
     return sand_collision_place_boundaries(collision, &m->world, error);
 }
-static bool read_warm_start(SandMachine *m, SandWarmStart *memory, SandError *error) {
+static bool read_warm_start(SandDevice *m, SandWarmStart *memory, SandError *error) {
     return (void)m, (void)error, memory->step = 0, true;
 }
 
@@ -95,7 +95,7 @@ static void slot_free(SandSlot *slot) {
     free(slot->data);
     free(slot);
 }
-static bool instances(SandMachine *m, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+static bool instances(SandDevice *m, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
     (void)error;
     SandWorld w = *world;
     w.position = m->world.position, w.velocity = m->world.velocity;
@@ -162,15 +162,15 @@ static const SandBackend falling = {.name = "falling",
 
 enum { WIDE = 160, HIGH = 120, BYTES = WIDE * HIGH * 4 };
 
-typedef struct FixedPoint {
+typedef struct Fixture {
     Context *context;
     Renderer *renderer;
-    Ring *ring;
+    TripleBuffer *buffer;
     SandSimulation *sim;
     const SandWorld *world;
-    Picture picture, host; // through the ring, and of the host
+    RenderScene render_scene, host; // through the ring, and of the host
     Camera camera;
-} FixedPoint;
+} Fixture;
 
 static SandSimulation *open_sim(const char *scene, int bodies) {
     SandError error = {""};
@@ -179,34 +179,34 @@ static SandSimulation *open_sim(const char *scene, int bodies) {
     return sim;
 }
 
-static void open_stage(FixedPoint *s, const char *scene, int bodies, bool staged) {
+static void open_offscreen(Fixture *s, const char *scene, int bodies, bool staged) {
     SandError error = {""};
     ContextDef def = context_default();
     def.software = true;
-    *s = (FixedPoint){.context = context_create(&def, &error)};
+    *s = (Fixture){.context = context_create(&def, &error)};
     s->renderer = s->context ? renderer_create(&error) : NULL;
-    s->ring = s->renderer ? ring_create_gl(staged, &error) : NULL;
-    if (!s->ring) fail_msg("%s", error.text);
+    s->buffer = s->renderer ? triple_buffer_create_gl(staged, &error) : NULL;
+    if (!s->buffer) fail_msg("%s", error.text);
     s->sim = open_sim(scene, bodies);
     s->world = sand_simulation_world(s->sim);
-    assert_true(picture_init(&s->picture, s->world, v3_make(-4, -4, -1), v3_make(4, 4, 6), &error));
-    assert_true(picture_init(&s->host, s->world, v3_make(-4, -4, -1), v3_make(4, 4, 6), &error));
+    assert_true(render_scene_init(&s->render_scene, s->world, v3_make(-4, -4, -1), v3_make(4, 4, 6), &error));
+    assert_true(render_scene_init(&s->host, s->world, v3_make(-4, -4, -1), v3_make(4, 4, 6), &error));
     camera_frame(&s->camera, "default", s->host.lower, s->host.upper, (double)WIDE / HIGH);
 }
 
-static void close_stage(FixedPoint *s) {
+static void close_offscreen(Fixture *s) {
     if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
-    picture_free(&s->picture), picture_free(&s->host);
+    render_scene_free(&s->render_scene), render_scene_free(&s->host);
     sand_simulation_free(s->sim);
-    ring_free(s->ring);
+    triple_buffer_free(s->buffer);
     renderer_free(s->renderer);
     context_free(s->context);
     assert_int_equal(slots, 0);
     assert_int_equal(shares, 0);
-    assert_int_equal(machines, 0);
+    assert_int_equal(backends, 0);
 }
 
-static void draw(FixedPoint *s, const Picture *p, unsigned char *pixels) {
+static void draw(Fixture *s, const RenderScene *p, unsigned char *pixels) {
     SandError error = {""};
     RendererDef look = renderer_default();
     if (!renderer_draw(s->renderer, p, &s->camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
@@ -215,43 +215,43 @@ static void draw(FixedPoint *s, const Picture *p, unsigned char *pixels) {
 }
 
 // A picture through the ring. Returns the bytes that came to the host.
-static uint64_t show(FixedPoint *s, PictureColor color, unsigned char *pixels) {
+static uint64_t show(Fixture *s, RenderColor color, unsigned char *pixels) {
     SandError error = {""};
-    Picture *p = &s->picture;
+    RenderScene *p = &s->render_scene;
     uint64_t before = sand_bytes_downloaded();
-    p->store = ring_store(s->ring);
+    p->store = triple_buffer_store(s->buffer);
     double time = s->world->time - 0.3 * s->world->step;
-    if (!picture_take(p, s->world, s->sim, time, color, &error)) fail_msg("%s", error.text);
-    ring_publish(s->ring);
-    assert_true(ring_take(s->ring));
-    if (!ring_fetch(s->ring, &p->buffer, &error)) fail_msg("%s", error.text);
+    if (!render_scene_update(p, s->world, s->sim, time, color, &error)) fail_msg("%s", error.text);
+    triple_buffer_publish(s->buffer);
+    assert_true(triple_buffer_acquire(s->buffer));
+    if (!triple_buffer_fetch(s->buffer, &p->buffer, &error)) fail_msg("%s", error.text);
     draw(s, p, pixels);
-    ring_drawn(s->ring);
+    triple_buffer_drawn(s->buffer);
     return sand_bytes_downloaded() - before;
 }
 
 static void compare_ways(bool staged, const char *way, bool brings) {
     static unsigned char ours[BYTES], theirs[BYTES], last[BYTES];
     SandError error = {""};
-    FixedPoint s;
-    open_stage(&s, "rubble", 40, staged);
+    Fixture s;
+    open_offscreen(&s, "rubble", 40, staged);
     for (int k = 0; k < 8; k++) {
         lab_step(s.sim);
-        PictureColor color = k % 2 ? PICTURE_SPEED : PICTURE_BODY;
+        RenderColor color = k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY;
         bodies_read = 0;
         uint64_t downloaded = show(&s, color, ours);
-        assert_int_equal(downloaded, brings ? sand_instance_total(s.picture.counts) * sizeof(SandInstance) : 0);
+        assert_int_equal(downloaded, brings ? sand_instance_total(s.render_scene.counts) * sizeof(SandInstance) : 0);
         assert_int_equal(bodies_read, 0);
-        assert_string_equal(ring_way(s.ring), way);
+        assert_string_equal(triple_buffer_way(s.buffer), way);
         if (k > 0) assert_int_equal(sand_simulation_profile(s.sim)->downloaded > 0, true); // by the host's picture before
-        if (!picture_take(&s.host, s.world, s.sim, s.picture.time, color, &error)) fail_msg("%s", error.text);
+        if (!render_scene_update(&s.host, s.world, s.sim, s.render_scene.time, color, &error)) fail_msg("%s", error.text);
         assert_int_equal(bodies_read, 1);
         draw(&s, &s.host, theirs);
         assert_memory_equal(ours, theirs, BYTES);
         if (k > 1) assert_true(memcmp(ours, last, BYTES) != 0); // they do fall
         memcpy(last, ours, BYTES);
     }
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 static void shared_with_opengl(void **state) {
@@ -273,31 +273,32 @@ static void staged_where_it_is_asked_for(void **state) {
 }
 
 // The run moves to the CPU and back, a person looks for a body, one asks for force chains: each frame is the right one.
-static void the_machine_may_change(void **state) {
+static void the_backend_may_change(void **state) {
     (void)state;
     static unsigned char ours[BYTES], theirs[BYTES];
     SandError error = {""};
-    FixedPoint s;
+    Fixture s;
     refuses = false;
-    open_stage(&s, "rubble", 40, false);
+    open_offscreen(&s, "rubble", 40, false);
     for (int k = 0; k < 12; k++) {
         bool away = k % 4 < 2;
         if (!sand_simulation_move(s.sim, away ? &falling : NULL, &error)) fail_msg("%s", error.text);
         lab_step(s.sim);
-        s.picture.chains = k % 4 == 1; // these are the host's
-        show(&s, PICTURE_BODY, ours);
-        assert_string_equal(ring_way(s.ring), k % 4 == 0 ? "interop" : "host");
-        s.host.chains = s.picture.chains;
-        assert_true(picture_take(&s.host, s.world, s.sim, s.picture.time, PICTURE_BODY, &error));
+        s.render_scene.chains = k % 4 == 1; // these are the host's
+        show(&s, COLOR_BY_BODY, ours);
+        assert_string_equal(triple_buffer_way(s.buffer), k % 4 == 0 ? "interop" : "host");
+        s.host.chains = s.render_scene.chains;
+        assert_true(render_scene_update(&s.host, s.world, s.sim, s.render_scene.time, COLOR_BY_BODY, &error));
         draw(&s, &s.host, theirs);
         assert_memory_equal(ours, theirs, BYTES);
         // What a person looks into is the same, wherever it was written.
-        if (k % 4 == 0) assert_null(s.picture.rocks.items);
-        assert_true(picture_read(&s.picture, &error));
-        assert_int_equal(s.picture.rocks.count, s.host.rocks.count);
-        assert_memory_equal(s.picture.rocks.items, s.host.rocks.items, (size_t)s.host.rocks.count * sizeof(SandInstance));
+        if (k % 4 == 0) assert_null(s.render_scene.rocks.items);
+        assert_true(render_scene_read_store(&s.render_scene, &error));
+        assert_int_equal(s.render_scene.rocks.count, s.host.rocks.count);
+        assert_memory_equal(s.render_scene.rocks.items, s.host.rocks.items,
+                            (size_t)s.host.rocks.count * sizeof(SandInstance));
     }
-    close_stage(&s);
+    close_offscreen(&s);
 }
 
 // What the host changes is seen at once.
@@ -324,7 +325,7 @@ int main(void) {
         cmocka_unit_test(shared_with_opengl),
         cmocka_unit_test(staged_where_it_is_refused),
         cmocka_unit_test(staged_where_it_is_asked_for),
-        cmocka_unit_test(the_machine_may_change),
+        cmocka_unit_test(the_backend_may_change),
         cmocka_unit_test(changes_are_given),
     };
     return cmocka_run_group_tests_name("slots", tests, NULL, NULL);

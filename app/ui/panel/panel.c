@@ -37,8 +37,8 @@ void panel_free(Panel *panel) {
     free(panel);
 }
 
-OverlayView panel_overlay(const ContactBasis *frame, const EngineScene *scene) {
-    return (OverlayView){.picture = &frame->picture,
+OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene) {
+    return (OverlayView){.render_scene = &frame->render_scene,
                          .counters = &frame->counters,
                          .solver = sand_solver_table[scene->solve.solver].name,
                          .curve = frame->curve,
@@ -55,7 +55,7 @@ void panel_say(Panel *panel, const char *sentence) {
 bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene) {
     const SandBackend *backend;
     SandError why;
-    return sand_solve_check(solve, &why) && machines_choose(scene->backend, solve, scene->precision, &backend, &why);
+    return sand_solve_check(solve, &why) && backends_choose(scene->backend, solve, scene->precision, &backend, &why);
 }
 
 void panel_choose_solver(Panel *panel, int solver) {
@@ -76,7 +76,7 @@ bool panel_section(const Panel *panel, const char *name, bool open) {
 }
 
 // Takes over what the scene says after it changed.
-static void follow_scene(Panel *panel, const ContactBasis *frame, const EngineScene *scene) {
+static void follow_scene(Panel *panel, const EngineFrame *frame, const EngineScene *scene) {
     if (panel->scene_version != scene->version) {
         panel->scene_version = scene->version;
         panel->point_count = 0;
@@ -196,7 +196,7 @@ static void begin_column(const char *name, float x, float y, float width, float 
                 ImGuiWindowFlags_NoSavedSettings);
 }
 
-void panel_draw(Panel *panel, const ContactBasis *frame, const EngineScene *scene, Camera *camera, RendererDef *look,
+void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene, Camera *camera, RendererDef *look,
                 int width, int height, double seconds) {
     PanelView view = {frame, scene, camera, look, (double)width / (height > 0 ? height : 1)};
     float em = igGetFontSize(), edge = roundf(0.5f * em);

@@ -79,7 +79,7 @@ typedef struct Panel {
     bool help;        // all keys are shown
     bool first_start; // the line of useful keys is shown
     double speed;     // simulated seconds for each second
-    PictureColor color;
+    RenderColor color;
     ColorMap map;
     bool chains; // force chains are shown
     OverlayDef overlay;
@@ -120,17 +120,17 @@ void panel_free(Panel *panel);
 
 // Draws everything for a window of this many pixels. Camera and look are changed by the person through it. The frame may
 // be NULL before the first.
-void panel_draw(Panel *panel, const ContactBasis *frame, const EngineScene *scene, Camera *camera, RendererDef *look,
+void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene, Camera *camera, RendererDef *look,
                 int width, int height, double seconds);
 
-OverlayView panel_overlay(const ContactBasis *frame, const EngineScene *scene); // what clock, legend and residual show
-void panel_say(Panel *panel, const char *sentence);                             // shows it for a few seconds
-bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene);    // on the machine that takes the steps
-void panel_choose_solver(Panel *panel, int solver);                             // as if it had been chosen in the list
+OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene); // what clock, legend and residual show
+void panel_say(Panel *panel, const char *sentence);                            // shows it for a few seconds
+bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene);   // on the machine that takes the steps
+void panel_choose_solver(Panel *panel, int solver);                            // as if it had been chosen in the list
 
 // --- parts, each in its own file; for panel.c ---
 typedef struct PanelView {
-    const ContactBasis *frame;
+    const EngineFrame *frame;
     const EngineScene *scene;
     Camera *camera;
     RendererDef *look;
@@ -141,6 +141,6 @@ void panel_draw_figures(Panel *panel, const PanelView *view);        // panel_fi
 void panel_draw_transport(Panel *panel, const PanelView *view);      // panel_transport.c: play, pause, time
 void panel_draw_race(Panel *panel, bool results);                    // panel_race.c: who races; the result
 void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step); // panel_figures.c: with its buttons
-void panel_note(Panel *panel, const ContactBasis *frame); // panel_figures.c: keeps the figures of a frame for the plots
+void panel_note(Panel *panel, const EngineFrame *frame); // panel_figures.c: keeps the figures of a frame for the plots
 bool panel_section(const Panel *panel, const char *name, bool open); // begins a section that folds; `open` at first
 bool panel_ask(Panel *panel, Act act);                               // false, and a message, when too many requests wait

@@ -164,7 +164,7 @@ static void draw_budget(Panel *panel) {
 }
 
 // Takes the definition over if the solver can do it; else says why not.
-static void take_friction(Panel *panel, const SandSolveDef *wanted) {
+static void apply_friction(Panel *panel, const SandSolveDef *wanted) {
     SandError error;
     if (!sand_solve_check(wanted, &error)) {
         panel_say(panel, error.text);
@@ -192,17 +192,17 @@ static void draw_friction(Panel *panel) {
     igEndDisabled();
     wanted.friction = (SandFriction)friction, wanted.bounds = (SandBounds)bounds;
     wanted.facets -= wanted.facets % 2;
-    if (changed) take_friction(panel, &wanted);
+    if (changed) apply_friction(panel, &wanted);
 }
 
 // The machines; one that cannot be had, or cannot solve so, says why.
-static void choose_machine(Panel *panel, const EngineScene *scene) {
-    if (!control_begin_choice(CONTROL_BACKEND, NULL, scene->machine, scene->machine)) return;
+static void choose_backend(Panel *panel, const EngineScene *scene) {
+    if (!control_begin_choice(CONTROL_BACKEND, NULL, scene->device, scene->device)) return;
     for (Backend choice = BACKEND_CPU; choice < BACKEND_COUNT; choice++) {
         const SandBackend *backend;
         SandError why;
         char label[SAND_SENTENCE + 16];
-        bool can = machines_choose(choice, &panel->solve, scene->precision, &backend, &why);
+        bool can = backends_choose(choice, &panel->solve, scene->precision, &backend, &why);
         snprintf(label, sizeof label, can ? "%s" : "%s: %s", backend_names[choice], why.text);
         if (control_entry(CONTROL_BACKEND, label, choice == scene->backend, can))
             panel_ask(panel, (Act){.kind = ACT_BACKEND, .number = choice});
@@ -226,7 +226,7 @@ static void draw_solver(Panel *panel, const EngineScene *scene) {
 
     draw_friction(panel);
     draw_budget(panel);
-    choose_machine(panel, scene);
+    choose_backend(panel, scene);
 }
 
 static void draw_shadow(Panel *panel) {
@@ -263,8 +263,8 @@ static void draw_gravity(Panel *panel) {
 static void draw_picture(Panel *panel, const PanelView *view) {
     int color = (int)panel->color, quality = (int)view->look->quality, samples = view->look->samples - 1;
     static const char *const sample_names[] = {"1", "4", "9", "16"};
-    if (control_choice(CONTROL_COLOR, NULL, &color, picture_color_names, PICTURE_COLOR_COUNT, NULL)) {
-        panel->color = (PictureColor)color;
+    if (control_choice(CONTROL_COLOR, NULL, &color, render_color_names, RENDER_COLOR_COUNT, NULL)) {
+        panel->color = (RenderColor)color;
         panel_ask(panel, (Act){.kind = ACT_COLOR, .number = color});
     }
     int map = (int)panel->map;
@@ -310,25 +310,25 @@ static void draw_camera(Panel *panel, const PanelView *view) {
     for (int i = 0; camera_preset_names[i]; i++) {
         next_in_row(i, 3);
         if (control_button(CONTROL_VIEW, camera_preset_names[i], cell) && view->frame)
-            camera_frame(view->camera, camera_preset_names[i], view->frame->picture.lower, view->frame->picture.upper,
-                         view->aspect);
+            camera_frame(view->camera, camera_preset_names[i], view->frame->render_scene.lower,
+                         view->frame->render_scene.upper, view->aspect);
     }
     if (!view->frame) return;
-    const Picture *picture = &view->frame->picture;
+    const RenderScene *render_scene = &view->frame->render_scene;
     Bookmarks *marks = &panel->bookmarks;
     int free = 0, last = BOOKMARKS - 1;
     while (free < BOOKMARKS && marks->kept[free]) free++;
     while (last >= 0 && !marks->kept[last]) last--;
     igBeginDisabled(free == BOOKMARKS);
     if (control_button(CONTROL_BOOKMARK_ADD, NULL, cell))
-        marks->kept[free] = true, marks->views[free] = camera_view(view->camera, picture->origin);
+        marks->kept[free] = true, marks->views[free] = camera_view(view->camera, render_scene->origin);
     igEndDisabled();
     igSameLine(0, -1);
     igBeginDisabled(last < 0);
     if (control_button(CONTROL_BOOKMARK_REMOVE, NULL, cell)) marks->kept[last] = false;
     igEndDisabled();
     igSameLine(0, -1);
-    if (control_button(CONTROL_CAMERA_COPY, NULL, cell)) copy_view(panel, view->camera, picture->origin);
+    if (control_button(CONTROL_CAMERA_COPY, NULL, cell)) copy_view(panel, view->camera, render_scene->origin);
     cell = cell_width(BOOKMARKS);
     for (int i = 0; i < BOOKMARKS; i++) {
         char label[16];
@@ -337,7 +337,7 @@ static void draw_camera(Panel *panel, const PanelView *view) {
         igPushStyleVar_Vec2(ImGuiStyleVar_FramePadding, (ImVec2){0, 0.2f * igGetFontSize()});
         igBeginDisabled(!marks->kept[i]);
         if (control_button(CONTROL_BOOKMARK, label, cell))
-            camera_set(view->camera, &marks->views[i], picture->origin, picture->lower, picture->upper);
+            camera_set(view->camera, &marks->views[i], render_scene->origin, render_scene->lower, render_scene->upper);
         igEndDisabled();
         igPopStyleVar(1);
     }

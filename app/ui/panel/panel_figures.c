@@ -24,7 +24,7 @@ static void make_room(Panel *panel) {
     panel->point_count = half;
 }
 
-void panel_note(Panel *panel, const ContactBasis *frame) {
+void panel_note(Panel *panel, const EngineFrame *frame) {
     // The run went back: what was after this step is no longer so.
     while (panel->point_count > 0 && panel->steps[panel->point_count - 1] > frame->step) panel->point_count--;
     if (panel->point_count > 0 && panel->steps[panel->point_count - 1] == frame->step) return;
@@ -66,7 +66,7 @@ static void warn(const char *text) {
 }
 
 // What holds for the run. What comes and goes with the steps is said where a line is in any case, so that no plot moves.
-static void draw_warnings(const Panel *panel, const ContactBasis *frame) {
+static void draw_warnings(const Panel *panel, const EngineFrame *frame) {
     const SandCounters *c = &frame->counters;
     char text[200];
     if (c->lost_total > 0) {
@@ -119,7 +119,7 @@ static bool begin_figures(const char *name) {
 }
 
 // Where another machine has the bodies: how they come to the screen, and what of them comes to the host.
-static void draw_transfer(const ContactBasis *frame) {
+static void draw_transfer(const EngineFrame *frame) {
     char text[64], tip[SAND_SENTENCE + 160];
     snprintf(text, sizeof text, "%.*s", (int)strcspn(frame->way, ":"), frame->way);
     snprintf(
@@ -133,7 +133,7 @@ static void draw_transfer(const ContactBasis *frame) {
            text);
 }
 
-static void draw_speed(const Panel *panel, const ContactBasis *frame) {
+static void draw_speed(const Panel *panel, const EngineFrame *frame) {
     char text[64], tip[200];
     bool slow = frame->playing && frame->real_time_factor > 0 && frame->real_time_factor < 0.9 * panel->speed;
     snprintf(tip, sizeof tip, "Simulated seconds for each second of the clock, lately. 1 is real time; %.3g is asked for.",
@@ -144,7 +144,7 @@ static void draw_speed(const Panel *panel, const ContactBasis *frame) {
     if (slow) igPopStyleColor(1);
 }
 
-static void draw_numbers(const Panel *panel, const ContactBasis *frame, const EngineScene *scene) {
+static void draw_numbers(const Panel *panel, const EngineFrame *frame, const EngineScene *scene) {
     const SandCounters *c = &frame->counters;
     char text[64];
     if (!begin_figures("figures")) return;
@@ -177,7 +177,7 @@ static void draw_picked(const Probe *b) {
     snprintf(text, sizeof text, "%d", b->body);
     figure("body", "Number of the body that was pressed last.", text);
     with_unit(text, sizeof text, "m/s", b->speed);
-    figure("speed", "m/s, of its centre.", text);
+    figure("speed", "m/s, of its center.", text);
     with_unit(text, sizeof text, "m", b->radius);
     figure("radius", "m, of the sphere around it.", text);
     plot_number(&(PlotAxis){.name = "", .unit = "kg", .plain = true}, b->mass, text, sizeof text);
@@ -227,17 +227,17 @@ static PlotCurve series(const Panel *panel, const char *name, PanelSeries s) {
     return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count, 0};
 }
 
-static int take_curve(const SandCurvePoint *curve, int count, double *x, double *y) {
+static int read_curve_of_step(const SandCurvePoint *curve, int count, double *x, double *y) {
     if (count > PANEL_CURVE) count = PANEL_CURVE;
     for (int i = 0; i < count; i++) x[i] = curve[i].iteration, y[i] = curve[i].residual;
     return count;
 }
 
-static void draw_step_plot(Panel *panel, const ContactBasis *frame) {
+static void draw_step_plot(Panel *panel, const EngineFrame *frame) {
     Plot plot = plot_of_residual;
     char names[2][96];
-    int counts[2] = {take_curve(frame->curve, frame->curve_count, panel->curve_x[0], panel->curve_y[0]),
-                     take_curve(frame->shadow, frame->shadow_count, panel->curve_x[1], panel->curve_y[1])};
+    int counts[2] = {read_curve_of_step(frame->curve, frame->curve_count, panel->curve_x[0], panel->curve_y[0]),
+                     read_curve_of_step(frame->shadow, frame->shadow_count, panel->curve_x[1], panel->curve_y[1])};
     const int solvers[2] = {panel->solve.solver, panel->shadow.solver};
     for (int i = 0; i < (panel->shadowing || counts[1] > 0 ? 2 : 1); i++) {
         snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");
@@ -301,7 +301,7 @@ static void draw_time_plots(Panel *panel, uint64_t step) {
 }
 
 void panel_draw_figures(Panel *panel, const PanelView *view) {
-    const ContactBasis *frame = view->frame;
+    const EngineFrame *frame = view->frame;
     panel->curve_wanted = false;
     if (!frame) {
         colored(FAINT, "The first step is being taken.");

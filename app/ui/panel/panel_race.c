@@ -9,7 +9,7 @@
 enum { WAIT_FRAMES = 120 }; // a request that has had no effect by then was refused
 
 // Copies the result of a race that ended: the engine may start the next at any time.
-static void take_result(Panel *panel) {
+static void read_result(Panel *panel) {
     PanelRace *r = &panel->racing;
     const RaceJob *job = panel->race;
     const SandRace *race = &job->race;
@@ -29,7 +29,7 @@ static void take_result(Panel *panel) {
         double ms = 1e3 * s->seconds;
         if (entry->ran)
             snprintf(r->lines[r->count++], sizeof r->lines[0], ms < 100 ? "%s|%s|%d|%.3g|%.1e" : "%s|%s|%d|%.0f|%.1e", name,
-                     entry->machine, s->iterations, ms, s->metrics.residual);
+                     entry->device, s->iterations, ms, s->metrics.residual);
     }
 }
 
@@ -118,7 +118,7 @@ static void draw_choice(Panel *panel) {
 
 void panel_draw_race(Panel *panel, bool results) {
     if (panel->race && !race_job_running(panel->race) && race_job_serial(panel->race) != panel->racing.shown)
-        take_result(panel);
+        read_result(panel);
     if (results)
         draw_result(panel);
     else

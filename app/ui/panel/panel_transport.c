@@ -67,7 +67,7 @@ static bool icon_button(ControlId id, Icon icon, bool enabled) {
 }
 
 // A bar over all steps that are remembered; drawing it seeks.
-static void draw_scrub(Panel *panel, const ContactBasis *frame) {
+static void draw_scrub(Panel *panel, const EngineFrame *frame) {
     int64_t least = frame ? (int64_t)frame->oldest_step : 0, most = frame ? (int64_t)frame->newest_step : 0;
     int64_t now = frame ? (int64_t)frame->step : 0, wanted = panel->seek >= 0 ? panel->seek : now;
     char text[96];
@@ -83,7 +83,7 @@ static void draw_scrub(Panel *panel, const ContactBasis *frame) {
 }
 
 void panel_draw_transport(Panel *panel, const PanelView *view) {
-    const ContactBasis *frame = view->frame;
+    const EngineFrame *frame = view->frame;
     bool playing = frame && frame->playing;
     draw_scrub(panel, frame);
     if (icon_button(CONTROL_RESET, ICON_RESET, true)) panel_ask(panel, (Act){.kind = ACT_RESET});

@@ -105,7 +105,7 @@ SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, 
 enum { GATHER_XNX, GATHER_RX, GATHER_XPX, GATHER_SUMS };
 
 #if SAND_VEC4_ROWS
-// The share of one contact: the stabilisation term, and what a boundary as its b does. The rest of r'x is added up body by
+// The share of one contact: the stabilization term, and what a boundary as its b does. The rest of r'x is added up body by
 // body.
 SAND_INLINE void contact_add_sums(const Op *op, ContactRef ref, Vec4 impulse, Sum *sum) {
     Vec x = vec_of_vec4(impulse);

@@ -4,7 +4,7 @@
 //   as
 //         they were stored_impulses: a loop that makes the next x publishes its blocks as it goes. Where vectors are fours
 //         (SAND_VEC4_ROWS) a vector is as good as stored_impulses
-//   pull  per contact: the relative velocity of its two bodies at the point, plus the stabilisation term
+//   pull  per contact: the relative velocity of its two bodies at the point, plus the stabilization term
 // so that pull after gather_bodies(x) is the gradient (N x + r)_i of q at x.
 //
 // SAND_ROWS is 3 (impulses are vectors in the world frame) or 1 (a frictionless problem: normal impulses alone).
@@ -103,9 +103,9 @@ typedef struct Op {
     const int *high_degree_segment; // pieces hub_piece[j] .. hub_piece[j+1]-1 are those of hub j
     const int *segment_body;        // hub of each piece
     Body *segment_sum;              // impulse and turning impulse of each piece
-    // Colours for gauss-seidel: blocks colour_list[colour_first[c] ..] share no body; the last is the Jacobi batch.
-    int colour_count;
-    const int *colour_first, *colour_list;
+    // Colors for gauss-seidel: blocks color_list[color_first[c] ..] share no body; the last is the Jacobi batch.
+    int color_count;
+    const int *color_first, *color_list;
     const real *batch_step; // one over the diagonal when hubs are split among their contacts
     // A stored matrix in place of bodies (operator_matrix.inl): blocks matrix_first[i] .. of row i, 9 numbers each.
     bool is_matrix;
@@ -219,7 +219,7 @@ SAND_INLINE Vec contact_arm_b(const Op *op, ContactRef ref) { return contact_con
 #endif
 #endif
 
-// The stabilisation term b_i = max(gap / h, -recovery), with De Saxce's term where there is one.
+// The stabilization term b_i = max(gap / h, -recovery), with De Saxce's term where there is one.
 SAND_INLINE real contact_bias(const Op *op, ContactRef ref, real half_gap) {
     real bias = real_max(half_gap * op->per_half, -op->recovery);
 #if SAND_LOCAL
@@ -492,7 +492,7 @@ SAND_INLINE bool tile_fetch(Tile *tile, const Op *op, const Body *body, Index be
 #define SAND_GRADIENT(op, ref) row_load(fetched_.gradient, contact_ref_make((ref).lane, 0))
 #endif
 
-// What a pull gave, without the stabilisation term: the product with N alone, when the free velocities were left
+// What a pull gave, without the stabilization term: the product with N alone, when the free velocities were left
 // out of the gather_bodies.
 SAND_INLINE Row contact_without_bias(const Op *op, ContactRef ref, Row y) {
     real bias = contact_bias(op, ref, contact_half_gap(op, ref));

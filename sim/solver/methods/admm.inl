@@ -1,5 +1,5 @@
 // Alternating directions of multipliers, ADMM (Boyd et al. 2011, section 5; for contact Tasora et al. 2021).
-// Idea: two copies of the impulses, one that minimises the objective without the set and one that lies in the set, drawn
+// Idea: two copies of the impulses, one that minimizes the objective without the set and one that lies in the set, drawn
 // together by a spring and a multiplier. The first is a linear system, solved here by a few conjugate gradients.
 // Weakness: everything hangs on the stiffness of the spring; it gains few digits soon and many digits slowly.
 //

@@ -1,13 +1,13 @@
 // Projected block Gauss-Seidel ([N] algorithm 1, [P] section 3.1).
 // Idea: relax one contact after the other, each with the velocities the others have just left behind.
 // On a box the rows of a contact are relaxed one by one, which solves each exactly: the componentwise PGS of [P].
-// Weakness: as jacobi, about twice as fast; sequential by nature. In parallel the contacts are coloured so that
-// those of one colour share no body; the contacts of bodies with very many form a Jacobi batch at the end of the
+// Weakness: as jacobi, about twice as fast; sequential by nature. In parallel the contacts are colored so that
+// those of one color share no body; the contacts of bodies with very many form a Jacobi batch at the end of the
 // sweep, in which such a body is split evenly among its contacts (its inverse mass counts as often). Or nobody coordinates
 // anything, as [N] does on a GPU (section 4): every worker relaxes contacts of its own while the others are at theirs.
 
 enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER };
-enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLOURED, GAUSS_SEIDEL_UNCOORDINATED };
+enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLORED, GAUSS_SEIDEL_UNCOORDINATED };
 
 // How a contact is relaxed: as a block by its mean diagonal, or exactly, one row after the other, or (ngs) the normal row
 // and then both tangential ones.
@@ -45,8 +45,8 @@ SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) 
     m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
     m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
     m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
-    // Colours are made from bodies; the contacts of a stored matrix are taken in their order.
-    if (s->op->is_matrix && m->order == GAUSS_SEIDEL_COLOURED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
+    // Colors are made from bodies; the contacts of a stored matrix are taken in their order.
+    if (s->op->is_matrix && m->order == GAUSS_SEIDEL_COLORED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     if (!SAND_UNCOORDINATED && m->order == GAUSS_SEIDEL_UNCOORDINATED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     m->sweeps = 0;
     Relaxation how = RELAX_BLOCK;
@@ -138,16 +138,16 @@ SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
         return;
     }
 #endif
-    if (m->order == GAUSS_SEIDEL_COLOURED) {
-        for (int c = 0; c < op->colour_count; c++) {
-            const int *list = op->colour_list + op->colour_first[c];
-            SAND_FOR_EACH(w, e, op->colour_first[c + 1] - op->colour_first[c])
+    if (m->order == GAUSS_SEIDEL_COLORED) {
+        for (int c = 0; c < op->color_count; c++) {
+            const int *list = op->color_list + op->color_first[c];
+            SAND_FOR_EACH(w, e, op->color_first[c + 1] - op->color_first[c])
             gauss_seidel_contact(s, m, list[e]);
             sand_barrier(w);
         }
         // The Jacobi batch: its impulses first, then every velocity anew.
-        const int *batch = op->colour_list + op->colour_first[op->colour_count];
-        int size = op->colour_first[op->colour_count + 1] - op->colour_first[op->colour_count];
+        const int *batch = op->color_list + op->color_first[op->color_count];
+        int size = op->color_first[op->color_count + 1] - op->color_first[op->color_count];
         if (size) {
             SAND_FOR_EACH(w, e, size)
             gauss_seidel_relax(s, m, contact_ref(op, batch[e]),

@@ -1,8 +1,8 @@
 // Algebraic multigrid with a projected smoother ([P] section 3.4, eq. 22-24).
-// Idea: relaxing one unknown after the other removes errors between neighbours quickly and those of the whole pile slowly.
+// Idea: relaxing one unknown after the other removes errors between neighbors quickly and those of the whole pile slowly.
 // The slow ones are removed on a smaller problem of some of the unknowns, chosen by how strongly N couples them (Ruge and
 // Stueben's classical coarsening), from which the others are interpolated; that one has a smaller one in turn.
-// Weakness: the paper found that it does not pay, and here it is seen. Interpolation takes errors of neighbours to be
+// Weakness: the paper found that it does not pay, and here it is seen. Interpolation takes errors of neighbors to be
 // alike, as they are in heat conduction; impulses in a pile are not, many of them lie on their bounds, and where contacts
 // are redundant the grids may draw at different solutions. And N and its coarse forms have to be assembled.
 //
@@ -22,7 +22,7 @@
 
 enum { MOST_LEVELS = 20, COARSEST = 5, COARSEST_SWEEPS = 50, LEVEL_VECTORS = 5 };
 
-// Minimise 1/2 x'Nx + r'x over x >= low.
+// Minimize 1/2 x'Nx + r'x over x >= low.
 typedef struct Level {
     int size;
     cholmod_sparse *n;           // both halves
@@ -251,7 +251,7 @@ static void hand_down(Level *l, Level *next) {
 }
 
 // Takes the next level's correction. One that leaves the bounds is projected or rejected, unknown by unknown.
-static void take_up(Level *l, const Level *next, bool rejects) {
+static void adopt_request(Level *l, const Level *next, bool rejects) {
     double slope = 0, bend = 0;
     for (int i = 0; i < l->size; i++) {
         double move = 0;
@@ -274,7 +274,7 @@ static void cycle(Amg *m, int depth) {
     for (int k = 0; k < m->sweeps; k++) sweep(l, false);
     hand_down(l, next);
     for (int k = 0; k < m->visits; k++) cycle(m, depth + 1);
-    take_up(l, next, m->rejects);
+    adopt_request(l, next, m->rejects);
     for (int k = 0; k < m->sweeps; k++) sweep(l, true);
 }
 

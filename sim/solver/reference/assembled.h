@@ -1,5 +1,5 @@
 // Methods that see the whole problem at once, as a matrix, on the CPU and in double: the rows SAND_ASSEMBLED_ROW of the
-// solver table. One iteration is one factorisation, one cycle of amg, or one product with N where a method is made of these.
+// solver table. One iteration is one factorization, one cycle of amg, or one product with N where a method is made of these.
 // The driver measures every iterate by the measure that all solvers share, keeps the best, and minds the budget; a method is
 // four verbs.
 #pragma once

@@ -89,7 +89,7 @@ static bool make_roots(SandConeProgram *m, const SandProblem *p, SandError *erro
     return true;
 }
 
-// r of a contact: relative velocity before contact plus the stabilisation term.
+// r of a contact: relative velocity before contact plus the stabilization term.
 static SandVec3 contact_r(const SandProblem *p, int i) {
     const SandContact *c = &p->contacts[i];
     const SandProblemBody *a = &p->bodies[c->a], *b = &p->bodies[c->b];
@@ -117,7 +117,7 @@ static bool make_square(SandConeProgram *m, const SandProblem *p, SandError *err
             int k = n->column[e];
             entries += (size_t)(FIRST_OF(i + 1) - FIRST_OF(i)) * (size_t)(FIRST_OF(k + 1) - FIRST_OF(k));
         }
-    bool ok = entries < INT32_MAX || sand_fail(error, "N has %zu entries, too many to factorise", entries);
+    bool ok = entries < INT32_MAX || sand_fail(error, "N has %zu entries, too many to factorize", entries);
     ok = ok && SAND_GROW(m->row, m->row_capacity, entries + 1, "entries of a cone program", error) &&
          SAND_GROW(m->value, m->value_capacity, entries + 1, "entries of a cone program", error);
     int at = 0;
@@ -171,7 +171,7 @@ bool sand_cone_program_make(SandConeProgram *m, const SandProblem *p, const Sand
     if (model->set == SAND_SET_CYLINDER) return sand_fail(error, "the set of the friction model %s is no cone", model->name);
     bool circular = model->section == SAND_DISC;
     size_t most = (size_t)p->contact_count * (size_t)(circular ? 3 : SAND_MAX_FACETS);
-    if (most > INT32_MAX / 12) return sand_fail(error, "%d contacts are too many to factorise", p->contact_count);
+    if (most > INT32_MAX / 12) return sand_fail(error, "%d contacts are too many to factorize", p->contact_count);
     if (!SAND_GROW(m->first, m->first_capacity, most + 1, "cones", error) ||
         !SAND_GROW(m->contact, m->contact_capacity, most + 1, "cones", error) ||
         !SAND_GROW(m->cone_of, m->cone_of_capacity, most + 1, "cones", error) ||

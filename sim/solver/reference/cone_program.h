@@ -1,5 +1,5 @@
 // The contact problem as a cone program in sparse matrices, for the methods that need them:
-//   minimise 1/2 z'Nz + r'z  over z in a product of cones
+//   minimize 1/2 z'Nz + r'z  over z in a product of cones
 // A column pushes its contact along a direction, g_i = sum_j z_j direction_j. A cone is one column with z >= 0, or
 // three of a circular friction cone, |(z1, z2)| <= z0. Both are their own duals. N = E'E with E = M^-1/2 D, which has
 // six rows for each moving body; where the problem has no bodies, N itself is given. Every cone is scaled so that the

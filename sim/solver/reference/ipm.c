@@ -1,9 +1,9 @@
 // Primal-dual interior point methods ([Q] section 3.1; for the circular cones the conic way that its section 5 names).
 // Idea: follow the central path z o s = m e of impulses z and velocities s = N z + r, both kept inside their cones,
 // to m = 0 by Newton's method; Mehrotra's predictor says how far m may fall in a step, and corrects for what the
-// predictor bent; Gondzio's correctors keep the products z o s alike. One factorisation an iteration, and some twenty of
+// predictor bent; Gondzio's correctors keep the products z o s alike. One factorization an iteration, and some twenty of
 // them at any size.
-// Weakness: no warm start, an iteration costs a factorisation, and no use is made of a guess of the active set.
+// Weakness: no warm start, an iteration costs a factorization, and no use is made of a guess of the active set.
 //
 // ipm-soc takes the circular cones as they are, by the scaling of Nesterov and Todd: the reference for every method of
 // the circular cone. ipm has pyramids and polyhedra in their place, as [Q] eq. 10 does, and so half-lines alone.
@@ -168,9 +168,9 @@ static void ipm_pull(Ipm *m, double step, double target) {
     }
 }
 
-// Correctors for the centre (Gondzio 1996): products that a somewhat longer step would bring far from the target are drawn
+// Correctors for the center (Gondzio 1996): products that a somewhat longer step would bring far from the target are drawn
 // back by another solve with the same factors, for as long as that makes the step longer.
-static bool ipm_centre(Ipm *m, double target, double *longest, SandError *error) {
+static bool ipm_center(Ipm *m, double target, double *longest, SandError *error) {
     enum { CORRECTORS = 3 };
     size_t bytes = (size_t)m->program.columns * sizeof *m->dz;
     for (int k = 0; k < CORRECTORS && *longest < 1; k++) {
@@ -294,7 +294,7 @@ static bool ipm_step(void *method, SandStatus *status, SandError *error) {
     if (!m->contacts) return *status = SAND_SOLVED, true;
     if (m->polishing) return ipm_polish(m, status, error);
 
-    // The scaling, and its factorisation.
+    // The scaling, and its factorization.
     for (int c = 0; c < p->cones; c++) {
         int j = p->first[c], size = sand_cone_program_size(p, c);
         cone_scaling(m->z + j, m->s + j, size, m->scaling + 9 * c, m->inverse + 9 * c);
@@ -310,8 +310,8 @@ static bool ipm_step(void *method, SandStatus *status, SandError *error) {
     // Predictor: straight to m = 0.
     for (int j = 0; j < p->columns; j++) m->c[j] = -m->lambda[j];
     if (!ipm_direction(m, error)) return false;
-    double reached = ipm_longest(m, 1), centre = (1 - reached) * (1 - reached) * (1 - reached);
-    double target = centre * m->gap / p->cones;
+    double reached = ipm_longest(m, 1), center = (1 - reached) * (1 - reached) * (1 - reached);
+    double target = center * m->gap / p->cones;
 
     // Corrector: lambda o (dz~ + ds~) = target e - lambda o lambda - dz~ o ds~ of the predictor.
     for (int c = 0; c < p->cones; c++) {
@@ -324,7 +324,7 @@ static bool ipm_step(void *method, SandStatus *status, SandError *error) {
     }
     if (!ipm_direction(m, error)) return false;
     double longest = ipm_longest(m, 2);
-    if (!ipm_centre(m, target, &longest, error)) return false;
+    if (!ipm_center(m, target, &longest, error)) return false;
     memcpy(m->old_z, m->z, (size_t)p->columns * sizeof *m->z);
     double gap = m->gap, rest = m->rest_size, step = fmin(1, 0.99 * longest);
     bool inside = ipm_move(m, step);

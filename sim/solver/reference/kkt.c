@@ -11,7 +11,7 @@ struct SandKkt {
     SandKktKind kind;
     const double *scaling;
     cholmod_common common;
-    cholmod_sparse *matrix; // what is factorised: A, or S N S, or the augmented matrix
+    cholmod_sparse *matrix; // what is factorized: A, or S N S, or the augmented matrix
     cholmod_factor *factor;
     cholmod_dense *right;
     double *scaled, *product, *rest, *work; // for the refinement
@@ -167,7 +167,7 @@ bool sand_kkt_factor(SandKkt *s, const double *scaling, SandError *error) {
     // CHOLMOD adds the identity, and makes AA' of a matrix that is not symmetric.
     double identity[2] = {s->kind == SAND_KKT_NORMAL ? 1 : 0, 0};
     cholmod_factorize_p(s->matrix, identity, NULL, 0, s->factor, &s->common);
-    return s->common.status >= CHOLMOD_OK || sand_cholmod_told(s->common.status, "factorising the linear system", error);
+    return s->common.status >= CHOLMOD_OK || sand_cholmod_told(s->common.status, "factorizing the linear system", error);
 }
 
 bool sand_kkt_sound(const SandKkt *s) { return s->factor->minor == s->factor->n; }

@@ -1,6 +1,6 @@
 // The linear systems of the interior point methods, by CHOLMOD: (I + A'A) y = b, where A = E S for a cone program's E
 // and a symmetric scaling S, cone by cone, that changes from one iteration to the next. The pattern does not, so one
-// symbolic analysis serves all factorisations.
+// symbolic analysis serves all factorizations.
 #pragma once
 #include "sim/solver/reference/cone_program.h"
 
@@ -13,9 +13,9 @@ typedef struct SandKkt SandKkt;
 
 SandKkt *sand_kkt_create(const SandConeProgram *program, SandKktKind kind, SandError *error);
 void sand_kkt_free(SandKkt *system);
-// Factorises for a scaling: 9 numbers a cone, of which a cone of one column uses the first.
+// Factorizes for a scaling: 9 numbers a cone, of which a cone of one column uses the first.
 bool sand_kkt_factor(SandKkt *system, const double *scaling, SandError *error);
-bool sand_kkt_sound(const SandKkt *system); // false when rounding spoilt the last factorisation
+bool sand_kkt_sound(const SandKkt *system); // false when rounding spoilt the last factorization
 // Solves with refinement.
 bool sand_kkt_solve(SandKkt *system, const double *b, double *y, SandError *error);
 

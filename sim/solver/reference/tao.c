@@ -6,7 +6,7 @@
 //
 // tron. Idea: projected gradients choose a face of the set; Newton's step on it, within a trust region, comes from
 // conjugate gradients with incomplete factors of N there; a projected line search ends it (Lin and Moré 1999).
-// Weakness: conjugate gradients begin anew on each face, where N has to be taken apart and factorised again. In a jam with
+// Weakness: conjugate gradients begin anew on each face, where N has to be taken apart and factorized again. In a jam with
 // many facets it may creep, however well they are solved. The paper found it slow, and had it crash at 1,600 pebbles.
 //
 // Where a cone is given by its edges every unknown has z >= 0, so that both serve for pyramids and polyhedra. One iteration
@@ -33,7 +33,7 @@ typedef struct Tron {
     bool factors;
 } Tron;
 
-// Minimises 1/2 x'Nx + r'x over x >= 0, where z = unit x: TAO has limits that suppose numbers near 1.
+// Minimizes 1/2 x'Nx + r'x over x >= 0, where z = unit x: TAO has limits that suppose numbers near 1.
 typedef struct Bounded {
     SandConeProgram program;
     int contacts, columns;
@@ -233,7 +233,7 @@ static PetscErrorCode settle(Bounded *m, bool *again) {
     return VecRestoreArray(m->solution, &x);
 }
 
-static PetscErrorCode minimise(Bounded *m) {
+static PetscErrorCode minimize(Bounded *m) {
     PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, m->columns, m->x, &m->solution));
     PetscCall(VecDuplicate(m->solution, &m->low));
     PetscCall(VecDuplicate(m->solution, &m->high));
@@ -271,7 +271,7 @@ static bool tao_run(void *method, SandWatch *watch, SandStatus *status, SandErro
     if (!m->contacts) return *status = SAND_SOLVED, true;
     m->watch = watch;
     pthread_mutex_lock(&one_at_a_time);
-    PetscErrorCode code = minimise(m);
+    PetscErrorCode code = minimize(m);
     bool ok = m->broken || told(code, error);
     clear(m);
     pthread_mutex_unlock(&one_at_a_time);
