@@ -15,6 +15,17 @@ if(SAND_NATIVE)
     endif()
 endif()
 
+# Debug and sanitizer builds check what comments promise (sim/core/assert.h).
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR NOT SAND_SANITIZE STREQUAL "none")
+    set(assertions ON)
+else()
+    set(assertions OFF)
+endif()
+option(SAND_ASSERTIONS "Check assertions" ${assertions})
+if(SAND_ASSERTIONS)
+    target_compile_definitions(sand_flags INTERFACE SAND_ASSERTIONS)
+endif()
+
 set(CMAKE_C_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 
