@@ -64,34 +64,9 @@ static void destroy(SandDevice *m) {
     cudaStreamSynchronize(m->stream);
     free_geometry(m);
     sand_collision_free(&m->placed);
-    release(m, m->position), release(m, m->velocity), release(m, m->spin), release(m, m->inertia), release(m, m->rotation);
-    release(m, m->mass), release(m, m->scale), release(m, m->enter), release(m, m->friction), release(m, m->shape);
-    release(m, m->material), release(m, m->gone), release(m, m->shapes), release(m, m->walls);
-    release(m, m->places), release(m, m->values);
-    release(m, m->collision_copy), release(m, m->spheres), release(m, m->sorted), release(m, m->near);
-    release(m, m->move), release(m, m->size), release(m, m->impact_margin);
-    release(m, m->sphere_count);
-    release(m, m->sphere_first), release(m, m->order), release(m, m->iota), release(m, m->starts),
-        release(m, m->starts_counted);
-    release(m, m->solver_index), release(m, m->body), release(m, m->spatial_order), release(m, m->found_count),
-        release(m, m->found_first);
-    release(m, m->cell_of), release(m, m->cell_sorted), release(m, m->tally);
-    release(m, m->found), release(m, m->found_order), release(m, m->neighbor), release(m, m->crowded), release(m, m->pairs);
-    release(m, m->keys), release(m, m->keys_sorted), release(m, m->first), release(m, m->scratch.bytes),
-        release(m, m->index_scratch.bytes);
-    release(m, m->kept_solver_index), release(m, m->kept_first), release(m, m->kept_key), release(m, m->key);
-    release(m, m->kept_impulse);
-    release(m, m->start), release(m, m->bodies), release(m, m->contacts), release(m, m->a), release(m, m->b);
-    release(m, m->second), release(m, m->list), release(m, m->row_counted);
-    release(m, m->high_degree), release(m, m->high_degree_segment), release(m, m->segment_body);
-    release(m, m->color_rows), release(m, m->color_first), release(m, m->color_list), release(m, m->color_won),
-        release(m, m->colors);
-    release(m, m->bound), release(m, m->de_saxce), release(m, m->block), release(m, m->impulse), release(m, m->record),
-        release(m, m->arm_a_record), release(m, m->arm_b_record), release(m, m->vectors);
-    release(m, m->kernel_mass), release(m, m->kernel_inertia), release(m, m->batch_step), release(m, m->free_motion);
-    release(m, m->kernel_body), release(m, m->kernel_scratch), release(m, m->kernel_measured), release(m, m->still);
-    release(m, m->segment_sum), release(m, m->partials), release(m, m->launch), release(m, m->run), release(m, m->curve),
-        release(m, m->energies);
+#define BUFFER(type, name) release(m, m->name);
+#define SCRATCH(name) release(m, m->name);
+#include "cuda/device_buffers.inl"
     cudaFree(m->counts);
     cudaFreeHost(m->host_counts);
     cudaFreeHost(m->walls_host);

@@ -127,99 +127,65 @@ extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_world
 
 enum { SIDE_STREAMS = 3 };
 struct SandDevice {
+    // The GPU, its streams, and what went wrong on it.
     char about[160];
     int processors;
     cudaStream_t stream;
     cudaStream_t side_stream[SIDE_STREAMS]; // for what need not wait for what is on the stream: see device_fork
     cudaEvent_t forked, joined[SIDE_STREAMS];
-    cudaEvent_t mark[6]; // begin, and the ends of detect, match, build, solve, integrate
+    cudaEvent_t mark[6]; // begin, and the ends of collide, warm_start, build, solve, integrate
     cudaError_t code;    // of the first call that failed
     const char *doing;   // what it was to do
-    uint64_t growths;    // since the last report
-    size_t bytes;        // held on the device
+    uint64_t growths;    // of buffers since the last report
+    size_t bytes;        // of all buffers
 
-    // The world: settings of the host, arrays of the device.
-    SandWorld world;
-    Array<SandVec3> position, velocity, spin, inertia;
-    Array<SandQuat> rotation;
-    Array<double> mass, scale, enter, friction;
-    Array<int> shape, material;
-    Array<uint8_t> gone;
-    Array<SandShape> shapes;
-    std::vector<void *> geometry; // balls of shapes, profiles and meshes of boundaries
+    // World: what the host knows of it.
+    SandWorld world;              // settings of the host, arrays of the device
+    std::vector<void *> geometry; // spheres of shapes, profiles and meshes of boundaries
     std::vector<SandBoundary> host_boundaries;
+    uint8_t *walls_host; // pinned staging memory of `walls`
+    size_t walls_capacity;
     int sphere_total;               // of all bodies
-    bool single;                    // every body is one ball, a box or a cylinder
+    bool single;                    // every body is one sphere, a box or a cylinder
     std::vector<int> convex_bodies; // boxes and cylinders
     std::vector<double> convex_enter;
     std::vector<uint8_t> convex_gone;
     double least_mu, largest_mu;
     bool all_spheres;
 
-    // Pictures.
+    // Rendering.
     size_t instance_total;
-    Array<int> places; // of each body's first instance
-    Array<float> values;
 
-    // Detection.
+    // Broad and narrow phase.
     SandCollision placed;    // boundaries of this step, on the host
     SandCollision collision; // as the device sees it: its pointers
-    Array<SandCollision> collision_copy;
-    Array<SandSphereProxy> spheres, sorted;
-    Array<float4> near, move; // of CullArrays
-    Array<float2> size;
-    Array<double> impact_margin; // of each sphere
-    Array<int> sphere_count, sphere_first, order, iota, starts, starts_counted, solver_index, body, spatial_order,
-        found_count, found_first;
-    Array<uint32_t> cell_of, cell_sorted;
-    Array<LevelTally> tally;
-    Array<uint8_t> walls; // boundaries and where they are in this step: one copy brings them all
-    uint8_t *walls_host;  // pinned
-    size_t walls_capacity;
-    Array<SandContactCandidate> found; // in the order of the balls that found them
-    Array<int> found_order;            // their numbers, by the rank of their owner
-    Array<int> neighbor;               // what the count has found: see HITS in detect.cu
-    Array<int> crowded;                // balls that have more
-    Array<int> pairs;                  // balls of each contact: see Touching in detect.cu
-    Array<uint32_t> keys, keys_sorted;
-    Array<int> first;
-    Scratch scratch, index_scratch; // the second for what may be under way beside the first
     int64_t contact_capacity;
-    bool impact; // balls are of several levels: look for strikes
+    bool impact; // spheres are of several levels: look for impacts
     Search search;
 
-    // Warm start.
+    // Warm start: what is kept of the last step.
     double kept_step; // s, 0: nothing is kept
     int kept_world;   // bodies of the world then
-    int kept_bodies;  // ranks
+    int kept_bodies;  // solver indices
     int kept_contacts;
-    Array<int> kept_solver_index, kept_first;
-    Array<SandContactKey> kept_key, key; // of the last step, of this one
-    Array<Impulse> kept_impulse, start;
 
-    // The problem.
+    // Problem and solver.
     const SolverKernel *kernel;
     KernelArrays arrays;
     PackSource pack_source;
     bool given; // a problem was given, not a world
     int given_bodies;
-    Array<SandProblemBody> bodies;
-    Array<SandContact> contacts;
-    Array<int> a, b, second, list, row_counted, high_degree, high_degree_segment, segment_body, color_rows, color_first,
-        color_list, color_won;
-    Array<unsigned long long> colors;
-    Array<float> bound, de_saxce, block, impulse, record, arm_a_record, arm_b_record, vectors, kernel_mass, kernel_inertia,
-        batch_step;
-    Array<float> free_motion, kernel_body, kernel_scratch, kernel_measured, still, segment_sum;
-    Array<double> partials;
-    Array<uint8_t> run, launch;
-    Array<SandCurvePoint> curve;
     double iteration_ms; // of the last solve
     bool solved, moved;  // how far the last step went
 
+    // Results.
     Counts *counts;      // on the device
     Counts *host_counts; // pinned
-    Array<double> energies;
+
+    // The buffers of all stages.
+#define BUFFER(type, name) Array<type> name;
+#define SCRATCH(name) Scratch name;
+#include "cuda/device_buffers.inl"
 };
 
 // --- arrays: array.cu ---
@@ -236,6 +202,7 @@ template <class T> bool reserve(SandDevice *m, Array<T> &array, size_t count, bo
 template <class T> void release(SandDevice *m, Array<T> &array) {
     device_release(m, (void **)&array.data, &array.capacity, sizeof(T));
 }
+inline void release(SandDevice *m, Scratch &scratch) { release(m, scratch.bytes); }
 template <class T> bool upload(SandDevice *m, Array<T> &array, const T *host, size_t count) {
     return reserve(m, array, count + 1) &&
            device_check(m, cudaMemcpyAsync(array.data, host, count * sizeof(T), cudaMemcpyHostToDevice, m->stream),
