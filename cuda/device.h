@@ -7,9 +7,10 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-enum { CUDA_THREADS = 256 }; // of a block, where nothing else is said
-enum { PACK_BLOCKS = 1024 }; // of the kernel that adds up diagonals
-enum { MOST_NUMBERS = 16 };  // of a contact in one array: a solver text counts them all in an int
+enum { CUDA_THREADS = 256 };                 // of a block, where nothing else is said
+enum { PACK_BLOCKS = 1024 };                 // of the kernel that adds up diagonals
+enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE }; // of the contacts of high-degree bodies: see cuda/coloring.cu
+enum { MOST_NUMBERS = 16 };                  // of a contact in one array: a solver text counts them all in an int
 
 // An array on the device that grows when it is too small.
 template <class T> struct Array {
@@ -251,6 +252,11 @@ static __device__ bool last_block_done(Counts *counts) {
     __threadfence();
     return last;
 }
+
+// How many contacts body k has: those that it owns, and those where it is the second body.
+static __device__ int body_degree(const int *first, const int *second, int64_t k) {
+    return first[k + 1] - first[k] + second[k + 1] - second[k];
+}
 #endif
 
 // Writes the records that the threads of a block have for out[first], out[first + 1], ..., `count` of them in all; a place
@@ -277,10 +283,12 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 
 // --- stages ---
 
-bool collide_enqueue(SandDevice *m); // detect.cu
+bool collide_enqueue(SandDevice *m);     // collide.cu
+bool broad_phase_enqueue(SandDevice *m); // broad_phase.cu: the part of it up to the sorted grid
 // lists.cu: which contacts a body has, hubs, colors. Begun beside the laying out of the blocks, and ended after it.
 bool adjacency_begin(SandDevice *m);
 bool adjacency_finish(SandDevice *m, const SandSolveDef *def);
+bool colors_enqueue(SandDevice *m);     // coloring.cu
 bool warm_start_enqueue(SandDevice *m); // motion.cu
 bool integrate_enqueue(SandDevice *m);  // motion.cu
 

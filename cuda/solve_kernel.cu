@@ -122,8 +122,8 @@ static __global__ void pack_batch_steps(const __grid_constant__ PackSource from,
     int begin = to.color_first[counts->colors], end = to.color_first[counts->colors + 1];
     EACH(e, end - begin) {
         SandContact c = contact_of(from, to.color_list[begin + e]);
-        int a = to.first[c.a + 1] - to.first[c.a] + to.second[c.a + 1] - to.second[c.a], b = 1;
-        if (c.b < counts->bodies) b = to.first[c.b + 1] - to.first[c.b] + to.second[c.b + 1] - to.second[c.b];
+        int a = body_degree(to.first, to.second, c.a), b = 1;
+        if (c.b < counts->bodies) b = body_degree(to.first, to.second, c.b);
         to.batch_step[e] =
             (real)(1 / contact_mean_diagonal(from.bodies, &c, a > SAND_HIGH_DEGREE ? a : 1, b > SAND_HIGH_DEGREE ? b : 1));
     }

@@ -1,0 +1,289 @@
+// The broad phase on the device.
+#include "cuda/narrow_phase.h"
+#include "cuda/csr.h"
+
+// Doubles as numbers that are ordered as they are.
+static __device__ unsigned long long ordered_bits(double v) {
+    long long bits = __double_as_longlong(v);
+    return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 1ull << 63;
+}
+static __device__ double from_ordered(unsigned long long bits) {
+    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
+}
+
+// --- balls ------------------------------------------------------------------------------------------------
+
+static __global__ void count_spheres(const __grid_constant__ SandWorld w, int *count, Counts *counts) {
+    EACH_BLOCK(base, w.body_count + 1) {
+        int64_t i = base + threadIdx.x;
+        bool active = i < w.body_count && sand_world_active(&w, (int)i);
+        if (i <= w.body_count) count[i] = active ? w.shapes[w.shape[i]].sphere_count : 0;
+        int bodies = __syncthreads_count(active);
+        if (threadIdx.x == 0 && bodies) atomicAdd(&counts->bodies, bodies);
+    }
+}
+
+// The levels of the grid, from the extents of all balls; nothing is in them yet. One thread.
+static __device__ void choose_levels(SandCollision *d, LevelTally *tally, const Counts *counts) {
+    d->broad_phase.level_count = 0;
+    if (counts->spheres)
+        grid_choose_levels(&d->broad_phase, __longlong_as_double((long long)counts->least),
+                           __longlong_as_double((long long)counts->most));
+    for (int l = 0; l < SAND_MAX_LEVELS; l++) {
+        tally->count[l] = 0;
+        for (int a = 0; a < 3; a++) tally->low[l][a] = ~0ull, tally->high[l][a] = 0;
+    }
+}
+
+// The least and greatest extent of all balls, from those that each thread has seen, and the levels from them. All threads of
+// a block call it together: one of them goes for all, since atomics on one number wait for each other.
+static __device__ void fold_extents(double least, double most, SandCollision *d, LevelTally *tally, Counts *counts) {
+    __shared__ double leasts[CUDA_THREADS / 32], mosts[CUDA_THREADS / 32];
+    for (int s = 16; s; s >>= 1) {
+        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
+        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
+    }
+    if ((threadIdx.x & 31) == 0) leasts[threadIdx.x >> 5] = least, mosts[threadIdx.x >> 5] = most;
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    for (int k = 1; k < CUDA_THREADS / 32; k++) least = fmin(least, leasts[k]), most = fmax(most, mosts[k]);
+    if (most > 0) {
+        atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
+        atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
+    }
+    if (last_block_done(counts)) choose_levels(d, tally, counts);
+}
+
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    place_spheres(const __grid_constant__ SandWorld w, SandCollision *d, Search search, const int *first, LevelTally *tally,
+                  Counts *counts) {
+    SandFinder finder = finder_of(&w, d, search);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        counts->spheres = d->broad_phase.sphere_count = first[w.body_count];
+        d->body_count = counts->bodies;
+    }
+    double least = INFINITY, most = 0;
+    EACH_BLOCK(base, w.body_count) {
+        int64_t i = base + threadIdx.x, end = min(base + (int64_t)blockDim.x, (int64_t)w.body_count);
+        int count = i < end ? first[i + 1] - first[i] : 0;
+        bool one_each = __syncthreads_and(count == 1 || i >= end);
+        if (i < end) d->solver_index[i] = -1;
+        SandSphereProxy sphere = {};
+        for (int k = 0; k < count; k++) {
+            sphere = sphere_proxy(&finder, (int)i, k);
+            if (!one_each) d->broad_phase.spheres[first[i] + k] = sphere;
+            least = fmin(least, sphere.extent), most = fmax(most, sphere.extent);
+        }
+        if (one_each) write_records(d->broad_phase.spheres, first[base], first[end], sphere);
+    }
+    fold_extents(least, most, d, tally, counts);
+}
+
+// --- grid -------------------------------------------------------------------------------------------------
+
+static __device__ void tally_add(LevelTally *t, int l, int count, double low[3], double high[3]) {
+    atomicAdd(&t->count[l], count);
+    for (int a = 0; a < 3; a++) {
+        atomicMin(&t->low[l][a], ordered_bits(low[a]));
+        atomicMax(&t->high[l][a], ordered_bits(high[a]));
+    }
+}
+
+// How large the levels are, when all balls are counted. One thread.
+static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts *counts, bool impact) {
+    SandBroadPhase *g = &d->broad_phase;
+    g->cell_count = 0;
+    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
+    int begin = 0;
+    for (int k = 0; k < g->level_count; k++) {
+        SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
+        SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
+        grid_size_level(g, k, begin, t->count[k], low, high);
+        begin += t->count[k];
+        if (t->count[k]) grid_extend(&lowest, &highest, low, high);
+    }
+    grid_size_places(g, lowest, highest);
+    counts->levels = g->level_count;
+    if (g->level_count > 1 && !impact) counts->again |= AGAIN_IMPACT;
+    counts->least = ~0ull, counts->most = 0; // for those that strikes give room
+}
+
+// Counts and boxes of the levels: within a warp where its balls are of one level, then in shared memory, then all.
+static __global__ void tally_levels(SandCollision *d, LevelTally *tally, Counts *counts, bool impact) {
+    __shared__ LevelTally mine;
+    const SandBroadPhase *g = &d->broad_phase;
+    if (threadIdx.x < SAND_MAX_LEVELS) {
+        mine.count[threadIdx.x] = 0;
+        for (int a = 0; a < 3; a++) mine.low[threadIdx.x][a] = ~0ull, mine.high[threadIdx.x][a] = 0;
+    }
+    __syncthreads();
+    int64_t stride = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < g->sphere_count; base += stride) {
+        int64_t i = base + threadIdx.x;
+        bool have = i < g->sphere_count;
+        int level = have ? grid_level_of_extent(g, g->spheres[i].extent) : -1;
+        SandVec3 c = have ? g->spheres[i].center : v3_make(0, 0, 0);
+        double low[3] = {c.x, c.y, c.z}, high[3] = {c.x, c.y, c.z};
+        int together;
+        __match_all_sync(0xffffffffu, level, &together);
+        if (together && have) {
+            for (int s = 16; s; s >>= 1)
+                for (int a = 0; a < 3; a++) {
+                    low[a] = fmin(low[a], __shfl_down_sync(0xffffffffu, low[a], s));
+                    high[a] = fmax(high[a], __shfl_down_sync(0xffffffffu, high[a], s));
+                }
+            if ((threadIdx.x & 31) == 0) tally_add(&mine, level, 32, low, high);
+        } else if (have) {
+            tally_add(&mine, level, 1, low, high);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x < SAND_MAX_LEVELS && mine.count[threadIdx.x]) {
+        int l = threadIdx.x;
+        atomicAdd(&tally->count[l], mine.count[l]);
+        for (int a = 0; a < 3; a++) {
+            atomicMin(&tally->low[l][a], mine.low[l][a]);
+            atomicMax(&tally->high[l][a], mine.high[l][a]);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && last_block_done(counts)) size_levels(d, tally, counts, impact);
+}
+
+static __global__ void number_cells(const SandCollision *d, uint32_t *cell, int *counted) {
+    const SandBroadPhase *g = &d->broad_phase;
+    EACH(i, g->sphere_count) {
+        const SandSphereProxy *sphere = &g->spheres[i];
+        cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, sphere->extent)], sphere->center);
+        count_key(counted, cell[i]);
+    }
+}
+
+// Each ball is copied by several threads, so that they write side by side.
+enum { SPHERE_PROXIES = sizeof(SandSphereProxy) / sizeof(double2) };
+static __global__ void store_order(SandCollision *d, CullArrays cull) {
+    SandBroadPhase *g = &d->broad_phase;
+    EACH(t, (int64_t)SPHERE_PROXIES * g->sphere_count) {
+        int64_t i = t / SPHERE_PROXIES, slice = t % SPHERE_PROXIES;
+        const SandSphereProxy *sphere = &g->spheres[g->order[i]];
+        ((double2 *)&g->sorted[i])[slice] = ((const double2 *)sphere)[slice];
+        if (slice == 0) cull.near[i] = near_make(sphere);
+        if (slice == 1) cull.move[i] = move_make(sphere);
+        if (slice == 2) cull.size[i] = size_make(sphere);
+    }
+}
+
+// --- strikes ----------------------------------------------------------------------------------------------
+
+// What strikes give to each ball.
+struct ImpactQuery {
+    const SandCollision *d;
+    CullArrays cull;
+    double slack, reach;
+    double *margin; // of each ball, in the order of the unsorted: so it is made there by one after the other
+};
+
+// A strike at this speed gives room to sorted ball i.
+static __device__ void add_impact_margin(const ImpactQuery &s, int i, double speed) {
+    const SandBroadPhase *g = &s.d->broad_phase;
+    raise_to(&s.margin[g->order[i]], impact_margin(g->sorted[i].radius, s.reach * speed));
+}
+
+// The speed of a strike between balls i and j, 0 where there is none; j learns of it.
+static __device__ double impact(const ImpactQuery &s, int i, int j) {
+    const SandBroadPhase *g = &s.d->broad_phase;
+    double speed;
+    if (!proxies_may_impact(&g->sorted[i], &g->sorted[j], s.slack, s.reach, &speed)) return 0;
+    add_impact_margin(s, j, speed);
+    return speed;
+}
+
+static __global__ void __launch_bounds__(128) find_impacts_alone(const __grid_constant__ ImpactQuery s) {
+    const SandBroadPhase *g = &s.d->broad_phase;
+    EACH(t, alone_end(g)) {
+        int i = (int)t, level = grid_level_of(g, i);
+        CullSphere own = cull_sphere(s.cull, i);
+        double most = 0;
+        for (int k = 0; k < g->level_count; k++) {
+            if (!impact_looks_in(level, k)) continue;
+            query_alone(g, cell_range_of(g, level, i, k), s.cull.near, own.near, [&](int j) {
+                if (cull_no_impact(own, cull_sphere(s.cull, j), s.reach)) return;
+                most = fmax(most, impact(s, i, j));
+            });
+        }
+        if (most > 0) add_impact_margin(s, i, most);
+    }
+}
+
+static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
+    find_impacts(const __grid_constant__ ImpactQuery s) {
+    const SandBroadPhase *g = &s.d->broad_phase;
+    if (g->level_count < 2) return;
+    int begin = alone_end(g);
+    EACH(t, (int64_t)QUERY_THREADS * (g->sphere_count - begin)) {
+        QueryGroup group = query_group(t, begin);
+        int i = (int)group.sphere, level = grid_level_of(g, i);
+        CullSphere own = cull_sphere(s.cull, i);
+        double most = 0;
+        query_together(
+            group, g, level, s.cull.near, own.near, [&](int k) { return impact_looks_in(level, k); },
+            [&](int j) {
+                if (j < 0 || cull_no_impact(own, cull_sphere(s.cull, j), s.reach)) return;
+                most = fmax(most, impact(s, i, j));
+            });
+        most = group_max(group, most);
+        if (group.place == 0 && most > 0) add_impact_margin(s, i, most);
+    }
+}
+
+// Not all balls have more room by strikes than by their own speed.
+static __global__ void __launch_bounds__(CUDA_THREADS)
+    widen_proxies(SandCollision *d, const double *margin, double slack, LevelTally *tally, Counts *counts) {
+    SandBroadPhase *g = &d->broad_phase;
+    double least = INFINITY, most = 0;
+    EACH(i, g->sphere_count) {
+        SandSphereProxy *sphere = &g->spheres[i];
+        if (margin[i] > sphere->impact_margin) proxy_set_impact_margin(sphere, margin[i], slack);
+        least = fmin(least, sphere->extent), most = fmax(most, sphere->extent);
+    }
+    fold_extents(least, most, d, tally, counts);
+}
+
+// --- the stage --------------------------------------------------------------------------------------------
+
+static bool sort_grid(SandDevice *m) {
+    SandCollision *d = m->collision_copy.data;
+    int64_t spheres = m->sphere_total, cells = grid_most_cells(spheres);
+    tally_levels<<<device_blocks(m, spheres, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
+                                                                                             m->impact);
+    CsrKeys keys = {m->cell_of.data, &m->counts->spheres, spheres, cells};
+    LAUNCH(number_cells, spheres, d, m->cell_of.data, m->starts_counted.data);
+    if (!csr_build(m, keys, m->starts_counted, m->starts.data, m->order.data, m->stream)) return false;
+    LAUNCH(store_order, SPHERE_PROXIES * spheres, d, cull_arrays(m));
+    return true;
+}
+
+bool broad_phase_enqueue(SandDevice *m) {
+    const SandWorld &w = m->world;
+    int64_t spheres = m->sphere_total;
+    SandCollision *d = m->collision_copy.data;
+    LAUNCH(count_spheres, w.body_count + 1, w, m->sphere_count.data, m->counts);
+    device_check(m,
+                 scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, m->sphere_count.data, m->sphere_first.data,
+                          w.body_count + 1, m->stream),
+                 "numbering the balls");
+    LAUNCH(place_spheres, w.body_count, w, d, m->search, m->sphere_first.data, m->tally.data, m->counts);
+    if (!sort_grid(m)) return false;
+    if (m->impact) {
+        double reach = w.step * (1 + m->search.largest_mu);
+        device_check(m, cudaMemsetAsync(m->impact_margin.data, 0, (size_t)spheres * sizeof(double), m->stream), "strikes");
+        ImpactQuery query = {d, cull_arrays(m), w.envelope, reach, m->impact_margin.data};
+        if (!device_fork(m, 1)) return false;
+        find_impacts<<<query_blocks(m), QUERY_BLOCK_THREADS, 0, m->side_stream[0]>>>(query);
+        find_impacts_alone<<<launch_blocks(spheres, 128), 128, 0, m->stream>>>(query);
+        if (!device_join(m, 0)) return false;
+        LAUNCH(widen_proxies, spheres, d, m->impact_margin.data, w.envelope, m->tally.data, m->counts);
+        if (!sort_grid(m)) return false;
+    }
+    return true;
+}

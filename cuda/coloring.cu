@@ -1,0 +1,146 @@
+// Coloring of the contacts for colored gauss-seidel: no two contacts of one color share a moving body, so that the contacts
+// of a color are relaxed in parallel, color after color. Boundaries do not move and impose nothing.
+//
+// Contacts of high-degree bodies would need a color each; they go into one last batch instead, which is relaxed like a
+// Jacobi iteration with steps that are short enough for it (SolverKernel.pack_batch). All other bodies have at most
+// SAND_HIGH_DEGREE contacts, so that a contact has less than BATCH_COLOR neighbors and finds a free color below that.
+//
+// The greedy coloring runs in rounds with hashed priorities, in the manner of Jones and Plassmann, in one cooperative
+// kernel; colors_enqueue then sorts the contacts by color.
+#include "cuda/device.h"
+#include "cuda/csr.h"
+
+#include <cooperative_groups.h>
+
+enum { NO_COLOR = 255 };
+
+struct Coloring {
+    const int *a, *b, *first, *second, *list;
+    uint32_t *color;          // of each contact
+    int *won;                 // of each contact, in this round
+    unsigned long long *used; // two for each body: bits of the colors around it
+    Counts *counts;
+    int64_t capacity;
+};
+
+static __device__ uint32_t priority(uint32_t i) { // a fixed shuffle, so that neighbors do not wait in line
+    i ^= i >> 16, i *= 0x7feb352du, i ^= i >> 15, i *= 0x846ca68bu, i ^= i >> 16;
+    return i;
+}
+
+// Whether contact j has no color yet and a higher priority than contact i.
+static __device__ bool beaten_by(const Coloring &c, int64_t i, int64_t j) {
+    uint32_t p = priority((uint32_t)i), q = priority((uint32_t)j);
+    return j != i && c.color[j] == NO_COLOR && (q > p || (q == p && j > i));
+}
+
+// Whether some contact of body k that has no color yet comes before i.
+static __device__ bool waits(const Coloring &c, int64_t i, int k) {
+    for (int e = c.first[k]; e < c.first[k + 1]; e++)
+        if (beaten_by(c, i, e)) return true;
+    for (int e = c.second[k]; e < c.second[k + 1]; e++)
+        if (beaten_by(c, i, c.list[e])) return true;
+    return false;
+}
+
+// Colors the contacts in rounds: those of highest priority among their neighbors take the lowest color that is free at both
+// bodies. No two of them share a body, so that the result does not depend on the order of the threads.
+static __global__ void __launch_bounds__(CUDA_THREADS) color_contacts(Coloring c) {
+    cooperative_groups::grid_group launch = cooperative_groups::this_grid();
+    if (c.counts->again) return;
+    int bodies = c.counts->bodies, contacts = c.counts->contacts;
+    EACH(k, 2 * (int64_t)bodies) c.used[k] = 0;
+    EACH(i, c.capacity) {
+        c.color[i] = NO_COLOR;
+        if (i >= contacts) continue;
+        bool high_degree = body_degree(c.first, c.second, c.a[i]) > SAND_HIGH_DEGREE;
+        if (c.b[i] < bodies) high_degree = high_degree || body_degree(c.first, c.second, c.b[i]) > SAND_HIGH_DEGREE;
+        if (high_degree) c.color[i] = BATCH_COLOR;
+    }
+    for (bool left = true; left;) {
+        launch.sync();
+        if (launch.thread_rank() == 0) c.counts->colors = 0; // here a flag: contacts without a color are left
+        EACH(i, contacts)
+        c.won[i] = c.color[i] == NO_COLOR && !waits(c, i, c.a[i]) && !(c.b[i] < bodies && waits(c, i, c.b[i]));
+        launch.sync();
+        int without = 0;
+        EACH(i, contacts) {
+            if (c.color[i] != NO_COLOR) continue;
+            if (!c.won[i]) {
+                without = 1;
+                continue;
+            }
+            unsigned long long *ua = c.used + 2 * (int64_t)c.a[i], *ub = c.b[i] < bodies ? c.used + 2 * (int64_t)c.b[i] : ua;
+            int half = ~(ua[0] | ub[0]) ? 0 : 1, bit = __ffsll((long long)~(ua[half] | ub[half])) - 1;
+            ua[half] |= 1ull << bit, ub[half] |= 1ull << bit;
+            c.color[i] = (uint32_t)(64 * half + bit);
+        }
+        if (without) c.counts->colors = 1;
+        launch.sync();
+        left = c.counts->colors != 0;
+    }
+}
+
+// Drops the unused colors from the CSR rows: those in use, with the batch behind them. One thread.
+static __global__ void close_colors(const int *rows, int *color_first, Counts *counts) {
+    if (counts->again) return;
+    int count = 0;
+    for (int c = 0; c < BATCH_COLOR; c++)
+        if (rows[c + 1] > rows[c]) count = c + 1;
+    for (int c = 0; c < count; c++) color_first[c] = rows[c];
+    color_first[count] = rows[BATCH_COLOR];
+    color_first[count + 1] = rows[BATCH_COLOR + 1];
+    counts->colors = count;
+}
+
+static bool colors_reserve(SandDevice *m) {
+    size_t contacts = (size_t)m->contact_capacity;
+    return reserve(m, m->keys_sorted, contacts + 1) && reserve_iota(m, contacts) &&
+           reserve(m, m->color_rows, BATCH_COLOR + 4) && reserve(m, m->color_first, BATCH_COLOR + 4) &&
+           reserve(m, m->color_list, contacts + 1) && reserve(m, m->color_won, contacts + 1) &&
+           reserve(m, m->batch_step, contacts + 1) &&
+           reserve(m, m->colors, 2 * m->body.capacity + 2 * (size_t)m->given_bodies + 2);
+}
+
+// Colors into m->keys.
+static bool color_contacts_enqueue(SandDevice *m) {
+    const KernelArrays &t = m->arrays;
+    Coloring c = {t.a,
+                  t.b,
+                  t.first,
+                  t.second,
+                  t.list,
+                  m->keys.data,
+                  m->color_won.data,
+                  m->colors.data,
+                  m->counts,
+                  m->contact_capacity};
+    int fit = 0;
+    device_check(m, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, color_contacts, CUDA_THREADS, 0), "coloring");
+    int blocks = m->processors * (fit < 1 ? 1 : fit > 4 ? 4 : fit);
+    void *arguments[] = {&c};
+    return device_check(
+        m, cudaLaunchCooperativeKernel((const void *)color_contacts, blocks, CUDA_THREADS, arguments, 0, m->stream),
+        "coloring");
+}
+
+// Sorts the contacts by color: color_list, and in color_rows where each color begins.
+static bool sort_by_color_enqueue(SandDevice *m) {
+    if (!device_check(m,
+                      sort_pairs(m->scratch.bytes.data, m->scratch.bytes.capacity, m->keys.data, m->keys_sorted.data,
+                                 m->iota.data, m->color_list.data, m->contact_capacity, 8, m->stream),
+                      "sorting by color"))
+        return false;
+    CsrKeys colors = {m->keys_sorted.data, &m->counts->contacts, m->contact_capacity, BATCH_COLOR + 1};
+    return csr_count(m, colors, m->row_counted, m->stream) &&
+           csr_build(m, colors, m->row_counted, m->color_rows.data, NULL, m->stream);
+}
+
+bool colors_enqueue(SandDevice *m) {
+    if (!colors_reserve(m) || !color_contacts_enqueue(m) || !sort_by_color_enqueue(m)) return false;
+    close_colors<<<1, 1, 0, m->stream>>>(m->color_rows.data, m->color_first.data, m->counts);
+    m->arrays.color_first = m->color_first.data, m->arrays.color_list = m->color_list.data;
+    m->arrays.batch_step = m->batch_step.data;
+    m->kernel->pack_batch(m->pack_source, m->arrays, m->stream);
+    return device_check(m, cudaGetLastError(), "coloring");
+}
