@@ -554,12 +554,32 @@ static bool read_solution(SandDevice *m, SandSolution *s, SandError *error) {
 
 extern "C" const SandBackend *sand_cuda_backend(void) {
     static const SandBackend backend = {
-        "cuda",          create,        destroy,     describe,   give,
-        give_problem,    collide,       warm_start,  build,      solve,
-        integrate,       finish,        slot_create, slot_free,  instances,
-        slot_read,       share_buffer,  share_free,  share_copy, read_bodies,
-        read_warm_start, read_contacts, read_start,  read_curve, read_problem_bodies,
-        read_solution,
+        .name = "cuda",
+        .create = create,
+        .destroy = destroy,
+        .describe = describe,
+        .give = give,
+        .give_problem = give_problem,
+        .collide = collide,
+        .warm_start = warm_start,
+        .build = build,
+        .solve = solve,
+        .integrate = integrate,
+        .finish = finish,
+        .slot_create = slot_create,
+        .slot_free = slot_free,
+        .instances = instances,
+        .slot_read = slot_read,
+        .share = share_buffer,
+        .share_free = share_free,
+        .share_copy = share_copy,
+        .read_bodies = read_bodies,
+        .read_warm_start = read_warm_start,
+        .read_contacts = read_contacts,
+        .read_start = read_start,
+        .read_curve = read_curve,
+        .read_problem_bodies = read_problem_bodies,
+        .read_solution = read_solution,
     };
     return &backend;
 }

@@ -105,16 +105,18 @@ static bool colors_reserve(SandDevice *m) {
 // Colors into m->keys.
 static bool color_contacts_enqueue(SandDevice *m) {
     const KernelArrays &t = m->arrays;
-    Coloring c = {t.a,
-                  t.b,
-                  t.first,
-                  t.second,
-                  t.list,
-                  m->keys.data,
-                  m->color_won.data,
-                  m->colors.data,
-                  m->counts,
-                  m->contact_capacity};
+    Coloring c = {
+        .a = t.a,
+        .b = t.b,
+        .first = t.first,
+        .second = t.second,
+        .list = t.list,
+        .color = m->keys.data,
+        .won = m->color_won.data,
+        .used = m->colors.data,
+        .counts = m->counts,
+        .capacity = m->contact_capacity,
+    };
     int fit = 0;
     device_check(m, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, color_contacts, CUDA_THREADS, 0), "coloring");
     int blocks = m->processors * (fit < 1 ? 1 : fit > 4 ? 4 : fit);

@@ -266,5 +266,15 @@ static void impulses(const KernelArrays &t, const Counts *counts, Impulse *out, 
 }
 
 extern const SolverKernel SAND_KERNEL_NAME = {
-    ROW_SIZE, SAND_LOCAL, SAND_RADIAL, CONTACT_CONSTANTS, SAND_INERTIA_SIZE, sizeof(SolveState), sizeof(LaunchShared),
-    lay,      pack_batch, solve,       impulses};
+    .row_size = ROW_SIZE,
+    .local = SAND_LOCAL,
+    .radial = SAND_RADIAL,
+    .constant_count = CONTACT_CONSTANTS,
+    .inertia_size = SAND_INERTIA_SIZE,
+    .run_bytes = sizeof(SolveState),
+    .launch_bytes = sizeof(LaunchShared),
+    .lay = lay,
+    .pack_batch = pack_batch,
+    .solve = solve,
+    .impulses = impulses,
+};
