@@ -1,4 +1,4 @@
-// The CUDA backend: the same verbs as the CPU, on the device.
+// The CUDA backend: the stages of a step on the GPU, behind the table of sim/step/backend.h.
 #pragma once
 #include "sim/step/backend.h"
 
@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-// How many CUDA devices can be used; 0, with a sentence why, where there is none.
+// How many CUDA devices can be used; 0, with the reason, where there is none.
 int sand_cuda_devices(SandError *why);
 
 const SandBackend *sand_cuda_backend(void);

@@ -1,8 +1,20 @@
-// The broad phase on the device.
+// The broad phase on the device: from the bodies to spheres that are sorted by the cells of a grid of several levels, as
+// sim/collision/broad_phase.c does it on the CPU, with the same result to the bit. The kernels in order:
+//
+//   count_spheres            spheres of each body that takes part; a scan makes them offsets
+//   place_spheres            a proxy for each sphere; its last thread block chooses the levels from the extents
+//   tally_levels             box and number of the spheres of each level; its last block sizes the grids
+//   number_cells             the cell of each sphere; csr_build sorts by it
+//   write_sorted             proxies in the sorted order, and their float copies for culling
+//
+// Where spheres are of several levels (m->check_impacts), fast spheres may hit slow ones in this step:
+//
+//   find_impacts_by_group, find_impacts_by_thread    raise the impact margins of the spheres that may be hit
+//   widen_proxies            with these margins; then the last three kernels run a second time
 #include "cuda/narrow_phase.h"
 #include "cuda/csr.h"
 
-// Doubles as numbers that are ordered as they are.
+// The bits of a double as an integer of the same order, for integer atomics.
 static __device__ unsigned long long ordered_bits(double v) {
     long long bits = __double_as_longlong(v);
     return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 1ull << 63;
@@ -11,8 +23,9 @@ static __device__ double from_ordered(unsigned long long bits) {
     return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
 }
 
-// --- balls ------------------------------------------------------------------------------------------------
+// --- spheres ----------------------------------------------------------------------------------------------
 
+// Counts the spheres of each body that takes part, and these bodies.
 static __global__ void count_spheres(const __grid_constant__ SandWorld w, int *count, Counts *counts) {
     EACH_BLOCK(base, w.body_count + 1) {
         int64_t i = base + threadIdx.x;
@@ -23,40 +36,51 @@ static __global__ void count_spheres(const __grid_constant__ SandWorld w, int *c
     }
 }
 
-// The levels of the grid, from the extents of all balls; nothing is in them yet. One thread.
+// Chooses the levels of the grid from the extents of all spheres, and clears the tally. One thread.
 static __device__ void choose_levels(SandCollision *d, LevelTally *tally, const Counts *counts) {
     d->broad_phase.level_count = 0;
     if (counts->spheres)
-        grid_choose_levels(&d->broad_phase, __longlong_as_double((long long)counts->least),
-                           __longlong_as_double((long long)counts->most));
+        grid_choose_levels(&d->broad_phase, __longlong_as_double((long long)counts->min_extent),
+                           __longlong_as_double((long long)counts->max_extent));
     for (int l = 0; l < SAND_MAX_LEVELS; l++) {
         tally->count[l] = 0;
-        for (int a = 0; a < 3; a++) tally->low[l][a] = ~0ull, tally->high[l][a] = 0;
+        for (int a = 0; a < 3; a++) {
+            tally->low[l][a] = ~0ull;
+            tally->high[l][a] = 0;
+        }
     }
 }
 
-// The least and greatest extent of all balls, from those that each thread has seen, and the levels from them. All threads of
-// a block call it together: one of them goes for all, since atomics on one number wait for each other.
+// Reduces the extents that each thread has seen to the least and greatest of all spheres; the last block to finish chooses
+// the levels. All threads of a block call it together, and one does the atomics for all, since atomics on one address are
+// serialized.
 static __device__ void fold_extents(double least, double most, SandCollision *d, LevelTally *tally, Counts *counts) {
-    __shared__ double leasts[CUDA_THREADS / 32], mosts[CUDA_THREADS / 32];
+    __shared__ double warp_least[CUDA_THREADS / 32], warp_most[CUDA_THREADS / 32];
     for (int s = 16; s; s >>= 1) {
         least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
         most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
     }
-    if ((threadIdx.x & 31) == 0) leasts[threadIdx.x >> 5] = least, mosts[threadIdx.x >> 5] = most;
+    if ((threadIdx.x & 31) == 0) {
+        warp_least[threadIdx.x >> 5] = least;
+        warp_most[threadIdx.x >> 5] = most;
+    }
     __syncthreads();
     if (threadIdx.x != 0) return;
-    for (int k = 1; k < CUDA_THREADS / 32; k++) least = fmin(least, leasts[k]), most = fmax(most, mosts[k]);
+    for (int k = 1; k < CUDA_THREADS / 32; k++) {
+        least = fmin(least, warp_least[k]);
+        most = fmax(most, warp_most[k]);
+    }
     if (most > 0) {
-        atomicMin(&counts->least, (unsigned long long)__double_as_longlong(least));
-        atomicMax(&counts->most, (unsigned long long)__double_as_longlong(most));
+        atomicMin(&counts->min_extent, (unsigned long long)__double_as_longlong(least));
+        atomicMax(&counts->max_extent, (unsigned long long)__double_as_longlong(most));
     }
     if (last_block_done(counts)) choose_levels(d, tally, counts);
 }
 
+// Makes a proxy for each sphere. Where all bodies of a thread block are one sphere, the writes are coalesced.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    place_spheres(const __grid_constant__ SandWorld w, SandCollision *d, Search search, const int *first, LevelTally *tally,
-                  Counts *counts) {
+    place_spheres(const __grid_constant__ SandWorld w, SandCollision *d, SearchParams search, const int *first,
+                  LevelTally *tally, Counts *counts) {
     SandFinder finder = finder_of(&w, d, search);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         counts->spheres = d->broad_phase.sphere_count = first[w.body_count];
@@ -72,7 +96,8 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         for (int k = 0; k < count; k++) {
             sphere = sphere_proxy(&finder, (int)i, k);
             if (!one_each) d->broad_phase.spheres[first[i] + k] = sphere;
-            least = fmin(least, sphere.extent), most = fmax(most, sphere.extent);
+            least = fmin(least, sphere.extent);
+            most = fmax(most, sphere.extent);
         }
         if (one_each) write_records(d->broad_phase.spheres, first[base], first[end], sphere);
     }
@@ -89,7 +114,7 @@ static __device__ void tally_add(LevelTally *t, int l, int count, double low[3],
     }
 }
 
-// How large the levels are, when all balls are counted. One thread.
+// Sizes the grids of the levels, when all spheres are counted. One thread.
 static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts *counts, bool impact) {
     SandBroadPhase *g = &d->broad_phase;
     g->cell_count = 0;
@@ -104,17 +129,21 @@ static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts
     }
     grid_size_places(g, lowest, highest);
     counts->levels = g->level_count;
-    if (g->level_count > 1 && !impact) counts->again |= AGAIN_IMPACT;
-    counts->least = ~0ull, counts->most = 0; // for those that strikes give room
+    if (g->level_count > 1 && !impact) counts->retry |= RETRY_IMPACT;
+    counts->min_extent = ~0ull;
+    counts->max_extent = 0; // for fold_extents in widen_proxies
 }
 
-// Counts and boxes of the levels: within a warp where its balls are of one level, then in shared memory, then all.
+// Tallies the levels: within a warp where its spheres are of one level, then in shared memory, then in global memory.
 static __global__ void tally_levels(SandCollision *d, LevelTally *tally, Counts *counts, bool impact) {
     __shared__ LevelTally mine;
     const SandBroadPhase *g = &d->broad_phase;
     if (threadIdx.x < SAND_MAX_LEVELS) {
         mine.count[threadIdx.x] = 0;
-        for (int a = 0; a < 3; a++) mine.low[threadIdx.x][a] = ~0ull, mine.high[threadIdx.x][a] = 0;
+        for (int a = 0; a < 3; a++) {
+            mine.low[threadIdx.x][a] = ~0ull;
+            mine.high[threadIdx.x][a] = 0;
+        }
     }
     __syncthreads();
     int64_t stride = (int64_t)gridDim.x * blockDim.x;
@@ -150,46 +179,45 @@ static __global__ void tally_levels(SandCollision *d, LevelTally *tally, Counts 
     if (threadIdx.x == 0 && last_block_done(counts)) size_levels(d, tally, counts, impact);
 }
 
-static __global__ void number_cells(const SandCollision *d, uint32_t *cell, int *counted) {
+static __global__ void number_cells(const SandCollision *d, uint32_t *cell, int *key_counts) {
     const SandBroadPhase *g = &d->broad_phase;
     EACH(i, g->sphere_count) {
         const SandSphereProxy *sphere = &g->spheres[i];
         cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, sphere->extent)], sphere->center);
-        count_key(counted, cell[i]);
+        count_key(key_counts, cell[i]);
     }
 }
 
-// Each ball is copied by several threads, so that they write side by side.
-enum { SPHERE_PROXIES = sizeof(SandSphereProxy) / sizeof(double2) };
-static __global__ void store_order(SandCollision *d, CullArrays cull) {
+// Copies each proxy by several threads, so that the writes are coalesced, and rounds it for culling.
+enum { PROXY_PARTS = sizeof(SandSphereProxy) / sizeof(double2) };
+static __global__ void write_sorted(SandCollision *d, CullArrays cull) {
     SandBroadPhase *g = &d->broad_phase;
-    EACH(t, (int64_t)SPHERE_PROXIES * g->sphere_count) {
-        int64_t i = t / SPHERE_PROXIES, slice = t % SPHERE_PROXIES;
+    EACH(t, (int64_t)PROXY_PARTS * g->sphere_count) {
+        int64_t i = t / PROXY_PARTS, part = t % PROXY_PARTS;
         const SandSphereProxy *sphere = &g->spheres[g->order[i]];
-        ((double2 *)&g->sorted[i])[slice] = ((const double2 *)sphere)[slice];
-        if (slice == 0) cull.near[i] = near_make(sphere);
-        if (slice == 1) cull.move[i] = move_make(sphere);
-        if (slice == 2) cull.size[i] = size_make(sphere);
+        ((double2 *)&g->sorted[i])[part] = ((const double2 *)sphere)[part];
+        if (part == 0) cull.bounds[i] = cull_bounds(sphere);
+        if (part == 1) cull.motion[i] = cull_motion(sphere);
+        if (part == 2) cull.size[i] = cull_size(sphere);
     }
 }
 
-// --- strikes ----------------------------------------------------------------------------------------------
+// --- impacts ----------------------------------------------------------------------------------------------
 
-// What strikes give to each ball.
 struct ImpactQuery {
     const SandCollision *d;
     CullArrays cull;
     double slack, reach;
-    double *margin; // of each ball, in the order of the unsorted: so it is made there by one after the other
+    double *margin; // of each sphere, by its unsorted number, since widen_proxies goes through them in that order
 };
 
-// A strike at this speed gives room to sorted ball i.
+// Raises the margin of sorted sphere i for an impact at this speed.
 static __device__ void add_impact_margin(const ImpactQuery &s, int i, double speed) {
     const SandBroadPhase *g = &s.d->broad_phase;
     raise_to(&s.margin[g->order[i]], impact_margin(g->sorted[i].radius, s.reach * speed));
 }
 
-// The speed of a strike between balls i and j, 0 where there is none; j learns of it.
+// The speed of an impact between sorted spheres i and j, 0 where there is none. Raises the margin of j.
 static __device__ double impact(const ImpactQuery &s, int i, int j) {
     const SandBroadPhase *g = &s.d->broad_phase;
     double speed;
@@ -198,15 +226,15 @@ static __device__ double impact(const ImpactQuery &s, int i, int j) {
     return speed;
 }
 
-static __global__ void __launch_bounds__(128) find_impacts_alone(const __grid_constant__ ImpactQuery s) {
+static __global__ void __launch_bounds__(128) find_impacts_by_thread(const __grid_constant__ ImpactQuery s) {
     const SandBroadPhase *g = &s.d->broad_phase;
-    EACH(t, alone_end(g)) {
+    EACH(t, thread_query_end(g)) {
         int i = (int)t, level = grid_level_of(g, i);
         CullSphere own = cull_sphere(s.cull, i);
         double most = 0;
         for (int k = 0; k < g->level_count; k++) {
             if (!impact_looks_in(level, k)) continue;
-            query_alone(g, cell_range_of(g, level, i, k), s.cull.near, own.near, [&](int j) {
+            query_by_thread(g, cell_range_of(g, level, i, k), s.cull.bounds, own.bounds, [&](int j) {
                 if (cull_no_impact(own, cull_sphere(s.cull, j), s.reach)) return;
                 most = fmax(most, impact(s, i, j));
             });
@@ -216,27 +244,27 @@ static __global__ void __launch_bounds__(128) find_impacts_alone(const __grid_co
 }
 
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
-    find_impacts(const __grid_constant__ ImpactQuery s) {
+    find_impacts_by_group(const __grid_constant__ ImpactQuery s) {
     const SandBroadPhase *g = &s.d->broad_phase;
     if (g->level_count < 2) return;
-    int begin = alone_end(g);
+    int begin = thread_query_end(g);
     EACH(t, (int64_t)QUERY_THREADS * (g->sphere_count - begin)) {
         QueryGroup group = query_group(t, begin);
         int i = (int)group.sphere, level = grid_level_of(g, i);
         CullSphere own = cull_sphere(s.cull, i);
         double most = 0;
-        query_together(
-            group, g, level, s.cull.near, own.near, [&](int k) { return impact_looks_in(level, k); },
+        query_by_group(
+            group, g, level, s.cull.bounds, own.bounds, [&](int k) { return impact_looks_in(level, k); },
             [&](int j) {
                 if (j < 0 || cull_no_impact(own, cull_sphere(s.cull, j), s.reach)) return;
                 most = fmax(most, impact(s, i, j));
             });
         most = group_max(group, most);
-        if (group.place == 0 && most > 0) add_impact_margin(s, i, most);
+        if (group.lane == 0 && most > 0) add_impact_margin(s, i, most);
     }
 }
 
-// Not all balls have more room by strikes than by their own speed.
+// Gives the spheres their impact margins, where these are greater than those from their own speed.
 static __global__ void __launch_bounds__(CUDA_THREADS)
     widen_proxies(SandCollision *d, const double *margin, double slack, LevelTally *tally, Counts *counts) {
     SandBroadPhase *g = &d->broad_phase;
@@ -244,43 +272,46 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
     EACH(i, g->sphere_count) {
         SandSphereProxy *sphere = &g->spheres[i];
         if (margin[i] > sphere->impact_margin) proxy_set_impact_margin(sphere, margin[i], slack);
-        least = fmin(least, sphere->extent), most = fmax(most, sphere->extent);
+        least = fmin(least, sphere->extent);
+        most = fmax(most, sphere->extent);
     }
     fold_extents(least, most, d, tally, counts);
 }
 
 // --- the stage --------------------------------------------------------------------------------------------
 
+// Sorts the spheres by level and cell.
 static bool sort_grid(SandDevice *m) {
-    SandCollision *d = m->collision_copy.data;
+    SandCollision *d = m->device_collision.data;
     int64_t spheres = m->sphere_total, cells = grid_most_cells(spheres);
     tally_levels<<<device_blocks(m, spheres, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
-                                                                                             m->impact);
+                                                                                             m->check_impacts);
     CsrKeys keys = {m->cell_of.data, &m->counts->spheres, spheres, cells};
-    LAUNCH(number_cells, spheres, d, m->cell_of.data, m->starts_counted.data);
-    if (!csr_build(m, keys, m->starts_counted, m->starts.data, m->order.data, m->stream)) return false;
-    LAUNCH(store_order, SPHERE_PROXIES * spheres, d, cull_arrays(m));
+    LAUNCH(number_cells, spheres, d, m->cell_of.data, m->cell_counts.data);
+    if (!csr_build(m, keys, m->cell_counts, m->cell_starts.data, m->sphere_order.data, m->stream)) return false;
+    LAUNCH(write_sorted, PROXY_PARTS * spheres, d, cull_arrays(m));
     return true;
 }
 
 bool broad_phase_enqueue(SandDevice *m) {
     const SandWorld &w = m->world;
     int64_t spheres = m->sphere_total;
-    SandCollision *d = m->collision_copy.data;
+    SandCollision *d = m->device_collision.data;
     LAUNCH(count_spheres, w.body_count + 1, w, m->sphere_count.data, m->counts);
     device_check(m,
                  scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, m->sphere_count.data, m->sphere_first.data,
                           w.body_count + 1, m->stream),
-                 "numbering the balls");
+                 "numbering the spheres");
     LAUNCH(place_spheres, w.body_count, w, d, m->search, m->sphere_first.data, m->tally.data, m->counts);
     if (!sort_grid(m)) return false;
-    if (m->impact) {
+    if (m->check_impacts) {
         double reach = w.step * (1 + m->search.largest_mu);
-        device_check(m, cudaMemsetAsync(m->impact_margin.data, 0, (size_t)spheres * sizeof(double), m->stream), "strikes");
+        device_check(m, cudaMemsetAsync(m->impact_margin.data, 0, (size_t)spheres * sizeof(double), m->stream),
+                     "clearing impact margins");
         ImpactQuery query = {d, cull_arrays(m), w.envelope, reach, m->impact_margin.data};
         if (!device_fork(m, 1)) return false;
-        find_impacts<<<query_blocks(m), QUERY_BLOCK_THREADS, 0, m->side_stream[0]>>>(query);
-        find_impacts_alone<<<launch_blocks(spheres, 128), 128, 0, m->stream>>>(query);
+        find_impacts_by_group<<<query_blocks(m), QUERY_BLOCK_THREADS, 0, m->side_stream[0]>>>(query);
+        find_impacts_by_thread<<<launch_blocks(spheres, 128), 128, 0, m->stream>>>(query);
         if (!device_join(m, 0)) return false;
         LAUNCH(widen_proxies, spheres, d, m->impact_margin.data, w.envelope, m->tally.data, m->counts);
         if (!sort_grid(m)) return false;

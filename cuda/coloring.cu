@@ -17,29 +17,34 @@ enum { NO_COLOR = 255 };
 struct Coloring {
     const int *a, *b, *first, *second, *list;
     uint32_t *color;          // of each contact
-    int *won;                 // of each contact, in this round
+    int *ready;               // of each contact: it takes a color in this round
     unsigned long long *used; // two for each body: bits of the colors around it
     Counts *counts;
     int64_t capacity;
 };
 
-static __device__ uint32_t priority(uint32_t i) { // a fixed shuffle, so that neighbors do not wait in line
-    i ^= i >> 16, i *= 0x7feb352du, i ^= i >> 15, i *= 0x846ca68bu, i ^= i >> 16;
+// A fixed hash of the contact's number: priorities that rise along a chain of neighbors would make them wait in line.
+static __device__ uint32_t priority(uint32_t i) {
+    i ^= i >> 16;
+    i *= 0x7feb352du;
+    i ^= i >> 15;
+    i *= 0x846ca68bu;
+    i ^= i >> 16;
     return i;
 }
 
 // Whether contact j has no color yet and a higher priority than contact i.
-static __device__ bool beaten_by(const Coloring &c, int64_t i, int64_t j) {
+static __device__ bool outranked_by(const Coloring &c, int64_t i, int64_t j) {
     uint32_t p = priority((uint32_t)i), q = priority((uint32_t)j);
     return j != i && c.color[j] == NO_COLOR && (q > p || (q == p && j > i));
 }
 
-// Whether some contact of body k that has no color yet comes before i.
+// Whether some contact of body k outranks contact i.
 static __device__ bool waits(const Coloring &c, int64_t i, int k) {
     for (int e = c.first[k]; e < c.first[k + 1]; e++)
-        if (beaten_by(c, i, e)) return true;
+        if (outranked_by(c, i, e)) return true;
     for (int e = c.second[k]; e < c.second[k + 1]; e++)
-        if (beaten_by(c, i, c.list[e])) return true;
+        if (outranked_by(c, i, c.list[e])) return true;
     return false;
 }
 
@@ -47,7 +52,7 @@ static __device__ bool waits(const Coloring &c, int64_t i, int k) {
 // bodies. No two of them share a body, so that the result does not depend on the order of the threads.
 static __global__ void __launch_bounds__(CUDA_THREADS) color_contacts(Coloring c) {
     cooperative_groups::grid_group launch = cooperative_groups::this_grid();
-    if (c.counts->again) return;
+    if (c.counts->retry) return;
     int bodies = c.counts->bodies, contacts = c.counts->contacts;
     EACH(k, 2 * (int64_t)bodies) c.used[k] = 0;
     EACH(i, c.capacity) {
@@ -61,18 +66,19 @@ static __global__ void __launch_bounds__(CUDA_THREADS) color_contacts(Coloring c
         launch.sync();
         if (launch.thread_rank() == 0) c.counts->colors = 0; // here a flag: contacts without a color are left
         EACH(i, contacts)
-        c.won[i] = c.color[i] == NO_COLOR && !waits(c, i, c.a[i]) && !(c.b[i] < bodies && waits(c, i, c.b[i]));
+        c.ready[i] = c.color[i] == NO_COLOR && !waits(c, i, c.a[i]) && !(c.b[i] < bodies && waits(c, i, c.b[i]));
         launch.sync();
         int without = 0;
         EACH(i, contacts) {
             if (c.color[i] != NO_COLOR) continue;
-            if (!c.won[i]) {
+            if (!c.ready[i]) {
                 without = 1;
                 continue;
             }
             unsigned long long *ua = c.used + 2 * (int64_t)c.a[i], *ub = c.b[i] < bodies ? c.used + 2 * (int64_t)c.b[i] : ua;
             int half = ~(ua[0] | ub[0]) ? 0 : 1, bit = __ffsll((long long)~(ua[half] | ub[half])) - 1;
-            ua[half] |= 1ull << bit, ub[half] |= 1ull << bit;
+            ua[half] |= 1ull << bit;
+            ub[half] |= 1ull << bit;
             c.color[i] = (uint32_t)(64 * half + bit);
         }
         if (without) c.counts->colors = 1;
@@ -83,7 +89,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS) color_contacts(Coloring c
 
 // Drops the unused colors from the CSR rows: those in use, with the batch behind them. One thread.
 static __global__ void close_colors(const int *rows, int *color_first, Counts *counts) {
-    if (counts->again) return;
+    if (counts->retry) return;
     int count = 0;
     for (int c = 0; c < BATCH_COLOR; c++)
         if (rows[c + 1] > rows[c]) count = c + 1;
@@ -97,12 +103,12 @@ static bool colors_reserve(SandDevice *m) {
     size_t contacts = (size_t)m->contact_capacity;
     return reserve(m, m->keys_sorted, contacts + 1) && reserve_iota(m, contacts) &&
            reserve(m, m->color_rows, BATCH_COLOR + 4) && reserve(m, m->color_first, BATCH_COLOR + 4) &&
-           reserve(m, m->color_list, contacts + 1) && reserve(m, m->color_won, contacts + 1) &&
+           reserve(m, m->color_list, contacts + 1) && reserve(m, m->color_ready, contacts + 1) &&
            reserve(m, m->batch_step, contacts + 1) &&
-           reserve(m, m->colors, 2 * m->body.capacity + 2 * (size_t)m->given_bodies + 2);
+           reserve(m, m->used_colors, 2 * m->body.capacity + 2 * (size_t)m->standalone_bodies + 2);
 }
 
-// Colors into m->keys.
+// Enqueues the coloring; the colors are in m->keys.
 static bool color_contacts_enqueue(SandDevice *m) {
     const KernelArrays &t = m->arrays;
     Coloring c = {
@@ -112,8 +118,8 @@ static bool color_contacts_enqueue(SandDevice *m) {
         .second = t.second,
         .list = t.list,
         .color = m->keys.data,
-        .won = m->color_won.data,
-        .used = m->colors.data,
+        .ready = m->color_ready.data,
+        .used = m->used_colors.data,
         .counts = m->counts,
         .capacity = m->contact_capacity,
     };
@@ -134,14 +140,15 @@ static bool sort_by_color_enqueue(SandDevice *m) {
                       "sorting by color"))
         return false;
     CsrKeys colors = {m->keys_sorted.data, &m->counts->contacts, m->contact_capacity, BATCH_COLOR + 1};
-    return csr_count(m, colors, m->row_counted, m->stream) &&
-           csr_build(m, colors, m->row_counted, m->color_rows.data, NULL, m->stream);
+    return csr_count(m, colors, m->row_counts, m->stream) &&
+           csr_build(m, colors, m->row_counts, m->color_rows.data, NULL, m->stream);
 }
 
 bool colors_enqueue(SandDevice *m) {
     if (!colors_reserve(m) || !color_contacts_enqueue(m) || !sort_by_color_enqueue(m)) return false;
     close_colors<<<1, 1, 0, m->stream>>>(m->color_rows.data, m->color_first.data, m->counts);
-    m->arrays.color_first = m->color_first.data, m->arrays.color_list = m->color_list.data;
+    m->arrays.color_first = m->color_first.data;
+    m->arrays.color_list = m->color_list.data;
     m->arrays.batch_step = m->batch_step.data;
     m->kernel->pack_batch(m->pack_source, m->arrays, m->stream);
     return device_check(m, cudaGetLastError(), "coloring");

@@ -1,32 +1,36 @@
-// Rows by counting: keys are many and items of one key are few, so that most rows are put in order by one thread.
+// CSR lists by counting: a scan of the counts gives the rows, items are put into their rows by atomics in any order, and
+// each row is then sorted. Keys are many and items of one key are few, so that most rows are sorted by one thread in
+// registers.
 #include "cuda/csr.h"
 
 #include <limits.h>
 
-static __global__ void count_keys(const uint32_t *keys, const int *count, uint32_t values, int *counted,
+// Counts the items of each key.
+static __global__ void count_keys(const uint32_t *keys, const int *count, uint32_t values, int *key_counts,
                                   const Counts *counts) {
-    if (counts->again & AGAIN_CONTACTS) return;
+    if (counts->retry & RETRY_CONTACTS) return;
     EACH(i, *count)
-    if (keys[i] < values) count_key(counted, keys[i]);
+    if (keys[i] < values) count_key(key_counts, keys[i]);
 }
 
 // Puts the items into their rows, in any order.
-static __global__ void csr_fill(const uint32_t *keys, const int *count, uint32_t values, const int *rows, int *counted,
+static __global__ void csr_fill(const uint32_t *keys, const int *count, uint32_t values, const int *rows, int *key_counts,
                                 int *items, const Counts *counts) {
-    if (counts->again & AGAIN_CONTACTS) return;
+    if (counts->retry & RETRY_CONTACTS) return;
     EACH(i, *count) {
         uint32_t key = keys[i];
         if (key >= values) continue;
-        Alike a = alike(key);
-        int before = a.place == 0 ? atomicSub(&counted[key], __popc(a.mask)) - __popc(a.mask) : 0;
-        items[rows[key] + __shfl_sync(a.mask, before, a.leader) + a.place] = (int)i;
+        KeyGroup a = key_group(key);
+        int before = a.position == 0 ? atomicSub(&key_counts[key], __popc(a.mask)) - __popc(a.mask) : 0;
+        items[rows[key] + __shfl_sync(a.mask, before, a.leader) + a.position] = (int)i;
     }
 }
 
-// Most rows are so short that a thread puts them in order in registers: then all items are on their way at once. Those that
-// are a little longer are for a warp, the longest for a block.
+// Most rows are so short that a thread sorts them in registers, with all loads in flight at once. Rows up to WARP_ROW are
+// sorted by a warp, the longest by a thread block.
 enum { THREAD_ROW = 8, WARP_ROW = 256 };
-static __device__ void order_by_thread(int *items, int n) {
+// Sorts by an odd-even transposition network.
+static __device__ void sort_by_thread(int *items, int n) {
     int item[THREAD_ROW];
 #pragma unroll
     for (int i = 0; i < THREAD_ROW; i++) item[i] = i < n ? items[i] : INT_MAX;
@@ -35,15 +39,16 @@ static __device__ void order_by_thread(int *items, int n) {
 #pragma unroll
         for (int i = round % 2; i + 1 < THREAD_ROW; i += 2) {
             int low = min(item[i], item[i + 1]), high = max(item[i], item[i + 1]);
-            item[i] = low, item[i + 1] = high;
+            item[i] = low;
+            item[i + 1] = high;
         }
 #pragma unroll
     for (int i = 0; i < THREAD_ROW; i++)
         if (i < n) items[i] = item[i];
 }
 
-// Each item goes where it belongs: behind as many as are smaller.
-static __device__ void order_by_warp(int *items, int n) {
+// Sorts by counting for each item how many are smaller.
+static __device__ void sort_by_warp(int *items, int n) {
     constexpr int held = WARP_ROW / 32;
     int lane = threadIdx.x & 31, item[held], smaller[held] = {0};
     for (int h = 0; h < held; h++) item[h] = 32 * h + lane < n ? items[32 * h + lane] : INT_MAX;
@@ -56,8 +61,9 @@ static __device__ void order_by_warp(int *items, int n) {
         if (32 * h + lane < n) items[smaller[h]] = item[h];
 }
 
-// By all threads of a block: a bitonic sort whose smaller ones always go to the front, so that n need not be a power of two.
-static __device__ void order_by_block(int *items, int n) {
+// Sorts by all threads of a block: a bitonic sort in which all comparisons point the same way, so that n need not be a power
+// of two.
+static __device__ void sort_by_block(int *items, int n) {
     int most = 2;
     while (most < n) most *= 2;
     for (int size = 2; size <= most; size *= 2)
@@ -68,62 +74,63 @@ static __device__ void order_by_block(int *items, int n) {
                 int high = stride == size / 2 ? low / size * size + size - 1 - low % size : low + stride;
                 if (high >= n || items[low] < items[high]) continue;
                 int item = items[low];
-                items[low] = items[high], items[high] = item;
+                items[low] = items[high];
+                items[high] = item;
             }
         }
     __syncthreads();
 }
 
-// Rows that wait until all threads of a warp or a block are free.
-struct Waiting {
+// Rows that wait to be sorted by a whole warp or block.
+struct RowQueue {
     int row[CUDA_THREADS], count;
 };
-static __device__ void wait_in(Waiting *waiting) { waiting->row[atomicAdd(&waiting->count, 1)] = threadIdx.x; }
+static __device__ void push_row(RowQueue *waiting) { waiting->row[atomicAdd(&waiting->count, 1)] = threadIdx.x; }
 
-// Puts each row in order.
+// Sorts each row.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    csr_order(const int *rows, int64_t values, int *items, const Counts *counts) {
-    __shared__ Waiting for_warp, for_block;
-    if (counts->again & AGAIN_CONTACTS) return;
+    csr_sort(const int *rows, int64_t values, int *items, const Counts *counts) {
+    __shared__ RowQueue for_warp, for_block;
+    if (counts->retry & RETRY_CONTACTS) return;
     EACH_BLOCK(base, values) {
         if (threadIdx.x == 0) for_warp.count = for_block.count = 0;
         __syncthreads();
         int64_t k = base + threadIdx.x;
         int begin = k < values ? rows[k] : 0, n = k < values ? rows[k + 1] - begin : 0;
         if (n > WARP_ROW)
-            wait_in(&for_block);
+            push_row(&for_block);
         else if (n > THREAD_ROW)
-            wait_in(&for_warp);
+            push_row(&for_warp);
         else if (n > 1)
-            order_by_thread(items + begin, n);
+            sort_by_thread(items + begin, n);
         __syncthreads();
         for (int j = threadIdx.x / 32; j < for_warp.count; j += CUDA_THREADS / 32) {
             int64_t row = base + for_warp.row[j];
-            order_by_warp(items + rows[row], rows[row + 1] - rows[row]);
+            sort_by_warp(items + rows[row], rows[row + 1] - rows[row]);
         }
         for (int j = 0; j < for_block.count; j++) {
             int64_t row = base + for_block.row[j];
-            order_by_block(items + rows[row], rows[row + 1] - rows[row]);
+            sort_by_block(items + rows[row], rows[row + 1] - rows[row]);
         }
         __syncthreads();
     }
 }
 
-bool csr_count(SandDevice *m, const CsrKeys &keys, Array<int> &counted, cudaStream_t stream) {
+bool csr_count(SandDevice *m, const CsrKeys &keys, Array<int> &key_counts, cudaStream_t stream) {
     size_t bytes = ((size_t)keys.values + 1) * sizeof(int);
-    if (!device_check(m, cudaMemsetAsync(counted.data, 0, bytes, stream), "counting for rows")) return false;
-    LAUNCH_ON(stream, count_keys, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, counted.data, m->counts);
+    if (!device_check(m, cudaMemsetAsync(key_counts.data, 0, bytes, stream), "counting for rows")) return false;
+    LAUNCH_ON(stream, count_keys, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, key_counts.data, m->counts);
     return device_check(m, cudaGetLastError(), "counting for rows");
 }
 
-bool csr_build(SandDevice *m, const CsrKeys &keys, Array<int> &counted, int *rows, int *items, cudaStream_t stream) {
+bool csr_build(SandDevice *m, const CsrKeys &keys, Array<int> &key_counts, int *rows, int *items, cudaStream_t stream) {
     bool ok = device_check(
-        m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, counted.data, rows, keys.values + 1, stream),
+        m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, key_counts.data, rows, keys.values + 1, stream),
         "making rows");
     if (ok && items) {
-        LAUNCH_ON(stream, csr_fill, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, rows, counted.data, items,
+        LAUNCH_ON(stream, csr_fill, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, rows, key_counts.data, items,
                   m->counts);
-        LAUNCH_ON(stream, csr_order, keys.values, rows, keys.values, items, m->counts);
+        LAUNCH_ON(stream, csr_sort, keys.values, rows, keys.values, items, m->counts);
     }
     return ok && device_check(m, cudaGetLastError(), "making rows");
 }

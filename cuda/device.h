@@ -1,4 +1,9 @@
-// What the files of the CUDA backend share: device arrays, the counts that a step keeps on the device, and the machine.
+// The shared definitions of the CUDA backend: SandDevice, which owns the streams, buffers and counters of one simulation on
+// the GPU; the interface of the solver kernels; helpers to reserve, copy and launch; and the stages of a step.
+//
+// A step runs without waiting for the host: every stage enqueues its kernels on one stream, sized by capacities. How many
+// spheres, contacts and colors there are is known on the device alone, in Counts; the host reads it once, at the end.
+// Start reading at cuda/backend.cu, which drives the stages.
 #pragma once
 #include "sim/step/backend.h"
 #include "sim/world/world.h"
@@ -7,44 +12,50 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-enum { CUDA_THREADS = 256 };                 // of a block, where nothing else is said
-enum { PACK_BLOCKS = 1024 };                 // of the kernel that adds up diagonals
+enum { CUDA_THREADS = 256 };                 // of a thread block, where nothing else is said
+enum { PACK_BLOCKS = 1024 };                 // most thread blocks of the kernel that sums the diagonals
 enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE }; // of the contacts of high-degree bodies: see cuda/coloring.cu
-enum { MOST_NUMBERS = 16 };                  // of a contact in one array: a solver text counts them all in an int
+enum { MAX_CONTACT_REALS = 16 };             // of a contact in one array: a solver kernel indexes them by an int
 
-// An array on the device that grows when it is too small.
+// A buffer on the device that grows when it is too small.
 template <class T> struct Array {
     T *data = nullptr;
     size_t capacity = 0;
 };
 
-// What sorts and scans work in.
+// Temporary storage of sorts and scans.
 struct Scratch {
     Array<uint8_t> bytes;
     int64_t items = 0; // that it suffices for
 };
 
-// An impulse as it is kept on the device, where solvers work in float.
+// An impulse as the device stores it: solvers work in float there.
 struct Impulse {
     float x, y, z;
 };
 inline __host__ __device__ SandVec3 impulse_vector(Impulse i) { return v3_make(i.x, i.y, i.z); }
 inline __host__ __device__ Impulse impulse_make(SandVec3 v) { return {(float)v.x, (float)v.y, (float)v.z}; }
 
-// What a step finds out and the kernels after it need. It stays on the device; the host gets a copy at the end. When
-// `again` is set the rest of the step does nothing.
+// Why a step must be repeated.
+enum Retry {
+    RETRY_CONTACTS = 1, // more contacts than fit
+    RETRY_IMPACT = 2,   // spheres are of several levels, and impacts were not looked for
+};
+
+// The counters and results of a step. They stay on the device, where later kernels read them; the host gets a copy at the
+// end. When `retry` is set, the kernels of the rest of the step return at once.
 struct Counts {
-    int again; // bits of Again
+    int retry; // bits of Retry
     int spheres, bodies, contacts, levels;
-    int crowded;    // balls with more partners than the count kept: see HITS in detect.cu
-    int trouble[3]; // a body, a boundary, and the number of places where they touch, when there are too many
+    int crowded;          // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collide.cu
+    int mesh_overflow[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int warm_started;
-    unsigned long long high_degree; // bodies of many contacts, and in the lower half the pieces they are summed in
+    unsigned long long high_degree; // bodies of many contacts, and in the lower half the segments that they are summed in
     int colors;
-    unsigned blocks_done;           // blocks of a kernel that are done: see last_block_done
-    unsigned long long least, most; // extents, as the bits of positive numbers
-    double deepest, deepest_wall;   // penetration, that into a boundary
-    double diagonals;               // sum of the mean diagonals of N's blocks
+    unsigned blocks_done;                      // thread blocks that have finished: see last_block_done
+    unsigned long long min_extent, max_extent; // of all spheres, as the bits of positive doubles
+    double deepest, deepest_wall;              // penetration; that into a boundary
+    double diagonal_sum;                       // of the mean diagonals of the blocks of N
     double kinetic, potential;
     int lost;
     SandLost lost_bodies[SAND_MAX_LOST];
@@ -53,116 +64,117 @@ struct Counts {
     double seconds, residual, objective, complementarity;
 };
 
-enum Again { AGAIN_CONTACTS = 1, AGAIN_IMPACT = 2 };
-
-// Boxes and counts of the balls of each level of the grid.
+// Bounding box and number of the spheres of each level of the grid.
 struct LevelTally {
-    unsigned long long low[SAND_MAX_LEVELS][3], high[SAND_MAX_LEVELS][3]; // in the order of ordered_bits
+    unsigned long long low[SAND_MAX_LEVELS][3], high[SAND_MAX_LEVELS][3]; // as ordered_bits
     int count[SAND_MAX_LEVELS];
 };
 
-// What a search for contacts has beside the world and the detection.
-struct Search {
+// Parameters of collision detection beside the world's.
+struct SearchParams {
     double least_mu, largest_mu, fall;
     int convex_body;
-    bool single; // no two balls are of one body
+    bool single_spheres; // no two spheres are of one body
 };
 
-// The sorted balls in few bytes, rounded to float: see sight.h.
+// The sorted spheres in few bytes, rounded to float: see cuda/float_cull.h.
 struct CullArrays {
-    float4 *near; // where a ball may be in the step: center and extent
-    float4 *move; // velocity, and the speed of its turning surface
-    float2 *size; // radius and room
+    float4 *bounds; // where a sphere may be in the step: center and extent
+    float4 *motion; // velocity, and the speed of its rotating surface
+    float2 *size;   // radius and impact margin
 };
 
-// The arrays behind a solver's operator, whatever its text. A Body is eight floats.
+// The device arrays behind a solver's operator (Op), for all variants of the kernel. A Body is eight floats.
 struct KernelArrays {
     int *a, *b;
     float *block, *impulse, *record, *arm_a_record, *arm_b_record;
     float *vectors, *reference;
-    float *bound, *de_saxce; // of friction, where impulses are in the frame of their contact
+    float *bound, *de_saxce; // of friction, where impulses are in the contact frame
     float *mass, *inertia;
     void *free, *body, *scratch, *measured, *still, *segment_sum;
     int *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *color_first, *color_list;
     float *batch_step;
-    void *launch; // what the blocks of a solve share
-    void *run;
+    void *launch_shared; // LaunchShared
+    void *solve_state;   // SolveState
     SandCurvePoint *curve;
-    int64_t capacity; // blocks that fit, a multiple of SAND_LANES
+    int64_t capacity; // contacts that fit, a multiple of SAND_LANES
     int64_t bodies;   // with boundaries
 };
 
-// What the problem is laid out from: a world with its detection, or a problem that was given.
+// What the problem is packed from: a world with its contact candidates, or a standalone problem.
 struct PackSource {
     SandWorld world;
     const SandCollision *collision;
-    const SandContactCandidate *found; // NULL: from the problem
-    const int *order;                  // of the found
-    const SandContact *contacts;       // of the problem
-    SandProblemBody *bodies;           // written, or those of the problem
+    const SandContactCandidate *candidates; // NULL: a standalone problem
+    const int *candidate_order;
+    const SandContact *contacts; // of a standalone problem
+    SandProblemBody *bodies;     // written, or those of a standalone problem
     const Impulse *start;
     Counts *counts;
     int boundaries; // bodies behind the moving ones
     double *partials;
 };
 
-// A solver text: once for each number of rows, kind of arms and frame of an impulse.
+// A solver kernel (cuda/solve_kernel.cu): one variant for each number of rows, kind of arms and frame of an impulse.
 struct SolverKernel {
-    int row_size; // of a block in a vector
+    int row_size; // of a contact in a vector
     bool local, radial;
     int constant_count, inertia_size;
-    size_t run_bytes, launch_bytes;
-    // Lays bodies and blocks out; lists follow from them.
-    void (*lay)(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream);
-    // The relaxation steps of the Jacobi batch of colored gauss-seidel.
+    size_t state_bytes, launch_bytes;
+    // Packs bodies and contacts; the adjacency follows from them.
+    void (*pack)(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream);
+    // Computes the relaxation steps of the Jacobi batch of colored gauss-seidel.
     void (*pack_batch)(const PackSource &from, const KernelArrays &to, cudaStream_t stream);
-    // Solves in pieces of at most `piece` iterations, which all are enqueued; with a `stop`, one after the other, until it
-    // is not 0.
+    // Solves in slices of at most `slice` iterations, a launch each, all enqueued at once; with a `stop`, one after the
+    // other until it is not 0.
     cudaError_t (*solve)(const KernelArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
                          bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream);
-    // Impulses as vectors of the world.
+    // Writes the impulses as vectors of the world.
     void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
 };
 extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_world_full, kernel_world_radial,
     kernel_local_full, kernel_local_radial;
 
+// Points of a step on the stream, between which its stages are timed.
+enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };
+
 enum { SIDE_STREAMS = 3 };
 struct SandDevice {
-    // The GPU, its streams, and what went wrong on it.
+    // The GPU, its streams, and the first failure.
     char about[160];
-    int processors;
+    int processors; // streaming multiprocessors
     cudaStream_t stream;
-    cudaStream_t side_stream[SIDE_STREAMS]; // for what need not wait for what is on the stream: see device_fork
+    cudaStream_t side_stream[SIDE_STREAMS]; // for work that is independent of what follows on the stream: see device_fork
     cudaEvent_t forked, joined[SIDE_STREAMS];
-    cudaEvent_t mark[6]; // begin, and the ends of collide, warm_start, build, solve, integrate
-    cudaError_t code;    // of the first call that failed
-    const char *doing;   // what it was to do
-    uint64_t growths;    // of buffers since the last report
-    size_t bytes;        // of all buffers
+    cudaEvent_t mark[MARK_COUNT];
+    cudaError_t code;  // of the first call that failed
+    const char *doing; // what that call was for
+    uint64_t growths;  // of buffers since the last report
+    size_t bytes;      // of all buffers
 
     // World: what the host knows of it.
     SandWorld world;              // settings of the host, arrays of the device
-    std::vector<void *> geometry; // spheres of shapes, profiles and meshes of boundaries
+    std::vector<void *> geometry; // device copies of the shapes' spheres, and of the boundaries' profiles and meshes
     std::vector<SandBoundary> host_boundaries;
-    uint8_t *walls_host; // pinned staging memory of `walls`
-    size_t walls_capacity;
+    uint8_t *boundary_staging; // pinned; uploaded to boundary_data
+    size_t boundary_staging_capacity;
     int sphere_total;               // of all bodies
-    bool single;                    // every body is one sphere, a box or a cylinder
+    bool single_spheres;            // every body is one sphere, a box or a cylinder
+    bool all_spheres;               // every shape is a sphere: arms are radial
     std::vector<int> convex_bodies; // boxes and cylinders
     std::vector<double> convex_enter;
     std::vector<uint8_t> convex_gone;
     double least_mu, largest_mu;
-    bool all_spheres;
 
     // Rendering.
     size_t instance_total;
 
     // Broad and narrow phase.
-    SandCollision placed;    // boundaries of this step, on the host
-    SandCollision collision; // as the device sees it: its pointers
+    SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host
+    SandCollision collision;      // the host's copy of device_collision: pointers into device buffers
     int64_t contact_capacity;
-    bool impact; // spheres are of several levels: look for impacts
-    Search search;
+    bool check_impacts; // spheres are of several levels
+    SearchParams search;
 
     // Warm start: what is kept of the last step.
     double kept_step; // s, 0: nothing is kept
@@ -174,10 +186,10 @@ struct SandDevice {
     const SolverKernel *kernel;
     KernelArrays arrays;
     PackSource pack_source;
-    bool given; // a problem was given, not a world
-    int given_bodies;
-    double iteration_ms; // of the last solve
-    bool solved, moved;  // how far the last step went
+    bool standalone; // a problem was uploaded, not a world
+    int standalone_bodies;
+    double iteration_ms;     // of the last solve
+    bool solved, integrated; // how far the last step went
 
     // Results.
     Counts *counts;      // on the device
@@ -189,14 +201,14 @@ struct SandDevice {
 #include "cuda/device_buffers.inl"
 };
 
-// --- arrays: array.cu ---
+// --- buffers, errors and streams: cuda/buffer.cu ---
 
 bool device_check(SandDevice *m, cudaError_t code, const char *doing); // remembers the first failure
+bool device_fail(SandDevice *m, SandError *error); // reports the first failure as a sentence, and clears it; false
 bool device_reserve(SandDevice *m, void **data, size_t *capacity, size_t count, size_t size, bool keep);
 void device_release(SandDevice *m, void **data, size_t *capacity, size_t size);
-bool device_fail(SandDevice *m, SandError *error); // the sentence of the first failure; false
 
-// Makes room for `count` items; what was there is lost unless it is to be kept. New memory is zero.
+// Grows a buffer to `count` items. New memory is zero; the old contents are lost unless they are to be kept.
 template <class T> bool reserve(SandDevice *m, Array<T> &array, size_t count, bool keep = false) {
     return device_reserve(m, (void **)&array.data, &array.capacity, count, sizeof(T), keep);
 }
@@ -214,16 +226,22 @@ template <class T> bool download(SandDevice *m, T *host, const T *device, size_t
                         "copying from the GPU");
 }
 bool device_wait(SandDevice *m);
-// So many side_streams go on after what is on the stream so far. What comes on the stream after a join waits for an aside.
+// Lets the first `side_streams` side streams go on after what is on the stream so far.
 bool device_fork(SandDevice *m, int side_streams);
+// Makes what follows on the stream wait for a side stream.
 bool device_join(SandDevice *m, int side_stream);
 bool reserve_scratch(SandDevice *m, Scratch &scratch, int64_t items);
 bool reserve_iota(SandDevice *m, size_t count); // 0, 1, 2, ...
 
-// Every thread of a kernel takes its share of 0 .. n-1.
+// --- launches ---
+
+// The threads of a launch share 0 .. n-1 in a grid-stride loop.
 #define EACH(i, n) \
     for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < (n); i += (int64_t)gridDim.x * blockDim.x)
-// A kernel with a thread for each of n items, on the stream of the machine m, or on another one.
+// The same by whole thread blocks: `base` is the first index of the block's share, and all its threads are in the loop.
+#define EACH_BLOCK(base, n) \
+    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < (n); base += (int64_t)gridDim.x * blockDim.x)
+// Launches a kernel with a thread for each of n items, on the stream of the device m, or on another one.
 #define LAUNCH(kernel, n, ...) LAUNCH_ON(m->stream, kernel, n, __VA_ARGS__)
 #define LAUNCH_ON(stream, kernel, n, ...) kernel<<<launch_blocks(n), CUDA_THREADS, 0, stream>>>(__VA_ARGS__)
 
@@ -231,9 +249,9 @@ inline int launch_blocks(int64_t n, int threads = CUDA_THREADS) {
     int64_t blocks = (n + threads - 1) / threads;
     return (int)(blocks < 1 ? 1 : blocks);
 }
-// The same for a kernel whose threads take turns: no more blocks than so many on each processor.
-inline int device_blocks(const SandDevice *m, int64_t n, int threads, int on_each) {
-    int blocks = launch_blocks(n, threads), most = on_each * m->processors;
+// The same with a limit of `per_processor` blocks on each multiprocessor, for a kernel with a loop over its items.
+inline int device_blocks(const SandDevice *m, int64_t n, int threads, int per_processor) {
+    int blocks = launch_blocks(n, threads), most = per_processor * m->processors;
     return blocks < most ? blocks : most;
 }
 inline int bits_for(int64_t values) { // of a number below `values`
@@ -243,8 +261,8 @@ inline int bits_for(int64_t values) { // of a number below `values`
 }
 
 #ifdef __CUDACC__
-// Whether this block is the last one of its kernel to come here: then it sees what all others wrote before. SolveRequest by
-// one thread of each block, of kernels that are on the stream of the machine and not on an aside.
+// Whether this thread block is the last one of its kernel to get here: then it sees what all others wrote before. Called by
+// one thread of each block, in kernels on the main stream only: side streams would count into the same number.
 static __device__ bool last_block_done(Counts *counts) {
     __threadfence();
     bool last = atomicAdd(&counts->blocks_done, 1) == gridDim.x - 1;
@@ -257,42 +275,38 @@ static __device__ bool last_block_done(Counts *counts) {
 static __device__ int body_degree(const int *first, const int *second, int64_t k) {
     return first[k + 1] - first[k] + second[k + 1] - second[k];
 }
-#endif
 
-// Writes the records that the threads of a block have for out[first], out[first + 1], ..., `count` of them in all; a place
-// that a thread has none for stays as it is. Staged, so that threads write side by side: a record that each writes for
+// Writes the records of the threads of a block to out[first], out[first + 1], ..., up to out[count - 1]; where a thread has
+// none, the old record stays. Staged in shared memory, so that the writes are coalesced: a record that each thread writes by
 // itself costs several times its bytes. All threads of a block call it together.
-#ifdef __CUDACC__
 template <class T> __device__ void write_records(T *out, int64_t first, int64_t count, const T &mine, bool have = true) {
     static_assert(sizeof(T) % sizeof(double2) == 0, "a record is copied by pairs of numbers");
     constexpr int segments = sizeof(T) / sizeof(double2);
     __shared__ double2 staged[segments * CUDA_THREADS];
-    __shared__ bool there[CUDA_THREADS];
+    __shared__ bool present[CUDA_THREADS];
     __syncthreads();
-    there[threadIdx.x] = have;
+    present[threadIdx.x] = have;
     for (int k = 0; k < segments; k++) staged[segments * threadIdx.x + k] = ((const double2 *)&mine)[k];
     __syncthreads();
     int64_t left = count - first, all = segments * (left < blockDim.x ? left : blockDim.x);
     for (int k = threadIdx.x; k < all; k += blockDim.x)
-        if (there[k / segments]) ((double2 *)(out + first))[k] = staged[k];
+        if (present[k / segments]) ((double2 *)(out + first))[k] = staged[k];
 }
 #endif
-// The blocks of a kernel take turns with blocks of 0 .. n-1, all threads of a block together.
-#define EACH_BLOCK(base, n) \
-    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < (n); base += (int64_t)gridDim.x * blockDim.x)
 
-// --- stages ---
+// --- stages of a step ---
 
-bool collide_enqueue(SandDevice *m);     // collide.cu
-bool broad_phase_enqueue(SandDevice *m); // broad_phase.cu: the part of it up to the sorted grid
-// lists.cu: which contacts a body has, hubs, colors. Begun beside the laying out of the blocks, and ended after it.
+bool collide_enqueue(SandDevice *m);     // cuda/collide.cu: from the world to contact candidates
+bool broad_phase_enqueue(SandDevice *m); // cuda/broad_phase.cu: the first part of it, from the world to sorted spheres
+bool warm_start_enqueue(SandDevice *m);  // cuda/integrate.cu
+// cuda/adjacency.cu: the contacts of each body, high-degree bodies, colors. Begun beside the packing of the contacts, and
+// finished after it.
 bool adjacency_begin(SandDevice *m);
 bool adjacency_finish(SandDevice *m, const SandSolveDef *def);
-bool colors_enqueue(SandDevice *m);     // coloring.cu
-bool warm_start_enqueue(SandDevice *m); // motion.cu
-bool integrate_enqueue(SandDevice *m);  // motion.cu
+bool colors_enqueue(SandDevice *m);    // cuda/coloring.cu
+bool integrate_enqueue(SandDevice *m); // cuda/integrate.cu
 
-// --- pictures: instances.cu and interop.cu ---
+// --- rendering: cuda/instances.cu and cuda/gl_interop.cu ---
 
 SandSlot *slot_create(SandError *error);
 void slot_free(SandSlot *slot);

@@ -18,45 +18,45 @@ BUFFER(int, material)
 BUFFER(double, enter)
 BUFFER(uint8_t, gone)
 BUFFER(SandShape, shapes)
-BUFFER(double, friction) // of each pair of materials
-BUFFER(uint8_t, walls)   // boundaries and their poses in this step, packed so that one copy uploads them all
+BUFFER(double, friction)       // of each pair of materials
+BUFFER(uint8_t, boundary_data) // boundaries and their poses in this step, packed so that one copy uploads them all
 
 // --- rendering ---
-BUFFER(int, places)   // of each body's first instance
-BUFFER(float, values) // of each body, when bodies are colored by their contacts
+BUFFER(int, instance_first)    // of each body
+BUFFER(float, instance_values) // of each body, when bodies are colored by their contacts
 
 // --- broad phase: a sphere is one of a body's spheres, by its number or by its place in the sorted order ---
-BUFFER(SandCollision, collision_copy) // the one that kernels read and write: sizes and pointers
-BUFFER(int, sphere_count)             // of each body
-BUFFER(int, sphere_first)             // of each body; later the number of contacts that it owns
+BUFFER(SandCollision, device_collision) // the one that kernels read and write: sizes and pointers
+BUFFER(int, sphere_count)               // of each body
+BUFFER(int, sphere_first)               // of each body; later the number of contacts that it owns
 BUFFER(SandSphereProxy, spheres)
 BUFFER(SandSphereProxy, sorted)
-BUFFER(float4, near) // of CullArrays, as are the next two
-BUFFER(float4, move)
-BUFFER(float2, size)
+BUFFER(float4, cull_bounds) // of CullArrays, as are the next two
+BUFFER(float4, cull_motion)
+BUFFER(float2, cull_size)
 BUFFER(double, impact_margin) // of each sphere
 BUFFER(LevelTally, tally)
 BUFFER(uint32_t, cell_of) // of each sphere
 BUFFER(uint32_t, cell_sorted)
-BUFFER(int, order)          // sorted position to sphere
-BUFFER(int, starts)         // of each cell
-BUFFER(int, starts_counted) // spheres of each cell
+BUFFER(int, sphere_order) // sorted position to sphere
+BUFFER(int, cell_starts)  // of each cell
+BUFFER(int, cell_counts)  // spheres of each cell
 BUFFER(int, spatial_order)
 BUFFER(int, solver_index) // of each body
 BUFFER(int, body)         // of each solver index
 BUFFER(int, iota)         // 0, 1, 2, ...; kept
 
 // --- narrow phase ---
-BUFFER(int, neighbor)    // the first neighbors of each sphere: see HITS in cuda/collide.cu
-BUFFER(int, crowded)     // spheres that have more
-BUFFER(int, found_count) // contacts of each item: see item_of in cuda/collide.cu
-BUFFER(int, found_first)
-BUFFER(int, pairs)                  // Touching of each contact: see cuda/collide.cu
-BUFFER(SandContactCandidate, found) // in the order of the spheres that found them
-BUFFER(int, found_order)            // their numbers, by the solver index of their owner
-BUFFER(uint32_t, keys)              // of each contact: of its owner, then of its second body, then its color
+BUFFER(int, neighbors)  // the first neighbors of each sphere: see NEIGHBOR_SLOTS in cuda/collide.cu
+BUFFER(int, crowded)    // spheres that have more
+BUFFER(int, item_count) // contacts of each item: see item_of in cuda/collide.cu
+BUFFER(int, item_first)
+BUFFER(int, pairs)                       // SpherePair of each contact: see cuda/collide.cu
+BUFFER(SandContactCandidate, candidates) // in the order of the spheres that found them
+BUFFER(int, candidate_order)             // their numbers, by the solver index of their owner
+BUFFER(uint32_t, keys)                   // of each contact: its owner, then its second body, then its color
 BUFFER(uint32_t, keys_sorted)
-BUFFER(int, first) // contact that each solver index owns
+BUFFER(int, first) // contact of each solver index
 SCRATCH(scratch)
 SCRATCH(index_scratch) // for a sort that may run beside one that uses the other
 
@@ -70,20 +70,20 @@ BUFFER(Impulse, start)
 
 // --- problem ---
 BUFFER(SandProblemBody, bodies)
-BUFFER(SandContact, contacts) // of a problem that was uploaded
+BUFFER(SandContact, contacts) // of a standalone problem
 BUFFER(int, second)           // contacts where a body is the second one, in CSR form: rows
 BUFFER(int, list)             // and items
-BUFFER(int, row_counted)
+BUFFER(int, row_counts)
 BUFFER(int, high_degree)
 BUFFER(int, high_degree_segment)
 BUFFER(int, segment_body)
 BUFFER(double, partials) // of each thread block that packs contacts
 
 // --- coloring ---
-BUFFER(unsigned long long, colors) // two words a body: the colors around it
-BUFFER(int, color_won)             // of each contact
-BUFFER(int, color_rows)            // of all colors
-BUFFER(int, color_first)           // of the colors in use
+BUFFER(unsigned long long, used_colors) // two words a body: colors of its contacts
+BUFFER(int, color_ready)                // of each contact: it takes a color in this round
+BUFFER(int, color_rows)                 // of all colors
+BUFFER(int, color_first)                // of the colors in use
 BUFFER(int, color_list)
 BUFFER(float, batch_step)
 
@@ -100,14 +100,14 @@ BUFFER(float, de_saxce)
 BUFFER(float, vectors)
 BUFFER(float, kernel_mass)
 BUFFER(float, kernel_inertia)
-BUFFER(float, free_motion)
+BUFFER(float, kernel_free)
 BUFFER(float, kernel_body)
 BUFFER(float, kernel_scratch)
 BUFFER(float, kernel_measured)
 BUFFER(float, still)
 BUFFER(float, segment_sum)
-BUFFER(uint8_t, run)
-BUFFER(uint8_t, launch)
+BUFFER(uint8_t, solve_state)
+BUFFER(uint8_t, launch_shared)
 
 // --- results ---
 BUFFER(SandCurvePoint, curve)

@@ -1,5 +1,5 @@
-// A buffer of OpenGL that the device writes: registered once, mapped for each copy. All of this is for the thread that
-// draws.
+// CUDA-OpenGL interop: an OpenGL buffer that the device writes, registered once and mapped for each copy, so that instances
+// are drawn without going through the host. Everything here is called by the render thread, with its context current.
 #include "cuda/device.h"
 #include "cuda/instance_slot.h"
 
@@ -9,11 +9,11 @@
 
 struct SandShare {
     cudaGraphicsResource_t resource;
-    cudaStream_t stream; // of who draws: it goes before the solver's
+    cudaStream_t stream; // of the renderer; its priority is above the solver's
 };
 
-// Whether OpenGL, in the context of this thread, runs on the device of the machine, which is the first.
-static bool runs_here(SandError *error) {
+// Whether the OpenGL context of this thread runs on the device of the simulation, which is the first.
+static bool gl_on_this_device(SandError *error) {
     unsigned count = 0;
     int devices[16];
     cudaError_t code = cudaGLGetDevices(&count, devices, 16, cudaGLDeviceListAll);
@@ -34,7 +34,7 @@ void share_free(SandShare *share) {
 }
 
 SandShare *share_buffer(unsigned buffer, SandError *error) {
-    if (!runs_here(error)) return NULL;
+    if (!gl_on_this_device(error)) return NULL;
     SandShare *share = new SandShare();
     int least = 0, greatest = 0;
     cudaDeviceGetStreamPriorityRange(&least, &greatest);
@@ -47,7 +47,8 @@ SandShare *share_buffer(unsigned buffer, SandError *error) {
     return NULL;
 }
 
-// While the buffer is mapped OpenGL may not touch it; it is given back whatever happens between.
+// Copies a slot to the buffer while it is mapped. OpenGL must not touch it until share_copy unmaps it, which happens even if
+// the copy fails.
 static cudaError_t copy_mapped(SandShare *share, const SandSlot *slot, size_t bytes) {
     void *to = NULL;
     size_t capacity = 0;
@@ -66,7 +67,7 @@ bool share_copy(SandShare *share, SandSlot *slot, size_t bytes, SandError *error
         cudaError_t unmapped = cudaGraphicsUnmapResources(1, &share->resource, share->stream);
         if (code == cudaSuccess) code = unmapped;
     }
-    return code == cudaSuccess || slot_fail(code, "copying a picture to OpenGL", error);
+    return code == cudaSuccess || slot_fail(code, "copying instances to OpenGL", error);
 }
 
 #else

@@ -1,16 +1,17 @@
-// What instances.cu writes and interop.cu hands on.
+// A slot: device memory for the instances of one picture. cuda/instances.cu writes it, cuda/gl_interop.cu copies it to
+// OpenGL.
 #pragma once
 #include "sim/step/backend.h"
 
 #include <cuda_runtime.h>
 
-// The machine and who draws work on streams of their own, and each waits for the other on the device alone: the writer for
-// the last copy of the slot, the reader for the last picture in it.
+// The simulation and the renderer use streams of their own, which wait for each other by events, without the host: the
+// writer waits until the last picture is copied, the reader until the next one is written.
 struct SandSlot {
     SandInstance *data;
     size_t capacity; // instances
     cudaEvent_t written, copied;
 };
 
-bool slot_fail(cudaError_t code, const char *doing,
-               SandError *error); // false, with the sentence; the error is taken note of
+// Reports a failure as a sentence, and clears CUDA's last error; false.
+bool slot_fail(cudaError_t code, const char *doing, SandError *error);

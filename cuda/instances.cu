@@ -1,4 +1,5 @@
-// The instances of a picture, written on the device with the text of sim.
+// Render instances of the bodies, written on the device by the code that the CPU uses (sim/world/render_instance.inl), so
+// that both draw the same picture. Also the slots that they are written to: see cuda/instance_slot.h.
 #include "cuda/device.h"
 #include "cuda/instance_slot.h"
 
@@ -6,7 +7,7 @@
 #include "sim/core/array.h"
 
 bool slot_fail(cudaError_t code, const char *doing, SandError *error) {
-    cudaGetLastError(); // it is told here, and nobody else is to find it
+    cudaGetLastError(); // reported here: the next call that asks is not to find it
     return sand_fail(error, "CUDA failed in %s: %s", doing, cudaGetErrorString(code));
 }
 
@@ -15,13 +16,13 @@ SandSlot *slot_create(SandError *error) {
     cudaError_t code = cudaEventCreateWithFlags(&slot->written, cudaEventDisableTiming);
     if (code == cudaSuccess) code = cudaEventCreateWithFlags(&slot->copied, cudaEventDisableTiming);
     if (code == cudaSuccess) return slot;
-    slot_fail(code, "making a slot for a picture", error);
+    slot_fail(code, "making a slot for instances", error);
     slot_free(slot);
     return NULL;
 }
 
 void slot_free(SandSlot *slot) {
-    cudaFree(slot->data); // waits for who writes or reads it
+    cudaFree(slot->data); // waits for the streams that write or read it
     if (slot->written) cudaEventDestroy(slot->written);
     if (slot->copied) cudaEventDestroy(slot->copied);
     delete slot;
@@ -30,30 +31,33 @@ void slot_free(SandSlot *slot) {
 bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error) {
     cudaError_t code = cudaEventSynchronize(slot->written);
     if (code == cudaSuccess) code = cudaMemcpy(to, slot->data, bytes, cudaMemcpyDeviceToHost);
-    if (code != cudaSuccess) return slot_fail(code, "copying a picture to the host", error);
+    if (code != cudaSuccess) return slot_fail(code, "copying instances to the host", error);
     sand_count_downloaded(bytes);
     return true;
 }
 
-static bool make_room(SandSlot *slot, size_t count, SandError *error) {
+// Grows a slot; its contents are lost.
+static bool slot_reserve(SandSlot *slot, size_t count, SandError *error) {
     if (count <= slot->capacity) return true;
     cudaFree(slot->data);
-    slot->data = NULL, slot->capacity = 0;
+    slot->data = NULL;
+    slot->capacity = 0;
     size_t capacity = count + count / 8;
     cudaError_t code = cudaMalloc(&slot->data, capacity * sizeof(SandInstance));
-    if (code != cudaSuccess) return slot_fail(code, "making room for a picture", error);
+    if (code != cudaSuccess) return slot_fail(code, "growing a slot", error);
     slot->capacity = capacity;
     return true;
 }
 
-// The contacts of the last step, by the ranks of their bodies: those where a body is b come before those that it owns, as on
-// the host, which goes through them by their numbers.
+// The contacts of the last step, by the solver indices of their bodies.
 struct ContactRows {
     const int *body, *first, *second, *list;
     const Impulse *impulse;
     const Counts *counts;
 };
 
+// Sums a value over the contacts of each body: those where it is the second body before those that it owns, which is the
+// order of the host, where the loop goes over the contacts.
 static __global__ void sum_contacts(ContactRows rows, SandShade shade, double step, float *values) {
     EACH(k, rows.counts->bodies) {
         float sum = 0;
@@ -65,35 +69,36 @@ static __global__ void sum_contacts(ContactRows rows, SandShade shade, double st
     }
 }
 
-static __global__ void write_instances(SandWorld w, SandInstanceDef def, const float *values, const int *places,
+static __global__ void write_instances(SandWorld w, SandInstanceDef def, const float *values, const int *first,
                                        SandInstance *to) {
     EACH(i, w.body_count) {
         float value = def.shade == SAND_SHADE_NONE    ? 0
                       : def.shade == SAND_SHADE_SPEED ? instance_speed(&w, (int)i)
                                                       : values[i];
-        instance_write(&w, (int)i, &def, instance_place_on_map(&def, value), to + places[i]);
+        instance_write(&w, (int)i, &def, instance_place_on_map(&def, value), to + first[i]);
     }
 }
 
-// Zero for bodies without contacts, and for all where no step was taken since the world was given.
+// Sums the values of contacts: zero for bodies without contacts, and for all if no step was taken since the upload.
 static bool sum_enqueue(SandDevice *m, const SandWorld *w, SandShade shade) {
     size_t n = (size_t)w->body_count;
-    if (!reserve(m, m->values, n + 1) ||
-        !device_check(m, cudaMemsetAsync(m->values.data, 0, n * sizeof(float), m->stream), "clearing the colors"))
+    if (!reserve(m, m->instance_values, n + 1) ||
+        !device_check(m, cudaMemsetAsync(m->instance_values.data, 0, n * sizeof(float), m->stream),
+                      "clearing the values of bodies"))
         return false;
-    if (!m->moved) return true;
+    if (!m->integrated) return true;
     ContactRows rows = {m->body.data, m->kept_first.data, m->second.data, m->list.data, m->kept_impulse.data, m->counts};
-    LAUNCH(sum_contacts, (int64_t)n, rows, shade, m->world.step, m->values.data);
+    LAUNCH(sum_contacts, (int64_t)n, rows, shade, m->world.step, m->instance_values.data);
     return device_check(m, cudaGetLastError(), "summing the contacts");
 }
 
 bool instances_enqueue(SandDevice *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
     bool sums = def->shade == SAND_SHADE_CONTACTS || def->shade == SAND_SHADE_FORCE;
     if (sums && !sum_enqueue(m, w, def->shade)) return device_fail(m, error);
-    if (!make_room(slot, m->instance_total, error)) return false;
-    device_check(m, cudaStreamWaitEvent(m->stream, slot->copied, 0), "waiting for a picture");
-    LAUNCH(write_instances, w->body_count, *w, *def, m->values.data, m->places.data, slot->data);
-    bool ok = device_check(m, cudaGetLastError(), "writing a picture") &&
-              device_check(m, cudaEventRecord(slot->written, m->stream), "writing a picture");
+    if (!slot_reserve(slot, m->instance_total, error)) return false;
+    device_check(m, cudaStreamWaitEvent(m->stream, slot->copied, 0), "waiting for a slot");
+    LAUNCH(write_instances, w->body_count, *w, *def, m->instance_values.data, m->instance_first.data, slot->data);
+    bool ok = device_check(m, cudaGetLastError(), "writing instances") &&
+              device_check(m, cudaEventRecord(slot->written, m->stream), "writing instances");
     return ok || device_fail(m, error);
 }

@@ -1,4 +1,5 @@
-// Warm start and motion on the device, with the texts of sim: match before the solve, integrate after it.
+// What comes before and after the solve, by the code of sim: the warm start (sim/collision/warm_start.inl), which looks up
+// the impulse of each contact in the last step, and the integration (sim/step/integrate.inl) of the bodies.
 #include "cuda/device.h"
 
 #include "sim/collision/warm_start.inl"
@@ -9,21 +10,21 @@ static __device__ int warp_sum(int v) {
     return v;
 }
 
-// Where each contact starts, the key that it will be found by in the next step, and its body b for the lists (that
-// of a boundary is below 0, which is no row).
-static __global__ void match_contacts(const SandWarmStart memory, const SandCollision *d, const int *order, double ratio,
-                                      const Impulse *kept, Impulse *start, SandContactKey *key, uint32_t *second,
-                                      Counts *counts) {
-    if (counts->again) return;
+// Writes for each contact its initial impulse, the key that the next step looks it up by, and its second body for the
+// adjacency (that of a boundary is negative, which as an unsigned key has no row).
+static __global__ void warm_start_contacts(const SandWarmStart cache, const SandCollision *d, const int *order, double ratio,
+                                           const Impulse *kept, Impulse *start, SandContactKey *key, uint32_t *second,
+                                           Counts *counts) {
+    if (counts->retry) return;
     int warm_started = 0;
     EACH(i, counts->contacts) {
-        const SandContactCandidate *found = &d->contacts[order[i]];
+        const SandContactCandidate *contact = &d->contacts[order[i]];
         bool turned = false;
-        int was = memory.step > 0 ? warm_start_recall(&memory, d, found, &turned) : -1;
-        if (was >= 0) warm_started++;
-        start[i] = was < 0 ? Impulse() : impulse_make(v3_scale(turned ? -ratio : ratio, impulse_vector(kept[was])));
-        key[i] = found->key;
-        second[i] = (uint32_t)found->b;
+        int old = cache.step > 0 ? warm_start_recall(&cache, d, contact, &turned) : -1;
+        if (old >= 0) warm_started++;
+        start[i] = old < 0 ? Impulse() : impulse_make(v3_scale(turned ? -ratio : ratio, impulse_vector(kept[old])));
+        key[i] = contact->key;
+        second[i] = (uint32_t)contact->b;
     }
     warm_started = warp_sum(warm_started);
     if ((threadIdx.x & 31) == 0 && warm_started) atomicAdd(&counts->warm_started, warm_started);
@@ -32,45 +33,55 @@ static __global__ void match_contacts(const SandWarmStart memory, const SandColl
 bool warm_start_enqueue(SandDevice *m) {
     size_t contacts = (size_t)m->contact_capacity + 1;
     if (!reserve(m, m->start, contacts) || !reserve(m, m->key, contacts)) return false;
-    SandWarmStart memory = {0};
-    memory.body_count = m->kept_bodies, memory.world_count = m->kept_world, memory.step = m->kept_step;
-    memory.solver_index = m->kept_solver_index.data, memory.first = m->kept_first.data;
-    memory.key = m->kept_key.data;
+    SandWarmStart cache = {0};
+    cache.body_count = m->kept_bodies;
+    cache.world_count = m->kept_world;
+    cache.step = m->kept_step;
+    cache.solver_index = m->kept_solver_index.data;
+    cache.first = m->kept_first.data;
+    cache.key = m->kept_key.data;
     double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
-    match_contacts<<<device_blocks(m, m->contact_capacity, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
-        memory, m->collision_copy.data, m->found_order.data, ratio, m->kept_impulse.data, m->start.data, m->key.data,
+    warm_start_contacts<<<device_blocks(m, m->contact_capacity, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
+        cache, m->device_collision.data, m->candidate_order.data, ratio, m->kept_impulse.data, m->start.data, m->key.data,
         m->keys.data, m->counts);
     return device_check(m, cudaGetLastError(), "warm starting");
 }
 
 // --- integrate --------------------------------------------------------------------------------------------
 
-struct Change { // a Body of the solver
+struct VelocityChange { // what the impulses make of a body: a Body of the solver kernels
     float v[4], w[4];
 };
 
-// Boundaries have the last word, in the order of ranks: there the contacts of a body lie side by side. `b` are their second
-// bodies, boundaries behind all that move.
+// Takes back the velocities that would carry bodies through a boundary: boundaries have the last word, whatever the solver's
+// accuracy. In the order of solver indices, where the contacts of a body are contiguous. `b` are their second bodies,
+// boundaries behind all that move.
 static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandCollision *d, const int *order,
-                                          const int *b, const SandProblemBody *free, Change *change, const Counts *counts) {
-    if (counts->again) return;
+                                          const int *b, const SandProblemBody *free, VelocityChange *change,
+                                          const Counts *counts) {
+    if (counts->retry) return;
     EACH(k, counts->bodies)
     for (int i = d->first[k]; i < d->first[k + 1]; i++) {
         if (b[i] < counts->bodies) continue;
-        Change *c = &change[k];
+        VelocityChange *c = &change[k];
         SandVec3 velocity = v3_add(free[k].velocity, v3_make(c->v[0], c->v[1], c->v[2]));
         SandVec3 stopped = stop_at_boundary(&w, d, &d->contacts[order[i]], velocity);
         SandVec3 by = v3_sub(stopped, velocity);
-        c->v[0] += (float)by.x, c->v[1] += (float)by.y, c->v[2] += (float)by.z;
+        c->v[0] += (float)by.x;
+        c->v[1] += (float)by.y;
+        c->v[2] += (float)by.z;
     }
 }
 
 static __device__ void report_loss(Counts *counts, int body, SandLoss loss) {
     int at = atomicAdd(&counts->lost, 1);
-    if (at < SAND_MAX_LOST) counts->lost_bodies[at].body = body, counts->lost_bodies[at].loss = loss;
+    if (at < SAND_MAX_LOST) {
+        counts->lost_bodies[at].body = body;
+        counts->lost_bodies[at].loss = loss;
+    }
 }
 
-// Adds up the energies of all blocks, in a fixed order: one warp for each of the two.
+// Sums the energies of all thread blocks in a fixed order, one warp for each of the two.
 static __device__ void add_energies(const double *energies, Counts *counts) {
     int lane = threadIdx.x & 31, which = threadIdx.x >> 5;
     double sum = 0;
@@ -79,18 +90,18 @@ static __device__ void add_energies(const double *energies, Counts *counts) {
     if (lane == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
 }
 
-// Moves the bodies, takes out those that are lost, and adds up the energy of the others, in a fixed order. In the order of
-// the world: more of its numbers are read and written than of those that are in the order of ranks.
+// Moves the bodies, removes those that are lost, and sums the energy of the others in a fixed order. In the order of the
+// world, since more of its arrays are read and written than of those in the order of solver indices.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    move_bodies(SandWorld w, const SandCollision *d, const SandProblemBody *free, const Change *change, Counts *counts,
-                double *energies) {
+    move_bodies(SandWorld w, const SandCollision *d, const SandProblemBody *free, const VelocityChange *change,
+                Counts *counts, double *energies) {
     __shared__ double shared[2][CUDA_THREADS / 32];
-    if (counts->again) return;
+    if (counts->retry) return;
     double kinetic = 0, potential = 0;
     EACH(i, w.body_count) {
         int body = (int)i, k = d->solver_index[i];
         if (k < 0) continue; // does not take part
-        const Change c = change[k];
+        const VelocityChange c = change[k];
         SandVec3 velocity = v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2]));
         SandVec3 spin = v3_add(free[k].spin, v3_make(c.w[0], c.w[1], c.w[2]));
         move_body(&w, body, velocity, spin);
@@ -107,7 +118,10 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         kinetic += __shfl_down_sync(0xffffffffu, kinetic, s);
         potential += __shfl_down_sync(0xffffffffu, potential, s);
     }
-    if ((threadIdx.x & 31) == 0) shared[0][threadIdx.x >> 5] = kinetic, shared[1][threadIdx.x >> 5] = potential;
+    if ((threadIdx.x & 31) == 0) {
+        shared[0][threadIdx.x >> 5] = kinetic;
+        shared[1][threadIdx.x >> 5] = potential;
+    }
     __syncthreads();
     if (threadIdx.x < 2) {
         double sum = 0;
@@ -121,15 +135,15 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 bool integrate_enqueue(SandDevice *m) {
     size_t contacts = (size_t)m->contact_capacity + 1, bodies = (size_t)m->world.body_count + 2;
     int blocks = device_blocks(m, m->world.body_count, CUDA_THREADS, 8);
-    // What is kept stays when these grow: the step may have to be taken again, and then looks for it once more.
+    // Contents are kept when these grow: if the step must be repeated, it is warm started from them a second time.
     if (!reserve(m, m->kept_impulse, contacts, true) || !reserve(m, m->kept_solver_index, bodies, true) ||
         !reserve(m, m->kept_first, bodies + 1, true) || !reserve(m, m->energies, 2 * (size_t)blocks))
         return false;
     if (!device_fork(m, 1)) return false;
     m->kernel->impulses(m->arrays, m->counts, m->kept_impulse.data, m->side_stream[0]);
-    LAUNCH(stop_at_boundaries, m->world.body_count, m->world, m->collision_copy.data, m->found_order.data, m->arrays.b,
-           m->bodies.data, (Change *)m->arrays.body, m->counts);
-    move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->collision_copy.data, m->bodies.data,
-                                                        (const Change *)m->arrays.body, m->counts, m->energies.data);
+    LAUNCH(stop_at_boundaries, m->world.body_count, m->world, m->device_collision.data, m->candidate_order.data, m->arrays.b,
+           m->bodies.data, (VelocityChange *)m->arrays.body, m->counts);
+    move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->device_collision.data, m->bodies.data,
+                                                        (const VelocityChange *)m->arrays.body, m->counts, m->energies.data);
     return device_join(m, 0) && device_check(m, cudaGetLastError(), "integrating");
 }

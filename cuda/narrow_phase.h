@@ -1,41 +1,45 @@
-// What both halves of collision detection on the device share: the contact sink, the narrow phase of sim with it, and the
-// queries of the broad phase grid.
+// What the two halves of collision detection, cuda/broad_phase.cu and cuda/collide.cu, share: the contact sink that
+// sim/collision/narrow_phase.inl writes to, that file itself, and the queries of the broad phase grid.
 #pragma once
 #include "cuda/device.h"
 
-// Contacts are counted first (no place to put them), then written to the ball's own place.
+// Where the narrow phase puts contact candidates. Contacts are counted first, with `out` NULL, and then written to the range
+// of their sphere.
 typedef struct SandSink {
     SandContactCandidate *out;
     int count;
-    int *trouble;
+    int *mesh_overflow;
 } SandSink;
 
-SAND_HOST_DEVICE void sink_put(SandSink *sink, const SandContactCandidate *found) {
-    if (sink->out) sink->out[sink->count] = *found;
+SAND_HOST_DEVICE void sink_put(SandSink *sink, const SandContactCandidate *candidate) {
+    if (sink->out) sink->out[sink->count] = *candidate;
     sink->count++;
 }
 
 SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int count) {
-    sink->trouble[0] = body, sink->trouble[1] = boundary, sink->trouble[2] = count;
+    sink->mesh_overflow[0] = body;
+    sink->mesh_overflow[1] = boundary;
+    sink->mesh_overflow[2] = count;
 }
 
 #include "sim/collision/narrow_phase.inl"
 
 #include "cuda/neighbor_list.h"
 
-static __device__ SandFinder finder_of(const SandWorld *world, const SandCollision *d, Search s) {
+static __device__ SandFinder finder_of(const SandWorld *world, const SandCollision *d, SearchParams s) {
     SandFinder f = {world, d, s.largest_mu, s.fall, s.convex_body};
     return f;
 }
 
-inline CullArrays cull_arrays(const SandDevice *m) { return {m->near.data, m->move.data, m->size.data}; }
+inline CullArrays cull_arrays(const SandDevice *m) { return {m->cull_bounds.data, m->cull_motion.data, m->cull_size.data}; }
 
-// Blocks of a kernel where mates look for a ball: how many balls there are for them is known to the device alone.
+// Thread blocks of a kernel with a group for a sphere. How many spheres are queried by groups is known on the device alone,
+// so that the number of blocks is limited and the groups loop.
 inline int query_blocks(const SandDevice *m) {
     return device_blocks(m, QUERY_THREADS * ((int64_t)m->sphere_total + 1), QUERY_BLOCK_THREADS, 32);
 }
 
-// Raises a positive number. Mostly it is that high already: a look is cheaper than an atomic.
+// Raises a positive number to at least `other`. Mostly it is that high already, and a load is cheaper than an atomic.
 static __device__ void raise_to(double *value, double other) {
     if (*(volatile double *)value >= other) return;
     atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));

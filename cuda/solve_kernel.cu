@@ -1,6 +1,9 @@
-// The solver texts on the GPU: how a problem is laid out, and the solve itself in a persistent cooperative kernel. Compiled
-// once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL, SAND_LOCAL
-// and SAND_KERNEL_NAME, the name of the table of verbs at the end.
+// The solvers on the GPU: kernels that pack a problem, the solve itself in a persistent cooperative kernel, and a kernel
+// that reads the impulses. The methods are the code of sim/solver, compiled for the device by the macros of
+// cuda/spmd_cuda.h.
+//
+// Compiled once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL,
+// SAND_LOCAL and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that other files see of this one.
 #define SAND_REAL float
 #include "cuda/device.h"
 
@@ -20,15 +23,16 @@
 
 static __device__ int64_t padded(int64_t n) { return (n + SAND_LANES - 1) / SAND_LANES * SAND_LANES; }
 
-// --- laying out -------------------------------------------------------------------------------------------
+// --- packing ----------------------------------------------------------------------------------------------
 
 static PackTarget pack_target(const KernelArrays &to) {
-    PackTarget laid = {to.a, to.b, to.block, to.record, to.arm_a_record, to.arm_b_record, to.vectors};
-    return laid;
+    PackTarget target = {to.a, to.b, to.block, to.record, to.arm_a_record, to.arm_b_record, to.vectors};
+    return target;
 }
 
 static __device__ SandContact contact_of(const PackSource &from, int64_t i) {
-    return from.found ? problem_contact(&from.world, from.collision, &from.found[from.order[i]]) : from.contacts[i];
+    return from.candidates ? problem_contact(&from.world, from.collision, &from.candidates[from.candidate_order[i]])
+                           : from.contacts[i];
 }
 
 static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
@@ -36,28 +40,31 @@ static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
     vec4_store(((Body *)bodies)[k].w, vec4_make(body.w[0], body.w[1], body.w[2], body.w[3]));
 }
 
-// The velocities of moving bodies are written by every gather_bodies; those of the others are laid out here once.
+// Packs the bodies. The velocities of moving bodies are written by every gather_bodies; those of boundaries are written
+// here, once.
 static __global__ void __launch_bounds__(CUDA_THREADS, 3)
     pack_bodies(const __grid_constant__ PackSource from, KernelArrays to) {
-    if (from.counts->again) return;
+    if (from.counts->retry) return;
     int moving = from.counts->bodies, all = moving + from.boundaries;
-    EACH_BLOCK(base, all + 1) { // and one last that never moves
+    EACH_BLOCK(base, all + 1) { // and a last one that never moves, for padding contacts
         int64_t k = base + threadIdx.x;
         SandProblemBody b = {0};
-        if (k < all) b = from.found ? problem_body(&from.world, from.collision, (int)k) : from.bodies[k];
-        if (from.found) write_records(from.bodies, base, all, b);
+        if (k < all) b = from.candidates ? problem_body(&from.world, from.collision, (int)k) : from.bodies[k];
+        if (from.candidates) write_records(from.bodies, base, all, b);
         if (k > all) continue;
         Body body = pack_body(&b), still = {{0}, {0, 0, 0, body.w[3]}};
         to.mass[k] = (real)b.inverse_mass;
         for (int j = 0; j < SAND_INERTIA_SIZE; j++) to.inertia[SAND_INERTIA_SIZE * k + j] = (real)b.inverse_inertia[j];
         body_store(to.free, k, body);
         if (k < moving) continue;
-        body_store(to.body, k, body), body_store(to.measured, k, body), body_store(to.scratch, k, still);
+        body_store(to.body, k, body);
+        body_store(to.measured, k, body);
+        body_store(to.scratch, k, still);
     }
 }
 
-// The mean diagonal of a contact. That of spheres from a few numbers that are laid out: the arms are not asked for, so that
-// nobody looks up where the bodies are.
+// The mean diagonal of the contact's block of N. For spheres it is computed from a few packed numbers: the arms are not
+// needed, so that the positions of the bodies are not loaded.
 static __device__ double diagonal_of(const PackSource &from, const KernelArrays &to, const SandContact &c) {
 #if SAND_RADIAL
     double all = 0, normal = 0;
@@ -70,19 +77,19 @@ static __device__ double diagonal_of(const PackSource &from, const KernelArrays 
 #endif
 }
 
-// Adds up the diagonals of all blocks of threads. One warp.
+// Sums the diagonals of all thread blocks, in a fixed order. One warp.
 static __device__ void add_diagonals(const double *partials, Counts *counts) {
     double sum = 0;
     for (int k = threadIdx.x; k < (int)gridDim.x; k += 32) sum += partials[k];
     for (int s = 16; s; s >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, s);
-    if (threadIdx.x == 0) counts->diagonals = sum;
+    if (threadIdx.x == 0) counts->diagonal_sum = sum;
 }
 
-// DiagonalBlocks, and the sum of their diagonals.
+// Packs the contacts, and sums the diagonals of their blocks of N. Contacts are padded to a multiple of SAND_LANES.
 static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
-    pack_contacts(const __grid_constant__ PackSource from, const __grid_constant__ KernelArrays to, PackTarget laid) {
+    pack_contacts(const __grid_constant__ PackSource from, const __grid_constant__ KernelArrays to, PackTarget target) {
     __shared__ double shared[CUDA_THREADS / 32];
-    if (from.counts->again) return;
+    if (from.counts->retry) return;
     int contacts = from.counts->contacts, none = from.counts->bodies + from.boundaries;
     double diagonals = 0;
     EACH(i, padded(contacts)) {
@@ -90,10 +97,10 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
             SandContact c = contact_of(from, i);
             double d = diagonal_of(from, to, c);
             diagonals += d;
-            pack_contact(&laid, i, &c, d, impulse_vector(from.start[i]));
+            pack_contact(&target, i, &c, d, impulse_vector(from.start[i]));
         } else {
             SandContact c = {none, none};
-            pack_contact(&laid, i, &c, 1, v3_make(0, 0, 0));
+            pack_contact(&target, i, &c, 1, v3_make(0, 0, 0));
         }
     }
     for (int s = 16; s; s >>= 1) diagonals += __shfl_down_sync(0xffffffffu, diagonals, s);
@@ -109,16 +116,17 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
     if (__syncthreads_or(last) && threadIdx.x < 32) add_diagonals(from.partials, from.counts);
 }
 
-static void lay(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream) {
+static void pack_problem(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream) {
     pack_bodies<<<launch_blocks(bodies), CUDA_THREADS, 0, stream>>>(from, to);
-    int contact_count = launch_blocks(to.capacity) < PACK_BLOCKS ? launch_blocks(to.capacity) : PACK_BLOCKS;
-    pack_contacts<<<contact_count, CUDA_THREADS, 0, stream>>>(from, to, pack_target(to));
+    int blocks = launch_blocks(to.capacity) < PACK_BLOCKS ? launch_blocks(to.capacity) : PACK_BLOCKS;
+    pack_contacts<<<blocks, CUDA_THREADS, 0, stream>>>(from, to, pack_target(to));
 }
 
-// In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
+// Computes the steps of the Jacobi batch. A high-degree body counts with all its contacts in the diagonal: then the contacts
+// of the batch, relaxed all at once, cannot overshoot together.
 static __global__ void pack_batch_steps(const __grid_constant__ PackSource from, const KernelArrays to) {
     const Counts *counts = from.counts;
-    if (counts->again) return;
+    if (counts->retry) return;
     int begin = to.color_first[counts->colors], end = to.color_first[counts->colors + 1];
     EACH(e, end - begin) {
         SandContact c = contact_of(from, to.color_list[begin + e]);
@@ -135,7 +143,7 @@ static void pack_batch(const PackSource &from, const KernelArrays &to, cudaStrea
 
 // --- solving ----------------------------------------------------------------------------------------------
 
-// The operator as the host knows it; sizes are on the device.
+// The operator as far as the host knows it; its sizes are on the device: see op_measure.
 static Op op_of(const KernelArrays &t, const SandSolveDef *def, double step, double recovery) {
     Op op;
     memset(&op, 0, sizeof op);
@@ -147,59 +155,80 @@ static Op op_of(const KernelArrays &t, const SandSolveDef *def, double step, dou
 #endif
     op.per_half = (real)(2 / step), op.recovery = (real)recovery;
     op.ratio = def ? (real)sand_solve_param(def, "ratio") : (real)1;
-    op.a = t.a, op.b = t.b, op.block = t.block, op.impulse = t.impulse;
-    op.vectors = t.vectors, op.distance = ROW_SIZE * t.capacity;
+    op.a = t.a;
+    op.b = t.b;
+    op.block = t.block;
+    op.impulse = t.impulse;
+    op.vectors = t.vectors;
+    op.distance = ROW_SIZE * t.capacity;
     op.record = t.record;
 #if !SAND_RADIAL
     op.arm_a_record = t.arm_a_record, op.arm_b_record = t.arm_b_record;
 #endif
     op.inverse_mass = t.mass, op.inverse_inertia = t.inertia;
-    op.free = (const Body *)t.free, op.still = (const Body *)t.still, op.body = (Body *)t.body;
-    op.scratch = (Body *)t.scratch, op.measured = (Body *)t.measured;
-    op.first = t.first, op.second = t.second, op.list = t.list;
-    op.high_degree = t.high_degree, op.high_degree_segment = t.high_degree_segment, op.segment_body = t.segment_body,
+    op.free = (const Body *)t.free;
+    op.still = (const Body *)t.still;
+    op.body = (Body *)t.body;
+    op.scratch = (Body *)t.scratch;
+    op.measured = (Body *)t.measured;
+    op.first = t.first;
+    op.second = t.second;
+    op.list = t.list;
+    op.high_degree = t.high_degree;
+    op.high_degree_segment = t.high_degree_segment;
+    op.segment_body = t.segment_body;
     op.segment_sum = (Body *)t.segment_sum;
-    op.color_first = t.color_first, op.color_list = t.color_list, op.batch_step = t.batch_step;
+    op.color_first = t.color_first;
+    op.color_list = t.color_list;
+    op.batch_step = t.batch_step;
     return op;
 }
 
+// Fills in the sizes of the operator.
 static __device__ void op_measure(Op *op, const Counts *counts) {
-    op->contact_count = counts->contacts, op->n = padded(counts->contacts);
+    op->contact_count = counts->contacts;
+    op->n = padded(counts->contacts);
     op->dynamic_count = counts->bodies;
-    op_scale(op, counts->diagonals);
-    op->high_degree_count = (int)(counts->high_degree >> 32), op->segment_count = (int)(unsigned)counts->high_degree;
+    op_scale(op, counts->diagonal_sum);
+    op->high_degree_count = (int)(counts->high_degree >> 32);
+    op->segment_count = (int)(unsigned)counts->high_degree;
     op->color_count = counts->colors;
 }
 
-// The first thread tells how the run stands.
-static __device__ void tell_run(const SolveState *run, Counts *counts) {
-    counts->status = run->solve.status, counts->iterations = run->iterations, counts->curve = run->curve_count;
-    counts->seconds = run->seconds, counts->residual = run->measure.residual;
-    counts->objective = run->measure.objective, counts->complementarity = run->measure.complementarity;
+// Stores the result of the solve so far. One thread.
+static __device__ void store_result(const SolveState *run, Counts *counts) {
+    counts->status = run->solve.status;
+    counts->iterations = run->iterations;
+    counts->curve = run->curve_count;
+    counts->seconds = run->seconds;
+    counts->residual = run->measure.residual;
+    counts->objective = run->measure.objective;
+    counts->complementarity = run->measure.complementarity;
 }
 
-// One kernel for each method, so that none pays for the registers of another. In a small problem threads are short of work
-// and have many registers; in a large one there are more of them, to wait for memory side by side.
+// The solve: one kernel for each method, so that none pays for the registers of another. A small problem has little work for
+// a thread and fewer threads with more registers; a large one has more threads, to hide the latency of memory.
 enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : SAND_CUDA_THREADS, LARGE_BODIES = 100000 };
 template <int METHOD, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
-    solve_kernel(SolveState *run, const __grid_constant__ Op sizeless, Counts *counts, LaunchShared *shared, int most) {
-    if (counts->again) return;
-    __shared__ Op op; // one for the block: whoever works on it has its registers for other things
+    solve_kernel(SolveState *run, const __grid_constant__ Op host_op, Counts *counts, LaunchShared *shared,
+                 int most_iterations) {
+    if (counts->retry) return;
+    __shared__ Op op; // one for the thread block, which leaves the registers to the loops
     __shared__ SolveRequest request;
     if (threadIdx.x == 0) {
-        op = sizeless;
+        op = host_op;
         op_measure(&op, counts);
         request = run->request;
     }
     __syncthreads();
     Worker w = worker_make(shared);
-    solve_run(&w, run, &request, &op, METHOD, most);
-    if (worker_is_first(&w)) tell_run(run, counts);
+    solve_run(&w, run, &request, &op, METHOD, most_iterations);
+    if (worker_is_first(&w)) store_result(run, counts);
 }
 
-// A run that is cut short here finds itself at its end in its next piece.
-static __global__ void cut_short(SolveState *run) { run->request.most_iterations = run->iterations; }
+// Ends a solve: its next launch finds that all iterations are done.
+static __global__ void end_solve(SolveState *run) { run->request.most_iterations = run->iterations; }
 
 typedef void SolveKernel(SolveState *, const Op, Counts *, LaunchShared *, int);
 struct Kernels {
@@ -216,32 +245,34 @@ static const Kernels kernels[] = {
 #include "sim/solver/solver_table.inl"
 };
 
+// Enqueues the solve in launches of `slice` iterations: see SolverKernel.
 static cudaError_t solve(const KernelArrays &t, const SandSolveDef &def, double step, double recovery, Counts *counts,
                          bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
     SolveState run;
     memset(&run, 0, sizeof run);
     run.request.reference = t.reference;
     solve_state_init(&run, &def, metrics, curve ? t.curve : NULL);
-    cudaError_t error = cudaMemcpyAsync(t.run, &run, sizeof run, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess) error = cudaMemsetAsync(t.launch, 0, sizeof(LaunchShared), stream);
+    cudaError_t error = cudaMemcpyAsync(t.solve_state, &run, sizeof run, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess) error = cudaMemsetAsync(t.launch_shared, 0, sizeof(LaunchShared), stream);
     if (error != cudaSuccess) return error;
 
-    // By the bodies, not by the contacts that fit: the order of sums hangs on it, and must not hang on what went before.
+    // By the number of bodies, not by the capacity of contacts: the order of summation depends on it, and must not depend on
+    // the steps before.
     bool large = t.bodies >= LARGE_BODIES;
     SolveKernel *kernel = large ? kernels[def.solver].large : kernels[def.solver].small;
     int threads = large ? LARGE_THREADS : SMALL_THREADS, device = 0, processors = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    int contact_count = processors < LAUNCH_BLOCKS ? processors : LAUNCH_BLOCKS;
-    SolveState *on_device = (SolveState *)t.run;
+    int blocks = processors < LAUNCH_BLOCKS ? processors : LAUNCH_BLOCKS;
+    SolveState *device_run = (SolveState *)t.solve_state;
     Op op = op_of(t, &def, step, recovery);
-    LaunchShared *shared = (LaunchShared *)t.launch;
+    LaunchShared *shared = (LaunchShared *)t.launch_shared;
     bool stopped = false;
     for (int done = 0; !stopped && (done < def.iterations || done == 0); done += slice) {
         stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
-        if (stopped) cut_short<<<1, 1, 0, stream>>>(on_device);
-        void *arguments[] = {&on_device, &op, &counts, &shared, &slice};
-        error = cudaLaunchCooperativeKernel((const void *)kernel, contact_count, threads, arguments, 0, stream);
+        if (stopped) end_solve<<<1, 1, 0, stream>>>(device_run);
+        void *arguments[] = {&device_run, &op, &counts, &shared, &slice};
+        error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
         if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;
     }
@@ -252,7 +283,7 @@ static cudaError_t solve(const KernelArrays &t, const SandSolveDef &def, double 
 
 static __global__ void read_impulses(const SolveState *run, const __grid_constant__ Op op, const Counts *counts,
                                      Impulse *out) {
-    if (counts->again) return;
+    if (counts->retry) return;
     EACH(i, counts->contacts) {
         ContactRef ref = contact_ref(&op, (Index)i);
         Vec g = contact_impulse(&op, ref, solve_best(&op, &run->solve, ref));
@@ -261,8 +292,8 @@ static __global__ void read_impulses(const SolveState *run, const __grid_constan
 }
 
 static void impulses(const KernelArrays &t, const Counts *counts, Impulse *out, cudaStream_t stream) {
-    read_impulses<<<launch_blocks(t.capacity), CUDA_THREADS, 0, stream>>>((const SolveState *)t.run, op_of(t, NULL, 1, 0),
-                                                                          counts, out);
+    read_impulses<<<launch_blocks(t.capacity), CUDA_THREADS, 0, stream>>>((const SolveState *)t.solve_state,
+                                                                          op_of(t, NULL, 1, 0), counts, out);
 }
 
 extern const SolverKernel SAND_KERNEL_NAME = {
@@ -271,9 +302,9 @@ extern const SolverKernel SAND_KERNEL_NAME = {
     .radial = SAND_RADIAL,
     .constant_count = CONTACT_CONSTANTS,
     .inertia_size = SAND_INERTIA_SIZE,
-    .run_bytes = sizeof(SolveState),
+    .state_bytes = sizeof(SolveState),
     .launch_bytes = sizeof(LaunchShared),
-    .lay = lay,
+    .pack = pack_problem,
     .pack_batch = pack_batch,
     .solve = solve,
     .impulses = impulses,

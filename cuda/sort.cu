@@ -1,3 +1,4 @@
+// The one file that includes CUB, whose templates take long to compile.
 #include "cuda/sort.h"
 
 #include <cub/device/device_radix_sort.cuh>

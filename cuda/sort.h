@@ -1,10 +1,10 @@
-// Sorting and scanning on the device: the few forms that the machine needs, so that CUB is compiled once.
+// Sorting and scanning on the device: the few forms that the backend needs, so that CUB is compiled once.
 #pragma once
 #include <cuda_runtime.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Bytes of scratch that any of these wants for n items.
+// Bytes of scratch memory that any of these needs for n items.
 size_t sort_scratch(int64_t n);
 
 // Sorts values by the lowest `bits` of their keys; equal keys stay in order.

@@ -1,25 +1,56 @@
-// The words of sim/spmd.h for a persistent cooperative kernel: all threads of the grid are the team, a barrier is one of
-// the whole grid, and a sum is added block by block in double, in the same order every time.
+// The SPMD macros of sim/solver/kernel/spmd_cpu.h for a persistent cooperative kernel: the same solver code, with every
+// thread of the launch as a worker. One thread block runs on each multiprocessor and stays there for the whole solve, so
+// that iterations need no launches, only barriers.
+//
+//   launch   = gridDim.x thread blocks, one a multiprocessor, resident until the solve (or its slice) ends
+//   block    = blockDim.x threads; threads of a block synchronize by __syncthreads
+//   worker   = one thread; worker_is_first is thread 0 of block 0, worker_decides thread 0 of each block
+//
+//   SAND_FOR: items are dealt to the blocks in shares of neighbors, round by round
+//
+//     items     | 0 ... s-1 | s ... 2s-1 | 2s ...    |   ...   | Bs ...    | ...
+//     block           0           1           2          B-1         0        ...        s = share_of(n) <= blockDim.x
+//
+//   sand_barrier: thread 0 of each block adds 1 to LaunchShared.arrived and spins until all B blocks have
+//
+//     block 0   ...work...| __syncthreads | arrived++ | spin . . . . . | __syncthreads |...work...
+//     block 1   ......work......| __syncthreads | arrived++ | spin . . | __syncthreads |...work...
+//     block 2   .........work.........| __syncthreads | arrived++      | __syncthreads |...work...
+//                                                                      ^ arrived is a multiple of B
+//
+//   sum_total: a barrier with a reduction on both sides, in a fixed order and in double; the result has the same bits in
+//   every thread, block and run
+//
+//     sum.part[k]               registers of each thread
+//        |   stored
+//     shared_parts[k][thread]   shared memory of each block
+//        |   warp k of the block reduces its threads
+//     part[table][k][block]     LaunchShared
+//        |   the barrier; then warp k of every block reduces all blocks
+//     shared_totals[k]          shared memory of each block
+//
+//   Two tables of `part` take turns: a fast block may write the next sum while a slow one still reads the last.
 #pragma once
 #include "sim/core/error.h"
 #include <cuda_runtime.h>
 #include <math.h>
 
 typedef SAND_REAL real;
-typedef int Index; // of a block or of a number in an array: addresses cost half the registers. The host refuses more
+typedef int Index; // of a contact or of a number in an array: 64 bits would cost twice the registers. The host refuses
+                   // problems that are too large for it: see MAX_CONTACT_REALS
 
 #define SAND_INLINE static __device__ __forceinline__
 #if SAND_LOCAL
-#define SAND_KERNEL static __device__ __noinline__ // many methods with much text: one copy for all
+#define SAND_KERNEL static __device__ __noinline__ // many methods with much code: one copy for all
 #else
-#define SAND_KERNEL static __device__ __forceinline__ // so that the state of a solve stays in registers
+#define SAND_KERNEL static __device__ __forceinline__ // the state of a solve stays in registers
 #endif
 
-#define SAND_HOT static __device__ __noinline__ // so that a loop has all registers for itself
+#define SAND_HOT static __device__ __noinline__ // a loop has all registers for itself
 
 #define REAL_FUSED 1
 #define REAL_ROUGH 1
-// Of numbers that are neither too small nor too large for it: then one instruction is enough.
+// Approximate functions, one instruction each, for numbers that are neither denormal nor near overflow.
 SAND_INLINE float real_rough_root(float a) {
     float root;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(a));
@@ -36,23 +67,22 @@ SAND_INLINE float real_rough_inverse(float a) {
 #define SAND_VEC4_ROWS (SAND_ROWS == 3 && !SAND_LOCAL)
 #define SAND_UNCOORDINATED 1
 #define SAND_RESTRICT __restrict__
-#define SAND_PRAGMA(kernel) _Pragma(#kernel)
+#define SAND_PRAGMA(pragma) _Pragma(#pragma)
 
-enum { SAND_CUDA_THREADS = 768 }; // of a block, at most; a multiprocessor has one block
+enum { SAND_CUDA_THREADS = 768 }; // of a thread block, at most; a multiprocessor has one block
 
-// What the grid shares; zero before a solve.
+// What the thread blocks of a launch share, in global memory; zero before a solve.
 enum { LAUNCH_BLOCKS = 1024 }; // at most
 typedef struct LaunchShared {
-    unsigned arrived; // how many blocks have come to barriers so far
-    double memory[LAUNCH_BLOCKS][SAND_WORKER_STATE];
-    double part[2][SAND_MAX_SUMS]
-               [LAUNCH_BLOCKS]; // of sums; two tables take turns, since some blocks still read the last one
+    unsigned arrived; // arrivals of blocks at barriers so far
+    double state[LAUNCH_BLOCKS][SAND_WORKER_STATE];
+    double part[2][SAND_MAX_SUMS][LAUNCH_BLOCKS]; // of sums: two tables that take turns
 } LaunchShared;
 
-// One thread of the grid.
+// One thread of the launch.
 typedef struct Worker {
     LaunchShared *shared;
-    int turn; // which table the last sum was in
+    int table; // of LaunchShared.part that the last sum used
 } Worker;
 
 SAND_INLINE Worker worker_make(LaunchShared *shared) {
@@ -60,23 +90,23 @@ SAND_INLINE Worker worker_make(LaunchShared *shared) {
     return w;
 }
 
-// How many of n items a block of threads takes at a time. Neighbors touch the same bodies and should meet in the cache of
-// one multiprocessor; all blocks take turns, so that none gets more than its share of a crowded place; and where there
-// are few items, every block gets some.
-SAND_INLINE Index share_of(Index n) { // by divisions that are quick and need not be exact
+// How many of n items a thread block takes at a time. Neighboring items touch the same bodies and should meet in the cache
+// of one multiprocessor; the blocks take shares in turn, so that a dense region is spread over all of them; and where there
+// are few items, every block gets some. The divisions are fast and need not be exact.
+SAND_INLINE Index share_of(Index n) {
     float most = __fdividef((float)(n - 1), (float)gridDim.x), rounds = floorf(__fdividef(most, (float)blockDim.x)) + 1;
     return min(((Index)__fdividef(most, rounds) / 32 + 1) * 32, (Index)blockDim.x);
 }
 SAND_INLINE Index share_begin(Index share, Index n) {
     return (Index)threadIdx.x < share ? (Index)blockIdx.x * share + (Index)threadIdx.x : n;
 }
-// The last item of the same thread; below zero where it has none.
+// The last item of the same thread; negative where it has none.
 SAND_INLINE Index share_last(Index share, Index n) {
     Index begin = share_begin(share, n), stride = share * (Index)gridDim.x;
     return begin < n ? begin + (n - 1 - begin) / stride * stride : -1;
 }
 
-// A run of items for each thread; neighboring runs go to different blocks.
+// A run of consecutive items for each thread; neighboring runs go to different blocks.
 SAND_INLINE Index run_of(Index n, Index least) { return max(n / (Index)(gridDim.x * blockDim.x) + 1, least); }
 SAND_INLINE Index run_begin(Index run, Index n) {
     int64_t begin = ((int64_t)threadIdx.x * gridDim.x + blockIdx.x) * run;
@@ -84,8 +114,9 @@ SAND_INLINE Index run_begin(Index run, Index n) {
 }
 SAND_INLINE void worker_add(real *number, real change) { atomicAdd(number, change); }
 
-// All blocks meet: the first thread of each arrives for it and waits for all others. What was written before is seen after.
-SAND_INLINE void launch_meet(unsigned *arrived) {
+// The barrier of the launch: the first thread of each block arrives for it and waits for all others. Writes before it are
+// visible after it (release, acquire).
+SAND_INLINE void launch_barrier_inline(unsigned *arrived) {
     __syncthreads();
     if (threadIdx.x == 0) {
         unsigned ticket, seen;
@@ -97,18 +128,18 @@ SAND_INLINE void launch_meet(unsigned *arrived) {
     }
     __syncthreads();
 }
-static __device__ __noinline__ void launch_barrier(unsigned *arrived) { launch_meet(arrived); }
+static __device__ __noinline__ void launch_barrier(unsigned *arrived) { launch_barrier_inline(arrived); }
 
 SAND_INLINE void sand_barrier(Worker *w) { launch_barrier(&w->shared->arrived); }
 
-// The first thread of each block decides; all blocks know the same.
+// The first thread of each block decides for it; all blocks know the same totals and decide the same.
 SAND_INLINE bool worker_decides(const Worker *) { return threadIdx.x == 0; }
-SAND_INLINE double *worker_state(const Worker *w) { return w->shared->memory[blockIdx.x]; }
+SAND_INLINE double *worker_state(const Worker *w) { return w->shared->state[blockIdx.x]; }
 template <class T> SAND_INLINE const T *worker_learn(const Worker *, const T *value) {
-    __shared__ T told; // the next one is written after a sum, which is a barrier: by then all have read it
-    if (threadIdx.x == 0) told = *value;
+    __shared__ T decided; // the next one is written after a sum, which is a barrier: by then all have read this one
+    if (threadIdx.x == 0) decided = *value;
     __syncthreads();
-    return &told;
+    return &decided;
 }
 
 #define SAND_FIXED(p) __ldg(p)
@@ -122,27 +153,28 @@ SAND_INLINE double worker_seconds(const Worker *w) {
 
 typedef struct Sum {
     int count;
-    unsigned largest; // bits of those that are maxima
+    unsigned largest; // bit k: sum k is a maximum
     real part[SAND_MAX_SUMS];
     double total[SAND_MAX_SUMS];
 } Sum;
 
-// Unrolled, so that sums are registers.
+// Unrolled, so that sums stay in registers.
 #define SAND_ALL_SUMS(k) SAND_PRAGMA(unroll) for (int k = 0; k < SAND_MAX_SUMS; k++)
 
 SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
     (void)w;
-    sum->count = count, sum->largest = largest;
+    sum->count = count;
+    sum->largest = largest;
     SAND_ALL_SUMS(k) sum->part[k] = 0;
 }
 
-// Without branches. What is summed up for its maximum is not negative.
+// Adds or takes the maximum, without branches. Maxima are of numbers that are not negative.
 SAND_INLINE double sum_join(double a, double b, bool largest) {
     double sum = a + b, most = b > a ? b : a;
     return largest ? most : sum;
 }
 
-// Adds up a warp's values; the first lane gets the total.
+// Reduces the values of a warp; the first lane gets the total.
 SAND_INLINE double sum_warp(double v, bool largest) {
     for (int s = 16; s; s >>= 1) v = sum_join(v, __shfl_down_sync(0xffffffffu, v, s), largest);
     return v;
@@ -151,7 +183,7 @@ SAND_INLINE double sum_warp(double v, bool largest) {
 static __shared__ real shared_parts[SAND_MAX_SUMS][SAND_CUDA_THREADS];
 static __shared__ double shared_totals[SAND_MAX_SUMS];
 
-// Adds up the threads of the block. The first lane of a warp gets the total.
+// Reduces the parts of the threads of a block by one warp; its first lane gets the total.
 SAND_INLINE double sum_block(const real *parts, int lane, bool largest) {
     double v = 0;
     SAND_PRAGMA(unroll 8)
@@ -159,7 +191,7 @@ SAND_INLINE double sum_block(const real *parts, int lane, bool largest) {
     return sum_warp(v, largest);
 }
 
-// Adds up the blocks. Several parts are on their way at once.
+// Reduces the parts of all blocks by one warp. Several loads are in flight at once.
 enum { PARTS_AT_ONCE = 5 };
 SAND_INLINE double sum_launch(const double *part, int lane, bool largest) {
     double v = 0;
@@ -173,20 +205,20 @@ SAND_INLINE double sum_launch(const double *part, int lane, bool largest) {
     return sum_warp(v, largest);
 }
 
-// From the sums of the threads in shared memory to the sums of the grid. A warp for each sum adds up the threads of its
-// block; when all blocks have met, it adds up those, every block for itself. So this is a barrier as well.
-static __device__ __noinline__ void launch_totals(LaunchShared *shared, int turn, int count, unsigned largest) {
+// From the parts of the threads in shared memory to the totals of the launch. One warp for each sum reduces the threads of
+// its block, and after the barrier the blocks, every block for itself.
+static __device__ __noinline__ void launch_totals(LaunchShared *shared, int table, int count, unsigned largest) {
     int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-    bool top = largest >> warp & 1;
-    double *part = shared->part[turn][warp < count ? warp : 0];
+    bool is_max = largest >> warp & 1;
+    double *part = shared->part[table][warp < count ? warp : 0];
     __syncthreads();
     if (warp < count) {
-        double v = sum_block(shared_parts[warp], lane, top);
+        double v = sum_block(shared_parts[warp], lane, is_max);
         if (lane == 0) part[blockIdx.x] = v;
     }
-    launch_meet(&shared->arrived);
+    launch_barrier_inline(&shared->arrived);
     if (warp < count) {
-        double v = sum_launch(part, lane, top);
+        double v = sum_launch(part, lane, is_max);
         if (lane == 0) shared_totals[warp] = v;
     }
     __syncthreads();
@@ -194,12 +226,12 @@ static __device__ __noinline__ void launch_totals(LaunchShared *shared, int turn
 
 SAND_KERNEL void sum_total(Worker *w, Sum *sum) {
     SAND_ALL_SUMS(k) if (k < sum->count) shared_parts[k][threadIdx.x] = sum->part[k];
-    w->turn ^= 1;
-    launch_totals(w->shared, w->turn, sum->count, sum->largest);
+    w->table ^= 1;
+    launch_totals(w->shared, w->table, sum->count, sum->largest);
     SAND_ALL_SUMS(k) sum->total[k] = shared_totals[k];
 }
 
-SAND_INLINE bool worker_stopped(const int *) { return false; } // the host ends a solve, between its pieces
+SAND_INLINE bool worker_stopped(const int *) { return false; } // the host ends a solve, between its slices
 
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     Sum sum;
@@ -209,21 +241,22 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     return sum.total[0] > 0;
 }
 
-#define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // so that several loads are under way at once
+#define SAND_UNROLL(n) SAND_PRAGMA(unroll n) // several loads are in flight at once
 #define SAND_FOR_EACH(w, i, n) \
     for (Index all_ = (n), share_ = share_of(all_), i = share_begin(share_, all_); i < all_; i += share_ * (Index)gridDim.x)
-// Threads of a warp, side by side. More of them spare rounds where numbers of items differ; fewer spare additions.
+// Adjacent threads of a warp that share the contacts of a body. More of them save rounds where bodies have different numbers
+// of contacts; fewer save additions.
 #define SAND_THREADS_PER_BODY 2
-#define SAND_GATHERS_AT_ONCE 3 // contacts of a body that a thread has under way at once
-#define SAND_FOR_BODIES(w, i, mate, n) \
-    for (Index mate = threadIdx.x % SAND_THREADS_PER_BODY, once_ = 1; once_; once_ = 0) \
+#define SAND_GATHERS_AT_ONCE 3 // contacts of a body whose loads a thread has in flight at once
+#define SAND_FOR_BODIES(w, i, lane, n) \
+    for (Index lane = threadIdx.x % SAND_THREADS_PER_BODY, once_ = 1; once_; once_ = 0) \
         for (Index all_ = (n)*SAND_THREADS_PER_BODY, share_ = share_of(all_), at_ = share_begin(share_, all_), \
                    i = at_ / SAND_THREADS_PER_BODY; \
              at_ < all_; at_ += share_ * (Index)gridDim.x, i = at_ / SAND_THREADS_PER_BODY)
-#define SAND_FOR_BODIES_SUM(w, i, mate, n, sum) SAND_FOR_BODIES(w, i, mate, n)
+#define SAND_FOR_BODIES_SUM(w, i, lane, n, sum) SAND_FOR_BODIES(w, i, lane, n)
 #define SAND_ADD_ONE(sum, k, value) ((sum).part[k] += (value))
 #define SAND_FOR(w, i, n) SAND_FOR_EACH(w, i, n)
-// From the end to the begin: what the loop before has touched last is still in the cache.
+// From the end to the beginning: what the loop before has touched last is still in the cache.
 #define SAND_FOR_BACKWARDS(w, i, n, sum) \
     for (Index all_ = (n), share_ = share_of(all_), i = share_last(share_, all_); i >= 0; i -= share_ * (Index)gridDim.x)
 #define SAND_RUNS(w, i, n, least) \
@@ -233,7 +266,7 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
 #define SAND_MAX(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
 
-// Vec4 numbers that are loaded, stored and worked on as one.
+// Four numbers that are loaded, stored and computed with as one.
 typedef struct __align__(4 * sizeof(real)) Vec4 {
     real x, y, z, w;
 }
@@ -247,20 +280,22 @@ SAND_INLINE Vec4 vec4_load_fixed(const real *p) {
     float4 f = __ldg((const float4 *)p);
     return vec4_make(f.x, f.y, f.z, f.w);
 }
-SAND_INLINE Vec4 vec4_load_now(const real *p) { // past the cache of the multiprocessor
+SAND_INLINE Vec4 vec4_load_now(const real *p) { // past the L1 cache: other multiprocessors may have written it
     float4 f = __ldcg((const float4 *)p);
     return vec4_make(f.x, f.y, f.z, f.w);
 }
 SAND_INLINE void vec4_store(real *p, Vec4 f) { *(Vec4 *)p = f; }
 
-// Stores the pair (a, b) of block i, whose neighbor is stored by the neighboring thread: together they write one pair
-// after the other, so that bytes go to memory in whole sectors.
+// Stores the pair (a, b) of contact i, while the neighboring thread stores that of the neighboring contact: they exchange
+// halves and write one pair after the other together, so that memory is written in whole sectors.
 SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {
     bool odd = threadIdx.x & 1;
     unsigned both = 3u << (threadIdx.x & 30);
     Vec4 give = odd ? a : b, got;
-    got.x = __shfl_xor_sync(both, give.x, 1), got.y = __shfl_xor_sync(both, give.y, 1);
-    got.z = __shfl_xor_sync(both, give.z, 1), got.w = __shfl_xor_sync(both, give.w, 1);
+    got.x = __shfl_xor_sync(both, give.x, 1);
+    got.y = __shfl_xor_sync(both, give.y, 1);
+    got.z = __shfl_xor_sync(both, give.z, 1);
+    got.w = __shfl_xor_sync(both, give.w, 1);
     real *first = pairs + 8 * (i - odd) + 4 * odd;
     vec4_store(first, odd ? got : a);
     vec4_store(first + 8, odd ? b : got);
@@ -283,7 +318,7 @@ SAND_INLINE real vec4_last(Vec4 a) { return a.w; }
 SAND_INLINE Vec4 vec4_with_last(Vec4 a, real last) { return vec4_make(a.x, a.y, a.z, last); }
 SAND_INLINE Vec4 vec4_yzx(Vec4 a) { return vec4_make(a.y, a.z, a.x, a.w); }
 
-// The sum over the mates, in the same order for all of them.
+// The sum over the threads of a body, in the same order for all of them.
 SAND_INLINE real real_over_lanes(real v) {
     unsigned group = ((1u << SAND_THREADS_PER_BODY) - 1)
                      << (threadIdx.x % 32 / SAND_THREADS_PER_BODY * SAND_THREADS_PER_BODY);

@@ -1,5 +1,5 @@
-// The GPU against the CPU: the solver texts on one problem, the stages of a step on one state, and whole runs. Skips where
-// there is no CUDA device. An argument chooses the tests, as cmocka_set_test_filter does.
+// The GPU against the CPU: the solvers on one problem, the stages of a step on one state, and whole runs. Skipped where
+// there is no CUDA device. An argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
@@ -14,15 +14,15 @@
 static SandRandom lattice_random = {SAND_DEFAULT_SEED};
 static double jitter(double most) { return most * sand_random_signed(&lattice_random); }
 
-// Unit spheres of 1 kg on a cubic lattice of n layers of n x n, each touching its neighbors along the axes, the lowest
-// on the floor. `clumsy` gives them full inertias and arms off the normal, as clumps have. With `hubs` two large ones touch
-// all spheres of a face: that of greatest x and the top.
-enum { HUBS = 2 };
-static void make_lattice(SandProblem *p, int n, double mu, bool clumsy, bool hubs) {
+// Makes a problem of unit spheres of 1 kg on a cubic lattice of n layers of n x n, each touching its neighbors along the
+// axes, the lowest on the floor. `clumsy` gives them full inertias and arms off the normal, as clumps have. With
+// `high_degree` two large spheres touch all spheres of a face each: that of greatest x and the top.
+enum { HIGH_DEGREE_BODIES = 2 };
+static void make_lattice(SandProblem *p, int n, double mu, bool clumsy, bool high_degree) {
     SandError error;
     memset(p, 0, sizeof *p);
     int spheres = n * n * n;
-    p->dynamic_count = spheres + (hubs ? HUBS : 0);
+    p->dynamic_count = spheres + (high_degree ? HIGH_DEGREE_BODIES : 0);
     p->body_count = p->dynamic_count + 1;
     p->radial = !clumsy;
     p->step = 0.01, p->recovery = 1;
@@ -38,7 +38,7 @@ static void make_lattice(SandProblem *p, int n, double mu, bool clumsy, bool hub
         if (moves) p->bodies[k].velocity = v3_make(jitter(0.1), jitter(0.1), -0.0981);
     }
     const SandVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    int at_x = hubs ? spheres : -1, at_top = hubs ? spheres + 1 : -1;
+    int at_x = high_degree ? spheres : -1, at_top = high_degree ? spheres + 1 : -1;
     for (int k = 0; k < spheres; k++) {
         int x = k % n, y = k / n % n, z = k / n / n,
             next[3] = {x + 1 < n ? k + 1 : at_x, y + 1 < n ? k + n : -1, z + 1 < n ? k + n * n : at_top};
@@ -73,8 +73,8 @@ static void solve_on_cuda(const SandProblem *problem, const SandSolveDef *def, S
     if (!cuda->read_solution(device, solution, &error)) fail_msg("%s", error.text);
 }
 
-// How far apart two sets of impulses are, beside their size.
-static double apart(const SandSolution *a, const SandSolution *b, int contacts) {
+// The difference of two sets of impulses, relative to their size.
+static double relative_difference(const SandSolution *a, const SandSolution *b, int contacts) {
     double difference = 0, size = 0;
     for (int i = 0; i < contacts; i++) {
         SandVec3 d = v3_sub(a->impulse[i], b->impulse[i]);
@@ -83,24 +83,25 @@ static double apart(const SandSolution *a, const SandSolution *b, int contacts) 
     return size > 0 ? sqrt(difference / size) : sqrt(difference);
 }
 
-// Solves on the device and on the CPU in double, and compares: roundings of float grow along the iterations; after few of
-// them the impulses still agree closely, after many both have come about as far down. `close` is how far the impulses may be
-// apart, `alike` the factor between the residuals: that of spectral steps goes up and down.
-static void compare_lattice(int n, double mu, bool clumsy, bool hubs, int solver, SandFriction friction, int iterations,
-                            double close, double alike) {
+// Solves on the device and on the CPU in double, and compares. The rounding errors of float grow along the iterations: after
+// few of them the impulses still agree closely, after many the residuals are about as small. `close` is the greatest
+// relative difference of the impulses, `alike` the factor between the residuals, which go up and down with spectral steps.
+// The device solves twice, and must give the same bits.
+static void compare_lattice(int n, double mu, bool clumsy, bool high_degree, int solver, SandFriction friction,
+                            int iterations, double close, double alike) {
     SandProblem problem;
-    make_lattice(&problem, n, mu, clumsy, hubs);
+    make_lattice(&problem, n, mu, clumsy, high_degree);
     SandError error;
     SandCpu *cpu = sand_cpu_create(2, SAND_DOUBLE, &error);
     SandSolveDef def = sand_default_solve();
     sand_solve_choose(&def, solver);
-    def.iterations = def.presolve = iterations, def.friction = friction; // roundings grow in either
+    def.iterations = def.presolve = iterations, def.friction = friction; // rounding errors grow in both phases
     SandSolution on_cpu = {.want_metrics = true}, on_gpu = {0}, again = {0};
     solve_on_cuda(&problem, &def, &on_gpu);
     solve_on_cuda(&problem, &def, &again);
     if (!sand_cpu_solve(cpu, &problem, &def, &on_cpu, &error)) fail_msg("%s", error.text);
 
-    double relative = apart(&on_cpu, &on_gpu, problem.contact_count);
+    double relative = relative_difference(&on_cpu, &on_gpu, problem.contact_count);
     printf("%-13s %-12s %s %7d contacts %3d iterations: CPU residual %.3e, GPU %.3e, impulses differ by %.1e, %.2f us an "
            "iteration\n",
            sand_solver_table[solver].name, sand_friction_table[friction].name, clumsy ? "full  " : "radial",
@@ -122,8 +123,8 @@ static void compare(int n, double mu, bool clumsy, int solver, SandFriction fric
     compare_lattice(n, mu, clumsy, false, solver, friction, iterations, close, alike);
 }
 
-// Every solver that CUDA has, with every friction model it can do. Colors are chosen otherwise on the device, so
-// gauss-seidel goes another way to the same place.
+// Every solver that runs on CUDA, with every friction model it can do. Colors are chosen differently on the device, so that
+// gauss-seidel takes another path to the same solution; hence its tolerance.
 static void test_few_iterations(void **state) {
     (void)state;
     for (int s = 0; s < sand_solver_count; s++)
@@ -135,8 +136,8 @@ static void test_few_iterations(void **state) {
         }
 }
 
-// Nobody coordinates this order, so bits differ from run to run; it comes as far down as the colored one, and the
-// velocities that all add to stay those that the impulses make.
+// Uncoordinated gauss-seidel has races by design, so that bits differ from run to run; its residual comes down as far as
+// that of the colored one, and the velocities that all threads add to stay those that the impulses make.
 static void test_uncoordinated(void **state) {
     (void)state;
     SandSolveDef def = sand_default_solve();
@@ -161,8 +162,8 @@ static void test_uncoordinated(void **state) {
     }
 }
 
-// Bodies with more than SAND_HIGH_DEGREE contacts, two of them, are gathered in pieces.
-static void test_hubs(void **state) {
+// Two bodies with more than SAND_HIGH_DEGREE contacts, which are gathered in segments.
+static void test_high_degree(void **state) {
     (void)state;
     const char *const solvers[] = {"p-spg-fb", "jacobi", "gauss-seidel"};
     for (int s = 0; s < 3; s++)
@@ -182,8 +183,9 @@ static void test_many_iterations(void **state) {
 
 // --- stages -------------------------------------------------------------------------------------------------
 
-// The state of a scene after some steps on the CPU; the same contacts, in the same order and with the same bits, and the
-// same start are found on the device. Then the operator: objective and residual of the start against double.
+// From the state of a scene after some steps on the CPU, the device finds the same contacts in the same order and the same
+// initial impulses. (Bits that differ are counted and printed.) Then the operator: objective and residual of the initial
+// impulses against double.
 static void compare_stages(const char *scene, int bodies, int steps) {
     SandError error;
     SandSimulation *sim = lab_scene(scene, bodies, 2, SAND_FLOAT);
@@ -221,7 +223,7 @@ static void compare_stages(const char *scene, int bodies, int steps) {
         assert_true(v3_length(v3_sub(start[i], p->start[i])) <= 1e-12 + 1e-9 * v3_length(p->start[i]));
     }
 
-    // The product with N, by what it makes of the start.
+    // The product with N, by the objective and residual it gives for the initial impulses.
     SandSolution on_cpu = {.want_metrics = true};
     SandCpu *cpu = sand_cpu_create(2, SAND_DOUBLE, &error);
     assert_true(sand_cpu_solve(cpu, p, &def, &on_cpu, &error));
@@ -251,8 +253,8 @@ static void test_stages(void **state) {
 
 // --- whole runs ---------------------------------------------------------------------------------------------
 
-// The kinetic energy over time on both machines, as petra2009 compares its solvers: within 1.5 % of the peak. A second run
-// on the device has the same bits.
+// The kinetic energy over time on both devices, which is how petra2009 compares its solvers: within 1.5 % of the peak. A
+// second run on the device has the same bits.
 static void compare_runs(const char *scene, int bodies, int steps) {
     SandError error;
     SandSimulation *on_cpu = lab_scene(scene, bodies, 2, SAND_FLOAT);
@@ -286,8 +288,8 @@ static void test_runs(void **state) {
     compare_runs("cylinder", 1000, 200);
 }
 
-// Contacts and impulses of a step on the device, brought to the host, are those of the same step on the CPU.
-static void test_contacts_come(void **state) {
+// Contacts and impulses of a step on the device, fetched to the host, are those of the same step on the CPU.
+static void test_fetched_contacts(void **state) {
     (void)state;
     SandError error;
     SandSimulation *on_cpu = lab_scene("rubble", 150, 2, SAND_FLOAT), *on_gpu = lab_scene("rubble", 150, 2, SAND_FLOAT);
@@ -308,8 +310,8 @@ static void test_contacts_come(void **state) {
     }
     for (int k = 0; k < p->body_count; k++)
         assert_true(v3_length(v3_sub(p->bodies[k].velocity, q->bodies[k].velocity)) <= 1e-12);
-    double relative = apart(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), count);
-    printf("rubble: %d contacts came from the device, impulses differ by %.1e\n", count, relative);
+    double relative = relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), count);
+    printf("rubble: %d contacts fetched from the device, impulses differ by %.1e\n", count, relative);
     assert_true(relative <= 0.2);
     sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
 }
@@ -322,8 +324,7 @@ static void *cancel_soon(void *race) {
     return NULL;
 }
 
-// A race on the device has a point for every iteration; one that would take long ends soon after it is cancelled, with what
-// there is.
+// A race on the device has a point for every iteration; a long one ends soon after it is canceled, with the result so far.
 static void test_race(void **state) {
     (void)state;
     SandProblem problem;
@@ -362,10 +363,10 @@ int main(int count, char **arguments) {
     device = cuda->create(&why);
     if (!device) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations), cmocka_unit_test(test_hubs),
-                                       cmocka_unit_test(test_uncoordinated),  cmocka_unit_test(test_many_iterations),
-                                       cmocka_unit_test(test_stages),         cmocka_unit_test(test_runs),
-                                       cmocka_unit_test(test_contacts_come),  cmocka_unit_test(test_race)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),   cmocka_unit_test(test_high_degree),
+                                       cmocka_unit_test(test_uncoordinated),    cmocka_unit_test(test_many_iterations),
+                                       cmocka_unit_test(test_stages),           cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_fetched_contacts), cmocka_unit_test(test_race)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cuda->destroy(device);
     return failed;

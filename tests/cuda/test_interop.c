@@ -1,6 +1,6 @@
-// Pictures of bodies that are on the GPU: its instances are to the bit those of the host, what is drawn through OpenGL is to
-// the pixel the same by interop, staged and from the host, and by interop no body comes to the host. Skips where there is no
-// CUDA device, and the drawing where OpenGL does not run on it.
+// Pictures of bodies that are on the GPU: its instances have the same bits as those of the host, drawing by interop, through
+// a staging copy and from the host gives the same pixels, and interop downloads no body to the host. Skipped where there is
+// no CUDA device; the drawing, where OpenGL does not run on it.
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/engine_lab.h"
 #include "tests/lab/lab.h"
@@ -72,7 +72,7 @@ static void instances_are_those_of_the_host(void **state) {
     compare_instances("incline", 0, 20);   // a box
 }
 
-// Numbers and forces of the contacts of each body, from the device and from its contacts on the host.
+// Number and force of the contacts of each body: summed on the device, and on the host from the contacts it reads.
 static void compare_sums(const char *scene, int bodies, int steps) {
     SandError error = {""};
     SandSimulation *sim = lab_scene(scene, bodies, 2, SAND_FLOAT);
@@ -145,7 +145,7 @@ typedef struct Fixture {
     Renderer *renderer;
 } Fixture;
 
-// OpenGL on the GPU, if it can be had.
+// Opens OpenGL on the GPU; false where there is none.
 static bool open_offscreen(Fixture *s) {
     SandError error = {""};
     ContextDef def = context_default();
@@ -176,7 +176,7 @@ static void draw(Fixture *s, const RenderScene *p, unsigned char *pixels) {
     glReadPixels(0, 0, WIDE, HIGH, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 }
 
-// Takes a picture through a ring and draws it. The ring's reader is its writer, as in `record`.
+// Sends a picture through a triple buffer and draws it. One thread is writer and reader, as in `record`.
 static void show(Fixture *s, TripleBuffer *buffer, RenderScene *p, SandSimulation *sim, RenderColor color,
                  unsigned char *pixels) {
     SandError error = {""};
@@ -227,7 +227,7 @@ static void pixels_are_those_of_the_host(void **state) {
     close_offscreen(&s);
 }
 
-// The hourglass in an engine on the GPU, whose pictures come to this thread.
+// Starts the hourglass in an engine on the GPU; this thread draws its pictures.
 static Engine *start_engine(int bodies, int iterations) {
     SandError error = {""};
     EngineDef def = engine_default();
@@ -242,9 +242,9 @@ static Engine *start_engine(int bodies, int iterations) {
     return engine;
 }
 
-// The engine beside a thread that draws, as in the window: nothing comes to the host but the keyframes that one can go back
-// to, one in ten steps; and frames come in order.
-static void the_window_brings_keyframes_alone(void **state) {
+// The engine beside a render thread, as in the window: nothing is downloaded but the keyframes for going back in time, one
+// in ten steps; and frames arrive in order.
+static void the_window_downloads_keyframes_alone(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
     Fixture s;
@@ -260,18 +260,18 @@ static void the_window_brings_keyframes_alone(void **state) {
         assert_string_equal(frame->way, "interop");
         assert_true(frame->step >= last);
         last = frame->step;
-        if (frame->step % 10 == 1 || frame->step == 0) continue; // a keyframe was kept before this step
+        if (frame->step % 10 == 1 || frame->step == 0) continue; // a keyframe was saved before this step
         assert_int_equal(frame->profile.downloaded, 0);
         plain++;
     }
-    printf("%d frames of the window brought nothing to the host\n", plain);
+    printf("%d frames of the window downloaded nothing\n", plain);
     assert_true(last >= 120 && plain > 20);
     engine_free(engine);
     close_offscreen(&s);
 }
 
-// A solve of more than half a second on the GPU that also draws: the thread that draws goes on, since the solve comes in
-// short pieces.
+// A solve of more than half a second on the GPU that also draws: the render thread goes on, since the solve is launched in
+// short slices.
 static void drawing_goes_on_beside_a_long_solve(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
@@ -286,7 +286,7 @@ static void drawing_goes_on_beside_a_long_solve(void **state) {
         EngineFrame *next = engine_frame(engine);
         if (next) frame = next;
     }
-    draw(&s, &frame->render_scene, pixels); // the first picture makes the programs of all others
+    draw(&s, &frame->render_scene, pixels); // the first picture compiles the shaders for all others
     engine_drawn(engine);
     double begin = sand_seconds(), last = begin;
     for (; sand_seconds() < begin + 4; drawn++) {
@@ -311,7 +311,7 @@ int main(int count, char **arguments) {
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_are_those_of_the_host), cmocka_unit_test(sums_are_those_of_the_host),
-        cmocka_unit_test(pixels_are_those_of_the_host), cmocka_unit_test(the_window_brings_keyframes_alone),
+        cmocka_unit_test(pixels_are_those_of_the_host), cmocka_unit_test(the_window_downloads_keyframes_alone),
         cmocka_unit_test(drawing_goes_on_beside_a_long_solve)};
     return cmocka_run_group_tests_name("interop", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// What the tests of the GPU share.
+// What the tests of the GPU share: the backend, or a skip.
 #pragma once
 #include "cuda/backend.h"
 
@@ -10,5 +10,5 @@ static inline const SandBackend *cuda_or_skip(void) {
     SandError why;
     if (sand_cuda_devices(&why)) return sand_cuda_backend();
     printf("skipped: %s\n", why.text);
-    exit(77); // what ctest takes for skipped
+    exit(77); // ctest: SKIP_RETURN_CODE
 }
