@@ -1,6 +1,6 @@
 // The CUDA backend: the functions of the SandBackend table, which is filled at the end of the file. It creates and destroys
-// the device, uploads a world or a standalone problem, enqueues the stages of a step (each in a file of its own, declared in
-// cuda/device.h), and reads results back.
+// the device, uploads a world or a standalone problem, and enqueues the stages of a step, each in a file of its own that
+// cuda/device.h declares.
 //
 // A step takes no round trip to the host: collide, warm_start, build, solve and integrate enqueue kernels sized by
 // capacities, and finish() waits and reads the counters. If a buffer was too small for what the step found, the kernels
@@ -457,12 +457,28 @@ static double elapsed(SandDevice *m, int from, int to) {
     return ms;
 }
 
-static SandMetrics metrics_of(const Counts *c) {
-    SandMetrics m = {.residual = c->residual,
-                     .residual_rms = c->contacts ? c->residual / sqrt((double)c->contacts) : 0,
-                     .objective = c->objective,
-                     .complementarity = c->complementarity};
-    return m;
+// Names the lost bodies in the report, sorted.
+static void report_lost(SandDevice *m, const Counts *c, SandStepReport *r) {
+    r->lost_count = std::min(c->lost, (int)SAND_MAX_LOST);
+    r->lost_more = c->lost - r->lost_count;
+    for (int k = 0; k < r->lost_count; k++) {
+        r->lost[k] = c->lost_bodies[k];
+        for (size_t s = 0; s < m->convex_bodies.size(); s++)
+            if (m->convex_bodies[s] == r->lost[k].body) m->convex_gone[s] = 1;
+    }
+    std::sort(r->lost, r->lost + r->lost_count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
+}
+
+// Keeps solver indices, rows and keys of this step: the next one looks the kept impulses up by them. Impulses of a solve
+// that failed are not worth starting from.
+static void keep_for_warm_start(SandDevice *m, const Counts *c, bool keep) {
+    m->kept_step = keep ? m->world.step : 0;
+    m->kept_world = m->world.body_count;
+    m->kept_bodies = c->bodies;
+    m->kept_contacts = c->contacts;
+    std::swap(m->kept_solver_index, m->solver_index);
+    std::swap(m->kept_first, m->first);
+    std::swap(m->kept_key, m->key);
 }
 
 // Waits for the step and reports it.
@@ -498,24 +514,8 @@ static bool finish(SandDevice *m, SandStepReport *r, SandError *error) {
     if (c->iterations > 0) m->iteration_ms = r->solve / c->iterations;
     if (!m->integrated) return true;
     r->integrate = elapsed(m, MARK_SOLVED, MARK_INTEGRATED);
-    r->lost_count = std::min(c->lost, (int)SAND_MAX_LOST);
-    r->lost_more = c->lost - r->lost_count;
-    for (int k = 0; k < r->lost_count; k++) {
-        r->lost[k] = c->lost_bodies[k];
-        for (size_t s = 0; s < m->convex_bodies.size(); s++)
-            if (m->convex_bodies[s] == r->lost[k].body) m->convex_gone[s] = 1;
-    }
-    std::sort(r->lost, r->lost + r->lost_count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
-
-    // Solver indices, rows and keys of this step are what the next one looks the kept impulses up by.
-    bool keep = r->status == SAND_SOLVED || r->status == SAND_BUDGET;
-    m->kept_step = keep ? m->world.step : 0;
-    m->kept_world = m->world.body_count;
-    m->kept_bodies = c->bodies;
-    m->kept_contacts = c->contacts;
-    std::swap(m->kept_solver_index, m->solver_index);
-    std::swap(m->kept_first, m->first);
-    std::swap(m->kept_key, m->key);
+    report_lost(m, c, r);
+    keep_for_warm_start(m, c, r->status == SAND_SOLVED || r->status == SAND_BUDGET);
     return true;
 }
 
@@ -524,111 +524,6 @@ static bool finish(SandDevice *m, SandStepReport *r, SandError *error) {
 static bool instances(SandDevice *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
     SandWorld world = device_view(m, w);
     return instances_enqueue(m, &world, def, slot, error);
-}
-
-// --- reading back -----------------------------------------------------------------------------------------
-
-// Downloads bodies and contacts; the bytes are counted, since pictures should not need any.
-template <class T> static bool read_back(SandDevice *m, T *host, const T *device, size_t count) {
-    sand_count_downloaded(count * sizeof(T));
-    return download(m, host, device, count);
-}
-
-static bool read_back_impulses(SandDevice *m, SandVec3 *host, const Array<Impulse> &device, size_t count) {
-    std::vector<Impulse> rounded(count);
-    if (!read_back(m, rounded.data(), device.data, count) || !device_wait(m)) return false;
-    std::transform(rounded.begin(), rounded.end(), host, impulse_vector);
-    return true;
-}
-
-static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandError *error) {
-    size_t n = (size_t)count;
-    bool ok = read_back(m, w->position + first, m->position.data + first, n) &&
-              read_back(m, w->rotation + first, m->rotation.data + first, n) &&
-              read_back(m, w->velocity + first, m->velocity.data + first, n) &&
-              read_back(m, w->spin + first, m->spin.data + first, n) &&
-              read_back(m, w->gone + first, m->gone.data + first, n) && device_wait(m);
-    return ok || device_fail(m, error);
-}
-
-static bool read_warm_start(SandDevice *m, SandWarmStart *cache, SandError *error) {
-    cache->step = 0;
-    if (m->kept_step == 0) return true;
-    size_t contacts = (size_t)m->kept_contacts, bodies = (size_t)m->kept_bodies, world = (size_t)m->kept_world;
-    if (!SAND_GROW(cache->solver_index, cache->solver_index_capacity, world, "warm start", error) ||
-        !SAND_GROW(cache->first, cache->first_capacity, bodies + 1, "warm start", error) ||
-        !SAND_GROW(cache->key, cache->key_capacity, contacts, "warm start", error) ||
-        !SAND_GROW(cache->impulse, cache->impulse_capacity, contacts, "warm start", error))
-        return false;
-    bool ok = read_back(m, cache->solver_index, m->kept_solver_index.data, world) &&
-              read_back(m, cache->first, m->kept_first.data, bodies + 1) &&
-              read_back(m, cache->key, m->kept_key.data, contacts) &&
-              read_back_impulses(m, cache->impulse, m->kept_impulse, contacts);
-    cache->step = m->kept_step;
-    cache->body_count = m->kept_bodies;
-    cache->world_count = m->kept_world;
-    return ok || device_fail(m, error);
-}
-
-static bool read_contacts(SandDevice *m, SandCollision *d, SandError *error) {
-    size_t bodies = (size_t)m->host_counts->bodies, contacts = (size_t)m->host_counts->contacts;
-    size_t world = (size_t)m->world.body_count, walls = (size_t)m->world.boundary_count;
-    if (!SAND_GROW(d->solver_index, d->solver_index_capacity, world, "bodies", error) ||
-        !SAND_GROW(d->body, d->body_capacity, world, "bodies", error) ||
-        !SAND_GROW(d->first, d->first_capacity, world + 2, "bodies", error) ||
-        !SAND_GROW(d->contacts, d->contact_capacity, contacts, "contacts", error) ||
-        !SAND_GROW(d->pose, d->pose_capacity, walls, "boundaries", error) ||
-        !SAND_GROW(d->velocity, d->velocity_capacity, walls, "boundaries", error) ||
-        !SAND_GROW(d->spin, d->spin_capacity, walls, "boundaries", error))
-        return false;
-    d->body_count = (int)bodies;
-    d->contact_count = (int)contacts;
-    std::copy(m->host_collision.pose, m->host_collision.pose + walls, d->pose);
-    std::copy(m->host_collision.velocity, m->host_collision.velocity + walls, d->velocity);
-    std::copy(m->host_collision.spin, m->host_collision.spin + walls, d->spin);
-    std::vector<SandContactCandidate> candidates(contacts);
-    std::vector<int> order(contacts);
-    const Array<int> &solver_index = m->integrated ? m->kept_solver_index : m->solver_index,
-                     &first = m->integrated ? m->kept_first : m->first;
-    bool ok = read_back(m, d->solver_index, solver_index.data, world) && read_back(m, d->body, m->body.data, bodies) &&
-              read_back(m, d->first, first.data, bodies + 1) &&
-              read_back(m, candidates.data(), m->candidates.data, contacts) &&
-              read_back(m, order.data(), m->candidate_order.data, contacts) && device_wait(m);
-    for (size_t i = 0; ok && i < contacts; i++) d->contacts[i] = candidates[(size_t)order[i]];
-    return ok || device_fail(m, error);
-}
-
-static bool read_start(SandDevice *m, SandVec3 *start, SandError *error) {
-    return read_back_impulses(m, start, m->start, (size_t)m->host_counts->contacts) || device_fail(m, error);
-}
-
-static bool read_problem_bodies(SandDevice *m, SandProblemBody *bodies, int count, SandError *error) {
-    return (read_back(m, bodies, m->bodies.data, (size_t)count) && device_wait(m)) || device_fail(m, error);
-}
-
-static bool read_curve(SandDevice *m, SandSolution *s, SandError *error) {
-    size_t curve = (size_t)m->host_counts->curve;
-    if (!SAND_GROW(s->curve, s->curve_capacity, curve, "residual curve", error)) return false;
-    s->curve_count = (int)curve;
-    return (download(m, s->curve, m->curve.data, curve) && device_wait(m)) || device_fail(m, error);
-}
-
-static bool read_solution(SandDevice *m, SandSolution *s, SandError *error) {
-    const Counts *c = m->host_counts;
-    size_t contacts = (size_t)c->contacts;
-    if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error)) return false;
-    if (s->want_curve && !read_curve(m, s, error)) return false;
-    if (m->standalone) {
-        if (!reserve(m, m->kept_impulse, contacts + 1)) return device_fail(m, error);
-        m->kept_step = 0;
-        m->kernel->impulses(m->arrays, m->counts, m->kept_impulse.data, m->stream);
-    }
-    if (!read_back_impulses(m, s->impulse, m->kept_impulse, contacts)) return device_fail(m, error);
-    s->status = (SandStatus)c->status;
-    s->iterations = c->iterations;
-    s->seconds = c->seconds;
-    s->metrics = metrics_of(c);
-    return true;
 }
 
 extern "C" const SandBackend *sand_cuda_backend(void) {

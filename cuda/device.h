@@ -306,6 +306,17 @@ bool adjacency_finish(SandDevice *m, const SandSolveDef *def);
 bool colors_enqueue(SandDevice *m);    // cuda/coloring.cu
 bool integrate_enqueue(SandDevice *m); // cuda/integrate.cu
 
+// --- reading back: cuda/read_back.cu; the functions of SandBackend ---
+
+bool read_bodies(SandDevice *m, SandWorld *world, int first, int count, SandError *error);
+bool read_warm_start(SandDevice *m, SandWarmStart *cache, SandError *error);
+bool read_contacts(SandDevice *m, SandCollision *collision, SandError *error);
+bool read_start(SandDevice *m, SandVec3 *start, SandError *error);
+bool read_curve(SandDevice *m, SandSolution *solution, SandError *error);
+bool read_problem_bodies(SandDevice *m, SandProblemBody *bodies, int count, SandError *error);
+bool read_solution(SandDevice *m, SandSolution *solution, SandError *error);
+SandMetrics metrics_of(const Counts *counts);
+
 // --- rendering: cuda/instances.cu and cuda/gl_interop.cu ---
 
 SandSlot *slot_create(SandError *error);
