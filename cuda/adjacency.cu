@@ -87,9 +87,6 @@ bool adjacency_finish(SandDevice *m, const SandSolveDef *def) {
     t.color_first = t.color_list = NULL;
     t.batch_step = NULL;
 
-    int order = sand_param_find(&sand_solver_table[def->solver], "order");
-    bool colored =
-        order >= 0 && strcmp(sand_solver_table[def->solver].params[order].choices[(int)def->params[order]], "colored") == 0;
-    if (colored) return colors_enqueue(m);
+    if (sand_solve_needs_colors(def)) return colors_enqueue(m);
     return device_check(m, cudaGetLastError(), "making the adjacency");
 }

@@ -33,7 +33,8 @@ extern "C" int sand_cuda_devices(SandError *why) {
 
 static void destroy(SandDevice *m);
 
-static SandDevice *create(SandError *error) {
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    (void)def; // threads and precision are the CPU's
     if (sand_cuda_devices(error) == 0) return NULL;
     SandDevice *m = new SandDevice();
     m->code = cudaSuccess;
@@ -193,13 +194,15 @@ static bool upload_instance_layout(SandDevice *m, const SandWorld *w) {
     return upload(m, m->instance_first, first.data(), first.size()) && device_wait(m);
 }
 
-static bool upload_world(SandDevice *m, const SandWorld *w, const SandWarmStart *cache, SandError *error) {
+static bool upload_world(SandDevice *m, SandHostState *host, SandError *error) {
+    const SandWorld *w = &host->world;
     size_t n = (size_t)w->body_count;
     bool ok = upload(m, m->position, w->position, n) && upload(m, m->rotation, w->rotation, n) &&
               upload(m, m->velocity, w->velocity, n) && upload(m, m->spin, w->spin, n) && upload(m, m->mass, w->mass, n) &&
               upload(m, m->inertia, w->inertia, n) && upload(m, m->scale, w->scale, n) && upload(m, m->shape, w->shape, n) &&
               upload(m, m->material, w->material, n) && upload(m, m->enter, w->enter, n) && upload(m, m->gone, w->gone, n) &&
-              upload_shapes(m, w) && upload_instance_layout(m, w) && upload_warm_start(m, cache) && device_wait(m);
+              upload_shapes(m, w) && upload_instance_layout(m, w) && upload_warm_start(m, &host->warm_start) &&
+              device_wait(m);
     if (!ok) return device_fail(m, error);
     summarize_bodies(m, w);
     m->standalone = m->solved = m->integrated = false;
@@ -305,7 +308,7 @@ static bool reserve_kernel(SandDevice *m, const SandSolveDef *def, int64_t bodie
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // of the solver that finds the bounds
     if (kernel->local && vectors < for_bounds) vectors = for_bounds;
     bool ok = (!kernel->local || (reserve(m, m->bound, n) && reserve(m, m->de_saxce, n))) && reserve(m, m->a, n) &&
-              reserve(m, m->b, n) && reserve(m, m->block, n * kernel->constant_count) && reserve(m, m->impulse, 4 * n) &&
+              reserve(m, m->b, n) && reserve(m, m->constant, n * kernel->constant_count) && reserve(m, m->impulse, 4 * n) &&
               reserve(m, m->record, 4 * n) &&
               (kernel->radial || (reserve(m, m->arm_a_record, 4 * n) && reserve(m, m->arm_b_record, 4 * n))) &&
               reserve(m, m->vectors, n * kernel->row_size * (vectors + 1)) && reserve(m, m->kernel_mass, b) &&
@@ -316,7 +319,7 @@ static bool reserve_kernel(SandDevice *m, const SandSolveDef *def, int64_t bodie
               reserve(m, m->solve_state, kernel->state_bytes);
     t.a = m->a.data;
     t.b = m->b.data;
-    t.block = m->block.data;
+    t.constant = m->constant.data;
     t.impulse = m->impulse.data;
     t.record = m->record.data;
     t.arm_a_record = m->arm_a_record.data;
@@ -532,8 +535,8 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .create = create,
         .destroy = destroy,
         .describe = describe,
-        .give = upload_world,
-        .give_problem = upload_problem,
+        .upload = upload_world,
+        .upload_problem = upload_problem,
         .collide = collide,
         .warm_start = warm_start,
         .build = build,

@@ -87,7 +87,7 @@ struct CullArrays {
 // The device arrays behind a solver's operator (Op), for all variants of the kernel. A Body is eight floats.
 struct KernelArrays {
     int *a, *b;
-    float *block, *impulse, *record, *arm_a_record, *arm_b_record;
+    float *constant, *impulse, *record, *arm_a_record, *arm_b_record;
     float *vectors, *reference;
     float *bound, *de_saxce; // of friction, where impulses are in the contact frame
     float *mass, *inertia;

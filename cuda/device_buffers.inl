@@ -90,7 +90,7 @@ BUFFER(float, batch_step)
 // --- solver: what KernelArrays points to ---
 BUFFER(int, a)
 BUFFER(int, b)
-BUFFER(float, block)
+BUFFER(float, constant)
 BUFFER(float, impulse)
 BUFFER(float, record)
 BUFFER(float, arm_a_record)

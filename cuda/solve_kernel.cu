@@ -6,27 +6,18 @@
 // SAND_LOCAL and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that other files see of this one.
 #define SAND_REAL float
 #include "cuda/device.h"
-
-#include "cuda/spmd_cuda.h"
-
-#include "sim/step/integrate.inl"
-
-#include "sim/solver/kernel/operator.inl"
-
-#include "sim/solver/kernel/pack.inl"
-
-#include "sim/solver/kernel/residual.inl"
-
-#include "sim/solver/kernel/active_set.inl"
+#include "cuda/spmd_cuda.h" // before the kernel: it chooses the device and the layout
 
 #include "sim/solver/kernel/driver.inl"
+#include "sim/solver/kernel/pack.inl"
+#include "sim/step/build_problem.inl"
 
 static __device__ int64_t padded(int64_t n) { return (n + SAND_LANES - 1) / SAND_LANES * SAND_LANES; }
 
 // --- packing ----------------------------------------------------------------------------------------------
 
 static PackTarget pack_target(const KernelArrays &to) {
-    PackTarget target = {to.a, to.b, to.block, to.record, to.arm_a_record, to.arm_b_record, to.vectors};
+    PackTarget target = {to.a, to.b, to.constant, to.record, to.arm_a_record, to.arm_b_record, to.vectors};
     return target;
 }
 
@@ -149,7 +140,7 @@ static Op op_of(const KernelArrays &t, const SandSolveDef *def, double step, dou
     memset(&op, 0, sizeof op);
 #if SAND_LOCAL
     op.bound = t.bound, op.de_saxce = t.de_saxce;
-    if (def) op_ask(&op, def, sand_solver_can(def->solver, SAND_CONE));
+    if (def) op_set_friction(&op, def, sand_solver_can(def->solver, SAND_CONE));
 #else
     (void)def;
 #endif
@@ -157,7 +148,7 @@ static Op op_of(const KernelArrays &t, const SandSolveDef *def, double step, dou
     op.ratio = def ? (real)sand_solve_param(def, "ratio") : (real)1;
     op.a = t.a;
     op.b = t.b;
-    op.block = t.block;
+    op.constant = t.constant;
     op.impulse = t.impulse;
     op.vectors = t.vectors;
     op.distance = ROW_SIZE * t.capacity;

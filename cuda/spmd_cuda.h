@@ -31,7 +31,10 @@
 //
 //   Two tables of `part` take turns: a fast block may write the next sum while a slow one still reads the last.
 #pragma once
+#define SAND_SPMD_CUDA
+#define SAND_LAYOUT_AOS 1
 #include "sim/core/error.h"
+#include "sim/solver/kernel/variant.h"
 #include <cuda_runtime.h>
 #include <math.h>
 
@@ -63,8 +66,6 @@ SAND_INLINE float real_rough_inverse(float a) {
 }
 #include "sim/solver/kernel/spmd_math.inl"
 
-#define SAND_LAYOUT_AOS 1
-#define SAND_VEC4_ROWS (SAND_ROWS == 3 && !SAND_LOCAL)
 #define SAND_UNCOORDINATED 1
 #define SAND_RESTRICT __restrict__
 #define SAND_PRAGMA(pragma) _Pragma(#pragma)
@@ -262,7 +263,6 @@ SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
 #define SAND_RUNS(w, i, n, least) \
     for (Index all_ = (n), run_ = run_of(all_, least), i = run_begin(run_, all_), end_ = min(i + run_, all_); i < end_; i++)
 #define SAND_FOR_SUM(w, i, n, sum) SAND_FOR(w, i, n)
-#define SAND_CONTACT(op, i) contact_ref(op, i)
 #define SAND_ADD(sum, at, k, value) ((sum).part[k] += (value))
 #define SAND_MAX(sum, at, k, value) ((sum).part[k] = real_max(value, (sum).part[k]))
 
@@ -328,5 +328,3 @@ SAND_INLINE real real_over_lanes(real v) {
 SAND_INLINE Vec4 vec4_over_lanes(Vec4 f) {
     return vec4_make(real_over_lanes(f.x), real_over_lanes(f.y), real_over_lanes(f.z), 0);
 }
-
-#include "sim/solver/kernel/contact_ref_aos.inl"

@@ -28,12 +28,13 @@ bool backends_choose(Backend choice, const SandSolveDef *solve, SandPrecision pr
     return *backend || choice == BACKEND_AUTO || sand_fail(error, "%s", why.text);
 }
 
-Backend backends_kind(const SandBackend *backend) { return backend ? BACKEND_CUDA : BACKEND_CPU; }
+Backend backends_kind(const SandBackend *backend) { return backend && !backend->on_host ? BACKEND_CUDA : BACKEND_CPU; }
 
 bool backends_describe(char *line, size_t size) {
     SandError why;
     const SandBackend *backend = cuda(&why);
-    SandDevice *device = backend ? backend->create(&why) : NULL;
+    const SandDeviceDef def = {0};
+    SandDevice *device = backend ? backend->create(&def, &why) : NULL;
     if (device)
         snprintf(line, size,
                  "%s; pictures are drawn from it (interop) where OpenGL runs on it too, else through the host (staged)",

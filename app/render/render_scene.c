@@ -266,7 +266,7 @@ static bool drain(RenderScene *render_scene, SandSimulation *sim) {
     SandError refused; // the host serves then
     InstanceStore *store = render_scene->store;
     const SandBackend *backend = sim ? sand_simulation_backend(sim) : NULL;
-    if (!store || !store->takes_slots || !backend) return false;
+    if (!store || !store->takes_slots || !backend || backend->on_host) return false;
     if (render_scene->color == COLOR_BY_RESIDUAL || render_scene->chains) return false;
     if (store->backend != backend) render_scene_close_slot(store);
     if (!store->slot) store->slot = backend->slot_create(&refused);

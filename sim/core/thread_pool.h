@@ -12,9 +12,9 @@ typedef struct SandThreadPool SandThreadPool;
 typedef struct SandWorker {
     SandThreadPool *pool;
     int id, count;
-    int first_chunk, last_chunk;      // its share of the SAND_CHUNKS parts of every range
-    unsigned parity;                  // which of the two tables of partial sums is in use
-    double memory[SAND_WORKER_STATE]; // its own, for the time of the run
+    int first_chunk, last_chunk;     // its share of the SAND_CHUNKS parts of every range
+    unsigned parity;                 // which of the two tables of partial sums is in use
+    double state[SAND_WORKER_STATE]; // its own, for the time of the run
 } SandWorker;
 
 typedef void SandWork(SandWorker *worker, void *argument);

@@ -1,24 +1,22 @@
-// The solver texts on the CPU. Compiled once for each precision, number of rows, kind of arms and frame: the build defines
-// SAND_REAL, SAND_ROWS, SAND_RADIAL, SAND_LOCAL, and SAND_KERNEL_NAME, the name of the table of verbs at the end.
+// The solver kernels on the CPU. Compiled once per variant (sim/solver/kernel/variant.h): the build defines SAND_REAL,
+// SAND_ROWS, SAND_RADIAL, SAND_LOCAL, and SAND_KERNEL_NAME, the name of the table of functions at the end.
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/core/array.h"
-#include "sim/solver/kernel/spmd_cpu.h"
+#include "sim/core/assert.h"
+#include "sim/solver/adjacency.h"
+#include "sim/solver/kernel/driver.inl"
+#include "sim/solver/kernel/pack.inl"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/solver/kernel/operator.inl"
+#ifndef SAND_KERNEL_NAME // opened alone
+#define SAND_KERNEL_NAME sand_kernel_f64_local_full
+#endif
 
-#include "sim/solver/kernel/pack.inl"
-
-#include "sim/solver/kernel/residual.inl"
-
-#include "sim/solver/kernel/active_set.inl"
-
-#include "sim/solver/kernel/driver.inl"
-
-// The arrays of the blocks lie one after the other in one allocation: where each begins, in multiples of the blocks.
+// The per-contact arrays lie one after the other in one allocation: where each begins, in multiples of the padded contact
+// count.
 enum {
     PLACE_CONSTANTS,
     PLACE_IMPULSE = CONTACT_CONSTANTS,
@@ -33,19 +31,16 @@ enum {
 struct SandSolverWorkspace {
     Op op;
     SolveState run;
+    SandAdjacency adjacency;
     // Arrays that the const pointers in op look into.
-    real *contact_count, *vectors, *mass, *inertia, *batch_step;
-    int *a, *b, *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *color_first, *color_list;
-    uint64_t (*colors)[2]; // colors in use at each body
+    real *contacts; // PLACE_
+    real *vectors, *mass, *inertia, *batch_step, *matrix;
+    int *a, *b;
     Body *free, *body, *scratch, *measured, *segment_sum;
-    size_t blocks_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity;
-    size_t a_capacity, b_capacity, first_capacity, second_capacity, list_capacity, high_degree_capacity,
-        high_degree_segment_capacity, segment_body_capacity;
-    size_t color_first_capacity, color_list_capacity, colors_capacity, free_capacity, body_capacity, scratch_capacity,
-        measured_capacity, segment_sum_capacity;
-    real *matrix;
-    size_t matrix_capacity;
-    // While a team works on it.
+    size_t contacts_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity, matrix_capacity;
+    size_t a_capacity, b_capacity;
+    size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity;
+    // While the thread pool works on it.
     int method;
     const SandProblem *problem;
     SandSolution *solution;
@@ -54,41 +49,22 @@ struct SandSolverWorkspace {
     double *each;
 };
 
-static SandSolverWorkspace *text_create(SandError *error) {
+static SandSolverWorkspace *kernel_create(SandError *error) {
     SandSolverWorkspace *t = calloc(1, sizeof *t);
     if (!t) sand_fail(error, "out of memory for a solver");
     return t;
 }
 
-static void text_destroy(SandSolverWorkspace *t) {
+static void kernel_destroy(SandSolverWorkspace *t) {
     if (!t) return;
-    void *arrays[] = {t->matrix,
-                      t->contact_count,
-                      t->vectors,
-                      t->mass,
-                      t->inertia,
-                      t->batch_step,
-                      t->a,
-                      t->b,
-                      t->first,
-                      t->second,
-                      t->list,
-                      t->high_degree,
-                      t->high_degree_segment,
-                      t->segment_body,
-                      t->color_first,
-                      t->color_list,
-                      t->colors,
-                      t->free,
-                      t->body,
-                      t->scratch,
-                      t->measured,
-                      t->segment_sum};
+    void *arrays[] = {t->contacts, t->vectors, t->mass, t->inertia, t->batch_step, t->matrix,     t->a,
+                      t->b,        t->free,    t->body, t->scratch, t->measured,   t->segment_sum};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
+    sand_adjacency_free(&t->adjacency);
     free(t);
 }
 
-// --- laying out the problem -------------------------------------------------------------------------------
+// --- packing the problem --------------------------------------------------------------------------------
 
 // Mean diagonal of N_ii where N is a matrix.
 static double matrix_diagonal(const SandProblem *p, int i) {
@@ -109,16 +85,18 @@ static bool load_matrix(SandSolverWorkspace *t, SandError *error) {
     int entries = 9 * m->first[t->problem->contact_count];
     if (!SAND_GROW(t->matrix, t->matrix_capacity, entries + 1, "matrix", error)) return false;
     for (int k = 0; k < entries; k++) t->matrix[k] = (real)m->block[k];
-    op->matrix_first = m->first, op->matrix_column = m->column, op->matrix_block = t->matrix;
+    op->matrix_first = m->first;
+    op->matrix_column = m->column;
+    op->matrix_block = t->matrix;
     return true;
 }
 
-static void load_blocks(SandSolverWorkspace *t, Worker *w) {
+static void load_contacts(SandSolverWorkspace *t, Worker *w) {
     const SandProblem *p = t->problem;
     int64_t n = t->op.n;
-    real *block = t->contact_count + PLACE_CONSTANTS * n, *record = t->contact_count + PLACE_RECORD * n;
-    real *arm_a_record = t->contact_count + PLACE_ARM_A * n, *arm_b_record = t->contact_count + PLACE_ARM_B * n;
-    PackTarget laid = {t->a, t->b, block, record, arm_a_record, arm_b_record, t->vectors};
+    real *constant = t->contacts + PLACE_CONSTANTS * n, *record = t->contacts + PLACE_RECORD * n;
+    real *arm_a_record = t->contacts + PLACE_ARM_A * n, *arm_b_record = t->contacts + PLACE_ARM_B * n;
+    PackTarget target = {t->a, t->b, constant, record, arm_a_record, arm_b_record, t->vectors};
     Sum sum;
     sum_open(w, &sum, 1, 0);
     for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
@@ -131,9 +109,9 @@ static void load_blocks(SandSolverWorkspace *t, Worker *w) {
                        : p->matrix           ? matrix_diagonal(p, (int)i)
                                              : contact_mean_diagonal(p->bodies, c, 1, 1);
             if (i < p->contact_count) diagonals += d;
-            pack_contact(&laid, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
+            pack_contact(&target, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
 #if SAND_LOCAL
-            t->op.de_saxce[i] = 0; // of a problem before
+            t->op.de_saxce[i] = 0; // left from another problem
 #endif
         }
         sand_partials(w, chunk)[0] = diagonals;
@@ -159,124 +137,68 @@ static void load_bodies(SandSolverWorkspace *t, Worker *w) {
 
 static void load_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *t = argument;
-    load_blocks(t, w);
+    load_contacts(t, w);
     load_bodies(t, w);
 }
 
-// Which contacts a body has: those it owns are a run, since contacts are sorted by a; the others are a list.
-static bool load_lists(SandSolverWorkspace *t, SandError *error) {
-    const SandProblem *p = t->problem;
-    int bodies = p->dynamic_count, contacts = p->contact_count;
-    if (!SAND_GROW(t->first, t->first_capacity, bodies + 2, "contact lists", error) ||
-        !SAND_GROW(t->second, t->second_capacity, bodies + 2, "contact lists", error) ||
-        !SAND_GROW(t->list, t->list_capacity, contacts + 1, "contact lists", error))
-        return false;
-    for (int k = 0; k <= bodies; k++) t->first[k] = t->second[k] = 0;
-    for (int i = 0; i < contacts; i++) {
-        t->first[p->contacts[i].a + 1]++;
-        if (p->contacts[i].b < bodies) t->second[p->contacts[i].b + 1]++;
-    }
-    for (int k = 0; k < bodies; k++) t->first[k + 1] += t->first[k], t->second[k + 1] += t->second[k];
-    for (int i = 0; i < contacts; i++)
-        if (p->contacts[i].b < bodies) t->list[t->second[p->contacts[i].b]++] = i;
-    for (int k = bodies; k > 0; k--) t->second[k] = t->second[k - 1]; // filling moved every begin to its end
-    t->second[0] = 0;
-
-    // Bodies of many contacts are cut in pieces.
+// Lists the contacts of each body, for the gather.
+static bool load_adjacency(SandSolverWorkspace *t, SandError *error) {
     Op *op = &t->op;
-    op->first = t->first, op->second = t->second, op->list = t->list;
-    op->high_degree_count = op->segment_count = 0;
-    for (int k = 0; k < bodies; k++) {
-        int all = body_contacts(op, k);
-        if (all <= SAND_HIGH_DEGREE) continue;
-        int segments = (all + SAND_HIGH_DEGREE - 1) / SAND_HIGH_DEGREE;
-        if (!SAND_GROW(t->high_degree, t->high_degree_capacity, op->high_degree_count + 1, "bodies of many contacts",
-                       error) ||
-            !SAND_GROW(t->high_degree_segment, t->high_degree_segment_capacity, op->high_degree_count + 2,
-                       "bodies of many contacts", error) ||
-            !SAND_GROW(t->segment_body, t->segment_body_capacity, op->segment_count + segments, "bodies of many contacts",
-                       error) ||
-            !SAND_GROW(t->segment_sum, t->segment_sum_capacity, op->segment_count + segments, "bodies of many contacts",
-                       error))
-            return false;
-        t->high_degree[op->high_degree_count] = k;
-        t->high_degree_segment[op->high_degree_count] = op->segment_count;
-        for (int j = 0; j < segments; j++) t->segment_body[op->segment_count + j] = op->high_degree_count;
-        op->segment_count += segments;
-        t->high_degree_segment[++op->high_degree_count] = op->segment_count;
-    }
-    op->high_degree = t->high_degree, op->high_degree_segment = t->high_degree_segment, op->segment_body = t->segment_body,
+    SandAdjacency *lists = &t->adjacency;
+    if (!sand_adjacency_build(lists, t->problem, error) ||
+        !SAND_GROW(t->segment_sum, t->segment_sum_capacity, lists->segment_count, "high-degree bodies", error))
+        return false;
+    op->first = lists->first;
+    op->second = lists->second;
+    op->list = lists->list;
+    op->high_degree_count = lists->high_degree_count;
+    op->segment_count = lists->segment_count;
+    op->high_degree = lists->high_degree;
+    op->high_degree_segment = lists->high_degree_segment;
+    op->segment_body = lists->segment_body;
     op->segment_sum = t->segment_sum;
     return true;
 }
 
-// Colors the contacts greedily so that those of one color share no moving body; contacts of a body with more than
-// SAND_HIGH_DEGREE form a last batch. A body outside the batch has at most SAND_HIGH_DEGREE contacts, so 2 SAND_HIGH_DEGREE
-// colors suffice.
+// Colors the contacts. In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
 static bool load_colors(SandSolverWorkspace *t, SandError *error) {
-    enum { COLORS = 2 * SAND_HIGH_DEGREE, BATCH = COLORS };
     const SandProblem *p = t->problem;
     Op *op = &t->op;
-    int contacts = p->contact_count, counts[COLORS + 2] = {0}, begin[COLORS + 2];
-    if (!SAND_GROW(t->color_first, t->color_first_capacity, COLORS + 2, "colors", error) ||
-        !SAND_GROW(t->color_list, t->color_list_capacity, 2 * (contacts + 1), "colors", error) ||
-        !SAND_GROW(t->batch_step, t->batch_capacity, contacts + 1, "colors", error) ||
-        !SAND_GROW(t->colors, t->colors_capacity, op->body_count, "colors", error))
+    SandAdjacency *lists = &t->adjacency;
+    if (!sand_adjacency_color(lists, p, error) ||
+        !SAND_GROW(t->batch_step, t->batch_capacity, p->contact_count + 1, "colors", error))
         return false;
-    memset(t->colors, 0, (size_t)op->body_count * sizeof *t->colors);
-    int *color_of = t->color_list + contacts + 1;
-    for (int i = 0; i < contacts; i++) {
-        const SandContact *c = &p->contacts[i];
-        bool moving_b = c->b < p->dynamic_count;
-        int color = BATCH;
-        if (body_contacts(op, c->a) <= SAND_HIGH_DEGREE && (!moving_b || body_contacts(op, c->b) <= SAND_HIGH_DEGREE)) {
-            uint64_t *in_a = t->colors[c->a], *in_b = t->colors[moving_b ? c->b : c->a];
-            int half = ~(in_a[0] | in_b[0]) ? 0 : 1;
-            int bit = __builtin_ctzll(~(in_a[half] | in_b[half]));
-            in_a[half] |= 1ull << bit, in_b[half] |= 1ull << bit;
-            color = 64 * half + bit;
-        }
-        color_of[i] = color;
-        counts[color]++;
-    }
-    op->color_count = 0;
-    for (int c = 0; c < COLORS; c++)
-        if (counts[c]) op->color_count = c + 1;
-    for (int c = 0, sum = 0; c <= op->color_count; c++) {
-        t->color_first[c] = begin[c == op->color_count ? BATCH : c] = sum;
-        sum += counts[c == op->color_count ? BATCH : c];
-        t->color_first[c + 1] = sum;
-    }
-    for (int i = 0; i < contacts; i++) {
-        int ref = begin[color_of[i]]++;
-        t->color_list[ref] = i;
-        if (color_of[i] != BATCH) continue;
-        // In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
-        const SandContact *c = &p->contacts[i];
-        int times_a = body_contacts(op, c->a), times_b = c->b < p->dynamic_count ? body_contacts(op, c->b) : 1;
-        t->batch_step[ref - t->color_first[op->color_count]] =
+    for (int e = lists->color_first[lists->color_count]; e < lists->color_first[lists->color_count + 1]; e++) {
+        const SandContact *c = &p->contacts[lists->color_list[e]];
+        int times_a = sand_adjacency_degree(lists, c->a);
+        int times_b = c->b < p->dynamic_count ? sand_adjacency_degree(lists, c->b) : 1;
+        t->batch_step[e - lists->color_first[lists->color_count]] =
             (real)(1 / contact_mean_diagonal(p->bodies, c, times_a > SAND_HIGH_DEGREE ? times_a : 1,
                                              times_b > SAND_HIGH_DEGREE ? times_b : 1));
     }
-    op->color_first = t->color_first, op->color_list = t->color_list, op->batch_step = t->batch_step;
+    op->color_count = lists->color_count;
+    op->color_first = lists->color_first;
+    op->color_list = lists->color_list;
+    op->batch_step = t->batch_step;
     return true;
 }
 
-static bool text_load(SandSolverWorkspace *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
-                      SandError *error) {
+static bool kernel_load(SandSolverWorkspace *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
+                        SandError *error) {
     Op *op = &t->op;
     op->contact_count = p->contact_count;
     op->n = ((int64_t)p->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
     op->body_count = p->body_count + 1;
     op->dynamic_count = p->dynamic_count;
-    op->per_half = (real)(2 / p->step), op->recovery = (real)p->recovery;
+    op->per_half = (real)(2 / p->step);
+    op->recovery = (real)p->recovery;
     op->ratio = (real)sand_solve_param(def, "ratio");
     t->problem = p;
     size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
     if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
-    if (!SAND_GROW(t->contact_count, t->blocks_capacity, n * PLACE_END, "contacts", error) ||
+    if (!SAND_GROW(t->contacts, t->contacts_capacity, n * PLACE_END, "contacts", error) ||
         !SAND_GROW(t->vectors, t->vectors_capacity, n * ROW_SIZE * vectors, "solver vectors", error) ||
         !SAND_GROW(t->a, t->a_capacity, n, "contacts", error) || !SAND_GROW(t->b, t->b_capacity, n, "contacts", error) ||
         !SAND_GROW(t->mass, t->mass_capacity, bodies, "bodies", error) ||
@@ -284,33 +206,38 @@ static bool text_load(SandSolverWorkspace *t, SandThreadPool *pool, const SandPr
         !SAND_GROW(t->free, t->free_capacity, bodies, "bodies", error) ||
         !SAND_GROW(t->body, t->body_capacity, bodies, "bodies", error) ||
         !SAND_GROW(t->measured, t->measured_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(t->scratch, t->scratch_capacity, bodies, "bodies", error) || !load_lists(t, error) ||
+        !SAND_GROW(t->scratch, t->scratch_capacity, bodies, "bodies", error) || !load_adjacency(t, error) ||
         !load_matrix(t, error))
         return false;
-    op->a = t->a, op->b = t->b;
-    op->block = t->contact_count + PLACE_CONSTANTS * op->n;
-    op->impulse = t->contact_count + PLACE_IMPULSE * op->n;
+    op->a = t->a;
+    op->b = t->b;
+    op->constant = t->contacts + PLACE_CONSTANTS * op->n;
+    op->impulse = t->contacts + PLACE_IMPULSE * op->n;
 #if SAND_RADIAL || SAND_LAYOUT_AOS
-    op->record = t->contact_count + PLACE_RECORD * op->n;
+    op->record = t->contacts + PLACE_RECORD * op->n;
 #endif
 #if !SAND_RADIAL
-    op->arm_a_record = t->contact_count + PLACE_ARM_A * op->n, op->arm_b_record = t->contact_count + PLACE_ARM_B * op->n;
+    op->arm_a_record = t->contacts + PLACE_ARM_A * op->n;
+    op->arm_b_record = t->contacts + PLACE_ARM_B * op->n;
 #endif
 #if SAND_LOCAL
-    op->bound = t->contact_count + PLACE_BOUND * op->n, op->de_saxce = t->contact_count + PLACE_DE_SAXCE * op->n;
-    op_ask(op, def, sand_solver_can(def->solver, SAND_CONE));
+    op->bound = t->contacts + PLACE_BOUND * op->n;
+    op->de_saxce = t->contacts + PLACE_DE_SAXCE * op->n;
+    op_set_friction(op, def, sand_solver_can(def->solver, SAND_CONE));
 #endif
-    op->inverse_mass = t->mass, op->inverse_inertia = t->inertia;
-    op->free = t->free, op->still = &t->free[op->body_count - 1], op->body = t->body;
-    op->scratch = t->scratch, op->measured = t->measured;
-    op->vectors = t->vectors, op->distance = op->n * ROW_SIZE;
+    op->inverse_mass = t->mass;
+    op->inverse_inertia = t->inertia;
+    op->free = t->free;
+    op->still = &t->free[op->body_count - 1];
+    op->body = t->body;
+    op->scratch = t->scratch;
+    op->measured = t->measured;
+    op->vectors = t->vectors;
+    op->distance = op->n * ROW_SIZE;
     t->run.request.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
     sand_thread_pool_run(pool, load_work, t);
     op->color_count = 0;
-    if ((def->solver == METHOD_gauss_seidel || def->solver == METHOD_ngs) &&
-        def->params[GAUSS_SEIDEL_ORDER] == GAUSS_SEIDEL_COLORED)
-        return load_colors(t, error);
-    return true;
+    return !sand_solve_needs_colors(def) || load_colors(t, error);
 }
 
 // --- solving ----------------------------------------------------------------------------------------------
@@ -342,8 +269,8 @@ static SandMetrics metrics_of(Measure m, size_t contacts) {
     return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
 }
 
-static bool text_solve(SandSolverWorkspace *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
-                       SandSolution *s, SandError *error) {
+static bool kernel_solve(SandSolverWorkspace *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
+                         SandSolution *s, SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
     if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
         !SAND_GROW(s->velocity, s->velocity_capacity, bodies, "velocities", error) ||
@@ -394,7 +321,7 @@ static void measure_work(SandWorker *w, void *argument) {
     if (worker_is_first(w)) t->run.measure = m;
 }
 
-static void text_measure(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
+static void kernel_measure(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
     t->x = x;
     sand_thread_pool_run(pool, measure_work, t);
     *metrics = metrics_of(t->run.measure, (size_t)t->op.contact_count);
@@ -412,8 +339,9 @@ static void residuals_work(SandWorker *w, void *argument) {
     }
 }
 
-static void text_residuals(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, double *each) {
-    t->x = x, t->each = each;
+static void kernel_residuals(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, double *each) {
+    t->x = x;
+    t->each = each;
     sand_thread_pool_run(pool, residuals_work, t);
 }
 
@@ -430,12 +358,13 @@ static void product_work(SandWorker *w, void *argument) {
     }
 }
 
-static void text_product(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y) {
-    t->x = x, t->y = y;
+static void kernel_product(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y) {
+    t->x = x;
+    t->y = y;
     sand_thread_pool_run(pool, product_work, t);
 }
 
-static void text_project(SandSolverWorkspace *t, const SandVec3 *x, SandVec3 *y) {
+static void kernel_project(SandSolverWorkspace *t, const SandVec3 *x, SandVec3 *y) {
     const Op *op = &t->op;
     for (int64_t i = 0; i < op->contact_count; i++) {
         ContactRef ref = contact_ref(op, i);
@@ -443,5 +372,13 @@ static void text_project(SandSolverWorkspace *t, const SandVec3 *x, SandVec3 *y)
     }
 }
 
-const SandSolverKernel SAND_KERNEL_NAME = {text_create,  text_destroy,   text_load,    text_solve,
-                                           text_measure, text_residuals, text_product, text_project};
+const SandSolverKernel SAND_KERNEL_NAME = {
+    .create = kernel_create,
+    .destroy = kernel_destroy,
+    .load = kernel_load,
+    .solve = kernel_solve,
+    .measure = kernel_measure,
+    .residuals = kernel_residuals,
+    .product = kernel_product,
+    .project = kernel_project,
+};

@@ -55,15 +55,32 @@ typedef struct SandParam {
     const char *const *choices; // NULL-terminated names, for a choice
 } SandParam;
 
+// What a method does by itself, so that the driver need not (column `owns` of the table).
+enum {
+    SAND_OWNS_RESIDUAL = 1,   // keeps residual and objective of its best iterate
+    SAND_OWNS_GROWTH = 2,     // notices that the problem is infeasible
+    SAND_OWNS_SCALE = 4,      // scales the start as it reads it
+    SAND_OWNS_VELOCITIES = 8, // leaves the velocities of the best iterate in op->body
+    SAND_OWNS_PAIRS = 16,     // keeps the best iterate beside its gradient, where rows are stored as four numbers
+};
+
+// What must be prepared for a method (column `needs`).
+enum {
+    SAND_NEEDS_COLORS = 1,         // a coloring of the contacts, when its parameter `order` says so
+    SAND_NEEDS_PRECONDITIONER = 2, // the diagonal preconditioner
+    SAND_NEEDS_NORM = 4,           // an estimate of the norm of N; it spends products on it first
+};
+
 typedef struct SandSolver {
     const char *name;
     const char *paper;                        // where it comes from, with equation numbers
     const char *idea;                         // one line
     const char *weakness;                     // one line: what it is bad at
     unsigned friction;                        // bit 1 << SandFriction for each model it can do; and SAND_ADAPTS
-    bool on_cuda;                             // whether its text is made for CUDA as well
-    int vectors;                              // work vectors it needs
-    const struct SandAssembledMethod *direct; // a method that needs N as a matrix; NULL: one of the texts
+    bool on_cuda;                             // whether it is compiled for CUDA as well
+    int vectors;                              // solver vectors it uses
+    unsigned owns, needs;                     // bits of SAND_OWNS_ and SAND_NEEDS_
+    const struct SandAssembledMethod *direct; // a method that needs N as a matrix; NULL: a kernel
     SandParam params[SAND_MAX_PARAMS];        // ended by a NULL name
 } SandSolver;
 
@@ -106,6 +123,7 @@ SandSolveDef sand_default_solve(void);
 bool sand_solve_check(const SandSolveDef *def, SandError *error);
 // The value of a parameter; of a solver that has none of this name, that which the default solver begins with.
 double sand_solve_param(const SandSolveDef *def, const char *name);
+bool sand_solve_needs_colors(const SandSolveDef *def); // whether contacts must be colored for it
 void sand_solve_choose(SandSolveDef *def, int solver); // changes the method and takes its default parameters
 // Sets one parameter from text. False, with a sentence that names the limits or the choices, when it does not fit.
 bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error);

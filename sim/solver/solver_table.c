@@ -48,15 +48,15 @@ enum {
 };
 
 const SandSolver sand_solver_table[] = {
-#define SAND_ROW(id, name, vectors, on_cuda, own, friction, paper, idea, weakness, ...) \
-    {name, paper, idea, weakness, friction, on_cuda, vectors, NULL, {__VA_ARGS__}},
+#define SAND_ROW(id, name, vectors, on_cuda, owns, needs, friction, paper, idea, weakness, ...) \
+    {name, paper, idea, weakness, friction, on_cuda, vectors, owns, needs, NULL, {__VA_ARGS__}},
 #define SAND_ASSEMBLED_ROW(id, name, friction, paper, idea, weakness, ...) \
-    {name, paper, idea, weakness, friction, false, 1, &sand_assembled_##id, {__VA_ARGS__}},
+    {name, paper, idea, weakness, friction, false, 1, 0, 0, &sand_assembled_##id, {__VA_ARGS__}},
 #ifdef SAND_PETSC
 #define SAND_TAO_ROW SAND_ASSEMBLED_ROW
 #else
 #define SAND_TAO_ROW(id, name, friction, paper, idea, weakness, ...) \
-    {name, paper, idea, weakness, friction, false, 1, NULL, {__VA_ARGS__}},
+    {name, paper, idea, weakness, friction, false, 1, 0, 0, NULL, {__VA_ARGS__}},
 #endif
 #include "sim/solver/solver_table.inl"
 };
@@ -137,6 +137,13 @@ double sand_solve_param(const SandSolveDef *def, const char *name) {
     if (k >= 0) return def->params[k];
     const SandSolver *other = &sand_solver_table[sand_solver_default];
     return other->params[sand_param_find(other, name)].value;
+}
+
+bool sand_solve_needs_colors(const SandSolveDef *def) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (!(solver->needs & SAND_NEEDS_COLORS)) return false;
+    int order = sand_param_find(solver, "order");
+    return !strcmp(solver->params[order].choices[(int)def->params[order]], "colored");
 }
 
 // "a, b or c", for a sentence about a choice.

@@ -1,27 +1,35 @@
-// The one table of solvers. Everything that lists them is made from it: the dispatch, the command line, the panel,
-// the tests and the table in the README. To add a method: write its text, include it here, add a row.
+// The one table of solvers, an X-macro. Everything that lists them is made from it: the dispatch of the kernels, the command
+// line, the panel, the tests and docs/solvers.md. To add a method: write sim/solver/methods/NAME.inl, include it below, add
+// a row (CONTRIBUTING.md walks through it).
 //
-// SAND_ROW(id, name, vectors, on_cuda, own, friction, paper, idea, weakness, parameters...)
-//   id         its text defines id_State, id_start and id_step; one step is one product with N
-//   vectors    block vectors it uses; the first is the start, feasible, with its velocities in op.body
-//   own        what it does by itself, and others need not do for it: OWN_ in solve.inl
-//   friction   models it can do
-// SAND_COMPONENT_ROW is the same for methods that look at the components of an impulse: they are not part of the text in
-// which impulses are vectors of the world.
+// SAND_ROW(id, name, vectors, on_cuda, owns, needs, friction, paper, idea, weakness, parameters...)
+//   id         the method's file defines id_State, id_start and id_step; one step is one product with N
+//   vectors    solver vectors it uses; the first is the start, feasible, with its velocities in op.body
+//   on_cuda    whether it is compiled for CUDA
+//   owns       SAND_OWNS_: what it does by itself, so that the driver need not
+//   needs      SAND_NEEDS_: what must be prepared for it
+//   friction   bits of the friction models it can do
+// SAND_COMPONENT_ROW is the same for methods that look at single components of an impulse: they are not part of the variants
+// in which impulses are world vectors.
+#ifndef SAND_ROW // opened alone
+#define SAND_ROW(...)
+#endif
 #ifndef SAND_COMPONENT_ROW
 #define SAND_COMPONENT_ROW SAND_ROW
 #endif
 
-// SAND_ASSEMBLED_ROW(id, name, friction, paper, idea, weakness, parameters...), for methods that need N as a matrix
-// (direct.h):
-//   id         its file defines sand_assembled_id
+// SAND_ASSEMBLED_ROW(id, name, friction, paper, idea, weakness, parameters...): methods that need N as a matrix
+// (sim/solver/assembled.h). They are in a library of their own, which registers them; its files define sand_assembled_id.
 #ifndef SAND_ASSEMBLED_ROW
 #define SAND_ASSEMBLED_ROW(...)
 #endif
-// SAND_TAO_ROW is the same for the methods of PETSc. A build may be without them, so they come last.
+// SAND_TAO_ROW is the same for the methods of PETSc. A build may lack them, so they come last.
 #ifndef SAND_TAO_ROW
 #define SAND_TAO_ROW(...)
 #endif
+
+// The method of a real-time step and of the presolve that bounds of friction come from; the first row.
+#define SAND_DEFAULT_METHOD p_spg_fb
 
 #ifdef SAND_INCLUDE_METHODS
 #include "sim/solver/methods/admm.inl"
@@ -66,34 +74,35 @@
 // clang-format on
 
 #define SAND_ALL (SAND_ADAPTS - 1) // every model
-#define SAND_SPG_OWN (OWN_RESIDUAL | OWN_GROWTH | OWN_SCALE | OWN_PAIRS)
+#define SAND_SPG_OWNS (SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH | SAND_OWNS_SCALE | SAND_OWNS_PAIRS)
 #define SAND_BOUNDED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_BOX)
 #define SAND_SEPARABLE (SAND_BOUNDED | 1u << SAND_FRICTION_CYLINDER)
 
-SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWN, SAND_ALL, "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
+SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER, SAND_ALL,
+         "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
          "spectral projected gradients with a diagonal preconditioner; returns its best iterate",
          "leads early and tires late when many digits are wanted", SAND_P_SPG_PARAMS)
 
-SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWN, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
+SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWNS, 0, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
 
-SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_ALL | SAND_ADAPTS,
+SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL | SAND_ADAPTS,
          "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          SAND_GAUSS_SEIDEL_PARAMS)
 
-SAND_ROW(jacobi, "jacobi", 1, true, OWN_GATHER, SAND_ALL | SAND_ADAPTS,
+SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADAPTS,
          "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
          "all contacts take a damped step at once, each by its own diagonal",
          "the slowest to converge; where bodies have very many contacts it needs a lower omega, or it diverges",
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 
-SAND_ROW(apgd, "apgd", 7, true, OWN_RESIDUAL, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
+SAND_ROW(apgd, "apgd", 7, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
          "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
          "feels for its step length by overshooting, and ends like a gradient method")
 
-SAND_ROW(admm, "admm", 8, true, OWN_RESIDUAL, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
+SAND_ROW(admm, "admm", 8, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
          "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one; returns "
          "its best",
          "hangs on its stiffness; few digits soon, many digits slowly",
@@ -103,29 +112,31 @@ SAND_ROW(admm, "admm", 8, true, OWN_RESIDUAL, SAND_ALL, "Boyd et al. 2011, secti
          {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
           NULL})
 
-SAND_COMPONENT_ROW(gpminres, "gpminres", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
+SAND_COMPONENT_ROW(gpminres, "gpminres", 8, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, 0, SAND_BOUNDED,
                    "Heyn et al. 2012, section 4, algorithm GPMINRES",
                    "projected gradients find a face of the set, minimum residuals solve on it",
                    "starts slowly; leads when many digits are wanted", SAND_GPMINRES_PARAMS)
 
-SAND_COMPONENT_ROW(gpminres_p, "gpminres-p", 8, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED,
-                   "Heyn et al. 2012, section 4, GPMINRES-P", "as gpminres with the diagonal as a preconditioner",
-                   "gains only where masses differ", SAND_GPMINRES_PARAMS)
+SAND_COMPONENT_ROW(gpminres_p, "gpminres-p", 8, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, SAND_NEEDS_PRECONDITIONER,
+                   SAND_BOUNDED, "Heyn et al. 2012, section 4, GPMINRES-P",
+                   "as gpminres with the diagonal as a preconditioner", "gains only where masses differ",
+                   SAND_GPMINRES_PARAMS)
 
-SAND_COMPONENT_ROW(kucera, "kucera", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE,
+SAND_COMPONENT_ROW(kucera, "kucera", 4, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, SAND_NEEDS_NORM, SAND_SEPARABLE,
                    "Heyn et al. 2012, section 4, algorithm KUCERA",
                    "conjugate gradients on the free impulses, short projected steps where the set is left",
                    "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
 
-SAND_COMPONENT_ROW(mprgp, "mprgp", 4, true, OWN_RESIDUAL | OWN_GROWTH, SAND_SEPARABLE, "Pospíšil et al. 2015, algorithm 2",
-                   "as kucera, and frees active impulses by a step to the minimum", "as kucera", SAND_PROPORTIONING_PARAMS)
+SAND_COMPONENT_ROW(mprgp, "mprgp", 4, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, SAND_NEEDS_NORM, SAND_SEPARABLE,
+                   "Pospíšil et al. 2015, algorithm 2", "as kucera, and frees active impulses by a step to the minimum",
+                   "as kucera", SAND_PROPORTIONING_PARAMS)
 
-SAND_COMPONENT_ROW(cpg, "cpg", 6, true, OWN_RESIDUAL | OWN_GROWTH, SAND_BOUNDED | SAND_ADAPTS,
+SAND_COMPONENT_ROW(cpg, "cpg", 6, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, 0, SAND_BOUNDED | SAND_ADAPTS,
                    "Preclik et al. 2009, algorithm 2",
                    "conjugate gradients, cut to what stays in the set and projected after each step",
                    "jitters where friction is strong; nothing makes it descend")
 
-SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0,
+SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0, SAND_NEEDS_COLORS,
                    1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
                    "Preclik et al. 2009, eq. 14-16",
                    "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
@@ -183,7 +194,7 @@ SAND_TAO_ROW(
 #undef SAND_PROPORTIONING_PARAMS
 #undef SAND_BOUNDED
 #undef SAND_SPG_PARAMS
-#undef SAND_SPG_OWN
+#undef SAND_SPG_OWNS
 #undef SAND_ALL
 #undef SAND_SEPARABLE
 #undef SAND_GAUSS_SEIDEL_PARAMS
@@ -191,5 +202,6 @@ SAND_TAO_ROW(
 #undef SAND_COMPONENT_ROW
 #undef SAND_ASSEMBLED_ROW
 #undef SAND_TAO_ROW
+#undef SAND_P_SPG_PARAMS
 #undef SAND_FACETED
 #undef SAND_CIRCULAR

@@ -1,90 +1,109 @@
-// A machine that takes the steps of a simulation: one table of verbs. The CPU is built into simulation.c; another machine
-// stands behind this table, and sim knows no more of it.
+// A backend takes the steps of a simulation on a device: one table of functions, which the CPU (cpu_backend.c) and CUDA
+// (cuda/backend.cu) fill. simulation.c knows no more of a device than this table.
 //
-// The machine holds the bodies between steps. The verbs of a step only enqueue their work, each after the one before it;
-// `finish` waits and tells what came out. The world of the host keeps the settings, and gets the bodies when it asks.
+//   upload -> [ collide -> warm_start -> build -> solve -> integrate -> finish ] -> ... -> read_...
+//
+// The device holds the bodies between steps. The functions of a step only enqueue their work, each after the one before it;
+// `finish` waits and reports. The host keeps the settings, and reads bodies when it needs them (residency.h).
 #pragma once
-#include "sim/collision/collide.h"
-#include "sim/world/render_instance.h"
 #include "sim/collision/warm_start.h"
-#include "sim/step/integrate.inl"
 #include "sim/solver/problem.h"
+#include "sim/world/render_instance.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { SAND_MAX_LOST = 64 }; // lost bodies that one step names; of more it tells the number
+// The state of a simulation on the host. A device with memory of its own has a copy of the bodies and of the warm start; the
+// CPU backend works on this one.
+typedef struct SandHostState {
+    SandWorld world;
+    SandCollision collision;  // contact candidates of the last step
+    SandWarmStart warm_start; // impulses for the next step
+    SandProblem problem;      // of the last build
+    SandSolution solution;    // of the last step
+} SandHostState;
+
+// Why a body is taken out of the world.
+typedef enum SandLoss { SAND_PRESENT, SAND_LEFT, SAND_NON_FINITE } SandLoss;
+
+enum { SAND_MAX_LOST = 64 }; // lost bodies that one step names; of the others it gives the number
 
 typedef struct SandLost {
     int body;
     SandLoss loss;
 } SandLost;
 
-// What `finish` tells of a step.
+// What `finish` reports of a step.
 typedef struct SandStepReport {
-    bool again; // a buffer was too small and has grown; nothing moved, and the step is to be taken again
+    bool again; // a buffer was too small and has grown; nothing moved, and the step must be repeated
     int bodies, contacts, warm_started, iterations;
     SandStatus status;
     SandMetrics metrics;
-    double penetration_max, penetration_walls;           // m; the second into boundaries alone
-    double kinetic, potential;                           // J, after the step
+    double penetration_max, penetration_walls; // m; the second into boundaries alone
+    double kinetic, potential;                 // J, after the step; not of the CPU, where they are computed on demand
     double collide, warm_start, build, solve, integrate; // ms
-    int lost_count, lost_more;                           // named here, and beside them
+    int lost_count, lost_more;                           // bodies named below, and those beyond SAND_MAX_LOST
     SandLost lost[SAND_MAX_LOST];
     uint64_t growths; // arrays that grew
-    uint64_t held;    // bytes on the machine, all arrays together
+    uint64_t held;    // bytes on the device, all arrays together; 0 on the CPU
 } SandStepReport;
 
 typedef struct SandDevice SandDevice; // typed inside the backend
-typedef struct SandSlot SandSlot;     // memory of the device for the instances of one picture
-typedef struct SandShare SandShare;   // a buffer of OpenGL that the device may write
+typedef struct SandSlot SandSlot;     // device memory for the instances of one picture
+typedef struct SandShare SandShare;   // an OpenGL buffer that the device may write
+
+typedef struct SandDeviceDef {
+    int threads;             // of the CPU; 0: one per core
+    SandPrecision precision; // of the CPU's solver; CUDA solves in float
+} SandDeviceDef;
 
 typedef struct SandBackend {
     const char *name;
-    SandDevice *(*create)(SandError *error);
+    bool on_host; // works on the host state itself: nothing is ever uploaded or read back
+    SandDevice *(*create)(const SandDeviceDef *def, SandError *error);
     void (*destroy)(SandDevice *device);
     const char *(*describe)(const SandDevice *device); // the device, for people
 
-    // Gives the machine the world with its bodies, and what is kept for the warm start.
-    bool (*give)(SandDevice *device, const SandWorld *world, const SandWarmStart *memory, SandError *error);
-    // Gives it one problem instead, with no world: `solve` and `read_solution` may follow.
-    bool (*give_problem)(SandDevice *device, const SandProblem *problem, const SandSolveDef *def, SandError *error);
+    // Uploads the world with its bodies, and the warm start. The host state stays where it is as long as the device has it.
+    bool (*upload)(SandDevice *device, SandHostState *host, SandError *error);
+    // Uploads one problem instead, with no world: `solve`, `finish` and `read_solution` may follow.
+    bool (*upload_problem)(SandDevice *device, const SandProblem *problem, const SandSolveDef *def, SandError *error);
 
     // The step. `world` is the host's, for its settings and boundaries.
     bool (*collide)(SandDevice *device, const SandWorld *world, SandError *error);
     bool (*warm_start)(SandDevice *device, SandError *error);
     bool (*build)(SandDevice *device, const SandSolveDef *def, SandError *error);
-    // `stop`: NULL, or made other than 0 by another thread that wants the solve to end with what there is. Where it is given
-    // the verb waits for the solve.
+    // `stop`: NULL, or set to non-zero by another thread to end the solve with what there is. Where it is given, the
+    // function waits for the solve.
     bool (*solve)(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error);
     bool (*integrate)(SandDevice *device, SandError *error);
     bool (*finish)(SandDevice *device, SandStepReport *report, SandError *error);
 
-    // Pictures. A slot belongs to who made it: the machine may go while it is drawn. `instances` enqueues its work behind
-    // the last step, and the slot knows when that is done; whoever reads it, on any thread, waits for that.
+    // Pictures. A slot belongs to whoever created it: the device may be destroyed while it is drawn. `instances` enqueues
+    // its work behind the last step, and the slot knows when that is done; whoever reads it, on any thread, waits for that.
     SandSlot *(*slot_create)(SandError *error);
     void (*slot_free)(SandSlot *slot);
     bool (*instances)(SandDevice *device, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot,
                       SandError *error);
     bool (*slot_read)(SandSlot *slot, void *to, size_t bytes, SandError *error); // to the host
     // On the thread that draws, with its context current. NULL, with the reason, where OpenGL runs elsewhere or the driver
-    // refuses. A buffer that is given new storage must be shared anew.
+    // refuses. A buffer that is given new storage must be shared again.
     SandShare *(*share)(unsigned buffer, SandError *error);
     void (*share_free)(SandShare *share);
     bool (*share_copy)(SandShare *share, SandSlot *slot, size_t bytes, SandError *error); // stays on the device
 
     // Reading back.
     bool (*read_bodies)(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
-    bool (*read_warm_start)(SandDevice *device, SandWarmStart *memory, SandError *error);
-    // The contacts of the last detection; ranks, poses and velocities with them.
+    bool (*read_warm_start)(SandDevice *device, SandWarmStart *warm_start, SandError *error);
+    // The contact candidates of the last step, with solver indices, poses and velocities of boundaries.
     bool (*read_contacts)(SandDevice *device, SandCollision *collision, SandError *error);
-    bool (*read_start)(SandDevice *device, SandVec3 *start, SandError *error);        // one for each contact
+    bool (*read_start)(SandDevice *device, SandVec3 *start, SandError *error);        // one impulse per contact
     bool (*read_curve)(SandDevice *device, SandSolution *solution, SandError *error); // residuals of the last solve
     // The bodies of the problem of the last step, as they went into it, with the boundaries behind them.
     bool (*read_problem_bodies)(SandDevice *device, SandProblemBody *bodies, int count, SandError *error);
-    // Impulses, curve and the figures of the last solve.
+    // Impulses, curve and metrics of the last solve.
     bool (*read_solution)(SandDevice *device, SandSolution *solution, SandError *error);
 } SandBackend;
 

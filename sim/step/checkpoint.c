@@ -9,7 +9,7 @@ void sand_checkpoint_free(SandCheckpoint *c) {
     sand_free(c->spin);
     sand_free(c->rotation);
     sand_free(c->gone);
-    sand_warm_start_free(&c->memory);
+    sand_warm_start_free(&c->warm_start);
     *c = (SandCheckpoint){0};
 }
 
@@ -17,17 +17,18 @@ size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
     return c->boundary_capacity * sizeof *c->boundaries + c->position_capacity * sizeof *c->position +
            c->velocity_capacity * sizeof *c->velocity + c->spin_capacity * sizeof *c->spin +
            c->rotation_capacity * sizeof *c->rotation + c->gone_capacity * sizeof *c->gone +
-           sand_warm_start_bytes(&c->memory);
+           sand_warm_start_bytes(&c->warm_start);
 }
 
-bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
+bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
     int n = w->body_count;
     if (!SAND_GROW(c->boundaries, c->boundary_capacity, w->boundary_count, "checkpoint", error) ||
         !SAND_GROW(c->position, c->position_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->velocity, c->velocity_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->rotation, c->rotation_capacity, n, "checkpoint", error) ||
-        !SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) || !sand_warm_start_copy(&c->memory, memory, error))
+        !SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) ||
+        !sand_warm_start_copy(&c->warm_start, warm_start, error))
         return false;
     c->time = w->time, c->step_index = w->step_index, c->body_count = n;
     c->gravity = w->gravity, c->spring = w->spring, c->boundary_count = w->boundary_count;
@@ -41,11 +42,11 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
     return true;
 }
 
-bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *memory, SandError *error) {
+bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *warm_start, SandError *error) {
     if (c->boundary_count != w->boundary_count) return sand_fail(error, "the checkpoint is that of another scene");
     if (c->body_count > w->body_count)
         return sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
-    if (!sand_warm_start_copy(memory, &c->memory, error)) return false;
+    if (!sand_warm_start_copy(warm_start, &c->warm_start, error)) return false;
     w->time = c->time, w->step_index = c->step_index, w->body_count = c->body_count;
     w->gravity = c->gravity, w->spring = c->spring;
     for (int b = 0; b < c->boundary_count; b++) {

@@ -26,15 +26,17 @@ typedef struct SandCheckpoint {
     SandQuat *rotation;
     uint8_t *gone;
     size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity;
-    SandWarmStart memory;
+    SandWarmStart warm_start;
 } SandCheckpoint;
 
 void sand_checkpoint_free(SandCheckpoint *checkpoint);
 size_t sand_checkpoint_bytes(const SandCheckpoint *checkpoint); // that it holds
 
-bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, const SandWarmStart *memory, SandError *error);
+bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, const SandWarmStart *warm_start,
+                          SandError *error);
 // Bodies that were added since are taken out again.
-bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandWarmStart *memory, SandError *error);
+bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandWarmStart *warm_start,
+                             SandError *error);
 
 #ifdef __cplusplus
 }

@@ -85,15 +85,16 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
 static bool solve_on(const SandBackend *b, SandDevice *m, const SandProblem *problem, const SandSolveDef *solve,
                      SandSolution *solution, SandError *error) {
     SandStepReport report;
-    return b->give_problem(m, problem, solve, error) &&
+    return b->upload_problem(m, problem, solve, error) &&
            b->solve(m, solve, solution->want_curve, solution->want_metrics, solution->stop, error) &&
            b->finish(m, &report, error) && b->read_solution(m, solution, error);
 }
 
 bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
-    const SandBackend *backend = def->backend;
+    const SandBackend *backend = def->backend && !def->backend->on_host ? def->backend : NULL;
+    const SandDeviceDef device_def = {.threads = def->threads, .precision = def->precision};
     SandCpu *cpu = sand_cpu_create(def->threads, def->precision, error);
-    SandDevice *device = cpu && backend ? backend->create(error) : NULL;
+    SandDevice *device = cpu && backend ? backend->create(&device_def, error) : NULL;
     if (!cpu || (backend && !device)) return sand_cpu_free(cpu), false;
     SandProblem start = *problem; // shares all but the start
     start.start = NULL, start.start_capacity = 0;
@@ -127,7 +128,7 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
 bool sand_race_save_csv(const SandRace *race, const char *path, SandError *error) {
     FILE *file = fopen(path, "w");
     if (!file) return sand_fail(error, "%.200s: cannot write: %s", path, strerror(errno));
-    fprintf(file, "solver,machine,iteration,seconds,residual (m/s),objective (J),above the least (J)\n");
+    fprintf(file, "solver,device,iteration,seconds,residual (m/s),objective (J),above the least (J)\n");
     for (int i = 0; i < race->count; i++) {
         const SandSolution *s = &race->entries[i].solution;
         for (int k = 0; race->entries[i].ran && k < s->curve_count; k++) {

@@ -1,4 +1,4 @@
-// The way of one step: detect, match, build, solve, integrate. Open simulation.c to walk it.
+// A simulation: a world, the device that steps it, and what the last step did. simulation.c walks through a step.
 #pragma once
 #include "sim/step/backend.h"
 #include "sim/step/checkpoint.h"
@@ -18,16 +18,16 @@ typedef struct SandProfile {
 
 // What the last step did. Panel, log and benchmark read this and the profile.
 typedef struct SandCounters {
-    int bodies; // taking part
+    int bodies; // active
     int contacts;
-    int warm_started; // contacts that found last step's impulse
+    int warm_started; // contacts that found their impulse of the previous step
     int iterations;
     SandStatus status;
     SandMetrics metrics;      // residual and objective; complementarity only when asked
     double penetration_max;   // m, of the gaps the step began with
-    double penetration_walls; // m, the same into boundaries alone: below a radius nobody has passed one
+    double penetration_walls; // m, the same into boundaries alone: below a radius no body has passed one
     double penetration_p99;   // m, 99th percentile of the penetrating contacts; filled by sand_simulation_measure
-    double penetration_all;   // m, that of all contacts, of which the others count as 0; likewise
+    double penetration_all;   // m, that of all contacts, open ones counting as 0; likewise
     uint64_t growths;         // arrays that grew in this step
     uint64_t held;            // bytes of arrays on another machine that takes the steps
     int lost_total;           // bodies that left the world or became non-finite, since the start
@@ -44,37 +44,37 @@ SandSimulationDef sand_default_simulation(void);
 
 typedef struct SandSimulation SandSimulation;
 
-// Called when something must be told to a person (a lost body, an infeasible step); one sentence, no newline.
+// Called with one sentence, without a newline, for a person to read: a lost body, an infeasible step.
 typedef void SandReport(void *user, const char *sentence);
 
-// Takes the world over: its arrays belong to the simulation from now on, also when this fails.
+// Takes ownership of the world, also when it fails: NULL with a sentence.
 SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef *def, SandError *error);
 void sand_simulation_free(SandSimulation *sim);
 void sand_simulation_on_report(SandSimulation *sim, SandReport *report, void *user);
 
 bool sand_simulation_step(SandSimulation *sim, SandError *error);
 
-// Detects, matches and builds the problem of the coming step without taking it.
+// Builds the problem of the coming step (collision, warm start) without taking the step.
 bool sand_simulation_build(SandSimulation *sim, SandError *error);
 const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of the last build
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
-// Contacts of that problem whose impulses that solution has: 0 when another machine took the step.
+// The number of contacts of that problem whose impulses are in that solution: 0 when a device with memory of its own took
+// the step and its contacts were not fetched.
 int sand_simulation_solved(const SandSimulation *sim);
 const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
 // Each contact's share of the residual of the last step, m/s; NULL when memory is out. Costs about an iteration.
 const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 
-// The bodies of the world are where the steps are taken. This brings them to the host, if they are not there; settings,
-// time and boundaries always are.
+// Brings the bodies to the host, where a device has a newer copy. Settings, time and boundaries are always on the host.
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
-// The same with the contacts of the last step, as problem and solution: until then sand_simulation_solved says 0.
+// The same with the contacts of the last step, as problem and solution: until then sand_simulation_solved returns 0.
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
-// Writes the instances of the bodies into a slot of the machine that takes the steps. The bodies stay where they are.
+// Writes the render instances of the bodies into a slot of the device. The bodies stay where they are.
 bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
-// Goes on with the steps on another machine (NULL: the CPU), from the same state. On failure nothing has changed.
+// Moves the simulation to another backend (NULL: the CPU), from the same state. On failure nothing has changed.
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
-const SandBackend *sand_simulation_backend(const SandSimulation *sim); // NULL: the CPU
-const char *sand_simulation_device_name(const SandSimulation *sim);    // what takes the steps, for people
+const SandBackend *sand_simulation_backend(const SandSimulation *sim); // that takes the steps
+const char *sand_simulation_device_name(const SandSimulation *sim);    // the device that takes the steps, for people
 SandPrecision sand_simulation_precision(const SandSimulation *sim);    // of the solver
 
 typedef struct SandEnergy {
@@ -82,11 +82,11 @@ typedef struct SandEnergy {
 } SandEnergy;
 SandEnergy sand_simulation_energy(const SandSimulation *sim);
 
-// Goes back to where a checkpoint was taken; the run from there gives the same bits again.
+// Saves and restores the state; the run from a checkpoint gives the same bits again.
 bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
 
-// What a person may change between two steps: gravity, the spring of a hand, the motion of boundaries.
+// The world, to be changed between two steps: gravity, the mouse spring, the motion of boundaries.
 SandWorld *sand_simulation_change(SandSimulation *sim);
 // The same with the bodies: to move them, or to add some. NULL, with a sentence, when they could not be fetched.
 SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error);

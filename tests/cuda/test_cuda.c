@@ -3,7 +3,7 @@
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
-#include "sim/step/integrate.inl"
+#include "sim/step/build_problem.inl"
 #include "sim/step/race.h"
 
 #include <pthread.h>
@@ -67,7 +67,7 @@ static void finish(SandStepReport *report) {
 static void solve_on_cuda(const SandProblem *problem, const SandSolveDef *def, SandSolution *solution) {
     SandError error;
     SandStepReport report;
-    if (!cuda->give_problem(device, problem, def, &error) || !cuda->solve(device, def, false, true, NULL, &error))
+    if (!cuda->upload_problem(device, problem, def, &error) || !cuda->solve(device, def, false, true, NULL, &error))
         fail_msg("%s", error.text);
     finish(&report);
     if (!cuda->read_solution(device, solution, &error)) fail_msg("%s", error.text);
@@ -200,7 +200,8 @@ static void compare_stages(const char *scene, int bodies, int steps) {
     def.iterations = 0;
     SandStepReport report;
     SandCollision found = {0};
-    assert_true(cuda->give(device, world, &kept.memory, &error));
+    SandHostState host = {.world = *world, .warm_start = kept.warm_start};
+    assert_true(cuda->upload(device, &host, &error));
     do {
         if (!cuda->collide(device, world, &error) || !cuda->warm_start(device, &error) || !cuda->build(device, &def, &error))
             fail_msg("%s", error.text);
@@ -360,7 +361,8 @@ static void test_race(void **state) {
 int main(int count, char **arguments) {
     SandError why;
     cuda = cuda_or_skip();
-    device = cuda->create(&why);
+    const SandDeviceDef def = {0};
+    device = cuda->create(&def, &why);
     if (!device) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),   cmocka_unit_test(test_high_degree),

@@ -81,11 +81,13 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     assert_true(sand_simulation_save(sim, &kept, &error));
     const SandWorld *w = sand_simulation_world(sim);
     SandSolveDef def = sand_default_solve();
-    SandDevice *m = cuda->create(&error);
+    const SandDeviceDef device_def = {0};
+    SandDevice *m = cuda->create(&device_def, &error);
     SandStepReport report;
     SandCollision found = {0};
     SandSolution solution = {0};
-    bool ok = m && cuda->give(m, w, &kept.memory, &error);
+    SandHostState host = {.world = *w, .warm_start = kept.warm_start};
+    bool ok = m && cuda->upload(m, &host, &error);
     do {
         ok = ok && cuda->collide(m, w, &error) && cuda->warm_start(m, &error) && cuda->build(m, &def, &error) &&
              cuda->solve(m, &def, false, false, NULL, &error) && cuda->integrate(m, &error) &&

@@ -13,7 +13,8 @@ struct SandDevice {
 static int backends, solves;
 static bool broken; // every solve fails
 
-static SandDevice *create(SandError *error) {
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    (void)def;
     SandDevice *m = calloc(1, sizeof *m);
     m->cpu = sand_cpu_create(1, SAND_FLOAT, error);
     backends++;
@@ -25,7 +26,7 @@ static void destroy(SandDevice *m) {
     sand_cpu_free(m->cpu);
     free(m);
 }
-static bool give_problem(SandDevice *m, const SandProblem *problem, const SandSolveDef *def, SandError *error) {
+static bool upload_problem(SandDevice *m, const SandProblem *problem, const SandSolveDef *def, SandError *error) {
     (void)def, (void)error;
     m->problem = problem;
     return true;
@@ -52,7 +53,7 @@ static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
 static const SandBackend other = {.name = "other",
                                   .create = create,
                                   .destroy = destroy,
-                                  .give_problem = give_problem,
+                                  .upload_problem = upload_problem,
                                   .solve = solve,
                                   .finish = finish,
                                   .read_solution = read_solution};

@@ -17,7 +17,8 @@ static int contacts_read;
 
 static SandSimulation *rubble(void) { return lab_scene("rubble", BODIES, 1, SAND_FLOAT); }
 
-static SandDevice *create(SandError *error) {
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    (void)def;
     SandDevice *m = calloc(1, sizeof *m);
     m->now = rubble(), m->before = rubble(), m->pool = sand_thread_pool_create(1, error);
     return m;
@@ -27,9 +28,7 @@ static void destroy(SandDevice *m) {
     sand_thread_pool_free(m->pool);
     free(m);
 }
-static bool give(SandDevice *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
-    return (void)m, (void)w, (void)memory, (void)error, true;
-}
+static bool upload(SandDevice *m, SandHostState *host, SandError *error) { return (void)m, (void)host, (void)error, true; }
 static bool collide(SandDevice *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
 static bool integrate(SandDevice *m, SandError *error) {
     if (sand_simulation_world(m->now)->step_index > 0 && !sand_simulation_step(m->before, error)) return false;
@@ -77,7 +76,7 @@ static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
 static const SandBackend other = {.name = "other",
                                   .create = create,
                                   .destroy = destroy,
-                                  .give = give,
+                                  .upload = upload,
                                   .collide = collide,
                                   .warm_start = idle_warm_start,
                                   .build = idle_build,

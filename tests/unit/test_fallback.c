@@ -11,7 +11,9 @@ static int steps_left;  // until it fails
 static bool unreadable; // once it has failed
 static char told[SAND_SENTENCE * 4];
 
-static SandDevice *create(SandError *error) { return (void)error, calloc(1, sizeof(SandDevice)); }
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    return (void)def, (void)error, calloc(1, sizeof(SandDevice));
+}
 static void destroy(SandDevice *m) {
     sand_simulation_free(m->inner);
     free(m);
@@ -19,8 +21,8 @@ static void destroy(SandDevice *m) {
 static const char *describe(const SandDevice *m) { return (void)m, "a machine that fails"; }
 
 // Bodies fall along z, so that their state is easily told.
-static bool give(SandDevice *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
-    (void)memory;
+static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
+    const SandWorld *w = &host->world;
     SandWorld world = lab_world(0.3);
     world.step = w->step, world.gravity = w->gravity;
     for (int i = 0; i < w->body_count; i++) {
@@ -57,7 +59,7 @@ static const SandBackend failing = {.name = "failing",
                                     .create = create,
                                     .destroy = destroy,
                                     .describe = describe,
-                                    .give = give,
+                                    .upload = upload,
                                     .collide = collide,
                                     .warm_start = idle_warm_start,
                                     .build = idle_build,
@@ -95,7 +97,7 @@ static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
     lab_run(sim, 7);
     lab_run(plain, (int)steps);
     const SandWorld *a = sand_simulation_world(sim), *b = sand_simulation_world(plain);
-    assert_null(sand_simulation_backend(sim));
+    assert_true(sand_simulation_backend(sim)->on_host);
     assert_non_null(strstr(told, sentence));
     assert_int_equal(a->step_index, steps);
     assert_true(a->time == b->time);

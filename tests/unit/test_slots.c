@@ -36,7 +36,8 @@ static void drop(SandDevice *m) {
     free(m->world.position), free(m->world.velocity), free(m->places);
     m->world.position = m->world.velocity = NULL, m->places = NULL;
 }
-static SandDevice *create(SandError *error) {
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    (void)def;
     (void)error;
     backends++;
     return calloc(1, sizeof(SandDevice));
@@ -48,8 +49,9 @@ static void destroy(SandDevice *m) {
 }
 static const char *describe(const SandDevice *m) { return (void)m, "a machine of a test"; }
 
-static bool give(SandDevice *m, const SandWorld *w, const SandWarmStart *memory, SandError *error) {
-    (void)memory, (void)error;
+static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
+    const SandWorld *w = &host->world;
+    (void)error;
     size_t bytes = (size_t)w->body_count * sizeof(SandVec3);
     drop(m);
     m->world = *w;
@@ -137,7 +139,7 @@ static const SandBackend falling = {.name = "falling",
                                     .create = create,
                                     .destroy = destroy,
                                     .describe = describe,
-                                    .give = give,
+                                    .upload = upload,
                                     .collide = collide,
                                     .warm_start = idle_warm_start,
                                     .build = idle_build,

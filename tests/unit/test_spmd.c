@@ -1,7 +1,7 @@
 // The SPMD core: ranges are shared out completely, sums are right and the same bits for every number of threads, and
 // barriers hold with more threads than cores.
 #define SAND_REAL float
-#include "sim/solver/kernel/spmd_cpu.h"
+#include "sim/solver/kernel/operator.inl"
 #include "sim/core/random.h"
 
 #include <setjmp.h>

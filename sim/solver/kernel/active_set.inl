@@ -1,8 +1,10 @@
-// What the methods of projected gradients and free sets share. A component of an impulse is active where it lies on a
-// bound of K and free elsewhere; the two tangential components of a disc are active or free together. These pieces are
-// for sets made of bounds (and discs): gamma >= 0, and friction models whose bounds do not follow the normal impulse.
+// What active-set methods share. A component of an impulse is active where it lies on a bound of K, and free elsewhere; the
+// two tangential components of a disc are active or free together. For sets made of bounds (and discs): gamma >= 0, and
+// friction models whose bounds do not follow the normal impulse.
+#pragma once
+#include "sim/solver/kernel/residual.inl"
 
-// The gradient at the start, whose velocities are in op->body. Returns the residual there.
+// Computes the gradient at the start, whose velocities are in op->body, and returns the residual there.
 SAND_HOT double start_gradient(Worker *w, const Op *op, const real *x, real *g) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
@@ -25,7 +27,7 @@ SAND_INLINE Row contact_free_gradient(const Op *op, ContactRef ref, Row x, Row v
     return (void)op, (void)ref, x > 0 ? v : (real)0;
 }
 
-// The direction d without what points out of K at x: its projection on the tangent cone.
+// The projection of direction d on the tangent cone of K at x: d without what points out of K.
 SAND_INLINE Row contact_tangent(const Op *op, ContactRef ref, Row x, Row d) {
     return (void)op, (void)ref, x > 0 ? d : real_max(d, 0);
 }
@@ -42,7 +44,7 @@ SAND_INLINE bool contact_same_face(const Op *op, ContactRef ref, Row x, Row y) {
 
 #else
 
-// Whether a tangential part of size t reaches the edge of a disc of radius r, but for rounding.
+// Whether the tangential part of x reaches the edge of a disc of radius r, up to rounding.
 SAND_INLINE bool disc_edge(Vec x, real r) { return x.y * x.y + x.z * x.z >= r * r * (1 - 16 * REAL_EPSILON); }
 
 SAND_INLINE Row contact_free_gradient(const Op *op, ContactRef ref, Row x, Row v) {
@@ -52,7 +54,7 @@ SAND_INLINE Row contact_free_gradient(const Op *op, ContactRef ref, Row x, Row v
     return vec_make(x.x > 0 ? v.x : (real)0, free1 ? v.y : (real)0, free2 ? v.z : (real)0);
 }
 
-// d without what leads beyond the bounds [-r, r] of x.
+// d without what leads out of the bounds [-r, r] of x.
 SAND_INLINE real bound_tangent(real x, real r, real d) {
     d = x >= r ? -real_max(-d, 0) : d;
     return x <= -r ? real_max(d, 0) : d;
@@ -101,7 +103,7 @@ SAND_INLINE Row contact_reduced_gradient(const Op *op, ContactRef ref, Row x, Ro
     return row_scale(1 / t, row_sub(x, contact_project(op, ref, row_madd(x, -t, g))));
 }
 
-// The gradient that is left when what leads out of K is cut off; of a disc, whose edge is not straight, the reduced one.
+// The chopped gradient, without what leads out of K; for a disc, whose edge is curved, the reduced gradient.
 SAND_INLINE Row contact_chopped_gradient(const Op *op, ContactRef ref, Row x, Row g, real t) {
     Row chopped = contact_projected_gradient(op, ref, x, g);
 #if SAND_LOCAL
@@ -111,13 +113,13 @@ SAND_INLINE Row contact_chopped_gradient(const Op *op, ContactRef ref, Row x, Ro
     return (void)t, chopped;
 }
 
-// A direction -p of descent proves a problem infeasible when nothing resists it, no bound is met along it, and the step
-// to its minimum is not small beside x: impulses would grow for ever.
+// A descent direction -p proves a problem infeasible when nothing resists it, no bound is met along it, and the step to its
+// minimum is not small beside x: impulses would grow for ever.
 SAND_INLINE bool direction_recedes(double gp, double pNp, double pPp, double reach, double xPx) {
     return pPp > 0 && reach == 0 && pNp <= RECESSION * pPp && gp * gp * pPp > 1e-2 * xPx * pNp * pNp;
 }
 
-// One step of the power method: v := N v / |v|. Returns |N v| / |v|, which the norm of N is at least.
+// One step of the power method, v := N v / |v|. Returns |N v| / |v|, a lower bound of the norm of N.
 SAND_KERNEL double power_step(Worker *w, const Op *op, real *v, double length) {
     real scale = (real)(1 / length);
     SAND_FOR(w, i, op->n) {

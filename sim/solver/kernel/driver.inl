@@ -1,24 +1,11 @@
-// The solve, one text for every method and machine: start, iterate within the budget, keep the curve, find out
-// whether the problem is infeasible, and end with the best impulses and the velocities they make.
+// The driver of every method, on every device: it starts a solve, iterates within the budget, records the curve, notices
+// infeasible problems, and ends with the best impulses and the velocities they produce. It knows methods only through the
+// columns of the solver table.
+#pragma once
+#include "sim/solver/kernel/kernel.inl"
+#include "sim/solver/problem.h"
 
-// What a method works on. Every worker has its own copy with the same values.
-typedef struct Solve {
-    const Op *op;
-    int method;
-    const double *params;       // of the method
-    int best;                   // the vector that holds the impulses to return
-    double residual, objective; // of the best iterate, where the method keeps them
-    double start_objective;     // of the vector that the method starts from
-    real start_scale;           // what that vector is still to be multiplied by, where the method does
-    bool again;                 // the method is started once more on the same N: what it learnt of N still holds
-    bool paired;                // at the end: the best lies beside its gradient
-    SandStatus status;          // a method may end the solve by setting one that is not SAND_BUDGET
-} Solve;
-
-SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->distance; }
-SAND_INLINE real *solve_vector(const Solve *s, int k) { return op_vector(s->op, k); }
-
-// A block of the best impulses, when the solve is at its end.
+// One contact's part of the best impulses, at the end of a solve.
 SAND_INLINE Row solve_best(const Op *op, const Solve *s, ContactRef ref) {
     const real *best = op_vector(op, s->best);
 #if SAND_VEC4_ROWS
@@ -27,15 +14,12 @@ SAND_INLINE Row solve_best(const Op *op, const Solve *s, ContactRef ref) {
     return row_load(best, ref);
 }
 
-// Methods that look at components are left out where impulses are vectors of the world.
+// Methods that look at components are left out of variants whose impulses are world vectors.
 #if SAND_COMPONENTS
 #define SAND_IF_COMPONENTS(...) SAND_ROW(__VA_ARGS__)
 #else
 #define SAND_IF_COMPONENTS(...)
 #endif
-
-// t x, where t is near 1.
-SAND_INLINE Row row_scaled(Row x, real t) { return row_madd(x, t - 1, x); }
 
 #define SAND_INCLUDE_METHODS
 #define SAND_ROW(id, ...)
@@ -54,16 +38,9 @@ enum Method {
 #include "sim/solver/solver_table.inl"
 };
 
-// What a method does by itself, as its row of the table says.
-enum Own {
-    OWN_RESIDUAL = 1, // keeps residual and objective of its best iterate
-    OWN_GROWTH = 2,   // finds out whether the problem is infeasible
-    OWN_SCALE = 4,    // scales the start as it reads it
-    OWN_GATHER = 8,   // leaves the velocities of the best in op->body
-    OWN_PAIRS = 16,   // keeps the best beside its gradient, where vectors are fours: see solver_spg.inl
-};
-SAND_INLINE bool method_owns(int method, enum Own what) {
-    int own = 0;
+// Whether the table says that the method does this by itself (SAND_OWNS_). Constant where the method is.
+SAND_INLINE bool method_owns(int method, unsigned what) {
+    unsigned own = 0;
     switch (method) {
 #define SAND_ROW(id, name, vectors, on_cuda, owns, ...) \
     case METHOD_##id: \
@@ -71,7 +48,7 @@ SAND_INLINE bool method_owns(int method, enum Own what) {
         break;
 #include "sim/solver/solver_table.inl"
     }
-    return (own & (int)what) != 0;
+    return (own & what) != 0;
 }
 
 SAND_KERNEL void method_start(Worker *w, Solve *s, MethodState *m) {
@@ -96,66 +73,49 @@ SAND_KERNEL void method_step(Worker *w, Solve *s, MethodState *m) {
     }
 }
 
-SAND_HOT void copy(Worker *w, const Op *op, const real *from, real *to) {
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        row_store(to, ref, row_load(from, ref));
-    }
-    sand_barrier(w);
-}
-
-// y := x - y
-SAND_HOT void subtract(Worker *w, const Op *op, const real *x, real *y) {
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        row_store(y, ref, row_sub(row_load(x, ref), row_load(y, ref)));
-    }
-    sand_barrier(w);
-}
-
-// From one renewal of what friction hangs on to the next.
+// The fixed point around a method: bounds of friction, or De Saxce's bias, are renewed from its iterates now and then.
 typedef struct FixedPoint {
-    int begin;       // the iteration
-    double residual; // by Coulomb's law, at the begin
-    double weight;   // of the new bounds in a renewal, against the old ones
+    int begin;       // iteration of the last renewal
+    double residual; // of Coulomb's law, at that renewal
+    double weight;   // of the new values in a renewal, against the old ones
 } FixedPoint;
 
-// What is asked of a solve. It does not change while a piece of it runs.
+// What is asked of a solve. It does not change while a slice of it runs.
 typedef struct SolveRequest {
     int most_iterations;
     double most_seconds, tolerance;
-    const int *stop; // NULL, or made other than 0 by whoever wants the solve to end
+    const int *stop; // NULL, or set to non-zero by another thread to end the solve
     bool want_metrics;
-    real *reference;       // an earlier iterate, to see impulses grow; only for methods that do not look themselves
-    SandCurvePoint *curve; // NULL: nobody asked; else room for most_iterations + 1
-    // Bounds that are renewed, and Coulomb's law.
-    int presolve; // iterations without friction that bounds are taken from; 0: none
-    int renewal;  // most iterations between renewals; 0: nothing is renewed
-    double params[SAND_MAX_PARAMS], presolve_params[SAND_MAX_PARAMS]; // of the method, of p-spg-fb, which does the presolve
+    real *reference;       // an earlier iterate, to notice growing impulses; for methods without SAND_OWNS_GROWTH
+    SandCurvePoint *curve; // NULL, or capacity for most_iterations + 1 points
+    // The fixed point.
+    int presolve; // iterations without friction from which bounds are taken; 0: none
+    int renewal;  // most iterations between renewals; 0: no fixed point
+    double params[SAND_MAX_PARAMS], presolve_params[SAND_MAX_PARAMS]; // of the method, of the presolve's method
 } SolveRequest;
 
-// Seconds when the solve began, and what measuring for the curve cost since. The first worker has it.
+// When the solve began, and what measuring for the curve has cost since, in seconds. Valid for the first worker.
 typedef struct Clock {
     double begin, measuring;
 } Clock;
 
-// One solve, shared by the team: what is asked of it, and where it stands. It may be run in pieces: a machine that
-// also draws does not want to be kept for long.
+// One solve, shared by all workers: the request, and how far it is. It may run in slices, so that a device that also draws
+// is never occupied for long.
 typedef struct SolveState {
     SolveRequest request;
     Solve solve;
     MethodState state;
     int curve_count;
     Clock clock;
-    FixedPoint stage;
+    FixedPoint fixed_point;
     bool begun, ended;
-    int receding; // how often in a row the growing impulses did nothing
+    int receding; // how often in a row the impulses grew without effect
     int iterations;
     double seconds;
     Measure measure;
 } SolveState;
 
-// Sets a run to its beginning; vectors, reference and the operator are there. The host calls it.
+// Sets a solve to its beginning; vectors, reference and operator are in place. Called by the host.
 static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
     run->solve.again = run->solve.paired = false;
@@ -169,13 +129,15 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metr
     request->want_metrics = metrics;
     request->curve = curve;
     const SandFrictionRow *model = &sand_friction_table[def->friction];
-    bool pillar = model->set == SAND_SET_CYLINDER, cone = sand_solver_can(def->solver, SAND_CONE);
-    request->presolve = pillar && def->bounds == SAND_BOUNDS_PRESOLVE ? def->presolve : 0;
+    bool bounded = model->set == SAND_SET_CYLINDER, cone = sand_solver_can(def->solver, SAND_CONE);
+    request->presolve = bounded && def->bounds == SAND_BOUNDS_PRESOLVE ? def->presolve : 0;
     for (int k = 0; k < SAND_MAX_PARAMS; k++)
         request->presolve_params[k] = sand_solver_table[sand_solver_default].params[k].value;
     request->renewal =
-        (pillar && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
-    run->stage.begin = 0, run->stage.residual = 0, run->stage.weight = 1;
+        (bounded && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
+    run->fixed_point.begin = 0;
+    run->fixed_point.residual = 0;
+    run->fixed_point.weight = 1;
     run->curve_count = run->receding = run->iterations = 0;
     run->begun = run->ended = false;
     run->seconds = 0;
@@ -186,20 +148,39 @@ SAND_INLINE double run_seconds(const Worker *w, const SolveState *run) {
     return worker_is_first(w) ? worker_seconds(w) - run->clock.begin - run->clock.measuring : 0;
 }
 
-// Whether the method keeps the residual that the result is measured by: under Coulomb's law it does not.
+// Copies the best impulses out of their pairs into a vector of their own, where a measurement expects them.
+SAND_HOT void copy_pairs(Worker *w, const Op *op, const real *from, real *to) {
+#if SAND_VEC4_ROWS
+    SAND_FOR(w, i, op->n) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        row_store(to, ref, vec_of_vec4(vec4_load(from + 8 * contact_index(ref))));
+    }
+    sand_barrier(w);
+#else
+    (void)w, (void)op, (void)from, (void)to;
+#endif
+}
+SAND_KERNEL void solve_unpair(Worker *w, Solve *s) {
+    const real *best = solve_vector(s, s->best);
+    s->best = s->best ? 0 : 2;
+    s->paired = false;
+    copy_pairs(w, s->op, best, solve_vector(s, s->best));
+}
+
+// Whether the method itself keeps the residual that the result is judged by: not under Coulomb's law.
 SAND_INLINE bool solve_knows(const Solve *s) {
 #if SAND_LOCAL
     if (s->op->law) return false;
 #endif
-    return method_owns(s->method, OWN_RESIDUAL);
+    return method_owns(s->method, SAND_OWNS_RESIDUAL);
 }
 
 SAND_KERNEL Measure solve_measure(Worker *w, const Solve *s) {
     const real *x = solve_vector(s, s->best);
-    return method_owns(s->method, OWN_GATHER) ? measure_from(w, s->op, x, s->op->body) : measure(w, s->op, x);
+    return method_owns(s->method, SAND_OWNS_VELOCITIES) ? measure_from(w, s->op, x, s->op->body) : measure(w, s->op, x);
 }
 
-// Puts a point on the curve. Returns its residual.
+// Appends a point to the curve and returns its residual.
 SAND_KERNEL double record(Worker *w, SolveState *run, const Solve *s, int iteration) {
     double before = worker_seconds(w), spent = run_seconds(w, run);
     Measure m = {s->residual, s->objective, 0};
@@ -213,9 +194,9 @@ SAND_KERNEL double record(Worker *w, SolveState *run, const Solve *s, int iterat
     return m.residual;
 }
 
-// For methods that do not look at their own steps: have the impulses grown much since the reference, and does the
-// difference do nothing? SolveRequest after 8, 16, 32, ... iterations; it costs a product only when they have grown. `last`:
-// nobody will ask again.
+// For methods that do not watch their own steps: have the impulses grown much since the reference, and has the difference no
+// effect? Checked after 8, 16, 32, ... iterations; it costs a product only when they have grown. `last`: there is no further
+// check.
 SAND_KERNEL void look_for_growth(Worker *w, Solve *s, real *reference, int *receding, bool last) {
     const Op *op = s->op;
     const real *x = solve_vector(s, s->best);
@@ -230,7 +211,7 @@ SAND_KERNEL void look_for_growth(Worker *w, Solve *s, real *reference, int *rece
     }
     sum_total(w, &sum);
     double xPx = sum.total[0], dPd = sum.total[1];
-    if (dPd > 0.2 * xPx) { // so it is large
+    if (dPd > 0.2 * xPx) { // grown much
         subtract(w, op, x, reference);
         gather_bodies_of(w, op, reference, op->still, op->scratch);
         sum_open(w, &sum, 1, 0);
@@ -245,13 +226,13 @@ SAND_KERNEL void look_for_growth(Worker *w, Solve *s, real *reference, int *rece
     if (!last) copy(w, op, x, reference);
 }
 
-// A start, scaled: its objective and by what.
+// The objective of a scaled start, and its scale.
 typedef struct Scaled {
     double objective;
     real scale;
 } Scaled;
 
-// The sums of PUSH_ for a start x, whose velocities are left in op->body.
+// The sums GATHER_ of a start x, whose velocities are left in op->body.
 SAND_HOT void start_sums(Worker *w, const Op *op, const real *x, double *total) {
 #if SAND_VEC4_ROWS
     if (!op->high_degree_count && !op->is_matrix) {
@@ -278,10 +259,10 @@ SAND_HOT void start_sums(Worker *w, const Op *op, const real *x, double *total) 
     total[GATHER_XNX] -= total[GATHER_RX];
 }
 
-// Shortens or lengthens the start to the best point of its ray: q(t x) is least at t = -r'x / x'Nx. When a pile
-// lifts off, last step's impulses are far too large; this sees it for the one product that a start costs anyway.
-// A start that moves nothing although it should is the trace of an infeasible step, and is dropped. Leaves the
-// velocities of that point in op->body.
+// Scales the start to the best point of its ray: q(t x) is least at t = -r'x / x'Nx. When a pile lifts off, the impulses of
+// the last step are far too large; this notices it for the one product that a start costs anyway. A start that should move
+// something but does not is the trace of an infeasible step, and is dropped. Leaves the velocities of the scaled start in
+// op->body.
 SAND_HOT Scaled scale_start(Worker *w, const Op *op, const real *x) {
     double total[GATHER_SUMS];
     start_sums(w, op, x, total);
@@ -299,19 +280,8 @@ SAND_HOT Scaled scale_start(Worker *w, const Op *op, const real *x) {
     return scaled;
 }
 
-// x := t x, and a copy of it.
-SAND_HOT void scale(Worker *w, const Op *op, real *x, real *same, real t) {
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        Row xi = row_scaled(row_load(x, ref), t);
-        row_store(x, ref, xi);
-        row_store(same, ref, xi);
-    }
-    sand_barrier(w);
-}
-
 #if SAND_LOCAL
-// The bounds of friction that the normal impulses of x allow, with this weight against the old ones.
+// Moves the bounds of friction to what the normal impulses of x allow, with this weight against the old bounds.
 SAND_KERNEL void update_bounds(Worker *w, const Op *op, const real *x, real weight) {
     SAND_FOR(w, i, op->n) {
         ContactRef ref = SAND_CONTACT(op, i);
@@ -329,9 +299,9 @@ SAND_KERNEL void make_feasible(Worker *w, const Op *op, real *x) {
     sand_barrier(w);
 }
 
-// The bounds before the first iteration: those of the start, or of a solve without friction by p-spg-fb, the same one
-// whatever the method, so that methods can be compared; but where p-spg-fb itself is given another ratio, its presolve has
-// that one. It leaves the start as it was.
+// The bounds before the first iteration: those of the start, or of a solve without friction by the table's default method,
+// the same whatever the method, so that methods can be compared; but where the default method itself is given another ratio,
+// its presolve has that ratio too. Leaves the start as it was.
 SAND_KERNEL void first_bounds(Worker *w, const SolveRequest *request, const Solve *solve) {
     const Op *op = solve->op;
     SAND_FOR(w, i, op->n) op->de_saxce[i] = op->bound[i] = 0;
@@ -343,20 +313,21 @@ SAND_KERNEL void first_bounds(Worker *w, const SolveRequest *request, const Solv
         return;
     }
     Solve s = *solve;
-    spg_State state;
+    SAND_JOIN(SAND_DEFAULT_METHOD, _State) state;
     s.params = request->presolve_params;
     copy(w, op, solve_vector(&s, 0), reference);
     make_feasible(w, op, solve_vector(&s, 0));
     Scaled start = scale_start(w, op, solve_vector(&s, 0));
-    s.start_objective = start.objective, s.start_scale = start.scale;
-    p_spg_fb_start(w, &s, &state);
-    for (int k = 0; k < presolve && s.status == SAND_BUDGET; k++) p_spg_fb_step(w, &s, &state);
+    s.start_objective = start.objective;
+    s.start_scale = start.scale;
+    SAND_JOIN(SAND_DEFAULT_METHOD, _start)(w, &s, &state);
+    for (int k = 0; k < presolve && s.status == SAND_BUDGET; k++) SAND_JOIN(SAND_DEFAULT_METHOD, _step)(w, &s, &state);
     update_bounds(w, op, solve_vector(&s, s.best), 1);
     copy(w, op, reference, solve_vector(&s, 0));
 }
 
-// Renews what friction hangs on, from the best impulses so far: the bounds, or De Saxce's term mu |u_T|. Then the method
-// starts anew from them. It costs one product, which also measures how well Coulomb's law holds. Returns that residual.
+// Renews the bounds, or De Saxce's bias mu |u_T|, from the best impulses so far, and restarts the method from them. Costs
+// one product, which also measures how well Coulomb's law holds; returns that residual.
 SAND_KERNEL double renew(Worker *w, Solve *s, MethodState *state, real weight) {
     const Op *op = s->op;
     real *x = solve_vector(s, 0);
@@ -378,13 +349,14 @@ SAND_KERNEL double renew(Worker *w, Solve *s, MethodState *state, real weight) {
     }
     sum_total(w, &sum);
     s->again = true;
-    s->start_objective = objective_of(w, op, x), s->start_scale = 1;
+    s->start_objective = objective_of(w, op, x);
+    s->start_scale = 1;
     method_start(w, s, state);
     return residual_of(op, sum.total[0]);
 }
 #endif
 
-// The start, which is feasible, is scaled and given to the method.
+// Scales the start, which is feasible, and gives it to the method.
 SAND_KERNEL void solve_begin(Worker *w, const SolveRequest *request, Solve *s, MethodState *state) {
     const Op *op = s->op;
 #if SAND_LOCAL
@@ -392,56 +364,65 @@ SAND_KERNEL void solve_begin(Worker *w, const SolveRequest *request, Solve *s, M
     make_feasible(w, op, solve_vector(s, 0));
 #endif
     Scaled start = scale_start(w, op, solve_vector(s, 0));
-    s->start_objective = start.objective, s->start_scale = start.scale;
-    if (!method_owns(s->method, OWN_SCALE)) scale(w, op, solve_vector(s, 0), request->reference, start.scale);
+    s->start_objective = start.objective;
+    s->start_scale = start.scale;
+    if (!method_owns(s->method, SAND_OWNS_SCALE)) scale(w, op, solve_vector(s, 0), request->reference, start.scale);
     method_start(w, s, state);
-    s->start_objective = 0, s->start_scale = 1; // nobody else needs them
+    s->start_objective = 0; // used by the method's start alone
+    s->start_scale = 1;
 }
 
-// What the method does not know itself after an iteration: its residual, now and then when a tolerance is set, and whether
-// its impulses grow for nothing. `recorded` is what the curve has, where there is one.
+// Finds out after an iteration what the method does not know itself: the residual, every ten iterations when a tolerance is
+// set, and whether impulses grow without effect. `recorded` is the residual on the curve, where there is one.
 SAND_KERNEL void solve_watch(Worker *w, const SolveRequest *request, Solve *s, int iteration, double recorded,
                              int *receding) {
     if (!solve_knows(s) && !request->renewal && request->tolerance > 0 && (request->curve || iteration % 10 == 0)) {
         double residual = request->curve ? recorded : solve_measure(w, s).residual;
         if (residual <= request->tolerance) s->status = SAND_SOLVED;
     }
-    if (!method_owns(s->method, OWN_GROWTH) && iteration >= 8 && (iteration & (iteration - 1)) == 0)
+    if (!method_owns(s->method, SAND_OWNS_GROWTH) && iteration >= 8 && (iteration & (iteration - 1)) == 0)
         look_for_growth(w, s, request->reference, receding, 2 * iteration > request->most_iterations);
 }
 
-// One iteration: a step of the method, or a renewal when that is due. It is when the method has come far down from the
-// residual of the last one, or was at it for long enough.
-SAND_KERNEL void solve_iterate(Worker *w, const SolveRequest *request, Solve *s, MethodState *state, FixedPoint *stage,
+// One iteration: a step of the method, or a renewal when that is due: when the method has reduced the residual of the last
+// renewal far enough, or has been at it for long enough.
+SAND_KERNEL void solve_iterate(Worker *w, const SolveRequest *request, Solve *s, MethodState *state, FixedPoint *fixed_point,
                                int iteration) {
 #if SAND_LOCAL
-    int since = iteration - stage->begin;
-    bool far_down = method_owns(s->method, OWN_RESIDUAL) && s->residual <= 0.1 * stage->residual;
+    int since = iteration - fixed_point->begin;
+    bool far_down = method_owns(s->method, SAND_OWNS_RESIDUAL) && s->residual <= 0.1 * fixed_point->residual;
     if (request->renewal && (since >= request->renewal || (since > 1 && far_down))) {
-        double residual = renew(w, s, state, (real)stage->weight);
-        // A fixed point that does not draw nearer goes round it: then it is approached with more care.
-        if (stage->residual > 0 && residual > 0.98 * stage->residual && stage->weight > 0.05) stage->weight *= 0.7;
-        stage->residual = residual, stage->begin = iteration;
-        if (request->tolerance > 0 && stage->residual <= request->tolerance) s->status = SAND_SOLVED;
+        double residual = renew(w, s, state, (real)fixed_point->weight);
+        // A fixed point iteration that does not get closer is circling: damp it.
+        if (fixed_point->residual > 0 && residual > 0.98 * fixed_point->residual && fixed_point->weight > 0.05)
+            fixed_point->weight *= 0.7;
+        fixed_point->residual = residual;
+        fixed_point->begin = iteration;
+        if (request->tolerance > 0 && fixed_point->residual <= request->tolerance) s->status = SAND_SOLVED;
         return;
     }
 #else
-    (void)request, (void)stage, (void)iteration;
+    (void)request, (void)fixed_point, (void)iteration;
 #endif
     method_step(w, s, state);
 }
 
-// Solves, or goes on solving, for at most `most` iterations of the budget. What is asked is the run's, or a copy that is
-// nearer to the worker.
+// Solves, or goes on solving, for at most `most` iterations of the budget. `request` is the one of the state, or a copy that
+// is closer to the worker.
 SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *request, const Op *op, int method, int most) {
     if (run->ended) return;
     Solve s = run->solve;
-    s.op = op, s.params = request->params, s.method = method;
+    s.op = op;
+    s.params = request->params;
+    s.method = method;
     MethodState state = run->state;
-    if (worker_is_first(w)) run->clock.begin = worker_seconds(w) - run->seconds, run->clock.measuring = 0;
+    if (worker_is_first(w)) {
+        run->clock.begin = worker_seconds(w) - run->seconds;
+        run->clock.measuring = 0;
+    }
     int receding = run->receding, iteration = run->iterations;
     int until = request->most_iterations - iteration < most ? request->most_iterations : iteration + most;
-    FixedPoint stage = run->stage;
+    FixedPoint fixed_point = run->fixed_point;
     bool late = false;
 
     if (!run->begun) {
@@ -451,7 +432,7 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     while (iteration < until && s.status == SAND_BUDGET && !late) {
         if (request->tolerance > 0 && solve_knows(&s) && s.residual <= request->tolerance) s.status = SAND_SOLVED;
         if (s.status != SAND_BUDGET) break;
-        solve_iterate(w, request, &s, &state, &stage, iteration);
+        solve_iterate(w, request, &s, &state, &fixed_point, iteration);
         iteration++;
         double recorded = request->curve ? record(w, run, &s, iteration) : 0;
         solve_watch(w, request, &s, iteration, recorded, &receding);
@@ -464,8 +445,8 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     Measure m = {s.residual, s.objective, 0};
     if (ended) {
         bool measures = !solve_knows(&s) || request->want_metrics;
-        s.paired = SAND_VEC4_ROWS && method_owns(method, OWN_PAIRS);
-        if (s.paired && measures) spg_part(w, &s);
+        s.paired = SAND_VEC4_ROWS && method_owns(method, SAND_OWNS_PAIRS);
+        if (s.paired && measures) solve_unpair(w, &s);
         if (measures) m = solve_measure(w, &s);
         if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
         // What the impulses change; the caller adds the free velocity.
@@ -476,13 +457,15 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     }
     sand_barrier(w);
     if (worker_is_first(w)) {
-        s.op = NULL, s.params = NULL; // each piece brings its own
+        s.op = NULL; // each slice brings its own
+        s.params = NULL;
         run->solve = s;
         run->state = state;
-        run->begun = true, run->ended = ended;
+        run->begun = true;
+        run->ended = ended;
         run->receding = receding;
 #if SAND_LOCAL
-        run->stage = stage;
+        run->fixed_point = fixed_point;
 #endif
         run->iterations = iteration;
         run->seconds = seconds;

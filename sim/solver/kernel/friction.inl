@@ -1,8 +1,12 @@
-// The friction models in the frame of a contact ([P] Table 1): impulses are (normal, tangent, tangent), and a model is the
-// section of its set across the normal, and what the size of that section is. The text in the world's frame needs none of
-// this: the circular cone is a cone around n there, and has its own projection.
+// Friction models in the basis of a contact ([P] table 1): impulses are (normal, tangent, tangent), and a model is the
+// section of its set K across the normal together with what determines the size of that section. Variants in world
+// coordinates need none of this: there the circular cone is a cone around n with a projection of its own (project.inl).
+#pragma once
+#include "sim/solver/kernel/op.inl"
 
-// Tangents from the normal, always the same (Duff et al. 2017).
+SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real cone_factor); // project.inl
+
+// An orthonormal basis with the normal as its first vector, by a fixed formula (Duff et al. 2017).
 typedef struct ContactBasis {
     Vec n, t1, t2;
 } ContactBasis;
@@ -15,22 +19,27 @@ SAND_INLINE ContactBasis basis_of(Vec n) {
     f.t2 = vec_make(b, sign + n.y * n.y * a, -n.y);
     return f;
 }
+// From the basis to world coordinates, and back.
 SAND_INLINE Vec basis_out(ContactBasis f, Vec x) { return vec_madd(vec_madd(vec_scale(x.x, f.n), x.y, f.t1), x.z, f.t2); }
 SAND_INLINE Vec basis_in(ContactBasis f, Vec v) { return vec_make(vec_dot(v, f.n), vec_dot(v, f.t1), vec_dot(v, f.t2)); }
 
-// A tangential vector seen from the facet it points at: c along the facet's outward normal (nx, ny), s along the facet.
-// A regular polygon looks the same from each, and the nearest point of a set made of it is seen from the same facet.
+// A tangential vector in the coordinates of the polygon's facet that it points at: c along the outward normal (nx, ny), s
+// along the facet. A regular polygon looks the same from each facet, and the nearest point of K belongs to the same facet.
 typedef struct Facet {
     real nx, ny, c, s;
 } Facet;
 
 SAND_INLINE Facet facet_of(const Op *op, Vec x) {
     Facet f;
-    f.nx = op->facet[0], f.ny = op->facet[1], f.c = x.y * f.nx + x.z * f.ny;
+    f.nx = op->facet[0];
+    f.ny = op->facet[1];
+    f.c = x.y * f.nx + x.z * f.ny;
     for (int k = 1; k < op->facets; k++) {
         real nx = op->facet[2 * k], ny = op->facet[2 * k + 1], c = x.y * nx + x.z * ny;
         bool nearer = c > f.c;
-        f.nx = nearer ? nx : f.nx, f.ny = nearer ? ny : f.ny, f.c = nearer ? c : f.c;
+        f.nx = nearer ? nx : f.nx;
+        f.ny = nearer ? ny : f.ny;
+        f.c = nearer ? c : f.c;
     }
     f.s = x.z * f.nx - x.y * f.ny;
     return f;
@@ -39,10 +48,10 @@ SAND_INLINE Vec facet_out(Facet f, real normal) {
     return vec_make(normal, f.c * f.nx - f.s * f.ny, f.c * f.ny + f.s * f.nx);
 }
 
-// a within [-b, b]
+// a clamped to [-b, b]
 SAND_INLINE real real_within(real a, real b) { return a > b ? b : a < -b ? -b : a; }
 
-// Nearest point whose tangential part lies in the section of size r; the normal part stays.
+// The nearest point whose tangential part lies in the section of size r; the normal part stays.
 SAND_INLINE Vec section_project(const Op *op, Vec x, real r) {
     if (op->section == SAND_SQUARE) return vec_make(x.x, real_within(x.y, r), real_within(x.z, r));
     if (op->section == SAND_DISC) {
@@ -51,54 +60,60 @@ SAND_INLINE Vec section_project(const Op *op, Vec x, real r) {
     }
     Facet f = facet_of(op, x);
     if (f.c <= r * op->apothem) return x;
-    f.c = r * op->apothem, f.s = real_within(f.s, r * op->edge);
+    f.c = r * op->apothem;
+    f.s = real_within(f.s, r * op->edge);
     return facet_out(f, x.x);
 }
 
-// Nearest point of the cone whose section at height h has the size mu h.
-SAND_INLINE Vec section_cone(const Op *op, Vec x, real mu, real flat) {
-    if (op->section == SAND_DISC) return cone_project(x, vec_make(1, 0, 0), mu, flat);
+// The nearest point of the cone whose section at height h has the size mu h.
+SAND_INLINE Vec section_cone(const Op *op, Vec x, real mu, real cone_factor) {
+    if (op->section == SAND_DISC) return cone_project(x, vec_make(1, 0, 0), mu, cone_factor);
     Facet f = facet_of(op, x);
     real slope = mu * op->apothem, side = mu * op->edge;
-    if (f.c <= slope * x.x && x.x >= 0) return x; // the second for mu = 0
-    // On the plane of the facet, if that point is one of the facet.
+    if (f.c <= slope * x.x && x.x >= 0) return x; // the second condition is for mu = 0
+    // On the plane of the facet, if that point belongs to the facet.
     real h = (x.x + slope * f.c) / (1 + slope * slope);
     if (h > 0 && real_abs(f.s) <= side * h) {
         f.c = slope * h;
         return facet_out(f, h);
     }
-    // Else on its edge, or at the tip.
+    // Otherwise on its edge, or at the tip.
     real end = f.s < 0 ? -side : side;
     h = real_max((x.x + slope * f.c + end * f.s) / (1 + slope * slope + side * side), 0);
-    f.c = slope * h, f.s = end * h;
+    f.c = slope * h;
+    f.s = end * h;
     return facet_out(f, h);
 }
 
-// The largest product of the tangential part with a point of the section of size 1: what friction can dissipate.
+// The support function of the section of size 1 at the tangential part of x: what friction can dissipate.
 SAND_INLINE real section_support(const Op *op, Vec x) {
     if (op->section == SAND_DISC) return real_sqrt(x.y * x.y + x.z * x.z);
     Facet f = facet_of(op, x);
     return f.c * op->apothem + real_abs(f.s) * op->edge;
 }
 
-// Sets up the operator for the model that the definition asks for. `cone`: the solver has the circular cone, so that
-// Coulomb's law is a fixed point around it; else it adapts its bounds inside. The host calls it.
-static void op_ask(Op *op, const SandSolveDef *def, bool cone) {
+// Sets up the operator for the friction model of the definition. `cone`: the solver knows the circular cone, so that
+// Coulomb's law is a fixed point around it; otherwise the solver adapts its bounds inside the iteration. Called by the host.
+static inline void op_set_friction(Op *op, const SandSolveDef *def, bool cone) {
     const double pi = 3.14159265358979323846;
     const SandFrictionRow *model = &sand_friction_table[def->friction];
-    bool pillar = model->set == SAND_SET_CYLINDER, square = model->section == SAND_SQUARE;
+    bool bounded = model->set == SAND_SET_CYLINDER, square = model->section == SAND_SQUARE;
     op->section = model->section;
-    op->set = pillar && def->bounds == SAND_BOUNDS_INSIDE ? FRICTION_INSIDE
-              : pillar                                    ? FRICTION_BOUNDED
-              : model->set == SAND_SET_LAW && !cone       ? FRICTION_INSIDE
-                                                          : FRICTION_CONE;
-    op->law = model->set == SAND_SET_LAW || (pillar && def->bounds != SAND_BOUNDS_PRESOLVE);
-    // The facets; a square is a polygon around the circle and turned so that its facets face along the tangents.
+    op->set = bounded && def->bounds == SAND_BOUNDS_INSIDE ? FRICTION_INSIDE
+              : bounded                                    ? FRICTION_BOUNDED
+              : model->set == SAND_SET_LAW && !cone        ? FRICTION_INSIDE
+                                                           : FRICTION_CONE;
+    op->law = model->set == SAND_SET_LAW || (bounded && def->bounds != SAND_BOUNDS_PRESOLVE);
+    // A square is a polygon around the circle, turned so that its facets face along the tangents.
     op->facets = square ? 4 : model->section == SAND_POLYGON ? def->facets : 0;
     op->apothem = op->edge = 1;
     for (int k = 0; k < op->facets; k++) {
         double angle = (square ? 2 * k : 2 * k + 1) * pi / op->facets;
-        op->facet[2 * k] = (real)cos(angle), op->facet[2 * k + 1] = (real)sin(angle);
+        op->facet[2 * k] = (real)cos(angle);
+        op->facet[2 * k + 1] = (real)sin(angle);
     }
-    if (op->facets && !square) op->apothem = (real)cos(pi / op->facets), op->edge = (real)sin(pi / op->facets);
+    if (op->facets && !square) {
+        op->apothem = (real)cos(pi / op->facets);
+        op->edge = (real)sin(pi / op->facets);
+    }
 }

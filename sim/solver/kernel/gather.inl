@@ -1,19 +1,27 @@
-// The first half of the product: gather_bodies, from impulses to the velocities of bodies. See operator.inl.
+// gather_bodies: v = v_free + M^-1 D x, from the impulses of contacts to the velocities of bodies; the first half of the
+// product (operator.inl). Each body sums the impulses of its own contacts, so there are no atomics and the order of the sum
+// is fixed.
+//
+//   low degree   one worker (SAND_THREADS_PER_BODY on a GPU) walks the contacts of a body
+//   high degree  more than SAND_HIGH_DEGREE contacts: they are cut into segments, which different workers sum, and the
+//                segments of a body are added up in their order after a barrier
+#pragma once
+#include "sim/solver/kernel/operator.inl"
 
-// Makes the impulse of a block known to the next gather_bodies.
+// Stores the world impulse of a contact where gather_bodies reads it.
 SAND_INLINE void store_impulse(const Op *op, ContactRef ref, Row r) {
     Vec g = contact_impulse(op, ref, r);
     vec4_write(op->impulse + 4 * contact_index(ref), g.x, g.y, g.z, 0);
 }
 
-// The same for one that a vector holds as well, and where a gather_bodies finds those of that vector.
+// The same for a row that is stored in vector x as well; gather_bodies then finds it at stored_impulses(op, x).
 SAND_INLINE void store_impulse_beside(const Op *op, ContactRef ref, Row r) {
     if (!SAND_VEC4_ROWS) store_impulse(op, ref, r);
 }
 SAND_INLINE const real *stored_impulses(const Op *op, const real *x) { return SAND_VEC4_ROWS ? x : op->impulse; }
 
-// Impulse and turning impulse on a body. The turning one is kept as (z, x, y): a cross product by fours ends in a
-// turn of its components, which is left to the end of the sum.
+// Impulse f and angular impulse t on a body. t is kept as (z, x, y): the cross product of two Vec4 ends in a rotation of its
+// components, which is left to the end of the sum.
 typedef struct Sums {
     Vec4 f, t;
 } Sums;
@@ -23,19 +31,20 @@ SAND_INLINE Sums sums_zero(void) {
     return s;
 }
 
-// Those of all mates.
+// Adds up the workers of one body.
 SAND_INLINE Sums sums_over_lanes(Sums s) {
-    s.f = vec4_over_lanes(s.f), s.t = vec4_over_lanes(s.t);
+    s.f = vec4_over_lanes(s.f);
+    s.t = vec4_over_lanes(s.t);
     return s;
 }
 
-// a x b, still to be turned
+// a x b with its components in the order (z, x, y).
 SAND_INLINE Vec4 vec4_cross(Vec4 a, Vec4 b) { return vec4_mul_sub(a, vec4_yzx(b), vec4_mul(vec4_yzx(a), b)); }
 
-// Where a gather_bodies finds impulses: fours; or, where they are to be made, what they are made of.
+// Where gather_bodies finds impulses: stored, or as trial points of a projected gradient step that are computed on the fly.
 typedef struct Source {
     const real *impulse;
-    Index numbers; // from one impulse to the next
+    Index spacing; // numbers from one impulse to the next
 #if SAND_VEC4_ROWS
     const real *pair;
     real alpha;
@@ -43,31 +52,32 @@ typedef struct Source {
 #endif
 } Source;
 
-// The impulse of a block. A made one is a projected gradient step: x and g lie side by side, with the friction and the
-// inverse of the block as their fourth numbers. Both bodies of a contact make it, which costs less than to write it down
-// for them.
-SAND_INLINE Vec4 source_impulse(const Op *op, Source from, bool made, ContactRef ref) {
+// The impulse of a contact. `trial`: a projected gradient step from x and g, which lie side by side with mu and the inverse
+// diagonal of the contact as their fourth numbers. Both bodies of a contact compute it, which costs less than storing it for
+// them.
+SAND_INLINE Vec4 source_impulse(const Op *op, Source from, bool trial, ContactRef ref) {
 #if SAND_VEC4_ROWS
-    if (made) {
+    if (trial) {
         Vec4 x = vec4_load(from.pair + 8 * contact_index(ref)), g = vec4_load(from.pair + 8 * contact_index(ref) + 4);
-        ref.mu = vec4_last(x), ref.inverse = vec4_last(g);
+        ref.mu = vec4_last(x);
+        ref.inverse_diagonal = vec4_last(g);
         Vec z = contact_step(op, ref, vec_of_vec4(x), vec_of_vec4(g), from.alpha, op->p[from.p]);
         return vec4_make(z.x, z.y, z.z, 0);
     }
 #endif
-    Vec4 g = vec4_load(from.impulse + from.numbers * contact_index(ref));
-    return (void)op, (void)made, SAND_VEC4_ROWS ? vec4_with_last(g, 0) : g;
+    Vec4 g = vec4_load(from.impulse + from.spacing * contact_index(ref));
+    return (void)op, (void)trial, SAND_VEC4_ROWS ? vec4_with_last(g, 0) : g;
 }
 
-// Adds the impulse g of a block to the sums of a body, which is its a (side -1) or b (side +1).
+// Adds the impulse g of a contact to the sums of a body, which is its a (side -1) or b (side +1).
 SAND_INLINE Sums gather_contact(const Op *op, ContactRef ref, Vec4 g, int side, real radius, Sums s) {
     s.f = side < 0 ? vec4_sub(s.f, g) : vec4_add(s.f, g);
 #if SAND_ROWS == 3 && SAND_RADIAL
-    // Both arms point to the other body, so it is -arm (n x g) on either side.
+    // Both arms point to the other body, so the torque is -arm (n x g) on either side.
     Vec4 n = contact_record(op, ref);
     s.t = vec4_madd(s.t, -(radius + vec4_last(n)), vec4_cross(n, g));
 #elif SAND_RADIAL
-    (void)op, (void)ref, (void)radius; // a normal impulse on a sphere does not turn it
+    (void)op, (void)ref, (void)radius; // a normal impulse exerts no torque on a sphere
 #else
     (void)radius;
     Vec4 c = vec4_cross(vec4_load_fixed((side < 0 ? op->arm_a_record : op->arm_b_record) + 4 * contact_index(ref)), g);
@@ -76,6 +86,7 @@ SAND_INLINE Sums gather_contact(const Op *op, ContactRef ref, Vec4 g, int side, 
     return s;
 }
 
+// J^-1 t of body k.
 SAND_INLINE Vec body_turn(const Op *op, Index k, Vec t) {
 #if SAND_RADIAL
     return vec_scale(op->inverse_inertia[k], t);
@@ -86,7 +97,7 @@ SAND_INLINE Vec body_turn(const Op *op, Index k, Vec t) {
 #endif
 }
 
-// out[k] = base + M^-1 (f, t) for body k, where base is what a gather_bodies begins with, which does not change.
+// out[k] = base + M^-1 (f, t) for body k; base does not change during a gather.
 SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, Sums s) {
     Vec4 t = vec4_yzx(s.t);
     vec4_store(out[k].v, vec4_madd(vec4_load_fixed(base->v), SAND_FIXED(&op->inverse_mass[k]), s.f));
@@ -97,16 +108,18 @@ SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, 
     real turning[4];
     vec4_store(turning, t);
     Vec w = body_turn(op, k, vec_of(turning));
-    out[k].w[0] = base->w[0] + w.x, out[k].w[1] = base->w[1] + w.y, out[k].w[2] = base->w[2] + w.z;
+    out[k].w[0] = base->w[0] + w.x;
+    out[k].w[1] = base->w[1] + w.y;
+    out[k].w[2] = base->w[2] + w.z;
 #endif
 }
 
-// Sums that a gather_bodies makes as it goes, of impulses x: x'Nx, r'x and x'Px.
+// Sums that a gather computes on its way, of impulses x: x'Nx, r'x and x'Px.
 enum { GATHER_XNX, GATHER_RX, GATHER_XPX, GATHER_SUMS };
 
 #if SAND_VEC4_ROWS
-// The share of one contact: the stabilization term, and what a boundary as its b does. The rest of r'x is added up body by
-// body.
+// The share of one contact in r'x: the stabilization term, and the motion of a boundary as its b. The rest of r'x is added
+// up body by body.
 SAND_INLINE void contact_add_sums(const Op *op, ContactRef ref, Vec4 impulse, Sum *sum) {
     Vec x = vec_of_vec4(impulse);
     Index b = SAND_FIXED(&op->b[contact_index(ref)]);
@@ -125,24 +138,25 @@ SAND_INLINE void contact_add_sums(const Op *op, ContactRef ref, Vec4 impulse, Su
 }
 #endif
 
-// Entries e0, e0 + SAND_THREADS_PER_BODY, ... before e1 of the contacts of body k, counting those where it is a and then
-// those where it is b. With a `sum` each contact is added to it once.
-SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int e0, int e1, Sum *sum) {
+// Sums the entries e0, e0 + SAND_THREADS_PER_BODY, ... before e1 of the contacts of body k, counting first those where it is
+// a, then those where it is b. With a `sum`, each contact is added to it once.
+SAND_INLINE Sums body_gather(const Op *op, Source from, bool trial, Index k, int e0, int e1, Sum *sum) {
     int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
     int other = SAND_FIXED(&op->second[k]) - owned;
     real radius = SAND_FIXED(&op->free[k].w[3]);
     Sums s = sums_zero();
 #if SAND_THREADS_PER_BODY > 1
     SAND_UNROLL(1)
-    for (int e = e0; e < e1;
-         e += SAND_GATHERS_AT_ONCE * SAND_THREADS_PER_BODY) { // one loop for both kinds, so that mates stay side by side
-        ContactRef ref[SAND_GATHERS_AT_ONCE]; // all are on their way at once; the first stands for those that are not there
+    // One loop for both kinds of contact, so that the lanes of a body stay together.
+    for (int e = e0; e < e1; e += SAND_GATHERS_AT_ONCE * SAND_THREADS_PER_BODY) {
+        ContactRef
+            ref[SAND_GATHERS_AT_ONCE]; // all loads are in flight at once; the first contact stands in for missing ones
         Vec4 g[SAND_GATHERS_AT_ONCE];
         SAND_UNROLL(SAND_GATHERS_AT_ONCE)
         for (int j = 0; j < SAND_GATHERS_AT_ONCE; j++) {
             int d = e + j * SAND_THREADS_PER_BODY < e1 ? e + j * SAND_THREADS_PER_BODY : e;
             ref[j] = contact_ref(op, d < owned ? begin + d : SAND_FIXED(&op->list[other + d]));
-            g[j] = source_impulse(op, from, made, ref[j]);
+            g[j] = source_impulse(op, from, trial, ref[j]);
         }
         SAND_UNROLL(SAND_GATHERS_AT_ONCE)
         for (int j = 0; j < SAND_GATHERS_AT_ONCE; j++) {
@@ -156,38 +170,40 @@ SAND_INLINE Sums body_gather(const Op *op, Source from, bool made, Index k, int 
     int middle = e1 < owned ? e1 : owned;
     for (int e = e0; e < middle; e++) {
         ContactRef ref = contact_ref(op, begin + e);
-        Vec4 g = source_impulse(op, from, made, ref);
+        Vec4 g = source_impulse(op, from, trial, ref);
         s = gather_contact(op, ref, g, -1, radius, s);
         if (sum) contact_add_sums(op, ref, g, sum);
     }
     for (int e = e0 > owned ? e0 : owned; e < e1; e++) {
         ContactRef ref = contact_ref(op, op->list[other + e]);
-        s = gather_contact(op, ref, source_impulse(op, from, made, ref), +1, radius, s);
+        s = gather_contact(op, ref, source_impulse(op, from, trial, ref), +1, radius, s);
     }
 #endif
     return s;
 }
 
-SAND_INLINE int body_contacts(const Op *op, Index k) {
+// The degree of body k: its number of contacts.
+SAND_INLINE int body_degree(const Op *op, Index k) {
     return SAND_FIXED(&op->first[k + 1]) - SAND_FIXED(&op->first[k]) + SAND_FIXED(&op->second[k + 1]) -
            SAND_FIXED(&op->second[k]);
 }
 
 #include "sim/solver/kernel/operator_matrix.inl"
 
-// Bodies of many contacts are summed in pieces: first the pieces, then the bodies.
-SAND_INLINE void gather_segments(Worker *w, const Op *SAND_RESTRICT op, Source from, bool made) {
+// High degree, first half: the sums of all segments.
+SAND_INLINE void gather_segments(Worker *w, const Op *SAND_RESTRICT op, Source from, bool trial) {
     SAND_FOR_BODIES(w, p, lane, op->segment_count) {
         int j = op->segment_body[p], k = op->high_degree[j];
         int e0 = (int)(p - op->high_degree_segment[j]) * SAND_HIGH_DEGREE, e1 = e0 + SAND_HIGH_DEGREE,
-            all = body_contacts(op, k);
-        Sums s = sums_over_lanes(body_gather(op, from, made, k, e0 + lane, e1 < all ? e1 : all, NULL));
+            all = body_degree(op, k);
+        Sums s = sums_over_lanes(body_gather(op, from, trial, k, e0 + lane, e1 < all ? e1 : all, NULL));
         if (lane > 0) continue;
         vec4_store(op->segment_sum[p].v, s.f);
         vec4_store(op->segment_sum[p].w, s.t);
     }
 }
 
+// High degree, second half: adds up the segments of each body.
 SAND_HOT void gather_high_degree(Worker *w, const Op *SAND_RESTRICT op, const Body *base, Index stride, Body *out) {
     SAND_FOR_EACH(w, j, op->high_degree_count) {
         Sums s = sums_zero();
@@ -199,13 +215,13 @@ SAND_HOT void gather_high_degree(Worker *w, const Op *SAND_RESTRICT op, const Bo
     }
 }
 
-// All others.
-SAND_INLINE void gather_low_degree(Worker *w, const Op *SAND_RESTRICT op, Source from, bool made,
+// Low degree.
+SAND_INLINE void gather_low_degree(Worker *w, const Op *SAND_RESTRICT op, Source from, bool trial,
                                    const Body *SAND_RESTRICT base, Index stride, Body *SAND_RESTRICT out) {
     SAND_FOR_BODIES(w, k, lane, op->dynamic_count) {
-        int all = body_contacts(op, k);
+        int all = body_degree(op, k);
         if (all > SAND_HIGH_DEGREE) continue;
-        Sums s = sums_over_lanes(body_gather(op, from, made, k, lane, all, NULL));
+        Sums s = sums_over_lanes(body_gather(op, from, trial, k, lane, all, NULL));
         if (lane == 0) body_write(op, base + stride * k, out, k, s);
     }
 }
@@ -218,7 +234,7 @@ SAND_HOT void gather_low_degree_stored(Worker *w, const Op *SAND_RESTRICT op, So
     gather_low_degree(w, op, from, false, base, stride, out);
 }
 
-// When all pieces are there: the bodies they are of.
+// Waits for the segments, then finishes the high-degree bodies.
 SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, Index stride, Body *out) {
     sand_barrier(w);
     if (!op->high_degree_count) return;
@@ -226,13 +242,14 @@ SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, In
     sand_barrier(w);
 }
 
-// out = base + M^-1 D x for all bodies, where x is stored_impulses at `impulse`, with so many numbers from block to block;
-// begins and ends with a barrier. base is op->free, or op->still for the product alone.
-SAND_KERNEL void gather_bodies_strided(Worker *w, const Op *op, const real *impulse, Index numbers, const Body *base,
+// out = base + M^-1 D x for all bodies, with the impulses x stored at `impulse`, `spacing` numbers apart. base is op->free,
+// or op->still for the product alone. Begins and ends with a barrier.
+SAND_KERNEL void gather_bodies_strided(Worker *w, const Op *op, const real *impulse, Index spacing, const Body *base,
                                        Body *out) {
-    Index stride = base == op->still ? 0 : 1; // one body at rest stands for all
+    Index stride = base == op->still ? 0 : 1; // op->still is one body that stands for all
     Source from = {0};
-    from.impulse = impulse, from.numbers = numbers;
+    from.impulse = impulse;
+    from.spacing = spacing;
     sand_barrier(w);
     if (op->is_matrix) {
         matrix_gather(w, op, impulse, base, out);
@@ -246,7 +263,7 @@ SAND_KERNEL void gather_bodies(Worker *w, const Op *op, const real *impulse, con
     gather_bodies_strided(w, op, impulse, 4, base, out);
 }
 
-// Publishes all of x and pushes it.
+// The same for a solver vector x, whose impulses are stored first.
 SAND_KERNEL void gather_bodies_of(Worker *w, const Op *op, const real *x, const Body *base, Body *out) {
     if (!SAND_VEC4_ROWS) SAND_FOR(w, i, op->n) {
             ContactRef ref = SAND_CONTACT(op, i);
@@ -264,8 +281,8 @@ SAND_HOT void gather_low_degree_trial(Worker *w, const Op *SAND_RESTRICT op, Sou
     gather_low_degree(w, op, from, true, base, 1, out);
 }
 
-// op->body = op->free + M^-1 D z for the trial points z, which nobody wrote down. What they are made of was written before
-// a barrier; ends with one.
+// op->body = op->free + M^-1 D z for the trial points z, which are not stored. x and g were stored before the last barrier;
+// ends with a barrier.
 SAND_KERNEL void gather_bodies_trial(Worker *w, const Op *op, const real *pair, real alpha, int p) {
     Source from = {NULL, 0, pair, alpha, p};
     if (op->high_degree_count) gather_segments_trial(w, op, from);
@@ -273,16 +290,18 @@ SAND_KERNEL void gather_bodies_trial(Worker *w, const Op *op, const real *pair, 
     gather_bodies_end(w, op, op->free, 1, op->body);
 }
 
-// op->body = op->free + M^-1 D x and the sums of x, where no body is a hub. With the sums of a body's impulses at hand, x'Nx
-// and what x does to the free velocities are a few products, so that nobody need pull. Begins and ends with a barrier.
+// op->body = op->free + M^-1 D x and the sums of x, for problems without high-degree bodies. With the summed impulses of a
+// body at hand, x'Nx and the work of x on the free velocities are a few products, and no loop over the contacts is needed.
+// Begins and ends with a barrier.
 SAND_HOT void gather_bodies_summing(Worker *w, const Op *SAND_RESTRICT op, const real *x, double *total) {
     Source from = {0};
-    from.impulse = x, from.numbers = 4;
+    from.impulse = x;
+    from.spacing = 4;
     Sum sum;
     sand_barrier(w);
     sum_open(w, &sum, GATHER_SUMS, 0);
     SAND_FOR_BODIES_SUM(w, k, lane, op->dynamic_count, &sum) {
-        Sums s = sums_over_lanes(body_gather(op, from, false, k, lane, body_contacts(op, k), &sum));
+        Sums s = sums_over_lanes(body_gather(op, from, false, k, lane, body_degree(op, k), &sum));
         if (lane > 0) continue;
         Vec f = vec_of_vec4(s.f), t = vec_of_vec4(vec4_yzx(s.t));
         const Body *free = &op->free[k];

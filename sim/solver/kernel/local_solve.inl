@@ -1,17 +1,23 @@
-// The problem of one contact alone, in its own frame: what gauss-seidel and ngs relax a contact by.
+// The problem of one contact alone, in its own basis: how gauss-seidel and ngs relax a contact exactly.
+#pragma once
+#include "sim/solver/kernel/gather.inl"
 
-// N_ii, which is symmetric: the velocity at the contact that a unit impulse along each axis makes.
+#if SAND_LOCAL
+
+// The diagonal block N_ii, which is symmetric: the velocity at the contact for a unit impulse along each axis.
 typedef struct DiagonalBlock {
     real n, n1, n2;     // along the normal: of the normal impulse, of the two tangential ones
     real t11, t12, t22; // along the tangents, of the tangential ones
 } DiagonalBlock;
 
 #if SAND_RADIAL
-// The arms lie along the normal: spheres are turned by tangential impulses alone.
+// The arms lie along the normal: only tangential impulses turn spheres.
 SAND_INLINE void diagonal_block_add(const Op *op, DiagonalBlock *b, int k, real half) {
     if (k >= op->dynamic_count) return;
     real arm = half + op->free[k].w[3], side = op->inverse_mass[k] + op->inverse_inertia[k] * arm * arm;
-    b->n += op->inverse_mass[k], b->t11 += side, b->t22 += side;
+    b->n += op->inverse_mass[k];
+    b->t11 += side;
+    b->t22 += side;
 }
 
 SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
@@ -22,7 +28,7 @@ SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
     return b;
 }
 #else
-// The velocity of one body at the end of its arm that an impulse there makes.
+// The velocity at the end of a body's arm for an impulse there.
 SAND_INLINE Vec arm_response(const Op *op, int k, Vec arm, Vec impulse) {
     if (k >= op->dynamic_count) return vec_make(0, 0, 0);
     return vec_madd(vec_cross(body_turn(op, k, vec_cross(arm, impulse)), arm), op->inverse_mass[k], impulse);
@@ -43,30 +49,30 @@ SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
 }
 #endif
 
-// DiagonalBlocks are the same in every sweep: they are made once, and kept in two vectors of a solve.
+// The diagonal blocks are the same in every sweep: they are computed once and kept in two solver vectors.
 typedef struct DiagonalBlocks {
     real *normal, *tangents;
 } DiagonalBlocks;
 
-SAND_INLINE void diagonal_blocks_store(const DiagonalBlocks *contact_count, ContactRef ref, DiagonalBlock b) {
-    row_store(contact_count->normal, ref, vec_make(b.n, b.n1, b.n2));
-    row_store(contact_count->tangents, ref, vec_make(b.t11, b.t12, b.t22));
+SAND_INLINE void diagonal_blocks_store(const DiagonalBlocks *blocks, ContactRef ref, DiagonalBlock b) {
+    row_store(blocks->normal, ref, vec_make(b.n, b.n1, b.n2));
+    row_store(blocks->tangents, ref, vec_make(b.t11, b.t12, b.t22));
 }
 
-SAND_INLINE DiagonalBlock diagonal_blocks_load(const DiagonalBlocks *contact_count, ContactRef ref) {
-    Row n = row_load(contact_count->normal, ref), t = row_load(contact_count->tangents, ref);
+SAND_INLINE DiagonalBlock diagonal_blocks_load(const DiagonalBlocks *blocks, ContactRef ref) {
+    Row n = row_load(blocks->normal, ref), t = row_load(blocks->tangents, ref);
     DiagonalBlock b = {n.x, n.y, n.z, t.x, t.y, t.z};
     return b;
 }
 
-// x with its normal row relaxed; g becomes the velocity after that.
+// Relaxes the normal row of x; g becomes the velocity afterwards.
 SAND_INLINE real relax_normal(const DiagonalBlock *b, real x, Vec *g, real omega) {
     real z = b->n > 0 ? real_max(x - omega * g->x / b->n, 0) : x, d = z - x;
     *g = vec_make(g->x + d * b->n, g->y + d * b->n1, g->z + d * b->n2);
     return z;
 }
 
-// One row after the other, each within its bounds.
+// Relaxes one row after the other, each within its bounds.
 SAND_INLINE Row relax_rows(const Op *op, ContactRef ref, const DiagonalBlock *b, Row x, Row g, real omega) {
     Row z = x;
     z.x = relax_normal(b, x.x, &g, omega);
@@ -78,9 +84,9 @@ SAND_INLINE Row relax_rows(const Op *op, ContactRef ref, const DiagonalBlock *b,
     return z;
 }
 
-// The maximum dissipation problem ([P] eq. 14): the t of least t'ContactRef/2 + t'b with |t| <= r, A = (p q; q s), b = (c,
-// d). Newton in the angle (eq. 15, 16), which starts from the solution without the bound and is needed only where the two
-// tangents differ. A step that does not go down is halved; one so short that the next would be lost in rounding is the last.
+// The maximum dissipation problem ([P] eq. 14): the t that minimizes t'At/2 + t'b with |t| <= r, A = (p q; q s), b = (c, d).
+// Newton's method in the angle (eq. 15, 16), started from the solution without the bound; it is needed only where the two
+// tangents differ. A step that does not descend is halved; the last is one so short that the next would be lost in rounding.
 SAND_INLINE void dissipate(real p, real q, real s, real c, real d, real r, real *t1, real *t2) {
     real det = p * s - q * q;
     real x = det > 0 ? (q * d - s * c) / det : -c, y = det > 0 ? (q * c - p * d) / det : -d;
@@ -101,22 +107,28 @@ SAND_INLINE void dissipate(real p, real q, real s, real c, real d, real r, real 
                 real cn = (ca - sa * turn) / length_of_turn, sn = (sa + ca * turn) / length_of_turn;
                 real fn = (real)0.5 * r * (p * cn * cn + 2 * q * cn * sn + s * sn * sn) + c * cn + d * sn;
                 if (!last && fn > f) continue;
-                ca = cn, sa = sn, f = fn;
+                ca = cn;
+                sa = sn;
+                f = fn;
                 break;
             }
         }
-        x = r * ca, y = r * sa;
+        x = r * ca;
+        y = r * sa;
     }
-    *t1 = x, *t2 = y;
+    *t1 = x;
+    *t2 = y;
 }
 
-// The normal row, then both tangential ones.
+// Relaxes the normal row, then both tangential rows together.
 SAND_INLINE Row relax_dissipation(const Op *op, ContactRef ref, const DiagonalBlock *b, Row x, Row g, real omega) {
     Row z = x;
     z.x = relax_normal(b, x.x, &g, omega);
     if (!(contact_mu(op, ref) > 0)) return z;
-    // The velocity without the tangential impulses is what they answer to.
+    // The velocity without the tangential impulses is what they respond to.
     real c = g.y - b->t11 * x.y - b->t12 * x.z, d = g.z - b->t12 * x.y - b->t22 * x.z;
     dissipate(b->t11, b->t12, b->t22, c, d, contact_bound(op, ref, z.x), &z.y, &z.z);
     return z;
 }
+
+#endif // SAND_LOCAL

@@ -1,6 +1,10 @@
-// How a problem is laid out for the solver, block by block and body by body: one text for both machines.
+// Packing: how a problem is laid out for the solver, contact by contact and body by body; one source for the CPU and the
+// GPU.
+#pragma once
+#include "sim/solver/kernel/operator.inl"
+#include "sim/solver/problem.h"
 
-// trace N_ii over the block's rows, from one body of the contact: over three rows, and over the normal alone.
+// Adds one body's share of trace N_ii: over three rows, and over the normal row alone.
 SAND_INLINE void contact_trace(const SandProblemBody *body, SandVec3 arm, SandVec3 n, double *all, double *normal) {
     const double *j = body->inverse_inertia;
     SandVec3 c = v3_cross(arm, n);
@@ -12,19 +16,19 @@ SAND_INLINE void contact_trace(const SandProblemBody *body, SandVec3 arm, SandVe
     *normal += body->inverse_mass + v3_dot(c, jc);
 }
 
-// The same of a sphere, whose arm lies along the normal.
+// The same for a sphere, whose arm lies along the normal.
 SAND_INLINE void radial_trace(double inverse_mass, double inverse_inertia, double arm, double *all, double *normal) {
     *all += 3 * inverse_mass + 2 * inverse_inertia * arm * arm;
     *normal += inverse_mass;
 }
 
-// The mean over the rows that the block has.
+// The mean over the rows that the contact has.
 SAND_INLINE double trace_mean(double all, double normal, double mu) {
     double d = SAND_ROWS == 3 && mu > 0 ? all / 3 : normal;
     return d > 0 ? d : 1;
 }
 
-// Mean diagonal of N_ii. `times_a` and `times_b` count a body more than once, for the Jacobi batch.
+// The mean diagonal of N_ii. `times_a` and `times_b` count a body more than once, for the Jacobi batch.
 SAND_INLINE double contact_mean_diagonal(const SandProblemBody *bodies, const SandContact *c, int times_a, int times_b) {
     double all_a = 0, normal_a = 0, all_b = 0, normal_b = 0;
     contact_trace(&bodies[c->a], c->arm_a, c->normal, &all_a, &normal_a);
@@ -32,43 +36,45 @@ SAND_INLINE double contact_mean_diagonal(const SandProblemBody *bodies, const Sa
     return trace_mean(times_a * all_a + times_b * all_b, times_a * normal_a + times_b * normal_b, c->mu);
 }
 
-// The scale of a problem, from the sum of those of all its blocks.
+// Sets the scale of the problem from the sum of the mean diagonals of its contacts.
 SAND_INLINE void op_scale(Op *op, double diagonals) {
     op->tau = op->contact_count ? (double)op->contact_count / diagonals : 1;
     op->per_tau = 1 / op->tau;
-    op->p[P_UNIFORM] = preconditioner_make(op, false), op->p[P_DIAGONAL] = preconditioner_make(op, true);
+    op->p[P_UNIFORM] = preconditioner_make(op, false);
+    op->p[P_DIAGONAL] = preconditioner_make(op, true);
 }
 
 SAND_INLINE void pack_vec4(real *out, SandVec3 v, double fourth) {
     vec4_write(out, (real)v.x, (real)v.y, (real)v.z, (real)fourth);
 }
 
-// Where the blocks of a problem are laid out: the arrays behind the const pointers of Op, and the first vector.
+// Where contacts are packed to: the arrays behind the const pointers of Op, and the first solver vector.
 typedef struct PackTarget {
     int *a, *b;
-    real *block, *record, *arm_a_record, *arm_b_record, *start; // spokes as in Op
+    real *constant, *record, *arm_a_record, *arm_b_record, *start; // as in Op
 } PackTarget;
 
-// The numbers of a block, one by one, where loops find them side by side.
-SAND_INLINE void pack_constants(real *block, ContactRef ref, const SandContact *c, double d) {
+// The constants of a contact as the layout has them.
+SAND_INLINE void pack_constants(real *constant, ContactRef ref, const SandContact *c, double d) {
 #if SAND_LAYOUT_AOS
-    block[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_MU] = (real)c->mu;
-    block[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_INVERSE_DIAGONAL] = (real)(1 / d);
+    constant[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_MU] = (real)c->mu;
+    constant[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_INVERSE_DIAGONAL] = (real)(1 / d);
 #else
     const double numbers[] = {
-        // in the order of BLOCK_
+        // in the order of CONTACT_
         c->normal.x, c->normal.y, c->normal.z, 0.5 * c->gap, c->mu,      1 / d,     d, 1 / (1 + c->mu * c->mu),
         c->arm_a.x,  c->arm_a.y,  c->arm_a.z,  c->arm_b.x,   c->arm_b.y, c->arm_b.z};
-    for (int k = 0; k < CONTACT_CONSTANTS; k++) block[contact_number(ref, CONTACT_CONSTANTS, k)] = (real)numbers[k];
+    for (int k = 0; k < CONTACT_CONSTANTS; k++) constant[contact_number(ref, CONTACT_CONSTANTS, k)] = (real)numbers[k];
 #endif
 }
 
-// Lays out block i: the contact, the mean diagonal d of its N_ii, and its start impulse, which is made feasible where K
-// hangs on nothing but the contact.
+// Packs contact i: its constants, the mean diagonal d of its N_ii, and its start impulse, which is made feasible where K
+// depends on the contact alone.
 SAND_INLINE void pack_contact(const PackTarget *to, int64_t i, const SandContact *c, double d, SandVec3 start) {
     ContactRef ref = contact_ref_bare(i);
-    to->a[i] = c->a, to->b[i] = c->b;
-    pack_constants(to->block, ref, c, d);
+    to->a[i] = c->a;
+    to->b[i] = c->b;
+    pack_constants(to->constant, ref, c, d);
 #if SAND_RADIAL || SAND_LAYOUT_AOS
     pack_vec4(to->record + 4 * i, c->normal, 0.5 * c->gap);
 #endif
@@ -90,7 +96,7 @@ SAND_INLINE void pack_contact(const PackTarget *to, int64_t i, const SandContact
 #endif
 }
 
-// The free motion of a body, in fours.
+// The free motion of a body.
 SAND_INLINE Body pack_body(const SandProblemBody *b) {
     Body body;
     pack_vec4(body.v, b->velocity, 0);

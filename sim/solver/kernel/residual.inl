@@ -1,8 +1,10 @@
-// How good an iterate is, in one place that no solver owns: residual, objective, complementarity, and whether
-// the problem is infeasible.
+// How good an iterate is: residual, objective, complementarity, and whether the problem is infeasible. One place that no
+// solver owns, so that all methods are measured alike.
+#pragma once
+#include "sim/solver/kernel/gather.inl"
 
-// The share of a block in tau^2 times the squared residual of [H] eq. 24, e = x - P(x - tau g); residual_of makes the
-// residual of the sum, which is a speed.
+// The share of a contact in tau^2 times the squared residual of [H] eq. 24, e = x - P(x - tau g). residual_of turns the sum
+// into the residual, which is a speed.
 SAND_INLINE real contact_residual(const Op *op, ContactRef ref, Row x, Row g) {
     real tau = (real)op->tau;
     Row e = row_sub(x, contact_project(op, ref, row_madd(x, -tau, g)));
@@ -11,8 +13,8 @@ SAND_INLINE real contact_residual(const Op *op, ContactRef ref, Row x, Row g) {
 
 SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) * op->per_tau; }
 
-// The same by which a result is measured: under Coulomb's law the natural map with De Saxce's term, on the cone of the
-// section. There g_n is raised by what friction could dissipate, and the term of the last renewal is taken out.
+// The same for the residual that results are judged by. Under Coulomb's law it is the natural map with De Saxce's bias, on
+// the cone of the section: g_n is raised by what friction could dissipate, and the bias of the last renewal is taken out.
 SAND_INLINE real contact_measured(const Op *op, ContactRef ref, Row x, Row g) {
 #if SAND_LOCAL
     if (op->law) {
@@ -44,17 +46,19 @@ SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, const Body
     }
     sum_total(w, &sum);
     Measure m;
-    m.residual = residual_of(op, sum.total[0]), m.objective = sum.total[1], m.complementarity = sum.total[2];
+    m.residual = residual_of(op, sum.total[0]);
+    m.objective = sum.total[1];
+    m.complementarity = sum.total[2];
     return m;
 }
 
-// Measures x without touching anything a method works on.
+// Measures x without touching what a method works on.
 SAND_KERNEL Measure measure(Worker *w, const Op *op, const real *x) {
     gather_bodies_of(w, op, x, op->free, op->measured);
     return measure_from(w, op, x, op->measured);
 }
 
-// q(x) where the velocities of x are in op->body: x'(g + r) / 2.
+// q(x) = x'(g + r) / 2, where the velocities of x are in op->body.
 SAND_HOT double objective_of(Worker *w, const Op *op, const real *x) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
@@ -70,12 +74,12 @@ SAND_HOT double objective_of(Worker *w, const Op *op, const real *x) {
     return sum.total[0];
 }
 
-// Impulses do nothing when x'Nx is at most this much of x'Px. Gauss-seidel walks along such a direction only nearly, in
-// double as in float.
+// Impulses count as having no effect when x'Nx is at most this fraction of x'Px. gauss-seidel follows such a direction only
+// nearly, in double as in float.
 #define RECESSION 1e-6
 
-// A problem is infeasible when impulses grow while what they do stands still. A step d to x shows it when d'Nd is
-// nothing beside d'Pd although d is not small beside x. Twice in a row is proof.
+// A problem is infeasible when impulses grow without effect. A step d to x shows it when d'Nd is negligible beside d'Pd
+// although d is not small beside x. Twice in a row counts as proof.
 SAND_INLINE bool does_nothing(double dNd, double dPd) { return dPd > 0 && dNd <= RECESSION * dPd; }
 SAND_INLINE bool is_large(double dPd, double xPx) { return dPd > 1e-2 * xPx; }
 SAND_INLINE bool recession(bool suspect, int *seen) {

@@ -52,7 +52,8 @@ typedef struct spg_Block {
 SAND_INLINE spg_Block spg_load(spg_Iterate it, ContactRef ref) {
 #if SAND_VEC4_ROWS
     Vec4 x = vec4_load(it.x + 8 * contact_index(ref)), g = vec4_load(it.x + 8 * contact_index(ref) + 4);
-    ref.mu = vec4_last(x), ref.inverse = vec4_last(g);
+    ref.mu = vec4_last(x);
+    ref.inverse_diagonal = vec4_last(g);
     spg_Block b = {ref, vec_of_vec4(x), vec_of_vec4(g)};
 #else
     spg_Block b = {ref, row_load(it.x, ref), row_load(it.g, ref)};
@@ -61,25 +62,12 @@ SAND_INLINE spg_Block spg_load(spg_Iterate it, ContactRef ref) {
 }
 SAND_INLINE void spg_store(spg_Iterate it, ContactRef ref, Row x, Row g) {
 #if SAND_VEC4_ROWS
-    vec4_store_pair(it.x, contact_index(ref), vec4_make(x.x, x.y, x.z, ref.mu), vec4_make(g.x, g.y, g.z, ref.inverse));
+    vec4_store_pair(it.x, contact_index(ref), vec4_make(x.x, x.y, x.z, ref.mu),
+                    vec4_make(g.x, g.y, g.z, ref.inverse_diagonal));
 #else
     row_store(it.x, ref, x);
     row_store(it.g, ref, g);
 #endif
-}
-
-// Leaves the best impulses alone in a vector, as a measurement wants them.
-SAND_HOT void spg_copy(Worker *w, const Op *op, spg_Iterate from, real *to) {
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        row_store(to, ref, spg_load(from, ref).x);
-    }
-    sand_barrier(w);
-}
-SAND_KERNEL void spg_part(Worker *w, Solve *s) {
-    spg_Iterate best = spg_iterate(s, s->best / 2);
-    s->best = s->best ? 0 : 2, s->paired = false;
-    spg_copy(w, s->op, best, solve_vector(s, s->best));
 }
 
 // The trial point: x - alpha P^-1 g, projected. [4]

@@ -1,0 +1,138 @@
+// The data of the operator that a solver sees: per-contact constants, per-body velocities, and the preconditioner. N = D'
+// M^-1 D is never assembled; operator.inl and gather.inl apply it. docs/problem.md has the notation.
+#pragma once
+#include "sim/solver/kernel/spmd.h"
+#include "sim/solver/solver.h"
+
+#define SAND_VEC_INLINE SAND_INLINE
+#define SAND_VEC Vec
+#define SAND_SCALAR real
+#define SAND_VF(name) vec_##name
+#define SAND_MA(a, b, c) real_ma(a, b, c)
+#include "sim/core/vec.inl"
+
+SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
+SAND_INLINE Vec vec_of_vec4(Vec4 f) { return vec_make(VEC4_X(f), VEC4_Y(f), VEC4_Z(f)); }
+
+// The velocity of a body, padded so that one vector load fetches three components.
+typedef struct Body {
+    real v[4]; // the fourth is unused
+    real w[4]; // the fourth is the radius of a sphere
+} Body;
+
+enum { SAND_INERTIA_SIZE = SAND_RADIAL ? 1 : 6 }; // numbers of an inverse inertia: a scalar, or xx, yy, zz, xy, xz, yz
+
+// The preconditioner P, which measures and scales steps. P_DIAGONAL is p along a normal and ratio p across it, with p such
+// that the mean over the rows is the mean diagonal of N_ii; a contact of one row has a normal alone. P_UNIFORM is the mean
+// of these diagonals over all contacts, the same in all directions.
+typedef struct Preconditioner {
+    real diagonal, mean;                      // P_ii = diagonal N_ii + mean
+    real inverse_mean;                        // its inverse: diagonal / N_ii + inverse_mean
+    real across, more, more_bare;             // factor of P_ii across a normal; what is added to it along the normal, with
+    real per_across, per_more, per_more_bare; // and without friction rows; the same three of the inverse
+    real ratio, root;                         // across / along, and its square root
+} Preconditioner;
+enum { P_UNIFORM, P_DIAGONAL };
+
+#if SAND_LOCAL
+// What bounds the friction of a contact. CONE: its section has the size mu times the normal impulse, so K is a cone.
+// BOUNDED: the size is a stored bound. INSIDE: it is mu times the current normal impulse, and the projection treats it as a
+// bound.
+enum { FRICTION_CONE, FRICTION_BOUNDED, FRICTION_INSIDE };
+#endif
+
+typedef struct Op {
+    Index n;             // contacts, padded to SAND_LANES; the padding has no normal and refers to the last body
+    Index contact_count; // without the padding
+    int body_count;      // with boundaries, and one last body that never moves
+    int dynamic_count;
+    real per_half;  // 2 / h: turns half a gap into the speed that closes it in one step
+    real recovery;  // m/s, the largest speed at which penetration is undone
+    double tau;     // step of the residual, 1 / mean(trace N_ii / rows)
+    double per_tau; // 1 / tau
+    real ratio;     // of P_DIAGONAL
+    Preconditioner p[2];
+
+    // Contacts. The layouts differ in what `constant` holds: layout_soa.inl, layout_aos.inl.
+    const int *a, *b;     // bodies; sorted by a
+    const real *constant; // CONTACT_CONSTANTS per contact
+#if SAND_RADIAL || SAND_LAYOUT_AOS
+    const real *record; // 4 numbers per contact, together: the normal and half the gap
+#endif
+#if !SAND_RADIAL
+    const real *arm_a_record, *arm_b_record; // 4 numbers per contact, together: the lever arms
+#endif
+    real *impulse;    // 4 numbers per contact, together: the world impulses that gather_bodies reads
+    real *vectors;    // the method's vectors, one after the other: op_vector
+    int64_t distance; // from one vector to the next
+
+    // Bodies.
+    const real *inverse_mass;
+    const real *inverse_inertia;
+    const Body *free;         // velocities before contact
+    const Body *still;        // one body at rest
+    Body *body;               // current velocities: what gather_bodies writes
+    Body *scratch;            // for the product alone, in which boundaries stand still
+    Body *measured;           // for measurements, which disturb nothing
+    const int *first;         // contacts first[k] .. first[k+1]-1 have body k as their a
+    const int *second, *list; // contacts list[second[k] .. second[k+1]-1] have body k as their b
+
+    // High-degree bodies (more than SAND_HIGH_DEGREE contacts): their contacts are gathered in segments by many workers.
+    int high_degree_count, segment_count;
+    const int *high_degree;         // body of each
+    const int *high_degree_segment; // segments high_degree_segment[j] .. high_degree_segment[j+1]-1 belong to body j of them
+    const int *segment_body;        // high-degree body of each segment
+    Body *segment_sum;              // impulse and angular impulse of each segment
+
+    // Colors, for methods that relax contacts one by one: contacts color_list[color_first[c] ..] share no body. The last
+    // color is a Jacobi batch of the contacts of high-degree bodies.
+    int color_count;
+    const int *color_first, *color_list;
+    const real *batch_step; // 1 / diagonal where a high-degree body is split among its contacts
+
+    // A stored matrix N in place of bodies (operator_matrix.inl): blocks matrix_first[i] .. of row i, 9 numbers each.
+    bool is_matrix;
+    const int *matrix_first, *matrix_column;
+    const real *matrix_block;
+#if SAND_LOCAL
+    // The friction model (friction.inl).
+    SandSection section;
+    int set;                         // FRICTION_CONE, FRICTION_BOUNDED or FRICTION_INSIDE
+    bool law;                        // the result is to obey Coulomb's law, and is measured by it
+    int facets;                      // of a polygonal section
+    real apothem, edge;              // of a section of size 1: distance of a facet, half its length
+    real facet[2 * SAND_MAX_FACETS]; // outward normals
+    real *bound;                     // FRICTION_BOUNDED: size of the section of each contact
+    real *de_saxce;                  // De Saxce's bias: added to the normal velocity of each contact
+#endif
+} Op;
+
+SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->distance; }
+
+// One contact's part of a solver vector: a vector, or a number in a frictionless problem.
+#if SAND_ROWS == 3
+typedef Vec Row;
+SAND_INLINE Row row_add(Row a, Row b) { return vec_add(a, b); }
+SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
+SAND_INLINE Row row_scale(real s, Row a) { return vec_scale(s, a); }
+SAND_INLINE Row row_madd(Row a, real s, Row b) { return vec_madd(a, s, b); } // a + s b
+SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a, b); }
+#else
+typedef real Row;
+SAND_INLINE Row row_add(Row a, Row b) { return a + b; }
+SAND_INLINE Row row_sub(Row a, Row b) { return a - b; }
+SAND_INLINE Row row_scale(real s, Row a) { return s * a; }
+SAND_INLINE Row row_madd(Row a, real s, Row b) { return a + s * b; }
+SAND_INLINE real row_dot(Row a, Row b) { return a * b; }
+#endif
+
+// What a contact reads of its two bodies, and what it needs of itself beside its normal.
+typedef struct RelativeMotion {
+    Vec u; // difference of the velocities, b minus a
+#if SAND_RADIAL
+    Vec s; // arms times spins, added up
+#else
+    Vec wa, wb;
+#endif
+    real half_gap, mu;
+} RelativeMotion;

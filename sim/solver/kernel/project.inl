@@ -1,0 +1,144 @@
+// Projections on the set K of admissible impulses, and the projected gradient step in the metric of the preconditioner. The
+// circular cone in world coordinates is here; friction.inl has the other models, in the basis of their contact.
+#pragma once
+#include "sim/solver/kernel/op.inl"
+#if SAND_LAYOUT_AOS
+#include "sim/solver/kernel/layout_aos.inl"
+#else
+#include "sim/solver/kernel/layout_soa.inl"
+#endif
+
+// The nearest point to x + more n in the friction cone around the unit vector n, where the square of a distance across n
+// counts `ratio` times as much as along it. Without branches, so that lanes stay together. cone_factor = 1 / (1 + ratio
+// mu^2).
+SAND_INLINE Vec cone_project_by(Vec x, real more, Vec n, real mu, real ratio, real cone_factor) {
+    real xn = vec_dot(x, n);
+    Vec t = vec_madd(x, -xn, n);
+    xn += more;
+    real per_xt, xt = real_length(vec_dot(t, t), &per_xt);
+    real q = real_ma(ratio * mu, xt, xn) * cone_factor; // normal part of the nearest point on the surface
+    q = real_max(q, 0);                                 // below zero: in the polar cone, whose nearest point is the tip
+    real side = mu * q * per_xt;                        // the factor that t shrinks by
+    bool within = (xt <= mu * xn) & (xn >= 0);          // the second condition is for mu = 0
+    real normal = within ? xn : q;
+    side = within ? (real)1 : side;
+    return vec_madd(vec_scale(side, t), normal, n);
+}
+SAND_INLINE Vec cone_project(Vec x, Vec n, real mu, real cone_factor) {
+    return cone_project_by(x, 0, n, mu, 1, cone_factor);
+}
+
+#if SAND_LOCAL
+#include "sim/solver/kernel/friction.inl"
+
+// The size of a contact's section for this normal impulse, where K is not a cone.
+SAND_INLINE real contact_bound(const Op *op, ContactRef ref, real normal) {
+    return op->set == FRICTION_INSIDE ? contact_mu(op, ref) * normal : op->bound[contact_index(ref)];
+}
+#endif
+
+// P_K(x) of one contact.
+SAND_INLINE Row contact_project(const Op *op, ContactRef ref, Row x) {
+#if SAND_LOCAL
+    if (op->set == FRICTION_CONE) return section_cone(op, x, contact_mu(op, ref), contact_cone_factor(op, ref));
+    x.x = real_max(x.x, 0);
+    return section_project(op, x, contact_bound(op, ref, x.x));
+#elif SAND_ROWS == 3
+    return cone_project(x, contact_normal(op, ref), contact_mu(op, ref), contact_cone_factor(op, ref));
+#else
+    return (void)op, (void)ref, real_max(x, 0);
+#endif
+}
+
+// The part of r along the normal.
+SAND_INLINE real row_normal(const Op *op, ContactRef ref, Row r) {
+#if SAND_ROWS == 1
+    return (void)op, (void)ref, r;
+#elif SAND_LOCAL
+    return (void)op, (void)ref, r.x;
+#else
+    return vec_dot(r, contact_normal(op, ref));
+#endif
+}
+
+// r + more n
+SAND_INLINE Row row_add_normal(const Op *op, ContactRef ref, Row r, real more) {
+#if SAND_ROWS == 1
+    return (void)op, (void)ref, r + more;
+#elif SAND_LOCAL
+    return (void)op, (void)ref, vec_make(r.x + more, r.y, r.z);
+#else
+    return vec_madd(r, more, contact_normal(op, ref));
+#endif
+}
+
+// --- the preconditioner -------------------------------------------------------------------------------------
+
+SAND_INLINE Preconditioner preconditioner_make(const Op *op, bool diagonal) {
+    Preconditioner p;
+    p.diagonal = diagonal ? (real)1 : (real)0;
+    p.mean = diagonal ? (real)0 : (real)op->per_tau;
+    p.inverse_mean = diagonal ? (real)0 : (real)op->tau;
+    p.ratio = diagonal ? op->ratio : (real)1;
+    p.root = real_sqrt(p.ratio);
+    real along = 3 / (1 + 2 * p.ratio);
+    p.across = p.ratio * along;
+    p.more = along - p.across;
+    p.more_bare = 1 - p.across;
+    p.per_across = 1 / p.across;
+    p.per_more = 1 / along - p.per_across;
+    p.per_more_bare = 1 - p.per_across;
+    return p;
+}
+SAND_INLINE real preconditioner_at(const Op *op, Preconditioner p, ContactRef ref) {
+    return real_ma(p.diagonal, contact_diagonal(op, ref), p.mean);
+}
+SAND_INLINE real preconditioner_inverse_at(const Op *op, Preconditioner p, ContactRef ref) {
+    return real_ma(p.diagonal, contact_inverse_diagonal(op, ref), p.inverse_mean);
+}
+SAND_INLINE bool contact_has_friction(const Op *op, ContactRef ref) { return SAND_ROWS == 3 && contact_mu(op, ref) > 0; }
+
+// d'Pd of one contact.
+SAND_INLINE real preconditioner_square(const Op *op, Preconditioner p, ContactRef ref, Row d) {
+    real n = row_normal(op, ref, d), more = contact_has_friction(op, ref) ? p.more : p.more_bare;
+    return preconditioner_at(op, p, ref) * real_ma(more * n, n, p.across * row_dot(d, d));
+}
+
+// y'P^-1 y of one contact.
+SAND_INLINE real preconditioner_inverse_square(const Op *op, Preconditioner p, ContactRef ref, Row y) {
+    real n = row_normal(op, ref, y), more = contact_has_friction(op, ref) ? p.per_more : p.per_more_bare;
+    return preconditioner_inverse_at(op, p, ref) * real_ma(more * n, n, p.per_across * row_dot(y, y));
+}
+
+// x - alpha P^-1 g of one contact. P^-1 differs along the normal: the step is made with the factor of the tangents in all
+// directions, and `more` is what the normal component lacks.
+typedef struct Stepped {
+    Row x;
+    real more;
+} Stepped;
+SAND_INLINE Stepped preconditioned_step(const Op *op, Preconditioner p, ContactRef ref, Row x, real alpha, Row g) {
+    real t = -alpha * preconditioner_inverse_at(op, p, ref);
+    real more = contact_has_friction(op, ref) ? p.per_more : p.per_more_bare;
+    Stepped s = {row_madd(x, t * p.per_across, g), t * more * row_normal(op, ref, g)};
+    return s;
+}
+
+// A projected gradient step: the point of K nearest to x - alpha P^-1 g in the metric of P. Where K is not a cone, normal
+// and tangential parts are projected separately, and the metric makes no difference.
+SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
+    Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
+#if SAND_ROWS == 3 && !SAND_LOCAL
+    real mu = contact_mu(op, ref), cone_factor = real_rough_inverse(real_ma(p.ratio * mu, mu, 1));
+    return cone_project_by(s.x, s.more, contact_normal(op, ref), mu, p.ratio, cone_factor);
+#else
+    Row y = row_add_normal(op, ref, s.x, s.more);
+#if SAND_LOCAL
+    if (op->set == FRICTION_CONE) { // with the tangents stretched the metric is the Euclidean one
+        real mu = p.root * contact_mu(op, ref);
+        Vec z = section_cone(op, vec_make(y.x, p.root * y.y, p.root * y.z), mu, 1 / (1 + mu * mu));
+        return vec_make(z.x, z.y / p.root, z.z / p.root);
+    }
+#endif
+    return contact_project(op, ref, y);
+#endif
+}

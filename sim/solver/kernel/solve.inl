@@ -1,0 +1,54 @@
+// What a method works on: the state of a solve that the driver keeps (driver.inl), and vector operations that several
+// methods share. A method is a file of sim/solver/methods: it defines id_State, id_start and id_step, and one step is one
+// product with N.
+#pragma once
+#include "sim/solver/kernel/active_set.inl"
+#include "sim/solver/kernel/local_solve.inl"
+#include "sim/solver/kernel/residual.inl"
+
+// Every worker has its own copy, with the same values.
+typedef struct Solve {
+    const Op *op;
+    int method;                 // row of the solver table
+    const double *params;       // of the method
+    int best;                   // the vector that holds the impulses to return
+    double residual, objective; // of the best iterate, where the method keeps them (SAND_OWNS_RESIDUAL)
+    double start_objective;     // of the vector that the method starts from
+    real start_scale;           // factor that this vector is still to be multiplied by (SAND_OWNS_SCALE)
+    bool again;                 // the method is restarted on the same N: what it learned of N still holds
+    bool paired;                // at the end: the best impulses lie beside their gradient (SAND_OWNS_PAIRS)
+    SandStatus status;          // a method ends the solve by setting anything but SAND_BUDGET
+} Solve;
+
+SAND_INLINE real *solve_vector(const Solve *s, int k) { return op_vector(s->op, k); }
+
+// t x, where t is near 1.
+SAND_INLINE Row row_scaled(Row x, real t) { return row_madd(x, t - 1, x); }
+
+SAND_HOT void copy(Worker *w, const Op *op, const real *from, real *to) {
+    SAND_FOR(w, i, op->n) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        row_store(to, ref, row_load(from, ref));
+    }
+    sand_barrier(w);
+}
+
+// y := x - y
+SAND_HOT void subtract(Worker *w, const Op *op, const real *x, real *y) {
+    SAND_FOR(w, i, op->n) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        row_store(y, ref, row_sub(row_load(x, ref), row_load(y, ref)));
+    }
+    sand_barrier(w);
+}
+
+// x := t x, and a copy of it.
+SAND_HOT void scale(Worker *w, const Op *op, real *x, real *same, real t) {
+    SAND_FOR(w, i, op->n) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row xi = row_scaled(row_load(x, ref), t);
+        row_store(x, ref, xi);
+        row_store(same, ref, xi);
+    }
+    sand_barrier(w);
+}

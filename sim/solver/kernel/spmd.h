@@ -1,0 +1,44 @@
+// The SPMD core: the macros in which every solver is written once for the CPU and for CUDA. docs/spmd.md explains them with
+// pictures. All workers (threads of a pool, or all threads of a kernel launch) execute the same function together:
+//
+//        worker 0          worker 1          worker 2
+//      SAND_FOR slice    SAND_FOR slice    SAND_FOR slice       each takes its share of the contacts
+//      ------------------- sum_total -------------------        a barrier; the totals are the same for everyone
+//      SAND_FOR slice    SAND_FOR slice    SAND_FOR slice
+//      ------------------ sand_barrier -----------------
+//
+// Loops. n of SAND_FOR is a multiple of SAND_LANES; SAND_CONTACT(op, i) is the handle of contact i inside such a loop.
+//   SAND_FOR(w, i, n)                      contacts
+//   SAND_FOR_SUM(w, i, n, &sum)            the same, with SAND_ADD(sum, ref, k, value) and SAND_MAX(...) inside
+//   SAND_FOR_BACKWARDS(w, i, n, &sum)      as SAND_FOR_SUM; on a GPU from the end, whose data is still in the cache
+//   SAND_FOR_GRADIENTS(w, i, op, v, &sum)  as SAND_FOR_SUM, with SAND_GRADIENT(op, ref): the gradient of contact i from the
+//                                          body velocities v (layout_soa.inl, layout_aos.inl)
+//   SAND_FOR_EACH(w, i, n)                 anything else: any n, no SIMD
+//   SAND_FOR_BODIES(w, i, lane, n)         bodies, SAND_THREADS_PER_BODY workers per body; vec4_over_lanes adds up theirs
+//   SAND_FOR_BODIES_SUM(w, i, lane, n, &s) the same, with SAND_ADD_ONE(sum, k, value) inside
+// Agreement.
+//   sand_barrier(w)                        everyone arrives, then everyone goes on
+//   sum_total(w, &sum)                     a barrier; then sum.total[k] is the same for everyone
+//   worker_agree(w, flag)                  a barrier; everyone gets the flag of the first worker
+//   if (worker_decides(w)) ...             scalar work that one thread per block does for the others on a GPU
+//   worker_learn(w, &value)                where the others find its result, until the next decision
+//   worker_state(w)                        SAND_WORKER_STATE doubles that deciding workers keep for the whole solve
+// Memory.
+//   SAND_FIXED(&x), vec4_load_fixed        loads of what does not change during a solve (the read-only cache of a GPU)
+//   SAND_RESTRICT                          restrict
+//   SAND_UNROLL(n)                         unroll hint: several loads in flight on a GPU, nothing on the CPU
+//   SAND_UNCOORDINATED                     1: workers may update the same numbers at the same time where a method says so:
+//                                          SAND_RUNS(w, i, n, least) hands out runs, worker_add and vec4_load_now are atomic
+//
+// Guarantee: sums do not depend on the number of threads. On the CPU each SIMD lane has its own partial sum, folded into a
+// double every SAND_STRIP tiles and added up over SAND_CHUNKS fixed chunks in their order; on the GPU each thread's part is
+// added over lanes, warps and blocks in a fixed order. One sum is open at a time.
+//
+// Solver code stays in the common subset of C17 and CUDA C++. A CUDA translation unit includes cuda/spmd_cuda.h first, which
+// defines SAND_SPMD_CUDA and the same macros for a persistent cooperative kernel.
+#pragma once
+#include "sim/solver/kernel/variant.h"
+
+#ifndef SAND_SPMD_CUDA
+#include "sim/solver/kernel/spmd_cpu.h"
+#endif

@@ -1,0 +1,38 @@
+// The variant of the solver kernels that is being compiled. The build defines these macros once per object
+// (CMakeLists.txt); opened alone, in an editor or by the header check, a file is seen in the default variant below.
+//
+//   SAND_REAL        float or double: the precision of the solver
+//   SAND_ROWS        rows per contact: 3, or 1 for a frictionless problem (normal impulses alone)
+//   SAND_RADIAL      1: every moving body is a sphere. The lever arm of a contact is then radius + gap / 2 along the normal,
+//                    which spares two vectors per contact
+//   SAND_LOCAL       1: impulses are stored in the basis of their contact (normal, tangent, tangent), for methods that look
+//                    at single components and for every friction model but the circular cone. 0: in world coordinates
+//   SAND_LAYOUT_AOS  the memory layout. 0: structure of arrays in tiles of SAND_LANES contacts (layout_soa.inl), for SIMD on
+//                    the CPU. 1: one record per contact (layout_aos.inl), for the GPU, where one thread handles one contact
+#pragma once
+
+#ifndef SAND_REAL
+#define SAND_REAL double
+#endif
+#ifndef SAND_ROWS
+#define SAND_ROWS 3
+#endif
+#ifndef SAND_RADIAL
+#define SAND_RADIAL 0
+#endif
+#ifndef SAND_LOCAL
+#define SAND_LOCAL 1
+#endif
+#ifndef SAND_LAYOUT_AOS
+#define SAND_LAYOUT_AOS 0
+#endif
+
+// The components of a stored impulse have a meaning of their own (normal, tangents): what active-set methods need.
+#define SAND_COMPONENTS (SAND_ROWS == 1 || SAND_LOCAL)
+
+// A solver vector holds its rows exactly as the gather over bodies reads impulses, so it needs no separate copy of them.
+#define SAND_VEC4_ROWS (SAND_LAYOUT_AOS && SAND_ROWS == 3 && !SAND_LOCAL)
+
+// Pastes tokens after expanding them.
+#define SAND_JOIN_(a, b) a##b
+#define SAND_JOIN(a, b) SAND_JOIN_(a, b)

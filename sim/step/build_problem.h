@@ -1,0 +1,14 @@
+// Building the contact problem on the host, from the bodies and the contact candidates of a step.
+#pragma once
+#include "sim/core/thread_pool.h"
+#include "sim/step/backend.h"
+
+// Sizes the problem for the contact candidates of the host state. False when memory is out.
+bool sand_problem_reserve(SandHostState *host, SandError *error);
+
+// Fills bodies and contacts of the problem from the world as it is. After sand_problem_reserve.
+void sand_problem_build(SandHostState *host, SandThreadPool *pool);
+
+// Fills the contacts as they were before the step: a body that is at x now was at x - h v. For a device that has moved the
+// bodies; the bodies of the problem are read from it.
+void sand_problem_rebuild_contacts(SandHostState *host, SandThreadPool *pool);

@@ -1,0 +1,176 @@
+// The steps of a simulation on the CPU, on all threads of a pool. Every function completes its work before it returns, so
+// that `finish` has nothing to wait for.
+#include "sim/step/cpu_backend.h"
+
+#include "sim/core/array.h"
+#include "sim/core/thread_pool.h"
+#include "sim/step/build_problem.h"
+#include "sim/step/integrate.inl"
+
+#include <stdlib.h>
+
+struct SandDevice {
+    SandCpu *solver;
+    SandThreadPool *pool; // the solver's
+    SandHostState *host;
+    SandStepReport report; // filled by the functions of a step
+    uint64_t growths;      // sand_growth_count() at the end of the last step
+};
+
+static void destroy(SandDevice *device) {
+    if (!device) return;
+    sand_cpu_free(device->solver);
+    free(device);
+}
+
+static SandDevice *create(const SandDeviceDef *def, SandError *error) {
+    SandDevice *device = calloc(1, sizeof *device);
+    if (!device) return sand_fail(error, "out of memory for a simulation"), NULL;
+    device->solver = sand_cpu_create(def->threads, def->precision, error);
+    if (!device->solver) return destroy(device), NULL;
+    device->pool = sand_cpu_thread_pool(device->solver);
+    return device;
+}
+
+static const char *describe(const SandDevice *device) { return (void)device, "CPU"; }
+
+static bool upload(SandDevice *device, SandHostState *host, SandError *error) {
+    (void)error;
+    device->host = host;
+    return true;
+}
+
+// --- the step -----------------------------------------------------------------------------------------------
+
+static double milliseconds_since(double begin) { return 1e3 * (sand_seconds() - begin); }
+
+static bool collide(SandDevice *device, const SandWorld *world, SandError *error) {
+    double begin = sand_seconds();
+    device->growths = sand_growth_count();
+    device->report = (SandStepReport){0};
+    if (!sand_collide(&device->host->collision, world, device->pool, error)) return false;
+    device->report.collide = milliseconds_since(begin);
+    return true;
+}
+
+static bool warm_start(SandDevice *device, SandError *error) {
+    SandHostState *host = device->host;
+    double begin = sand_seconds();
+    if (!sand_problem_reserve(host, error)) return false;
+    device->report.warm_started =
+        sand_warm_start_apply(&host->warm_start, &host->collision, host->world.step, host->problem.start, device->pool);
+    device->report.warm_start = milliseconds_since(begin);
+    return true;
+}
+
+static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
+    (void)def, (void)error;
+    double begin = sand_seconds();
+    sand_problem_build(device->host, device->pool);
+    device->report.build = milliseconds_since(begin);
+    return true;
+}
+
+static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
+                  SandError *error) {
+    SandHostState *host = device->host;
+    SandSolution *solution = &host->solution;
+    double begin = sand_seconds();
+    solution->want_curve = want_curve;
+    solution->want_metrics = want_metrics;
+    solution->stop = stop;
+    if (!sand_cpu_solve(device->solver, &host->problem, def, solution, error)) return false;
+    device->report.solve = milliseconds_since(begin);
+    return true;
+}
+
+static void integrate_work(SandWorker *worker, void *argument) {
+    SandHostState *host = argument;
+    SandWorld *w = &host->world;
+    const SandCollision *d = &host->collision;
+    for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count);
+         k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
+        SandVec3 velocity = host->solution.velocity[k];
+        for (int i = d->first[k]; i < d->first[k + 1]; i++)
+            if (d->contacts[i].b < 0) velocity = stop_at_boundary(w, d, &d->contacts[i], velocity);
+        move_body(w, d->body[k], velocity, host->solution.spin[k]);
+    }
+}
+
+// Takes out, and names, the bodies that left the world's box or became non-finite.
+static void find_lost(SandHostState *host, SandStepReport *report) {
+    SandWorld *w = &host->world;
+    for (int k = 0; k < host->collision.body_count; k++) {
+        int body = host->collision.body[k];
+        SandLoss loss = body_loss(w, body);
+        if (loss == SAND_PRESENT) continue;
+        remove_body(w, body, loss);
+        if (report->lost_count < SAND_MAX_LOST)
+            report->lost[report->lost_count++] = (SandLost){body, loss};
+        else
+            report->lost_more++;
+    }
+}
+
+static void count_penetrations(const SandCollision *d, SandStepReport *report) {
+    for (int i = 0; i < d->contact_count; i++) {
+        const SandContactCandidate *c = &d->contacts[i];
+        report->penetration_max = fmax(report->penetration_max, -c->gap);
+        if (c->b < 0) report->penetration_walls = fmax(report->penetration_walls, -c->gap);
+    }
+}
+
+// Keeps the impulses for the next step; those of an infeasible one would only grow.
+static bool keep_impulses(SandHostState *host, SandError *error) {
+    const SandWorld *w = &host->world;
+    if (host->solution.status >= SAND_BUDGET)
+        return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, w->step, w->body_count,
+                                     error);
+    sand_warm_start_clear(&host->warm_start);
+    return true;
+}
+
+static bool integrate(SandDevice *device, SandError *error) {
+    SandHostState *host = device->host;
+    double begin = sand_seconds();
+    count_penetrations(&host->collision, &device->report);
+    if (!keep_impulses(host, error)) return false;
+    sand_thread_pool_run(device->pool, integrate_work, host);
+    find_lost(host, &device->report);
+    device->report.integrate = milliseconds_since(begin);
+    return true;
+}
+
+static bool finish(SandDevice *device, SandStepReport *report, SandError *error) {
+    (void)error;
+    const SandHostState *host = device->host;
+    *report = device->report;
+    report->bodies = host->collision.body_count;
+    report->contacts = host->collision.contact_count;
+    report->iterations = host->solution.iterations;
+    report->status = host->solution.status;
+    report->metrics = host->solution.metrics;
+    report->growths = sand_growth_count() - device->growths;
+    return true;
+}
+
+const SandBackend *sand_cpu_backend(void) {
+    // Nothing is read back from the host, and pictures are made from the host's world: those functions stay empty.
+    static const SandBackend backend = {
+        .name = "cpu",
+        .on_host = true,
+        .create = create,
+        .destroy = destroy,
+        .describe = describe,
+        .upload = upload,
+        .collide = collide,
+        .warm_start = warm_start,
+        .build = build,
+        .solve = solve,
+        .integrate = integrate,
+        .finish = finish,
+    };
+    return &backend;
+}
+
+SandCpu *sand_cpu_backend_solver(SandDevice *device) { return device->solver; }

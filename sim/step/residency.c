@@ -1,0 +1,67 @@
+#include "sim/step/residency.h"
+
+#include "sim/core/assert.h"
+#include "sim/step/build_problem.h"
+
+bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevice *device, SandError *error) {
+    SAND_ASSERT(!(r->newer_on_device & (SAND_PART_BODIES | SAND_PART_WARM_START)));
+    if (!backend->upload(device, r->host, error)) return false;
+    r->backend = backend;
+    r->device = device;
+    r->newer_on_device = 0;
+    r->newer_on_host = false;
+    r->host_step = r->host->world.step_index;
+    return true;
+}
+
+bool sand_residency_read(SandResidency *r, unsigned parts, SandError *error) {
+    SandWorld *w = &r->host->world;
+    unsigned needed = parts & r->newer_on_device;
+    if (needed & SAND_PART_BODIES) {
+        if (!r->backend->read_bodies(r->device, w, 0, w->body_count, error)) return false;
+        r->host_step = w->step_index;
+        r->newer_on_device &= ~(unsigned)SAND_PART_BODIES;
+    }
+    if (needed & SAND_PART_WARM_START) {
+        if (!r->backend->read_warm_start(r->device, &r->host->warm_start, error)) return false;
+        r->newer_on_device &= ~(unsigned)SAND_PART_WARM_START;
+    }
+    return true;
+}
+
+bool sand_residency_read_contacts(SandResidency *r, SandThreadPool *pool, SandError *error) {
+    const SandBackend *b = r->backend;
+    SandHostState *host = r->host;
+    SandProblem *p = &host->problem;
+    if (!(r->newer_on_device & SAND_PART_CONTACTS)) return true;
+    if (!sand_residency_read(r, SAND_PART_BODIES, error) || !b->read_contacts(r->device, &host->collision, error) ||
+        !sand_problem_reserve(host, error) || !b->read_problem_bodies(r->device, p->bodies, p->body_count, error) ||
+        !b->read_start(r->device, p->start, error) || !b->read_solution(r->device, &host->solution, error)) {
+        p->contact_count = 0;
+        return false;
+    }
+    sand_problem_rebuild_contacts(host, pool);
+    r->newer_on_device &= ~(unsigned)SAND_PART_CONTACTS;
+    return true;
+}
+
+bool sand_residency_write(SandResidency *r, bool *uploaded, SandError *error) {
+    *uploaded = r->newer_on_host;
+    if (!r->newer_on_host) return true;
+    if (!r->backend->upload(r->device, r->host, error)) return false;
+    r->newer_on_host = false;
+    r->host_step = r->host->world.step_index;
+    return true;
+}
+
+void sand_residency_stepped(SandResidency *r) {
+    if (r->backend->on_host) return;
+    r->newer_on_device = SAND_PART_BODIES | SAND_PART_WARM_START | SAND_PART_CONTACTS;
+    r->host->problem.contact_count = 0; // the host has those of an earlier step
+}
+
+void sand_residency_changed(SandResidency *r) {
+    if (r->backend->on_host) return;
+    r->newer_on_device = 0;
+    r->newer_on_host = true;
+}
