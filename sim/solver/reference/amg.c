@@ -1,16 +1,16 @@
 // Algebraic multigrid with a projected smoother ([P] section 3.4, eq. 22-24).
-// Idea: relaxing one unknown after the other removes errors between neighbors quickly and those of the whole pile slowly.
-// The slow ones are removed on a smaller problem of some of the unknowns, chosen by how strongly N couples them (Ruge and
-// Stueben's classical coarsening), from which the others are interpolated; that one has a smaller one in turn.
-// Weakness: the paper found that it does not pay, and here it is seen. Interpolation takes errors of neighbors to be
-// alike, as they are in heat conduction; impulses in a pile are not, many of them lie on their bounds, and where contacts
-// are redundant the grids may draw at different solutions. And N and its coarse forms have to be assembled.
+// Idea: Gauss-Seidel relaxation removes local errors quickly and those of the whole pile slowly. The slow ones are removed
+// on a coarser level, a smaller problem in some of the unknowns, chosen by how strongly N couples them (the classical
+// coarsening of Ruge and Stueben), from which the others are interpolated; that level has a coarser one in turn.
+// Weakness: the paper found that it does not pay, and neither does it here. Interpolation assumes that errors of neighbors
+// are alike, as in heat conduction; impulses in a pile are not, many of them lie on their bounds, and with redundant
+// contacts the levels may converge to different solutions. And N and its coarse versions have to be assembled.
 //
-// The paper has it for bounds that do not depend on the unknowns: frictionless and box. Where a cone is given by its edges
-// every unknown has z >= 0, so that it serves for pyramids and polyhedra; box is not among the cone programs and is left
-// out. The coarsest grid has a handful of unknowns and is relaxed to its end. Added to the paper: unknowns on their bound
-// are left out of the coarsening, which is renewed now and then (its last paragraph asks for that), and a correction is
-// shortened to where the objective is least along it, so that no cycle makes it rise.
+// The paper restricts it to bounds that do not depend on the unknowns: frictionless and box. A cone given by its edges has
+// z >= 0 for every unknown, so that it also serves for pyramids and polyhedra; box is not a cone program and is left out.
+// The coarsest level has a handful of unknowns and is relaxed to convergence. Additions to the paper: unknowns on their
+// bound are excluded from the coarsening, which is renewed now and then (the last paragraph of its section 3.4 asks for
+// that), and a correction is shortened to the minimum of the objective along it, so that no cycle increases the objective.
 #include "sim/solver/reference/assembled.h"
 #include "sim/solver/reference/kkt.h"
 #include "sim/core/array.h"
@@ -22,13 +22,13 @@
 
 enum { MOST_LEVELS = 20, COARSEST = 5, COARSEST_SWEEPS = 50, LEVEL_VECTORS = 5 };
 
-// Minimize 1/2 x'Nx + r'x over x >= low.
+// One level: minimize 1/2 x'Nx + r'x over x >= low.
 typedef struct Level {
     int size;
-    cholmod_sparse *n;           // both halves
-    cholmod_sparse *restriction; // to the next level, its transpose interpolates; NULL: this is the coarsest
-    int *coarse;                 // of each unknown: its number on the next level, or FINE
-    double *vectors, *x, *r, *low, *gradient, *move;
+    cholmod_sparse *n;           // N, upper and lower triangle
+    cholmod_sparse *restriction; // to the next level; its transpose is P of eq. 22. NULL: this is the coarsest level
+    int *coarse;                 // of each unknown: its index on the next level, or FINE
+    double *vectors, *x, *r, *low, *gradient, *correction;
     size_t coarse_capacity, vectors_capacity;
 } Level;
 
@@ -39,7 +39,7 @@ typedef struct Amg {
     int contacts, cycles;
     int sweeps, visits, renewal;
     double strength;
-    bool rejects;
+    bool rejects; // a correction that leaves its bound is dropped, else projected
 } Amg;
 
 enum { AMG_SWEEPS, AMG_VISITS, AMG_STRENGTH, AMG_RENEWAL, AMG_OUTSIDE };
@@ -54,35 +54,36 @@ static double entry(const cholmod_sparse *a, int entry) { return ((const double 
 
 enum { UNDECIDED = -1, FINE = -2 };
 
-// The undecided unknowns by their weight: how many others would gain if this one were on the coarse grid.
-typedef struct Ranks {
-    int *numbers, *weight, *head, *next, *last;
+// Bucket queue of the undecided unknowns by weight: how many others would depend on this one if it were coarse.
+typedef struct WeightQueue {
+    int *numbers, *weight, *head, *next, *previous;
     int top;
     size_t capacity;
-} Ranks;
+} WeightQueue;
 
-static void rank_insert(Ranks *q, int i) {
+static void queue_insert(WeightQueue *q, int i) {
     int w = q->weight[i];
-    q->next[i] = q->head[w], q->last[i] = -1;
-    if (q->head[w] >= 0) q->last[q->head[w]] = i;
+    q->next[i] = q->head[w];
+    q->previous[i] = -1;
+    if (q->head[w] >= 0) q->previous[q->head[w]] = i;
     q->head[w] = i;
     if (w > q->top) q->top = w;
 }
 
-static void rank_remove(Ranks *q, int i) {
-    if (q->last[i] >= 0) q->next[q->last[i]] = q->next[i];
-    if (q->last[i] < 0) q->head[q->weight[i]] = q->next[i];
-    if (q->next[i] >= 0) q->last[q->next[i]] = q->last[i];
+static void queue_remove(WeightQueue *q, int i) {
+    if (q->previous[i] >= 0) q->next[q->previous[i]] = q->next[i];
+    if (q->previous[i] < 0) q->head[q->weight[i]] = q->next[i];
+    if (q->next[i] >= 0) q->previous[q->next[i]] = q->previous[i];
 }
 
-// One of the heaviest, or -1.
-static int rank_first(Ranks *q) {
+// Returns an unknown of the largest weight, or -1.
+static int queue_first(WeightQueue *q) {
     while (q->top >= 0 && q->head[q->top] < 0) q->top--;
     return q->top >= 0 ? q->head[q->top] : -1;
 }
 
-// How strong a coupling must be for i to depend on another; 0 for one that is left out or has nobody to depend on.
-static double least_coupling(const Level *l, int i, double strength) {
+// Smallest coupling that counts as strong for unknown i; 0 if it is excluded or has no neighbor to depend on.
+static double strong_threshold(const Level *l, int i, double strength) {
     double largest = 0;
     if (l->coarse[i] == FINE) return 0;
     FOR_ENTRIES(e, l->n, i) {
@@ -92,133 +93,143 @@ static double least_coupling(const Level *l, int i, double strength) {
     return strength * largest;
 }
 
-static bool depends(const double *least, int i, double coupling) { return least[i] > 0 && fabs(coupling) >= least[i]; }
+static bool depends(const double *threshold, int i, double coupling) {
+    return threshold[i] > 0 && fabs(coupling) >= threshold[i];
+}
 
-// Chooses the coarse unknowns: the heaviest, then those that depend on it become fine, and what these depend on weighs more.
-static int choose(Level *l, const double *least, Ranks *q) {
+// Chooses the coarse unknowns and returns their number: one of the largest weight becomes coarse, the unknowns that depend
+// on it become fine, and the weight of what those depend on increases.
+static int choose_coarse(Level *l, const double *threshold, WeightQueue *q) {
     int chosen = 0, i;
     for (i = 0; i < l->size; i++) {
         q->weight[i] = 0;
         FOR_ENTRIES(e, l->n, i) {
             int j = entry_row(l->n, e);
-            if (j != i) q->weight[i] += depends(least, j, entry(l->n, e));
+            if (j != i) q->weight[i] += depends(threshold, j, entry(l->n, e));
         }
-        if (least[i] > 0) rank_insert(q, i);
-        if (least[i] <= 0) l->coarse[i] = FINE;
+        if (threshold[i] > 0) queue_insert(q, i);
+        if (threshold[i] <= 0) l->coarse[i] = FINE;
     }
-    while ((i = rank_first(q)) >= 0) {
-        rank_remove(q, i);
+    while ((i = queue_first(q)) >= 0) {
+        queue_remove(q, i);
         l->coarse[i] = chosen++;
         FOR_ENTRIES(e, l->n, i) {
             int j = entry_row(l->n, e);
-            if (l->coarse[j] != UNDECIDED || !depends(least, j, entry(l->n, e))) continue;
-            rank_remove(q, j);
+            if (l->coarse[j] != UNDECIDED || !depends(threshold, j, entry(l->n, e))) continue;
+            queue_remove(q, j);
             l->coarse[j] = FINE;
             FOR_ENTRIES(f, l->n, j) {
                 int k = entry_row(l->n, f);
-                if (l->coarse[k] != UNDECIDED || !depends(least, j, entry(l->n, f))) continue;
-                rank_remove(q, k);
+                if (l->coarse[k] != UNDECIDED || !depends(threshold, j, entry(l->n, f))) continue;
+                queue_remove(q, k);
                 q->weight[k]++;
-                rank_insert(q, k);
+                queue_insert(q, k);
             }
         }
     }
     return chosen;
 }
 
-// Column i of the restriction: the weights of eq. 22, from row i of N e = 0. What couples to fine unknowns is given to the
-// coarse ones of the same sign. Writes at `at` and returns where it ended; unknowns that are left out have an empty column.
-static int interpolate(const Level *l, const double *least, int i, int at, int *row, double *value) {
+// Writes column i of the restriction from entry `at` on and returns the end: the weights of eq. 22, from row i of N e = 0.
+// Couplings to fine unknowns are distributed over the coarse ones of the same sign. Excluded unknowns get an empty column.
+static int write_interpolation(const Level *l, const double *threshold, int i, int at, int *row, double *value) {
     if (l->coarse[i] >= 0) {
-        row[at] = l->coarse[i], value[at] = 1;
+        row[at] = l->coarse[i];
+        value[at] = 1;
         return at + 1;
     }
-    if (least[i] <= 0) return at;
-    double diagonal = 0, all[2] = {0, 0}, coarse[2] = {0, 0}; // of couplings below and above zero
+    if (threshold[i] <= 0) return at;
+    double diagonal = 0, all[2] = {0, 0}, coarse[2] = {0, 0}; // sums of the negative and of the positive couplings
     FOR_ENTRIES(e, l->n, i) {
         int j = entry_row(l->n, e);
         double v = entry(l->n, e);
         if (j == i) diagonal = v;
-        if (j == i || (l->coarse[j] == FINE && least[j] <= 0)) continue;
+        if (j == i || (l->coarse[j] == FINE && threshold[j] <= 0)) continue;
         all[v > 0] += v;
-        if (l->coarse[j] >= 0 && depends(least, i, v)) coarse[v > 0] += v;
+        if (l->coarse[j] >= 0 && depends(threshold, i, v)) coarse[v > 0] += v;
     }
     if (coarse[1] == 0) diagonal += all[1];
     FOR_ENTRIES(e, l->n, i) {
         int j = entry_row(l->n, e);
         double v = entry(l->n, e);
-        if (j == i || l->coarse[j] < 0 || !depends(least, i, v)) continue;
-        row[at] = l->coarse[j], value[at++] = -all[v > 0] / coarse[v > 0] * v / diagonal;
+        if (j == i || l->coarse[j] < 0 || !depends(threshold, i, v)) continue;
+        row[at] = l->coarse[j];
+        value[at++] = -all[v > 0] / coarse[v > 0] * v / diagonal;
     }
     return at;
 }
 
-static bool make_restriction(Amg *m, Level *l, const double *least, int chosen, SandError *error) {
+static bool make_restriction(Amg *m, Level *l, const double *threshold, int chosen, SandError *error) {
     size_t most = (size_t)l->size;
     for (int i = 0; i < l->size; i++)
         if (l->coarse[i] == FINE) FOR_ENTRIES(e, l->n, i) most += l->coarse[entry_row(l->n, e)] >= 0;
     l->restriction = cholmod_allocate_sparse((size_t)chosen, (size_t)l->size, most, 0, 1, 0, CHOLMOD_REAL, &m->common);
-    if (!l->restriction) return sand_cholmod_told(m->common.status, "coarsening", error);
+    if (!l->restriction) return sand_cholmod_fail(m->common.status, "coarsening", error);
     int at = 0, *begin = l->restriction->p;
     for (int i = 0; i < l->size; i++) {
         begin[i] = at;
-        at = interpolate(l, least, i, at, l->restriction->i, l->restriction->x);
+        at = write_interpolation(l, threshold, i, at, l->restriction->i, l->restriction->x);
     }
     begin[l->size] = at;
     return true;
 }
 
-static bool level_capacity(Level *l, SandError *error) {
+// Allocates the vectors of a level whose N is set.
+static bool level_allocate(Level *l, SandError *error) {
     size_t n = (size_t)(l->size = (int)l->n->ncol);
     if (!SAND_GROW(l->vectors, l->vectors_capacity, LEVEL_VECTORS * n + 1, "multigrid vectors", error) ||
         !SAND_GROW(l->coarse, l->coarse_capacity, n + 1, "multigrid vectors", error))
         return false;
-    double **vector[LEVEL_VECTORS] = {&l->x, &l->r, &l->low, &l->gradient, &l->move};
+    double **vector[LEVEL_VECTORS] = {&l->x, &l->r, &l->low, &l->gradient, &l->correction};
     for (size_t k = 0; k < LEVEL_VECTORS; k++) *vector[k] = l->vectors + k * n;
     return true;
 }
 
-// N of the next level, eq. 23.
-static bool make_next(Amg *m, Level *l, Level *next, SandError *error) {
+// Computes N of the next level, eq. 23.
+static bool make_next_level(Amg *m, Level *l, Level *next, SandError *error) {
     cholmod_sparse *product = cholmod_ssmult(l->restriction, l->n, 0, 1, 0, &m->common);
     cholmod_sparse *interpolation = cholmod_transpose(l->restriction, 1, &m->common);
     if (product && interpolation) next->n = cholmod_ssmult(product, interpolation, 0, 1, 0, &m->common);
     cholmod_free_sparse(&product, &m->common);
     cholmod_free_sparse(&interpolation, &m->common);
-    if (!next->n) return sand_cholmod_told(m->common.status, "coarsening", error);
-    if (!level_capacity(next, error)) return false;
+    if (!next->n) return sand_cholmod_fail(m->common.status, "coarsening", error);
+    if (!level_allocate(next, error)) return false;
     for (int i = 0; i < next->size; i++) next->coarse[i] = UNDECIDED;
     return true;
 }
 
-// Makes the next level of l; *made says whether it is worth having.
+// Creates the level below l if it would be enough smaller; *made says whether it was.
 static bool coarsen(Amg *m, Level *l, Level *next, bool *made, SandError *error) {
     int n = l->size, widest = 0;
     for (int i = 0; i < n; i++) {
         int entries = entries_begin(l->n, i + 1) - entries_begin(l->n, i);
         if (entries > widest) widest = entries;
     }
-    Ranks q = {.top = -1};
-    double *least = NULL;
-    size_t least_capacity = 0;
+    WeightQueue q = {.top = -1};
+    double *threshold = NULL;
+    size_t threshold_capacity = 0;
     *made = false;
     bool ok = SAND_GROW(q.numbers, q.capacity, 3 * (size_t)n + 2 * (size_t)widest + 1, "multigrid", error) &&
-              SAND_GROW(least, least_capacity, n + 1, "multigrid", error);
+              SAND_GROW(threshold, threshold_capacity, n + 1, "multigrid", error);
     if (ok) {
-        q.weight = q.numbers, q.next = q.weight + n, q.last = q.next + n, q.head = q.last + n;
+        q.weight = q.numbers;
+        q.next = q.weight + n;
+        q.previous = q.next + n;
+        q.head = q.previous + n;
         for (int k = 0; k < 2 * widest + 1; k++) q.head[k] = -1;
-        for (int i = 0; i < n; i++) least[i] = least_coupling(l, i, m->strength);
-        int chosen = choose(l, least, &q);
+        for (int i = 0; i < n; i++) threshold[i] = strong_threshold(l, i, m->strength);
+        int chosen = choose_coarse(l, threshold, &q);
         *made = chosen > 0 && chosen < 0.9 * n;
-        ok = !*made || (make_restriction(m, l, least, chosen, error) && make_next(m, l, next, error));
+        ok = !*made || (make_restriction(m, l, threshold, chosen, error) && make_next_level(m, l, next, error));
     }
     sand_free(q.numbers);
-    sand_free(least);
+    sand_free(threshold);
     return ok;
 }
 
 // --- cycles -----------------------------------------------------------------------------------------------
 
+// The smoother: one projected Gauss-Seidel sweep.
 static void sweep(Level *l, bool back) {
     for (int k = 0; k < l->size; k++) {
         int i = back ? l->size - 1 - k : k;
@@ -233,38 +244,40 @@ static void sweep(Level *l, bool back) {
 }
 
 // Row i of N times x.
-static double times(const Level *l, int i, const double *x) {
+static double row_product(const Level *l, int i, const double *x) {
     double sum = 0;
     FOR_ENTRIES(e, l->n, i) sum += entry(l->n, e) * x[entry_row(l->n, e)];
     return sum;
 }
 
-// The residual complementarity problem, eq. 24: what is still to be done, by the next level.
-static void hand_down(Level *l, Level *next) {
+// Sets up the residual complementarity problem on the next level, eq. 24.
+static void restrict_residual(Level *l, Level *next) {
     memset(next->r, 0, (size_t)next->size * sizeof *next->r);
     memset(next->x, 0, (size_t)next->size * sizeof *next->x);
     for (int i = 0; i < l->size; i++) {
-        l->gradient[i] = l->r[i] + times(l, i, l->x);
+        l->gradient[i] = l->r[i] + row_product(l, i, l->x);
         FOR_ENTRIES(e, l->restriction, i) next->r[entry_row(l->restriction, e)] += entry(l->restriction, e) * l->gradient[i];
         if (l->coarse[i] >= 0) next->low[l->coarse[i]] = l->low[i] - l->x[i];
     }
 }
 
-// Takes the next level's correction. One that leaves the bounds is projected or rejected, unknown by unknown.
-static void adopt_request(Level *l, const Level *next, bool rejects) {
-    double slope = 0, bend = 0;
+// Adds the next level's correction. Components that leave their bounds are projected or rejected one by one, and the whole
+// is shortened to the minimum of the objective along it.
+static void add_correction(Level *l, const Level *next, bool rejects) {
+    double slope = 0, curvature = 0;
     for (int i = 0; i < l->size; i++) {
-        double move = 0;
-        FOR_ENTRIES(e, l->restriction, i) move += entry(l->restriction, e) * next->x[entry_row(l->restriction, e)];
-        if (l->x[i] + move < l->low[i]) move = rejects ? 0 : l->low[i] - l->x[i];
-        l->move[i] = move;
-        slope += move * l->gradient[i];
+        double correction = 0;
+        FOR_ENTRIES(e, l->restriction, i) correction += entry(l->restriction, e) * next->x[entry_row(l->restriction, e)];
+        if (l->x[i] + correction < l->low[i]) correction = rejects ? 0 : l->low[i] - l->x[i];
+        l->correction[i] = correction;
+        slope += correction * l->gradient[i];
     }
-    for (int i = 0; i < l->size; i++) bend += l->move[i] * times(l, i, l->move);
-    double step = slope < 0 && bend > 0 ? fmin(1, -slope / bend) : 0;
-    for (int i = 0; i < l->size; i++) l->x[i] = fmax(l->low[i], l->x[i] + step * l->move[i]);
+    for (int i = 0; i < l->size; i++) curvature += l->correction[i] * row_product(l, i, l->correction);
+    double step = slope < 0 && curvature > 0 ? fmin(1, -slope / curvature) : 0;
+    for (int i = 0; i < l->size; i++) l->x[i] = fmax(l->low[i], l->x[i] + step * l->correction[i]);
 }
 
+// One multigrid cycle from this level down: a V for one visit of the next level, a W for two.
 static void cycle(Amg *m, int depth) {
     Level *l = &m->level[depth], *next = l + 1;
     if (!l->restriction) {
@@ -272,9 +285,9 @@ static void cycle(Amg *m, int depth) {
         return;
     }
     for (int k = 0; k < m->sweeps; k++) sweep(l, false);
-    hand_down(l, next);
+    restrict_residual(l, next);
     for (int k = 0; k < m->visits; k++) cycle(m, depth + 1);
-    adopt_request(l, next, m->rejects);
+    add_correction(l, next, m->rejects);
     for (int k = 0; k < m->sweeps; k++) sweep(l, true);
 }
 
@@ -300,12 +313,12 @@ static void amg_end(void *method) {
     free(m);
 }
 
-// The grids, for the unknowns that are off their bounds now or want to leave them.
-static bool set_up(Amg *m, SandError *error) {
+// Builds the levels, for the unknowns that are off their bounds now or whose gradient pulls them off.
+static bool build_levels(Amg *m, SandError *error) {
     Level *finest = &m->level[0];
     free_coarse(m);
     for (int i = 0; i < finest->size; i++) {
-        bool held = finest->x[i] <= finest->low[i] && finest->r[i] + times(finest, i, finest->x) > 0;
+        bool held = finest->x[i] <= finest->low[i] && finest->r[i] + row_product(finest, i, finest->x) > 0;
         finest->coarse[i] = held ? FINE : UNDECIDED;
     }
     bool made = true;
@@ -316,32 +329,43 @@ static bool set_up(Amg *m, SandError *error) {
 
 static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
     Amg *m = calloc(1, sizeof *m);
-    if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
+    if (!m) {
+        sand_fail(error, "out of memory for a solver");
+        return NULL;
+    }
     cholmod_start(&m->common);
     m->common.print = 0;
     m->contacts = problem->contact_count;
-    m->sweeps = (int)def->params[AMG_SWEEPS], m->visits = (int)def->params[AMG_VISITS];
-    m->strength = def->params[AMG_STRENGTH], m->renewal = (int)def->params[AMG_RENEWAL];
+    m->sweeps = (int)def->params[AMG_SWEEPS];
+    m->visits = (int)def->params[AMG_VISITS];
+    m->strength = def->params[AMG_STRENGTH];
+    m->renewal = (int)def->params[AMG_RENEWAL];
     m->rejects = def->params[AMG_OUTSIDE] != 0;
     Level *finest = &m->level[0];
     bool ok = sand_cone_program_make(&m->program, problem, def, error);
     if (ok && m->contacts) {
         finest->n = sand_cone_program_assemble(&m->program, &m->common, error);
-        ok = finest->n && level_capacity(finest, error);
+        ok = finest->n && level_allocate(finest, error);
     }
     if (ok && m->contacts) {
         memcpy(finest->r, m->program.r, (size_t)finest->size * sizeof *finest->r);
         memset(finest->low, 0, (size_t)finest->size * sizeof *finest->low);
         sand_cone_program_unknowns(&m->program, problem->start, finest->x);
     }
-    if (!ok) amg_end(m), m = NULL;
+    if (!ok) {
+        amg_end(m);
+        m = NULL;
+    }
     return m;
 }
 
 static bool amg_step(void *method, SandStatus *status, SandError *error) {
     Amg *m = method;
-    if (!m->contacts) return *status = SAND_SOLVED, true;
-    if (m->cycles++ % m->renewal == 0 && !set_up(m, error)) return false;
+    if (!m->contacts) {
+        *status = SAND_SOLVED;
+        return true;
+    }
+    if (m->cycles++ % m->renewal == 0 && !build_levels(m, error)) return false;
     cycle(m, 0);
     return true;
 }

@@ -1,3 +1,5 @@
+// Driver of the assembled methods: runs begin, step or run, and end, measures every iterate with the kernel's residual,
+// keeps the best impulses, records the curve, and turns the impulses into body velocities.
 #include "sim/solver/reference/assembled.h"
 
 #include "sim/core/array.h"
@@ -5,9 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-// Velocities after the impulses.
+// Computes the body velocities after contact, v = v_free + M^-1 D x. Where N is stored as a matrix, body i carries minus the
+// velocity of contact i (see SandMatrix).
 static void move_bodies(const SandProblem *p, SandSolution *s) {
-    for (int k = 0; k < p->body_count; k++) s->velocity[k] = p->bodies[k].velocity, s->spin[k] = p->bodies[k].spin;
+    for (int k = 0; k < p->body_count; k++) {
+        s->velocity[k] = p->bodies[k].velocity;
+        s->spin[k] = p->bodies[k].spin;
+    }
     const SandMatrix *m = p->matrix;
     for (int i = 0; m && i < p->contact_count; i++)
         for (int e = m->first[i]; e < m->first[i + 1]; e++)
@@ -26,33 +32,34 @@ static void move_bodies(const SandProblem *p, SandSolution *s) {
         }
 }
 
-struct SandWatch {
+struct SandIterationMonitor {
     const SandAssembledMethod *method;
     void *state;
-    const SandSolverKernel *verbs;
-    SandSolverWorkspace *text;
+    const SandSolverKernel *kernel;
+    SandSolverWorkspace *workspace;
     SandThreadPool *pool;
     const SandProblem *problem;
     const SandSolveDef *def;
     SandSolution *solution;
-    SandVec3 *impulse; // of the iterate; the solution has the best
-    double begin, measuring;
+    SandVec3 *impulse;       // of the current iterate; the solution holds the best one
+    double begin, measuring; // s: clock at the start, and time spent on measuring, which does not count
 };
 
-bool sand_watch_goes_on(const SandWatch *w, int iterations) {
+bool sand_monitor_has_budget(const SandIterationMonitor *w, int iterations) {
     const SandSolution *s = w->solution;
     bool late = w->def->budget_ms > 0 && sand_seconds() - w->begin - w->measuring > 1e-3 * w->def->budget_ms;
     bool stopped = s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
     return !late && !stopped && iterations < w->def->iterations;
 }
 
-// Measures the iterate and keeps it when it is the best; the curve shows the best so far, which is what would be returned.
-bool sand_watch_look(SandWatch *w, int iterations) {
+// Measures the iterate and keeps it if it is the best. The curve shows the best so far: what a solve that ended here
+// returns.
+bool sand_monitor_iterate(SandIterationMonitor *w, int iterations) {
     SandSolution *s = w->solution;
     double before = sand_seconds();
     SandMetrics m;
     w->method->impulses(w->state, w->impulse);
-    w->verbs->measure(w->text, w->pool, w->impulse, &m);
+    w->kernel->measure(w->workspace, w->pool, w->impulse, &m);
     if (iterations == 0 || m.residual <= s->metrics.residual) {
         s->metrics = m;
         for (int i = 0; i < w->problem->contact_count; i++) s->impulse[i] = w->impulse[i];
@@ -66,30 +73,32 @@ bool sand_watch_look(SandWatch *w, int iterations) {
         s->status = SAND_DIVERGED;
     else if (s->status == SAND_BUDGET && w->def->tolerance > 0 && s->metrics.residual <= w->def->tolerance)
         s->status = SAND_SOLVED;
-    return s->status == SAND_BUDGET && sand_watch_goes_on(w, iterations);
+    return s->status == SAND_BUDGET && sand_monitor_has_budget(w, iterations);
 }
 
-static bool iterate(SandWatch *w, SandError *error) {
+// Runs the method's own loop, or steps it, until the monitor or the method ends the solve.
+static bool iterate(SandIterationMonitor *w, SandError *error) {
     SandSolution *s = w->solution;
     const SandAssembledMethod *method = w->method;
-    bool more = sand_watch_look(w, 0);
+    bool more = sand_monitor_iterate(w, 0);
     if (more && method->run && !method->run(w->state, w, &s->status, error)) return false;
     while (more && !method->run) {
         if (!method->step(w->state, &s->status, error)) return false;
-        more = sand_watch_look(w, s->iterations + 1);
+        more = sand_monitor_iterate(w, s->iterations + 1);
     }
-    // A method that can gain no more has not solved what misses the tolerance.
+    // A method that cannot improve further but misses the tolerance has not solved the problem.
     if (s->status == SAND_SOLVED && w->def->tolerance > 0 && s->metrics.residual > w->def->tolerance)
         s->status = SAND_BUDGET;
     s->seconds = sand_seconds() - w->begin - w->measuring;
     return true;
 }
 
-bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKernel *verbs, SandSolverWorkspace *text,
+bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKernel *kernel, SandSolverWorkspace *workspace,
                           SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
                           SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count, impulse_capacity = 0;
-    SandWatch w = {.method = method, .verbs = verbs, .text = text, .pool = pool, .problem = p, .def = def, .solution = s};
+    SandIterationMonitor w = {
+        .method = method, .kernel = kernel, .workspace = workspace, .pool = pool, .problem = p, .def = def, .solution = s};
     if (method->prepare && !method->prepare(error)) return false;
     if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
         !SAND_GROW(s->velocity, s->velocity_capacity, bodies, "velocities", error) ||
@@ -97,7 +106,8 @@ bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKer
         (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) ||
         !SAND_GROW(w.impulse, impulse_capacity, contacts + 1, "impulses", error))
         return false;
-    s->status = SAND_BUDGET, s->iterations = s->curve_count = 0;
+    s->status = SAND_BUDGET;
+    s->iterations = s->curve_count = 0;
     w.begin = sand_seconds();
     w.state = method->begin(p, def, error);
     bool ok = w.state && iterate(&w, error);

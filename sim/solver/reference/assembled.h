@@ -1,37 +1,41 @@
-// Methods that see the whole problem at once, as a matrix, on the CPU and in double: the rows SAND_ASSEMBLED_ROW of the
-// solver table. One iteration is one factorization, one cycle of amg, or one product with N where a method is made of these.
-// The driver measures every iterate by the measure that all solvers share, keeps the best, and minds the budget; a method is
-// four verbs.
+// Assembled methods: solvers that need N as a sparse matrix. They run on the CPU in double precision and are the rows
+// SAND_ASSEMBLED_ROW and SAND_TAO_ROW of the solver table; one method per file in this folder. One iteration is one
+// factorization, one multigrid cycle, or one product with N, whichever the method is made of.
+//
+// The driver in assembled.c measures every iterate with the residual that all solvers share, keeps the best one, and
+// enforces the budget. A method supplies begin, step (or a loop of its own, run), impulses and end. Start reading at
+// newton.c, the shortest method; cone_program.h explains the problem that all of them solve.
 #pragma once
 #include "sim/solver/cpu_kernel.h"
 
-// A solve under way, for a method that has a loop of its own.
-typedef struct SandWatch SandWatch;
-// Measures the iterate, reached after so many iterations in all. False: it is the last that is wanted.
-bool sand_watch_look(SandWatch *watch, int iterations);
-// Whether there is budget left and nobody asked to stop; for long work between two iterates.
-bool sand_watch_goes_on(const SandWatch *watch, int iterations);
+// Observes a running solve: measures iterates, keeps the best, records the curve. Methods with a loop of their own call it.
+typedef struct SandIterationMonitor SandIterationMonitor;
+// Measures the current iterate; `iterations` is the total so far. Returns false when the method must stop at this iterate.
+bool sand_monitor_iterate(SandIterationMonitor *monitor, int iterations);
+// Returns whether budget is left and no stop was requested; for long work between two iterates.
+bool sand_monitor_has_budget(const SandIterationMonitor *monitor, int iterations);
 
 typedef struct SandAssembledMethod {
-    // A method ready at its first iterate; NULL, with a sentence, when it cannot be.
+    // Creates the method at its first iterate. Returns NULL and sets the error on failure.
     void *(*begin)(const SandProblem *problem, const SandSolveDef *def, SandError *error);
-    // One iteration. *status stays SAND_BUDGET while there is more to do; SAND_SOLVED: nothing can be gained any more.
+    // Performs one iteration. *status stays SAND_BUDGET while there is more to do; SAND_SOLVED: no further gain is possible.
     bool (*step)(void *method, SandStatus *status, SandError *error);
-    void (*impulses)(const void *method, SandVec3 *impulse); // of the iterate, feasible, world frame
+    void (*impulses)(const void *method, SandVec3 *impulse); // of the current iterate: feasible, world frame
     void (*end)(void *method);
-    // In place of step: iterates, and looks at each iterate, until a look says false or nothing can be gained any more.
-    bool (*run)(void *method, SandWatch *watch, SandStatus *status, SandError *error);
-    // What has to be done once in a program and is not on the clock; NULL: nothing.
+    // Replaces step: iterates, and reports each iterate to the monitor, until the monitor returns false or no further gain
+    // is possible.
+    bool (*run)(void *method, SandIterationMonitor *monitor, SandStatus *status, SandError *error);
+    // Once-per-process initialization, excluded from the measured time; NULL: none.
     bool (*prepare)(SandError *error);
 } SandAssembledMethod;
 
-// One for each row SAND_ASSEMBLED_ROW and SAND_TAO_ROW.
+// One method table for each SAND_ASSEMBLED_ROW and SAND_TAO_ROW.
 #define SAND_ROW(id, ...)
 #define SAND_ASSEMBLED_ROW(id, ...) extern const SandAssembledMethod sand_assembled_##id;
 #define SAND_TAO_ROW SAND_ASSEMBLED_ROW
 #include "sim/solver/solver_table.inl"
 
-// Runs a method. `text` was loaded with the problem, in double: it measures.
-bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKernel *verbs, SandSolverWorkspace *text,
+// Runs a method. `workspace` must hold the same problem in double precision: `kernel` uses it to measure the iterates.
+bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKernel *kernel, SandSolverWorkspace *workspace,
                           SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                           SandError *error);

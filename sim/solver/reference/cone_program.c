@@ -1,3 +1,5 @@
+// Assembles the cone program of cone_program.h: the directions of every contact, then E for a problem with bodies or N for a
+// stored matrix, then the scaling.
 #include "sim/solver/reference/cone_program.h"
 
 #include "sim/core/array.h"
@@ -10,7 +12,8 @@ void sand_cone_program_free(SandConeProgram *p) {
     *p = (SandConeProgram){0};
 }
 
-// The directions of a contact's columns; returns how many. Tangents and corners are those of friction.inl.
+// Writes the directions of a contact's columns and returns their number. Tangents and polygon corners are the same as in
+// sim/solver/kernel/friction.inl.
 static int directions(const SandContact *c, const SandSolveDef *def, SandVec3 *out) {
     SandVec3 n = c->normal;
     double sign = n.z < 0 ? -1 : 1, a = -1 / (sign + n.z), b = n.x * n.y * a;
@@ -19,9 +22,11 @@ static int directions(const SandContact *c, const SandSolveDef *def, SandVec3 *o
     switch (section) {
     case SAND_POINT: out[0] = n; return 1;
     case SAND_DISC: {
-        // So that slope mu becomes slope 1, in the cone and in its dual.
+        // Scales the slope mu to 1, in the cone and in its dual.
         double root = sqrt(c->mu);
-        out[0] = v3_scale(1 / root, n), out[1] = v3_scale(root, t1), out[2] = v3_scale(root, t2);
+        out[0] = v3_scale(1 / root, n);
+        out[1] = v3_scale(root, t1);
+        out[2] = v3_scale(root, t2);
         return 3;
     }
     case SAND_SQUARE:
@@ -37,59 +42,67 @@ static int directions(const SandContact *c, const SandSolveDef *def, SandVec3 *o
     return 0;
 }
 
-// --- E, of a problem with bodies --------------------------------------------------------------------------
+// --- E, for a problem with bodies -------------------------------------------------------------------------
 
-// The square root of M^-1 of a body: of its mass, and L with L L' = the inverse inertia.
-typedef struct Root {
+// The square root of a body's M^-1: that of the inverse mass, and the Cholesky factor L, L L' = inverse inertia.
+typedef struct InverseMassRoot {
     double mass, xx, yx, zx, yy, zy, zz;
-} Root;
+} InverseMassRoot;
 
-static Root root_of(const SandProblemBody *b) {
+static InverseMassRoot root_of(const SandProblemBody *b) {
     const double *j = b->inverse_inertia; // xx, yy, zz, xy, xz, yz
-    Root l = {.mass = sqrt(b->inverse_mass)};
+    InverseMassRoot l = {.mass = sqrt(b->inverse_mass)};
     l.xx = sqrt(fmax(j[0], 0));
-    if (l.xx > 0) l.yx = j[3] / l.xx, l.zx = j[4] / l.xx;
+    if (l.xx > 0) {
+        l.yx = j[3] / l.xx;
+        l.zx = j[4] / l.xx;
+    }
     l.yy = sqrt(fmax(j[1] - l.yx * l.yx, 0));
     if (l.yy > 0) l.zy = (j[5] - l.zx * l.yx) / l.yy;
     l.zz = sqrt(fmax(j[2] - l.zx * l.zx - l.zy * l.zy, 0));
     return l;
 }
 
-// The share of one body in a column: L' of the impulse and of its moment.
-static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 impulse, bool turns, int *row, double *value) {
-    Root l = root_of(&p->bodies[body]);
+// Writes one body's part of a column of E: the root of M^-1 times the impulse and its moment.
+static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 impulse, bool rotates, int *row,
+                       double *value) {
+    InverseMassRoot l = root_of(&p->bodies[body]);
     SandVec3 t = v3_cross(arm, impulse);
     double numbers[6] = {l.mass * impulse.x,      l.mass * impulse.y,
                          l.mass * impulse.z,      l.xx * t.x + l.yx * t.y + l.zx * t.z,
                          l.yy * t.y + l.zy * t.z, l.zz * t.z};
-    for (int k = 0; k < (turns ? 6 : 3); k++) row[k] = 6 * body + k, value[k] = numbers[k];
+    for (int k = 0; k < (rotates ? 6 : 3); k++) {
+        row[k] = 6 * body + k;
+        value[k] = numbers[k];
+    }
 }
 
-static bool make_roots(SandConeProgram *m, const SandProblem *p, SandError *error) {
+// Assembles E = M^-1/2 D.
+static bool assemble_root(SandConeProgram *m, const SandProblem *p, SandError *error) {
     m->rows = 6 * p->dynamic_count;
     if (!SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error) ||
         !SAND_GROW(m->row, m->row_capacity, 12 * (size_t)m->columns, "entries of a cone program", error) ||
         !SAND_GROW(m->value, m->value_capacity, 12 * (size_t)m->columns, "entries of a cone program", error))
         return false;
-    int at = 0;
+    int entry = 0;
     for (int cone = 0; cone < m->cones; cone++)
         for (int j = m->first[cone]; j < m->first[cone + 1]; j++) {
             const SandContact *c = &p->contacts[m->contact[cone]];
-            // A normal impulse does not turn a sphere.
-            bool turns = !p->radial || v3_dot(m->direction[j], c->normal) != v3_length(m->direction[j]) ||
-                         sand_cone_program_size(m, cone) > 1;
-            m->begin[j] = at;
-            write_body(p, c->a, c->arm_a, v3_neg(m->direction[j]), turns, m->row + at, m->value + at);
-            at += turns ? 6 : 3;
+            // A normal impulse does not rotate a sphere: its three angular rows are left out.
+            bool rotates = !p->radial || v3_dot(m->direction[j], c->normal) != v3_length(m->direction[j]) ||
+                           sand_cone_program_size(m, cone) > 1;
+            m->begin[j] = entry;
+            write_body(p, c->a, c->arm_a, v3_neg(m->direction[j]), rotates, m->row + entry, m->value + entry);
+            entry += rotates ? 6 : 3;
             if (c->b >= p->dynamic_count) continue;
-            write_body(p, c->b, c->arm_b, m->direction[j], turns, m->row + at, m->value + at);
-            at += turns ? 6 : 3;
+            write_body(p, c->b, c->arm_b, m->direction[j], rotates, m->row + entry, m->value + entry);
+            entry += rotates ? 6 : 3;
         }
-    m->begin[m->columns] = at;
+    m->begin[m->columns] = entry;
     return true;
 }
 
-// r of a contact: relative velocity before contact plus the stabilization term.
+// r of a contact: the free relative velocity plus the stabilization term.
 static SandVec3 contact_r(const SandProblem *p, int i) {
     const SandContact *c = &p->contacts[i];
     const SandProblemBody *a = &p->bodies[c->a], *b = &p->bodies[c->b];
@@ -97,15 +110,16 @@ static SandVec3 contact_r(const SandProblem *p, int i) {
     return v3_madd(u, fmax(c->gap / p->step, -p->recovery), c->normal);
 }
 
-// --- N, of a problem without bodies -----------------------------------------------------------------------
+// --- N, for a problem without bodies ----------------------------------------------------------------------
 
-// The cones of a contact follow each other in the order of the contacts, so one index finds them: cone_of[i] is the
-// first of contact i.
-static bool make_square(SandConeProgram *m, const SandProblem *p, SandError *error) {
+// Assembles N from the stored matrix. The cones are in the order of the contacts, so one index per contact finds them:
+// cone_of[i] is the first cone of contact i.
+static bool assemble_matrix(SandConeProgram *m, const SandProblem *p, SandError *error) {
     const SandMatrix *n = p->matrix;
     int *cone_of = NULL;
     size_t cone_capacity = 0, entries = 0;
-    m->rows = m->columns, m->square = true;
+    m->rows = m->columns;
+    m->square = true;
     if (!SAND_GROW(cone_of, cone_capacity, p->contact_count + 1, "cones", error) ||
         !SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error))
         return false;
@@ -120,26 +134,26 @@ static bool make_square(SandConeProgram *m, const SandProblem *p, SandError *err
     bool ok = entries < INT32_MAX || sand_fail(error, "N has %zu entries, too many to factorize", entries);
     ok = ok && SAND_GROW(m->row, m->row_capacity, entries + 1, "entries of a cone program", error) &&
          SAND_GROW(m->value, m->value_capacity, entries + 1, "entries of a cone program", error);
-    int at = 0;
+    int entry = 0;
     for (int i = 0; ok && i < p->contact_count; i++)
         for (int j = FIRST_OF(i); j < FIRST_OF(i + 1); j++) {
-            m->begin[j] = at;
+            m->begin[j] = entry;
             // N is symmetric: column i is row i.
             for (int e = n->first[i]; e < n->first[i + 1]; e++)
-                for (int k = FIRST_OF(n->column[e]); k < FIRST_OF(n->column[e] + 1); k++, at++) {
-                    m->row[at] = k;
-                    m->value[at] = v3_dot(m->direction[j], sand_matrix_apply(n, e, m->direction[k]));
+                for (int k = FIRST_OF(n->column[e]); k < FIRST_OF(n->column[e] + 1); k++, entry++) {
+                    m->row[entry] = k;
+                    m->value[entry] = v3_dot(m->direction[j], sand_matrix_apply(n, e, m->direction[k]));
                 }
         }
 #undef FIRST_OF
-    m->begin[m->columns] = at;
+    m->begin[m->columns] = entry;
     sand_free(cone_of);
     return ok;
 }
 
 // --- both -------------------------------------------------------------------------------------------------
 
-// The mean over a cone of the diagonal of N.
+// Mean diagonal of N over the columns of a cone.
 static double diagonal(const SandConeProgram *m, int cone) {
     double sum = 0;
     for (int j = m->first[cone]; j < m->first[cone + 1]; j++)
@@ -150,7 +164,8 @@ static double diagonal(const SandConeProgram *m, int cone) {
     return sum > 0 ? sum / sand_cone_program_size(m, cone) : 1;
 }
 
-static bool balance(SandConeProgram *m, SandError *error) {
+// Scales every cone so that its mean diagonal in N is 1.
+static bool scale_cones(SandConeProgram *m, SandError *error) {
     double *scale = NULL;
     size_t scale_capacity = 0;
     if (!SAND_GROW(scale, scale_capacity, m->columns + 1, "scales", error)) return false;
@@ -192,7 +207,7 @@ bool sand_cone_program_make(SandConeProgram *m, const SandProblem *p, const Sand
         }
     }
     m->first[m->cones] = m->columns;
-    return (p->matrix ? make_square(m, p, error) : make_roots(m, p, error)) && balance(m, error);
+    return (p->matrix ? assemble_matrix(m, p, error) : assemble_root(m, p, error)) && scale_cones(m, error);
 }
 
 void sand_cone_program_product(const SandConeProgram *m, const double *x, double *y, double *work) {
@@ -208,7 +223,8 @@ void sand_cone_program_product(const SandConeProgram *m, const double *x, double
     }
 }
 
-// Columns of a circular cone are at right angles, and each has its share. Edges are not: their z >= 0 are relaxed in turn.
+// The columns of a circular cone are orthogonal, so each component is a projection. The edges of a polyhedral cone are not:
+// their z >= 0 are found by Gauss-Seidel sweeps on the least squares problem.
 void sand_cone_program_unknowns(const SandConeProgram *m, const SandVec3 *impulse, double *z) {
     enum { SWEEPS = 30 };
     for (int begin = 0, end; begin < m->cones; begin = end) {

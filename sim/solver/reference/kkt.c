@@ -1,3 +1,5 @@
+// Factorization and refined solves of the KKT system, and the assembly of N. The matrix handed to CHOLMOD is A = E S (it
+// adds I and forms AA'), S N S where the cone program stores N, or the augmented matrix [I A; A' -I].
 #include "sim/solver/reference/kkt.h"
 
 #include "sim/core/array.h"
@@ -11,14 +13,14 @@ struct SandKkt {
     SandKktKind kind;
     const double *scaling;
     cholmod_common common;
-    cholmod_sparse *matrix; // what is factorized: A, or S N S, or the augmented matrix
+    cholmod_sparse *matrix; // to factorize: A, S N S, or the augmented matrix
     cholmod_factor *factor;
     cholmod_dense *right;
-    double *scaled, *product, *rest, *work; // for the refinement
+    double *scaled, *product, *residual, *work; // for the refinement: S y, S N S y, the residual
     size_t scaled_capacity, product_capacity, rest_capacity, work_capacity;
 };
 
-bool sand_cholmod_told(int status, const char *what, SandError *error) {
+bool sand_cholmod_fail(int status, const char *what, SandError *error) {
     switch (status) {
     case CHOLMOD_OUT_OF_MEMORY: return sand_fail(error, "%s: out of memory", what);
     case CHOLMOD_TOO_LARGE: return sand_fail(error, "%s: the factors would be too large", what);
@@ -28,8 +30,13 @@ bool sand_cholmod_told(int status, const char *what, SandError *error) {
 
 cholmod_sparse *sand_cone_program_assemble(const SandConeProgram *m, cholmod_common *common, SandError *error) {
     cholmod_sparse matrix = {.nrow = (size_t)m->rows, .ncol = (size_t)m->columns, .nzmax = (size_t)m->begin[m->columns]};
-    matrix.p = m->begin, matrix.i = m->row, matrix.x = m->value;
-    matrix.itype = CHOLMOD_INT, matrix.xtype = CHOLMOD_REAL, matrix.dtype = CHOLMOD_DOUBLE, matrix.packed = 1;
+    matrix.p = m->begin;
+    matrix.i = m->row;
+    matrix.x = m->value;
+    matrix.itype = CHOLMOD_INT;
+    matrix.xtype = CHOLMOD_REAL;
+    matrix.dtype = CHOLMOD_DOUBLE;
+    matrix.packed = 1;
     cholmod_sparse *n = NULL;
     if (m->square) {
         n = cholmod_copy_sparse(&matrix, common);
@@ -38,14 +45,15 @@ cholmod_sparse *sand_cone_program_assemble(const SandConeProgram *m, cholmod_com
         if (transpose) n = cholmod_aat(transpose, NULL, 0, 1, common);
         cholmod_free_sparse(&transpose, common);
     }
-    if (!n) sand_cholmod_told(common->status, "assembling N", error);
+    if (!n) sand_cholmod_fail(common->status, "assembling N", error);
     return n;
 }
 
-// Where the entries of column j of A lie in the values of the augmented matrix: after the diagonal of its first part
-// and the columns before, each of which ends with its own diagonal.
+// Offset of the entries of column j of A in the augmented matrix: they follow the identity block and the columns before,
+// each of which ends with its own diagonal entry.
 static int augmented_at(const SandConeProgram *m, int j) { return m->rows + m->begin[j] + j; }
 
+// Writes the sparsity pattern and the entries that never change.
 static void write_pattern(SandKkt *s) {
     const SandConeProgram *m = s->program;
     int *begin = s->matrix->p, *row = s->matrix->i;
@@ -55,25 +63,33 @@ static void write_pattern(SandKkt *s) {
         memcpy(row, m->row, (size_t)m->begin[m->columns] * sizeof *row);
         return;
     }
-    for (int k = 0; k < m->rows; k++) begin[k] = row[k] = k, value[k] = 1;
+    for (int k = 0; k < m->rows; k++) {
+        begin[k] = row[k] = k;
+        value[k] = 1;
+    }
     for (int j = 0; j < m->columns; j++) {
         int at = begin[m->rows + j] = augmented_at(m, j), count = m->begin[j + 1] - m->begin[j];
         memcpy(row + at, m->row + m->begin[j], (size_t)count * sizeof *row);
-        row[at + count] = m->rows + j, value[at + count] = -1;
+        row[at + count] = m->rows + j;
+        value[at + count] = -1;
     }
     begin[m->rows + m->columns] = augmented_at(m, m->columns);
 }
 
 SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *error) {
     SandKkt *s = calloc(1, sizeof *s);
-    if (!s) return sand_fail(error, "out of memory for a linear system"), NULL;
-    s->program = m, s->kind = kind;
+    if (!s) {
+        sand_fail(error, "out of memory for a linear system");
+        return NULL;
+    }
+    s->program = m;
+    s->kind = kind;
     cholmod_start(&s->common);
     s->common.print = 0;
     size_t rows = (size_t)m->rows, columns = (size_t)m->columns, entries = (size_t)m->begin[m->columns];
     bool ok = true;
     if (kind == SAND_KKT_AUGMENTED) {
-        // Quasi-definite: LDL' exists in any order, and takes no pivots.
+        // Quasi-definite: LDL' exists for any ordering and needs no pivoting.
         s->common.supernodal = CHOLMOD_SIMPLICIAL;
         s->common.final_ll = 0;
         if (m->square) ok = sand_fail(error, "the augmented system needs bodies, and this problem has none");
@@ -89,12 +105,15 @@ SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *
         s->factor = cholmod_analyze(s->matrix, &s->common);
     }
     if (ok && (!s->matrix || !s->right || !s->factor))
-        ok = sand_cholmod_told(s->common.status, "analysing the linear system", error);
+        ok = sand_cholmod_fail(s->common.status, "analysing the linear system", error);
     ok = ok && SAND_GROW(s->scaled, s->scaled_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->product, s->product_capacity, columns + 1, "linear system", error) &&
-         SAND_GROW(s->rest, s->rest_capacity, columns + 1, "linear system", error) &&
+         SAND_GROW(s->residual, s->rest_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->work, s->work_capacity, rows + 1, "linear system", error);
-    if (!ok) sand_kkt_free(s), s = NULL;
+    if (!ok) {
+        sand_kkt_free(s);
+        s = NULL;
+    }
     return s;
 }
 
@@ -106,12 +125,12 @@ void sand_kkt_free(SandKkt *s) {
     cholmod_finish(&s->common);
     sand_free(s->scaled);
     sand_free(s->product);
-    sand_free(s->rest);
+    sand_free(s->residual);
     sand_free(s->work);
     free(s);
 }
 
-// y = S x, cone by cone; y may be x.
+// y = S x; y may alias x.
 static void scale(const SandKkt *s, const double *x, double *y) {
     const SandConeProgram *m = s->program;
     for (int c = 0; c < m->cones; c++) {
@@ -126,7 +145,8 @@ static void scale(const SandKkt *s, const double *x, double *y) {
     }
 }
 
-// The values of A = E S, or of N S: columns of a cone have the same rows, so entry e of each is mixed with the others'.
+// Computes the values of A = E S, or of N S. The columns of a cone have the same rows, so entry e of a scaled column
+// combines entry e of each.
 static void scale_columns(const SandKkt *s) {
     const SandConeProgram *m = s->program;
     double *value = s->matrix->x;
@@ -144,7 +164,7 @@ static void scale_columns(const SandKkt *s) {
     }
 }
 
-// S from the left on every column, for S N S. The rows of a column come in whole cones.
+// Applies S from the left to every column of N S. The rows of a column come in whole cones.
 static void scale_rows(const SandKkt *s) {
     const SandConeProgram *m = s->program;
     double *value = s->matrix->x;
@@ -164,15 +184,15 @@ bool sand_kkt_factor(SandKkt *s, const double *scaling, SandError *error) {
     s->scaling = scaling;
     scale_columns(s);
     if (s->program->square) scale_rows(s);
-    // CHOLMOD adds the identity, and makes AA' of a matrix that is not symmetric.
+    // CHOLMOD adds the identity, and forms AA' of an unsymmetric matrix.
     double identity[2] = {s->kind == SAND_KKT_NORMAL ? 1 : 0, 0};
     cholmod_factorize_p(s->matrix, identity, NULL, 0, s->factor, &s->common);
-    return s->common.status >= CHOLMOD_OK || sand_cholmod_told(s->common.status, "factorizing the linear system", error);
+    return s->common.status >= CHOLMOD_OK || sand_cholmod_fail(s->common.status, "factorizing the linear system", error);
 }
 
 bool sand_kkt_sound(const SandKkt *s) { return s->factor->minor == s->factor->n; }
 
-// One solve without refinement. y = b - A' (I + AA')^-1 A b.
+// Solves once without refinement: y = b - A' (I + AA')^-1 A b.
 static bool solve_once(SandKkt *s, const double *b, double *y, SandError *error) {
     const SandConeProgram *m = s->program;
     double *right = s->right->x;
@@ -188,7 +208,7 @@ static bool solve_once(SandKkt *s, const double *b, double *y, SandError *error)
             for (int e = m->begin[j]; e < m->begin[j + 1]; e++) right[m->row[e]] += value[e] * b[j];
     }
     cholmod_dense *x = cholmod_solve(CHOLMOD_A, s->factor, s->right, &s->common);
-    if (!x) return sand_cholmod_told(s->common.status, "solving the linear system", error);
+    if (!x) return sand_cholmod_fail(s->common.status, "solving the linear system", error);
     const double *solved = x->x;
     if (s->kind == SAND_KKT_AUGMENTED) {
         memcpy(y, solved + m->rows, (size_t)m->columns * sizeof *y);
@@ -212,18 +232,19 @@ bool sand_kkt_solve(SandKkt *s, const double *b, double *y, SandError *error) {
     double last = INFINITY;
     if (!solve_once(s, b, y, error)) return false;
     for (int k = 0; k < REFINEMENTS; k++) {
-        // rest = b - y - S N S y
+        // residual = b - y - S N S y
         double size = 0, left = 0;
         scale(s, y, s->scaled);
         sand_cone_program_product(m, s->scaled, s->product, s->work);
         scale(s, s->product, s->product);
         for (int j = 0; j < m->columns; j++) {
-            s->rest[j] = b[j] - y[j] - s->product[j];
-            left += s->rest[j] * s->rest[j], size += b[j] * b[j];
+            s->residual[j] = b[j] - y[j] - s->product[j];
+            left += s->residual[j] * s->residual[j];
+            size += b[j] * b[j];
         }
         if (!(left > 1e-28 * size) || !(left < 0.25 * last)) return true;
         last = left;
-        if (!solve_once(s, s->rest, s->product, error)) return false;
+        if (!solve_once(s, s->residual, s->product, error)) return false;
         for (int j = 0; j < m->columns; j++) y[j] += s->product[j];
     }
     return true;

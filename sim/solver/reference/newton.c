@@ -1,9 +1,10 @@
-// Semismooth Newton method ([P] section 3.3, on the normal map of its eq. 21).
-// Idea: the conditions of the minimum are one equation with kinks; take its derivative on either side of a kink and step as
-// Newton would. Once the right contacts are open, stick and slide, the end is one step away.
-// Weakness: slow to find out which those are, and it may stand still on the way; a least length of step gets it over
-// that, and needs tuning. The paper halves until |F| falls; here a step that gains nothing also adds a multiple of the
-// identity to the next system, as Levenberg and Marquardt do.
+// Semismooth Newton method ([P] section 3.3, eq. 20, on the normal map of eq. 21).
+// Idea: the optimality conditions are one equation with kinks; take the derivative on either side of a kink and do a Newton
+// step. Once it is known which contacts are open, stick and slide, the solution is one step away.
+// Weakness: slow to identify those sets, and it may stall on the way; a minimum step length gets it past that, and needs
+// tuning ([P] says so too). An iteration is a factorization.
+// The paper halves the step until |F| decreases; here a step that gains nothing also adds a multiple of the identity to the
+// next system, as Levenberg and Marquardt do. The steps themselves are in semismooth.h.
 #include "sim/solver/reference/assembled.h"
 #include "sim/core/array.h"
 #include "sim/solver/reference/semismooth.h"
@@ -15,11 +16,11 @@ typedef struct Newton {
     SandConeProgram program;
     SandKkt *system;
     SandSemismooth newton;
-    int contacts, standing;
-    double least; // step length
-    double goal;  // of |F|: what rounding leaves
-    bool law;     // Coulomb's: its normal velocity is renewed whenever F is small beside its last change
-    double change;
+    int contacts, stalled; // standing: iterations in a row without a gain
+    double least;          // shortest step
+    double goal;           // for |F|: what rounding leaves
+    bool law;              // Coulomb's law: the De Saxce bias is updated whenever |F| is small beside its last change
+    double change;         // of F, by the last update of the bias
 } Newton;
 
 static void newton_end(void *method) {
@@ -30,7 +31,7 @@ static void newton_end(void *method) {
     free(m);
 }
 
-// x of the warm start: its impulses less the velocities they make.
+// Sets x from the warm start: its impulses minus the velocities they produce.
 static void newton_start(Newton *m, const SandProblem *problem) {
     const SandConeProgram *p = &m->program;
     double *x = m->newton.x, *z = m->newton.z, size = 0;
@@ -40,7 +41,7 @@ static void newton_start(Newton *m, const SandProblem *problem) {
         x[j] = z[j] - x[j] - p->r[j];
         size += p->r[j] * p->r[j];
     }
-    m->newton.proximal = 1e-2; // short steps until some were good
+    m->newton.proximal = 1e-2; // cautious until some steps have gained
     m->goal = 1e-14 * sqrt(size);
     sand_semismooth_set(&m->newton);
     m->change = INFINITY;
@@ -50,7 +51,10 @@ enum { NEWTON_LEAST };
 
 static void *newton_begin(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
     Newton *m = calloc(1, sizeof *m);
-    if (!m) return sand_fail(error, "out of memory for a solver"), NULL;
+    if (!m) {
+        sand_fail(error, "out of memory for a solver");
+        return NULL;
+    }
     m->contacts = problem->contact_count;
     m->least = def->params[NEWTON_LEAST];
     m->law = sand_friction_table[def->friction].set == SAND_SET_LAW;
@@ -60,21 +64,27 @@ static void *newton_begin(const SandProblem *problem, const SandSolveDef *def, S
         ok = m->system && sand_semismooth_make(&m->newton, &m->program, m->system, error);
         if (ok) newton_start(m, problem);
     }
-    if (!ok) newton_end(m), m = NULL;
+    if (!ok) {
+        newton_end(m);
+        m = NULL;
+    }
     return m;
 }
 
 static bool newton_step(void *method, SandStatus *status, SandError *error) {
     Newton *m = method;
     SandSemismooth *newton = &m->newton;
-    if (!m->contacts) return *status = SAND_SOLVED, true;
+    if (!m->contacts) {
+        *status = SAND_SOLVED;
+        return true;
+    }
     double before = newton->size, length;
     if (!sand_semismooth_step(newton, m->least, true, &length, error)) return false;
     bool gained = newton->size < 0.9 * before;
     newton->proximal = gained ? fmax(0.1 * newton->proximal, SAND_PROXIMAL_LEAST) : fmin(10 * newton->proximal, 1);
-    m->standing = gained ? 0 : m->standing + 1;
-    bool settled = newton->size <= m->goal && m->standing >= 2;
-    if (m->law && newton->size <= fmax(0.1 * m->change, m->goal)) m->change = sand_semismooth_lift(newton);
+    m->stalled = gained ? 0 : m->stalled + 1;
+    bool settled = newton->size <= m->goal && m->stalled >= 2;
+    if (m->law && newton->size <= fmax(0.1 * m->change, m->goal)) m->change = sand_semismooth_update_bias(newton);
     if (settled && (!m->law || m->change <= 10 * m->goal)) *status = SAND_SOLVED;
     return true;
 }

@@ -1,3 +1,4 @@
+// Semismooth Newton steps on the normal map: see semismooth.h.
 #include "sim/solver/reference/semismooth.h"
 
 #include "sim/solver/reference/cone.h"
@@ -14,7 +15,7 @@ bool sand_semismooth_make(SandSemismooth *m, const SandConeProgram *program, San
         !SAND_GROW(m->scaling, m->scaling_capacity, 9 * (size_t)program->cones + 1, "Newton vectors", error) ||
         !SAND_GROW(m->work, m->work_capacity, program->rows + 1, "Newton vectors", error))
         return false;
-    double **vector[VECTORS] = {&m->lift, &m->x,   &m->z,     &m->f,       &m->dx,     &m->dz,
+    double **vector[VECTORS] = {&m->bias, &m->x,   &m->z,     &m->f,       &m->dx,     &m->dz,
                                 &m->b,    &m->ndz, &m->trial, &m->trial_z, &m->trial_f};
     for (size_t k = 0; k < VECTORS; k++) *vector[k] = m->vectors + k * n;
     return true;
@@ -27,14 +28,14 @@ void sand_semismooth_free(SandSemismooth *m) {
     *m = (SandSemismooth){0};
 }
 
-// f = F(x) and z = P(x); returns |f|.
+// Computes z = P(x) and f = F(x). Returns |f|.
 static double evaluate(SandSemismooth *m, const double *x, double *z, double *f) {
     const SandConeProgram *p = m->program;
     double sum = 0;
     for (int c = 0; c < p->cones; c++) cone_project(x + p->first[c], sand_cone_program_size(p, c), z + p->first[c]);
     sand_cone_program_product(p, z, f, m->work);
     for (int j = 0; j < p->columns; j++) {
-        f[j] += p->r[j] + m->lift[j] + x[j] - z[j];
+        f[j] += p->r[j] + m->bias[j] + x[j] - z[j];
         sum += f[j] * f[j];
     }
     return sqrt(sum);
@@ -42,17 +43,18 @@ static double evaluate(SandSemismooth *m, const double *x, double *z, double *f)
 
 void sand_semismooth_set(SandSemismooth *m) { m->size = evaluate(m, m->x, m->z, m->f); }
 
-// In the scaled columns of a circular cone mu is 1: the first gets the length of the other two.
-double sand_semismooth_lift(SandSemismooth *m) {
+// In the scaled columns of a circular cone mu is 1: the bias of the first column is the length of the velocity in the other
+// two.
+double sand_semismooth_update_bias(SandSemismooth *m) {
     const SandConeProgram *p = m->program;
     double change = 0;
     sand_cone_program_product(p, m->z, m->ndz, m->work);
     for (int c = 0; c < p->cones; c++) {
         int j = p->first[c];
         if (sand_cone_program_size(p, c) == 1) continue;
-        double lift = hypot(m->ndz[j + 1] + p->r[j + 1], m->ndz[j + 2] + p->r[j + 2]);
-        change += (lift - m->lift[j]) * (lift - m->lift[j]);
-        m->lift[j] = lift;
+        double bias = hypot(m->ndz[j + 1] + p->r[j + 1], m->ndz[j + 2] + p->r[j + 2]);
+        change += (bias - m->bias[j]) * (bias - m->bias[j]);
+        m->bias[j] = bias;
     }
     sand_semismooth_set(m);
     return sqrt(change);
@@ -64,7 +66,7 @@ bool sand_semismooth_step(SandSemismooth *m, double least, bool forced, double *
         cone_derivative_root(m->x + p->first[c], sand_cone_program_size(p, c), m->proximal, m->scaling + 9 * c);
     if (!sand_kkt_factor(m->system, m->scaling, error)) return false;
 
-    // dz = H y with (I + H N H) y = -H F, where H is the root of (V^-1 - I + proximal)^-1.
+    // [P] eq. 20: dz = H y with (I + H N H) y = -H F, where H is the square root of (V^-1 - I + proximal I)^-1.
     for (int c = 0; c < p->cones; c++) {
         int j = p->first[c], size = sand_cone_program_size(p, c);
         cone_apply(m->scaling + 9 * c, m->f + j, size, m->b + j);
@@ -78,6 +80,7 @@ bool sand_semismooth_step(SandSemismooth *m, double least, bool forced, double *
     sand_cone_program_product(p, m->dz, m->ndz, m->work);
     for (int j = 0; j < p->columns; j++) m->dx[j] = m->dz[j] - m->f[j] - m->ndz[j];
 
+    // Line search on |F|.
     double step = 1, size;
     for (;; step *= 0.5) {
         for (int j = 0; j < p->columns; j++) m->trial[j] = m->x[j] + step * m->dx[j];
