@@ -1,3 +1,6 @@
+// Reader of FCLIB files: the HDF5 datasets, the reduction of a global problem to a local one by CHOLMOD, and the conversion
+// of W to the block matrix of SandMatrix. Problems outside what the solvers do (bilateral constraints, rolling friction, two
+// dimensions) are refused.
 #include "sim/solver/fclib.h"
 
 #ifndef SAND_HDF5
@@ -17,7 +20,7 @@ bool sand_fclib_load(SandProblem *problem, const char *path, SandError *error) {
 #include <string.h>
 #include <suitesparse/cholmod.h>
 
-// A file under way.
+// A file being read.
 typedef struct Reader {
     const char *path;
     const char *group; // fclib_local or fclib_global
@@ -32,14 +35,17 @@ static bool has(const Reader *r, const char *name) {
     return H5Lexists(r->file, whole, H5P_DEFAULT) > 0;
 }
 
-// Reads a dataset of numbers, as ints or as doubles, into memory that the caller frees. *count gets their number.
+// Reads a dataset as ints or doubles into memory that the caller frees. *count receives the number of elements.
 static void *read_array(Reader *r, const char *name, hid_t type, size_t size, size_t *count) {
     char whole[128];
     snprintf(whole, sizeof whole, "%s/%s", r->group, name);
     hid_t set = H5Dopen2(r->file, whole, H5P_DEFAULT), space = set >= 0 ? H5Dget_space(set) : -1;
     hssize_t points = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
     void *numbers = points >= 0 && points < INT32_MAX ? malloc(((size_t)points + 1) * size) : NULL;
-    if (numbers && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) < 0) free(numbers), numbers = NULL;
+    if (numbers && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) < 0) {
+        free(numbers);
+        numbers = NULL;
+    }
     if (space >= 0) H5Sclose(space);
     if (set >= 0) H5Dclose(set);
     if (!numbers) sand_fail(r->error, "%.200s: %s is missing or is no array of numbers", r->path, whole);
@@ -60,17 +66,20 @@ static double *read_vector(Reader *r, const char *name, size_t wanted) {
     double *numbers = read_array(r, name, H5T_NATIVE_DOUBLE, sizeof *numbers, &count);
     if (numbers && count != wanted) {
         sand_fail(r->error, "%.200s: %s/%s has %zu numbers where %zu are wanted", r->path, r->group, name, count, wanted);
-        free(numbers), numbers = NULL;
+        free(numbers);
+        numbers = NULL;
     }
     for (size_t k = 0; numbers && k < wanted; k++)
         if (!isfinite(numbers[k])) {
             sand_fail(r->error, "%.200s: %s/%s has a number that is not finite", r->path, r->group, name);
-            free(numbers), numbers = NULL;
+            free(numbers);
+            numbers = NULL;
         }
     return numbers;
 }
 
-// The entries of a matrix as triplets, from columns (nz -1), rows (-2) or triplets (their number).
+// Converts a matrix to triplets from compressed columns (nz = -1), compressed rows (nz = -2) or triplets (nz = their
+// number).
 static bool fill_triplets(Reader *r, const char *name, int nz, const int *p, size_t p_count, const int *i, size_t i_count,
                           const double *x, cholmod_triplet *t) {
     int *rows = t->i, *columns = t->j;
@@ -81,11 +90,16 @@ static bool fill_triplets(Reader *r, const char *name, int nz, const int *p, siz
     for (size_t line = 0; fits && compressed && line < lines; line++) {
         fits = p[line] >= 0 && p[line + 1] >= p[line] && (size_t)p[line + 1] <= i_count;
         for (int e = p[line]; fits && e < p[line + 1]; e++, entries++) {
-            rows[entries] = nz == -1 ? i[e] : (int)line, columns[entries] = nz == -1 ? (int)line : i[e];
+            rows[entries] = nz == -1 ? i[e] : (int)line;
+            columns[entries] = nz == -1 ? (int)line : i[e];
             values[entries] = x[e];
         }
     }
-    for (size_t e = 0; fits && !compressed && e < entries; e++) rows[e] = i[e], columns[e] = p[e], values[e] = x[e];
+    for (size_t e = 0; fits && !compressed && e < entries; e++) {
+        rows[e] = i[e];
+        columns[e] = p[e];
+        values[e] = x[e];
+    }
     for (size_t e = 0; fits && e < entries; e++)
         fits = rows[e] >= 0 && (size_t)rows[e] < t->nrow && columns[e] >= 0 && (size_t)columns[e] < t->ncol &&
                isfinite(values[e]);
@@ -123,7 +137,7 @@ static cholmod_sparse *read_matrix(Reader *r, const char *name) {
 
 // --- the problem ------------------------------------------------------------------------------------------
 
-// W and q of a global problem.
+// Computes W and q of a global problem.
 static bool make_local(Reader *r, cholmod_sparse **w, double **q, SandError *error) {
     cholmod_common *c = &r->common;
     cholmod_sparse *m = read_matrix(r, "M"), *h = m ? read_matrix(r, "H") : NULL, *transposed = NULL, *x = NULL,
@@ -168,9 +182,9 @@ static bool make_local(Reader *r, cholmod_sparse **w, double **q, SandError *err
     return ok;
 }
 
-// The half of W and its transpose: symmetric in its pattern and to the bit.
+// Replaces W by (W + W') / 2, which is symmetric in its pattern and bit for bit. Refuses a W that is far from symmetric.
 static bool make_symmetric(Reader *r, cholmod_sparse **w, SandProblem *p, SandError *error) {
-    const double most = 0.01; // some files come from time steppers that treat gyroscopic terms implicitly
+    const double most = 0.01; // some files come from time steppers with implicit gyroscopic terms
     cholmod_common *c = &r->common;
     double half[2] = {0.5, 0}, minus[2] = {-0.5, 0};
     if ((*w)->nrow != (*w)->ncol || (*w)->nrow % 3)
@@ -191,13 +205,13 @@ static bool make_symmetric(Reader *r, cholmod_sparse **w, SandProblem *p, SandEr
     return ok;
 }
 
-// The blocks of W by rows. Since W is symmetric, its columns are its rows.
+// Gathers the 3 x 3 blocks of W by rows. W is symmetric, so its columns serve as rows.
 static bool fill_matrix(SandMatrix *m, const cholmod_sparse *w, SandError *error) {
     int contacts = (int)(w->nrow / 3);
     const int *begin = w->p, *row = w->i;
     const double *value = w->x;
     if (!SAND_GROW(m->first, m->first_capacity, contacts + 1, "matrix", error)) return false;
-    int *slot = calloc((size_t)contacts, sizeof *slot), blocks = 0; // the block of this row at each column, plus 1
+    int *slot = calloc((size_t)contacts, sizeof *slot), blocks = 0; // slot: index plus 1 of this row's block in each column
     bool ok = slot || sand_fail(error, "out of memory for a matrix");
     for (int i = 0; ok && i < contacts; i++) {
         m->first[i] = blocks;
@@ -205,13 +219,17 @@ static bool fill_matrix(SandMatrix *m, const cholmod_sparse *w, SandError *error
             int k = row[e] / 3;
             if (slot[k] > m->first[i]) continue;
             ok = SAND_GROW(m->column, m->column_capacity, blocks + 1, "matrix", error);
-            if (ok) m->column[blocks++] = k, slot[k] = blocks;
+            if (ok) {
+                m->column[blocks++] = k;
+                slot[k] = blocks;
+            }
         }
-        // In the order of their columns, so that sums are always added in the same order.
+        // Sort by column, so that sums are always added in the same order.
         for (int a = m->first[i] + 1; a < blocks; a++)
             for (int b = a; b > m->first[i] && m->column[b] < m->column[b - 1]; b--) {
                 int swap = m->column[b];
-                m->column[b] = m->column[b - 1], m->column[b - 1] = swap;
+                m->column[b] = m->column[b - 1];
+                m->column[b - 1] = swap;
             }
         ok = ok && SAND_GROW(m->block, m->block_capacity, 9 * (size_t)blocks + 1, "matrix", error);
         for (int b = m->first[i]; ok && b < blocks; b++) slot[m->column[b]] = b + 1;
@@ -224,14 +242,18 @@ static bool fill_matrix(SandMatrix *m, const cholmod_sparse *w, SandError *error
     return ok;
 }
 
-// One body a contact, whose velocity is that of the contact, and one that stands still: see SandMatrix.
+// Creates the bodies and contacts: one body per contact, whose velocity is minus that of the contact, and one at rest. See
+// SandMatrix.
 static bool fill_problem(SandProblem *p, const double *q, const double *mu, int contacts, SandError *error) {
     if (!SAND_GROW(p->bodies, p->body_capacity, contacts + 1, "bodies", error) ||
         !SAND_GROW(p->contacts, p->contact_capacity, contacts, "contacts", error) ||
         !SAND_GROW(p->start, p->start_capacity, contacts, "contacts", error))
         return false;
-    p->contact_count = p->dynamic_count = contacts, p->body_count = contacts + 1;
-    p->step = 1, p->recovery = 0, p->radial = false;
+    p->contact_count = p->dynamic_count = contacts;
+    p->body_count = contacts + 1;
+    p->step = 1;
+    p->recovery = 0;
+    p->radial = false;
     for (int i = 0; i <= contacts; i++) p->bodies[i] = (SandProblemBody){0};
     for (int i = 0; i < contacts; i++) {
         p->bodies[i].inverse_mass = 1;
@@ -290,12 +312,12 @@ static bool read_problem(Reader *r, SandProblem *p, SandError *error) {
 
 bool sand_fclib_load(SandProblem *p, const char *path, SandError *error) {
     Reader r = {.path = path, .error = error};
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); // it would write pages to standard error
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); // keeps HDF5 from printing its error stack
     r.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (r.file < 0) return sand_fail(error, "%.200s: is no HDF5 file, or is damaged", path);
     cholmod_start(&r.common);
     r.common.print = 0;
-    r.common.supernodal = CHOLMOD_SUPERNODAL; // LL', which finds out that M is not positive definite
+    r.common.supernodal = CHOLMOD_SUPERNODAL; // LL', which detects that M is not positive definite
     bool ok = read_problem(&r, p, error);
     cholmod_finish(&r.common);
     H5Fclose(r.file);

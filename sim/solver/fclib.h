@@ -1,5 +1,6 @@
-// FCLIB's stored friction problems (HDF5): local ones (W, q, mu), and global ones (M, H, f, w, mu), which are made local by
-// W = H' M^-1 H, q = H' M^-1 f + w. The normal component comes first. A build without HDF5 refuses them by a sentence.
+// Reads friction problems of the FCLIB collection (HDF5): local ones (W, q, mu), and global ones (M, H, f, w, mu), which are
+// reduced to local form by W = H' M^-1 H, q = H' M^-1 f + w. The normal component of a contact comes first. A build without
+// HDF5 refuses them with an error message.
 #pragma once
 #include "sim/solver/problem.h"
 

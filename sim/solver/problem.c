@@ -1,4 +1,4 @@
-// The contact problem: its memory and its file.
+// Memory and file format of the contact problem: see problem.h.
 #include "sim/solver/problem.h"
 
 #include "sim/solver/fclib.h"
@@ -52,8 +52,12 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
         if (!to->matrix) return sand_fail(error, "out of memory for a matrix");
         if (!copy_matrix(to->matrix, from->matrix, from->contact_count, error)) return false;
     }
-    to->body_count = from->body_count, to->dynamic_count = from->dynamic_count, to->contact_count = from->contact_count;
-    to->radial = from->radial, to->step = from->step, to->recovery = from->recovery;
+    to->body_count = from->body_count;
+    to->dynamic_count = from->dynamic_count;
+    to->contact_count = from->contact_count;
+    to->radial = from->radial;
+    to->step = from->step;
+    to->recovery = from->recovery;
     memcpy(to->note, from->note, sizeof to->note);
     if (bodies) memcpy(to->bodies, from->bodies, bodies * sizeof *to->bodies);
     if (contacts) memcpy(to->contacts, from->contacts, contacts * sizeof *to->contacts);
@@ -61,16 +65,16 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
     return true;
 }
 
-// The file: a line of text that says what it is, the counts, then the arrays as numbers of 8 bytes, in the byte order
-// of the machine, which the mark in the head shows.
+// File format: a line of text that identifies it, the counts, then the arrays as 8-byte numbers in native byte order, which
+// the mark in the header reveals.
 static const char magic[16] = "sandglass-ccp-1\n";
 
-typedef struct Head {
+typedef struct FileHeader {
     char magic[16];
     double order_mark; // 1.0
     int64_t bodies, dynamic, contacts, radial;
     double step, recovery;
-} Head;
+} FileHeader;
 
 enum { BODY_NUMBERS = 14, CONTACT_NUMBERS = 16 };
 
@@ -91,7 +95,10 @@ static void unpack_body(SandProblemBody *b, const double *in) {
 }
 
 static void pack_contact(const SandContact *c, SandVec3 start, double *out) {
-    out[0] = c->a, out[1] = c->b, out[2] = c->gap, out[3] = c->mu;
+    out[0] = c->a;
+    out[1] = c->b;
+    out[2] = c->gap;
+    out[3] = c->mu;
     memcpy(out + 4, &c->normal, sizeof c->normal);
     memcpy(out + 7, &c->arm_a, sizeof c->arm_a);
     memcpy(out + 10, &c->arm_b, sizeof c->arm_b);
@@ -99,7 +106,10 @@ static void pack_contact(const SandContact *c, SandVec3 start, double *out) {
 }
 
 static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
-    c->a = (int)in[0], c->b = (int)in[1], c->gap = in[2], c->mu = in[3];
+    c->a = (int)in[0];
+    c->b = (int)in[1];
+    c->gap = in[2];
+    c->mu = in[3];
     memcpy(&c->normal, in + 4, sizeof c->normal);
     memcpy(&c->arm_a, in + 7, sizeof c->arm_a);
     memcpy(&c->arm_b, in + 10, sizeof c->arm_b);
@@ -107,15 +117,15 @@ static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
 }
 
 static bool write_all(const SandProblem *p, FILE *f) {
-    Head head = {.order_mark = 1,
-                 .bodies = p->body_count,
-                 .dynamic = p->dynamic_count,
-                 .contacts = p->contact_count,
-                 .radial = p->radial,
-                 .step = p->step,
-                 .recovery = p->recovery};
-    memcpy(head.magic, magic, sizeof magic);
-    bool ok = fwrite(&head, sizeof head, 1, f) == 1;
+    FileHeader header = {.order_mark = 1,
+                         .bodies = p->body_count,
+                         .dynamic = p->dynamic_count,
+                         .contacts = p->contact_count,
+                         .radial = p->radial,
+                         .step = p->step,
+                         .recovery = p->recovery};
+    memcpy(header.magic, magic, sizeof magic);
+    bool ok = fwrite(&header, sizeof header, 1, f) == 1;
     for (int k = 0; ok && k < p->body_count; k++) {
         double numbers[BODY_NUMBERS];
         pack_body(&p->bodies[k], numbers);
@@ -129,26 +139,26 @@ static bool write_all(const SandProblem *p, FILE *f) {
     return ok;
 }
 
-// A file is written whole or not at all: beside its place first, then moved there. What is no plain file (a pipe, a
-// device) is written to as it is.
+// Writes the file whole or not at all: to a temporary file next to it, which is then renamed. Anything but a regular file (a
+// pipe, a device) is written directly.
 bool sand_problem_save(const SandProblem *p, const char *path, SandError *error) {
     if (p->matrix) return sand_fail(error, "%s: a problem that is a matrix has no place in such a file", path);
     struct stat about;
-    bool plain = stat(path, &about) != 0 || S_ISREG(about.st_mode);
-    char beside[4096];
-    if (snprintf(beside, sizeof beside, "%s%s", path, plain ? ".part" : "") >= (int)sizeof beside)
-        return sand_fail(error, "the path of the file to save is longer than %zu characters", sizeof beside - 6);
-    FILE *f = fopen(beside, "wb");
+    bool regular = stat(path, &about) != 0 || S_ISREG(about.st_mode);
+    char temporary[4096];
+    if (snprintf(temporary, sizeof temporary, "%s%s", path, regular ? ".part" : "") >= (int)sizeof temporary)
+        return sand_fail(error, "the path of the file to save is longer than %zu characters", sizeof temporary - 6);
+    FILE *f = fopen(temporary, "wb");
     if (!f) return sand_fail(error, "%s: cannot write: %s", path, strerror(errno));
     bool ok = write_all(p, f);
     ok = fclose(f) == 0 && ok;
-    ok = ok && (!plain || rename(beside, path) == 0);
+    ok = ok && (!regular || rename(temporary, path) == 0);
     int reason = errno;
-    if (!ok && plain) remove(beside);
+    if (!ok && regular) remove(temporary);
     return ok || sand_fail(error, "%s: cannot write: %s", path, strerror(reason));
 }
 
-// What a solver takes for granted of a problem, checked on what a file says.
+// Validates what solvers assume of a problem, on data from a file.
 static bool check(const SandProblem *p, const char *path, SandError *error) {
     for (int k = 0; k < p->body_count; k++) {
         const SandProblemBody *b = &p->bodies[k];
@@ -193,34 +203,38 @@ static bool read_arrays(SandProblem *p, FILE *f, const char *path, SandError *er
 bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     FILE *f = fopen(path, "rb");
     if (!f) return sand_fail(error, "%s: cannot read: %s", path, strerror(errno));
-    Head head;
-    bool ok = fread(&head, sizeof head, 1, f) == 1 && !memcmp(head.magic, magic, sizeof magic);
+    FileHeader header;
+    bool ok = fread(&header, sizeof header, 1, f) == 1 && !memcmp(header.magic, magic, sizeof magic);
     if (!ok) sand_fail(error, "%s: is not a contact problem saved by this program", path);
-    if (ok && head.order_mark != 1) ok = sand_fail(error, "%s: was saved on a machine of another byte order", path);
+    if (ok && header.order_mark != 1) ok = sand_fail(error, "%s: was saved on a machine of another byte order", path);
     const int64_t most = 1 << 30;
-    if (ok && (head.dynamic < 0 || head.bodies < head.dynamic || head.bodies > most || head.contacts < 0 ||
-               head.contacts > most || !(head.step > 0) || !isfinite(head.step) || !(head.recovery >= 0)))
+    if (ok && (header.dynamic < 0 || header.bodies < header.dynamic || header.bodies > most || header.contacts < 0 ||
+               header.contacts > most || !(header.step > 0) || !isfinite(header.step) || !(header.recovery >= 0)))
         ok = sand_fail(error, "%s: its counts or its step are out of range", path);
-    // The file must be as long as it says before anything is allocated for it.
+    // Check the file's length against its header before allocating anything.
     if (ok && fseek(f, 0, SEEK_END) == 0) {
-        int64_t wanted = (int64_t)sizeof head + 8 * (head.bodies * BODY_NUMBERS + head.contacts * CONTACT_NUMBERS);
+        int64_t wanted = (int64_t)sizeof header + 8 * (header.bodies * BODY_NUMBERS + header.contacts * CONTACT_NUMBERS);
         if (ftell(f) != wanted)
             ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
-        fseek(f, sizeof head, SEEK_SET);
+        fseek(f, sizeof header, SEEK_SET);
     }
-    ok = ok && SAND_GROW(p->bodies, p->body_capacity, head.bodies, "bodies", error) &&
-         SAND_GROW(p->contacts, p->contact_capacity, head.contacts, "contacts", error) &&
-         SAND_GROW(p->start, p->start_capacity, head.contacts, "contacts", error);
+    ok = ok && SAND_GROW(p->bodies, p->body_capacity, header.bodies, "bodies", error) &&
+         SAND_GROW(p->contacts, p->contact_capacity, header.contacts, "contacts", error) &&
+         SAND_GROW(p->start, p->start_capacity, header.contacts, "contacts", error);
     if (ok) {
-        p->body_count = (int)head.bodies, p->dynamic_count = (int)head.dynamic, p->contact_count = (int)head.contacts;
-        p->radial = head.radial != 0, p->step = head.step, p->recovery = head.recovery;
+        p->body_count = (int)header.bodies;
+        p->dynamic_count = (int)header.dynamic;
+        p->contact_count = (int)header.contacts;
+        p->radial = header.radial != 0;
+        p->step = header.step;
+        p->recovery = header.recovery;
         ok = read_arrays(p, f, path, error) && check(p, path, error);
     }
     fclose(f);
     return ok;
 }
 
-// The first bytes of a file; less where it is shorter, none where there is no such file.
+// Reads up to 16 bytes from the start of a file. Returns their number; 0 if it cannot be opened.
 static size_t first_bytes(const char *path, char bytes[16]) {
     FILE *f = fopen(path, "rb");
     size_t count = f ? fread(bytes, 1, 16, f) : 0;
