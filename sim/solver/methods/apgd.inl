@@ -1,34 +1,36 @@
 // Accelerated projected gradients with restart and fallback (Nesterov 1983; Mazhar, Heyn, Negrut and Tasora 2015,
 // algorithm APGD, which Chrono uses).
-// Idea: a projected gradient step from a point a little ahead, along the last change; momentum is dropped when the step
-// goes against it, and the step length is found by backtracking. The iterate of least residual is returned.
-// Weakness: it feels for the step length by overshooting, and knows nothing of the free set, so it ends like a gradient
-// method where the active-set methods end like conjugate gradients.
+// Idea: a projected gradient step from a point extrapolated along the last change; the momentum is reset when a step goes
+// against the gradient, and the step length is found by backtracking. The iterate of least residual is returned.
+// Weakness: it finds the step length by overshooting, and it ignores the active set, so it converges like a gradient method
+// in the end, where the active-set methods converge like conjugate gradients.
 //
-// One product an iteration: the gradient is linear, so at the point ahead it is that of the last two iterates
-// extrapolated, and the test of the step length wants the gradient at the new point alone. A step that was too long
-// costs one product.
+// One product per iteration: the gradient is affine, so that at the extrapolated point it is the extrapolation of the last
+// two gradients, and the test of the step length needs the gradient at the new point only. A step that was too long costs
+// one product.
 
 typedef struct apgd_State {
-    double lipschitz; // guess of the largest curvature met
-    double theta, momentum;
+    double lipschitz;            // estimate of the largest curvature along the steps
+    double theta, momentum;      // Nesterov's sequence
     double objective;            // at the current iterate
-    int last, current, next;     // which of the vectors 0 .. 3 is what; the fallback is s->best
-    int gradient_last, gradient; // which of the vectors 4 .. 6
+    int last, current, next;     // indices of these iterates among the vectors 0 .. 3; the fallback is s->best
+    int gradient_last, gradient; // indices of their gradients among the vectors 4 .. 6
 } apgd_State;
 
 SAND_KERNEL void apgd_start(Worker *w, Solve *s, apgd_State *m) {
     s->residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 4));
     m->objective = s->objective = s->start_objective;
-    m->lipschitz = s->op->per_tau; // the mean of the diagonal
-    m->theta = 1, m->momentum = 0;
+    m->lipschitz = s->op->per_tau; // the mean diagonal of N
+    m->theta = 1;
+    m->momentum = 0;
     m->last = m->current = 0;
     m->gradient_last = m->gradient = 4;
 }
 
+// One projected gradient step from the extrapolated point, or one failed trial of it.
 SAND_KERNEL void apgd_step(Worker *w, Solve *s, apgd_State *m) {
     const Op *op = s->op;
-    // Vectors that are in nobody's use.
+    // Vectors that are not in use.
     int next = 0, gradient_next = 4;
     while (next == m->last || next == m->current || next == s->best) next++;
     while (gradient_next == m->gradient_last || gradient_next == m->gradient) gradient_next++;
@@ -37,7 +39,7 @@ SAND_KERNEL void apgd_step(Worker *w, Solve *s, apgd_State *m) {
     real *z = solve_vector(s, next), *gz = solve_vector(s, gradient_next);
     real momentum = (real)m->momentum, t = (real)(1 / m->lipschitz);
 
-    // The point ahead, y = x + momentum (x - x_last), and the projected step from it.
+    // The extrapolated point y = x + momentum (x - x_last), and the projected step from it.
     SAND_FOR(w, i, op->n) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), gi = row_load(g, ref);
@@ -49,7 +51,7 @@ SAND_KERNEL void apgd_step(Worker *w, Solve *s, apgd_State *m) {
     }
     gather_bodies(w, op, stored_impulses(op, z), op->free, op->body);
     Sum sum;
-    sum_open(w, &sum, 5, 0);
+    sum_open(w, &sum, 5, 0); // d'Nd, d'd, g_y'(z - x), the change of the objective, the residual; d = z - y
     SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), gi = row_load(g, ref), zi = row_load(z, ref), hi = SAND_GRADIENT(op, ref);
@@ -69,22 +71,31 @@ SAND_KERNEL void apgd_step(Worker *w, Solve *s, apgd_State *m) {
         s->status = SAND_DIVERGED;
         return;
     }
-    // Too long a step: the parabola that it trusted lies below the objective. Again, with a shorter one.
+    // The step was too long: the quadratic model lies below the objective. Retry with a shorter one.
     if (dNd > m->lipschitz * dd) {
         m->lipschitz *= 2;
         return;
     }
     double objective = m->objective + sum.total[3], residual = residual_of(op, sum.total[4]);
 
-    // Nesterov's momentum; none after a step against the gradient.
+    // Nesterov's momentum, reset after a step against the gradient.
     double theta2 = m->theta * m->theta, theta = 0.5 * (sqrt(theta2 * (theta2 + 4)) - theta2);
     m->momentum = m->theta * (1 - m->theta) / (theta2 + theta);
     m->theta = theta;
-    if (against > 0) m->theta = 1, m->momentum = 0;
+    if (against > 0) {
+        m->theta = 1;
+        m->momentum = 0;
+    }
     m->lipschitz *= 0.9;
 
-    m->last = m->current, m->current = next;
-    m->gradient_last = m->gradient, m->gradient = gradient_next;
+    m->last = m->current;
+    m->current = next;
+    m->gradient_last = m->gradient;
+    m->gradient = gradient_next;
     m->objective = objective;
-    if (residual <= s->residual) s->residual = residual, s->objective = objective, s->best = next;
+    if (residual <= s->residual) {
+        s->residual = residual;
+        s->objective = objective;
+        s->best = next;
+    }
 }

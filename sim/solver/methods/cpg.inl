@@ -1,17 +1,17 @@
 // Conjugate projected gradients ([P] algorithm 2, after Renouf and Alart 2005).
-// Idea: conjugate gradients whose residual and last direction are both cut to what does not lead out of the set, a step
-// to the minimum of the line, and a projection of what left the set after all.
-// Weakness: nothing makes sure that the objective falls after the projection, and every projection spoils conjugacy: it
-// jitters where friction is strong. Where something was projected the gradient costs a second product ([P] always pays
-// it), so with bounds that settle slowly an iteration costs two.
+// Idea: conjugate gradients whose residual and last direction are both projected on the tangent cone of K, a step to the
+// minimum along the line, and a projection of the result on K.
+// Weakness: nothing guarantees that the objective decreases after the projection, and every projection destroys conjugacy:
+// it jitters where friction is strong. Where something was projected the gradient costs a second product ([P] always pays
+// it), so that with bounds that settle slowly an iteration costs two.
 //
-// Line 5 of the algorithm takes the projected residual and the projected last direction. With bounds that follow the
-// normal impulse (inside) it is the paper's variant for the pyramid.
+// "Line" is a line of algorithm 2. Line 5 is taken with the projected residual and the projected last direction. With bounds
+// that follow the normal impulse inside the iteration it is the paper's variant for the pyramid.
 
 typedef struct cpg_State {
-    int current;   // which of the vectors 0, 1 is the iterate
-    int gradient;  // which of the vectors 2, 3 is its gradient
-    bool stale;    // it was projected: the gradient must be computed anew
+    int current;   // index of the iterate: vector 0 or 1
+    int gradient;  // index of its gradient: vector 2 or 3
+    bool stale;    // the iterate was projected: its gradient must be recomputed
     bool has_last; // there is a last direction to be conjugate to
     double beta;   // line 4
     double pNp;    // of the last direction
@@ -21,12 +21,17 @@ enum { CPG_P = 4, CPG_Y }; // vectors: direction, N p
 
 SAND_KERNEL void cpg_start(Worker *w, Solve *s, cpg_State *m) {
     double residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 2));
-    s->objective = s->start_objective, s->residual = residual;
-    m->current = 0, m->gradient = 2, m->stale = m->has_last = false, m->beta = m->pNp = 0;
+    s->objective = s->start_objective;
+    s->residual = residual;
+    m->current = 0;
+    m->gradient = 2;
+    m->stale = m->has_last = false;
+    m->beta = m->pNp = 0;
 }
 
-// Line 1: the gradient at an iterate that was projected, with all that hangs on it.
-SAND_KERNEL void cpg_renew(Worker *w, Solve *s, cpg_State *m) {
+// Line 1: recomputes the gradient at an iterate that was projected, and what depends on it: beta of line 4 (the projected
+// gradient is minus the paper's residual, so its minus sign is gone), residual, objective.
+SAND_KERNEL void cpg_recompute_gradient(Worker *w, Solve *s, cpg_State *m) {
     const Op *op = s->op;
     const real *x = solve_vector(s, m->current), *last = solve_vector(s, 1 - m->current), *y = solve_vector(s, CPG_Y);
     real *g = solve_vector(s, m->gradient);
@@ -50,17 +55,18 @@ SAND_KERNEL void cpg_renew(Worker *w, Solve *s, cpg_State *m) {
     m->stale = false;
 }
 
+// One iteration of algorithm 2, or line 1 alone after a projection.
 SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     const Op *op = s->op;
     if (m->stale) {
-        cpg_renew(w, s, m);
+        cpg_recompute_gradient(w, s, m);
         return;
     }
     const real *x = solve_vector(s, m->current);
     const real *g = solve_vector(s, m->gradient);
     real *z = solve_vector(s, 1 - m->current), *gz = solve_vector(s, 5 - m->gradient), *p = solve_vector(s, CPG_P),
          *y = solve_vector(s, CPG_Y);
-    // Lines 2, 3, 5: both parts of the direction stay in the tangent cone.
+    // Lines 2, 3, 5: both parts of the direction are projected on the tangent cone.
     real beta = (real)m->beta;
     bool has_last = m->has_last;
     SAND_FOR(w, i, op->n) {
@@ -88,7 +94,7 @@ SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     // Line 6
     double pNp = sum.total[0], gp = sum.total[1], alpha = pNp > 0 ? -gp / pNp : 0;
     if (direction_recedes(gp, pNp, sum.total[2], sum.total[4], sum.total[3])) s->status = SAND_INFEASIBLE;
-    // Lines 7, 8, and line 4 of the next iteration. Where nothing was projected the gradient is known.
+    // Lines 7, 8, and line 4 of the next iteration. If nothing was projected, the gradient follows from N p.
     real step = (real)alpha;
     sum_open(w, &sum, 3, 1u << 2);
     SAND_FOR_SUM(w, i, op->n, &sum) {
@@ -103,7 +109,8 @@ SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
         SAND_MAX(sum, ref, 2, row_dot(moved, moved));
     }
     sum_total(w, &sum);
-    m->pNp = pNp, m->has_last = true;
+    m->pNp = pNp;
+    m->has_last = true;
     m->current = 1 - m->current;
     m->stale = sum.total[2] > 0;
     if (!isfinite(alpha)) s->status = SAND_DIVERGED;

@@ -1,51 +1,59 @@
 // Projected block Gauss-Seidel ([N] algorithm 1, [P] section 3.1).
-// Idea: relax one contact after the other, each with the velocities the others have just left behind.
-// On a box the rows of a contact are relaxed one by one, which solves each exactly: the componentwise PGS of [P].
-// Weakness: as jacobi, about twice as fast; sequential by nature. In parallel the contacts are colored so that
-// those of one color share no body; the contacts of bodies with very many form a Jacobi batch at the end of the
-// sweep, in which such a body is split evenly among its contacts (its inverse mass counts as often). Or nobody coordinates
-// anything, as [N] does on a GPU (section 4): every worker relaxes contacts of its own while the others are at theirs.
+// Idea: relax one contact after the other, each with the body velocities that the previous ones have just left behind. On a
+// box the rows of a contact are relaxed one by one, which solves each exactly: the componentwise PGS of [P].
+// Weakness: that of jacobi at about twice its speed; and sequential by nature.
+//
+// To run in parallel the contacts are colored so that contacts of one color share no body. The contacts of high-degree
+// bodies form a Jacobi batch at the end of the sweep, in which such a body is split evenly among its contacts (its inverse
+// mass counts once per contact). Or there is no coordination at all, as in the GPU implementation of [N] ("Parallel
+// implementation details"): every worker relaxes its own contacts while the others relax theirs.
+//
+// Steps are numbered as in [N] algorithm 1; its rho is lambda here. Step 6, the loop, is the driver's.
 
-enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER };
+enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER }; // parameters
+// Values of the parameter `order`.
 enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLORED, GAUSS_SEIDEL_UNCOORDINATED };
 
-// How a contact is relaxed: as a block by its mean diagonal, or exactly, one row after the other, or (ngs) the normal row
-// and then both tangential ones.
+// How a contact is relaxed: as a block, by its mean diagonal; exactly, one row after the other; or (ngs) the normal row and
+// then both tangential rows together.
 typedef enum Relaxation { RELAX_BLOCK, RELAX_ROWS, RELAX_DISSIPATION } Relaxation;
 
 typedef struct gauss_seidel_State {
     real omega, lambda;
-    int order, sweeps;
+    int order, sweeps; // GAUSS_SEIDEL_ order; sweeps done
     Relaxation how;
 } gauss_seidel_State;
 
 #if SAND_LOCAL
+// The stored diagonal blocks N_ii, in vectors 1 and 2.
 SAND_INLINE DiagonalBlocks gauss_seidel_diagonal(const Solve *s) {
-    DiagonalBlocks contact_count = {solve_vector(s, 1), solve_vector(s, 2)};
-    return contact_count;
+    DiagonalBlocks blocks = {solve_vector(s, 1), solve_vector(s, 2)};
+    return blocks;
 }
 #endif
 
-// Chooses it; those that are exact look at the blocks of N themselves.
+// Selects the relaxation. The exact ones need the diagonal blocks N_ii, which are computed here.
 SAND_KERNEL void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *m, Relaxation how) {
     m->how = how;
 #if SAND_LOCAL
     if (how == RELAX_BLOCK) return;
-    DiagonalBlocks contact_count = gauss_seidel_diagonal(s);
-    SAND_FOR_EACH(w, i, s->op->contact_count)
-    diagonal_blocks_store(&contact_count, contact_ref(s->op, i), diagonal_block(s->op, contact_ref(s->op, i)));
+    DiagonalBlocks blocks = gauss_seidel_diagonal(s);
+    SAND_FOR_EACH(w, i, s->op->contact_count) {
+        diagonal_blocks_store(&blocks, contact_ref(s->op, i), diagonal_block(s->op, contact_ref(s->op, i)));
+    }
     sand_barrier(w);
 #else
-    (void)w, (void)s;
+    (void)w;
+    (void)s;
 #endif
 }
 
-// [N] steps 2 and 3 were done for it: the velocities of the start are there.
+// [N] steps 1 to 3 are done before: eta_i, the warm start, and its velocities in op->body.
 SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
     m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
     m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
     m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
-    // Colors are made from bodies; the contacts of a stored matrix are taken in their order.
+    // Coloring needs bodies; the contacts of a stored matrix are relaxed in order.
     if (s->op->is_matrix && m->order == GAUSS_SEIDEL_COLORED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     if (!SAND_UNCOORDINATED && m->order == GAUSS_SEIDEL_UNCOORDINATED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     m->sweeps = 0;
@@ -56,7 +64,8 @@ SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) 
     gauss_seidel_relax_by(w, s, m, how);
 }
 
-// The relaxed impulse of a block, whose gradient is g: lambda P(x - omega eta (u + b)) + (1 - lambda) x. Returns the change.
+// Relaxes one contact whose gradient is g: x := lambda P(x - omega eta g) + (1 - lambda) x, with step = omega eta. Returns
+// the change of the impulse.
 SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, ContactRef ref, Row g, real step,
                                    Relaxation how) {
     const Op *op = s->op;
@@ -64,8 +73,8 @@ SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, 
     Row xi = row_load(x, ref), z;
 #if SAND_LOCAL
     if (how != RELAX_BLOCK) {
-        DiagonalBlocks contact_count = gauss_seidel_diagonal(s);
-        DiagonalBlock b = diagonal_blocks_load(&contact_count, ref);
+        DiagonalBlocks blocks = gauss_seidel_diagonal(s);
+        DiagonalBlock b = diagonal_blocks_load(&blocks, ref);
         z = how == RELAX_ROWS ? relax_rows(op, ref, &b, xi, g, m->omega) : relax_dissipation(op, ref, &b, xi, g, m->omega);
     } else
 #else
@@ -78,18 +87,18 @@ SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, 
     return row_sub(z, xi);
 }
 
-// What the stored_impulses impulse of block i does to its body k, before M^-1.
+// Impulse and angular impulse on body k from the stored impulse of contact i, before M^-1.
 SAND_INLINE Sums gauss_seidel_sums(const Op *op, Index i, int k, int side) {
     return gather_contact(op, contact_ref(op, i), vec4_load(op->impulse + 4 * i), side, op->free[k].w[3], sums_zero());
 }
 
-// Adds it to the velocity of the body.
+// Adds the effect of the stored impulse of contact i to the velocity of its body k.
 SAND_INLINE void gauss_seidel_apply(const Op *op, Index i, int k, int side) {
     if (k >= op->dynamic_count) return;
     body_write(op, &op->body[k], op->body, k, gauss_seidel_sums(op, i, k, side));
 }
 
-// [N] step 4 for one contact.
+// [N] step 4 for one contact: v := v + M^-1 D_i (change of x_i).
 SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *m, Index i) {
     const Op *op = s->op;
     ContactRef ref = contact_ref(op, i);
@@ -104,19 +113,23 @@ SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *
 }
 
 #if SAND_UNCOORDINATED
-// The same while others are at contacts of the same bodies: velocities are those of this very moment, and no change of
-// them is lost.
+// gauss_seidel_apply while other workers update the same bodies: atomic additions, so that no change is lost.
 SAND_INLINE void gauss_seidel_add(const Op *op, Index i, int k, int side) {
     if (k >= op->dynamic_count) return;
     Sums s = gauss_seidel_sums(op, i, k, side);
     Vec4 t = vec4_yzx(s.t);
-    Vec v = vec_scale(op->inverse_mass[k], vec_of_vec4(s.f)), turn = body_turn(op, k, vec_of_vec4(t));
-    worker_add(&op->body[k].v[0], v.x), worker_add(&op->body[k].v[1], v.y), worker_add(&op->body[k].v[2], v.z);
-    worker_add(&op->body[k].w[0], turn.x), worker_add(&op->body[k].w[1], turn.y), worker_add(&op->body[k].w[2], turn.z);
+    Vec v = vec_scale(op->inverse_mass[k], vec_of_vec4(s.f)), angular = body_turn(op, k, vec_of_vec4(t));
+    worker_add(&op->body[k].v[0], v.x);
+    worker_add(&op->body[k].v[1], v.y);
+    worker_add(&op->body[k].v[2], v.z);
+    worker_add(&op->body[k].w[0], angular.x);
+    worker_add(&op->body[k].w[1], angular.y);
+    worker_add(&op->body[k].w[2], angular.z);
 }
 
-// Each worker goes through a run of contacts: those that are relaxed at the same time are then mostly far apart.
-enum { GAUSS_SEIDEL_RUN = 32 }; // contacts, at least
+// An uncoordinated sweep. Each worker relaxes a run of consecutive contacts, so that contacts relaxed at the same time are
+// mostly far apart; gradients use the velocities of the moment.
+enum { GAUSS_SEIDEL_RUN = 32 }; // least contacts in a run
 SAND_HOT void gauss_seidel_uncoordinated(Worker *w, const Solve *s, const gauss_seidel_State *m) {
     const Op *op = s->op;
     SAND_RUNS(w, i, op->contact_count, GAUSS_SEIDEL_RUN) {
@@ -129,6 +142,7 @@ SAND_HOT void gauss_seidel_uncoordinated(Worker *w, const Solve *s, const gauss_
 }
 #endif
 
+// One sweep over all contacts.
 SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
     const Op *op = s->op;
 #if SAND_UNCOORDINATED
@@ -141,25 +155,26 @@ SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
     if (m->order == GAUSS_SEIDEL_COLORED) {
         for (int c = 0; c < op->color_count; c++) {
             const int *list = op->color_list + op->color_first[c];
-            SAND_FOR_EACH(w, e, op->color_first[c + 1] - op->color_first[c])
-            gauss_seidel_contact(s, m, list[e]);
+            SAND_FOR_EACH(w, e, op->color_first[c + 1] - op->color_first[c]) { gauss_seidel_contact(s, m, list[e]); }
             sand_barrier(w);
         }
-        // The Jacobi batch: its impulses first, then every velocity anew.
+        // The Jacobi batch: relax all of its contacts, then recompute every velocity.
         const int *batch = op->color_list + op->color_first[op->color_count];
         int size = op->color_first[op->color_count + 1] - op->color_first[op->color_count];
         if (size) {
-            SAND_FOR_EACH(w, e, size)
-            gauss_seidel_relax(s, m, contact_ref(op, batch[e]),
-                               contact_gradient_from(op, op->body, contact_ref(op, batch[e])), m->omega * op->batch_step[e],
-                               RELAX_BLOCK);
+            SAND_FOR_EACH(w, e, size) {
+                gauss_seidel_relax(s, m, contact_ref(op, batch[e]),
+                                   contact_gradient_from(op, op->body, contact_ref(op, batch[e])),
+                                   m->omega * op->batch_step[e], RELAX_BLOCK);
+            }
             sand_barrier(w);
             gather_bodies_of(w, op, solve_vector(s, s->best), op->free, op->body);
         }
     } else {
-        bool back = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5
+        bool reverse = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5: the reverse order
         if (worker_is_first(w))
-            for (Index e = 0; e < op->contact_count; e++) gauss_seidel_contact(s, m, back ? op->contact_count - 1 - e : e);
+            for (Index e = 0; e < op->contact_count; e++)
+                gauss_seidel_contact(s, m, reverse ? op->contact_count - 1 - e : e);
         sand_barrier(w);
     }
     m->sweeps++;

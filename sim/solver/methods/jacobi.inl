@@ -1,13 +1,12 @@
-// Projected Jacobi ([H] eq. 12, with a minus; [N] eq. 15 with an empty set D).
-// Idea: every block takes a damped gradient step by its own diagonal, and is projected; all at once.
-// Weakness: information travels one contact an iteration; heavy bodies on light ones and tall piles converge
-// very slowly.
+// Projected Jacobi ([H] eq. 12, whose gradient term should have a minus sign; [N] eq. 15 with an empty set D).
+// Idea: every contact takes a damped gradient step scaled by its own diagonal block and is projected, all at once.
+// Weakness: information travels one contact per iteration; heavy bodies on light ones and tall piles converge very slowly.
 
 typedef struct jacobi_State {
-    real omega, lambda;
+    real omega, lambda; // relaxation and damping
 } jacobi_State;
 
-enum { JACOBI_OMEGA, JACOBI_LAMBDA };
+enum { JACOBI_OMEGA, JACOBI_LAMBDA }; // parameters
 
 SAND_KERNEL void jacobi_start(Worker *w, Solve *s, jacobi_State *m) {
     (void)w;
@@ -15,7 +14,7 @@ SAND_KERNEL void jacobi_start(Worker *w, Solve *s, jacobi_State *m) {
     m->lambda = (real)s->params[JACOBI_LAMBDA];
 }
 
-// x := lambda P(x - omega eta_i (N x + r)) + (1 - lambda) x,  eta_i = rows / trace N_ii
+// [H] eq. 12: x := lambda P(x - omega eta_i (N x + r)_i) + (1 - lambda) x, with eta_i = rows / trace N_ii as in [N] step 1.
 SAND_HOT void jacobi_sweep(Worker *w, const Op *SAND_RESTRICT op, real *x, real omega, real lambda) {
     SAND_FOR_GRADIENTS(w, i, op, op->body, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);

@@ -1,8 +1,10 @@
 // Nonlinear block Gauss-Seidel ([P] section 3.1, eq. 14 to 16).
-// Idea: gauss-seidel in which each contact's friction is the exact solution of its own maximum dissipation problem on the
-// disc that its normal impulse allows, by Newton's method in the angle. With bounds that follow inside the iteration it
-// ends at Coulomb's law.
-// Weakness: as gauss-seidel; and where friction is strong nothing proves that it converges.
+// Idea: Gauss-Seidel in which the friction of each contact is the exact solution of its own maximum dissipation problem on
+// the disc that its normal impulse allows, by Newton's method in the angle. With friction bounds that follow the normal
+// impulse inside the iteration it converges to Coulomb's law.
+// Weakness: that of gauss-seidel; and with strong friction convergence is not guaranteed.
+//
+// The sweep is gauss_seidel.inl's; the contact problem is relax_dissipation in sim/solver/kernel/local_solve.inl.
 
 typedef gauss_seidel_State ngs_State;
 

@@ -1,49 +1,52 @@
 // Proportioning: the methods of Kucera ([H] section 4, algorithm KUCERA) and MPRGP ([M] algorithm 2).
-// Idea: conjugate gradients on the free impulses; a step that would leave the set goes to its boundary and is followed
-// by a short projected step, which may add many active ones (expansion); when the active ones want to move more than
-// the free ones, they are let go (proportioning).
-// Weakness: every change of the active set throws the conjugate directions away, so both tire where contacts open and
-// close; the short step wants an estimate of the norm of N, which costs some products first.
+// Idea: conjugate gradients on the free impulses; a step that would leave the set stops at its boundary and is followed by a
+// short projected gradient step, which may make many components active (expansion); when the gradient on the active
+// components outweighs that on the free ones, active components are released (proportioning).
+// Weakness: every change of the active set discards the conjugate directions, so both slow down where contacts open and
+// close; the short step needs an estimate of the norm of N, which costs some products first.
 //
-// They differ in how they measure the two parts of the gradient, and in the step that frees: kucera takes the short
-// projected step along the reduced gradient, mprgp goes to the minimum along the chopped one. Both work on bounds, and on
-// discs in Kucera's separable convex form. Numbers in brackets are the steps of KUCERA. One product a step; an expansion
-// is two steps. The short step is one over the estimate of the norm, which later products can only raise.
+// The two differ in how they measure the parts of the gradient, and in the proportioning step: kucera takes the short
+// projected step along the reduced gradient (eq. 25 to 27), mprgp goes to the minimum along the chopped gradient. Both work
+// on bounds, and on discs in Kucera's separable convex form. Numbers in brackets are the lines of KUCERA; [M] steps are
+// named. One product per step of the driver; an expansion is two steps. The length of the short step is a constant over the
+// estimated norm, and later products can only raise that estimate.
 
-enum { PROPORTIONING_GAMMA, PROPORTIONING_STEP, PROPORTIONING_POWER };
+enum { PROPORTIONING_GAMMA, PROPORTIONING_STEP, PROPORTIONING_POWER };       // parameters
 enum { PROPORTIONING_X, PROPORTIONING_G, PROPORTIONING_P, PROPORTIONING_Y }; // vectors: impulse, gradient, direction, N p
 
 // What the next step does.
 typedef enum ProportioningPhase {
-    PROPORTIONING_ESTIMATE, // of the norm
-    PROPORTIONING_CONJUGATE,
-    PROPORTIONING_EXPAND,
-    PROPORTIONING_RELEASE,
+    PROPORTIONING_ESTIMATE,  // a step of the power method, for the norm
+    PROPORTIONING_CONJUGATE, // conjugate gradient step ([M] step 2)
+    PROPORTIONING_EXPAND,    // expansion step ([M] step 3)
+    PROPORTIONING_RELEASE,   // proportioning step ([M] step 1)
 } ProportioningPhase;
 
 typedef struct proportioning_State {
-    bool chopped; // mprgp
+    bool chopped; // mprgp: chopped gradients in place of reduced ones
     ProportioningPhase phase;
-    int estimates; // still to make
-    double length; // of the vector of the power method
-    double norm;   // estimate of the norm of N, from below
-    double rho;    // [11]: how much of the last direction stays
-    int since_new; // steps since the gradient was computed anew
+    int estimates;       // steps of the power method still to do
+    double length;       // of its vector
+    double norm;         // lower estimate of the norm of N
+    double rho;          // [11]: coefficient of the last direction
+    int since_recompute; // steps since the gradient was last recomputed
 } proportioning_State;
 
 typedef proportioning_State kucera_State, mprgp_State;
 
+// Length of the short projected step, alpha~ of [H].
 SAND_INLINE real proportioning_step_length(const Solve *s, const proportioning_State *m) {
     return (real)(s->params[PROPORTIONING_STEP] / m->norm);
 }
 
-// The part of the gradient on the active components that would move into K.
+// Boundary gradient: the reduced (eq. 27) or chopped ([M], beta) gradient on the active components.
 SAND_INLINE Row proportioning_boundary(const Op *op, ContactRef ref, Row x, Row g, bool chopped, real t) {
     Row all = chopped ? contact_chopped_gradient(op, ref, x, g, t) : contact_reduced_gradient(op, ref, x, g, t);
     return row_sub(all, contact_free_gradient(op, ref, x, all));
 }
 
-// What the choice of the next step is made of: the sizes of the two parts of the gradient.
+// Sizes of the two parts of the gradient, from which the next step is chosen: phi~'g and beta~'g for kucera, |phi|^2 and
+// |beta|^2 for mprgp.
 typedef struct Parts {
     real free, boundary;
 } Parts;
@@ -52,11 +55,12 @@ SAND_INLINE Parts proportioning_parts(const Op *op, ContactRef ref, Row x, Row g
     Row free = contact_free_gradient(op, ref, x, chopped ? g : contact_reduced_gradient(op, ref, x, g, t));
     Row boundary = proportioning_boundary(op, ref, x, g, chopped, t);
     Parts parts;
-    parts.free = row_dot(free, chopped ? free : g), parts.boundary = row_dot(boundary, chopped ? boundary : g);
+    parts.free = row_dot(free, chopped ? free : g);
+    parts.boundary = row_dot(boundary, chopped ? boundary : g);
     return parts;
 }
 
-// [5] Which step comes next.
+// [5] Chooses the next step: a conjugate gradient step where the iterate is proportional, else a proportioning step.
 SAND_INLINE void proportioning_choose(Solve *s, proportioning_State *m, double free, double boundary) {
     double gamma = s->params[PROPORTIONING_GAMMA];
     m->phase = boundary <= gamma * gamma * free ? PROPORTIONING_CONJUGATE : PROPORTIONING_RELEASE;
@@ -67,16 +71,18 @@ SAND_KERNEL void proportioning_begin(Worker *w, Solve *s, proportioning_State *m
     real *g = solve_vector(s, PROPORTIONING_G), *p = solve_vector(s, PROPORTIONING_P);
     // [1], [2]
     double residual = start_gradient(w, op, solve_vector(s, PROPORTIONING_X), g);
-    s->objective = s->start_objective, s->residual = residual;
+    s->objective = s->start_objective;
+    s->residual = residual;
     m->chopped = chopped;
-    m->rho = 0, m->since_new = 0;
-    if (s->again) {
+    m->rho = 0;
+    m->since_recompute = 0;
+    if (s->again) { // restarted on the same N: the estimate of the norm is still good
         m->phase = PROPORTIONING_EXPAND;
         return;
     }
     m->phase = PROPORTIONING_ESTIMATE;
     m->estimates = (int)s->params[PROPORTIONING_POWER];
-    m->norm = op->per_tau; // the mean of the diagonal: less than the norm
+    m->norm = op->per_tau; // the mean diagonal of N, a lower bound of the norm
     // The power method starts from the gradient.
     Sum sum;
     sum_open(w, &sum, 1, 0);
@@ -90,8 +96,9 @@ SAND_KERNEL void proportioning_begin(Worker *w, Solve *s, proportioning_State *m
     m->length = sqrt(sum.total[0]);
 }
 
-// [14]-[16], [19], [20] A short projected step of the free or of the active components, and the gradient there.
-SAND_KERNEL void proportioning_short(Worker *w, Solve *s, proportioning_State *m, bool active) {
+// [15], [16] Expansion: a short projected gradient step of the free components, and the gradient there.
+// [19], [20] Proportioning of kucera: the same step of the active components.
+SAND_KERNEL void proportioning_projected_step(Worker *w, Solve *s, proportioning_State *m, bool active) {
     const Op *op = s->op;
     real *x = solve_vector(s, PROPORTIONING_X), *g = solve_vector(s, PROPORTIONING_G), *d = solve_vector(s, PROPORTIONING_P);
     real t = proportioning_step_length(s, m);
@@ -123,19 +130,21 @@ SAND_KERNEL void proportioning_short(Worker *w, Solve *s, proportioning_State *m
     s->objective += sum.total[3];
     s->residual = residual_of(op, sum.total[2]);
     double dNd = sum.total[4], dd = sum.total[5];
-    if (dd > 0 && dNd > m->norm * dd) m->norm = dNd / dd; // a look at the spectrum for nothing
-    m->rho = 0, m->since_new = 0;
+    if (dd > 0 && dNd > m->norm * dd) m->norm = dNd / dd; // the Rayleigh quotient of d, for free
+    m->rho = 0;
+    m->since_recompute = 0;
     proportioning_choose(s, m, sum.total[0], sum.total[1]);
 }
 
-// [6]-[12], [14] and the freeing step of mprgp: the minimum along p, or the boundary where that comes first.
-SAND_KERNEL void proportioning_along(Worker *w, Solve *s, proportioning_State *m, bool active) {
+// [6]-[12], [14] Conjugate gradient step: to the minimum along p, or to the boundary if that comes first. With `active`, the
+// proportioning step of mprgp ([M] step 1), along the boundary gradient.
+SAND_KERNEL void proportioning_line_step(Worker *w, Solve *s, proportioning_State *m, bool active) {
     const Op *op = s->op;
     real *x = solve_vector(s, PROPORTIONING_X), *g = solve_vector(s, PROPORTIONING_G);
     real *p = solve_vector(s, PROPORTIONING_P), *y = solve_vector(s, PROPORTIONING_Y);
     real t = proportioning_step_length(s, m), rho = (real)m->rho;
     bool chopped = m->chopped;
-    // [3], [12], [17], [21] The direction: conjugate to the last one, or new.
+    // [3], [12], [17], [21] The direction (eq. 29): conjugate to the last one, or restarted where rho is 0.
     SAND_FOR(w, i, op->n) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), gi = row_load(g, ref);
@@ -165,13 +174,13 @@ SAND_KERNEL void proportioning_along(Worker *w, Solve *s, proportioning_State *m
     bool inside = gp * reach <= pNp; // [8]
     if (direction_recedes(gp, pNp, sum.total[4], reach, sum.total[5])) s->status = SAND_INFEASIBLE;
     double alpha = pNp > 0 && inside ? gp / pNp : reach > 0 ? 1 / reach : 0; // [6], [7]
-    // [9]-[11]
+    // [9]-[11], [14]
     real step = (real)alpha;
     sum_open(w, &sum, 4, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row yi = row_load(y, ref);
-        Row xi = contact_project(op, ref, row_madd(row_load(x, ref), -step, row_load(p, ref))); // only rounding is projected
+        Row xi = contact_project(op, ref, row_madd(row_load(x, ref), -step, row_load(p, ref))); // removes rounding only
         Row gi = row_madd(row_load(g, ref), -step, yi);
         row_store(x, ref, xi);
         row_store(g, ref, gi);
@@ -186,30 +195,34 @@ SAND_KERNEL void proportioning_along(Worker *w, Solve *s, proportioning_State *m
     s->residual = residual_of(op, sum.total[2]);
     m->rho = inside && !active && pNp > 0 ? sum.total[3] / pNp : 0;
     proportioning_choose(s, m, sum.total[0], sum.total[1]);
-    // [13] After the boundary, and now and then because rounding gathers in g, the short step with a new gradient.
-    if (!inside || ++m->since_new >= 50) m->phase = PROPORTIONING_EXPAND;
+    // [13] The expansion step follows at the boundary, and now and then because rounding accumulates in g, which it
+    // recomputes.
+    if (!inside || ++m->since_recompute >= 50) m->phase = PROPORTIONING_EXPAND;
 }
 
-// Whether active components are freed by going to the minimum: by mprgp, and not along the edge of a disc, which bends.
-SAND_INLINE bool proportioning_straight(const Op *op, const proportioning_State *m) {
+// Whether active components are released by a step to the minimum: in mprgp, unless the section is a disc, whose edge is
+// curved.
+SAND_INLINE bool proportioning_releases_by_line(const Op *op, const proportioning_State *m) {
 #if SAND_LOCAL
     return m->chopped && op->section != SAND_DISC;
 #else
-    return (void)op, m->chopped;
+    (void)op;
+    return m->chopped;
 #endif
 }
 
+// One product of the phase that is under way.
 SAND_KERNEL void proportioning_step(Worker *w, Solve *s, proportioning_State *m) {
     if (m->phase == PROPORTIONING_ESTIMATE) {
         if (m->length > 0) m->length = power_step(w, s->op, solve_vector(s, PROPORTIONING_P), m->length);
         if (m->length > m->norm) m->norm = m->length;
         if (--m->estimates <= 0) m->phase = PROPORTIONING_EXPAND;
     } else if (m->phase == PROPORTIONING_EXPAND)
-        proportioning_short(w, s, m, false);
-    else if (m->phase == PROPORTIONING_RELEASE && !proportioning_straight(s->op, m))
-        proportioning_short(w, s, m, true);
+        proportioning_projected_step(w, s, m, false);
+    else if (m->phase == PROPORTIONING_RELEASE && !proportioning_releases_by_line(s->op, m))
+        proportioning_projected_step(w, s, m, true);
     else
-        proportioning_along(w, s, m, m->phase == PROPORTIONING_RELEASE);
+        proportioning_line_step(w, s, m, m->phase == PROPORTIONING_RELEASE);
     if (!isfinite(s->residual)) s->status = SAND_DIVERGED;
 }
 

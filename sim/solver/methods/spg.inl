@@ -1,41 +1,42 @@
 // Preconditioned spectral projected gradients with fallback, P-SPG-FB ([H] section 4, algorithm P-SPG-FB).
-// Idea: a projected gradient step whose length is guessed from the last change of the gradient (Barzilai and
-// Borwein), accepted by a test that looks back over several objectives (Grippo, Lampariello, Lucidi); since neither
-// falls evenly, the iterate of least residual is kept and returned.
-// Weakness: leads early and tires late; the active-set methods pass it when many digits are wanted.
+// Idea: a projected gradient step whose length is estimated from the last change of the gradient (Barzilai and Borwein),
+// accepted by a nonmonotone test against several past objectives (Grippo, Lampariello and Lucidi); since neither objective
+// nor residual falls monotonically, the iterate of least residual is kept and returned (the fallback).
+// Weakness: fast early and slow late; the active-set methods overtake it when many digits are wanted.
 //
-// One product an iteration: x + d is itself the trial point, so the product with it gives both N d, as a difference
-// of gradients, and the new gradient. Where the test asks for a shorter step, objective and gradient along d are
-// closed forms. Without the preconditioner P is the mean diagonal, so that lengths mean the same. The numbers in brackets
-// are the steps of the paper.
+// One product per iteration: the trial point is x + d itself, so that the product with it gives both N d, as a difference of
+// gradients, and the new gradient. Where the test asks for a shorter step, objective and gradient along d are closed forms.
+// Without the preconditioner P is the mean diagonal times the identity (P_UNIFORM), so that step lengths mean the same.
+// Numbers in brackets are the steps of algorithm P-SPG-FB.
 //
-// An iterate is an impulse and its gradient. On a GPU, where bytes are what costs, they lie side by side (SAND_VEC4_ROWS),
-// and the trial point is written once only, when its gradient is known: whoever needs it before makes it.
+// An iterate is an impulse vector and its gradient. On a GPU, which is bound by memory bandwidth, the two are interleaved
+// (SAND_VEC4_ROWS), and the trial point is stored only once, together with its gradient: before that it is recomputed
+// wherever it is needed.
 
-// What a step leads to.
+// The outcome of a step.
 typedef struct spg_Point {
-    double alpha; // spectral step length from there
+    double alpha; // spectral step length for the next step
     double objective, residual;
-    double lambda; // how much of the direction was taken to get here
+    double lambda; // fraction of the direction d that is taken
     double dPd;    // of that direction
-    bool descends; // it goes down
-    bool idle;     // it moves nothing
-    bool finite;   // all numbers are
+    bool descends; // d is a descent direction
+    bool idle;     // d has no effect: N d is zero but for rounding
+    bool finite;   // all sums are finite
 } spg_Point;
 
-// The last objectives, N_GLL of them, are in worker_state.
+// The last N_GLL objectives are in worker_state.
 typedef struct spg_State {
     double alpha, objective; // of the current iterate
-    int count;               // iterations
-    int current;             // which of the three iterates it is; the fallback is s->best / 2
-    int receding;
+    int count;               // iterations done
+    int current;             // index of the current one of the three iterates; the fallback is s->best / 2
+    int receding;            // steps in a row that suggest an infeasible problem
 } spg_State;
 
-enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };
-enum { SPG_DG, SPG_DND, SPG_DPD, SPG_YPY, SPG_RESIDUAL, SPG_SUMS }; // sums over the blocks
+enum { SPG_GLL, SPG_XI, SPG_ALPHA_MIN, SPG_ALPHA_MAX };             // parameters
+enum { SPG_DG, SPG_DND, SPG_DPD, SPG_YPY, SPG_RESIDUAL, SPG_SUMS }; // sums over the contacts
 
-// Iterate k: its impulse is vector 2 k, its gradient the one after it. Where they lie side by side, each block takes eight
-// numbers: x, its friction, g, its inverse.
+// Iterate k: its impulses are vector 2 k, its gradient vector 2 k + 1. Interleaved, each contact takes eight numbers: x, mu,
+// g, and the inverse of its mean diagonal.
 typedef struct spg_Iterate {
     real *x, *g;
 } spg_Iterate;
@@ -44,7 +45,7 @@ SAND_INLINE spg_Iterate spg_iterate(const Solve *s, int k) {
     return it;
 }
 
-// A block of it.
+// One contact of an iterate.
 typedef struct spg_Block {
     ContactRef ref;
     Row x, g;
@@ -70,16 +71,17 @@ SAND_INLINE void spg_store(spg_Iterate it, ContactRef ref, Row x, Row g) {
 #endif
 }
 
-// The trial point: x - alpha P^-1 g, projected. [4]
-// The paper averages the diagonal of P over a contact, ratio = 1, so that projections stay what they are. With normal and
-// sides apart, as N has them, the residual of sphere piles is half as large after as many iterations. Then the projection is
-// the one by P, which the paper names too: it is as simple, and the direction still descends.
+// [4], [5] The trial point: the projection of x - alpha P^-1 g.
+// The paper averages the diagonal of P over a contact (ratio = 1), so that the projection stays the Euclidean one. With
+// separate entries for the normal and the tangents, as N has them, the residual of sphere piles is half as large after the
+// same number of iterations. The projection is then the one in the norm of P, which the paper names as an option: it is as
+// simple, and the direction is still a descent direction.
 SAND_INLINE Row spg_trial(const Op *op, spg_Block b, real alpha, int p) {
     return contact_step(op, b.ref, b.x, b.g, alpha, op->p[p]);
 }
 
 #if !SAND_VEC4_ROWS
-// Publishes the trial point.
+// Computes the trial point and stores its impulses for gather_bodies.
 SAND_HOT void spg_store_trial(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT z, real alpha,
                               int p) {
     SAND_FOR(w, i, op->n) {
@@ -91,7 +93,7 @@ SAND_HOT void spg_store_trial(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate
 }
 #endif
 
-// Leaves the velocities of the trial point in op->body.
+// Computes the body velocities of the trial point in op->body.
 SAND_KERNEL void spg_gather(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, real alpha, int p) {
 #if SAND_VEC4_ROWS
     (void)next;
@@ -102,8 +104,8 @@ SAND_KERNEL void spg_gather(Worker *w, const Op *op, spg_Iterate now, spg_Iterat
 #endif
 }
 
-// The gradient at the trial point, whose velocities are in op->body, and the sums that everything else is made of, with
-// d = z - x and y = N d: those who decide get them. [5], [7], [10], [11]
+// [5], [7], [10], [11] Computes the gradient at the trial point z, whose velocities are in op->body, and the sums that all
+// decisions are made from, with d = z - x and y = N d. Only the workers that decide receive the totals.
 SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, real *SAND_RESTRICT next_x,
                            real *SAND_RESTRICT next_g, real alpha, int p, double *total) {
     spg_Iterate next = {next_x, next_g};
@@ -130,7 +132,8 @@ SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate no
         for (int k = 0; k < SPG_SUMS; k++) total[k] = sum.total[k];
 }
 
-// Moves the trial point and its gradient back to x + lambda d. Returns the sum for the residual there.
+// [10], [11] Shortens the step: moves the trial point and its gradient back to x + lambda d. Returns the sum for
+// residual_of.
 SAND_HOT double spg_shorten(Worker *w, const Op *op, spg_Iterate now, spg_Iterate next, real lambda) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
@@ -145,9 +148,9 @@ SAND_HOT double spg_shorten(Worker *w, const Op *op, spg_Iterate now, spg_Iterat
     return sum.total[0];
 }
 
-// [1], [2]: the start is feasible, its velocities are there and its objective is known; its gradient and residual. It is
-// scaled on the way.
-SAND_HOT double spg_open(Worker *w, const Op *op, const real *x, real scale, spg_Iterate start) {
+// [1], [2] Computes gradient and residual of the start. The driver has made it feasible, computed its velocities and its
+// objective; its scaling is applied here.
+SAND_HOT double spg_start_gradient(Worker *w, const Op *op, const real *x, real scale, spg_Iterate start) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
@@ -161,11 +164,13 @@ SAND_HOT double spg_open(Worker *w, const Op *op, const real *x, real scale, spg
 }
 
 SAND_KERNEL void spg_begin(Worker *w, Solve *s, spg_State *m) {
-    m->count = 0, m->receding = 0;
-    m->current = SAND_VEC4_ROWS ? 1 : 0; // a pair must not lie over the start, which is vector 0
-    s->residual = spg_open(w, s->op, solve_vector(s, 0), s->start_scale, spg_iterate(s, m->current));
-    m->alpha = 1; // the first length is the Jacobi step
-    m->objective = s->objective = s->start_objective, s->best = 2 * m->current;
+    m->count = 0;
+    m->receding = 0;
+    m->current = SAND_VEC4_ROWS ? 1 : 0; // an interleaved iterate must not overlap the start, which is vector 0
+    s->residual = spg_start_gradient(w, s->op, solve_vector(s, 0), s->start_scale, spg_iterate(s, m->current));
+    m->alpha = 1; // the first step is the Jacobi step
+    m->objective = s->objective = s->start_objective;
+    s->best = 2 * m->current;
     if (worker_decides(w)) worker_state(w)[0] = m->objective;
 }
 
@@ -182,30 +187,33 @@ SAND_HOT double spg_square(Worker *w, const Op *op, spg_Iterate it, int p) {
     return sum.total[0];
 }
 
-// What follows from the sums of a step. `recent` are the last objectives.
+// Decides on a step from its sums: how much of it is taken, and the next step length. `recent` holds the last objectives.
 SAND_KERNEL spg_Point spg_decide(const Solve *s, const spg_State *m, const double *total, double *recent) {
     double dg = total[SPG_DG], dNd = total[SPG_DND], dPd = total[SPG_DPD], yPy = total[SPG_YPY];
     spg_Point next;
-    next.dPd = dPd, next.descends = dg < 0, next.idle = does_nothing(dNd, dPd);
+    next.dPd = dPd;
+    next.descends = dg < 0;
+    next.idle = does_nothing(dNd, dPd);
     next.finite = isfinite(dg + dNd + dPd + total[SPG_RESIDUAL]);
 
-    // [9], [12]-[16] line search along d by closed forms, against the largest of the last objectives.
-    // Most steps stand it against the last one already.
+    // [8], [9], [12]-[16] Line search along d in closed form, against the largest of the last objectives. Most steps pass
+    // the test against the last one alone.
     double highest = m->objective, lambda = 1, objective = m->objective + dg + 0.5 * dNd;
     double xi = s->params[SPG_XI];
     int memory = (int)s->params[SPG_GLL];
     int known = objective <= highest + xi * dg ? 0 : m->count + 1 < memory ? m->count + 1 : memory;
     for (int k = 0; k < known; k++) highest = recent[k] > highest ? recent[k] : highest;
     for (int tries = 0; objective > highest + xi * lambda * dg && tries < 20; tries++) {
-        double minimum = dNd > 0 ? -dg / dNd : lambda; // of the parabola along d
+        double minimum = dNd > 0 ? -dg / dNd : lambda; // of the objective along d
         lambda = minimum < 0.1 * lambda ? 0.1 * lambda : minimum > 0.5 * lambda ? 0.5 * lambda : minimum; // [14]
         objective = m->objective + lambda * dg + 0.5 * lambda * lambda * dNd;
     }
-    next.lambda = lambda, next.objective = objective;
+    next.lambda = lambda;
+    next.objective = objective;
     next.residual = residual_of(s->op, total[SPG_RESIDUAL]);
     recent[(m->count + 1) % memory] = objective;
 
-    // [17]-[23] the next step length, BB1 after odd iterations and BB2 after even ones; lambda cancels.
+    // [17]-[23] The next step length: BB1 (eq. 22) after odd iterations, BB2 (eq. 23) after even ones; lambda cancels.
     double least = s->params[SPG_ALPHA_MIN], most = s->params[SPG_ALPHA_MAX];
     bool odd = m->count % 2;
     double alpha = (odd ? dPd : dNd) / (odd ? dNd : yPy);
@@ -213,17 +221,18 @@ SAND_KERNEL spg_Point spg_decide(const Solve *s, const spg_State *m, const doubl
     return next;
 }
 
-SAND_KERNEL void spg_advance(Worker *w, Solve *s, spg_State *m, int by) {
+// One iteration of algorithm P-SPG-FB with the given preconditioner, P_UNIFORM or P_DIAGONAL.
+SAND_KERNEL void spg_advance(Worker *w, Solve *s, spg_State *m, int preconditioner) {
     const Op *op = s->op;
     int spare = 0;
-    while (spare == m->current || 2 * spare == s->best) spare++; // one that is neither
+    while (spare == m->current || 2 * spare == s->best) spare++; // neither the current nor the best
     spg_Iterate now = spg_iterate(s, m->current), next = spg_iterate(s, spare);
 
-    // [4], [5] the direction and what follows from it. [6], [7] without the preconditioner where that one does not
-    // descend, which only rounding can bring about: so it is looked at afterwards, and the step is made again.
+    // [4], [5] The direction and the decision. [6], [7] Without the preconditioner if that direction does not descend, which
+    // only rounding can cause: so it is tested afterwards, and the step is repeated.
     spg_Point decided = {0};
     const spg_Point *point = NULL;
-    for (int p = by;; p = P_UNIFORM) {
+    for (int p = preconditioner;; p = P_UNIFORM) {
         double total[SPG_SUMS];
         spg_gather(w, op, now, next, (real)m->alpha, p);
         spg_gradient(w, op, now, next.x, next.g, (real)m->alpha, p, total);
@@ -237,19 +246,23 @@ SAND_KERNEL void spg_advance(Worker *w, Solve *s, spg_State *m, int by) {
     }
     double residual = point->residual;
     if (point->lambda < 1) residual = residual_of(op, spg_shorten(w, op, now, next, (real)point->lambda));
-    m->alpha = point->alpha, m->objective = point->objective;
+    m->alpha = point->alpha;
+    m->objective = point->objective;
     m->current = spare;
     m->count++;
 
-    // [24]-[26] keep the best. Its vector is not written until a better one is found. Impulses that run away are not
+    // [24]-[26] Keep the best: its vectors are not overwritten until a better one is found. Diverging impulses are not
     // candidates: they grow until the residual drowns in their rounding.
-    bool suspect = point->idle && is_large(point->dPd, spg_square(w, op, next, by));
+    bool suspect = point->idle && is_large(point->dPd, spg_square(w, op, next, preconditioner));
     if (recession(suspect, &m->receding)) s->status = SAND_INFEASIBLE;
-    if (m->receding == 0 && residual <= s->residual)
-        s->residual = residual, s->objective = m->objective, s->best = 2 * spare;
+    if (m->receding == 0 && residual <= s->residual) {
+        s->residual = residual;
+        s->objective = m->objective;
+        s->best = 2 * spare;
+    }
 }
 
-// Two rows of the table: without and with the preconditioner.
+// Two rows of the solver table: without and with the preconditioner.
 typedef spg_State spg_fb_State, p_spg_fb_State;
 SAND_KERNEL void spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
 SAND_KERNEL void p_spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
