@@ -1,5 +1,5 @@
-// Bullet on our scenes: its sequential impulse solver, one thread. It counts contact points with a gap below its
-// margin (20 mm) and takes one friction direction a point.
+// Bullet on our scenes: its sequential impulse solver, one thread. Contacts are points with a gap below its margin (20 mm),
+// with one friction direction per point.
 #include <btBulletDynamicsCommon.h>
 
 #include "scene.h"
@@ -77,5 +77,5 @@ int main(int argc, char **argv) {
     }
     report("bullet", scene, iterations, result);
     fflush(stdout);
-    _Exit(0); // the system frees everything faster than we could
+    _Exit(0); // the operating system frees memory faster than destructors
 }

@@ -1,4 +1,4 @@
-// ODE on our scenes: its quickstep solver, one thread. It counts overlaps only and takes a friction pyramid.
+// ODE on our scenes: its quickstep solver, one thread. Contacts are penetrations only, and friction is a pyramid.
 #include <ode/ode.h>
 
 #include "scene.h"
@@ -76,5 +76,5 @@ int main(int argc, char **argv) {
     }
     report("ode", scene, iterations, result);
     fflush(stdout);
-    _Exit(0); // the system frees everything faster than we could
+    _Exit(0); // the operating system frees memory faster than destructors
 }

@@ -1,5 +1,5 @@
-// The scenes peer-s1 and peer-s2 for the drivers of other engines: the same starts as scenes/peer-s1.yaml and
-// scenes/peer-s2.yaml, and one report for all of them. SI units, gravity along -z, restitution 0.
+// The scenes peer-s1 and peer-s2 for the drivers of other engines: the same initial state as scenes/peer-s1.yaml and
+// scenes/peer-s2.yaml, and one report format for all. SI units, gravity along -z, restitution 0.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -16,7 +16,7 @@ struct Vec {
     double x, y, z;
 };
 
-// A fixed block: center, half extents in its own frame (its x points at the bodies), turned by `angle` about z.
+// A fixed box: center, half extents in its own frame (its x axis points at the bodies), rotated by `angle` about z.
 struct Wall {
     Vec center, half;
     double angle;
@@ -31,7 +31,7 @@ struct Scene {
     std::vector<Wall> walls; // without the floor
 };
 
-// Small displacements, so that no column of spheres stands exactly upright; the same numbers on every machine.
+// Small random displacements, so that no column of spheres is exactly vertical; the same on every machine.
 struct Jitter {
     uint64_t state = 88172645463325252ull;
     double size;
@@ -59,7 +59,8 @@ inline std::vector<Wall> ring_of_walls(int count, double inner, double half_widt
 inline void make_s1(Scene &scene, size_t bodies) {
     const double inner = 2, spacing = 0.22;
     Jitter jitter{.size = 0.008};
-    scene.warmup = 200, scene.steps = 100;
+    scene.warmup = 200;
+    scene.steps = 100;
     scene.floor_half = inner + 2;
     scene.walls = ring_of_walls(36, inner, (inner + 1) * tan(M_PI / 36));
     for (int k = 0; scene.start.size() < bodies; k++)
@@ -77,7 +78,8 @@ inline void make_s2(Scene &scene, size_t bodies) {
     const double inner = 2.5, spacing = 0.21;
     const int columns = 23;
     Jitter jitter{.size = 0.0045};
-    scene.warmup = 100, scene.steps = 60;
+    scene.warmup = 100;
+    scene.steps = 60;
     scene.floor_half = inner + 1.5;
     scene.walls = ring_of_walls(4, inner, inner + 1);
     for (int k = 0; scene.start.size() < bodies; k++)
@@ -89,7 +91,7 @@ inline void make_s2(Scene &scene, size_t bodies) {
             }
 }
 
-// Scene and iterations from `peer_NAME SCENE BODIES ITERATIONS`; ends the program when the call is wrong.
+// Parses `peer_NAME SCENE BODIES ITERATIONS`; exits with a usage message if that fails.
 inline Scene scene_from_call(int argc, char **argv, int &iterations) {
     Scene scene;
     scene.name = argc > 1 ? argv[1] : "";
@@ -115,7 +117,7 @@ inline double median(std::vector<double> values) {
     return values[values.size() / 2];
 }
 
-// Largest overlap of two spheres, from the positions alone, through a grid of one diameter.
+// Largest penetration of two spheres, from the positions alone, found with a grid of one diameter.
 inline double largest_overlap(const Scene &scene, const std::vector<Vec> &position) {
     const double cell = 2 * scene.radius;
     auto index = [&](double x) { return long(std::floor(x / cell)) + 4096; };
@@ -139,17 +141,17 @@ inline double largest_overlap(const Scene &scene, const std::vector<Vec> &positi
     return largest;
 }
 
-// Times of the measured steps and the state at the end.
+// Times of the measured steps, and the final state.
 struct Result {
     std::vector<double> step_ms, collide_ms, solve_ms;
     long contacts = 0;
     std::vector<Vec> position, velocity, spin;
 };
 
-// One JSON object, under the names that `sandglass bench --json` uses.
+// Prints one JSON object with the keys of `sandglass bench --json`.
 inline void report(const char *engine, const Scene &scene, int iterations, const Result &result) {
     struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage); // before the overlaps allocate
+    getrusage(RUSAGE_SELF, &usage); // before largest_overlap allocates
     auto square = [](const Vec &a) { return a.x * a.x + a.y * a.y + a.z * a.z; };
     double energy = 0, inertia = 0.4 * scene.mass * scene.radius * scene.radius;
     for (size_t i = 0; i < result.position.size(); i++)

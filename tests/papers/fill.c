@@ -1,7 +1,7 @@
-// How full the factors of ipm's matrices are on a stored problem, by CHOLMOD's symbolic analysis: in the space of the
-// velocities, I + AA', which is what petra2009 and ipm factorize, and in that of the impulses, I + A'A.
+// Fill of the Cholesky factors of ipm's matrices on a stored problem, by CHOLMOD's symbolic analysis: in the space of the
+// velocities, I + AA', which [Q] and ipm factorize, and in that of the impulses, I + A'A.
 //   papers_fill FILE FACETS
-// Writes a JSON array, one object for each space and ordering.
+// Prints a JSON array with one object for each space and ordering.
 #include <stdio.h>
 #include <stdlib.h>
 #include <suitesparse/cholmod.h>
@@ -9,7 +9,7 @@
 #include "app/io/json.h"
 #include "sim/solver/reference/cone_program.h"
 
-// A's pattern; values do not matter here.
+// The sparsity pattern of A, without values.
 static cholmod_sparse *pattern_of(const SandConeProgram *m, cholmod_common *common) {
     int entries = m->begin[m->columns];
     cholmod_sparse *a =
@@ -40,7 +40,8 @@ static bool write_fill(const char *space, const char *ordering, int method, chol
 static bool run(const char *path, int facets, SandProblem *problem, SandConeProgram *program, cholmod_common *common,
                 SandError *error) {
     SandSolveDef def = sand_default_solve();
-    def.friction = SAND_FRICTION_POLYHEDRAL, def.facets = facets;
+    def.friction = SAND_FRICTION_POLYHEDRAL;
+    def.facets = facets;
     if (!sand_problem_open(problem, path, error) || !sand_cone_program_make(program, problem, &def, error)) return false;
     cholmod_sparse *a = pattern_of(program, common), *t = a ? cholmod_transpose(a, 0, common) : NULL;
     Json json = json_make(stdout);

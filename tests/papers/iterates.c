@@ -1,8 +1,8 @@
-// What a solver's iterates look like on a stored problem, for the figures that a residual cannot tell: velocity error,
-// active set and its changes, complementarity of each contact, the impulses themselves.
+// Properties of a solver's iterates on a stored problem, for the figures that residuals do not show: velocity error, active
+// set and its changes, complementarity of the contacts, the impulses themselves.
 //   papers_iterates FILE MODEL REFERENCE SOLVER[,KEY=VALUE...] ITERATION,ITERATION,...
-// A solve is the same whatever its budget, so iterate k is what a solve of k iterations returns. REFERENCE is the solver
-// whose velocities count as the right ones. Writes a JSON array, one object an iteration.
+// A solve does not depend on its budget, so iterate k is what a solve of k iterations returns. REFERENCE is the solver whose
+// velocities count as exact. Prints a JSON array with one object per iteration.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@ enum { REFERENCE_ITERATIONS = 20000, QUANTILES = 100 };
 typedef struct Lab {
     SandProblem problem;
     SandCpu *cpu;
-    SandSolution right, now, before;
-    double *sorted; // normal impulses
+    SandSolution exact, now, before; // reference, this iterate, the one before
+    double *sorted;                  // normal impulses
     size_t sorted_capacity;
 } Lab;
 
-// A contact's velocity after the impulses.
+// Relative velocity of a contact after the impulses.
 static SandVec3 contact_velocity(const SandProblem *p, const SandSolution *s, int i) {
     const SandContact *c = &p->contacts[i];
     SandVec3 at_a = v3_add(s->velocity[c->a], v3_cross(s->spin[c->a], c->arm_a));
@@ -34,7 +34,7 @@ static double velocity_error(const Lab *lab) {
     double largest = 0;
     for (int i = 0; i < lab->problem.contact_count; i++) {
         SandVec3 wrong =
-            v3_sub(contact_velocity(&lab->problem, &lab->now, i), contact_velocity(&lab->problem, &lab->right, i));
+            v3_sub(contact_velocity(&lab->problem, &lab->now, i), contact_velocity(&lab->problem, &lab->exact, i));
         largest = fmax(largest, v3_length(wrong));
     }
     return largest;
@@ -46,19 +46,21 @@ static double normal_impulse(const SandProblem *p, const SandSolution *s, int i)
 
 static bool is_active(const SandProblem *p, const SandSolution *s, int i) { return normal_impulse(p, s, i) <= 0; }
 
-// (N g + r)_i of the normal component.
+// The normal component of (N g + r)_i.
 static double normal_speed(const SandProblem *p, const SandSolution *s, int i) {
     const SandContact *c = &p->contacts[i];
     return v3_dot(contact_velocity(p, s, i), c->normal) + fmax(c->gap / p->step, -p->recovery);
 }
 
-// g_i (N g + r)_i of the normal components, heyn2012's feasibility.
+// Statistics of g_i (N g + r)_i of the normal components: the feasibility of [H] Fig. 9.
 static void write_feasibility(const Lab *lab, Json *json) {
     const SandProblem *p = &lab->problem;
     double sum = 0, squares = 0, most = 0;
     for (int i = 0; i < p->contact_count; i++) {
         double f = normal_impulse(p, &lab->now, i) * normal_speed(p, &lab->now, i);
-        sum += f, squares += f * f, most = fmax(most, fabs(f));
+        sum += f;
+        squares += f * f;
+        most = fmax(most, fabs(f));
     }
     double mean = sum / p->contact_count;
     json_number(json, "feasibility_mean", mean);
@@ -66,7 +68,7 @@ static void write_feasibility(const Lab *lab, Json *json) {
     json_number(json, "feasibility_max", most);
 }
 
-// |(N g + r)_n| of the iterate before; of the first iteration that is |r_n|.
+// |(N g + r)_n| of the iterate before; for the first iteration that is |r_n|.
 static double speed_before(const Lab *lab) {
     double squares = 0;
     for (int i = 0; i < lab->problem.contact_count; i++) {
@@ -81,7 +83,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Normal impulses from the least to the largest, at every hundredth.
+// Writes the percentiles of the normal impulses.
 static bool write_impulses(Lab *lab, Json *json, SandError *error) {
     int count = lab->problem.contact_count;
     if (!SAND_GROW(lab->sorted, lab->sorted_capacity, count, "impulses", error)) return false;
@@ -94,7 +96,8 @@ static bool write_impulses(Lab *lab, Json *json, SandError *error) {
 }
 
 static bool solve(Lab *lab, SandSolveDef def, int iterations, SandSolution *s, SandError *error) {
-    def.iterations = iterations, s->want_metrics = true;
+    def.iterations = iterations;
+    s->want_metrics = true;
     return sand_cpu_solve(lab->cpu, &lab->problem, &def, s, error);
 }
 
@@ -122,7 +125,7 @@ static bool write_iterate(Lab *lab, const SandSolveDef *def, int iteration, Json
     return ok;
 }
 
-// `name,key=value,...` with the model; cuts the text up.
+// Parses `name,key=value,...`, which it modifies, and sets the friction model.
 static bool read_solver(SandSolveDef *def, const char *model, char *text, SandError *error) {
     char *rest = NULL, *name = strtok_r(text, ",", &rest);
     int solver = name ? sand_solver_find(name) : -1, friction = sand_friction_find(model);
@@ -146,7 +149,7 @@ static bool run(Lab *lab, char **argv, SandError *error) {
         return false;
     lab->cpu = sand_cpu_create(1, SAND_DOUBLE, error);
     memset(lab->problem.start, 0, (size_t)lab->problem.contact_count * sizeof *lab->problem.start);
-    if (!lab->cpu || !solve(lab, reference, REFERENCE_ITERATIONS, &lab->right, error)) return false;
+    if (!lab->cpu || !solve(lab, reference, REFERENCE_ITERATIONS, &lab->exact, error)) return false;
     Json json = json_make(stdout);
     json_open_array(&json, NULL);
     char *rest = NULL;
@@ -162,7 +165,7 @@ int main(int argc, char **argv) {
     bool ok = argc == 6 ? run(&lab, argv, &error)
                         : sand_fail(&error, "%s FILE MODEL REFERENCE SOLVER[,KEY=VALUE] ITERATION,...", argv[0]);
     if (!ok) fprintf(stderr, "%s\n", error.text);
-    sand_solution_free(&lab.right);
+    sand_solution_free(&lab.exact);
     sand_solution_free(&lab.now);
     sand_solution_free(&lab.before);
     sand_free(lab.sorted);

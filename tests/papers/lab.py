@@ -1,4 +1,4 @@
-"""What the papers' chapters share: the program and its helpers, frozen problems, tables and sheets of plots."""
+"""Shared by the chapters: running the program and its tools, frozen problems, tables and sheets of plots."""
 import csv
 import json
 import math
@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-# The spheres of the scene `cylinder` in a vessel of another width.
+# The spheres of the scene `cylinder` in a vessel of a different radius.
 COLUMN = """name: column
 about: Spheres in an upright cylinder.
 seconds: 6
@@ -53,7 +53,7 @@ class Lab:
         return done.stdout
 
     def freeze(self, scene, bodies, at, *more):
-        """The problem of one step, kept in the folder: the name says all that it depends on."""
+        """Freezes the problem of one step; the file name contains everything that it depends on, so it is reused."""
         words = "_".join(str(w).strip("-") for w in (os.path.basename(scene), bodies or "all", at, *more))
         path = self.path(words.replace("/", "") + ".sand")
         if not os.path.exists(path):
@@ -62,7 +62,7 @@ class Lab:
         return path
 
     def column(self, radius, columns):
-        """A scene: spheres of 0.1 m in a cylinder of this radius, in layers of columns x columns at first."""
+        """Writes a scene: spheres of radius 0.1 m in a cylinder of this radius, initially in layers of columns x columns."""
         path = self.path(f"column-{radius}.yaml")
         with open(path, "w") as f:
             f.write(COLUMN.format(radius=radius, columns=columns, fill=radius - 0.12))
@@ -76,7 +76,7 @@ class Lab:
         return json.loads(self.call("papers_iterates", path, model, reference, solver, ",".join(map(str, iterations))))
 
     def run(self, scene, bodies, steps, *more, threads=1):
-        """Steps of a scene; a dictionary a step, with the names of the program's log."""
+        """Runs a scene; returns one dictionary per step, with the column names of the program's log."""
         log = self.path("run.csv")
         self.call("sandglass", "bench", scene, "--bodies", bodies, "--warmup", 0, "--steps", steps, "--threads", threads,
                   "--log", log, *more)
@@ -86,7 +86,7 @@ class Lab:
     def sheet(self, name, title, plots):
         """plots: (x axis, y axis, [(curve, solver or '', points)]); an axis is `name;unit;log` or `name;unit;linear`."""
         text = [f"sheet\t{title}"]
-        names = dict.fromkeys((curve, solver) for _, _, curves in plots for curve, solver, _ in curves)  # one legend for all
+        names = dict.fromkeys((curve, solver) for _, _, curves in plots for curve, solver, _ in curves)  # one legend for all plots
         for x, y, curves in plots:
             text.append(f"plot\t{x}\t{y}")
             here = {curve: points for curve, _, points in curves}
@@ -104,7 +104,7 @@ def contacts_of(path):
 
 
 def reached(entry, goal, key="residual"):
-    """The first point of the curve at or below the goal."""
+    """The first point of the curve at or below the goal, or None."""
     return next((p for p in entry["curve"] if p[key] is not None and p[key] <= goal), None)
 
 
@@ -113,12 +113,12 @@ def curve(entry, key, least=-math.inf):
 
 
 def spread(last, count):
-    """Whole numbers from 1 to last, some `count`, as evenly spread on a log axis as can be."""
+    """About `count` integers from 1 to last, evenly spaced on a log axis."""
     return sorted({max(1, round(last ** (k / (count - 1)))) for k in range(count)})
 
 
 def exponent(pairs):
-    """p of y ~ x^p, by least squares on logarithms."""
+    """The exponent p of y ~ x^p, by least squares on the logarithms."""
     x, y = [math.log(a) for a, _ in pairs], [math.log(b) for _, b in pairs]
     mx, my = sum(x) / len(x), sum(y) / len(y)
     return sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx) ** 2 for a in x)

@@ -5,9 +5,9 @@ from statistics import median
 from lab import contacts_of, exponent, reached
 
 FACETS = ("--friction", "polyhedral", "--facets", 4)
-PEBBLE = 1700 * 4 / 3 * 3.14159265  # kg; the paper has no units, and its energies fit a mass of 1
+PEBBLE = 1700 * 4 / 3 * 3.14159265  # kg; the paper gives no units, and its energies fit a mass of 1
 KINDS = {"ipm": "OOQP-CHOL", "ipm augmented": "OOQP-MA27", "p-spg-fb": "first order, as BLMVM", "blmvm": "BLMVM", "tron": "TRON"}
-TAO = ("blmvm", "tron")  # in builds with PETSc alone
+TAO = ("blmvm", "tron")  # only in builds with PETSc
 
 
 def chapter(lab):
@@ -67,7 +67,7 @@ def simulations(lab):
 
 
 def agreement(lab, pebbles, runs):
-    """Kinetic energies beside those of ipm, in the first 3 s."""
+    """Compares kinetic energies with those of ipm over the first 3 s."""
     for kind, run in runs.items():
         if kind == "ipm":
             continue
@@ -89,7 +89,7 @@ def measure(lab, paths, systems):
         for system in systems:
             words = (*FACETS, "--solver", "ipm", "--set", f"system={system}")
             tries = [lab.race(path, "ipm", 60, *words)["ipm"] for _ in range(3 if system == "normal" else 1)]
-            e = min(tries, key=lambda e: e["seconds"])  # what others do on the machine only adds
+            e = min(tries, key=lambda e: e["seconds"])  # load on the machine only adds time
             end, contacts = reached(e, 1e-8 * first), contacts_of(path)
             p = end or e["curve"][-1]
             n, t = p["iteration"], p["seconds"]

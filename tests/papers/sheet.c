@@ -1,8 +1,7 @@
-// Draws plots of the report on one sheet, as the program draws those of a race.
+// Draws plots of the report on one sheet, with the plots of the program's races.
 //   papers_sheet FILE.png < TEXT
-// Lines of the text, words apart by tabs: `sheet TITLE`, `plot X Y` with axes as `name;unit;log` or
-// `name;unit;linear`, `curve NAME SOLVER` (a solver has its own color; any other word takes the next), then a line `x y`
-// for each point.
+// Lines of the text, fields separated by tabs: `sheet TITLE`, `plot X Y` with axes as `name;unit;log` or `name;unit;linear`,
+// `curve NAME SOLVER` (a solver has its own color; any other word gets the next one), then one line `x y` per point.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ typedef struct Sheet {
     int count;
     double *numbers[MOST_PLOTS][PLOT_MAX_CURVES][2]; // x and y of a curve
     size_t capacity[MOST_PLOTS][PLOT_MAX_CURVES][2];
-    char *names[MOST_PLOTS * (PLOT_MAX_CURVES + 1)]; // the lines that titles and names point into
+    char *names[MOST_PLOTS * (PLOT_MAX_CURVES + 1)]; // storage of the lines that titles and names point into
     int name_count;
 } Sheet;
 
@@ -29,7 +28,7 @@ static PlotAxis read_axis(char *text) {
     return (PlotAxis){.name = name, .unit = unit, .plain = true, .logarithmic = rest && !strcmp(rest, "log")};
 }
 
-// A line that stays, for names that point into it.
+// Stores a line, for names to point into.
 static char *keep(Sheet *sheet, const char *line) { return sheet->names[sheet->name_count++] = strdup(line); }
 
 static bool read_point(Sheet *sheet, const char *line, SandError *error) {
@@ -40,14 +39,19 @@ static bool read_point(Sheet *sheet, const char *line, SandError *error) {
     double **numbers = sheet->numbers[p][c];
     for (int k = 0; k < 2; k++)
         if (!SAND_GROW(numbers[k], sheet->capacity[p][c][k], curve->count + 1, "points", error)) return false;
-    numbers[0][curve->count] = x, numbers[1][curve->count++] = y;
-    curve->x = numbers[0], curve->y = numbers[1];
+    numbers[0][curve->count] = x;
+    numbers[1][curve->count++] = y;
+    curve->x = numbers[0];
+    curve->y = numbers[1];
     return true;
 }
 
 static bool read_line(Sheet *sheet, char *line, SandError *error) {
     line[strcspn(line, "\n")] = 0;
-    if (!strncmp(line, "sheet\t", 6)) return snprintf(sheet->title, sizeof sheet->title, "%s", line + 6), true;
+    if (!strncmp(line, "sheet\t", 6)) {
+        snprintf(sheet->title, sizeof sheet->title, "%s", line + 6);
+        return true;
+    }
     if (!strncmp(line, "plot\t", 5) && sheet->count < MOST_PLOTS) {
         char *rest = keep(sheet, line + 5), *x = strsep(&rest, "\t");
         if (!rest) return sand_fail(error, "a plot wants two axes: %.100s", line);

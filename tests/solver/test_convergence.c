@@ -1,9 +1,9 @@
-// How fast the solvers come down, beside each other and beside what the papers say of them.
+// Convergence rates of the solvers, compared with each other and with the findings of the papers.
 #include "tests/lab/solver_lab.h"
 
-// The residual of a cold start, and where p-spg-fb brings it.
-static double brought_down(const char *name, const SandProblem *problem, SandFriction friction, int iterations,
-                           double goal) {
+// The factor by which p-spg-fb reduces the residual of a cold start.
+static double residual_reduction(const char *name, const SandProblem *problem, SandFriction friction, int iterations,
+                                 double goal) {
     SandProblem p = frozen_copy(problem);
     frozen_set_cold(&p);
     SandSolution start = {0}, s = {.want_metrics = true};
@@ -22,27 +22,27 @@ static double brought_down(const char *name, const SandProblem *problem, SandFri
     return factor;
 }
 
-// heyn2012, Test Problem 2, in double from a cold start: down by 1e-6 and more. With friction this is so while the pile
-// forms, and when it has settled if the gaps leave it some freedom. Settled as it is, all gaps closed, the impulses of a
-// jammed pile are hardly bounded and the residual falls like one over the iterations: 1e-3 is asked of 4,000.
+// [H] Test Problem 2, in double from a cold start: the residual falls by 1e-6 and more. With friction this holds while the
+// pile forms, and for a settled pile if its gaps leave some freedom. With all gaps closed the impulses of a settled, jammed
+// pile are hardly bounded, and the residual falls like one over the number of iterations: 4,000 must reach 1e-3.
 static void cylinder_converges(void **state) {
     (void)state;
     SandProblem forming = frozen_scene("cylinder", 1000, 60, 50), free_gaps = frozen_well_posed(&problems[CYLINDER], -1);
-    assert_true(brought_down("settled, mu 0", &problems[CYLINDER], SAND_FRICTIONLESS, 4000, 1e-7) <= 1e-6);
-    assert_true(brought_down("forming, mu 0.2", &forming, SAND_CONE, 6000, 1e-7) <= 1e-6);
-    assert_true(brought_down("settled, mu 0.2, gaps of 0.1 mm", &free_gaps, SAND_CONE, 6000, 1e-7) <= 1e-6);
-    assert_true(brought_down("settled, mu 0.2", &problems[CYLINDER], SAND_CONE, 4000, 1e-7) <= 1e-3);
+    assert_true(residual_reduction("settled, mu 0", &problems[CYLINDER], SAND_FRICTIONLESS, 4000, 1e-7) <= 1e-6);
+    assert_true(residual_reduction("forming, mu 0.2", &forming, SAND_CONE, 6000, 1e-7) <= 1e-6);
+    assert_true(residual_reduction("settled, mu 0.2, gaps of 0.1 mm", &free_gaps, SAND_CONE, 6000, 1e-7) <= 1e-6);
+    assert_true(residual_reduction("settled, mu 0.2", &problems[CYLINDER], SAND_CONE, 4000, 1e-7) <= 1e-3);
     sand_problem_free(&forming);
     sand_problem_free(&free_gaps);
 }
 
-// heyn2012 Fig. 6 to 8: without friction p-spg-fb is far below jacobi (omega 0.3, lambda 1) at equal iterations, in
-// residual and in objective above the best known. The factors asked for are well below those measured.
+// [H] Fig. 6 to 8: without friction p-spg-fb is far below jacobi (omega 0.3, lambda 1) at equal iterations, in the residual
+// and in the objective above the best known. The required factors are well below those measured.
 static void spg_is_far_below_jacobi(void **state) {
     (void)state;
     const struct {
         int iterations;
-        double residual, objective; // factors asked for
+        double residual, objective; // required factors
     } rows[] = {{100, 5, 5}, {1000, 100, 100}};
     SandProblem p = frozen_copy(&problems[CYLINDER]);
     frozen_set_cold(&p);
@@ -76,31 +76,32 @@ static void spg_is_far_below_jacobi(void **state) {
     sand_problem_free(&p);
 }
 
-// A preconditioner that knows the normal of a contact from its sides against one that averages over both: the residual after
-// a few iterations, as a step has them.
-static void normals_and_sides_are_weighted_apart(void **state) {
+// A preconditioner with separate entries for the normal and the tangents of a contact (ratio 3.5) against one that averages
+// over both (ratio 1): the residual after as few iterations as a simulation step has.
+static void separate_normal_and_tangent_entries_pay(void **state) {
     (void)state;
     for (int k = 0; k < PROBLEMS; k++) {
         double left[2];
-        for (int apart = 0; apart < 2; apart++) {
+        for (int separate = 0; separate < 2; separate++) {
             SandProblem p = frozen_copy(&problems[k]);
             frozen_set_cold(&p);
             SandSolution s = {.want_metrics = true};
             SandSolveDef def = method_def(methods[0], 40, 0);
             SandError error = {""};
-            if (!sand_solve_set(&def, "ratio", apart ? "3.5" : "1", &error)) fail_msg("%s", error.text);
+            if (!sand_solve_set(&def, "ratio", separate ? "3.5" : "1", &error)) fail_msg("%s", error.text);
             solve(&p, &def, &s);
-            left[apart] = s.metrics.residual;
-            sand_solution_free(&s), sand_problem_free(&p);
+            left[separate] = s.metrics.residual;
+            sand_solution_free(&s);
+            sand_problem_free(&p);
         }
         print_message("%s after 40 iterations: residual %.3e averaged, %.3e apart\n", problem_names[k], left[0], left[1]);
         if (k == CYLINDER) assert_true(left[0] > 1.5 * left[1]);
     }
 }
 
-// heyn2012 Table I, on a thousand spheres without friction: jacobi needs many times the iterations of gpminres for the same
-// objective (the paper: 43 times, of MINRES iterations alone; here every product is counted). Our pile is solved sooner
-// than the paper's: after 1,000 both objectives are rounding, and the residuals still tell.
+// [H] Table I, on a thousand spheres without friction: jacobi needs many times the iterations of gpminres for the same
+// objective (the paper: 43 times, counting MINRES iterations alone; here every product counts). Our pile is easier than the
+// paper's: after 1,000 iterations the objectives differ by rounding only, but the residuals are still distinct.
 static void gpminres_is_ten_times_jacobi(void **state) {
     (void)state;
     SandProblem p = frozen_copy(&problems[CYLINDER]);
@@ -129,8 +130,8 @@ static void gpminres_is_ten_times_jacobi(void **state) {
     sand_problem_free(&p);
 }
 
-// preclik2009 Fig. 2: without friction and on the box cpg needs about half the iterations of pgs, here to 1e-6 of the first
-// residual. Of cpg every product counts; in the paper an iteration has two.
+// [P] Fig. 2: without friction and on the box cpg needs about half the iterations of PGS, here to 1e-6 of the first
+// residual. Every product of cpg counts; in the paper an iteration has two.
 static void cpg_needs_half_of_pgs(void **state) {
     (void)state;
     const SandFriction models[] = {SAND_FRICTIONLESS, SAND_FRICTION_BOX};
@@ -158,13 +159,16 @@ static void cpg_needs_half_of_pgs(void **state) {
     }
 }
 
-// A body with more than SAND_HIGH_DEGREE contacts: colored gauss-seidel relaxes those as one Jacobi batch.
+// A body with more than SAND_HIGH_DEGREE contacts: colored gauss-seidel relaxes these as one Jacobi batch.
 static void batch_converges(void **state) {
     (void)state;
     for (int k = HEAVY; k <= PLATE; k++) {
         SandProblem p = frozen_well_posed(&problems[k], -1);
         int *count = calloc((size_t)p.body_count, sizeof *count), most = 0;
-        for (int i = 0; i < p.contact_count; i++) count[p.contacts[i].a]++, count[p.contacts[i].b]++;
+        for (int i = 0; i < p.contact_count; i++) {
+            count[p.contacts[i].a]++;
+            count[p.contacts[i].b]++;
+        }
         for (int i = 0; i < p.dynamic_count; i++) most = count[i] > most ? count[i] : most;
         free(count);
         if (k == PLATE) assert_true(most > SAND_HIGH_DEGREE);
@@ -179,8 +183,7 @@ static void batch_converges(void **state) {
                       "(%d iterations)\n",
                       problem_names[k], most, start.metrics.residual, s.metrics.residual, speed_difference(&p, &truth, &s),
                       truth.iterations);
-        // 3,000 sweeps are the end for one layer under a plate, but not for the heavy pile, where they gain four to six
-        // digits.
+        // 3,000 sweeps converge for one layer under a plate, but not for the heavy pile, where they gain four to six digits.
         assert_true(s.metrics.residual <= (k == PLATE ? 1e-9 : 1e-3) * start.metrics.residual);
         assert_true(speed_difference(&p, &truth, &s) <= (k == PLATE ? 1e-7 : 1e-2));
         sand_solution_free(&truth);
@@ -192,7 +195,7 @@ static void batch_converges(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cylinder_converges),      cmocka_unit_test(normals_and_sides_are_weighted_apart),
+        cmocka_unit_test(cylinder_converges),      cmocka_unit_test(separate_normal_and_tangent_entries_pay),
         cmocka_unit_test(spg_is_far_below_jacobi), cmocka_unit_test(gpminres_is_ten_times_jacobi),
         cmocka_unit_test(cpg_needs_half_of_pgs),   cmocka_unit_test(batch_converges),
     };

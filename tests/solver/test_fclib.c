@@ -1,5 +1,5 @@
-// Problems stored by others: FCLIB files are read in every form that their matrices come in, the methods solve them by the
-// same texts as scenes, and what cannot be done is refused by a sentence. The files are made here.
+// FCLIB files: every storage format of their matrices is read, the methods solve them with the same kernels as scenes, and
+// unsupported problems are refused with a sentence. The files are generated here.
 #include <hdf5.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-// cmocka wants the headers above first.
+// cmocka.h requires the headers above.
 #include <cmocka.h>
 
 #include "tests/lab/frozen.h"
@@ -15,7 +15,7 @@
 enum { CONTACTS = 4, ROWS = 3 * CONTACTS, DOFS = 9 };
 typedef enum Form { TRIPLETS, COLUMNS, LINES, FORMS } Form;
 
-// Two blocks of three freedoms and a coupling in M, and an H that leaves W singular: 12 rows from 9 freedoms.
+// M has nine degrees of freedom with couplings; W = H' M^-1 H has 12 rows and is therefore singular.
 static double mass[DOFS][DOFS], lever[DOFS][ROWS], force[DOFS], drift[ROWS], friction[CONTACTS];
 static double w_dense[ROWS][ROWS], q_dense[ROWS];
 
@@ -33,7 +33,7 @@ static void make_numbers(void) {
     }
     for (int j = 0; j < ROWS; j++) drift[j] = j % 3 ? 0.3 - 0.05 * j : -1 - 0.1 * j;
     for (int i = 0; i < CONTACTS; i++) friction[i] = 0.2 + 0.2 * i;
-    // W = H' M^-1 H and q = H' M^-1 f + w, by Gauss and Jordan.
+    // W = H' M^-1 H and q = H' M^-1 f + w, by Gauss-Jordan elimination.
     double a[DOFS][DOFS + ROWS + 1];
     for (int i = 0; i < DOFS; i++) {
         for (int j = 0; j < DOFS; j++) a[i][j] = mass[i][j];
@@ -93,7 +93,7 @@ static void put_matrix(hid_t problem, const char *name, const double *dense, int
     H5Gclose(group);
 }
 
-// Writes a problem and leaves it open for what a test wants to add.
+// Writes a problem and leaves it open, for a test to add to it.
 static hid_t begin(const char *path, bool global, Form form, hid_t *problem) {
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     *problem = H5Gcreate2(file, global ? "fclib_global" : "fclib_local", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
@@ -171,7 +171,7 @@ static SandProblem global_problem(void) {
     return p;
 }
 
-// Row by row, W g + q at contact i.
+// u = W g + q at contact i.
 static void velocity_of(const SandSolution *s, int i, double u[3]) {
     for (int r = 0; r < 3; r++) {
         const double *row = w_dense[3 * i + r];
@@ -181,7 +181,7 @@ static void velocity_of(const SandSolution *s, int i, double u[3]) {
     }
 }
 
-// The conditions of the minimum, from the dense numbers: u = W g + q in the dual cone, g in the cone, g . u = 0.
+// The optimality conditions, from the dense matrix: u = W g + q in the dual cone, g in the cone, g . u = 0.
 static void solvers_run_on_a_matrix(void **state) {
     (void)state;
     SandError error = {""};
@@ -190,8 +190,9 @@ static void solvers_run_on_a_matrix(void **state) {
     for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++) {
         SandSolveDef def = sand_default_solve();
         sand_solve_choose(&def, sand_solver_find(solvers[k]));
-        def.iterations = 20000, def.tolerance = 1e-10;
-        if (!strcmp(solvers[k], "jacobi")) def.params[0] = 0.1; // rows lean on each other more than in a pile
+        def.iterations = 20000;
+        def.tolerance = 1e-10;
+        if (!strcmp(solvers[k], "jacobi")) def.params[0] = 0.1; // rows are coupled more strongly than in a pile
         SandSolution s = {0};
         SandCpu *cpu = sand_cpu_create(2, SAND_DOUBLE, &error);
         if (!sand_cpu_solve(cpu, &p, &def, &s, &error)) fail_msg("%s", error.text);
@@ -217,8 +218,8 @@ static void solvers_run_on_a_matrix(void **state) {
     sand_problem_free(&p);
 }
 
-// Coulomb's law, from the dense numbers, for every method that knows it. The rows of a contact push each other
-// here: those that relax a contact exactly must know its block of W.
+// Coulomb's law, from the dense matrix, for every method that supports it. The rows of a contact are coupled here, so
+// methods that relax a contact exactly need its diagonal block of W.
 static void coulomb_on_a_matrix(void **state) {
     (void)state;
     SandError error = {""};
@@ -228,7 +229,9 @@ static void coulomb_on_a_matrix(void **state) {
         if (!sand_solver_can(k, SAND_FRICTION_COULOMB)) continue;
         SandSolveDef def = sand_default_solve();
         sand_solve_choose(&def, k);
-        def.friction = SAND_FRICTION_COULOMB, def.iterations = 20000, def.tolerance = 1e-9;
+        def.friction = SAND_FRICTION_COULOMB;
+        def.iterations = 20000;
+        def.tolerance = 1e-9;
         if (!strcmp(sand_solver_table[k].name, "jacobi")) def.params[0] = 0.1;
         SandSolution s = {0};
         SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
@@ -243,7 +246,7 @@ static void coulomb_on_a_matrix(void **state) {
             double slip = hypot(u[1], u[2]), bound = friction[i] * g.x;
             assert_true(g.x >= 0 && u[0] >= -1e-8 && g.x * u[0] <= 1e-8);
             assert_true(hypot(g.y, g.z) <= bound + 1e-12);
-            assert_true(fabs(g.y * u[1] + g.z * u[2] + bound * slip) <= 1e-8); // friction dissipates as much as it can
+            assert_true(fabs(g.y * u[1] + g.z * u[2] + bound * slip) <= 1e-8); // maximum dissipation
             sliding += slip > 1e-3 && g.x > 1e-3;
         }
         sand_solution_free(&s);
@@ -261,7 +264,7 @@ static void refused(const char *words) {
     sand_problem_free(&p);
 }
 
-static void what_cannot_be_done_is_refused(void **state) {
+static void unsupported_problems_are_refused(void **state) {
     (void)state;
     hid_t problem, file = begin(path, true, COLUMNS, &problem);
     put_matrix(problem, "G", &mass[0][0], DOFS, DOFS, COLUMNS);
@@ -308,7 +311,7 @@ int main(void) {
         cmocka_unit_test(every_form_is_read),
         cmocka_unit_test(solvers_run_on_a_matrix),
         cmocka_unit_test(coulomb_on_a_matrix),
-        cmocka_unit_test(what_cannot_be_done_is_refused),
+        cmocka_unit_test(unsupported_problems_are_refused),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

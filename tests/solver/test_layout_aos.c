@@ -1,6 +1,6 @@
-// The solver texts as they are on a GPU, run on the CPU in double: an ContactRef that fetches, vectors of fours, and
-// iterates that lie beside their gradients. They must find what the texts of the CPU find. So that text is tested where
-// there is no GPU.
+// The array-of-structures layout of the GPU (SAND_LAYOUT_AOS), compiled for the CPU in double: contact records fetched into
+// the ContactRef, vectors of four numbers per contact, and iterates interleaved with their gradients. It must find what the
+// structure-of-arrays layout of the CPU finds, so that the layout is tested where there is no GPU.
 #include "tests/lab/frozen.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sim/solver/solver.h"
@@ -11,30 +11,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h requires the headers above.
 #include <cmocka.h>
 
 extern const SandSolverKernel sand_kernel_aos_world_full, sand_kernel_aos_world_radial, sand_kernel_aos_normal_full,
     sand_kernel_aos_normal_radial;
 
-static const SandSolverKernel *fours_for(const SandProblem *p, const SandSolveDef *def) {
+static const SandSolverKernel *aos_kernel_for(const SandProblem *p, const SandSolveDef *def) {
     if (def->friction == SAND_FRICTIONLESS) return p->radial ? &sand_kernel_aos_normal_radial : &sand_kernel_aos_normal_full;
     return p->radial ? &sand_kernel_aos_world_radial : &sand_kernel_aos_world_full;
 }
 
-// Solves by the text of the CPU and by that of a GPU, and compares all that comes out.
+// Solves in both layouts and compares status, iterations, curve, impulses and velocities.
 static void compare(const SandProblem *p, const SandSolveDef *def, int threads, bool want_metrics) {
     SandError error = {""};
     SandSolution want = {.want_metrics = want_metrics, .want_curve = true}, got = want;
     SandCpu *cpu = sand_cpu_create(threads, SAND_DOUBLE, &error);
-    const SandSolverKernel *verbs, *fours = fours_for(p, def);
-    SandSolverWorkspace *text;
-    if (!cpu || !sand_cpu_load(cpu, p, def, &verbs, &text, &error) ||
-        !verbs->solve(text, sand_cpu_thread_pool(cpu), p, def, &want, &error))
+    const SandSolverKernel *kernel, *aos = aos_kernel_for(p, def);
+    SandSolverWorkspace *workspace;
+    if (!cpu || !sand_cpu_load(cpu, p, def, &kernel, &workspace, &error) ||
+        !kernel->solve(workspace, sand_cpu_thread_pool(cpu), p, def, &want, &error))
         fail_msg("%s", error.text);
-    SandSolverWorkspace *other = fours->create(&error);
-    if (!other || !fours->load(other, sand_cpu_thread_pool(cpu), p, def, &error) ||
-        !fours->solve(other, sand_cpu_thread_pool(cpu), p, def, &got, &error))
+    SandSolverWorkspace *aos_workspace = aos->create(&error);
+    if (!aos_workspace || !aos->load(aos_workspace, sand_cpu_thread_pool(cpu), p, def, &error) ||
+        !aos->solve(aos_workspace, sand_cpu_thread_pool(cpu), p, def, &got, &error))
         fail_msg("%s", error.text);
 
     assert_int_equal(want.status, got.status);
@@ -53,9 +53,10 @@ static void compare(const SandProblem *p, const SandSolveDef *def, int threads, 
     assert_true(size > 0);
     assert_true(apart <= 1e-7 * size);
     assert_true(faster <= 1e-7);
-    fours->destroy(other);
+    aos->destroy(aos_workspace);
     sand_cpu_free(cpu);
-    sand_solution_free(&want), sand_solution_free(&got);
+    sand_solution_free(&want);
+    sand_solution_free(&got);
 }
 
 static void every_solver(void **state) {
@@ -72,21 +73,23 @@ static void every_solver(void **state) {
             SandFriction models[] = {SAND_CONE, SAND_FRICTIONLESS};
             for (int f = 0; f < 2; f++) {
                 SandSolveDef def = sand_default_solve();
-                def.solver = solver, def.friction = models[f], def.iterations = 20;
+                def.solver = solver;
+                def.friction = models[f];
+                def.iterations = 20;
                 for (int i = 0; i < SAND_MAX_PARAMS; i++) def.params[i] = sand_solver_table[solver].params[i].value;
                 SandError error;
-                if (!sand_solve_check(&def, &error)) continue; // cannot do that model
+                if (!sand_solve_check(&def, &error)) continue; // the solver does not support this model
                 compare(&problems[k], &def, 1 + solved % 2, solved % 3 == 0);
                 solved++;
             }
         }
     }
-    print_message("%d solves are the same by both texts\n", solved);
+    print_message("%d solves are the same in both layouts\n", solved);
     assert_true(solved > 40);
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) sand_problem_free(&problems[k]);
 }
 
-// A ball is gathered in pieces, and a cold start gives the spectral steps something to shorten.
+// A high-degree body is gathered in segments, and a cold start makes the line search of the spectral steps shorten some.
 static void many_contacts_and_long_solves(void **state) {
     (void)state;
     SandProblem heavy = frozen_scene("heavy", 0, 200, 20);

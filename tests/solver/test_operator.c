@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h requires the headers above.
 #include <cmocka.h>
 
 static SandVec3 random_vector(SandRandom *random, double size) {
@@ -36,8 +36,8 @@ static SandCpu *cpu_of(int threads, SandPrecision precision) {
     return cpu;
 }
 
-// A ball of radius 1 with small ones all over it, in a round shell: one body with hundreds of contacts, which is
-// gathered in pieces. Everything moves and spins at random.
+// A ball of radius 1 covered with small ones, in a spherical shell: one high-degree body with hundreds of contacts, which is
+// gathered in segments. Everything moves and spins at random.
 enum { SMALL = 300 };
 
 static SandProblem big_ball(void) {
@@ -66,7 +66,7 @@ static SandProblem big_ball(void) {
     return frozen_world(&world, 0, 0);
 }
 
-// Steps and iterations are few: what counts is that there are contacts of every kind, not that they rest.
+// Few steps and iterations: there must be contacts of every kind, not a pile at rest.
 typedef struct Case {
     const char *name;
     SandProblem problem;
@@ -77,7 +77,10 @@ static Case cases[CASES];
 
 static int largest_contact_count(const SandProblem *p) {
     int *count = calloc((size_t)p->body_count + 1, sizeof *count), most = 0;
-    for (int i = 0; i < p->contact_count; i++) count[p->contacts[i].a]++, count[p->contacts[i].b]++;
+    for (int i = 0; i < p->contact_count; i++) {
+        count[p->contacts[i].a]++;
+        count[p->contacts[i].b]++;
+    }
     for (int k = 0; k < p->dynamic_count; k++) most = count[k] > most ? count[k] : most;
     free(count);
     return most;
@@ -90,7 +93,7 @@ static int make_cases(void **state) {
     cases[HEAVY] = (Case){"heavy", frozen_scene("heavy", 0, 60, 4)};
     cases[DRUM] = (Case){"drum", frozen_scene("drum", 300, 60, 5)};
     cases[BIG_BALL] = (Case){"big ball", big_ball()};
-    // The same with arms in full, as a scene with one clump in it has them.
+    // The same without the radial specialization, as in a scene that has one clump.
     cases[BIG_BALL_FULL] = (Case){"big ball, full arms", frozen_copy(&cases[BIG_BALL].problem)};
     cases[BIG_BALL_FULL].problem.radial = false;
     for (int k = 0; k < CASES; k++) {
@@ -112,7 +115,7 @@ static void cases_are_of_every_kind(void **state) {
     for (int k = 0; k < CASES; k++) assert_in_range(cases[k].problem.contact_count, 100, 6000);
     assert_true(cases[CYLINDER].problem.radial && cases[BIG_BALL].problem.radial);
     assert_false(cases[RUBBLE].problem.radial || cases[HEAVY].problem.radial || cases[DRUM].problem.radial);
-    // The big ball is gathered in several pieces.
+    // The big ball is gathered in several segments.
     assert_true(largest_contact_count(&cases[BIG_BALL].problem) > 4 * SAND_HIGH_DEGREE);
     assert_true(largest_contact_count(&cases[HEAVY].problem) > 30); // the weight is on the spheres
     // The drum's wall moves.
@@ -122,8 +125,8 @@ static void cases_are_of_every_kind(void **state) {
 
 // ---- the product ----
 
-// The largest error of the product, against the size of what was added up, over some random vectors. With several
-// numbers of threads the bits must be the same.
+// The largest error of the product, relative to the size of the terms that were summed, over some random vectors. The bits
+// must be the same for any number of threads.
 static double product_error(const SandProblem *p, SandFriction friction, SandPrecision precision) {
     size_t n = (size_t)p->contact_count;
     SandVec3 *x = calloc(n, sizeof *x), *want = calloc(n, sizeof *want), *got = calloc(n, sizeof *got),
@@ -133,20 +136,20 @@ static double product_error(const SandProblem *p, SandFriction friction, SandPre
     SandSolveDef def = sand_default_solve();
     SandError error;
     def.friction = friction;
-    // The product is taken out of a gradient, so it is made large beside the stabilization term: 100 m/s.
+    // The product is computed as a gradient minus the stabilization term, so it is made large compared with that: 100 m/s.
     double impulse = 100 * dense_tau(p, friction == SAND_FRICTIONLESS);
     for (int trial = 0; trial < 2; trial++) {
         for (size_t i = 0; i < n; i++) x[i] = random_vector(&random, impulse);
-        // A block of one row has no tangential impulse.
+        // A contact of one row has no tangential impulse.
         for (size_t i = 0; i < n; i++)
             if (friction == SAND_FRICTIONLESS || p->contacts[i].mu == 0) x[i] = v3_scale(x[i].x, p->contacts[i].normal);
         dense_product(p, friction == SAND_FRICTIONLESS, x, want, size);
         for (int threads = 1; threads <= 3; threads++) {
-            const SandSolverKernel *verbs;
-            SandSolverWorkspace *text;
+            const SandSolverKernel *kernel;
+            SandSolverWorkspace *workspace;
             SandCpu *cpu = cpu_of(threads, precision);
-            if (!sand_cpu_load(cpu, p, &def, &verbs, &text, &error)) fail_msg("%s", error.text);
-            verbs->product(text, sand_cpu_thread_pool(cpu), x, got);
+            if (!sand_cpu_load(cpu, p, &def, &kernel, &workspace, &error)) fail_msg("%s", error.text);
+            kernel->product(workspace, sand_cpu_thread_pool(cpu), x, got);
             if (threads == 1) memcpy(first, got, n * sizeof *got);
             assert_memory_equal(first, got, n * sizeof *got);
             sand_cpu_free(cpu);
@@ -161,8 +164,8 @@ static double product_error(const SandProblem *p, SandFriction friction, SandPre
     return worst;
 }
 
-// In double 1e-12: some hundred additions at 1e-16 each, and arms that were rounded as differences of positions.
-// In float 1e-5: the same at 6e-8. One error of sign or index gives about 1.
+// 1e-12 in double: some hundred additions at 1e-16 each, and arms rounded as differences of positions. 1e-5 in float: the
+// same at 6e-8. One error of sign or index gives about 1.
 static void product_is_dense(SandFriction friction) {
     for (int k = 0; k < CASES; k++) {
         double in_double = product_error(&cases[k].problem, friction, SAND_DOUBLE);
@@ -178,7 +181,7 @@ static void product_is_dense_with_friction(void **state) {
     product_is_dense(SAND_CONE);
 }
 
-// Impulses turned into the frame of their contact and back.
+// With rotations into the contact frames and back.
 static void product_is_dense_in_local_frames(void **state) {
     (void)state;
     product_is_dense(SAND_FRICTION_PYRAMID);
@@ -189,7 +192,7 @@ static void product_is_dense_without_friction(void **state) {
     product_is_dense(SAND_FRICTIONLESS);
 }
 
-// Some contacts with friction and some without, in one problem.
+// Contacts with and without friction in one problem.
 static void product_is_dense_with_mixed_friction(void **state) {
     (void)state;
     for (int k = 0; k < CASES; k++) {
@@ -202,8 +205,8 @@ static void product_is_dense_with_mixed_friction(void **state) {
 
 // ---- the gradient ----
 
-// A solve of no iterations returns the start, shortened to the best point of its ray, and its metrics: those of dense
-// algebra, so r = b + D' v_free has the right signs and numbers. x'r is tried on random feasible starts.
+// A solve of no iterations returns the start, scaled to the best point of its ray, and its metrics. They must be those of
+// dense algebra, so that r = b + D' v_free has the right signs and values. Tried on random feasible starts.
 static void gradient_is_dense(void **state) {
     (void)state;
     SandCpu *cpus[2] = {cpu_of(2, SAND_FLOAT), cpu_of(2, SAND_DOUBLE)};
@@ -221,7 +224,7 @@ static void gradient_is_dense(void **state) {
             def.friction = frictionless ? SAND_FRICTIONLESS : SAND_CONE;
             dense_r(&p, frictionless, r);
             double rx = 0, xNx = 0, size = 0;
-            // Mostly impulses against the approach: the ray of the start must go down, else the best point is zero.
+            // Mostly impulses against the approach: the start must be a descent direction, else its best point is zero.
             double down = 0, up = 0;
             for (size_t i = 0; i < n; i++) {
                 const SandContact *c = &p.contacts[i];
@@ -237,7 +240,8 @@ static void gradient_is_dense(void **state) {
             }
             dense_product(&p, frictionless, p.start, y, NULL);
             for (size_t i = 0; i < n; i++) {
-                rx += v3_dot(r[i], p.start[i]), xNx += v3_dot(y[i], p.start[i]);
+                rx += v3_dot(r[i], p.start[i]);
+                xNx += v3_dot(y[i], p.start[i]);
                 size += v3_length(r[i]) * v3_length(p.start[i]) + v3_length(y[i]) * v3_length(p.start[i]);
             }
             assert_true(rx < 0);
@@ -245,7 +249,7 @@ static void gradient_is_dense(void **state) {
             if (!sand_cpu_solve(cpus[in_float ? 0 : 1], &p, &def, &solution, &error)) fail_msg("%s", error.text);
             assert_int_equal(solution.iterations, 0);
             DenseMeasure want = dense_measure(&p, frictionless, solution.impulse);
-            // Thousands of terms are summed: 1e-11 of their size in double, 1e-4 in float.
+            // Sums of thousands of terms: 1e-11 of their size in double, 1e-4 in float.
             double near = in_float ? 1e-4 : 1e-11;
             for (size_t i = 0; i < n; i++)
                 assert_true(v3_length(v3_madd(solution.impulse[i], -t, p.start[i])) <= near * (1 + v3_length(p.start[i])));
@@ -265,7 +269,7 @@ static void gradient_is_dense(void **state) {
 
 // ---- the projection ----
 
-// Trials of the projection: one contact each, all on the same body, in every case of mu and kind of vector.
+// Trials of the projection: one contact each, all on the same body, for every combination of mu and kind of vector.
 enum { MUS = 7, KINDS = 8, TRIALS = 60, ALL = MUS * KINDS * TRIALS };
 static const double mus[MUS] = {0, 1e-6, 0.2, 0.8, 1, 10, 1e3};
 
@@ -276,7 +280,7 @@ typedef struct Trials {
 
 static SandVec3 to_float(SandVec3 v) { return v3_make((float)v.x, (float)v.y, (float)v.z); }
 
-// A unit vector at right angles to n.
+// A random unit vector orthogonal to n.
 static SandVec3 tangent(SandRandom *random, SandVec3 n) {
     SandVec3 d = random_unit(random);
     return v3_unit_or(v3_madd(d, -v3_dot(d, n), n), v3_perpendicular(n));
@@ -307,10 +311,13 @@ static Trials make_trials(bool radial, SandPrecision precision) {
     t.x = calloc(ALL, sizeof *t.x);
     p->bodies[0] = (SandProblemBody){.inverse_mass = 1, .inverse_inertia = {1, 1, 1}, .radius = 1};
     for (int i = 0; i < ALL; i++) {
-        // Numbers that float can hold, so that both precisions are asked the same.
+        // Numbers that are exact in float, so that both precisions get the same input.
         SandVec3 n = i % 5 ? random_unit(&random) : v3_make(0, 0, i % 2 ? 1 : -1);
         double mu = mus[i % MUS];
-        if (precision == SAND_FLOAT) n = to_float(n), mu = (float)mu;
+        if (precision == SAND_FLOAT) {
+            n = to_float(n);
+            mu = (float)mu;
+        }
         p->contacts[i] = (SandContact){.a = 0, .b = 1, .normal = n, .arm_a = n, .mu = mu};
         t.x[i] = trial_vector(&random, i / MUS % KINDS, n, mu);
         if (precision == SAND_FLOAT) t.x[i] = to_float(t.x[i]);
@@ -319,12 +326,12 @@ static Trials make_trials(bool radial, SandPrecision precision) {
 }
 
 static void project(SandCpu *cpu, const SandProblem *p, const SandVec3 *x, SandVec3 *y) {
-    const SandSolverKernel *verbs;
-    SandSolverWorkspace *text;
+    const SandSolverKernel *kernel;
+    SandSolverWorkspace *workspace;
     SandError error;
     SandSolveDef def = sand_default_solve();
-    if (!sand_cpu_load(cpu, p, &def, &verbs, &text, &error)) fail_msg("%s", error.text);
-    verbs->project(text, x, y);
+    if (!sand_cpu_load(cpu, p, &def, &kernel, &workspace, &error)) fail_msg("%s", error.text);
+    kernel->project(workspace, x, y);
 }
 
 // Distance from the cone of a point that is in it or nearly so.
@@ -334,8 +341,8 @@ static double distance_from_cone(SandVec3 y, SandVec3 n, double mu) {
 }
 
 static void projection_is_right(SandPrecision precision, bool radial) {
-    // One unit in the last place of a number of size 1. All errors are against |x|: the normal itself has an error of
-    // one unit, which turns the cone by as much.
+    // One unit in the last place of a number of size 1. All errors are relative to |x|: the normal itself has an error of
+    // one unit, which rotates the cone by as much.
     const double ulp = precision == SAND_FLOAT ? 1.1920929e-7 : 2.220446e-16;
     Trials t = make_trials(radial, precision);
     const SandProblem *p = &t.problem;
@@ -345,7 +352,7 @@ static void projection_is_right(SandPrecision precision, bool radial) {
     SandRandom random = sand_random(13);
     project(cpu, p, t.x, y);
     project(cpu, p, y, twice);
-    // Second points, near and far, to see that no two come apart.
+    // Second points, near and far, to test that the projection is nonexpansive.
     for (int i = 0; i < ALL; i++) {
         double l = v3_length(t.x[i]) + (i % 3 == 0);
         x2[i] = v3_add(t.x[i], random_vector(&random, i % 2 ? l : 1e-3 * l));
@@ -357,17 +364,17 @@ static void projection_is_right(SandPrecision precision, bool radial) {
         SandVec3 n = p->contacts[i].normal, x = t.x[i], rest = v3_sub(x, y[i]);
         double mu = p->contacts[i].mu, l = v3_length(x), l2 = v3_length(x2[i]);
         assert_true(v3_finite(y[i]));
-        // A vector of length 0 has an error of 0.
+        // The zero vector must be exact.
         double unit = ulp * (l > 0 ? l : 1);
         if (l == 0) assert_true(v3_length(y[i]) == 0);
         feasible = fmax(feasible, distance_from_cone(y[i], n, mu) / unit);
         idempotent = fmax(idempotent, v3_length(v3_sub(twice[i], y[i])) / unit);
         double apart = v3_length(v3_sub(x, x2[i]));
         expanded = fmax(expanded, (v3_length(v3_sub(y[i], y2[i])) - apart) / (ulp * (l + l2 > 0 ? l + l2 : 1)));
-        // The remainder is in the normal cone at y: at right angles to y, and at no acute angle to anything in K.
+        // The remainder is in the normal cone at y: orthogonal to y, and at no acute angle to any point of K.
         upright = fmax(upright, fabs(v3_dot(rest, y[i])) / (unit * (l > 0 ? l : 1)));
         for (int k = 0; k < 4; k++) {
-            // A point of the cone: within it, on its surface, on the axis.
+            // A point of the cone: on the axis, on its surface, or inside.
             double slope = k == 0 ? 0 : k == 1 ? mu : mu * sand_random_unit(&random);
             SandVec3 z = v3_madd(n, slope, tangent(&random, n));
             polar = fmax(polar, v3_dot(rest, z) / v3_length(z) / unit);
@@ -378,7 +385,7 @@ static void projection_is_right(SandPrecision precision, bool radial) {
         "%s: units in the last place: infeasible by %.1f, idempotent to %.1f, expands by %.1f, remainder off by %.1f "
         "and %.1f, from the three cases %.1f\n",
         precision == SAND_FLOAT ? "float" : "double", feasible, idempotent, expanded, upright, polar, differs);
-    // A dozen roundings on the way, most of them half a unit; 4 is what the impulses may be outside their cone.
+    // A dozen roundings, most of them half a unit; impulses may be outside their cone by 4 units.
     assert_true(feasible <= 4);
     assert_true(idempotent <= 6);
     assert_true(expanded <= 6);
@@ -406,7 +413,7 @@ static void projection_is_right_in_float(void **state) {
     projection_is_right(SAND_FLOAT, true);
 }
 
-// Without friction the cone is the half line along n: the bits of max(x_n, 0) n.
+// Without friction the cone is the half-line along n: max(x_n, 0) n up to rounding.
 static void projection_without_friction(void **state) {
     (void)state;
     Trials t = make_trials(true, SAND_DOUBLE);

@@ -1,5 +1,5 @@
-// The problem and its file: a saved problem comes back to the same bits and solves to the same bits, and whatever is
-// wrong with a file is told in one sentence.
+// The contact problem and its file: a saved problem loads bit-identical and solves to the same bits, and whatever is wrong
+// with a file is reported in one sentence.
 #include "tests/lab/frozen.h"
 #include "sim/core/random.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-// cmocka wants the headers above first.
+// cmocka.h requires the headers above.
 #include <cmocka.h>
 
 static SandProblem problems[2]; // clumps on terrain, and spheres in a turning drum
@@ -47,13 +47,13 @@ static void assert_same_problem(const SandProblem *a, const SandProblem *b) {
     assert_memory_equal(a->start, b->start, (size_t)a->contact_count * sizeof *a->start);
 }
 
-// ---- there and back ----
+// ---- round trip ----
 
 static void file_keeps_every_bit(void **state) {
     (void)state;
     SandProblem loaded = {0};
     SandError error;
-    // The second load goes into the arrays of the first.
+    // Later loads reuse the arrays of the first.
     for (int k = 0; k < 4; k++) {
         const SandProblem *p = &problems[k % 2];
         if (!sand_problem_save(p, path, &error)) fail_msg("%s", error.text);
@@ -63,7 +63,7 @@ static void file_keeps_every_bit(void **state) {
     sand_problem_free(&loaded);
 }
 
-// A problem with bodies and no contact, and one with nothing at all.
+// A problem with bodies and no contacts, and an empty one.
 static void empty_problems_are_kept_and_solved(void **state) {
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -91,7 +91,7 @@ static void empty_problems_are_kept_and_solved(void **state) {
     }
 }
 
-// Every solver, in both precisions and with other threads: the same bits from the file as from the scene.
+// Every solver, in both precisions and with another number of threads: the same bits from the file as from the scene.
 static void loaded_problem_solves_to_the_same_bits(void **state) {
     (void)state;
     SandError error;
@@ -109,7 +109,8 @@ static void loaded_problem_solves_to_the_same_bits(void **state) {
                         SandSolution a = {0}, b = {0};
                         SandSolveDef def = sand_default_solve();
                         sand_solve_choose(&def, solver);
-                        def.iterations = 9, def.presolve = 3;
+                        def.iterations = 9;
+                        def.presolve = 3;
                         def.friction = friction;
                         if (orders > 1) def.params[sand_param_find(&sand_solver_table[solver], "order")] = order;
                         if (!sand_cpu_solve(one, p, &def, &a, &error)) fail_msg("%s", error.text);
@@ -157,7 +158,7 @@ static void write_bytes(const void *data, size_t size) {
     fclose(f);
 }
 
-// False, with one line that names the file and says something.
+// Loading fails with one line that names the file and gives a reason.
 static void assert_refused(const char *file) {
     SandProblem p = {0};
     SandError error = {""};
@@ -180,7 +181,7 @@ static void files_that_are_no_problem_are_refused(void **state) {
     assert_refused(path);
     assert_refused("/nowhere/at/all");
     assert_refused("/tmp"); // a folder
-    // Cut off anywhere, or with more behind it.
+    // Truncated anywhere, or with trailing bytes.
     for (size_t size = 0; size < b.size; size += size < 200 ? 1 : 997) {
         write_bytes(b.data, size);
         assert_refused(path);
@@ -194,18 +195,18 @@ static void files_that_are_no_problem_are_refused(void **state) {
     free(b.data);
 }
 
-static void a_place_that_cannot_be_written_is_told(void **state) {
+static void an_unwritable_path_is_reported(void **state) {
     (void)state;
     SandError error = {""};
     assert_false(sand_problem_save(&problems[0], "/nowhere/at/all", &error));
     assert_non_null(strstr(error.text, "/nowhere/at/all"));
 }
 
-// The head is a text of 16 bytes, then numbers of 8 bytes: the byte order mark, bodies, dynamic bodies, contacts, radial,
-// step, recovery. Counts are whole numbers, the others are double.
+// The header is a text of 16 bytes, then numbers of 8 bytes: the byte order mark, bodies, dynamic bodies, contacts, radial,
+// step, recovery. Counts are integers, the others are doubles.
 enum { MARK = 16, BODY_COUNT = 24, DYNAMIC_COUNT = 32, CONTACT_COUNT = 40, STEP = 56, RECOVERY = 64 };
 
-static void wrong_heads_are_refused(void **state) {
+static void wrong_headers_are_refused(void **state) {
     (void)state;
     Bytes b = saved_bytes(&problems[0]);
     const int64_t counts[] = {-1, INT64_MIN, INT64_MAX, 1ll << 31, 1ll << 40, 1ll << 60, 0, 1, problems[0].body_count + 1};
@@ -214,7 +215,7 @@ static void wrong_heads_are_refused(void **state) {
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             int64_t was;
             memcpy(&was, b.data + places[k], 8);
-            // A smaller number of moving bodies is refused too: contacts of what is then a wall.
+            // A smaller number of dynamic bodies is refused too: contacts would then belong to a boundary.
             memcpy(b.data + places[k], &counts[c], 8);
             write_bytes(b.data, b.size);
             assert_refused(path);
@@ -240,7 +241,7 @@ static void wrong_heads_are_refused(void **state) {
     free(b.data);
 }
 
-// Saves a problem with something wrong in it, and expects that it is not read back.
+// Saves an invalid problem and expects that loading it fails.
 static void assert_not_read(const SandProblem *p) {
     SandError error;
     if (!sand_problem_save(p, path, &error)) fail_msg("%s", error.text);
@@ -251,7 +252,7 @@ static void wrong_bodies_and_contacts_are_refused(void **state) {
     (void)state;
     SandProblem p = frozen_copy(&problems[0]);
     const double bad[] = {NAN, INFINITY, -INFINITY};
-    // Every number of a body and of a contact and its start, in the first, a middle and the last one.
+    // Every number of a body, of a contact and of its start impulse, in the first, a middle and the last one.
     for (size_t k = 0; k < 3; k++)
         for (int at = 0; at < 3; at++) {
             SandProblemBody *body = &p.bodies[at * (p.body_count - 1) / 2];
@@ -287,7 +288,8 @@ static void wrong_bodies_and_contacts_are_refused(void **state) {
                              {p.dynamic_count, p.body_count - 1},
                              {2000000000, 2000000001}};
     for (size_t k = 0; k < sizeof bodies / sizeof *bodies; k++) {
-        c->a = bodies[k][0], c->b = bodies[k][1];
+        c->a = bodies[k][0];
+        c->b = bodies[k][1];
         assert_not_read(&p);
         *c = was;
     }
@@ -312,7 +314,7 @@ static void wrong_bodies_and_contacts_are_refused(void **state) {
     sand_problem_free(&p);
 }
 
-// Random bytes changed at random places: refused with a sentence, or read and solved without a crash (a changed digit of
+// Random bytes at random places: the file is refused with a sentence, or read and solved without a crash (a changed digit of
 // a velocity is still a velocity).
 static void garbled_files_do_no_harm(void **state) {
     (void)state;
@@ -350,7 +352,7 @@ static void garbled_files_do_no_harm(void **state) {
     free(b.data);
 }
 
-// The shares of the contacts sum up to the residual that the solve reports, for every model and precision.
+// The residuals of the contacts sum up to the residual that the solve reports, for every model and precision.
 static void residuals_of_contacts_make_up_the_whole(void **state) {
     (void)state;
     SandError error = {""};
@@ -360,7 +362,8 @@ static void residuals_of_contacts_make_up_the_whole(void **state) {
             if (!sand_solver_can(def.solver, (SandFriction)friction)) continue;
             SandCpu *cpu = sand_cpu_create(2, precision, &error);
             SandSolution s = {.want_metrics = true};
-            def.friction = (SandFriction)friction, def.iterations = 3; // far from where rounding is all there is
+            def.friction = (SandFriction)friction;
+            def.iterations = 3; // stays far above the level of rounding
             const SandProblem *p = &problems[0];
             double *each = calloc((size_t)p->contact_count, sizeof *each), sum = 0;
             if (!sand_cpu_solve(cpu, p, &def, &s, &error) || !sand_cpu_residuals(cpu, p, &def, s.impulse, each, &error))
@@ -382,8 +385,8 @@ int main(void) {
         cmocka_unit_test(loaded_problem_solves_to_the_same_bits),
         cmocka_unit_test(residuals_of_contacts_make_up_the_whole),
         cmocka_unit_test(files_that_are_no_problem_are_refused),
-        cmocka_unit_test(a_place_that_cannot_be_written_is_told),
-        cmocka_unit_test(wrong_heads_are_refused),
+        cmocka_unit_test(an_unwritable_path_is_reported),
+        cmocka_unit_test(wrong_headers_are_refused),
         cmocka_unit_test(wrong_bodies_and_contacts_are_refused),
         cmocka_unit_test(garbled_files_do_no_harm),
     };

@@ -1,5 +1,5 @@
-// Races between two machines: solvers that the other machine has run there, the rest on the CPU, all on the same problem
-// from the same start. The other machine of this test solves on the CPU, in float, and keeps count.
+// Races over two devices: solvers that the backend supports run there, the rest on the CPU, all on the same problem from the
+// same start. The backend of this test solves on the CPU in float and counts its solves.
 #include "tests/lab/frozen.h"
 #include "tests/lab/lab.h"
 #include "sim/step/race.h"
@@ -11,7 +11,7 @@ struct SandDevice {
 };
 
 static int backends, solves;
-static bool broken; // every solve fails
+static bool broken; // makes every solve of the backend fail
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     (void)def;
@@ -27,22 +27,26 @@ static void destroy(SandDevice *m) {
     free(m);
 }
 static bool upload_problem(SandDevice *m, const SandProblem *problem, const SandSolveDef *def, SandError *error) {
-    (void)def, (void)error;
+    (void)def;
+    (void)error;
     m->problem = problem;
     return true;
 }
 static bool solve(SandDevice *m, const SandSolveDef *def, bool curve, bool metrics, const int *stop, SandError *error) {
     if (broken) return sand_fail(error, "the machine broke");
     solves++;
-    m->solution.want_curve = curve, m->solution.want_metrics = metrics, m->solution.stop = stop;
+    m->solution.want_curve = curve;
+    m->solution.want_metrics = metrics;
+    m->solution.stop = stop;
     return sand_cpu_solve(m->cpu, m->problem, def, &m->solution, error);
 }
 static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
-    (void)m, (void)error;
+    (void)m;
+    (void)error;
     *report = (SandStepReport){0};
     return true;
 }
-// Gives away what it has: a machine solves one problem after the other.
+// Moves the solution out: a device solves one problem after the other.
 static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
     (void)error;
     *to = m->solution;
@@ -62,7 +66,8 @@ static SandRaceDef race_of(const char *solvers) {
     SandError error;
     SandRaceDef def = sand_default_race();
     assert_true(sand_race_parse(&def, solvers, &error));
-    def.backend = &other, def.solve.iterations = 50;
+    def.backend = &other;
+    def.solve.iterations = 50;
     return def;
 }
 
@@ -88,10 +93,11 @@ static void each_runs_where_it_can(void **state) {
         assert_int_equal(s->curve_count, 51);
         assert_true(s->metrics.objective >= race.reference - 1e-6 * fabs(race.reference));
     }
-    // ngs cannot do circular cones.
+    // ngs does not support circular cones.
     assert_false(race.entries[1].ran);
     assert_non_null(strstr(race.entries[1].refused, "ngs"));
-    sand_race_free(&race), sand_problem_free(&problem);
+    sand_race_free(&race);
+    sand_problem_free(&problem);
 }
 
 static void what_fails_there_is_kept_by_name(void **state) {
@@ -104,7 +110,8 @@ static void what_fails_there_is_kept_by_name(void **state) {
     assert_false(race.entries[0].ran);
     assert_string_equal(race.entries[0].refused, "the machine broke");
     assert_true(race.entries[1].ran);
-    sand_race_free(&race), sand_problem_free(&problem);
+    sand_race_free(&race);
+    sand_problem_free(&problem);
 }
 
 static void cancelled_before_it_begins(void **state) {
@@ -115,7 +122,8 @@ static void cancelled_before_it_begins(void **state) {
     run(&race, &problem, &def);
     assert_int_equal(solves, 0);
     for (int i = 0; i < race.count; i++) assert_string_equal(race.entries[i].refused, "cancelled");
-    sand_race_free(&race), sand_problem_free(&problem);
+    sand_race_free(&race);
+    sand_problem_free(&problem);
 }
 
 static int freeze(void **state) {

@@ -1,5 +1,5 @@
-// The methods that need a matrix: ipm-soc fulfils the conditions of the minimum to 1e-10 by dense algebra that shares no
-// code with it, also where contacts are redundant; the others agree with it.
+// The assembled methods: ipm-soc satisfies the optimality conditions to 1e-10, by dense algebra that shares no code with it
+// and also with redundant contacts; the others agree with it.
 #include "tests/lab/dense.h"
 #include "tests/lab/frozen.h"
 #include "sim/solver/reference/assembled.h"
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h requires the headers above.
 #include <cmocka.h>
 
-// A box on a plane: four corners, twelve rows, six of them one too many.
+// A box on a plane: four corners and twelve rows, six of them redundant.
 static const char box_scene[] = "name: box\n"
                                 "materials:\n"
                                 "  - {name: wood, density: 700, mu: 0.5}\n"
@@ -50,13 +50,14 @@ static SandSolveDef solve_def(const char *solver, int iterations, double toleran
     int found = sand_solver_find(solver);
     assert_true(found >= 0);
     sand_solve_choose(&def, found);
-    def.iterations = iterations, def.tolerance = tolerance;
+    def.iterations = iterations;
+    def.tolerance = tolerance;
     return def;
 }
 
 static void solve(const SandProblem *p, const SandSolveDef *def, SandSolution *s) {
     SandError error = {""};
-    SandCpu *cpu = sand_cpu_create(1, SAND_FLOAT, &error); // these methods are in double all the same
+    SandCpu *cpu = sand_cpu_create(1, SAND_FLOAT, &error); // assembled methods run in double regardless
     if (!cpu || !sand_cpu_solve(cpu, p, def, s, &error)) fail_msg("%s", error.text);
     sand_cpu_free(cpu);
 }
@@ -66,7 +67,7 @@ static void set_friction(SandProblem *p, double mu) {
     for (int i = 0; mu < 0 && i < p->contact_count; i += 2) p->contacts[i].mu = 0;
 }
 
-// Every contact twice: half of the rows of N are copies.
+// A problem with every contact twice: half of the rows of N are copies.
 static SandProblem doubled(const SandProblem *problem) {
     SandProblem p = frozen_copy(problem);
     assert_true(SAND_GROW(p.contacts, p.contact_capacity, 2 * p.contact_count, "contacts", NULL));
@@ -79,7 +80,7 @@ static SandProblem doubled(const SandProblem *problem) {
     return p;
 }
 
-// The conditions of the minimum. Rounding: sums of some thirty terms, and of velocities up to 10 m/s.
+// Checks the optimality conditions. Rounding: sums of some thirty terms, and velocities up to 10 m/s.
 static void check_conditions(const SandProblem *p, const char *name, double tolerance) {
     SandSolution s = {.want_curve = true};
     SandSolveDef def = solve_def("ipm-soc", 100, 0);
@@ -95,7 +96,7 @@ static void check_conditions(const SandProblem *p, const char *name, double tole
     assert_true(d.outside <= 1e-15 * largest);
     assert_true(d.inward <= tolerance);
     assert_true(d.complementarity <= tolerance * (largest + 1));
-    // What it reports is what dense algebra finds, and its velocities are those of its impulses.
+    // Its metrics are those of dense algebra, and its velocities are those that its impulses produce.
     assert_true(fabs(s.metrics.residual - d.residual) <= 1e-12);
     assert_true(fabs(s.metrics.objective - d.objective) <= 1e-12 * (1 + fabs(d.objective)));
     assert_int_equal(s.curve_count, s.iterations + 1);
@@ -119,7 +120,7 @@ static void ipm_soc_fulfils_the_conditions(void **state) {
             SandProblem p = frozen_copy(&problems[k]);
             char name[64];
             set_friction(&p, mus[m]);
-            // With so much friction a pile that was made with less has no solution while it overlaps.
+            // With that much friction a pile that settled with less has no solution while bodies penetrate.
             if (mus[m] > 0.5) frozen_open_gaps(&p, 1e-4);
             snprintf(name, sizeof name, "%s, mu %g", names[k], mus[m]);
             check_conditions(&p, name, 1e-10);
@@ -127,7 +128,7 @@ static void ipm_soc_fulfils_the_conditions(void **state) {
         }
 }
 
-// Walls that close in on a ball, and a pile that needs less friction than it is given: nothing fulfils the conditions.
+// Walls that close in on a ball, and a pile with more friction than it settled with: no impulses satisfy the conditions.
 static void ipm_soc_knows_when_there_is_no_solution(void **state) {
     (void)state;
     SandProblem wedge = frozen_scene("wedge", 0, 50, 50), jam = frozen_copy(&problems[CUP]), *both[] = {&wedge, &jam};
@@ -160,13 +161,13 @@ static double speed_difference(const SandProblem *p, const SandSolution *a, cons
     return worst;
 }
 
-// A first-order method from another family, far converged, ends where ipm-soc ends: 1e-8 of the objective, and 1e-6 m/s.
+// A first-order method, well converged, ends where ipm-soc ends: within 1e-8 of the objective, and 1e-6 m/s.
 static void p_spg_fb_agrees(void **state) {
     (void)state;
     const int some[] = {CUP, BOX, RUBBLE};
     for (int k = 0; k < 3; k++) {
         SandProblem open = frozen_copy(&problems[some[k]]), *p = &open;
-        frozen_open_gaps(p, 1e-4); // a jam with overlaps takes it 100,000 iterations
+        frozen_open_gaps(p, 1e-4); // a jam with penetrations takes p-spg-fb 100,000 iterations
         SandSolution truth = {0}, s = {.want_metrics = true};
         SandSolveDef def = solve_def("ipm-soc", 100, 0);
         solve(p, &def, &truth);
@@ -186,7 +187,8 @@ static void p_spg_fb_agrees(void **state) {
     }
 }
 
-// Pyramids lie inside the cones: their least objective is above, and comes down to it as one over the facets squared.
+// Polyhedral cones lie inside the circular ones: their minimum is above, and converges to it like one over the number of
+// facets squared.
 static void facets_come_near_the_cone(void **state) {
     (void)state;
     const SandProblem *p = &problems[CUP];
@@ -197,16 +199,17 @@ static void facets_come_near_the_cone(void **state) {
     for (int facets = 4; facets <= 32; facets *= 2) {
         SandSolution s = {.want_metrics = true}, other = {.want_metrics = true};
         def = solve_def("ipm", 100, 0);
-        def.friction = SAND_FRICTION_POLYHEDRAL, def.facets = facets;
+        def.friction = SAND_FRICTION_POLYHEDRAL;
+        def.facets = facets;
         solve(p, &def, &s);
         double above = s.metrics.objective - truth.metrics.objective;
         print_message("ipm with %d facets: objective %.2e above the cone's, residual %.1e, %d iterations\n", facets, above,
                       s.metrics.residual, s.iterations);
         assert_int_equal(s.status, SAND_SOLVED);
-        assert_true(s.metrics.residual <= 1e-8); // by the polygon's own projection, which ipm does not know
+        assert_true(s.metrics.residual <= 1e-8); // measured by the projection on the polyhedral cone, which ipm does not use
         assert_true(above > 0 && above <= 0.4 * last);
         last = above;
-        // The augmented system is another way to the same point.
+        // The augmented system leads to the same solution.
         def.params[0] = 1;
         solve(p, &def, &other);
         assert_true(fabs(s.metrics.objective - other.metrics.objective) <= 1e-9 * fabs(s.metrics.objective));
@@ -217,16 +220,18 @@ static void facets_come_near_the_cone(void **state) {
     sand_solution_free(&truth);
 }
 
-// petra2009: 1e-8 in 20 to 40 iterations. The stored step (300 of the scene pebble-bed at 2.65 s, with steps of 0.05 s) has
+// [Q]: 1e-8 in 20 to 40 iterations. The stored step (300 bodies of the scene pebble-bed at 2.65 s, with steps of 0.05 s) has
 // edges of cones where impulse and velocity vanish together. There |F| of Newton's method rises before it falls: steps that
-// are shortened until it falls gain little, and once stopped at 1e-5.
+// are shortened until it falls gain little, and a solve with them once stopped at 1e-5.
 static void vanishing_pairs_are_no_trouble(void **state) {
     (void)state;
     SandProblem p = frozen_stored("pebbles");
     for (int system = 0; system < 2; system++) {
         SandSolution s = {.want_metrics = true};
         SandSolveDef def = solve_def("ipm", 60, 1e-8);
-        def.friction = SAND_FRICTION_POLYHEDRAL, def.facets = 4, def.params[0] = system;
+        def.friction = SAND_FRICTION_POLYHEDRAL;
+        def.facets = 4;
+        def.params[0] = system;
         solve(&p, &def, &s);
         print_message("pebbles, %s system: %d iterations, residual %.1e\n", system ? "augmented" : "normal", s.iterations,
                       s.metrics.residual);
@@ -237,7 +242,7 @@ static void vanishing_pairs_are_no_trouble(void **state) {
     sand_problem_free(&p);
 }
 
-// The pyramid lies around the cone: its least objective is below.
+// The pyramid contains the cone: its minimum is below.
 static void pyramid_lies_below_the_cone(void **state) {
     (void)state;
     SandSolution cone = {0}, s = {0};
@@ -254,7 +259,7 @@ static void pyramid_lies_below_the_cone(void **state) {
     sand_solution_free(&s);
 }
 
-// Without friction there is one minimum, whatever the cones are made of.
+// Without friction all cone programs have the same minimum.
 static void all_agree_without_friction(void **state) {
     (void)state;
     const char *const solvers[] = {"ipm-soc", "ipm", "newton"};
@@ -274,8 +279,8 @@ static void all_agree_without_friction(void **state) {
     }
 }
 
-// petra2009: the interior point method needs about as many iterations at every size, 20 to 40 to 1e-8 of the first
-// residual. The time of an iteration is told, not judged: it depends on who else uses the machine.
+// [Q]: the interior point method needs about as many iterations at every size, 20 to 40 to 1e-8 of the first residual. The
+// time of an iteration is printed but not tested: it depends on the load of the machine.
 static void size_does_not_matter(void **state) {
     (void)state;
     for (int k = 0; k < 3; k++) {
@@ -294,12 +299,13 @@ static void size_does_not_matter(void **state) {
     }
 }
 
-// Balls that rest on each other, one above the other, the last on the ground. N is that of heat conduction in a rod.
+// A vertical column of balls on the ground. N is that of heat conduction in a rod.
 static SandProblem column(int spheres) {
     SandProblem p = {.body_count = spheres + 1, .dynamic_count = spheres, .contact_count = spheres, .radial = true};
     SandError error = {""};
     const double radius = 0.1;
-    p.step = 0.01, p.recovery = 1;
+    p.step = 0.01;
+    p.recovery = 1;
     if (!SAND_GROW(p.bodies, p.body_capacity, p.body_count, "bodies", &error) ||
         !SAND_GROW(p.contacts, p.contact_capacity, spheres, "contacts", &error) ||
         !SAND_GROW(p.start, p.start_capacity, spheres, "start", &error))
@@ -313,8 +319,8 @@ static SandProblem column(int spheres) {
     return p;
 }
 
-// Where errors are smooth and no impulse is on its bound multigrid is what it is known for: a few cycles at any size, while
-// gauss-seidel is far from the end after a thousand iterations.
+// Where errors are smooth and no impulse is on its bound multigrid shows its strength: a few cycles at any size, while
+// gauss-seidel is far from converged after a thousand iterations.
 static void multigrid_pays_in_a_column(void **state) {
     (void)state;
     for (int spheres = 200; spheres <= 800; spheres *= 2) {
@@ -324,7 +330,7 @@ static void multigrid_pays_in_a_column(void **state) {
         def.friction = base.friction = SAND_FRICTIONLESS;
         solve(&p, &def, &s);
         solve(&p, &base, &relaxed);
-        double below = p.step * 9.81 * spheres; // N s: the last contact bears all
+        double below = p.step * 9.81 * spheres; // N s: the last contact carries the whole column
         print_message("column of %d: amg %d cycles, gauss-seidel at %.1e after %d iterations\n", spheres, s.iterations,
                       relaxed.metrics.residual, relaxed.iterations);
         assert_int_equal(s.status, SAND_SOLVED);
@@ -337,7 +343,8 @@ static void multigrid_pays_in_a_column(void **state) {
     }
 }
 
-// What a solver keeps from one step to the next does not tell on the next: a smaller problem lies where a larger one was.
+// The workspace that a solver keeps between steps does not affect the next result: here a smaller problem follows a larger
+// one.
 static void a_problem_before_leaves_no_trace(void **state) {
     (void)state;
     SandError error = {""};
@@ -372,8 +379,8 @@ static void nothing_to_solve(void **state) {
     }
 }
 
-// A limit of iterations or of time ends each of these methods, and so does another thread. Those with a loop of their own
-// end at their next iterate: they may finish a line search of a few products.
+// A limit of iterations or of time ends each of these methods, and so does a stop request from another thread. Methods with
+// a loop of their own end at their next iterate: they may finish a line search of a few products.
 static void budgets_hold(void **state) {
     (void)state;
     enum { FEW = 5, MANY = 40, SEARCH = 10 };
@@ -385,7 +392,7 @@ static void budgets_hold(void **state) {
         SandSolveDef def = solve_def(sand_solver_table[m].name, limit, 0);
         def.friction = SAND_FRICTIONLESS;
         int accuracy = sand_param_find(&sand_solver_table[m], "accuracy");
-        if (accuracy >= 0) def.params[accuracy] = 1e-12; // many conjugate gradients before an iterate
+        if (accuracy >= 0) def.params[accuracy] = 1e-12; // many conjugate gradient iterations per iterate
         solve(&problems[CYLINDER], &def, &s);
         print_message("%s: %d iterations of %d\n", sand_solver_table[m].name, s.iterations, limit);
         assert_int_equal(s.status, SAND_BUDGET);
@@ -399,11 +406,13 @@ static void budgets_hold(void **state) {
         assert_int_equal(s.curve[s.curve_count - 1].iteration, s.iterations);
         assert_true(s.metrics.residual < s.curve[0].residual);
 
-        def.iterations = 100000, def.budget_ms = 1e-3;
+        def.iterations = 100000;
+        def.budget_ms = 1e-3;
         solve(&problems[CYLINDER], &def, &s);
         assert_in_range(s.iterations, 0, 1 + over);
 
-        s.stop = &stop, def.budget_ms = 0;
+        s.stop = &stop;
+        def.budget_ms = 0;
         solve(&problems[CYLINDER], &def, &s);
         assert_int_equal(s.iterations, 0);
         sand_solution_free(&s);
@@ -417,8 +426,8 @@ typedef struct Solving {
     bool ok;
 } Solving;
 
-static void *solve_aside(void *argument) {
-    enum { TIMES = 20 }; // for them to meet
+static void *solve_in_thread(void *argument) {
+    enum { TIMES = 20 }; // enough for the threads to overlap
     Solving *job = argument;
     SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &job->error);
     job->ok = cpu != NULL;
@@ -428,7 +437,7 @@ static void *solve_aside(void *argument) {
     return NULL;
 }
 
-// A race runs beside the steps of a scene: two solves at a time end in the same bits as one alone.
+// A race runs concurrently with the steps of a scene: two concurrent solves give the same bits as one alone.
 static void threads_do_not_disturb_each_other(void **state) {
     (void)state;
     for (int m = 0; m < sand_solver_count; m++) {
@@ -441,7 +450,7 @@ static void threads_do_not_disturb_each_other(void **state) {
         solve(&problems[CYLINDER], &def, &alone);
         for (int k = 0; k < 2; k++) {
             jobs[k].def = def;
-            assert_int_equal(pthread_create(&threads[k], NULL, solve_aside, &jobs[k]), 0);
+            assert_int_equal(pthread_create(&threads[k], NULL, solve_in_thread, &jobs[k]), 0);
         }
         for (int k = 0; k < 2; k++) {
             pthread_join(threads[k], NULL);

@@ -1,14 +1,17 @@
-// Against Siconos, on problems of the FCLIB collection and in exact Coulomb: what our solvers give is a solution by Siconos'
-// own error measure, and its nonsmooth Gauss-Seidel ends at the same velocities. Both are timed.
-// test_siconos FOLDER [TOLERANCE]: the folder holds the files, or problems that `sandglass freeze` saved; 77 when there are
-// none. The tolerance is of Siconos' error, 1e-8.
+// Comparison with Siconos on problems of the FCLIB collection, with exact Coulomb friction: the results of our solvers are
+// solutions by Siconos' own error measure, and its nonsmooth Gauss-Seidel (NSGS) ends at the same velocities. Both are
+// timed.
+//
+//   test_siconos FOLDER [TOLERANCE]
+// The folder holds FCLIB files or problems saved by `sandglass freeze`; without any the exit status is 77 (skipped). The
+// tolerance is for Siconos' error (1e-8).
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h requires the headers above.
 #include <cmocka.h>
 
 #include <siconos/numerics/FrictionContactProblem.h>
@@ -29,7 +32,7 @@ static char paths[32][1024];
 static int path_count;
 static double tolerance = 1e-8;
 
-// The axes of a contact for Siconos: its normal first. Stored matrices have them already.
+// The contact frame for Siconos, normal first. Stored matrices are in such frames already.
 typedef struct Axes {
     SandVec3 axis[3];
 } Axes;
@@ -57,7 +60,7 @@ static void add_block(NumericsMatrix *w, const SandProblem *p, int i, int j, con
     }
 }
 
-// All blocks of a problem of bodies: contacts meet where they share a body that moves.
+// Adds all blocks of N of a problem with bodies: contacts are coupled if they share a dynamic body.
 static void add_blocks_of_bodies(NumericsMatrix *w, const SandProblem *p) {
     int *first = calloc((size_t)p->dynamic_count + 2, sizeof *first), *list;
     for (int i = 0; i < p->contact_count; i++)
@@ -78,19 +81,27 @@ static void add_blocks_of_bodies(NumericsMatrix *w, const SandProblem *p) {
         for (int side = 0; side < 2; side++) {
             int body = side ? p->contacts[i].b : p->contacts[i].a;
             for (int e = body < p->dynamic_count ? first[body] : 0; body < p->dynamic_count && e < first[body + 1]; e++)
-                if (seen[list[e]] != i) seen[list[e]] = i, add_block(w, p, i, list[e], NULL);
+                if (seen[list[e]] != i) {
+                    seen[list[e]] = i;
+                    add_block(w, p, i, list[e], NULL);
+                }
         }
-    free(first), free(list), free(seen);
+    free(first);
+    free(list);
+    free(seen);
 }
 
-// The same problem for Siconos, sparse in blocks of three.
+// Converts a problem for Siconos, as a sparse block matrix.
 static FrictionContactProblem *for_siconos(const SandProblem *p) {
     int n = 3 * p->contact_count;
     NumericsMatrix *w = NM_create(NM_SPARSE, n, n), *blocks = NM_create(NM_SPARSE_BLOCK, n, n);
     NM_triplet_alloc(w, 9 * (p->matrix ? p->matrix->first[p->contact_count] : 12 * p->contact_count));
     double *q = malloc((size_t)n * sizeof *q), *mu = malloc((size_t)p->contact_count * sizeof *mu);
     SandVec3 *r = malloc(((size_t)p->contact_count + 1) * sizeof *r);
-    if (!p->matrix) dense_r(p, false, r), add_blocks_of_bodies(w, p);
+    if (!p->matrix) {
+        dense_r(p, false, r);
+        add_blocks_of_bodies(w, p);
+    }
     for (int i = 0; i < p->contact_count; i++) {
         Axes axes = axes_of(p, i);
         into(&axes, p->matrix ? v3_scale(-1, p->bodies[i].velocity) : r[i], q + 3 * i);
@@ -104,11 +115,11 @@ static FrictionContactProblem *for_siconos(const SandProblem *p) {
     return frictionContactProblem_new_with_data(3, p->contact_count, blocks, q, mu);
 }
 
-// The problem at Siconos, and what its nonsmooth Gauss-Seidel made of it.
+// A problem in Siconos' form, and the result of its nonsmooth Gauss-Seidel.
 typedef struct Peer {
     FrictionContactProblem *problem;
     SolverOptions *options;
-    double norm; // of q, which its error is counted from
+    double norm; // of q, which its error is relative to
     double *impulse, *velocity;
     double seconds;
     bool solved;
@@ -121,7 +132,8 @@ static Peer peer_solve(const SandProblem *p) {
     peer.norm = sqrt(peer.norm);
     peer.options->dparam[SICONOS_DPARAM_TOL] = tolerance;
     peer.options->iparam[SICONOS_IPARAM_MAX_ITER] = 10000;
-    peer.impulse = calloc(n, sizeof(double)), peer.velocity = calloc(n, sizeof(double));
+    peer.impulse = calloc(n, sizeof(double));
+    peer.velocity = calloc(n, sizeof(double));
     double begin = sand_seconds();
     peer.solved = fc3d_driver(peer.problem, peer.impulse, peer.velocity, peer.options) == 0;
     peer.seconds = sand_seconds() - begin;
@@ -129,12 +141,13 @@ static Peer peer_solve(const SandProblem *p) {
 }
 
 static void peer_free(Peer *peer) {
-    free(peer->impulse), free(peer->velocity);
+    free(peer->impulse);
+    free(peer->velocity);
     solver_options_delete(peer->options);
     frictionContactProblem_free(peer->problem);
 }
 
-// Siconos' error of our impulses, and by how much the velocities that they make differ from its own.
+// Returns Siconos' error of our impulses; *apart receives the largest difference between their velocities and Siconos'.
 static double peer_error(const Peer *peer, const SandProblem *p, const SandSolution *s, double *apart) {
     size_t n = 3 * (size_t)p->contact_count;
     double *z = malloc((n + 1) * sizeof *z), *w = calloc(n + 1, sizeof *w), error = 0;
@@ -145,12 +158,14 @@ static double peer_error(const Peer *peer, const SandProblem *p, const SandSolut
     fc3d_compute_error(peer->problem, z, w, tolerance, peer->options, peer->norm, &error);
     *apart = 0;
     for (size_t i = 0; i < n; i++) *apart = fmax(*apart, fabs(w[i] - peer->velocity[i]));
-    free(z), free(w);
+    free(z);
+    free(w);
     return error;
 }
 
-// Solves with one of ours until Siconos' error is small enough: our residual is another measure, so it is asked for less and
-// less of it, each time from the start. Returns the seconds of the solve that was good enough; INFINITY: none was.
+// Solves with one of our methods until Siconos' error is within the tolerance. Our residual is a different measure, so its
+// tolerance is tightened step by step, each time from the start. Returns the time in seconds of the first solve that was
+// accurate enough, or INFINITY.
 static double ours(const Peer *peer, const SandProblem *p, const char *solver) {
     SandError error;
     SandSolveDef def = sand_default_solve();
@@ -191,7 +206,7 @@ static void exact_coulomb_agrees(void **state) {
                       peer.solved ? "solved" : "not solved", 1e3 * peer.seconds);
         double best = INFINITY;
         for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++) best = fmin(best, ours(&peer, &p, solvers[k]));
-        // What its own solver does not solve either is only told.
+        // A problem that Siconos does not solve either is reported but does not fail the test.
         if (isfinite(best)) print_message("    the fastest of ours takes %.3f of the time of NSGS\n", best / peer.seconds);
         assert_true(isfinite(best) || !peer.solved);
         compared += peer.solved;

@@ -1,5 +1,5 @@
-// The solvers: they agree with each other and with dense algebra, never get worse with a larger budget, and know when
-// a problem has no solution.
+// The iterative solvers: they agree with each other and with dense algebra, never get worse with a larger budget, and detect
+// problems without a solution.
 #include "tests/lab/dense.h"
 #include "tests/lab/solver_lab.h"
 #include "sim/scene/scene.h"
@@ -7,15 +7,15 @@
 
 // ---- the solution ----
 
-// Solves by all methods and compares the velocities, which are unique (the impulses are not). The error of a velocity is
-// the residual times some factor of the problem; a residual of 1e-9 leaves room for the 1e-6 that is promised.
+// Solves with all methods and compares the velocities, which are unique (the impulses are not). The error of a velocity is
+// the residual times a factor of the problem; a residual of 1e-9 leaves a margin to the 1e-6 m/s that is required.
 static void methods_agree(const SandProblem *p, const char *name, SandFriction friction) {
     SandSolution solutions[METHODS];
     memset(solutions, 0, sizeof solutions);
     for (int m = 0; m < METHODS; m++) {
         if (!method_can(methods[m], friction)) continue;
-        SandSolveDef def = method_def(methods[m], 400000, 1e-9); // 52,000 were needed at most
-        // With clumps 0.3 is too long a step for jacobi: it then goes round in a circle.
+        SandSolveDef def = method_def(methods[m], 400000, 1e-9); // at most 52,000 were needed
+        // With clumps the default omega of 0.3 is too large for jacobi: its iterates cycle.
         if (!strcmp(methods[m].solver, "jacobi")) def.params[0] = 0.15;
         def.friction = friction;
         solve(p, &def, &solutions[m]);
@@ -26,7 +26,7 @@ static void methods_agree(const SandProblem *p, const char *name, SandFriction f
         assert_true(solutions[m].metrics.residual <= 1e-9);
         assert_true(difference <= 1e-6);
     }
-    // The impulses do something: the first solution is not the free motion.
+    // The impulses have an effect: the first solution is not the free motion.
     SandSolution nothing = {0};
     SandSolveDef none = method_def(methods[0], 0, 0);
     solve(p, &none, &nothing);
@@ -48,7 +48,7 @@ static void solvers_agree_in_the_velocities(void **state) {
         }
 }
 
-// Some contacts with friction and some without in one problem.
+// Contacts with and without friction in one problem.
 static void solvers_agree_with_mixed_friction(void **state) {
     (void)state;
     for (int k = CUP; k <= RUBBLE; k++) {
@@ -62,8 +62,8 @@ static void solvers_agree_with_mixed_friction(void **state) {
     }
 }
 
-// The independent truth: the conditions of the minimum, by dense algebra. With a residual of at most e, the gradient is
-// within e of the dual cone, and g . u at most e times (|g| + tau |u|); the 1.01 is for rounding.
+// Independent check: the optimality conditions, by dense algebra. With a residual of at most e the gradient is within e of
+// the dual cone, and g . u is at most e (|g| + tau |u|); the 1.01 is for rounding.
 static void solution_fulfils_the_conditions(void **state) {
     (void)state;
     const double mus[] = {0, 0.2, 0.8, -1};
@@ -88,7 +88,7 @@ static void solution_fulfils_the_conditions(void **state) {
             assert_true(d.outside <= 1e-15 * largest);
             assert_true(d.inward <= 1.01 * e);
             assert_true(d.complementarity <= 1.01 * e * (largest + dense_tau(&p, false) * 10 * scale));
-            // The velocities are those that the impulses make; 1e-12 of them is rounding.
+            // The velocities are those that the impulses produce; 1e-12 allows for rounding.
             SandVec3 *velocity = calloc(bodies, sizeof *velocity), *spin = calloc(bodies, sizeof *spin);
             dense_velocities(&p, s.impulse, velocity, spin);
             for (int i = 0; i < p.body_count; i++) {
@@ -104,7 +104,7 @@ static void solution_fulfils_the_conditions(void **state) {
 
 // ---- what a solver reports ----
 
-// Residual and objective are those of dense algebra, whether the solver keeps them itself or the metrics module measures.
+// Residual and objective agree with dense algebra, whether the method tracks them or they are measured at the end.
 static void reports_are_dense(void **state) {
     (void)state;
     for (int k = CUP; k <= RUBBLE; k++)
@@ -121,7 +121,7 @@ static void reports_are_dense(void **state) {
                 assert_int_equal(kept.iterations, 37);
                 assert_memory_equal(kept.impulse, measured.impulse, (size_t)p->contact_count * sizeof *kept.impulse);
                 DenseMeasure d = dense_measure(p, frictionless, kept.impulse);
-                // Rounding of a few hundred terms; the kept objective is carried on through 37 iterations.
+                // Rounding of a few hundred terms; the tracked objective is updated through 37 iterations.
                 double size = fabs(d.objective) + 1;
                 assert_true(fabs(kept.metrics.residual - d.residual) <= 1e-9 * d.residual);
                 assert_true(fabs(measured.metrics.residual - d.residual) <= 1e-9 * d.residual);
@@ -136,9 +136,9 @@ static void reports_are_dense(void **state) {
 
 // ---- the budget ----
 
-// gamma_FB: from one budget to a larger one the residual never rises, not by a bit. Measured again by the metrics module
-// it may, by rounding: 1e-9 in double, and in float 1e-3 of the residual and what float can see of velocities of 1 m/s
-// over thousands of contacts.
+// The fallback iterate gamma_FB of [H]: from one budget to a larger one the residual never rises, not by a bit. Measured
+// again at the end it may, by rounding: 1e-9 in double; in float 1e-3 of the residual, and the resolution of float for
+// velocities of 1 m/s over thousands of contacts.
 static void larger_budgets_never_hurt(void **state) {
     (void)state;
     const int more[] = {80, 100, 150, 200, 300, 500};
@@ -167,8 +167,8 @@ static void larger_budgets_never_hurt(void **state) {
     }
 }
 
-// A budget in milliseconds stops a problem that would go on for minutes. How soon depends on the machine and on who else
-// uses it, so a whole second is allowed for one millisecond.
+// A budget in milliseconds stops a solve that would take minutes. How soon depends on the load of the machine, so a whole
+// second is allowed for a budget of one millisecond.
 static void milliseconds_stop_a_solve(void **state) {
     (void)state;
     for (int m = 0; m < METHODS; m++) {
@@ -203,15 +203,15 @@ static void curve_is_what_was_asked_for(void **state) {
             if (i) assert_true(with.curve[i].seconds >= with.curve[i - 1].seconds);
             if (i && methods[m].falls) assert_true(with.curve[i].residual <= with.curve[i - 1].residual);
         }
-        // The curve ends with what the solution says, and a shorter solve is its beginning. A method that does not know its
-        // residual is measured for the curve, which refreshes its velocities: the last bits may differ.
+        // The curve ends with the metrics of the solution, and a shorter solve gives its beginning. A method that does not
+        // track its residual is measured for the curve, which recomputes its velocities: the last bits may differ.
         double near = methods[m].knows ? 0 : 1e-9;
         assert_true(with.curve[40].residual == with.metrics.residual && with.curve[40].objective == with.metrics.objective);
         SandSolution shorter = {0};
         def.iterations = 11;
         solve(p, &def, &shorter);
         assert_true(fabs(shorter.metrics.residual - with.curve[11].residual) <= near * shorter.metrics.residual);
-        // Nobody asked: nothing recorded, and the same result.
+        // Without want_curve nothing is recorded, and the result is the same.
         assert_int_equal(without.curve_count, 0);
         assert_null(without.curve);
         double most = 0;
@@ -226,7 +226,8 @@ static void curve_is_what_was_asked_for(void **state) {
 
 // ---- impossible problems ----
 
-// A ball between walls that close in on it. Every method must say infeasible, the run goes on and all stays finite.
+// A ball between walls that close in on it. Every method must report an infeasible problem, the run continues, and
+// everything stays finite.
 static void wedged_ball_is_infeasible(void **state) {
     (void)state;
     for (int run = 0; run < 2 * METHODS; run++) {
@@ -244,12 +245,12 @@ static void wedged_ball_is_infeasible(void **state) {
             if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
             const SandSolution *s = sand_simulation_solution(sim);
             const SandProblem *p = sand_simulation_problem(sim);
-            // The ball weighs 1,309 kg and is squeezed at 1 m/s: impulses may grow before the method sees it, but not for
-            // ever.
+            // The ball weighs 1,309 kg and is squeezed at 1 m/s: impulses may grow before the method detects it, but not
+            // without bound.
             for (int i = 0; i < p->contact_count; i++)
                 assert_true(v3_finite(s->impulse[i]) && v3_length(s->impulse[i]) < 1e6);
             for (int i = 0; i < p->body_count; i++) assert_true(v3_finite(s->velocity[i]) && v3_finite(s->spin[i]));
-            // Before the touch nothing is wrong.
+            // Before the walls touch it the problem is feasible.
             if (k < 15) assert_true(s->status != SAND_INFEASIBLE);
         }
         const SandCounters *c = sand_simulation_counters(sim);
