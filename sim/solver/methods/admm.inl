@@ -8,6 +8,9 @@
 // far above the other. Products are those of conjugate gradients, and one more after each of the first eight rounds, and
 // every fourth later, to measure the feasible copy: an inexact x-update may lead away from the solution, so the feasible
 // copy of least residual, or the start, is returned. Steps are named as in Boyd et al.: [x-update], [z-update], [u-update].
+#ifndef SAND_METHOD_ADMM_INL
+#define SAND_METHOD_ADMM_INL
+#include "sim/solver/kernel/kernel.inl"
 
 enum { ADMM_RHO, ADMM_INNER, ADMM_ACCURACY }; // parameters
 // Vectors: feasible copy, free copy, scaled multiplier, gradient N x + r at the free copy; residual, direction and product
@@ -181,3 +184,5 @@ SAND_KERNEL void admm_step(Worker *w, Solve *s, admm_State *m) {
     }
     sand_barrier(w);
 }
+
+#endif // SAND_METHOD_ADMM_INL

@@ -8,6 +8,9 @@
 // One product per iteration: the gradient is affine, so that at the extrapolated point it is the extrapolation of the last
 // two gradients, and the test of the step length needs the gradient at the new point only. A step that was too long costs
 // one product.
+#ifndef SAND_METHOD_APGD_INL
+#define SAND_METHOD_APGD_INL
+#include "sim/solver/kernel/kernel.inl"
 
 typedef struct apgd_State {
     double lipschitz;            // estimate of the largest curvature along the steps
@@ -99,3 +102,5 @@ SAND_KERNEL void apgd_step(Worker *w, Solve *s, apgd_State *m) {
         s->best = next;
     }
 }
+
+#endif // SAND_METHOD_APGD_INL

@@ -7,6 +7,9 @@
 //
 // "Line" is a line of algorithm 2. Line 5 is taken with the projected residual and the projected last direction. With bounds
 // that follow the normal impulse inside the iteration it is the paper's variant for the pyramid.
+#ifndef SAND_METHOD_CPG_INL
+#define SAND_METHOD_CPG_INL
+#include "sim/solver/kernel/kernel.inl"
 
 typedef struct cpg_State {
     int current;   // index of the iterate: vector 0 or 1
@@ -121,3 +124,5 @@ SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     s->objective += alpha * (gp + 0.5 * alpha * pNp);
     s->best = m->current;
 }
+
+#endif // SAND_METHOD_CPG_INL

@@ -9,6 +9,9 @@
 // implementation details"): every worker relaxes its own contacts while the others relax theirs.
 //
 // Steps are numbered as in [N] algorithm 1; its rho is lambda here. Step 6, the loop, is the driver's.
+#ifndef SAND_METHOD_GAUSS_SEIDEL_INL
+#define SAND_METHOD_GAUSS_SEIDEL_INL
+#include "sim/solver/kernel/kernel.inl"
 
 enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER }; // parameters
 // Values of the parameter `order`.
@@ -179,3 +182,5 @@ SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
     }
     m->sweeps++;
 }
+
+#endif // SAND_METHOD_GAUSS_SEIDEL_INL

@@ -14,6 +14,9 @@
 //
 // [H] does not print eta1. TAO's gpcg uses 0.1, and ends a phase after eight projected gradients in any case; without such a
 // limit 0.1 allows hundreds of them in a row that all gain about the same, so it is 0.5 here.
+#ifndef SAND_METHOD_GPMINRES_INL
+#define SAND_METHOD_GPMINRES_INL
+#include "sim/solver/kernel/kernel.inl"
 
 enum { GPMINRES_MOST, GPMINRES_ETA1, GPMINRES_ETA2, GPMINRES_MU }; // parameters
 // Vectors: direction on the face, residual of MINRES, its direction p and N p.
@@ -283,3 +286,5 @@ SAND_KERNEL void gpminres_start(Worker *w, Solve *s, gpminres_State *m) { gpminr
 SAND_KERNEL void gpminres_p_start(Worker *w, Solve *s, gpminres_State *m) { gpminres_begin(w, s, m, true); }
 SAND_KERNEL void gpminres_step(Worker *w, Solve *s, gpminres_State *m) { gpminres_advance(w, s, m); }
 SAND_KERNEL void gpminres_p_step(Worker *w, Solve *s, gpminres_State *m) { gpminres_advance(w, s, m); }
+
+#endif // SAND_METHOD_GPMINRES_INL

@@ -1,6 +1,9 @@
 // Projected Jacobi ([H] eq. 12, whose gradient term should have a minus sign; [N] eq. 15 with an empty set D).
 // Idea: every contact takes a damped gradient step scaled by its own diagonal block and is projected, all at once.
 // Weakness: information travels one contact per iteration; heavy bodies on light ones and tall piles converge very slowly.
+#ifndef SAND_METHOD_JACOBI_INL
+#define SAND_METHOD_JACOBI_INL
+#include "sim/solver/kernel/kernel.inl"
 
 typedef struct jacobi_State {
     real omega, lambda; // relaxation and damping
@@ -32,3 +35,5 @@ SAND_KERNEL void jacobi_step(Worker *w, Solve *s, jacobi_State *m) {
     jacobi_sweep(w, op, x, m->omega, m->lambda);
     gather_bodies(w, op, stored_impulses(op, x), op->free, op->body);
 }
+
+#endif // SAND_METHOD_JACOBI_INL

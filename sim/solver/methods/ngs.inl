@@ -5,6 +5,10 @@
 // Weakness: that of gauss-seidel; and with strong friction convergence is not guaranteed.
 //
 // The sweep is gauss_seidel.inl's; the contact problem is relax_dissipation in sim/solver/kernel/local_solve.inl.
+#ifndef SAND_METHOD_NGS_INL
+#define SAND_METHOD_NGS_INL
+#include "sim/solver/kernel/kernel.inl"
+#include "sim/solver/methods/gauss_seidel.inl"
 
 typedef gauss_seidel_State ngs_State;
 
@@ -13,3 +17,5 @@ SAND_KERNEL void ngs_start(Worker *w, Solve *s, ngs_State *m) {
     gauss_seidel_relax_by(w, s, m, RELAX_DISSIPATION);
 }
 SAND_KERNEL void ngs_step(Worker *w, Solve *s, ngs_State *m) { gauss_seidel_step(w, s, m); }
+
+#endif // SAND_METHOD_NGS_INL

@@ -10,6 +10,9 @@
 // on bounds, and on discs in Kucera's separable convex form. Numbers in brackets are the lines of KUCERA; [M] steps are
 // named. One product per step of the driver; an expansion is two steps. The length of the short step is a constant over the
 // estimated norm, and later products can only raise that estimate.
+#ifndef SAND_METHOD_PROPORTIONING_INL
+#define SAND_METHOD_PROPORTIONING_INL
+#include "sim/solver/kernel/kernel.inl"
 
 enum { PROPORTIONING_GAMMA, PROPORTIONING_STEP, PROPORTIONING_POWER };       // parameters
 enum { PROPORTIONING_X, PROPORTIONING_G, PROPORTIONING_P, PROPORTIONING_Y }; // vectors: impulse, gradient, direction, N p
@@ -230,3 +233,5 @@ SAND_KERNEL void kucera_start(Worker *w, Solve *s, proportioning_State *m) { pro
 SAND_KERNEL void mprgp_start(Worker *w, Solve *s, proportioning_State *m) { proportioning_begin(w, s, m, true); }
 SAND_KERNEL void kucera_step(Worker *w, Solve *s, proportioning_State *m) { proportioning_step(w, s, m); }
 SAND_KERNEL void mprgp_step(Worker *w, Solve *s, proportioning_State *m) { proportioning_step(w, s, m); }
+
+#endif // SAND_METHOD_PROPORTIONING_INL

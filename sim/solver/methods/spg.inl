@@ -12,6 +12,9 @@
 // An iterate is an impulse vector and its gradient. On a GPU, which is bound by memory bandwidth, the two are interleaved
 // (SAND_VEC4_ROWS), and the trial point is stored only once, together with its gradient: before that it is recomputed
 // wherever it is needed.
+#ifndef SAND_METHOD_SPG_INL
+#define SAND_METHOD_SPG_INL
+#include "sim/solver/kernel/kernel.inl"
 
 // The outcome of a step.
 typedef struct spg_Point {
@@ -268,3 +271,5 @@ SAND_KERNEL void spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, 
 SAND_KERNEL void p_spg_fb_start(Worker *w, Solve *s, spg_State *m) { spg_begin(w, s, m); }
 SAND_KERNEL void spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_advance(w, s, m, P_UNIFORM); }
 SAND_KERNEL void p_spg_fb_step(Worker *w, Solve *s, spg_State *m) { spg_advance(w, s, m, P_DIAGONAL); }
+
+#endif // SAND_METHOD_SPG_INL
