@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/core/array.h"
+#include "sim/core/clock.h"
 #include "app/cli/offscreen.h"
 #include "app/cli/commands.h"
 

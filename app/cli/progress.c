@@ -1,6 +1,6 @@
 #include "app/cli/progress.h"
 
-#include "sim/core/error.h"
+#include "sim/core/hash.h"
 
 #include <stdio.h>
 #include <sys/ioctl.h>

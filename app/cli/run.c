@@ -6,7 +6,7 @@
 #ifdef SAND_WINDOW
 #include "app/engine/real_time_trial.h"
 #include "app/render/renderer.h"
-#include "sim/core/thread_pool.h"
+#include "sim/core/clock.h"
 #include "app/ui/window.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "app/engine/engine.h"
 
 #include "sim/core/array.h"
-#include "sim/core/thread_pool.h"
+#include "sim/core/clock.h"
 #include "app/engine/timeline.h"
 
 #include <pthread.h>

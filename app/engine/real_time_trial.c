@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/core/thread_pool.h"
+#include "sim/core/clock.h"
 
 enum { TRIAL = 800, LEAST = 400, FIRST_STEPS = 5, MOST_STEPS = 200 };
 static const double LIMIT = 0.6;   // s, for the trial

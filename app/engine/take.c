@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "app/io/json.h"
+#include "sim/core/hash.h"
 #include "sim/scene/solver_file.h"
 #include "sim/scene/yaml_schema.h"
 

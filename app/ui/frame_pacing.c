@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "sim/core/thread_pool.h"
+#include "sim/core/clock.h"
 
 enum { FIRST_FRAMES = 10, CHOOSE_EVERY = 4, MOST_COARSE = 3 };
 static const double INTERVAL = 1.0 / 30;        // s, between frames that a processor draws

@@ -13,6 +13,8 @@
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 
+#include "sim/core/hash.h"
+
 extern "C" {
 #include "app/io/caption.h"
 #include "app/io/png.h"

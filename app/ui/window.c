@@ -9,7 +9,7 @@
 #include "app/ui/panel/panel.h"
 #include "app/render/renderer.h"
 #include "app/ui/settings.h"
-#include "sim/core/thread_pool.h"
+#include "sim/core/clock.h"
 #include "app/io/snapshot.h"
 #include "app/ui/window.h"
 

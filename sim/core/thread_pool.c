@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { SPINS = 4000 }; // some microseconds, then the core is offered to others
 
@@ -72,10 +71,4 @@ void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals
         totals[k] = total;
     }
     worker->parity ^= 1;
-}
-
-double sand_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -37,8 +37,6 @@ void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals
 // Where chunk c of n items begins.
 static inline int64_t sand_chunk_begin(int chunk, int64_t n) { return n * chunk / SAND_CHUNKS; }
 
-double sand_seconds(void); // a clock that only goes forward
-
 #ifdef __cplusplus
 }
 #endif

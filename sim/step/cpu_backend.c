@@ -3,6 +3,7 @@
 #include "sim/step/cpu_backend.h"
 
 #include "sim/core/array.h"
+#include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
 #include "sim/step/build_problem.h"
 #include "sim/step/integrate.inl"

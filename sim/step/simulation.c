@@ -3,6 +3,7 @@
 #include "sim/step/simulation.h"
 
 #include "sim/core/array.h"
+#include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
 #include "sim/step/cpu_backend.h"
 #include "sim/step/residency.h"

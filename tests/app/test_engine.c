@@ -2,7 +2,7 @@
 #include "tests/lab/engine_lab.h"
 #include "app/engine/engine.h"
 #include "sim/core/array.h"
-#include "sim/core/thread_pool.h"
+#include "sim/core/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

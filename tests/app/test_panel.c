@@ -22,6 +22,7 @@
 #include "app/ui/panel/panel.h"
 #include "app/ui/plot.h"
 #include "app/io/png.h"
+#include "sim/core/clock.h"
 
 static const char *folder; // for pictures; NULL: none are kept
 

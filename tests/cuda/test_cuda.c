@@ -4,6 +4,7 @@
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
 #include "sim/step/build_problem.inl"
+#include "sim/core/clock.h"
 #include "sim/step/race.h"
 
 #include <pthread.h>

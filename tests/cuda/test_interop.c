@@ -12,6 +12,7 @@
 #include "app/engine/triple_buffer.h"
 #include "sim/world/render_instance.inl"
 #include "sim/core/array.h"
+#include "sim/core/clock.h"
 
 static const SandBackend *cuda;
 

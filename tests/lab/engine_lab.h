@@ -1,6 +1,7 @@
 // What the tests of the engine share: asking, and waiting for what comes of it.
 #pragma once
 #include "app/engine/engine.h"
+#include "sim/core/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -26,7 +26,7 @@
 #include "sim/solver/problem.h"
 #include "tests/lab/dense.h"
 #include "tests/lab/frozen.h"
-#include "sim/core/thread_pool.h"
+#include "sim/core/clock.h"
 
 static char paths[32][1024];
 static int path_count;

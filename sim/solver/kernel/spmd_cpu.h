@@ -5,6 +5,7 @@
 //   strip   |-------|-------|                                partial sums are folded into double after each
 //   tile    |-|-|-|-|                                        SAND_LANES contacts, one SIMD lane each
 #pragma once
+#include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
 #include "sim/solver/kernel/variant.h"
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "sim/solver/reference/assembled.h"
 
 #include "sim/core/array.h"
+#include "sim/core/clock.h"
 
 #include <math.h>
 #include <string.h>
