@@ -22,6 +22,7 @@ SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int 
     sink->mesh_overflow[2] = count;
 }
 
+#define SAND_SINK
 #include "sim/collision/narrow_phase.inl"
 
 #include "cuda/neighbor_list.h"

@@ -50,6 +50,7 @@ static void sink_too_many(SandSink *sink, int body, int boundary, int count) {
                   job->world->boundaries[boundary].name, count);
 }
 
+#define SAND_SINK
 #include "sim/collision/narrow_phase.inl"
 
 // --- balls ------------------------------------------------------------------------------------------------

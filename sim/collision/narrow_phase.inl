@@ -1,11 +1,27 @@
-// The contacts of one ball or body, one text for both machines. The including file defines where they go:
-//   SandSink, sink_put(sink, &found), and sink_too_many(sink, body, boundary, count) for a mesh that is too fine
+// The contacts of one ball or body, one text for both machines. The including file defines where contacts go, and SAND_SINK
+// to say that it has:
+//   SandSink          the type
+//   sink_put          takes a contact
+//   sink_too_many     takes note of a mesh so fine that a sphere touches it in more places than there is capacity for
 #pragma once
 #include "sim/collision/collide.h"
 
 #include "sim/geometry/boundary_distance.inl"
 #include "sim/collision/broad_phase.inl"
 #include "sim/geometry/shape_distance.inl"
+
+// Without a sink, as when an editor opens this file by itself: one that counts.
+#ifndef SAND_SINK
+#define SAND_SINK
+typedef struct SandSink {
+    int count;
+} SandSink;
+SAND_HOST_DEVICE void sink_put(SandSink *sink, const SandContactCandidate *found) { sink->count += found != NULL; }
+SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int count) {
+    (void)body, (void)boundary, (void)count;
+    sink->count = -1;
+}
+#endif
 
 // What every search of a step shares.
 typedef struct SandFinder {

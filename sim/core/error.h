@@ -14,7 +14,7 @@ extern "C" {
 // How a solve ended: positive when solved, zero when the budget ran out, negative when it could not be solved.
 typedef enum SandStatus {
     SAND_SOLVED = 1,      // the residual is at or below the tolerance
-    SAND_BUDGET = 0,      // the budget of iterations or time was reached first; the best impulses so far are returned
+    SAND_BUDGET = 0,      // the budget of iterations or time ran out first; the impulses reached so far are returned
     SAND_INFEASIBLE = -1, // penetrations oppose each other: the objective is unbounded below
     SAND_DIVERGED = -2,   // a number became infinite or NaN
 } SandStatus;

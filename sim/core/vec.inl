@@ -1,10 +1,20 @@
-// Small-vector algebra, one text for every precision and machine. The including file defines
-//   SAND_VEC      the name of the vector type
-//   SAND_SCALAR   its component type
-//   SAND_VF(name) the name of a function, e.g. v3_##name
+// Small-vector algebra, one source for every precision and device. The including file defines
+//   SAND_VEC          name of the vector type
+//   SAND_SCALAR       its component type
+//   SAND_VF(name)     name of a function, for example v3_##name
 //   SAND_MA(a, b, c)  a b + c, fused or not
-//   SAND_VEC_INLINE   how a function is declared (static inline, or __device__ for CUDA)
-// They are undefined again at the end.
+//   SAND_VEC_INLINE   storage and inlining of a function (static inline, or with __host__ __device__ for CUDA)
+// and includes this file once for each instantiation; all five are undefined again at the end.
+
+// Without an instantiation, as when an editor opens this file by itself: that of sim/core/vec.h.
+#ifndef SAND_VEC
+#include "sim/core/host_device.h"
+#define SAND_VEC SandVec3
+#define SAND_SCALAR double
+#define SAND_VF(name) v3_##name
+#define SAND_MA(a, b, c) ((a) * (b) + (c))
+#define SAND_VEC_INLINE SAND_HOST_DEVICE
+#endif
 
 typedef struct SAND_VEC {
     SAND_SCALAR x, y, z;
@@ -12,7 +22,9 @@ typedef struct SAND_VEC {
 
 SAND_VEC_INLINE SAND_VEC SAND_VF(make)(SAND_SCALAR x, SAND_SCALAR y, SAND_SCALAR z) {
     SAND_VEC r;
-    r.x = x, r.y = y, r.z = z;
+    r.x = x;
+    r.y = y;
+    r.z = z;
     return r;
 }
 SAND_VEC_INLINE SAND_VEC SAND_VF(add)(SAND_VEC a, SAND_VEC b) { return SAND_VF(make)(a.x + b.x, a.y + b.y, a.z + b.z); }
