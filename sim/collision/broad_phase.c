@@ -1,5 +1,6 @@
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -75,6 +76,48 @@ static void sort_work(SandWorker *w, void *argument) {
         g->sorted[i] = g->spheres[g->order[i]];
 }
 
+// --- checks for assertions --------------------------------------------------------------------------------
+
+// Levels from fine to coarse, one behind the other in the sorted order and in the table of cells.
+static bool levels_consistent(const SandBroadPhase *g) {
+    int begin = 0;
+    int64_t cells = 0;
+    for (int k = 0; k < g->level_count; k++) {
+        const SandGridLevel *l = &g->levels[k];
+        if (l->begin != begin || l->end < begin || l->cell_begin != cells) return false;
+        if (k > 0 && l->largest < g->levels[k - 1].largest) return false;
+        for (int a = 0; a < 3; a++)
+            if (l->cells[a] < 4) return false;
+        begin = l->end;
+        cells += (int64_t)l->cells[0] * l->cells[1] * l->cells[2];
+    }
+    return begin == g->sphere_count && cells == g->cell_count && cells <= grid_most_cells(g->sphere_count);
+}
+
+// Sorted by level, then by cell, then by the caller's order; starts[] ends each cell where the next begins.
+static bool proxies_sorted(const SandBroadPhase *g) {
+    int level = 0;
+    for (int i = 0; i < g->sphere_count; i++) {
+        int from = g->order[i], before = i > 0 ? g->order[i - 1] : -1, cell = g->cell_of[from];
+        while (i >= g->levels[level].end) level++;
+        const SandGridLevel *l = &g->levels[level];
+        if (grid_level_of_extent(g, g->sorted[i].extent) != level || cell != grid_cell_of(l, g->sorted[i].center))
+            return false;
+        if (i > 0 && (g->cell_of[before] > cell || (g->cell_of[before] == cell && before >= from))) return false;
+        if (i < grid_cell_start(g, cell) || i >= g->starts[cell]) return false;
+    }
+    return g->starts[g->cell_count - 1] == g->sphere_count;
+}
+
+static bool margins_bounded(const SandBroadPhase *g) {
+    for (int i = 0; i < g->sphere_count; i++) {
+        const SandSphereProxy *p = &g->spheres[i];
+        if (!(p->impact_margin >= 0 && p->impact_margin <= SAND_MAX_IMPACT_MARGIN * p->radius)) return false;
+        if (!(p->extent >= p->radius + p->impact_margin)) return false;
+    }
+    return true;
+}
+
 bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *error) {
     double least = 1e300, most = 0;
     for (int i = 0; i < g->sphere_count; i++) {
@@ -90,6 +133,8 @@ bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *e
     // One more in front, so that a cell's balls are starts[c - 1] .. starts[c].
     if (!SAND_GROW(g->starts, g->start_capacity, g->cell_count + 1, "grid", error)) return false;
     sand_thread_pool_run(pool, sort_work, g);
+    SAND_ASSERT(levels_consistent(g));
+    SAND_ASSERT(proxies_sorted(g));
     return true;
 }
 
@@ -149,12 +194,19 @@ bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double slack, double
     if (g->level_count < 2) return true; // all alike: nobody is much faster than the others
     ImpactJob s = {g, slack, reach};
     sand_thread_pool_run(pool, impact_work, &s);
+    SAND_ASSERT(margins_bounded(g));
     return sand_broad_phase_sort(g, pool, error);
 }
 
 // --- places -----------------------------------------------------------------------------------------------
 
 enum { PLACE_BITS = 11, PLACE_ROUNDS = 3 }; // of a digit; enough for every cell
+
+static bool keys_sorted(const uint32_t *key, int count) {
+    for (int i = 1; i < count; i++)
+        if (key[i - 1] > key[i]) return false;
+    return true;
+}
 
 const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandError *error) {
     for (int k = 0; k < 2; k++)
@@ -168,6 +220,7 @@ const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandErr
     }
     *count = n;
     if (g->level_count <= 1) return g->place[0]; // they are in that order already
+    SAND_ASSERT(grid_most_places(g->sphere_count) <= (int64_t)1 << PLACE_BITS * PLACE_ROUNDS);
     for (int k = 0; k < n; k++) g->key[0][k] = (uint32_t)grid_cell_of(&g->places, g->sorted[g->place[0][k]].center);
     for (int round = 0; round < PLACE_ROUNDS; round++) {
         int from = round & 1, to = 1 - from, shift = round * PLACE_BITS;
@@ -182,5 +235,6 @@ const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandErr
             g->key[to][at] = g->key[from][i], g->place[to][at] = g->place[from][i];
         }
     }
+    SAND_ASSERT(keys_sorted(g->key[PLACE_ROUNDS & 1], n));
     return g->place[PLACE_ROUNDS & 1];
 }

@@ -1,6 +1,7 @@
 #include "sim/collision/collide.h"
 
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -96,6 +97,17 @@ static void place_spheres(SandWorker *worker, void *argument) {
 
 // Ranks follow the places of the first balls, so that neighbors in space are neighbors in memory; boxes and cylinders
 // are the very last.
+static bool solver_indices_inverse(const SandCollision *d, int world_count) {
+    int active = 0;
+    for (int i = 0; i < world_count; i++) {
+        int k = d->solver_index[i];
+        if (k < 0) continue;
+        if (k >= d->body_count || d->body[k] != i) return false;
+        active++;
+    }
+    return active == d->body_count;
+}
+
 static bool assign_solver_indices(Job *job, SandError *error) {
     SandCollision *d = job->d;
     int indexed = 0;
@@ -104,6 +116,7 @@ static bool assign_solver_indices(Job *job, SandError *error) {
     for (int k = 0; k < indexed; k++) d->body[k] = d->broad_phase.sorted[place[k]].body;
     if (job->finder->convex_body >= 0) d->body[indexed++] = job->finder->convex_body;
     for (int k = 0; k < indexed; k++) d->solver_index[d->body[k]] = k;
+    SAND_ASSERT(solver_indices_inverse(d, job->world->body_count));
     return true;
 }
 
@@ -157,6 +170,26 @@ static void sort_contacts(SandWorker *worker, void *argument) {
     if (worker->id == 0) d->first[0] = 0;
 }
 
+// A contact is owned by the body of lower solver index, names bodies and boundaries that exist, and has a unit normal.
+static bool contact_valid(const SandCollision *d, const SandWorld *w, const SandContactCandidate *f) {
+    if (f->index_a < 0 || f->index_a >= d->body_count || f->b >= d->body_count || -1 - f->b >= w->boundary_count)
+        return false;
+    if (f->b >= 0 && (f->b <= f->index_a || f->key.other != (uint32_t)d->body[f->b])) return false;
+    if (f->b < 0 && f->key.other != (SAND_BOUNDARY_BIT | (uint32_t)(-1 - f->b))) return false;
+    return fabs(v3_dot(f->normal, f->normal) - 1) < 1e-9 && v3_finite(f->point) && isfinite(f->gap) && f->mu >= 0;
+}
+
+// first[] is monotone and complete, and every contact lies in the range of its owner: contacts are sorted by index_a.
+static bool contacts_sorted(const SandCollision *d, const SandWorld *w) {
+    if (d->first[0] != 0 || d->first[d->body_count] != d->contact_count) return false;
+    for (int k = 0; k < d->body_count; k++) {
+        if (d->first[k] > d->first[k + 1]) return false;
+        for (int i = d->first[k]; i < d->first[k + 1]; i++)
+            if (d->contacts[i].index_a != k || !contact_valid(d, w, &d->contacts[i])) return false;
+    }
+    return true;
+}
+
 bool sand_collision_place_boundaries(SandCollision *d, const SandWorld *w, SandError *error) {
     if (!SAND_GROW(d->pose, d->pose_capacity, w->boundary_count, "boundaries", error) ||
         !SAND_GROW(d->guard, d->guard_capacity, w->boundary_count, "boundaries", error) ||
@@ -193,5 +226,6 @@ bool sand_collide(SandCollision *d, const SandWorld *world, SandThreadPool *pool
     d->contact_count = (int)total;
     if (!SAND_GROW(d->contacts, d->contact_capacity, total, "contacts", error)) return false;
     sand_thread_pool_run(pool, sort_contacts, &job);
+    SAND_ASSERT(contacts_sorted(d, world));
     return true;
 }

@@ -1,5 +1,6 @@
 #include "sim/collision/warm_start.inl"
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 
 #include <stdatomic.h>
 
@@ -22,6 +23,7 @@ static bool reserve(SandWarmStart *m, int world_count, int body_count, int conta
 
 bool sand_warm_start_store(SandWarmStart *m, const SandCollision *d, const SandVec3 *impulse, double step, int world_count,
                            SandError *error) {
+    SAND_ASSERT(d->first[d->body_count] == d->contact_count && d->body_count <= world_count);
     m->step = 0;
     if (!reserve(m, world_count, d->body_count, d->contact_count, error)) return false;
     m->body_count = d->body_count;
@@ -76,5 +78,6 @@ int sand_warm_start_apply(const SandWarmStart *m, const SandCollision *d, double
                           SandThreadPool *pool) {
     Job job = {.m = m, .d = d, .ratio = m->step > 0 ? step / m->step : 0, .start = start};
     sand_thread_pool_run(pool, match_work, &job);
+    SAND_ASSERT(job.warm_started <= d->contact_count);
     return job.warm_started;
 }

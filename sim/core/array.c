@@ -1,4 +1,5 @@
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ static atomic_ullong growths, bytes_held, bytes_downloaded;
 static size_t *size_of(void *array) { return (size_t *)((char *)array - ALIGNMENT); }
 
 bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error) {
+    SAND_ASSERT(size > 0);
     if (count <= *capacity) return true;
     size_t wanted = *capacity + *capacity / 2; // grow by half, so that a slow rise costs few growths
     if (wanted < count) wanted = count;
@@ -23,6 +25,8 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
 
     void *old, *grown = base + ALIGNMENT;
     memcpy(&old, array, sizeof old);
+    SAND_ASSERT((uintptr_t)grown % ALIGNMENT == 0);
+    SAND_ASSERT((old != NULL) == (*capacity > 0)); // pointer and capacity belong together
     size_t kept = *capacity * size;
     if (old) memcpy(grown, old, kept);
     memset((char *)grown + kept, 0, bytes - ALIGNMENT - kept);
@@ -37,6 +41,7 @@ bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const c
 
 void sand_free(void *array) {
     if (!array) return;
+    SAND_ASSERT(*size_of(array) <= bytes_held);
     bytes_held -= *size_of(array);
     free((char *)array - ALIGNMENT);
 }

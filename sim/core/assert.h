@@ -1,5 +1,9 @@
-// Assertions: what a comment promises to its reader ("sorted by a", "a multiple of the lanes"), checked where the build asks
-// for it (-DSAND_ASSERTIONS=ON, the default of Debug and sanitizer builds). A release build does not evaluate them.
+// Assertions: what a comment promises ("sorted by index_a", "a multiple of the lanes"), checked in builds that ask for it
+// (-DSAND_ASSERTIONS=ON, the default of Debug and sanitizer builds). A failed one prints file, line and condition and
+// aborts. A release build compiles the condition, so that it cannot rot, and never evaluates it.
+//
+// For promises of the code to itself; what a caller or a file can get wrong is an error sentence (sim/core/error.h).
+// Host code only. Conditions that look at every element belong after a stage, not into its loops.
 #pragma once
 
 #ifdef SAND_ASSERTIONS
@@ -8,5 +12,6 @@
 #define SAND_ASSERT(condition) \
     ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: assertion failed: %s\n", __FILE__, __LINE__, #condition), abort()))
 #else
-#define SAND_ASSERT(condition) ((void)sizeof(condition))
+#define SAND_ASSERT(condition) \
+    ((void)(0 && (condition))) // not sizeof: clang then warns of functions that only assertions call
 #endif

@@ -1,4 +1,5 @@
 #include "sim/core/thread_pool.h"
+#include "sim/core/assert.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -15,6 +16,8 @@ struct SandThreadPool {
     // Two tables, used in turn: a slow reader of one sum never meets the writers of the next.
     _Alignas(64) double partials[2][SAND_CHUNKS][SAND_MAX_SUMS];
 };
+
+_Static_assert(SAND_MAX_THREADS <= SAND_CHUNKS, "every thread has a chunk");
 
 SandThreadPool *sand_thread_pool_create(int threads, SandError *error) {
     if (threads == 0) threads = omp_get_num_procs();
@@ -40,6 +43,7 @@ void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument) 
                              .count = count,
                              .first_chunk = SAND_CHUNKS * id / count,
                              .last_chunk = SAND_CHUNKS * (id + 1) / count};
+        SAND_ASSERT(count <= pool->threads && worker.first_chunk < worker.last_chunk);
         work(&worker, argument);
     }
 }
@@ -57,9 +61,13 @@ void sand_barrier(SandWorker *worker) {
         if (spins >= SPINS) sched_yield();
 }
 
-double *sand_partials(SandWorker *worker, int chunk) { return worker->pool->partials[worker->parity][chunk]; }
+double *sand_partials(SandWorker *worker, int chunk) {
+    SAND_ASSERT(chunk >= worker->first_chunk && chunk < worker->last_chunk);
+    return worker->pool->partials[worker->parity][chunk];
+}
 
 void sand_totals(SandWorker *worker, int count, unsigned largest, double *totals) {
+    SAND_ASSERT(count >= 0 && count <= SAND_MAX_SUMS);
     sand_barrier(worker);
     double(*table)[SAND_MAX_SUMS] = worker->pool->partials[worker->parity];
     for (int k = 0; k < count; k++) {

@@ -2,6 +2,7 @@
 
 #include "sim/geometry/boundary_distance.inl"
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 
 // ---------------------------------------------------------------------------------------------------------------
 // Making
@@ -98,9 +99,17 @@ void sand_boundary_velocity(const SandBoundary *b, double time, double step, San
     *spin = v3_scale(b->motion.rate * moved / step, unit_axis(&b->motion));
 }
 
+static bool touches_valid(const SandTouch *touches, int count) {
+    for (int i = 0; i < count; i++)
+        if (!(fabs(v3_length(touches[i].normal) - 1) < 1e-9) || touches[i].feature >= SAND_MAX_FEATURE) return false;
+    return true;
+}
+
 int sand_boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 center, double radius, double reach,
                         SandTouch *touches, int capacity) {
-    return boundary_touch(b, pose, center, radius, reach, touches, capacity);
+    int count = boundary_touch(b, pose, center, radius, reach, touches, capacity);
+    SAND_ASSERT(touches_valid(touches, count < capacity ? count : capacity));
+    return count;
 }
 
 double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandVec3 point) {

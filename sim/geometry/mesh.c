@@ -1,6 +1,7 @@
 #include "sim/geometry/mesh.h"
 
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,6 +179,7 @@ static bool make_vertices(Builder *b) {
         m->star[--m->star_start[m->edges[e].from]] = e;
         m->star[--m->star_start[m->edges[e].to]] = e;
     }
+    SAND_ASSERT(m->star_start[0] == 0 && m->star_start[m->vertex_count] == 2 * m->edge_count);
     return true;
 }
 
@@ -266,6 +268,16 @@ static void choose_cell(SandTriangleMesh *m) {
 
 static int cell_index(const SandTriangleMesh *m, int x, int y, int z) { return (z * m->dim[1] + y) * m->dim[0] + x; }
 
+// Every cell lists its faces in ascending order, without repetition.
+static bool cells_sorted(const SandTriangleMesh *m, int cells) {
+    for (int c = 0; c < cells; c++)
+        for (int i = m->cell_start[c]; i < m->cell_start[c + 1]; i++) {
+            if (m->cell_faces[i] / 8 >= (uint32_t)m->face_count) return false;
+            if (i > m->cell_start[c] && m->cell_faces[i - 1] / 8 >= m->cell_faces[i] / 8) return false;
+        }
+    return m->cell_start[0] == 0;
+}
+
 // Counting sort: the faces of a cell come in order of their number.
 static bool make_grid(Builder *b) {
     SandTriangleMesh *m = b->mesh;
@@ -289,6 +301,7 @@ static bool make_grid(Builder *b) {
         }
         for (int c = 0; pass == 0 && c < cells; c++) m->cell_start[c + 1] += m->cell_start[c];
     }
+    SAND_ASSERT((double)m->cell_start[cells] == entry_total(m) && cells_sorted(m, cells));
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/geometry/revolution.h"
 
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 #include "sim/geometry/revolution_distance.inl"
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -132,6 +133,18 @@ static void derive_bands(SandBoundary *b) {
     }
 }
 
+// Unit directions and normals, corners on the axis only at the ends.
+static bool segments_valid(const SandBoundary *b) {
+    for (int i = 0; i < b->profile_count; i++) {
+        const SandProfileSegment *s = &b->segments[i];
+        bool end = i == 0 || i + 1 == b->profile_count;
+        if (s->rho < 0 || (s->kind == SAND_CORNER_AXIS && !end) || fabs(hypot(s->out_rho, s->out_z) - 1) > 1e-9)
+            return false;
+        if (i + 1 < b->profile_count && (s->length <= 0 || fabs(hypot(s->along_rho, s->along_z) - 1) > 1e-9)) return false;
+    }
+    return true;
+}
+
 bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count, SandError *error) {
     if (!check_profile(profile, count, error) || !check_crossings(profile, count, error)) return false;
     size_t capacity = 0, segments = 0, bands = 0;
@@ -143,6 +156,7 @@ bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count
         reverse(b->profile, b->profile_count);
     derive_pieces(b);
     derive_bands(b);
+    SAND_ASSERT(b->profile_count >= 2 && b->profile_count <= count && segments_valid(b));
     return true;
 }
 

@@ -1,6 +1,7 @@
 #include "sim/geometry/shape.h"
 
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ static int covered_spans(const Disc *discs, int count, int i, Span *spans) {
         double from = middle - half;
         if (from < 0) from += TWO_PI;
         double to = from + 2 * half;
+        SAND_ASSERT(n + 2 <= MAX_SPANS);
         spans[n++] = (Span){from, fmin(to, TWO_PI)};
         if (to > TWO_PI) spans[n++] = (Span){0, to - TWO_PI};
         if (n >= look) { // most discs of a large clump are buried: find out before all others were asked
@@ -310,6 +312,7 @@ bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int coun
         sphere->center = m3_apply_transposed(axes, v3_sub(sphere->center, c));
         shape->bound = fmax(shape->bound, v3_length(sphere->center) + sphere->radius);
     }
+    SAND_ASSERT(fabs(v3_dot(m3_apply(axes, v3_make(1, 0, 0)), m3_apply(axes, v3_make(1, 0, 0))) - 1) < 1e-9);
     shape->from_input.rotation = q_conjugate(quaternion_of(axes));
     shape->from_input.position = v3_neg(m3_apply_transposed(axes, v3_add(origin, c)));
     return true;

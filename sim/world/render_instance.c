@@ -1,4 +1,5 @@
 #include "sim/world/render_instance.h"
+#include "sim/core/assert.h"
 
 static int count_of(const SandShape *shape) { return shape->sphere_count ? shape->sphere_count : 1; }
 
@@ -14,5 +15,6 @@ SandInstanceCounts sand_instance_places(const SandWorld *world, int *places) {
         places[i] = next[shape->kind];
         next[shape->kind] += count_of(shape);
     }
+    for (int k = 1; k < 4; k++) SAND_ASSERT(next[k] == next[k - 1] + count[k]); // kinds lie one behind the other
     return (SandInstanceCounts){count[SAND_SPHERE], count[SAND_CLUMP], count[SAND_BOX], count[SAND_CYLINDER]};
 }

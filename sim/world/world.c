@@ -1,6 +1,7 @@
 #include "sim/world/world.h"
 
 #include "sim/core/array.h"
+#include "sim/core/assert.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,13 @@ static void widen_friction(SandWorld *world) {
     table[n * wide + n] = world->materials[n].mu;
 }
 
+static bool friction_symmetric(const double *table, int count) {
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < a; b++)
+            if (table[a * count + b] != table[b * count + a]) return false;
+    return true;
+}
+
 int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error) {
     if (!isfinite(density) || density <= 0)
         return sand_fail(error, "material %s: density %g must be finite and above 0", name, density), -1;
@@ -55,6 +63,7 @@ int sand_world_add_material(SandWorld *world, const char *name, double density, 
     *material = (SandMaterial){.density = density, .mu = mu};
     snprintf(material->name, sizeof material->name, "%s", name);
     widen_friction(world);
+    SAND_ASSERT(friction_symmetric(world->friction, (int)n));
     return world->material_count++;
 }
 
@@ -132,6 +141,7 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
 }
 
 void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds) {
+    SAND_ASSERT(boundary >= 0 && boundary < world->boundary_count && seconds > 0);
     const double half_turn = 3.14159265358979323846;
     SandBoundary *b = &world->boundaries[boundary];
     b->pose = sand_boundary_pose(b, world->time);
@@ -141,6 +151,8 @@ void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 a
 }
 
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu) {
+    SAND_ASSERT(material_a >= 0 && material_a < world->material_count);
+    SAND_ASSERT(material_b >= 0 && material_b < world->material_count);
     world->friction[material_a * world->material_count + material_b] = mu;
     world->friction[material_b * world->material_count + material_a] = mu;
 }
