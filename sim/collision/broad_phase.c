@@ -1,3 +1,5 @@
+// The broad phase on the CPU: sizing the levels, sorting proxies into them, impact margins, and the spatial order of bodies.
+// What it does and why is in broad_phase.h, cell geometry in broad_phase.inl.
 #include "sim/collision/broad_phase.inl"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
@@ -11,7 +13,10 @@ void sand_broad_phase_free(SandBroadPhase *g) {
     sand_free(g->sorted);
     sand_free(g->starts);
     sand_free(g->cell_of);
-    for (int k = 0; k < 2; k++) sand_free(g->key[k]), sand_free(g->place[k]);
+    for (int k = 0; k < 2; k++) {
+        sand_free(g->key[k]);
+        sand_free(g->place[k]);
+    }
     *g = (SandBroadPhase){0};
 }
 
@@ -23,11 +28,15 @@ bool sand_broad_phase_reserve(SandBroadPhase *g, int spheres, SandError *error) 
            SAND_GROW(g->cell_of, g->cell_of_capacity, n, "grid", error);
 }
 
+// Counts the proxies of each level and fits its grid to their bounding box.
 static void size_levels(SandBroadPhase *g) {
     SandVec3 low[SAND_MAX_LEVELS], high[SAND_MAX_LEVELS];
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     int count[SAND_MAX_LEVELS] = {0};
-    for (int k = 0; k < g->level_count; k++) low[k] = lowest, high[k] = highest;
+    for (int k = 0; k < g->level_count; k++) {
+        low[k] = lowest;
+        high[k] = highest;
+    }
     for (int i = 0; i < g->sphere_count; i++) {
         const SandSphereProxy *b = &g->spheres[i];
         int l = grid_level_of_extent(g, b->extent);
@@ -42,8 +51,8 @@ static void size_levels(SandBroadPhase *g) {
     grid_size_places(g, lowest, highest);
 }
 
-// Counting sort by cell. Each worker owns a part of the cells and walks all the balls for them, so that the order
-// within a cell is that of the ball numbers whatever the team.
+// Counting sort by cell. Each worker owns a range of cells and walks all proxies for them, so that within a cell proxies
+// keep the caller's order whatever the number of threads.
 static void sort_work(SandWorker *w, void *argument) {
     SandBroadPhase *g = argument;
     int n = g->sphere_count;
@@ -57,7 +66,10 @@ static void sort_work(SandWorker *w, void *argument) {
 
     int mine = 0;
     for (int i = 0; i < n; i++)
-        if (g->cell_of[i] >= first && g->cell_of[i] < last) g->starts[g->cell_of[i]]++, mine++;
+        if (g->cell_of[i] >= first && g->cell_of[i] < last) {
+            g->starts[g->cell_of[i]]++;
+            mine++;
+        }
     g->counts[w->id] = mine;
     sand_barrier(w);
 
@@ -70,7 +82,7 @@ static void sort_work(SandWorker *w, void *argument) {
     }
     for (int i = 0; i < n; i++)
         if (g->cell_of[i] >= first && g->cell_of[i] < last) g->order[g->starts[g->cell_of[i]]++] = i;
-    sand_barrier(w); // filling moved every start to the next cell's: look one cell back from here on
+    sand_barrier(w); // filling moved every start to the end of its cell: from here on a cell begins at starts[c - 1]
 
     for (int64_t i = sand_chunk_begin(w->first_chunk, n); i < sand_chunk_begin(w->last_chunk, n); i++)
         g->sorted[i] = g->spheres[g->order[i]];
@@ -130,7 +142,7 @@ bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *e
     size_levels(g);
     if (g->cell_count > INT32_MAX)
         return sand_fail(error, "grid: %lld cells are more than it can number", (long long)g->cell_count);
-    // One more in front, so that a cell's balls are starts[c - 1] .. starts[c].
+    // The proxies of cell c are starts[c - 1] .. starts[c]; grid_cell_start treats the first cell.
     if (!SAND_GROW(g->starts, g->start_capacity, g->cell_count + 1, "grid", error)) return false;
     sand_thread_pool_run(pool, sort_work, g);
     SAND_ASSERT(levels_consistent(g));
@@ -138,14 +150,14 @@ bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *e
     return true;
 }
 
-// --- strikes ----------------------------------------------------------------------------------------------
+// --- impact margins ---------------------------------------------------------------------------------------
 
 typedef struct ImpactJob {
     SandBroadPhase *grid;
     double slack, reach;
 } ImpactJob;
 
-// The larger of two numbers, whoever comes first: the bits of positive numbers are ordered as they are.
+// Atomic maximum, independent of the order of the workers: the bits of non-negative doubles are ordered as the numbers are.
 static void raise_to(double *value, double other) {
     _Atomic uint64_t *bits = (_Atomic uint64_t *)(void *)value;
     uint64_t wanted, seen = atomic_load_explicit(bits, memory_order_relaxed);
@@ -155,7 +167,7 @@ static void raise_to(double *value, double other) {
         continue;
 }
 
-// Looks for strikes between ball i and the balls of level k.
+// Raises the impact margins of sorted proxy i and of those in level k that it may hit.
 static void find_impacts(const ImpactJob *s, int level, int i, int k) {
     SandBroadPhase *g = s->grid;
     SandSphereProxy *p = &g->sorted[i];
@@ -173,6 +185,7 @@ static void find_impacts(const ImpactJob *s, int level, int i, int k) {
     }
 }
 
+// Margins are raised in `sorted`, where pairs are found, and copied to `spheres`, which are sorted again.
 static void impact_work(SandWorker *w, void *argument) {
     ImpactJob *s = argument;
     SandBroadPhase *g = s->grid;
@@ -191,16 +204,16 @@ static void impact_work(SandWorker *w, void *argument) {
 
 bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double slack, double reach, SandThreadPool *pool,
                                          SandError *error) {
-    if (g->level_count < 2) return true; // all alike: nobody is much faster than the others
+    if (g->level_count < 2) return true; // all alike: none is much faster than the others
     ImpactJob s = {g, slack, reach};
     sand_thread_pool_run(pool, impact_work, &s);
     SAND_ASSERT(margins_bounded(g));
     return sand_broad_phase_sort(g, pool, error);
 }
 
-// --- places -----------------------------------------------------------------------------------------------
+// --- spatial order ----------------------------------------------------------------------------------------
 
-enum { PLACE_BITS = 11, PLACE_ROUNDS = 3 }; // of a digit; enough for every cell
+enum { PLACE_BITS = 11, PLACE_ROUNDS = 3 }; // radix sort: bits of a digit, and digits: 33 bits number every cell
 
 static bool keys_sorted(const uint32_t *key, int count) {
     for (int i = 1; i < count; i++)
@@ -215,11 +228,11 @@ const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandErr
             return NULL;
     int n = 0;
     for (int i = 0; i < g->sphere_count; i++) {
-        if (g->sorted[i].sub != 0) continue;
+        if (g->sorted[i].sub != 0) continue; // a body counts by its first sphere
         g->place[0][n++] = i;
     }
     *count = n;
-    if (g->level_count <= 1) return g->place[0]; // they are in that order already
+    if (g->level_count <= 1) return g->place[0]; // the sorted order is that order already
     SAND_ASSERT(grid_most_places(g->sphere_count) <= (int64_t)1 << PLACE_BITS * PLACE_ROUNDS);
     for (int k = 0; k < n; k++) g->key[0][k] = (uint32_t)grid_cell_of(&g->places, g->sorted[g->place[0][k]].center);
     for (int round = 0; round < PLACE_ROUNDS; round++) {
@@ -228,11 +241,13 @@ const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandErr
         for (int i = 0; i < n; i++) begin[g->key[from][i] >> shift & ((1 << PLACE_BITS) - 1)]++;
         for (int d = 0, sum = 0; d < 1 << PLACE_BITS; d++) {
             int size = begin[d];
-            begin[d] = sum, sum += size;
+            begin[d] = sum;
+            sum += size;
         }
         for (int i = 0; i < n; i++) {
             int at = begin[g->key[from][i] >> shift & ((1 << PLACE_BITS) - 1)]++;
-            g->key[to][at] = g->key[from][i], g->place[to][at] = g->place[from][i];
+            g->key[to][at] = g->key[from][i];
+            g->place[to][at] = g->place[from][i];
         }
     }
     SAND_ASSERT(keys_sorted(g->key[PLACE_ROUNDS & 1], n));

@@ -1,7 +1,36 @@
-// The broad phase: balls sorted into uniform grids, one for each size class, so that a ball finds its neighbors in a
-// few cells. A ball's extent is its radius plus what it may travel in the step; fast balls and big balls are in
-// coarser grids. Where it would need too many cells a grid wraps around like a torus, so that a ball far away costs no
-// memory.
+// The broad phase: sphere proxies sorted into uniform grids, one grid (level) for each size class, so that a proxy finds its
+// neighbors in a few cells. Every sphere of every body is a proxy; boxes and cylinders are not in the grids, since only one
+// of them may be in a world (narrow_phase.inl tests it against every sphere).
+//
+// Levels. The extent of a proxy is its radius plus how far it may travel in the step, so fast spheres lie in coarser grids
+// just as large ones do. Level k holds extents up to `largest`, which doubles from level to level, and its cells are
+// 2 * largest wide: two proxies of a level that can touch are never more than one cell apart.
+//
+//     level 0              level 1              level 2
+//     +-+-+-+-+-+-+-+-+    +---+---+---+---+    +-------+-------+
+//     |o|o|o| |o|o| | |    | O |   |   | O |    |       |  ___  |
+//     +-+-+-+-+-+-+-+-+    +---+---+---+---+    |       | /   \ |
+//     | |o|o|o| | |o| |    |   | O | O |   |    |       | \___/ |
+//     +-+-+-+-+-+-+-+-+    +---+---+---+---+    +-------+-------+
+//     many, small, slow    larger or faster     few, large or fast
+//
+// Half neighborhood. Within its own level a proxy looks only at those after it in the sorted order: the rest of its own cell
+// and 13 of the 26 cells around it; the other half looks for it. With x along a row, these are five rows of cells:
+//
+//     layer z                 layer z + 1
+//     y + 1   [1][1][1]       y + 1   [4][4][4]
+//     y        .  p [0]       y       [3][3][3]       p: rest of the proxy's own cell, part of row 0
+//     y - 1    .  .  .        y - 1   [2][2][2]       .: looks for p
+//
+// The cells of a row lie one behind the other in memory, so a row is one run of sorted proxies (two where it wraps). Of two
+// levels one looks in the other: of neighboring ones the coarser in the finer, else the finer in the coarser
+// (grid_looks_in).
+//
+// Where the bounding box of a level would take too many cells, its grid wraps around like a torus, so that a body far away
+// costs no memory; cells then hold proxies of several places, and the distance test tells them apart.
+//
+// The order depends on the proxies alone, not on the number of threads. Cell geometry is in broad_phase.inl, which the GPU
+// shares (cuda/collide.cu sorts with its own kernels).
 #pragma once
 #include "sim/core/error.h"
 #include "sim/core/thread_pool.h"
@@ -11,80 +40,88 @@
 extern "C" {
 #endif
 
-// What tells that two are far apart comes first: 32 bytes, which is what a GPU fetches at once.
+// One sphere of a body, for the coming step. Center and extent come first: they decide that two proxies are far apart, and
+// are 32 bytes, one memory sector of a GPU.
 typedef struct SandSphereProxy {
     SandVec3 center;
-    double extent; // half the side of the box that holds the ball for the whole step
-    double radius;
-    double turning;       // m/s, how fast its surface turns about its center
-    double impact_margin; // m, how far a third one may throw it in this step or leave it behind: impact_margin
-    int body, sub;        // body number, ball of the body's shape
-    SandVec3 velocity;    // of the ball's center
-    double unused;
+    double extent;        // m, half the side of the cube that contains the sphere during the whole step
+    double radius;        // m
+    double turning;       // m/s, speed of its surface about its center, from the body's spin
+    double impact_margin; // m, how far an impact by a third body may displace it in this step: impact_margin()
+    int body, sub;        // body of the world, and which sphere of its shape
+    SandVec3 velocity;    // m/s, of the sphere's center
+    double unused;        // pads to a multiple of 32 bytes
 } SandSphereProxy;
 
-enum { SAND_MAX_LEVELS = 12, SAND_LEVEL_CELLS = 64 }; // cells a level may have beside those for its balls
+enum {
+    SAND_MAX_LEVELS = 12,  // with a factor of 2 between levels they span a factor of 2000 in extent
+    SAND_LEVEL_CELLS = 64, // cells a level may have in addition to those for its proxies: at least 4 x 4 x 4
+};
 
+// The uniform grid of one level.
 typedef struct SandGridLevel {
-    int begin, end; // its balls in the sorted order
-    double cell;    // side of a cell, m
-    double inverse_cell;
-    SandVec3 origin;
-    int cells[3];       // along each axis, at least 4
-    bool wraps[3];      // there are fewer than its box needs
-    int64_t cell_begin; // its cells in the common table
-    double largest;     // greatest extent in the level
+    int begin, end;      // its proxies in the sorted order
+    double cell;         // m, side of a cell
+    double inverse_cell; // 1/m
+    SandVec3 origin;     // m, lower corner of cell (0, 0, 0)
+    int cells[3];        // along each axis, at least 4
+    bool wraps[3];       // the axis has fewer cells than the bounding box needs
+    int64_t cell_begin;  // its first cell in the common table
+    double largest;      // m, greatest extent in the level
 } SandGridLevel;
 
 typedef struct SandBroadPhase {
     int sphere_count;
-    SandSphereProxy *spheres; // filled by the caller, any order
-    int *order;               // sorted position to ball: levels from fine to coarse, then cell after cell
-    SandSphereProxy *sorted;  // the balls in that order
+    SandSphereProxy *spheres; // filled by the caller, in any order
+    int *order;               // sorted position to index into spheres: by level from fine to coarse, then by cell
+    SandSphereProxy *sorted;  // the proxies in that order
     int level_count;
     SandGridLevel levels[SAND_MAX_LEVELS];
-    SandGridLevel places; // one grid for the balls of all levels: what is near in space is near in its order
-    int64_t cell_count;
-    int *starts;      // once sorted, where the balls of each cell end, which is where those of the next begin
-    int *cell_of;     // of each ball
-    uint32_t *key[2]; // of sand_broad_phase_spatial_order
-    int *place[2];
+    SandGridLevel places; // one grid over the proxies of all levels, for sand_broad_phase_spatial_order
+    int64_t cell_count;   // of all levels
+    int *starts;          // once sorted: where the proxies of a cell end, which is where those of the next cell begin
+    int *cell_of;         // cell of each of spheres[]
+    uint32_t *key[2];     // radix sort of sand_broad_phase_spatial_order: cell in `places`, double-buffered
+    int *place[2];        // and sorted position of the proxy
     size_t sphere_capacity, order_capacity, sorted_capacity, start_capacity, cell_of_capacity, key_capacity[2],
         place_capacity[2];
-    int counts[SAND_MAX_THREADS + 1];
+    int counts[SAND_MAX_THREADS + 1]; // per worker, for the prefix sums of the counting sorts
 } SandBroadPhase;
 
 void sand_broad_phase_free(SandBroadPhase *grid);
+// Grows the arrays for this many proxies; fill grid->spheres and grid->sphere_count afterwards.
 bool sand_broad_phase_reserve(SandBroadPhase *grid, int spheres, SandError *error);
 
-// Sorts the balls. The order depends on the balls alone, not on the team.
+// Chooses levels, sizes their grids and sorts the proxies into them.
 bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError *error);
 
-// Finds for each ball how fast it may be struck, and gives it room for that. What rests beside a fast ball may be fast at
-// the end of the step, so its own neighbors must be looked for as far. Two may strike each other that come within `slack`
-// in `reach` seconds. Then sorts again; where all are alike it does nothing.
+// Finds the impact margin of every proxy, extends the proxies by it, and sorts again. A body at rest beside a fast one may
+// be fast at the end of the step, so its own neighbors must be searched as far as it can then get. Two proxies may hit each
+// other when they come within `slack` (m) in `reach` (s). With a single level nothing is much faster than the rest, and
+// nothing is done.
 bool sand_broad_phase_add_impact_margins(SandBroadPhase *grid, double slack, double reach, SandThreadPool *pool,
                                          SandError *error);
 
-// The first balls of all bodies, by their positions in the sorted order, cell after cell of the grid of places. Levels
-// lie apart in the sorted order, and a slow ball and a fast one beside it with them; here they are side by side. NULL:
-// out of memory.
+// Returns the first proxy of every body, as positions in the sorted order, in spatial order: cell by cell of one grid over
+// all levels. In the sorted order levels lie apart, and with them a slow sphere and a fast one beside it; here they are side
+// by side, so that solver indices, and the memory the solvers walk, follow space. NULL when memory runs out.
 const int *sand_broad_phase_spatial_order(SandBroadPhase *grid, int *count, SandError *error);
 
-// A run of sorted balls to look at.
+// A run of sorted proxies: begin <= i < end.
 typedef struct SandProxyRun {
     int begin, end;
 } SandProxyRun;
 
-// The rows of cells in one level that hold the possible partners of a ball (grid.inl). Most rows lie side by side, so that
-// several threads can take one each.
+// The rows of cells of one level that hold the possible neighbors of a proxy (broad_phase.inl). Rows are numbered, so that
+// several GPU threads can take one each.
 typedef struct SandCellRange {
-    int level, sphere; // whose rows, and for which ball of the sorted order
-    bool own, few;     // it is the ball's own level; it has so few balls that they are one run
-    int low[3], high[3];
-    int width, rows; // of a layer, of all layers
+    int level, sphere;   // the level searched, and the proxy, by its sorted position
+    bool own, few;       // it is the proxy's own level; it has so few proxies that they are searched as one run
+    int low[3], high[3]; // cells, inclusive; may lie outside of a grid that wraps
+    int width, rows;     // rows of a layer, rows of all layers
 } SandCellRange;
 
+// The proxies of one row: two runs where the row wraps around, and empty runs are allowed.
 typedef struct SandCellRow {
     SandProxyRun run[2];
 } SandCellRow;

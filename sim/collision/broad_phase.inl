@@ -1,11 +1,12 @@
-// The geometry of the grid, one text for both machines: levels, cells, and where a ball's partners lie.
+// Cell geometry of the broad phase, one source for CPU and GPU: levels, cells, where the neighbors of a proxy lie, and
+// impact margins. The picture is in broad_phase.h.
 #pragma once
 #include "sim/collision/broad_phase.h"
 
-#define SAND_FEW_PROXIES 16 // a coarser level with no more balls than this is looked at whole
+#define SAND_FEW_PROXIES 16 // another level with at most this many proxies is searched whole: cheaper than finding its cells
 
-// Upper limits of the extents of the levels: the first a third above the least extent, so that equal balls that are slow
-// share one level, then by factors of 2 until all are in.
+// Chooses the upper limits of the levels' extents: the first a third above the least extent, so that equal and slow spheres
+// share one level, then by factors of 2 until all fit.
 SAND_HOST_DEVICE void grid_choose_levels(SandBroadPhase *g, double least, double most) {
     double limit = 1.35 * least;
     g->level_count = 0;
@@ -13,23 +14,26 @@ SAND_HOST_DEVICE void grid_choose_levels(SandBroadPhase *g, double least, double
         bool last = g->level_count == SAND_MAX_LEVELS - 1 || limit >= most;
         g->levels[g->level_count++].largest = last ? most : limit;
         if (last) break;
-        limit *= 2; // twelve levels span a factor of 2000
+        limit *= 2;
     }
 }
 
+// Returns the level of a proxy of this extent.
 SAND_HOST_DEVICE int grid_level_of_extent(const SandBroadPhase *g, double extent) {
     int l = 0;
     while (l < g->level_count - 1 && extent > g->levels[l].largest) l++;
     return l;
 }
 
+// i modulo n, in [0, n).
 SAND_HOST_DEVICE int grid_wrap(int i, int n) {
     if (i >= 0 && i < n) return i;
     int m = i % n;
     return m < 0 ? m + n : m;
 }
 
-// What is very far away is all in the last cell.
+// Returns the cell coordinate along one axis, before wrapping. Clamped, so that the conversion to int is defined for what is
+// very far away.
 SAND_HOST_DEVICE int grid_coordinate(double x, double origin, double inverse_cell) {
     return (int)fmax(-1e9, fmin(1e9, floor((x - origin) * inverse_cell)));
 }
@@ -39,18 +43,19 @@ SAND_HOST_DEVICE void grid_coordinates(const SandGridLevel *l, SandVec3 p, int c
     c[2] = grid_coordinate(p.z, l->origin.z, l->inverse_cell);
 }
 
+// Returns the index in the common table of the cell with these wrapped coordinates.
 SAND_HOST_DEVICE int64_t grid_cell(const SandGridLevel *l, int x, int y, int z) {
     return l->cell_begin + x + (int64_t)l->cells[0] * (y + (int64_t)l->cells[1] * z);
 }
 
-// The cell of a ball in the common table.
+// Returns the cell of a proxy in the common table.
 SAND_HOST_DEVICE int64_t grid_cell_of(const SandGridLevel *l, SandVec3 center) {
     int c[3];
     grid_coordinates(l, center, c);
     return grid_cell(l, grid_wrap(c[0], l->cells[0]), grid_wrap(c[1], l->cells[1]), grid_wrap(c[2], l->cells[2]));
 }
 
-// Gives a grid the cells that the box of its balls needs, but not more than `most`.
+// Sizes a grid for the bounding box of its proxies, with at most `most` cells (but at least 4 x 4 x 4).
 SAND_HOST_DEVICE void grid_fit(SandGridLevel *l, double cell, SandVec3 low, SandVec3 high, double most) {
     l->cell = cell;
     l->inverse_cell = 1 / l->cell;
@@ -59,7 +64,7 @@ SAND_HOST_DEVICE void grid_fit(SandGridLevel *l, double cell, SandVec3 low, Sand
     double wanted[3] = {size.x * l->inverse_cell + 1, size.y * l->inverse_cell + 1, size.z * l->inverse_cell + 1};
     double needed[3];
     for (int a = 0; a < 3; a++) needed[a] = wanted[a] = wanted[a] < 4 ? 4 : floor(wanted[a]);
-    while (wanted[0] * wanted[1] * wanted[2] > most) { // halve the longest side: the grid wraps around
+    while (wanted[0] * wanted[1] * wanted[2] > most) { // halve the longest axis, which then wraps
         int a = wanted[0] >= wanted[1] && wanted[0] >= wanted[2] ? 0 : wanted[1] >= wanted[2] ? 1 : 2;
         if (wanted[a] <= 4) break;
         wanted[a] = wanted[a] / 2 < 4 ? 4 : floor(wanted[a] / 2);
@@ -70,51 +75,55 @@ SAND_HOST_DEVICE void grid_fit(SandGridLevel *l, double cell, SandVec3 low, Sand
     }
 }
 
-// Sizes the grid of level k for its balls. The cells of a coarser level are larger, so fewer do; they must not be so few
-// that a ball finds those of far places in them. `begin` is its first ball.
+// Sizes the grid of level k. A coarser level has larger cells and needs fewer of them, but not so few that a grid that wraps
+// shows a proxy many others of far places. `begin` is its first proxy in the sorted order.
 SAND_HOST_DEVICE void grid_size_level(SandBroadPhase *g, int k, int begin, int count, SandVec3 low, SandVec3 high) {
     SandGridLevel *l = &g->levels[k];
     SandVec3 none = v3_make(0, 0, 0);
-    l->begin = begin, l->end = begin + count;
+    l->begin = begin;
+    l->end = begin + count;
     grid_fit(l, 2 * l->largest, count ? low : none, count ? high : none,
              2.0 * count + (g->sphere_count >> k) + SAND_LEVEL_CELLS);
     l->cell_begin = g->cell_count;
     g->cell_count += (int64_t)l->cells[0] * l->cells[1] * l->cells[2];
 }
 
-// Makes a box hold another one too. That of nothing has its low corner at infinity and its high one at minus infinity.
+// Extends a box to contain another. The empty box has its low corner at infinity and its high corner at minus infinity.
 SAND_HOST_DEVICE void grid_extend(SandVec3 *low, SandVec3 *high, SandVec3 its_low, SandVec3 its_high) {
     *low = v3_make(fmin(low->x, its_low.x), fmin(low->y, its_low.y), fmin(low->z, its_low.z));
     *high = v3_make(fmax(high->x, its_high.x), fmax(high->y, its_high.y), fmax(high->z, its_high.z));
 }
 
-// Sizes the grid of places for the box of all balls. Where there is one level, its own does.
+// Upper bound of the cells of the grid `places`.
 SAND_HOST_DEVICE int64_t grid_most_places(int64_t spheres) { return 8 * spheres + SAND_LEVEL_CELLS; }
+// Sizes the grid `places` for the bounding box of all proxies. Where there is one level, it is that level's grid.
 SAND_HOST_DEVICE void grid_size_places(SandBroadPhase *g, SandVec3 low, SandVec3 high) {
     g->places = g->levels[0];
     if (g->level_count > 1) grid_fit(&g->places, g->levels[0].cell, low, high, (double)grid_most_places(g->sphere_count));
 }
 
-// No more cells than this, whatever the balls.
+// Upper bound of the cells of all levels, whatever the proxies: what the GPU allocates before it knows them.
 SAND_HOST_DEVICE int64_t grid_most_cells(int64_t spheres) { return 4 * spheres + 2 * SAND_MAX_LEVELS * SAND_LEVEL_CELLS; }
 
-// The level of sorted ball i.
+// Returns the level of sorted proxy i.
 SAND_HOST_DEVICE int grid_level_of(const SandBroadPhase *g, int i) {
     int l = 0;
     while (i >= g->levels[l].end) l++;
     return l;
 }
 
+// Returns where the proxies of cell c begin.
 SAND_HOST_DEVICE int grid_cell_start(const SandBroadPhase *g, int64_t c) { return c > 0 ? g->starts[c - 1] : 0; }
 
-// Where level k holds possible partners of sorted ball i. In its own level these are the later balls, in half of the
-// neighborhood: the rest of its cell, the next one in the row, and the rows after it; the earlier ones look for it. In
-// another level they are all balls in the cells that the box of both extents touches.
+// Returns the cells of level k that hold possible neighbors of sorted proxy i, which is of `level`. In its own level these
+// are the later proxies in half of the neighborhood: the rest of its cell, the next cell in the row, and the rows after it;
+// the earlier ones look for it. In another level they are all proxies in the cells that the box of both extents meets.
 SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level, int i, int k) {
     const SandGridLevel *l = &g->levels[k];
     const SandSphereProxy *sphere = &g->sorted[i];
     SandCellRange s = {0};
-    s.level = k, s.sphere = i;
+    s.level = k;
+    s.sphere = i;
     s.own = k == level;
     s.few = !s.own && l->end - l->begin <= SAND_FEW_PROXIES;
     s.rows = s.few ? 1 : 5;
@@ -122,11 +131,11 @@ SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level,
     double reach = s.own ? 0 : sphere->extent + l->largest;
     grid_coordinates(l, v3_sub(sphere->center, v3_make(reach, reach, reach)), s.low);
     if (s.own) {
-        s.high[0] = s.low[0] + 1, s.high[1] = s.low[1] + 1, s.high[2] = s.low[2] + 1;
+        for (int a = 0; a < 3; a++) s.high[a] = s.low[a] + 1;
         return s;
     }
     grid_coordinates(l, v3_add(sphere->center, v3_make(reach, reach, reach)), s.high);
-    for (int a = 0; a < 3; a++) { // where the grid does not wrap around, there is nothing outside of its box
+    for (int a = 0; a < 3; a++) { // an axis that does not wrap has nothing outside of its box
         if (!l->wraps[a] && s.low[a] < 0) s.low[a] = 0;
         if (!l->wraps[a] && s.high[a] >= l->cells[a]) s.high[a] = l->cells[a] - 1;
     }
@@ -136,52 +145,59 @@ SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level,
     return s;
 }
 
-// The runs of one of its rows, which may be empty. A row that wraps around has two.
+// Returns the runs of one row of a range, which may be empty; a row that wraps around has two.
 SAND_HOST_DEVICE SandCellRow cell_row(const SandBroadPhase *g, const SandCellRange *s, int row) {
     const SandGridLevel *l = &g->levels[s->level];
     SandCellRow r = {{{0, 0}, {0, 0}}};
     if (s->few) {
-        r.run[0].begin = l->begin, r.run[0].end = l->end;
+        r.run[0].begin = l->begin;
+        r.run[0].end = l->end;
         return r;
     }
     int x0 = s->low[0], x1 = s->high[0], y, z;
     if (s->own) {
-        y = row < 2 ? s->low[1] + row : s->low[1] + row - 3, z = row < 2 ? s->low[2] : s->low[2] + 1;
+        y = row < 2 ? s->low[1] + row : s->low[1] + row - 3;
+        z = row < 2 ? s->low[2] : s->low[2] + 1;
         if (row > 0) x0--;
         if (!l->wraps[0] && x0 < 0) x0 = 0;
         if (!l->wraps[0] && x1 >= l->cells[0]) x1 = l->cells[0] - 1;
         if ((!l->wraps[1] && (y < 0 || y >= l->cells[1])) || (!l->wraps[2] && z >= l->cells[2])) return r;
     } else {
-        y = s->low[1] + row % s->width, z = s->low[2] + row / s->width;
+        y = s->low[1] + row % s->width;
+        z = s->low[2] + row / s->width;
     }
     int nx = l->cells[0], a = grid_wrap(x0, nx), b = a + (x1 - x0 < nx ? x1 - x0 : nx - 1);
     int64_t first = grid_cell(l, 0, grid_wrap(y, l->cells[1]), grid_wrap(z, l->cells[2]));
-    bool behind = s->own && row == 0; // the row begins behind the ball itself
+    bool behind = s->own && row == 0; // row 0 begins after the proxy itself
     r.run[0].begin = behind ? s->sphere + 1 : grid_cell_start(g, first + a);
     r.run[0].end = g->starts[first + (b < nx ? b : nx - 1)];
-    if (b >= nx) r.run[1].begin = grid_cell_start(g, first), r.run[1].end = g->starts[first + b - nx];
+    if (b >= nx) {
+        r.run[1].begin = grid_cell_start(g, first);
+        r.run[1].end = g->starts[first + b - nx];
+    }
     return r;
 }
 
-// Whether two balls may come together in the step at all. Most candidates fail this.
+// Whether two proxies can touch in the step at all. Most pairs fail this test.
 SAND_HOST_DEVICE bool proxies_near(const SandSphereProxy *p, const SandSphereProxy *q) {
     SandVec3 apart = v3_sub(q->center, p->center);
     double reach = p->extent + q->extent;
     return v3_dot(apart, apart) <= reach * reach;
 }
 
-#define SAND_IMPACT_SLOP 0.04    // radii of travel that give no room
-#define SAND_MAX_IMPACT_MARGIN 1 // radii of room, at most
+#define SAND_IMPACT_SLOP 0.04    // radii of travel that give no margin
+#define SAND_MAX_IMPACT_MARGIN 1 // radii, the largest margin
 
-// How far to look around a ball for partners that its own motion relative to them does not bring, but a third one: what a
-// strike sends on its way, and what a wall stops while its neighbors go on. `travel` is how far it goes at the speed of the
-// strike, or at its own. A little is left out: two that come together by less overlap by less, and are a contact in the next
-// step. No further than a radius: else one gone wild would make every pair near it a contact.
+// Impact margin: how far around a sphere to look for neighbors that not its own motion brings close but that of a third
+// body: a sphere that an impact sets in motion, or one that a wall stops while its neighbors go on. `travel` is how far it
+// goes in the step at the speed of the impact, or at its own. The slop is subtracted because two spheres that approach by
+// less overlap by less, and become a contact in the next step. At most a radius: else one body gone wild would make every
+// pair near it a contact.
 SAND_HOST_DEVICE double impact_margin(double radius, double travel) {
     return fmin(fmax(travel - SAND_IMPACT_SLOP * radius, 0.0), SAND_MAX_IMPACT_MARGIN * radius);
 }
 
-// Whether two balls may strike each other within `reach` seconds, and how fast.
+// Whether two proxies may hit each other within `reach` seconds, and how fast.
 SAND_HOST_DEVICE bool proxies_may_impact(const SandSphereProxy *p, const SandSphereProxy *q, double slack, double reach,
                                          double *speed) {
     if (!proxies_near(p, q)) return false;
@@ -191,15 +207,15 @@ SAND_HOST_DEVICE bool proxies_may_impact(const SandSphereProxy *p, const SandSph
     return p->body != q->body && v3_dot(apart, apart) <= within * within;
 }
 
-// Whether a ball of one level looks for partners in another; of two levels one looks in the other. Of two neighboring ones
-// the coarser, which mostly has fewer balls, looks in the finer. Where they are further apart it would find too many cells
-// there, so it is looked for.
+// Whether a proxy of one level searches another level; of any two levels one searches the other. Of two neighboring levels
+// the coarser, which usually has fewer proxies, searches the finer. Where they are further apart it would meet too many
+// cells there, so the finer searches the coarser.
 SAND_HOST_DEVICE bool grid_looks_in(int level, int in) { return in == level || in == level - 1 || in > level + 1; }
 
-// The same for strikes. Two slow balls do not strike each other hard: in the finest level only faster partners count.
+// The same for impacts. Two slow spheres do not hit each other hard: within the finest level there are no impacts.
 SAND_HOST_DEVICE bool impact_looks_in(int level, int in) { return grid_looks_in(level, in) && level + in > 0; }
 
-// Gives a ball this room.
+// Sets the impact margin of a proxy and extends it accordingly.
 SAND_HOST_DEVICE void proxy_set_impact_margin(SandSphereProxy *sphere, double impact_margin, double slack) {
     sphere->impact_margin = impact_margin;
     sphere->extent = fmax(sphere->extent, sphere->radius + 0.5 * slack + impact_margin);

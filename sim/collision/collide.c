@@ -1,3 +1,4 @@
+// Collision detection on the CPU; the stages are listed in collide.h.
 #include "sim/collision/collide.h"
 
 #include "sim/core/array.h"
@@ -20,7 +21,7 @@ void sand_collision_free(SandCollision *d) {
     *d = (SandCollision){0};
 }
 
-// One detection, as the team sees it.
+// One collision pass, shared by all workers.
 typedef struct Job {
     SandCollision *d;
     const SandWorld *world;
@@ -29,7 +30,7 @@ typedef struct Job {
     SandError error;
 } Job;
 
-// Contacts go to the list of the chunk that found them.
+// Appends contacts to the list of the chunk that found them.
 typedef struct SandSink {
     Job *job;
     int chunk;
@@ -44,6 +45,7 @@ static void sink_put(SandSink *sink, const SandContactCandidate *found) {
         sink->job->failed = true;
 }
 
+// The first such report wins; the pass then fails.
 static void sink_too_many(SandSink *sink, int body, int boundary, int count) {
     Job *job = sink->job;
     if (!atomic_exchange(&job->failed, true))
@@ -54,9 +56,9 @@ static void sink_too_many(SandSink *sink, int body, int boundary, int count) {
 #define SAND_SINK
 #include "sim/collision/narrow_phase.inl"
 
-// --- balls ------------------------------------------------------------------------------------------------
+// --- proxies and solver indices ---------------------------------------------------------------------------
 
-// Numbers the balls of the bodies that take part: rank holds the first ball of each body until the ranks are known.
+// Counts the spheres of the active bodies. Until solver indices are assigned, solver_index holds each body's first sphere.
 static bool count_spheres(Job *job, int *convex_body, SandError *error) {
     SandCollision *d = job->d;
     const SandWorld *w = job->world;
@@ -85,6 +87,7 @@ static bool count_spheres(Job *job, int *convex_body, SandError *error) {
     return sand_broad_phase_reserve(&d->broad_phase, (int)spheres, error);
 }
 
+// Fills the proxies of the active bodies.
 static void place_spheres(SandWorker *worker, void *argument) {
     Job *job = argument;
     const SandWorld *w = job->world;
@@ -95,8 +98,9 @@ static void place_spheres(SandWorker *worker, void *argument) {
     }
 }
 
-// Ranks follow the places of the first balls, so that neighbors in space are neighbors in memory; boxes and cylinders
-// are the very last.
+// Assigns solver indices along the spatial order of the bodies' first spheres, so that neighbors in space are neighbors in
+// memory; a box or cylinder is the last.
+// solver_index and body are inverses of each other, and every active body has an index.
 static bool solver_indices_inverse(const SandCollision *d, int world_count) {
     int active = 0;
     for (int i = 0; i < world_count; i++) {
@@ -120,6 +124,9 @@ static bool assign_solver_indices(Job *job, SandError *error) {
     return true;
 }
 
+// --- contacts ---------------------------------------------------------------------------------------------
+
+// Runs the narrow phase over the chunks of a worker; the convex body belongs to the last chunk.
 static void find_contacts(SandWorker *worker, void *argument) {
     Job *job = argument;
     SandCollision *d = job->d;
@@ -138,9 +145,8 @@ static void find_contacts(SandWorker *worker, void *argument) {
     }
 }
 
-// --- order ------------------------------------------------------------------------------------------------
-
-// Sorts the contacts by the rank of their owner; those of one owner stay in the order they were found.
+// Counting sort by the solver index of the owner, stable. Each worker owns a range of solver indices and walks all contacts
+// for them.
 static void sort_contacts(SandWorker *worker, void *argument) {
     SandCollision *d = ((Job *)argument)->d;
     int first = (int)((int64_t)d->body_count * worker->id / worker->count);
@@ -159,7 +165,7 @@ static void sort_contacts(SandWorker *worker, void *argument) {
     for (int k = 0; k < worker->id; k++) sum += d->broad_phase.counts[k];
     for (int k = first; k < last; k++) {
         int count = d->first[k + 1];
-        d->first[k + 1] = sum; // begin for now; filling moves it to the end, where the next one begins
+        d->first[k + 1] = sum; // where k begins, for now: filling moves it to where k ends and k + 1 begins
         sum += count;
     }
     for (int c = 0; c < SAND_CHUNKS; c++)

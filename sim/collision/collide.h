@@ -1,4 +1,12 @@
-// Detection: from the world to the contacts of the coming step, in an order that does not depend on the team.
+// Collision detection: from the world to the contacts of the coming step, in an order that does not depend on the number of
+// threads. The stages, in sand_collide:
+//   1. place boundaries    poses and velocities over the step
+//   2. sphere proxies      one for each sphere of each active body
+//   3. broad phase         sort the proxies into grids, add impact margins, sort again (broad_phase.h)
+//   4. solver indices      number the active bodies along space; solvers know bodies by these numbers
+//   5. narrow phase        find contacts, chunk by chunk of the sorted proxies (narrow_phase.inl)
+//   6. sort the contacts by the solver index of their owner
+// The GPU runs the same stages with its own launches (cuda/collide.cu) and finds the same contacts in the same order.
 #pragma once
 #include "sim/collision/broad_phase.h"
 #include "sim/solver/problem.h"
@@ -9,25 +17,26 @@
 extern "C" {
 #endif
 
-// Names a contact from step to step, as seen from its body a: the other body (or boundary), and which balls and
-// which piece of the boundary touch.
+// Identifies a contact from step to step, as seen from its body a: the other body or boundary, and which spheres, or which
+// piece of the boundary, touch. Warm starting matches contacts by it (warm_start.h).
 typedef struct SandContactKey {
-    uint32_t other;   // body number, or SAND_BOUNDARY_BIT | boundary number
-    uint32_t feature; // ball of a << 24 | ball of b, or piece of the boundary
+    uint32_t other;   // index of the body in the world, or SAND_BOUNDARY_BIT | index of the boundary
+    uint32_t feature; // sphere of a << 24 | sphere of b, or sphere of a << 24 | piece of the boundary
 } SandContactKey;
 
 #define SAND_BOUNDARY_BIT 0x80000000u
 
-// Contacts found by one chunk of the balls; chunks are the same for every team.
+// A contact as the narrow phase finds it.
 typedef struct SandContactCandidate {
-    int index_a, b; // rank of the body that owns it; rank of the other, or -1 - boundary
+    int index_a, b; // solver index of the body that owns it; solver index of the other, which is larger, or -1 - boundary
     SandContactKey key;
-    SandVec3 normal; // from a to b
-    SandVec3 point;  // mid-gap
-    double gap, mu;
+    SandVec3 normal; // unit, from a to b, world frame
+    SandVec3 point;  // m, in the middle of the gap
+    double gap, mu;  // m, signed distance of the surfaces, negative when they penetrate; friction coefficient
 } SandContactCandidate;
 
-// A fixed plane is far where normal . point - offset is large; a boundary of another kind is never taken for far.
+// A quick test that a boundary is far away: a fixed plane is where normal . point - offset is large. For a boundary of
+// another kind the normal is zero, and it is never far.
 typedef struct SandGuard {
     SandVec3 normal;
     double offset;
@@ -35,27 +44,30 @@ typedef struct SandGuard {
 
 typedef struct SandCollision {
     SandBroadPhase broad_phase;
-    int body_count;    // bodies taking part
-    int *solver_index; // of each body of the world, -1: does not take part
-    int *body;         // of each rank
+    int body_count;    // active bodies
+    int *solver_index; // of each body of the world, -1: inactive
+    int *body;         // the inverse: body of the world with solver index k
     size_t solver_index_capacity, body_capacity;
-    SandPose *pose;            // of each boundary, now
-    struct SandGuard *guard;   // of each boundary: what tells at a glance that a ball is far from it
-    SandVec3 *velocity, *spin; // of each boundary, over the coming step
+    SandPose *pose;            // of each boundary, at the start of the step
+    struct SandGuard *guard;   // of each boundary
+    SandVec3 *velocity, *spin; // of each boundary, over the coming step, about its pose's position: m/s, rad/s
     size_t pose_capacity, guard_capacity, velocity_capacity, spin_capacity;
     int contact_count;
-    SandContactCandidate *contacts; // sorted by index_a
+    SandContactCandidate *contacts; // sorted by index_a; those of one owner in the order they were found
     size_t contact_capacity;
-    int *first; // contacts of rank k begin at first[k]; body_count + 1 entries
+    int *first; // CSR: contacts owned by solver index k are first[k] .. first[k + 1] - 1; body_count + 1 entries
     size_t first_capacity;
+    // Contacts by the chunk of sorted proxies that found them; chunks do not depend on the number of threads.
     SandContactCandidate *found[SAND_CHUNKS];
     size_t found_capacity[SAND_CHUNKS];
     int found_count[SAND_CHUNKS];
 } SandCollision;
 
 void sand_collision_free(SandCollision *d);
-// The poses and velocities of the boundaries over the coming step; sand_collide begins with it.
+// Computes the poses and velocities of the boundaries over the coming step; sand_collide begins with it. Backends call it by
+// itself: they have the boundaries' motion from the host.
 bool sand_collision_place_boundaries(SandCollision *d, const SandWorld *world, SandError *error);
+// Finds the contacts of the coming step. On failure `d` holds nothing usable and may be used again.
 bool sand_collide(SandCollision *d, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
 #ifdef __cplusplus

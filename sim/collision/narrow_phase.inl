@@ -1,8 +1,16 @@
-// The contacts of one ball or body, one text for both machines. The including file defines where contacts go, and SAND_SINK
-// to say that it has:
-//   SandSink          the type
-//   sink_put          takes a contact
-//   sink_too_many     takes note of a mesh so fine that a sphere touches it in more places than there is capacity for
+// The narrow phase: the contacts of one sphere or one convex body, one source for CPU and GPU. Start at sphere_contacts (all
+// contacts of a sphere) and convex_body_contacts (a box or cylinder against the boundaries).
+//
+// Contacts are speculative: a pair becomes one while its gap is within reach of the coming step,
+//     gap <= max(envelope, impact margins, h (1 + mu) |u|)
+// with u the relative velocity, counting spin and one step of gravity. The factor 1 + mu is the friction model's: the convex
+// cone asks for u_n + gap / h >= mu |u_t|, so a sliding contact acts from a gap of h mu |u_t| more.
+//
+// The including file defines where contacts go, and then SAND_SINK to say so:
+//   SandSink                                        the type
+//   sink_put(sink, &found)                          takes a contact
+//   sink_too_many(sink, body, boundary, count)      reports a mesh so fine that a sphere touches it in more than MAX_TOUCHES
+//                                                   places
 #pragma once
 #include "sim/collision/collide.h"
 
@@ -23,13 +31,13 @@ SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int 
 }
 #endif
 
-// What every search of a step shares.
+// The constants of one collision pass, shared by all searches.
 typedef struct SandFinder {
     const SandWorld *world;
     const SandCollision *d;
-    double largest_mu;
-    double fall;     // m/s, the speed a step of gravity gives: what is at rest now may move by it
-    int convex_body; // the box or cylinder, -1: there is none
+    double largest_mu; // over all pairs of materials
+    double fall;       // m/s, the speed one step of gravity gives: a body at rest now may move at it
+    int convex_body;   // the box or cylinder of the world, -1: none
 } SandFinder;
 
 SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollision *d) {
@@ -39,7 +47,7 @@ SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollis
     return f;
 }
 
-// Ball k of a body, as the grid takes it.
+// Returns sphere k of a body as a proxy for the broad phase.
 SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body, int k) {
     const SandWorld *w = finder->world;
     const SandShape *shape = &w->shapes[w->shape[body]];
@@ -60,15 +68,19 @@ SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body
     return sphere;
 }
 
+// Packs the spheres of a and b into the feature of a contact key.
 SAND_HOST_DEVICE uint32_t two_subs(int a, int b) { return (uint32_t)a << 24 | (uint32_t)b; }
 
-// A contact between two bodies, owned by the one of lower rank.
+// Emits a contact between two bodies, owned by the one of lower solver index.
 SAND_HOST_DEVICE void add_pair(const SandFinder *finder, SandSink *sink, int body_a, int sub_a, int body_b, int sub_b,
                                SandVec3 normal, SandVec3 point, double gap) {
     const SandCollision *d = finder->d;
     if (d->solver_index[body_a] > d->solver_index[body_b]) {
         int body = body_a, sub = sub_a;
-        body_a = body_b, sub_a = sub_b, body_b = body, sub_b = sub;
+        body_a = body_b;
+        sub_a = sub_b;
+        body_b = body;
+        sub_b = sub;
         normal = v3_neg(normal);
     }
     const SandWorld *w = finder->world;
@@ -86,8 +98,8 @@ SAND_HOST_DEVICE double spheres_gap(const SandSphereProxy *p, const SandSpherePr
     return v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
 }
 
-// Whether two balls touch: within the envelope h (1 + mu) |u| of their relative motion, the least one, or the room of one of
-// them.
+// Whether two spheres are a contact: their gap is within h (1 + mu) |u| of their relative motion, within the least envelope,
+// or within the impact margin of one of them.
 SAND_HOST_DEVICE bool spheres_touch(const SandFinder *finder, const SandSphereProxy *p, const SandSphereProxy *q) {
     if (!proxies_near(p, q) || p->body == q->body) return false;
     const SandWorld *w = finder->world;
@@ -98,17 +110,18 @@ SAND_HOST_DEVICE bool spheres_touch(const SandFinder *finder, const SandSpherePr
     return gap <= w->step * (1 + mu) * speed;
 }
 
-// The contact of two balls that touch.
+// Emits the contact of two spheres.
 SAND_HOST_DEVICE void add_sphere_pair(const SandFinder *finder, SandSink *sink, const SandSphereProxy *p,
                                       const SandSphereProxy *q) {
     SandVec3 apart = v3_sub(q->center, p->center);
     double distance = v3_length(apart), gap = spheres_gap(p, q);
-    // Two balls on one spot have no direction: take one that never changes.
+    // Coincident centers have no direction: use one that is the same in every step.
     SandVec3 normal = distance > 1e-12 * p->radius ? v3_scale(1 / distance, apart) : v3_make(0, 0, 1);
     SandVec3 point = v3_madd(p->center, p->radius + 0.5 * gap, normal);
     add_pair(finder, sink, p->body, p->sub, q->body, q->sub, normal, point, gap);
 }
 
+// Emits the contact of a sphere, or of a point of radius 0, with a boundary.
 SAND_HOST_DEVICE void add_touch(const SandFinder *finder, SandSink *sink, int body, int sub, int boundary, SandVec3 center,
                                 double radius, const SandTouch *t) {
     const SandWorld *w = finder->world;
@@ -122,9 +135,9 @@ SAND_HOST_DEVICE void add_touch(const SandFinder *finder, SandSink *sink, int bo
     sink_put(sink, &f);
 }
 
-enum { MAX_TOUCHES = 64 };
+enum { MAX_TOUCHES = 64 }; // of one sphere with one boundary
 
-// All touches of a ball with a boundary, or -1 where there are more than there is room for.
+// Finds all touches of a sphere with a boundary; returns how many, or -1 where they exceed MAX_TOUCHES.
 SAND_HOST_DEVICE_NOINLINE int find_touches(const SandFinder *finder, SandSink *sink, int body, int boundary, SandVec3 center,
                                            double radius, double reach, SandTouch *touches) {
     const SandBoundary *b = &finder->world->boundaries[boundary];
@@ -134,7 +147,7 @@ SAND_HOST_DEVICE_NOINLINE int find_touches(const SandFinder *finder, SandSink *s
     return -1;
 }
 
-// How far to look for a boundary: h (1 + mu) |u| of the motion relative to it, or the room of the ball.
+// Returns how far to look for a boundary: h (1 + mu) |u| of the motion relative to it, the envelope or the impact margin.
 SAND_HOST_DEVICE double boundary_reach(const SandFinder *finder, int body, int boundary, SandVec3 center, SandVec3 velocity,
                                        double turning, double impact_margin) {
     const SandWorld *w = finder->world;
@@ -147,23 +160,23 @@ SAND_HOST_DEVICE double boundary_reach(const SandFinder *finder, int body, int b
     return fmax(fmax(w->envelope, impact_margin), w->step * (1 + mu) * speed);
 }
 
-// A ball, or a corner of radius 0, against every boundary.
+// Tests a sphere, or a corner of radius 0, against every boundary.
 SAND_HOST_DEVICE void touch_boundaries(const SandFinder *finder, SandSink *sink, int body, int sub, SandVec3 center,
                                        double radius, SandVec3 velocity, double turning, double impact_margin) {
     SandTouch touches[MAX_TOUCHES];
     const SandWorld *w = finder->world;
-    double speed = v3_length(velocity) + turning + finder->fall; // from what does not move
+    double speed = v3_length(velocity) + turning + finder->fall; // relative to what does not move
     double far = radius + fmax(fmax(w->envelope, impact_margin), w->step * (1 + finder->largest_mu) * speed);
     for (int b = 0; b < w->boundary_count; b++) {
         const SandGuard *guard = &finder->d->guard[b];
-        if (v3_dot(guard->normal, center) - guard->offset > far) continue;
+        if (v3_dot(guard->normal, center) - guard->offset > far) continue; // a fixed plane that is far away
         double reach = boundary_reach(finder, body, b, center, velocity, turning, impact_margin);
         int count = find_touches(finder, sink, body, b, center, radius, reach, touches);
         for (int k = 0; k < count; k++) add_touch(finder, sink, body, sub, b, center, radius, &touches[k]);
     }
 }
 
-// A ball against the box or cylinder: the nearest point of its surface.
+// Tests a sphere against the box or cylinder, by the nearest point of its surface.
 SAND_HOST_DEVICE_NOINLINE void touch_convex_body(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
                                                  int convex_body) {
     const SandWorld *w = finder->world;
@@ -181,12 +194,12 @@ SAND_HOST_DEVICE_NOINLINE void touch_convex_body(const SandFinder *finder, SandS
         sand_shape_distance(shape, w->scale[convex_body], q_unrotate(w->rotation[convex_body], apart), &outward, &feature) -
         sphere->radius;
     if (gap > reach) return;
-    SandVec3 normal = v3_neg(q_rotate(w->rotation[convex_body], outward)); // from the ball to the shape
+    SandVec3 normal = v3_neg(q_rotate(w->rotation[convex_body], outward)); // from the sphere to the convex body
     add_pair(finder, sink, sphere->body, sphere->sub, convex_body, 0, normal,
              v3_madd(sphere->center, sphere->radius + 0.5 * gap, normal), gap);
 }
 
-// The corners of a box against the boundaries.
+// Tests one corner of a box against the boundaries.
 SAND_HOST_DEVICE void touch_corner(const SandFinder *finder, SandSink *sink, int body, int sub, SandVec3 local) {
     const SandWorld *w = finder->world;
     SandVec3 arm = q_rotate(w->rotation[body], local);
@@ -194,24 +207,25 @@ SAND_HOST_DEVICE void touch_corner(const SandFinder *finder, SandSink *sink, int
     touch_boundaries(finder, sink, body, sub, v3_add(w->position[body], arm), 0, velocity, 0, 0);
 }
 
-// A rim of a cylinder and one boundary. It touches each piece of the boundary by its point of least gap and three more
-// at quarter turns from there, so that a standing cylinder has a base.
+// One rim of a cylinder against one boundary. It touches each smooth piece (feature) of the boundary by its point of least
+// gap and three more at quarter turns from there, so that a standing cylinder has a base.
 typedef struct Rim {
     const SandFinder *finder;
     SandSink *sink;
     int body, sub, boundary;
     double radius, reach;
-    SandVec3 center, x, y; // x and y span its plane, each as long as the radius
+    SandVec3 center, x, y; // m, world frame; x and y span its plane, each as long as the radius
 } Rim;
 
-enum { RIM_SAMPLES = 16 };
+enum { RIM_SAMPLES = 16 }; // angles at which a rim is sampled before bisection
 #define QUARTER_TURN 1.57079632679489661923
 
 SAND_HOST_DEVICE SandVec3 rim_point(const Rim *r, double angle) {
     return v3_add(r->center, v3_add(v3_scale(cos(angle), r->x), v3_scale(sin(angle), r->y)));
 }
 
-// The touch with one piece of the boundary, and how the gap grows with the angle.
+// Finds the touch of the rim point at this angle with one piece of the boundary, and the derivative of its gap by the angle
+// (up to a positive factor). False where the piece is out of reach there.
 SAND_HOST_DEVICE_NOINLINE bool rim_touch(const Rim *r, double angle, uint32_t piece, SandTouch *touch, double *slope) {
     SandTouch touches[MAX_TOUCHES];
     int count =
@@ -225,7 +239,8 @@ SAND_HOST_DEVICE_NOINLINE bool rim_touch(const Rim *r, double angle, uint32_t pi
     return false;
 }
 
-// The angle of least gap between two angles, where there is one between them; else the middle.
+// Returns the angle of least gap between two angles, by bisection on the slope; the middle where there is no minimum between
+// them.
 SAND_HOST_DEVICE_NOINLINE double rim_least(const Rim *r, uint32_t piece, double low, double high) {
     double middle = 0.5 * (low + high), slope;
     SandTouch touch;
@@ -242,6 +257,7 @@ SAND_HOST_DEVICE_NOINLINE double rim_least(const Rim *r, uint32_t piece, double 
     return 0.5 * (low + high);
 }
 
+// Emits the contacts of a rim with one piece of the boundary.
 SAND_HOST_DEVICE void rim_piece(const Rim *r, uint32_t piece) {
     double least = INFINITY, most = -INFINITY, angle = 0, slope;
     SandTouch touch;
@@ -249,9 +265,12 @@ SAND_HOST_DEVICE void rim_piece(const Rim *r, uint32_t piece) {
         double sample = k * (4 * QUARTER_TURN / RIM_SAMPLES), gap = INFINITY;
         if (rim_touch(r, sample, piece, &touch, &slope)) gap = touch.gap;
         most = fmax(most, gap);
-        if (gap < least) least = gap, angle = sample;
+        if (gap < least) {
+            least = gap;
+            angle = sample;
+        }
     }
-    // A rim that lies flat has no point of least gap but rounding: it touches by the same points in every step.
+    // Where a rim lies flat the point of least gap is rounding noise: it then touches by the same points in every step.
     bool flat = most - least < 1e-4 * r->radius;
     if (flat) angle = 0;
     for (int quarter = 0; quarter < 4; quarter++) {
@@ -264,7 +283,7 @@ SAND_HOST_DEVICE void rim_piece(const Rim *r, uint32_t piece) {
     }
 }
 
-// Every piece of the boundary that some point of the rim is near, in the order in which they are met.
+// Emits the contacts of a rim with every piece of the boundary that some sample of it is near, in the order of the samples.
 SAND_HOST_DEVICE void touch_rim(const Rim *r) {
     uint32_t pieces[MAX_TOUCHES];
     SandTouch touches[MAX_TOUCHES];
@@ -281,6 +300,7 @@ SAND_HOST_DEVICE void touch_rim(const Rim *r) {
     for (int k = 0; k < piece_count; k++) rim_piece(r, pieces[k]);
 }
 
+// Emits the contacts of the box or cylinder with the boundaries: by the corners of a box, by the rims of a cylinder.
 SAND_HOST_DEVICE_NOINLINE void convex_body_contacts(const SandFinder *finder, SandSink *sink, int body) {
     const SandWorld *w = finder->world;
     const SandShape *shape = &w->shapes[w->shape[body]];
@@ -304,15 +324,16 @@ SAND_HOST_DEVICE_NOINLINE void convex_body_contacts(const SandFinder *finder, Sa
         }
 }
 
-// The contacts of a ball with what is not a ball: the box or cylinder, and the boundaries. A boundary within a radius is
-// always one: what a short solve makes of a ball that is squeezed may be many times its speed, and it must not get out.
+// Emits the contacts of a sphere with everything that is not a sphere: the convex body and the boundaries. A boundary within
+// a radius is always a contact: a solve of few iterations may give a squeezed sphere many times its speed, and it must not
+// escape through the wall.
 SAND_HOST_DEVICE void wall_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
     if (finder->convex_body >= 0) touch_convex_body(finder, sink, sphere, finder->convex_body);
     touch_boundaries(finder, sink, sphere->body, sphere->sub, sphere->center, sphere->radius, sphere->velocity,
                      sphere->turning, fmax(sphere->impact_margin, sphere->radius));
 }
 
-// The contacts of a ball with those in a row of cells.
+// Emits the contacts of a sphere with those in a row of cells.
 SAND_HOST_DEVICE void row_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
                                    SandCellRow row) {
     const SandSphereProxy *sorted = finder->d->broad_phase.sorted;
@@ -321,7 +342,7 @@ SAND_HOST_DEVICE void row_contacts(const SandFinder *finder, SandSink *sink, con
             if (spheres_touch(finder, sphere, &sorted[j])) add_sphere_pair(finder, sink, sphere, &sorted[j]);
 }
 
-// All contacts of sorted ball i: with its partners in the grid, then with the others.
+// Emits all contacts of sorted proxy i: with its neighbors in the grids, then with the convex body and the boundaries.
 SAND_HOST_DEVICE void sphere_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
     const SandBroadPhase *g = &finder->d->broad_phase;
     const SandSphereProxy *sphere = &g->sorted[i];

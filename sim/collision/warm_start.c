@@ -1,3 +1,4 @@
+// Storing and applying the impulses of the last step on the CPU; the matching is in warm_start.inl.
 #include "sim/collision/warm_start.inl"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
@@ -31,7 +32,10 @@ bool sand_warm_start_store(SandWarmStart *m, const SandCollision *d, const SandV
     m->step = step;
     for (int i = 0; i < world_count; i++) m->solver_index[i] = d->solver_index[i];
     for (int k = 0; k <= d->body_count; k++) m->first[k] = d->first[k];
-    for (int i = 0; i < d->contact_count; i++) m->key[i] = d->contacts[i].key, m->impulse[i] = impulse[i];
+    for (int i = 0; i < d->contact_count; i++) {
+        m->key[i] = d->contacts[i].key;
+        m->impulse[i] = impulse[i];
+    }
     return true;
 }
 
@@ -40,10 +44,15 @@ bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandErro
     to->step = 0;
     if (from->step == 0) return true;
     if (!reserve(to, from->world_count, from->body_count, contacts, error)) return false;
-    to->body_count = from->body_count, to->world_count = from->world_count, to->step = from->step;
+    to->body_count = from->body_count;
+    to->world_count = from->world_count;
+    to->step = from->step;
     for (int i = 0; i < from->world_count; i++) to->solver_index[i] = from->solver_index[i];
     for (int k = 0; k <= from->body_count; k++) to->first[k] = from->first[k];
-    for (int i = 0; i < contacts; i++) to->key[i] = from->key[i], to->impulse[i] = from->impulse[i];
+    for (int i = 0; i < contacts; i++) {
+        to->key[i] = from->key[i];
+        to->impulse[i] = from->impulse[i];
+    }
     return true;
 }
 
@@ -60,7 +69,7 @@ typedef struct Job {
     atomic_int warm_started;
 } Job;
 
-static void match_work(SandWorker *w, void *argument) {
+static void apply_work(SandWorker *w, void *argument) {
     Job *job = argument;
     const SandCollision *d = job->d;
     int warm_started = 0;
@@ -77,7 +86,7 @@ static void match_work(SandWorker *w, void *argument) {
 int sand_warm_start_apply(const SandWarmStart *m, const SandCollision *d, double step, SandVec3 *start,
                           SandThreadPool *pool) {
     Job job = {.m = m, .d = d, .ratio = m->step > 0 ? step / m->step : 0, .start = start};
-    sand_thread_pool_run(pool, match_work, &job);
+    sand_thread_pool_run(pool, apply_work, &job);
     SAND_ASSERT(job.warm_started <= d->contact_count);
     return job.warm_started;
 }

@@ -1,4 +1,5 @@
-// Warm start: a contact of this step finds its impulse of the last step by stable names.
+// Warm start: a contact of this step starts from the impulse it had in the last one, found by its key. Bodies are matched by
+// their index in the world, since solver indices change from step to step.
 #pragma once
 #include "sim/collision/collide.h"
 
@@ -6,29 +7,29 @@
 extern "C" {
 #endif
 
-// What is kept of the last step.
+// The impulses of the last step, by owner and key.
 typedef struct SandWarmStart {
-    int body_count;    // ranks
-    int world_count;   // bodies of the world then
-    int *solver_index; // of each body of the world, -1: took no part
-    int *first;        // contacts of each rank
-    SandContactKey *key;
-    SandVec3 *impulse;
-    double step; // s, 0: nothing is kept
+    int body_count;      // active bodies then
+    int world_count;     // bodies of the world then; those added since have no impulses
+    int *solver_index;   // of each body of the world then, -1: inactive
+    int *first;          // CSR by solver index, as in SandCollision
+    SandContactKey *key; // of each contact
+    SandVec3 *impulse;   // N s, world frame
+    double step;         // s, the step they belong to; 0: empty
     size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity;
 } SandWarmStart;
 
 void sand_warm_start_free(SandWarmStart *memory);
 
-// Keeps the impulses of the contacts just solved.
+// Stores the impulses of the contacts just solved: impulse[i] belongs to d->contacts[i].
 bool sand_warm_start_store(SandWarmStart *memory, const SandCollision *d, const SandVec3 *impulse, double step,
                            int world_count, SandError *error);
-void sand_warm_start_clear(SandWarmStart *memory);
+void sand_warm_start_clear(SandWarmStart *memory); // forgets the impulses, keeps the arrays
 bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandError *error);
-size_t sand_warm_start_bytes(const SandWarmStart *memory); // that it holds
+size_t sand_warm_start_bytes(const SandWarmStart *memory); // capacity of its arrays
 
-// Fills start with the kept impulses, scaled by the ratio of the steps; zero where there is none. Returns how many
-// contacts were found again.
+// Fills start[i] with the stored impulse of d->contacts[i], scaled by the ratio of the step lengths; zero for a new contact.
+// Returns how many contacts were found again.
 int sand_warm_start_apply(const SandWarmStart *memory, const SandCollision *d, double step, SandVec3 *start,
                           SandThreadPool *pool);
 

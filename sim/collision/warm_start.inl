@@ -1,20 +1,21 @@
-// How a contact finds what was kept of it, one text for both machines.
+// How a contact finds its stored impulse, one source for CPU and GPU.
 #pragma once
 #include "sim/collision/warm_start.h"
 
-// The kept contact of a rank with this key, or -1.
+// Returns the stored contact of an owner, by its solver index then, with this key, or -1.
 SAND_HOST_DEVICE int warm_start_find(const SandWarmStart *m, int solver_index, SandContactKey key) {
     for (int i = m->first[solver_index]; i < m->first[solver_index + 1]; i++)
         if (m->key[i].other == key.other && m->key[i].feature == key.feature) return i;
     return -1;
 }
 
+// Returns the solver index that a body of the world had then, or -1.
 SAND_HOST_DEVICE int warm_start_index(const SandWarmStart *m, int body) {
     return body < m->world_count ? m->solver_index[body] : -1;
 }
 
-// The kept contact that this one was, or -1. Ranks may have changed places since, and with them a and b: then its impulse is
-// turned round.
+// Returns the stored contact that is the same as this one, or -1. The order of two solver indices may have changed since,
+// and with it which body is a: then `turned` is set, the stored impulse has the opposite sign and the feature's halves swap.
 SAND_HOST_DEVICE int warm_start_recall(const SandWarmStart *m, const SandCollision *d, const SandContactCandidate *f,
                                        bool *turned) {
     int body_a = d->body[f->index_a], index_a = warm_start_index(m, body_a);

@@ -1,3 +1,5 @@
+// Growable arrays. The size in bytes is stored in front of the array, so that sand_free can take it off the count; that
+// header takes a whole alignment unit, so that the array behind it stays aligned.
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 
@@ -5,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The size is kept in front of the array, in a block of the alignment's size.
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64 }; // bytes
 
 static atomic_ullong growths, bytes_held, bytes_downloaded;
 
@@ -15,7 +16,7 @@ static size_t *size_of(void *array) { return (size_t *)((char *)array - ALIGNMEN
 bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error) {
     SAND_ASSERT(size > 0);
     if (count <= *capacity) return true;
-    size_t wanted = *capacity + *capacity / 2; // grow by half, so that a slow rise costs few growths
+    size_t wanted = *capacity + *capacity / 2; // at least by half, so that slow growth costs few copies
     if (wanted < count) wanted = count;
     if (wanted > (SIZE_MAX - 2 * ALIGNMENT) / size)
         return sand_fail(error, "%s: %zu items are more than memory can hold", what, wanted);

@@ -1,5 +1,6 @@
-// Arrays that grow when they are too small and never shrink. Growth is counted, so that a test can show
-// that a steady step allocates nothing.
+// Growable arrays: plain pointers with a capacity beside them, that grow when they are too small and never shrink. Growths
+// and bytes are counted over the whole program, so that a test can show that a steady step allocates nothing
+// (tests/unit/test_allocation.c).
 #pragma once
 #include "sim/core/error.h"
 
@@ -7,21 +8,22 @@
 extern "C" {
 #endif
 
-// Makes room for `count` items of `size` bytes at *array, keeping what is there; new bytes are zero.
-// *capacity is in items. False, with a sentence naming `what`, when memory is out; the old array stays valid.
-// Memory is aligned to 64 bytes.
+// Ensures capacity for `count` items of `size` bytes at *array, keeping the contents; new bytes are zero and the array is
+// aligned to 64 bytes, a cache line and the widest SIMD register. `array` points to the pointer, *capacity is in items.
+// Fails when memory runs out, with a sentence that names `what`; the old array stays valid.
 bool sand_grow(void *array, size_t *capacity, size_t count, size_t size, const char *what, SandError *error);
 
-// SAND_GROW(pointer, capacity, count, "what", error) for a typed pointer.
+// The same for a typed pointer: SAND_GROW(pointer, capacity, count, "what", error).
 #define SAND_GROW(array, capacity, count, what, error) \
     sand_grow((void *)&(array), &(capacity), (size_t)(count), sizeof *(array), what, error)
 
-void sand_free(void *array); // frees what sand_grow made; NULL is fine
+void sand_free(void *array); // frees an array of sand_grow; NULL is fine
 
-uint64_t sand_growth_count(void); // growths since the program began
-uint64_t sand_bytes_held(void);   // bytes now held by all arrays
+uint64_t sand_growth_count(void); // growths since the program started
+uint64_t sand_bytes_held(void);   // bytes all arrays hold now
 
-// Bytes of bodies and contacts that other machines copied to the host since the program began; they count it themselves.
+// Bytes of bodies and contacts that backends copied from their device to the host since the program started. A backend adds
+// to it itself; a test reads it to show that a step on the GPU downloads no bodies.
 void sand_count_downloaded(size_t bytes);
 uint64_t sand_bytes_downloaded(void);
 

@@ -1,5 +1,6 @@
-// Text for both machines: a function marked SAND_HOST_DEVICE is plain C on the CPU and is compiled for the device by nvcc.
-// SAND_HOST_DEVICE_NOINLINE is for large ones with many callers, of which the device is to have one copy.
+// One source for CPU and GPU: a function marked SAND_HOST_DEVICE is plain C for a C compiler, and is compiled for host and
+// device by nvcc. Such functions live in the .inl files of sim/ and in the headers of sim/core.
+// SAND_HOST_DEVICE_NOINLINE is for large functions with many callers, of which device code should hold one copy.
 #pragma once
 
 #ifdef __CUDACC__

@@ -1,4 +1,5 @@
-// Random numbers for starts: xorshift64, so that a seed gives the same scene on every machine.
+// Random numbers for initial states: xorshift64 in integer arithmetic, so that a seed gives the same scene on every
+// computer.
 #pragma once
 #include "sim/core/vec.h"
 #include <stdint.h>
@@ -6,11 +7,13 @@
 #define SAND_DEFAULT_SEED 88172645463325252ull
 
 typedef struct SandRandom {
-    uint64_t state; // never zero
+    uint64_t state; // never zero: zero would stay zero
 } SandRandom;
 
+// Returns a generator; seed 0 is the default seed.
 static inline SandRandom sand_random(uint64_t seed) { return (SandRandom){seed ? seed : SAND_DEFAULT_SEED}; }
 
+// Returns the next 64 bits.
 static inline uint64_t sand_random_bits(SandRandom *random) {
     uint64_t s = random->state;
     s ^= s << 13;
@@ -19,18 +22,18 @@ static inline uint64_t sand_random_bits(SandRandom *random) {
     return random->state = s;
 }
 
-// Evenly in [-1, 1).
+// Uniform in [-1, 1).
 static inline double sand_random_signed(SandRandom *random) {
     return (double)(sand_random_bits(random) >> 11) * (2.0 / 9007199254740992.0) - 1.0;
 }
 
-// Evenly in [0, 1).
+// Uniform in [0, 1).
 static inline double sand_random_unit(SandRandom *random) {
     return (double)(sand_random_bits(random) >> 11) * (1.0 / 9007199254740992.0);
 }
 
-// Any orientation, all equally likely: a point in the unit ball of four dimensions, pushed to its surface.
-// Square roots only, so that the bits do not depend on the maths library.
+// A uniformly distributed rotation: a point of the four-dimensional unit ball by rejection, normalized. It takes nothing but
+// square roots, which IEEE 754 rounds correctly, so the bits do not depend on the math library.
 static inline SandQuat sand_random_rotation(SandRandom *random) {
     for (;;) {
         SandQuat q;

@@ -1,3 +1,5 @@
+// The thread pool, on OpenMP's threads. The barrier is our own: it spins, since a solve has several barriers an iteration
+// and each is shorter than it takes to put a thread to sleep and wake it.
 #include "sim/core/thread_pool.h"
 #include "sim/core/assert.h"
 
@@ -7,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPINS = 4000 }; // some microseconds, then the core is offered to others
+enum { SPINS = 4000 }; // some microseconds, then the core is yielded
 
 struct SandThreadPool {
     int threads;
     _Alignas(64) atomic_int arrived;
     _Alignas(64) atomic_uint generation;
-    // Two tables, used in turn: a slow reader of one sum never meets the writers of the next.
+    // Double-buffered, so that a slow reader of one reduction never races with writers of the next.
     _Alignas(64) double partials[2][SAND_CHUNKS][SAND_MAX_SUMS];
 };
 
@@ -24,7 +26,7 @@ SandThreadPool *sand_thread_pool_create(int threads, SandError *error) {
     if (threads > SAND_MAX_THREADS) threads = SAND_MAX_THREADS;
     if (threads < 1) return sand_fail(error, "threads: expected at least 1, got %d", threads), NULL;
     SandThreadPool *pool = aligned_alloc(64, (sizeof *pool + 63) / 64 * 64);
-    if (!pool) return sand_fail(error, "out of memory for a team of threads"), NULL;
+    if (!pool) return sand_fail(error, "out of memory for a thread pool"), NULL;
     memset(pool, 0, sizeof *pool);
     pool->threads = threads;
     return pool;
@@ -38,6 +40,7 @@ void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument) 
 #pragma omp parallel num_threads(pool->threads)
     {
         int id = omp_get_thread_num(), count = omp_get_num_threads();
+        // omp may give fewer threads than asked for: shares follow the count it gave
         SandWorker worker = {.pool = pool,
                              .id = id,
                              .count = count,
@@ -57,6 +60,7 @@ void sand_barrier(SandWorker *worker) {
         atomic_store_explicit(&pool->generation, generation + 1, memory_order_release);
         return;
     }
+    // Not the last to arrive: wait for the generation to change.
     for (int spins = 0; atomic_load_explicit(&pool->generation, memory_order_acquire) == generation; spins++)
         if (spins >= SPINS) sched_yield();
 }

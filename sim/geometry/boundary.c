@@ -1,3 +1,4 @@
+// Making, moving and querying boundaries. The touches of each kind are in boundary_distance.inl, which the GPU shares.
 #include "sim/geometry/boundary.h"
 
 #include "sim/geometry/boundary_distance.inl"
@@ -11,7 +12,7 @@ static void start(SandBoundary *b, SandBoundaryKind kind, SandSide side) {
     *b = (SandBoundary){.kind = kind, .side = side, .pose.rotation = q_identity()};
 }
 
-// The shortest turn that brings +z to the unit vector n.
+// Returns the shortest rotation that takes +z to the unit vector n.
 static SandQuat turn_z_to(SandVec3 n) {
     if (n.z < -1 + 1e-12) return (SandQuat){0, 1, 0, 0};
     return q_unit((SandQuat){1 + n.z, -n.y, n.x, 0});
@@ -71,7 +72,7 @@ void sand_boundary_free(SandBoundary *b) {
 // ---------------------------------------------------------------------------------------------------------------
 // Motion
 
-// How long it has moved by this time.
+// Returns for how long the boundary has moved by this time.
 static double time_moved(const SandMotion *m, double time) {
     double moved = fmax(time - m->start, 0);
     return m->stop > m->start ? fmin(moved, m->stop - m->start) : moved;
@@ -79,7 +80,7 @@ static double time_moved(const SandMotion *m, double time) {
 
 static SandVec3 unit_axis(const SandMotion *m) { return v3_unit_or(m->axis, v3_make(0, 0, 1)); }
 
-// The axis of turning travels with the boundary, so the turn comes first and the shift after it.
+// The axis of rotation travels with the boundary, so it rotates first and is translated after that.
 SandPose sand_boundary_pose(const SandBoundary *b, double time) {
     if (!b->moves) return b->pose;
     const SandMotion *m = &b->motion;

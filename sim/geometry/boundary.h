@@ -1,5 +1,7 @@
-// Boundaries: the fixed or moving surfaces that bodies touch. Every one answers the same question: which
-// touches does a ball of this center and radius have within reach? The gap is a signed distance.
+// Boundaries: the fixed or moving surfaces that bodies touch. Every kind answers the same query: which touches does a sphere
+// of this center and radius have within reach? (sand_boundary_touch, boundary_distance.inl.) Gaps are signed distances.
+// A boundary is made by one of the sand_boundary_ functions below, placed by setting pose, motion and moves, and handed to
+// sand_world_add_boundary.
 #pragma once
 #include "sim/core/error.h"
 #include "sim/core/vec.h"
@@ -9,82 +11,95 @@ extern "C" {
 #endif
 
 typedef enum SandBoundaryKind {
-    SAND_PLANE,      // allowed side: where the normal points
-    SAND_BOX_WALLS,  // inside: six planes; outside: a solid block
-    SAND_REVOLUTION, // a profile (radius, height) turned about z: cylinder, cone frustum, the glass
-    SAND_SPHERE_WALL,
-    SAND_MESH, // triangles, counter-clockwise seen from the allowed side
+    SAND_PLANE,       // a half space: bodies are where the normal points
+    SAND_BOX_WALLS,   // inside: six walls; outside: a solid block
+    SAND_REVOLUTION,  // a profile (radius, height) revolved about z: cylinder, cone frustum, hourglass
+    SAND_SPHERE_WALL, // inside: a hollow sphere; outside: a solid one
+    SAND_MESH,        // triangles, counter-clockwise seen from the side where bodies are
 } SandBoundaryKind;
 
-typedef enum SandSide { SAND_INSIDE, SAND_OUTSIDE } SandSide; // where the bodies are
+// On which side of the surface bodies are: its allowed side.
+typedef enum SandSide {
+    SAND_INSIDE,  // within the shape: a vessel
+    SAND_OUTSIDE, // around the shape: an obstacle
+} SandSide;
 
-// How a boundary moves. The pose is a closed function of time, so that every step lands exactly.
+// Prescribed motion of a boundary: a translation and a rotation at constant rates. The pose is a closed function of time and
+// not integrated, so that every step lands exactly where it should.
 typedef struct SandMotion {
     SandVec3 velocity;  // m/s
-    SandVec3 center;    // m, a point on the axis of turning at time 0
-    SandVec3 axis;      // direction of the axis; any length
-    double rate;        // rad/s about the axis
-    double start, stop; // s; it moves between these times (stop <= start: for ever)
+    SandVec3 center;    // m, a point on the axis of rotation when the motion starts; the axis travels with the boundary
+    SandVec3 axis;      // direction of the axis, of any length
+    double rate;        // rad/s about the axis, right-handed
+    double start, stop; // s; it moves between these times (stop <= start: forever)
 } SandMotion;
 
-typedef struct SandTriangleMesh SandTriangleMesh; // mesh.h
+typedef struct SandTriangleMesh SandTriangleMesh; // sim/geometry/mesh.h
 
 typedef struct SandBoundary {
     SandBoundaryKind kind;
-    SandSide side;
-    char name[SAND_NAME];
-    int material;
-    SandPose pose; // at time 0: where the local frame is
-    SandMotion motion;
+    SandSide side;        // not used by planes and meshes
+    char name[SAND_NAME]; // for messages; the caller's to set
+    int material;         // index into the materials of the world; the caller's to set
+    SandPose pose;        // of the local frame, at time 0 or when the motion starts
+    SandMotion motion;    // used where `moves` is set
     bool moves;
-    // Local frame: a plane is z = 0 with normal +z, a box and a sphere are centered on the origin, the axis of a
-    // revolution is z.
-    SandVec3 half;                       // box
-    double radius;                       // sphere
+    // The shape, in the local frame: a plane is z = 0 with normal +z, a box and a sphere are centered on the origin, the
+    // axis of a revolution is z.
+    SandVec3 half;                       // m, box: half extents
+    double radius;                       // m, sphere
     int profile_count;                   // revolution: corners of the profile, at least 2
-    double (*profile)[2];                // (radius, height), owned; the polyline is open, its ends may lie on the axis
-    struct SandProfileSegment *segments; // revolution.h: derived from the profile, owned; as many as corners
-    struct SandBands *bands;             // the same
+    double (*profile)[2];                // m, (radius, height), owned; an open polyline whose ends may lie on the axis
+    struct SandProfileSegment *segments; // derived from the profile, owned, one for each corner: sim/geometry/revolution.h
+    struct SandBands *bands;             // likewise
     SandTriangleMesh *mesh;              // owned
 } SandBoundary;
 
-// One touch of a ball with one smooth piece of a boundary.
+// One touch of a sphere with one smooth piece of a boundary.
 typedef struct SandTouch {
-    SandVec3 normal;  // unit, from the ball's center towards the boundary, world frame
-    double gap;       // signed distance between the surfaces; negative: penetration
-    uint32_t feature; // which piece: below 2^24, the same piece has the same number in the next step
+    SandVec3 normal;  // unit, from the sphere's center towards the boundary, world frame
+    double gap;       // m, signed distance between the surfaces; negative: penetration
+    uint32_t feature; // which piece, below SAND_MAX_FEATURE; a piece keeps its number from step to step
 } SandTouch;
 
-enum { SAND_MAX_FEATURE = 1 << 24 };
+enum { SAND_MAX_FEATURE = 1 << 24 }; // features of a boundary: they are 24 bits of a contact's key
 
-// Checks sizes and completes what is derived. Sentences name the key at fault. The profile is copied.
+// Make a boundary. Each checks its numbers and derives what queries need; on failure the sentence names the key at fault and
+// nothing needs to be freed. The pose is the identity (for a plane, that of its point and normal), and it does not move.
+
+// A plane through `point`; bodies are where `normal`, of any length, points.
 bool sand_boundary_plane(SandBoundary *b, SandVec3 point, SandVec3 normal, SandError *error);
+// A box of these half extents (m).
 bool sand_boundary_box(SandBoundary *b, SandVec3 half, SandSide side, SandError *error);
+// A sphere of this radius (m).
 bool sand_boundary_sphere(SandBoundary *b, double radius, SandSide side, SandError *error);
-// Inside: the allowed region lies towards the axis; outside: away from it. Heights need not be monotone.
+// A surface of revolution of a profile of `count` corners (radius, height) in m, which is copied. Inside: bodies are towards
+// the axis; outside: away from it. Heights need not be monotone; the profile must not cross itself.
 bool sand_boundary_revolution(SandBoundary *b, const double (*profile)[2], int count, SandSide side, SandError *error);
-// From an OBJ file (v and f lines). Refuses what is not finite, degenerate triangles, edges with more than two
-// triangles or of opposed orientation, and holes: a mesh is closed, or has one outer rim.
+// A mesh from an OBJ file (v and f lines). Refuses numbers that are not finite, degenerate triangles, edges with more than
+// two triangles or of opposed orientation, and holes: a mesh is closed, or has one outer rim.
 bool sand_boundary_mesh_file(SandBoundary *b, const char *path, SandError *error);
-// A patch of ground: `heights` is nx by ny, row after row along x, over [-half.x, half.x] x [-half.y, half.y].
+// A patch of ground, as a mesh: `heights` (m) is nx by ny, row after row along x, over [-half.x, half.x] x [-half.y,
+// half.y].
 bool sand_boundary_terrain(SandBoundary *b, const double *heights, int nx, int ny, SandVec3 half, SandError *error);
 
-void sand_boundary_free(SandBoundary *b);
+void sand_boundary_free(SandBoundary *b); // frees what the boundary owns, not `b` itself
 
-// The pose at a time, and the velocity and spin that carry it from t to t + h exactly, about the pose's position.
+// Returns the pose at a time (s).
 SandPose sand_boundary_pose(const SandBoundary *b, double time);
+// Returns the velocity (m/s) of the pose's position and the spin (rad/s) that carry it from `time` to `time + step` exactly.
 void sand_boundary_velocity(const SandBoundary *b, double time, double step, SandVec3 *velocity, SandVec3 *spin);
 
-// All touches with gap <= reach of the ball, at most one for each smooth piece; pieces that meet in a shared
-// edge or corner which is the nearest point give one touch, and an edge that a touched face covers gives none.
-// Returns how many there are, which may be more than `room`; the first `room` are written. In a fixed order.
+// Finds all touches of a sphere with gap <= reach (m), at most one for each smooth piece: pieces that meet in an edge or
+// corner which is the nearest point give one touch, and an edge covered by a touched face gives none. Returns how many there
+// are, which may exceed `capacity`; the first `capacity` are written, in a fixed order.
 int sand_boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 center, double radius, double reach,
                         SandTouch *touches, int capacity);
 
-// Signed distance of a point to the boundary, positive on the allowed side: for filling and for checks.
+// Returns the signed distance (m) of a point to the boundary, positive on the allowed side: for filling and for checks.
 double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandVec3 point);
 
-// True where a flat face can rest on it by its corners and rims alone (planes and the insides of convex vessels).
+// Whether a flat face can rest on it by its corners and rims alone: true of planes and the insides of convex vessels.
 bool sand_boundary_flat_or_hollow(const SandBoundary *b);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// Which touches a ball has with a boundary, one text for both machines. Each kind works in its local frame; the plane
-// alone needs no more than its normal.
+// The touches of a sphere with a boundary, one source for CPU and GPU; start at boundary_touch. Every kind works in its
+// local frame, but for the plane, which needs no more than its normal.
 #pragma once
 #include "sim/geometry/boundary.h"
 
@@ -7,14 +7,16 @@
 #include "sim/geometry/revolution_distance.inl"
 #include "sim/geometry/shape_distance.inl"
 
+// Appends a touch while there is capacity; returns the new count either way.
 SAND_HOST_DEVICE int touch_put(SandTouch *touches, int capacity, int count, SandVec3 normal, double gap, uint32_t feature) {
     if (count < capacity) touches[count] = (SandTouch){normal, gap, feature};
     return count + 1;
 }
 
+// Whether a rotation is not the identity.
 SAND_HOST_DEVICE bool turned(SandQuat q) { return q.x != 0 || q.y != 0 || q.z != 0; }
 
-// The third column of the rotation matrix: where the local z axis points.
+// Returns the third column of the rotation matrix: the direction of the local z axis.
 SAND_HOST_DEVICE SandVec3 z_axis(SandQuat q) {
     return v3_make(2 * (q.x * q.z + q.w * q.y), 2 * (q.y * q.z - q.w * q.x), 1 - 2 * (q.x * q.x + q.y * q.y));
 }
@@ -26,7 +28,7 @@ SAND_HOST_DEVICE int plane_touch(const SandPose *pose, SandVec3 center, double r
     return gap > reach ? 0 : touch_put(touches, capacity, 0, v3_neg(up), gap, 0);
 }
 
-// Features: -x, +x, -y, +y, -z, +z.
+// The six walls of a box seen from inside. Features 0 to 5: -x, +x, -y, +y, -z, +z.
 SAND_HOST_DEVICE int box_inside_touch(SandVec3 half, SandVec3 c, double radius, double reach, SandTouch *touches,
                                       int capacity) {
     double range = radius + reach;
@@ -40,6 +42,7 @@ SAND_HOST_DEVICE int box_inside_touch(SandVec3 half, SandVec3 c, double radius, 
     return n;
 }
 
+// Signed distance to a solid block, by the box of shape_distance.inl.
 SAND_HOST_DEVICE double block_distance(SandVec3 half, SandVec3 point, SandVec3 *normal, uint32_t *feature) {
     SandShape block = {.kind = SAND_BOX, .half = half};
     return sand_shape_distance(&block, 1, point, normal, feature);
@@ -63,10 +66,11 @@ SAND_HOST_DEVICE int sphere_touch(const SandBoundary *b, SandVec3 c, double radi
     return touch_put(touches, capacity, 0, b->side == SAND_INSIDE ? out : v3_neg(out), gap, 0);
 }
 
+// Dispatches on the kind, in the local frame.
 SAND_HOST_DEVICE int local_touch(const SandBoundary *b, SandVec3 c, double radius, double reach, SandTouch *touches,
                                  int capacity) {
     switch (b->kind) {
-    case SAND_PLANE: break; // has its own way
+    case SAND_PLANE: break; // handled by boundary_touch
     case SAND_BOX_WALLS:
         return b->side == SAND_INSIDE ? box_inside_touch(b->half, c, radius, reach, touches, capacity)
                                       : box_outside_touch(b->half, c, radius, reach, touches, capacity);
@@ -77,6 +81,7 @@ SAND_HOST_DEVICE int local_touch(const SandBoundary *b, SandVec3 c, double radiu
     return 0;
 }
 
+// Finds the touches of a sphere given in the world frame: see sand_boundary_touch.
 SAND_HOST_DEVICE int boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 center, double radius,
                                     double reach, SandTouch *touches, int capacity) {
     if (b->kind == SAND_PLANE) return plane_touch(pose, center, radius, reach, touches, capacity);

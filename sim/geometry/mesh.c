@@ -1,3 +1,5 @@
+// Making a triangle mesh: planes of the faces, edges and how they fold, vertex pseudo-normals, the rim, and the grid of
+// cells. Everything a query needs is derived here once (mesh_distance.inl).
 #include "sim/geometry/mesh.h"
 
 #include "sim/core/array.h"
@@ -7,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What the making needs besides the mesh.
+// A mesh under construction, and where it came from.
 typedef struct Builder {
     SandTriangleMesh *mesh;
     const char *source;
@@ -19,7 +21,7 @@ typedef struct FaceName {
     char text[256];
 } FaceName;
 
-// Where a face came from, for a sentence.
+// Returns where a face came from, for an error sentence.
 static FaceName name_face(const Builder *b, int face) {
     FaceName name;
     if (b->lines)
@@ -38,6 +40,7 @@ static bool make_array(void *array, size_t count, size_t size, SandError *error)
 // ---------------------------------------------------------------------------------------------------------------
 // Faces
 
+// Fills the plane of face f and, in it, the lines of its sides.
 static void make_plane(SandTriangleMesh *m, int f) {
     SandMeshPlane *plane = &m->planes[f];
     plane->normal = m->normals[f];
@@ -49,6 +52,7 @@ static void make_plane(SandTriangleMesh *m, int f) {
     }
 }
 
+// Checks vertices and areas of the faces and fills normals and planes.
 static bool make_faces(Builder *b) {
     SandTriangleMesh *m = b->mesh;
     if (!MAKE(m->normals, m->face_count) || !MAKE(m->planes, m->face_count)) return false;
@@ -60,7 +64,7 @@ static bool make_faces(Builder *b) {
         SandVec3 a = m->vertices[v[0]], p = v3_sub(m->vertices[v[1]], a), q = v3_sub(m->vertices[v[2]], a);
         SandVec3 r = v3_sub(q, p), area = v3_cross(p, q);
         double longest = fmax(v3_dot(p, p), fmax(v3_dot(q, q), v3_dot(r, r)));
-        // Below this height over its longest side the normal would be rounding.
+        // A triangle flatter than this, height over longest side, has a normal of rounding noise.
         if (!(v3_length(area) > 1e-9 * longest))
             return sand_fail(b->error, "%s: the triangle has no area", name_face(b, f).text);
         m->normals[f] = v3_unit_or(area, v3_make(0, 0, 1));
@@ -72,9 +76,10 @@ static bool make_faces(Builder *b) {
 // ---------------------------------------------------------------------------------------------------------------
 // Edges
 
+// One side of one face (a half edge); low and high are its vertices.
 typedef struct Half {
     int low, high, face, side;
-} Half; // one side of one face; low and high are its vertices
+} Half;
 
 static int compare_halves(const void *a, const void *b) {
     const Half *x = a, *y = b;
@@ -83,6 +88,7 @@ static int compare_halves(const void *a, const void *b) {
     return (x->face > y->face) - (x->face < y->face);
 }
 
+// Returns the sides of all faces, sorted so that those of one edge lie together.
 static Half *sorted_halves(Builder *b) {
     SandTriangleMesh *m = b->mesh;
     Half *halves = NULL;
@@ -96,17 +102,18 @@ static Half *sorted_halves(Builder *b) {
     return halves;
 }
 
+// Sets the pseudo-normal of an edge and how its faces meet.
 static void fold_edge(SandTriangleMesh *m, SandMeshEdge *e) {
     SandVec3 n = m->normals[e->face];
     e->normal = n;
     e->fold = SAND_FOLD_RIM;
     if (e->other < 0) return;
     e->normal = v3_unit_or(v3_add(n, m->normals[e->other]), n);
-    double rise = -v3_dot(n, e->away_other); // how the other face leaves the plane of this one
+    double rise = -v3_dot(n, e->away_other); // how steeply the other face rises from the plane of this one
     e->fold = rise > 1e-10 ? SAND_FOLD_CONCAVE : rise < -1e-10 ? SAND_FOLD_CONVEX : SAND_FOLD_FLAT;
 }
 
-// Makes one edge of the one or two halves that share its vertices.
+// Makes one edge of the half edges that share its vertices: one on the rim, else two.
 static bool join_halves(Builder *b, const Half *half, int count, SandMeshEdge *e, int number) {
     SandTriangleMesh *m = b->mesh;
     int side = half->side, from = m->faces[half->face][side], to = m->faces[half->face][(side + 1) % 3];
@@ -132,6 +139,7 @@ static bool join_halves(Builder *b, const Half *half, int count, SandMeshEdge *e
     return true;
 }
 
+// Makes all edges, in the order of their vertices.
 static bool make_edges(Builder *b) {
     SandTriangleMesh *m = b->mesh;
     int n = 3 * m->face_count;
@@ -150,6 +158,7 @@ static bool make_edges(Builder *b) {
 // ---------------------------------------------------------------------------------------------------------------
 // Vertices and the rim
 
+// Returns the angle of a face at corner k.
 static double corner_angle(const SandTriangleMesh *m, int face, int k) {
     SandVec3 at = m->vertices[m->faces[face][k]];
     SandVec3 p = v3_sub(m->vertices[m->faces[face][(k + 1) % 3]], at),
@@ -157,6 +166,7 @@ static double corner_angle(const SandTriangleMesh *m, int face, int k) {
     return atan2(v3_length(v3_cross(p, q)), v3_dot(p, q));
 }
 
+// Fills pseudo-normals, owners and stars of the vertices.
 static bool make_vertices(Builder *b) {
     SandTriangleMesh *m = b->mesh;
     if (!MAKE(m->vertex_normals, m->vertex_count) || !MAKE(m->vertex_owner, m->vertex_count) ||
@@ -172,8 +182,11 @@ static bool make_vertices(Builder *b) {
         }
     for (int v = 0; v < m->vertex_count; v++) m->vertex_normals[v] = v3_unit_or(m->vertex_normals[v], v3_make(0, 0, 1));
 
-    // The edges at each vertex: count, sum up, and fill from the back so that the starts come out right.
-    for (int e = 0; e < m->edge_count; e++) m->star_start[m->edges[e].from]++, m->star_start[m->edges[e].to]++;
+    // The edges at each vertex: count, prefix sum, and fill from the back, which moves every start into its place.
+    for (int e = 0; e < m->edge_count; e++) {
+        m->star_start[m->edges[e].from]++;
+        m->star_start[m->edges[e].to]++;
+    }
     for (int v = 0; v < m->vertex_count; v++) m->star_start[v + 1] += m->star_start[v];
     for (int e = m->edge_count - 1; e >= 0; e--) {
         m->star[--m->star_start[m->edges[e].from]] = e;
@@ -183,10 +196,10 @@ static bool make_vertices(Builder *b) {
     return true;
 }
 
-// Follows the rim edges from vertex to vertex: there must be no loop, or one.
+// Follows the rim edges from vertex to vertex: they must form no loop (a closed mesh) or one.
 static bool check_rim(Builder *b) {
     SandTriangleMesh *m = b->mesh;
-    int *next = NULL; // edge that leaves a vertex along the rim, plus 1
+    int *next = NULL; // the rim edge that starts at a vertex, plus 1; 0: none
     if (!MAKE(next, m->vertex_count)) return false;
     bool good = true;
     int first = -1, rim_edges = 0, walked = 0;
@@ -219,9 +232,10 @@ static bool check_rim(Builder *b) {
 // ---------------------------------------------------------------------------------------------------------------
 // Grid
 
+// Component k of a vector.
 static double part(SandVec3 v, int k) { return k == 0 ? v.x : k == 1 ? v.y : v.z; }
 
-// The cells, lowest and highest, that the bounding box of a face meets.
+// Returns the lowest and highest cells that the bounding box of a face meets.
 static void face_cells(const SandTriangleMesh *m, int f, int low[3], int high[3]) {
     for (int k = 0; k < 3; k++) {
         double a = part(m->vertices[m->faces[f][0]], k), c = part(m->vertices[m->faces[f][1]], k);
@@ -239,7 +253,7 @@ static void set_dims(SandTriangleMesh *m) {
 
 static double cell_total(const SandTriangleMesh *m) { return (double)m->dim[0] * m->dim[1] * m->dim[2]; }
 
-// How many entries the cell lists would have.
+// Returns how many entries the cell lists would have.
 static double entry_total(const SandTriangleMesh *m) {
     double total = 0;
     for (int f = 0; f < m->face_count; f++) {
@@ -250,10 +264,11 @@ static double entry_total(const SandTriangleMesh *m) {
     return total;
 }
 
-// Starts from the mean size of a face, and widens the cells while the tables would be much larger than the mesh.
+// Starts from the mean length of an edge, and widens the cells while the tables would be much larger than the mesh.
 static void choose_cell(SandTriangleMesh *m) {
     double extent = 0;
-    m->lower = v3_make(INFINITY, INFINITY, INFINITY), m->upper = v3_neg(m->lower);
+    m->lower = v3_make(INFINITY, INFINITY, INFINITY);
+    m->upper = v3_neg(m->lower);
     for (int e = 0; e < m->edge_count; e++) extent += m->edges[e].length / m->edge_count;
     for (int f = 0; f < m->face_count; f++)
         for (int k = 0; k < 3; k++) {
@@ -278,7 +293,7 @@ static bool cells_sorted(const SandTriangleMesh *m, int cells) {
     return m->cell_start[0] == 0;
 }
 
-// Counting sort: the faces of a cell come in order of their number.
+// Counting sort of the faces into cells; the faces of a cell are in ascending order.
 static bool make_grid(Builder *b) {
     SandTriangleMesh *m = b->mesh;
     choose_cell(m);
@@ -310,14 +325,15 @@ static bool make_grid(Builder *b) {
 static bool copy_input(Builder *b, const SandVec3 *vertices, int vertex_count, const int (*faces)[3], int face_count) {
     SandTriangleMesh *m = b->mesh;
     if (face_count < 1) return sand_fail(b->error, "%s: the mesh has no triangles", b->source);
-    // Edges are at most three a face, so this keeps every feature number in its bits.
+    // A face has at most three edges, so this keeps every feature (faces, edges, vertices) below SAND_MAX_FEATURE.
     if ((double)vertex_count + 4.0 * face_count >= SAND_MAX_FEATURE)
         return sand_fail(b->error, "%s: %d triangles and %d vertices are too many; the limit is about 3.7 million triangles",
                          b->source, face_count, vertex_count);
     if (!MAKE(m->vertices, vertex_count) || !MAKE(m->faces, face_count)) return false;
     memcpy(m->vertices, vertices, (size_t)vertex_count * sizeof *vertices);
     memcpy(m->faces, faces, (size_t)face_count * sizeof *faces);
-    m->vertex_count = vertex_count, m->face_count = face_count;
+    m->vertex_count = vertex_count;
+    m->face_count = face_count;
     for (int v = 0; v < vertex_count; v++)
         if (!v3_finite(vertices[v])) return sand_fail(b->error, "%s: vertex %d is not finite", b->source, v + 1);
     return true;
@@ -343,6 +359,7 @@ void sand_mesh_free(SandTriangleMesh *m) {
     sand_free(m);
 }
 
+// Two triangles for each cell of the height field.
 static void fill_terrain(SandVec3 *vertices, int (*faces)[3], const double *heights, int nx, int ny, SandVec3 half) {
     for (int j = 0; j < ny; j++)
         for (int i = 0; i < nx; i++)

@@ -1,4 +1,4 @@
-// Reads a triangle mesh from a Wavefront OBJ file: `v` and `f` lines; what only concerns looks is passed over.
+// Reading a triangle mesh from a Wavefront OBJ file: `v` and `f` lines; lines about appearance and grouping are skipped.
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"
 
@@ -18,6 +18,7 @@ typedef struct Reader {
     SandError *error;
 } Reader;
 
+// Fails with the file and line in front of the sentence.
 static bool wrong(Reader *r, const char *what) { return sand_fail(r->error, "%s:%d: %s", r->path, r->line, what); }
 
 static bool blank(const char *text) { return text[strspn(text, " \t\r\n")] == 0; }
@@ -44,7 +45,7 @@ static bool read_vertex(Reader *r, const char *text) {
     return true;
 }
 
-// One corner of a face: v, v/t, v//n or v/t/n. Only v counts; below zero it counts back from the last vertex.
+// Reads one corner of a face: v, v/t, v//n or v/t/n. Only v is used; a negative one counts back from the last vertex.
 static bool read_corner(Reader *r, const char **text, int *vertex) {
     char *end;
     long number = strtol(*text, &end, 10);
@@ -65,12 +66,14 @@ static bool add_face(Reader *r, int a, int b, int c) {
     if (!SAND_GROW(r->faces, r->face_capacity, r->face_count + 1, "triangles of a mesh", r->error)) return false;
     if (!SAND_GROW(r->lines, r->line_capacity, r->face_count + 1, "triangles of a mesh", r->error)) return false;
     int *face = r->faces[r->face_count];
-    face[0] = a, face[1] = b, face[2] = c;
+    face[0] = a;
+    face[1] = b;
+    face[2] = c;
     r->lines[r->face_count++] = r->line;
     return true;
 }
 
-// A polygon becomes a fan around its first corner.
+// Reads a face; a polygon becomes a fan of triangles around its first corner.
 static bool read_face(Reader *r, const char *text) {
     int first = 0, last = 0, next = 0, count = 0;
     while (!blank(text)) {
@@ -84,7 +87,7 @@ static bool read_face(Reader *r, const char *text) {
 }
 
 static bool read_line(Reader *r, char *text) {
-    static const char *passed_over[] = {"vt", "vn", "vp", "o", "g", "s", "l", "p", "usemtl", "mtllib"};
+    static const char *skipped[] = {"vt", "vn", "vp", "o", "g", "s", "l", "p", "usemtl", "mtllib"};
     text[strcspn(text, "#")] = 0;
     text += strspn(text, " \t");
     if (blank(text)) return true;
@@ -92,8 +95,8 @@ static bool read_line(Reader *r, char *text) {
     const char *rest = text + length;
     if (length == 1 && *text == 'v') return read_vertex(r, rest);
     if (length == 1 && *text == 'f') return read_face(r, rest);
-    for (size_t i = 0; i < sizeof passed_over / sizeof *passed_over; i++)
-        if (strlen(passed_over[i]) == length && !strncmp(passed_over[i], text, length)) return true;
+    for (size_t i = 0; i < sizeof skipped / sizeof *skipped; i++)
+        if (strlen(skipped[i]) == length && !strncmp(skipped[i], text, length)) return true;
     return sand_fail(r->error, "%s:%d: '%.*s' is not known; expected v or f", r->path, r->line,
                      (int)(length < 40 ? length : 40), text);
 }

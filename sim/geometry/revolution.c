@@ -1,3 +1,5 @@
+// Making surfaces of revolution: checking the profile, orienting it, and deriving segments and bands. Queries are in
+// revolution_distance.inl.
 #include "sim/geometry/revolution.h"
 
 #include "sim/core/array.h"
@@ -7,6 +9,7 @@
 // ---------------------------------------------------------------------------------------------------------------
 // Making
 
+// Twice the signed area of the triangle a, b, c; positive when it turns left.
 static double cross2(const double a[2], const double b[2], const double c[2]) {
     return (b[0] - a[0]) * (c[1] - b[1]) - (b[1] - a[1]) * (c[0] - b[0]);
 }
@@ -28,9 +31,9 @@ static bool check_profile(const double (*p)[2], int count, SandError *error) {
     return true;
 }
 
-// True where the segments a-b and c-d share a point.
+// Whether the segments a-b and c-d share a point.
 static bool segments_meet(const double a[2], const double b[2], const double c[2], const double d[2]) {
-    for (int k = 0; k < 2; k++) // apart on an axis; also decides for segments on one line
+    for (int k = 0; k < 2; k++) // separated along an axis; also decides for collinear segments
         if (fmax(a[k], b[k]) < fmin(c[k], d[k]) || fmax(c[k], d[k]) < fmin(a[k], b[k])) return false;
     double abc = cross2(a, b, c), abd = cross2(a, b, d), cda = cross2(c, d, a), cdb = cross2(c, d, b);
     return abc * abd <= 0 && cda * cdb <= 0;
@@ -49,7 +52,7 @@ static bool check_crossings(const double (*p)[2], int count, SandError *error) {
     return true;
 }
 
-// Copies the corners, but not those that only divide a straight line.
+// Copies the corners, dropping those that only divide a straight line.
 static void copy_corners(SandBoundary *b, const double (*p)[2], int count) {
     int n = 0;
     for (int i = 0; i < count; i++) {
@@ -59,17 +62,20 @@ static void copy_corners(SandBoundary *b, const double (*p)[2], int count) {
             straight = fabs(cross2(a, p[i], p[i + 1])) <= 1e-12 * apart(a, p[i]) * apart(p[i], p[i + 1]);
         }
         if (straight) continue;
-        b->profile[n][0] = p[i][0], b->profile[n][1] = p[i][1];
+        b->profile[n][0] = p[i][0];
+        b->profile[n][1] = p[i][1];
         n++;
     }
     b->profile_count = n;
 }
 
+// Signed area between the profile and the axis; 0 where it is rounding.
 static double enclosed_area(const double (*p)[2], int count) {
-    double area = 0, size = 0; // the integral of rho dz along the profile; the level lines and the axis add nothing
+    double area = 0, size = 0; // the integral of rho dz along the profile; horizontal lines and the axis add nothing
     for (int i = 0; i + 1 < count; i++) {
         double part = 0.5 * (p[i][0] + p[i + 1][0]) * (p[i + 1][1] - p[i][1]);
-        area += part, size += fabs(part);
+        area += part;
+        size += fabs(part);
     }
     return fabs(area) <= 1e-12 * size ? 0 : area;
 }
@@ -78,11 +84,13 @@ static void reverse(double (*p)[2], int count) {
     for (int i = 0, j = count - 1; i < j; i++, j--)
         for (int k = 0; k < 2; k++) {
             double t = p[i][k];
-            p[i][k] = p[j][k], p[j][k] = t;
+            p[i][k] = p[j][k];
+            p[j][k] = t;
         }
 }
 
-static void derive_pieces(SandBoundary *b) {
+// Fills the segments: directions and lengths first, then corner normals and kinds.
+static void derive_segments(SandBoundary *b) {
     int count = b->profile_count;
     for (int i = 0; i < count; i++) {
         SandProfileSegment *segment = &b->segments[i];
@@ -96,17 +104,20 @@ static void derive_pieces(SandBoundary *b) {
         SandProfileSegment *segment = &b->segments[i];
         const SandProfileSegment *before = i > 0 ? segment - 1 : segment, *after = i + 1 < count ? segment : segment - 1;
         double rho = -before->along_z - after->along_z, z = before->along_rho + after->along_rho, length = hypot(rho, z);
-        segment->out_rho = rho / length, segment->out_z = z / length;
+        segment->out_rho = rho / length;
+        segment->out_z = z / length;
         double turn = before->along_rho * after->along_z - before->along_z * after->along_rho;
         bool end = i == 0 || i + 1 == count;
         segment->kind = !end                ? (turn > 0 ? SAND_CORNER_CONCAVE : SAND_CORNER_CONVEX)
                         : segment->rho == 0 ? SAND_CORNER_AXIS
                                             : SAND_CORNER_RIM;
-        if (segment->kind == SAND_CORNER_AXIS) segment->out_rho = 0, segment->out_z = after->along_rho < 0 ? -1 : 1;
+        if (segment->kind != SAND_CORNER_AXIS) continue;
+        segment->out_rho = 0;
+        segment->out_z = after->along_rho < 0 ? -1 : 1;
     }
 }
 
-// The least radius of a segment between two heights; infinite where it has no point there.
+// Returns the least radius of a segment between two heights; infinite where it has no point there.
 static double least_radius(const double a[2], const double b[2], double low, double high) {
     const double *under = a[1] <= b[1] ? a : b, *over = under == a ? b : a;
     if (over[1] < low || under[1] > high) return INFINITY;
@@ -117,11 +128,16 @@ static double least_radius(const double a[2], const double b[2], double low, dou
     return least;
 }
 
+// Fills the bands. Heights overlap and widths shrink by 1e-9, so that rounding never hides a wall.
 static void derive_bands(SandBoundary *b) {
     double low = INFINITY, high = -INFINITY;
-    for (int i = 0; i < b->profile_count; i++) low = fmin(low, b->profile[i][1]), high = fmax(high, b->profile[i][1]);
+    for (int i = 0; i < b->profile_count; i++) {
+        low = fmin(low, b->profile[i][1]);
+        high = fmax(high, b->profile[i][1]);
+    }
     SandBands *bands = b->bands;
-    bands->low = low, bands->per_height = high > low ? SAND_BANDS / (high - low) : 0;
+    bands->low = low;
+    bands->per_height = high > low ? SAND_BANDS / (high - low) : 0;
     double rounding = 1e-9 * (high - low), height = (high - low) / SAND_BANDS;
     for (int k = 0; k < SAND_BANDS; k++) {
         double bottom = low + k * height, width = INFINITY;
@@ -154,7 +170,7 @@ bool sand_revolution_make(SandBoundary *b, const double (*profile)[2], int count
     copy_corners(b, profile, count);
     if ((enclosed_area(b->profile, b->profile_count) < 0) != (b->side == SAND_OUTSIDE))
         reverse(b->profile, b->profile_count);
-    derive_pieces(b);
+    derive_segments(b);
     derive_bands(b);
     SAND_ASSERT(b->profile_count >= 2 && b->profile_count <= count && segments_valid(b));
     return true;
@@ -170,6 +186,6 @@ bool sand_revolution_hollow(const SandBoundary *b) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------
-// Asking
+// Querying
 
 double sand_revolution_distance(const SandBoundary *b, SandVec3 p) { return revolution_distance(b, p); }

@@ -1,3 +1,7 @@
+// Shapes and their mass properties. Spheres, boxes and cylinders have formulas; most of this file is the volume, center of
+// mass and inertia of a clump, a union of spheres. A plane z = const cuts the union in a union of discs, whose area and
+// moments are exact sums over its exposed arcs (Green's theorem). Only the integral over z is a quadrature: Gauss points
+// between the heights where a sphere begins or ends.
 #include "sim/geometry/shape.h"
 
 #include "sim/core/array.h"
@@ -6,11 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Mass properties of a union of spheres. A plane z = const cuts the union in a union of discs, whose area and
-// moments are exact sums over the exposed arcs (Green's theorem). Only the integral over z is a quadrature: Gauss
-// points between the heights where a sphere begins or ends.
-
-// Moments of a flat region or of a solid: integrals of 1, x, y, z and of their products.
+// Moments of a plane region or of a solid: integrals of 1, x, y, z and of their products.
 typedef struct Moments {
     double one, x, y, z, xx, yy, zz, xy, xz, yz;
 } Moments;
@@ -19,15 +19,16 @@ typedef struct Disc {
     double x, y, r;
 } Disc;
 
+// An interval of angle, 0 <= from <= to <= 2 pi.
 typedef struct Span {
     double from, to;
-} Span; // of angle, 0 <= from <= to <= 2 pi
+} Span;
 
 enum {
-    PIECES = 96,                      // the height is cut in pieces at most this part of it
-    FEW_BALLS = 32,                   // up to here it is also cut where a sphere begins or ends; of more, each matters less
-    MAX_SPANS = 2 * SAND_MAX_SPHERES, // a covered span that passes angle 0 becomes two
-    FIRST_LOOK = 8,                   // covered spans after which a buried disc is looked for
+    PIECES = 96,                      // the quadrature has pieces of at most this part of the height
+    FEW_SPHERES = 32,                 // up to this many, pieces also end where a sphere does; of more, each matters less
+    MAX_SPANS = 2 * SAND_MAX_SPHERES, // a covered span across angle 0 becomes two
+    FIRST_LOOK = 8,                   // covered spans after which to test whether the disc is buried
 };
 
 static const double TWO_PI = 6.283185307179586476925286766559;
@@ -49,6 +50,7 @@ static void add_arc_end(Moments *m, Disc d, double t, double sign) {
     m->xy += sign * 0.5 * r * (y * x2c + r * (x * x * c1s1 + 2 * x * r * c2s1 + r * r * c3s1));
 }
 
+// Adds the boundary integrals along an arc.
 static void add_arc(Moments *m, Disc d, double from, double to) {
     if (to <= from) return;
     add_arc_end(m, d, to, 1);
@@ -65,12 +67,12 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static int compare_discs(const void *a, const void *b) { // the large ones first: they cover most
+static int compare_discs(const void *a, const void *b) { // large ones first: they cover most
     double x = ((const Disc *)a)->r, y = ((const Disc *)b)->r;
     return (x < y) - (x > y);
 }
 
-// Sorts the spans, makes one of those that overlap, and returns how many are left.
+// Sorts the spans, merges those that overlap, and returns how many are left.
 static int merge_spans(Span *spans, int count) {
     qsort(spans, (size_t)count, sizeof *spans, compare_spans);
     int n = 0;
@@ -85,8 +87,8 @@ static int merge_spans(Span *spans, int count) {
 
 static bool whole_circle(const Span *spans, int count) { return count == 1 && spans[0].from <= 0 && spans[0].to >= TWO_PI; }
 
-// The spans of disc i's circle that other discs cover, sorted and apart; -1 where it is covered whole. Of equal discs
-// the first counts.
+// Finds the spans of the circle of disc i that other discs cover, sorted and disjoint; returns how many, or -1 where the
+// whole circle is covered. Of equal discs the first counts.
 static int covered_spans(const Disc *discs, int count, int i, Span *spans) {
     Disc a = discs[i];
     int n = 0, look = FIRST_LOOK;
@@ -94,8 +96,8 @@ static int covered_spans(const Disc *discs, int count, int i, Span *spans) {
         if (j == i) continue;
         Disc b = discs[j];
         double dx = b.x - a.x, dy = b.y - a.y, dd = dx * dx + dy * dy;
-        if (dd >= (a.r + b.r) * (a.r + b.r)) continue; // apart
-        if (dd <= (a.r - b.r) * (a.r - b.r)) {         // one holds the other
+        if (dd >= (a.r + b.r) * (a.r + b.r)) continue; // disjoint
+        if (dd <= (a.r - b.r) * (a.r - b.r)) {         // one contains the other
             bool equal = a.r == b.r;
             if (b.r > a.r || (equal && j < i)) return -1;
             continue;
@@ -108,7 +110,7 @@ static int covered_spans(const Disc *discs, int count, int i, Span *spans) {
         SAND_ASSERT(n + 2 <= MAX_SPANS);
         spans[n++] = (Span){from, fmin(to, TWO_PI)};
         if (to > TWO_PI) spans[n++] = (Span){0, to - TWO_PI};
-        if (n >= look) { // most discs of a large clump are buried: find out before all others were asked
+        if (n >= look) { // most discs of a large clump are buried: find out early
             n = merge_spans(spans, n);
             if (whole_circle(spans, n)) return -1;
             look = n + FIRST_LOOK;
@@ -118,6 +120,7 @@ static int covered_spans(const Disc *discs, int count, int i, Span *spans) {
     return whole_circle(spans, n) ? -1 : n;
 }
 
+// Returns the moments of a union of discs, which it sorts by radius.
 static Moments union_of_discs(Disc *discs, int count) {
     Moments m = {0};
     Span spans[MAX_SPANS];
@@ -135,6 +138,7 @@ static Moments union_of_discs(Disc *discs, int count) {
     return m;
 }
 
+// Returns the moments of the cut at height z.
 static Moments slice(const SandShapeSphere *spheres, int count, double z) {
     Disc discs[SAND_MAX_SPHERES];
     int n = 0;
@@ -145,31 +149,40 @@ static Moments slice(const SandShapeSphere *spheres, int count, double z) {
     return union_of_discs(discs, n);
 }
 
+// Adds a slice of this height and weight to the moments of the solid.
 static void add_slice(Moments *sum, Moments s, double z, double weight) {
     sum->one += weight * s.one;
-    sum->x += weight * s.x, sum->y += weight * s.y, sum->z += weight * z * s.one;
-    sum->xx += weight * s.xx, sum->yy += weight * s.yy, sum->zz += weight * z * z * s.one;
-    sum->xy += weight * s.xy, sum->xz += weight * z * s.x, sum->yz += weight * z * s.y;
+    sum->x += weight * s.x;
+    sum->y += weight * s.y;
+    sum->z += weight * z * s.one;
+    sum->xx += weight * s.xx;
+    sum->yy += weight * s.yy;
+    sum->zz += weight * z * z * s.one;
+    sum->xy += weight * s.xy;
+    sum->xz += weight * z * s.x;
+    sum->yz += weight * z * s.y;
 }
 
-// The heights between which the quadrature works, in order.
+// Finds the heights between which the integrand is smooth, in order; returns how many.
 static int cut_heights(const SandShapeSphere *spheres, int count, double *cuts) {
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < count; i++) {
         cuts[2 * i] = spheres[i].center.z - spheres[i].radius;
         cuts[2 * i + 1] = spheres[i].center.z + spheres[i].radius;
-        low = fmin(low, cuts[2 * i]), high = fmax(high, cuts[2 * i + 1]);
+        low = fmin(low, cuts[2 * i]);
+        high = fmax(high, cuts[2 * i + 1]);
     }
-    if (count > FEW_BALLS) {
-        cuts[0] = low, cuts[1] = high;
+    if (count > FEW_SPHERES) {
+        cuts[0] = low;
+        cuts[1] = high;
         return 2;
     }
     qsort(cuts, (size_t)(2 * count), sizeof *cuts, compare_doubles);
     return 2 * count;
 }
 
-// Three Gauss points a piece: exact for a lone sphere, whose second moments are quartic in z. What is left comes
-// from the heights where discs begin to overlap.
+// Integrates over z with three Gauss points a piece: exact for a single sphere, whose second moments are quartic in z. The
+// error that remains comes from the heights where discs begin to overlap.
 static Moments union_of_spheres(const SandShapeSphere *spheres, int count) {
     static const double node[3] = {-0.77459666924148337704, 0, 0.77459666924148337704};
     static const double weight[3] = {5.0 / 18, 8.0 / 18, 5.0 / 18};
@@ -190,11 +203,11 @@ static Moments union_of_spheres(const SandShapeSphere *spheres, int count) {
     return sum;
 }
 
-// Turns a symmetric matrix diagonal by Jacobi rotations; the columns of the result are its axes, right-handed since
-// every factor is a rotation. The angles are the small ones, so the axes stay near those of the input.
+// Diagonalizes a symmetric matrix by Jacobi rotations and returns its axes as columns, right-handed since every factor is a
+// rotation. Of the two angles the smaller one is taken, so the axes stay close to those of the input.
 static SandMat3 diagonalize(SandMat3 *a) {
     SandMat3 axes = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    double tiny = 1e-12 * (a->m[0][0] + a->m[1][1] + a->m[2][2]); // below this an entry is rounding
+    double tiny = 1e-12 * (a->m[0][0] + a->m[1][1] + a->m[2][2]); // below this an entry is rounding error
     for (int sweep = 0; sweep < 30; sweep++) {
         bool done = true;
         for (int p = 0; p < 2; p++)
@@ -206,13 +219,17 @@ static SandMat3 diagonalize(SandMat3 *a) {
                 double c = 1 / sqrt(t * t + 1), s = t * c;
                 for (int k = 0; k < 3; k++) { // columns
                     double u = a->m[k][p], v = a->m[k][q];
-                    a->m[k][p] = c * u - s * v, a->m[k][q] = s * u + c * v;
-                    u = axes.m[k][p], v = axes.m[k][q];
-                    axes.m[k][p] = c * u - s * v, axes.m[k][q] = s * u + c * v;
+                    a->m[k][p] = c * u - s * v;
+                    a->m[k][q] = s * u + c * v;
+                    u = axes.m[k][p];
+                    v = axes.m[k][q];
+                    axes.m[k][p] = c * u - s * v;
+                    axes.m[k][q] = s * u + c * v;
                 }
                 for (int k = 0; k < 3; k++) { // rows
                     double u = a->m[p][k], v = a->m[q][k];
-                    a->m[p][k] = c * u - s * v, a->m[q][k] = s * u + c * v;
+                    a->m[p][k] = c * u - s * v;
+                    a->m[q][k] = s * u + c * v;
                 }
             }
         if (done) break;
@@ -220,7 +237,7 @@ static SandMat3 diagonalize(SandMat3 *a) {
     return axes;
 }
 
-// The quaternion of a rotation matrix; the largest component is taken from the diagonal, so nothing cancels.
+// Returns the quaternion of a rotation matrix. The largest component comes from the diagonal, so that nothing cancels.
 static SandQuat quaternion_of(SandMat3 r) {
     double(*m)[3] = r.m;
     double four[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2],
@@ -237,7 +254,7 @@ static SandQuat quaternion_of(SandMat3 r) {
     return q_unit(q);
 }
 
-// The first ball that no chain of touching balls joins to ball 0, or -1.
+// Returns the first sphere that no chain of touching spheres connects to sphere 0, or -1.
 static int detached_sphere(const SandShapeSphere *spheres, int count) {
     bool reached[SAND_MAX_SPHERES] = {true};
     int queue[SAND_MAX_SPHERES] = {0}, head = 0, tail = 1;
@@ -271,7 +288,7 @@ static bool check_spheres(const SandShapeSphere *spheres, int count, SandError *
     return true;
 }
 
-static bool fill_proxies(SandShape *shape, const SandShapeSphere *spheres, int count, SandError *error) {
+static bool copy_spheres(SandShape *shape, const SandShapeSphere *spheres, int count, SandError *error) {
     size_t capacity = 0;
     if (!SAND_GROW(shape->spheres, capacity, count, "spheres of a shape", error)) return false;
     memcpy(shape->spheres, spheres, (size_t)count * sizeof *spheres);
@@ -283,14 +300,14 @@ bool sand_shape_sphere(SandShape *shape, SandError *error) {
     *shape = (SandShape){.kind = SAND_SPHERE, .volume = 2 * TWO_PI / 3, .bound = 1, .from_input.rotation = q_identity()};
     double i = 0.4 * shape->volume;
     shape->inertia = v3_make(i, i, i);
-    return fill_proxies(shape, &(SandShapeSphere){.radius = 1}, 1, error);
+    return copy_spheres(shape, &(SandShapeSphere){.radius = 1}, 1, error);
 }
 
 bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int count, SandError *error) {
     *shape = (SandShape){.kind = SAND_CLUMP};
-    if (!check_spheres(spheres, count, error) || !fill_proxies(shape, spheres, count, error)) return false;
+    if (!check_spheres(spheres, count, error) || !copy_spheres(shape, spheres, count, error)) return false;
 
-    // Moments about the first ball, so that a clump described far from the origin loses no digits.
+    // Moments about the first sphere, so that a clump described far from the origin loses no digits.
     SandVec3 origin = spheres[0].center;
     for (int i = 0; i < count; i++) shape->spheres[i].center = v3_sub(spheres[i].center, origin);
     Moments m = union_of_spheres(shape->spheres, count);

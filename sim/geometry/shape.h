@@ -1,5 +1,5 @@
-// The shape of a body: a template of size 1 that any number of bodies share, each with its own scale.
-// Frame: the center of mass is the origin and the axes are principal, so that the inertia is diagonal.
+// Shapes of bodies. A shape is a template that any number of bodies share, each with its own scale. In its frame the center
+// of mass is the origin and the axes are principal, so that the inertia is diagonal.
 #pragma once
 #include "sim/core/error.h"
 #include "sim/core/vec.h"
@@ -8,37 +8,49 @@
 extern "C" {
 #endif
 
-typedef enum SandShapeKind { SAND_SPHERE, SAND_CLUMP, SAND_BOX, SAND_CYLINDER } SandShapeKind;
+typedef enum SandShapeKind {
+    SAND_SPHERE,
+    SAND_CLUMP,    // rigid union of spheres
+    SAND_BOX,      // at most one box or cylinder may be in a world: sand_world_check
+    SAND_CYLINDER, // axis z
+} SandShapeKind;
 
+// One sphere of a shape, at scale 1.
 typedef struct SandShapeSphere {
-    SandVec3 center;
-    double radius;
+    SandVec3 center; // m
+    double radius;   // m
 } SandShapeSphere;
 
-enum { SAND_MAX_SPHERES = 255 }; // spheres in a clump: their number is one byte of a contact's key
+enum { SAND_MAX_SPHERES = 255 }; // spheres in a clump: the index of one is a byte of a contact's key
+
+// Fields are filled by the functions below and read-only afterwards.
 
 typedef struct SandShape {
     SandShapeKind kind;
     int sphere_count;         // sphere: 1, clump: its spheres, box and cylinder: 0
-    SandShapeSphere *spheres; // owned
-    SandVec3 half;            // box: half extents; cylinder: (radius, radius, half height), axis z
-    double volume;            // at scale 1; times scale^3
-    SandVec3 inertia;         // principal, at density 1 and scale 1; times density and scale^5
-    double bound;             // radius around the center of mass that holds the whole shape, at scale 1
-    SandPose from_input;      // the frame the shape was described in, seen from the principal frame
+    SandShapeSphere *spheres; // owned; in the principal frame
+    SandVec3 half;            // m, box: half extents; cylinder: (radius, radius, half height)
+    double volume;            // m^3 at scale 1; grows with scale^3
+    SandVec3 inertia;         // m^5, principal moments at density 1 and scale 1; grow with density and scale^5
+    double bound;             // m, radius about the center of mass that contains the shape, at scale 1
+    SandPose from_input;      // the frame the shape was described in, expressed in the principal frame
 } SandShape;
 
-// A sphere of radius 1: the scale of a body is its radius.
+// Make a shape. On failure there is a sentence, and nothing needs to be freed.
+
+// A sphere of radius 1: the scale of a body is its radius (m).
 bool sand_shape_sphere(SandShape *shape, SandError *error);
 
-// The union of spheres, which may overlap. Volume, center and inertia by quadrature, to 0.1 % and better.
-// The spheres must hang together: a clump in two parts is refused.
+// A clump: the union of `count` spheres, which are copied and may overlap. Volume, center of mass and inertia come from
+// quadrature, to 0.1 % and better. The spheres must be connected: a clump in two parts is refused.
 bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int count, SandError *error);
 
+// A box of these half extents (m).
 bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error);
-bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error); // axis z
+// A cylinder of this radius and height (m), with its axis along z.
+bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error);
 
-void sand_shape_free(SandShape *shape);
+void sand_shape_free(SandShape *shape); // frees what the shape owns, not `shape` itself
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,15 @@
-// Signed distance from a point in the body's frame to the surface of a box or cylinder (negative inside), and the outward
-// unit normal at the nearest surface point. `feature` names the face, edge or corner.
+// Signed distance from a point in the body frame to the surface of a box or cylinder (negative inside), and the outward unit
+// normal at the nearest surface point; one source for CPU and GPU. `feature` identifies the face, edge or corner.
 #pragma once
 #include "sim/geometry/shape.h"
 
-// The feature number is that of the cell the nearest point belongs to: each axis low 0, within 1, high 2, in base 3.
+// The feature is the region of the point in base 3: along each axis 0 below the box, 1 within it, 2 above. Inside the box
+// the nearest face counts.
 SAND_HOST_DEVICE double box_distance(SandVec3 half, SandVec3 point, SandVec3 *normal, uint32_t *feature) {
     const uint32_t place[3] = {1, 3, 9};
     double p[3] = {point.x, point.y, point.z}, h[3] = {half.x, half.y, half.z};
     double out[3] = {0}, squared = 0;
-    int face = 0; // the face that is nearest or least deep
+    int face = 0; // axis of the nearest face
     *feature = 1 + 3 + 9;
     for (int k = 0; k < 3; k++) {
         double beyond = fabs(p[k]) - h[k];
@@ -31,6 +32,8 @@ SAND_HOST_DEVICE double box_distance(SandVec3 half, SandVec3 point, SandVec3 *no
     return fabs(p[face]) - h[face];
 }
 
+// A cylinder with its axis along z. hypot is the one function here that IEEE 754 does not specify: glibc and CUDA may differ
+// in its last bit, and with it the side and rim contacts of a cylinder.
 SAND_HOST_DEVICE double cylinder_distance(SandVec3 half, SandVec3 p, SandVec3 *normal, uint32_t *feature) {
     enum { SIDE, TOP, BOTTOM, TOP_RIM, BOTTOM_RIM };
     double rho = hypot(p.x, p.y), up = p.z < 0 ? -1 : 1;
@@ -52,6 +55,7 @@ SAND_HOST_DEVICE double cylinder_distance(SandVec3 half, SandVec3 p, SandVec3 *n
     return cap;
 }
 
+// The distance to a box or cylinder of this scale.
 SAND_HOST_DEVICE double sand_shape_distance(const SandShape *shape, double scale, SandVec3 point, SandVec3 *normal,
                                             uint32_t *feature) {
     SandVec3 half = v3_scale(scale, shape->half);
