@@ -1,3 +1,4 @@
+// Slots of the render instances: grouped by the kind of shape, within a kind in the order of the bodies.
 #include "sim/world/render_instance.h"
 #include "sim/core/assert.h"
 

@@ -1,10 +1,14 @@
-// A body as instances of a picture: one text for both machines.
+// A body as render instances, one source for CPU and GPU.
 #pragma once
 #include "sim/world/render_instance.h"
 
-SAND_HOST_DEVICE void instance_copy3(float *to, SandVec3 v) { to[0] = (float)v.x, to[1] = (float)v.y, to[2] = (float)v.z; }
+SAND_HOST_DEVICE void instance_copy3(float *to, SandVec3 v) {
+    to[0] = (float)v.x;
+    to[1] = (float)v.y;
+    to[2] = (float)v.z;
+}
 
-// What a contact adds to the value of each of its bodies.
+// Returns what a contact adds to the value of each of its bodies: its force, or 1 where it carries any.
 SAND_HOST_DEVICE float instance_contact_value(SandShade shade, SandVec3 impulse, double step) {
     double force = v3_length(impulse) / step;
     return (float)(shade == SAND_SHADE_FORCE ? force : force > 0);
@@ -12,13 +16,14 @@ SAND_HOST_DEVICE float instance_contact_value(SandShade shade, SandVec3 impulse,
 
 SAND_HOST_DEVICE float instance_speed(const SandWorld *w, int body) { return (float)v3_length(w->velocity[body]); }
 
+// Maps a value to [0, 1] on the color map, linearly or by its logarithm.
 SAND_HOST_DEVICE float instance_place_on_map(const SandInstanceDef *def, double value) {
     double at = value / def->range;
     if (def->least > 0) at = value > def->least ? 1 - log(at) / log(def->least / def->range) : 0;
     return (float)fmin(1.0, at);
 }
 
-// Writes all instances of a body, whose value stands there on the color map.
+// Writes all instances of a body; `value` is its position on the color map.
 SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandInstanceDef *def, float value,
                                      SandInstance *to) {
     const SandShape *shape = &w->shapes[w->shape[body]];
@@ -32,7 +37,10 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     SandInstance it;
     instance_copy3(it.center, v3_sub(w->position[body], def->origin));
     it.radius = 0;
-    it.rotation[0] = (float)q.x, it.rotation[1] = (float)q.y, it.rotation[2] = (float)q.z, it.rotation[3] = (float)q.w;
+    it.rotation[0] = (float)q.x;
+    it.rotation[1] = (float)q.y;
+    it.rotation[2] = (float)q.z;
+    it.rotation[3] = (float)q.w;
     instance_copy3(it.velocity, w->velocity[body]);
     it.value = value;
     instance_copy3(it.spin, w->spin[body]);

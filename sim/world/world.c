@@ -1,3 +1,4 @@
+// Building and checking a world, and its totals.
 #include "sim/world/world.h"
 
 #include "sim/core/array.h"
@@ -29,7 +30,8 @@ void sand_world_free(SandWorld *world) {
     *world = (SandWorld){0};
 }
 
-// The table is stored row after row without gaps, so a new material moves the rows apart, the last one first.
+// Adds a row and a column for the new material. The table is stored by rows without gaps, so the rows move apart, the last
+// one first.
 static void widen_friction(SandWorld *world) {
     int n = world->material_count, wide = n + 1;
     double *table = world->friction;
@@ -42,6 +44,7 @@ static void widen_friction(SandWorld *world) {
     table[n * wide + n] = world->materials[n].mu;
 }
 
+// Whether the table has the same coefficient for (a, b) and (b, a).
 static bool friction_symmetric(const double *table, int count) {
     for (int a = 0; a < count; a++)
         for (int b = 0; b < a; b++)
@@ -118,7 +121,7 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
     double mass = def->mass > 0 ? def->mass : world->materials[def->material].density * volume;
     SandVec3 inertia = v3_scale(mass * def->scale * def->scale / shape->volume, shape->inertia);
     double least = fmin(inertia.x, fmin(inertia.y, inertia.z));
-    // The solver works with inverses in float: both must stay within its range.
+    // The solvers work with the inverses in float: both must stay within its range.
     if (!(mass > 1e-30 && mass < 1e30 && least > 1e-36 && v3_length(inertia) < 1e30))
         return sand_fail(error, "body %d: mass %g kg and inertia %g kg m^2 are out of range", world->body_count, mass,
                          least),
@@ -195,8 +198,8 @@ static bool check_boundaries(const SandWorld *world, SandError *error) {
     return true;
 }
 
-// Boxes and cylinders are known by their distance alone: spheres can touch them, two of them cannot meet each other.
-static bool check_faced_bodies(const SandWorld *world, SandError *error) {
+// Boxes and cylinders are only known by their distance function: spheres can touch them, but two of them cannot meet.
+static bool check_convex_bodies(const SandWorld *world, SandError *error) {
     int first = -1;
     for (int i = 0; i < world->body_count; i++) {
         SandShapeKind kind = world->shapes[world->shape[i]].kind;
@@ -216,7 +219,7 @@ static bool check_faced_bodies(const SandWorld *world, SandError *error) {
 }
 
 bool sand_world_check(const SandWorld *world, SandError *error) {
-    return check_settings(world, error) && check_boundaries(world, error) && check_faced_bodies(world, error);
+    return check_settings(world, error) && check_boundaries(world, error) && check_convex_bodies(world, error);
 }
 
 double sand_world_kinetic_energy(const SandWorld *world) {
@@ -250,7 +253,8 @@ SandVec3 sand_world_angular_momentum(const SandWorld *world) {
     return sum;
 }
 
-// FNV-1a over 64-bit words; the shift brings high bits down, which a product alone never does.
+// FNV-1a over 64-bit words, with a shift that brings high bits down, which the product alone never does. Not sand_hash,
+// which lacks the shift: golden hashes depend on this one.
 static uint64_t hash_words(uint64_t hash, const void *data, size_t words) {
     for (size_t i = 0; i < words; i++) {
         uint64_t word;

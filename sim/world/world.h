@@ -1,4 +1,13 @@
-// The world: bodies as arrays, shapes, boundaries, materials, and what one step needs of its settings.
+// The world: bodies as structure of arrays, shapes, boundaries, materials, and the settings of a step. It is plain data that
+// a caller may read at any time and change between steps; sim/step/simulation.h advances it.
+//
+//     SandWorld world;
+//     sand_world_init(&world);
+//     int stone = sand_world_add_material(&world, "stone", 2500, 0.5, &error);
+//     ... sand_world_add_shape, sand_world_add_boundary, sand_world_add_body ...
+//     sand_world_check(&world, &error)
+//
+// Units are SI: m, kg, s, rad. Functions that return an index return -1 on failure, with a sentence.
 #pragma once
 #include "sim/core/error.h"
 #include "sim/geometry/boundary.h"
@@ -10,96 +19,104 @@ extern "C" {
 #endif
 
 typedef struct SandMaterial {
-    char name[SAND_NAME];
-    double density; // kg/m^3
-    double mu;      // friction of the material; a pair takes the geometric mean unless the table names it
+    char name[SAND_NAME]; // unique in the world
+    double density;       // kg/m^3; more makes bodies of the material heavier
+    double mu;            // friction coefficient; a pair has the geometric mean of its two unless sand_world_set_pair says
 } SandMaterial;
 
-// A spring from a point of a body to a point of the world: a person's hand. It is damped, and integrated implicitly, so
-// that it is stable however stiff.
+// A spring from a point of a body to a point of the world: the mouse dragging a body. It is critically damped and integrated
+// implicitly, so that it is stable however stiff.
 typedef struct SandSpring {
-    int body;        // -1: none
-    SandVec3 point;  // m, on the body, in its frame
-    SandVec3 target; // m, in the world
-    double rate;     // 1/s, how fast the point is drawn to the target; the spring is critically damped
+    int body;        // index, -1: no spring
+    SandVec3 point;  // m, where it is attached, in the body frame
+    SandVec3 target; // m, where it pulls to, in the world frame
+    double rate;     // 1/s, how fast the point approaches the target; more is stiffer
 } SandSpring;
 
 typedef struct SandWorld {
-    // Bodies. A body's number is its index here and never changes.
+    // Bodies, as arrays of body_count entries. The index of a body never changes.
     int body_count;
-    SandVec3 *position; // m, of the center of mass
-    SandQuat *rotation;
-    SandVec3 *velocity; // m/s
-    SandVec3 *spin;     // rad/s, world frame
-    double *mass;       // kg
-    SandVec3 *inertia;  // kg m^2, principal, body frame
-    double *scale;      // size of the shape; the radius of a sphere
-    int *shape;         // index into shapes
-    int *material;
-    double *enter; // s, the body takes part from this time on (0: from the start)
-    uint8_t *gone; // 1: it left the world or became non-finite, was reported, and takes no part any more
-    size_t body_capacity[12];
+    SandVec3 *position;       // m, center of mass
+    SandQuat *rotation;       // unit, body frame to world frame
+    SandVec3 *velocity;       // m/s, of the center of mass
+    SandVec3 *spin;           // rad/s, angular velocity in the world frame
+    double *mass;             // kg
+    SandVec3 *inertia;        // kg m^2, principal moments, body frame
+    double *scale;            // size of the shape; a sphere's radius in m
+    int *shape;               // index into shapes
+    int *material;            // index into materials
+    double *enter;            // s, the body is active from this time on (0: from the start)
+    uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on
+    size_t body_capacity[12]; // of each array above
 
     int shape_count, boundary_count, material_count;
-    SandShape *shapes;
-    SandBoundary *boundaries;
+    SandShape *shapes;        // owned
+    SandBoundary *boundaries; // owned
     SandMaterial *materials;
     size_t shape_capacity, boundary_capacity, material_capacity, friction_capacity;
-    double *friction; // material_count^2 table of pairs, symmetric, complete
+    double *friction; // friction coefficients of pairs: material_count x material_count, symmetric, always complete
 
-    SandVec3 gravity; // m/s^2
-    SandSpring spring;
-    SandVec3 lower, upper; // m, the world's box: a body outside it is reported and taken out
-    double step;           // s
-    double time;           // s
-    uint64_t step_index;
-    double recovery; // m/s, the largest speed at which a penetration is pushed apart
-    double envelope; // m, the least gap within which a contact is kept
+    SandVec3 gravity;      // m/s^2
+    SandSpring spring;     // at most one
+    SandVec3 lower, upper; // m, the world's box: a body whose center leaves it is reported and deactivated
+    double step;           // s, length of a step; a larger one is faster and coarser
+    double time;           // s, now
+    uint64_t step_index;   // steps done
+    double recovery;       // m/s, the largest speed at which a penetration is pushed apart; 0: never
+    double envelope;       // m, the least gap within which a pair is a contact; more finds more contacts
 } SandWorld;
 
-void sand_world_init(SandWorld *world); // an empty world with sane settings
-void sand_world_free(SandWorld *world);
+// Makes an empty world: gravity 9.81 m/s^2 along -z, a step of 0.01 s, a recovery of 1 m/s, a box of 20 km.
+void sand_world_init(SandWorld *world);
+void sand_world_free(SandWorld *world); // frees everything the world owns, not `world` itself
 
-// Each returns the new index, or -1 with a sentence.
+// Adds a material and its pairs with all others. The name must be new, the density (kg/m^3) above 0, mu not below 0.
 int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error);
-int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error);          // takes ownership
-int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error); // takes ownership
+// Add a shape or boundary. The world takes ownership of what it owns, unless the call fails.
+int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error);
+int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error);
 
+// Describes a body to add; start from sand_default_body().
 typedef struct SandBodyDef {
-    int shape;         // index
-    int material;      // index
-    double scale;      // size; a sphere's radius
-    double mass;       // kg; 0: from the material's density
-    SandPose pose;     // of the center of mass
+    int shape;         // index into the world's shapes
+    int material;      // index into the world's materials
+    double scale;      // size of the shape; a sphere's radius in m
+    double mass;       // kg; 0: from the material's density and the shape's volume
+    SandPose pose;     // of the center of mass and principal axes; the rotation is normalized
     SandVec3 velocity; // m/s
-    SandVec3 spin;     // rad/s
-    double enter;      // s, when it enters; 0: at the start
+    SandVec3 spin;     // rad/s, world frame
+    double enter;      // s, when it becomes active; 0: at the start
 } SandBodyDef;
-SandBodyDef sand_default_body(void);
+SandBodyDef sand_default_body(void); // shape and material 0, scale 1, mass from the density, at rest at the origin
+// Adds a body. Refuses indices out of range, numbers that are not finite, and masses beyond the range of the solvers.
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
 
-// Turns a boundary by half a turn about an axis through its middle, in `seconds` from now on.
+// Replaces the motion of a boundary by half a turn about an axis through `center` (m), in `seconds` from now on.
 void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
 
-void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu); // an entry of the table
+// Set and get the friction coefficient of a pair of materials. Materials added later leave it as it is.
+void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu);
 SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
     return world->friction[material_a * world->material_count + material_b];
 }
 
-// Checks what only the whole world shows: boxes and cylinders that could meet each other, or lie on a convex
-// boundary, are refused with a sentence.
+// Checks the finished world: settings, boundaries, friction, and that at most one box or cylinder is in it, on boundaries
+// that are flat or hollow. Boxes and cylinders are only known by their distance function: spheres can touch them, but they
+// cannot meet each other or lie on a convex boundary.
 bool sand_world_check(const SandWorld *world, SandError *error);
 
+// Whether a body takes part in the coming step: it has entered and is not gone.
 SAND_HOST_DEVICE bool sand_world_active(const SandWorld *world, int body) {
     return !world->gone[body] && world->enter[body] <= world->time + 1e-9 * world->step;
 }
 
-// The angular momentum of a body about its own center.
+// Returns the angular momentum (kg m^2/s) of a body about its center of mass, world frame.
 SAND_HOST_DEVICE SandVec3 sand_body_spin_momentum(const SandWorld *world, int i) {
     SandMat3 r = q_matrix(world->rotation[i]);
     SandVec3 w = m3_apply_transposed(r, world->spin[i]), inertia = world->inertia[i];
     return m3_apply(r, v3_make(inertia.x * w.x, inertia.y * w.y, inertia.z * w.z));
 }
+// Energies of a body (J); the potential is 0 at the origin.
 SAND_HOST_DEVICE double sand_body_kinetic_energy(const SandWorld *world, int i) {
     return 0.5 * (world->mass[i] * v3_dot(world->velocity[i], world->velocity[i]) +
                   v3_dot(world->spin[i], sand_body_spin_momentum(world, i)));
@@ -108,11 +125,14 @@ SAND_HOST_DEVICE double sand_body_potential_energy(const SandWorld *world, int i
     return -world->mass[i] * v3_dot(world->gravity, world->position[i]);
 }
 
-double sand_world_kinetic_energy(const SandWorld *world);
-double sand_world_potential_energy(const SandWorld *world);
-SandVec3 sand_world_momentum(const SandWorld *world);
-SandVec3 sand_world_angular_momentum(const SandWorld *world); // about the origin
-uint64_t sand_world_hash(const SandWorld *world);             // of the bits of time, poses and velocities
+// Totals over the active bodies.
+double sand_world_kinetic_energy(const SandWorld *world);     // J
+double sand_world_potential_energy(const SandWorld *world);   // J, 0 at the origin
+SandVec3 sand_world_momentum(const SandWorld *world);         // kg m/s
+SandVec3 sand_world_angular_momentum(const SandWorld *world); // kg m^2/s, about the origin
+
+// Returns a hash of the bits of time, poses and velocities: equal hashes mean, for practical purposes, equal states.
+uint64_t sand_world_hash(const SandWorld *world);
 
 #ifdef __cplusplus
 }
