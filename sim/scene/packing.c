@@ -1,3 +1,4 @@
+// Lattice fills and the check for initial overlaps.
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"
@@ -9,8 +10,8 @@ SandFill sand_default_fill(void) {
     return (SandFill){.least = 1, .most = 1, .spacing = 1, .to = DBL_MAX, .tries = 1ll << 62};
 }
 
-// The signed distance of a point to a boundary, for comparing with `enough`. High above open ground the answer is
-// `enough` at once: the search for the nearest triangle would cross many empty cells.
+// Returns the signed distance of a point to a boundary, for comparing with `enough`. High above open ground it is `enough`
+// right away: the search for the nearest triangle would cross many empty cells.
 static double clear_distance(const SandBoundary *boundary, const SandPose *pose, SandVec3 point, double enough) {
     const SandTriangleMesh *mesh = boundary->mesh;
     bool ground = boundary->kind == SAND_MESH && !mesh->closed && mesh->face_count > 0 && mesh->normals[0].z > 0;
@@ -20,7 +21,8 @@ static double clear_distance(const SandBoundary *boundary, const SandPose *pose,
 
 // ---- placing ----
 
-// A lattice that the file gives no width covers the boundaries that have an end.
+// Finds the number of columns and the height limit. A lattice without a width covers all boundaries that have a bounding
+// box.
 static void lattice_limits(const SandWorld *world, const SandFill *fill, int *columns, double *top) {
     double width = 0, height = -DBL_MAX;
     for (int i = 0; i < world->boundary_count; i++) {
@@ -38,7 +40,7 @@ static void lattice_limits(const SandWorld *world, const SandFill *fill, int *co
     *top = fill->inside && height > -DBL_MAX ? fmin(fill->to, height) : fill->to;
 }
 
-// (x, y) is seen from the lattice's middle, before the jitter.
+// Whether a lattice point is kept; (x, y) is relative to the lattice's center, before the jitter.
 static bool in_region(const SandWorld *world, const SandFill *fill, const SandPose *poses, double x, double y, double z,
                       double margin) {
     if (fill->cylinder > 0 && x * x + y * y > fill->cylinder * fill->cylinder) return false;
@@ -50,14 +52,15 @@ static bool in_region(const SandWorld *world, const SandFill *fill, const SandPo
     return true;
 }
 
+// Draws the size of a body.
 static double random_size(const SandFill *fill, SandRandom *random) {
-    if (fill->least == fill->most) return fill->least; // draws nothing, so that equal spheres start as the peers' do
+    if (fill->least == fill->most) return fill->least; // no draw: the drivers of other engines draw none
     double u = sand_random_unit(random);
     if (fill->mostly_small) return fill->least / (1 - u * (1 - fill->least / fill->most));
     return fill->least + u * (fill->most - fill->least);
 }
 
-// One body near the lattice point. Draws in this order: x, y, z, size, shape, orientation.
+// Adds one body near the lattice point. Draws in this order: x, y, z, size, shape, orientation.
 static bool place(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z, double enter,
                   SandError *error) {
     SandBodyDef def = sand_default_body();
@@ -86,7 +89,7 @@ int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandEr
     if (!SAND_GROW(poses, capacity, world->boundary_count, "poses of the boundaries", error)) return -1;
     for (int i = 0; i < world->boundary_count; i++) poses[i] = sand_boundary_pose(&world->boundaries[i], 0);
 
-    // A thousand empty layers one after the other: it is not going to get better.
+    // Give up after a thousand empty layers in a row.
     long long tries = fill->tries;
     double rise = fill->dense ? 0.70710678118654752 * fill->spacing : fill->spacing;
     for (int k = 0; placed < fill->count && empty < 1000 && tries > 0; k++) {
@@ -125,7 +128,8 @@ bool sand_fill_bounds(const SandBoundary *boundary, SandVec3 *lower, SandVec3 *u
         low = v3_neg(high);
         break;
     case SAND_REVOLUTION:
-        low = v3_make(0, 0, boundary->profile[0][1]), high = low;
+        low = v3_make(0, 0, boundary->profile[0][1]);
+        high = low;
         for (int i = 0; i < boundary->profile_count; i++) {
             wide = fmax(wide, boundary->profile[i][0]);
             low.z = fmin(low.z, boundary->profile[i][1]);
@@ -140,7 +144,7 @@ bool sand_fill_bounds(const SandBoundary *boundary, SandVec3 *lower, SandVec3 *u
         break;
     default: return false;
     }
-    // The turned box: each axis of the world takes the absolute values of its row.
+    // Bounds of the rotated box: each world axis sums the absolute values of its matrix row.
     SandMat3 m = q_matrix(boundary->pose.rotation);
     SandVec3 middle = pose_apply(boundary->pose, v3_scale(0.5, v3_add(low, high))), half = v3_scale(0.5, v3_sub(high, low));
     double reach[3];
@@ -152,18 +156,18 @@ bool sand_fill_bounds(const SandBoundary *boundary, SandVec3 *lower, SandVec3 *u
 
 // ---- overlaps ----
 
-// Balls lie in grids of cells of a power of two, each ball in the grid whose cells are two to four diameters wide, so
-// that any mixture of sizes costs the same: a ball looks at the nearest 8 cells in its own grid and in every coarser.
+// Spheres are hashed into grids whose cells are powers of two, each into the grid with cells of two to four diameters, so
+// that any mixture of sizes costs the same: a sphere looks at the nearest 8 cells of its own grid and of every coarser one.
 typedef struct Sphere {
     SandVec3 center;
     double radius;
-    int body, next;
-    int level;
+    int body, next; // next in the bucket, or -1
+    int level;      // binary exponent of the cell size
 } Sphere;
 
 typedef struct Spheres {
     Sphere *sphere;
-    int *head; // first ball of each bucket, or -1
+    int *head; // first sphere of each bucket, or -1
     size_t sphere_capacity, head_capacity;
     int count;
     uint64_t mask;
@@ -172,6 +176,7 @@ typedef struct Spheres {
 
 static int64_t cell_of(double x, int level) { return (int64_t)fmax(-9e18, fmin(9e18, floor(ldexp(x, -level)))); }
 
+// Hashes a cell of a level, for bodies that enter at this time.
 static uint64_t bucket(const Spheres *spheres, int level, double enter, int64_t i, int64_t j, int64_t k) {
     uint64_t h, e;
     memcpy(&e, &enter, sizeof e);
@@ -214,7 +219,7 @@ static bool gather_spheres(const SandWorld *world, Spheres *spheres, SandError *
     return true;
 }
 
-// Whether two balls are too deep in each other.
+// Whether two spheres overlap by more than the tolerance.
 static bool deep(const SandWorld *world, const Sphere *a, const Sphere *b, double tolerance, SandOverlap *overlap) {
     if (a->body == b->body || world->enter[a->body] != world->enter[b->body]) return false;
     double reach = a->radius + b->radius - tolerance * fmin(a->radius, b->radius);
@@ -231,7 +236,7 @@ static bool sphere_overlaps(const SandWorld *world, const Spheres *spheres, int 
     for (int l = 0; l < spheres->level_count; l++) {
         int level = spheres->levels[l];
         if (level < sphere->level) continue;
-        // A partner in this grid has a radius of at most a quarter of the cell, and so has this ball.
+        // A sphere of this grid has a radius of at most a quarter of the cell, and so has this one.
         double reach = 0.5 * ldexp(1, level);
         SandVec3 c = sphere->center;
         int64_t x = cell_of(c.x - reach, level), y = cell_of(c.y - reach, level), z = cell_of(c.z - reach, level);
@@ -256,9 +261,9 @@ static bool sphere_in_wall(const SandWorld *world, const Sphere *sphere, double 
     return false;
 }
 
-// A box or cylinder against every ball, and its corners or rims against the boundaries.
-static bool faced_overlaps(const SandWorld *world, const Spheres *spheres, int body, double tolerance,
-                           SandOverlap *overlap) {
+// Tests a box or cylinder against every sphere, and its corners or rims against the boundaries.
+static bool convex_body_overlaps(const SandWorld *world, const Spheres *spheres, int body, double tolerance,
+                                 SandOverlap *overlap) {
     const SandShape *shape = &world->shapes[world->shape[body]];
     SandPose pose = {world->position[body], world->rotation[body]};
     for (int i = 0; i < spheres->count; i++) {
@@ -300,7 +305,7 @@ int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *ove
             sphere_overlaps(world, &spheres, i, tolerance, overlap))
             found = 1;
     for (int i = 0; i < world->body_count && found == 0; i++)
-        if (world->shapes[world->shape[i]].sphere_count == 0 && faced_overlaps(world, &spheres, i, tolerance, overlap))
+        if (world->shapes[world->shape[i]].sphere_count == 0 && convex_body_overlaps(world, &spheres, i, tolerance, overlap))
             found = 1;
     sand_free(spheres.sphere);
     sand_free(spheres.head);

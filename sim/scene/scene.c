@@ -1,3 +1,4 @@
+// Opening scenes: finding the file, reading its settings and knobs. Building the world is in scene_build.c.
 #include "sim/scene/scene.h"
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
@@ -12,7 +13,7 @@
 
 // ---- opening ----
 
-// Copies text for a screen: line breaks of the file become spaces, none at the end.
+// Copies text for display: control characters, such as line breaks, become spaces; trailing ones are dropped.
 static void copy_text(char *to, size_t capacity, const char *from) {
     size_t n = 0;
     for (; from && from[n] && n < capacity - 1; n++) to[n] = (unsigned char)from[n] < 32 ? ' ' : from[n];
@@ -20,6 +21,7 @@ static void copy_text(char *to, size_t capacity, const char *from) {
     to[n] = 0;
 }
 
+// Finds the number of bodies and the scale that follows from it.
 static bool open_size(SandScene *scene, SandError *error) {
     const SandSceneFile *file = scene->file;
     const SandSceneDef *def = file->def;
@@ -41,7 +43,7 @@ static bool open_size(SandScene *scene, SandError *error) {
     return true;
 }
 
-// Finds what a knob turns, and where that stands now.
+// Finds what a knob changes, and its present value.
 static bool open_knob(SandScene *scene, int index, SandError *error) {
     const SandSceneFile *file = scene->file;
     const SandSceneDef *def = file->def;
@@ -107,6 +109,7 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
     return true;
 }
 
+// Reads everything but the world: names, solver, size and knobs.
 static bool open_all(SandScene *scene, SandError *error) {
     const SandSceneFile *file = scene->file;
     const SandSceneDef *def = file->def;
@@ -126,7 +129,7 @@ static bool open_all(SandScene *scene, SandError *error) {
     return true;
 }
 
-// A scene like another takes the rest of its file from there; its size is as if it had been asked for.
+// A scene that is like another takes the rest from that file; its own size acts as if asked for by options.bodies.
 static bool become_like(SandScene *scene, SandError *error) {
     SandSceneFile *file = scene->file;
     if (!file->def->like) return true;

@@ -115,7 +115,7 @@ static bool build_materials(SandBuilder *b) {
     return true;
 }
 
-// Gives a new shape to the world, or a message. Shape 0 is the sphere, then come the clumps in the file's order.
+// Adds a shape to the world. Shape 0 is the sphere, then come the clumps in the file's order.
 static int add_shape(SandBuilder *b, SandShape *shape) {
     int index = sand_world_add_shape(b->world, shape, b->error);
     if (index < 0) sand_shape_free(shape);
@@ -150,7 +150,7 @@ static bool build_shapes(SandBuilder *b) {
     return true;
 }
 
-// The sphere or a clump by name: its index, or -1 with a message.
+// Returns the index of the sphere or a clump by name, or -1 with a message.
 static int find_shape(SandBuilder *b, const char *name, const char *key, const char *others) {
     char known[300] = "sphere";
     if (strcmp(name, "sphere") == 0) return 0;
@@ -165,12 +165,13 @@ static int find_shape(SandBuilder *b, const char *name, const char *key, const c
 
 // ---- single bodies ----
 
+// Returns the shape and scale of a single body; boxes and cylinders get a shape of their own.
 static int body_shape(SandBuilder *b, const SandBodyFileDef *from, double *scale) {
     bool box = strcmp(from->shape, "box") == 0, cylinder = strcmp(from->shape, "cylinder") == 0;
     bool sphere = strcmp(from->shape, "sphere") == 0;
     int clump = box || cylinder || sphere ? 0 : find_shape(b, from->shape, "shape", "box, cylinder");
     if (clump < 0) return -1;
-    // Each shape has its own sizes; the others' are mistakes.
+    // Each shape has its own size keys; any other is a mistake.
     struct {
         const char *key;
         bool given, wanted;
@@ -219,7 +220,7 @@ static bool build_body(SandBuilder *b, int index) {
         return false;
     const double *mass = sand_build_turned(b, SAND_KNOB_MASS, index);
     body.mass = sand_number(mass ? mass : from->mass, 0);
-    // The file places the frame that the shape was described in; the world wants the center of mass.
+    // The file places the frame that the shape was described in; a body def takes that of the center of mass.
     const SandPose *input = &b->world->shapes[body.shape].from_input;
     body.pose.rotation = q_mul(rotation, q_conjugate(input->rotation));
     SandVec3 offset = q_rotate(body.pose.rotation, v3_scale(body.scale, input->position));
@@ -234,6 +235,7 @@ static bool build_body(SandBuilder *b, int index) {
 
 // ---- fills ----
 
+// Reads shapes and sizes of a fill.
 static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[256]) {
     if (from->shape && from->shapes_count) return sand_build_wrong(b, "shapes", "expected `shape` or `shapes`, not both");
     if (from->shapes_count == 0)
@@ -266,6 +268,7 @@ static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill,
     return true;
 }
 
+// Reads lattice and region of a fill.
 static bool fill_lattice(SandBuilder *b, const SandFillDef *from, SandFill *fill) {
     const SandLatticeDef *lattice = &from->lattice;
     const SandRegionDef *region = from->region;
@@ -337,7 +340,7 @@ static bool build_fill(SandBuilder *b, int index) {
 }
 
 static bool build_fills(SandBuilder *b) {
-    int takers = 0;
+    int takers = 0; // fills without a count of their own
     for (uint32_t i = 0; i < b->def->fills_count; i++) {
         takers += !b->def->fills[i].count;
         snprintf(b->place, sizeof b->place, "fills[%u]", i);
@@ -355,7 +358,7 @@ static bool build_fills(SandBuilder *b) {
 
 // ---- the whole ----
 
-// What a body is called in a message, and where it is in the file.
+// Returns what to call a body in a message, and its path in the file.
 static void name_body(const SandBuilder *b, int body, char *name, char *path, size_t capacity) {
     int singles = (int)b->def->bodies_count, fill = 0;
     if (body < singles) {
@@ -386,7 +389,8 @@ static bool check_overlaps(SandBuilder *b) {
                            overlap.depth);
 }
 
-// Comparisons and not fmin and fmax: GCC 12 stumbles over those in a loop when it vectorizes for SVE.
+// Extends a box to contain another. Comparisons and not fmin and fmax: GCC 12 fails on those in a loop that it vectorizes
+// for SVE.
 static void include(SandVec3 *lower, SandVec3 *upper, SandVec3 low, SandVec3 high) {
     if (low.x < lower->x) lower->x = low.x;
     if (low.y < lower->y) lower->y = low.y;
@@ -396,7 +400,8 @@ static void include(SandVec3 *lower, SandVec3 *upper, SandVec3 low, SandVec3 hig
     if (high.z > upper->z) upper->z = high.z;
 }
 
-// The world's box and the camera's: as the file says, else what holds everything, with room to spare for the world.
+// Sets the world's box and the camera's: as the file says, else the bounding box of everything, for the world with a margin
+// of its diagonal.
 static bool build_bounds(SandBuilder *b) {
     SandWorld *world = b->world;
     SandScene *scene = b->scene;
@@ -407,20 +412,25 @@ static bool build_bounds(SandBuilder *b) {
     }
     for (int i = 0; i < world->boundary_count; i++)
         if (sand_fill_bounds(&world->boundaries[i], &low, &high)) include(&lower, &upper, low, high);
-    if (lower.x > upper.x) lower = v3_make(-1, -1, -1), upper = v3_make(1, 1, 1);
-    double capacity = v3_length(v3_sub(upper, lower));
+    if (lower.x > upper.x) { // nothing has a bounding box
+        lower = v3_make(-1, -1, -1);
+        upper = v3_make(1, 1, 1);
+    }
+    double margin = v3_length(v3_sub(upper, lower));
     const SandBoundsDef *boxes[2] = {b->def->world, b->def->view};
     for (int i = 0; i < 2; i++) {
         const char *key = i ? "view" : "world";
-        double grow = i ? 0 : capacity;
-        low = v3_sub(lower, v3_make(grow, grow, grow)), high = v3_add(upper, v3_make(grow, grow, grow));
+        double grow = i ? 0 : margin;
+        low = v3_sub(lower, v3_make(grow, grow, grow));
+        high = v3_add(upper, v3_make(grow, grow, grow));
         if (boxes[i]) {
             double scale = boxes[i]->scales && *boxes[i]->scales ? scene->scale : 1;
             snprintf(b->place, sizeof b->place, "%s", key);
             if (!sand_build_range3(b, "lower", boxes[i]->lower, SAND_FAR) ||
                 !sand_build_range3(b, "upper", boxes[i]->upper, SAND_FAR))
                 return false;
-            low = v3_scale(scale, sand_vector(boxes[i]->lower)), high = v3_scale(scale, sand_vector(boxes[i]->upper));
+            low = v3_scale(scale, sand_vector(boxes[i]->lower));
+            high = v3_scale(scale, sand_vector(boxes[i]->upper));
             if (!(low.x < high.x && low.y < high.y && low.z < high.z))
                 return sand_build_wrong(b, "upper", "expected it above lower on every axis");
         }

@@ -1,4 +1,4 @@
-// What scene.c (opening), scene_build.c and scene_walls.c (building) share. Not for others.
+// Shared by scene.c (opening), scene_build.c and scene_walls.c (building) and solver_file.c. Internal to sim/scene.
 #pragma once
 #include "sim/core/random.h"
 #include "sim/scene/scene_file.h"
@@ -10,12 +10,13 @@
 #define SAND_FILE_DENSITY 2500.0 // kg/m^3, of a material that names none
 #define SAND_FILE_MU 0.5         // of a material that names none
 
-// Adds a name to a list for a message, "a, b, c".
+// Appends a name to a list for a message, "a, b, c".
 void sand_scene_add_name(char *list, size_t capacity, const char *name);
 
-// The smallest radius of a boundary's profile once scaled: not below what `narrowest` says. 0: it has no profile.
+// Returns the smallest radius (m) of a boundary's profile once scaled, not below `narrowest`; 0: it has no profile.
 double sand_scene_narrowest(const SandWallDef *wall, double scale);
 
+// A world under construction.
 typedef struct SandBuilder {
     SandScene *scene;
     const SandSceneFile *file;
@@ -24,19 +25,24 @@ typedef struct SandBuilder {
     SandError *error;
     SandRandom random;
     char place[96];  // path of the entry being built, "fills[0]"
-    int *fill_first; // first body of each fill, and the end
+    int *fill_first; // first body of each fill
 } SandBuilder;
 
+// The value of an optional key, or its default.
 static inline double sand_number(const double *value, double otherwise) { return value ? *value : otherwise; }
 static inline SandVec3 sand_vector(const double *v) { return v ? v3_make(v[0], v[1], v[2]) : v3_make(0, 0, 0); }
 
-// Says what is wrong with a key of the entry being built, and returns false.
+// Fails with a message about a key of the entry being built.
 __attribute__((format(printf, 3, 4))) bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...);
-// Check numbers of that entry, where they are given: one in [least, most], or three in [-most, most].
+// Check optional numbers of that entry: one in [least, most], or three in [-most, most].
 bool sand_build_range(SandBuilder *b, const char *key, const double *value, double least, double most);
 bool sand_build_range3(SandBuilder *b, const char *key, const double *value, double most);
+// Reads an axis and an angle in degrees; the identity where there are none.
 bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rotation);
-int sand_build_material(SandBuilder *b, const char *name, const char *key);           // the index, or -1 with a message
-const double *sand_build_turned(const SandBuilder *b, SandKnobKind kind, int target); // a turned knob's value, or NULL
+// Returns the index of a material (NULL: the first one), or -1 with a message.
+int sand_build_material(SandBuilder *b, const char *name, const char *key);
+// Returns the value of a knob that was set, or NULL: then the file's value holds.
+const double *sand_build_turned(const SandBuilder *b, SandKnobKind kind, int target);
 
+// Builds all boundaries (scene_walls.c).
 bool sand_build_walls(SandBuilder *b);

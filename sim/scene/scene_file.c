@@ -202,13 +202,19 @@ bool sand_scene_file_read(SandSceneFile **out, const char *text, size_t size, co
     return true;
 }
 
-// What a scene like another may say: the rest would have to fit what it does not show.
+// Checks that a scene that is like another overrides no more than it may: other keys would have to fit lists that this file
+// does not show.
 static bool check_like(const SandSceneFile *file, SandError *error) {
     const SandSceneDef *d = file->def;
     SandSceneDef only;
     memset(&only, 0, sizeof only);
-    only.name = d->name, only.like = d->like, only.about = d->about, only.seconds = d->seconds;
-    only.size = d->size, only.solver = d->solver, only.friction = d->friction;
+    only.name = d->name;
+    only.like = d->like;
+    only.about = d->about;
+    only.seconds = d->seconds;
+    only.size = d->size;
+    only.solver = d->solver;
+    only.friction = d->friction;
     if (memcmp(&only, d, sizeof only) != 0)
         return sand_yaml_wrong(
             &file->yaml, error, "like",

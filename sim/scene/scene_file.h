@@ -1,5 +1,5 @@
-// What a scene file says, before anything is made of it: the structs that cyaml fills. A pointer is NULL where the
-// key is not in the file. Only scene.c and scene_file.c know these; everybody else sees scene.h.
+// A scene file as it was read, before anything is made of it: the structs that cyaml fills, one member for each key. A
+// pointer is NULL where the key is not in the file. Internal to sim/scene; everyone else sees scene.h.
 #pragma once
 #include "sim/core/error.h"
 #include "sim/geometry/boundary.h"
@@ -145,13 +145,13 @@ typedef struct SandSceneDef {
 struct SandSceneFile {
     SandYaml yaml;
     SandSceneDef *def;   // of yaml, or `merged`
-    SandSceneFile *base; // what this scene is like, else NULL
-    SandSceneDef merged; // what that one says, with what this one says otherwise
-    int bodies;          // that a scene like another has by itself; 0: as many as that one
+    SandSceneFile *base; // the scene that this one is like, else NULL
+    SandSceneDef merged; // the base, overridden by what this scene says itself
+    int bodies;          // a scene that is like another: the size it has by default; 0: the base's
 };
 
-// Reads and checks a whole file's text: syntax, keys, types, names of choices. What numbers mean is scene.c's.
+// Reads and checks the text of a file: syntax, keys, types, names of choices. What numbers mean is checked in scene.c.
 bool sand_scene_file_read(SandSceneFile **file, const char *text, size_t size, const char *name, SandError *error);
-// Takes everything from the scene that this one is like, but for what it says itself; that file lies beside it.
+// Reads the scene that this one is like, from the same folder, and merges the two.
 bool sand_scene_file_become_like(SandSceneFile *file, SandError *error);
 void sand_scene_file_free(SandSceneFile *file);

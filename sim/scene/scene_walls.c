@@ -1,11 +1,11 @@
-// Building the boundaries of a scene: sizes, scaling, the neck, uneven ground, motion.
+// Building the boundaries of a scene: sizes, scaling, the neck of a profile, uneven ground, motion.
 #include "sim/core/array.h"
 #include "sim/scene/scene_build.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CELLS = 4096, WAVES = 8 };
+enum { MOST_CELLS = 4096, WAVES = 8 }; // cells along a side of the ground; waves its height is the sum of
 
 // ---- which keys belong to which shape ----
 
@@ -16,6 +16,7 @@ static const char *const wall_names[SAND_WALL_COUNT] = {"plane",  "box",        
 #define ROUND (BIT(CYLINDER) | BIT(FRUSTUM) | BIT(REVOLUTION))
 #define ALL ((1u << SAND_WALL_COUNT) - 1)
 
+// Refuses keys that the shape does not have, and misses those it needs.
 static bool check_keys(SandBuilder *b, const SandWallDef *wall) {
     struct {
         const char *key;
@@ -75,7 +76,14 @@ static bool check_numbers(SandBuilder *b, const SandWallDef *wall) {
 
 // ---- profiles ----
 
-// Corners of a cylinder, frustum or revolution as the file gives them. Cylinders and frusta stand on their position.
+static int put_corner(double (*out)[2], int n, double radius, double height) {
+    out[n][0] = radius;
+    out[n][1] = height;
+    return n + 1;
+}
+
+// Writes the profile of a cylinder, frustum or revolution as the file gives it; returns its corners. Cylinders and frusta
+// stand on their position.
 static int file_profile(const SandWallDef *wall, double (*out)[2]) {
     if (wall->shape == SAND_WALL_REVOLUTION) {
         memcpy(out, wall->profile, wall->profile_count * sizeof *out);
@@ -85,14 +93,14 @@ static int file_profile(const SandWallDef *wall, double (*out)[2]) {
     double top = wall->shape == SAND_WALL_CYLINDER ? *wall->radius : wall->radii[1];
     SandCaps caps = wall->caps ? *wall->caps : SAND_CAPS_BOTH;
     int n = 0;
-    if (bottom > 0 && (caps == SAND_CAPS_BOTH || caps == SAND_CAPS_BOTTOM)) out[n][0] = 0, out[n++][1] = 0;
-    out[n][0] = bottom, out[n++][1] = 0;
-    out[n][0] = top, out[n++][1] = *wall->height;
-    if (top > 0 && (caps == SAND_CAPS_BOTH || caps == SAND_CAPS_TOP)) out[n][0] = 0, out[n++][1] = *wall->height;
+    if (bottom > 0 && (caps == SAND_CAPS_BOTH || caps == SAND_CAPS_BOTTOM)) n = put_corner(out, n, 0, 0);
+    n = put_corner(out, n, bottom, 0);
+    n = put_corner(out, n, top, *wall->height);
+    if (top > 0 && (caps == SAND_CAPS_BOTH || caps == SAND_CAPS_TOP)) n = put_corner(out, n, 0, *wall->height);
     return n;
 }
 
-// The smallest radius off the axis as the file gives it, or 0.
+// Returns the smallest radius off the axis as the file gives it, or 0.
 static double file_narrowest(const SandWallDef *wall) {
     double least = 0;
     for (uint32_t i = 0; i < wall->profile_count; i++)
@@ -132,15 +140,16 @@ static bool build_profile(SandBuilder *b, const SandWallDef *wall, int index, do
 
 // ---- uneven ground ----
 
-// A wave of height 1 and period 1, made of two parabolas: smooth enough, and the same bits with any maths library.
+// A wave of amplitude 1 and period 1, made of two parabolas: smooth enough, and the same bits with any math library.
 static double wave(double t) {
     double u = t - floor(t);
     return u < 0.5 ? 16 * u * (0.5 - u) : -16 * (u - 0.5) * (1 - u);
 }
 
+// Uneven ground: a sum of waves of random direction and phase.
 static bool build_terrain(SandBuilder *b, const SandWallDef *wall, double scale, SandBoundary *out, SandError *reason) {
     double width = scale * *wall->width, length = scale * sand_number(wall->length, *wall->width);
-    // Cells keep their size when the ground grows.
+    // Cells keep their size when the ground scales.
     double cells_x = fmax(1, floor(*wall->cells * scale + 0.5)), cells_y = fmax(1, floor(cells_x * length / width + 0.5));
     int limit = b->scene->options.limit;
     double most = limit ? 64 : MOST_CELLS;
@@ -167,7 +176,7 @@ static bool build_terrain(SandBuilder *b, const SandWallDef *wall, double scale,
 
 // ---- one boundary ----
 
-// Files beside the scene file, unless the path starts at the root.
+// Reads a mesh file: relative to the scene file, unless the path is absolute.
 static bool build_mesh(SandBuilder *b, const SandWallDef *wall, SandBoundary *out, SandError *reason) {
     char path[4096];
     const char *slash = strrchr(b->file->yaml.name, '/');
@@ -232,7 +241,7 @@ static bool build_wall(SandBuilder *b, int index) {
     case SAND_WALL_MESH: ok = build_mesh(b, wall, &out, &reason); break;
     default: ok = build_terrain(b, wall, scale, &out, &reason); break;
     }
-    if (!ok && b->error->text[0]) return false; // it has its message already
+    if (!ok && b->error->text[0]) return false; // the message is written already
     if (!ok) return sand_build_wrong(b, wall->file ? "file" : wall->profile_count ? "profile" : "shape", "%s", reason.text);
     if (wall->shape != SAND_WALL_PLANE) out.pose = (SandPose){position, rotation};
     out.material = material;

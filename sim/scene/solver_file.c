@@ -1,3 +1,4 @@
+// Applying the keys `solver` and `friction` of a file to a solve def.
 #include "sim/scene/solver_file.h"
 #include "sim/scene/scene_build.h"
 #include "sim/scene/yaml_schema.h"
@@ -21,7 +22,7 @@ const cyaml_schema_field_t sand_solver_fields[] = {
     CYAML_FIELD_END,
 };
 
-// "acts[2].solver.name" from the place and the key.
+// Joins place and key, as in "acts[2].solver.name".
 static const char *join(char *path, size_t capacity, const char *place, const char *key) {
     snprintf(path, capacity, "%s%s%s", place, *place ? "." : "", key);
     return path;
@@ -38,7 +39,7 @@ static bool apply_friction(const SandYaml *yaml, const char *place, const char *
                            known);
 }
 
-// Where bounds of friction come from, and how many facets there are.
+// Reads how friction bounds are found, and the number of facets of a polyhedral section.
 static bool apply_section(const SandYaml *yaml, const char *within, const SandSolverDef *solver, SandSolveDef *solve,
                           SandError *error) {
     char path[160];

@@ -1,5 +1,5 @@
-// How to solve, as scenes and takes say it: `solver: {name, bounds, facets, iterations, budget_ms,
-// tolerance, set: [{name, value}]}`.
+// The keys `solver` and `friction`, which scenes and takes share:
+//     solver: {name, bounds, facets, iterations, budget_ms, tolerance, set: [{name, value}]}
 #pragma once
 #include "sim/solver/solver.h"
 #include "sim/scene/yaml_file.h"
@@ -19,7 +19,7 @@ typedef struct SandSolverDef {
 
 extern const cyaml_schema_field_t sand_solver_fields[];
 
-// Changes what the file names: `solver` and `friction` may be NULL. `place` is the path of what holds the two keys, "" at
-// the top.
+// Changes in `solve` what the file names; `solver` and `friction` may be NULL. `place` is the path of the mapping that holds
+// the two keys, "" at the top.
 bool sand_solver_file_apply(const SandYaml *yaml, const char *place, const SandSolverDef *solver, const char *friction,
                             SandSolveDef *solve, SandError *error);

@@ -1,3 +1,4 @@
+// The strict walk over a YAML file, and reading it with cyaml: see yaml_file.h.
 #include "sim/scene/yaml_file.h"
 #include <cyaml/cyaml.h>
 #include <errno.h>
@@ -18,10 +19,10 @@ typedef struct Walk {
     const char *target; // path whose line is wanted, or NULL
     size_t best;        // bytes of the target matched so far
     size_t line;        // line of that match
-    char path[256];     // of the value at hand, "fills[0].radius"
+    char path[256];     // of the current value, "fills[0].radius"
 } Walk;
 
-// A message is one line whatever the file contains.
+// Replaces control characters, so that a message is one line whatever the file contains.
 static void make_one_line(SandError *error) {
     for (char *c = error->text; *c; c++)
         if ((unsigned char)*c < 32 || *c == 127) *c = '?';
@@ -44,7 +45,7 @@ static bool walk_next(Walk *w, yaml_event_t *event) {
     return walk_fail(w, w->parser.problem_mark.line + 1, "", "not YAML: %s", problem);
 }
 
-// The last key of a path, without the number of a list's entry: the line tells which one.
+// Returns the last key of a path without the index of a list entry: the line tells which one it is.
 static const char *last_key(const char *path) {
     static _Thread_local char key[SAND_NAME];
     const char *dot = strrchr(path, '.');
@@ -53,7 +54,7 @@ static const char *last_key(const char *path) {
     return key;
 }
 
-// Remembers the line when the path at hand leads to the target, or to something around it.
+// Records the line when the current path is the target or a prefix of it.
 static void walk_note(Walk *w, size_t line) {
     size_t length = strlen(w->path);
     if (!w->target || length <= w->best || strncmp(w->target, w->path, length) != 0) return;
@@ -63,7 +64,7 @@ static void walk_note(Walk *w, size_t line) {
     w->line = line;
 }
 
-// What a value should look like, in words.
+// Describes in words what a value should look like.
 static void describe(const cyaml_schema_value_t *schema, char *text, size_t capacity) {
     switch (schema->type) {
     case CYAML_FLOAT: snprintf(text, capacity, "a number"); return;
@@ -93,7 +94,7 @@ static bool is_real(const char *text, size_t length) {
     return end == text + length && x >= -1e15 && x <= 1e15;
 }
 
-// No leading zeros: cyaml would read them as octal.
+// Whether the text is an unsigned integer that fits this many bytes. No leading zeros: cyaml would read them as octal.
 static bool is_whole(const char *text, size_t length, uint32_t bytes) {
     if (length == 0 || strspn(text, "0123456789") != length || (length > 1 && text[0] == '0')) return false;
     errno = 0;
@@ -241,7 +242,7 @@ static bool walk_document(Walk *w) {
     return true;
 }
 
-// Checks the whole text; with a path, finds its line on the way.
+// Checks the whole text and, given a path, finds its line on the way.
 static bool walk_text(const SandYaml *yaml, const char *path, size_t *line, SandError *error) {
     Walk w = {.yaml = yaml, .error = error, .target = path, .line = 1};
     if (!yaml_parser_initialize(&w.parser)) return sand_fail(error, "%.200s: out of memory", yaml->name);
@@ -310,7 +311,7 @@ bool sand_yaml_text(const char *path, const char *kind, char **text, size_t *siz
         used += got;
         if (used > SAND_MAX_YAML_BYTES) ok = sand_fail(error, "%.300s: too long for a %s, at most 64 MB", path, kind);
     }
-    // A folder opens, and fails here.
+    // A folder can be opened, and fails here.
     if (ok && ferror(file)) ok = sand_fail(error, "%.300s: %s", path, strerror(errno));
     fclose(file);
     if (!ok) {

@@ -1,4 +1,4 @@
-// Short words for the fields of a cyaml schema. A field whose key is optional is a pointer in the struct.
+// Short names for the fields of a cyaml schema. An optional key is a pointer in the struct; _NEEDED marks required ones.
 #pragma once
 #include <cyaml/cyaml.h>
 
