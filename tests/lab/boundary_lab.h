@@ -1,4 +1,4 @@
-// What the tests of boundaries share: random places, and what must hold of every answer.
+// Shared by the boundary tests: random points, and the properties that every query must have.
 #pragma once
 #include "sim/geometry/boundary.h"
 #include "tests/lab/lab.h"
@@ -11,14 +11,14 @@ static inline SandVec3 random_point(double half) {
     return v3_make(uniform(-half, half), uniform(-half, half), uniform(-half, half));
 }
 
-enum { ROOM = 64 };
+enum { CAPACITY = 64 };
 
-// What must hold of every answer: unit normals, gaps in reach, each touch on the surface, no feature and no place twice,
-// and the nearest touch is the signed distance.
+// Checks a query: unit normals, gaps within reach, no feature and no point twice, and the nearest touch at the signed
+// distance. Returns the number of touches.
 static inline int check_touches(const SandBoundary *b, const SandPose *pose, SandVec3 c, double radius, double reach) {
-    SandTouch t[ROOM];
-    int n = sand_boundary_touch(b, pose, c, radius, reach, t, ROOM);
-    assert_true(n <= ROOM);
+    SandTouch t[CAPACITY];
+    int n = sand_boundary_touch(b, pose, c, radius, reach, t, CAPACITY);
+    assert_true(n <= CAPACITY);
     double distance = sand_boundary_distance(b, pose, c), least = INFINITY;
     for (int i = 0; i < n; i++) {
         NEAR(v3_length(t[i].normal), 1, 1e-13);
@@ -36,18 +36,18 @@ static inline int check_touches(const SandBoundary *b, const SandPose *pose, San
     return n;
 }
 
-// A touch of a smooth face ends on the surface.
+// Checks that every touch ends on the surface, which holds away from edges.
 static inline void check_feet(const SandBoundary *b, const SandPose *pose, SandVec3 c, double radius, double reach,
                               double tolerance) {
-    SandTouch t[ROOM];
-    int n = sand_boundary_touch(b, pose, c, radius, reach, t, ROOM);
+    SandTouch t[CAPACITY];
+    int n = sand_boundary_touch(b, pose, c, radius, reach, t, CAPACITY);
     for (int i = 0; i < n; i++) {
         SandVec3 foot = v3_madd(c, t[i].gap + radius, t[i].normal);
         NEAR(sand_boundary_distance(b, pose, foot), 0, tolerance);
     }
 }
 
-// The distance is continuous: along a line it changes by no more than the way.
+// Checks that the distance is continuous: along a line it changes by no more than the length of the way.
 static inline void check_continuity(const SandBoundary *b, double half, int lines) {
     for (int i = 0; i < lines; i++) {
         SandVec3 from = random_point(half), to = random_point(half);

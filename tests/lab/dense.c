@@ -13,20 +13,20 @@ static SandVec3 turned(const SandProblemBody *b, SandVec3 t) {
                    m[4] * t.x + m[5] * t.y + m[2] * t.z);
 }
 
-// The relative velocity at contact i that the impulse of another makes, and the size of the numbers added up for it.
+// The relative velocity at contact i caused by the impulses of others, and the sum of magnitudes of its terms.
 typedef struct Effect {
     SandVec3 u;
     double size;
 } Effect;
 
-// Adds what impulse g at arm `from` of a body does at its arm `at`, times the sign.
+// Adds the velocity change at arm `at` of a body caused by impulse g at its arm `from`, times the sign.
 static void through(const SandProblemBody *b, SandVec3 from, SandVec3 at, double sign, SandVec3 g, Effect *e) {
     SandVec3 w = turned(b, v3_cross(from, g));
     e->u = v3_madd(e->u, sign, v3_madd(v3_cross(w, at), b->inverse_mass, g));
     e->size += b->inverse_mass * v3_length(g) + v3_length(w) * v3_length(at);
 }
 
-// DiagonalBlock (i, j) of N, with all three rows, times g. Contacts that share no moving body have none.
+// Block (i, j) of N, with all three rows, times g. It is zero where the contacts share no moving body.
 static Effect block_product(const SandProblem *p, const SandContact *i, const SandContact *j, SandVec3 g) {
     Effect e = {{0, 0, 0}, 0};
     int moving = p->dynamic_count;

@@ -1,19 +1,19 @@
-// The contact problem in plain dense algebra, written from the definitions and sharing no code with the solvers: slow,
-// in double, for tests. Every pair of contacts is visited; block (i, j) of N is D_i' M^-1 D_j over the bodies they share.
+// The contact problem in plain dense algebra, written from the definitions and sharing no code with the solvers: the slow
+// reference of the tests, in double. Every pair of contacts is visited; block (i, j) of N is D_i' M^-1 D_j over shared
+// bodies.
 //   u_i = (v_B + w_B x b) - (v_A + w_A x a), and an impulse g_i acts as +g_i on B and as -g_i on A
 // A contact without friction has one row, along its normal.
 #pragma once
 #include "sim/solver/problem.h"
 
-// y = N x. `size` may be NULL; else size[i] gets the sum of the sizes of all that is added
-// up in y_i, the scale of its rounding errors.
+// y = N x. Unless NULL, size[i] gets the sum of the magnitudes of all terms of y_i, the scale of its rounding errors.
 void dense_product(const SandProblem *p, bool frictionless, const SandVec3 *x, SandVec3 *y, double *size);
 void dense_r(const SandProblem *p, bool frictionless, SandVec3 *r); // b + D' v_free
 
-// DiagonalBlock (i, j) of N, with all three rows, times g.
+// Block (i, j) of N, with all three rows, times g.
 SandVec3 dense_block(const SandProblem *p, int i, int j, SandVec3 g);
 
-// Nearest point of the friction cone, by the three cases.
+// Projection onto the friction cone, by its three cases.
 SandVec3 dense_project(SandVec3 x, SandVec3 n, double mu);
 
 // 1 / mean_i (trace N_ii / rows_i)
@@ -28,5 +28,5 @@ typedef struct DenseMeasure {
 } DenseMeasure;
 DenseMeasure dense_measure(const SandProblem *p, bool frictionless, const SandVec3 *x);
 
-// Velocity and spin of every body, after the impulses x.
+// Velocity and spin of every body after the impulses x.
 void dense_velocities(const SandProblem *p, const SandVec3 *x, SandVec3 *velocity, SandVec3 *spin);

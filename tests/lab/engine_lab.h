@@ -1,4 +1,4 @@
-// What the tests of the engine share: asking, and waiting for what comes of it.
+// Shared by the tests of the engine: requesting acts and waiting for frames.
 #pragma once
 #include "app/engine/engine.h"
 #include "sim/core/clock.h"
@@ -7,12 +7,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <time.h>
-// cmocka wants the headers above first.
+// cmocka.h needs the headers above.
 #include <cmocka.h>
 
 static inline void ask(Engine *engine, Act act) { assert_true(engine_ask(engine, &act)); }
 
-// The first frame at this step; fails after 20 s.
+// Waits for the first frame at this step; fails after 20 s.
 static inline EngineFrame *wait_for(Engine *engine, uint64_t step) {
     for (double until = sand_seconds() + 20; sand_seconds() < until;) {
         EngineFrame *frame = engine_frame(engine);

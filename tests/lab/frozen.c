@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h needs the headers above.
 #include <cmocka.h>
 
 SandProblem frozen_copy(const SandProblem *p) {

@@ -1,4 +1,4 @@
-// Verbs of a machine that have nothing to do, for machines of tests.
+// Backend functions that do nothing, for the mock backends of tests.
 #pragma once
 #include "sim/step/backend.h"
 

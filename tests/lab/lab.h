@@ -1,4 +1,4 @@
-// What the physics tests share: small worlds made by hand, simulations that must work, and comparisons.
+// Shared by unit and physics tests: small worlds made by hand, simulations that must not fail, and comparisons.
 #pragma once
 #include "sim/core/random.h"
 #include "sim/scene/scene.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h needs the headers above.
 #include <cmocka.h>
 
 static const double PI = 3.14159265358979323846;
@@ -20,7 +20,7 @@ static inline void lab_near(double got, double want, double tolerance, int line)
 }
 #define NEAR(got, want, tolerance) lab_near(got, want, tolerance, __LINE__)
 
-// Shapes 0 sphere, then what the test adds; material 0 with this friction, and 2500 kg/m^3.
+// A world with shape 0, the sphere, and material 0, of this friction coefficient and 2500 kg/m^3.
 static inline SandWorld lab_world(double mu) {
     SandWorld world;
     SandShape shape;
@@ -46,7 +46,7 @@ static inline int lab_body(SandWorld *world, int shape, double scale, SandVec3 p
     return body;
 }
 
-// Gravity of a slope of this angle, whose surface is z = 0 and whose downhill is +x.
+// Gravity on a slope of this angle, whose surface is z = 0 and whose downhill direction is +x.
 static inline SandVec3 lab_slope(double angle) { return v3_make(GRAVITY * sin(angle), 0, -GRAVITY * cos(angle)); }
 
 static inline SandSimulation *lab_simulation(SandWorld *world, const SandSimulationDef *def) {
@@ -56,7 +56,7 @@ static inline SandSimulation *lab_simulation(SandWorld *world, const SandSimulat
     return sim;
 }
 
-// In double, until the residual is far below any tolerance of a test: then it is the model that is measured.
+// A simulation in double, solved until the residual is far below the tolerance of any test: the model is measured.
 static inline SandSimulation *lab_exact(SandWorld *world) {
     SandSimulationDef def = sand_default_simulation();
     def.threads = 1, def.precision = SAND_DOUBLE;

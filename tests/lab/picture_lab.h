@@ -1,4 +1,4 @@
-// What the tests of pictures share: a context with a renderer, drawing, and reading the pixels back.
+// Shared by the rendering tests: a context with a renderer, drawing, and reading pixels back.
 #pragma once
 #include "tests/lab/lab.h"
 
@@ -18,7 +18,7 @@ static inline int open_context(const ContextDef *def) {
     return renderer ? 0 : -1;
 }
 
-// By Mesa's software renderer, which gives the same bits from run to run.
+// Opens a context on Mesa's software renderer, which gives the same bits from run to run.
 static inline int open_off_screen(void **state) {
     (void)state;
     ContextDef def = context_default();
@@ -33,7 +33,7 @@ static inline int close_context(void **state) {
     return 0;
 }
 
-// An error that the driver reported in any test fails the next look at it.
+// Fails if the driver has reported an error in this or an earlier test.
 static inline void no_errors(void) {
     if (context_error_count(context))
         fail_msg("the driver reported %d errors, the first: %s", context_error_count(context), context_error(context));
@@ -45,7 +45,7 @@ static inline void draw(const RenderScene *p, const Camera *camera, const Render
     no_errors();
 }
 
-// RGBA, rows from the top down.
+// Returns the pixels as RGBA, rows from the top down.
 static inline unsigned char *read_back(int width, int height) {
     size_t row = (size_t)width * 4;
     unsigned char *up = malloc(row * (size_t)height), *down = malloc(row * (size_t)height);

@@ -1,4 +1,5 @@
-// What the tests of solvers share: frozen steps of scenes, and the methods by name. All solves are in double unless said.
+// Shared by the solver tests: frozen contact problems of scenes, and the methods by name. Solves are in double unless
+// stated.
 #pragma once
 #include "tests/lab/frozen.h"
 #include "sim/solver/solver.h"
@@ -8,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h needs the headers above.
 #include <cmocka.h>
 
 // A heavy plate on a layer of small spheres: one body with more than SAND_HIGH_DEGREE contacts.
@@ -52,11 +53,11 @@ static inline int free_problems(void **state) {
     return 0;
 }
 
-// Every method in every order, by name: what the grid of tests goes over.
+// Every method, in every order it has: the rows of the test grid.
 typedef struct Method {
     const char *solver;
     const char *order; // of gauss-seidel
-    bool knows;        // its residual, without being measured
+    bool knows;        // it computes its residual itself
     bool falls;        // the residual never rises, since the best iterate is kept
 } Method;
 static const Method methods[] = {{"p-spg-fb", NULL, true, true},
@@ -78,7 +79,7 @@ static inline bool method_can(Method method, SandFriction friction) {
     return sand_solver_can(sand_solver_find(method.solver), friction);
 }
 
-// The method's defaults, on the cone, or without friction if the method does not know the cone.
+// Returns the method's defaults, on the cone, or without friction if the method does not support the cone.
 static inline SandSolveDef method_def(Method method, int iterations, double tolerance) {
     SandSolveDef def = sand_default_solve();
     SandError error;
@@ -103,7 +104,7 @@ static inline void solve(const SandProblem *p, const SandSolveDef *def, SandSolu
     solve_in(SAND_DOUBLE, p, def, solution);
 }
 
-// The largest difference of the speed of any point of any body.
+// Returns the largest difference in speed over all points of all bodies.
 static inline double speed_difference(const SandProblem *p, const SandSolution *a, const SandSolution *b) {
     double *reach = calloc((size_t)p->body_count + 1, sizeof *reach), worst = 0;
     for (int i = 0; i < p->contact_count; i++) {

@@ -1,10 +1,10 @@
-// The hourglass of 3,000 runs until it is empty: nothing is lost, nothing goes through the glass, and nothing
-// sinks deep into anything.
+// An hourglass of 3,000 spheres runs until it is empty: none is lost, none goes through the glass, and none penetrates
+// deeply.
 #include "tests/lab/lab.h"
 
 enum { BODIES = 3000, MOST_STEPS = 4000 };
 
-// Bodies above the neck, which is at height 0; along the way every body is looked at.
+// Counts the bodies above the neck, which is at height 0, and checks every body on the way.
 static int count_above(const SandWorld *w, double *outermost) {
     int above = 0;
     *outermost = INFINITY;
@@ -18,7 +18,7 @@ static int count_above(const SandWorld *w, double *outermost) {
     return above;
 }
 
-// One in a hundred of all contacts is deeper than one of the percentiles, of those that penetrate than the other.
+// The 99th percentiles of the depth: over all contacts, and over those that penetrate.
 static void check_percentiles(SandSimulation *sim) {
     sand_simulation_measure(sim);
     const SandProblem *p = sand_simulation_problem(sim);
@@ -51,7 +51,7 @@ static void the_sand_runs_through(void **state) {
         lab_step(sim);
         steps++;
         if (c->penetration_max > deepest) deepest = c->penetration_max, deepest_at = w->time - w->step;
-        // What the step tells of the glass is what it began with, by the distance of every body.
+        // The wall penetration that a step reports is that of its initial state, by the distance of every body.
         assert_float_equal(c->penetration_walls, fmax(0, -now), 1e-9);
         above = count_above(w, &now);
         outermost = fmin(outermost, now);
@@ -63,14 +63,14 @@ static void the_sand_runs_through(void **state) {
     assert_int_equal(above, 0);
     assert_int_equal(c->lost_total, 0);
     assert_int_equal(c->infeasible_total, 0);
-    // The limit: 5 % of the radius, at the scene's 50 iterations.
+    // Required: 5 % of the radius, at the scene's 50 iterations.
     assert_true(deepest < 0.05 * radius);
     assert_true(outermost > -0.05 * radius);
     sand_simulation_free(sim);
 }
 
-// A solve of one iteration leaves velocities that are far from what contacts allow: bodies sink into each other, but not out
-// of the glass.
+// A solve of one iteration leaves velocities far from what contacts allow: bodies sink into each other, but not out of the
+// glass.
 static void the_glass_holds_whatever_the_budget(void **state) {
     (void)state;
     SandError error = {""};
@@ -89,7 +89,7 @@ static void the_glass_holds_whatever_the_budget(void **state) {
     }
     print_message("one iteration: %.1f %% of a radius into the glass, %.1f %% into anything\n", 100 * walls / radius,
                   100 * deepest / radius);
-    assert_true(walls <= 0.7 * radius && deepest > radius); // half a radius, and what the glass is curved by within a step
+    assert_true(walls <= 0.7 * radius && deepest > radius); // half a radius, and how far the glass curves within a step
     assert_int_equal(sand_simulation_counters(sim)->lost_total, 0);
     sand_simulation_free(sim);
 }

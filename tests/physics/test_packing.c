@@ -1,10 +1,10 @@
-// Frictionless spheres poured into a box pack at random, as dense as nature lets them: 0.60 to 0.65 in the bulk.
+// Frictionless spheres poured into a box reach random close packing: a fraction of 0.60 to 0.65 in the bulk.
 #include "tests/lab/lab.h"
 
 enum { SPHERES = 3000, SAMPLES = 2000000 };
 static const double RADIUS = 0.1, HALF = 0.95; // the box is 9.5 diameters wide
 
-// Poured layer after layer, a few at a time, with sizes that differ by some percent so that no crystal grows.
+// Poured in layers of a few, with sizes that differ by some percent so that no crystal grows.
 static SandWorld poured(void) {
     SandRandom random = sand_random(21);
     SandWorld world = lab_world(0);
@@ -21,7 +21,7 @@ static SandWorld poured(void) {
     return world;
 }
 
-// The share of a box between two corners that spheres fill, by sampling.
+// Returns the fraction of the box between two corners that spheres fill, by sampling.
 static double packing(const SandWorld *w, SandVec3 lower, SandVec3 upper) {
     SandRandom random = sand_random(8);
     // Cells of the largest diameter, each with a list of the spheres whose centers it holds.
@@ -68,8 +68,8 @@ static void poured_spheres_pack_at_random(void **state) {
     print_message("packing %.4f between %.2f and %.2f m; top %.2f m; %.4f m/s on average; %.3f mm deep\n", share, margin,
                   top - RADIUS - margin, top, speed, 1e3 * sand_simulation_counters(sim)->penetration_max);
     assert_int_equal(sand_simulation_counters(sim)->lost_total, 0);
-    assert_true(speed < 0.05); // at rest, but for what 50 iterations leave
-    // Random close packing is 0.64 and the loosest that stands 0.60 without friction; sampling is good to 0.0005.
+    assert_true(speed < 0.05); // at rest, but for the residual that 50 iterations leave
+    // Random close packing is 0.64, and 0.60 is the loosest stable packing without friction; sampling is good to 0.0005.
     assert_true(share > 0.60 && share < 0.65);
     sand_simulation_free(sim);
 }

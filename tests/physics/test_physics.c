@@ -1,11 +1,12 @@
-// Physics with known answers. Where nothing else is said the solver works in double and to convergence, so that what
-// is measured is the model and its integration.
+// Physics with known answers. Unless stated otherwise the solver runs in double to convergence, so that the model and its
+// integration are measured, not the solver. A sliding contact floats at a height of h mu |u| in this model (the convex
+// friction cone), which most tolerances have to allow for.
 #include "tests/lab/lab.h"
 
 // --- slopes -----------------------------------------------------------------------------------------------
 
-// The acceleration of body 0 along x from rest, on a slope. The first part is left out: there the contact begins to
-// float to the height h mu |u| that a sliding contact has in this model.
+// Returns the acceleration of body 0 along x from rest, on a slope. The first part is left out: there a sliding contact
+// rises to its height of h mu |u|.
 static double acceleration(SandSimulation *sim, int skip, int steps) {
     const SandWorld *w = sand_simulation_world(sim);
     lab_run(sim, skip);
@@ -27,8 +28,8 @@ static double sphere_acceleration(double mu, double angle, double *slip) {
     return a;
 }
 
-// Tolerance: 1 % is the issue's. Both laws are linear in time, which the integration follows exactly; what is left
-// is the float of a sliding contact, of order h.
+// Tolerance: 1 %. Both laws are linear in time, which the integration follows exactly; what remains is the height of a
+// sliding contact, of order h.
 static void a_sphere_rolls_and_beyond_the_threshold_slides(void **state) {
     (void)state;
     double mu = 0.3, slip;
@@ -41,7 +42,7 @@ static void a_sphere_rolls_and_beyond_the_threshold_slides(void **state) {
     a = sphere_acceleration(mu, above, &slip);
     print_message("slides: %.3f %% off\n", 100 * (a / slides - 1));
     NEAR(a, slides, 0.01 * slides);
-    assert_true(slip > 0.1); // it slides indeed: 1.1 of the threshold leaves 7/2 mu g cos 0.1 of acceleration between them
+    assert_true(slip > 0.1); // it does slide: 1.1 times the threshold leaves an acceleration of 7/2 mu g cos 0.1
 }
 
 static SandSimulation *box_on_slope(double mu, double angle) {
@@ -60,7 +61,7 @@ static void a_box_sticks_and_beyond_the_threshold_slides(void **state) {
     SandSimulation *sim = box_on_slope(mu, below);
     lab_run(sim, 1000);
     const SandWorld *w = sand_simulation_world(sim);
-    // It stays: after a second it has crept less than a millionth of its size.
+    // It stays: in a second it creeps by less than a millionth of its size.
     NEAR(w->position[0].x, 0, 1e-6);
     NEAR(w->position[0].z, 0.2, 1e-6);
     sand_simulation_free(sim);
@@ -68,7 +69,7 @@ static void a_box_sticks_and_beyond_the_threshold_slides(void **state) {
     sim = box_on_slope(mu, above);
     double slides = GRAVITY * (sin(above) - mu * cos(above)), a = acceleration(sim, 50, 500);
     print_message("box slides: %.3f %% off\n", 100 * (a / slides - 1));
-    NEAR(a, slides, 0.01 * slides); // the tolerance
+    NEAR(a, slides, 0.01 * slides); // the tolerance of above
     sand_simulation_free(sim);
 }
 
@@ -83,7 +84,7 @@ static void a_thrown_sphere_ends_rolling_at_five_sevenths(void **state) {
     lab_run(sim, 4000); // it rolls after 2/7 v / (mu g) = 0.19 s
     const SandWorld *w = sand_simulation_world(sim);
     print_message("thrown: %.3f %% off\n", 100 * (w->velocity[0].x / (10.0 / 7) - 1));
-    // While it slides it floats by h mu u, 6e-5 m, and so friction's arm is 0.03 % too long.
+    // While it slides it floats by h mu u, 6e-5 m, so the lever arm of friction is 0.03 % too long.
     NEAR(w->velocity[0].x, 10.0 / 7, 1e-3 * 10 / 7);
     NEAR(w->velocity[0].x, 0.1 * w->spin[0].y, 1e-6);
     sand_simulation_free(sim);
@@ -109,7 +110,7 @@ static void a_stack_carries_its_weight(void **state) {
     for (int i = 0; i < BALLS; i++) carried[i] = fabs(v3_dot(s->impulse[i], p->contacts[i].normal));
     qsort(carried, BALLS, sizeof *carried, compare_doubles);
     print_message("bottom of the stack: %.4f %% off\n", 100 * (carried[BALLS - 1] / (BALLS * weight) - 1));
-    // The 0.1 %, with the scene's own float solver and iterations.
+    // Required: 0.1 %, with the scene's own solver in float and its iterations.
     for (int i = 0; i < BALLS; i++) NEAR(carried[i], (i + 1) * weight, 1e-3 * (i + 1) * weight);
     sand_simulation_free(sim);
 }
@@ -132,11 +133,11 @@ static void a_standing_cylinder_stays(void **state) {
     cylinder_body(&world, 0.5, 1, v3_make(0, 0, 0.5), q_exp(v3_make(0, 0, 0.3)));
     SandSimulationDef def = sand_default_simulation();
     def.threads = 1;
-    SandSimulation *sim = lab_simulation(&world, &def); // as in real time: float, 50 iterations
+    SandSimulation *sim = lab_simulation(&world, &def); // as the program runs it: float, 50 iterations
     lab_run(sim, 500);
     const SandWorld *w = sand_simulation_world(sim);
     SandVec3 axis = q_rotate(w->rotation[0], v3_make(0, 0, 1));
-    // Five seconds in float: the rounding of an impulse is 1e-7 of the weight, and what is left of it may creep.
+    // Five seconds in float: rounding of an impulse is 1e-7 of the weight, and may add up to a creep.
     NEAR(w->position[0].x, 0, 1e-4);
     NEAR(w->position[0].z, 0.5, 1e-4);
     NEAR(axis.z, 1, 1e-8);
@@ -157,7 +158,7 @@ static void a_cylinder_rolls_down_at_two_thirds(void **state) {
     NEAR(a, rolls, 0.01 * rolls); // as for the sphere
     v = w->velocity[0].x;
     NEAR(v, 0.25 * w->spin[0].y, 0.01 * v);
-    NEAR(w->position[0].y, 0, 1e-4);       // it has rolled 0.9 m, and not turned aside
+    NEAR(w->position[0].y, 0, 1e-4);       // it has rolled 0.9 m in a straight line
     NEAR(w->position[0].z, 0.25, 0.25e-3); // a turn of h w about the contact lifts the center by r (h w)^2 / 2 a step
     sand_simulation_free(sim);
 }
@@ -176,7 +177,7 @@ static void a_lying_cylinder_rests_in_a_corner(void **state) {
     SandSimulation *sim = lab_simulation(&world, &def);
     lab_run(sim, 300);
     const SandWorld *w = sand_simulation_world(sim);
-    NEAR(w->position[0].x, 1.75, 1e-3); // as near as 50 iterations bring a body that struck the wall
+    NEAR(w->position[0].x, 1.75, 1e-3); // as near as 50 iterations bring a body that hit the wall
     NEAR(w->position[0].z, -1.75, 1e-3);
     NEAR(v3_length(w->velocity[0]), 0, 1e-3);
     assert_int_equal(sand_simulation_counters(sim)->contacts, 4);
@@ -196,7 +197,7 @@ static void add_clumps(SandWorld *world) {
     assert_int_equal(sand_world_add_shape(world, &shape, NULL), 2);
 }
 
-// Clumps and spheres that fly towards each other, tumbling.
+// Clumps and spheres that fly towards each other, spinning.
 static SandWorld swarm(void) {
     SandRandom random = sand_random(5);
     SandWorld world = lab_world(0.4);
@@ -242,13 +243,13 @@ static void keeps_momentum(SandPrecision precision, double tolerance) {
 
 static void a_free_cluster_keeps_its_momentum(void **state) {
     (void)state;
-    keeps_momentum(SAND_DOUBLE, 1e-10); // rounding of 200 steps with some 50 contacts: 1e-16 * 1e4 and room
-    // In float each impulse is added to its two bodies with an error of 6e-8 of the velocity change; 1e4 of these, of
-    // either sign, make 6e-6.
+    keeps_momentum(SAND_DOUBLE, 1e-10); // rounding of 200 steps with some 50 contacts: 1e-16 * 1e4, and a margin
+    // In float each impulse is added to its two bodies with an error of 6e-8 of the velocity change; 1e4 of these, of random
+    // sign, make 6e-6.
     keeps_momentum(SAND_FLOAT, 1e-5);
 }
 
-// The largest relative change of energy of a box thrown spinning about its middle axis, over two seconds.
+// Returns the largest relative change of energy, over two seconds, of a box thrown spinning about its intermediate axis.
 static double tumble(double step, double *momentum_error) {
     SandWorld world = lab_world(0.5);
     SandShape box;
@@ -275,10 +276,10 @@ static void a_tumbling_box_keeps_its_angular_momentum(void **state) {
     (void)state;
     double rough_l, fine_l, rough = tumble(0.002, &rough_l), fine = tumble(0.001, &fine_l);
     print_message("tumbling: energy to %.1e and at half the step %.1e, angular momentum to %.1e\n", rough, fine, fine_l);
-    // Rounding: 1e-15 a turn, which may add up over 2,000.
+    // Rounding: 1e-15 a rotation, which may add up over 2,000.
     NEAR(rough_l, 0, 1e-11);
     NEAR(fine_l, 0, 1e-11);
-    // Energy is not kept by the method itself, but to first order in the step: half the step, half the change.
+    // The method conserves energy to first order in the step: half the step, half the change.
     assert_true(rough < 0.05);
     assert_true(fine < 0.6 * rough);
 }
@@ -306,7 +307,7 @@ static void energy_never_grows_in_a_closed_box(void **state) {
     def.threads = 1;
     SandSimulation *sim = lab_simulation(&world, &def);
     const SandWorld *w = sand_simulation_world(sim);
-    double floor = 0; // the potential energy of everything lying at the floor
+    double floor = 0; // the potential energy of everything lying on the floor
     for (int i = 0; i < w->body_count; i++) floor -= 4 * GRAVITY * w->mass[i];
     double start = sand_world_kinetic_energy(w) + sand_world_potential_energy(w), range = start - floor, highest = -INFINITY,
            rise = 0, last = start;
@@ -318,8 +319,8 @@ static void energy_never_grows_in_a_closed_box(void **state) {
     }
     print_message("energy: at most %.1e of the start above it; largest rise in a step %.1e; %.2f left\n",
                   (highest - start) / range, rise / range, (last - floor) / range);
-    assert_true(highest <= start + 1e-3 * range); // the limit
-    assert_true(rise <= 1e-3 * range);            // and no step makes energy out of a penetration either
+    assert_true(highest <= start + 1e-3 * range); // required: 0.1 % of the range
+    assert_true(rise <= 1e-3 * range);            // and no single step gains energy from a penetration
     sand_simulation_free(sim);
 }
 
@@ -340,8 +341,8 @@ static void a_belt_carries_what_lies_on_it(void **state) {
         SandSimulation *sim = lab_exact(&world);
         lab_run(sim, 1000); // friction gives the box the belt's speed in 0.3 s
         const SandWorld *w = sand_simulation_world(sim);
-        // A ball is set rolling: its lowest point has the belt's speed, its center 2/7 of it. The arm of friction is
-        // too long by half the float h mu u, 0.2 %.
+        // A sphere is set rolling: its lowest point has the belt's speed, its center 2/7 of it. The lever arm of friction is
+        // too long by half of h mu u, 0.2 %.
         NEAR(w->velocity[0].x, shape ? 1.4 : 0.4, shape ? 1e-6 : 0.4 * 5e-3);
         NEAR(w->velocity[0].x - w->spin[0].y * (shape ? 0.1 : 0.2), 1.4, 1e-6);
         sand_simulation_free(sim);
@@ -364,7 +365,7 @@ static void a_turntable_carries_what_lies_on_it(void **state) {
     lab_run(sim, 2000);
     const SandWorld *w = sand_simulation_world(sim);
     double radius = hypot(w->position[0].x, w->position[0].y), angle = atan2(w->position[0].y, w->position[0].x);
-    // A step goes along the tangent, so that the radius grows by h w^2 r / 2 a second: 1e-3 in two.
+    // A step follows the tangent, so the radius grows by h w^2 r / 2 a second: 1e-3 in two.
     NEAR(radius, 1, 2e-3);
     NEAR(angle, 2, 1e-3);
     NEAR(w->spin[0].z, 1, 1e-6);
@@ -373,7 +374,7 @@ static void a_turntable_carries_what_lies_on_it(void **state) {
 
 static void a_pair_of_materials_has_its_own_friction(void **state) {
     (void)state;
-    // Both materials have 0.6, and would hold the box on a slope of 0.4; together they have 0.2.
+    // Both materials have 0.6 and would hold the box on a slope of 0.4; the pair has 0.2.
     SandWorld world = lab_world(0.6);
     SandShape box;
     double angle = atan(0.4);
@@ -391,7 +392,7 @@ static void a_pair_of_materials_has_its_own_friction(void **state) {
     for (int i = 0; i < p->contact_count; i++) NEAR(p->contacts[i].mu, 0.2, 0);
     sand_simulation_free(sim);
 
-    // Between two bodies, and the geometric mean where the table is silent.
+    // Between two bodies; the geometric mean where no pair was set.
     world = lab_world(0.9);
     world.gravity = v3_make(0, 0, 0);
     sand_world_add_material(&world, "ice", 900, 0.1, NULL);

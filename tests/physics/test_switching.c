@@ -1,12 +1,12 @@
-// Another solver on a running hourglass, in any order and with the warm start carried over: nothing becomes non-finite,
-// nothing is lost, and nothing jolts.
+// Switching solvers on a running hourglass, in any order and with the warm start carried over: nothing becomes non-finite,
+// no body is lost, and nothing jolts.
 #include "tests/lab/lab.h"
 
 #include "sim/core/random.h"
 
 enum { BODIES = 400, SETTLE = 120, STEPS = 80, EACH = 2 };
 
-// The friction that is nearest to the cone and that the solver can do; cones without friction would let the pile flow.
+// Returns the friction model nearest to the cone that the solver supports; without friction the pile would flow.
 static SandSolveDef definition(int solver, SandFriction wanted) {
     const SandFriction nearest[] = {wanted, SAND_CONE, SAND_FRICTION_POLYHEDRAL, SAND_FRICTION_CYLINDER, SAND_FRICTION_BOX};
     SandSolveDef def = sand_default_solve();
@@ -22,7 +22,7 @@ typedef struct RunResult {
     const char *at; // the solver of that step
 } RunResult;
 
-// Runs the glass; with `switches` another solver, chosen by chance, takes over every other step.
+// Runs the hourglass; with `switches` a randomly chosen solver takes over every other step.
 static RunResult run(bool switches, bool every_model, SandPrecision precision) {
     SandSimulation *sim = lab_scene("hourglass", BODIES, 1, precision);
     const SandWorld *w = sand_simulation_world(sim);
@@ -66,8 +66,8 @@ static void switching_does_not_jolt(void **state) {
         RunResult r = run(true, way & 1, way & 2 ? SAND_DOUBLE : SAND_FLOAT);
         print_message("switching, %s, %s: at most %.1f %% (%s); fastest %.2f m/s\n", way & 1 ? "every model" : "cones",
                       way & 2 ? "double" : "float", 100 * r.jump, r.at, r.fastest);
-        // The stream through the neck alone makes the first figure, and chance decides which solvers meet it: up to two
-        // and a half times as much was seen. A jolt would be a large multiple of it.
+        // The reference is made by the stream through the neck alone, and chance decides which solvers meet it: up to two
+        // and a half times as much was observed. A jolt would be a large multiple.
         assert_true(r.jump <= 3 * quiet.jump);
         assert_true(r.fastest <= 1.5 * quiet.fastest);
     }

@@ -1,17 +1,17 @@
-// libFuzzer target for the scene reader: any bytes give a world or one line, and nothing leaks.
-//   clang-14 -fsanitize=fuzzer,address,undefined ... tests/fuzz_scene.c sim/*.c -lcyaml -lyaml
+// libFuzzer target for the scene reader: any bytes give a world or a one-line error, and nothing leaks. Built with
+// -DSAND_SANITIZE=fuzzer and clang; run as
 //   fuzz_scene -max_len=4096 -max_total_time=60 CORPUS scenes
 #include "sim/scene/scene.h"
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    // Small worlds and no files: a run stays fast, and the fuzzer reads nothing but its input.
+    // Small worlds and no files, so that a run stays fast and reads nothing but its input.
     SandSceneOptions options = {.limit = 2000, .no_files = true};
     SandScene scene;
     SandError error = {""};
     if (sand_scene_parse(&scene, (const char *)data, size, "fuzz.yaml", &options, &error)) {
-        // What was accepted is finite, and turning every knob to its ends gives a world or a sentence.
+        // An accepted world is finite, and setting every knob to its ends gives a world or a sentence.
         for (int i = 0; i < scene.world.body_count; i++)
             if (!v3_finite(scene.world.position[i]) || !(scene.world.mass[i] > 0)) abort();
         for (int i = 0; i < scene.knob_count; i++) {

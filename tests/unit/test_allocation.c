@@ -1,5 +1,5 @@
-// A steady step allocates nothing, and memory grows in proportion to the bodies. The linker sends every call of the
-// allocator here first, so that this count does not rest on the library's own.
+// A steady step allocates nothing, and memory grows in proportion to the number of bodies. The linker wraps the allocator
+// (--wrap), so that the count does not rely on the library's own.
 #include "sim/core/array.h"
 #include "tests/lab/lab.h"
 
@@ -44,8 +44,8 @@ static void a_steady_step_allocates_nothing(void **state) {
         int before = calls;
         uint64_t growths = sand_growth_count();
         SandSimulation *sim = lab_scene("cylinder", 1000, threads, SAND_FLOAT);
-        lab_run(sim, 400); // four seconds: the heap has come to rest and every array has met its largest
-        // The count works, and is no smaller than the library's own.
+        lab_run(sim, 400); // four seconds: the heap is at rest and every array has reached its largest size
+        // The count works: it is no smaller than the library's own.
         assert_true(calls - before >= (int)(sand_growth_count() - growths) && sand_growth_count() > growths + 20);
         before = calls, growths = sand_growth_count();
         for (int i = 0; i < 50; i++) {
@@ -56,7 +56,7 @@ static void a_steady_step_allocates_nothing(void **state) {
         assert_true(sand_growth_count() == growths);
         sand_simulation_free(sim);
     }
-    assert_true(sand_bytes_held() == 0); // and all is given back
+    assert_true(sand_bytes_held() == 0); // everything is freed
 }
 
 static void memory_grows_with_the_bodies(void **state) {
@@ -72,8 +72,8 @@ static void memory_grows_with_the_bodies(void **state) {
                       bytes[k] / contacts);
         sand_simulation_free(sim);
     }
-    // Within 1.3 of linear: arrays grow by half, so that two of the same need may differ by so much, and the grid has
-    // its own cells.
+    // Linear within a factor of 1.3: arrays grow by half, so two of the same need may differ by that much, and the grids of
+    // the broad phase have a constant share of cells.
     for (int k = 1; k < 3; k++) assert_true(bytes[k] < 1.3 * 2 * bytes[k - 1] && bytes[k] > 2 * bytes[k - 1] / 1.3);
 }
 

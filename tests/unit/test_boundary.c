@@ -1,5 +1,5 @@
-// Planes, boxes, spheres and the motion of boundaries, against truths found another way. Surfaces of revolution and meshes
-// have tests of their own.
+// Planes, boxes, spheres and the motion of boundaries, against independent references. Surfaces of revolution and meshes
+// have their own tests.
 #include "tests/lab/boundary_lab.h"
 
 static void planes_touch_on_their_side(void **state) {
@@ -18,7 +18,7 @@ static void planes_touch_on_their_side(void **state) {
     }
 }
 
-// The least distance to samples of a box's or sphere's surface.
+// The least distance of a point to samples of a box's or sphere's surface.
 static double sampled_box(SandVec3 h, SandVec3 p) {
     enum { N = 100 };
     double best = INFINITY;
@@ -45,7 +45,7 @@ static void boxes_and_spheres_agree_with_samples(void **state) {
             SandVec3 c = random_point(1.5);
             bool in = fabs(c.x) < half.x && fabs(c.y) < half.y && fabs(c.z) < half.z;
             double d = sand_boundary_distance(&box, &AT_ORIGIN, c), sampled = sampled_box(half, c);
-            // Samples lie 0.02 apart, so the nearest is at most 0.0142 off the foot.
+            // Samples lie 0.02 apart, so the nearest is at most 0.0142 from the foot of the perpendicular.
             assert_true(fabs(d) <= sampled + 1e-12 && fabs(d) >= sampled - 0.0142);
             assert_int_equal(d * sign > 0, in);
             NEAR(sand_boundary_distance(&sphere, &AT_ORIGIN, c), sign * (0.8 - v3_length(c)), 1e-14);
@@ -54,16 +54,16 @@ static void boxes_and_spheres_agree_with_samples(void **state) {
             if (side == SAND_OUTSIDE || in) check_feet(&box, &AT_ORIGIN, c, 0.2, 0.1, 1e-14);
             check_feet(&sphere, &AT_ORIGIN, c, 0.2, 0.1, 1e-14);
         }
-        check_touches(&sphere, &AT_ORIGIN, v3_make(0, 0, 0), 0.9, 0); // the center has no direction of its own
+        check_touches(&sphere, &AT_ORIGIN, v3_make(0, 0, 0), 0.9, 0); // the center has no direction
         check_continuity(&box, 1.5, 20);
     }
     SandBoundary box;
     SandTouch t[6];
     assert_true(sand_boundary_box(&box, v3_make(1, 1, 1), SAND_INSIDE, NULL));
-    assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 6), 3); // one a face
+    assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 6), 3); // one per face
     assert_int_equal(t[0].feature, 1), assert_int_equal(t[1].feature, 2), assert_int_equal(t[2].feature, 5);
     assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 1),
-                     3); // though room is 1
+                     3); // though the capacity is 1
 }
 
 static void bad_sizes_are_refused(void **state) {

@@ -1,4 +1,4 @@
-// A run that goes back to a checkpoint and on again gives the same bits.
+// A run restored from a checkpoint continues with the same bits.
 #include "tests/lab/lab.h"
 
 static void back_and_forward(const char *name, int bodies) {

@@ -1,5 +1,5 @@
-// Detection against brute force: every pair within the envelope once and no other, the same for every team, found
-// again in the next step.
+// Collision detection against brute force: every pair within the envelope is found once and no other, with the same bits for
+// every number of threads, and contacts are recognized in the next step (warm start).
 #include "sim/collision/collide.h"
 #include "sim/collision/broad_phase.inl"
 #include "sim/collision/warm_start.h"
@@ -58,7 +58,7 @@ static SandWorld big_in_small(void) {
     return world;
 }
 
-// Nothing but a few balls, some of them a thousand kilometers away: two of those touch.
+// A few spheres, some of them a thousand kilometers away: two of those touch.
 static SandWorld far_apart(void) {
     SandRandom random = sand_random(4);
     SandWorld world = lab_world(0.2);
@@ -67,7 +67,7 @@ static SandWorld far_apart(void) {
     lab_body(&world, 0, 0.1, v3_make(1e6, 2e6, -3e6));
     lab_body(&world, 0, 0.1, v3_make(1e6 + 0.19, 2e6, -3e6));
     lab_body(&world, 0, 0.1, v3_make(-1e6, 0, 0));
-    lab_body(&world, 0, 0.1, world.position[5]); // and two on one spot
+    lab_body(&world, 0, 0.1, world.position[5]); // and two with the same center
     world.velocity[world.body_count - 1] = v3_make(0, 0, 40);
     return world;
 }
@@ -86,7 +86,7 @@ enum { WORLDS = sizeof worlds / sizeof *worlds };
 
 // --- brute force ------------------------------------------------------------------------------------------
 
-// Which balls touch; the lower body first, or a boundary as -1 - number with its piece as the ball.
+// Which spheres touch; the lower body first, or a boundary as -1 - index with its piece in place of a sphere.
 typedef struct Pair {
     int a, sub_a, b;
     uint32_t sub_b;
@@ -121,7 +121,7 @@ typedef struct Sphere {
     double radius, turning, impact_margin;
 } Sphere;
 
-// The balls from the world alone; the room of each is the detection's word.
+// The proxies from the world alone; their impact margins are taken from the broad phase, and have a test of their own.
 static Sphere *list_balls(const SandWorld *w, const SandCollision *d, int *count) {
     Sphere *spheres = calloc((size_t)d->broad_phase.sphere_count + 1, sizeof *spheres);
     assert_non_null(spheres);
@@ -173,7 +173,7 @@ static Pairs brute_force(const SandWorld *w, const SandCollision *d) {
     return pairs;
 }
 
-// What was found, as pairs; the detection's own order and directions are checked on the way.
+// The contacts found, as pairs; their order and directions are checked on the way.
 static Pairs found_pairs(const SandWorld *w, const SandCollision *d) {
     Pairs pairs = {0};
     for (int i = 0; i < d->contact_count; i++) {
@@ -231,7 +231,7 @@ static void no_pair_is_missed_and_none_is_there_twice(void **state) {
                 fail_msg("world %d: wanted %d.%d with %d.%u, found %d.%d with %d.%u", k, want.list[i].a, want.list[i].sub_a,
                          want.list[i].b, want.list[i].sub_b, got.list[i].a, got.list[i].sub_a, got.list[i].b,
                          got.list[i].sub_b);
-            NEAR(got.list[i].gap, want.list[i].gap, 1e-9); // a thousand kilometers are known to 1e-10 m
+            NEAR(got.list[i].gap, want.list[i].gap, 1e-9); // a coordinate of a thousand kilometers is good to 1e-10 m
         }
         assert_int_equal(got.count, want.count);
         free(want.list), free(got.list);
@@ -252,11 +252,11 @@ static void the_order_does_not_depend_on_the_team(void **state) {
         for (int t = 0; t < 3; t++) {
             SandThreadPool *pool = pool_of(pools[t]);
             SandCollision d = {0};
-            for (int again = 0; again < 2; again++) { // the second time with the arrays of the first
+            for (int again = 0; again < 2; again++) { // the second time with arrays that are large enough already
                 collide(&d, &w, pool);
                 assert_int_equal(d.contact_count, alone.contact_count);
                 assert_int_equal(d.body_count, alone.body_count);
-                // The struct has no padding, so that its bytes are its contents.
+                // The struct has no padding, so its bytes can be compared.
                 if (d.contact_count)
                     assert_memory_equal(d.contacts, alone.contacts, (size_t)d.contact_count * sizeof *d.contacts);
                 if (d.body_count) assert_memory_equal(d.body, alone.body, (size_t)d.body_count * sizeof *d.body);
@@ -278,13 +278,13 @@ static void nothing_is_found_where_nothing_is_near(void **state) {
     SandThreadPool *pool = pool_of(2);
     collide(&d, &w, pool);
     assert_int_equal(d.contact_count, 0);
-    assert_true(d.broad_phase.cell_count < 100000); // room for balls, not for the space between them
+    assert_true(d.broad_phase.cell_count < 100000); // cells for spheres, not for the space between them
     sand_collision_free(&d);
     sand_thread_pool_free(pool);
     sand_world_free(&w);
 }
 
-// The room of a ball, by its own speed and those of all pairs.
+// The impact margin of a sphere, by its own speed and those of all pairs.
 static void strikes_are_those_of_all_pairs(void **state) {
     (void)state;
     SandThreadPool *pool = pool_of(2);
@@ -301,7 +301,7 @@ static void strikes_are_those_of_all_pairs(void **state) {
         double *own = calloc((size_t)count + 1, sizeof *own);
         assert_non_null(spheres);
         assert_non_null(own);
-        for (int i = 0; i < count; i++) { // as they were before they were given room
+        for (int i = 0; i < count; i++) { // as they were before impact margins extended them
             spheres[i] = d.broad_phase.sorted[i];
             double speed = v3_length(spheres[i].velocity);
             spheres[i].extent = spheres[i].radius + 0.5 * w.envelope + reach * (speed + spheres[i].turning + fall);
@@ -338,8 +338,8 @@ static void strikes_are_those_of_all_pairs(void **state) {
     sand_thread_pool_free(pool);
 }
 
-// Slow bodies and fast ones lie in different levels of the grid, but side by side in the ranks: those that touch are near
-// each other in memory.
+// Slow and fast bodies lie in different levels of the grid but side by side in the solver indices: bodies that touch are
+// near each other in memory.
 static void neighbors_have_ranks_close_by(void **state) {
     (void)state;
     SandRandom random = sand_random(7);
@@ -376,7 +376,7 @@ static void neighbors_have_ranks_close_by(void **state) {
     sand_world_free(&w);
 }
 
-// --- what moves far in a step -----------------------------------------------------------------------------
+// --- large motion in a step -------------------------------------------------------------------------------
 
 static double deepest_in(SandSimulation *sim, int steps) {
     double deepest = 0;
@@ -388,7 +388,7 @@ static double deepest_in(SandSimulation *sim, int steps) {
     return deepest;
 }
 
-// They fall at the same speed, so that they do not approach each other until the floor stops the first.
+// They fall at the same speed, and do not approach each other until the floor stops the first.
 static void a_falling_column_does_not_collapse(void **state) {
     (void)state;
     SandWorld world = lab_world(0.2);
@@ -397,10 +397,10 @@ static void a_falling_column_does_not_collapse(void **state) {
     for (int i = 0; i < 6; i++) world.velocity[i].z = -9;
     double deepest = deepest_in(lab_exact(&world), 20);
     print_message("falling column: %.1e m deep\n", deepest);
-    assert_true(deepest < 1e-6); // the solver converged: what it knows of does not penetrate
+    assert_true(deepest < 1e-6); // the solve converged, so known contacts do not penetrate
 }
 
-// A fast ball pushes the first of a row at rest, which pushes the next, all within one step of 0.2 m.
+// A fast sphere hits the first of a row at rest, which hits the next, all within one step of 0.2 m.
 static void a_row_that_is_struck_does_not_collapse(void **state) {
     (void)state;
     SandWorld world = lab_world(0.2);
@@ -410,14 +410,14 @@ static void a_row_that_is_struck_does_not_collapse(void **state) {
     world.velocity[6].x = 20;
     double deepest = deepest_in(lab_exact(&world), 20);
     print_message("struck row: %.1e m deep\n", deepest);
-    // Who is struck is known for the neighbors of a fast ball; those behind them may give way by a part of what the
-    // slower ones travel, never by so much that two change places.
+    // Impact margins cover the neighbors of a fast sphere; those behind them may penetrate by part of what the slower ones
+    // travel, but never so far that two swap places.
     assert_true(deepest < 0.1);
 }
 
 // --- warm start -------------------------------------------------------------------------------------------
 
-// An impulse that names its contact: on the first of the two bodies it is the opposite of that on the second.
+// An impulse that identifies its contact: on the first of the two bodies it is the opposite of that on the second.
 static SandVec3 name_of(int a, int sub_a, int b, int sub_b) {
     double x = 1000 * a + sub_a, y = 1000 * b + sub_b;
     return v3_make(x - y, 3 * (x - y), (x - y) * (x + y));
@@ -441,8 +441,8 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
     for (int i = 0; i < before.contact_count; i++) impulse[i] = contact_name(&before, i);
     assert_true(sand_warm_start_store(&memory, &before, impulse, w.step, w.body_count, NULL));
 
-    // Half a turn of everything: the same contacts, but the order of the bodies in space is turned round. Then a
-    // newcomer, and a body less.
+    // Everything rotated by half a turn: the same contacts, but the spatial order of the bodies is reversed. Then a body is
+    // added, and one is removed.
     SandQuat turn = q_exp(v3_make(PI, 0, 0));
     w.boundaries[0].pose =
         (SandPose){q_rotate(turn, w.boundaries[0].pose.position), q_mul(turn, w.boundaries[0].pose.rotation)};
@@ -481,7 +481,7 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
     sand_thread_pool_free(pool);
 }
 
-// A heap at rest finds every impulse again, and starts where the last step ended.
+// A heap at rest recovers every impulse and starts where the last step ended.
 static void a_heap_at_rest_is_matched_whole(void **state) {
     (void)state;
     SandRandom random = sand_random(9);

@@ -1,6 +1,6 @@
-// The contacts of a step that another machine took, when somebody on the host asks for them: for force chains, colors and
-// percentiles they are those that the CPU would have had. The machine of this test takes its steps with a simulation of its
-// own, and has another that stays one step behind, where the last step began.
+// Contacts of a step that ran on another backend, fetched on demand: what force chains, colors and percentiles read is what
+// the CPU would have had. The mock backend of this test steps a simulation of its own, and keeps a second one that is a step
+// behind, in the state where the last step began.
 #include "tests/lab/idle_verbs.h"
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
@@ -96,7 +96,7 @@ static void contacts_come_when_asked_for(void **state) {
     SandError error;
     SandSimulation *plain = rubble(), *sim = rubble();
     assert_true(sand_simulation_move(sim, &other, &error));
-    assert_true(sand_simulation_fetch_contacts(sim, &error)); // there are none yet
+    assert_true(sand_simulation_fetch_contacts(sim, &error)); // none yet
     lab_run(plain, STEPS), lab_run(sim, STEPS);
     assert_int_equal(sand_simulation_solved(sim), 0);
     assert_int_equal(contacts_read, 0);
@@ -123,7 +123,7 @@ static void contacts_come_when_asked_for(void **state) {
     sand_simulation_measure(plain), sand_simulation_measure(sim);
     NEAR(sand_simulation_counters(sim)->penetration_p99, sand_simulation_counters(plain)->penetration_p99, 0);
 
-    // After the next step they are away again.
+    // The next step invalidates them.
     lab_step(sim);
     assert_int_equal(sand_simulation_solved(sim), 0);
     sand_simulation_free(plain), sand_simulation_free(sim);

@@ -1,5 +1,5 @@
-// The same scene gives the same bits, however many threads work on it. With `short` as an argument the runs are small
-// enough for the thread sanitizer.
+// Determinism: the same scene gives the same bits whatever the number of threads. With the argument `short` the runs are
+// small enough for the thread sanitizer.
 #include "tests/lab/lab.h"
 
 static bool is_short;
@@ -15,7 +15,7 @@ static uint64_t hash_after(const char *name, int bodies, int threads, SandPrecis
     return hash;
 }
 
-static void same_for_all_teams(const char *name, int bodies, int steps) {
+static void same_for_all_thread_counts(const char *name, int bodies, int steps) {
     static const int pools[] = {2, 3, 8};
     int contacts, same;
     for (int precision = SAND_FLOAT; precision <= SAND_DOUBLE; precision++) {
@@ -33,17 +33,17 @@ static void same_for_all_teams(const char *name, int bodies, int steps) {
 
 static void hourglass(void **state) {
     (void)state;
-    same_for_all_teams("hourglass", is_short ? 300 : 3000, is_short ? 8 : 200);
+    same_for_all_thread_counts("hourglass", is_short ? 300 : 3000, is_short ? 8 : 200);
 }
 
 static void rubble(void **state) {
     (void)state;
-    same_for_all_teams("rubble", is_short ? 30 : 400, is_short ? 80 : 200); // the rocks must fall first
+    same_for_all_thread_counts("rubble", is_short ? 30 : 400, is_short ? 80 : 200); // the rocks have to fall first
 }
 
 static void heavy(void **state) {
     (void)state;
-    same_for_all_teams("heavy", 0, is_short ? 15 : 200);
+    same_for_all_thread_counts("heavy", 0, is_short ? 15 : 200);
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-// Another machine that fails in the middle of a run: the CPU goes on, from where it was when the bodies can still be read,
-// else from the last ones that came to the host. The machine of this test takes its steps with a simulation of its own.
+// A backend that fails in the middle of a run: the CPU takes over, from the same state when the bodies can still be read,
+// else from the last state the host has. The mock backend of this test steps a simulation of its own.
 #include "tests/lab/idle_verbs.h"
 #include "tests/lab/lab.h"
 
@@ -7,8 +7,8 @@ struct SandDevice {
     SandSimulation *inner;
 };
 
-static int steps_left;  // until it fails
-static bool unreadable; // once it has failed
+static int steps_left;  // until the backend fails
+static bool unreadable; // the bodies, once it has failed
 static char told[SAND_SENTENCE * 4];
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
@@ -20,7 +20,7 @@ static void destroy(SandDevice *m) {
 }
 static const char *describe(const SandDevice *m) { return (void)m, "a machine that fails"; }
 
-// Bodies fall along z, so that their state is easily told.
+// Bodies fall along z, so that their state is easy to predict.
 static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     SandWorld world = lab_world(0.3);
@@ -84,8 +84,8 @@ static SandSimulation *falling(const SandBackend *backend) {
     return sim;
 }
 
-// Runs ten steps, the machine failing in the one after the fifth, with a look at the bodies after the third. ContactRef the
-// end the simulation is where one on the CPU is after `steps`.
+// Runs ten steps; the backend fails in the sixth, and the bodies are fetched after the third. At the end the simulation is
+// where one on the CPU is after `steps`.
 static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
     SandSimulation *plain = falling(NULL), *sim;
     steps_left = 5, unreadable = lost;
@@ -112,7 +112,7 @@ static void nothing_is_lost_where_bodies_can_be_read(void **state) {
 
 static void time_goes_back_to_what_the_host_has(void **state) {
     (void)state;
-    // Steps 4 and 5 are lost: five more from the third.
+    // Steps 4 and 5 are lost: five more follow the third.
     run_and_compare(true, 8, "the machine broke; the CPU goes on from t = 0.030 s");
 }
 

@@ -1,4 +1,4 @@
-// Meshes as boundaries: every triangle asked one by one, rays counted, and what planes and blocks say.
+// Meshes as boundaries, against brute force over all triangles, ray parity, and planes and blocks of the same shape.
 #include "sim/geometry/mesh.h"
 #include "tests/lab/boundary_lab.h"
 
@@ -11,28 +11,29 @@ static void a_ball_rolls_over_a_flat_mesh_as_over_a_plane(void **state) {
     SandBoundary b;
     assert_true(sand_boundary_terrain(&b, heights, 11, 9, v3_make(1, 0.8, 0), NULL));
     for (int i = 0; i < 20000; i++) {
-        // Random places, and places exactly over edges, diagonals and vertices (the cells are 0.2 wide).
+        // Random points, and points exactly above edges, diagonals and vertices (the cells are 0.2 wide).
         double x = uniform(-0.95, 0.95), y = uniform(-0.75, 0.75);
         if (i % 4 == 1) x = -1 + 0.2 * (1 + i / 4 % 9);
         if (i % 4 == 2) y = x;
         if (i % 4 == 3) x = -1 + 0.2 * (1 + i / 4 % 9), y = -0.8 + 0.2 * (1 + i / 36 % 7);
         if (fabs(y) > 0.75) continue;
-        SandTouch t[ROOM];
+        SandTouch t[CAPACITY];
         for (double radius = 0.01; radius < 1; radius *= 5) {
-            if (1 - fabs(x) < radius * 1.1 || 0.8 - fabs(y) < radius * 1.1) continue; // clear of the rim
-            int n = sand_boundary_touch(&b, &AT_ORIGIN, v3_make(x, y, 0.25 + 0.99 * radius), radius, 0.05 * radius, t, ROOM);
+            if (1 - fabs(x) < radius * 1.1 || 0.8 - fabs(y) < radius * 1.1) continue; // away from the rim
+            int n =
+                sand_boundary_touch(&b, &AT_ORIGIN, v3_make(x, y, 0.25 + 0.99 * radius), radius, 0.05 * radius, t, CAPACITY);
             if (n != 1) fail_msg("%d touches at (%.17g, %.17g) of a ball of %g", n, x, y, radius);
-            NEAR(v3_length(v3_sub(t[0].normal, v3_make(0, 0, -1))), 0, 1e-9); // the slack of a border is 1e-9
+            NEAR(v3_length(v3_sub(t[0].normal, v3_make(0, 0, -1))), 0, 1e-9); // the slack at a border is 1e-9
             NEAR(t[0].gap, -0.01 * radius, 1e-13);
         }
-        int n = sand_boundary_touch(&b, &AT_ORIGIN, v3_make(x, y, 0.2), 0.1, 0, t, ROOM); // below it: pushed back up
+        int n = sand_boundary_touch(&b, &AT_ORIGIN, v3_make(x, y, 0.2), 0.1, 0, t, CAPACITY); // below it: pushed back up
         assert_int_equal(n, 1);
         NEAR(t[0].normal.z, -1, 1e-12), NEAR(t[0].gap, -0.15, 1e-13);
     }
     sand_boundary_free(&b);
 }
 
-// The nearest point of one triangle, by solving for its interior and clamping to its sides: no shared code.
+// The nearest point of one triangle, by solving for its interior and clamping to its sides; shares no code with the library.
 static double triangle_distance(SandVec3 p, SandVec3 a, SandVec3 b, SandVec3 c) {
     SandVec3 u = v3_sub(b, a), v = v3_sub(c, a), w = v3_sub(p, a);
     double uu = v3_dot(u, u), uv = v3_dot(u, v), vv = v3_dot(v, v), wu = v3_dot(w, u), wv = v3_dot(w, v);
@@ -56,7 +57,7 @@ static double mesh_truth(const SandTriangleMesh *m, SandVec3 p) {
     return best;
 }
 
-// How often the upward ray from p meets the mesh: odd means inside a closed one, and below a terrain.
+// How often the upward ray from p crosses the mesh: odd means inside a closed mesh, or below a terrain.
 static bool ray_is_odd(const SandTriangleMesh *m, SandVec3 p) {
     bool odd = false;
     for (int f = 0; f < m->face_count; f++) {
@@ -90,16 +91,16 @@ static void compare_mesh(const SandBoundary *b, double half, int trials, double 
     for (int i = 0; i < trials; i++) {
         SandVec3 c = random_point(half);
         double truth = mesh_truth(b->mesh, c), d = sand_boundary_distance(b, &AT_ORIGIN, c);
-        NEAR(fabs(d), truth, 1e-8); // the slack of a border moves a foot by 1e-9 of the range at most
-        // Behind a rim is no inside, so a terrain is asked for its sign only where the rim is not the nearest.
+        NEAR(fabs(d), truth, 1e-8); // the slack at a border moves a foot by at most 1e-9 of the range
+        // There is no inside behind a rim, so the sign is only checked where the rim is not the nearest.
         if (b->mesh->closed || (fabs(c.x) < 0.85 && fabs(c.y) < 0.85 && truth < 0.1))
             assert_int_equal(d < 0, ray_is_odd(b->mesh, c));
-        SandTouch t[ROOM];
-        int n = sand_boundary_touch(b, &AT_ORIGIN, c, radius, reach, t, ROOM);
+        SandTouch t[CAPACITY];
+        int n = sand_boundary_touch(b, &AT_ORIGIN, c, radius, reach, t, CAPACITY);
         double least = INFINITY;
         for (int k = 0; k < n; k++) {
             NEAR(v3_length(t[k].normal), 1, 1e-13);
-            NEAR(mesh_truth(b->mesh, v3_madd(c, t[k].gap + radius, t[k].normal)), 0, 1e-8); // each ends on the mesh
+            NEAR(mesh_truth(b->mesh, v3_madd(c, t[k].gap + radius, t[k].normal)), 0, 1e-8); // each touch ends on the mesh
             if (fabs(t[k].gap + radius) < fabs(least)) least = t[k].gap + radius;
             for (int j = 0; j < k; j++) assert_int_not_equal(t[k].feature, t[j].feature);
         }
@@ -107,7 +108,7 @@ static void compare_mesh(const SandBoundary *b, double half, int trials, double 
         if (fabs(d - radius - reach) > 1e-8 && fabs(d + radius) > 1e-8) assert_int_equal(n > 0, expected);
         if (n > 0) NEAR(least, d, 1e-8), touched++;
     }
-    assert_true(touched > trials / 50); // enough of them met the surface to mean something
+    assert_true(touched > trials / 50); // enough spheres touched the surface to be a test
 }
 
 static void a_rough_terrain_agrees_with_all_its_triangles(void **state) {
@@ -120,7 +121,7 @@ static void a_rough_terrain_agrees_with_all_its_triangles(void **state) {
 
 static const char *write_file(const char *text) {
     static char path[32];
-    strcpy(path, "/tmp/sand_test_XXXXXX"); // mkstemp fills in the letters
+    strcpy(path, "/tmp/sand_test_XXXXXX"); // mkstemp replaces the X
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
@@ -149,11 +150,11 @@ static void a_cube_is_a_block(void **state) {
     assert_int_equal(cube.mesh->face_count, 12), assert_int_equal(cube.mesh->edge_count, 18);
     for (int i = 0; i < 3000; i++) {
         SandVec3 c = random_point(1.4);
-        SandTouch a[ROOM], b[ROOM];
+        SandTouch a[CAPACITY], b[CAPACITY];
         NEAR(sand_boundary_distance(&cube, &AT_ORIGIN, c), sand_boundary_distance(&block, &AT_ORIGIN, c), 1e-8);
-        int n = sand_boundary_touch(&cube, &AT_ORIGIN, c, 0.2, 0.05, a, ROOM);
-        int m = sand_boundary_touch(&block, &AT_ORIGIN, c, 0.2, 0.05, b, ROOM);
-        if (b[0].gap < -0.4) continue; // so deep a mesh lets it be
+        int n = sand_boundary_touch(&cube, &AT_ORIGIN, c, 0.2, 0.05, a, CAPACITY);
+        int m = sand_boundary_touch(&block, &AT_ORIGIN, c, 0.2, 0.05, b, CAPACITY);
+        if (b[0].gap < -0.4) continue; // so deep a mesh reports no touch
         assert_int_equal(n, m);
         if (n) NEAR(a[0].gap, b[0].gap, 1e-12), NEAR(v3_dot(a[0].normal, b[0].normal), 1, 1e-12);
     }

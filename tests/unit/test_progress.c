@@ -1,4 +1,4 @@
-// What is said beside the bar: many sentences of one kind are cut short, and hide no other.
+// Messages beside the progress bar: many of one kind are cut short, and do not hide those of other kinds.
 #include "app/cli/progress.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-// Standard error goes to a file while a test speaks.
+// Standard error goes to a file during a test.
 static FILE *heard;
 static int terminal;
 
@@ -23,7 +23,7 @@ static void listen(void) {
     dup2(fileno(heard), STDERR_FILENO);
 }
 
-// How many lines contain the words.
+// Counts the lines that contain the words.
 static int lines_with(const char *words) {
     char line[256];
     int count = 0;
@@ -57,7 +57,7 @@ static void many_of_a_kind_are_counted(void **state) {
     fclose(heard);
 }
 
-// More kinds than are told apart: the rest count as one, and are still counted.
+// More kinds than are distinguished: the rest share one counter.
 static void many_kinds(void **state) {
     (void)state;
     listen();

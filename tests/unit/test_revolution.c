@@ -1,4 +1,4 @@
-// Surfaces of revolution against dense samples of their profiles, and a small step along a line.
+// Surfaces of revolution, against dense samples of their profiles, and continuity along lines.
 #include "sim/geometry/revolution_distance.inl"
 #include "tests/lab/boundary_lab.h"
 
@@ -8,7 +8,7 @@ typedef struct Profile {
     double at[12][2];
 } Profile;
 
-// Both ends on the axis, so that inside and outside are plain: a can, the glass, a double cone, a stepped vessel.
+// Both ends on the axis, so that the inside is unambiguous: a can, the hourglass, a double cone, a stepped vessel.
 static const Profile CLOSED[] = {
     {"can", 4, {{0, -1}, {0.8, -1}, {0.8, 1}, {0, 1}}},
     {"can from above", 4, {{0, 1}, {0.8, 1}, {0.8, -1}, {0, -1}}},
@@ -18,7 +18,7 @@ static const Profile CLOSED[] = {
 };
 enum { CLOSED_COUNT = sizeof CLOSED / sizeof *CLOSED };
 
-// Samples 1 mm apart along the profile: the nearest is at most 0.5 mm off the foot, which adds at most that.
+// Samples 1 mm apart along the profile: the nearest is at most 0.5 mm from the foot, which adds at most that.
 static double sampled_profile(const Profile *p, double rho, double z) {
     double best = INFINITY;
     for (int i = 0; i + 1 < p->count; i++) {
@@ -54,7 +54,7 @@ static void revolutions_agree_with_samples(void **state) {
                 bool allowed = within_profile(p, rho, c.z) == (side == SAND_INSIDE);
                 if ((d > 0) != allowed) fail_msg("%s: the sign is wrong at (%g, %g)", p->name, rho, c.z);
                 check_touches(&b, &AT_ORIGIN, c, 0.08, 0.02);
-                if (rho > 0.1) check_feet(&b, &AT_ORIGIN, c, 0.08, 0.02, 1e-13); // away from rings every touch is a foot
+                if (rho > 0.1) check_feet(&b, &AT_ORIGIN, c, 0.08, 0.02, 1e-13); // off the axis touches end on the wall
             }
             for (int i = 0; i < 200; i++)
                 check_touches(&b, &AT_ORIGIN, v3_make(0, 0, uniform(-1.3, 1.3)), 0.08, 0.02); // the axis
@@ -70,8 +70,8 @@ static SandBoundary make_revolution(const double (*profile)[2], int count, SandS
     return b;
 }
 
-// A ball that is clear of the wall at a glance is so by the distance, and in a closed vessel on the allowed side: an open
-// one has no inside far from its wall. Most of those in a vessel that are clear are told so.
+// A sphere that the bands report clear of the wall is clear by the distance and, in a closed vessel, on the allowed side (an
+// open one has no inside far from its wall). The bands find most of the clear ones.
 static void a_glance_tells_what_is_far_from_a_revolution(void **state) {
     (void)state;
     static const Profile OPEN[] = {{"tub", 3, {{0, -1}, {0.7, -0.6}, {0.9, 0.4}}},
@@ -98,51 +98,51 @@ static void a_glance_tells_what_is_far_from_a_revolution(void **state) {
 
 static void corners_of_a_revolution_touch_as_they_should(void **state) {
     (void)state;
-    SandTouch t[ROOM];
+    SandTouch t[CAPACITY];
     const Profile *glass = &CLOSED[2];
     SandBoundary b = make_revolution(glass->at, glass->count, SAND_INSIDE);
     // In the corner of floor and wall: one touch for each face.
-    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0, 0.75, -1.15), 0.05, 1e-6, t, ROOM), 2);
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0, 0.75, -1.15), 0.05, 1e-6, t, CAPACITY), 2);
     assert_int_equal(t[0].feature, 0), assert_int_equal(t[1].feature, 2);
     NEAR(t[0].normal.z, -1, 1e-15), NEAR(t[1].normal.y, 1, 1e-15);
     NEAR(t[0].gap, 0, 1e-15), NEAR(t[1].gap, 0, 1e-15);
-    // Over the upper corner of the neck, between the normals of tube and funnel: one touch, the corner's own.
-    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.12, 0, 0.06), 0.02, 0.02, t, ROOM), 1);
+    // Above the upper corner of the neck, between the normals of tube and funnel: one touch, that of the corner.
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.12, 0, 0.06), 0.02, 0.02, t, CAPACITY), 1);
     assert_int_equal(t[0].feature, 2 * 4 + 1);
     NEAR(t[0].gap, hypot(0.03, 0.01) - 0.02, 1e-15);
-    // A center that has gone through the wall by a little is sent back, towards the axis.
-    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.801, 0, -0.9), 0.05, 0, t, ROOM), 1);
+    // A center slightly beyond the wall is pushed back, towards the axis.
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.801, 0, -0.9), 0.05, 0, t, CAPACITY), 1);
     NEAR(t[0].gap, -0.051, 1e-15), NEAR(t[0].normal.x, 1, 1e-15);
-    // A ball that plugs the neck is held on three sides, on the axis too.
-    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0, 0, 0.1), 0.156, 0.01, t, ROOM), 3);
+    // A sphere that plugs the neck is held on three sides, also when it is on the axis.
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0, 0, 0.1), 0.156, 0.01, t, CAPACITY), 3);
     NEAR(v3_length(v3_add(t[0].normal, v3_add(t[1].normal, v3_make(t[2].normal.x, t[2].normal.y, 0)))),
          2 * fabs(t[0].normal.z), 1e-12);
     sand_boundary_free(&b);
 
-    // An open tub: outside beside its rim a ball touches the rim only, from wherever it comes, and inside its wall.
+    // An open tub: outside, beside the rim, a sphere touches only the rim, wherever it is; inside it touches the wall.
     const double tub[3][2] = {{0, 0}, {1, 0}, {1, 1}};
     b = make_revolution(tub, 3, SAND_INSIDE);
     for (int i = 1; i < 32; i++) {
         double a = PI * i / 32;
         assert_int_equal(
-            sand_boundary_touch(&b, &AT_ORIGIN, v3_make(1 + 0.1 * cos(a), 0, 1 + 0.1 * sin(a)), 0.1, 0.001, t, ROOM), 1);
+            sand_boundary_touch(&b, &AT_ORIGIN, v3_make(1 + 0.1 * cos(a), 0, 1 + 0.1 * sin(a)), 0.1, 0.001, t, CAPACITY), 1);
         assert_int_equal(t[0].feature, 5);
         NEAR(t[0].gap, 0, 1e-14);
     }
-    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(1.1, 0, 0.5), 0.1, 0.01, t, ROOM),
-                     0); // spilled, it lies outside
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(1.1, 0, 0.5), 0.1, 0.01, t, CAPACITY),
+                     0); // spilled: it is outside
     sand_boundary_free(&b);
 
-    // The rule of the order: a disc from the axis outwards is a floor, a wall holds the axis whichever way it is given.
+    // Orientation: a disc given from the axis outwards is a floor; a wall encloses the axis in either order.
     const double disc[2][2] = {{0, 0}, {1, 0}}, down[3][2] = {{1, 1}, {1, 0.5}, {1, 0}};
     b = make_revolution(disc, 2, SAND_INSIDE);
     NEAR(sand_boundary_distance(&b, &AT_ORIGIN, v3_make(0, 0, 0.5)), 0.5, 0);
     NEAR(sand_boundary_distance(&b, &AT_ORIGIN, v3_make(0.3, 0, -0.5)), -0.5, 0);
     sand_boundary_free(&b);
     b = make_revolution(down, 3, SAND_INSIDE);
-    assert_int_equal(b.profile_count, 2); // the middle of a straight line is no corner
+    assert_int_equal(b.profile_count, 2); // a point on a straight line is not a corner
     NEAR(sand_boundary_distance(&b, &AT_ORIGIN, v3_make(0.8, 0, 0.5)), 0.2, 1e-15);
-    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.9, 0, 0.5), 0.1, 0.01, t, ROOM), 1);
+    assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.9, 0, 0.5), 0.1, 0.01, t, CAPACITY), 1);
     sand_boundary_free(&b);
 }
 
@@ -173,10 +173,10 @@ static void a_turned_boundary_gives_turned_touches(void **state) {
     SandPose pose = {{0.3, -2, 1}, q_exp(v3_make(0.4, -1.1, 2))};
     for (int i = 0; i < 500; i++) {
         SandVec3 local = random_point(1);
-        SandTouch here[ROOM], there[ROOM];
-        int n = sand_boundary_touch(&b, &AT_ORIGIN, local, 0.1, 0.05, here, ROOM);
-        if (sand_boundary_touch(&b, &pose, pose_apply(pose, local), 0.1, 0.05, there, ROOM) != n)
-            continue; // a touch on the edge of reach
+        SandTouch here[CAPACITY], there[CAPACITY];
+        int n = sand_boundary_touch(&b, &AT_ORIGIN, local, 0.1, 0.05, here, CAPACITY);
+        if (sand_boundary_touch(&b, &pose, pose_apply(pose, local), 0.1, 0.05, there, CAPACITY) != n)
+            continue; // a touch at the limit of the reach
         for (int k = 0; k < n; k++) {
             NEAR(here[k].gap, there[k].gap, 1e-13);
             NEAR(v3_length(v3_sub(q_rotate(pose.rotation, here[k].normal), there[k].normal)), 0, 1e-11);

@@ -1,4 +1,4 @@
-// Scenes: every file loads, starts are what they promise, and whatever is wrong gets one line.
+// Scenes: every file loads, initial states are what they promise, and every mistake gets a one-line message.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void test_every_scene_loads(void **state) {
         assert_string_equal(scene.about, entries[i].about);
         assert_true(strlen(scene.about) > 20);
         assert_true(scene.world.body_count > 0 && scene.world.boundary_count > 0 && scene.seconds > 0);
-        // The scene begins in its own world and in the camera's view.
+        // The scene starts inside its world's box and in the camera's view.
         for (int b = 0; b < scene.world.body_count; b++) {
             SandVec3 p = scene.world.position[b], low = scene.world.lower, high = scene.world.upper;
             assert_true(p.x > low.x && p.y > low.y && p.z > low.z && p.x < high.x && p.y < high.y && p.z < high.z);
@@ -66,9 +66,9 @@ static void test_default_sizes(void **state) {
     }
 }
 
-// ---- starts ----
+// ---- initial states ----
 
-// The starts of shared/peers/scene.h, written again from its text.
+// The initial states of tests/bench/scene.h, written again independently.
 static uint64_t peer_state;
 
 static double peer_random(void) {
@@ -125,7 +125,7 @@ static void test_seed_decides_the_start(void **state) {
     assert_true(sand_scene_load(&c, "rubble", &options, &error));
     assert_true(sand_world_hash(&a.world) == sand_world_hash(&b.world));
     assert_true(sand_world_hash(&a.world) != sand_world_hash(&c.world));
-    // Building again is a reset.
+    // Building again resets the world.
     a.world.position[3].x += 1;
     assert_true(sand_scene_build(&a, &error));
     assert_true(sand_world_hash(&a.world) == sand_world_hash(&b.world));
@@ -134,7 +134,7 @@ static void test_seed_decides_the_start(void **state) {
     sand_scene_free(&c);
 }
 
-// Sand above the neck, room for it below, and a neck of six diameters, at every size.
+// Sand above the neck, space for it below, and a neck of six diameters, at every size.
 static void test_hourglass_scales(void **state) {
     (void)state;
     const int sizes[] = {500, 1000, 3000, 25000, 200000, 1000000};
@@ -243,7 +243,7 @@ static void test_everything_in_one_file(void **state) {
     assert_int_equal(w->boundaries[1].profile_count, 3);
     assert_string_equal(w->boundaries[4].name, "box-5");
     assert_true(w->boundaries[4].moves && w->boundaries[4].motion.center.x == 50);
-    // The file places the clump's own origin; its center of mass is 1.5 m off it, at half the size.
+    // The file places the clump's own origin; its center of mass is 1.5 m away from it, at half the scale.
     assert_true(fabs(w->position[0].x - 10.75) < 1e-3 && fabs(w->position[0].z - 40) < 1e-3);
     assert_true(w->enter[0] == 2 && w->spin[0].z == 3 && w->material[0] == 1);
     assert_true(w->mass[1] == 3 && w->scale[1] == 0.5);
@@ -265,7 +265,7 @@ static void test_sizes_of_a_fill(void **state) {
     sand_scene_free(&scene);
 }
 
-// Layers that are poured start in one place, each when the one before has made room.
+// Poured layers start at the same height, each when the one before has cleared it.
 static void test_poured_and_dense_layers(void **state) {
     (void)state;
     SandScene scene;
@@ -279,7 +279,7 @@ static void test_poured_and_dense_layers(void **state) {
     }
     sand_scene_free(&scene);
 
-    // As close as spheres can lie, and not closer: twelve neighbors in the middle, all one spacing away.
+    // The densest lattice: twelve neighbors in the middle, all one spacing away.
     text = "name: dense\nfills: [{radius: 0.5, count: 250, lattice: {spacing: 1, columns: 5, dense: true}}]\n";
     if (!parse(&scene, text, &error)) fail_msg("%s", error.text);
     int neighbors = 0, middle = 5 * 25 + 12;
@@ -298,7 +298,7 @@ static void write_text(const char *folder, const char *name, const char *text) {
     fclose(file);
 }
 
-// A mesh is looked for beside the scene that names it.
+// A mesh file is found relative to the scene that names it.
 static void test_mesh_beside_the_scene(void **state) {
     (void)state;
     char folder[] = "/tmp/sand-scene-XXXXXX", path[256];
@@ -324,13 +324,13 @@ static void test_mesh_beside_the_scene(void **state) {
     remove(folder);
 }
 
-// ---- what is wrong ----
+// ---- mistakes ----
 
 #define HEAD "name: t\n"
 #define SPHERE "bodies: [{shape: sphere, radius: 1}]\n"
 
 static const struct {
-    const char *text, *message; // how the message begins
+    const char *text, *message; // how the message starts
 } wrongs[] = {
     {"", "t.yaml:1: expected a scene, got an empty file"},
     {"# only words\n", "t.yaml:2: expected a scene, got an empty file"},
@@ -428,7 +428,7 @@ static void check_one_line(const char *message, const char *wanted) {
     assert_true(strlen(message) > 10);
 }
 
-// A scene like another: its own size, solver and words, and all the rest from there.
+// A scene like another: its own size, solver and description, everything else from the other.
 static void test_like_another(void **state) {
     (void)state;
     SandScene big, plain;
@@ -440,7 +440,7 @@ static void test_like_another(void **state) {
     assert_int_equal(big.solve.iterations, 20);
     sand_scene_free(&big);
 
-    // Of the same size the two begin with the same bits.
+    // At the same size the two have the same initial bits.
     if (!sand_scene_load(&big, "hourglass-1m", &small, &error)) fail_msg("%s", error.text);
     if (!sand_scene_load(&plain, "hourglass", &small, &error)) fail_msg("%s", error.text);
     assert_true(sand_world_hash(&big.world) == sand_world_hash(&plain.world));
@@ -470,7 +470,7 @@ static void test_bad_input_gets_one_line(void **state) {
         SandError error = {""};
         if (parse(&scene, wrongs[i].text, &error)) fail_msg("accepted:\n%s", wrongs[i].text);
         check_one_line(error.text, wrongs[i].message);
-        sand_scene_free(&scene); // may be freed all the same
+        sand_scene_free(&scene); // may be freed nevertheless
     }
 }
 
@@ -500,7 +500,7 @@ static void test_hostile_files(void **state) {
     assert_false(sand_scene_parse(&scene, text, 20000, "deep.yaml", NULL, &error));
     check_one_line(error.text, "deep.yaml:1: expected a key");
 
-    // A list without end.
+    // An unterminated list.
     strcpy(text, "name: t\nbodies:\n");
     size_t used = strlen(text);
     while (used < 10u << 20) used += (size_t)sprintf(text + used, " - {shape: sphere, radius: 1}\n");
@@ -524,7 +524,7 @@ static void test_missing_files(void **state) {
     assert_non_null(strstr(error.text, "--bodies: this scene has a fixed number"));
 }
 
-// Small and large bodies side by side, found by the grid wherever they are.
+// Overlaps of small and large bodies are found wherever they are.
 static void test_overlap_is_found_at_all_sizes(void **state) {
     (void)state;
     for (int power = -8; power < 9; power++) {
@@ -547,7 +547,7 @@ static void test_overlap_is_found_at_all_sizes(void **state) {
         world.position[1] = v3_scale((1 + 0.98 * small + fmin(0, 0.98 * (1 - small))) / (1 + small), world.position[1]);
         assert_int_equal(sand_find_overlap(&world, 0.01, &overlap, &error), 1);
         assert_true(overlap.body == 0 && overlap.other == 1 && overlap.boundary == -1);
-        world.enter[1] = 1; // it comes later
+        world.enter[1] = 1; // it enters later
         assert_int_equal(sand_find_overlap(&world, 0.01, &overlap, &error), 0);
         sand_world_free(&world);
     }

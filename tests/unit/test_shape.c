@@ -1,4 +1,4 @@
-// Shapes against truths found another way: closed formulas, a count of voxels, and sampling.
+// Shapes against independent references: closed formulas, voxel counts, and sampling.
 #include "sim/geometry/shape_distance.inl"
 
 #include <setjmp.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-// cmocka wants the four headers above first.
+// cmocka.h needs the headers above.
 #include <cmocka.h>
 
 static const double PI = 3.14159265358979323846;
@@ -34,7 +34,7 @@ static void sort3(double v[3]) {
             }
 }
 
-// Volume and inertia of two balls on an axis, by discs across it: the profile is the larger of the two.
+// Volume and inertia of two spheres on an axis, by discs across it: the profile is the larger of the two.
 static void two_balls_truth(double ra, double rb, double d, double *volume, double *along, double *across) {
     enum { N = 400000 };
     double low = fmin(-ra, d - rb), high = fmax(ra, d + rb), w = (high - low) / N, s0 = 0, s1 = 0, s2 = 0, s4 = 0;
@@ -52,7 +52,7 @@ static void two_equal_balls_have_the_volume_of_the_formula(void **state) {
         SandShape shape;
         assert_true(sand_shape_clump(&shape, spheres, 2, NULL));
         double lens = PI * (4 + d) * (2 - d) * (2 - d) / 12;
-        // The quadrature promises 1e-3; it is built for 1e-4, and the height axis across the pair is its worst case.
+        // The quadrature promises 1e-3 and is designed for 1e-4; a pair across the z axis is its worst case.
         NEAR(shape.volume, 8 * PI / 3 - lens, 1e-4 * shape.volume);
         sand_shape_free(&shape);
     }
@@ -70,16 +70,16 @@ static void two_balls_in_any_direction_have_the_inertia_of_discs(void **state) {
         two_balls_truth(ra, rb, d, &volume, &along, &across);
         double want[3] = {along, across, across};
         sort3(got), sort3(want);
-        NEAR(shape.volume, volume, 1e-4 * volume); // as above; the truth is good to 1e-9
+        NEAR(shape.volume, volume, 1e-4 * volume); // as above; the reference is good to 1e-9
         for (int k = 0; k < 3; k++) NEAR(got[k], want[k], 1e-4 * want[k]);
-        // The line through the two balls passes through the center of mass.
+        // The line through the two spheres passes through the center of mass.
         SandVec3 a = shape.spheres[0].center, b = shape.spheres[1].center;
         NEAR(v3_length(v3_cross(a, b)), 0, 1e-4);
         sand_shape_free(&shape);
     }
 }
 
-// Volume and central inertia tensor by counting voxels: slow, blunt and independent.
+// Volume and central inertia tensor by counting voxels: slow and independent.
 static void voxel_truth(const SandShape *shape, int n, double *volume, double tensor[6], SandVec3 *center) {
     double w = 2 * shape->bound / n, s[10] = {0};
     for (int i = 0; i < n; i++)
@@ -123,7 +123,7 @@ static void a_rock_agrees_with_a_count_of_voxels(void **state) {
         double volume, t[6];
         SandVec3 c;
         voxel_truth(&shape, 120, &volume, t, &c);
-        // 120 voxels across leave about 3e-4 of noise in the count; 1e-3 is what the clump promises.
+        // 120 voxels across leave about 3e-4 of noise in the count; sand_shape_clump promises 1e-3.
         NEAR(shape.volume, volume, 1e-3 * volume);
         NEAR(shape.inertia.x, t[0], 1e-3 * t[0]);
         NEAR(shape.inertia.y, t[1], 1e-3 * t[1]);
@@ -145,7 +145,7 @@ static void the_input_frame_leads_to_the_principal_frame(void **state) {
     double reach = 0;
     for (int i = 0; i < count; i++) {
         SandVec3 moved = pose_apply(shape.from_input, spheres[i].center);
-        NEAR(v3_length(v3_sub(moved, shape.spheres[i].center)), 0, 1e-13); // two ways of the same rotation: rounding only
+        NEAR(v3_length(v3_sub(moved, shape.spheres[i].center)), 0, 1e-13); // the same rotation in two ways: rounding only
         reach = fmax(reach, v3_length(shape.spheres[i].center) + spheres[i].radius);
         assert_memory_equal(&shape.spheres[i], &again.spheres[i], sizeof(SandShapeSphere)); // the same bits each time
     }
@@ -160,7 +160,7 @@ static void hidden_and_double_balls_change_nothing(void **state) {
     SandShape shape;
     assert_true(sand_shape_clump(&shape, spheres, 4, NULL));
     double volume = 4 * PI / 3;
-    NEAR(shape.volume, volume, 1e-12); // three Gauss points are exact for a lone ball, so rounding only
+    NEAR(shape.volume, volume, 1e-12); // three Gauss points are exact for a single sphere, so rounding only
     NEAR(shape.inertia.x, 0.4 * volume, 1e-12);
     NEAR(shape.inertia.z, 0.4 * volume, 1e-12);
     sand_shape_free(&shape);
@@ -179,7 +179,7 @@ static void a_large_clump_is_quick(void **state) {
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
         double ms = 1e3 * (double)(b.tv_sec - a.tv_sec) + 1e-6 * (double)(b.tv_nsec - a.tv_nsec);
         print_message("clump of %d spheres: %.1f ms\n", counts[i], ms);
-        assert_true(ms < 2000); // measured 40 ms at most; room for a slow machine and for sanitizers
+        assert_true(ms < 2000); // measured: at most 40 ms; the rest is for slow computers and sanitizers
         sand_shape_free(&shape);
     }
 }
@@ -263,11 +263,11 @@ static void distances_to_box_and_cylinder_are_true(void **state) {
             assert_true(feature <= most[s]);
             seen[s] |= 1u << feature;
         }
-    assert_int_equal(seen[1], 31);                             // all five pieces of the cylinder were met
-    assert_int_equal(seen[0], ((1u << 27) - 1) & ~(1u << 13)); // and all but the middle of the box
+    assert_int_equal(seen[1], 31);                             // all five features of the cylinder occurred
+    assert_int_equal(seen[0], ((1u << 27) - 1) & ~(1u << 13)); // and all of the box but its inside
     SandVec3 n;
     uint32_t feature;
-    for (int s = 0; s < 2; s++) { // the very center has a normal too
+    for (int s = 0; s < 2; s++) { // the center has a normal too
         assert_true(sand_shape_distance(&shapes[s], scale, v3_make(0, 0, 0), &n, &feature) < 0);
         NEAR(v3_length(n), 1, 0);
     }

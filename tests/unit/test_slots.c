@@ -1,6 +1,6 @@
-// Pictures of bodies that another machine has: drawn from its memory, shared with OpenGL or staged through the host, they
-// are to the pixel those of the host, and no more bytes come to the host than must. The machine of this test lets bodies
-// fall; its device is plain memory.
+// Drawing bodies that live on another backend: rendered from its memory, shared with OpenGL or staged through the host,
+// frames match the host's to the pixel, and no more bytes than necessary are downloaded. The mock backend of this test lets
+// bodies fall; its device memory is plain memory.
 #include "tests/lab/idle_verbs.h"
 #include "tests/lab/lab.h"
 
@@ -13,7 +13,7 @@
 #include "sim/core/array.h"
 
 struct SandDevice {
-    SandWorld world; // settings of the host, arrays of its own where they change
+    SandWorld world; // settings of the host; its own arrays where they change
     int *places;
 };
 struct SandSlot {
@@ -24,8 +24,8 @@ struct SandShare {
     unsigned buffer;
 };
 
-static bool refuses;                             // to share
-static int slots, shares, bodies_read, backends; // made and not freed; read_bodies called
+static bool refuses;                             // to share memory with OpenGL
+static int slots, shares, bodies_read, backends; // created and not freed; calls of read_bodies
 
 static void *copy_of(const void *data, size_t bytes) {
     void *copy = malloc(bytes + 1);
@@ -83,7 +83,7 @@ static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandE
     sand_count_downloaded(2 * sizeof(SandVec3) * (size_t)count);
     return true;
 }
-static bool read_contacts(SandDevice *m, SandCollision *collision, SandError *error) { // there are none
+static bool read_contacts(SandDevice *m, SandCollision *collision, SandError *error) { // none
     collision->body_count = collision->contact_count = 0;
     return sand_collision_place_boundaries(collision, &m->world, error);
 }
@@ -160,7 +160,7 @@ static const SandBackend falling = {.name = "falling",
                                     .read_start = idle_read_start,
                                     .read_solution = idle_read_solution};
 
-// --- the stage ----------------------------------------------------------------------------------------------
+// --- the off-screen stage -----------------------------------------------------------------------------------
 
 enum { WIDE = 160, HIGH = 120, BYTES = WIDE * HIGH * 4 };
 
@@ -170,7 +170,7 @@ typedef struct Fixture {
     TripleBuffer *buffer;
     SandSimulation *sim;
     const SandWorld *world;
-    RenderScene render_scene, host; // through the ring, and of the host
+    RenderScene render_scene, host; // through the triple buffer, and of the host
     Camera camera;
 } Fixture;
 
@@ -216,7 +216,7 @@ static void draw(Fixture *s, const RenderScene *p, unsigned char *pixels) {
     glReadPixels(0, 0, WIDE, HIGH, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 }
 
-// A picture through the ring. Returns the bytes that came to the host.
+// Draws a frame through the triple buffer. Returns the bytes that were downloaded.
 static uint64_t show(Fixture *s, RenderColor color, unsigned char *pixels) {
     SandError error = {""};
     RenderScene *p = &s->render_scene;
@@ -245,12 +245,12 @@ static void compare_ways(bool staged, const char *way, bool brings) {
         assert_int_equal(downloaded, brings ? sand_instance_total(s.render_scene.counts) * sizeof(SandInstance) : 0);
         assert_int_equal(bodies_read, 0);
         assert_string_equal(triple_buffer_way(s.buffer), way);
-        if (k > 0) assert_int_equal(sand_simulation_profile(s.sim)->downloaded > 0, true); // by the host's picture before
+        if (k > 0) assert_int_equal(sand_simulation_profile(s.sim)->downloaded > 0, true); // by the host's frame before
         if (!render_scene_update(&s.host, s.world, s.sim, s.render_scene.time, color, &error)) fail_msg("%s", error.text);
         assert_int_equal(bodies_read, 1);
         draw(&s, &s.host, theirs);
         assert_memory_equal(ours, theirs, BYTES);
-        if (k > 1) assert_true(memcmp(ours, last, BYTES) != 0); // they do fall
+        if (k > 1) assert_true(memcmp(ours, last, BYTES) != 0); // the bodies do fall
         memcpy(last, ours, BYTES);
     }
     close_offscreen(&s);
@@ -274,7 +274,7 @@ static void staged_where_it_is_asked_for(void **state) {
     compare_ways(true, "staged: as was asked", true);
 }
 
-// The run moves to the CPU and back, a person looks for a body, one asks for force chains: each frame is the right one.
+// The run moves to the CPU and back, a body is picked, force chains are drawn: each frame is the right one.
 static void the_backend_may_change(void **state) {
     (void)state;
     static unsigned char ours[BYTES], theirs[BYTES];
@@ -286,14 +286,14 @@ static void the_backend_may_change(void **state) {
         bool away = k % 4 < 2;
         if (!sand_simulation_move(s.sim, away ? &falling : NULL, &error)) fail_msg("%s", error.text);
         lab_step(s.sim);
-        s.render_scene.chains = k % 4 == 1; // these are the host's
+        s.render_scene.chains = k % 4 == 1; // drawn from the host's contacts
         show(&s, COLOR_BY_BODY, ours);
         assert_string_equal(triple_buffer_way(s.buffer), k % 4 == 0 ? "interop" : "host");
         s.host.chains = s.render_scene.chains;
         assert_true(render_scene_update(&s.host, s.world, s.sim, s.render_scene.time, COLOR_BY_BODY, &error));
         draw(&s, &s.host, theirs);
         assert_memory_equal(ours, theirs, BYTES);
-        // What a person looks into is the same, wherever it was written.
+        // What a pick finds is the same, wherever instances were written.
         if (k % 4 == 0) assert_null(s.render_scene.rocks.items);
         assert_true(render_scene_read_store(&s.render_scene, &error));
         assert_int_equal(s.render_scene.rocks.count, s.host.rocks.count);
@@ -303,7 +303,7 @@ static void the_backend_may_change(void **state) {
     close_offscreen(&s);
 }
 
-// What the host changes is seen at once.
+// A change on the host is visible in the next frame.
 static void changes_are_given(void **state) {
     (void)state;
     SandError error = {""};
@@ -315,7 +315,7 @@ static void changes_are_given(void **state) {
     SandInstanceDef def = {.time = w->time, .grain = 1, .range = 1};
     assert_true(sand_simulation_instances(sim, &def, slot, &error));
     assert_true(slot->data[1].center[0] == 0.25f && slot->data[1].radius > 0);
-    def.time = -1; // before anything entered
+    def.time = -1; // before any body has entered
     assert_true(sand_simulation_instances(sim, &def, slot, &error));
     assert_true(slot->data[1].radius == 0);
     slot_free(slot);

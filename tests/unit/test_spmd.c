@@ -1,5 +1,5 @@
-// The SPMD core: ranges are shared out completely, sums are right and the same bits for every number of threads, and
-// barriers hold with more threads than cores.
+// The SPMD layer on the CPU: ranges are covered exactly once, sums are right and have the same bits for every number of
+// threads, and barriers hold with more threads than cores.
 #define SAND_REAL float
 #include "sim/solver/kernel/operator.inl"
 #include "sim/core/random.h"
@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h needs the headers above.
 #include <cmocka.h>
 
 enum { TEAMS = 4, MOST = 8 };
@@ -62,7 +62,7 @@ static void every_index_is_visited_once(void **state) {
 typedef struct Summing {
     int64_t n;
     const float *x;
-    double total[MOST][4]; // what each worker got
+    double total[MOST][4]; // of each worker
 } Summing;
 
 static void add_up(SandWorker *w, void *argument) {
@@ -101,10 +101,10 @@ static void sums_are_right_and_the_same(void **state) {
             sand_thread_pool_run(pool, add_up, &s);
             sand_thread_pool_free(pool);
             if (t == 0) first = s;
-            // The same bits for every worker of every team.
+            // The same bits for every worker and every number of threads.
             for (int w = 0; w < team_sizes[t]; w++) assert_memory_equal(s.total[w], first.total[0], sizeof s.total[w]);
         }
-        // In float only SAND_STRIP numbers of a lane are added before they go to double: 32 roundings of 6e-8 at most.
+        // In float only SAND_STRIP numbers of a lane are added before folding into double: at most 32 roundings of 6e-8.
         const double *total = first.total[0];
         assert_true(fabs(total[0] - sum) <= 2e-6 * sizes_sum);
         assert_true(fabs(total[1] - squares) <= 2e-6 * squares);
@@ -114,8 +114,8 @@ static void sums_are_right_and_the_same(void **state) {
     }
 }
 
-// Many sums right after another, of another kind each time: the tables of partial sums are used in turn, and a slow
-// reader of one must not meet the writers of the next.
+// Many reductions back to back, of alternating kinds: the tables of partial sums are double-buffered, and a slow reader of
+// one must not race with the writers of the next.
 enum { SUMS = 500, SHORT = 16 * 128 };
 
 typedef struct Repeated {
@@ -136,7 +136,7 @@ static void sum_again_and_again(SandWorker *w, void *argument) {
                 SAND_ADD(sum, at, 0, (float)(k + 1));
         }
         sum_total(w, &sum);
-        // Whole numbers below 2^24: exact.
+        // Integers below 2^24: exact.
         r->wrong[w->id] += sum.total[0] != (top ? 1.0 : SHORT) * (k + 1);
         for (int j = 1; j < sum.count; j++) r->wrong[w->id] += sum.total[j] != 0;
     }
@@ -148,7 +148,7 @@ static void sums_in_a_row_do_not_mix(void **state) {
         Repeated r = {{0}};
         SandThreadPool *pool = pool_of(team_sizes[t]);
         sand_thread_pool_run(pool, sum_again_and_again, &r);
-        sand_thread_pool_run(pool, sum_again_and_again, &r); // an odd or even number of sums before makes no difference
+        sand_thread_pool_run(pool, sum_again_and_again, &r); // whether an odd or even number of sums came before
         sand_thread_pool_free(pool);
         for (int w = 0; w < MOST; w++) assert_int_equal(r.wrong[w], 0);
     }
@@ -159,7 +159,7 @@ static void sums_in_a_row_do_not_mix(void **state) {
 enum { ROUNDS = 1000 };
 
 typedef struct Rounds {
-    int round[MOST], wrong[MOST]; // plain numbers: the barrier alone orders them, which the thread sanitizer checks
+    int round[MOST], wrong[MOST]; // not atomic: only the barrier orders them, which the thread sanitizer checks
 } Rounds;
 
 static void meet(SandWorker *w, void *argument) {
@@ -192,7 +192,7 @@ static void agree(SandWorker *w, void *argument) {
     Rounds *r = argument;
     for (int k = 0; k < 200; k++) {
         bool first_says = k % 3 == 0;
-        // The others say something else, and are not heard.
+        // The other workers propose something else, and are ignored.
         r->wrong[w->id] += worker_agree(w, w->id == 0 ? first_says : !first_says) != first_says;
         r->round[w->id]++;
     }
@@ -223,7 +223,7 @@ static void teams_have_sane_sizes(void **state) {
     pool = sand_thread_pool_create(100000, &error);
     assert_int_equal(sand_thread_pool_threads(pool), SAND_MAX_THREADS);
     sand_thread_pool_free(pool);
-    // Every part of a range belongs to exactly one chunk, for ranges smaller than the chunks too.
+    // Every item of a range belongs to exactly one chunk, also with fewer items than chunks.
     for (int64_t n = 0; n < 200; n++) {
         assert_int_equal(sand_chunk_begin(0, n), 0);
         assert_int_equal(sand_chunk_begin(SAND_CHUNKS, n), n);

@@ -1,4 +1,4 @@
-// The world: what a body is made of, the friction table, what is refused, energies, momenta and the hash.
+// The world: properties of a body, the friction table, what is refused, energies, momenta and the hash.
 #include "sim/core/array.h"
 #include "sim/world/world.h"
 
@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-// cmocka wants the headers above first.
+// cmocka.h needs the headers above.
 #include <cmocka.h>
 
 static const double PI = 3.14159265358979323846;
@@ -38,7 +38,7 @@ static void the_friction_table_is_complete_and_symmetric(void **state) {
         char name[8];
         snprintf(name, sizeof name, "m%d", n);
         assert_int_equal(sand_world_add_material(&w, name, 1000, mu[n], NULL), n);
-        if (n == 1) sand_world_set_pair(&w, 1, 0, 0.9); // stays when further materials come
+        if (n == 1) sand_world_set_pair(&w, 1, 0, 0.9); // stays when more materials are added
         for (int a = 0; a <= n; a++)
             for (int b = 0; b <= n; b++) {
                 double want = n > 0 && a + b == 1 ? 0.9 : sqrt(mu[a] * mu[b]);
@@ -124,12 +124,12 @@ static void energies_and_momenta_follow_the_formulas(void **state) {
     (void)state;
     SandWorld w = small_world();
     SandBodyDef def = sand_default_body();
-    def.shape = 1, def.mass = 3; // inertia 13, 10, 5 in its own frame
+    def.shape = 1, def.mass = 3; // inertia 13, 10, 5 in the body frame
     def.pose.position = v3_make(1, 0, 2);
     def.pose.rotation = q_exp(v3_make(0, 0, PI / 2)); // its x axis lies along y
     def.velocity = v3_make(0, 4, 0), def.spin = v3_make(0, 2, 0);
     sand_world_add_body(&w, &def, NULL);
-    def.enter = 1; // takes no part yet
+    def.enter = 1; // inactive yet
     sand_world_add_body(&w, &def, NULL);
     NEAR(sand_world_kinetic_energy(&w), 0.5 * 3 * 16 + 0.5 * 13 * 4, 1e-12);
     NEAR(sand_world_potential_energy(&w), 3 * 9.81 * 2, 1e-12);
@@ -158,7 +158,7 @@ static void the_hash_sees_every_bit(void **state) {
             assert_true(hash != sand_world_hash(&w));
             memcpy(parts[i], &bits, 8);
         }
-    w.velocity[0].x = -0.0, w.velocity[1].x = -0.0; // two signs do not cancel
+    w.velocity[0].x = -0.0, w.velocity[1].x = -0.0; // two flipped signs do not cancel in the hash
     assert_true(hash != sand_world_hash(&w));
     sand_world_free(&w);
     assert_int_equal(sand_bytes_held(), 0);
