@@ -227,15 +227,15 @@ static void keeps_momentum(SandPrecision precision, double tolerance) {
         p_all += w->mass[i] * v3_length(w->velocity[i]);
         l_all += w->mass[i] * v3_length(w->velocity[i]) * v3_length(w->position[i]);
     }
-    int struck = 0;
+    int contacts = 0;
     for (int i = 0; i < 200; i++) {
         lab_step(sim);
-        struck += sand_simulation_counters(sim)->contacts;
+        contacts += sand_simulation_counters(sim)->contacts;
         p_error = fmax(p_error, v3_length(v3_sub(sand_world_momentum(w), p)) / p_all);
         l_error = fmax(l_error, v3_length(v3_sub(sand_world_angular_momentum(w), l)) / l_all);
     }
-    print_message("momentum kept to %.1e, angular momentum to %.1e, %d contacts\n", p_error, l_error, struck);
-    assert_true(struck > 1000 && sand_world_kinetic_energy(w) < 0.9 * energy); // they did collide
+    print_message("momentum kept to %.1e, angular momentum to %.1e, %d contacts\n", p_error, l_error, contacts);
+    assert_true(contacts > 1000 && sand_world_kinetic_energy(w) < 0.9 * energy); // they did collide
     NEAR(p_error, 0, tolerance);
     NEAR(l_error, 0, tolerance);
     sand_simulation_free(sim);

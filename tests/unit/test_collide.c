@@ -296,7 +296,7 @@ static void strikes_are_those_of_all_pairs(void **state) {
         for (int a = 0; a < w.material_count; a++)
             for (int b = 0; b < w.material_count; b++) mu = fmax(mu, sand_world_pair(&w, a, b));
         double reach = w.step * (1 + mu), fall = w.step * v3_length(w.gravity);
-        int count = d.broad_phase.sphere_count, struck = 0;
+        int count = d.broad_phase.sphere_count, extended = 0;
         SandSphereProxy *spheres = calloc((size_t)count + 1, sizeof *spheres);
         double *own = calloc((size_t)count + 1, sizeof *own);
         assert_non_null(spheres);
@@ -326,10 +326,10 @@ static void strikes_are_those_of_all_pairs(void **state) {
             }
         for (int i = 0; i < count; i++) {
             NEAR(d.broad_phase.sorted[i].impact_margin, spheres[i].impact_margin, 1e-12);
-            struck += spheres[i].impact_margin > own[i];
+            extended += spheres[i].impact_margin > own[i];
         }
-        print_message("world %d: %d levels, %d of %d balls have more room since they may be struck\n", k, levels.level_count,
-                      struck, count);
+        print_message("world %d: %d levels, %d of %d spheres have an impact margin from others\n", k, levels.level_count,
+                      extended, count);
         free(spheres);
         free(own);
         sand_collision_free(&d);
@@ -368,7 +368,8 @@ static void neighbors_have_ranks_close_by(void **state) {
     double apart = 0;
     for (int i = 0; i < d.contact_count; i++) apart += d.contacts[i].b - d.contacts[i].index_a;
     apart /= d.contact_count;
-    print_message("%d contacts, %.0f ranks apart in the mean; a layer has %d bodies\n", d.contact_count, apart, SIDE * SIDE);
+    print_message("%d contacts, %.0f solver indices apart on average; a layer has %d bodies\n", d.contact_count, apart,
+                  SIDE * SIDE);
     assert_true(apart < SIDE * SIDE);
     free(seen);
     sand_collision_free(&d);
@@ -409,7 +410,7 @@ static void a_row_that_is_struck_does_not_collapse(void **state) {
     lab_body(&world, 0, 0.1, v3_make(-0.25, 0, 0));
     world.velocity[6].x = 20;
     double deepest = deepest_in(lab_exact(&world), 20);
-    print_message("struck row: %.1e m deep\n", deepest);
+    print_message("row after an impact: %.1e m deep\n", deepest);
     // Impact margins cover the neighbors of a fast sphere; those behind them may penetrate by part of what the slower ones
     // travel, but never so far that two swap places.
     assert_true(deepest < 0.1);

@@ -9,7 +9,7 @@ struct SandDevice {
 
 static int steps_left;  // until the backend fails
 static bool unreadable; // the bodies, once it has failed
-static char told[SAND_SENTENCE * 4];
+static char reported[SAND_SENTENCE * 4];
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     return (void)def, (void)error, calloc(1, sizeof(SandDevice));
@@ -18,7 +18,7 @@ static void destroy(SandDevice *m) {
     sand_simulation_free(m->inner);
     free(m);
 }
-static const char *describe(const SandDevice *m) { return (void)m, "a machine that fails"; }
+static const char *describe(const SandDevice *m) { return (void)m, "a backend that fails"; }
 
 // Bodies fall along z, so that their state is easy to predict.
 static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
@@ -37,7 +37,7 @@ static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
 }
 static bool collide(SandDevice *m, const SandWorld *w, SandError *error) {
     (void)m, (void)w;
-    return steps_left-- > 0 || sand_fail(error, "the machine broke");
+    return steps_left-- > 0 || sand_fail(error, "the device broke");
 }
 static bool integrate(SandDevice *m, SandError *error) { return sand_simulation_step(m->inner, error); }
 static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
@@ -71,7 +71,7 @@ static const SandBackend failing = {.name = "failing",
 
 static void hear(void *user, const char *sentence) {
     (void)user;
-    snprintf(told, sizeof told, "%s", sentence);
+    snprintf(reported, sizeof reported, "%s", sentence);
 }
 
 static SandSimulation *falling(const SandBackend *backend) {
@@ -89,7 +89,7 @@ static SandSimulation *falling(const SandBackend *backend) {
 static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
     SandSimulation *plain = falling(NULL), *sim;
     steps_left = 5, unreadable = lost;
-    told[0] = '\0';
+    reported[0] = '\0';
     sim = falling(&failing);
     lab_run(sim, 3);
     SandError error;
@@ -98,7 +98,7 @@ static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
     lab_run(plain, (int)steps);
     const SandWorld *a = sand_simulation_world(sim), *b = sand_simulation_world(plain);
     assert_true(sand_simulation_backend(sim)->on_host);
-    assert_non_null(strstr(told, sentence));
+    assert_non_null(strstr(reported, sentence));
     assert_int_equal(a->step_index, steps);
     assert_true(a->time == b->time);
     for (int i = 0; i < a->body_count; i++) assert_true(v3_length(v3_sub(a->position[i], b->position[i])) == 0);
@@ -107,13 +107,13 @@ static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
 
 static void nothing_is_lost_where_bodies_can_be_read(void **state) {
     (void)state;
-    run_and_compare(false, 10, "the machine broke; the CPU goes on from t = 0.050 s");
+    run_and_compare(false, 10, "the device broke; the CPU goes on from t = 0.050 s");
 }
 
 static void time_goes_back_to_what_the_host_has(void **state) {
     (void)state;
     // Steps 4 and 5 are lost: five more follow the third.
-    run_and_compare(true, 8, "the machine broke; the CPU goes on from t = 0.030 s");
+    run_and_compare(true, 8, "the device broke; the CPU goes on from t = 0.030 s");
 }
 
 int main(void) {

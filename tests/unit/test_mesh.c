@@ -22,7 +22,7 @@ static void a_ball_rolls_over_a_flat_mesh_as_over_a_plane(void **state) {
             if (1 - fabs(x) < radius * 1.1 || 0.8 - fabs(y) < radius * 1.1) continue; // away from the rim
             int n =
                 sand_boundary_touch(&b, &AT_ORIGIN, v3_make(x, y, 0.25 + 0.99 * radius), radius, 0.05 * radius, t, CAPACITY);
-            if (n != 1) fail_msg("%d touches at (%.17g, %.17g) of a ball of %g", n, x, y, radius);
+            if (n != 1) fail_msg("%d touches at (%.17g, %.17g) of a sphere of %g", n, x, y, radius);
             NEAR(v3_length(v3_sub(t[0].normal, v3_make(0, 0, -1))), 0, 1e-9); // the slack at a border is 1e-9
             NEAR(t[0].gap, -0.01 * radius, 1e-13);
         }

@@ -77,7 +77,7 @@ static void a_glance_tells_what_is_far_from_a_revolution(void **state) {
     static const Profile OPEN[] = {{"tub", 3, {{0, -1}, {0.7, -0.6}, {0.9, 0.4}}},
                                    {"pipe", 2, {{0.6, -1}, {0.6, 1}}},
                                    {"ring", 4, {{0.4, -0.5}, {1, -0.5}, {1, 0.5}, {0.4, 0.5}}}};
-    int clear = 0, told = 0;
+    int clear = 0, found = 0;
     for (int k = 0; k < CLOSED_COUNT + 3; k++)
         for (int side = SAND_INSIDE; side <= SAND_OUTSIDE; side++) {
             const Profile *p = k < CLOSED_COUNT ? &CLOSED[k] : &OPEN[k - CLOSED_COUNT];
@@ -85,15 +85,18 @@ static void a_glance_tells_what_is_far_from_a_revolution(void **state) {
             for (int i = 0; i < 20000; i++) {
                 SandVec3 c = random_point(1.3);
                 double range = uniform(0, 0.3), d = sand_boundary_distance(&b, &AT_ORIGIN, c);
-                bool glance = revolution_clear(b.bands, hypot(c.x, c.y), c.z, range);
-                if (glance && (k < CLOSED_COUNT ? d : fabs(d)) <= range)
+                bool by_bands = revolution_clear(b.bands, hypot(c.x, c.y), c.z, range);
+                if (by_bands && (k < CLOSED_COUNT ? d : fabs(d)) <= range)
                     fail_msg("%s: a wall is %g from (%g, %g, %g)", p->name, d, c.x, c.y, c.z);
-                if (k < CLOSED_COUNT && side == SAND_INSIDE) clear += d > range, told += glance;
+                if (k < CLOSED_COUNT && side == SAND_INSIDE) {
+                    clear += d > range;
+                    found += by_bands;
+                }
             }
             sand_boundary_free(&b);
         }
-    print_message("%d of %d told\n", told, clear);
-    assert_true(told > clear / 2);
+    print_message("the bands find %d of %d clear spheres\n", found, clear);
+    assert_true(found > clear / 2);
 }
 
 static void corners_of_a_revolution_touch_as_they_should(void **state) {

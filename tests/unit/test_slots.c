@@ -47,7 +47,7 @@ static void destroy(SandDevice *m) {
     drop(m);
     free(m);
 }
-static const char *describe(const SandDevice *m) { return (void)m, "a machine of a test"; }
+static const char *describe(const SandDevice *m) { return (void)m, "a mock backend"; }
 
 static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
