@@ -131,8 +131,14 @@ void dense_velocities(const SandProblem *p, const SandVec3 *x, SandVec3 *velocit
         SandVec3 f = v3_make(0, 0, 0), t = v3_make(0, 0, 0);
         for (int i = 0; i < p->contact_count && k < p->dynamic_count; i++) {
             const SandContact *c = &p->contacts[i];
-            if (c->a == k) f = v3_sub(f, x[i]), t = v3_sub(t, v3_cross(c->arm_a, x[i]));
-            if (c->b == k) f = v3_add(f, x[i]), t = v3_add(t, v3_cross(c->arm_b, x[i]));
+            if (c->a == k) {
+                f = v3_sub(f, x[i]);
+                t = v3_sub(t, v3_cross(c->arm_a, x[i]));
+            }
+            if (c->b == k) {
+                f = v3_add(f, x[i]);
+                t = v3_add(t, v3_cross(c->arm_b, x[i]));
+            }
         }
         velocity[k] = v3_madd(b->velocity, b->inverse_mass, f);
         spin[k] = v3_add(b->spin, turned(b, t));

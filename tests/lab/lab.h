@@ -40,7 +40,9 @@ static inline int lab_plane(SandWorld *world, SandVec3 point, SandVec3 normal) {
 
 static inline int lab_body(SandWorld *world, int shape, double scale, SandVec3 position) {
     SandBodyDef def = sand_default_body();
-    def.shape = shape, def.scale = scale, def.pose.position = position;
+    def.shape = shape;
+    def.scale = scale;
+    def.pose.position = position;
     int body = sand_world_add_body(world, &def, NULL);
     assert_true(body >= 0);
     return body;
@@ -59,8 +61,10 @@ static inline SandSimulation *lab_simulation(SandWorld *world, const SandSimulat
 // A simulation in double, solved until the residual is far below the tolerance of any test: the model is measured.
 static inline SandSimulation *lab_exact(SandWorld *world) {
     SandSimulationDef def = sand_default_simulation();
-    def.threads = 1, def.precision = SAND_DOUBLE;
-    def.solve.iterations = 2000, def.solve.tolerance = 1e-12;
+    def.threads = 1;
+    def.precision = SAND_DOUBLE;
+    def.solve.iterations = 2000;
+    def.solve.tolerance = 1e-12;
     return lab_simulation(world, &def);
 }
 

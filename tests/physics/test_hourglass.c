@@ -50,7 +50,10 @@ static void the_sand_runs_through(void **state) {
     while (above > 0 && steps < MOST_STEPS) {
         lab_step(sim);
         steps++;
-        if (c->penetration_max > deepest) deepest = c->penetration_max, deepest_at = w->time - w->step;
+        if (c->penetration_max > deepest) {
+            deepest = c->penetration_max;
+            deepest_at = w->time - w->step;
+        }
         // The wall penetration that a step reports is that of its initial state, by the distance of every body.
         assert_float_equal(c->penetration_walls, fmax(0, -now), 1e-9);
         above = count_above(w, &now);
@@ -85,7 +88,8 @@ static void the_glass_holds_whatever_the_budget(void **state) {
     for (int i = 0; i < 150; i++) {
         lab_step(sim);
         const SandCounters *c = sand_simulation_counters(sim);
-        walls = fmax(walls, c->penetration_walls), deepest = fmax(deepest, c->penetration_max);
+        walls = fmax(walls, c->penetration_walls);
+        deepest = fmax(deepest, c->penetration_max);
     }
     print_message("one iteration: %.1f %% of a radius into the glass, %.1f %% into anything\n", 100 * walls / radius,
                   100 * deepest / radius);

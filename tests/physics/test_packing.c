@@ -34,7 +34,8 @@ static double packing(const SandWorld *w, SandVec3 lower, SandVec3 upper) {
         SandVec3 c = v3_scale(1 / cell, v3_sub(w->position[i], origin));
         assert_true(c.x >= 0 && c.y >= 0 && c.z >= 0 && c.x < SIDE && c.y < SIDE && c.z < SIDE);
         int *head = &first[(int)c.x][(int)c.y][(int)c.z];
-        next[i] = *head, *head = i;
+        next[i] = *head;
+        *head = i;
     }
     int within = 0;
     for (int s = 0; s < SAMPLES; s++) {
@@ -56,7 +57,9 @@ static void poured_spheres_pack_at_random(void **state) {
     (void)state;
     SandWorld world = poured();
     SandSimulationDef def = sand_default_simulation();
-    def.threads = 1, def.solve.friction = SAND_FRICTIONLESS, def.solve.iterations = 50;
+    def.threads = 1;
+    def.solve.friction = SAND_FRICTIONLESS;
+    def.solve.iterations = 50;
     SandSimulation *sim = lab_simulation(&world, &def);
     const SandWorld *w = sand_simulation_world(sim);
     lab_run(sim, 1200);

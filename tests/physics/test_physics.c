@@ -17,7 +17,8 @@ static double acceleration(SandSimulation *sim, int skip, int steps) {
 
 static double sphere_acceleration(double mu, double angle, double *slip) {
     SandWorld world = lab_world(mu);
-    world.gravity = lab_slope(angle), world.step = 1e-3;
+    world.gravity = lab_slope(angle);
+    world.step = 1e-3;
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     lab_body(&world, 0, 0.1, v3_make(0, 0, 0.1));
     SandSimulation *sim = lab_exact(&world);
@@ -48,7 +49,8 @@ static void a_sphere_rolls_and_beyond_the_threshold_slides(void **state) {
 static SandSimulation *box_on_slope(double mu, double angle) {
     SandWorld world = lab_world(mu);
     SandShape box;
-    world.gravity = lab_slope(angle), world.step = 1e-3;
+    world.gravity = lab_slope(angle);
+    world.step = 1e-3;
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     assert_true(sand_shape_box(&box, v3_make(0.5, 0.4, 0.2), NULL));
     lab_body(&world, sand_world_add_shape(&world, &box, NULL), 1, v3_make(0, 0, 0.2));
@@ -148,7 +150,8 @@ static void a_cylinder_rolls_down_at_two_thirds(void **state) {
     (void)state;
     double angle = atan(0.3);
     SandWorld world = lab_world(0.5); // it slides from tan = 3 mu on
-    world.gravity = lab_slope(angle), world.step = 1e-3;
+    world.gravity = lab_slope(angle);
+    world.step = 1e-3;
     lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
     cylinder_body(&world, 0.25, 1, v3_make(0, 0, 0.25), q_mul(q_exp(v3_make(0.5 * PI, 0, 0)), q_exp(v3_make(0, 0, 0.7))));
     SandSimulation *sim = lab_exact(&world);
@@ -201,7 +204,8 @@ static void add_clumps(SandWorld *world) {
 static SandWorld swarm(void) {
     SandRandom random = sand_random(5);
     SandWorld world = lab_world(0.4);
-    world.gravity = v3_make(0, 0, 0), world.step = 0.005;
+    world.gravity = v3_make(0, 0, 0);
+    world.step = 0.005;
     add_clumps(&world);
     for (int i = 0; i < 27; i++) {
         SandVec3 at = v3_make(i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1);
@@ -218,7 +222,8 @@ static SandWorld swarm(void) {
 static void keeps_momentum(SandPrecision precision, double tolerance) {
     SandWorld world = swarm();
     SandSimulationDef def = sand_default_simulation();
-    def.threads = 1, def.precision = precision;
+    def.threads = 1;
+    def.precision = precision;
     SandSimulation *sim = lab_simulation(&world, &def);
     const SandWorld *w = sand_simulation_world(sim);
     SandVec3 p = sand_world_momentum(w), l = sand_world_angular_momentum(w);
@@ -253,7 +258,8 @@ static void a_free_cluster_keeps_its_momentum(void **state) {
 static double tumble(double step, double *momentum_error) {
     SandWorld world = lab_world(0.5);
     SandShape box;
-    world.gravity = v3_make(0, 0, 0), world.step = step;
+    world.gravity = v3_make(0, 0, 0);
+    world.step = step;
     assert_true(sand_shape_box(&box, v3_make(0.5, 0.3, 0.1), NULL));
     int body = lab_body(&world, sand_world_add_shape(&world, &box, NULL), 1, v3_make(0, 0, 0));
     world.spin[body] = v3_make(0.02, 5, 0.01);
@@ -315,7 +321,8 @@ static void energy_never_grows_in_a_closed_box(void **state) {
         lab_step(sim);
         double now = sand_world_kinetic_energy(w) + sand_world_potential_energy(w);
         highest = fmax(highest, now);
-        rise = fmax(rise, now - last), last = now;
+        rise = fmax(rise, now - last);
+        last = now;
     }
     print_message("energy: at most %.1e of the start above it; largest rise in a step %.1e; %.2f left\n",
                   (highest - start) / range, rise / range, (last - floor) / range);
@@ -360,7 +367,8 @@ static void a_turntable_carries_what_lies_on_it(void **state) {
     world.boundaries[table].motion.rate = 1; // w^2 r = 1 m/s^2, and friction holds 4.9
     assert_true(sand_shape_box(&box, v3_make(0.2, 0.2, 0.1), NULL));
     int body = lab_body(&world, sand_world_add_shape(&world, &box, NULL), 1, v3_make(1, 0, 0.1));
-    world.velocity[body] = v3_make(0, 1, 0), world.spin[body] = v3_make(0, 0, 1);
+    world.velocity[body] = v3_make(0, 1, 0);
+    world.spin[body] = v3_make(0, 0, 1);
     SandSimulation *sim = lab_exact(&world);
     lab_run(sim, 2000);
     const SandWorld *w = sand_simulation_world(sim);
@@ -378,7 +386,8 @@ static void a_pair_of_materials_has_its_own_friction(void **state) {
     SandWorld world = lab_world(0.6);
     SandShape box;
     double angle = atan(0.4);
-    world.gravity = lab_slope(angle), world.step = 1e-3;
+    world.gravity = lab_slope(angle);
+    world.step = 1e-3;
     assert_int_equal(sand_world_add_material(&world, "ice", 900, 0.6, NULL), 1);
     sand_world_set_pair(&world, 0, 1, 0.2);
     int slope = lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
@@ -399,7 +408,8 @@ static void a_pair_of_materials_has_its_own_friction(void **state) {
     sand_world_add_material(&world, "rubber", 900, 0.4, NULL);
     sand_world_set_pair(&world, 1, 0, 0.05);
     for (int i = 0; i < 3; i++) lab_body(&world, 0, 0.1, v3_make(0.2 * i, 0, 0));
-    world.material[1] = 1, world.material[2] = 2;
+    world.material[1] = 1;
+    world.material[2] = 2;
     sim = lab_exact(&world);
     lab_step(sim);
     p = sand_simulation_problem(sim);

@@ -48,7 +48,10 @@ static RunResult run(bool switches, bool every_model, SandPrecision precision) {
             found.fastest = fmax(found.fastest, v3_length(w->velocity[i]));
         }
         largest = fmax(largest, now);
-        if (fabs(now - energy) > found.jump) found.jump = fabs(now - energy), found.at = name;
+        if (fabs(now - energy) > found.jump) {
+            found.jump = fabs(now - energy);
+            found.at = name;
+        }
         energy = now;
     }
     assert_int_equal(sand_simulation_counters(sim)->lost_total, 0);

@@ -47,7 +47,8 @@ static void a_steady_step_allocates_nothing(void **state) {
         lab_run(sim, 400); // four seconds: the heap is at rest and every array has reached its largest size
         // The count works: it is no smaller than the library's own.
         assert_true(calls - before >= (int)(sand_growth_count() - growths) && sand_growth_count() > growths + 20);
-        before = calls, growths = sand_growth_count();
+        before = calls;
+        growths = sand_growth_count();
         for (int i = 0; i < 50; i++) {
             lab_step(sim);
             assert_int_equal(sand_simulation_counters(sim)->growths, 0);

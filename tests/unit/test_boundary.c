@@ -14,7 +14,10 @@ static void planes_touch_on_their_side(void **state) {
         SandTouch t;
         int n = sand_boundary_touch(&b, &b.pose, c, 0.5, 0.1, &t, 1);
         assert_int_equal(n, d <= 0.6);
-        if (n) NEAR(v3_length(v3_add(t.normal, normal)), 0, 1e-13), NEAR(t.gap, d - 0.5, 1e-13);
+        if (n) {
+            NEAR(v3_length(v3_add(t.normal, normal)), 0, 1e-13);
+            NEAR(t.gap, d - 0.5, 1e-13);
+        }
     }
 }
 
@@ -61,7 +64,9 @@ static void boxes_and_spheres_agree_with_samples(void **state) {
     SandTouch t[6];
     assert_true(sand_boundary_box(&box, v3_make(1, 1, 1), SAND_INSIDE, NULL));
     assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 6), 3); // one per face
-    assert_int_equal(t[0].feature, 1), assert_int_equal(t[1].feature, 2), assert_int_equal(t[2].feature, 5);
+    assert_int_equal(t[0].feature, 1);
+    assert_int_equal(t[1].feature, 2);
+    assert_int_equal(t[2].feature, 5);
     assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 1),
                      3); // though the capacity is 1
 }

@@ -7,7 +7,8 @@ static void back_and_forward(const char *name, int bodies) {
     SandSceneOptions options = {.bodies = bodies};
     if (!sand_scene_load(&scene, name, &options, &error)) fail_msg("%s", error.text);
     SandSimulationDef def = sand_default_simulation();
-    def.threads = 2, def.solve = scene.solve;
+    def.threads = 2;
+    def.solve = scene.solve;
     SandSimulation *sim = lab_simulation(&scene.world, &def);
     SandCheckpoint checkpoint = {0};
     for (int i = 0; i < 60; i++) assert_true(sand_simulation_step(sim, &error));

@@ -62,7 +62,8 @@ static SandWorld big_in_small(void) {
 static SandWorld far_apart(void) {
     SandRandom random = sand_random(4);
     SandWorld world = lab_world(0.2);
-    world.lower = v3_make(-1e7, -1e7, -1e7), world.upper = v3_make(1e7, 1e7, 1e7);
+    world.lower = v3_make(-1e7, -1e7, -1e7);
+    world.upper = v3_make(1e7, 1e7, 1e7);
     for (int i = 0; i < 300; i++) throw_body(&world, &random, 0, 0.1, 0.8, 0.3);
     lab_body(&world, 0, 0.1, v3_make(1e6, 2e6, -3e6));
     lab_body(&world, 0, 0.1, v3_make(1e6 + 0.19, 2e6, -3e6));
@@ -131,7 +132,8 @@ static Sphere *list_balls(const SandWorld *w, const SandCollision *d, int *count
         for (int k = 0; sand_world_active(w, i) && k < shape->sphere_count; k++) {
             SandVec3 arm = q_rotate(w->rotation[i], v3_scale(w->scale[i], shape->spheres[k].center));
             Sphere sphere = {i, k, v3_add(w->position[i], arm), v3_add(w->velocity[i], v3_cross(w->spin[i], arm)), 0, 0, 0};
-            sphere.radius = w->scale[i] * shape->spheres[k].radius, sphere.turning = v3_length(w->spin[i]) * sphere.radius;
+            sphere.radius = w->scale[i] * shape->spheres[k].radius;
+            sphere.turning = v3_length(w->spin[i]) * sphere.radius;
             spheres[(*count)++] = sphere;
         }
     }
@@ -234,7 +236,8 @@ static void no_pair_is_missed_and_none_is_there_twice(void **state) {
             NEAR(got.list[i].gap, want.list[i].gap, 1e-9); // a coordinate of a thousand kilometers is good to 1e-10 m
         }
         assert_int_equal(got.count, want.count);
-        free(want.list), free(got.list);
+        free(want.list);
+        free(got.list);
         sand_collision_free(&d);
         sand_world_free(&w);
     }
@@ -307,7 +310,8 @@ static void strikes_are_those_of_all_pairs(void **state) {
             spheres[i].extent = spheres[i].radius + 0.5 * w.envelope + reach * (speed + spheres[i].turning + fall);
             spheres[i].impact_margin = fmin(fmax(reach * speed - 0.04 * spheres[i].radius, 0), spheres[i].radius);
             own[i] = spheres[i].impact_margin;
-            least = fmin(least, spheres[i].extent), most = fmax(most, spheres[i].extent);
+            least = fmin(least, spheres[i].extent);
+            most = fmax(most, spheres[i].extent);
         }
         SandBroadPhase levels = {0};
         if (count) grid_choose_levels(&levels, least, most);
@@ -475,9 +479,11 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
     sand_warm_start_clear(&memory);
     assert_int_equal(sand_warm_start_apply(&memory, &after, w.step, start, pool), 0);
     for (int i = 0; i < after.contact_count; i++) NEAR(v3_length(start[i]), 0, 0);
-    free(start), free(impulse);
+    free(start);
+    free(impulse);
     sand_warm_start_free(&memory);
-    sand_collision_free(&before), sand_collision_free(&after);
+    sand_collision_free(&before);
+    sand_collision_free(&after);
     sand_world_free(&w);
     sand_thread_pool_free(pool);
 }
@@ -495,7 +501,9 @@ static void a_heap_at_rest_is_matched_whole(void **state) {
         lab_body(&world, 0, 0.1, v3_add(v3_madd(v3_make(0, 0, -1.8), 0.24, at), random_vector(&random, 0.01)));
     }
     SandSimulationDef def = sand_default_simulation();
-    def.threads = 1, def.precision = SAND_DOUBLE, def.solve.iterations = 200;
+    def.threads = 1;
+    def.precision = SAND_DOUBLE;
+    def.solve.iterations = 200;
     SandSimulation *sim = lab_simulation(&world, &def);
     lab_run(sim, 600);
     const SandCounters *c = sand_simulation_counters(sim);

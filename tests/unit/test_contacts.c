@@ -20,11 +20,14 @@ static SandSimulation *rubble(void) { return lab_scene("rubble", BODIES, 1, SAND
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     (void)def;
     SandDevice *m = calloc(1, sizeof *m);
-    m->now = rubble(), m->before = rubble(), m->pool = sand_thread_pool_create(1, error);
+    m->now = rubble();
+    m->before = rubble();
+    m->pool = sand_thread_pool_create(1, error);
     return m;
 }
 static void destroy(SandDevice *m) {
-    sand_simulation_free(m->now), sand_simulation_free(m->before);
+    sand_simulation_free(m->now);
+    sand_simulation_free(m->before);
     sand_thread_pool_free(m->pool);
     free(m);
 }
@@ -43,8 +46,10 @@ static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandE
     (void)error;
     const SandWorld *from = sand_simulation_world(m->now);
     for (int i = first; i < first + count; i++) {
-        w->position[i] = from->position[i], w->velocity[i] = from->velocity[i];
-        w->rotation[i] = from->rotation[i], w->spin[i] = from->spin[i];
+        w->position[i] = from->position[i];
+        w->velocity[i] = from->velocity[i];
+        w->rotation[i] = from->rotation[i];
+        w->spin[i] = from->spin[i];
     }
     return true;
 }
@@ -97,7 +102,8 @@ static void contacts_come_when_asked_for(void **state) {
     SandSimulation *plain = rubble(), *sim = rubble();
     assert_true(sand_simulation_move(sim, &other, &error));
     assert_true(sand_simulation_fetch_contacts(sim, &error)); // none yet
-    lab_run(plain, STEPS), lab_run(sim, STEPS);
+    lab_run(plain, STEPS);
+    lab_run(sim, STEPS);
     assert_int_equal(sand_simulation_solved(sim), 0);
     assert_int_equal(contacts_read, 0);
     for (int k = 0; k < 2; k++)
@@ -113,20 +119,23 @@ static void contacts_come_when_asked_for(void **state) {
         const SandContact *a = &p->contacts[i], *b = &q->contacts[i];
         assert_true(a->a == b->a && a->b == b->b && a->gap == b->gap && a->mu == b->mu);
         apart_at_most(a->normal, b->normal, 0);
-        apart_at_most(a->arm_a, b->arm_a, 1e-13), apart_at_most(a->arm_b, b->arm_b, 1e-13);
+        apart_at_most(a->arm_a, b->arm_a, 1e-13);
+        apart_at_most(a->arm_b, b->arm_b, 1e-13);
         apart_at_most(p->start[i], q->start[i], 0);
         apart_at_most(sand_simulation_solution(plain)->impulse[i], sand_simulation_solution(sim)->impulse[i], 0);
     }
     for (int k = 0; k < p->body_count; k++) apart_at_most(p->bodies[k].velocity, q->bodies[k].velocity, 0);
     const double *a = sand_simulation_residuals(plain, &error), *b = sand_simulation_residuals(sim, &error);
     for (int i = 0; i < count; i++) NEAR(b[i], a[i], 1e-5 + 1e-4 * a[i]); // in float
-    sand_simulation_measure(plain), sand_simulation_measure(sim);
+    sand_simulation_measure(plain);
+    sand_simulation_measure(sim);
     NEAR(sand_simulation_counters(sim)->penetration_p99, sand_simulation_counters(plain)->penetration_p99, 0);
 
     // The next step invalidates them.
     lab_step(sim);
     assert_int_equal(sand_simulation_solved(sim), 0);
-    sand_simulation_free(plain), sand_simulation_free(sim);
+    sand_simulation_free(plain);
+    sand_simulation_free(sim);
 }
 
 int main(void) {

@@ -7,7 +7,10 @@ static bool is_short;
 static uint64_t hash_after(const char *name, int bodies, int threads, SandPrecision precision, int steps, int *contacts) {
     SandSimulation *sim = lab_scene(name, bodies, threads, precision);
     SandSolveDef solve = sand_default_solve();
-    if (is_short) solve.iterations = 5, sand_simulation_set_solve(sim, &solve);
+    if (is_short) {
+        solve.iterations = 5;
+        sand_simulation_set_solve(sim, &solve);
+    }
     lab_run(sim, steps);
     *contacts = sand_simulation_counters(sim)->contacts;
     uint64_t hash = sand_world_hash(sand_simulation_world(sim));

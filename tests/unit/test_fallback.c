@@ -24,7 +24,8 @@ static const char *describe(const SandDevice *m) { return (void)m, "a backend th
 static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     SandWorld world = lab_world(0.3);
-    world.step = w->step, world.gravity = w->gravity;
+    world.step = w->step;
+    world.gravity = w->gravity;
     for (int i = 0; i < w->body_count; i++) {
         lab_body(&world, 0, 0.1, w->position[i]);
         world.velocity[i] = w->velocity[i];
@@ -78,7 +79,8 @@ static SandSimulation *falling(const SandBackend *backend) {
     SandWorld world = lab_world(0.3);
     for (int i = 0; i < 3; i++) lab_body(&world, 0, 0.1, v3_make(i, 0, 100));
     SandSimulationDef def = sand_default_simulation();
-    def.threads = 1, def.backend = backend;
+    def.threads = 1;
+    def.backend = backend;
     SandSimulation *sim = lab_simulation(&world, &def);
     sand_simulation_on_report(sim, hear, NULL);
     return sim;
@@ -88,7 +90,8 @@ static SandSimulation *falling(const SandBackend *backend) {
 // where one on the CPU is after `steps`.
 static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
     SandSimulation *plain = falling(NULL), *sim;
-    steps_left = 5, unreadable = lost;
+    steps_left = 5;
+    unreadable = lost;
     reported[0] = '\0';
     sim = falling(&failing);
     lab_run(sim, 3);
@@ -102,7 +105,8 @@ static void run_and_compare(bool lost, uint64_t steps, const char *sentence) {
     assert_int_equal(a->step_index, steps);
     assert_true(a->time == b->time);
     for (int i = 0; i < a->body_count; i++) assert_true(v3_length(v3_sub(a->position[i], b->position[i])) == 0);
-    sand_simulation_free(sim), sand_simulation_free(plain);
+    sand_simulation_free(sim);
+    sand_simulation_free(plain);
 }
 
 static void nothing_is_lost_where_bodies_can_be_read(void **state) {

@@ -15,7 +15,10 @@ static void a_ball_rolls_over_a_flat_mesh_as_over_a_plane(void **state) {
         double x = uniform(-0.95, 0.95), y = uniform(-0.75, 0.75);
         if (i % 4 == 1) x = -1 + 0.2 * (1 + i / 4 % 9);
         if (i % 4 == 2) y = x;
-        if (i % 4 == 3) x = -1 + 0.2 * (1 + i / 4 % 9), y = -0.8 + 0.2 * (1 + i / 36 % 7);
+        if (i % 4 == 3) {
+            x = -1 + 0.2 * (1 + i / 4 % 9);
+            y = -0.8 + 0.2 * (1 + i / 36 % 7);
+        }
         if (fabs(y) > 0.75) continue;
         SandTouch t[CAPACITY];
         for (double radius = 0.01; radius < 1; radius *= 5) {
@@ -28,7 +31,8 @@ static void a_ball_rolls_over_a_flat_mesh_as_over_a_plane(void **state) {
         }
         int n = sand_boundary_touch(&b, &AT_ORIGIN, v3_make(x, y, 0.2), 0.1, 0, t, CAPACITY); // below it: pushed back up
         assert_int_equal(n, 1);
-        NEAR(t[0].normal.z, -1, 1e-12), NEAR(t[0].gap, -0.15, 1e-13);
+        NEAR(t[0].normal.z, -1, 1e-12);
+        NEAR(t[0].gap, -0.15, 1e-13);
     }
     sand_boundary_free(&b);
 }
@@ -106,7 +110,10 @@ static void compare_mesh(const SandBoundary *b, double half, int trials, double 
         }
         bool expected = d <= radius + reach && d >= -radius;
         if (fabs(d - radius - reach) > 1e-8 && fabs(d + radius) > 1e-8) assert_int_equal(n > 0, expected);
-        if (n > 0) NEAR(least, d, 1e-8), touched++;
+        if (n > 0) {
+            NEAR(least, d, 1e-8);
+            touched++;
+        }
     }
     assert_true(touched > trials / 50); // enough spheres touched the surface to be a test
 }
@@ -147,7 +154,8 @@ static void a_cube_is_a_block(void **state) {
         fail_msg("%s", error.text);
     assert_true(sand_boundary_box(&block, v3_make(1, 1, 1), SAND_OUTSIDE, NULL));
     assert_true(cube.mesh->closed);
-    assert_int_equal(cube.mesh->face_count, 12), assert_int_equal(cube.mesh->edge_count, 18);
+    assert_int_equal(cube.mesh->face_count, 12);
+    assert_int_equal(cube.mesh->edge_count, 18);
     for (int i = 0; i < 3000; i++) {
         SandVec3 c = random_point(1.4);
         SandTouch a[CAPACITY], b[CAPACITY];
@@ -156,7 +164,10 @@ static void a_cube_is_a_block(void **state) {
         int m = sand_boundary_touch(&block, &AT_ORIGIN, c, 0.2, 0.05, b, CAPACITY);
         if (b[0].gap < -0.4) continue; // so deep a mesh reports no touch
         assert_int_equal(n, m);
-        if (n) NEAR(a[0].gap, b[0].gap, 1e-12), NEAR(v3_dot(a[0].normal, b[0].normal), 1, 1e-12);
+        if (n) {
+            NEAR(a[0].gap, b[0].gap, 1e-12);
+            NEAR(v3_dot(a[0].normal, b[0].normal), 1, 1e-12);
+        }
     }
     compare_mesh(&cube, 1.3, 2000, 0.2, 0.05);
     sand_boundary_free(&cube);

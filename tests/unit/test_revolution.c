@@ -106,16 +106,20 @@ static void corners_of_a_revolution_touch_as_they_should(void **state) {
     SandBoundary b = make_revolution(glass->at, glass->count, SAND_INSIDE);
     // In the corner of floor and wall: one touch for each face.
     assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0, 0.75, -1.15), 0.05, 1e-6, t, CAPACITY), 2);
-    assert_int_equal(t[0].feature, 0), assert_int_equal(t[1].feature, 2);
-    NEAR(t[0].normal.z, -1, 1e-15), NEAR(t[1].normal.y, 1, 1e-15);
-    NEAR(t[0].gap, 0, 1e-15), NEAR(t[1].gap, 0, 1e-15);
+    assert_int_equal(t[0].feature, 0);
+    assert_int_equal(t[1].feature, 2);
+    NEAR(t[0].normal.z, -1, 1e-15);
+    NEAR(t[1].normal.y, 1, 1e-15);
+    NEAR(t[0].gap, 0, 1e-15);
+    NEAR(t[1].gap, 0, 1e-15);
     // Above the upper corner of the neck, between the normals of tube and funnel: one touch, that of the corner.
     assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.12, 0, 0.06), 0.02, 0.02, t, CAPACITY), 1);
     assert_int_equal(t[0].feature, 2 * 4 + 1);
     NEAR(t[0].gap, hypot(0.03, 0.01) - 0.02, 1e-15);
     // A center slightly beyond the wall is pushed back, towards the axis.
     assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0.801, 0, -0.9), 0.05, 0, t, CAPACITY), 1);
-    NEAR(t[0].gap, -0.051, 1e-15), NEAR(t[0].normal.x, 1, 1e-15);
+    NEAR(t[0].gap, -0.051, 1e-15);
+    NEAR(t[0].normal.x, 1, 1e-15);
     // A sphere that plugs the neck is held on three sides, also when it is on the axis.
     assert_int_equal(sand_boundary_touch(&b, &AT_ORIGIN, v3_make(0, 0, 0.1), 0.156, 0.01, t, CAPACITY), 3);
     NEAR(v3_length(v3_add(t[0].normal, v3_add(t[1].normal, v3_make(t[2].normal.x, t[2].normal.y, 0)))),

@@ -445,7 +445,8 @@ static void test_like_another(void **state) {
     if (!sand_scene_load(&plain, "hourglass", &small, &error)) fail_msg("%s", error.text);
     assert_true(sand_world_hash(&big.world) == sand_world_hash(&plain.world));
     assert_int_equal(big.knob_count, plain.knob_count);
-    sand_scene_free(&big), sand_scene_free(&plain);
+    sand_scene_free(&big);
+    sand_scene_free(&plain);
 
     const struct {
         const char *text, *wanted;

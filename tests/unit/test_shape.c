@@ -30,7 +30,8 @@ static void sort3(double v[3]) {
         for (int j = 0; j < 2; j++)
             if (v[j] > v[j + 1]) {
                 double t = v[j];
-                v[j] = v[j + 1], v[j + 1] = t;
+                v[j] = v[j + 1];
+                v[j + 1] = t;
             }
 }
 
@@ -40,9 +41,14 @@ static void two_balls_truth(double ra, double rb, double d, double *volume, doub
     double low = fmin(-ra, d - rb), high = fmax(ra, d + rb), w = (high - low) / N, s0 = 0, s1 = 0, s2 = 0, s4 = 0;
     for (int i = 0; i < N; i++) {
         double x = low + (i + 0.5) * w, rr = fmax(fmax(ra * ra - x * x, rb * rb - (x - d) * (x - d)), 0);
-        s0 += PI * rr * w, s1 += PI * rr * x * w, s2 += PI * rr * x * x * w, s4 += PI * rr * rr * w;
+        s0 += PI * rr * w;
+        s1 += PI * rr * x * w;
+        s2 += PI * rr * x * x * w;
+        s4 += PI * rr * rr * w;
     }
-    *volume = s0, *along = s4 / 2, *across = s4 / 4 + s2 - s1 * s1 / s0;
+    *volume = s0;
+    *along = s4 / 2;
+    *across = s4 / 4 + s2 - s1 * s1 / s0;
 }
 
 static void two_equal_balls_have_the_volume_of_the_formula(void **state) {
@@ -69,7 +75,8 @@ static void two_balls_in_any_direction_have_the_inertia_of_discs(void **state) {
         double volume, along, across, got[3] = {shape.inertia.x, shape.inertia.y, shape.inertia.z};
         two_balls_truth(ra, rb, d, &volume, &along, &across);
         double want[3] = {along, across, across};
-        sort3(got), sort3(want);
+        sort3(got);
+        sort3(want);
         NEAR(shape.volume, volume, 1e-4 * volume); // as above; the reference is good to 1e-9
         for (int k = 0; k < 3; k++) NEAR(got[k], want[k], 1e-4 * want[k]);
         // The line through the two spheres passes through the center of mass.

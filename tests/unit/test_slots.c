@@ -33,8 +33,11 @@ static void *copy_of(const void *data, size_t bytes) {
 }
 
 static void drop(SandDevice *m) {
-    free(m->world.position), free(m->world.velocity), free(m->places);
-    m->world.position = m->world.velocity = NULL, m->places = NULL;
+    free(m->world.position);
+    free(m->world.velocity);
+    free(m->places);
+    m->world.position = m->world.velocity = NULL;
+    m->places = NULL;
 }
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     (void)def;
@@ -55,7 +58,8 @@ static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     size_t bytes = (size_t)w->body_count * sizeof(SandVec3);
     drop(m);
     m->world = *w;
-    m->world.position = copy_of(w->position, bytes), m->world.velocity = copy_of(w->velocity, bytes);
+    m->world.position = copy_of(w->position, bytes);
+    m->world.velocity = copy_of(w->velocity, bytes);
     m->places = malloc((size_t)w->body_count * sizeof(int) + 1);
     sand_instance_places(w, m->places);
     return true;
@@ -100,7 +104,8 @@ static void slot_free(SandSlot *slot) {
 static bool instances(SandDevice *m, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
     (void)error;
     SandWorld w = *world;
-    w.position = m->world.position, w.velocity = m->world.velocity;
+    w.position = m->world.position;
+    w.velocity = m->world.velocity;
     free(slot->data);
     slot->bytes = sand_instance_total(sand_instance_places(world, m->places)) * sizeof(SandInstance);
     slot->data = aligned_alloc(16, slot->bytes);
@@ -198,7 +203,8 @@ static void open_offscreen(Fixture *s, const char *scene, int bodies, bool stage
 
 static void close_offscreen(Fixture *s) {
     if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
-    render_scene_free(&s->render_scene), render_scene_free(&s->host);
+    render_scene_free(&s->render_scene);
+    render_scene_free(&s->host);
     sand_simulation_free(s->sim);
     triple_buffer_free(s->buffer);
     renderer_free(s->renderer);

@@ -46,7 +46,8 @@ static void every_index_is_visited_once(void **state) {
         SandThreadPool *pool = pool_of(team_sizes[t]);
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             Range r = {.n = sizes[s]};
-            r.blocks = calloc((size_t)r.n, sizeof *r.blocks), r.items = calloc((size_t)r.n, sizeof *r.items);
+            r.blocks = calloc((size_t)r.n, sizeof *r.blocks);
+            r.items = calloc((size_t)r.n, sizeof *r.items);
             sand_thread_pool_run(pool, visit, &r);
             for (int64_t i = 0; i < r.n; i++) assert_int_equal(r.blocks[i], 1);
             for (int64_t i = 0; i < r.n; i++) assert_int_equal(r.items[i], i < r.n - 3);
@@ -92,7 +93,10 @@ static void sums_are_right_and_the_same(void **state) {
         for (int64_t i = 0; i < n; i++) {
             // Sizes from 1e-3 to 1e3.
             x[i] = (float)(sand_random_signed(&random) * pow(10, 3 * sand_random_signed(&random)));
-            sum += x[i], squares += (double)x[i] * x[i], sizes_sum += fabs(x[i]), top = fmax(top, fabs(x[i]));
+            sum += x[i];
+            squares += (double)x[i] * x[i];
+            sizes_sum += fabs(x[i]);
+            top = fmax(top, fabs(x[i]));
         }
         Summing first = {.n = n, .x = x};
         for (int t = 0; t < TEAMS; t++) {

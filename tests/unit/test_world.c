@@ -61,7 +61,9 @@ static void bodies_have_mass_and_inertia(void **state) {
     double mass = 2600 * 4 * PI / 3 * 1e-3;
     NEAR(w.mass[0], mass, 1e-12);
     NEAR(w.inertia[0].y, 0.4 * mass * 0.01, 1e-13);
-    def.shape = 1, def.scale = 2, def.mass = 12; // a box of 4 by 8 by 12 m
+    def.shape = 1; // a box of 4 by 8 by 12 m
+    def.scale = 2;
+    def.mass = 12;
     assert_int_equal(sand_world_add_body(&w, &def, NULL), 1);
     NEAR(w.mass[1], 12, 0);
     NEAR(w.inertia[1].x, 64 + 144, 1e-12);
@@ -115,7 +117,8 @@ static void the_whole_world_is_checked(void **state) {
     assert_false(sand_world_check(&w, &error));
     assert_non_null(strstr(error.text, "bodies 1 and 2"));
     sand_world_free(&w);
-    w = small_world(), w.step = 0;
+    w = small_world();
+    w.step = 0;
     assert_false(sand_world_check(&w, &error));
     sand_world_free(&w);
 }
@@ -124,10 +127,12 @@ static void energies_and_momenta_follow_the_formulas(void **state) {
     (void)state;
     SandWorld w = small_world();
     SandBodyDef def = sand_default_body();
-    def.shape = 1, def.mass = 3; // inertia 13, 10, 5 in the body frame
+    def.shape = 1; // inertia 13, 10, 5 in the body frame
+    def.mass = 3;
     def.pose.position = v3_make(1, 0, 2);
     def.pose.rotation = q_exp(v3_make(0, 0, PI / 2)); // its x axis lies along y
-    def.velocity = v3_make(0, 4, 0), def.spin = v3_make(0, 2, 0);
+    def.velocity = v3_make(0, 4, 0);
+    def.spin = v3_make(0, 2, 0);
     sand_world_add_body(&w, &def, NULL);
     def.enter = 1; // inactive yet
     sand_world_add_body(&w, &def, NULL);
@@ -135,7 +140,9 @@ static void energies_and_momenta_follow_the_formulas(void **state) {
     NEAR(sand_world_potential_energy(&w), 3 * 9.81 * 2, 1e-12);
     NEAR(sand_world_momentum(&w).y, 12, 0);
     SandVec3 l = sand_world_angular_momentum(&w);
-    NEAR(l.x, -2 * 12, 1e-12), NEAR(l.y, 26, 1e-12), NEAR(l.z, 12, 1e-12);
+    NEAR(l.x, -2 * 12, 1e-12);
+    NEAR(l.y, 26, 1e-12);
+    NEAR(l.z, 12, 1e-12);
     w.time = 1;
     NEAR(sand_world_momentum(&w).y, 24, 0);
     sand_world_free(&w);
@@ -158,7 +165,8 @@ static void the_hash_sees_every_bit(void **state) {
             assert_true(hash != sand_world_hash(&w));
             memcpy(parts[i], &bits, 8);
         }
-    w.velocity[0].x = -0.0, w.velocity[1].x = -0.0; // two flipped signs do not cancel in the hash
+    w.velocity[0].x = -0.0; // two flipped signs do not cancel in the hash
+    w.velocity[1].x = -0.0;
     assert_true(hash != sand_world_hash(&w));
     sand_world_free(&w);
     assert_int_equal(sand_bytes_held(), 0);
