@@ -9,7 +9,6 @@
 // The GPU runs the same stages with its own launches (cuda/collide.cu) and finds the same contacts in the same order.
 #pragma once
 #include "sim/collision/broad_phase.h"
-#include "sim/solver/problem.h"
 #include "sim/core/thread_pool.h"
 #include "sim/world/world.h"
 

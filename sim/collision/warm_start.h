@@ -19,18 +19,18 @@ typedef struct SandWarmStart {
     size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity;
 } SandWarmStart;
 
-void sand_warm_start_free(SandWarmStart *memory);
+void sand_warm_start_free(SandWarmStart *warm);
 
 // Stores the impulses of the contacts just solved: impulse[i] belongs to d->contacts[i].
-bool sand_warm_start_store(SandWarmStart *memory, const SandCollision *d, const SandVec3 *impulse, double step,
+bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *d, const SandVec3 *impulse, double step,
                            int world_count, SandError *error);
-void sand_warm_start_clear(SandWarmStart *memory); // forgets the impulses, keeps the arrays
+void sand_warm_start_clear(SandWarmStart *warm); // forgets the impulses, keeps the arrays
 bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandError *error);
-size_t sand_warm_start_bytes(const SandWarmStart *memory); // capacity of its arrays
+size_t sand_warm_start_bytes(const SandWarmStart *warm); // capacity of its arrays
 
 // Fills start[i] with the stored impulse of d->contacts[i], scaled by the ratio of the step lengths; zero for a new contact.
 // Returns how many contacts were found again.
-int sand_warm_start_apply(const SandWarmStart *memory, const SandCollision *d, double step, SandVec3 *start,
+int sand_warm_start_apply(const SandWarmStart *warm, const SandCollision *d, double step, SandVec3 *start,
                           SandThreadPool *pool);
 
 #ifdef __cplusplus
