@@ -4,7 +4,7 @@ include(CheckCCompilerFlag)
 add_library(sand_flags INTERFACE)
 target_compile_definitions(sand_flags INTERFACE _POSIX_C_SOURCE=200809L)
 # Every include names its file from the root of the repository.
-target_include_directories(sand_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_include_directories(sand_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
 # A hash of the state is promised, so products and sums are not fused behind our back.
 target_compile_options(sand_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Werror;-ffp-contract=off>)
 

@@ -5,8 +5,9 @@
 // spheres, contacts and colors there are is known on the device alone, in Counts; the host reads it once, at the end.
 // Start reading at cuda/backend.cu, which drives the stages.
 #pragma once
+#include "sim/core/limits.h"
 #include "sim/step/backend.h"
-#include "sim/world/world.h"
+#include "sandglass/world.h"
 #include "cuda/sort.h"
 
 #include <cuda_runtime.h>

@@ -33,7 +33,7 @@
 #pragma once
 #define SAND_SPMD_CUDA
 #define SAND_LAYOUT_AOS 1
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 #include "sim/solver/kernel/variant.h"
 #include <cuda_runtime.h>
 #include <math.h>

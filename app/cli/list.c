@@ -151,7 +151,7 @@ static void print_solver_row(const SandSolver *solver) {
 static Outcome list_solvers(bool as_json, bool as_markdown) {
     if (as_json) {
         Listing list = begin_list("solvers", true);
-        for (int i = 0; i < sand_solver_count; i++) write_solver(&list.json, &sand_solver_table[i]);
+        for (int i = 0; i < sand_solver_count(); i++) write_solver(&list.json, &sand_solver_table[i]);
         end_list(&list);
         return OUTCOME_DONE;
     }

@@ -2,7 +2,7 @@
 #pragma once
 #include <stdio.h>
 
-#include "sim/step/simulation.h"
+#include "sandglass/simulation.h"
 
 typedef struct Log {
     FILE *file; // NULL: nobody asked for one

@@ -22,10 +22,13 @@ int main(int argc, char **argv) {
     Options options;
     SandError error = {""};
     Outcome outcome = OUTCOME_DONE;
+    sand_reference_enable();
     if (!options_parse(&options, argc, argv, &error))
         outcome = OUTCOME_WRONG;
     else if (options.values[OPTION_HELP].given)
         options_print_help(&options);
+    else if (options.values[OPTION_VERSION].given)
+        printf("sandglass %s\n", sand_version());
     else
         outcome = dispatch(&options, &error);
 

@@ -2,7 +2,7 @@
 
 #include "app/engine/backends.h"
 
-#include "sim/solver/solver.h"
+#include "sandglass/solver.h"
 
 #include <errno.h>
 #include <math.h>
@@ -157,6 +157,7 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_JSON] = {"json", KIND_FLAG, REPORT | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},
     [OPTION_MARKDOWN] = {"markdown", KIND_FLAG, LIST, NULL, NULL, 0, 0, "a table for a README (solvers only)", NULL},
     [OPTION_HELP] = {"help", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "say this", NULL},
+    [OPTION_VERSION] = {"version", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "say which version this is", NULL},
 };
 
 // What the value looks like: its name, or the choices.
@@ -279,7 +280,7 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
 static bool check_call(const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     const VerbRow *verb = &verbs[options->verb];
-    if (values[OPTION_HELP].given) return true;
+    if (values[OPTION_HELP].given || values[OPTION_VERSION].given) return true;
     if (verb->needs_subject && !options->subject)
         return sand_fail(error, "%s needs %s; for example `%s`", verb->name, verb->subject, verb->example);
     if (values[OPTION_ITERATIONS].given && values[OPTION_BUDGET_MS].given)

@@ -1,6 +1,6 @@
 // The command line. One table of options makes the parsing, the help of each verb and the error sentences.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 #include <stdio.h>
 
 typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_RACE, VERB_LIST, VERB_COUNT } Verb;
@@ -61,6 +61,7 @@ typedef enum OptionId {
     OPTION_JSON,
     OPTION_MARKDOWN,
     OPTION_HELP,
+    OPTION_VERSION,
     OPTION_COUNT
 } OptionId;
 

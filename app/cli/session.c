@@ -96,7 +96,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
             return sand_solver_refuse("--solver ", values[OPTION_SOLVER].text, error);
         if (solver < 0) {
             sand_fail(error, "--solver %s: there is", values[OPTION_SOLVER].text);
-            for (int i = 0; i < sand_solver_count; i++) append(error, i ? ", " : " ", sand_solver_table[i].name);
+            for (int i = 0; i < sand_solver_count(); i++) append(error, i ? ", " : " ", sand_solver_table[i].name);
             return false;
         }
         // The scene's own solver keeps the parameters that the scene gave it.

@@ -4,8 +4,8 @@
 #include "app/cli/log.h"
 #include "app/cli/options.h"
 #include "app/cli/progress.h"
-#include "sim/scene/scene.h"
-#include "sim/step/simulation.h"
+#include "sandglass/scene.h"
+#include "sandglass/simulation.h"
 #include "app/engine/take.h"
 
 // Exit status of the program.

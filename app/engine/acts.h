@@ -1,7 +1,7 @@
 // The acts of a person, and the log of those that changed the motion, with their steps: what a replay needs.
 #pragma once
-#include "sim/scene/scene.h"
-#include "sim/step/simulation.h"
+#include "sandglass/scene.h"
+#include "sandglass/simulation.h"
 
 // What a person can ask for.
 typedef enum ActKind {

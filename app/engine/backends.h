@@ -1,7 +1,7 @@
 // The machines that can take the steps of a simulation, in this build and on this computer.
 #pragma once
 #include "sim/step/backend.h"
-#include "sim/solver/solver.h"
+#include "sandglass/solver.h"
 
 typedef enum Backend { BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA, BACKEND_COUNT } Backend;
 extern const char *const backend_names[BACKEND_COUNT + 1]; // ended by NULL

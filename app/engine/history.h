@@ -1,7 +1,8 @@
 // The last steps of a run, to go back to: keyframes at even distances within a budget of memory. A step between two of
 // them is reached by going back to the one before it and running again, which gives the same bits.
 #pragma once
-#include "sim/step/simulation.h"
+#include "sandglass/simulation.h"
+#include "sim/step/checkpoint.h"
 
 typedef struct History {
     SandCheckpoint *frames;

@@ -1,6 +1,6 @@
 // What is known of one body: for the person who picked it.
 #pragma once
-#include "sim/step/simulation.h"
+#include "sandglass/simulation.h"
 
 typedef struct Probe {
     int body;          // -1: none

@@ -1,8 +1,8 @@
 // How large a scene this machine runs in real time, found by running a small one for less than a second. For the window of a
 // person who did not say how large it should be; films and benchmarks never ask.
 #pragma once
-#include "sim/scene/scene.h"
-#include "sim/step/simulation.h"
+#include "sandglass/scene.h"
+#include "sandglass/simulation.h"
 
 typedef struct Measured {
     int whole;      // bodies of the scene as its file has it; 0: it has a fixed number

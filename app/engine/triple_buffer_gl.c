@@ -2,7 +2,7 @@
 // written to memory of its own device is copied into one GL buffer, which that device shares; where it cannot, the host
 // copies it into the slot's.
 #include "app/engine/triple_buffer.h"
-#include "sim/scene/scene.h"
+#include "sandglass/scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>

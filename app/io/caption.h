@@ -1,6 +1,6 @@
 // Words on a picture, in DejaVu Sans, which travels inside the program.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 typedef struct Caption Caption; // the font, read once
 

@@ -1,6 +1,6 @@
 // A film: raw frames through a pipe into ffmpeg, which runs in its own process group, so that Ctrl-C does not reach it.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 typedef enum FilmKind { FILM_MP4, FILM_WEBM, FILM_GIF } FilmKind;
 

@@ -1,6 +1,6 @@
 // Writes a picture as PNG on a thread of its own, so that the window does not wait for the compression. One at a time.
 #pragma once
-#include "sim/scene/scene.h"
+#include "sandglass/scene.h"
 
 typedef struct Snapshot Snapshot;
 

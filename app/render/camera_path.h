@@ -1,7 +1,7 @@
 // Views in the world's coordinates, and a smooth way of the camera through several of them.
 #pragma once
-#include "sim/core/error.h"
-#include "sim/core/vec.h"
+#include "sandglass/error.h"
+#include "sandglass/math.h"
 
 typedef struct CameraView {
     SandVec3 eye, target; // m

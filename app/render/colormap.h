@@ -1,6 +1,6 @@
 // Maps from a number to a color that read the same for every eye, in print too. The colors are in assets/NAME.txt.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 typedef enum ColorMap { MAP_VIRIDIS, MAP_CIVIDIS, MAP_COUNT } ColorMap;
 extern const char *const colormap_names[MAP_COUNT + 1]; // ended by NULL

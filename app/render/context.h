@@ -1,6 +1,6 @@
 // An OpenGL 4.5 core context: a window (GLFW), or off-screen (EGL) with the same interface. One at a time in a program.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 typedef struct ContextDef {
     bool window;       // false: off-screen, which needs neither a display nor a window system

@@ -2,7 +2,7 @@
 // last time; what they hide is told from their depths; then those that have newly come into sight. What is drawn is the same
 // as if all had been drawn, but for balls that share a depth to the last bit.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 // Fewer balls are drawn faster than told apart.
 enum { CULL_LEAST = 8000 };

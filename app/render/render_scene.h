@@ -2,7 +2,8 @@
 // instant t up to one step before the world's time: the renderer draws x - s v, turned by exp(-s w).
 #pragma once
 #include "app/render/colormap.h"
-#include "sim/step/simulation.h"
+#include "sim/step/backend.h"
+#include "sandglass/simulation.h"
 
 typedef enum RenderColor {
     COLOR_BY_BODY,

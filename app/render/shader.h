@@ -1,6 +1,6 @@
 // Shader programs from the texts that the build embedded, and the other embedded files.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 typedef struct Embedded {
     const char *name;

@@ -1,6 +1,6 @@
 // The textures that a frame is drawn into, and the buffers of geometry: what the renderer owns on the GPU.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 typedef struct Targets {
     int width, height; // of the inner targets: the picture's times the samples along a side

@@ -2,7 +2,7 @@
 // All functions want the GL context current on the calling thread. A window has one for its panel; a film that is taken in
 // it has another, whose frames may not begin before the window's has ended.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 #ifdef __cplusplus
 extern "C" {

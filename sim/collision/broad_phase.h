@@ -32,9 +32,10 @@
 // The order depends on the proxies alone, not on the number of threads. Cell geometry is in broad_phase.inl, which the GPU
 // shares (cuda/collide.cu sorts with its own kernels).
 #pragma once
-#include "sim/core/error.h"
+#include "sim/core/limits.h"
+#include "sandglass/error.h"
 #include "sim/core/thread_pool.h"
-#include "sim/core/vec.h"
+#include "sandglass/math.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,9 +8,10 @@
 //   6. sort the contacts by the solver index of their owner
 // The GPU runs the same stages with its own launches (cuda/collide.cu) and finds the same contacts in the same order.
 #pragma once
+#include "sim/core/limits.h"
 #include "sim/collision/broad_phase.h"
 #include "sim/core/thread_pool.h"
-#include "sim/world/world.h"
+#include "sandglass/world.h"
 
 #ifdef __cplusplus
 extern "C" {

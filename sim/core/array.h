@@ -2,7 +2,7 @@
 // and bytes are counted over the whole program, so that a test can show that a steady step allocates nothing
 // (tests/unit/test_allocation.c).
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 #ifdef __cplusplus
 extern "C" {

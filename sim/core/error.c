@@ -1,7 +1,12 @@
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+const char *sand_version(void) { return TEXT(SAND_VERSION_MAJOR) "." TEXT(SAND_VERSION_MINOR) "." TEXT(SAND_VERSION_PATCH); }
 
 const char *sand_status_text(SandStatus status) {
     switch (status) {

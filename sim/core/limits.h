@@ -10,5 +10,4 @@ enum {
     SAND_WORKER_STATE = 10, // numbers the deciding worker may keep from one iteration of a solve to the next
     SAND_HIGH_DEGREE = 64,  // a body with more contacts is gathered by many workers, in chunks of this many contacts
     SAND_MAX_THREADS = 64,  // threads of a pool: each has at least one of the SAND_CHUNKS chunks
-    SAND_NAME = 64,         // bytes of a name (material, boundary, scene, knob), with the terminating zero
 };

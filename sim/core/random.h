@@ -1,7 +1,7 @@
 // Random numbers for initial states: xorshift64 in integer arithmetic, so that a seed gives the same scene on every
 // computer.
 #pragma once
-#include "sim/core/vec.h"
+#include "sandglass/math.h"
 #include <stdint.h>
 
 #define SAND_DEFAULT_SEED 88172645463325252ull

@@ -8,7 +8,8 @@
 //     worker  |      0       |      1       |  ...  | w  |      chunks first_chunk .. last_chunk - 1 each
 //
 #pragma once
-#include "sim/core/error.h"
+#include "sim/core/limits.h"
+#include "sandglass/error.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,9 +20,9 @@ typedef struct SandThreadPool SandThreadPool;
 // One worker of the pool, for the duration of one run.
 typedef struct SandWorker {
     SandThreadPool *pool;
-    int id, count;                    // this worker, and how many there are
-    int first_chunk, last_chunk;      // its chunks of every range: first_chunk <= c < last_chunk
-    unsigned parity;                  // which of the two tables of partial sums is in use
+    int id, count;                   // this worker, and how many there are
+    int first_chunk, last_chunk;     // its chunks of every range: first_chunk <= c < last_chunk
+    unsigned parity;                 // which of the two tables of partial sums is in use
     double state[SAND_WORKER_STATE]; // private to the worker, lasts for the run
 } SandWorker;
 

@@ -1,5 +1,5 @@
 // Making, moving and querying boundaries. The touches of each kind are in boundary_distance.inl, which the GPU shares.
-#include "sim/geometry/boundary.h"
+#include "sandglass/geometry.h"
 
 #include "sim/geometry/boundary_distance.inl"
 #include "sim/core/array.h"

@@ -1,7 +1,7 @@
 // The touches of a sphere with a boundary, one source for CPU and GPU; start at boundary_touch. Every kind works in its
 // local frame, but for the plane, which needs no more than its normal.
 #pragma once
-#include "sim/geometry/boundary.h"
+#include "sandglass/geometry.h"
 
 #include "sim/geometry/mesh_distance.inl"
 #include "sim/geometry/revolution_distance.inl"

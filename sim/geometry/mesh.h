@@ -1,7 +1,7 @@
 // Triangle meshes as boundaries: closed, or with one outer rim. The allowed side is where the normals point. Internal to
 // sim/geometry; boundaries own them (boundary.h). mesh.c makes them, obj.c reads them, mesh_distance.inl queries them.
 #pragma once
-#include "sim/geometry/boundary.h"
+#include "sandglass/geometry.h"
 
 #ifdef __cplusplus
 extern "C" {

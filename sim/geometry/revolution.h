@@ -1,6 +1,6 @@
 // Surfaces of revolution: a profile in the half plane (rho, z), revolved about the z axis. Internal to sim/geometry.
 #pragma once
-#include "sim/geometry/boundary.h"
+#include "sandglass/geometry.h"
 
 #ifdef __cplusplus
 extern "C" {

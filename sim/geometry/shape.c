@@ -2,7 +2,7 @@
 // mass and inertia of a clump, a union of spheres. A plane z = const cuts the union in a union of discs, whose area and
 // moments are exact sums over its exposed arcs (Green's theorem). Only the integral over z is a quadrature: Gauss points
 // between the heights where a sphere begins or ends.
-#include "sim/geometry/shape.h"
+#include "sandglass/geometry.h"
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"

@@ -1,7 +1,7 @@
 // Signed distance from a point in the body frame to the surface of a box or cylinder (negative inside), and the outward unit
 // normal at the nearest surface point; one source for CPU and GPU. `feature` identifies the face, edge or corner.
 #pragma once
-#include "sim/geometry/shape.h"
+#include "sandglass/geometry.h"
 
 // The feature is the region of the point in base 3: along each axis 0 below the box, 1 within it, 2 above. Inside the box
 // the nearest face counts.

@@ -2,7 +2,7 @@
 // sim/scene.
 #pragma once
 #include "sim/core/random.h"
-#include "sim/world/world.h"
+#include "sandglass/world.h"
 
 // Bodies on a cubic lattice, layer by layer from the bottom; in a layer along y, then along x.
 typedef struct SandFill {

@@ -1,5 +1,5 @@
 // Opening scenes: finding the file, reading its settings and knobs. Building the world is in scene_build.c.
-#include "sim/scene/scene.h"
+#include "sandglass/scene.h"
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
 #include "sim/scene/scene_build.h"

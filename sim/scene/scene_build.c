@@ -2,7 +2,7 @@
 #include "sim/scene/scene_build.h"
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
-#include "sim/scene/scene.h"
+#include "sandglass/scene.h"
 #include <float.h>
 #include <stdarg.h>
 #include <stdio.h>

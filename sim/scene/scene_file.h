@@ -1,9 +1,9 @@
 // A scene file as it was read, before anything is made of it: the structs that cyaml fills, one member for each key. A
 // pointer is NULL where the key is not in the file. Internal to sim/scene; everyone else sees scene.h.
 #pragma once
-#include "sim/core/error.h"
-#include "sim/geometry/boundary.h"
-#include "sim/scene/scene.h"
+#include "sandglass/error.h"
+#include "sandglass/geometry.h"
+#include "sandglass/scene.h"
 #include "sim/scene/solver_file.h"
 #include "sim/scene/yaml_file.h"
 

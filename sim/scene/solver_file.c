@@ -66,7 +66,7 @@ static bool choose(const SandYaml *yaml, const char *place, const char *name, Sa
     join(path, sizeof path, place, "name");
     if (sand_solver_absent(name))
         return sand_yaml_wrong(yaml, error, path, "'%s' is not in this build; " SAND_PETSC_WANTED, name);
-    for (int i = 0; i < sand_solver_count; i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
+    for (int i = 0; i < sand_solver_count(); i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
     return sand_yaml_wrong(yaml, error, path, "unknown '%s'; there are %s", name, known);
 }
 

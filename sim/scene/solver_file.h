@@ -1,7 +1,7 @@
 // The keys `solver` and `friction`, which scenes and takes share:
 //     solver: {name, bounds, facets, iterations, budget_ms, tolerance, set: [{name, value}]}
 #pragma once
-#include "sim/solver/solver.h"
+#include "sandglass/solver.h"
 #include "sim/scene/yaml_file.h"
 #include <cyaml/cyaml.h>
 

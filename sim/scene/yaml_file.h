@@ -4,7 +4,7 @@
 // of the event before the fault. So the text is first walked along the same schema by libyaml's events, and cyaml only sees
 // files that passed. The same walk later finds the line of a key by its path.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 enum { SAND_MAX_YAML_BYTES = 64 << 20 };
 

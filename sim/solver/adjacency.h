@@ -1,7 +1,8 @@
 // The contact graph of a problem as the solver kernels need it: which contacts each body has (CSR), the bodies with very
 // many, and a coloring of the contacts. The CPU's counterpart of cuda/adjacency.cu and cuda/coloring.cu.
 #pragma once
-#include "sim/solver/problem.h"
+#include "sim/core/limits.h"
+#include "sandglass/problem.h"
 
 typedef struct SandAdjacency {
     int body_count; // moving bodies

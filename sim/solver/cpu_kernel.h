@@ -1,6 +1,6 @@
 // What cpu_text.c gives to cpu.c, once for each precision, number of rows and kind of arms.
 #pragma once
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 #include "sim/core/thread_pool.h"
 
 #ifdef __cplusplus

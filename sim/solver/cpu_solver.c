@@ -1,7 +1,7 @@
 // A solver on the CPU: chooses the text for the precision and the friction model and keeps its arrays.
 #include "sim/solver/cpu_kernel.h"
 
-#include "sim/solver/reference/assembled.h"
+#include "sim/solver/assembled.h"
 #include "sim/core/array.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
                    SandSolverWorkspace **text, SandError *error) {
     if (!sand_solve_check(def, error)) return false;
     int kind = kind_of(problem, def), radial = problem->radial;
-    SandPrecision precision = sand_solver_table[def->solver].direct ? SAND_DOUBLE : cpu->precision;
+    SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;
     const SandSolverKernel *v = verbs[precision][kind][radial];
     SandSolverWorkspace **kept = &cpu->text[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
@@ -70,8 +70,8 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
 
 bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *text, const SandProblem *problem,
                   const SandSolveDef *def, SandSolution *solution, SandError *error) {
-    const SandAssembledMethod *direct = sand_solver_table[def->solver].direct;
-    if (direct) return sand_assembled_solve(direct, v, text, cpu->pool, problem, def, solution, error);
+    const SandAssembledMethod *method = sand_solver_assembled(def->solver);
+    if (method) return sand_assembled_solve(method, v, text, cpu->pool, problem, def, solution, error);
     return v->solve(text, cpu->pool, problem, def, solution, error);
 }
 

@@ -1,7 +1,7 @@
 // Memory and file format of the contact problem: see problem.h.
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 
-#include "sim/solver/fclib.h"
+#include "sim/solver/registry.h"
 #include "sim/core/array.h"
 
 #include <errno.h>
@@ -250,8 +250,13 @@ bool sand_problem_is_stored(const char *path) {
     return (count == 16 && !memcmp(bytes, magic, sizeof magic)) || is_hdf5(bytes, count);
 }
 
+static SandProblemReader *read_fclib;
+void sand_problem_register_fclib(SandProblemReader *reader) { read_fclib = reader; }
+
 bool sand_problem_open(SandProblem *p, const char *path, SandError *error) {
     char bytes[16];
     size_t count = first_bytes(path, bytes);
-    return is_hdf5(bytes, count) ? sand_fclib_load(p, path, error) : sand_problem_load(p, path, error);
+    if (!is_hdf5(bytes, count)) return sand_problem_load(p, path, error);
+    if (!read_fclib) return sand_fail(error, "%.200s: FCLIB files need the reference library (sand_reference_enable)", path);
+    return read_fclib(p, path, error);
 }

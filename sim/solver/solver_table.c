@@ -1,7 +1,5 @@
 // The tables of solvers and friction models as data, and how a setting is read from text.
-#include "sim/solver/solver.h"
-
-#include "sim/solver/reference/assembled.h"
+#include "sim/solver/registry.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,41 +35,59 @@ static const char *const sand_ipm_systems[] = {"normal", "augmented", NULL};
 static const char *const sand_amg_ways[] = {"projected", "rejected", NULL};
 static const char *const sand_tron_preconditioners[] = {"cholesky", "none", NULL};
 
-// How many rows this build is without.
-enum {
-    ABSENT = 0
-#define SAND_ROW(...)
-#ifndef SAND_PETSC
-#define SAND_TAO_ROW(...) +1
-#endif
-#include "sim/solver/solver_table.inl"
-};
-
 const SandSolver sand_solver_table[] = {
-#define SAND_ROW(id, name, vectors, on_cuda, owns, needs, friction, paper, idea, weakness, ...) \
-    {name, paper, idea, weakness, friction, on_cuda, vectors, owns, needs, NULL, {__VA_ARGS__}},
-#define SAND_ASSEMBLED_ROW(id, name, friction, paper, idea, weakness, ...) \
-    {name, paper, idea, weakness, friction, false, 1, 0, 0, &sand_assembled_##id, {__VA_ARGS__}},
-#ifdef SAND_PETSC
+#define SAND_ROW(id, row_name, row_vectors, cuda, row_owns, row_needs, models, source, line, weak, ...) \
+    {.name = row_name, \
+     .paper = source, \
+     .idea = line, \
+     .weakness = weak, \
+     .friction = models, \
+     .on_cuda = cuda, \
+     .vectors = row_vectors, \
+     .owns = row_owns, \
+     .needs = row_needs, \
+     .params = {__VA_ARGS__}},
+#define SAND_ASSEMBLED_ROW(id, row_name, models, source, line, weak, ...) \
+    {.name = row_name, \
+     .paper = source, \
+     .idea = line, \
+     .weakness = weak, \
+     .friction = models, \
+     .vectors = 1, \
+     .assembled = true, \
+     .params = {__VA_ARGS__}},
 #define SAND_TAO_ROW SAND_ASSEMBLED_ROW
-#else
-#define SAND_TAO_ROW(id, name, friction, paper, idea, weakness, ...) \
-    {name, paper, idea, weakness, friction, false, 1, 0, 0, NULL, {__VA_ARGS__}},
-#endif
 #include "sim/solver/solver_table.inl"
 };
-const int sand_solver_known = sizeof sand_solver_table / sizeof *sand_solver_table;
-const int sand_solver_count = sizeof sand_solver_table / sizeof *sand_solver_table - ABSENT;
+enum { KNOWN = sizeof sand_solver_table / sizeof *sand_solver_table };
+const int sand_solver_known = KNOWN;
 const int sand_solver_default = 0;
 
+// --- methods of other libraries -----------------------------------------------------------------------------
+
+static const SandAssembledMethod *registered[KNOWN];
+
+void sand_solver_register(const char *name, const SandAssembledMethod *method) {
+    for (int i = 0; i < KNOWN; i++)
+        if (sand_solver_table[i].assembled && !strcmp(sand_solver_table[i].name, name)) registered[i] = method;
+}
+
+const SandAssembledMethod *sand_solver_assembled(int solver) { return registered[solver]; }
+
+int sand_solver_count(void) {
+    int count = 0;
+    while (count < KNOWN && (!sand_solver_table[count].assembled || registered[count])) count++;
+    return count;
+}
+
 int sand_solver_find(const char *name) {
-    for (int i = 0; i < sand_solver_count; i++)
+    for (int i = 0; i < sand_solver_count(); i++)
         if (!strcmp(sand_solver_table[i].name, name)) return i;
     return -1;
 }
 
 bool sand_solver_absent(const char *name) {
-    for (int i = sand_solver_count; i < sand_solver_known; i++)
+    for (int i = sand_solver_count(); i < sand_solver_known; i++)
         if (!strcmp(sand_solver_table[i].name, name)) return true;
     return false;
 }

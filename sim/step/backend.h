@@ -7,7 +7,7 @@
 // `finish` waits and reports. The host keeps the settings, and reads bodies when it needs them (residency.h).
 #pragma once
 #include "sim/collision/warm_start.h"
-#include "sim/solver/problem.h"
+#include "sandglass/simulation.h"
 #include "sim/world/render_instance.h"
 
 #ifdef __cplusplus
@@ -58,7 +58,7 @@ typedef struct SandDeviceDef {
     SandPrecision precision; // of the CPU's solver; CUDA solves in float
 } SandDeviceDef;
 
-typedef struct SandBackend {
+struct SandBackend {
     const char *name;
     bool on_host; // works on the host state itself: nothing is ever uploaded or read back
     SandDevice *(*create)(const SandDeviceDef *def, SandError *error);
@@ -105,7 +105,10 @@ typedef struct SandBackend {
     bool (*read_problem_bodies)(SandDevice *device, SandProblemBody *bodies, int count, SandError *error);
     // Impulses, curve and metrics of the last solve.
     bool (*read_solution)(SandDevice *device, SandSolution *solution, SandError *error);
-} SandBackend;
+};
+
+// Writes the render instances of the bodies into a slot of the device. The bodies stay where they are.
+bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -2,7 +2,7 @@
 // the CPU and the GPU.
 #pragma once
 #include "sim/collision/collide.h"
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 
 // The free motion M^-1 Q of a body, and its inverse inertia in world coordinates.
 SAND_HOST_DEVICE SandProblemBody free_body(const SandWorld *w, int body) {

@@ -1,7 +1,7 @@
 // A checkpoint: all that changes in a simulation from step to step. A run that goes on from one gives the same bits.
 #pragma once
 #include "sim/collision/warm_start.h"
-#include "sim/world/world.h"
+#include "sandglass/simulation.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +37,10 @@ bool sand_checkpoint_save(SandCheckpoint *checkpoint, const SandWorld *world, co
 // Bodies that were added since are taken out again.
 bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world, SandWarmStart *warm_start,
                              SandError *error);
+
+// Saves and restores the state; the run from a checkpoint gives the same bits again.
+bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
+bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@
 SandRaceDef sand_default_race(void) {
     SandRaceDef def = {.solve = sand_default_solve(), .threads = 1, .precision = SAND_DOUBLE};
     def.solve.iterations = 500;
-    for (int i = 0; i < sand_solver_count && i < SAND_RACE_MOST; i++) def.solvers[def.count++] = i;
+    for (int i = 0; i < sand_solver_count() && i < SAND_RACE_MOST; i++) def.solvers[def.count++] = i;
     return def;
 }
 

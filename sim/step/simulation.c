@@ -1,6 +1,7 @@
 // One step, whoever takes it: collide, warm start, build, solve, integrate. sand_simulation_step at the end of the file is
 // where to start reading; a backend (backend.h) does the work, residency.h knows where the newer copy of the state is.
-#include "sim/step/simulation.h"
+#include "sandglass/simulation.h"
+#include "sim/step/checkpoint.h"
 
 #include "sim/core/array.h"
 #include "sim/core/clock.h"

@@ -2,7 +2,7 @@
 // Every instance has a slot of its own that stays the same as long as no body is added, so that any backend can write
 // instances in parallel, the GPU straight into the renderer's buffer.
 #pragma once
-#include "sim/world/world.h"
+#include "sandglass/world.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,5 @@
 // Building and checking a world, and its totals.
-#include "sim/world/world.h"
+#include "sandglass/world.h"
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"

@@ -105,7 +105,7 @@ static void requests_while_it_runs(void **state) {
         if (k % 6 == 3 || k % 6 == 4) scene.number = 0; // a fixed number, whatever the call asked for
         ask(engine, scene);
         Act solve = {.kind = ACT_SOLVE, .solve = sand_default_solve()};
-        sand_solve_choose(&solve.solve, k % sand_solver_count);
+        sand_solve_choose(&solve.solve, k % sand_solver_count());
         ask(engine, solve);
         Act shadow = solve;
         shadow.kind = ACT_SHADOW, shadow.number = k % 2;

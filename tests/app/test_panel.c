@@ -349,7 +349,7 @@ static void test_race(void **state) {
     assert_int_equal(race->shown, 1);
     assert_true(race->step == step && s.frame->step == step);
     int can = 0;
-    for (int i = 0; i < sand_solver_count; i++) can += sand_solver_can(i, s.panel->solve.friction);
+    for (int i = 0; i < sand_solver_count(); i++) can += sand_solver_can(i, s.panel->solve.friction);
     assert_int_equal(race->count, can);
     assert_int_equal(race->plots.plots[0].curve_count, can);
     for (int i = 0; i < can; i++) assert_true(race->plots.plots[0].curves[i].count > 1);

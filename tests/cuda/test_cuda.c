@@ -128,7 +128,7 @@ static void compare(int n, double mu, bool clumsy, int solver, SandFriction fric
 // gauss-seidel takes another path to the same solution; hence its tolerance.
 static void test_few_iterations(void **state) {
     (void)state;
-    for (int s = 0; s < sand_solver_count; s++)
+    for (int s = 0; s < sand_solver_count(); s++)
         for (int f = 0; f < SAND_FRICTION_COUNT; f++) {
             if (!sand_solver_table[s].on_cuda || !sand_solver_can(s, (SandFriction)f)) continue;
             bool colored = sand_param_find(&sand_solver_table[s], "order") >= 0;

@@ -1,6 +1,6 @@
 // Shared by the boundary tests: random points, and the properties that every query must have.
 #pragma once
-#include "sim/geometry/boundary.h"
+#include "sandglass/geometry.h"
 #include "tests/lab/lab.h"
 
 static const SandPose AT_ORIGIN = {{0, 0, 0}, {1, 0, 0, 0}};

@@ -4,7 +4,7 @@
 //   u_i = (v_B + w_B x b) - (v_A + w_A x a), and an impulse g_i acts as +g_i on B and as -g_i on A
 // A contact without friction has one row, along its normal.
 #pragma once
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 
 // y = N x. Unless NULL, size[i] gets the sum of the magnitudes of all terms of y_i, the scale of its rounding errors.
 void dense_product(const SandProblem *p, bool frictionless, const SandVec3 *x, SandVec3 *y, double *size);

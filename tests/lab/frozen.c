@@ -1,7 +1,7 @@
 #include "tests/lab/frozen.h"
 
-#include "sim/scene/scene.h"
-#include "sim/step/simulation.h"
+#include "sandglass/scene.h"
+#include "sandglass/simulation.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 // Frozen contact problems for tests: run a scene or a world for some steps and keep the contact problem of the next one.
 #pragma once
-#include "sim/solver/problem.h"
-#include "sim/world/world.h"
+#include "sandglass/problem.h"
+#include "sandglass/world.h"
 
 // Returns the problem of a scene from the scenes folder after `steps` steps of p-spg-fb in float with `iterations` each.
 // bodies = 0: as many as the scene says. The caller frees it with sand_problem_free. Fails the test on any error.

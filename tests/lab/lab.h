@@ -1,8 +1,8 @@
 // Shared by unit and physics tests: small worlds made by hand, simulations that must not fail, and comparisons.
 #pragma once
 #include "sim/core/random.h"
-#include "sim/scene/scene.h"
-#include "sim/step/simulation.h"
+#include "sandglass/scene.h"
+#include "sandglass/simulation.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

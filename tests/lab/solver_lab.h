@@ -2,7 +2,7 @@
 // stated.
 #pragma once
 #include "tests/lab/frozen.h"
-#include "sim/solver/solver.h"
+#include "sandglass/solver.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

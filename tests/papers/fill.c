@@ -57,6 +57,7 @@ static bool run(const char *path, int facets, SandProblem *problem, SandConeProg
 }
 
 int main(int argc, char **argv) {
+    sand_reference_enable();
     SandProblem problem = {0};
     SandConeProgram program = {0};
     SandError error = {""};

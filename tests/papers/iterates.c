@@ -10,7 +10,7 @@
 
 #include "app/io/json.h"
 #include "sim/core/array.h"
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 
 enum { REFERENCE_ITERATIONS = 20000, QUANTILES = 100 };
 
@@ -160,6 +160,7 @@ static bool run(Lab *lab, char **argv, SandError *error) {
 }
 
 int main(int argc, char **argv) {
+    sand_reference_enable();
     Lab lab = {0};
     SandError error = {""};
     bool ok = argc == 6 ? run(&lab, argv, &error)

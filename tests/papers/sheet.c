@@ -9,7 +9,7 @@
 #include "app/render/context.h"
 #include "app/ui/plot.h"
 #include "sim/core/array.h"
-#include "sim/solver/solver.h"
+#include "sandglass/solver.h"
 
 enum { MOST_PLOTS = 8, LINE = 512 };
 

@@ -33,7 +33,7 @@ static RunResult run(bool switches, bool every_model, SandPrecision precision) {
     const char *name = found.at;
     for (int k = 0; k < STEPS; k++) {
         if (switches && k % EACH == 0) {
-            int solver = (int)(sand_random_bits(&random) % (uint64_t)sand_solver_count);
+            int solver = (int)(sand_random_bits(&random) % (uint64_t)sand_solver_count());
             SandFriction wanted = SAND_CONE;
             if (every_model) wanted = (SandFriction)(sand_random_bits(&random) % SAND_FRICTION_COUNT);
             SandSolveDef def = definition(solver, wanted == SAND_FRICTIONLESS ? SAND_CONE : wanted);

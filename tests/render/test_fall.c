@@ -6,7 +6,7 @@
 // must show within half a pixel. It lies g h t / 2 below g t^2 / 2: with h = 0.5 ms and after the 0.4 s filmed here, 1 mm. A
 // pixel is 3.1 mm, so that is a third of a pixel, and the frames show g t^2 / 2 within half a pixel as well. The nearest
 // step in place of the instant would be up to 2 mm off, and the frame before it 65 mm.
-#include "sim/core/vec.h"
+#include "sandglass/math.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 // Convergence rates of the solvers, compared with each other and with the findings of the papers.
 #include "tests/lab/solver_lab.h"
+#include "sim/core/limits.h"
 
 // The factor by which p-spg-fb reduces the residual of a cold start.
 static double residual_reduction(const char *name, const SandProblem *problem, SandFriction friction, int iterations,

@@ -225,7 +225,7 @@ static void coulomb_on_a_matrix(void **state) {
     SandError error = {""};
     SandProblem p = global_problem();
     int sliding = 0;
-    for (int k = 0; k < sand_solver_count; k++) {
+    for (int k = 0; k < sand_solver_count(); k++) {
         if (!sand_solver_can(k, SAND_FRICTION_COULOMB)) continue;
         SandSolveDef def = sand_default_solve();
         sand_solve_choose(&def, k);

@@ -3,7 +3,7 @@
 // structure-of-arrays layout of the CPU finds, so that the layout is tested where there is no GPU.
 #include "tests/lab/frozen.h"
 #include "sim/solver/cpu_kernel.h"
-#include "sim/solver/solver.h"
+#include "sandglass/solver.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -68,7 +68,7 @@ static void every_solver(void **state) {
     int solved = 0;
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
         assert_true(problems[k].contact_count > 60);
-        for (int solver = 0; solver < sand_solver_count; solver++) {
+        for (int solver = 0; solver < sand_solver_count(); solver++) {
             if (!sand_solver_table[solver].on_cuda) continue;
             SandFriction models[] = {SAND_CONE, SAND_FRICTIONLESS};
             for (int f = 0; f < 2; f++) {

@@ -4,7 +4,7 @@
 #include "sim/solver/cpu_kernel.h"
 #include "sim/core/array.h"
 #include "sim/core/random.h"
-#include "sim/scene/scene.h"
+#include "sandglass/scene.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -76,7 +76,7 @@ static void empty_problems_are_kept_and_solved(void **state) {
         if (!sand_problem_save(&p, path, &error) || !sand_problem_load(&loaded, path, &error)) fail_msg("%s", error.text);
         assert_same_problem(&p, &loaded);
         SandCpu *cpu = sand_cpu_create(2, SAND_FLOAT, &error);
-        for (def.solver = 0; def.solver < sand_solver_count; def.solver++) {
+        for (def.solver = 0; def.solver < sand_solver_count(); def.solver++) {
             sand_solve_choose(&def, def.solver);
             def.friction = sand_solver_can(def.solver, SAND_CONE) ? SAND_CONE : SAND_FRICTIONLESS;
             if (!sand_cpu_solve(cpu, &loaded, &def, &s, &error)) fail_msg("%s", error.text);
@@ -101,7 +101,7 @@ static void loaded_problem_solves_to_the_same_bits(void **state) {
             SandProblem loaded = {0};
             if (!sand_problem_save(p, path, &error) || !sand_problem_load(&loaded, path, &error)) fail_msg("%s", error.text);
             SandCpu *one = sand_cpu_create(1, precision, &error), *three = sand_cpu_create(3, precision, &error);
-            for (int solver = 0; solver < sand_solver_count; solver++) {
+            for (int solver = 0; solver < sand_solver_count(); solver++) {
                 const int orders = strcmp(sand_solver_table[solver].name, "gauss-seidel") ? 1 : 3;
                 for (int order = 0; order < orders; order++)
                     for (int friction = 0; friction < SAND_FRICTION_COUNT; friction++) {
@@ -337,7 +337,7 @@ static void garbled_files_do_no_harm(void **state) {
         SandProblem p = {0};
         if (sand_problem_load(&p, path, &error)) {
             read++;
-            sand_solve_choose(&def, trial % sand_solver_count);
+            sand_solve_choose(&def, trial % sand_solver_count());
             def.friction = sand_solver_can(def.solver, SAND_CONE) ? SAND_CONE : SAND_FRICTIONLESS;
             if (!sand_cpu_solve(cpu, &p, &def, &s, &error)) fail_msg("%s", error.text);
         } else {

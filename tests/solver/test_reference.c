@@ -2,7 +2,7 @@
 // and also with redundant contacts; the others agree with it.
 #include "tests/lab/dense.h"
 #include "tests/lab/frozen.h"
-#include "sim/solver/reference/assembled.h"
+#include "sim/solver/assembled.h"
 #include "sim/core/array.h"
 
 #include <pthread.h>
@@ -365,8 +365,8 @@ static void a_problem_before_leaves_no_trace(void **state) {
 
 static void nothing_to_solve(void **state) {
     (void)state;
-    for (int m = 0; m < sand_solver_count; m++) {
-        if (!sand_solver_table[m].direct) continue;
+    for (int m = 0; m < sand_solver_count(); m++) {
+        if (!sand_solver_table[m].assembled) continue;
         SandProblem p = frozen_copy(&problems[CUP]);
         SandSolution s = {0};
         SandSolveDef def = solve_def(sand_solver_table[m].name, 20, 0);
@@ -384,9 +384,9 @@ static void nothing_to_solve(void **state) {
 static void budgets_hold(void **state) {
     (void)state;
     enum { FEW = 5, MANY = 40, SEARCH = 10 };
-    for (int m = 0; m < sand_solver_count; m++) {
-        if (!sand_solver_table[m].direct) continue;
-        const bool own = sand_solver_table[m].direct->run != NULL;
+    for (int m = 0; m < sand_solver_count(); m++) {
+        if (!sand_solver_table[m].assembled) continue;
+        const bool own = sand_solver_assembled(m)->run != NULL;
         const int limit = own ? MANY : FEW, over = own ? SEARCH : 0, stop = 1;
         SandSolution s = {.want_curve = true};
         SandSolveDef def = solve_def(sand_solver_table[m].name, limit, 0);
@@ -440,8 +440,8 @@ static void *solve_in_thread(void *argument) {
 // A race runs concurrently with the steps of a scene: two concurrent solves give the same bits as one alone.
 static void threads_do_not_disturb_each_other(void **state) {
     (void)state;
-    for (int m = 0; m < sand_solver_count; m++) {
-        if (!sand_solver_table[m].direct) continue;
+    for (int m = 0; m < sand_solver_count(); m++) {
+        if (!sand_solver_table[m].assembled) continue;
         Solving jobs[2] = {{.ok = false}, {.ok = false}};
         SandSolution alone = {0};
         pthread_t threads[2];

@@ -23,7 +23,7 @@
 #include <siconos/numerics/fc3d_compute_error.h>
 #include <siconos/numerics/fc3d_Solvers.h>
 
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 #include "tests/lab/dense.h"
 #include "tests/lab/frozen.h"
 #include "sim/core/clock.h"
@@ -173,7 +173,7 @@ static double ours(const Peer *peer, const SandProblem *p, const char *solver) {
     SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
     sand_solve_choose(&def, sand_solver_find(solver));
     def.friction = SAND_FRICTION_COULOMB;
-    def.iterations = sand_solver_table[def.solver].direct ? 300 : 60000;
+    def.iterations = sand_solver_table[def.solver].assembled ? 300 : 60000;
     double e = INFINITY, apart = 0;
     for (double part = 100; part > 0.1 && e > tolerance; part /= 2) {
         def.tolerance = part * tolerance * peer->norm;

@@ -2,8 +2,8 @@
 // problems without a solution.
 #include "tests/lab/dense.h"
 #include "tests/lab/solver_lab.h"
-#include "sim/scene/scene.h"
-#include "sim/step/simulation.h"
+#include "sandglass/scene.h"
+#include "sandglass/simulation.h"
 
 // ---- the solution ----
 

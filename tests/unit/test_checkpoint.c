@@ -1,5 +1,6 @@
 // A run restored from a checkpoint continues with the same bits.
 #include "tests/lab/lab.h"
+#include "sim/step/checkpoint.h"
 
 static void back_and_forward(const char *name, int bodies) {
     SandScene scene;

@@ -11,7 +11,7 @@
 
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
-#include "sim/scene/scene.h"
+#include "sandglass/scene.h"
 #include "sim/scene/yaml_file.h"
 
 static void load(SandScene *scene, const char *name, int bodies) {

@@ -1,6 +1,6 @@
 // The world: properties of a body, the friction table, what is refused, energies, momenta and the hash.
 #include "sim/core/array.h"
-#include "sim/world/world.h"
+#include "sandglass/world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -24,7 +24,7 @@ Panel *panel_create(Interface *interface, SandError *error) {
     panel->recording = (PanelRecording){.folder = "frames", .fps = 60, .width = 1920, .height = 1080};
     panel->shadow = sand_default_solve();
     panel->racing.iterations = 200;
-    for (int i = 0; i < sand_solver_count && i < SAND_RACE_MOST; i++) panel->racing.chosen[i] = true;
+    for (int i = 0; i < sand_solver_count() && i < SAND_RACE_MOST; i++) panel->racing.chosen[i] = true;
     if (sand_scenes_list(&panel->scenes, &panel->scene_count, error)) return panel;
     free(panel);
     return NULL;

@@ -129,7 +129,7 @@ static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const
         snprintf(text, sizeof text, "none");
     if (!control_begin_choice(id, NULL, now < 0 ? "none" : sand_solver_table[now].name, text)) return false;
     if (!scene && control_entry(id, "none", now < 0, true)) *chosen = -1, changed = true;
-    for (int i = 0; i < sand_solver_count; i++) {
+    for (int i = 0; i < sand_solver_count(); i++) {
         const SandSolver *solver = &sand_solver_table[i];
         SandSolveDef other = *like;
         other.solver = i;

@@ -66,7 +66,7 @@ static void draw_result(Panel *panel) {
 static void list_chosen(const Panel *panel, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < sand_solver_count && i < SAND_RACE_MOST && used < size; i++)
+    for (int i = 0; i < sand_solver_count() && i < SAND_RACE_MOST && used < size; i++)
         if (panel->racing.chosen[i] && sand_solver_can(i, panel->solve.friction))
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", sand_solver_table[i].name);
 }
@@ -103,7 +103,7 @@ static void draw_start(Panel *panel) {
 static void draw_choice(Panel *panel) {
     PanelRace *r = &panel->racing;
     if (!igBeginTable("racers", 2, 0, (ImVec2){0, 0}, 0)) return;
-    for (int i = 0; i < sand_solver_count && i < SAND_RACE_MOST; i++) {
+    for (int i = 0; i < sand_solver_count() && i < SAND_RACE_MOST; i++) {
         bool can = sand_solver_can(i, panel->solve.friction), no = false; // no tick where it cannot take part
         igTableNextColumn();
         igBeginDisabled(!can);

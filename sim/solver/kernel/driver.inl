@@ -3,7 +3,7 @@
 // columns of the solver table.
 #pragma once
 #include "sim/solver/kernel/kernel.inl"
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 
 // One contact's part of the best impulses, at the end of a solve.
 SAND_INLINE Row solve_best(const Op *op, const Solve *s, ContactRef ref) {

@@ -7,6 +7,9 @@
 //   contact_normal ...  its constants
 //   SAND_FOR_GRADIENTS  the loop over contacts with their gradients
 #pragma once
+#ifndef SAND_LAYOUT_AOS // opened alone
+#define SAND_LAYOUT_AOS 1
+#endif
 #include "sim/solver/kernel/op.inl"
 
 typedef struct ContactRef {

@@ -2,14 +2,14 @@
 // M^-1 D is never assembled; operator.inl and gather.inl apply it. docs/problem.md has the notation.
 #pragma once
 #include "sim/solver/kernel/spmd.h"
-#include "sim/solver/solver.h"
+#include "sandglass/solver.h"
 
 #define SAND_VEC_INLINE SAND_INLINE
 #define SAND_VEC Vec
 #define SAND_SCALAR real
 #define SAND_VF(name) vec_##name
 #define SAND_MA(a, b, c) real_ma(a, b, c)
-#include "sim/core/vec.inl"
+#include "sandglass/vec.inl"
 
 SAND_INLINE Vec vec_of(const real *p) { return vec_make(p[0], p[1], p[2]); }
 SAND_INLINE Vec vec_of_vec4(Vec4 f) { return vec_make(VEC4_X(f), VEC4_Y(f), VEC4_Z(f)); }

@@ -2,7 +2,7 @@
 // GPU.
 #pragma once
 #include "sim/solver/kernel/operator.inl"
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 
 // Adds one body's share of trace N_ii: over three rows, and over the normal row alone.
 SAND_INLINE void contact_trace(const SandProblemBody *body, SandVec3 arm, SandVec3 n, double *all, double *normal) {

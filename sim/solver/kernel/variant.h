@@ -10,6 +10,7 @@
 //   SAND_LAYOUT_AOS  the memory layout. 0: structure of arrays in tiles of SAND_LANES contacts (layout_soa.inl), for SIMD on
 //                    the CPU. 1: one record per contact (layout_aos.inl), for the GPU, where one thread handles one contact
 #pragma once
+#include "sim/core/limits.h"
 
 #ifndef SAND_REAL
 #define SAND_REAL double

@@ -11,7 +11,7 @@
 // The coarsest level has a handful of unknowns and is relaxed to convergence. Additions to the paper: unknowns on their
 // bound are excluded from the coarsening, which is renewed now and then (the last paragraph of its section 3.4 asks for
 // that), and a correction is shortened to the minimum of the objective along it, so that no cycle increases the objective.
-#include "sim/solver/reference/assembled.h"
+#include "sim/solver/reference/reference.h"
 #include "sim/solver/reference/kkt.h"
 #include "sim/core/array.h"
 

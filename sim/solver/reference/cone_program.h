@@ -6,7 +6,7 @@
 // bodies stores N itself. Every cone is scaled so that the mean of its diagonal in N is 1, which makes impulses and
 // velocities of heavy and light bodies comparable.
 #pragma once
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 
 typedef struct SandConeProgram {
     int cones, columns;

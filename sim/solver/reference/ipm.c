@@ -13,7 +13,7 @@
 //
 // Once the gap is small (1e-12 of r'r), semismooth Newton steps give the last digits (ipm_polish). Start at ipm_step.
 #include "sim/solver/reference/cone.h"
-#include "sim/solver/reference/assembled.h"
+#include "sim/solver/reference/reference.h"
 #include "sim/solver/reference/kkt.h"
 #include "sim/core/array.h"
 #include "sim/solver/reference/semismooth.h"

@@ -5,7 +5,7 @@
 // tuning ([P] says so too). An iteration is a factorization.
 // The paper halves the step until |F| decreases; here a step that gains nothing also adds a multiple of the identity to the
 // next system, as Levenberg and Marquardt do. The steps themselves are in semismooth.h.
-#include "sim/solver/reference/assembled.h"
+#include "sim/solver/reference/reference.h"
 #include "sim/core/array.h"
 #include "sim/solver/reference/semismooth.h"
 

@@ -14,7 +14,7 @@
 // A cone given by its edges has z >= 0 for every unknown, so that both serve for pyramids and polyhedra. One iteration is
 // one product with N, or with its submatrix on a face; all but the latter are matrix-free products of the cone program. TAO
 // owns the loop and is asked to stop at an iterate; conjugate gradients also stop with the budget.
-#include "sim/solver/reference/assembled.h"
+#include "sim/solver/reference/reference.h"
 #include "sim/solver/reference/kkt.h"
 #include "sim/core/array.h"
 

@@ -1,6 +1,6 @@
 // The solvers as a caller sees them: one table with a row for each method, its parameters, and what it can do.
 #pragma once
-#include "sim/core/error.h"
+#include "sandglass/error.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,29 +73,34 @@ enum {
 
 typedef struct SandSolver {
     const char *name;
-    const char *paper;                        // where it comes from, with equation numbers
-    const char *idea;                         // one line
-    const char *weakness;                     // one line: what it is bad at
-    unsigned friction;                        // bit 1 << SandFriction for each model it can do; and SAND_ADAPTS
-    bool on_cuda;                             // whether it is compiled for CUDA as well
-    int vectors;                              // solver vectors it uses
-    unsigned owns, needs;                     // bits of SAND_OWNS_ and SAND_NEEDS_
-    const struct SandAssembledMethod *direct; // a method that needs N as a matrix; NULL: a kernel
-    SandParam params[SAND_MAX_PARAMS];        // ended by a NULL name
+    const char *paper;                 // where it comes from, with equation numbers
+    const char *idea;                  // one line
+    const char *weakness;              // one line: what it is bad at
+    unsigned friction;                 // bit 1 << SandFriction for each model it can do; and SAND_ADAPTS
+    bool on_cuda;                      // whether it is compiled for CUDA as well
+    int vectors;                       // solver vectors it uses
+    unsigned owns, needs;              // bits of SAND_OWNS_ and SAND_NEEDS_
+    bool assembled;                    // it needs N as a matrix, and is in the reference library
+    SandParam params[SAND_MAX_PARAMS]; // ended by a NULL name
 } SandSolver;
 
 // Among the bits of the friction models: the method can change the bounds of friction inside the iteration.
 #define SAND_ADAPTS (1u << SAND_FRICTION_COUNT)
 
-// How to have the methods that a build may be without.
+// How to get the methods that a build may lack.
 #define SAND_PETSC_WANTED "it needs petsc-dev and -DSAND_PETSC=ON"
 
+// Makes the reference methods available (interior point, semismooth Newton, multigrid, and those of PETSc where it was built
+// in), and the reader of FCLIB files. Defined in the reference library: call it once at the start of a program that links
+// it.
+void sand_reference_enable(void);
+
 extern const SandSolver sand_solver_table[];
-extern const int sand_solver_count;   // rows of this build
-extern const int sand_solver_known;   // all rows: those behind sand_solver_count are of methods that this build is without
+int sand_solver_count(void);          // rows that are available: all kernels, and what sand_reference_enable has added
+extern const int sand_solver_known;   // all rows; those from sand_solver_count() on are not available
 extern const int sand_solver_default; // index of p-spg-fb, what a real-time step uses
 
-int sand_solver_find(const char *name);    // index in this build, or -1
+int sand_solver_find(const char *name);    // index of an available row, or -1
 int sand_friction_find(const char *name);  // index, or -1
 int sand_bounds_find(const char *name);    // index, or -1
 bool sand_solver_absent(const char *name); // whether it is the name of a method that this build is without

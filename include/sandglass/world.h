@@ -9,10 +9,9 @@
 //
 // Units are SI: m, kg, s, rad. Functions that return an index return -1 on failure, with a sentence.
 #pragma once
-#include "sim/core/error.h"
-#include "sim/geometry/boundary.h"
-#include "sim/geometry/shape.h"
-#include "sim/core/vec.h"
+#include "sandglass/error.h"
+#include "sandglass/geometry.h"
+#include "sandglass/math.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,19 +1,29 @@
 // Vectors, quaternions, 3x3 matrices and poses in double precision, for everything outside the solver kernels (those
-// instantiate sim/core/vec.inl in their own precision). Plain values, passed and returned by value, on host and device.
+// instantiate vec.inl in their own precision). Plain values, passed and returned by value, on host and device.
 //
 // From vec.inl, for SandVec3: v3_make(x, y, z), v3_add(a, b), v3_sub(a, b), v3_scale(s, a), v3_madd(a, s, b) = a + s b,
 // v3_dot(a, b), v3_cross(a, b). Products and sums are not fused, so that every compiler gives the same bits.
 #pragma once
-#include "sim/core/host_device.h"
 #include <math.h>
 #include <stdbool.h>
+
+// One source for CPU and GPU: a function marked SAND_HOST_DEVICE is plain C for a C compiler, and is compiled for host and
+// device by nvcc. Such functions are in the .inl files of sim/ and in these headers.
+// SAND_HOST_DEVICE_NOINLINE is for large functions with many callers, of which device code should hold one copy.
+#ifdef __CUDACC__
+#define SAND_HOST_DEVICE static __host__ __device__ inline
+#define SAND_HOST_DEVICE_NOINLINE static inline __host__ __device__ __noinline__
+#else
+#define SAND_HOST_DEVICE static inline
+#define SAND_HOST_DEVICE_NOINLINE static inline
+#endif
 
 #define SAND_VEC_INLINE SAND_HOST_DEVICE
 #define SAND_VEC SandVec3
 #define SAND_SCALAR double
 #define SAND_VF(name) v3_##name
 #define SAND_MA(a, b, c) ((a) * (b) + (c))
-#include "sim/core/vec.inl"
+#include "sandglass/vec.inl"
 
 // A quaternion w + x i + y j + z k. Of unit length it is a rotation, from body frame to world frame.
 typedef struct SandQuat {

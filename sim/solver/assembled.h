@@ -7,6 +7,7 @@
 // newton.c, the shortest method; cone_program.h explains the problem that all of them solve.
 #pragma once
 #include "sim/solver/cpu_kernel.h"
+#include "sim/solver/registry.h"
 
 // Observes a running solve: measures iterates, keeps the best, records the curve. Methods with a loop of their own call it.
 typedef struct SandIterationMonitor SandIterationMonitor;
@@ -15,7 +16,7 @@ bool sand_monitor_iterate(SandIterationMonitor *monitor, int iterations);
 // Returns whether budget is left and no stop was requested; for long work between two iterates.
 bool sand_monitor_has_budget(const SandIterationMonitor *monitor, int iterations);
 
-typedef struct SandAssembledMethod {
+struct SandAssembledMethod {
     // Creates the method at its first iterate. Returns NULL and sets the error on failure.
     void *(*begin)(const SandProblem *problem, const SandSolveDef *def, SandError *error);
     // Performs one iteration. *status stays SAND_BUDGET while there is more to do; SAND_SOLVED: no further gain is possible.
@@ -27,13 +28,7 @@ typedef struct SandAssembledMethod {
     bool (*run)(void *method, SandIterationMonitor *monitor, SandStatus *status, SandError *error);
     // Once-per-process initialization, excluded from the measured time; NULL: none.
     bool (*prepare)(SandError *error);
-} SandAssembledMethod;
-
-// One method table for each SAND_ASSEMBLED_ROW and SAND_TAO_ROW.
-#define SAND_ROW(id, ...)
-#define SAND_ASSEMBLED_ROW(id, ...) extern const SandAssembledMethod sand_assembled_##id;
-#define SAND_TAO_ROW SAND_ASSEMBLED_ROW
-#include "sim/solver/solver_table.inl"
+};
 
 // Runs a method. `workspace` must hold the same problem in double precision: `kernel` uses it to measure the iterates.
 bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKernel *kernel, SandSolverWorkspace *workspace,

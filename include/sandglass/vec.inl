@@ -6,15 +6,9 @@
 //   SAND_VEC_INLINE   storage and inlining of a function (static inline, or with __host__ __device__ for CUDA)
 // and includes this file once for each instantiation; all five are undefined again at the end.
 
-// Without an instantiation, as when an editor opens this file by itself: that of sim/core/vec.h.
-#ifndef SAND_VEC
-#include "sim/core/host_device.h"
-#define SAND_VEC SandVec3
-#define SAND_SCALAR double
-#define SAND_VF(name) v3_##name
-#define SAND_MA(a, b, c) ((a) * (b) + (c))
-#define SAND_VEC_INLINE SAND_HOST_DEVICE
-#endif
+#ifndef SAND_VEC // opened alone: math.h instantiates it
+#include "sandglass/math.h"
+#else
 
 typedef struct SAND_VEC {
     SAND_SCALAR x, y, z;
@@ -44,3 +38,5 @@ SAND_VEC_INLINE SAND_VEC SAND_VF(cross)(SAND_VEC a, SAND_VEC b) {
 #undef SAND_VF
 #undef SAND_MA
 #undef SAND_VEC_INLINE
+
+#endif

@@ -5,9 +5,9 @@
 // sand_scene_load does the first and the last in one go. Building again gives the same initial state, with the knobs as they
 // are by then.
 #pragma once
-#include "sim/core/error.h"
-#include "sim/solver/solver.h"
-#include "sim/world/world.h"
+#include "sandglass/error.h"
+#include "sandglass/solver.h"
+#include "sandglass/world.h"
 
 #ifdef __cplusplus
 extern "C" {

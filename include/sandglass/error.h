@@ -1,8 +1,7 @@
-// Error handling shared by every file of the library: a function that can fail returns false (or NULL, or -1) and fills a
-// SandError with one sentence for a person; nothing exits or aborts under the caller. A solve that ends without an error
-// reports how it ended as a SandStatus.
+// Errors, status and version. Error handling is the same in every function of the library: a function that can fail returns
+// false (or NULL, or -1) and fills a SandError with one sentence for a person; nothing exits or aborts under the caller. A
+// solve that ends without an error reports how it ended as a SandStatus.
 #pragma once
-#include "sim/core/limits.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +9,14 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// The version of the library these headers belong to (semantic versioning), and of the one that is linked, as "0.2.0".
+#define SAND_VERSION_MAJOR 0
+#define SAND_VERSION_MINOR 2
+#define SAND_VERSION_PATCH 0
+const char *sand_version(void);
+
+enum { SAND_NAME = 64 }; // bytes of a name (material, boundary, scene, knob), with the terminating zero
 
 // How a solve ended: positive when solved, zero when the budget ran out, negative when it could not be solved.
 typedef enum SandStatus {

@@ -2,6 +2,6 @@
 // reduced to local form by W = H' M^-1 H, q = H' M^-1 f + w. The normal component of a contact comes first. A build without
 // HDF5 refuses them with an error message.
 #pragma once
-#include "sim/solver/problem.h"
+#include "sandglass/problem.h"
 
 bool sand_fclib_load(SandProblem *problem, const char *path, SandError *error);

@@ -1,6 +1,6 @@
 // Driver of the assembled methods: runs begin, step or run, and end, measures every iterate with the kernel's residual,
 // keeps the best impulses, records the curve, and turns the impulses into body velocities.
-#include "sim/solver/reference/assembled.h"
+#include "sim/solver/assembled.h"
 
 #include "sim/core/array.h"
 #include "sim/core/clock.h"

@@ -1,7 +1,7 @@
 // Reader of FCLIB files: the HDF5 datasets, the reduction of a global problem to a local one by CHOLMOD, and the conversion
 // of W to the block matrix of SandMatrix. Problems outside what the solvers do (bilateral constraints, rolling friction, two
 // dimensions) are refused.
-#include "sim/solver/fclib.h"
+#include "sim/solver/reference/fclib.h"
 
 #ifndef SAND_HDF5
 

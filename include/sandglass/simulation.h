@@ -1,13 +1,15 @@
 // A simulation: a world, the device that steps it, and what the last step did. simulation.c walks through a step.
 #pragma once
-#include "sim/step/backend.h"
-#include "sim/step/checkpoint.h"
-#include "sim/solver/problem.h"
-#include "sim/world/world.h"
+#include "sandglass/problem.h"
+#include "sandglass/world.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// A backend takes the steps on a device: the CPU, or CUDA (sim/step/backend.h). A program that uses the library alone has
+// the CPU.
+typedef struct SandBackend SandBackend;
 
 // Times of the phases of the last step, in milliseconds.
 typedef struct SandProfile {
@@ -69,8 +71,6 @@ const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
 // The same with the contacts of the last step, as problem and solution: until then sand_simulation_solved returns 0.
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
-// Writes the render instances of the bodies into a slot of the device. The bodies stay where they are.
-bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 // Moves the simulation to another backend (NULL: the CPU), from the same state. On failure nothing has changed.
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);
 const SandBackend *sand_simulation_backend(const SandSimulation *sim); // that takes the steps
@@ -81,10 +81,6 @@ typedef struct SandEnergy {
     double kinetic, potential; // J
 } SandEnergy;
 SandEnergy sand_simulation_energy(const SandSimulation *sim);
-
-// Saves and restores the state; the run from a checkpoint gives the same bits again.
-bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
-bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
 
 // The world, to be changed between two steps: gravity, the mouse spring, the motion of boundaries.
 SandWorld *sand_simulation_change(SandSimulation *sim);

@@ -4,9 +4,9 @@
 // It is self-contained: its bodies are copies of those of the step, in broad-phase cell order (the solver index), with their
 // free velocities; boundaries follow as bodies of infinite mass. Also here: the solution, its metrics, and the CPU solver.
 #pragma once
-#include "sim/core/error.h"
-#include "sim/solver/solver.h"
-#include "sim/core/vec.h"
+#include "sandglass/error.h"
+#include "sandglass/solver.h"
+#include "sandglass/math.h"
 
 #ifdef __cplusplus
 extern "C" {

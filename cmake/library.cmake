@@ -1,0 +1,148 @@
+# The library, in three targets that are installed apart:
+#   sandglass_core       worlds, collision, the solver kernels, the step: libc, libm and OpenMP
+#   sandglass_scene      scenes in YAML: cyaml
+#   sandglass_reference  methods that need N as a matrix, FCLIB files: CHOLMOD, HDF5, PETSc
+# `sand` stands for all three.
+
+find_package(OpenMP REQUIRED COMPONENTS C)
+
+# --- core -----------------------------------------------------------------------------------------------------
+
+add_library(sandglass_core STATIC
+    sim/core/array.c
+    sim/core/clock.c
+    sim/core/error.c
+    sim/core/thread_pool.c
+    sim/geometry/boundary.c
+    sim/geometry/mesh.c
+    sim/geometry/mesh_distance.c
+    sim/geometry/obj.c
+    sim/geometry/revolution.c
+    sim/geometry/shape.c
+    sim/world/render_instance.c
+    sim/world/world.c
+    sim/collision/broad_phase.c
+    sim/collision/collide.c
+    sim/collision/warm_start.c
+    sim/solver/adjacency.c
+    sim/solver/assembled.c
+    sim/solver/cpu_solver.c
+    sim/solver/problem.c
+    sim/solver/solver_table.c
+    sim/step/build_problem.c
+    sim/step/checkpoint.c
+    sim/step/cpu_backend.c
+    sim/step/race.c
+    sim/step/residency.c
+    sim/step/simulation.c
+)
+target_include_directories(sandglass_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                                 $<INSTALL_INTERFACE:include>)
+target_link_libraries(sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> PUBLIC OpenMP::OpenMP_C m)
+set_target_properties(sandglass_core PROPERTIES OUTPUT_NAME sandglass EXPORT_NAME core)
+
+# The solver kernels: one source, compiled for each precision, number of rows a contact, kind of arms and basis of an impulse
+# (sim/solver/kernel/variant.h).
+function(sand_solver_kernel name real rows radial local)
+    add_library(sand_kernel_${name} OBJECT sim/solver/cpu_kernel.c)
+    target_compile_definitions(sand_kernel_${name} PRIVATE SAND_REAL=${real} SAND_ROWS=${rows} SAND_RADIAL=${radial}
+                                                           SAND_LOCAL=${local} SAND_KERNEL_NAME=sand_kernel_${name})
+    target_compile_options(sand_kernel_${name} PRIVATE ${SAND_KERNEL_FLAGS})
+    target_link_libraries(sand_kernel_${name} PRIVATE sand_flags OpenMP::OpenMP_C)
+    target_sources(sandglass_core PRIVATE $<TARGET_OBJECTS:sand_kernel_${name}>)
+endfunction()
+foreach(precision f32:float f64:double)
+    string(REPLACE ":" ";" precision ${precision})
+    list(GET precision 0 bits)
+    list(GET precision 1 real)
+    foreach(arms full:0 radial:1)
+        string(REPLACE ":" ";" arms ${arms})
+        list(GET arms 0 kind)
+        list(GET arms 1 radial)
+        sand_solver_kernel(${bits}_normal_${kind} ${real} 1 ${radial} 0)
+        sand_solver_kernel(${bits}_world_${kind} ${real} 3 ${radial} 0)
+        sand_solver_kernel(${bits}_local_${kind} ${real} 3 ${radial} 1)
+    endforeach()
+endforeach()
+
+# --- scene ----------------------------------------------------------------------------------------------------
+
+find_path(CYAML_INCLUDE_DIR cyaml/cyaml.h REQUIRED)
+find_library(CYAML_LIBRARY cyaml REQUIRED)
+find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)
+find_library(YAML_LIBRARY yaml REQUIRED)
+add_library(sandglass_scene STATIC
+    sim/scene/packing.c
+    sim/scene/scene.c
+    sim/scene/scene_build.c
+    sim/scene/scene_file.c
+    sim/scene/scene_walls.c
+    sim/scene/solver_file.c
+    sim/scene/yaml_file.c
+)
+target_include_directories(sandglass_scene PRIVATE ${CYAML_INCLUDE_DIR} ${YAML_INCLUDE_DIR})
+target_compile_definitions(sandglass_scene PRIVATE SAND_SCENES_DIR="${PROJECT_SOURCE_DIR}/scenes")
+target_link_libraries(sandglass_scene PUBLIC sandglass_core
+                      PRIVATE $<BUILD_INTERFACE:sand_flags> ${CYAML_LIBRARY} ${YAML_LIBRARY})
+set_target_properties(sandglass_scene PROPERTIES EXPORT_NAME scene)
+
+# --- reference ------------------------------------------------------------------------------------------------
+
+find_path(CHOLMOD_INCLUDE_DIR suitesparse/cholmod.h REQUIRED)
+find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
+# For stored problems of FCLIB; without it they are refused.
+find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
+find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
+add_library(sandglass_reference STATIC
+    sim/solver/reference/amg.c
+    sim/solver/reference/cone_program.c
+    sim/solver/reference/fclib.c
+    sim/solver/reference/ipm.c
+    sim/solver/reference/kkt.c
+    sim/solver/reference/newton.c
+    sim/solver/reference/reference.c
+    sim/solver/reference/semismooth.c
+)
+target_include_directories(sandglass_reference PRIVATE ${CHOLMOD_INCLUDE_DIR})
+target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY})
+set_target_properties(sandglass_reference PROPERTIES EXPORT_NAME reference)
+if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
+    set_source_files_properties(sim/solver/reference/fclib.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5
+                                INCLUDE_DIRECTORIES ${HDF5_INCLUDE_DIR})
+    target_link_libraries(sandglass_reference PRIVATE ${HDF5_LIBRARY})
+    set(sand_hdf5_library ${HDF5_LIBRARY})
+endif()
+
+# Two more methods. Only include paths and libraries are taken: the compiler's flags are ours.
+if(SAND_PETSC)
+    find_package(PkgConfig REQUIRED)
+    find_package(Threads REQUIRED)
+    pkg_check_modules(PETSC REQUIRED PETSc mpi-c)
+    target_sources(sandglass_reference PRIVATE sim/solver/reference/tao.c)
+    target_include_directories(sandglass_reference SYSTEM PRIVATE ${PETSC_INCLUDE_DIRS})
+    target_compile_definitions(sandglass_reference PRIVATE SAND_PETSC)
+    target_link_libraries(sandglass_reference PRIVATE ${PETSC_LINK_LIBRARIES} Threads::Threads)
+endif()
+
+add_library(sand INTERFACE)
+target_link_libraries(sand INTERFACE sandglass_reference sandglass_scene sandglass_core sand_flags)
+
+# --- installing -----------------------------------------------------------------------------------------------
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+install(TARGETS sandglass_core sandglass_scene sandglass_reference EXPORT sandglass ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        COMPONENT library)
+install(DIRECTORY include/sandglass DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+install(EXPORT sandglass NAMESPACE sandglass:: FILE sandglass-targets.cmake DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass
+        COMPONENT library)
+configure_package_config_file(cmake/sandglass-config.cmake.in ${CMAKE_BINARY_DIR}/sandglass-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/sandglass-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/sandglass-config.cmake ${CMAKE_BINARY_DIR}/sandglass-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass COMPONENT library)
+# sandglass.pc is the core; sandglass-scene.pc and sandglass-reference.pc add what they need.
+foreach(part sandglass sandglass-scene sandglass-reference)
+    configure_file(cmake/${part}.pc.in ${CMAKE_BINARY_DIR}/${part}.pc @ONLY)
+    install(FILES ${CMAKE_BINARY_DIR}/${part}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+endforeach()
