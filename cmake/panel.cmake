@@ -14,7 +14,9 @@ target_sources(sand_picture PRIVATE
     app/ui/panel/panel.c
     app/ui/panel/panel_controls.c
     app/ui/panel/panel_figures.c
+    app/ui/panel/panel_plot.c
     app/ui/panel/panel_race.c
+    app/ui/panel/panel_state.c
     app/ui/panel/panel_transport.c
 )
 if(CIMGUI_INCLUDE_DIR AND CIMGUI_LIBRARY)

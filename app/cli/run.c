@@ -84,6 +84,8 @@ static bool solve_as_asked(const void *asked, const SandScene *scene, SandSolveD
     return session_solve(asked, scene, solve, error);
 }
 
+static bool interrupted(void *user) { return (void)user, session_interrupted(); }
+
 static Outcome show(const Options *asked, SandError *error) {
     Session session;
     Options fitted = *asked, *options = &fitted;
@@ -118,6 +120,7 @@ static Outcome show(const Options *asked, SandError *error) {
         def.engine.own_gravity = session.has_gravity, def.engine.gravity = session.gravity;
         def.take = values[OPTION_TAKE].given ? values[OPTION_TAKE].text : NULL;
         if (session.has_shadow) def.shadow = &session.shadow;
+        def.should_close = interrupted;
         if (values[OPTION_OVERLAY].given && !overlay_parse(&def.overlay, values[OPTION_OVERLAY].text, error))
             return session_close(&session, OUTCOME_WRONG, error);
         WindowReport report = {0};

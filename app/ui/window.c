@@ -1,6 +1,6 @@
 // The window: draws the newest frame of the engine at its own instant, and turns keys and mouse into requests. It never
 // waits for the simulation.
-#include "app/cli/commands.h"
+#include "app/ui/window.h"
 
 #include "app/render/context.h"
 #include "app/ui/window_recording.h"
@@ -11,7 +11,6 @@
 #include "app/ui/settings.h"
 #include "sim/core/clock.h"
 #include "app/io/snapshot.h"
-#include "app/ui/window.h"
 
 #include <glad/gl.h>
 #include <GLFW/glfw3.h>
@@ -24,6 +23,7 @@
 enum { REFRAME = 4 };
 
 typedef struct Window {
+    const WindowDef *def;
     Context *context;
     GLFWwindow *glfw;
     Renderer *renderer;
@@ -467,6 +467,10 @@ static void show_title(Window *w, double *next) {
 }
 
 static bool panel_asks(void *user, const Act *act) { return engine_ask(((Window *)user)->engine, act); }
+static void panel_hears(void *user, const char *sentence) {
+    const WindowDef *def = ((Window *)user)->def;
+    def->on_message(def->user, sentence);
+}
 
 WindowDef window_default(void) {
     return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1, .overlay = {.legend = true}};
@@ -521,6 +525,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->keys = key_texts;
     w->panel->user = w;
     w->panel->ask = panel_asks;
+    w->panel->on_message = def->on_message ? panel_hears : NULL;
     w->panel->record = panel_records;
     w->panel->screenshot = panel_takes_picture;
     w->panel->save_take = panel_saves_take;
@@ -556,11 +561,11 @@ static void remember(Window *w) {
 bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     Window *w = calloc(1, sizeof *w);
     if (!w) return sand_fail(error, "out of memory for the window");
+    w->def = def;
     bool ok = open_window(w, def, error);
     double next = 0, begin = sand_seconds();
     if (ok) frame_pacing_start(&w->pacing, context_is_software());
-    while (ok && !context_closing(w->context) && !session_interrupted()) {
-        if (def->seconds > 0 && w->pacing.steady > 0 && sand_seconds() - w->pacing.steady > def->seconds) break;
+    while (ok && !context_closing(w->context) && !(def->should_close && def->should_close(def->user))) {
         ok = draw(w, error);
         show_title(w, &next);
     }

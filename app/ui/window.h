@@ -18,8 +18,11 @@ typedef struct WindowDef {
     const char *take;           // save the run here when the window closes; NULL: no
     bool unfold;                // every section of the panel is open, for tests
     const char *notice;         // a sentence to begin with; NULL or empty: none
-    double seconds;             // of the clock, from the first frames on, until it closes by itself; 0: when it is closed
     const SandSolveDef *shadow; // a second solver; NULL: none
+    // Asked before every frame, on the thread of window_run: true closes the window. NULL: only the person closes it.
+    bool (*should_close)(void *user);
+    void (*on_message)(void *user, const char *sentence); // hears every message that the panel shows; NULL: nobody does
+    void *user;                                           // passed to both
 } WindowDef;
 WindowDef window_default(void);
 

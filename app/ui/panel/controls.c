@@ -197,6 +197,7 @@ bool control_begin_choice(ControlId id, const char *label, const char *now, cons
     char id_text[96]; // an id pushed here would be popped in the list's own window
     snprintf(id_text, sizeof id_text, "##%d %s", (int)id, label);
     bool open = igBeginCombo(id_text, now, 0);
+    if (watched) snprintf(watched[id].shown, sizeof watched[id].shown, "%s", now);
     if (!open) control_end(id, false, more);
     if (open && watched) watched[id].open = watched[id].on_entry = false; // until its entries are drawn
     return open;

@@ -98,6 +98,7 @@ typedef struct ControlPlace {
     bool hovered;            // the mouse is on it, and it can be used
     bool held;               // by the mouse, or its entry is
     int used;                // times that it was pressed or changed
+    char shown[48];          // of a list: the entry that is selected
     bool open;               // its list is, with the entry in sight
     double entry_x, entry_y; // pixels, a place on that entry
     bool on_entry;           // the mouse is

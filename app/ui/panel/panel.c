@@ -1,114 +1,8 @@
-#include "app/ui/panel/panel.h"
+#include "app/ui/panel/panel_parts.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "app/ui/cimgui.h"
-#include "app/ui/panel/controls.h"
-#include "app/engine/backends.h"
-#include "sim/core/array.h"
-
-static const double DEGREE = 3.14159265358979323846 / 180;
-const char *const panel_format_names[FORMAT_COUNT] = {"PNG frames", "MP4", "WebM", "GIF"};
-
-Panel *panel_create(Interface *interface, SandError *error) {
-    Panel *panel = calloc(1, sizeof *panel);
-    if (!panel) return sand_fail(error, "out of memory for the panel"), NULL;
-    panel->interface = interface;
-    panel->speed = 1;
-    panel->overlay.legend = true;
-    panel->picked.body = -1;
-    panel->seek = -1;
-    panel->recording = (PanelRecording){.folder = "frames", .fps = 60, .width = 1920, .height = 1080};
-    panel->shadow = sand_default_solve();
-    panel->racing.iterations = 200;
-    for (int i = 0; i < sand_solver_count() && i < SAND_RACE_MOST; i++) panel->racing.chosen[i] = true;
-    if (sand_scenes_list(&panel->scenes, &panel->scene_count, error)) return panel;
-    free(panel);
-    return NULL;
-}
-
-void panel_free(Panel *panel) {
-    if (!panel) return;
-    sand_free(panel->scenes);
-    race_plots_free(&panel->racing.plots);
-    free(panel);
-}
-
-OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene) {
-    return (OverlayView){.render_scene = &frame->render_scene,
-                         .counters = &frame->counters,
-                         .solver = sand_solver_table[scene->solve.solver].name,
-                         .curve = frame->curve,
-                         .curve_count = frame->curve_count,
-                         .time = frame->time};
-}
-
-void panel_say(Panel *panel, const char *sentence) {
-    memmove(&panel->messages[1], &panel->messages[0], (PANEL_MESSAGES - 1) * sizeof panel->messages[0]);
-    snprintf(panel->messages[0].text, sizeof panel->messages[0].text, "%s", sentence);
-    panel->messages[0].left = 8;
-}
-
-bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene) {
-    const SandBackend *backend;
-    SandError why;
-    return sand_solve_check(solve, &why) && backends_choose(scene->backend, solve, scene->precision, &backend, &why);
-}
-
-void panel_choose_solver(Panel *panel, int solver) {
-    sand_solve_choose(&panel->solve, solver);
-    panel->solve_due = true;
-}
-
-bool panel_ask(Panel *panel, Act act) {
-    if (panel->ask && panel->ask(panel->user, &act)) return true;
-    panel_say(panel, "The simulation is busy with earlier requests; please try again.");
-    return false;
-}
-
-bool panel_section(const Panel *panel, const char *name, bool open) {
-    igSpacing();
-    if (panel->unfold) igSetNextItemOpen(true, ImGuiCond_Always);
-    return igCollapsingHeader_TreeNodeFlags(name, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
-}
-
-// Takes over what the scene says after it changed.
-static void follow_scene(Panel *panel, const EngineFrame *frame, const EngineScene *scene) {
-    if (panel->scene_version != scene->version) {
-        panel->scene_version = scene->version;
-        panel->point_count = 0;
-        panel->bodies = frame ? frame->bodies : 0;
-        for (int k = 0; k < scene->knob_count; k++) panel->knobs[k] = scene->knobs[k].value;
-    }
-    if (panel->settings_version == scene->settings) return;
-    panel->settings_version = scene->settings;
-    panel->solve = scene->solve;
-    panel->by_time = scene->solve.budget_ms > 0;
-    panel->solve_due = panel->gravity_due = false;
-    SandVec3 g = scene->gravity;
-    panel->gravity = v3_length(g);
-    panel->tilt = panel->gravity > 0 ? acos(fmax(-1, fmin(1, -g.z / panel->gravity))) / DEGREE : 0;
-    panel->towards = hypot(g.x, g.y) > 1e-9 ? atan2(g.y, g.x) / DEGREE : 0;
-}
-
-// Sliders change faster than steps are taken, so what they say is kept until the engine takes it.
-static void send_due(Panel *panel) {
-    double tilt = panel->tilt * DEGREE, towards = panel->towards * DEGREE, g = panel->gravity;
-    Act acts[] = {
-        {.kind = ACT_SOLVE, .solve = panel->solve},
-        {.kind = ACT_SHADOW, .solve = panel->shadow, .number = panel->shadowing},
-        {.kind = ACT_GRAVITY, .vector = v3_make(g * sin(tilt) * cos(towards), g * sin(tilt) * sin(towards), -g * cos(tilt))},
-        {.kind = ACT_SPEED, .number = panel->speed}};
-    bool *due[] = {&panel->solve_due, &panel->shadow_due, &panel->gravity_due, &panel->speed_due};
-    for (int i = 0; i < 4; i++)
-        if (*due[i] && panel->ask && panel->ask(panel->user, &acts[i])) *due[i] = false;
-    if (panel->curve_wanted != panel->curve_asked && panel->ask &&
-        panel->ask(panel->user, &(Act){.kind = ACT_CURVE, .number = panel->curve_wanted}))
-        panel->curve_asked = panel->curve_wanted;
-}
 
 // --- over the picture ---------------------------------------------------------------------------------------
 
@@ -201,7 +95,7 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     PanelView view = {frame, scene, camera, look, (double)width / (height > 0 ? height : 1)};
     float em = igGetFontSize(), edge = roundf(0.5f * em);
     float w = (float)width, h = (float)height;
-    follow_scene(panel, frame, scene);
+    panel_follow_scene(panel, frame, scene);
     if (frame) panel_note(panel, frame);
     panel->free_left = panel->free_top = 0, panel->free_right = w, panel->free_bottom = h;
 
@@ -239,5 +133,5 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     }
     if (panel->help) draw_help(panel, width, height);
     draw_messages(panel, seconds);
-    send_due(panel);
+    panel_send_due(panel);
 }

@@ -66,6 +66,7 @@ typedef struct Panel {
     const PanelKey *keys; // ended by a NULL key
     void *user;           // given to the calls below
     bool (*ask)(void *user, const Act *act);
+    void (*on_message)(void *user, const char *sentence);     // hears every message that is shown; NULL: nobody does
     bool (*record)(void *user, bool start, SandError *error); // as `recording` says; NULL: there is no recording
     bool (*screenshot)(void *user, SandError *error);
     bool (*save_take)(void *user, SandError *error);
@@ -127,20 +128,4 @@ OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene); /
 void panel_say(Panel *panel, const char *sentence);                            // shows it for a few seconds
 bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene);   // on the machine that takes the steps
 void panel_choose_solver(Panel *panel, int solver);                            // as if it had been chosen in the list
-
-// --- parts, each in its own file; for panel.c ---
-typedef struct PanelView {
-    const EngineFrame *frame;
-    const EngineScene *scene;
-    Camera *camera;
-    RendererDef *look;
-    double aspect;
-} PanelView;
-void panel_draw_controls(Panel *panel, const PanelView *view);       // panel_controls.c: the left column
-void panel_draw_figures(Panel *panel, const PanelView *view);        // panel_figures.c: the right column
-void panel_draw_transport(Panel *panel, const PanelView *view);      // panel_transport.c: play, pause, time
-void panel_draw_race(Panel *panel, bool results);                    // panel_race.c: who races; the result
-void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step); // panel_figures.c: with its buttons
-void panel_note(Panel *panel, const EngineFrame *frame); // panel_figures.c: keeps the figures of a frame for the plots
-bool panel_section(const Panel *panel, const char *name, bool open); // begins a section that folds; `open` at first
-bool panel_ask(Panel *panel, Act act);                               // false, and a message, when too many requests wait
+bool panel_ask(Panel *panel, Act act); // leaves a request; false, with a message, when too many wait

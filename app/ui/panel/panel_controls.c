@@ -8,7 +8,7 @@
 #include "app/ui/panel/citation.h"
 #include "app/ui/panel/controls.h"
 #include "app/engine/backends.h"
-#include "app/ui/panel/panel.h"
+#include "app/ui/panel/panel_parts.h"
 
 static const ImU32 FAINT = 0xffbaada4u;
 

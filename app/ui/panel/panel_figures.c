@@ -1,53 +1,12 @@
 // The right column: how the step went, in words and numbers, and the plots.
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "app/ui/cimgui.h"
-#include "app/ui/panel/controls.h"
-#include "app/ui/panel/panel.h"
-#include "app/ui/plot.h"
+#include "app/ui/panel/panel_parts.h"
 #include "sim/core/array.h"
 
 static const ImU32 FAINT = 0xffbaada4u, AMBER = 0xff34b1f2u, GREEN = 0xff94d06au;
-
-// --- what is kept for the plots -----------------------------------------------------------------------------
-
-// Drops the older half when it is full.
-static void make_room(Panel *panel) {
-    if (panel->point_count < HISTORY_POINTS) return;
-    int half = HISTORY_POINTS / 2;
-    for (int s = 0; s < SERIES_COUNT; s++) memmove(panel->series[s], panel->series[s] + half, (size_t)half * sizeof(double));
-    memmove(panel->steps, panel->steps + half, (size_t)half * sizeof(uint64_t));
-    panel->point_count = half;
-}
-
-void panel_note(Panel *panel, const EngineFrame *frame) {
-    // The run went back: what was after this step is no longer so.
-    while (panel->point_count > 0 && panel->steps[panel->point_count - 1] > frame->step) panel->point_count--;
-    if (panel->point_count > 0 && panel->steps[panel->point_count - 1] == frame->step) return;
-    make_room(panel);
-    const SandProfile *p = &frame->profile;
-    const SandCounters *c = &frame->counters;
-    const double values[SERIES_COUNT] = {
-        [SERIES_TIME] = frame->time,
-        [SERIES_RESIDUAL] = c->metrics.residual,
-        [SERIES_KINETIC] = frame->kinetic,
-        [SERIES_POTENTIAL] = frame->potential,
-        [SERIES_COLLIDE] = 1e-3 * p->collide, // s
-        [SERIES_WARM_START] = 1e-3 * p->warm_start,
-        [SERIES_BUILD] = 1e-3 * p->build,
-        [SERIES_SOLVE] = 1e-3 * p->solve,
-        [SERIES_INTEGRATE] = 1e-3 * p->integrate,
-        [SERIES_STEP] = 1e-3 * p->step,
-        [SERIES_CONTACTS] = c->contacts,
-        [SERIES_PENETRATION] = c->penetration_max,
-    };
-    for (int s = 0; s < SERIES_COUNT; s++) panel->series[s][panel->point_count] = values[s];
-    panel->steps[panel->point_count++] = frame->step;
-}
 
 // --- words --------------------------------------------------------------------------------------------------
 
@@ -194,34 +153,6 @@ static void draw_picked(const Probe *b) {
 }
 
 // --- plots --------------------------------------------------------------------------------------------------
-
-static void save(Panel *panel, const Plot *plot, bool png, uint64_t step) {
-    char path[SAND_SENTENCE + 96], text[SAND_SENTENCE + 128];
-    SandError error;
-    const char *folder = panel->recording.folder[0] ? panel->recording.folder : ".";
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        snprintf(text, sizeof text, "The folder %s cannot be made: %s", folder, strerror(errno));
-        panel_say(panel, text);
-        return;
-    }
-    snprintf(path, sizeof path, "%s/%s_%06llu.%s", folder, plot->name, (unsigned long long)step, png ? "png" : "csv");
-    float em = igGetFontSize();
-    bool saved = png ? plot_save_png(plot, panel->interface, path, (int)(56 * em), (int)(34 * em), &error)
-                     : plot_save_csv(plot, path, &error);
-    snprintf(text, sizeof text, "Saved as %s", path);
-    panel_say(panel, saved ? text : error.text);
-}
-
-void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
-    float em = igGetFontSize();
-    igPushID_Str(plot->name);
-    plot_draw(plot, roundf(6.6f * em));
-    // The buttons share a row with the name of the axis.
-    if (control_end(CONTROL_SAVE_CSV, igSmallButton("CSV"), NULL)) save(panel, plot, false, step);
-    igSameLine(0, -1);
-    if (control_end(CONTROL_SAVE_PNG, igSmallButton("PNG"), NULL)) save(panel, plot, true, step);
-    igPopID();
-}
 
 static PlotCurve series(const Panel *panel, const char *name, PanelSeries s) {
     return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count, 0};

@@ -4,7 +4,7 @@
 
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/controls.h"
-#include "app/ui/panel/panel.h"
+#include "app/ui/panel/panel_parts.h"
 
 enum { WAIT_FRAMES = 120 }; // a request that has had no effect by then was refused
 

@@ -4,7 +4,7 @@
 
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/controls.h"
-#include "app/ui/panel/panel.h"
+#include "app/ui/panel/panel_parts.h"
 
 typedef enum Icon { ICON_RESET, ICON_BACK, ICON_PLAY, ICON_PAUSE, ICON_STEP, ICON_FLIP } Icon;
 

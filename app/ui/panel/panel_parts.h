@@ -1,0 +1,29 @@
+// The parts of the panel, for its own files. They form a tree: panel.c draws the columns, panel_controls.c,
+// panel_figures.c and panel_transport.c; those draw sections (panel_race.c) and plots (panel_plot.c); and all of them stand
+// on panel_state.c, which draws nothing.
+#pragma once
+#include "app/ui/panel/panel.h"
+#include "app/ui/plot.h"
+
+// What a part may look at and change while it is drawn.
+typedef struct PanelView {
+    const EngineFrame *frame;
+    const EngineScene *scene;
+    Camera *camera;
+    RendererDef *look;
+    double aspect;
+} PanelView;
+
+// panel_state.c
+void panel_follow_scene(Panel *panel, const EngineFrame *frame, const EngineScene *scene); // takes over what it changed
+void panel_note(Panel *panel, const EngineFrame *frame); // keeps the figures of a frame for the plots
+void panel_send_due(Panel *panel);                       // requests of sliders that the engine has not taken yet
+
+// panel_plot.c
+bool panel_section(const Panel *panel, const char *name, bool open); // begins a section that folds; `open` at first
+void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step); // with the buttons that save it
+
+void panel_draw_race(Panel *panel, bool results);               // panel_race.c: who races, or the result
+void panel_draw_controls(Panel *panel, const PanelView *view);  // panel_controls.c: the left column
+void panel_draw_figures(Panel *panel, const PanelView *view);   // panel_figures.c: the right column
+void panel_draw_transport(Panel *panel, const PanelView *view); // panel_transport.c: the bar of time at the bottom
