@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-// cmocka wants the headers above first.
-#include <cmocka.h>
+#include "tests/lab/engine_lab.h"
 
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/citation.h"
@@ -147,7 +145,7 @@ static void open_offscreen(Fixture *s) {
 
 static void close_offscreen(Fixture *s) {
     control_watch(NULL);
-    engine_free(s->engine);
+    close_engine(s->engine);
     panel_free(s->panel);
     interface_free(s->interface);
     renderer_free(s->renderer);
@@ -160,6 +158,7 @@ static void draw(Fixture *s) {
     SandError error = {""};
     EngineFrame *next = engine_frame(s->engine);
     if (next) s->frame = next;
+    hear_messages(s->engine);
     unsigned before = s->scene.version;
     engine_scene(s->engine, &s->scene);
     if (!s->frame) return;
@@ -176,22 +175,23 @@ static void draw(Fixture *s) {
     glDisable(GL_RASTERIZER_DISCARD);
 }
 
+// Draws until the condition holds. The limit is for an engine that hangs, not for a slow machine.
+#define DRAW_UNTIL(s, condition) \
+    do { \
+        for (double end = sand_seconds() + ENGINE_LIMIT; !(condition) && sand_seconds() < end; pause_briefly()) draw(s); \
+        if (!(condition)) fail_msg("%s did not come", #condition); \
+    } while (0)
+
 // Takes so many steps, with a picture of the panel after each; the scene itself is drawn at the end.
 static void advance(Fixture *s, int steps) {
     bool plain = s->plain;
     s->plain = false;
-    for (int i = 0; i < 2000 && !s->frame; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
-    if (!s->frame) fail_msg("the engine gives no frame");
+    DRAW_UNTIL(s, s->frame);
     s->plain = true;
     for (int k = 0; k < steps; k++) {
         uint64_t wanted = s->frame->step + 1;
         if (!engine_ask(s->engine, &(Act){.kind = ACT_STEP, .number = 1})) fail_msg("the engine takes no request");
-        for (int i = 0; i < 2000 && s->frame->step < wanted; i++) {
-            nanosleep(&(struct timespec){0, 1000000}, NULL);
-            EngineFrame *next = engine_frame(s->engine);
-            if (next) s->frame = next;
-        }
-        if (s->frame->step < wanted) fail_msg("the engine did not come to step %d", (int)wanted);
+        s->frame = wait_for(s->engine, wanted);
         draw(s);
     }
     s->plain = plain;
@@ -242,7 +242,7 @@ static void click(Fixture *s, ControlId id) {
 
 // Until the engine has come to a step that was sought; it takes over the settings of that step.
 static void wait_for_step(Fixture *s, double step) {
-    for (int i = 0; i < 500 && (double)s->frame->step != step; i++) draw(s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    DRAW_UNTIL(s, (double)s->frame->step == step);
     draw(s);
 }
 
@@ -343,8 +343,7 @@ static void test_race(void **state) {
     s.panel->racing.iterations = 30;
     click(&s, CONTROL_RACE);
     assert_int_equal(s.asked[ACT_RACE], 1);
-    for (double until = sand_seconds() + 120; !s.panel->racing.shown && sand_seconds() < until;)
-        draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
+    DRAW_UNTIL(&s, s.panel->racing.shown);
     const PanelRace *race = &s.panel->racing;
     assert_int_equal(race->shown, 1);
     assert_true(race->step == step && s.frame->step == step);
@@ -359,13 +358,11 @@ static void test_race(void **state) {
     // Far too long to wait for.
     s.panel->racing.iterations = 1000000;
     click(&s, CONTROL_RACE);
-    for (int i = 0; i < 2000 && !race_job_running(s.panel->race); i++) draw(&s);
-    assert_true(race_job_running(s.panel->race));
+    DRAW_UNTIL(&s, race_job_running(s.panel->race));
     draw(&s);
     click(&s, CONTROL_RACE_CANCEL);
     assert_int_equal(s.asked[ACT_RACE_CANCEL], 1);
-    for (int i = 0; i < 5000 && s.panel->racing.shown < 2; i++) draw(&s), nanosleep(&(struct timespec){0, 2000000}, NULL);
-    assert_int_equal(race->shown, 2);
+    DRAW_UNTIL(&s, race->shown == 2);
     close_offscreen(&s);
 }
 
@@ -449,12 +446,10 @@ static void test_buttons_ask(void **state) {
     assert_int_equal(s.asked[ACT_PLAY], 1);
     assert_true(s.last.number == 1); // it was paused, so it runs
     assert_true(interface_wants_mouse(s.interface));
-    for (int i = 0; i < 2000 && !s.frame->playing; i++) draw(&s);
-    assert_true(s.frame->playing);
+    DRAW_UNTIL(&s, s.frame->playing);
     click(&s, CONTROL_PLAY);
     assert_true(s.last.number == 0);
-    for (int i = 0; i < 2000 && s.frame->playing; i++) draw(&s);
-    assert_false(s.frame->playing);
+    DRAW_UNTIL(&s, !s.frame->playing);
     click(&s, CONTROL_STEP_BACK);
     assert_int_equal(s.asked[ACT_SEEK], 1);
     click(&s, CONTROL_STEP);
@@ -529,15 +524,14 @@ static void test_panel_follows(void **state) {
     advance(&s, 6); // over both changes again
     assert_true(fabs(s.panel->tilt - 90) < 3);
     panel_ask(s.panel, (Act){.kind = ACT_RESET});
-    for (int i = 0; i < 500 && s.frame->step != 0; i++) draw(&s), nanosleep(&(struct timespec){0, 1000000}, NULL);
+    DRAW_UNTIL(&s, s.frame->step == 0);
     draw(&s);
     assert_true(fabs(s.panel->tilt - 90) < 3 && s.panel->solve.solver == sand_solver_find("jacobi"));
     assert_true(fabs(s.scene.gravity.z) < 1);
 
     Act stack = {.kind = ACT_SCENE, .text = "stack"};
     panel_ask(s.panel, stack);
-    for (int i = 0; i < 500 && strcmp(s.scene.name, "stack"); i++) draw(&s), nanosleep(&(struct timespec){0, 1000000}, NULL);
-    assert_string_equal(s.scene.name, "stack");
+    DRAW_UNTIL(&s, !strcmp(s.scene.name, "stack"));
     assert_int_equal(s.scene.bodies, 0);
     int asked = s.asked[ACT_SCENE];
     click(&s, CONTROL_BODIES); // grayed out

@@ -1,6 +1,11 @@
-// A person at the window: real events of keys and mouse (xdotool) reach every control of the table while the scene runs;
-// scenes and solvers are switched ten times. No error of the graphics driver, and no stall of the window over 250 ms.
-// Needs a display: tests/lab/on_display gives one. The person is a process of its own, who sees where the controls are.
+// A person at the window: real key and mouse events (xdotool) reach every control of the table while the scene runs, and
+// scenes and solvers are switched ten times. The graphics driver must report no error, and the panel no message that the
+// test does not expect.
+//
+// The person is a process of its own that shares memory with the window: the window tells it where its controls are and how
+// many frames it has drawn. The person does one thing, waits for the frame that shows its effect, and goes on, so the test
+// passes on a machine of any speed. `test_person bench` measures instead: frames a second and the longest stall.
+// Needs a display: tests/lab/on_display provides one.
 #define _DEFAULT_SOURCE // for memory that two processes share
 #include "tests/lab/lab.h"
 
@@ -13,12 +18,15 @@
 #include "app/ui/panel/controls.h"
 #include "app/ui/window.h"
 
-enum { WIDE = 840, HIGH = 560, TIMES = 10 };
-static const double LONGEST_STALL = 0.25; // s
-static const double PATIENCE = 15; // s, until the window has seen what was done; a frame of a film may take one of them
-static const double WHEEL = 75;    // pixels that one turn of the wheel moves the panel
+enum { WIDE = 840, HIGH = 560, TIMES = 10, FRAMES_TO_CLOSE = 200 };
+static const double LIMIT = 300; // s, for one effect to show: a window that hangs, not a slow machine
+static const double WHEEL = 75;  // pixels that one turn of the wheel moves the panel
 
-static ControlPlace *places; // shared by the two processes
+typedef struct Shared {
+    ControlPlace places[CONTROL_COUNT];
+    volatile int frames; // drawn so far
+} Shared;
+static Shared *shared; // by the two processes
 static int failures;
 
 static double now(void) {
@@ -38,7 +46,10 @@ __attribute__((format(printf, 1, 2))) static void act(const char *format, ...) {
     vsnprintf(words, sizeof words, format, list);
     va_end(list);
     snprintf(command, sizeof command, "xdotool %s", words);
-    if (system(command) != 0) fprintf(stderr, "`%s` failed\n", command), failures++;
+    if (system(command) != 0) {
+        fprintf(stderr, "`%s` failed\n", command);
+        failures++;
+    }
 }
 
 // --- the person: does one thing, and waits until the window has seen it -------------------------------------
@@ -46,13 +57,49 @@ __attribute__((format(printf, 1, 2))) static void act(const char *format, ...) {
 typedef volatile const ControlPlace Place;
 
 static bool wait_until(volatile const bool *flag, bool wanted) {
-    for (double end = now() + PATIENCE; *flag != wanted && now() < end;) rest(0.004);
+    for (double end = now() + LIMIT; *flag != wanted && now() < end;) rest(0.004);
     return *flag == wanted;
 }
 
 static bool wait_beyond(volatile const int *count, int before) {
-    for (double end = now() + PATIENCE; *count <= before && now() < end;) rest(0.004);
+    for (double end = now() + LIMIT; *count <= before && now() < end;) rest(0.004);
     return *count > before;
+}
+
+static void copy_text(char *to, volatile const char *from) {
+    for (size_t i = 0; i < sizeof((ControlPlace *)0)->shown; i++) to[i] = from[i];
+}
+
+// The next entry of a list is known only when the engine has taken the request before, and the list shows so.
+static bool wait_for_change(volatile const char *text, const char *before) {
+    char after[sizeof((ControlPlace *)0)->shown];
+    for (double end = now() + LIMIT; now() < end; rest(0.004)) {
+        copy_text(after, text);
+        if (strcmp(after, before)) return true;
+    }
+    return false;
+}
+
+// Waits until the window has polled the events sent so far and has drawn a whole frame after that.
+static void wait_for_frames(void) {
+    if (wait_beyond(&shared->frames, shared->frames + 2)) return;
+    fprintf(stderr, "the window draws no more\n");
+    failures++;
+}
+
+static void press_key(const char *key) {
+    act("key %s", key);
+    wait_for_frames();
+}
+
+// Presses a mouse button here, drags and lets go, with frames in between.
+static void drag_mouse(int button, int x, int y, int by_x, int by_y) {
+    act("mousemove %d %d mousedown %d", x, y, button);
+    wait_for_frames();
+    act("mousemove_relative -- %d %d", by_x, by_y);
+    wait_for_frames();
+    act("mouseup %d", button);
+    wait_for_frames();
 }
 
 // Turns the wheel over the control's column until it is in sight.
@@ -61,16 +108,16 @@ static void bring_into_sight(Place *p) {
         double before = p->y, off = before - 0.5 * HIGH;
         act("mousemove %d %d click --repeat %d --delay 2 %d", (int)p->x, HIGH / 2, (int)ceil(fabs(off) / WHEEL),
             off > 0 ? 5 : 4);
-        double last; // the window has seen all turns when it stands still again
+        double last; // the window has seen all turns when the control stands still again
         do last = p->y;
         while (wait_beyond(&p->frame, p->frame + 2) && p->y != last);
-        if (last == before) return; // it stands at the edge, and no wheel moves it
+        if (last == before) return; // the column is at its end, and the wheel moves it no further
     }
 }
 
 // Moves the mouse to a place until the window says that it is there: the place may move on in the meantime.
 static bool point_at(volatile const double *x, volatile const double *y, volatile const bool *there) {
-    for (double end = now() + PATIENCE; now() < end;) {
+    for (double end = now() + LIMIT; now() < end;) {
         int at_x = (int)*x, at_y = (int)*y;
         act("mousemove %d %d", at_x, at_y);
         while (!*there && (int)*x == at_x && (int)*y == at_y && now() < end) rest(0.004);
@@ -83,18 +130,20 @@ typedef enum Way { PRESS, DRAG, DRAG_FAR, PICK, TYPE } Way;
 
 // Uses the control once; NULL, or what could not be done.
 static const char *try(ControlId id, Way way, const char *entry) {
-    volatile ControlPlace *p = &places[id];
+    volatile ControlPlace *p = &shared->places[id];
     snprintf((char *)p->wish, sizeof p->wish, "%s", entry ? entry : "");
     if (!wait_beyond(&p->frame, p->frame)) return "is not drawn";
     bring_into_sight(p);
     int used = p->used;
+    char before[sizeof p->shown];
+    copy_text(before, p->shown);
     if (!point_at(&p->x, &p->y, &p->hovered)) return "cannot be pointed at";
     act("mousedown 1");
     if (!wait_until(&p->held, true)) return "cannot be held";
     if (way == DRAG || way == DRAG_FAR) {
         act("mousemove_relative -- %d 0", way == DRAG ? -9 : 300);
-        if (!wait_beyond(&p->used, used)) return "cannot be drawn";
-        rest(0.1); // over more than one frame
+        if (!wait_beyond(&p->used, used)) return "cannot be dragged";
+        wait_for_frames(); // a drag lasts more than one
     }
     act("mouseup 1");
     if (way == PICK) {
@@ -107,12 +156,15 @@ static const char *try(ControlId id, Way way, const char *entry) {
         act("key End type s");
     }
     if (!wait_beyond(&p->used, used)) return "has no effect";
+    if (way == PICK && !entry && !wait_for_change(p->shown, before)) return "shows the entry of before";
     return way == TYPE || wait_until(&p->held, false) ? NULL : "is not let go";
 }
 
 static void use(ControlId id, Way way, const char *entry) {
     const char *why = try(id, way, entry);
-    if (why) fprintf(stderr, "%s %s\n", control_table[id].label, why), failures++;
+    if (!why) return;
+    fprintf(stderr, "%s %s\n", control_table[id].label, why);
+    failures++;
 }
 
 // Every control once, in an order in which each is there when its turn comes.
@@ -187,17 +239,22 @@ static void use_everything(void) {
     };
     bool used[CONTROL_COUNT] = {false};
     for (size_t k = 0; k < sizeof uses / sizeof *uses && !failures; k++) {
-        use(uses[k].id, uses[k].way, uses[k].entry), used[uses[k].id] = true;
-        if (uses[k].id == CONTROL_HELP) act("key F1"), rest(0.2);
+        use(uses[k].id, uses[k].way, uses[k].entry);
+        used[uses[k].id] = true;
+        if (uses[k].id == CONTROL_HELP) press_key("F1");
     }
-    for (int id = 0; id < CONTROL_COUNT && !failures; id++)
-        if (!used[id]) fprintf(stderr, "%s is not used by this test\n", control_table[id].label), failures++;
+    for (int id = 0; id < CONTROL_COUNT && !failures; id++) {
+        if (used[id]) continue;
+        fprintf(stderr, "%s is not used by this test\n", control_table[id].label);
+        failures++;
+    }
 }
 
 static bool panel_is_there(void) {
-    for (int k = 0; k < 600 && places[CONTROL_SCENE].frame < 20; k++)
-        rest(0.1); // in the first the driver makes its programs
-    return places[CONTROL_SCENE].drawn || (fprintf(stderr, "the panel did not come\n"), false);
+    // The driver compiles its programs during the first frames.
+    if (wait_beyond(&shared->places[CONTROL_SCENE].frame, 20)) return true;
+    fprintf(stderr, "the panel did not come\n");
+    return false;
 }
 
 static int switch_solvers_and_scenes(void) {
@@ -212,63 +269,122 @@ static int use_all_there_is(void) {
     if (!panel_is_there()) return 1;
     use_everything();
     // The panel is hidden now: keys, and the mouse on the scene itself.
-    act("key b sleep 0.2 key c sleep 0.2 key space sleep 0.2 key period sleep 0.2 key comma sleep 0.2 key f");
-    act("mousemove 600 300 mousedown 1 mousemove_relative 25 9 sleep 0.1 mouseup 1");
-    act("mousemove 600 300 mousedown 3 mousemove_relative 12 5 sleep 0.1 mouseup 3");
-    act("keydown ctrl mousemove 600 380 mousedown 1 sleep 0.1 mousemove_relative -- 0 -30 sleep 0.3 mouseup 1 keyup ctrl");
-    act("click 4 sleep 0.1 click 5 key Home sleep 0.2 key p sleep 0.2 key Tab sleep 0.3");
-    rest(0.5);
+    static const char *const keys[] = {"b", "c", "space", "period", "comma", "f"};
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) press_key(keys[k]);
+    drag_mouse(1, 600, 300, 25, 9);
+    drag_mouse(3, 600, 300, 12, 5);
+    act("keydown ctrl");
+    drag_mouse(1, 600, 380, 0, -30);
+    act("keyup ctrl");
+    act("click 4");
+    wait_for_frames();
+    act("click 5");
+    press_key("Home");
+    press_key("p");
+    press_key("Tab");
     act("key Escape");
     return failures;
 }
 
-// Opens a window with a person before it. Any error of the driver fails it.
-static WindowReport sit_down(int (*person)(void), int bodies) {
-    places = mmap(NULL, CONTROL_COUNT * sizeof *places, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    assert_true(places != MAP_FAILED);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) _exit(person() != 0);
+// --- the window -----------------------------------------------------------------------------------------------
 
-    control_watch(places);
+typedef struct Seat {
+    pid_t person;
+    bool left;        // the person is done
+    int status;       // as waitpid says it
+    int frames_after; // drawn since then
+    const char *const *expected;
+    char unexpected[SAND_SENTENCE]; // the first message that is not in `expected`
+} Seat;
+
+// Counts the frame. A person who is done has closed the window with Esc; where that had no effect the window is closed here.
+static bool should_close(void *user) {
+    Seat *seat = user;
+    shared->frames++;
+    if (!seat->left) seat->left = waitpid(seat->person, &seat->status, WNOHANG) == seat->person;
+    if (seat->left) seat->frames_after++;
+    return seat->frames_after > FRAMES_TO_CLOSE;
+}
+
+static void on_message(void *user, const char *sentence) {
+    Seat *seat = user;
+    for (const char *const *part = seat->expected; *part; part++)
+        if (strstr(sentence, *part)) return;
+    if (!*seat->unexpected) snprintf(seat->unexpected, sizeof seat->unexpected, "%s", sentence);
+}
+
+// Opens a window with a person before it. `expected`: parts of the messages that the panel may show, ended by NULL.
+static WindowReport sit_down(int (*person)(void), int bodies, const char *const *expected) {
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    Seat seat = {.expected = expected, .person = fork()};
+    assert_true(seat.person >= 0);
+    if (seat.person == 0) _exit(person() != 0);
+
+    control_watch(shared->places);
     WindowDef def = window_default();
     WindowReport report = {0};
     SandError error = {""};
     def.engine.scene = "hourglass";
     def.engine.options.bodies = bodies;
     def.engine.simulation.threads = 1;
-    def.width = WIDE, def.height = HIGH, def.quality = 0, def.unfold = true, def.seconds = 240;
+    def.width = WIDE;
+    def.height = HIGH;
+    def.quality = 0;
+    def.unfold = true;
+    def.should_close = should_close;
+    def.on_message = on_message;
+    def.user = &seat;
     bool ran = window_run(&def, &report, &error);
     control_watch(NULL);
-    // Who closed the window is done; whoever is not has lost it.
-    int status = -1, left = 200;
-    while (waitpid(child, &status, WNOHANG) == 0 && left-- > 0) rest(0.01);
-    if (left <= 0) kill(child, SIGTERM), waitpid(child, &status, 0);
-    munmap(places, CONTROL_COUNT * sizeof *places);
-    print_message("%.1f frames a second, longest stall %.0f ms\n", report.rate, 1e3 * report.stall);
+    if (!ran && !seat.left) kill(seat.person, SIGTERM); // there is nothing left to wait for
+    for (double end = now() + LIMIT; !seat.left && now() < end; rest(0.01))
+        seat.left = waitpid(seat.person, &seat.status, WNOHANG) == seat.person;
+    if (!seat.left) {
+        kill(seat.person, SIGTERM);
+        waitpid(seat.person, &seat.status, 0);
+    }
+    munmap(shared, sizeof *shared);
     if (!ran) fail_msg("%s", error.text);
+    if (*seat.unexpected) fail_msg("unexpected message: %s", seat.unexpected);
     assert_int_equal(report.errors, 0);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(WIFEXITED(seat.status) && WEXITSTATUS(seat.status) == 0);
+    assert_true(seat.frames_after <= FRAMES_TO_CLOSE); // Esc closed it
     return report;
 }
 
-// Ten solvers and ten scenes while it runs, and the window never stands still.
+static const char *const switching_expects[] = {NULL};
+
+// Ten solvers and ten scenes while it runs.
 static void solvers_and_scenes_are_switched(void **state) {
     (void)state;
-    WindowReport report = sit_down(switch_solvers_and_scenes, 1000);
-    if (report.stall > LONGEST_STALL) fail_msg("the window stood still for %.0f ms", 1e3 * report.stall);
+    sit_down(switch_solvers_and_scenes, 1000, switching_expects);
 }
 
-// Every control, key and button of the mouse. A processor that draws takes its time over a first picture of high quality,
-// and over a film, so stalls are only told.
+// Every control, key and button of the mouse.
 static void everything_is_used(void **state) {
     (void)state;
-    sit_down(use_all_there_is, 200);
+    static const char *const expected[] = {"The references are on the clipboard.", "The view is on the clipboard.",
+                                           "Camera key 1", "The take is saved as",
+                                           "Saved as ",  // a plot
+                                           "sandglass-", // a picture of the window: its path
+                                           // The ball of key B starts between the camera and what it looks at. In several
+                                           // scenes that is outside the world's box, so the ball is taken out at once.
+                                           "body 200 left the world", NULL};
+    sit_down(use_all_there_is, 200, expected);
     assert_int_equal(access("sandglass/settings", R_OK), 0);
     assert_int_equal(system("ls *.png framess >/dev/null"), 0); // pictures of the window, and the folder that was typed
 }
 
-int main(void) {
+// The window never stands still while solvers and scenes are switched: the goal is 250 ms.
+static void measure(void **state) {
+    (void)state;
+    WindowReport report = sit_down(switch_solvers_and_scenes, 1000, switching_expects);
+    printf("ten solvers and ten scenes switched: %.1f frames a second, longest stall %.0f ms (goal: 250 ms)\n", report.rate,
+           1e3 * report.stall);
+}
+
+int main(int count, char **arguments) {
     if (system("command -v xdotool >/dev/null") != 0) return puts("skipped: there is no xdotool"), 77;
     // Settings, pictures and films of this person go to a folder of their own.
     char folder[] = "/tmp/sandglass-person-XXXXXX";
@@ -276,5 +392,7 @@ int main(void) {
     setenv("XDG_CONFIG_HOME", folder, 1);
     const struct CMUnitTest tests[] = {cmocka_unit_test(solvers_and_scenes_are_switched),
                                        cmocka_unit_test(everything_is_used)};
+    const struct CMUnitTest bench[] = {cmocka_unit_test(measure)};
+    if (count > 1 && !strcmp(arguments[1], "bench")) return cmocka_run_group_tests_name("person, bench", bench, NULL, NULL);
     return cmocka_run_group_tests_name("person", tests, NULL, NULL);
 }

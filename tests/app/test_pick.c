@@ -1,4 +1,6 @@
 // Picking a body with a ray, what is then told about it, and flying the camera.
+#include "tests/lab/lab.h"
+
 #include "app/ui/input.h"
 
 #include <setjmp.h>
@@ -62,8 +64,7 @@ static void forces_on_a_body(void **state) {
     SandSimulationDef def = sand_default_simulation();
     def.threads = 1, def.solve = scene.solve, def.precision = SAND_DOUBLE;
     def.solve.iterations = 5000, def.solve.tolerance = 1e-10;
-    SandSimulation *sim = sand_simulation_create(&scene.world, &def, &error);
-    if (!sim) fail_msg("%s", error.text);
+    SandSimulation *sim = lab_simulation(&scene.world, &def);
     assert_int_equal(probe_read(sim, 0).contacts, 0); // before the first step
     for (int i = 0; i < 20; i++)
         if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);

@@ -1,5 +1,6 @@
 // Takes: what a person did is saved, read back, and gives the same bits again; what is wrong with a file is told in one
 // line.
+#include "tests/lab/lab.h"
 #include "tests/lab/engine_lab.h"
 #include "app/engine/engine.h"
 #include "sim/core/thread_pool.h"
@@ -43,12 +44,9 @@ static EngineFrame *steps(Engine *engine, int count, uint64_t then) {
 static void save(Engine *engine, const char *path, const CameraPath *views) {
     SandError error = {""};
     if (!engine_save(engine, path, views, &error)) fail_msg("%s", error.text);
+    expect_message("saved as");
     engine_stop(engine);
-    char messages[8][SAND_SENTENCE];
-    int count = engine_messages(engine, messages, 8);
-    for (int i = 0; i < count; i++)
-        if (strstr(messages[i], "saved as")) return;
-    fail_msg("%s", count ? messages[count - 1] : "no word of a saved take");
+    assert_int_equal(heard(engine, "saved as"), 1);
 }
 
 static Take load(const char *path) {
@@ -103,7 +101,7 @@ static void play(const char *path) {
     key.time = 0, key.view.orthographic = true, key.view.height = 7;
     assert_true(camera_path_add(&views, &key, &error));
     save(engine, path, &views);
-    engine_free(engine);
+    close_engine(engine);
 }
 
 // The bits after so many steps of a take, without an engine and with another number of threads.
@@ -113,8 +111,7 @@ static uint64_t replay(const Take *take, int threads) {
     if (!take_open_scene(take, &scene, &error) || !sand_scene_build(&scene, &error)) fail_msg("%s", error.text);
     scene.world.gravity = take->gravity;
     SandSimulationDef def = {.threads = threads, .precision = take->precision, .solve = take->solve};
-    SandSimulation *sim = sand_simulation_create(&scene.world, &def, &error);
-    if (!sim) fail_msg("%s", error.text);
+    SandSimulation *sim = lab_simulation(&scene.world, &def);
     int done = 0;
     for (uint64_t i = 0; i < take->steps; i++)
         if (!acts_replay(&take->acts, &done, &scene, sim, &def.solve, &error) || !sand_simulation_step(sim, &error))
@@ -165,11 +162,13 @@ static void same_bits(void **state) {
     engine_scene(engine, &shown);
     assert_true(shown.gravity.x == 0.5); // the panel follows the replay
     assert_string_equal(sand_solver_table[shown.solve.solver].name, "jacobi");
+    expect_message("The take ends here.");
     steps(engine, 19, 50);
+    assert_int_equal(heard(engine, "The take ends here."), 1);
     char again[128], command[300];
     snprintf(again, sizeof again, "%s", path_of("b.take"));
     save(engine, again, &take.views);
-    engine_free(engine);
+    close_engine(engine);
     snprintf(command, sizeof command, "cmp %s %s", path, again);
     assert_int_equal(system(command), 0);
     take_free(&take);
@@ -198,7 +197,7 @@ static void a_person_takes_over(void **state) {
     snprintf(path, sizeof path, "%s", path_of("c.take"));
     steps(engine, 3, 3);
     save(engine, path, &take.views);
-    engine_free(engine);
+    close_engine(engine);
     take_free(&take);
     take = load(path);
     assert_int_equal(take.acts.count, 0);

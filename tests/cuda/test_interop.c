@@ -230,8 +230,8 @@ static void pixels_are_those_of_the_host(void **state) {
     close_offscreen(&s);
 }
 
-// Starts the hourglass in an engine on the GPU; this thread draws its pictures.
-static Engine *start_engine(int bodies, int iterations) {
+// The hourglass in an engine on the GPU, whose pictures come to this thread.
+static Engine *start_engine(int bodies, int iterations, double budget_ms) {
     SandError error = {""};
     EngineDef def = engine_default();
     def.options.bodies = bodies;
@@ -239,6 +239,7 @@ static Engine *start_engine(int bodies, int iterations) {
     def.simulation.backend = cuda;
     def.own_solve = true;
     def.simulation.solve.iterations = iterations;
+    def.simulation.solve.budget_ms = budget_ms;
     def.buffer = triple_buffer_create_gl(false, &error);
     Engine *engine = def.buffer ? engine_create(&def, &error) : NULL;
     if (!engine) fail_msg("%s", error.text);
@@ -252,11 +253,12 @@ static void the_window_downloads_keyframes_alone(void **state) {
     static unsigned char pixels[BYTES];
     Fixture s;
     if (!open_offscreen(&s)) skip();
-    Engine *engine = start_engine(2000, 50);
+    Engine *engine = start_engine(2000, 50, 0);
     int plain = 0;
     uint64_t last = 0;
-    for (double end = sand_seconds() + 60; last < 120 && sand_seconds() < end;) {
+    for (double end = sand_seconds() + ENGINE_LIMIT; (last < 120 || plain <= 20) && sand_seconds() < end;) {
         EngineFrame *frame = engine_frame(engine);
+        hear_messages(engine);
         if (!frame) continue;
         draw(&s, &frame->render_scene, pixels);
         engine_drawn(engine);
@@ -269,48 +271,82 @@ static void the_window_downloads_keyframes_alone(void **state) {
     }
     printf("%d frames of the window downloaded nothing\n", plain);
     assert_true(last >= 120 && plain > 20);
-    engine_free(engine);
+    close_engine(engine);
     close_offscreen(&s);
 }
 
-// A solve of more than half a second on the GPU that also draws: the render thread goes on, since the solve is launched in
-// short slices.
+// An engine whose sand is dense, with a first picture of it: that makes the programs of all others.
+static EngineFrame *draw_first(Fixture *s, Engine *engine, uint64_t step, unsigned char *pixels) {
+    EngineFrame *frame = NULL;
+    for (double end = sand_seconds() + ENGINE_LIMIT; !(frame && frame->step >= step) && sand_seconds() < end;) {
+        EngineFrame *next = engine_frame(engine);
+        hear_messages(engine);
+        if (next) frame = next;
+    }
+    assert_true(frame && frame->step >= step);
+    draw(s, &frame->render_scene, pixels);
+    engine_drawn(engine);
+    return frame;
+}
+
+// A solve of two seconds on the GPU that also draws: the thread that draws goes on, since the solve comes in short slices. A
+// thread that had to wait would draw one picture a step.
 static void drawing_goes_on_beside_a_long_solve(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
     Fixture s;
     if (!open_offscreen(&s)) skip();
-    Engine *engine = start_engine(100000, 9000);
-    EngineFrame *frame = NULL;
+    Engine *engine = start_engine(20000, 1000000, 2000);
+    EngineFrame *frame = draw_first(&s, engine, 2, pixels);
+    int in_step = 0, most = 0; // pictures while one step is taken
+    for (double end = sand_seconds() + ENGINE_LIMIT; most < 4 && sand_seconds() < end; in_step++) {
+        EngineFrame *next = engine_frame(engine);
+        hear_messages(engine);
+        if (next) {
+            frame = next;
+            in_step = 0;
+        }
+        draw(&s, &frame->render_scene, pixels);
+        engine_drawn(engine);
+        if (in_step > most) most = in_step;
+    }
+    assert_true(most >= 4);
+    close_engine(engine);
+    close_offscreen(&s);
+}
+
+// `test_interop bench`: frames a second beside solves of more than half a second. The goal is 30 or more.
+static void measure_drawing_beside_a_long_solve(void **state) {
+    (void)state;
+    static unsigned char pixels[BYTES];
+    Fixture s;
+    if (!open_offscreen(&s)) skip();
+    Engine *engine = start_engine(100000, 9000, 0);
+    EngineFrame *frame = draw_first(&s, engine, 30, pixels);
     double solve = 0, longest = 0;
     int drawn = 0;
-    while (!frame) frame = engine_frame(engine);
-    while (frame->step < 30) { // until the sand is dense
-        EngineFrame *next = engine_frame(engine);
-        if (next) frame = next;
-    }
-    draw(&s, &frame->render_scene, pixels); // the first picture compiles the shaders for all others
-    engine_drawn(engine);
     double begin = sand_seconds(), last = begin;
     for (; sand_seconds() < begin + 4; drawn++) {
         EngineFrame *next = engine_frame(engine);
-        if (next) frame = next, solve = fmax(solve, frame->profile.solve);
+        if (next) {
+            frame = next;
+            solve = fmax(solve, frame->profile.solve);
+        }
         draw(&s, &frame->render_scene, pixels);
         engine_drawn(engine);
         longest = fmax(longest, sand_seconds() - last);
         last = sand_seconds();
     }
-    double rate = drawn / (sand_seconds() - begin);
-    printf("%.1f frames a second beside solves of up to %.0f ms; the longest frame took %.0f ms\n", rate, solve,
-           1e3 * longest);
-    assert_true(solve > 300);
-    assert_true(rate >= 30);
-    engine_free(engine);
+    printf("%.1f frames a second (goal: 30) beside solves of up to %.0f ms; the longest frame took %.0f ms\n",
+           drawn / (sand_seconds() - begin), solve, 1e3 * longest);
+    close_engine(engine);
     close_offscreen(&s);
 }
 
 int main(int count, char **arguments) {
     cuda = cuda_or_skip();
+    const struct CMUnitTest bench[] = {cmocka_unit_test(measure_drawing_beside_a_long_solve)};
+    if (count > 1 && !strcmp(arguments[1], "bench")) return cmocka_run_group_tests_name("interop, bench", bench, NULL, NULL);
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_are_those_of_the_host), cmocka_unit_test(sums_are_those_of_the_host),

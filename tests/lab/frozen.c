@@ -1,16 +1,5 @@
 #include "tests/lab/frozen.h"
-
-#include "sandglass/scene.h"
-#include "sandglass/simulation.h"
-
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-// cmocka.h needs the headers above.
-#include <cmocka.h>
+#include "tests/lab/lab.h"
 
 SandProblem frozen_copy(const SandProblem *p) {
     SandProblem copy = {0};
@@ -24,11 +13,9 @@ SandProblem frozen_world(SandWorld *world, int steps, int iterations) {
     SandSimulationDef def = sand_default_simulation();
     def.threads = 1;
     def.solve.iterations = iterations;
-    SandSimulation *sim = sand_simulation_create(world, &def, &error);
-    bool ok = sim != NULL;
-    for (int k = 0; ok && k < steps; k++) ok = sand_simulation_step(sim, &error);
-    ok = ok && sand_simulation_build(sim, &error);
-    if (!ok) fail_msg("%s", error.text);
+    SandSimulation *sim = lab_simulation(world, &def);
+    lab_run(sim, steps);
+    if (!sand_simulation_build(sim, &error)) fail_msg("%s", error.text);
     SandProblem copy = frozen_copy(sand_simulation_problem(sim));
     sand_simulation_free(sim);
     return copy;

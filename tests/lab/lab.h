@@ -51,10 +51,21 @@ static inline int lab_body(SandWorld *world, int shape, double scale, SandVec3 p
 // Gravity on a slope of this angle, whose surface is z = 0 and whose downhill direction is +x.
 static inline SandVec3 lab_slope(double angle) { return v3_make(GRAVITY * sin(angle), 0, -GRAVITY * cos(angle)); }
 
+// Fails the test on a sentence that the simulation reports: a lost body, a solve that went wrong, a device that failed.
+static inline void lab_hear(void *expected, const char *sentence) {
+    if (!expected || !strstr(sentence, expected)) fail_msg("unexpected report: %s", sentence);
+}
+
+// From here on the test expects reports with these words in them; NULL: none, as at the start.
+static inline void lab_expect(SandSimulation *sim, const char *words) {
+    sand_simulation_on_report(sim, lab_hear, (void *)words);
+}
+
 static inline SandSimulation *lab_simulation(SandWorld *world, const SandSimulationDef *def) {
     SandError error = {""};
     SandSimulation *sim = sand_simulation_create(world, def, &error);
     if (!sim) fail_msg("%s", error.text);
+    lab_expect(sim, NULL);
     return sim;
 }
 
