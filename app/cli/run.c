@@ -5,6 +5,7 @@
 #include "app/cli/commands.h"
 #ifdef SAND_WINDOW
 #include "app/engine/real_time_trial.h"
+#include "app/render/context.h"
 #include "app/render/renderer.h"
 #include "sim/core/clock.h"
 #include "app/ui/window.h"
@@ -134,16 +135,63 @@ static Outcome show(const Options *asked, SandError *error) {
     return session_close(&session, outcome, error);
 }
 
-enum { FILM_BODIES = 3000 };
+// What a film shows where the call does not say it. Bodies are a fixed number, so that the film is the same on every machine
+// that draws in the same way. Where a processor draws, the film is a smaller one: the full one takes minutes there, 120
+// frames of 640 x 360 with 1,500 bodies less than one on two cores.
+typedef struct FilmSize {
+    int bodies; // at most
+    double seconds;
+    int width, height;
+    RendererQuality quality;
+} FilmSize;
+static const FilmSize full_film = {3000, 6, 960, 540, QUALITY_MEDIUM}, small_film = {1500, 4, 640, 360, QUALITY_LOW};
+enum { FILM_FPS = 30 };
 
-// Where there is no display, a short film shows the scene instead. Its name is the scene's, in the folder one is in.
+static bool processor_draws(void) {
+    ContextDef off_screen = context_default();
+    SandError error; // record_scene meets the same one, and reports it
+    Context *context = context_create(&off_screen, &error);
+    bool software = context && context_is_software();
+    context_free(context);
+    return software;
+}
+
+static OptionValue integer_value(int64_t number) { return (OptionValue){.integer = number, .real = (double)number}; }
+
+// The options of `sandglass record` for a film of this size, as far as the call leaves them open.
+static void set_film(OptionValue *values, const FilmSize *size, bool has_length, int bodies) {
+    if (!has_length) values[OPTION_SECONDS] = (OptionValue){.given = true, .real = size->seconds};
+    if (!values[OPTION_BODIES].given) values[OPTION_BODIES] = integer_value(bodies > size->bodies ? size->bodies : 0);
+    if (!values[OPTION_SIZE].given) values[OPTION_SIZE] = (OptionValue){.width = size->width, .height = size->height};
+    if (!values[OPTION_QUALITY].given) values[OPTION_QUALITY] = integer_value(size->quality);
+    values[OPTION_FPS] = (OptionValue){.real = FILM_FPS};
+    values[OPTION_SAMPLES] = integer_value(1);
+}
+
+// Says how the film is smaller than it would be where a GPU draws, and how to get that one. `asked`: the call.
+static void tell_small_film(const Options *asked, const OptionValue *values, bool has_length, int bodies) {
+    bool fewer = values[OPTION_BODIES].integer > 0 && !values[OPTION_BODIES].given, sized = values[OPTION_SIZE].given;
+    if (!fewer && has_length && sized) return;
+    fprintf(stderr, "a processor draws here, so the film is a small one:");
+    if (fewer) fprintf(stderr, " %lld of %d bodies,", (long long)values[OPTION_BODIES].integer, bodies);
+    if (!has_length) fprintf(stderr, " %g s,", values[OPTION_SECONDS].real);
+    fprintf(stderr, " %d x %d pixels\n", values[OPTION_SIZE].width, values[OPTION_SIZE].height);
+    fprintf(stderr, "for the full one, in some minutes: sandglass %s", session_name(asked));
+    if (fewer) fprintf(stderr, " --bodies %d", full_film.bodies < bodies ? full_film.bodies : bodies);
+    if (!has_length) fprintf(stderr, " --seconds %g", full_film.seconds);
+    if (!sized) fprintf(stderr, " --size %dx%d", full_film.width, full_film.height);
+    if (!values[OPTION_QUALITY].given) fprintf(stderr, " --quality %s", renderer_quality_names[full_film.quality]);
+    fprintf(stderr, "\n");
+}
+
+// Where there is no display, a short film shows the scene instead. It is named after the scene, in the current folder.
 static Outcome film(const Options *options, SandError *error) {
     char folder[3500], path[sizeof folder + SAND_NAME + 8];
-    if (!getcwd(folder, sizeof folder)) snprintf(folder, sizeof folder, "."); // its path is told whole where it can be
+    if (!getcwd(folder, sizeof folder))
+        snprintf(folder, sizeof folder, "."); // messages give the whole path where there is one
     Session session;
     Outcome outcome = session_plan(&session, options, error);
-    // A film is the same on every machine: a fixed number of bodies, few enough for any, where the scene has more.
-    int film_bodies = !session.has_take && session.scene.bodies > FILM_BODIES ? FILM_BODIES : 0;
+    int bodies = session.has_take ? 0 : session.scene.bodies;
     if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s/%s.mp4", folder, session.scene.name);
     bool has_length = options->values[OPTION_SECONDS].given || session.take.steps > 0;
     outcome = session_close(&session, outcome, error);
@@ -151,15 +199,11 @@ static Outcome film(const Options *options, SandError *error) {
 
     Options record = *options;
     record.verb = VERB_RECORD;
-    OptionValue *values = record.values;
-    values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
-    if (!has_length) values[OPTION_SECONDS] = (OptionValue){.given = true, .text = "6", .real = 6};
-    if (!values[OPTION_BODIES].given) values[OPTION_BODIES].integer = film_bodies;
-    values[OPTION_FPS] = (OptionValue){.text = "30", .real = 30};
-    if (!values[OPTION_SIZE].given) values[OPTION_SIZE].width = 960, values[OPTION_SIZE].height = 540;
-    values[OPTION_SAMPLES] = (OptionValue){.text = "1", .integer = 1};
-    values[OPTION_QUALITY] = (OptionValue){.text = "medium", .integer = QUALITY_MEDIUM};
+    bool small = processor_draws();
+    record.values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
+    set_film(record.values, small ? &small_film : &full_film, has_length, bodies);
     fprintf(stderr, "there is no display: filming %s off-screen\n", path);
+    if (small) tell_small_film(options, record.values, has_length, bodies);
     return record_scene(&record, error);
 }
 
