@@ -1,4 +1,4 @@
-// Times of each phase of a step, bytes, and how the real-time factor stands.
+// `sandglass bench`: medians of the time of each phase of a step, bytes transferred, and the real-time factor.
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "app/cli/offscreen.h"
 #include "app/cli/commands.h"
 
-// What is kept of every measured step; each column gets a median.
+// The figures kept of every measured step; the report has the median of each column.
 enum { COLLIDE, WARM_START, BUILD, SOLVE, INTEGRATE, STEP, PICTURE, ITERATION, CONTACT_ITERATION, COLLIDE_CONTACT, COLUMNS };
 
 typedef struct Samples {
@@ -17,7 +17,7 @@ typedef struct Samples {
     int64_t pictures;
 } Samples;
 
-static bool make_room(Samples *samples, int64_t steps, SandError *error) {
+static bool reserve_samples(Samples *samples, int64_t steps, SandError *error) {
     for (int k = 0; k < COLUMNS; k++)
         if (!SAND_GROW(samples->columns[k], samples->capacity[k], steps, "samples of the benchmark", error)) return false;
     return true;
@@ -27,13 +27,13 @@ static void free_samples(Samples *samples) {
     for (int k = 0; k < COLUMNS; k++) sand_free(samples->columns[k]);
 }
 
-// Pictures of the measured steps, where they are asked for: of each, or so many in a simulated second. Each is waited for,
-// so that its time is its own.
+// Pictures of the measured steps, with --draw: of each, or --fps of them in a simulated second. Each is waited for, so that
+// its time does not count as that of the next step.
 #ifdef SAND_WINDOW
 
 typedef struct Pictures {
     bool wanted;
-    double fps; // 0: one for each step
+    double fps; // 0: one per step
     Offscreen offscreen;
     Camera camera;
 } Pictures;
@@ -47,7 +47,7 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
            offscreen_view(&p->offscreen, &p->camera, "default", error);
 }
 
-// Whether a picture of the step that was just taken is due.
+// Whether a picture of the last step is due.
 static bool frame_due(const Pictures *p, const SandWorld *w) {
     return p->wanted && (p->fps == 0 || floor(p->fps * w->time) > floor(p->fps * (w->time - w->step)));
 }
@@ -61,7 +61,7 @@ static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError
     return true;
 }
 
-// False where the driver complained.
+// False when the driver reported an error.
 static bool close_pictures(Pictures *p, SandError *error) {
     bool sound = !p->offscreen.context || offscreen_sound(&p->offscreen, error);
     if (p->wanted) offscreen_close(&p->offscreen);
@@ -108,7 +108,7 @@ static int compare(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// Sorts the column, so that each is asked for once.
+// Sorts the column in place.
 static double median(Samples *samples, int column, int64_t steps) {
     double *values = samples->columns[column];
     if (!steps) return 0;
@@ -123,7 +123,7 @@ static bool take_steps(Session *session, Pictures *pictures, int64_t warmup, int
         if (!session_step(session, i, warmup + steps, error)) return false;
         bool measured = i >= warmup;
         if (measured) sample(samples, i - warmup, session->sim);
-        // One picture comes before those that are measured: it prepares for them.
+        // One picture before the measurement, as a warm-up.
         bool due = measured ? frame_due(pictures, sand_simulation_world(session->sim)) : pictures->wanted && i + 1 == warmup;
         if (!due) continue;
         double ms;
@@ -142,7 +142,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
     double factor = 1e3 * (double)steps * world->step / samples->total_ms;
-    double all_ms = samples->total_ms + samples->total_drawn_ms; // one after the other
+    double all_ms = samples->total_ms + samples->total_drawn_ms; // steps and pictures alternate
     bool drawn = samples->pictures > 0;
 
     if (as_json) {
@@ -205,7 +205,7 @@ Outcome bench_scene(const Options *options, SandError *error) {
     Outcome outcome = session_open(&session, options, "bench", error);
     if (outcome == OUTCOME_DONE) {
         Penetration penetration;
-        if (make_room(&samples, steps, error) && open_pictures(&pictures, &session, options, error) &&
+        if (reserve_samples(&samples, steps, error) && open_pictures(&pictures, &session, options, error) &&
             take_steps(&session, &pictures, warmup, steps, &samples, error) &&
             session_penetration(&session, &penetration, error)) {
             progress_end(&session.progress);

@@ -1,4 +1,4 @@
-// What the program can do, one file each. Each fills the error when its outcome is not OUTCOME_DONE.
+// The verbs of the command line, one file each. Each fills the error when its outcome is not OUTCOME_DONE.
 #pragma once
 #include "app/cli/options.h"
 #include "app/cli/session.h"

@@ -1,4 +1,4 @@
-// Runs a scene to a time and saves the contact problem of the coming step.
+// `sandglass freeze`: runs a scene to a time and saves the contact problem of the next step.
 #include <math.h>
 
 #include "app/cli/commands.h"

@@ -1,11 +1,11 @@
-// What there is to choose from, made from the same tables that the program itself uses.
+// `sandglass list`: scenes, solvers, friction models and backends, printed from the tables that the program itself uses.
 #include <string.h>
 
 #include "app/engine/backends.h"
 #include "sim/core/array.h"
 #include "app/cli/commands.h"
 
-// A list of names with a line of text each, for people or as JSON.
+// Prints names with a line of text each, as a table or as JSON.
 typedef struct Listing {
     bool as_json;
     Json json;
@@ -68,7 +68,7 @@ static Outcome list_backends(bool as_json) {
     return OUTCOME_DONE;
 }
 
-// The value of a parameter as one would write it.
+// The value of a parameter as it is written on the command line.
 static const char *param_text(const SandParam *param, double value, char text[JSON_NUMBER]) {
     return param->kind == SAND_PARAM_CHOICE ? param->choices[(int)value] : json_shortest(value, text);
 }
@@ -136,7 +136,7 @@ static void print_solver(const SandSolver *solver) {
     }
 }
 
-// A row of the table in the README, which is the same for all builds.
+// A row of the Markdown table, which is the same for all builds.
 static void print_solver_row(const SandSolver *solver) {
     char value[JSON_NUMBER];
     printf("| `%s` | %s | %s | %s | ", solver->name, solver->idea, solver->weakness, solver->paper);

@@ -1,3 +1,4 @@
+// The CSV log: its header, and one line per step.
 #include "app/cli/log.h"
 
 #include <errno.h>

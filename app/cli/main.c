@@ -1,4 +1,4 @@
-// Sandglass: a laboratory for hard-contact granular dynamics. The command line is in options.c.
+// Sandglass: a laboratory for hard-contact granular dynamics. Parses the command line (options.c) and runs its verb.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     else
         outcome = dispatch(&options, &error);
 
-    // A result that the disk or the pipe did not take is no result.
+    // A result that could not be written is a failure.
     if (outcome == OUTCOME_DONE && (fflush(stdout) != 0 || ferror(stdout))) {
         sand_fail(&error, "standard output: %s", strerror(errno));
         outcome = OUTCOME_FAILED;

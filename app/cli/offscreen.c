@@ -1,3 +1,4 @@
+// Off-screen drawing. Instances go through a triple buffer as in the window, so that device memory is shared here too.
 #include "app/cli/offscreen.h"
 
 void offscreen_plan(Offscreen *offscreen, const Options *options) {
@@ -28,19 +29,19 @@ bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text
     return camera_parse(camera, text, p->origin, p->lower, p->upper, (double)offscreen->width / offscreen->height, error);
 }
 
-// Writes the picture to a slot of the ring and takes that slot at once: writer and reader are one.
-static bool request_snapshot(Offscreen *offscreen, SandSimulation *sim, double time, SandError *error) {
+// Writes the instances to a slot and acquires it at once: writer and reader are the same thread.
+static bool update_scene(Offscreen *offscreen, SandSimulation *sim, double time, SandError *error) {
     RenderScene *p = &offscreen->render_scene;
     p->map = offscreen->map, p->chains = offscreen->chains;
     p->store = triple_buffer_store(offscreen->buffer);
     if (!render_scene_update(p, sand_simulation_world(sim), sim, time, offscreen->color, error)) return false;
     triple_buffer_publish(offscreen->buffer);
-    while (!triple_buffer_acquire(offscreen->buffer)) {} // the frame before is still being drawn
+    while (!triple_buffer_acquire(offscreen->buffer)) {} // the last frame is still being drawn
     return triple_buffer_fetch(offscreen->buffer, &p->buffer, error);
 }
 
 bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error) {
-    bool drawn = request_snapshot(offscreen, sim, time, error) &&
+    bool drawn = update_scene(offscreen, sim, time, error) &&
                  renderer_draw(offscreen->renderer, &offscreen->render_scene, camera, &offscreen->look, offscreen->width,
                                offscreen->height, error);
     if (drawn) triple_buffer_drawn(offscreen->buffer);

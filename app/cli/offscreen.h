@@ -1,5 +1,5 @@
-// Where a scene is drawn without a window: a context off-screen, the renderer, and the ring through which pictures come as
-// in the window. For films and for benchmarks.
+// Drawing without a window, for films and benchmarks: an off-screen context, the renderer, and the triple buffer between
+// simulation and renderer.
 #pragma once
 #include "app/cli/session.h"
 
@@ -12,7 +12,7 @@
 typedef struct Offscreen {
     Context *context;
     Renderer *renderer;
-    TripleBuffer *buffer; // the picture goes through it, as in the window
+    TripleBuffer *buffer; // carries the instances, as in the window
     RenderScene render_scene;
     RendererDef look;
     RenderColor color;
@@ -21,13 +21,15 @@ typedef struct Offscreen {
     int width, height;
 } Offscreen;
 
-void offscreen_plan(Offscreen *offscreen, const Options *options);                  // what the call asks for
-bool offscreen_see(Offscreen *offscreen, const Session *session, SandError *error); // the scene, before it can be drawn
-bool offscreen_open(Offscreen *offscreen, SandError *error);                        // from now on it can
-bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text, SandError *error); // a camera by its words
-// Draws the scene at an instant of its last step, into the renderer's framebuffer.
+void offscreen_plan(Offscreen *offscreen, const Options *options); // reads the options
+bool offscreen_see(Offscreen *offscreen, const Session *session,
+                   SandError *error);                        // the surfaces of the scene; needs no context
+bool offscreen_open(Offscreen *offscreen, SandError *error); // creates context and renderer
+bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text, SandError *error); // parses a view
+// Draws the scene at a time within its last step, into the renderer's framebuffer.
 bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error);
-bool offscreen_sound(const Offscreen *offscreen, SandError *error); // whether the driver had nothing to complain of
+bool offscreen_sound(const Offscreen *offscreen,
+                     SandError *error); // false, with a sentence, when the driver reported errors
 void offscreen_close(Offscreen *offscreen);
 
 #endif

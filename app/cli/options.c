@@ -1,3 +1,4 @@
+// The tables of verbs and options, and the parser, the help and the error sentences made from them. A new option is one row.
 #include "app/cli/options.h"
 
 #include "app/engine/backends.h"
@@ -12,7 +13,7 @@
 
 typedef struct VerbRow {
     const char *name;
-    const char *subject; // as the help writes it
+    const char *subject; // as in the help
     bool needs_subject;
     const char *text;
     const char *example;
@@ -49,10 +50,10 @@ typedef enum OptionKind {
 
 typedef struct OptionRow {
     const char *name;
-    OptionKind kind;    // KIND_ABOVE: a real that must be above `least`; KIND_REAL may equal it
+    OptionKind kind;    // KIND_ABOVE: a real strictly above `least`; KIND_REAL may equal it
     unsigned verbs;     // bit 1 << Verb for each verb that takes it
-    const char *value;  // what the help calls the value
-    const char *preset; // default as one would write it, or NULL
+    const char *value;  // name of the value in the help
+    const char *preset; // default as written on the command line, or NULL
     double least, most; // limits of a number
     const char *text;
     const char *const *choices; // NULL-terminated
@@ -160,7 +161,7 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_VERSION] = {"version", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "say which version this is", NULL},
 };
 
-// What the value looks like: its name, or the choices.
+// The value in the help: its name, or the choices.
 static const char *value_text(const OptionRow *row, char *text, size_t size) {
     if (row->kind != KIND_CHOICE) return row->value ? row->value : "";
     size_t used = 0;
@@ -169,7 +170,7 @@ static const char *value_text(const OptionRow *row, char *text, size_t size) {
     return text;
 }
 
-// Reads a number from the whole of the text.
+// Parses a finite number that fills the whole text.
 static bool read_number(const char *text, double *number) {
     char *end;
     errno = 0;
@@ -177,7 +178,7 @@ static bool read_number(const char *text, double *number) {
     return end != text && *end == '\0' && isfinite(*number);
 }
 
-// `1920x1080`.
+// Parses `1920x1080`.
 static bool read_size(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
     char rest;
     double wide, high;
@@ -189,7 +190,7 @@ static bool read_size(const OptionRow *row, const char *text, OptionValue *value
     return true;
 }
 
-// Fills the value from its text, with the checks of its kind.
+// Parses the value according to its kind, with range checks.
 static bool read_value(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
     char expected[64];
     value->text = text;
@@ -239,7 +240,7 @@ static int find_option(const char *name, size_t length) {
     return -1;
 }
 
-// Takes one option that starts at argv[*at]; moves *at past a value of its own.
+// Parses the option at argv[*at]; advances *at past a separate value.
 static bool read_option(Options *options, int argc, char **argv, int *at, SandError *error) {
     const char *verb = verbs[options->verb].name;
     const char *word = argv[*at];
@@ -276,7 +277,7 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
     return true;
 }
 
-// What only the whole call shows.
+// Checks across options.
 static bool check_call(const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     const VerbRow *verb = &verbs[options->verb];
@@ -332,7 +333,7 @@ void options_write_film(const Options *options, FILE *out) {
     for (int i = 0; i < options->camera_keys.count; i++) fprintf(out, "--camera-key %s\n", options->camera_keys.items[i]);
 }
 
-// One line of help: the option with its value, and what it does.
+// Prints one line of help: the option with its value, and what it does.
 static void print_option(const OptionRow *row) {
     char left[96], value[64];
     snprintf(left, sizeof left, "--%s %s", row->name, value_text(row, value, sizeof value));

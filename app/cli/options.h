@@ -1,4 +1,4 @@
-// The command line. One table of options makes the parsing, the help of each verb and the error sentences.
+// The command line. One table of options makes the parser, the help of each verb and the error sentences.
 #pragma once
 #include "sandglass/error.h"
 #include <stdio.h>
@@ -68,7 +68,7 @@ typedef enum OptionId {
 enum { OPTIONS_MAX_LIST = 64 }; // --set and --camera-key may be given this many times
 
 typedef struct OptionValue {
-    bool given;       // by the caller, not the default
+    bool given;       // on the command line; false: the default
     const char *text; // as written; NULL where there is neither a value nor a default
     double real;
     int64_t integer;   // integers, flags and the index of a choice
@@ -82,17 +82,17 @@ typedef struct OptionList {
 
 typedef struct Options {
     Verb verb;
-    const char *subject; // what the verb works on: a scene, or the topic of a list; NULL when not named
+    const char *subject; // a scene, a take, a file, or the topic of a list; NULL: not given
     OptionValue values[OPTION_COUNT];
     OptionList sets, camera_keys; // every --set, every --camera-key
 } Options;
 
-// Reads the command line. False, with one sentence, when the call is wrong.
+// Parses the command line. False, with one sentence, when it is wrong.
 bool options_parse(Options *options, int argc, char **argv, SandError *error);
 
-// Writes a line `name value` for everything in the call that decides what its film shows, but not how long it is or where
-// it goes: what must be the same for a film to be gone on with.
+// Writes a line `--name value` for every option that decides what a film shows, but not its length or destination: what must
+// be unchanged for --resume.
 void options_write_film(const Options *options, FILE *out);
 
-// The help of a verb, or of the whole program (which names the verbs), on standard output.
+// Prints the help of a verb, or of the whole program, on standard output.
 void options_print_help(const Options *options);

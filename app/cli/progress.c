@@ -1,3 +1,4 @@
+// The progress bar, and the limit on repeated messages.
 #include "app/cli/progress.h"
 
 #include "sim/core/hash.h"
@@ -20,7 +21,7 @@ Progress progress_begin(const char *label) {
     return (Progress){.label = label, .terminal = isatty(STDERR_FILENO), .begin = now, .last = now};
 }
 
-// A terminal can take ten pictures a second; a file wants a line in ten seconds.
+// Ten updates a second on a terminal, one line in ten seconds in a file.
 bool progress_due(const Progress *progress) { return progress_now() - progress->last >= (progress->terminal ? 0.1 : 10); }
 
 static int terminal_width(void) {
@@ -52,7 +53,7 @@ void progress_update(Progress *progress, double done, const char *detail) {
         for (int i = 0; i < BAR; i++) bar[i] = i < (int)(done * BAR) ? '#' : '.';
         bar[BAR] = '\0';
         snprintf(line, sizeof line, "%s [%s] %3.0f %%%s  %s", progress->label, bar, 100 * done, left, detail);
-        // A line longer than the window would wrap, and could not be erased.
+        // A line longer than the terminal would wrap, and could not be erased.
         fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, line);
         progress->drawn = true;
     } else {
@@ -61,7 +62,7 @@ void progress_update(Progress *progress, double done, const char *detail) {
     fflush(stderr);
 }
 
-// Over all but digits.
+// Hashes a sentence without its digits.
 static uint64_t hash_words(const char *sentence) {
     uint64_t hash = SAND_HASH_BEGIN;
     for (const char *c = sentence; *c; c++)

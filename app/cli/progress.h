@@ -1,33 +1,33 @@
-// How far long work has come, on standard error: a bar on a terminal, a line now and then elsewhere.
+// Progress of a long run on standard error: a bar on a terminal, a line now and then elsewhere.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
-// Sentences that differ in their numbers alone.
+// Messages that differ in their numbers only.
 typedef struct ProgressKind {
-    uint64_t hash; // of the words
+    uint64_t hash; // of the text without digits
     int said;
 } ProgressKind;
 
-enum { PROGRESS_KINDS = 16 }; // that are told apart; those after them count as one
+enum { PROGRESS_KINDS = 16 }; // that are distinguished; further ones count as one
 
 typedef struct Progress {
     const char *label;
     bool terminal;
-    bool drawn;                         // a bar stands on the terminal's last line
+    bool drawn;                         // a bar is on the last line of the terminal
     double begin;                       // s
-    double last;                        // s, when something was last shown
-    ProgressKind kinds[PROGRESS_KINDS]; // of what was said, in the order in which they came
-    int unsaid;                         // sentences beyond the limit, counted only
+    double last;                        // s, of the last update
+    ProgressKind kinds[PROGRESS_KINDS]; // of messages, in order of appearance
+    int unsaid;                         // messages beyond the limit, only counted
 } Progress;
 
 Progress progress_begin(const char *label);
-bool progress_due(const Progress *progress); // whether it is time to show something again; cheap enough for every step
-// `done` from 0 to 1; `detail` is a few words about the state.
+bool progress_due(const Progress *progress); // whether an update is due; cheap enough for every step
+// `done`: 0 to 1; `detail`: a few words about the state.
 void progress_update(Progress *progress, double done, const char *detail);
-// Shows a sentence without breaking the bar. After the first 20 that differ in numbers alone they are only counted, and
-// progress_end says how many.
+// Prints a message without breaking the bar. After 20 messages that differ in their numbers only, further ones are counted,
+// and progress_end prints how many.
 void progress_say(Progress *progress, const char *sentence);
 void progress_end(Progress *progress);
 
-double progress_now(void); // s, a clock that only goes forward
+double progress_now(void); // s, monotonic clock

@@ -1,4 +1,5 @@
-// Runs solvers in turn on one contact problem, the coming step of a scene or a file, and says how each of them did.
+// `sandglass race`: runs solvers in turn on one contact problem, of the next step of a scene or of a file, and compares
+// them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "app/ui/race_plot.h"
 #endif
 
-// The scene's own budget brings it to the instant; the call's is that of the race.
+// The scene runs with its own budget up to that time; the options set the budget of the race.
 static Outcome build_scene(Session *session, const Options *options, SandRaceDef *def, SandError *error) {
     Options scene = *options;
     scene.values[OPTION_ITERATIONS].given = scene.values[OPTION_BUDGET_MS].given = false;
@@ -39,7 +40,7 @@ static bool read_budget(const Options *options, SandRaceDef *def, SandError *err
     const OptionValue *values = options->values;
     if (values[OPTION_ITERATIONS].given) def->solve.iterations = (int)values[OPTION_ITERATIONS].integer;
     if (values[OPTION_BUDGET_MS].given) {
-        def->solve.iterations = 1000000; // time ends the solve long before
+        def->solve.iterations = 1000000; // the time limit ends the solve long before
         def->solve.budget_ms = values[OPTION_BUDGET_MS].real;
     }
     if (values[OPTION_TOLERANCE].given) def->solve.tolerance = values[OPTION_TOLERANCE].real;
@@ -49,7 +50,7 @@ static bool read_budget(const Options *options, SandRaceDef *def, SandError *err
     return sand_race_parse(def, values[OPTION_SOLVERS].text, error);
 }
 
-// A stored problem has no scene and no machine that it runs on: it is the CPU, unless another is asked for by name.
+// A stored problem has no scene and no backend: the CPU, unless --backend names another.
 static bool read_backend(const Options *options, SandRaceDef *def, SandError *error) {
     if (options->values[OPTION_BACKEND].integer != BACKEND_CUDA) return true;
     SandError why;
@@ -168,7 +169,7 @@ static bool report(const SandRace *race, const SandProblem *problem, const Optio
            (!values[OPTION_PLOT].given || draw(race, title, values[OPTION_PLOT].text, error));
 }
 
-// Runs it on a thread of its own, so that progress can be shown and Ctrl-C ends it with what there is.
+// Runs the race on its own thread, so that progress can be shown and Ctrl-C ends it with partial results.
 static bool run(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
     if (!race_job_start(job, problem, def, 0, error)) return false;
     Progress progress = progress_begin("race");

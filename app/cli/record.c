@@ -1,4 +1,5 @@
-// Films a scene in lock step with simulated time: frame k shows the instant k / fps, however long it takes.
+// `sandglass record`: films a scene in lock step with simulated time. Frame k shows the time k / fps, however long it takes
+// to compute. shoot_scene is the plan of it, shoot_frames the loop.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +27,19 @@ typedef struct Shoot {
     Session session;
     Offscreen offscreen;
     Recorder *recorder;
-    Interface *interface; // for overlays, where there are any
+    Interface *interface; // for overlays; NULL: none
     OverlayDef overlay;
-    Camera camera, still; // now, and where it stands without keys
-    CameraPath path;      // empty: it stands still
-    double turn;          // s, for one turn round the scene; 0: none
+    Camera camera, still; // current, and the one without keys
+    CameraPath path;      // empty: the camera is fixed
+    double turn;          // s, of one turn around the scene; 0: none
     double fps;
-    uint64_t downloaded;   // bytes of bodies that had come to the host when it began
-    int64_t first, frames; // the first that is not there yet, and how many there shall be
+    uint64_t downloaded;   // bytes of bodies downloaded before the film began
+    int64_t first, frames; // the first missing frame, and the total
     FilmDef film;
     RecorderDef def;
 } Shoot;
 
-// What the call asks for, as far as it can be known before the scene is open.
+// Reads the options that need no scene.
 static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
     const OptionValue *values = options->values;
@@ -77,7 +78,7 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     return true;
 }
 
-// `SECONDS=VIEW`.
+// Parses `SECONDS=VIEW`.
 static bool read_key(Shoot *shoot, const char *text, SandError *error) {
     char *end;
     Camera camera;
@@ -89,7 +90,7 @@ static bool read_key(Shoot *shoot, const char *text, SandError *error) {
     return camera_path_add(&shoot->path, &key, error);
 }
 
-// The camera: by keys, as the take has it, or still.
+// Sets up the camera: keys, those of the take, or fixed.
 static bool plan_camera(Shoot *shoot, const Options *options, SandError *error) {
     const OptionValue *view = &options->values[OPTION_CAMERA];
     for (int i = 0; i < options->camera_keys.count; i++)
@@ -111,7 +112,7 @@ static void aim(Shoot *shoot, double time) {
     if (shoot->turn > 0) camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time / shoot->turn, 1));
 }
 
-static bool lay_over(Shoot *shoot, double time) {
+static bool draw_overlays(Shoot *shoot, double time) {
     if (!shoot->interface) return true;
     const SandSolution *solution = sand_simulation_solution(shoot->session.sim);
     OverlayView view = {.render_scene = &shoot->offscreen.render_scene,
@@ -127,11 +128,12 @@ static bool lay_over(Shoot *shoot, double time) {
 
 static bool draw(Shoot *shoot, double time, SandError *error) {
     aim(shoot, time);
-    return offscreen_draw(&shoot->offscreen, shoot->session.sim, time, &shoot->camera, error) && lay_over(shoot, time) &&
+    return offscreen_draw(&shoot->offscreen, shoot->session.sim, time, &shoot->camera, error) &&
+           draw_overlays(shoot, time) &&
            recorder_add(shoot->recorder, renderer_framebuffer(shoot->offscreen.renderer), error);
 }
 
-// Steps until the state is at the instant or up to one step after it.
+// Steps until the state is at `time` or up to one step after it.
 static bool step_to(Shoot *shoot, double time, int64_t steps, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     while (world->time < time - 1e-9 * world->step && !session_interrupted())
@@ -204,7 +206,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     shoot->downloaded = sand_bytes_downloaded();
     bool noted = !folder || shoot->first > 0 || resume_note(folder, options, &shoot->session, error);
     bool shot = noted && shoot_frames(shoot, &taken, error);
-    // What was taken is written in any case.
+    // Frames taken so far are written in any case.
     SandError closing;
     bool closed = recorder_close(shoot->recorder, shot ? error : &closing);
     progress_end(&shoot->session.progress);

@@ -1,3 +1,4 @@
+// The note beside the frames of a film, .sandglass-film: the options and hashes that must be unchanged to resume.
 #include "app/cli/resume.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@ enum { PATH = 4096 };
 
 static void note_path(char path[PATH], const char *folder) { snprintf(path, PATH, "%s/.sandglass-film", folder); }
 
-// The text of the note, from `free`'s heap: the call, and the hashes of the world it begins with and of the take.
+// Composes the note (malloc): the options, and the hashes of the initial world and of the take.
 static char *make_note(const Options *options, const Session *session, SandError *error) {
     char *text = NULL;
     size_t size = 0;
@@ -40,7 +41,7 @@ bool resume_note(const char *folder, const Options *options, const Session *sess
     return written || sand_fail(error, "%.300s: %s", path, strerror(errno));
 }
 
-// The first line in which the two differ, as a sentence.
+// Compares line by line; fails with the first difference as a sentence.
 static bool compare(const char *path, FILE *file, char *text, const char *folder, SandError *error) {
     char was[1024];
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
@@ -70,13 +71,13 @@ bool resume_find(const char *folder, const Options *options, const Session *sess
     if (!file && any)
         return sand_fail(error, "--resume: %.200s has frames, and no note of how they were filmed; film into another folder",
                          folder);
-    if (!file) return true; // there is nothing yet
+    if (!file) return true; // a new film
     char *text = make_note(options, session, error);
     bool same = text && compare(path, file, text, folder, error) && fstat(fileno(file), &note) == 0;
     free(text);
     fclose(file);
     if (!same) return false;
-    // Frames that are older than the note are left from another film.
+    // Frames older than the note are from another film.
     for (;; ++*frames) {
         recorder_frame_path(frame, sizeof frame, folder, *frames);
         if (stat(frame, &about) != 0 || !is_later(&about, &note)) return true;

@@ -1,11 +1,11 @@
-// A film that goes on: the folder of its PNG frames remembers how it was made, in a small file beside them.
+// Resuming a film (--resume): a small file beside the PNG frames records how they were made.
 #pragma once
 #include "app/cli/options.h"
 #include "app/cli/session.h"
 
-// Notes how the film of this call is made. What the folder had from an earlier film no longer counts.
+// Records how this film is made. Frames that are already in the folder no longer count.
 bool resume_note(const char *folder, const Options *options, const Session *session, SandError *error);
 
-// How many frames of this film the folder has already, whole and without a gap. False, with a sentence, when what is there
-// was made otherwise.
+// Counts the frames of this film that the folder already has, complete and without a gap. False, with a sentence, when they
+// were made with other options.
 bool resume_find(const char *folder, const Options *options, const Session *session, int64_t *frames, SandError *error);

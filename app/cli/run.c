@@ -1,5 +1,4 @@
-// A scene: in a window; as a short film where there is no display; or, with a log, a report or a headless take, as figures
-// alone.
+// `sandglass SCENE`: opens a window; without a display films; with --json, --log or a headless take only computes.
 #include <math.h>
 
 #include "app/cli/commands.h"
@@ -19,7 +18,7 @@ typedef struct Peak {
     double all, walls;
 } Peak;
 
-// Steps until the end or until interrupted; counts those taken.
+// Steps until the end or an interrupt; counts the steps.
 static bool take_steps(Session *session, int64_t steps, int64_t *taken, Peak *peak, SandError *error) {
     for (*taken = 0; *taken < steps && !session_interrupted(); ++*taken) {
         if (!session_step(session, *taken, steps, error)) return false;
@@ -58,18 +57,18 @@ static bool report(Session *session, const Options *options, int64_t taken, cons
 }
 
 #ifdef SAND_WINDOW
-// One core is left to the window.
+// Leaves one core to the window.
 static void leave_a_core(Session *session, const Options *options) {
     if (!options->values[OPTION_THREADS].given && session->def.threads > 1) session->def.threads--;
 }
 
-// Where neither the person nor a take says how large the scene is, and its own size would be too slow, one that holds real
-// time. A sentence about it, or an empty one.
+// Reduces the scene to a size that this machine simulates in real time, where neither the options nor a take set its size.
+// `sentence` says so; empty: nothing was changed.
 static Outcome fit_scene(Session *session, Options *options, char *sentence, size_t size, SandError *error) {
     Measured m;
     sentence[0] = '\0';
     if (options->values[OPTION_BODIES].given || session->has_take) return OUTCOME_DONE;
-    if (session->def.backend) return OUTCOME_DONE; // a GPU is faster than the scenes ask for
+    if (session->def.backend) return OUTCOME_DONE; // a GPU is fast enough for every scene
     SandSceneOptions scene = session_scene_options(options);
     if (!measure_scene(&m, session_name(options), &scene, &session->def, error)) return OUTCOME_FAILED;
     if (m.bodies == m.whole) return OUTCOME_DONE;
@@ -135,9 +134,9 @@ static Outcome show(const Options *asked, SandError *error) {
     return session_close(&session, outcome, error);
 }
 
-// What a film shows where the call does not say it. Bodies are a fixed number, so that the film is the same on every machine
-// that draws in the same way. Where a processor draws, the film is a smaller one: the full one takes minutes there, 120
-// frames of 640 x 360 with 1,500 bodies less than one on two cores.
+// Defaults of a film. The number of bodies is fixed, not measured, so that the film is the same on every machine that draws
+// in the same way. With the software renderer the film is small: the full one takes four minutes on two cores, 120 frames of
+// 640 x 360 with 1,500 bodies less than one.
 typedef struct FilmSize {
     int bodies; // at most
     double seconds;
@@ -149,7 +148,7 @@ enum { FILM_FPS = 30 };
 
 static bool processor_draws(void) {
     ContextDef off_screen = context_default();
-    SandError error; // record_scene meets the same one, and reports it
+    SandError error; // record_scene fails in the same way, and reports it
     Context *context = context_create(&off_screen, &error);
     bool software = context && context_is_software();
     context_free(context);
@@ -158,7 +157,7 @@ static bool processor_draws(void) {
 
 static OptionValue integer_value(int64_t number) { return (OptionValue){.integer = number, .real = (double)number}; }
 
-// The options of `sandglass record` for a film of this size, as far as the call leaves them open.
+// Sets the options of `sandglass record` that the user has not given.
 static void set_film(OptionValue *values, const FilmSize *size, bool has_length, int bodies) {
     if (!has_length) values[OPTION_SECONDS] = (OptionValue){.given = true, .real = size->seconds};
     if (!values[OPTION_BODIES].given) values[OPTION_BODIES] = integer_value(bodies > size->bodies ? size->bodies : 0);
@@ -168,7 +167,7 @@ static void set_film(OptionValue *values, const FilmSize *size, bool has_length,
     values[OPTION_SAMPLES] = integer_value(1);
 }
 
-// Says how the film is smaller than it would be where a GPU draws, and how to get that one. `asked`: the call.
+// Says how the film is smaller than with a GPU, and how to get the full one.
 static void tell_small_film(const Options *asked, const OptionValue *values, bool has_length, int bodies) {
     bool fewer = values[OPTION_BODIES].integer > 0 && !values[OPTION_BODIES].given, sized = values[OPTION_SIZE].given;
     if (!fewer && has_length && sized) return;
@@ -184,7 +183,7 @@ static void tell_small_film(const Options *asked, const OptionValue *values, boo
     fprintf(stderr, "\n");
 }
 
-// Where there is no display, a short film shows the scene instead. It is named after the scene, in the current folder.
+// Films the scene into SCENE.mp4 in the current folder, where there is no display.
 static Outcome film(const Options *options, SandError *error) {
     char folder[3500], path[sizeof folder + SAND_NAME + 8];
     if (!getcwd(folder, sizeof folder))
@@ -216,7 +215,7 @@ static bool has_display(void) {
 Outcome run_scene(const Options *options, SandError *error) {
 #ifdef SAND_WINDOW
     const OptionValue *values = options->values;
-    // Who asks for a report or a log wants figures, not pictures; and a film does not make a take.
+    // A report or a log means figures, not pictures; and a film saves no take.
     bool window = has_display() && !values[OPTION_HEADLESS].given;
     if (!values[OPTION_JSON].given && !values[OPTION_LOG].given && (window || !values[OPTION_TAKE].given))
         return window ? show(options, error) : film(options, error);
@@ -228,7 +227,7 @@ Outcome run_scene(const Options *options, SandError *error) {
         const SandWorld *world = sand_simulation_world(session.sim);
         fprintf(stderr, "%s: %d bodies, %g s in steps of %g s, %s, %d threads\n", session.scene.name, world->body_count,
                 seconds, world->step, sand_solver_table[session.def.solve.solver].name, session.def.threads);
-        // A little less than the whole, so that rounding does not add a step.
+        // Slightly less than the whole, so that rounding adds no step.
         int64_t steps = (int64_t)ceil(seconds / world->step * (1 - 1e-12));
         int64_t taken;
         Peak peak = {0};

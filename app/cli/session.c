@@ -1,3 +1,4 @@
+// From options to a simulation, and the steps, reports and signals that run, bench, freeze, race and record share.
 #include "app/cli/session.h"
 
 #include "app/engine/backends.h"
@@ -30,20 +31,20 @@ void session_watch(void) {
 
 static void on_report(void *user, const char *sentence) { progress_say(user, sentence); }
 
-// Adds words to an error sentence, as far as there is room.
+// Appends to an error sentence, up to its capacity.
 static void append(SandError *error, const char *before, const char *word) {
     size_t used = strlen(error->text);
     snprintf(error->text + used, sizeof error->text - used, "%s%s", before, word);
 }
 
-// The key of a --set, and where its value begins.
+// Splits a --set: copies the key, returns the value.
 static const char *split_set(const char *set, char *key, size_t capacity) {
     const char *equals = strchr(set, '=');
     snprintf(key, capacity, "%.*s", (int)(equals - set), set);
     return equals + 1;
 }
 
-// One --set: a parameter of the solver, which session_solve has taken, or else a knob of the scene.
+// Applies one --set: a parameter of the solver, which session_solve has already applied, or a knob of the scene.
 static bool apply_set(Session *session, const char *set, SandError *error) {
     const SandSolver *solver = &sand_solver_table[session->def.solve.solver];
     SandScene *scene = &session->scene;
@@ -99,7 +100,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
             for (int i = 0; i < sand_solver_count(); i++) append(error, i ? ", " : " ", sand_solver_table[i].name);
             return false;
         }
-        // The scene's own solver keeps the parameters that the scene gave it.
+        // The scene's own solver keeps the parameters of the scene.
         if (solver != solve->solver) sand_solve_choose(solve, solver);
     }
     if (!session_model(options, solve, error) || !sand_solve_check(solve, error)) return false;
@@ -109,7 +110,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
         solve->budget_ms = 0;
     }
     if (values[OPTION_BUDGET_MS].given) {
-        solve->iterations = 1000000; // time ends the solve long before
+        solve->iterations = 1000000; // the time limit ends the solve long before
         solve->budget_ms = values[OPTION_BUDGET_MS].real;
     }
     if (values[OPTION_TOLERANCE].given) solve->tolerance = values[OPTION_TOLERANCE].real;
@@ -122,7 +123,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
     return true;
 }
 
-// The second solver has the budget and the friction of the first, so that the two can be compared.
+// The shadow solver has the budget and the friction of the first, so that the two can be compared.
 static bool choose_shadow(Session *session, const Options *options, SandError *error) {
     const OptionValue *value = &options->values[OPTION_SHADOW];
     if (!value->given) return true;
@@ -171,7 +172,7 @@ static bool plan_scene(Session *session, const Options *options, SandError *erro
     return true;
 }
 
-// A take says all that moves the bodies; an option would make another run of it.
+// A take fixes everything that affects the motion; options that would change it are refused.
 static bool plan_take(Session *session, const Options *options, SandError *error) {
     static const struct {
         OptionId id;
@@ -205,7 +206,7 @@ static bool plan_take(Session *session, const Options *options, SandError *error
     return true;
 }
 
-// A parameter of the second solver touches no motion; any other would change the take.
+// Parameters of the shadow solver do not affect the motion; any others would change the take.
 static bool may_set(const Session *session, const char *set, SandError *error) {
     return !session->has_take || !strncmp(set, "shadow.", 7) ||
            sand_fail(error, "--set %.100s: a take is replayed as it was; change it in its file", set);
@@ -239,7 +240,7 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
            OUTCOME_WRONG;
 }
 
-// Makes the simulation. Where nobody asked for the device and it fails, the CPU takes over, and says so.
+// Creates the simulation. Where the backend was chosen automatically and fails, the CPU takes over, with a message.
 static SandSimulation *start_simulation(Session *session, SandError *error) {
     SandSimulationDef cpu = session->def;
     cpu.backend = NULL;
@@ -283,7 +284,7 @@ bool session_save_take(const Session *session, const Options *options, const cha
     take.backend = backends_kind(session->def.backend);
     take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
     take.views = session->take.views;
-    take.acts = (ActLog){.items = session->take.acts.items, .count = session->acts_done}; // lent
+    take.acts = (ActLog){.items = session->take.acts.items, .count = session->acts_done}; // borrowed
     return take_save(&take, path, error);
 }
 
@@ -303,7 +304,7 @@ bool session_step(Session *session, int64_t at, int64_t total, SandError *error)
         !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error))
         return false;
     if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error)) return false;
-    session->def.backend = sand_simulation_backend(session->sim); // it may have failed, and the CPU have gone on
+    session->def.backend = sand_simulation_backend(session->sim); // the device may have failed, and the CPU gone on
     if (session->has_take && sand_simulation_world(session->sim)->step_index == session->take.steps &&
         !sand_simulation_fetch(session->sim, error))
         return false;
@@ -390,7 +391,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_integer(json, "infeasible_steps", c->infeasible_total);
     json_text(json, "hash", hash);
 
-    // Memory: of the whole program at its largest, and of the library's arrays now.
+    // Memory: peak of the process, and arrays of the library now.
     double held = (double)sand_bytes_held();
     json_number(json, "memory_mb", session_memory_mb());
     json_number(json, "bytes_held", held);

@@ -1,3 +1,5 @@
+// Acts: how each changes the simulation, and the log that a replay applies again. act_apply is the one place where a request
+// of a person touches the world; the engine, takes and the command line all go through it.
 #include "app/engine/acts.h"
 
 #include <string.h>
@@ -21,7 +23,7 @@ bool act_changes_motion(ActKind kind) {
     }
 }
 
-// --- doing them -------------------------------------------------------------------------------------------
+// --- applying them -------------------------------------------------------------------------------------------
 
 static int sphere_shape(SandWorld *world, SandError *error) {
     for (int k = 0; k < world->shape_count; k++)
@@ -54,7 +56,7 @@ static bool grab(SandWorld *world, const Act *act, SandError *error) {
     return true;
 }
 
-// The steps are taken there from now on, if that machine can solve so.
+// Moves the simulation to another backend; fails, with the reason, where that one lacks the solver or the precision.
 static bool use_backend(Backend choice, const SandSolveDef *solve, SandSimulation *sim, SandError *error) {
     const SandBackend *backend;
     return backends_choose(choice, solve, sand_simulation_precision(sim), &backend, error) &&
@@ -62,7 +64,7 @@ static bool use_backend(Backend choice, const SandSolveDef *solve, SandSimulatio
 }
 
 bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve, SandError *error) {
-    bool bodies = act->kind == ACT_GRAB || act->kind == ACT_THROW; // these look at bodies, or add one
+    bool bodies = act->kind == ACT_GRAB || act->kind == ACT_THROW; // both need the bodies on the host
     SandWorld *world = bodies ? sand_simulation_change_bodies(sim, error) : sand_simulation_change(sim);
     if (!world) return false;
     switch (act->kind) {

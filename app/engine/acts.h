@@ -1,4 +1,5 @@
-// The acts of a person, and the log of those that changed the motion, with their steps: what a replay needs.
+// Acts: everything a person can ask of a running simulation, as plain values. Those that change the motion are logged with
+// the step before which they took effect; the scene, its settings and that log are all a replay needs to give the same bits.
 #pragma once
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
@@ -7,24 +8,24 @@
 typedef enum ActKind {
     ACT_PLAY,    // number: 1 runs, 0 pauses
     ACT_STEP,    // number: steps to take, then pause
-    ACT_SEEK,    // number: go to this step, back by the history, and pause
-    ACT_RESET,   // the scene from its start, as it is set now
-    ACT_SCENE,   // text: open another scene; number: bodies, 0 as the scene says
+    ACT_SEEK,    // number: go to this step, back through the history, and pause
+    ACT_RESET,   // restart the scene with the current settings
+    ACT_SCENE,   // text: open another scene; number: bodies, 0: as the scene says
     ACT_SOLVE,   // solve: how to solve from now on
-    ACT_BACKEND, // number: Backend, the machine that takes the steps from now on
+    ACT_BACKEND, // number: Backend that takes the steps from now on
     ACT_SHADOW,  // solve: a second solver on the same problems; number: 0 turns it off
     ACT_GRAVITY, // vector, m/s^2
-    ACT_KNOB,    // text: name of a knob of the scene; number: its value; the scene starts anew
+    ACT_KNOB,    // text: name of a knob of the scene; number: its value; restarts the scene
     ACT_FLIP,    // turns the glass over
     ACT_GRAB,    // body, vector: hold this point of the body (world)
-    ACT_DRAG,    // vector: where the held point is drawn to
+    ACT_DRAG,    // vector: where the held point is pulled to
     ACT_RELEASE,
     ACT_THROW,  // vector: from, direction: velocity, number: radius
-    ACT_SPEED,  // number: simulated seconds for each second of the clock
+    ACT_SPEED,  // number: simulated seconds per second of wall time
     ACT_COLOR,  // number: RenderColor
     ACT_CHAINS, // number: 1 gathers the force chains for the picture
     ACT_CURVE,  // number: 1 keeps the residual curve of every step
-    ACT_PICK,   // body: whose figures come with each frame, -1: none
+    ACT_PICK,   // body: whose contact forces come with each frame, -1: none
     ACT_RACE,   // text: the solvers, `a,b`; solve: friction and budget; number: 1 from a cold start
     ACT_RACE_CANCEL,
 } ActKind;
@@ -38,7 +39,7 @@ typedef struct Act {
     char text[SAND_SENTENCE];
 } Act;
 
-// Acts that change the motion, sorted by the step before which they were done.
+// The acts that changed the motion, sorted by the step before which they took effect.
 typedef struct LoggedAct {
     uint64_t step;
     Act act;
@@ -51,13 +52,13 @@ typedef struct ActLog {
 } ActLog;
 
 bool act_changes_motion(ActKind kind);
-// Does an act that changes the motion, between two steps. `solve` is what the simulation solves with, and follows.
+// Applies an act that changes the motion, between two steps. `solve` is the solver definition in use; ACT_SOLVE updates it.
 bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve, SandError *error);
 
 bool acts_add(ActLog *log, uint64_t step, const Act *act, SandError *error);
 bool acts_copy(ActLog *to, const ActLog *from, SandError *error);
 void acts_free(ActLog *log);
 
-// Does those from number *done on that belong before the coming step, and counts them.
+// Applies the logged acts from index *done on that belong before the coming step, and advances *done.
 bool acts_replay(const ActLog *log, int *done, const SandScene *scene, SandSimulation *sim, SandSolveDef *solve,
                  SandError *error);

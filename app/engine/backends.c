@@ -1,3 +1,4 @@
+// The choice of a backend: which ones this build has, and which of them can run a given solver.
 #include "app/engine/backends.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static const SandBackend *cuda(SandError *why) { return sand_cuda_devices(why) ?
 static const SandBackend *cuda(SandError *why) { return sand_fail(why, "this build has no CUDA backend"), NULL; }
 #endif
 
-// Whether the device can do what is asked.
+// Whether the device supports this solver in this precision.
 static bool suits(const SandSolveDef *solve, SandPrecision precision, SandError *error) {
     const SandSolver *solver = &sand_solver_table[solve->solver];
     if (!solver->on_cuda) return sand_fail(error, "solver %s does not run on CUDA", solver->name);

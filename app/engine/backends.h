@@ -1,4 +1,4 @@
-// The machines that can take the steps of a simulation, in this build and on this computer.
+// The backends that can take the steps of a simulation, in this build and on this machine.
 #pragma once
 #include "sim/step/backend.h"
 #include "sandglass/solver.h"
@@ -12,5 +12,5 @@ bool backends_choose(Backend choice, const SandSolveDef *solve, SandPrecision pr
                      SandError *error);
 Backend backends_kind(const SandBackend *backend); // which of the choices it is
 
-// One line about the CUDA device and how pictures come from it, or why there is none. True where there is one.
+// One line about the CUDA device and how its bodies get to the picture, or why there is none. True where there is one.
 bool backends_describe(char *line, size_t size);

@@ -1,3 +1,11 @@
+// The engine thread: requests in, frames out. engine_main is the loop; read it first.
+//
+//   window thread                         engine thread
+//   engine_ask ------> queue -----------> obey, between two steps
+//   engine_frame <---- triple buffer <--- publish, after every step
+//   engine_scene, engine_messages <------ under the lock
+//
+// Only the engine thread touches the simulation. A seek goes back to a keyframe and runs forward again (timeline.h).
 #include "app/engine/engine.h"
 
 #include "sim/core/array.h"
@@ -19,7 +27,7 @@ struct Engine {
     bool started;
     atomic_bool quit;
 
-    // The simulation, touched by its thread alone once that runs.
+    // The simulation: owned by the engine thread while it runs.
     EngineDef def;
     SandScene scene;
     SandSimulation *sim;
@@ -31,19 +39,19 @@ struct Engine {
     SandSolution shadow_solution;
     RaceJob race;
     bool playing;
-    int64_t steps_due; // to take whatever `playing` says
+    int64_t steps_due; // steps still to take, even while paused
     double speed;
-    double clock_wall, clock_time; // the simulated time is due at the wall time
-    double factor;                 // real-time factor, lately
+    double clock_wall, clock_time; // pacing: this simulated time is due at this wall time
+    double factor;                 // recent real-time factor
     double factor_wall, factor_time;
     RenderColor color;
-    int picked; // body whose figures are wanted, -1: none
+    int picked; // body that the probe reads, -1: none
     bool chains;
 
-    EngineFrame frames[TRIPLE_BUFFER_SLOTS]; // each goes with a slot of the ring, which holds its instances
+    EngineFrame frames[TRIPLE_BUFFER_SLOTS]; // one for each slot of the triple buffer, which holds its instances
     TripleBuffer *buffer;
 
-    // Under the lock.
+    // Shared with the window, guarded by `lock`.
     pthread_mutex_t lock;
     pthread_cond_t wake;
     Act queue[QUEUE];
@@ -61,12 +69,12 @@ EngineDef engine_default(void) {
     return def;
 }
 
-// --- telling the window -----------------------------------------------------------------------------------
+// --- what the window reads -----------------------------------------------------------------------------------
 
 static void tell(void *user, const char *sentence) {
     Engine *e = user;
     pthread_mutex_lock(&e->lock);
-    if (e->message_count == MESSAGES) { // the oldest gives way
+    if (e->message_count == MESSAGES) { // drop the oldest
         memmove(e->messages[0], e->messages[1], sizeof e->messages - sizeof e->messages[0]);
         e->message_count--;
     }
@@ -84,7 +92,7 @@ int engine_messages(Engine *e, char (*messages)[SAND_SENTENCE], int capacity) {
     return count;
 }
 
-// What the window is told of the scene, and why: a person acted, a replay or a step back changed settings, it is new.
+// Why the published scene changed: a request, a replay or a step back that changed settings, or a new scene.
 typedef enum Reason { AFTER_ACT, AFTER_REPLAY, NEW_SCENE } Reason;
 
 static void describe_backend(const Engine *e, char *text, size_t size) {
@@ -129,7 +137,7 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ca
     return true;
 }
 
-// Fills the frame that is being written and hands it over for the one the window has not taken.
+// Fills the frame of the slot being written and publishes it, replacing one that the window has not fetched yet.
 static bool publish(Engine *e, SandError *error) {
     EngineFrame *f = &e->frames[triple_buffer_writing(e->buffer)];
     const SandWorld *world = sand_simulation_world(e->sim);
@@ -182,7 +190,7 @@ static void restart_clock(Engine *e) {
     e->clock_time = e->factor_time = sand_simulation_world(e->sim)->time;
 }
 
-// The machine that took the steps so far takes those of this simulation as well; where it cannot, the CPU does.
+// Keeps the current backend for a new simulation; where that fails, the CPU takes over and a message says why.
 static void choose_backend(Engine *e, SandSimulation *sim, SandSolveDef *solve) {
     SandError why;
     char sentence[SAND_SENTENCE];
@@ -192,8 +200,7 @@ static void choose_backend(Engine *e, SandSimulation *sim, SandSolveDef *solve) 
     }
 }
 
-// Builds the scene that is open and puts a new simulation in the place of the old. On failure the old one goes on. Without
-// a gravity it is the scene's.
+// Builds an opened scene and replaces the simulation. On failure the old one goes on. `gravity` NULL: as the scene says.
 static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, const SandVec3 *gravity, SandError *error) {
     if (!sand_scene_build(scene, error)) return false;
     SandSimulationDef def = e->def.simulation;
@@ -212,7 +219,7 @@ static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, 
     return timeline_begin(&e->timeline, sim, &def.solve, error);
 }
 
-// The same scene from its start, with the settings as they are; a take that plays starts with its own.
+// Restarts the scene with the current settings; a take that is being replayed restarts with its own.
 static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
     Timeline *t = &e->timeline;
     SandSolveDef solve = t->take ? t->first_solve : t->solve;
@@ -230,8 +237,8 @@ static void adopt(Engine *e, SandScene *scene, const char *name) {
     show_scene(e, NEW_SCENE);
 }
 
-// How a scene is solved that is opened while another runs: one that is opened again as it is now, another as it says itself
-// and as the call asked for.
+// The solver definition for a scene that is opened while another runs: the same scene keeps the current one, another scene
+// gets its own with the options of the command line applied.
 static SandSolveDef solve_of(Engine *e, const SandScene *scene, bool again) {
     SandSolveDef solve = again ? e->timeline.solve : scene->solve;
     SandError why;
@@ -242,7 +249,7 @@ static SandSolveDef solve_of(Engine *e, const SandScene *scene, bool again) {
     return scene->solve;
 }
 
-// Opens a scene with so many bodies, 0: as it says, and starts it. On failure the old one goes on.
+// Opens and starts a scene with this many bodies, 0: as it says. On failure the old one goes on.
 static bool open_scene(Engine *e, const char *name, int bodies, SandError *error) {
     SandScene scene;
     SandSceneOptions options = e->def.options;
@@ -262,10 +269,10 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
     return true;
 }
 
-// Another scene, of the size that was asked for at the start where it has more bodies than that and can be so small.
+// Opens another scene. The body count asked for at the start is an upper bound for every scene that can be that small.
 static bool change_scene(Engine *e, const char *name, int bodies, SandError *error) {
     int most = e->def.options.bodies;
-    if (!strcmp(name, e->scene.name)) name = e->scene_name; // its file may lie anywhere
+    if (!strcmp(name, e->scene.name)) name = e->scene_name; // a scene file may be outside the scenes folder
     if (bodies == 0 && most > 0) {
         SandScene scene;
         SandSceneOptions options = e->def.options;
@@ -278,9 +285,9 @@ static bool change_scene(Engine *e, const char *name, int bodies, SandError *err
     return open_scene(e, name, bodies, error);
 }
 
-// --- acts -------------------------------------------------------------------------------------------------
+// --- requests -------------------------------------------------------------------------------------------------
 
-// Where a take that plays has come to its end, the clock stops and the state is compared with the one it had.
+// At the last step of a take: pauses, and compares the state with the hash in the take.
 static void end_replay(Engine *e) {
     SandError error;
     const Take *take = e->timeline.take;
@@ -293,7 +300,7 @@ static void end_replay(Engine *e) {
         tell(e, error.text);
 }
 
-// The second solver, on the problem of the coming step.
+// Runs the shadow solver on the problem of the coming step.
 static bool solve_shadow(Engine *e, SandError *error) {
     if (!e->shadow_cpu) e->shadow_cpu = sand_cpu_create(e->def.simulation.threads, e->def.simulation.precision, error);
     e->shadow_solution.want_curve = true;
@@ -301,8 +308,8 @@ static bool solve_shadow(Engine *e, SandError *error) {
            sand_cpu_solve(e->shadow_cpu, sand_simulation_problem(e->sim), &e->shadow_solve, &e->shadow_solution, error);
 }
 
-// A step, with the acts of the log that belong before it when the run goes over old ground again.
-static bool log_step(Engine *e, bool with_shadow, SandError *error) {
+// Takes one step, first applying the logged acts that belong before it when the run goes over known steps again.
+static bool take_step(Engine *e, bool with_shadow, SandError *error) {
     Timeline *t = &e->timeline;
     int done = t->done;
     if (!timeline_replay(t, &e->scene, e->sim, error)) return false;
@@ -321,12 +328,12 @@ static bool seek(Engine *e, uint64_t step, SandError *error) {
         show_scene(e, AFTER_REPLAY);
     }
     while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
-        if (!log_step(e, false, error)) return false;
+        if (!take_step(e, false, error)) return false;
     return true;
 }
 
-// On the problem of the last step, the one on the screen; at the start, and after going back, on that of the next. The scene
-// keeps its threads; the race has one, or runs on the machine that the scene is on.
+// Starts a race on the problem of the last step, the one on the screen; at the start, and after a seek, on that of the next
+// step. The scene keeps its threads; the race has one CPU thread, or the backend that the scene is on.
 static bool start_race(Engine *e, const Act *act, SandError *error) {
     SandRaceDef def = sand_default_race();
     const SandProblem *problem = sand_simulation_problem(e->sim);
@@ -343,7 +350,7 @@ static bool start_race(Engine *e, const Act *act, SandError *error) {
 static bool obey(Engine *e, const Act *act, SandError *error) {
     if (act_changes_motion(act->kind)) {
         bool ok = timeline_act(&e->timeline, act, &e->scene, e->sim, error);
-        show_scene(e, ok ? AFTER_ACT : AFTER_REPLAY); // what was refused is taken back from the panel
+        show_scene(e, ok ? AFTER_ACT : AFTER_REPLAY); // resets the panel to what is in use
         return ok;
     }
     switch (act->kind) {
@@ -394,7 +401,7 @@ bool engine_save(Engine *e, const char *path, const CameraPath *views, SandError
     return free || sand_fail(error, "another take is being saved");
 }
 
-// Saves the run up to this step where that was asked for.
+// Saves the run up to this step as a take.
 static void save_take(Engine *e) {
     Take take;
     SandError error;
@@ -405,7 +412,7 @@ static void save_take(Engine *e) {
     bool saved = sand_simulation_fetch(e->sim, &error);
     take.backend = t->first_backend;
     take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
-    take.acts = (ActLog){.items = t->log.items, .count = t->done}; // lent: those that are ahead do not belong to it
+    take.acts = (ActLog){.items = t->log.items, .count = t->done}; // borrowed; acts ahead of this step are left out
     pthread_mutex_lock(&e->lock);
     snprintf(path, sizeof path, "%s", e->save_path);
     take.views = e->save_views;
@@ -429,7 +436,7 @@ static void sleep_until(Engine *e, double seconds) {
     if (e->queued == 0 && !*e->save_path && !e->quit) pthread_cond_timedwait(&e->wake, &e->lock, &t);
 }
 
-// Seconds until the next step is due; zero or less: now. A run that falls behind does not try to catch up.
+// Seconds until the next step is due; zero or less: now. A run that falls more than 0.1 s behind does not catch up.
 static double due_in(Engine *e) {
     double time = sand_simulation_world(e->sim)->time;
     double wait = (time - e->clock_time) / e->speed - (sand_seconds() - e->clock_wall);
@@ -449,20 +456,20 @@ static void complain(Engine *e, const SandError *error) {
     e->playing = false, e->steps_due = 0;
 }
 
-// The window goes first: where cores are few it takes what it needs, and the simulation has the rest. The threads of its
-// team are made by this one and are like it.
-static void step_back(void) {
+// Lowers the priority of this thread, so that the window draws smoothly where cores are few. The worker threads of the
+// simulation are created by this thread and inherit its priority.
+static void lower_priority(void) {
     enum { NICE = 10 };
-    setpriority(PRIO_PROCESS, 0, NICE); // of this thread alone, on Linux; where it is refused the two share evenly
+    setpriority(PRIO_PROCESS, 0, NICE); // on Linux this thread alone; where it is refused both share the cores evenly
 }
 
 static void *engine_main(void *argument) {
     Engine *e = argument;
     SandError error;
-    step_back();
+    lower_priority();
     if (!publish(e, &error)) complain(e, &error);
     while (!e->quit) {
-        // Requests are taken here, between two steps.
+        // Take the requests between two steps.
         Act acts[QUEUE];
         pthread_mutex_lock(&e->lock);
         bool active = e->playing || e->steps_due > 0;
@@ -480,7 +487,7 @@ static void *engine_main(void *argument) {
         active = e->steps_due > 0 || (e->playing && due_in(e) <= 0);
         if (active) {
             if (e->steps_due > 0) e->steps_due--;
-            if (!log_step(e, e->shadow, &error)) complain(e, &error);
+            if (!take_step(e, e->shadow, &error)) complain(e, &error);
             measure_factor(e);
         }
         if ((active || count) && !publish(e, &error)) complain(e, &error);
@@ -491,14 +498,14 @@ static void *engine_main(void *argument) {
 
 bool engine_ask(Engine *e, const Act *act) {
     pthread_mutex_lock(&e->lock);
-    // A drag follows the hand: only its newest place counts.
+    // Consecutive drags collapse into the newest one.
     bool follows = act->kind == ACT_DRAG && e->queued && e->queue[e->queued - 1].kind == ACT_DRAG;
     if (follows) e->queued--;
-    bool capacity = e->queued < QUEUE;
-    if (capacity) e->queue[e->queued++] = *act;
+    bool accepted = e->queued < QUEUE;
+    if (accepted) e->queue[e->queued++] = *act;
     pthread_cond_signal(&e->wake);
     pthread_mutex_unlock(&e->lock);
-    return capacity;
+    return accepted;
 }
 
 Engine *engine_create(const EngineDef *def, SandError *error) {

@@ -1,3 +1,4 @@
+// The ring of keyframes: growth within the memory budget, search, and truncation when the run branches off.
 #include "app/engine/history.h"
 
 #include "sim/core/array.h"
@@ -12,7 +13,7 @@ void history_free(History *h) {
 
 void history_clear(History *h) { h->count = h->next = 0; }
 
-// Frame k of those kept, from the oldest on.
+// Index of the k-th kept keyframe, counted from the oldest.
 static int place(const History *h, int k) { return (h->next - h->count + k + (int)h->capacity) % (int)h->capacity; }
 
 static size_t bytes_held(const History *h) {
@@ -21,7 +22,7 @@ static size_t bytes_held(const History *h) {
     return bytes;
 }
 
-// Makes the ring longer while the budget allows it: the oldest frame then stays. It must lie in order for that.
+// Grows the ring while the budget allows, so that the oldest keyframe stays. Only when the ring is in order (next == 0).
 static bool lengthen(History *h, SandError *error) {
     size_t n = h->capacity, average = n ? bytes_held(h) / n : 0;
     size_t longer = n + n / 2 + 8, capacity = n;
@@ -34,7 +35,7 @@ static bool lengthen(History *h, SandError *error) {
 
 bool history_note(History *h, SandSimulation *sim, SandError *error) {
     uint64_t step = sand_simulation_world(sim)->step_index;
-    bool known = h->count && h->frames[place(h, h->count - 1)].step_index >= step; // old ground: the run was here before
+    bool known = h->count && h->frames[place(h, h->count - 1)].step_index >= step; // the run goes over known steps again
     if (step % (uint64_t)h->distance || known) return true;
     if (!lengthen(h, error)) return false;
     if (h->next == (int)h->capacity) h->next = 0;

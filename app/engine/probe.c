@@ -1,3 +1,4 @@
+// Sums the contact forces on one body over all contacts of the last step.
 #include "app/engine/probe.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@ Probe probe_read(const SandSimulation *sim, int body) {
                    .speed = v3_length(world->velocity[body]),
                    .mass = world->mass[body],
                    .radius = world->scale[body] * world->shapes[world->shape[body]].bound};
-    if (world->step_index == 0) return probe; // nothing has been solved yet
+    if (world->step_index == 0) return probe; // no solve yet
     const SandProblem *problem = sand_simulation_problem(sim);
     const SandSolution *solution = sand_simulation_solution(sim);
     const int *number = sand_simulation_order(sim);

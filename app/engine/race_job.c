@@ -1,3 +1,4 @@
+// The thread of a race. `running` and `serial` are atomics: the window polls them while the race writes its results.
 #include "app/engine/race_job.h"
 
 #include <string.h>

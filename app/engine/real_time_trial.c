@@ -1,3 +1,4 @@
+// The trial: run a small version of the scene for LIMIT seconds, and scale its cost per body to the whole scene.
 #include "app/engine/real_time_trial.h"
 
 #include <math.h>
@@ -6,11 +7,11 @@
 #include "sim/core/clock.h"
 
 enum { TRIAL = 800, LEAST = 400, FIRST_STEPS = 5, MOST_STEPS = 200 };
-static const double LIMIT = 0.6;   // s, for the trial
-static const double LOAD = 0.7;    // of a step's length that computing it may take: the rest is for the window
-static const double SETTLED = 1.2; // what a step costs later, when all bodies touch, against the first ones
+static const double LIMIT = 0.6;   // s, wall time of the trial
+static const double LOAD = 0.7;    // share of the time step that computing it may take; the rest is for drawing
+static const double SETTLED = 1.2; // cost of a step once all bodies touch, relative to the first steps
 
-// To two digits, downwards.
+// Rounds down to two significant digits.
 static int round_down(double number) {
     double unit = pow(10, floor(log10(number)) - 1);
     return (int)(floor(number / unit) * unit);
@@ -21,14 +22,15 @@ static int compare(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-// Seconds of a step: the median of as many as fit into the limit, since other programs come between.
+// Measures the seconds per step: the median of as many as fit into the limit, since other programs interfere.
 static bool time_steps(SandSimulation *sim, double *seconds, SandError *error) {
     double times[MOST_STEPS], begin = sand_seconds();
     int count = 0;
     for (int k = 0; count == 0 || (count < MOST_STEPS && sand_seconds() - begin < LIMIT); k++) {
         double from = sand_seconds();
         if (!sand_simulation_step(sim, error)) return false;
-        if (k >= FIRST_STEPS) times[count++] = sand_seconds() - from; // arrays have grown, and bodies begin to touch
+        if (k >= FIRST_STEPS)
+            times[count++] = sand_seconds() - from; // after the arrays have grown and bodies begin to touch
     }
     qsort(times, (size_t)count, sizeof *times, compare);
     *seconds = SETTLED * times[count / 2];
@@ -45,7 +47,7 @@ bool measure_scene(Measured *measured, const char *name, const SandSceneOptions 
     sand_scene_free(&scene);
     if (measured->whole <= LEAST) return true;
 
-    // Not every scene can be as small: a single body in it may keep its size.
+    // Not every scene can be that small: a single body in it may have a fixed size.
     int least = LEAST;
     trial.bodies = measured->whole < TRIAL ? measured->whole : TRIAL;
     while (!sand_scene_load(&scene, name, &trial, error)) {

@@ -1,3 +1,4 @@
+// Takes as YAML: the schema, reading with checks that name file, line and key, writing, and the way from and to a run.
 #define _XOPEN_SOURCE 700 // realpath
 #include "app/engine/take.h"
 
@@ -19,13 +20,13 @@ enum { MOST_ACTS = 10000000 };
 
 // --- the acts of the file -----------------------------------------------------------------------------------
 
-// Keys that an act may have beside `step` and `act`.
+// Keys of an act in addition to `step` and `act`.
 enum { POINT = 1, VELOCITY = 2, RADIUS = 4, BODY = 8, GRAVITY = 16, SOLVER = 32, MACHINE = 64 };
 
 typedef struct ActRow {
     ActKind kind;
     const char *name;
-    unsigned keys; // that it must have, and no others
+    unsigned keys; // exactly those that it must have
 } ActRow;
 
 static const ActRow act_rows[] = {
@@ -162,7 +163,7 @@ static bool read_view(Take *take, const SandYaml *yaml, uint32_t index, SandErro
     return camera_path_add(&take->views, &key, error);
 }
 
-// Every key that the act needs, and no other.
+// Checks that the act has every key that it needs, and no other.
 static bool check_keys(const SandYaml *yaml, const char *place, const ActDef *from, SandError *error) {
     const ActRow *row = find_row(from->act);
     const struct {
@@ -209,7 +210,7 @@ static bool read_act(Take *take, const SandYaml *yaml, uint32_t index, SandError
     return acts_add(&take->acts, from->step, &act, error);
 }
 
-// A relative path is seen from the folder of the take.
+// A relative path is relative to the folder of the take.
 static bool read_scene(Take *take, const SandYaml *yaml, SandError *error) {
     const TakeDef *def = yaml->def;
     const char *slash = strrchr(yaml->name, '/');
@@ -284,7 +285,7 @@ bool take_is(const char *name) {
 
 // --- writing ------------------------------------------------------------------------------------------------
 
-// Text that YAML reads back as it is.
+// Writes text, quoted where YAML would read it back as something else.
 static void put_text(FILE *file, const char *text) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
     if (*text != '-' && text[strspn(text, plain)] == '\0') {
@@ -394,7 +395,7 @@ bool take_save(const Take *take, const char *path, SandError *error) {
 
 void take_begin(Take *take, const char *opened, const SandScene *scene, double step, SandPrecision precision,
                 const SandSolveDef *solve, SandVec3 gravity) {
-    // A path holds wherever the take is moved to.
+    // An absolute path stays valid wherever the take is moved to.
     bool is_path = strchr(opened, '/') || strstr(opened, ".yaml");
     char *whole = is_path ? realpath(opened, NULL) : NULL;
     *take = (Take){.options = {.bodies = scene->bodies, .step = step, .has_seed = true, .seed = scene->seed},

@@ -1,7 +1,8 @@
+// Going back and forward along a run, with the settings that checkpoints do not hold.
 #include "app/engine/timeline.h"
 
-// Steps between two keyframes: so many for each so many bodies. A keyframe costs time with every body, the more so where
-// another machine has them.
+// Steps between two keyframes: KEYFRAME_DISTANCE, and as many more for every KEYFRAME_BODIES bodies. A keyframe costs time
+// in proportion to the bodies, the more so where they must be downloaded from a device.
 enum { KEYFRAME_DISTANCE = 10, KEYFRAME_BODIES = 100000 };
 
 bool timeline_init(Timeline *t, const Take *take, size_t history_bytes, SandError *error) {
@@ -63,8 +64,9 @@ bool timeline_note(Timeline *t, SandSimulation *sim, SandError *error) {
     return history_note(&t->history, sim, error);
 }
 
-// Counts the acts before a step as done, without doing them, and brings the solver and the machine that they left in use.
-static bool bring_settings(Timeline *t, uint64_t step, const SandScene *scene, SandSimulation *sim, SandError *error) {
+// Marks the acts before a step as done without applying them, and restores the solver and the backend in use there: a
+// checkpoint holds neither.
+static bool restore_settings(Timeline *t, uint64_t step, const SandScene *scene, SandSimulation *sim, SandError *error) {
     Act device = {.kind = ACT_BACKEND, .number = t->first_backend};
     t->solve = t->first_solve;
     for (t->done = 0; t->done < t->log.count && t->log.items[t->done].step < step; t->done++) {
@@ -81,5 +83,5 @@ static bool bring_settings(Timeline *t, uint64_t step, const SandScene *scene, S
 bool timeline_go_back(Timeline *t, uint64_t step, const SandScene *scene, SandSimulation *sim, SandError *error) {
     const SandCheckpoint *from = history_before(&t->history, step);
     if (!from) return sand_fail(error, "step %llu is no longer kept", (unsigned long long)step);
-    return sand_simulation_restore(sim, from, error) && bring_settings(t, from->step_index, scene, sim, error);
+    return sand_simulation_restore(sim, from, error) && restore_settings(t, from->step_index, scene, sim, error);
 }

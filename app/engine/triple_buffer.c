@@ -1,16 +1,18 @@
+// Slot exchange by one atomic: the writer swaps its slot in with the FRESH bit set, the reader swaps its own for a fresh
+// one.
 #include "app/engine/triple_buffer.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum { FRESH = 4 }; // a bit above every number of a slot: the reader has not seen it
+enum { FRESH = 4 }; // flag bit above the slot number: not acquired yet
 
 struct TripleBuffer {
     TripleBufferVerbs verbs;
     InstanceStore *stores;
     void *user;
-    int writing, reading; // each touched by its own thread alone
-    atomic_int newest;    // a slot, and whether it is fresh
+    int writing, reading; // each accessed by its own thread only
+    atomic_int newest;    // slot number, and FRESH
 };
 
 TripleBuffer *triple_buffer_create(const TripleBufferVerbs *verbs, InstanceStore *stores, void *user, SandError *error) {

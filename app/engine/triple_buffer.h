@@ -1,48 +1,48 @@
-// Three slots between the simulation, which writes instances, and the window, which draws them. The writer always has a slot
-// of its own, the reader has one, and the third is the newest that was finished: neither ever waits for the other.
+// Triple buffer between the simulation, which writes instances, and the window, which draws them. The writer owns one slot,
+// the reader owns one, and the third is the newest finished one: neither ever waits for the other.
 //
-// A slot that the reader gives up goes back to the writer only after the graphics driver has read the last byte of it: a
-// fence tells. So the data are written once, where they are drawn from.
+// A slot that the reader gives up goes back to the writer only after the graphics driver has finished reading it, by a
+// fence. So instances are written once, where they are drawn from.
 //
-// What a slot is made of is behind a table of verbs: plain memory where nothing is drawn, or a persistently mapped GL buffer
-// (ring_gl.c). Where another machine takes the steps, a slot is memory of its device, which is copied into a GL buffer: on
-// the device where OpenGL runs on it as well, else through the host.
+// A table of functions says what a slot is: plain memory where nothing is drawn, or a persistently mapped GL buffer
+// (triple_buffer_gl.c). When a device takes the steps, a slot is device memory that is copied into a GL buffer: on the
+// device where OpenGL runs on it too, else through the host.
 #pragma once
 #include "app/render/render_scene.h"
 
 enum { TRIPLE_BUFFER_SLOTS = 3 };
 
 typedef struct TripleBufferVerbs {
-    // Reader's thread. All may be NULL where there is nothing to do.
+    // Called on the reader's thread. Any may be NULL.
     bool (*fetch)(void *user, int slot, unsigned *gl_buffer,
-                  SandError *error);     // the slot was taken: make it ready to be drawn
-    void (*drawn)(void *user, int slot); // everything that reads the slot was given to the driver
-    bool (*idle)(void *user, int slot);  // the driver is done with it
+                  SandError *error);     // after acquire: make the slot ready to be drawn
+    void (*drawn)(void *user, int slot); // every draw call that reads the slot has been issued
+    bool (*idle)(void *user, int slot);  // the driver has finished reading it
     void (*free)(void *user);
-    const char *(*way)(void *user, int slot); // how the slot's bytes come to be drawn: see triple_buffer_way
+    const char *(*way)(void *user, int slot); // how the slot's bytes reach the GL buffer: see triple_buffer_way
 } TripleBufferVerbs;
 
 typedef struct TripleBuffer TripleBuffer;
 
-// A ring of plain memory; with verbs, of what they make. `stores` are where the writer writes, one a slot, and belong to
-// the maker. NULL when memory is out; then `user` is freed.
+// Creates a triple buffer of plain memory or, with `verbs`, of their slots. `stores`: where the writer writes, one for each
+// slot, owned by the caller. Returns NULL when out of memory; `user` is freed then.
 TripleBuffer *triple_buffer_create(const TripleBufferVerbs *verbs, InstanceStore *stores, void *user, SandError *error);
-// ring_gl.c: the context is current on the calling thread, which is the reader's. `staged`: what is on a device goes through
-// the host, even where it need not.
+// triple_buffer_gl.c. Needs the context current on the calling thread, which is the reader's. `staged`: device memory goes
+// through the host even where it could be shared.
 TripleBuffer *triple_buffer_create_gl(bool staged, SandError *error);
 void triple_buffer_free(TripleBuffer *buffer); // on the reader's thread
 
-// Writer's thread: the slot that is the writer's until it publishes, and its memory (NULL: the picture's own).
+// Writer's thread: the slot being written, its memory (NULL: the render scene's own), and its publication.
 int triple_buffer_writing(const TripleBuffer *buffer);
 InstanceStore *triple_buffer_store(TripleBuffer *buffer);
 void triple_buffer_publish(TripleBuffer *buffer);
 
-// Reader's thread: takes the newest slot where there is a newer one than the reader's and the reader's own is free to go.
+// Reader's thread: exchanges the reader's slot for the newest if that is newer and the driver is done with the old one.
 bool triple_buffer_acquire(TripleBuffer *buffer);
 int triple_buffer_reading(const TripleBuffer *buffer);
-// Once after it took a slot: the GL buffer that has the slot's bytes; 0: none has, and the picture is to be copied.
+// Once after acquire: the GL buffer that holds the slot's bytes; 0: none does, and the renderer copies them.
 bool triple_buffer_fetch(TripleBuffer *buffer, unsigned *gl_buffer, SandError *error);
-void triple_buffer_drawn(TripleBuffer *buffer); // after the last draw of a frame that reads the slot
-// How the bytes of the slot that was fetched last came to where they are drawn from, for people: `interop` (they never left
-// the device), `staged: ` and why (a device's, through the host), or `host` (written there).
+void triple_buffer_drawn(TripleBuffer *buffer); // after the last draw call that reads the slot
+// How the bytes of the last fetched slot reached the GL buffer, for display: `interop` (they never left the device),
+// `staged:` with the reason (device memory copied through the host), or `host` (written there).
 const char *triple_buffer_way(const TripleBuffer *buffer);

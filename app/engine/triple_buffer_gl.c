@@ -1,6 +1,6 @@
-// Slots that are persistently mapped GL buffers: the simulation writes straight into what is drawn. What another machine has
-// written to memory of its own device is copied into one GL buffer, which that device shares; where it cannot, the host
-// copies it into the slot's.
+// Triple-buffer slots as persistently mapped GL buffers: the simulation writes straight into what is drawn. What a device
+// has written to its own memory is copied into one GL buffer that it shares with OpenGL; where it cannot share, the host
+// copies it into the slot's buffer.
 #include "app/engine/triple_buffer.h"
 #include "sandglass/scene.h"
 
@@ -9,26 +9,27 @@
 
 #include <glad/gl.h>
 
-// Reading is allowed as well: the hands look for the body under the mouse in there.
+// Readable as well: picking (input.c) searches the instances for the body under the mouse.
 static const GLbitfield ACCESS = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-static const GLuint64 PATIENCE = 100000000; // ns: a frame that is still being drawn; then the old one is shown once more
+static const GLuint64 PATIENCE =
+    100000000; // ns, wait for a frame that is still being drawn; then the old one is shown once more
 
 typedef struct Slots {
     InstanceStore stores[TRIPLE_BUFFER_SLOTS]; // the mapped memory
     GLuint buffers[TRIPLE_BUFFER_SLOTS];
-    GLsync fences[TRIPLE_BUFFER_SLOTS]; // after the last draw that read the slot
+    GLsync fences[TRIPLE_BUFFER_SLOTS]; // after the last draw call that read the slot
 
-    bool staged; // by the host, whatever could be shared
-    // The buffer that a device writes. One serves all slots: the device waits for the draws that still read it.
-    const SandBackend *backend; // that shares it; NULL: none was asked
+    bool staged; // always copy through the host
+    // The buffer that a device writes. One serves all slots: the device waits for draw calls that still read it.
+    const SandBackend *backend; // that shares it; NULL: not asked yet
     SandShare *share;           // NULL: refused
     GLuint shared;
     size_t shared_capacity;
-    char way[SAND_SENTENCE]; // how it goes, or why not so
+    char way[SAND_SENTENCE]; // see triple_buffer_way
 } Slots;
 
-// Mapped storage cannot grow: another takes its place.
-static bool make_room(Slots *s, int k, size_t bytes, SandError *error) {
+// Replaces the storage of a slot by a larger one: mapped storage cannot grow.
+static bool grow_slot(Slots *s, int k, size_t bytes, SandError *error) {
     GLuint buffer;
     glCreateBuffers(1, &buffer);
     glNamedBufferStorage(buffer, (GLsizeiptr)bytes, NULL, ACCESS);
@@ -52,8 +53,7 @@ static void end_share(Slots *s) {
 
 static void say_staged(Slots *s, const SandError *why) { snprintf(s->way, sizeof s->way, "staged: %.200s", why->text); }
 
-// Has the device share a buffer with OpenGL, once for as long as the buffer is large enough. What it refuses it is not asked
-// again.
+// Registers a buffer with the device, once for as long as it is large enough. A device that refused is not asked again.
 static bool share(Slots *s, const SandBackend *backend, size_t bytes) {
     SandError why;
     if (s->backend == backend && (!s->share || bytes <= s->shared_capacity)) return s->share;
@@ -68,26 +68,26 @@ static bool share(Slots *s, const SandBackend *backend, size_t bytes) {
     return s->share;
 }
 
-// The slot's bytes are on a device. Where they cannot be shared the host copies them, by way of the mapped memory.
-static bool fetch_away(Slots *s, int k, unsigned *buffer, SandError *error) {
+// Fetches a slot that is device memory. Where it cannot be shared, the host copies it through the mapped memory.
+static bool fetch_from_device(Slots *s, int k, unsigned *buffer, SandError *error) {
     SandError why;
     InstanceStore *store = &s->stores[k];
     if (share(s, store->backend, store->bytes)) {
         if (store->backend->share_copy(s->share, store->slot, store->bytes, &why)) return *buffer = s->shared, true;
         end_share(s), say_staged(s, &why);
     }
-    if (store->bytes > store->capacity && !make_room(s, k, store->bytes + store->bytes / 2, error)) return false;
+    if (store->bytes > store->capacity && !grow_slot(s, k, store->bytes + store->bytes / 2, error)) return false;
     if (!store->backend->slot_read(store->slot, store->data, store->bytes, error)) return false;
     *buffer = s->buffers[k];
     return true;
 }
 
-// A picture that found the slot too small lies in its own memory and is copied this once; the slot then grows.
+// A render scene that found its slot too small is in its own memory and is copied this once; the slot grows for the next.
 static bool fetch(void *user, int k, unsigned *buffer, SandError *error) {
     Slots *s = user;
     size_t needed = s->stores[k].bytes;
-    if (s->stores[k].away && needed) return fetch_away(s, k, buffer, error);
-    if (needed > s->stores[k].capacity) return make_room(s, k, needed + needed / 2, error);
+    if (s->stores[k].away && needed) return fetch_from_device(s, k, buffer, error);
+    if (needed > s->stores[k].capacity) return grow_slot(s, k, needed + needed / 2, error);
     *buffer = s->buffers[k];
     return true;
 }
@@ -99,7 +99,7 @@ static const char *way(void *user, int k) {
 
 static void drawn(void *user, int k) {
     Slots *s = user;
-    if (s->stores[k].away && s->share) return; // a copy is drawn, and the device minds its own slot
+    if (s->stores[k].away && s->share) return; // the copy is drawn; the device slot needs no fence
     if (s->fences[k]) glDeleteSync(s->fences[k]);
     s->fences[k] = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
 }

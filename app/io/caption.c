@@ -1,3 +1,4 @@
+// Text rendering into an RGBA picture, by stb_truetype and the embedded DejaVu Sans.
 #include "app/io/caption.h"
 
 #include <math.h>
@@ -10,7 +11,7 @@
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #include <stb/stb_truetype.h>
 
-// The font's bytes, taken in by the assembler.
+// The font file, embedded by the assembler.
 __asm__(".section .rodata\n"
         ".balign 16\n"
         "sand_font:\n"
@@ -40,7 +41,7 @@ Caption *caption_create(SandError *error) {
 
 void caption_free(Caption *caption) { free(caption); }
 
-// The next character of UTF-8 text; what is no UTF-8 is taken byte by byte.
+// Decodes the next UTF-8 character; invalid bytes are taken one at a time.
 static int next_character(const char **text) {
     const unsigned char *t = (const unsigned char *)*text;
     int length = t[0] < 0x80 ? 1 : t[0] >> 5 == 6 ? 2 : t[0] >> 4 == 14 ? 3 : t[0] >> 3 == 30 ? 4 : 1;
@@ -61,7 +62,7 @@ static void blend(unsigned char *pixel, int value, int alpha) {
     pixel[3] = (unsigned char)(pixel[3] + (255 - pixel[3]) * alpha / 255);
 }
 
-// Runs over the text: draws with this value where there are pixels, and returns its width.
+// Lays out the text: draws it with this value where `pixels` is not NULL, and returns its width.
 static double walk(const Caption *caption, const char *text, double size, double x, double baseline, int value,
                    double strength, unsigned char *pixels, int width, int height) {
     float scale = stbtt_ScaleForPixelHeight(&caption->font, (float)size);

@@ -1,15 +1,15 @@
-// Words on a picture, in DejaVu Sans, which travels inside the program.
+// Text on a picture, in DejaVu Sans, which is embedded in the program.
 #pragma once
 #include "sandglass/error.h"
 
-typedef struct Caption Caption; // the font, read once
+typedef struct Caption Caption; // the parsed font
 
-const unsigned char *caption_font(size_t *size); // the file's bytes, for others who write with it
+const unsigned char *caption_font(size_t *size); // the font file, for Dear ImGui
 
 Caption *caption_create(SandError *error);
 void caption_free(Caption *caption);
 
-typedef enum CaptionPlace { CAPTION_BOTTOM, CAPTION_CORNER } CaptionPlace; // in the middle below; top right
+typedef enum CaptionPlace { CAPTION_BOTTOM, CAPTION_CORNER } CaptionPlace; // centered at the bottom; top right
 
 // Draws UTF-8 text, `size` pixels high, white with a soft shadow, into an RGBA picture whose rows run from the top down.
 void caption_draw(const Caption *caption, const char *text, double size, CaptionPlace place, unsigned char *pixels,

@@ -1,3 +1,4 @@
+// The ffmpeg process: its command line for each format, its pipes, and its errors as sentences.
 #include "app/io/film.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@ struct Film {
     char path[1024];
     pid_t child;
     int pipe;    // to ffmpeg
-    FILE *words; // what ffmpeg says
+    FILE *words; // its standard error
 };
 
 enum { MOST_WORDS = 64 };
@@ -40,7 +41,7 @@ static int command(const FilmDef *def, char *size, char *rate, const char **word
     const char *mp4[] = {"-c:v", "libx264", "-preset", "fast", "-crf", "17", "-movflags", "+faststart", "-f", "mp4"};
     const char *webm[] = {"-c:v", "libvpx-vp9", "-crf", "26",        "-b:v", "0",  "-row-mt",
                           "1",    "-cpu-used",  "4",    "-deadline", "good", "-f", "webm"};
-    // The colors of high-definition television, converted so and marked so.
+    // BT.709, converted and tagged as such.
     const char *colors[] = {"-pix_fmt",
                             def->alpha ? "yuva420p" : "yuv420p",
                             "-vf",
@@ -53,7 +54,7 @@ static int command(const FilmDef *def, char *size, char *rate, const char **word
                             "bt709",
                             "-color_range",
                             "tv"};
-    // A palette for each frame: nothing waits for the end, so that an interrupted film is whole.
+    // One palette per frame, so that nothing waits for the end and an interrupted film is complete.
     const char *gif[] = {
         "-vf",   "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1:dither=bayer:bayer_scale=4",
         "-loop", "0",
@@ -89,7 +90,7 @@ static void become(int in, int words_to, const char **words, int report) {
     _exit(127);
 }
 
-// Starts ffmpeg. `why` is the error of exec, known because that pipe closes by itself when exec succeeds.
+// Starts ffmpeg. An error of exec comes back through a pipe that closes by itself when exec succeeds.
 static bool start(Film *film, SandError *error) {
     int data[2], report[2], why = 0;
     const char *words[MOST_WORDS];
@@ -137,9 +138,9 @@ Film *film_open(const FilmDef *def, SandError *error) {
     film->def.path = film->path;
     film->pipe = -1;
     film->words = tmpfile();
-    // A pipe that ffmpeg closed shall be an error, not the end of the program.
+    // Writing to a pipe that ffmpeg closed must be an error, not SIGPIPE.
     signal(SIGPIPE, SIG_IGN);
-    // Told now rather than by ffmpeg, after the first frames.
+    // Fail now rather than in ffmpeg after the first frames.
     bool there = access(film->path, F_OK) == 0;
     FILE *probe = fopen(film->path, "ab");
     bool open = true;
@@ -167,7 +168,7 @@ bool film_write(Film *film, const unsigned char *pixels, SandError *error) {
     return true;
 }
 
-// The last line that ffmpeg wrote.
+// The last line of the standard error of ffmpeg.
 static void last_words(FILE *file, char *line, size_t size) {
     char next[512];
     line[0] = '\0';

@@ -18,5 +18,5 @@ typedef struct Film Film;
 Film *film_open(const FilmDef *def, SandError *error);
 // One RGBA frame, rows from the top down.
 bool film_write(Film *film, const unsigned char *pixels, SandError *error);
-// Ends the film and waits for ffmpeg; what was written is a film that plays. Frees it.
+// Ends the film, waits for ffmpeg and frees it. What was written so far plays.
 bool film_close(Film *film, SandError *error);

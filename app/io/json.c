@@ -1,3 +1,4 @@
+// The JSON writer, and the shortest decimal text of a double, which CSV files and takes use too.
 #include "app/io/json.h"
 
 #include <inttypes.h>
@@ -6,7 +7,7 @@
 
 Json json_make(FILE *out) { return (Json){.out = out, .first = true}; }
 
-// The length of the UTF-8 sequence at `s`, or 0 where the bytes are not one (overlong forms and surrogates neither).
+// Length of the UTF-8 sequence at `s`, or 0 where it is invalid (overlong forms and surrogates included).
 static int utf8_length(const unsigned char *s) {
     if (s[0] < 0x80) return 1;
     int length = s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
@@ -37,7 +38,7 @@ static void write_text(FILE *out, const char *text) {
     putc('"', out);
 }
 
-// The comma, the line and the key in front of every value.
+// Writes the comma, line break and key before a value.
 static void begin_value(Json *json, const char *key) {
     if (!json->first) putc(',', json->out);
     if (json->depth) fprintf(json->out, "\n%*s", 2 * json->depth, "");
@@ -93,7 +94,7 @@ void json_bool(Json *json, const char *key, bool value) {
 }
 
 const char *json_shortest(double value, char text[JSON_NUMBER]) {
-    // Whole numbers as people write them; for the others 17 digits always suffice and fewer often do.
+    // Integers without exponent; otherwise the fewest digits that read back exactly, at most 17.
     if (fabs(value) < 1e6 && value == floor(value)) {
         snprintf(text, JSON_NUMBER, "%.0f", value);
         return text;

@@ -1,4 +1,4 @@
-// Compiled with -fno-strict-aliasing: stb reads bytes as words.
+// PNG files by stb_image_write. Compiled with -fno-strict-aliasing: stb reads bytes as words.
 #include "app/io/png.h"
 
 #include <errno.h>

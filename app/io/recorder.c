@@ -1,3 +1,5 @@
+// The recorder: a ring of pixel buffers for asynchronous read-back, a queue of frames for the PNG workers, and the film.
+// recorder_add starts the read-back of one frame and collects an older one, which has arrived by then.
 #include "app/io/recorder.h"
 
 #include <errno.h>
@@ -35,8 +37,8 @@ struct Recorder {
     Film *film;
     Caption *caption;
     Slot buffer[RING];
-    int64_t taken; // frames read from the GPU or on their way
-    int64_t given; // frames handed on
+    int64_t taken; // frames whose read-back has been started
+    int64_t given; // frames passed on to workers and film
 
     // Shared with the workers.
     pthread_mutex_t lock;
@@ -50,12 +52,12 @@ struct Recorder {
     SandError fault; // of the PNG files
     SandError film_fault;
 
-    // The end.
-    bool ending; // no more frames; a thread waits for the last to be written
+    // Closing.
+    bool ending; // no more frames; a thread waits for the last writes
     bool has_finisher;
     pthread_t finisher;
     atomic_bool ended;
-    bool well; // every frame was handed on
+    bool well; // every frame was passed on
     SandError end_fault;
 };
 
@@ -149,7 +151,7 @@ Recorder *recorder_open(const RecorderDef *def, SandError *error) {
 
 // --- taking frames ------------------------------------------------------------------------------------------
 
-// Input a frame to the workers, but no more than they can hold.
+// Queues a frame for the workers; waits while the queue is full.
 static bool give_png(Recorder *r, unsigned char *pixels, SandError *error) {
     Job *job = malloc(sizeof *job);
     if (!job) {
@@ -172,11 +174,11 @@ static bool give_png(Recorder *r, unsigned char *pixels, SandError *error) {
     return !failed;
 }
 
-// The film goes on as long as it can; without PNG files its end is the end.
+// A film that fails ends the recording only when there are no PNG files.
 static bool give_film(Recorder *r, const unsigned char *pixels, SandError *error) {
     SandError fault, last = {""};
     if (film_write(r->film, pixels, &fault)) return true;
-    // What ffmpeg said is the better sentence.
+    // The error of ffmpeg says more.
     r->film_fault = film_close(r->film, &last) ? fault : last;
     r->film = NULL;
     if (r->def.folder) return true;
@@ -184,7 +186,7 @@ static bool give_film(Recorder *r, const unsigned char *pixels, SandError *error
     return false;
 }
 
-// Takes the oldest frame out of the ring, right way up, and hands it on.
+// Maps the oldest pixel buffer, flips the rows, and passes the frame on.
 static bool drain(Recorder *r, SandError *error) {
     Slot *slot = &r->buffer[r->given % RING];
     size_t row = (size_t)r->def.width * 4, height = (size_t)r->def.height;
@@ -242,7 +244,7 @@ static void *finish(void *argument) {
 
 void recorder_end(Recorder *r) {
     if (r->ending) return;
-    r->ending = r->well = true; // from here on nothing waits for room
+    r->ending = r->well = true; // from here on nothing waits for the queue
     while (r->well && r->given < r->taken) r->well = drain(r, &r->end_fault);
     for (int i = 0; i < RING; i++) {
         if (r->buffer[i].full) glDeleteSync(r->buffer[i].fence);

@@ -1,5 +1,5 @@
-// Takes drawn frames off the GPU and writes them: PNG files by worker threads, and a film through ffmpeg.
-// Frames are read back through a ring of pixel buffers, so that drawing does not wait for reading.
+// Reads drawn frames back from the GPU and writes them: PNG files by worker threads, and a film through ffmpeg. Frames come
+// back through a ring of pixel buffers, so that drawing does not wait for the read-back.
 #pragma once
 #include "app/io/caption.h"
 #include "app/io/film.h"
@@ -11,21 +11,22 @@ typedef struct RecorderDef {
     bool alpha;
     const char *caption; // NULL: none
     int64_t first;       // number of the first frame
-    int workers;         // threads that encode PNG; 0: one for each core
+    int workers;         // threads that encode PNG; 0: one per core
 } RecorderDef;
 
 typedef struct Recorder Recorder;
 
 void recorder_frame_path(char *path, size_t capacity, const char *folder, int64_t number); // of a PNG frame
 
-// Makes the folder where it is missing. NULL with a sentence.
+// Creates the folder if it is missing. NULL with a sentence on failure.
 Recorder *recorder_open(const RecorderDef *def, SandError *error);
-// Takes the picture in this framebuffer as the next frame. False when nothing can be written any more. A film that
-// fails while PNG files still go well is ended, and recorder_complaint says why.
+// Adds the picture in this framebuffer as the next frame. False when nothing can be written any more. A film that fails
+// while PNG files can still be written is ended, and recorder_complaint says why.
 bool recorder_add(Recorder *recorder, unsigned framebuffer, SandError *error);
-// Input on the last frames, and lets a thread wait until all are written: for who must not wait. The context is current.
+// Passes the last frames on and lets a thread wait until all are written, for a caller that must not wait. Needs the context
+// current.
 void recorder_end(Recorder *recorder);
-bool recorder_ended(const Recorder *recorder); // all is written, and recorder_close will not wait
-// Waits until every frame taken is written, and frees. False, with the first fault, when one was not.
+bool recorder_ended(const Recorder *recorder); // everything is written, and recorder_close will not wait
+// Waits until every frame is written, and frees. False, with the first error, when one was not.
 bool recorder_close(Recorder *recorder, SandError *error);
-const char *recorder_complaint(const Recorder *recorder); // "" when all is well
+const char *recorder_complaint(const Recorder *recorder); // why the film ended early; ""

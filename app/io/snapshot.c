@@ -1,3 +1,4 @@
+// The thread behind a snapshot: one state variable says who owns the pixels.
 #include "app/io/snapshot.h"
 
 #include <pthread.h>
@@ -11,7 +12,7 @@ enum { IDLE, WRITING, WRITTEN };
 
 struct Snapshot {
     pthread_t thread;
-    atomic_int state; // the thread owns the rest while it is WRITING
+    atomic_int state; // the thread owns the other members while it is WRITING
     int width, height;
     unsigned char *pixels;
     char sentence[SAND_SENTENCE];

@@ -1,3 +1,4 @@
+// Framing a box, camera motion and the projection matrices. Depth is reversed: 1 at the near plane, 0 at infinity.
 #include "app/render/camera.h"
 
 #include <stdlib.h>
@@ -6,15 +7,15 @@
 #include <cglm/cglm.h>
 
 static const double DEGREE = 3.14159265358979323846 / 180;
-static const double MARGIN = 1.08; // around what is framed
+static const double MARGIN = 1.08; // free border around what is framed, as a factor
 
 typedef struct Preset {
     const char *name;
-    double around, above; // degrees; around 0 looks along +y
+    double around, above; // degrees; at `around` 0 the camera looks along +y
     bool orthographic;
 } Preset;
 
-// `above` of the first is chosen by the shape of the box: something flat is seen from higher up.
+// `above` of the first depends on the shape of the box: flat things are seen from higher up.
 static const Preset presets[] = {
     {"default", -24, 0, false}, {"front", 0, 6, false},    {"side", 90, 6, false},   {"back", 180, 6, false},
     {"top", 0, 89, false},      {"low", -24, 3, false},    {"high", -35, 45, false}, {"plan", 0, 89.9, true},
@@ -27,7 +28,7 @@ const char *const camera_preset_names[] = {"default", "front", "side",      "bac
 
 void camera_axes(const Camera *camera, SandVec3 *right, SandVec3 *up, SandVec3 *forward) {
     *forward = v3_unit_or(v3_sub(camera->target, camera->eye), v3_make(0, 1, 0));
-    // Straight down there is no up; north is.
+    // The up vector; looking straight down it is north (+y).
     SandVec3 pole = fabs(forward->z) > 0.99999 ? v3_make(0, 1, 0) : v3_make(0, 0, 1);
     *right = v3_unit_or(v3_cross(*forward, pole), v3_make(1, 0, 0));
     *up = v3_cross(*right, *forward);
@@ -38,7 +39,7 @@ static void widen(double range[2], double low, double high) {
     if (high > range[1]) range[1] = high;
 }
 
-// What is too close or too far to be shown, for a scene of this size.
+// Sets the near and far planes for a scene of this size.
 static void set_reach(Camera *camera, double size) {
     double distance = v3_length(v3_sub(camera->target, camera->eye));
     camera->near = camera->orthographic ? 0.01 * size : fmax(1e-3 * size, 0.02 * distance);
@@ -53,7 +54,8 @@ static void fit(Camera *camera, SandVec3 direction, SandVec3 lower, SandVec3 upp
     camera->eye = v3_madd(middle, -size, direction);
     camera_axes(camera, &right, &up, &forward);
 
-    // Each side of the frustum is a plane through the eye; the corner furthest out along its normal touches it.
+    // Each side of the frustum is a plane through the eye, touched by the corner of the box that is furthest along its
+    // normal.
     double tan_y = tan(0.5 * camera->angle), tan_x = tan_y * aspect;
     double wide[2] = {INFINITY, -INFINITY}, tall[2] = {INFINITY, -INFINITY}, half_x = 0, half_y = 0, reach = 0;
     for (int k = 0; k < 8; k++) {
@@ -98,10 +100,10 @@ void camera_project(const Camera *camera, SandVec3 point, double *x, double *y) 
 }
 
 bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandVec3 upper, double width, double height,
-                         const CameraArea *capacity) {
-    double wide = capacity->right - capacity->left, high = capacity->bottom - capacity->top;
+                         const CameraArea *area) {
+    double wide = area->right - area->left, high = area->bottom - area->top;
     if (!camera_frame(camera, name, lower, upper, wide / high)) return false;
-    // Nearer corners move more than further ones, so it takes a few rounds of the right size and the right place.
+    // Nearer corners move more than farther ones, so size and position are adjusted in turn a few times.
     for (int round = 0; round < 8; round++) {
         double x[2] = {INFINITY, -INFINITY}, y[2] = {INFINITY, -INFINITY};
         for (int k = 0; k < 8; k++) {
@@ -110,8 +112,8 @@ bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandV
                            &at_x, &at_y);
             widen(x, at_x, at_x), widen(y, at_y, at_y);
         }
-        double middle_x = (0.5 * (capacity->left + capacity->right) - 0.5 * width) / height;
-        double middle_y = (0.5 * height - 0.5 * (capacity->top + capacity->bottom)) / height;
+        double middle_x = (0.5 * (area->left + area->right) - 0.5 * width) / height;
+        double middle_y = (0.5 * height - 0.5 * (area->top + area->bottom)) / height;
         camera_pan(camera, 0.5 * (x[0] + x[1]) - middle_x, 0.5 * (y[0] + y[1]) - middle_y);
         camera_zoom(camera, fmin(wide / height / (x[1] - x[0]), high / height / (y[1] - y[0])) / MARGIN);
     }
@@ -197,7 +199,7 @@ void camera_turn(Camera *camera, SandVec3 middle, double angle) {
 }
 
 void camera_look(Camera *camera, double right, double up) {
-    // To look about is to orbit the eye as if it were the target.
+    // Looking around is orbiting with eye and target exchanged.
     SandVec3 eye = camera->eye;
     camera->eye = camera->target, camera->target = eye;
     camera_orbit(camera, -right, up);

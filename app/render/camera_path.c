@@ -1,3 +1,4 @@
+// Monotone cubic interpolation through camera keys.
 #include "app/render/camera_path.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ bool camera_path_add(CameraPath *path, const CameraKey *key, SandError *error) {
     return true;
 }
 
-// What is interpolated: the target, and where the eye is seen from there. Lengths go by ratio.
+// The interpolated quantities: the target, and the eye in spherical coordinates about it. Lengths as logarithms.
 enum { TARGET_X, TARGET_Y, TARGET_Z, DISTANCE, AROUND, ABOVE, ANGLE, HEIGHT, CHANNELS };
 
 static void split(const CameraView *view, double channels[CHANNELS]) {
@@ -40,14 +41,14 @@ static CameraView put_together(const double c[CHANNELS], bool orthographic) {
                         .height = exp(c[HEIGHT])};
 }
 
-// The slope at a key between two secants (Fritsch and Carlson): none where they point apart, so that nothing swings over.
+// Slope at a key from its two secants (Fritsch and Carlson): zero where their signs differ, so that nothing overshoots.
 static double slope(double before, double after, double left, double right) {
     if (!(left * right > 0)) return 0;
     double a = 2 * after + before, b = after + 2 * before;
     return (a + b) / (a / left + b / right);
 }
 
-// A cubic between keys 1 and 2 of four; the outer two give the slopes.
+// Cubic Hermite between keys 1 and 2 of four; the outer two give the slopes.
 static double between(const double t[4], const double y[4], double time) {
     double h = t[2] - t[1], secant = (y[2] - y[1]) / h, s = (time - t[1]) / h;
     double first = t[1] > t[0] ? slope(t[1] - t[0], h, (y[1] - y[0]) / (t[1] - t[0]), secant) : 0;
@@ -68,7 +69,7 @@ CameraView camera_path_at(const CameraPath *path, double time) {
         int key = k - 1 + i < 0 ? 0 : k - 1 + i >= path->count ? path->count - 1 : k - 1 + i;
         t[i] = keys[key].time;
         split(&keys[key].view, channels[i]);
-        // The shorter way round.
+        // The shorter way around.
         if (i > 0) channels[i][AROUND] -= 2 * PI * round((channels[i][AROUND] - channels[i - 1][AROUND]) / (2 * PI));
     }
     for (int c = 0; c < CHANNELS; c++) {

@@ -1,4 +1,4 @@
-// Views in the world's coordinates, and a smooth way of the camera through several of them.
+// Views in world coordinates, and smooth camera motion through several of them.
 #pragma once
 #include "sandglass/error.h"
 #include "sandglass/math.h"
@@ -6,8 +6,8 @@
 typedef struct CameraView {
     SandVec3 eye, target; // m
     bool orthographic;
-    double angle;  // rad, from bottom to top; perspective
-    double height; // m, from bottom to top; orthographic
+    double angle;  // rad, vertical field of view; perspective
+    double height; // m, height of the view; orthographic
 } CameraView;
 
 typedef struct CameraKey {
@@ -22,16 +22,16 @@ typedef struct CameraPath {
     CameraKey keys[CAMERA_KEYS]; // sorted by time
 } CameraPath;
 
-// Views that a person keeps to come back to.
+// Views that a user keeps, under the digits of the keyboard.
 enum { BOOKMARKS = 8 };
 typedef struct Bookmarks {
     bool kept[BOOKMARKS];
     CameraView views[BOOKMARKS];
 } Bookmarks;
 
-// Puts a key in its place, or in the place of the key at the same time.
+// Inserts a key by its time; replaces a key at the same time.
 bool camera_path_add(CameraPath *path, const CameraKey *key, SandError *error);
 
-// The view at an instant; before the first key and after the last it stands still. It goes through every key, turns round
-// the target rather than through it, never swings beyond two keys, and starts and stops gently. `count` must not be 0.
+// The view at a time; constant before the first key and after the last. It passes through every key, moves around the target
+// rather than through it, never overshoots, and starts and stops with zero speed. `count` must not be 0.
 CameraView camera_path_at(const CameraPath *path, double time);

@@ -1,3 +1,4 @@
+// Parses the color maps that the build embeds from assets/.
 #include "app/render/colormap.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ bool colormap_read(ColorMap map, unsigned char colors[COLORMAP_SIZE][4], SandErr
     snprintf(file, sizeof file, "%s.txt", colormap_names[map]);
     const char *at = embedded_find(file);
     if (!at) return sand_fail(error, "the color map %s is not in this build", file);
-    for (int i = 0; i < COLORMAP_SIZE; i++) { // one line of rrggbb each
+    for (int i = 0; i < COLORMAP_SIZE; i++) { // one line each, rrggbb
         char *end;
         unsigned long rgb = strtoul(at, &end, 16);
         if (end == at) return sand_fail(error, "the color map %s is too short", file);

@@ -1,4 +1,4 @@
-// Maps from a number to a color that read the same for every eye, in print too. The colors are in assets/NAME.txt.
+// Perceptually uniform color maps, readable by color-blind eyes and in print. The colors are in assets/NAME.txt.
 #pragma once
 #include "sandglass/error.h"
 

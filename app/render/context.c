@@ -1,3 +1,4 @@
+// Context creation through GLFW and EGL, and the debug output of the driver, whose errors are counted and kept.
 #include "app/render/context.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ ContextDef context_default(void) {
     return (ContextDef){.width = 1280, .height = 720, .title = "Sandglass", .visible = true};
 }
 
-// --- what the driver has to say -----------------------------------------------------------------------------
+// --- messages of the driver -----------------------------------------------------------------------------
 
 static void GLAD_API_PTR on_debug(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length, const GLchar *text,
                                   const void *user) {
@@ -48,8 +49,8 @@ static bool load(Context *context, GLADloadfunc find, SandError *error) {
 
 static bool has_word(const char *words, const char *word) { return words && strstr(words, word); }
 
-// The displays worth trying, best first: the device that CUDA calls its first, where the steps are taken; other devices of
-// NVIDIA; other devices; then Mesa's own platform.
+// The EGL displays to try, best first: CUDA device 0, which takes the steps; other NVIDIA devices; other devices; then
+// Mesa's surfaceless platform.
 enum { MOST_DEVICES = 16 };
 
 static int rank_of(EGLDeviceEXT device) {
@@ -134,7 +135,7 @@ static bool open_window(Context *context, const ContextDef *def, SandError *erro
     glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, GLFW_TRUE);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHint(GLFW_VISIBLE, def->visible);
-    // All drawing goes into targets of our own; the window needs neither depth nor samples.
+    // All drawing goes into our own targets; the window needs neither depth nor samples.
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);
     context->window = glfwCreateWindow(def->width, def->height, def->title, NULL, NULL);
@@ -187,7 +188,7 @@ void context_poll(Context *context, double seconds) {
 }
 
 void context_finish(const Context *context) {
-    (void)context; // it is the current one
+    (void)context; // it is current
     glFinish();
 }
 

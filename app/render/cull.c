@@ -1,3 +1,4 @@
+// Occlusion culling of balls in compute shaders: depth pyramid, visibility flags, order-preserving selection.
 #include "app/render/cull.h"
 
 #include <stdlib.h>
@@ -18,17 +19,17 @@ enum { UNIFORM_COUNT = 0, UNIFORM_SIZE = 1, UNIFORM_WANTED = 1, UNIFORM_LIMIT = 
 enum { BUFFER_INSTANCES, BUFFER_FLAGS, BUFFER_BLOCKS, BUFFER_KEPT, BUFFER_COMMAND };
 enum { WAS_DRAWN = 1, IS_SEEN = 2, LARGE = 4 }; // as in shaders/cull.glsl
 
-// What a view knows of the balls, and its pyramid of depths.
+// Per view: the flags of the balls, and the depth pyramid.
 typedef struct CullArrays {
     GLuint flags, pyramid;
     int width, height, levels; // of the pyramid
-    int count;                 // of the balls that the flags are of
+    int count;                 // of balls that have flags
 } CullArrays;
 
 struct Cull {
     GLuint programs[PASSES];
     GLuint blocks, kept, command;
-    GLuint plain; // a sampler that reads depths as numbers, whatever their texture is for
+    GLuint plain; // a sampler without depth comparison
     int capacity; // balls that fit
     GLuint instances;
     int count;
@@ -74,7 +75,7 @@ static void dispatch(const Cull *c, Pass pass, int blocks) {
     glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
 }
 
-// Keeps those whose flags, as far as they are looked at, are these.
+// Selects the balls whose masked flags equal these.
 static void select(Cull *c, GLuint look_at, GLuint wanted) {
     int blocks = blocks_of(c->count, BLOCK);
     for (Pass pass = COUNT; pass <= KEEP; pass++) {
@@ -106,7 +107,7 @@ void cull_begin(Cull *c, CullView view, unsigned instances, int count) {
     CullArrays *s = &c->sights[view];
     c->instances = instances, c->count = count;
     fit(c, count);
-    if (s->count != count) { // others: nobody was seen yet
+    if (s->count != count) { // another set of balls: none was seen yet
         glNamedBufferData(s->flags, (GLsizeiptr)((size_t)count * sizeof(GLuint)), NULL, GL_DYNAMIC_COPY);
         glClearNamedBufferData(s->flags, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, NULL);
         s->count = count;
@@ -121,7 +122,7 @@ static int power_of_two(int least) {
     return power;
 }
 
-// Half of what is drawn, made up to powers of two: then every level is just half of the one below.
+// Half the target, rounded up to powers of two, so that every level is exactly half of the one below.
 static void make_pyramid(CullArrays *s, int width, int height) {
     int w = power_of_two(blocks_of(width, 2)), h = power_of_two(blocks_of(height, 2));
     if (s->width == w && s->height == h) return;

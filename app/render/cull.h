@@ -1,10 +1,10 @@
-// Balls that nothing can see are not drawn: in a pile that is nearly all of them. First those are drawn that were seen the
-// last time; what they hide is told from their depths; then those that have newly come into sight. What is drawn is the same
-// as if all had been drawn, but for balls that share a depth to the last bit.
+// Two-pass occlusion culling of balls: in a pile nearly all of them are hidden. First the balls visible in the last frame
+// are drawn; their depths give a pyramid that tells what they hide; then the balls that have newly become visible are drawn.
+// The picture is the same as if all had been drawn, but for balls that share a depth to the last bit.
 #pragma once
 #include "sandglass/error.h"
 
-// Fewer balls are drawn faster than told apart.
+// Below this number, drawing all is faster than culling.
 enum { CULL_LEAST = 8000 };
 
 typedef enum CullView { CULL_CAMERA, CULL_LIGHT, CULL_VIEWS } CullView;
@@ -13,12 +13,12 @@ typedef struct Cull Cull;
 Cull *cull_create(SandError *error);
 void cull_free(Cull *cull);
 
-// Instances of balls at the beginning of this buffer. Those are kept that this view saw the last time and did not leave to
-// others.
+// First pass, for the ball instances at the beginning of this buffer: selects those that were visible in this view in the
+// last frame and were not left to splatting.
 void cull_begin(Cull *cull, CullView view, unsigned instances, int count);
-// Keeps those that could be seen and were not kept before, by what was drawn into this texture of depths since. Those that
-// are fewer pixels across than the limit are left to others (splat.h); 0 leaves none.
+// Second pass: selects the balls that are visible against this depth texture and were not selected before. Those with fewer
+// pixels across than the limit are left to splatting (splat.h); 0 leaves none.
 void cull_go_on(Cull *cull, CullView view, unsigned depth, int width, int height, int limit);
-void cull_keep_seen(Cull *cull, CullView view); // all that could be seen, of any size
-// Draws a quad for each that is kept; the array reads instances at binding 0.
+void cull_keep_seen(Cull *cull, CullView view); // selects all visible balls, of any size
+// Draws a quad for each selected ball; the vertex array reads instances at binding 0.
 void cull_draw(const Cull *cull, unsigned array);

@@ -1,3 +1,4 @@
+// The screen-space passes, each once as a compute shader and once as a full-screen triangle.
 #include "app/render/lighting.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 #include "app/render/shader.h"
 
-enum { TILE = 8 }; // pixels along a side of a work group, as in the shaders
+enum { TILE = 8 }; // work group size in pixels, as in the shaders
 
 typedef enum Pass { AMBIENT, LIGHT, DIRECT, TONE, PASSES } Pass;
 static const char *const pass_files[PASSES][2] = {
@@ -17,11 +18,11 @@ enum { UNIFORM_SAMPLES, UNIFORM_TWICE };
 struct Lighting {
     bool compute;
     GLuint programs[PASSES];
-    GLuint sky; // where triangles light straight to the screen
+    GLuint sky; // the sky of the direct pass by triangles
     GLuint empty_array;
 };
 
-// What a pass writes: textures for a compute shader, and the framebuffer that has them.
+// The targets of a pass: textures for a compute shader, and the framebuffer that holds them.
 typedef struct Canvas {
     GLuint framebuffer, first, second;
     GLenum first_format, second_format;
@@ -52,7 +53,7 @@ void lighting_free(Lighting *l) {
 
 static int tiles_of(int pixels) { return (pixels + TILE - 1) / TILE; }
 
-// What still reads or draws on the canvas goes first; what reads it or draws over it later waits.
+// Orders the pass after earlier accesses to its targets, and later accesses after it.
 static void dispatch(GLuint program, const Canvas *c) {
     glUseProgram(program);
     glBindImageTexture(0, c->first, 0, GL_FALSE, 0, GL_WRITE_ONLY, c->first_format);
@@ -70,7 +71,7 @@ static void draw(const Lighting *l, GLuint program, const Canvas *c) {
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-// A processor that draws passes over whole blocks by their depth: so it need not light the sky. Depth is 0 there.
+// The software renderer skips whole blocks by a depth test, so the sky (depth 0) is not lit.
 static void draw_direct(const Lighting *l, const Canvas *c) {
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_LESS);

@@ -1,6 +1,6 @@
-// The passes that go over every pixel of what was drawn: ambient occlusion, light, tone. They are compute shaders, for a GPU
-// made for computing has few processors that draw; or triangles over the whole target, which are quicker where a processor
-// draws. The same text makes both, and the picture is the same. The block Frame is bound by the caller.
+// Screen-space passes: ambient occlusion, light, tone mapping. As compute shaders, since a data-center GPU has few raster
+// units; or as full-screen triangles, which are faster in the software renderer. Both are compiled from the same GLSL and
+// give the same picture. The caller binds the uniform block Frame.
 #pragma once
 #include "app/render/targets.h"
 
@@ -8,10 +8,9 @@ typedef struct Lighting Lighting;
 Lighting *lighting_create(bool compute, SandError *error);
 void lighting_free(Lighting *lighting);
 
-// The caller has put the depth mask off and the viewport on the inner targets; these leave the depth test to whoever is
-// next.
+// The caller has disabled depth writes and set the viewport to the inner targets. These do not restore the depth test.
 void lighting_ambient(const Lighting *lighting, const Targets *targets); // before any light
 void lighting_light(const Lighting *lighting, const Targets *targets);   // to `light` and `kind`
 void lighting_direct(const Lighting *lighting, const Targets *targets);  // encoded, to `out`; only with one sample
-// From `light`, `kind` and `glass` to `out`. `twice`: encode a second time, a fault that a test must notice.
+// From `light`, `kind` and `glass` to `out`. `twice`: encode twice, a fault that a test must notice.
 void lighting_tone(const Lighting *lighting, const Targets *targets, int samples, bool twice);

@@ -1,3 +1,5 @@
+// From a world to a render scene. render_scene_init builds what is constant (surfaces, ground, ranges), render_scene_update
+// writes the instances of a frame: on the host, or in a slot of the device that holds the bodies.
 #include "app/render/render_scene.h"
 
 #include <stdlib.h>
@@ -17,7 +19,7 @@ static int compare(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-// The median size of the bodies, from at most a thousand of them.
+// Median radius of the bodies, from at most a thousand of them.
 static double typical_size(const SandWorld *world) {
     enum { MOST = 1000 };
     double sizes[MOST];
@@ -29,7 +31,7 @@ static double typical_size(const SandWorld *world) {
     return sizes[n / 2];
 }
 
-// The ground is the scene's own floor, or a table on which the lowest thing of the scene stands.
+// The ground: the scene's own floor, or a table below the lowest thing of the scene.
 static double find_floor(const RenderScene *render_scene, const SandWorld *world) {
     for (int b = 0; b < world->boundary_count; b++)
         if (surface_is_floor(world, b)) return world->boundaries[b].pose.position.z - render_scene->origin.z;
@@ -49,7 +51,7 @@ static double find_floor(const RenderScene *render_scene, const SandWorld *world
     return isfinite(lowest) ? lowest : render_scene->lower.z;
 }
 
-// A patch of ground is shown whole, also where the view's box ends before it.
+// Ground meshes are shown whole, even beyond the box of the view.
 static void show_ground(RenderScene *render_scene) {
     for (int k = 0; k < render_scene->surface_count; k++) {
         const RenderSurface *s = &render_scene->surfaces[k];
@@ -106,8 +108,8 @@ static double largest_sphere(const SandWorld *world) {
     return largest;
 }
 
-// Places, mean mass and the largest ball stay as long as no body is added: one who draws a million bodies of another machine
-// goes through none.
+// Instance places, mean mass and largest radius are kept until a body is added: drawing a million bodies of a device must
+// not loop over them on the host.
 static bool find_places(RenderScene *render_scene, const SandWorld *world, SandError *error) {
     double last = world->body_count ? world->mass[world->body_count - 1] : 0;
     if (render_scene->places && render_scene->body_count == world->body_count && render_scene->last_mass == last)
@@ -121,18 +123,20 @@ static bool find_places(RenderScene *render_scene, const SandWorld *world, SandE
     return true;
 }
 
-// A column's weight on the grain at its foot.
+// Force scale: the weight of a column of grains, half as high as the scene, on the grain at its foot.
 static double column_weight(const RenderScene *render_scene, const SandWorld *world) {
     double height = render_scene->upper.z - render_scene->lower.z;
     return render_scene->mass * v3_length(world->gravity) * (2 + 0.5 * height / (2 * render_scene->grain)) + 1e-9;
 }
 
-// A range that stays the same for a scene, so that a color means the same in every frame.
+// Color range, constant for a scene, so that a color means the same in every frame.
 static void choose_range(RenderScene *render_scene, const SandWorld *world) {
     double height = render_scene->upper.z - render_scene->lower.z, g = v3_length(world->gravity);
     render_scene->range = 1, render_scene->least = 0;
     switch (render_scene->color) {
-    case COLOR_BY_SPEED: render_scene->range = 0.25 * sqrt(2 * g * height) + 1e-9; break; // of a fall from top to bottom
+    case COLOR_BY_SPEED:
+        render_scene->range = 0.25 * sqrt(2 * g * height) + 1e-9;
+        break; // a quarter of the speed of a fall from top to bottom
     case COLOR_BY_CONTACTS: render_scene->range = 12; break;
     case COLOR_BY_FORCE: render_scene->range = column_weight(render_scene, world); break;
     case COLOR_BY_RESIDUAL: // down from the speed that a step of free fall gives, which is what an unsolved contact is off
@@ -144,11 +148,11 @@ static void choose_range(RenderScene *render_scene, const SandWorld *world) {
     }
 }
 
-// How another machine finds a body's value. The residual is the host's.
+// How a device computes the value of a body. Residuals exist on the host only.
 static const SandShade shades[RENDER_COLOR_COUNT] = {
     [COLOR_BY_SPEED] = SAND_SHADE_SPEED, [COLOR_BY_CONTACTS] = SAND_SHADE_CONTACTS, [COLOR_BY_FORCE] = SAND_SHADE_FORCE};
 
-// Sums over the contacts of each body, in the last step: their number, their forces, or the squares of their residuals.
+// Per-body sums over the contacts of the last step: count, force, or squared residual.
 static bool sum_contacts(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
     memset(render_scene->values, 0, (size_t)world->body_count * sizeof *render_scene->values);
     if (!sim || world->step_index == 0) return true;
@@ -168,7 +172,7 @@ static bool sum_contacts(RenderScene *render_scene, const SandWorld *world, Sand
     return true;
 }
 
-// What a body's value is, before it is placed on the color map.
+// The value of a body before it is mapped to a color.
 static bool fill_values(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
     if (!SAND_GROW(render_scene->values, render_scene->value_capacity, world->body_count, "colors", error)) return false;
     if (render_scene->color == COLOR_BY_SPEED)
@@ -178,7 +182,7 @@ static bool fill_values(RenderScene *render_scene, const SandWorld *world, SandS
     return true;
 }
 
-// The contacts that carry a force, each as a link. The force is shown by the link's width.
+// Force chains: one link for each contact that carries a force, as wide as the force is strong.
 static void fill_links(RenderScene *render_scene, const SandWorld *world, const SandSimulation *sim) {
     const SandProblem *problem = sand_simulation_problem(sim);
     const SandSolution *solution = sand_simulation_solution(sim);
@@ -200,11 +204,11 @@ static void fill_links(RenderScene *render_scene, const SandWorld *world, const 
     }
 }
 
-// The lists as they lie one after the other, from `at` on; NULL: nowhere on the host.
+// Sets the lists to consecutive ranges from `at` on; NULL: not on the host.
 static void place_lists(RenderScene *render_scene, SandInstance *at) {
     const SandInstanceCounts *c = &render_scene->counts;
     bool rocks =
-        render_scene->color == COLOR_BY_BODY; // else the balls of clumps are drawn as all others, which lie before them
+        render_scene->color == COLOR_BY_BODY; // else the balls of clumps are drawn like all others, which precede them
     render_scene->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
     render_scene->rocks.count = rocks ? c->pieces : 0;
     render_scene->boxes.count = c->boxes, render_scene->cylinders.count = c->cylinders;
@@ -216,14 +220,15 @@ static void place_lists(RenderScene *render_scene, SandInstance *at) {
     render_scene->links = (RenderLinks){(RenderLink *)at, 0};
 }
 
-// Makes room in the store for all lists.
+// Ensures capacity for all lists in the store.
 static bool pack_problem(RenderScene *render_scene, const SandSimulation *sim, SandError *error) {
     size_t links = sim && render_scene->chains ? (size_t)sand_simulation_solved(sim) : 0;
     size_t bytes = sand_instance_total(render_scene->counts) * sizeof(SandInstance) + links * sizeof(RenderLink);
     InstanceStore *store = render_scene->store ? render_scene->store : &render_scene->own;
     store->away = false;
     if (bytes > store->capacity) {
-        // What is given may be too small; then the picture's own memory serves, and who gave it sees how much was needed.
+        // Falls back to the render scene's own memory where the caller's store is too small; `bytes` tells how much was
+        // needed.
         store->bytes = bytes;
         store = &render_scene->own;
         if (bytes > store->capacity && !sand_grow(&store->data, &store->capacity, bytes + bytes / 2, 1, "instances", error))
@@ -261,9 +266,9 @@ void render_scene_close_slot(InstanceStore *store) {
     store->slot = NULL, store->backend = NULL, store->away = false;
 }
 
-// The bodies stay where they are, and their instances are written there. False where that is not to be had.
+// Writes the instances on the device that holds the bodies. False where that is not possible.
 static bool drain(RenderScene *render_scene, SandSimulation *sim) {
-    SandError refused; // the host serves then
+    SandError refused; // then the host writes them
     InstanceStore *store = render_scene->store;
     const SandBackend *backend = sim ? sand_simulation_backend(sim) : NULL;
     if (!store || !store->takes_slots || !backend || backend->on_host) return false;

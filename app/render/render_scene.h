@@ -1,5 +1,5 @@
-// What is to be drawn, free of GL: bodies as instances, boundaries as surfaces. Made from a world by the caller, at any
-// instant t up to one step before the world's time: the renderer draws x - s v, turned by exp(-s w).
+// What is to be drawn, free of GL: bodies as instances, boundaries as surfaces. It can be shown at any time up to one step
+// before that of the world: with s the time to go back, the renderer draws x - s v, rotated by exp(-s w).
 #pragma once
 #include "app/render/colormap.h"
 #include "sim/step/backend.h"
@@ -15,7 +15,7 @@ typedef enum RenderColor {
 } RenderColor;
 extern const char *const render_color_names[RENDER_COLOR_COUNT + 1]; // ended by NULL
 
-// The first are those of bodies: see SandLook.
+// The first values are those of bodies: see SandLook.
 typedef enum RenderLook {
     LOOK_SAND = SAND_LOOK_SAND,
     LOOK_ROCK = SAND_LOOK_ROCK,
@@ -25,10 +25,10 @@ typedef enum RenderLook {
     LOOK_GLASS
 } RenderLook;
 
-// One contact of a force chain: from the middle of a body to that of its neighbor, or to where it touches a wall.
+// One contact of a force chain: from the center of a body to that of its neighbor, or to the contact point on a wall.
 typedef struct RenderLink {
     float from[3];
-    float value;            // 0 to 1: the normal force, of the picture's chain_range
+    float value;            // normal force over chain_range, 0 to 1
     float from_velocity[3]; // m/s
     float half_width;       // m
     float to[3];
@@ -40,21 +40,21 @@ typedef struct RenderLink {
 typedef struct RenderVertex {
     float position[3]; // m, in the surface's frame
     float normal[3];
-    float turn; // how far round the axis, 0 to 1, for marks that show it turning; -1: a flat pane, -2: its edge
+    float turn; // angle around the axis, 0 to 1, for marks that show rotation; -1: a flat pane, -2: its edge
 } RenderVertex;
 
 typedef struct RenderSurface {
     uint32_t first, count;               // indices
-    uint32_t coarse_first, coarse_count; // of fewer triangles for the same, where there are any
+    uint32_t coarse_first, coarse_count; // a coarser version of it, where there is one
     RenderLook look;
     int boundary;                   // of the world
-    bool in_world;                  // its vertices are in the world's frame (seen from the origin), not in the boundary's
-    bool marks;                     // it turns, and shows it
-    float rotation[4], position[3]; // at the instant, from the origin
+    bool in_world;                  // vertices are in the world frame (relative to the origin), not in that of the boundary
+    bool marks;                     // it rotates, and has marks that show so
+    float rotation[4], position[3]; // at the time shown, relative to the origin
 } RenderSurface;
 
 typedef struct RenderList {
-    SandInstance *items; // NULL: the picture's bytes are not in the memory of the host; see render_scene_read_store
+    SandInstance *items; // NULL: not in host memory; see render_scene_read_store
     int count;
 } RenderList;
 
@@ -63,37 +63,37 @@ typedef struct RenderLinks {
     int count;
 } RenderLinks;
 
-// Where instances and links are written: all lists lie in it, one after the other. They may be written where the steps are
-// taken instead, and stay there: in a slot of that machine.
+// Memory for instances and links: all lists, one after the other. Where a device takes the steps they may be written to a
+// slot of that device instead, and stay there.
 typedef struct InstanceStore {
     void *data;
     size_t capacity;            // bytes
     size_t bytes;               // in use
-    bool takes_slots;           // set by who made it: a slot can be drawn from
-    const SandBackend *backend; // of the slot, which belongs to the store once it is made
+    bool takes_slots;           // set by the owner: device slots can be drawn from
+    const SandBackend *backend; // of the slot, which the store owns
     SandSlot *slot;
-    bool away; // the bytes are in the slot
+    bool away; // the bytes are in the device slot
 } InstanceStore;
 void render_scene_close_slot(InstanceStore *store);
 
 typedef struct RenderScene {
-    double time;           // s, the instant shown
-    double back;           // s, the instances' state is so much later than the instant
-    SandVec3 origin;       // m, where the picture's coordinates have their zero
-    SandVec3 lower, upper; // m, from the origin: what a camera should show
+    double time;           // s, that is shown
+    double back;           // s, from the state of the instances back to `time`
+    SandVec3 origin;       // m, of the coordinates of the render scene, in the world
+    SandVec3 lower, upper; // m, relative to the origin: what a camera should show
     double floor;          // m, height of the ground from the origin
     double grain;          // m, a typical radius
     RenderColor color;
-    ColorMap map;       // set by who draws it
+    ColorMap map;       // set by the caller that draws
     double range;       // the value at the color map's upper end: m/s, contacts, N
-    double least;       // the value at its lower end; above 0 the map goes by decades
+    double least;       // the value at its lower end; above 0 the map is logarithmic
     bool chains;        // set by the caller: gather the force chains as well
     double chain_range; // N, the normal force of the widest link
     RenderList spheres, boxes, cylinders;
-    RenderList rocks; // balls of clumps, with the look of rock, where colors mean nothing
+    RenderList rocks; // balls of clumps, with the look of rock, when colored by body
     RenderLinks links;
-    InstanceStore own;    // memory of the picture itself, where the caller gives none
-    InstanceStore *store; // where the lists lie: the caller's (see ring.h), or `own`
+    InstanceStore own;    // used where the caller gives no store
+    InstanceStore *store; // the memory of the lists: the caller's (triple_buffer.h), or `own`
     unsigned buffer;      // the GL buffer that holds the store's bytes; 0: none, so the renderer copies them
 
     RenderVertex *vertices;
@@ -102,31 +102,31 @@ typedef struct RenderScene {
     uint32_t vertex_count, index_count;
     int surface_count;
     size_t vertex_capacity, index_capacity, surface_capacity;
-    uint64_t stamp;   // another number for every render_scene_update in this program; 0: never the same
-    unsigned version; // another number for every set of vertices and indices in this program
+    uint64_t stamp;   // unique for every render_scene_update of the program; 0: never equal
+    unsigned version; // unique for every set of vertices and indices of the program
 
-    int body_count;         // of the world that the places are for
+    int body_count;         // that `places` is valid for
     double mass, last_mass; // kg, mean of its bodies, and of the last of them
-    double largest;         // m, no ball has a greater radius; 0: nobody looked
-    int *places;            // of each body's first instance
+    double largest;         // m, upper bound of the radii; 0: unknown
+    int *places;            // index of the first instance of each body
     SandInstanceCounts counts;
     size_t place_capacity;
-    float *values; // scratch, one a body
+    float *values; // scratch, one per body
     size_t value_capacity;
 } RenderScene;
 
-// Makes the surfaces of the world's boundaries, cut to the box that is to be shown.
+// Builds the surfaces of the boundaries of the world, clipped to the box that is shown.
 bool render_scene_init(RenderScene *render_scene, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper,
                        SandError *error);
 void render_scene_free(RenderScene *render_scene);
 
-// Takes the bodies as they are now, to be shown at `time`, at most a step before the world's. With `sim`, whose world
-// it is, contacts, forces and residuals of the last step can be shown; it may be NULL. Where another machine takes the steps
-// and the store takes slots, the bodies stay there; else they are fetched. Residuals and force chains are the host's.
+// Writes the instances of the bodies as they are now, to be shown at `time`, at most one step before that of the world. With
+// `sim`, whose world it is, contacts, forces and residuals of the last step can be shown; it may be NULL. Where a device
+// takes the steps and the store accepts slots, the bodies stay there; else they are downloaded. Residuals and force chains
+// always come from the host.
 bool render_scene_update(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, double time,
                          RenderColor color, SandError *error);
-// Brings the instances of a picture to the host, where they are not, for who looks into them. The picture is drawn as
-// before.
+// Downloads the instances to the host where they are in a device slot, for picking. The scene is drawn as before.
 bool render_scene_read_store(RenderScene *render_scene, SandError *error);
 void render_scene_clear(RenderScene *render_scene); // shows no bodies
 

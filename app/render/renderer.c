@@ -1,3 +1,5 @@
+// The renderer. renderer_draw lists the passes: upload, shadow map, first pass (depth, color, normal), ambient occlusion,
+// light, silhouette edges, glass, force chains, tone map; at low quality one direct pass replaces the last five.
 #include "app/render/renderer.h"
 
 #include <stddef.h>
@@ -18,7 +20,7 @@ const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", 
 
 typedef struct Level {
     int shadow_size, shadow_taps;
-    bool fine; // smooth silhouettes, and all passes in linear light
+    bool fine; // smooth silhouettes, all passes in linear light
     int ambient_samples, ambient_side,
         ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
 } Level;
@@ -27,7 +29,7 @@ static const Level levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 5, 0
                                             [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2},
                                             [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
 
-// As the block Frame in shaders/frame.glsl.
+// The uniform block Frame of shaders/frame.glsl.
 typedef struct FrameUniforms {
     float view[16], projection[16], light[16];
     float light_scale[4], eye[4], lens[4], size[4], sun[4], moment[4];
@@ -40,10 +42,10 @@ typedef enum ProgramId {
     GLASS, FLOOR, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
 } ProgramId;
 
-// Vertex shader, fragment shader, and the words that are defined for them.
+// Vertex shader, fragment shader, and their #defines.
 static const char *const program_files[PROGRAM_COUNT][3] = {
     [BALL]           = {"ball", "ball"},
-    [BALL_DATA]      = {"ball", "ball", "DATA"}, // colors that mean something
+    [BALL_DATA]      = {"ball", "ball", "DATA"}, // data colors: they bypass light and tone map
     [ROCK]           = {"ball", "ball", "ROCK"},
     [RIM]            = {"ball", "rim", "EDGE"},
     [RIM_DATA]       = {"ball", "rim", "EDGE DATA"},
@@ -68,27 +70,27 @@ enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICE
 struct Renderer {
     GLuint programs[PROGRAM_COUNT];
     GLuint frame_buffer, colormaps[MAP_COUNT];
-    GLuint copies;                  // instances and links of a picture that lies in no buffer of its own
+    GLuint copies;                  // instances and links of a render scene without a GL buffer
     GLuint box_mesh, cylinder_mesh; // unit meshes
     GLuint surface_vertices, surface_indices;
-    GLuint kept_array; // those of the balls that culling keeps
+    GLuint kept_array; // for the balls that culling selects
     GLuint sphere_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
-    uint64_t stamp;      // of the instances on the GPU and in the shadow map: a paused picture keeps both
-    unsigned version;    // of the picture's surfaces on the GPU
-    FrameUniforms frame; // that was drawn last
+    uint64_t stamp;      // of the instances on the GPU and in the shadow map: both are kept while paused
+    unsigned version;    // of the surfaces on the GPU
+    FrameUniforms frame; // of the last draw
     ColorMap map;
-    bool overdrawn; // somebody drew over the picture
+    bool overdrawn; // something was drawn over the picture
     Targets targets;
-    Cull *cull;              // made when there are balls enough
-    Splat *splat;            // made when it is first used
-    Lighting *lightings[2];  // by triangles, by compute shaders; made when they are first used
-    bool culling, splatting; // in this picture
-    bool software;           // a processor draws
+    Cull *cull;              // created once there are enough balls
+    Splat *splat;            // created on first use
+    Lighting *lightings[2];  // by triangles, by compute shaders; created on first use
+    bool culling, splatting; // in this frame
+    bool software;           // drawn by the CPU
 };
 
 RendererDef renderer_default(void) { return (RendererDef){.quality = QUALITY_MEDIUM, .samples = 1}; }
 
-// --- making -------------------------------------------------------------------------------------------------
+// --- creation -------------------------------------------------------------------------------------------------
 
 static void attribute(GLuint array, GLuint index, GLuint binding, int count, size_t offset) {
     glEnableVertexArrayAttrib(array, index);
@@ -96,7 +98,7 @@ static void attribute(GLuint array, GLuint index, GLuint binding, int count, siz
     glVertexArrayAttribBinding(array, index, binding);
 }
 
-// An array that reads instances at binding 0 (place_lists says where from) and, where there is a mesh, its vertices at
+// Creates a vertex array with instances at binding 0 (place_lists sets the offset) and the vertices of a mesh, if any, at
 // binding 1.
 static GLuint instance_array(GLuint mesh) {
     GLuint array;
@@ -229,7 +231,7 @@ void renderer_free(Renderer *r) {
 
 // --- what a frame needs on the GPU --------------------------------------------------------------------------
 
-// Copies the lists of a picture that lies in no GL buffer, one after the other.
+// Uploads the lists of a render scene without a GL buffer, one after the other.
 static void copy_lists(Renderer *r, const RenderScene *p) {
     const RenderList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
     size_t at = 0, bytes = (size_t)p->links.count * sizeof(RenderLink);
@@ -246,7 +248,8 @@ static void copy_lists(Renderer *r, const RenderScene *p) {
                              p->links.items);
 }
 
-// Says where each array finds its instances: they lie one after the other, as render_scene_update and copy_lists leave them.
+// Sets the buffer offsets of the instance arrays: the lists are consecutive, as render_scene_update and copy_lists write
+// them.
 static void place_lists(Renderer *r, const RenderScene *p) {
     const RenderList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
     const GLuint arrays[] = {r->sphere_array, r->rock_array, r->box_array, r->cylinder_array};
@@ -274,7 +277,7 @@ static void set4(float *to, double x, double y, double z, double w) {
     to[0] = (float)x, to[1] = (float)y, to[2] = (float)z, to[3] = (float)w;
 }
 
-// The sun's view: parallel, just around the box that is shown.
+// The view of the sun: orthographic, fitted to the box that is shown.
 static void aim_light(FrameUniforms *f, const RenderScene *p, int shadow_size) {
     SandVec3 sun = v3_unit_or(v3_make(-0.80, -0.14, 0.78), v3_make(0, 0, 1));
     SandVec3 x = v3_perpendicular(sun), y = v3_cross(sun, x), axes[3] = {x, y, sun};
@@ -302,13 +305,13 @@ static void aim_light(FrameUniforms *f, const RenderScene *p, int shadow_size) {
     set4(f->sun, sun.x, sun.y, sun.z, 0.5 * texel * scale[2]);
 }
 
-// How far a shadow's edge is spread, in texels times 256: half a grain, but no wider than its few taps can fill.
+// Softness of shadow edges in texels, times 256: half a grain, but no wider than the taps can fill.
 static int32_t softness(const FrameUniforms *f, const RenderScene *p) {
     double texels = 0.45 * p->grain / f->light_scale[3];
     return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
 }
 
-// Everything the shaders know of a frame. It has no gaps, so that two can be compared byte by byte.
+// Fills the uniforms of a frame. The struct has no padding, so that two can be compared byte by byte.
 static FrameUniforms make_frame(const RenderScene *p, const Camera *camera, const RendererDef *def, int width, int height) {
     const Level *level = &levels[def->quality];
     FrameUniforms f;
@@ -342,14 +345,14 @@ static void draw_kept(const Renderer *r, ProgramId program) {
     cull_draw(r->cull, r->kept_array);
 }
 
-// Whether all balls of a view are sure to be splatted. The sun sees a ball in the same size wherever it is; from the camera
-// any may be near.
+// Whether all balls of a view are small enough to be splatted. The sun sees a ball in the same size anywhere; to the camera
+// any of them may be near.
 static bool all_small(const Renderer *r, const RenderScene *p, CullView view) {
     double texels = p->largest * fmax(r->frame.light_scale[0], r->frame.light_scale[1]) * r->targets.shadow_size;
     return r->splatting && view == CULL_LIGHT && texels > 0 && texels < SPLAT_LIMIT - 1;
 }
 
-// All balls of a view, by their depths; the same as if every one were drawn.
+// Draws the visible balls of a view; the result is the same as if all were drawn.
 static void draw_spheres(Renderer *r, const RenderScene *p, CullView view, ProgramId ball, ProgramId rock) {
     const Targets *t = &r->targets;
     bool light = view == CULL_LIGHT;
@@ -404,13 +407,13 @@ static void draw_screen(const Renderer *r, ProgramId program) {
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
-// State that every pass starts from. Depth is reversed: what is nearer is greater, and nothing is 0.
+// The GL state that every pass starts from. Depth is reversed: greater is nearer, and 0 is nothing.
 static void begin(void) {
     glClipControl(GL_LOWER_LEFT, GL_ZERO_TO_ONE);
     glEnable(GL_DEPTH_TEST);
     glDepthFunc(GL_GREATER);
     glDepthMask(GL_TRUE);
-    glEnable(GL_DEPTH_CLAMP); // a quad before the near plane still starts its rays
+    glEnable(GL_DEPTH_CLAMP); // quads in front of the near plane still cast their rays
     glDisable(GL_BLEND);
     glDisable(GL_CULL_FACE);
     glDisable(GL_SCISSOR_TEST);
@@ -432,7 +435,7 @@ static void pass_shadow(Renderer *r, const RenderScene *p, const RendererDef *de
 }
 
 static void pass_first(Renderer *r, const RenderScene *p, const RendererDef *def) {
-    static const float nothing = 0; // colors are read only where something has a depth
+    static const float nothing = 0; // colors need no clear: they are read only where there is a depth
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.first_pass);
     glViewport(0, 0, r->targets.width, r->targets.height);
     glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
@@ -440,14 +443,14 @@ static void pass_first(Renderer *r, const RenderScene *p, const RendererDef *def
     bool data = p->color != COLOR_BY_BODY;
     draw_spheres(r, p, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
     draw_solids(r, p, data ? SOLID_DATA : SOLID);
-    // The sides of a mesh without thickness are seen from both sides; a ray's depth is its own clip.
+    // Meshes without thickness are visible from both sides; ray-cast balls clip themselves.
     glDisable(GL_DEPTH_CLAMP);
     draw_surfaces(r, p, SURFACE);
     glEnable(GL_DEPTH_CLAMP);
     if (!def->transparent && !r->splatting) draw_screen(r, FLOOR);
 }
 
-// The edges of balls, over the lit picture, by the share of a pixel that they cover.
+// Blends the silhouette edges of balls over the lit picture, by pixel coverage.
 static void pass_rims(Renderer *r, const RenderScene *p) {
     glBindTextureUnit(0, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
@@ -465,7 +468,7 @@ static void pass_rims(Renderer *r, const RenderScene *p) {
     glDisable(GL_BLEND);
 }
 
-// All layers of glass are summed; nothing is sorted, and no depth is written.
+// Sums all layers of glass; order-independent, without depth writes.
 static void pass_glass(Renderer *r, const RenderScene *p) {
     static const float nothing[4] = {0};
     glBindTextureUnit(0, 0);
@@ -479,7 +482,7 @@ static void pass_glass(Renderer *r, const RenderScene *p) {
     glDisable(GL_BLEND);
 }
 
-// Force chains, over everything: they run through the inside of the sand. Bodies step back behind them.
+// Force chains over everything: they run inside the pile. Bodies are dimmed behind them.
 static void pass_chains(Renderer *r, const RenderScene *p, GLuint framebuffer, ProgramId program) {
     if (!p->links.count) return;
     glDisable(GL_DEPTH_TEST);
@@ -492,7 +495,7 @@ static void pass_chains(Renderer *r, const RenderScene *p, GLuint framebuffer, P
     glDisable(GL_BLEND);
 }
 
-// Light, sky, chains and glass at once to the screen: half the work for a processor that draws.
+// Light, sky, chains and glass directly into the output: half the work in the software renderer.
 static void pass_direct(Renderer *r, const RenderScene *p, const Lighting *lighting) {
     lighting_direct(lighting, &r->targets);
     pass_chains(r, p, r->targets.direct_pass, CHAIN_DIRECT);
@@ -508,7 +511,7 @@ static void pass_direct(Renderer *r, const RenderScene *p, const Lighting *light
     glBlendFunc(GL_ONE, GL_ZERO); // Mesa refuses two targets while two sources are set, even where nothing is blended
 }
 
-// Says how this picture is drawn, and makes what that needs.
+// Chooses culling, splatting and lighting for this frame, and creates what they need.
 static const Lighting *choose(Renderer *r, const RenderScene *p, const RendererDef *def, SandError *error) {
     bool compute = def->compute == COMPUTE_ALWAYS || (def->compute == COMPUTE_ON_GPU && !r->software);
     r->culling = p->spheres.count >= CULL_LEAST && !def->no_culling;
@@ -538,7 +541,7 @@ bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *c
     if (!paused) pass_shadow(r, render_scene, def);
     r->stamp = def->no_shadow ? 0 : render_scene->stamp;
     pass_first(r, render_scene, def);
-    glDepthMask(GL_FALSE); // depth is only read from here on
+    glDepthMask(GL_FALSE); // depth is read-only from here on
     lighting_ambient(lighting, &r->targets);
     if (level->fine || def->samples > 1) {
         lighting_light(lighting, &r->targets);

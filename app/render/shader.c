@@ -1,3 +1,4 @@
+// Compiling and linking the embedded shaders.
 #include "app/render/shader.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@ const char *embedded_find(const char *name) {
     return NULL;
 }
 
-// The first line of what the driver said, in a sentence.
+// Fails with the first line of the driver's log.
 static void complain(const char *name, char *log, SandError *error) {
     log[strcspn(log, "\n")] = '\0';
     sand_fail(error, "the shader %s: %.300s", name, log);
@@ -23,7 +24,7 @@ static GLuint compile(GLenum kind, const char *name, const char *ending, const c
     const char *text = embedded_find(file);
     if (!text) return sand_fail(error, "the shader %s is not in this build", file), 0;
     GLuint shader = glCreateShader(kind);
-    // The defines go after the first line, which must stay the first.
+    // The #defines go after the #version line, which must come first.
     size_t first = strcspn(text, "\n") + 1;
     for (size_t used = 0; words && *words && used < sizeof define;) {
         size_t length = strcspn(words, " ");
@@ -43,7 +44,7 @@ static GLuint compile(GLenum kind, const char *name, const char *ending, const c
     return 0;
 }
 
-// Links what was compiled, and lets go of it. 0 where something was not.
+// Links the shaders and deletes them. Returns 0 on failure.
 static GLuint link(const GLuint *shaders, int count, const char *name, SandError *error) {
     GLuint program = glCreateProgram();
     bool whole = true;

@@ -1,3 +1,4 @@
+// Splatting in two passes: atomic maximum of depth, then the index of the ball that left it (shaders/splat.comp).
 #include "app/render/splat.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { IMAGE_DEPTHS, IMAGE_NUMBERS, IMAGE_COLORS, IMAGE_NORMALS };
 enum { BUFFER_INSTANCES, BUFFER_CONTENDERS };
 static const GLuint nothing = 0, nobody = UINT32_MAX; // as in the shaders
 
-// What a view sees in each pixel: the bits of a depth, and for the camera the number of the ball.
+// Per view and pixel: the bits of the depth and, for the camera, the index of the ball.
 typedef struct Canvas {
     GLuint depths, numbers;
     int width, height;
@@ -24,8 +25,8 @@ typedef struct Canvas {
 struct Splat {
     GLuint programs[PASSES];
     GLuint empty_array;
-    GLuint contenders; // which balls the camera may see
-    int capacity;      // of them
+    GLuint contenders; // per ball: whether it was nearest in some pixel
+    int capacity;      // of `contenders`
     Canvas canvases[CULL_VIEWS];
 };
 
@@ -92,7 +93,7 @@ static void dispatch(int count) {
     glMemoryBarrier(GL_SHADER_IMAGE_ACCESS_BARRIER_BIT | GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_UPDATE_BARRIER_BIT);
 }
 
-// Leaves colors and normals where a ball or the ground is seen, by the depths of what is there already.
+// Writes color and normal where a ball or the ground is in front of what is drawn so far.
 static void paint(const Splat *s, const Targets *t, bool data) {
     glUseProgram(s->programs[data ? PAINT_DATA : PAINT]);
     glBindTextureUnit(0, t->depth);

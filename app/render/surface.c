@@ -1,4 +1,4 @@
-// Surfaces of the boundaries, as triangles. Vessels are glass, so that one sees what is inside; ground is matte.
+// The surfaces of boundaries as triangles. Vessels are glass, so that their contents are visible; ground is matte.
 #include <string.h>
 
 #include "app/render/render_scene.h"
@@ -10,7 +10,7 @@ enum { AROUND = 64, SMOOTH = 4, MOST_CORNERS = 96 };
 
 static const double PI = 3.14159265358979323846;
 
-// --- small pieces -------------------------------------------------------------------------------------------
+// --- primitives -------------------------------------------------------------------------------------------
 
 static bool add_vertex(RenderScene *p, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
     if (p->vertex_count == p->vertex_capacity &&
@@ -76,7 +76,7 @@ bool surface_is_floor(const SandWorld *world, int boundary) {
     return b->kind == SAND_PLANE && !b->moves && plane_normal(b).z > 0.99;
 }
 
-// Keeps what lies where normal . x >= offset. Returns the new number of corners.
+// Clips a polygon to normal . x >= offset. Returns the new number of corners.
 static int cut(SandVec3 *corners, int count, SandVec3 normal, double offset) {
     SandVec3 kept[MOST_CORNERS];
     int n = 0;
@@ -90,13 +90,13 @@ static int cut(SandVec3 *corners, int count, SandVec3 normal, double offset) {
     return n;
 }
 
-// A wall reaches as far as the other walls let it, within the box that is shown.
+// A wall extends to the other walls, within the box that is shown.
 static bool add_wall(RenderScene *p, const SandWorld *world, int boundary, SandError *error) {
     const SandBoundary *b = &world->boundaries[boundary];
     SandVec3 n = plane_normal(b), t = v3_perpendicular(n), s = v3_cross(n, t);
     SandVec3 point = v3_sub(b->pose.position, p->origin);
     double size = 2 * v3_length(v3_sub(p->upper, p->lower));
-    // Centered where the box's middle falls on the plane.
+    // Centered at the projection of the middle of the box.
     SandVec3 middle = v3_scale(v3_dot(n, point), n);
     SandVec3 corners[MOST_CORNERS] = {
         v3_madd(v3_madd(middle, size, t), size, s), v3_madd(v3_madd(middle, -size, t), size, s),
@@ -120,7 +120,7 @@ static bool add_wall(RenderScene *p, const SandWorld *world, int boundary, SandE
     if (!surface) return false;
     surface->in_world = !b->moves;
     if (b->moves) {
-        // In the boundary's own frame, so that it moves along.
+        // In the frame of the boundary, so that it moves along.
         for (int i = 0; i < count; i++) corners[i] = pose_invert(b->pose, v3_add(corners[i], p->origin));
         n = v3_make(0, 0, 1);
     }
@@ -153,13 +153,13 @@ static bool add_box(RenderScene *p, int boundary, const SandBoundary *b, SandErr
 // --- surfaces of revolution ---------------------------------------------------------------------------------
 
 typedef struct Profile {
-    double rho, z, normal_rho, normal_z; // the normal points away from the bodies
+    double rho, z, normal_rho, normal_z; // normal pointing away from the bodies
 } Profile;
 
-// Two points at one place are the two sides of a crease.
+// Two coincident points are the two sides of a crease.
 static bool is_crease(Profile a, Profile b) { return a.rho == b.rho && a.z == b.z; }
 
-// The bands between the rows of a turned line whose vertices begin at `first`, `step` rows and columns at a time.
+// Triangles between the rows of a revolved profile whose vertices begin at `first`, `step` rows and columns at a time.
 static bool add_bands(RenderScene *p, uint32_t first, const Profile *line, int count, int step, SandError *error) {
     for (int i = 0, next; i + 1 < count; i = next) {
         next = i + 1;
@@ -174,7 +174,7 @@ static bool add_bands(RenderScene *p, uint32_t first, const Profile *line, int c
     return true;
 }
 
-// Turns a line of profile points about the axis.
+// Revolves a line of profile points about the axis.
 static bool add_turned(RenderScene *p, const Profile *line, int count, SandError *error) {
     uint32_t first = p->vertex_count;
     for (int i = 0; i < count; i++)
@@ -187,7 +187,7 @@ static bool add_turned(RenderScene *p, const Profile *line, int count, SandError
     return add_bands(p, first, line, count, 1, error);
 }
 
-// The corners with their directions; a sharp corner has two, and smooth stretches are rounded by Hermite pieces.
+// Profile points with normals; a sharp corner has two, and smooth stretches are rounded by cubic Hermite segments.
 static int round_profile(const double (*corner)[2], int count, Profile *out, int capacity) {
     int n = 0;
     for (int i = 0; i + 1 < count; i++) {
@@ -204,7 +204,7 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
             double sr = er / l + dr / length, sz = ez / l + dz / length, sl = hypot(sr, sz);
             tangent[end][0] = sr / sl, tangent[end][1] = sz / sl;
         }
-        // A straight piece needs its ends only.
+        // A straight segment needs only its ends.
         bool straight = tangent[0][0] * tangent[1][0] + tangent[0][1] * tangent[1][1] > 1 - 1e-9;
         int pieces = straight ? 1 : SMOOTH;
         for (int k = 0; k <= pieces && n < capacity; k++) {
@@ -220,7 +220,7 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
                 g0 * corner[i][1] + g1 * length * tangent[0][1] - g0 * corner[i + 1][1] + g3 * length * tangent[1][1];
             double v = hypot(vr, vz);
             if (!(v > 0)) vr = dr, vz = dz, v = length;
-            // The bodies are on the left of the way. A smooth corner's point was left by the piece before.
+            // The bodies are to the left along the profile. The previous segment has left the point of a smooth corner.
             if (k == 0 && n > 0 && fabs(out[n - 1].normal_rho - vz / v) + fabs(out[n - 1].normal_z + vr / v) < 1e-6)
                 continue;
             out[n++] = (Profile){fmax(0, rho), z, vz / v, -vr / v};
@@ -229,8 +229,8 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
     return n;
 }
 
-// A shell: the inner wall, the outer wall a little outside of it, and a rim where it is open; then the walls once more,
-// coarse. So rims and coarse walls together are the shell for who draws slowly.
+// A shell: inner wall, outer wall slightly outside of it, and a rim where it is open; then coarse walls. Rims and coarse
+// walls together are the shell for the software renderer.
 static bool add_shell(RenderScene *p, RenderSurface *surface, const Profile *line, int count, double thickness,
                       SandError *error) {
     enum { MOST = 4096 };
@@ -247,7 +247,7 @@ static bool add_shell(RenderScene *p, RenderSurface *surface, const Profile *lin
     for (int end = 0; end < 2; end++) {
         Profile in = line[end ? count - 1 : 0], out = outer[end ? count - 1 : 0];
         if (in.rho == 0) continue;
-        double sign = end ? -1 : 1; // along the profile, outwards from its end
+        double sign = end ? -1 : 1; // along the profile, outward from its end
         Profile rim[2] = {{in.rho, in.z, sign * in.normal_z, -sign * in.normal_rho},
                           {out.rho, out.z, sign * in.normal_z, -sign * in.normal_rho}};
         if (!add_turned(p, rim, 2, error)) return false;

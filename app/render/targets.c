@@ -1,3 +1,4 @@
+// Creation of the textures and framebuffers, remade when the size of the picture changes.
 #include "app/render/targets.h"
 
 #include <glad/gl.h>
@@ -51,7 +52,7 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     targets_free(t);
     t->width = w, t->height = h, t->out_width = width, t->out_height = height;
     t->ambient_scale = ambient_scale, t->shadow_size = shadow_size;
-    // Light is kept in half floats; Mesa's software renderer has to convert those by hand, and takes whole ones.
+    // Half floats for light; Mesa's software renderer converts those in software, so it gets full ones.
     t->light_format = context_is_software() ? GL_RGBA32F : GL_RGBA16F;
 
     t->depth = texture(GL_DEPTH_COMPONENT32F, w, h, GL_NEAREST);
@@ -64,7 +65,8 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     t->out = texture(GL_RGBA8, width, height, GL_LINEAR);
     t->shadow = texture(GL_DEPTH_COMPONENT32F, shadow_size, shadow_size, GL_LINEAR);
     glTextureParameteri(t->shadow, GL_TEXTURE_COMPARE_MODE, GL_COMPARE_REF_TO_TEXTURE);
-    glTextureParameteri(t->shadow, GL_TEXTURE_COMPARE_FUNC, GL_GEQUAL); // lit: at least as near to the sun as what is stored
+    glTextureParameteri(t->shadow, GL_TEXTURE_COMPARE_FUNC,
+                        GL_GEQUAL); // lit: at least as near to the sun as the stored depth
 
     bool whole = framebuffer(&t->first_pass, t->color, t->normal, t->depth);
     whole = framebuffer(&t->ambient_pass, t->ambient, 0, 0) && whole;

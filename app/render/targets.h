@@ -1,9 +1,9 @@
-// The textures that a frame is drawn into, and the buffers of geometry: what the renderer owns on the GPU.
+// The textures and framebuffers that a frame is drawn into.
 #pragma once
 #include "sandglass/error.h"
 
 typedef struct Targets {
-    int width, height; // of the inner targets: the picture's times the samples along a side
+    int width, height; // of the inner targets: the size of the picture times the samples along a side
     int out_width, out_height;
     int ambient_scale;
     int shadow_size;
@@ -14,9 +14,9 @@ typedef struct Targets {
     unsigned shadow;
     unsigned out;                                                                     // the picture, sRGB encoded
     unsigned first_pass, ambient_pass, light_pass, glass_pass, shadow_pass, out_pass; // framebuffers
-    unsigned direct_pass; // the picture with the depth of the first pass; only with one sample
+    unsigned direct_pass; // output with the depth of the first pass; only with one sample per pixel
 } Targets;
 
-// Makes them fit; does nothing when they do. False where the driver refuses (too large).
+// Resizes them; does nothing when the size fits. False where the driver refuses (too large).
 bool targets_fit(Targets *t, int width, int height, int samples, int ambient_scale, int shadow_size, SandError *error);
 void targets_free(Targets *t);

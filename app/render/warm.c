@@ -1,5 +1,5 @@
-// The first draws of a renderer, before anyone looks: a driver makes the last of a program when it is first used, and where
-// a processor draws that takes long enough to be seen. One small picture with a piece of everything does it for all scenes.
+// Shader warm-up: a driver finishes compiling a program on first use, and in the software renderer that takes long enough to
+// be noticed. One small picture with a bit of everything does it for all scenes, before the first frame.
 #include "app/render/renderer.h"
 
 bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error) {
@@ -27,10 +27,10 @@ bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error)
                      .vertex_count = 3,
                      .index_count = 3,
                      .surface_count = 2,
-                     .version = UINT32_MAX}; // no other picture's
+                     .version = UINT32_MAX}; // unique
     Camera camera;
     camera_frame(&camera, camera_preset_names[0], p.lower, p.upper, 1);
-    for (int color = COLOR_BY_BODY; color <= COLOR_BY_SPEED; color++) { // with colors that mean nothing, and with others
+    for (int color = COLOR_BY_BODY; color <= COLOR_BY_SPEED; color++) { // with body colors and with data colors
         p.color = (RenderColor)color;
         if (!renderer_draw(renderer, &p, &camera, def, SIDE, SIDE, error)) return false;
     }

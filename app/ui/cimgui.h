@@ -1,5 +1,5 @@
-// The part of cimgui that the panel uses, under cimgui's own names and signatures (Dear ImGui 1.86). app/cimgui.cpp
-// makes them from libimgui; where an installed cimgui was found, its own header and library take their place.
+// The part of cimgui that the panel uses, under cimgui's own names and signatures (Dear ImGui 1.86). app/ui/cimgui.cpp
+// implements them with libimgui; where an installed cimgui is found, its own header and library take their place.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <cimgui.h>
 #else
 
-// The values that are used; cimgui.cpp checks that they are libimgui's.
+// The enumerators in use; cimgui.cpp checks that they equal those of libimgui.
 #define CIMGUI_VALUES(X) \
     X(ImGuiWindowFlags_NoTitleBar, 1 << 0) \
     X(ImGuiWindowFlags_NoResize, 1 << 1) \
@@ -41,7 +41,7 @@ enum { CIMGUI_VALUES(CIMGUI_VALUE) };
 #ifdef __cplusplus
 extern "C" {
 #else
-// C++ has these from imgui.h.
+// In C++ these come from imgui.h.
 typedef struct ImVec2 {
     float x, y;
 } ImVec2;

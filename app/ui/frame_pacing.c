@@ -1,3 +1,4 @@
+// Frame pacing for the software renderer, and the frame statistics of the window.
 #include "app/ui/frame_pacing.h"
 
 #include <math.h>
@@ -5,11 +6,11 @@
 #include "sim/core/clock.h"
 
 enum { FIRST_FRAMES = 10, CHOOSE_EVERY = 4, MOST_COARSE = 3 };
-static const double INTERVAL = 1.0 / 30;        // s, between frames that a processor draws
-static const double SHARE = 0.4;                // of the time, left to the simulation
-static const double SLOW = 0.06, QUICK = 0.015; // s, for a frame
-static const double STILL = 1;                  // s, without any motion
-static const double HEAVY = 0.12;               // s, a picture of all pixels that is not worth it while the simulation runs
+static const double INTERVAL = 1.0 / 30;        // s, between frames of the software renderer
+static const double SHARE = 0.4;                // of the time that is left to the simulation
+static const double SLOW = 0.06, QUICK = 0.015; // s, thresholds of a frame for a coarser and a finer picture
+static const double STILL = 1;                  // s without motion until all pixels are drawn again
+static const double HEAVY = 0.12;               // s, a full-resolution frame that costs too much while the simulation runs
 
 void frame_pacing_start(FramePacing *pacing, bool software) {
     *pacing = (FramePacing){.software = software, .coarse = software ? 2 : 1, .drawing = INTERVAL, .begun = sand_seconds()};
@@ -21,7 +22,7 @@ double frame_pacing_begin(FramePacing *pacing, bool moves, bool runs) {
     if (pacing->frames == FIRST_FRAMES) pacing->steady = now;
     if (pacing->frames > FIRST_FRAMES && !pacing->excused) pacing->stall = fmax(pacing->stall, elapsed);
     pacing->excused = false;
-    // All pixels again as soon as nothing moves.
+    // Back to full resolution as soon as nothing moves.
     bool choose = moves && pacing->frames % CHOOSE_EVERY == 0;
     pacing->still = moves ? 0 : pacing->still + elapsed;
     if (!pacing->software || (pacing->still > STILL && !(runs && pacing->heavy)))

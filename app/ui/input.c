@@ -1,3 +1,4 @@
+// Ray casting for picking, and the mouse gestures.
 #include "app/ui/input.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@ void input_init(Input *h) { *h = (Input){.picked = -1}; }
 void input_ray(const Camera *camera, double aspect, double x, double y, SandVec3 *from, SandVec3 *direction) {
     SandVec3 right, up, forward;
     camera_axes(camera, &right, &up, &forward);
-    double sx = (2 * x - 1) * aspect, sy = 2 * y - 1; // in half heights of the picture
+    double sx = (2 * x - 1) * aspect, sy = 2 * y - 1; // in units of half the height
     if (camera->orthographic) {
         double half = 0.5 * camera->height;
         *from = v3_madd(v3_madd(camera->eye, sx * half, right), sy * half, up);
@@ -19,14 +20,14 @@ void input_ray(const Camera *camera, double aspect, double x, double y, SandVec3
     }
 }
 
-// Where a ray enters each kind of body, in the body's frame: how far along, or infinity.
+// Ray intersection for each kind of body, in the frame of the body: distance to the entry, or infinity.
 static double enter_ball(SandVec3 center, double radius, SandVec3 from, SandVec3 direction) {
     SandVec3 to = v3_sub(center, from);
     double along = v3_dot(to, direction), off2 = v3_dot(to, to) - along * along, r2 = radius * radius;
     return off2 > r2 ? INFINITY : along - sqrt(r2 - off2);
 }
 
-// The part of a ray within a slab from -half to half, cut out of [range[0], range[1]].
+// Clips [range[0], range[1]] of a ray to the slab from -half to half.
 static void cut_slab(double range[2], double from, double direction, double half) {
     if (direction == 0 && fabs(from) > half) range[0] = INFINITY;
     if (direction == 0) return;
@@ -42,7 +43,7 @@ static double enter_box(SandVec3 half, SandVec3 from, SandVec3 direction) {
     return range[0] <= range[1] ? range[0] : INFINITY;
 }
 
-// Upright: a disc of radius half.x, from -half.z to half.z.
+// A cylinder along z: radius half.x, from -half.z to half.z.
 static double enter_cylinder(SandVec3 half, SandVec3 from, SandVec3 direction) {
     double range[2] = {-INFINITY, INFINITY};
     double a = direction.x * direction.x + direction.y * direction.y, b = from.x * direction.x + from.y * direction.y,
@@ -61,7 +62,7 @@ int input_pick(const RenderScene *render_scene, SandVec3 from, SandVec3 directio
     for (int k = 0; k < 4; k++) {
         for (int i = 0; i < lists[k]->count; i++) {
             const SandInstance *it = &lists[k]->items[i];
-            // Where it is at the instant that is shown.
+            // Position at the time that is shown.
             double s = render_scene->back;
             SandQuat q = {it->rotation[3], it->rotation[0], it->rotation[1], it->rotation[2]};
             SandVec3 center = v3_make(it->center[0] - s * it->velocity[0], it->center[1] - s * it->velocity[1],
@@ -104,7 +105,7 @@ void input_move(Input *h, Engine *engine, const EngineFrame *frame, Camera *came
     if (h->mode == INPUT_ORBIT) camera_orbit(camera, -4 * dx, -3 * dy);
     if (h->mode == INPUT_PAN) camera_pan(camera, -dx * aspect, -dy);
     if (h->mode != INPUT_DRAG || !frame) return;
-    // In the plane through the held point that faces the camera.
+    // In the plane through the held point, parallel to the screen.
     SandVec3 from, direction, right, up, forward;
     camera_axes(camera, &right, &up, &forward);
     input_ray(camera, aspect, x, y, &from, &direction);
@@ -119,7 +120,7 @@ void input_release(Input *h, Engine *engine) {
 }
 
 void input_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size) {
-    // There is no flying without perspective.
+    // Flying needs perspective.
     camera->orthographic = false;
     camera->near = fmin(camera->near, 1e-3 * size);
     camera_look(camera, right * camera->angle, up * camera->angle);
@@ -132,7 +133,7 @@ void input_throw(Engine *engine, const EngineFrame *frame, const Camera *camera,
     input_ray(camera, aspect, x, y, &from, &direction);
     double radius = fmin(4 * frame->render_scene.grain, 0.08 * v3_length(size)),
            start = v3_length(v3_sub(camera->target, camera->eye));
-    // It starts between the camera and what it looks at, near enough to be seen, and crosses the scene in a second.
+    // Starts between the camera and its target, near enough to be seen, and crosses the scene in a second.
     Act act = {.kind = ACT_THROW,
                .vector = to_world(frame, v3_madd(from, 0.35 * start, direction)),
                .direction = v3_scale(0.8 * start, direction),

@@ -1,4 +1,5 @@
-// C++ because ImGuiIO, ImGuiStyle and the backends are: their layouts differ between versions, so nothing else touches them.
+// The Dear ImGui context. C++ because ImGuiIO, ImGuiStyle and the backends are: their layouts differ between versions, so no
+// other file touches them.
 #include "app/ui/interface.h"
 
 #include <algorithm>
@@ -23,20 +24,20 @@ extern "C" {
 
 struct Interface {
     GLFWwindow *window;
-    ImGuiContext *context, *outer; // its own, and the one that is current but for its frames
-    double scale;                  // that the font was made for
+    ImGuiContext *context, *outer; // its own, and the one that is current outside of its frames
+    double scale;                  // of the current font
     ImDrawList *sheet;
     int sheet_width, sheet_height;
     ImVec2 mouse;
     bool mouse_down;
-    // The window's panel is drawn into a layer of its own, and only when it changed: a processor that draws is slow at it.
+    // The panel of the window is drawn into a layer of its own, only when it changed: the software renderer is slow at it.
     GLuint layer, layer_pass, program, empty_array;
     int layer_width, layer_height;
-    uint64_t drawn;     // what is in the layer: a hash of all that was drawn
+    uint64_t drawn;     // hash of the draw lists in the layer
     double since_drawn; // s
 };
 
-// ImGui's functions act on the current context: this one's, while such an object lives.
+// Makes the context of an interface current for the lifetime of this object.
 struct Current {
     ImGuiContext *outer;
     explicit Current(const Interface *interface) : outer(ImGui::GetCurrentContext()) {
@@ -45,12 +46,12 @@ struct Current {
     ~Current() { ImGui::SetCurrentContext(outer); }
 };
 
-static const double REFRESH = 0.1; // s, between two drawings of a panel that nobody touches
+static const double REFRESH = 0.1; // s, refresh interval of an untouched panel
 
-// DejaVu's capitals are 0.626 of what ImGui calls the size of the font: 15 gives 9.4 pixels.
+// Capitals of DejaVu Sans are 0.626 of ImGui's font size: 15 gives 9.4 pixels.
 static const float FONT_SIZE = 15, CAP_HEIGHT = 1493.f / 2384.f;
 
-// --- looks --------------------------------------------------------------------------------------------------
+// --- style --------------------------------------------------------------------------------------------------
 
 static ImVec4 color(unsigned rgb, float alpha = 1) {
     return ImVec4((rgb >> 16 & 255) / 255.f, (rgb >> 8 & 255) / 255.f, (rgb & 255) / 255.f, alpha);
@@ -124,7 +125,7 @@ double interface_least_contrast(void) {
         ImGuiCol_TitleBg,       ImGuiCol_TextSelectedBg, ImGuiCol_SliderGrab,     ImGuiCol_SliderGrabActive};
     const ImVec4 *c = ImGui::GetStyle().Colors;
     ImVec4 window = over(c[ImGuiCol_WindowBg], ImVec4(1, 1, 1, 1));
-    double least = (luminance(c[ImGuiCol_TextDisabled]) + 0.05) / (luminance(window) + 0.05); // lesser text has no frame
+    double least = (luminance(c[ImGuiCol_TextDisabled]) + 0.05) / (luminance(window) + 0.05); // disabled text has no frame
     for (ImGuiCol b : behind)
         least = std::min(least, (luminance(c[ImGuiCol_Text]) + 0.05) / (luminance(over(c[b], window)) + 0.05));
     return least;
@@ -149,7 +150,7 @@ static bool set_scale(Interface *interface, double scale) {
     return ImGui_ImplOpenGL3_CreateFontsTexture();
 }
 
-// --- life ---------------------------------------------------------------------------------------------------
+// --- creation ---------------------------------------------------------------------------------------------------
 
 Interface *interface_create(void *window, SandError *error) {
     if (!IMGUI_CHECKVERSION()) return sand_fail(error, "Dear ImGui's library and header differ in version"), nullptr;
@@ -159,7 +160,7 @@ Interface *interface_create(void *window, SandError *error) {
     interface->mouse = ImVec2(-1e6f, -1e6f);
     interface->context = ImGui::CreateContext(); // the first one stays current
     Current current(interface);
-    ImGui::GetIO().IniFilename = nullptr; // the program remembers its settings itself
+    ImGui::GetIO().IniFilename = nullptr; // the program has its own settings file
     bool made = ImGui_ImplOpenGL3_Init("#version 450 core");
     if (made && window) made = ImGui_ImplGlfw_InitForOpenGL(interface->window, true);
     if (made && window) {
@@ -196,7 +197,7 @@ void interface_begin(Interface *interface, int width, int height, double scale, 
     ImGui_ImplOpenGL3_NewFrame();
     if (interface->window) {
         ImGui_ImplGlfw_NewFrame();
-        // The window counts in screen units; the panel is laid out in pixels.
+        // GLFW reports screen units; the panel is laid out in pixels.
         int w, h;
         glfwGetWindowSize(interface->window, &w, &h);
         if (w > 0 && h > 0 && io.MousePos.x > -1e6f)
@@ -211,7 +212,7 @@ void interface_begin(Interface *interface, int width, int height, double scale, 
     ImGui::NewFrame();
 }
 
-// Buffers are whole words.
+// ImGui buffers are multiples of four bytes.
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes) {
     const uint32_t *words = (const uint32_t *)data;
     for (size_t i = 0; i < bytes / sizeof *words; i++) hash = sand_hash(hash, words[i]);
@@ -237,7 +238,7 @@ static bool is_touched(const ImGuiIO &io) {
     return touched;
 }
 
-// Draws the panel into its layer where that is due.
+// Redraws the layer of the panel when it changed or a refresh is due.
 static void draw_layer(Interface *interface, ImDrawData *data) {
     const ImGuiIO &io = ImGui::GetIO();
     int width = (int)io.DisplaySize.x, height = (int)io.DisplaySize.y;
@@ -262,7 +263,7 @@ static void draw_layer(Interface *interface, ImDrawData *data) {
     interface->since_drawn = 0;
 }
 
-// Draws the layer over what is in this framebuffer.
+// Composites the layer over this framebuffer.
 static void show_layer(const Interface *interface, unsigned framebuffer) {
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glViewport(0, 0, interface->layer_width, interface->layer_height);
@@ -348,7 +349,7 @@ bool interface_sheet_save(Interface *interface, const char *path, unsigned paper
     glDeleteFramebuffers(1, &framebuffer);
     glDeleteTextures(1, &texture);
 
-    // GL has the lowest row first, and a picture on paper is opaque.
+    // GL gives the bottom row first; the saved picture is opaque.
     for (int y = 0; y < height / 2; y++)
         std::swap_ranges(pixels + row * (size_t)y, pixels + row * (size_t)(y + 1), pixels + row * (size_t)(height - 1 - y));
     for (size_t i = 3; i < row * (size_t)height; i += 4) pixels[i] = 255;

@@ -1,3 +1,4 @@
+// Clock, color legend and residual plot, drawn with Dear ImGui on dark cards.
 #include "app/ui/overlay.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@ void overlay_card(double middle, double top, const char *text) {
     ImDrawList_AddText_Vec2(list, (ImVec2){roundf(x + 0.6f * em), roundf(y + 0.35f * em)}, INK, text, NULL);
 }
 
-// A bar of the color map with its numbers.
+// The color bar with its scale.
 static void draw_legend(const RenderScene *render_scene, float left, float bottom) {
     static const PlotAxis axes[RENDER_COLOR_COUNT] = {
         [COLOR_BY_SPEED] = {.name = "speed", .unit = "m/s", .tight = true},
@@ -76,8 +77,7 @@ static void draw_legend(const RenderScene *render_scene, float left, float botto
     }
 }
 
-// The residual of the step against the iteration, on a card in the upper right corner, no larger than a third of the
-// picture.
+// The residual of the step against the iteration, in the upper right corner, at most a third of the picture.
 static void draw_residual(const OverlayView *view, float left_most, float right, float top, float bottom) {
     enum { POINTS = 2048 };
     static double x[POINTS], y[POINTS];

@@ -5,14 +5,14 @@
 
 typedef struct OverlayDef {
     bool clock;    // simulated time
-    bool legend;   // scale of the colors, where they show a quantity
+    bool legend;   // color bar, where colors show a quantity
     bool residual; // of the step against the iteration, as a plot
 } OverlayDef;
 
-// `clock,legend,residual`, or some of them.
+// Parses a comma-separated subset of `clock,legend,residual`.
 bool overlay_parse(OverlayDef *def, const char *text, SandError *error);
 
-// What there is to show.
+// The data that overlays show.
 typedef struct OverlayView {
     const RenderScene *render_scene;
     const SandCounters *counters;
@@ -22,10 +22,10 @@ typedef struct OverlayView {
     double time; // s
 } OverlayView;
 
-// In this part of the picture, in pixels from the upper left corner.
+// Draws within this part of the window, in pixels from the upper left corner.
 void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right, double bottom);
-// Over a whole frame of a film, in letters that go with its size.
+// Draws over a frame of a film, with text in proportion to its size.
 void overlay_film(const OverlayDef *def, const OverlayView *view, Interface *interface, int width, int height,
                   unsigned framebuffer);
 
-void overlay_card(double middle, double top, const char *text); // words on a dark card, so that they read on any ground
+void overlay_card(double middle, double top, const char *text); // text on a dark card, readable on any background

@@ -1,3 +1,4 @@
+// Drawing of plots with ImGui draw lists: on the panel, over the picture, and on a sheet that is saved as PNG.
 #include "app/ui/plot.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 
 #include "app/ui/cimgui.h"
 
-// What a plot is drawn with: on the panel's dark ground, or on paper. Colors are 0xaabbggrr.
+// The theme of a plot: on the dark panel, or on white paper. Colors are 0xaabbggrr.
 typedef struct Ink {
     unsigned field, frame, grid, minor, text, faint;
     unsigned curves[PLOT_STYLES];
@@ -15,7 +16,7 @@ typedef struct Ink {
 
 #define RGB(r, g, b) (0xff000000u | (unsigned)(b) << 16 | (unsigned)(g) << 8 | (unsigned)(r))
 
-// Okabe and Ito's colors; yellow is left to dark ground, black to paper.
+// The Okabe-Ito palette; yellow only on dark, black only on white.
 static const Ink dark = {.field = RGB(13, 16, 21),
                          .frame = RGB(72, 82, 98),
                          .grid = RGB(42, 49, 60),
@@ -33,10 +34,10 @@ static const Ink paper = {.field = RGB(255, 255, 255),
                           .curves = {RGB(213, 94, 0), RGB(0, 114, 178), RGB(0, 158, 115), RGB(204, 121, 167), RGB(0, 0, 0),
                                      RGB(230, 159, 0), RGB(86, 180, 233), RGB(120, 120, 120)}};
 
-// Lengths of dash and gap by turns, in units of text, ended by 0.
+// Alternating lengths of dash and gap, in units of text, ended by 0.
 static const float dashes[PLOT_STYLES][5] = {{0}, {7, 4}, {2, 3}, {9, 3, 2, 3}, {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
 
-// Where everything of one plot lies, in pixels.
+// The layout of one plot, in pixels.
 typedef struct Field {
     ImDrawList *list;
     const Ink *ink;
@@ -98,7 +99,7 @@ static void axis_text(const PlotAxis *axis, const PlotScale *scale, char *text, 
 static void draw_grid(const Field *f) {
     float em = igGetFontSize(), gap = 0.3f * em;
     ImDrawList_AddRectFilled(f->list, at(f->left, f->top), at(f->right, f->bottom), f->ink->field, 0, 0);
-    // Within a few decades the lines between them help the eye.
+    // Minor grid lines, where there are only a few decades.
     for (double e = f->y.low; f->y.logarithmic && f->y.high - f->y.low <= 4 && e < f->y.high; e++)
         for (int k = 2; k < 10; k++) {
             float y = roundf(f->bottom - (float)plot_place(&f->y, k * pow(10, e)) * (f->bottom - f->top));
@@ -110,7 +111,7 @@ static void draw_grid(const Field *f) {
         ImDrawList_AddText_Vec2(f->list, at(roundf(f->left - gap - text_width(f->y.labels[i])), roundf(y - 0.5f * em)),
                                 f->ink->faint, f->y.labels[i], NULL);
     }
-    float free_from = -1e9f; // where the last number ended
+    float free_from = -1e9f; // right end of the last number
     for (int i = 0; i < f->x.tick_count; i++) {
         float x = roundf(f->left + (float)plot_place(&f->x, f->x.ticks[i]) * (f->right - f->left));
         float half = 0.5f * text_width(f->x.labels[i]);
@@ -130,8 +131,8 @@ typedef struct Pen {
     const float *pattern;
     float unit, width;
     int part;        // of the pattern; even parts are drawn
-    float spent;     // of this part, pixels
-    ImVec2 run[256]; // points of the dash under way
+    float spent;     // pixels used of this part
+    ImVec2 run[256]; // points of the current dash
     int count;
 } Pen;
 
@@ -170,7 +171,7 @@ static void pen_line(Pen *pen, ImVec2 a, ImVec2 b) {
     }
 }
 
-// Color and dashes of a curve. After the last color they begin anew, with other dashes.
+// Color and dashes of a curve; after the last color the colors repeat with other dashes.
 static int style_of(const Plot *plot, int curve) {
     return plot->curves[curve].style ? plot->curves[curve].style - 1 : curve;
 }
@@ -184,7 +185,7 @@ static Pen pen_make(const Field *f, int style) {
                  .width = 1.8f * f->unit};
 }
 
-// Many points to a pixel are drawn as one stroke from their least to their greatest.
+// Many points in one pixel column become one stroke from their minimum to their maximum.
 static void draw_curve(const Field *f, const PlotCurve *curve, int style) {
     Pen pen = pen_make(f, style);
     bool has_last = false, dense = curve->count > 3 * (f->right - f->left);
@@ -214,13 +215,13 @@ static void draw_curve(const Field *f, const PlotCurve *curve, int style) {
         last = p, has_last = true;
     }
     pen_end(&pen);
-    // A single point makes no line.
+    // A single point is drawn as a dot.
     if (curve->count == 1 && has_last) ImDrawList_AddCircleFilled(f->list, last, 2.5f * f->unit, pen.color, 0);
 }
 
 static float legend_width(const char *name) { return text_width(name) + 3.1f * igGetFontSize(); }
 
-// Sample and name of each curve in rows; returns the height it took. Without a list it only measures.
+// The legend: a sample and the name of each curve, in rows. Returns its height; without a draw list it only measures.
 static float draw_legend(const Field *f, const Plot *plot, float left, float right, float top) {
     float em = igGetFontSize(), x = left, y = top;
     for (int c = 0; c < plot->curve_count; c++) {
@@ -237,7 +238,7 @@ static float draw_legend(const Field *f, const Plot *plot, float left, float rig
     return y - top + 1.25f * em;
 }
 
-// The whole plot but its title and buttons.
+// Everything but title and buttons.
 static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVec2 corner, float width, float height,
                         float unit) {
     float em = igGetFontSize();
@@ -249,7 +250,7 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
     float legend_left = corner.x + text_width(text) + 1.2f * em;
     float legend = 1.25f * em;
     if (plot->curve_count > 1 && !plot->without_legend) {
-        // Beside the name of the axis where it fits in a row, else below it.
+        // Beside the axis label where it fits, else below.
         float needed = 0;
         for (int c = 0; c < plot->curve_count; c++) needed += legend_width(plot->curves[c].name);
         if (legend_left + needed - 0.9f * em <= corner.x + width) {
@@ -341,7 +342,7 @@ void plot_draw(const Plot *plot, float height) {
     igGetCursorScreenPos(&corner);
     igGetContentRegionAvail(&room);
     Field f = draw_field(plot, igGetWindowDrawList(), &dark, corner, room.x, height, unit);
-    // What comes next may share the row of the horizontal axis' name.
+    // The next widget may share the row of the horizontal axis label.
     igInvisibleButton(plot->name, at(room.x, f.bottom + 1.2f * em - corner.y), 0);
     ImVec2 mouse;
     igGetMousePos(&mouse);
@@ -369,7 +370,7 @@ bool plot_save_png(const Plot *plot, Interface *interface, const char *path, int
     float em = igGetFontSize(), margin = em;
     ImDrawList *list = interface_sheet(interface, width, height);
     ImDrawList_AddText_Vec2(list, at(margin, margin), paper.text, plot->title, NULL);
-    // What is left after title, legend (two rows at most) and the numbers below.
+    // Height that remains after title, legend (at most two rows) and tick labels.
     float field = (float)height - 2 * margin - 7.2f * em;
     draw_field(plot, list, &paper, at(margin, margin + 1.6f * em), (float)width - 2 * margin, field, em / 15);
     return interface_sheet_save(interface, path, paper.field, error);
@@ -381,7 +382,7 @@ bool plot_save_sheet(const Plot *plots, int count, const char *title, Interface 
     ImDrawList *list = interface_sheet(interface, width, height);
     ImDrawList_AddText_Vec2(list, at(margin, margin), paper.text, title, NULL);
 
-    // One legend for all, since a curve looks alike in every plot.
+    // One legend for all plots, since a curve looks the same in each.
     Field sheet = {.list = list, .ink = &paper, .unit = unit};
     float top = margin + 1.8f * em;
     top += draw_legend(&sheet, &plots[0], margin, (float)width - margin, top) + 0.4f * em;

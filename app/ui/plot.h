@@ -9,18 +9,18 @@ typedef struct PlotCurve {
     const char *name;
     const double *x, *y; // in the axes' units; what is not finite, or not above 0 on a log scale, leaves a gap
     int count;
-    int style; // 0: by its place in the plot; k: color and dashes number k - 1, the same in every plot
+    int style; // 0: by its index in the plot; k: color and dashes k - 1, the same in every plot
 } PlotCurve;
 
-// A quantity along an axis. With a unit, numbers are shown with a prefix that suits them: 0.002 s as 2 ms.
+// A quantity along an axis. With a unit, numbers get an SI prefix: 0.002 s is shown as 2 ms.
 typedef struct PlotAxis {
     const char *name;
-    const char *unit; // "" where it is a count
-    bool plain;       // no prefix all the same
+    const char *unit; // "": a count
+    bool plain;       // no prefix in spite of a unit
     bool logarithmic;
     bool from_zero;     // zero is always in view; linear only
     bool tight;         // ends at the data, not at a tick
-    double least_range; // never zoom in further than this; linear only
+    double least_range; // smallest range that is shown; linear only
 } PlotAxis;
 
 typedef struct Plot {
@@ -30,16 +30,16 @@ typedef struct Plot {
     PlotCurve curves[PLOT_MAX_CURVES];
     int curve_count;
     bool without_legend;
-    const char *nothing; // what to say where there is no data
+    const char *nothing; // text shown without data
 } Plot;
 
-// Draws it as a widget, as wide as there is room, `height` pixels for the field of the curves.
+// Draws the plot as a widget of the available width; `height`: pixels of the plotting area.
 void plot_draw(const Plot *plot, float height);
 
-// Draws it anywhere: from a corner, so wide, `height` pixels for the field of the curves.
+// Draws the plot at a position, with this width; `height`: pixels of the plotting area.
 void plot_draw_at(const Plot *plot, struct ImDrawList *list, float x, float y, float width, float height);
 
-// How every solver is judged: the residual of a step against the iteration. Curves are to be added.
+// The plot by which solvers are judged: residual of a step against the iteration. The caller adds the curves.
 extern const Plot plot_of_residual;
 
 bool plot_save_csv(const Plot *plot, const char *path, SandError *error);
@@ -56,14 +56,14 @@ enum { PLOT_MAX_TICKS = 24 };
 typedef struct PlotScale {
     bool logarithmic;
     double low, high; // of the quantity, or of its decimal logarithm
-    double factor;    // numbers are shown multiplied by it
+    double factor;    // of displayed numbers
     const char *prefix;
     int tick_count;
     double ticks[PLOT_MAX_TICKS]; // the quantity
     char labels[PLOT_MAX_TICKS][24];
 } PlotScale;
 
-// For values from low to high (those above 0 for a log scale), about so many ticks.
+// The scale for values from low to high (positive ones on a log scale), with about this many ticks.
 PlotScale plot_scale(const PlotAxis *axis, double low, double high, int ticks);
-double plot_place(const PlotScale *scale, double value);                       // 0 to 1, NAN: it has none
+double plot_place(const PlotScale *scale, double value);                       // 0 to 1; NAN: not representable
 void plot_number(const PlotAxis *axis, double value, char *text, size_t size); // with its unit

@@ -1,3 +1,4 @@
+// Axis scales: range, ticks, labels and SI prefixes, without any drawing.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static const Prefix prefixes[] = {{1e9, "G"},  {1e6, "M"},  {1e3, "k"},  {1, ""}
                                   {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}};
 enum { PREFIXES = sizeof prefixes / sizeof *prefixes };
 
-// The prefix with which a number reads best; none where there is no unit to put it before.
+// The SI prefix for a number; none where there is no unit.
 static const Prefix *choose_prefix(const PlotAxis *axis, double largest) {
     static const Prefix none = {1, ""};
     if (!axis->unit[0] || axis->plain || !(largest > 0)) return &none;
@@ -43,7 +44,7 @@ static PlotScale log_scale(double low, double high, int wanted) {
         power_of_ten((int)e, scale.labels[scale.tick_count], sizeof scale.labels[0]);
         scale.tick_count++;
     }
-    // A single decade has numbers within it as well.
+    // A single decade gets ticks within it as well.
     for (int k = 2; k <= 5 && to - from < 1.5; k += 3) {
         char power[16];
         power_of_ten((int)from, power, sizeof power);
@@ -53,7 +54,7 @@ static PlotScale log_scale(double low, double high, int wanted) {
     return scale;
 }
 
-// 1, 2 or 5 times a power of ten, at least this.
+// The smallest 1, 2 or 5 times a power of ten that is at least this.
 static double round_step(double step) {
     double ten = pow(10, floor(log10(step)));
     double times = step / ten;
@@ -80,7 +81,7 @@ PlotScale plot_scale(const PlotAxis *axis, double low, double high, int wanted) 
     int digits = (int)fmax(0, -floor(log10(step * scale.factor) + 1e-9));
     for (double k = ceil(scale.low / step - 1e-6); k * step <= scale.high + 1e-6 * step && scale.tick_count < PLOT_MAX_TICKS;
          k++) {
-        double shown = k == 0 ? 0 : k * step * scale.factor; // no minus before a zero
+        double shown = k == 0 ? 0 : k * step * scale.factor; // no negative zero
         scale.ticks[scale.tick_count] = k * step;
         char *label = scale.labels[scale.tick_count];
         if (fabs(shown) >= 1e6 || digits > 6)

@@ -1,3 +1,4 @@
+// Copies the curves of a race into plots.
 #include "app/ui/race_plot.h"
 
 #include <math.h>
@@ -13,13 +14,13 @@ bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
     for (int i = 0; i < race->count; i++) points += (size_t)race->entries[i].solution.curve_count;
     if (!SAND_GROW(p->numbers, p->number_capacity, 4 * points + 1, "curves of a race", error)) return false;
     Plot *plots = p->plots;
-    p->count = isnan(race->reference) ? 2 : RACE_PLOTS; // the objective comes last
+    p->count = isnan(race->reference) ? 2 : RACE_PLOTS; // the objective plots come last
     plots[0] = (Plot){.name = "race_residual_iterations", .title = "Residual", .x = iterations, .y = residual};
     plots[1] = (Plot){.name = "race_residual_time", .title = "Residual", .x = seconds, .y = residual};
     plots[2] = (Plot){.name = "race_objective_iterations", .title = "Objective", .x = iterations, .y = above};
     plots[3] = (Plot){.name = "race_objective_time", .title = "Objective", .x = seconds, .y = above};
 
-    for (int k = 1; k < RACE_PLOTS; k++) plots[k].without_legend = true; // they stand together, alike
+    for (int k = 1; k < RACE_PLOTS; k++) plots[k].without_legend = true; // the first has the legend of all
 
     double *x = p->numbers, *t = x + points, *e = t + points, *q = e + points;
     for (int i = 0; i < race->count; i++) {

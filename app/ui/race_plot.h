@@ -1,5 +1,5 @@
-// The curves of a race as plots: residual and objective above the least, against iterations and against time. Every
-// solver has the color and the dashes of its row in the table, whoever else runs.
+// The curves of a race as plots: residual and objective above the minimum, against iterations and against time. Every solver
+// has the color and dashes of its row in the solver table, whichever others take part.
 #pragma once
 #include "app/ui/plot.h"
 #include "sim/step/race.h"
@@ -9,7 +9,7 @@ enum { RACE_PLOTS = 4 };
 typedef struct RacePlots {
     Plot plots[RACE_PLOTS];
     int count;
-    double *numbers; // what the curves point to
+    double *numbers; // data of the curves
     size_t number_capacity;
 } RacePlots;
 

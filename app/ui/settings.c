@@ -1,3 +1,4 @@
+// The settings file: `key value` lines, written whole and read with errors that name the line.
 #include "app/ui/settings.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ bool settings_path(char *path, size_t capacity) {
     return used > 0 && (size_t)used < capacity;
 }
 
-// The keys of the file, each a whole number between two limits.
+// The keys of the file, each an integer with limits.
 typedef struct Key {
     const char *name;
     int least, most;
@@ -46,7 +47,7 @@ static bool read_bookmark(Settings *s, const char *line, const char *path, int n
     if (!ok || !((view.angle > 0 && view.angle < 3) != (view.height > 0)) || !(v3_length(v3_sub(view.eye, view.target)) > 0))
         return sand_fail(error, "%s:%d: bookmark: expected a number from 1 to %d and a view", path, number, BOOKMARKS);
     view.orthographic = view.height > 0;
-    if (view.orthographic) view.angle = 0.5; // for when it gets perspective
+    if (view.orthographic) view.angle = 0.5; // for when it is switched to perspective
     s->bookmarks.kept[slot - 1] = true;
     s->bookmarks.views[slot - 1] = view;
     return true;
@@ -87,7 +88,7 @@ bool settings_load(Settings *settings, SandError *error) {
 
 bool settings_save(const Settings *s, SandError *error) {
     char path[PATH], folder[PATH], beside[PATH + 8];
-    if (!settings_path(path, sizeof path) || !config_folder(folder, sizeof folder)) return true; // nowhere to keep them
+    if (!settings_path(path, sizeof path) || !config_folder(folder, sizeof folder)) return true; // no configuration folder
     mkdir(folder, 0755);
     *strrchr(strcpy(folder, path), '/') = '\0';
     mkdir(folder, 0755);

@@ -1,5 +1,5 @@
-// The window: draws the newest frame of the engine at its own instant, and turns keys and mouse into requests. It never
-// waits for the simulation.
+// The window: draws the newest frame of the engine, interpolated within its step, and turns keys and mouse into requests. It
+// never waits for the simulation. window_run is the loop, draw is one frame of it; keys[] is the table of keys.
 #include "app/ui/window.h"
 
 #include "app/render/context.h"
@@ -37,31 +37,31 @@ typedef struct Window {
     RendererDef look;
     Input input;
     int width, height;               // of the framebuffer
-    double ui_scale;                 // that was asked for, 0: none
-    int first_quality, kept_quality; // at the start, and as it was remembered
+    double ui_scale;                 // as asked for, 0: automatic
+    int first_quality, kept_quality; // at the start, and from the settings
     FramePacing pacing;
-    double shown;       // s, the instant on the screen
-    bool moved;         // since the frame before
-    unsigned framed;    // version of the scene that the camera was set for
-    int reframe;        // frames left in which the whole scene is brought into sight: the panel takes some to find its place
-    const char *preset; // the camera that was asked for, until it is set; NULL: none
-    double flows;       // s, wall clock when bodies were first seen to move
+    double shown;       // s, simulated time on the screen
+    bool moved;         // since the last frame
+    unsigned framed;    // scene version that the camera was framed for
+    int reframe;        // frames in which the scene is still to be framed: the panel needs a few for its layout
+    const char *preset; // camera option that is still to be applied; NULL: none
+    double flows;       // s, wall time of the first picture with moving bodies
     double scroll;      // turns of the wheel since the last frame
-    bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and gone down since the last frame
-    bool shifted[GLFW_KEY_LAST + 1];                          // it went down with Shift
+    bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and pressed since the last frame
+    bool shifted[GLFW_KEY_LAST + 1];                          // pressed with Shift
     bool buttons[3];
-    WindowRecording recording; // the film that is taken of it
-    CameraPath path;           // keys of the take
-    bool follow;               // the camera goes along them, until a person moves it
-    Camera followed;           // where it was put last
+    WindowRecording recording; // the film that is being taken
+    CameraPath path;           // camera keys of the take
+    bool follow;               // the camera follows them, until the user moves it
+    Camera followed;           // the last camera set by the path
     bool has_followed;
     bool fly;   // keys and mouse move the camera freely
-    int picked; // body that the engine was asked about
+    int picked; // body that the engine reports on
 } Window;
 
 // --- pictures ---------------------------------------------------------------------------------------------
 
-// The first name that is free in the folder one is in: sandglass-hourglass-1.png.
+// The first free name in the current folder: sandglass-hourglass-1.png.
 static void free_name(const Window *w, const char *ending, char *path, size_t capacity) {
     for (int n = 1;; n++) {
         snprintf(path, capacity, "sandglass-%s-%d.%s", w->scene.name, n, ending);
@@ -69,7 +69,7 @@ static void free_name(const Window *w, const char *ending, char *path, size_t ca
     }
 }
 
-// The window as it is. A thread writes the file, and a message tells when that is done.
+// Saves the window as it is. A thread writes the file, and a message says when it is done.
 static bool save_screenshot(Window *w, SandError *error) {
     unsigned char *pixels = malloc(3 * (size_t)w->width * (size_t)w->height);
     if (!pixels) return sand_fail(error, "out of memory for a picture of the window");
@@ -86,7 +86,7 @@ static bool panel_takes_picture(void *user, SandError *error) { return save_scre
 
 // --- takes ------------------------------------------------------------------------------------------------
 
-// The run so far; without camera keys the film stands where the camera stands now.
+// Saves the run so far; without camera keys the film has the current view.
 static bool save_take(Window *w, const char *path, SandError *error) {
     CameraPath views = w->path;
     if (!views.count && w->frame) {
@@ -118,7 +118,7 @@ static bool same_view(const Camera *a, const Camera *b) {
     return v3_length(v3_sub(a->eye, b->eye)) == 0 && v3_length(v3_sub(a->target, b->target)) == 0 && a->height == b->height;
 }
 
-// A take shows what its camera keys say, until a person takes the camera.
+// A take is shown along its camera keys, until the user moves the camera.
 static void follow_path(Window *w) {
     if (w->has_followed && !same_view(&w->camera, &w->followed)) w->follow = false;
     if (!w->follow || !w->path.count) return;
@@ -137,7 +137,7 @@ static bool panel_records(void *user, bool start, SandError *error) {
     return true;
 }
 
-static void go_on_filming(Window *w) {
+static void film_frame(Window *w) {
     SandError error;
     if (w->frame && w->recording.recorder) {
         if (!window_recording_frame(&w->recording, w->renderer, w->frame, &w->scene, &w->camera, &w->look, &error))
@@ -166,7 +166,7 @@ static void next_color(Window *w) {
     w->panel->color = (w->panel->color + 1) % RENDER_COLOR_COUNT;
     ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
 }
-// The next that can do this friction on this machine.
+// Chooses the next solver that supports this friction on this backend.
 static void next_solver(Window *w) {
     SandSolveDef next = w->panel->solve;
     int now = next.solver;
@@ -204,18 +204,18 @@ static void close_window(Window *w) {
     else
         context_close(w->context);
 }
-// The whole scene, in the part of the window that the panel leaves free.
+// Frames the whole scene in the part of the window that the panel leaves free.
 static void frame_scene(Window *w) {
     if (!w->frame) return;
     const Panel *p = w->panel;
-    CameraArea capacity = {p->free_left, p->free_top, p->free_right, p->free_bottom};
-    bool enough = capacity.right - capacity.left > 0.2 * w->width && capacity.bottom - capacity.top > 0.2 * w->height;
-    if (!enough) capacity = (CameraArea){0, 0, w->width, w->height};
+    CameraArea area = {p->free_left, p->free_top, p->free_right, p->free_bottom};
+    bool enough = area.right - area.left > 0.2 * w->width && area.bottom - area.top > 0.2 * w->height;
+    if (!enough) area = (CameraArea){0, 0, w->width, w->height};
     camera_frame_within(&w->camera, camera_preset_names[0], w->frame->render_scene.lower, w->frame->render_scene.upper,
-                        w->width, w->height, &capacity);
+                        w->width, w->height, &area);
 }
 
-// The camera that the call asked for.
+// Applies the camera option.
 static void set_camera(Window *w) {
     const RenderScene *p = &w->frame->render_scene;
     SandError error;
@@ -290,8 +290,8 @@ static void on_scroll(GLFWwindow *glfw, double x, double y) {
     ((Window *)glfwGetWindowUserPointer(glfw))->scroll += y;
 }
 
-// Views that were kept: a digit goes there, with Shift it keeps the one that is seen.
-static void take_bookmarks(Window *w) {
+// Bookmarks: a digit goes to a kept view, with Shift it keeps the current one.
+static void handle_bookmarks(Window *w) {
     Bookmarks *marks = &w->panel->bookmarks;
     const RenderScene *p = &w->frame->render_scene;
     for (int i = 0; i < BOOKMARKS; i++) {
@@ -307,7 +307,7 @@ static void take_bookmarks(Window *w) {
     }
 }
 
-// Keys that fly, and the way each of them leads: right, up, forward.
+// Keys of flying, with their directions: right, up, forward.
 static const struct FlyKey {
     int key;
     double right, up, forward;
@@ -315,19 +315,19 @@ static const struct FlyKey {
                 {GLFW_KEY_D, 1, 0, 0}, {GLFW_KEY_Q, 0, -1, 0}, {GLFW_KEY_E, 0, 1, 0}};
 enum { FLY_KEYS = sizeof fly_keys / sizeof *fly_keys };
 
-static void take_keys(Window *w) {
+static void handle_keys(Window *w) {
     bool typing = interface_wants_keyboard(w->interface);
-    // A key that flies does nothing else then.
+    // While flying these keys do nothing else.
     for (int k = 0; k < FLY_KEYS && w->fly; k++) w->pressed[fly_keys[k].key] = false;
     for (int k = 0; k < KEY_COUNT && !typing; k++)
         if (w->pressed[keys[k].key]) keys[k].act(w);
-    if (w->frame && !typing) take_bookmarks(w);
+    if (w->frame && !typing) handle_bookmarks(w);
     memset(w->pressed, 0, sizeof w->pressed);
 }
 
 // --- mouse ------------------------------------------------------------------------------------------------
 
-// The mouse is caught: it looks about, and keys that are held move the camera.
+// Flying: the captured mouse looks around, and held keys move the camera.
 static void fly(Window *w, double x, double y, double elapsed) {
     SandVec3 way = {0, 0, 0};
     for (int k = 0; k < FLY_KEYS; k++)
@@ -338,12 +338,12 @@ static void fly(Window *w, double x, double y, double elapsed) {
     w->input.x = x, w->input.y = y;
 }
 
-// Left: orbit, or draw a body along with Ctrl; right or middle: shift; wheel: closer.
+// Left: orbit, or with Ctrl drag a body; right or middle: pan; wheel: zoom.
 static void read_mouse(Window *w, double elapsed) {
     double x, y, aspect = (double)w->width / w->height;
     int wide, high;
     glfwGetCursorPos(w->glfw, &x, &y);
-    glfwGetWindowSize(w->glfw, &wide, &high); // the cursor is in screen units, not in pixels
+    glfwGetWindowSize(w->glfw, &wide, &high); // the cursor position is in screen units
     x /= wide > 0 ? wide : 1, y = 1 - y / (high > 0 ? high : 1);
     if (w->fly && w->frame) {
         fly(w, x, y, elapsed);
@@ -385,7 +385,7 @@ static void show_messages(Window *w) {
     if (snapshot_done(w->snapshot, messages[0], sizeof messages[0])) panel_say(w->panel, messages[0]);
 }
 
-// The newest frame, and the instant within its step to show: time goes on evenly between the steps of the engine.
+// Fetches the newest frame and advances the shown time within its step, so that motion is smooth between steps.
 static void read_frame(Window *w, double elapsed) {
     EngineFrame *next = engine_frame(w->engine);
     if (next) {
@@ -394,7 +394,7 @@ static void read_frame(Window *w, double elapsed) {
         char before[SAND_NAME];
         memcpy(before, w->scene.name, sizeof before);
         engine_scene(w->engine, &w->scene);
-        if (*before && strcmp(before, w->scene.name)) w->path.count = 0; // its keys were another scene's
+        if (*before && strcmp(before, w->scene.name)) w->path.count = 0; // the keys belong to the other scene
         if (other) w->reframe = REFRAME;
         w->framed = next->scene_version;
     }
@@ -410,7 +410,7 @@ static void read_frame(Window *w, double elapsed) {
     render_scene->map = w->panel->map;
 }
 
-// Asks about the body that the mouse pressed on last; what is known of it comes with the frames.
+// Asks for the figures of the last picked body; they come with the frames.
 static void describe_picked(Window *w) {
     if (w->input.picked != w->picked && engine_ask(w->engine, &(Act){.kind = ACT_PICK, .body = w->input.picked}))
         w->picked = w->input.picked;
@@ -424,10 +424,10 @@ static bool draw(Window *w, SandError *error) {
     read_frame(w, elapsed);
     if (w->frame) describe_picked(w);
     show_messages(w);
-    take_keys(w);
+    handle_keys(w);
     read_mouse(w, elapsed);
-    bool anew = false; // the scene had to be drawn
-    go_on_filming(w);
+    bool anew = false; // the scene changed and was drawn again
+    film_frame(w);
     if (w->frame && w->width > 0 && w->height > 0) {
         if (w->pacing.frames == 0) frame_scene(w);
         follow_path(w);
@@ -444,7 +444,7 @@ static bool draw(Window *w, SandError *error) {
         if (w->reframe > 0) {
             w->reframe--;
             frame_scene(w);
-            w->has_followed = false; // nobody moved it
+            w->has_followed = false; // the user did not move it
         }
         if (w->preset) set_camera(w);
     }
@@ -476,7 +476,7 @@ WindowDef window_default(void) {
     return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1, .overlay = {.legend = true}};
 }
 
-// What the call asked for, as a person would have done it.
+// Applies the options, as if by the panel.
 static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     Panel *p = w->panel;
     p->color = def->color;
@@ -491,7 +491,7 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
         p->shadow = *def->shadow, p->shadowing = true;
         ask(w, (Act){.kind = ACT_SHADOW, .number = 1, .solve = *def->shadow});
     }
-    // Software draws slowly: begin with the lightest picture there.
+    // The software renderer is slow: start at low quality there.
     bool software = context_is_software();
     int quality = def->quality >= 0 ? def->quality : settings->quality;
     w->look.quality = quality >= 0 ? (RendererQuality)quality : software ? QUALITY_LOW : QUALITY_HIGH;
@@ -547,7 +547,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     return !context_is_software() || renderer_warm(w->renderer, &w->look, error);
 }
 
-// A quality that the person chose is remembered; one that the machine or the call chose is not.
+// Saves the settings. A quality that the user chose is remembered; one from the options or the renderer is not.
 static void remember(Window *w) {
     SandError error;
     Settings s = {.first_start = w->panel->first_start,
@@ -577,7 +577,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     SandError closing;
     if (ok) remember(w);
     window_recording_close(&w->recording);
-    // The last messages, of a take that is saved at the end among them, go to standard error only.
+    // The last messages, such as that of a take saved at the end, only reach standard error.
     if (ok && def->take && !save_take(w, def->take, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);
     if (w->engine) {
         engine_stop(w->engine);

@@ -1,3 +1,4 @@
+// Filming in the window: which time to film next, when to ask for a step, and the end in the background.
 #include "app/ui/window_recording.h"
 
 #include <stdio.h>
@@ -40,7 +41,7 @@ void window_recording_stop(WindowRecording *f) {
     ask(f, ACT_PLAY, f->was_playing);
 }
 
-// The frame of the film, with what is laid over it.
+// Draws one frame of the film with its overlays, and records it.
 static bool draw(WindowRecording *f, Renderer *renderer, const EngineFrame *frame, const EngineScene *scene,
                  const Camera *camera, const RendererDef *look, SandError *error) {
     int width = f->wanted->width, height = f->wanted->height;

@@ -1,32 +1,32 @@
-// A film taken in the window. It is in lock step with simulated time: the engine goes on only when the film has had every
-// instant of the step.
+// A film taken in the window, in lock step with simulated time: the engine takes the next step only when the film has all
+// frames of the current one.
 #pragma once
 #include "app/ui/panel/panel.h"
 #include "app/io/recorder.h"
 
 typedef struct WindowRecording {
     Engine *engine;         // that takes the steps
-    PanelRecording *wanted; // as the person wants it; says how far it is
+    PanelRecording *wanted; // settings, and progress for the panel
     const OverlayDef *overlay;
-    Interface *interface; // that draws the overlays; made with the first film
-    Recorder *recorder;   // NULL: no film is being taken
-    Recorder *ending;     // the last one, until all its frames are written
+    Interface *interface; // draws the overlays; created with the first film
+    Recorder *recorder;   // NULL: not recording
+    Recorder *ending;     // the previous one, until all its frames are written
     FilmDef film;
     char path[2 * SAND_SENTENCE];
-    double start;  // s, simulated time of its first frame
-    int64_t asked; // the step after which another was asked for, -1: none
+    double start;  // s, simulated time of the first frame
+    int64_t asked; // step after which the next was requested, -1: none
     bool was_playing;
 } WindowRecording;
 
-// Begins with the instant of this frame, NULL: with the start. False with a sentence.
+// Starts at the time of this frame, NULL: at 0. False with a sentence.
 bool window_recording_start(WindowRecording *recording, const EngineFrame *frame, SandError *error);
-// Films the next instant where this frame covers it, and asks for another step when it covers no more. One picture at a
-// time, so that the window answers in between. False, with a sentence, when the film had to end.
+// Films the next time that this frame covers, or asks for a step when it covers no more. One picture per call, so that the
+// window stays responsive. False, with a sentence, when the film had to end.
 bool window_recording_frame(WindowRecording *recording, Renderer *renderer, EngineFrame *frame, const EngineScene *scene,
                             const Camera *camera, const RendererDef *look, SandError *error);
-// Ends it without waiting for its last frames to be written.
+// Ends the film without waiting for the last frames to be written.
 void window_recording_stop(WindowRecording *recording);
-// Sees whether they are by now. False, with a sentence, when they could not be.
+// Polls for the end of the writing. False, with a sentence, when it failed.
 bool window_recording_see_end(WindowRecording *recording, SandError *error);
-// Waits until all is written; what fails is told on standard error.
+// Waits until all is written; errors go to standard error.
 void window_recording_close(WindowRecording *recording);

@@ -349,10 +349,10 @@ static void test_the_whole_glass_is_framed(void **state) {
     if (!render_scene_init(&p, &scene.world, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
     for (int k = 0; k < 8; k++) {
         double width = sizes[k / 2][0], height = sizes[k / 2][1];
-        CameraArea capacity = {0, 0, width, height};
-        if (k % 2) capacity = (CameraArea){0.3 * width, 0.1 * height, 0.9 * width, 0.85 * height};
+        CameraArea area = {0, 0, width, height};
+        if (k % 2) area = (CameraArea){0.3 * width, 0.1 * height, 0.9 * width, 0.85 * height};
         Camera camera;
-        assert_true(camera_frame_within(&camera, "default", p.lower, p.upper, width, height, &capacity));
+        assert_true(camera_frame_within(&camera, "default", p.lower, p.upper, width, height, &area));
         // Every vertex of the glass, not only the corners of a box.
         double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
         for (int s = 0; s < p.surface_count; s++) {
@@ -368,10 +368,8 @@ static void test_the_whole_glass_is_framed(void **state) {
                 low_x = fmin(low_x, x), high_x = fmax(high_x, x), low_y = fmin(low_y, y), high_y = fmax(high_y, y);
             }
         }
-        assert_true(low_x >= capacity.left && high_x <= capacity.right && low_y >= capacity.top &&
-                    high_y <= capacity.bottom);
-        double fills =
-            fmax((high_x - low_x) / (capacity.right - capacity.left), (high_y - low_y) / (capacity.bottom - capacity.top));
+        assert_true(low_x >= area.left && high_x <= area.right && low_y >= area.top && high_y <= area.bottom);
+        double fills = fmax((high_x - low_x) / (area.right - area.left), (high_y - low_y) / (area.bottom - area.top));
         if (fills < 0.7) fail_msg("the glass fills %.2f of the room it has", fills);
     }
     render_scene_free(&p);

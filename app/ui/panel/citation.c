@@ -1,3 +1,4 @@
+// The BibTeX entries.
 #include "app/ui/panel/citation.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// The table of controls, and the widgets that look them up in it.
 #include "app/ui/panel/controls.h"
 
 #include <math.h>
@@ -86,9 +87,9 @@ static void note_place(ControlId id, bool used) {
     place->drawn = true;
 }
 
-// An entry of an open list: the one that is wished for is shown to who watches.
+// Notes an entry of an open list, if it is the one that the test wants.
 static void note_entry(ControlId id, const char *label, bool selected, bool enabled, bool used) {
-    static bool after; // the entry before was the selected one
+    static bool after; // the previous entry was the selected one
     ControlPlace *place = &watched[id];
     bool wished = *place->wish ? !strcmp(label, place->wish) : enabled && !selected && (after || !place->open);
     after = selected;
@@ -97,7 +98,7 @@ static void note_entry(ControlId id, const char *label, bool selected, bool enab
     ImVec2 low, high;
     igGetItemRectMin(&low);
     igGetItemRectMax(&high);
-    place->entry_x = 0.5 * (low.x + high.x), place->entry_y = low.y + 3; // the last may be cut off below
+    place->entry_x = 0.5 * (low.x + high.x), place->entry_y = low.y + 3; // near its top: the last entry may be cut off
     place->on_entry = igIsItemHovered(0);
     place->held = igIsItemActive();
     place->open = true;
@@ -141,8 +142,8 @@ void control_row(const char *label) {
     igSetNextItemWidth(-1e-6f); // up to the right edge
 }
 
-// Widgets are told apart by control and label: a button may have the name of a section, and sliders of two sections the
-// same.
+// Widget ids are made of control and label: a button may have the name of a section, and sliders of two sections the same
+// label.
 static void push_name(ControlId id, const char *label) {
     igPushID_Int((int)id);
     igPushID_Str(label);

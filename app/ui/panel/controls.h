@@ -1,5 +1,5 @@
-// Every control of the panel: its label, what its tooltip says, and the call that does the same from the command line. No
-// control is drawn that is not here; a test walks the table and parses every call.
+// Every control of the panel: label, tooltip, and the command line that does the same. No control is drawn that is not in
+// the table; a test walks it and parses every command line.
 #pragma once
 #include <stdbool.h>
 
@@ -70,8 +70,8 @@ typedef struct Control {
 } Control;
 extern const Control control_table[CONTROL_COUNT];
 
-// After a widget: notes whether it was used, which it returns, and shows the control's tooltip when the mouse rests on it.
-// `more` comes above that; NULL: nothing.
+// Call it after a widget: shows the tooltip of the control under the mouse, with `more` above it (NULL: nothing), and
+// returns `used`.
 bool control_end(ControlId id, bool used, const char *more);
 
 // Widgets with label to the left and tooltip; true when the value changed. A label of NULL takes the control's.
@@ -86,21 +86,21 @@ bool control_text(ControlId id, char *text, int size);
 bool control_begin_choice(ControlId id, const char *label, const char *now,
                           const char *more);                                      // then entries, then igEndCombo
 bool control_entry(ControlId id, const char *label, bool selected, bool enabled); // of an open list; true: it was picked
-void control_row(const char *label); // puts a label and leaves the cursor where the widget goes, with its width set
+void control_row(const char *label); // draws a label, and sets position and width of the next widget
 
-// For tests: notes what became of the widget of each control, in an array of CONTROL_COUNT; NULL ends it. Of several with
-// one name the first counts.
+// For tests: notes place and state of the widget of each control, in an array of CONTROL_COUNT; NULL ends it. Of several
+// widgets of one control the first counts.
 typedef struct ControlPlace {
-    char wish[32]; // by who watches: the entry of the list to be shown; empty: the one after the selected
+    char wish[32]; // set by the test: the entry of the list that it wants; empty: the one after the selected
     bool drawn;
-    int frame;               // in which it was drawn last
-    double x, y;             // pixels, of its middle
-    bool hovered;            // the mouse is on it, and it can be used
-    bool held;               // by the mouse, or its entry is
+    int frame;               // number of the last frame in which it was drawn
+    double x, y;             // pixels, center
+    bool hovered;            // by the mouse, and enabled
+    bool held;               // it, or its entry, is held by the mouse
     int used;                // times that it was pressed or changed
     char shown[48];          // of a list: the entry that is selected
-    bool open;               // its list is, with the entry in sight
-    double entry_x, entry_y; // pixels, a place on that entry
-    bool on_entry;           // the mouse is
+    bool open;               // its list is open, and the wanted entry is visible
+    double entry_x, entry_y; // pixels, a point on that entry
+    bool on_entry;           // the mouse is on it
 } ControlPlace;
 void control_watch(ControlPlace *places);

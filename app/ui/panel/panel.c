@@ -1,3 +1,4 @@
+// The layout of the panel: columns, time bar, help, messages and overlays. panel_draw is the place to start reading.
 #include "app/ui/panel/panel_parts.h"
 
 #include <math.h>
@@ -50,7 +51,7 @@ static void draw_help(Panel *panel, int width, int height) {
     igEnd();
 }
 
-// One line with the keys that matter most, until it is sent away.
+// One line with the most useful keys, until it is dismissed.
 static void draw_first_start(Panel *panel) {
     float em = igGetFontSize();
     igSetNextWindowPos((ImVec2){0.5f * (float)(panel->free_left + panel->free_right), (float)panel->free_top + 0.7f * em},
@@ -80,7 +81,7 @@ static void draw_first_start(Panel *panel) {
     igEnd();
 }
 
-// --- all of it ----------------------------------------------------------------------------------------------
+// --- layout ----------------------------------------------------------------------------------------------
 
 static void begin_column(const char *name, float x, float y, float width, float height) {
     igSetNextWindowPos((ImVec2){x, y}, ImGuiCond_Always, (ImVec2){0, 0});
@@ -100,7 +101,7 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     panel->free_left = panel->free_top = 0, panel->free_right = w, panel->free_bottom = h;
 
     if (!panel->hidden) {
-        // Two columns and the bar of time between them; in a narrow window the figures go below the controls.
+        // Two columns with the time bar between them; in a narrow window the figures go below the controls.
         float left = roundf(21.5f * em), right = roundf(26 * em),
               bar = roundf(2 * igGetFrameHeightWithSpacing() + 1.1f * em);
         bool narrow = w < left + right + 24 * em;
@@ -126,7 +127,7 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
         panel->curve_wanted = false;
     }
     if (panel->overlay.residual) panel->curve_wanted = true;
-    if (panel->first_start) draw_first_start(panel); // what lies over the picture comes below it
+    if (panel->first_start) draw_first_start(panel); // overlays are placed below it
     if (frame) {
         OverlayView over = panel_overlay(frame, scene);
         overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);

@@ -20,7 +20,7 @@ static void faint_text(const char *text) {
     igPopStyleColor(1);
 }
 
-// A tooltip of our own words, for an entry of a list.
+// A tooltip for an entry of a list.
 static void entry_tip(const char *text) {
     if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
     igBeginTooltip();
@@ -33,7 +33,7 @@ static void entry_tip(const char *text) {
 // --- scene --------------------------------------------------------------------------------------------------
 
 static void draw_knob(Panel *panel, const SandKnob *knob, int index) {
-    // Decades apart: by ratio. The number of digits follows the size of the value.
+    // Logarithmic over several decades. The number of digits follows the size of the value.
     bool ratio = knob->least > 0 && knob->most / knob->least >= 100;
     char format[48], more[SAND_SENTENCE + SAND_NAME + 64];
     int digits = knob->most > 0 ? (int)fmax(0, 3 - floor(log10(fmax(fabs(knob->least), knob->most)))) : 2;
@@ -101,7 +101,7 @@ static bool draw_params(ControlId id, SandSolveDef *solve) {
             *value = whole;
             break;
         case SAND_PARAM_REAL: {
-            // A range over decades is run through by ratio; from 0 it starts at a millionth.
+            // A range over decades gets a logarithmic slider; from 0 it starts at a millionth.
             bool ratio = param->least > 0 ? param->most / param->least >= 1000
                                           : param->value > 0 && param->most / param->value >= 1000;
             changed |=
@@ -118,8 +118,8 @@ static void solver_text(const SandSolver *solver, char *text, size_t size) {
              solver->paper);
 }
 
-// A list of the solvers that can do the friction of this definition, on the machine of this scene (NULL: for the shadow, on
-// the CPU, or none). True, with the choice, when another was chosen; -1: none.
+// A list of solvers, enabled where they support the friction of this definition on the backend of this scene (NULL: for the
+// shadow, on the CPU, with an entry for none). True when another was chosen; -1: none.
 static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const EngineScene *scene, int *chosen) {
     char text[640];
     bool changed = false;
@@ -163,7 +163,7 @@ static void draw_budget(Panel *panel) {
                                        solve->tolerance > 0 ? "%.1e m/s" : "0: use the budget", true, NULL);
 }
 
-// Takes the definition over if the solver can do it; else says why not.
+// Accepts the definition if the solver supports it; else shows why not.
 static void apply_friction(Panel *panel, const SandSolveDef *wanted) {
     SandError error;
     if (!sand_solve_check(wanted, &error)) {
@@ -182,7 +182,7 @@ static void draw_friction(Panel *panel) {
     for (int i = 0; i < SAND_FRICTION_COUNT; i++) names[i] = sand_friction_table[i].name;
     for (int i = 0; i < SAND_BOUNDS_COUNT; i++) bounds_names[i] = sand_bounds_table[i].name;
     bool changed = control_choice(CONTROL_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, model->text);
-    // Shown all the same where the model has none, so that one sees what there is.
+    // Shown even where the model has no bounds, so that users see what there is.
     igBeginDisabled(model->set != SAND_SET_CYLINDER);
     changed |=
         control_choice(CONTROL_BOUNDS, NULL, &bounds, bounds_names, SAND_BOUNDS_COUNT, sand_bounds_table[bounds].text);
@@ -195,7 +195,7 @@ static void draw_friction(Panel *panel) {
     if (changed) apply_friction(panel, &wanted);
 }
 
-// The machines; one that cannot be had, or cannot solve so, says why.
+// The backends; one that is missing or cannot run this solver says why.
 static void choose_backend(Panel *panel, const EngineScene *scene) {
     if (!control_begin_choice(CONTROL_BACKEND, NULL, scene->device, scene->device)) return;
     for (Backend choice = BACKEND_CPU; choice < BACKEND_COUNT; choice++) {
@@ -241,7 +241,7 @@ static void draw_shadow(Panel *panel) {
         return;
     }
     panel->shadow_due |= draw_params(CONTROL_SHADOW_PARAM, &panel->shadow);
-    // It has the budget and the friction of the first, so that the two can be compared.
+    // The shadow has the budget and the friction of the first solver, so that the two can be compared.
     SandSolveDef same = panel->shadow;
     same.friction = panel->solve.friction, same.bounds = panel->solve.bounds, same.facets = panel->solve.facets;
     same.iterations = panel->solve.iterations, same.budget_ms = panel->solve.budget_ms,
@@ -285,15 +285,15 @@ static void draw_picture(Panel *panel, const PanelView *view) {
 
 // --- camera -------------------------------------------------------------------------------------------------
 
-// Buttons of one width, as many to a row as fit.
+// Buttons of equal width, as many to a row as fit.
 static void next_in_row(int index, int columns) {
     if (index % columns) igSameLine(0, -1);
 }
 
 static float cell_width(int columns) {
-    ImVec2 capacity;
-    igGetContentRegionAvail(&capacity);
-    return floorf((capacity.x - (float)(columns - 1) * 0.47f * igGetFontSize()) / (float)columns);
+    ImVec2 available;
+    igGetContentRegionAvail(&available);
+    return floorf((available.x - (float)(columns - 1) * 0.47f * igGetFontSize()) / (float)columns);
 }
 
 // The view as an option of the command line.
@@ -387,7 +387,7 @@ static void draw_recording(Panel *panel) {
     control_integer(CONTROL_FPS, NULL, &r->fps, 1, 120, false, NULL);
     igEndDisabled();
     float cell = cell_width(2);
-    char label[48]; // the button counts, so that nothing moves when a recording begins or ends
+    char label[48]; // the button itself shows the count, so that the layout never moves
     snprintf(label, sizeof label, r->active ? "Stop (%lld)###record" : "Record###record", (long long)r->frames);
     igBeginDisabled(!panel->record);
     if (control_button(CONTROL_RECORD, label, cell) && !panel->record(panel->user, !r->active, &error))
@@ -403,13 +403,13 @@ static void draw_recording(Panel *panel) {
 // --- all ----------------------------------------------------------------------------------------------------
 
 static void draw_head(Panel *panel) {
-    ImVec2 capacity;
+    ImVec2 available;
     float em = igGetFontSize(), button = 3.6f * em;
     igAlignTextToFramePadding();
     igTextUnformatted("Sandglass", NULL);
     igSameLine(0, 0);
-    igGetContentRegionAvail(&capacity);
-    igSetCursorPosX(igGetCursorPosX() + capacity.x - 2 * button - 0.47f * em);
+    igGetContentRegionAvail(&available);
+    igSetCursorPosX(igGetCursorPosX() + available.x - 2 * button - 0.47f * em);
     if (control_button(CONTROL_HELP, NULL, button)) panel->help = !panel->help;
     igSameLine(0, 0.47f * em);
     if (control_button(CONTROL_HIDE, NULL, button)) panel->hidden = true;

@@ -24,7 +24,8 @@ static void warn(const char *text) {
     colored(AMBER, line);
 }
 
-// What holds for the run. What comes and goes with the steps is said where a line is in any case, so that no plot moves.
+// Warnings that hold for the whole run. What changes from step to step is shown in lines that are always there, so that the
+// plots do not move.
 static void draw_warnings(const Panel *panel, const EngineFrame *frame) {
     const SandCounters *c = &frame->counters;
     char text[200];
@@ -77,7 +78,7 @@ static bool begin_figures(const char *name) {
     return true;
 }
 
-// Where another machine has the bodies: how they come to the screen, and what of them comes to the host.
+// Bodies on a device: how they reach the screen, and how much of them is downloaded.
 static void draw_transfer(const EngineFrame *frame) {
     char text[64], tip[SAND_SENTENCE + 160];
     snprintf(text, sizeof text, "%.*s", (int)strcspn(frame->way, ":"), frame->way);

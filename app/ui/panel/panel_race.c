@@ -1,4 +1,4 @@
-// The race in the panel: who takes part, how far it is, and its result.
+// The race in the panel: choice of solvers, progress, and result.
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 enum { WAIT_FRAMES = 120 }; // a request that has had no effect by then was refused
 
-// Copies the result of a race that ended: the engine may start the next at any time.
+// Copies the result of a finished race: the engine may start the next at any time.
 static void read_result(Panel *panel) {
     PanelRace *r = &panel->racing;
     const RaceJob *job = panel->race;
@@ -62,7 +62,7 @@ static void draw_result(Panel *panel) {
     draw_table(r);
 }
 
-// The names of those that are chosen and can do the model, `a,b`.
+// The chosen solvers that support the friction model, as `a,b`.
 static void list_chosen(const Panel *panel, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
@@ -80,9 +80,9 @@ static void draw_start(Panel *panel) {
     act.solve.iterations = r->iterations, act.solve.budget_ms = 0, act.solve.tolerance = 0;
     list_chosen(panel, act.text, sizeof act.text);
 
-    ImVec2 capacity;
-    igGetContentRegionAvail(&capacity);
-    float half = 0.5f * (capacity.x - 0.5f * igGetFontSize());
+    ImVec2 available;
+    igGetContentRegionAvail(&available);
+    float half = 0.5f * (available.x - 0.5f * igGetFontSize());
     igBeginDisabled(running || r->waiting || !panel->race || !act.text[0]);
     if (control_button(CONTROL_RACE, NULL, half) && panel_ask(panel, act)) r->waiting = WAIT_FRAMES;
     igEndDisabled();
@@ -90,7 +90,7 @@ static void draw_start(Panel *panel) {
     igBeginDisabled(!running);
     if (control_button(CONTROL_RACE_CANCEL, NULL, half)) panel_ask(panel, (Act){.kind = ACT_RACE_CANCEL});
     igEndDisabled();
-    // A line in any case, so that nothing moves when a race begins or ends.
+    // One line in any case, so that the layout never moves.
     char text[96] = "On the problem of the step that is seen.";
     if (running) {
         int at = sand_race_at(&panel->race->race), count = panel->race->def.count;
@@ -104,7 +104,7 @@ static void draw_choice(Panel *panel) {
     PanelRace *r = &panel->racing;
     if (!igBeginTable("racers", 2, 0, (ImVec2){0, 0}, 0)) return;
     for (int i = 0; i < sand_solver_count() && i < SAND_RACE_MOST; i++) {
-        bool can = sand_solver_can(i, panel->solve.friction), no = false; // no tick where it cannot take part
+        bool can = sand_solver_can(i, panel->solve.friction), no = false; // unchecked where it cannot take part
         igTableNextColumn();
         igBeginDisabled(!can);
         control_check_as(CONTROL_RACE_SOLVER, sand_solver_table[i].name, can ? &r->chosen[i] : &no);

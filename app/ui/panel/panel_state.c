@@ -1,5 +1,5 @@
-// What the panel knows, and what it asks of the engine: messages, requests, the settings that it follows and the figures
-// that it keeps. Nothing is drawn here.
+// The state of the panel: messages, requests to the engine, the settings of the scene that its sliders follow, and the
+// figures kept for the plots. Nothing is drawn here.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ bool panel_ask(Panel *panel, Act act) {
     return false;
 }
 
-// Takes over what the scene says after it changed.
+// Updates the controls after the scene or its settings changed.
 void panel_follow_scene(Panel *panel, const EngineFrame *frame, const EngineScene *scene) {
     if (panel->scene_version != scene->version) {
         panel->scene_version = scene->version;
@@ -88,7 +88,7 @@ void panel_follow_scene(Panel *panel, const EngineFrame *frame, const EngineScen
     panel->towards = hypot(g.x, g.y) > 1e-9 ? atan2(g.y, g.x) / DEGREE : 0;
 }
 
-// Sliders change faster than steps are taken, so what they say is kept until the engine takes it.
+// Sliders change faster than steps are taken, so a change is kept until the engine accepts it.
 void panel_send_due(Panel *panel) {
     double tilt = panel->tilt * DEGREE, towards = panel->towards * DEGREE, g = panel->gravity;
     Act acts[] = {
@@ -104,7 +104,7 @@ void panel_send_due(Panel *panel) {
         panel->curve_asked = panel->curve_wanted;
 }
 
-// --- what is kept for the plots -----------------------------------------------------------------------------
+// --- figures for the plots -----------------------------------------------------------------------------
 
 // Drops the older half when it is full.
 static void drop_older_half(Panel *panel) {
@@ -116,7 +116,7 @@ static void drop_older_half(Panel *panel) {
 }
 
 void panel_note(Panel *panel, const EngineFrame *frame) {
-    // The run went back: what was after this step is no longer so.
+    // After a seek, drop the figures beyond this step.
     while (panel->point_count > 0 && panel->steps[panel->point_count - 1] > frame->step) panel->point_count--;
     if (panel->point_count > 0 && panel->steps[panel->point_count - 1] == frame->step) return;
     drop_older_half(panel);

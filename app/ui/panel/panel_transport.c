@@ -1,4 +1,4 @@
-// The bar of time: reset, back, play, step, flip; where in the run, and how fast.
+// The time bar: reset, step back, play, step, flip; position in the run, and speed.
 #include <math.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ static const ImU32 INK = 0xfff1ece9u, AMBER = 0xff34b1f2u;
 
 static ImVec2 at(float x, float y) { return (ImVec2){x, y}; }
 
-// Drawn, because fonts differ in which of these signs they have.
+// Icons are drawn, because fonts differ in which of these symbols they have.
 static void draw_icon(Icon icon, ImVec2 low, ImVec2 high, ImU32 ink) {
     ImDrawList *list = igGetWindowDrawList();
     float x = roundf(0.5f * (low.x + high.x)), y = roundf(0.5f * (low.y + high.y)), r = roundf(0.27f * (high.y - low.y)),
@@ -66,7 +66,7 @@ static bool icon_button(ControlId id, Icon icon, bool enabled) {
     return pressed;
 }
 
-// A bar over all steps that are remembered; drawing it seeks.
+// A slider over all steps that can be restored; dragging it seeks.
 static void draw_scrub(Panel *panel, const EngineFrame *frame) {
     int64_t least = frame ? (int64_t)frame->oldest_step : 0, most = frame ? (int64_t)frame->newest_step : 0;
     int64_t now = frame ? (int64_t)frame->step : 0, wanted = panel->seek >= 0 ? panel->seek : now;
@@ -79,7 +79,7 @@ static void draw_scrub(Panel *panel, const EngineFrame *frame) {
     if (control_end(CONTROL_SCRUB, drawn, NULL) && frame && wanted != panel->seek && panel->ask &&
         panel->ask(panel->user, &(Act){.kind = ACT_SEEK, .number = (double)wanted}))
         panel->seek = wanted;
-    if (!held) panel->seek = -1; // from now on the bar follows the run
+    if (!held) panel->seek = -1; // the slider follows the run again
 }
 
 void panel_draw_transport(Panel *panel, const PanelView *view) {
@@ -95,9 +95,9 @@ void panel_draw_transport(Panel *panel, const PanelView *view) {
     if (icon_button(CONTROL_FLIP, ICON_FLIP, true)) panel_ask(panel, (Act){.kind = ACT_FLIP});
 
     float em = igGetFontSize();
-    ImVec2 capacity;
-    igGetContentRegionAvail(&capacity);
-    if (capacity.x < 10 * em) return; // a narrow window; keys change the speed as well
+    ImVec2 available;
+    igGetContentRegionAvail(&available);
+    if (available.x < 10 * em) return; // a narrow window; keys change the speed as well
     igSameLine(0, em);
     igAlignTextToFramePadding();
     igTextUnformatted("Speed", NULL);
