@@ -1,4 +1,5 @@
 #version 450 core
+// Ambient occlusion as a compute shader: one thread per ambient texel.
 #include "frame.glsl"
 #include "unfold.glsl"
 #include "ambient.glsl"

@@ -1,4 +1,5 @@
 #version 450 core
+// Ambient occlusion as a full-screen triangle.
 #include "frame.glsl"
 #include "unfold.glsl"
 #include "ambient.glsl"

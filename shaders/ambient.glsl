@@ -1,4 +1,4 @@
-// Ambient occlusion on the screen: how much of the sky the neighbors hide, by their height above the tangent plane.
+// Screen-space ambient occlusion: how much of the sky neighboring pixels hide, by their height above the tangent plane.
 float open_sky(ivec2 texel) {
     int scale = frame.quality.w;
     ivec2 limit = ivec2(frame.size.xy) - 1;

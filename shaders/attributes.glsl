@@ -1,4 +1,4 @@
-// The instance that a vertex belongs to.
+// Instance attributes of a vertex.
 layout(location = 0) in vec4 in_center;
 layout(location = 1) in vec4 in_rotation;
 layout(location = 2) in vec4 in_velocity;

@@ -1,5 +1,5 @@
 #version 450 core
-// The inside of a ball's silhouette.
+// The interior of a ball, ray-cast inside its quad; rim.frag draws the edge of the silhouette.
 #include "frame.glsl"
 #include "instance.glsl"
 #include "look.glsl"

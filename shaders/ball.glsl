@@ -1,13 +1,13 @@
-// What is the same all over a ball, and its color from that.
+// Per-ball constants, and the surface color computed from them.
 struct Ball {
-    vec4 place; // center in the view, radius
+    vec4 place; // center in view space, radius
     uint tag;
 #ifdef ROCK
     vec4 rotation; // of the body
     vec3 offset;   // of the ball in the body
 #else
     vec3 base;           // the body's color
-    vec3 axis_x, axis_z; // of the body, in the view
+    vec3 axis_x, axis_z; // of the body, in view space
 #endif
 };
 
@@ -27,7 +27,7 @@ Ball ball_of(Instance i) {
     return ball;
 }
 
-// At a point in the view, where its radius is so many pixels.
+// At a point in view space, where the radius is this many pixels.
 vec3 color_of(Ball ball, vec3 position, float pixels, out uint look) {
     float fine = clamp((pixels - 2.0) / 6.0, 0.0, 1.0);
     vec3 from_middle = position - ball.place.xyz;

@@ -1,6 +1,6 @@
 #version 450 core
-// A ball as one quad. It stands at right angles to the line of sight, on the ball's nearest point: there the cone of
-// the lines of sight that touch the ball is a circle, so the quad bounds the ellipse on the screen, and lies in front.
+// A ball as one quad, perpendicular to the line of sight at the nearest point of the ball: there the tangent cone from the eye
+// is a circle, so the quad bounds the ellipse on the screen and lies in front of the ball.
 #include "frame.glsl"
 #include "instance.glsl"
 #include "attributes.glsl"
@@ -14,7 +14,7 @@ void main() {
     float r = ball.place.w;
 
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 2.0 - 1.0;
-    // In pixels: where corners go is rounded; the silhouette's edge needs half of one and what a tiny ball is enlarged by.
+    // Margin in pixels: rounding of the corners, half a pixel for the edge of the silhouette, and the enlargement of tiny balls.
 #ifdef EDGE
     float margin = 1.2;
 #else
@@ -32,7 +32,7 @@ void main() {
         vec3 other = cross(axis, side);
         float reach = front * r / sqrt(max(front * (d + r), 1e-20)) + margin * front;
         float least = -axis.z * front - reach * (abs(side.z) + abs(other.z));
-        // So close that a corner would be behind the eye: the whole screen.
+        // So close that a corner would be behind the eye: cover the whole screen.
         if (front <= 0.0 || least < 0.1 * frame.lens.z) gl_Position = vec4(corner, 1.0, 1.0);
         else gl_Position = frame.projection * vec4(axis * front + (side * corner.x + other * corner.y) * reach, 1.0);
     }

@@ -1,4 +1,5 @@
 #version 450 core
+// Depth of a ball in the shadow map.
 #include "frame.glsl"
 #include "disc.glsl"
 flat in vec4 ball;

@@ -1,6 +1,6 @@
-// Where a ball lies in its view: that of the camera, or that of the sun (LIGHT).
+// Screen-space bounds of a ball, in the view of the camera or of the sun (LIGHT).
 
-// Along one axis of the picture, in tangents of the angle from the middle; it lies before the eye.
+// Along one axis of the picture, as tangents of the angle from the middle; the ball is in front of the eye.
 vec2 reach(float across, float away, float r) {
     float along = sqrt(across * across + away * away - r * r);
     return vec2((across * along - away * r) / (away * along + across * r),
@@ -15,8 +15,7 @@ vec3 in_view(vec3 center) {
 #endif
 }
 
-// Bounds in pixels of a target of this size, and the nearest depth, with a little to spare for rounding. False: too close
-// to have any.
+// Bounds in pixels of a target of this size, and the nearest depth, with a margin for rounding. False: too close for bounds.
 bool bound(vec3 c, float r, vec2 size, out vec2 low, out vec2 high, out float near) {
 #ifdef LIGHT
     low = c.xy - r * frame.light_scale.xy, high = c.xy + r * frame.light_scale.xy;

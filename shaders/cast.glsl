@@ -1,12 +1,12 @@
-// The line of sight against a ball.
+// Ray-ball intersection with analytic edge coverage.
 struct Hit {
-    float coverage; // of the pixel, from its distance to the silhouette
+    float coverage; // of the pixel, by its distance to the silhouette
     float pixels;   // the ball's radius in pixels
     vec3 position;  // in the view
     vec3 normal;
 };
 
-// The ball: its center in the view, and its radius.
+// `ball`: center in view space, radius.
 Hit meet(vec2 at, vec4 ball) {
     vec3 start, way;
     view_ray(at, start, way);
@@ -17,7 +17,7 @@ Hit meet(vec2 at, vec4 ball) {
     vec3 miss = along * way - c; // from the center to the nearest point of the ray
     float apart = length(miss);
 
-    // How fast `apart` grows from one pixel to the next.
+    // Growth of `apart` from one pixel to the next.
     float pixel = 2.0 * frame.lens.y * frame.size.w;
     float growth = frame.eye.w > 0.5 ? along * pixel / stretch * (apart > 1e-6 * r ? length(miss.xy) / apart : 1.0) : pixel;
     growth = max(growth, 1e-12);
@@ -30,7 +30,7 @@ Hit meet(vec2 at, vec4 ball) {
     vec3 p = miss - way * inside;
     hit.position = ball.xyz + p;
     hit.normal = normalize(p);
-    // Cut by the near plane: the ball is solid, and shows its cut. Where the line of sight
+    // Clipped by the near plane: the ball is solid, and shows its cut. Where the line of sight
     // passes the center before that plane, the outline is that of the cut, a disc.
     if (-hit.position.z < frame.lens.z) {
         hit.position = start + way * (frame.lens.z / -way.z);

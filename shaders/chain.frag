@@ -6,7 +6,7 @@ layout(location = 0) out vec4 out_light;
 #ifdef DIRECT
 #include "tone.glsl"
 #else
-layout(location = 1) out vec4 out_kind; // as data: not bent by the tone map
+layout(location = 1) out vec4 out_kind; // data: bypasses the tone map
 #endif
 
 void main() {

@@ -1,8 +1,8 @@
 #version 450 core
-// A link of a force chain: a ribbon from one middle to the other that always faces the eye.
+// A link of a force chain: a ribbon between two centers that faces the eye.
 #include "frame.glsl"
-layout(location = 0) in vec4 in_from; // how strong it is in w
-layout(location = 1) in vec4 in_from_velocity; // half its width in w
+layout(location = 0) in vec4 in_from; // w: strength
+layout(location = 1) in vec4 in_from_velocity; // w: half width
 layout(location = 2) in vec3 in_to;
 layout(location = 3) in vec3 in_to_velocity;
 out float across; // -1 to 1

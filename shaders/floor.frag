@@ -1,4 +1,5 @@
 #version 450 core
+// The ground into the G-buffer.
 #include "frame.glsl"
 #include "look.glsl"
 #include "gbuffer.glsl"

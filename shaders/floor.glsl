@@ -1,4 +1,4 @@
-// The ground: an infinite plane, met by the line of sight, with a soft grid. False: it is not met.
+// The ground: an infinite plane with a soft grid, ray-cast. False: the ray misses it.
 bool meet_floor(vec2 pixel, out float depth, out vec3 color) {
     vec3 start, way;
     view_ray(pixel, start, way);
@@ -9,7 +9,7 @@ bool meet_floor(vec2 pixel, out float depth, out vec3 color) {
     depth = depth_of((start + way * t).z);
     if (depth <= 0.0 || depth > 1.0) return false;
 
-    // Lines of the same width in pixels, fading where they would crowd.
+    // Lines of constant width in pixels, fading where they would alias.
     vec2 p = (from + to * t).xy / frame.moment.w * 5.0;
     float pixel_wide = 2.0 * frame.lens.y * frame.size.w * (frame.eye.w > 0.5 ? t : 1.0) / frame.moment.w * 5.0;
     vec2 wide = vec2(pixel_wide) / max(abs(normalize(to).z), 0.02);

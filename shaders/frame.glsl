@@ -1,16 +1,17 @@
-// What every pass knows about the frame. Lengths in meters from the picture's origin.
+// Uniforms of a frame, shared by all passes (FrameUniforms in app/render/renderer.c). Lengths in meters, relative to the origin
+// of the render scene.
 layout(std140, binding = 0) uniform Frame {
     mat4 view;
     mat4 projection;
     mat4 light;       // world to the shadow map: x, y in -1..1, depth 1 next to the sun
-    vec4 light_scale; // shadow map units for each meter along x, y and depth; meters for each texel
+    vec4 light_scale; // shadow map units per meter along x, y and depth; meters per texel
     vec4 eye;         // position; w: 1 perspective, 0 orthographic
     vec4 lens;        // half width and height of the view at distance 1 (orthographic: of the view); near; far
     vec4 size;        // of the target in pixels; one over it
     vec4 sun;         // direction to the sun; w: meters that tell near from far in a shadow
-    vec4 moment;      // seconds to go back; radius of ambient occlusion; height of the floor; size of the scene
+    vec4 moment;      // seconds to extrapolate back; radius of ambient occlusion; height of the floor; size of the scene
     ivec4 quality;    // shadow taps; ambient occlusion samples; ambient texels a pixel is averaged from, along a side; its scale
-    ivec4 mode;       // bodies step back behind force chains; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed
+    ivec4 mode;       // bodies are dimmed behind force chains; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed
 } frame;
 
 // A ray through a point of the target, in the view's frame.

@@ -1,4 +1,4 @@
-// What the first pass leaves for the light: the square root of the linear color, look / 8; and the normal, octahedral.
+// G-buffer encoding: square root of the linear color, look / 8; octahedral normal.
 #ifndef COMPUTE
 layout(location = 0) out vec4 out_color;
 layout(location = 1) out vec2 out_normal;

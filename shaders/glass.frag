@@ -1,7 +1,6 @@
 #version 450 core
-// Glass: sums, over all its layers, the highlights and how much of it is looked through. The last pass takes the tint
-// of that path from what is behind, then adds the highlights: the order of the layers is of no matter. DIRECT, for low
-// quality: each layer is laid over the screen by itself.
+// Glass, order-independent: sums highlights and path length over all layers. The last pass attenuates what is behind by the
+// path, then adds the highlights. DIRECT, for low quality: each layer is blended over the screen by itself.
 #include "frame.glsl"
 #include "sky.glsl"
 #ifdef DIRECT
@@ -12,7 +11,7 @@ in vec3 normal;
 in float round;
 #ifdef DIRECT
 layout(location = 0, index = 0) out vec4 out_shine;
-layout(location = 0, index = 1) out vec4 out_left; // what is left of what is behind
+layout(location = 0, index = 1) out vec4 out_left; // transmittance of what is behind
 #else
 layout(location = 0) out vec4 out_glass; // highlights; path
 #endif
@@ -43,7 +42,7 @@ void main() {
 #endif
     float path = 1.0 / max(facing, 0.12);
     if (marks) path += 6.0 * (1.0 - smoothstep(0.03, 0.04, abs(fract(round * 12.0) - 0.5)));
-    // A pane is faint, its edge is not.
+    // Panes are faint, their edges are not.
     vec4 glass = round < -1.5 ? vec4(c + vec3(0.05, 0.075, 0.08), path + 3.0) : (round < 0.0 ? 0.6 : 1.0) * vec4(c, path);
 #ifdef DIRECT
     // Behind the tone map and the encoding, light counts about half in the bright and a tint about half in its exponent.

@@ -1,9 +1,9 @@
-// One instance, and where it is at the instant of the frame: x - s v, turned by exp(-s w).
+// One instance, extrapolated to the time of the frame: x - s v, rotated by exp(-s w).
 struct Instance {
-    vec4 center;   // of the body; the ball's radius in w
+    vec4 center;   // of the body; w: radius of the ball
     vec4 rotation;
-    vec4 velocity; // value in w
-    uvec4 spin;    // as bits: the last is the tag, which is no number of this kind
+    vec4 velocity; // w: value
+    uvec4 spin;    // as bits: the last is the tag, which is not a float
     vec4 offset;
 };
 

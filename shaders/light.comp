@@ -1,5 +1,5 @@
 #version 450 core
-// DIRECT, for low quality: straight to the screen.
+// Lighting as a compute shader. DIRECT, for low quality: straight to the screen.
 #include "frame.glsl"
 #include "look.glsl"
 #include "unfold.glsl"

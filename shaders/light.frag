@@ -1,5 +1,5 @@
 #version 450 core
-// DIRECT, for low quality: straight to the screen, without the sky, or the SKY alone.
+// Lighting as a full-screen triangle. DIRECT, for low quality: straight to the screen, without the sky, or the SKY alone.
 #include "frame.glsl"
 #include "look.glsl"
 #include "unfold.glsl"

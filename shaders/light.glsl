@@ -1,4 +1,4 @@
-// Light and air: the sun with its shadow, the sky, and what surfaces send back.
+// Lighting: sun with shadow, sky, and reflection.
 layout(binding = 4) uniform sampler2DShadow shadow_map;
 
 const vec3 SUN = vec3(3.0, 2.62, 2.15);
@@ -6,7 +6,7 @@ const vec3 SKY_LIGHT = vec3(0.36, 0.43, 0.55);
 const vec3 GROUND_LIGHT = vec3(0.20, 0.165, 0.13);
 
 float sun_light(vec2 pixel, vec3 position, vec3 normal) {
-    // Off the surface by about a texel, so that it does not shade itself.
+    // Offset along the normal by about a texel, against self-shadowing.
     float slope = 1.0 - clamp(dot(normal, frame.sun.xyz), 0.0, 1.0);
     vec3 p = position + normal * frame.light_scale.w * (0.8 + 1.6 * slope);
     vec3 at = (frame.light * vec4(p, 1.0)).xyz;
@@ -15,7 +15,7 @@ float sun_light(vec2 pixel, vec3 position, vec3 normal) {
     float ref = max(at.z + frame.sun.w, 0.0); // beyond the map's end only what is in it casts a shadow
     int taps = frame.quality.x;
     if (taps <= 1) return texture(shadow_map, vec3(uv, ref));
-    // A spiral, turned from pixel to pixel.
+    // Spiral of taps, rotated per pixel.
     vec2 texel = 1.0 / vec2(textureSize(shadow_map, 0));
     float angle = 6.2831853 * fract(52.9829189 * fract(dot(floor(pixel), vec2(0.06711056, 0.00583715))));
     float sum = 0.0;
@@ -26,7 +26,7 @@ float sun_light(vec2 pixel, vec3 position, vec3 normal) {
     return sum / float(taps);
 }
 
-// Light that a surface sends to the eye. `open` is how much of the sky it sees.
+// Radiance of a surface towards the eye. `open`: ambient visibility.
 vec3 lit(vec2 pixel, vec3 color, uint look, vec3 position, vec3 normal, float open) {
     vec3 to_eye = frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : to_world(vec3(0.0, 0.0, 1.0));
     float facing = dot(normal, frame.sun.xyz);
@@ -36,14 +36,14 @@ vec3 lit(vec2 pixel, vec3 color, uint look, vec3 position, vec3 normal, float op
     if (look == LOOK_DATA) return color * (0.50 + 0.50 * min(1.0, 1.35 * sun + 0.35 * up)) * mix(0.72, 1.0, open);
 
     vec3 sky = mix(GROUND_LIGHT, SKY_LIGHT, up);
-    // Light that bounces between grains takes on their color: crevices glow warm rather than gray.
+    // Interreflection tints the light: crevices glow warm rather than gray.
     vec3 ambient = sky * mix(open * (0.35 + 0.65 * color), vec3(open), open);
     vec3 c = color * (SUN * sun * 0.3183 * 2.2 + ambient);
     vec3 half_way = normalize(to_eye + frame.sun.xyz);
     float shine = look == LOOK_METAL ? 1.1 : look == LOOK_SAND ? 0.16 : 0.03;
     float mirror = clamp(dot(normal, half_way), 0.0, 1.0);
 #ifdef DIRECT
-    float m8 = mirror * mirror; // by squares, which are much cheaper than a power
+    float m8 = mirror * mirror; // by squaring, which is much cheaper than pow
     m8 *= m8, m8 *= m8;
     float m32 = m8 * m8;
     m32 *= m32;

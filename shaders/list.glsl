@@ -1,2 +1,2 @@
-// All instances, for whoever is no vertex.
+// All instances as a storage buffer, for compute shaders.
 layout(std430, binding = 0) readonly buffer Instances { Instance instances[]; };

@@ -1,4 +1,4 @@
-// Looks: what a thing is made of. The numbers are those of PictureLook; DATA stands for a color that means something.
+// Looks: the material of a thing. The numbers are those of RenderLook; DATA: a color that shows a quantity.
 #define LOOK_SAND 0u
 #define LOOK_ROCK 1u
 #define LOOK_METAL 2u
@@ -39,7 +39,7 @@ uint kept_look(uint look) {
 #endif
 }
 
-// The color of a body without its marks: the same all over it.
+// The base color of a body, without its marks.
 vec3 base_color(uint look, uint body, float value) {
 #ifdef DATA
     return textureLod(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5), 0.0).rgb;
@@ -48,8 +48,8 @@ vec3 base_color(uint look, uint body, float value) {
 #endif
 }
 
-// With its marks, at a place given by its direction along the body's x and z axes: a band and two caps, so that any turning
-// shows. `fine` goes to 0 where they are smaller than a pixel.
+// With its marks, at a point given by its direction along the x and z axes of the body: a band and two caps, so that any
+// rotation is visible. `fine` goes to 0 where they are smaller than a pixel.
 vec3 marked_color(vec3 base, uint look, float x, float z, float fine) {
 #ifdef DATA
     return base;

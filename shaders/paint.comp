@@ -1,6 +1,6 @@
 #version 450 core
-// The colors, looks and normals of the balls that splat.comp drew, by their numbers, and of the ground, whose depth joins
-// theirs: where they are before everything else that is drawn so far.
+// Color, look and normal of splatted balls (splat.comp), by their indices, and of the ground, whose depth is merged here:
+// where they are in front of everything drawn so far.
 #define COMPUTE
 #include "frame.glsl"
 #include "instance.glsl"

@@ -1,6 +1,6 @@
 #version 450 core
-// One level of the pyramid of depths from what is below it. Depth is reversed: the farthest is the least, and beyond the
-// edge there is nothing to be behind.
+// One level of the depth pyramid from the level below. Depth is reversed: the farthest is the minimum, and beyond the edge
+// nothing occludes.
 layout(local_size_x = 16, local_size_y = 16) in;
 layout(binding = 0) uniform sampler2D below;
 layout(binding = 0, r32f) writeonly uniform image2D level;

@@ -1,5 +1,5 @@
 #version 450 core
-// The edge of a ball's silhouette, one pixel wide: laid over what is behind by the share of the pixel that it covers.
+// The edge of a ball's silhouette, one pixel wide, blended by pixel coverage.
 #include "frame.glsl"
 #include "instance.glsl"
 #include "look.glsl"
@@ -20,7 +20,7 @@ void main() {
     vec3 normal = to_world(hit.normal);
     uint look;
     vec3 color = color_of(ball, hit.position, hit.pixels, look);
-    // The occlusion a little further in, where the ball itself is seen.
+    // Ambient occlusion sampled slightly inside the ball.
     vec2 inwards = -normalize(hit.normal.xy + vec2(1e-6)) * min(2.0, hit.pixels);
     float open = texture(ambient, (gl_FragCoord.xy + inwards) * frame.size.zw).r;
     vec3 c = lit(gl_FragCoord.xy, color, look, world_position(hit.position), normal, open);

@@ -1,7 +1,7 @@
 #version 450 core
-// Which balls could be seen: those in the view whose nearest point is not behind everything that was drawn where they are.
-// What is drawn so far is a pyramid of depths: a texel of the lowest level has the farthest of 2 x 2 pixels, one above it
-// the farthest of four below. Nothing that is seen is ever taken for hidden.
+// Occlusion test: a ball is visible if its nearest point is not behind the farthest depth within its bounds. The depth pyramid
+// holds in a texel of the lowest level the farthest of 2 x 2 pixels, above it the farthest of four below. Conservative: a
+// visible ball is never culled.
 #include "frame.glsl"
 #include "instance.glsl"
 #include "list.glsl"
@@ -9,7 +9,7 @@
 #include "bound.glsl"
 layout(local_size_x = 256) in;
 layout(binding = 0) uniform sampler2D pyramid;
-layout(location = 1) uniform vec2 size;   // of what is drawn, in pixels
+layout(location = 1) uniform vec2 size;   // of the target, in pixels
 layout(location = 2) uniform float limit; // pixels across from which a ball is large
 
 const float MARGIN = 2.0; // pixels: the smooth edge of a ball lies outside of it
@@ -19,7 +19,7 @@ bool hidden(vec2 low, vec2 high, float near) {
     low -= MARGIN, high += MARGIN;
     if (any(lessThan(high, vec2(0.0))) || any(greaterThan(low, size))) return true;
     ivec2 from = ivec2(max(low, 0.0)) / 2, to = ivec2(min(high, size - 1.0)) / 2;
-    // The level where no more than 2 x 2 texels cover it.
+    // The level at which at most 2 x 2 texels cover the ball.
     int extent = max(to.x - from.x, to.y - from.y), level = extent > 1 ? findMSB(extent - 1) + 1 : 0;
     from >>= level, to >>= level;
     float farthest = min(min(texelFetch(pyramid, from, level).r, texelFetch(pyramid, to, level).r),

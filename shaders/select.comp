@@ -1,6 +1,6 @@
 #version 450 core
-// Keeps the instances with the flags that are wanted, in their order: so a picture does not hang on how threads are
-// scheduled. First each block of threads counts (COUNT), then one adds up (SUM), then all write.
+// Stream compaction: selects the instances with the wanted flags and keeps their order, so that the picture does not depend on
+// scheduling. Each work group counts (COUNT), one sums up (SUM), then all write.
 #include "frame.glsl"
 #include "instance.glsl"
 #include "list.glsl"
@@ -8,10 +8,10 @@
 layout(local_size_x = 256) in;
 layout(std430, binding = 3) writeonly buffer Kept { Instance kept[]; };
 layout(std430, binding = 4) writeonly buffer Command { uint vertices, number, first, base; };
-layout(location = 1) uniform uvec2 wanted; // flags that are looked at, and what they must be
+layout(location = 1) uniform uvec2 wanted; // mask of flags, and their required values
 shared uint sums[256];
 
-// The sum of what the threads before this one have; all of it goes to `total`.
+// Exclusive prefix sum over the work group; `total` gets the sum.
 uint sum_before(uint own, out uint total) {
     uint t = gl_LocalInvocationID.x;
     sums[t] = own;

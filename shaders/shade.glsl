@@ -2,12 +2,12 @@
 layout(binding = 2) uniform sampler2D ambient;
 layout(binding = 5) uniform sampler2D color_map;
 
-// The mean of a few ambient texels, those of other surfaces left out.
+// Bilateral mean of a few ambient texels: those of other surfaces are left out.
 float openness(vec2 pixel, float z) {
     int n = frame.quality.z, scale = frame.quality.w;
     ivec2 limit = textureSize(ambient, 0) - 1, full = ivec2(frame.size.xy) - 1;
     ivec2 first = ivec2(floor((pixel - 0.5 * float(scale)) / float(scale) + 0.5)) - n / 2;
-    // Without a side: what the sampler makes of the four nearest.
+    // Side 0: bilinear, without regard to edges.
     float sum = 1e-4 * texture(ambient, pixel * frame.size.zw).r, weight = 1e-4;
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++) {
@@ -27,7 +27,7 @@ vec3 sky_of(vec2 pixel) {
     return backdrop(normalize(to_world(way)));
 }
 
-// The light from what has this depth in a pixel, and whether its color means something.
+// Radiance of the surface at this depth in a pixel, and whether it has a data color.
 vec3 light_of(vec2 pixel, float depth, out bool data) {
     ivec2 at = ivec2(pixel);
     vec4 color = texelFetch(color_map, at, 0);
@@ -35,7 +35,7 @@ vec3 light_of(vec2 pixel, float depth, out bool data) {
     vec3 normal = unfold_normal(texelFetch(normal_map, at, 0).rg);
     vec3 position = world_position(view_position(pixel, depth));
     vec3 c = lit(pixel, color.rgb * color.rgb, look, position, normal, openness(pixel, view_z_of(depth)));
-    // The ground goes over into the backdrop.
+    // The ground fades into the backdrop.
     if (look == LOOK_FLOOR) {
         float off = length(position.xy) / frame.moment.w;
         c = mix(c * mix(1.0, 0.55, smoothstep(0.4, 2.0, off)), sky_of(pixel), smoothstep(0.9, 4.0, off));

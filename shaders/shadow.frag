@@ -1,3 +1,3 @@
 #version 450 core
-// Depth alone.
+// Depth only.
 void main() {}

@@ -1,4 +1,5 @@
 #version 450 core
+// Boxes and cylinders into the G-buffer.
 #include "frame.glsl"
 #include "look.glsl"
 #include "gbuffer.glsl"

@@ -1,5 +1,5 @@
 #version 450 core
-// A box or a cylinder: a mesh of half size 1, stretched and placed.
+// A box or a cylinder: a mesh of half size 1, scaled and placed.
 #include "frame.glsl"
 #include "instance.glsl"
 #include "attributes.glsl"

@@ -1,9 +1,8 @@
 #version 450 core
-// Small balls without triangles: a thread for each goes over the pixels that it may cover. What is nearest is told by the
-// greatest depth; its bits are in the order of the numbers, as none is below 0. Then, the depths being known, all is done
-// again (numbering) for those that were the nearest once, and the ball that left its depth in a pixel leaves its number there
-// too: the first of several, as if they had been drawn in turn. One program does both, for the two must agree on depths to
-// the last bit.
+// Small balls without triangles: one thread per ball loops over the pixels that it may cover. The nearest depth is kept by an
+// atomic maximum of its bits, which are ordered like the floats since none is negative. A second pass (numbering) over the
+// balls that were nearest somewhere writes the index of the ball whose depth a pixel has: the lowest of several, as if they
+// had been drawn in order. One program does both passes, since they must agree on depths to the last bit.
 #include "frame.glsl"
 #include "instance.glsl"
 #include "list.glsl"
@@ -17,16 +16,16 @@ layout(local_size_x = 256) in;
 layout(binding = 0, r32ui) uniform uimage2D depths; // 0: nothing
 layout(location = 0) uniform uint count;
 layout(location = 1) uniform vec2 size;   // of the target, in pixels
-layout(location = 2) uniform float limit; // pixels across from which a ball is left to triangles
+layout(location = 2) uniform float limit; // pixels across from which a ball is left to quads
 #ifndef LIGHT
 layout(binding = 1, r32ui) uniform uimage2D numbers;
-layout(std430, binding = 1) buffer Contenders { uint contenders[]; }; // 0: the ball left no depth anywhere
+layout(std430, binding = 1) buffer Contenders { uint contenders[]; }; // 0: the ball is nowhere the nearest
 layout(location = 3) uniform bool numbering;
 #endif
 
 const float SPARE = 0.01; // pixels: bounds are rounded
 
-// 0 beside the ball.
+// 0 outside of the ball.
 float depth_at(vec2 pixel, vec4 ball) {
 #ifdef LIGHT
     return disc_depth(pixel, size, ball);
@@ -55,8 +54,8 @@ bool splat(uint i) {
     float near, r = ball.center.w;
     vec3 c = in_view(ball_center(ball));
     if (r <= 0.0 || !bound(c, r, size, low, high, near) || near <= 0.0 || is_large(low, high, limit)) return false;
-    // Pixels whose middle lies within the bounds. Four are on their way at once: looking saves most rays and nearly all
-    // writes, but takes its time.
+    // Pixels whose center is within the bounds, four loads in flight at once: reading first saves most rays and nearly all
+    // atomics, but has latency.
     ivec2 from = ivec2(ceil(clamp(low, vec2(0.0), size) - 0.5 - SPARE));
     ivec2 to = ivec2(floor(clamp(high, vec2(0.0), size) - 0.5 + SPARE));
     bool first = false;
@@ -80,7 +79,7 @@ void main() {
 #ifdef LIGHT
     splat(i);
 #else
-    // In one place, so that both times it is the same code.
+    // One call site, so that both passes run the same code.
     bool first = (!numbering || contenders[i] != 0u) && splat(i);
     if (!numbering) contenders[i] = first ? 1u : 0u;
 #endif

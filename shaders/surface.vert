@@ -1,5 +1,5 @@
 #version 450 core
-// A boundary's surface, placed as it is at the instant.
+// The surface of a boundary, placed at the time of the frame.
 #include "frame.glsl"
 layout(location = 0) in vec3 in_position;
 layout(location = 1) in vec3 in_normal;

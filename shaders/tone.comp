@@ -1,4 +1,5 @@
 #version 450 core
+// Tone map as a compute shader: one thread per pixel of the picture.
 #include "frame.glsl"
 #include "tone.glsl"
 #include "finish.glsl"

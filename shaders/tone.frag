@@ -1,4 +1,5 @@
 #version 450 core
+// Tone map as a full-screen triangle.
 #include "frame.glsl"
 #include "tone.glsl"
 #include "finish.glsl"
