@@ -91,7 +91,8 @@ static void sample(Samples *samples, int64_t at, const SandSimulation *sim) {
     const SandProfile *p = sand_simulation_profile(sim);
     const SandCounters *c = sand_simulation_counters(sim);
     double iterations = fmax(c->iterations, 1), contacts = fmax(c->contacts, 1);
-    samples->total_ms += p->step, samples->total_downloaded += (double)p->downloaded;
+    samples->total_ms += p->step;
+    samples->total_downloaded += (double)p->downloaded;
     samples->columns[COLLIDE][at] = p->collide;
     samples->columns[WARM_START][at] = p->warm_start;
     samples->columns[BUILD][at] = p->build;
@@ -215,7 +216,10 @@ Outcome bench_scene(const Options *options, SandError *error) {
         }
     }
     SandError complaint;
-    if (!close_pictures(&pictures, &complaint) && outcome == OUTCOME_DONE) *error = complaint, outcome = OUTCOME_FAILED;
+    if (!close_pictures(&pictures, &complaint) && outcome == OUTCOME_DONE) {
+        *error = complaint;
+        outcome = OUTCOME_FAILED;
+    }
     free_samples(&samples);
     return session_close(&session, outcome, error);
 }

@@ -3,7 +3,8 @@
 
 void offscreen_plan(Offscreen *offscreen, const Options *options) {
     const OptionValue *values = options->values;
-    offscreen->width = values[OPTION_SIZE].width, offscreen->height = values[OPTION_SIZE].height;
+    offscreen->width = values[OPTION_SIZE].width;
+    offscreen->height = values[OPTION_SIZE].height;
     offscreen->color = (RenderColor)values[OPTION_COLOR].integer;
     offscreen->map = (ColorMap)values[OPTION_COLORMAP].integer;
     offscreen->chains = values[OPTION_CHAINS].given;
@@ -32,7 +33,8 @@ bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text
 // Writes the instances to a slot and acquires it at once: writer and reader are the same thread.
 static bool update_scene(Offscreen *offscreen, SandSimulation *sim, double time, SandError *error) {
     RenderScene *p = &offscreen->render_scene;
-    p->map = offscreen->map, p->chains = offscreen->chains;
+    p->map = offscreen->map;
+    p->chains = offscreen->chains;
     p->store = triple_buffer_store(offscreen->buffer);
     if (!render_scene_update(p, sand_simulation_world(sim), sim, time, offscreen->color, error)) return false;
     triple_buffer_publish(offscreen->buffer);

@@ -186,7 +186,8 @@ static bool read_size(const OptionRow *row, const char *text, OptionValue *value
     if (!read || wide < row->least || high < row->least || wide > row->most || high > row->most)
         return sand_fail(error, "--%s %.60s: expected WIDTHxHEIGHT, from %gx%g to %gx%g", row->name, text, row->least,
                          row->least, row->most, row->most);
-    value->width = (int)wide, value->height = (int)high;
+    value->width = (int)wide;
+    value->height = (int)high;
     return true;
 }
 

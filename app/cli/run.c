@@ -23,7 +23,8 @@ static bool take_steps(Session *session, int64_t steps, int64_t *taken, Peak *pe
     for (*taken = 0; *taken < steps && !session_interrupted(); ++*taken) {
         if (!session_step(session, *taken, steps, error)) return false;
         const SandCounters *c = sand_simulation_counters(session->sim);
-        peak->all = fmax(peak->all, c->penetration_max), peak->walls = fmax(peak->walls, c->penetration_walls);
+        peak->all = fmax(peak->all, c->penetration_max);
+        peak->walls = fmax(peak->walls, c->penetration_walls);
     }
     return true;
 }
@@ -104,7 +105,10 @@ static Outcome show(const Options *asked, SandError *error) {
         def.engine.options = session_scene_options(options);
         def.engine.simulation = session.def;
         def.engine.own_solve = true;
-        if (!session.has_take) def.engine.choose_solve = solve_as_asked, def.engine.asked = options;
+        if (!session.has_take) {
+            def.engine.choose_solve = solve_as_asked;
+            def.engine.asked = options;
+        }
         def.engine.playing = !values[OPTION_PAUSED].given;
         if (sentence[0]) fprintf(stderr, "%s: %s\n", session.scene.name, sentence);
         def.notice = sentence;
@@ -113,11 +117,15 @@ static Outcome show(const Options *asked, SandError *error) {
         def.map = (ColorMap)values[OPTION_COLORMAP].integer;
         def.chains = values[OPTION_CHAINS].given;
         if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
-        if (values[OPTION_SIZE].given) def.width = values[OPTION_SIZE].width, def.height = values[OPTION_SIZE].height;
+        if (values[OPTION_SIZE].given) {
+            def.width = values[OPTION_SIZE].width;
+            def.height = values[OPTION_SIZE].height;
+        }
         def.ui_scale = values[OPTION_UI_SCALE].real;
         if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
         def.hidden = values[OPTION_PANEL].integer != 0;
-        def.engine.own_gravity = session.has_gravity, def.engine.gravity = session.gravity;
+        def.engine.own_gravity = session.has_gravity;
+        def.engine.gravity = session.gravity;
         def.take = values[OPTION_TAKE].given ? values[OPTION_TAKE].text : NULL;
         if (session.has_shadow) def.shadow = &session.shadow;
         def.should_close = interrupted;

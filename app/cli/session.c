@@ -282,7 +282,9 @@ bool session_save_take(const Session *session, const Options *options, const cha
     const char *opened = session->has_take ? session->take.scene : session_name(options);
     take_begin(&take, opened, &session->scene, world->step, session->def.precision, &session->def.solve, session->gravity);
     take.backend = backends_kind(session->def.backend);
-    take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
+    take.steps = world->step_index;
+    take.hash = sand_world_hash(world);
+    take.has_hash = take.steps > 0;
     take.views = session->take.views;
     take.acts = (ActLog){.items = session->take.acts.items, .count = session->acts_done}; // borrowed
     return take_save(&take, path, error);

@@ -119,7 +119,8 @@ static void show_scene(Engine *e, Reason reason) {
     s->precision = e->def.simulation.precision;
     s->backend = e->timeline.backend;
     describe_backend(e, s->device, sizeof s->device);
-    s->view_lower = e->scene.view_lower, s->view_upper = e->scene.view_upper;
+    s->view_lower = e->scene.view_lower;
+    s->view_upper = e->scene.view_upper;
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -141,15 +142,19 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ca
 static bool publish(Engine *e, SandError *error) {
     EngineFrame *f = &e->frames[triple_buffer_writing(e->buffer)];
     const SandWorld *world = sand_simulation_world(e->sim);
-    f->step = world->step_index, f->time = world->time, f->step_seconds = world->step;
+    f->step = world->step_index;
+    f->time = world->time;
+    f->step_seconds = world->step;
     f->real_time_factor = e->factor;
     f->playing = e->playing;
     f->bodies = world->body_count;
     f->counters = *sand_simulation_counters(e->sim);
     f->profile = *sand_simulation_profile(e->sim);
     SandEnergy energy = sand_simulation_energy(e->sim);
-    f->kinetic = energy.kinetic, f->potential = energy.potential;
-    f->oldest_step = history_oldest(&e->timeline.history), f->newest_step = e->timeline.newest;
+    f->kinetic = energy.kinetic;
+    f->potential = energy.potential;
+    f->oldest_step = history_oldest(&e->timeline.history);
+    f->newest_step = e->timeline.newest;
     if (e->picked >= 0 && !sand_simulation_fetch_contacts(e->sim, error)) return false;
     f->picked = probe_read(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;
@@ -340,7 +345,8 @@ static bool start_race(Engine *e, const Act *act, SandError *error) {
     if (!sand_simulation_fetch_contacts(e->sim, error)) return false;
     if (!problem->contact_count && !sand_simulation_build(e->sim, error)) return false;
     if (!problem->contact_count) return sand_fail(error, "this step has no contacts to race on");
-    def.solve = act->solve, def.own_params = true;
+    def.solve = act->solve;
+    def.own_params = true;
     def.cold = act->number != 0;
     def.backend = sand_simulation_backend(e->sim);
     return sand_race_parse(&def, act->text, error) &&
@@ -411,7 +417,9 @@ static void save_take(Engine *e) {
     take_begin(&take, e->scene_name, &e->scene, world->step, e->def.simulation.precision, &t->first_solve, t->first_gravity);
     bool saved = sand_simulation_fetch(e->sim, &error);
     take.backend = t->first_backend;
-    take.steps = world->step_index, take.hash = sand_world_hash(world), take.has_hash = take.steps > 0;
+    take.steps = world->step_index;
+    take.hash = sand_world_hash(world);
+    take.has_hash = take.steps > 0;
     take.acts = (ActLog){.items = t->log.items, .count = t->done}; // borrowed; acts ahead of this step are left out
     pthread_mutex_lock(&e->lock);
     snprintf(path, sizeof path, "%s", e->save_path);
@@ -440,7 +448,10 @@ static void sleep_until(Engine *e, double seconds) {
 static double due_in(Engine *e) {
     double time = sand_simulation_world(e->sim)->time;
     double wait = (time - e->clock_time) / e->speed - (sand_seconds() - e->clock_wall);
-    if (wait < -0.1) e->clock_wall = sand_seconds(), e->clock_time = time;
+    if (wait < -0.1) {
+        e->clock_wall = sand_seconds();
+        e->clock_time = time;
+    }
     return wait;
 }
 
@@ -448,12 +459,14 @@ static void measure_factor(Engine *e) {
     double wall = sand_seconds(), time = sand_simulation_world(e->sim)->time;
     if (wall - e->factor_wall < 0.5) return;
     e->factor = (time - e->factor_time) / (wall - e->factor_wall);
-    e->factor_wall = wall, e->factor_time = time;
+    e->factor_wall = wall;
+    e->factor_time = time;
 }
 
 static void complain(Engine *e, const SandError *error) {
     tell(e, error->text);
-    e->playing = false, e->steps_due = 0;
+    e->playing = false;
+    e->steps_due = 0;
 }
 
 // Lowers the priority of this thread, so that the window draws smoothly where cores are few. The worker threads of the

@@ -24,7 +24,8 @@ bool race_job_start(RaceJob *job, const SandProblem *problem, const SandRaceDef 
     join(job);
     sand_race_free(&job->race);
     if (!sand_problem_copy(&job->problem, problem, error)) return false;
-    job->def = *def, job->step = step;
+    job->def = *def;
+    job->step = step;
     __atomic_store_n(&job->running, 1, __ATOMIC_RELEASE);
     int failed = pthread_create(&job->thread, NULL, work, job);
     job->has_thread = !failed;

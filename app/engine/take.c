@@ -305,7 +305,11 @@ static void put_number(FILE *file, double value) {
 
 static void put_vector(FILE *file, const char *key, SandVec3 v) {
     fprintf(file, "%s: [", key);
-    put_number(file, v.x), fputs(", ", file), put_number(file, v.y), fputs(", ", file), put_number(file, v.z);
+    put_number(file, v.x);
+    fputs(", ", file);
+    put_number(file, v.y);
+    fputs(", ", file);
+    put_number(file, v.z);
     fputc(']', file);
 }
 
@@ -313,8 +317,12 @@ static void put_solver(FILE *file, const char *between, const SandSolveDef *solv
     const SandSolver *solver = &sand_solver_table[solve->solver];
     fprintf(file, "friction: %s%ssolver: {name: %s, iterations: %d", sand_friction_table[solve->friction].name, between,
             solver->name, solve->iterations);
-    if (solve->budget_ms > 0) fputs(", budget_ms: ", file), put_number(file, solve->budget_ms);
-    fputs(", tolerance: ", file), put_number(file, solve->tolerance);
+    if (solve->budget_ms > 0) {
+        fputs(", budget_ms: ", file);
+        put_number(file, solve->budget_ms);
+    }
+    fputs(", tolerance: ", file);
+    put_number(file, solve->tolerance);
     fprintf(file, ", bounds: %s, facets: %d", sand_bounds_table[solve->bounds].name, solve->facets);
     int count = sand_param_count(solver);
     for (int i = 0; i < count; i++) {
@@ -330,7 +338,8 @@ static void put_solver(FILE *file, const char *between, const SandSolveDef *solv
 }
 
 static void put_view(FILE *file, const CameraKey *key) {
-    fputs("  - {time: ", file), put_number(file, key->time);
+    fputs("  - {time: ", file);
+    put_number(file, key->time);
     put_vector(file, ", eye", key->view.eye);
     put_vector(file, ", target", key->view.target);
     fputs(key->view.orthographic ? ", height: " : ", angle: ", file);
@@ -345,10 +354,16 @@ static void put_act(FILE *file, const LoggedAct *logged) {
     if (row->keys & BODY) fprintf(file, ", body: %d", act->body);
     if (row->keys & POINT) put_vector(file, ", point", act->vector);
     if (row->keys & VELOCITY) put_vector(file, ", velocity", act->direction);
-    if (row->keys & RADIUS) fputs(", radius: ", file), put_number(file, act->number);
+    if (row->keys & RADIUS) {
+        fputs(", radius: ", file);
+        put_number(file, act->number);
+    }
     if (row->keys & GRAVITY) put_vector(file, ", gravity", act->vector);
     if (row->keys & MACHINE) fprintf(file, ", backend: %s", backend_names[(int)act->number]);
-    if (row->keys & SOLVER) fputs(", ", file), put_solver(file, ", ", &act->solve);
+    if (row->keys & SOLVER) {
+        fputs(", ", file);
+        put_solver(file, ", ", &act->solve);
+    }
     fputs("}\n", file);
 }
 
@@ -357,17 +372,29 @@ static void put_take(FILE *file, const Take *take) {
           file);
     put_text(file, take->scene);
     if (take->options.bodies) fprintf(file, "\nbodies: %d", take->options.bodies);
-    if (take->options.step > 0) fputs("\nstep: ", file), put_number(file, take->options.step);
+    if (take->options.step > 0) {
+        fputs("\nstep: ", file);
+        put_number(file, take->options.step);
+    }
     if (take->options.has_seed) fprintf(file, "\nseed: %" PRIu64, take->options.seed);
     fprintf(file, "\nprecision: %s\n", precisions[take->precision].str);
     if (take->backend != BACKEND_AUTO) fprintf(file, "backend: %s\n", backend_names[take->backend]);
-    if (take->has_gravity) put_vector(file, "gravity", take->gravity), fputc('\n', file);
-    if (take->has_solve) put_solver(file, "\n", &take->solve), fputc('\n', file);
+    if (take->has_gravity) {
+        put_vector(file, "gravity", take->gravity);
+        fputc('\n', file);
+    }
+    if (take->has_solve) {
+        put_solver(file, "\n", &take->solve);
+        fputc('\n', file);
+    }
     if (take->steps) fprintf(file, "steps: %" PRIu64 "\n", take->steps);
     if (take->has_hash) fprintf(file, "hash: \"%016" PRIx64 "\"\n", take->hash);
     for (int i = 0; i < take->knob_count; i++) {
-        fputs(i ? "  - {name: " : "knobs:\n  - {name: ", file), put_text(file, take->knobs[i].name);
-        fputs(", value: ", file), put_number(file, take->knobs[i].value), fputs("}\n", file);
+        fputs(i ? "  - {name: " : "knobs:\n  - {name: ", file);
+        put_text(file, take->knobs[i].name);
+        fputs(", value: ", file);
+        put_number(file, take->knobs[i].value);
+        fputs("}\n", file);
     }
     if (take->views.count) fputs("camera:\n", file);
     for (int i = 0; i < take->views.count; i++) put_view(file, &take->views.keys[i]);
@@ -384,7 +411,10 @@ bool take_save(const Take *take, const char *path, SandError *error) {
     put_take(file, take);
     bool written = !ferror(file) && fflush(file) == 0;
     int why = errno;
-    if (fclose(file) != 0 && written) written = false, why = errno;
+    if (fclose(file) != 0 && written) {
+        written = false;
+        why = errno;
+    }
     if (written && rename(part, path) == 0) return true;
     if (written) why = errno;
     unlink(part);

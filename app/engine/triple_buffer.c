@@ -24,7 +24,8 @@ TripleBuffer *triple_buffer_create(const TripleBufferVerbs *verbs, InstanceStore
     if (verbs) buffer->verbs = *verbs;
     buffer->stores = stores;
     buffer->user = user;
-    buffer->writing = 0, buffer->reading = 1;
+    buffer->writing = 0;
+    buffer->reading = 1;
     atomic_store(&buffer->newest, 2);
     return buffer;
 }

@@ -40,7 +40,8 @@ static bool grow_slot(Slots *s, int k, size_t bytes, SandError *error) {
     }
     glDeleteBuffers(1, &s->buffers[k]); // unmaps it
     s->buffers[k] = buffer;
-    s->stores[k].data = data, s->stores[k].capacity = bytes;
+    s->stores[k].data = data;
+    s->stores[k].capacity = bytes;
     return true;
 }
 
@@ -48,7 +49,8 @@ static void end_share(Slots *s) {
     if (s->share) s->backend->share_free(s->share);
     s->share = NULL;
     glDeleteBuffers(1, &s->shared);
-    s->shared = 0, s->shared_capacity = 0;
+    s->shared = 0;
+    s->shared_capacity = 0;
 }
 
 static void say_staged(Slots *s, const SandError *why) { snprintf(s->way, sizeof s->way, "staged: %.200s", why->text); }
@@ -64,7 +66,10 @@ static bool share(Slots *s, const SandBackend *backend, size_t bytes) {
     glNamedBufferData(s->shared, (GLsizeiptr)s->shared_capacity, NULL, GL_DYNAMIC_DRAW);
     s->share = s->staged ? sand_fail(&why, "as was asked"), NULL : backend->share(s->shared, &why);
     snprintf(s->way, sizeof s->way, "interop");
-    if (!s->share) end_share(s), say_staged(s, &why);
+    if (!s->share) {
+        end_share(s);
+        say_staged(s, &why);
+    }
     return s->share;
 }
 
@@ -74,7 +79,8 @@ static bool fetch_from_device(Slots *s, int k, unsigned *buffer, SandError *erro
     InstanceStore *store = &s->stores[k];
     if (share(s, store->backend, store->bytes)) {
         if (store->backend->share_copy(s->share, store->slot, store->bytes, &why)) return *buffer = s->shared, true;
-        end_share(s), say_staged(s, &why);
+        end_share(s);
+        say_staged(s, &why);
     }
     if (store->bytes > store->capacity && !grow_slot(s, k, store->bytes + store->bytes / 2, error)) return false;
     if (!store->backend->slot_read(store->slot, store->data, store->bytes, error)) return false;

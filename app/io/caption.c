@@ -92,7 +92,10 @@ void caption_draw(const Caption *caption, const char *text, double size, Caption
                   int width, int height) {
     double wide = walk(caption, text, size, 0, 0, 0, 0, NULL, 0, 0);
     double fit = 0.94 * width;
-    if (wide > fit) size *= fit / wide, wide = fit;
+    if (wide > fit) {
+        size *= fit / wide;
+        wide = fit;
+    }
     double x = place == CAPTION_BOTTOM ? 0.5 * (width - wide) : width - wide - 0.8 * size;
     double y = place == CAPTION_BOTTOM ? height - 1.1 * size : 1.5 * size;
     double off = fmax(1, size / 18);

@@ -100,19 +100,23 @@ static bool start(Film *film, SandError *error) {
     command(&film->def, size, rate, words);
     if (pipe(data) != 0) return sand_fail(error, "no pipe for ffmpeg: %s", strerror(errno));
     if (pipe(report) != 0) {
-        close(data[0]), close(data[1]);
+        close(data[0]);
+        close(data[1]);
         return sand_fail(error, "no pipe for ffmpeg: %s", strerror(errno));
     }
     fcntl(data[1], F_SETFD, FD_CLOEXEC);
     fcntl(report[1], F_SETFD, FD_CLOEXEC);
     film->child = fork();
     if (film->child == 0) {
-        close(data[1]), close(report[0]);
+        close(data[1]);
+        close(report[0]);
         become(data[0], fileno(film->words), words, report[1]);
     }
-    close(data[0]), close(report[1]);
+    close(data[0]);
+    close(report[1]);
     if (film->child < 0) {
-        close(data[1]), close(report[0]);
+        close(data[1]);
+        close(report[0]);
         return sand_fail(error, "ffmpeg could not be started: %s", strerror(errno));
     }
     ssize_t got = read(report[0], &why, sizeof why);

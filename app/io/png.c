@@ -33,7 +33,10 @@ bool png_write(const char *path, int width, int height, int channels, const unsi
     bool encoded = stbi_write_png_to_func(take, &sink, width, height, channels, pixels, width * channels);
     bool written = !sink.failed && fflush(sink.file) == 0;
     int why = errno;
-    if (fclose(sink.file) != 0 && written) written = false, why = errno;
+    if (fclose(sink.file) != 0 && written) {
+        written = false;
+        why = errno;
+    }
     if (encoded && written && rename(part, path) == 0) return true;
     if (encoded && written) why = errno;
     unlink(part);

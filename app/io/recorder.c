@@ -93,7 +93,10 @@ static void *work(void *argument) {
 
         pthread_mutex_lock(&r->lock);
         r->waiting--;
-        if (!written && !skip && !r->failed) r->failed = true, r->fault = error;
+        if (!written && !skip && !r->failed) {
+            r->failed = true;
+            r->fault = error;
+        }
         pthread_cond_broadcast(&r->capacity);
     }
     pthread_mutex_unlock(&r->lock);
@@ -261,8 +264,14 @@ bool recorder_close(Recorder *r, SandError *error) {
     if (r->has_finisher) pthread_join(r->finisher, NULL);
     bool well = r->well;
     if (!well) *error = r->end_fault;
-    if (well && r->failed) *error = r->fault, well = false;
-    if (well && *r->film_fault.text) *error = r->film_fault, well = false;
+    if (well && r->failed) {
+        *error = r->fault;
+        well = false;
+    }
+    if (well && *r->film_fault.text) {
+        *error = r->film_fault;
+        well = false;
+    }
     caption_free(r->caption);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->work);

@@ -29,7 +29,8 @@ static void turn_upright(unsigned char *pixels, size_t stride, int height) {
         unsigned char *a = pixels + stride * (size_t)y, *b = pixels + stride * (size_t)(height - 1 - y);
         for (size_t i = 0; i < stride; i++) {
             unsigned char kept = a[i];
-            a[i] = b[i], b[i] = kept;
+            a[i] = b[i];
+            b[i] = kept;
         }
     }
 }
@@ -48,7 +49,9 @@ static void *write_picture(void *argument) {
 bool snapshot_begin(Snapshot *s, const char *path, int width, int height, unsigned char *pixels, SandError *error) {
     if (s->state != IDLE) return free(pixels), sand_fail(error, "the picture before is still being written");
     snprintf(s->sentence, sizeof s->sentence, "%s", path);
-    s->width = width, s->height = height, s->pixels = pixels;
+    s->width = width;
+    s->height = height;
+    s->pixels = pixels;
     s->state = WRITING;
     if (pthread_create(&s->thread, NULL, write_picture, s) == 0) return true;
     s->state = IDLE;

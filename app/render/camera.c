@@ -64,7 +64,9 @@ static void fit(Camera *camera, SandVec3 direction, SandVec3 lower, SandVec3 upp
         double x = v3_dot(p, right), y = v3_dot(p, up), z = v3_dot(p, forward);
         widen(wide, x + tan_x * z, x - tan_x * z);
         widen(tall, y + tan_y * z, y - tan_y * z);
-        half_x = fmax(half_x, fabs(x)), half_y = fmax(half_y, fabs(y)), reach = fmax(reach, fabs(z));
+        half_x = fmax(half_x, fabs(x));
+        half_y = fmax(half_y, fabs(y));
+        reach = fmax(reach, fabs(z));
     }
     double distance = fmax((wide[1] - wide[0]) / (2 * tan_x), (tall[1] - tall[0]) / (2 * tan_y)) * MARGIN;
     double shift_y = camera->orthographic ? 0 : 0.5 * (tall[0] + tall[1]);
@@ -96,7 +98,8 @@ void camera_project(const Camera *camera, SandVec3 point, double *x, double *y) 
     SandVec3 right, up, forward, to = v3_sub(point, camera->eye);
     camera_axes(camera, &right, &up, &forward);
     double high = camera->orthographic ? camera->height : 2 * v3_dot(to, forward) * tan(0.5 * camera->angle);
-    *x = v3_dot(to, right) / high, *y = v3_dot(to, up) / high;
+    *x = v3_dot(to, right) / high;
+    *y = v3_dot(to, up) / high;
 }
 
 bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandVec3 upper, double width, double height,
@@ -110,7 +113,8 @@ bool camera_frame_within(Camera *camera, const char *name, SandVec3 lower, SandV
             double at_x, at_y;
             camera_project(camera, v3_make(k & 1 ? upper.x : lower.x, k & 2 ? upper.y : lower.y, k & 4 ? upper.z : lower.z),
                            &at_x, &at_y);
-            widen(x, at_x, at_x), widen(y, at_y, at_y);
+            widen(x, at_x, at_x);
+            widen(y, at_y, at_y);
         }
         double middle_x = (0.5 * (area->left + area->right) - 0.5 * width) / height;
         double middle_y = (0.5 * height - 0.5 * (area->top + area->bottom)) / height;
@@ -201,9 +205,11 @@ void camera_turn(Camera *camera, SandVec3 middle, double angle) {
 void camera_look(Camera *camera, double right, double up) {
     // Looking around is orbiting with eye and target exchanged.
     SandVec3 eye = camera->eye;
-    camera->eye = camera->target, camera->target = eye;
+    camera->eye = camera->target;
+    camera->target = eye;
     camera_orbit(camera, -right, up);
-    camera->target = camera->eye, camera->eye = eye;
+    camera->target = camera->eye;
+    camera->eye = eye;
 }
 
 void camera_fly(Camera *camera, SandVec3 by) {
@@ -220,7 +226,9 @@ void camera_matrices(const Camera *camera, double aspect, float view[16], float 
     SandVec3 rows[3] = {right, up, v3_neg(forward)};
     mat4 v = GLM_MAT4_IDENTITY_INIT, p = GLM_MAT4_ZERO_INIT;
     for (int i = 0; i < 3; i++) {
-        v[0][i] = (float)rows[i].x, v[1][i] = (float)rows[i].y, v[2][i] = (float)rows[i].z;
+        v[0][i] = (float)rows[i].x;
+        v[1][i] = (float)rows[i].y;
+        v[2][i] = (float)rows[i].z;
         v[3][i] = (float)-v3_dot(rows[i], camera->eye);
     }
     if (camera->orthographic) {

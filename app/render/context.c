@@ -154,7 +154,8 @@ static bool open_window(Context *context, const ContextDef *def, SandError *erro
 Context *context_create(const ContextDef *def, SandError *error) {
     Context *context = calloc(1, sizeof *context);
     if (!context) return sand_fail(error, "out of memory for a context"), NULL;
-    context->width = def->width, context->height = def->height;
+    context->width = def->width;
+    context->height = def->height;
     bool open = def->window ? open_window(context, def, error) : open_off_screen(context, def, error);
     if (open) return context;
     context_free(context);
@@ -201,7 +202,8 @@ void context_close(Context *context) {
 }
 
 void context_size(const Context *context, int *width, int *height) {
-    *width = context->width, *height = context->height;
+    *width = context->width;
+    *height = context->height;
     if (context->window) glfwGetFramebufferSize(context->window, width, height);
 }
 

@@ -45,7 +45,9 @@ Cull *cull_create(SandError *error) {
     }
     GLuint buffers[3 + CULL_VIEWS];
     glCreateBuffers(3 + CULL_VIEWS, buffers);
-    c->blocks = buffers[0], c->kept = buffers[1], c->command = buffers[2];
+    c->blocks = buffers[0];
+    c->kept = buffers[1];
+    c->command = buffers[2];
     for (int k = 0; k < CULL_VIEWS; k++) c->sights[k].flags = buffers[3 + k];
     glCreateSamplers(1, &c->plain);
     glSamplerParameteri(c->plain, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
@@ -105,7 +107,8 @@ static void fit(Cull *c, int count) {
 
 void cull_begin(Cull *c, CullView view, unsigned instances, int count) {
     CullArrays *s = &c->sights[view];
-    c->instances = instances, c->count = count;
+    c->instances = instances;
+    c->count = count;
     fit(c, count);
     if (s->count != count) { // another set of balls: none was seen yet
         glNamedBufferData(s->flags, (GLsizeiptr)((size_t)count * sizeof(GLuint)), NULL, GL_DYNAMIC_COPY);
@@ -127,7 +130,9 @@ static void make_pyramid(CullArrays *s, int width, int height) {
     int w = power_of_two(blocks_of(width, 2)), h = power_of_two(blocks_of(height, 2));
     if (s->width == w && s->height == h) return;
     glDeleteTextures(1, &s->pyramid);
-    s->width = w, s->height = h, s->levels = 1;
+    s->width = w;
+    s->height = h;
+    s->levels = 1;
     while (s->levels < LEVELS && (w >> s->levels || h >> s->levels)) s->levels++;
     glCreateTextures(GL_TEXTURE_2D, 1, &s->pyramid);
     glTextureStorage2D(s->pyramid, s->levels, GL_R32F, w, h);

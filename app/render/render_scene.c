@@ -117,7 +117,8 @@ static bool find_places(RenderScene *render_scene, const SandWorld *world, SandE
     if (!SAND_GROW(render_scene->places, render_scene->place_capacity, world->body_count + 1, "places of instances", error))
         return false;
     render_scene->counts = sand_instance_places(world, render_scene->places);
-    render_scene->mass = mean_mass(world), render_scene->last_mass = last;
+    render_scene->mass = mean_mass(world);
+    render_scene->last_mass = last;
     render_scene->largest = largest_sphere(world);
     render_scene->body_count = world->body_count;
     return true;
@@ -132,7 +133,8 @@ static double column_weight(const RenderScene *render_scene, const SandWorld *wo
 // Color range, constant for a scene, so that a color means the same in every frame.
 static void choose_range(RenderScene *render_scene, const SandWorld *world) {
     double height = render_scene->upper.z - render_scene->lower.z, g = v3_length(world->gravity);
-    render_scene->range = 1, render_scene->least = 0;
+    render_scene->range = 1;
+    render_scene->least = 0;
     switch (render_scene->color) {
     case COLOR_BY_SPEED:
         render_scene->range = 0.25 * sqrt(2 * g * height) + 1e-9;
@@ -211,7 +213,8 @@ static void place_lists(RenderScene *render_scene, SandInstance *at) {
         render_scene->color == COLOR_BY_BODY; // else the balls of clumps are drawn like all others, which precede them
     render_scene->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
     render_scene->rocks.count = rocks ? c->pieces : 0;
-    render_scene->boxes.count = c->boxes, render_scene->cylinders.count = c->cylinders;
+    render_scene->boxes.count = c->boxes;
+    render_scene->cylinders.count = c->cylinders;
     RenderList *lists[] = {&render_scene->spheres, &render_scene->rocks, &render_scene->boxes, &render_scene->cylinders};
     for (int k = 0; k < 4; k++) {
         lists[k]->items = at;
@@ -263,7 +266,9 @@ static bool build_on_host(RenderScene *render_scene, const SandWorld *world, San
 
 void render_scene_close_slot(InstanceStore *store) {
     if (store->slot) store->backend->slot_free(store->slot);
-    store->slot = NULL, store->backend = NULL, store->away = false;
+    store->slot = NULL;
+    store->backend = NULL;
+    store->away = false;
 }
 
 // Writes the instances on the device that holds the bodies. False where that is not possible.

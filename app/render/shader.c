@@ -57,7 +57,10 @@ static GLuint link(const GLuint *shaders, int count, const char *name, SandError
         glLinkProgram(program);
         glGetProgramiv(program, GL_LINK_STATUS, &done);
         char log[1024] = "";
-        if (!done) glGetProgramInfoLog(program, sizeof log, NULL, log), complain(name, log, error);
+        if (!done) {
+            glGetProgramInfoLog(program, sizeof log, NULL, log);
+            complain(name, log, error);
+        }
     }
     for (int i = 0; i < count; i++)
         if (shaders[i]) glDeleteShader(shaders[i]);

@@ -70,7 +70,8 @@ static GLuint make_image(int width, int height) {
 static void fit(Canvas *c, CullView view, int width, int height) {
     if (c->width == width && c->height == height) return;
     free_canvas(c);
-    c->width = width, c->height = height;
+    c->width = width;
+    c->height = height;
     c->depths = make_image(width, height);
     if (view == CULL_CAMERA) c->numbers = make_image(width, height);
 }

@@ -27,7 +27,9 @@ static bool add_triangle(RenderScene *p, uint32_t a, uint32_t b, uint32_t c, San
         !SAND_GROW(p->indices, p->index_capacity, 2 * p->index_count + 96, "triangles", error))
         return false;
     uint32_t *to = p->indices + p->index_count;
-    to[0] = a, to[1] = b, to[2] = c;
+    to[0] = a;
+    to[1] = b;
+    to[2] = c;
     p->index_count += 3;
     return true;
 }
@@ -138,7 +140,9 @@ static bool add_box(RenderScene *p, int boundary, const SandBoundary *b, SandErr
         int k = face / 2;
         double sign = face % 2 ? 1 : -1;
         double n[3] = {0}, u[3] = {0}, v[3] = {0}, half[3] = {b->half.x, b->half.y, b->half.z};
-        n[k] = sign, u[(k + 1) % 3] = half[(k + 1) % 3], v[(k + 2) % 3] = half[(k + 2) % 3];
+        n[k] = sign;
+        u[(k + 1) % 3] = half[(k + 1) % 3];
+        v[(k + 2) % 3] = half[(k + 2) % 3];
         SandVec3 normal = v3_make(n[0], n[1], n[2]), middle = v3_scale(half[k], normal);
         SandVec3 du = v3_make(u[0], u[1], u[2]), dv = v3_scale(sign, v3_make(v[0], v[1], v[2]));
         SandVec3 corners[4] = {v3_sub(v3_sub(middle, du), dv), v3_sub(v3_add(middle, du), dv),
@@ -202,7 +206,8 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
             double l = hypot(er, ez);
             if ((er * dr + ez * dz) / (l * length) < 0.77) continue; // sharper than 40 degrees: a crease
             double sr = er / l + dr / length, sz = ez / l + dz / length, sl = hypot(sr, sz);
-            tangent[end][0] = sr / sl, tangent[end][1] = sz / sl;
+            tangent[end][0] = sr / sl;
+            tangent[end][1] = sz / sl;
         }
         // A straight segment needs only its ends.
         bool straight = tangent[0][0] * tangent[1][0] + tangent[0][1] * tangent[1][1] > 1 - 1e-9;
@@ -219,7 +224,11 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
             double vz =
                 g0 * corner[i][1] + g1 * length * tangent[0][1] - g0 * corner[i + 1][1] + g3 * length * tangent[1][1];
             double v = hypot(vr, vz);
-            if (!(v > 0)) vr = dr, vz = dz, v = length;
+            if (!(v > 0)) {
+                vr = dr;
+                vz = dz;
+                v = length;
+            }
             // The bodies are to the left along the profile. The previous segment has left the point of a smooth corner.
             if (k == 0 && n > 0 && fabs(out[n - 1].normal_rho - vz / v) + fabs(out[n - 1].normal_z + vr / v) < 1e-6)
                 continue;
@@ -267,7 +276,8 @@ static bool add_revolution(RenderScene *p, int boundary, const SandBoundary *b, 
     double low = upright ? p->lower.z + p->origin.z - b->pose.position.z : -INFINITY;
     double high = upright ? p->upper.z + p->origin.z - b->pose.position.z : INFINITY;
     double margin = 0.02 * (p->upper.z - p->lower.z), widest = 0;
-    low -= margin, high += margin;
+    low -= margin;
+    high += margin;
 
     int n = 0;
     for (int i = 0; i < b->profile_count && n < MOST - 2; i++) {
@@ -278,10 +288,14 @@ static bool add_revolution(RenderScene *p, int boundary, const SandBoundary *b, 
             for (int k = 0; k < 2; k++)
                 if ((z0 < limits[k]) != (z < limits[k]) && z != z0) {
                     double t = (limits[k] - z0) / (z - z0);
-                    corner[n][0] = rho0 + t * (rho - rho0), corner[n++][1] = limits[k];
+                    corner[n][0] = rho0 + t * (rho - rho0);
+                    corner[n++][1] = limits[k];
                 }
         }
-        if (z >= low && z <= high) corner[n][0] = rho, corner[n++][1] = z;
+        if (z >= low && z <= high) {
+            corner[n][0] = rho;
+            corner[n++][1] = z;
+        }
     }
     if (n < 2) return true;
     for (int i = 0; i < n; i++) widest = fmax(widest, corner[i][0]);

@@ -50,8 +50,12 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
         return sand_fail(error, "a picture of %d x %d pixels with %d x %d samples is more than this driver's %d", width,
                          height, samples, samples, most);
     targets_free(t);
-    t->width = w, t->height = h, t->out_width = width, t->out_height = height;
-    t->ambient_scale = ambient_scale, t->shadow_size = shadow_size;
+    t->width = w;
+    t->height = h;
+    t->out_width = width;
+    t->out_height = height;
+    t->ambient_scale = ambient_scale;
+    t->shadow_size = shadow_size;
     // Half floats for light; Mesa's software renderer converts those in software, so it gets full ones.
     t->light_format = context_is_software() ? GL_RGBA32F : GL_RGBA16F;
 

@@ -32,7 +32,8 @@ static void cut_slab(double range[2], double from, double direction, double half
     if (direction == 0 && fabs(from) > half) range[0] = INFINITY;
     if (direction == 0) return;
     double a = (-half - from) / direction, b = (half - from) / direction;
-    range[0] = fmax(range[0], fmin(a, b)), range[1] = fmin(range[1], fmax(a, b));
+    range[0] = fmax(range[0], fmin(a, b));
+    range[1] = fmin(range[1], fmax(a, b));
 }
 
 static double enter_box(SandVec3 half, SandVec3 from, SandVec3 direction) {
@@ -50,7 +51,10 @@ static double enter_cylinder(SandVec3 half, SandVec3 from, SandVec3 direction) {
            c = from.x * from.x + from.y * from.y - half.x * half.x, root = b * b - a * c;
     cut_slab(range, from.z, direction.z, half.z);
     if (root < 0 || (a == 0 && c > 0)) return INFINITY;
-    if (a > 0) range[0] = fmax(range[0], (-b - sqrt(root)) / a), range[1] = fmin(range[1], (-b + sqrt(root)) / a);
+    if (a > 0) {
+        range[0] = fmax(range[0], (-b - sqrt(root)) / a);
+        range[1] = fmin(range[1], (-b + sqrt(root)) / a);
+    }
     return range[0] <= range[1] ? range[0] : INFINITY;
 }
 
@@ -85,7 +89,8 @@ static SandVec3 to_world(const EngineFrame *frame, SandVec3 p) { return v3_add(p
 
 void input_press(Input *h, Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y,
                  bool pan, bool grab) {
-    h->x = x, h->y = y;
+    h->x = x;
+    h->y = y;
     h->mode = pan ? INPUT_PAN : INPUT_ORBIT;
     SandVec3 from, direction, point, right, up, forward;
     input_ray(camera, aspect, x, y, &from, &direction);
@@ -100,7 +105,8 @@ void input_press(Input *h, Engine *engine, const EngineFrame *frame, const Camer
 
 void input_move(Input *h, Engine *engine, const EngineFrame *frame, Camera *camera, double aspect, double x, double y) {
     double dx = x - h->x, dy = y - h->y;
-    h->x = x, h->y = y;
+    h->x = x;
+    h->y = y;
     if (dx == 0 && dy == 0) return;
     if (h->mode == INPUT_ORBIT) camera_orbit(camera, -4 * dx, -3 * dy);
     if (h->mode == INPUT_PAN) camera_pan(camera, -dx * aspect, -dy);

@@ -62,7 +62,8 @@ static void draw_legend(const RenderScene *render_scene, float left, float botto
     float wide = fmaxf(text_width(title) + 1.2f * em, 6 * em), top = bottom - high - 2.7f * em;
     ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, bottom}, CARD, 0.4f * em, 0);
     ImDrawList_AddText_Vec2(list, (ImVec2){roundf(left + 0.6f * em), roundf(top + 0.4f * em)}, INK, title, NULL);
-    top += 1.9f * em, left += 0.7f * em;
+    top += 1.9f * em;
+    left += 0.7f * em;
     for (int i = 0; i < COLORMAP_SIZE; i++) {
         const unsigned char *c = colors[i];
         ImU32 color = 0xff000000u | (ImU32)c[2] << 16 | (ImU32)c[1] << 8 | c[0];

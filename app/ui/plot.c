@@ -64,7 +64,8 @@ static ImVec2 place(const Field *f, double x, double y) {
 static void find_range(const PlotAxis *axis, const double *values, int count, double *low, double *high) {
     for (int i = 0; i < count; i++) {
         if (!isfinite(values[i]) || (axis->logarithmic && !(values[i] > 0))) continue;
-        *low = fmin(*low, values[i]), *high = fmax(*high, values[i]);
+        *low = fmin(*low, values[i]);
+        *high = fmax(*high, values[i]);
     }
 }
 
@@ -160,7 +161,8 @@ static void pen_line(Pen *pen, ImVec2 a, ImVec2 b) {
     while (done < length) {
         float left = pen->pattern[pen->part] * pen->unit - pen->spent;
         float step = fminf(left, length - done);
-        done += step, pen->spent += step;
+        done += step;
+        pen->spent += step;
         ImVec2 p = at(a.x + (b.x - a.x) * done / length, a.y + (b.y - a.y) * done / length);
         if (pen->part % 2 == 0) pen_put(pen, p);
         if (step < left) break;
@@ -212,7 +214,8 @@ static void draw_curve(const Field *f, const PlotCurve *curve, int style) {
             last = first;
         }
         if (has_last) pen_line(&pen, last, p);
-        last = p, has_last = true;
+        last = p;
+        has_last = true;
     }
     pen_end(&pen);
     // A single point is drawn as a dot.
@@ -226,7 +229,10 @@ static float draw_legend(const Field *f, const Plot *plot, float left, float rig
     float em = igGetFontSize(), x = left, y = top;
     for (int c = 0; c < plot->curve_count; c++) {
         float wide = legend_width(plot->curves[c].name);
-        if (x > left && x + wide > right) x = left, y += 1.25f * em;
+        if (x > left && x + wide > right) {
+            x = left;
+            y += 1.25f * em;
+        }
         if (f->list) {
             Pen pen = pen_make(f, style_of(plot, c));
             pen_line(&pen, at(x, y + 0.5f * em), at(x + 1.9f * em, y + 0.5f * em));
@@ -259,8 +265,10 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
             legend += draw_legend(&f, plot, corner.x, corner.x + width, corner.y + legend);
         }
     }
-    f.left = roundf(corner.x + widest_label(&f.y) + 0.45f * em), f.right = roundf(corner.x + width - 0.6f * em);
-    f.top = roundf(corner.y + legend + 0.3f * em), f.bottom = roundf(f.top + height);
+    f.left = roundf(corner.x + widest_label(&f.y) + 0.45f * em);
+    f.right = roundf(corner.x + width - 0.6f * em);
+    f.top = roundf(corner.y + legend + 0.3f * em);
+    f.bottom = roundf(f.top + height);
 
     draw_grid(&f);
     ImDrawList_PushClipRect(list, at(f.left, f.top - 1), at(f.right, f.bottom + 1), true);
@@ -289,7 +297,8 @@ static int nearest(const Field *f, const PlotCurve *curve, float x) {
     for (int i = 0; i < curve->count; i++) {
         ImVec2 p = place(f, curve->x[i], curve->y[i]);
         if (!isfinite(p.y) || !(fabsf(p.x - x) < distance)) continue;
-        distance = fabsf(p.x - x), best = i;
+        distance = fabsf(p.x - x);
+        best = i;
     }
     return best;
 }

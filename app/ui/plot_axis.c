@@ -36,7 +36,8 @@ static PlotScale log_scale(double low, double high, int wanted) {
     bool any = low > 0 && high > 0 && low <= high;
     double from = any ? floor(log10(low) + 1e-9) : -3, to = any ? ceil(log10(high) - 1e-9) : 0;
     if (to - from < 1) to = from + 1;
-    scale.low = from, scale.high = to;
+    scale.low = from;
+    scale.high = to;
     int every = (int)ceil((to - from) / (wanted > 1 ? wanted : 1));
     if (every < 1) every = 1;
     for (double e = ceil(from / every) * every; e <= to + 0.5 && scale.tick_count < PLOT_MAX_TICKS; e += every) {
@@ -63,8 +64,14 @@ static double round_step(double step) {
 
 PlotScale plot_scale(const PlotAxis *axis, double low, double high, int wanted) {
     if (axis->logarithmic) return log_scale(low, high, wanted);
-    if (!(low <= high)) low = 0, high = 1;
-    if (axis->from_zero) low = fmin(low, 0), high = fmax(high, 0);
+    if (!(low <= high)) {
+        low = 0;
+        high = 1;
+    }
+    if (axis->from_zero) {
+        low = fmin(low, 0);
+        high = fmax(high, 0);
+    }
     double least = fmax(axis->least_range, 1e-9 * fmax(fabs(low), fabs(high)));
     if (!(least > 0)) least = 1;
     if (high - low < least) {
@@ -75,9 +82,13 @@ PlotScale plot_scale(const PlotAxis *axis, double low, double high, int wanted) 
     }
     double step = round_step((high - low) / (wanted > 1 ? wanted : 1));
     PlotScale scale = {.low = low, .high = high};
-    if (!axis->tight) scale.low = floor(low / step + 1e-9) * step, scale.high = ceil(high / step - 1e-9) * step;
+    if (!axis->tight) {
+        scale.low = floor(low / step + 1e-9) * step;
+        scale.high = ceil(high / step - 1e-9) * step;
+    }
     const Prefix *prefix = choose_prefix(axis, fmax(fabs(scale.low), fabs(scale.high)));
-    scale.factor = 1 / prefix->size, scale.prefix = prefix->text;
+    scale.factor = 1 / prefix->size;
+    scale.prefix = prefix->text;
     int digits = (int)fmax(0, -floor(log10(step * scale.factor) + 1e-9));
     for (double k = ceil(scale.low / step - 1e-6); k * step <= scale.high + 1e-6 * step && scale.tick_count < PLOT_MAX_TICKS;
          k++) {

@@ -28,7 +28,10 @@ bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
         int count = entry->solution.curve_count;
         for (int k = 0; k < count; k++) {
             const SandCurvePoint *c = &entry->solution.curve[k];
-            x[k] = c->iteration, t[k] = c->seconds, e[k] = c->residual, q[k] = c->objective - race->reference;
+            x[k] = c->iteration;
+            t[k] = c->seconds;
+            e[k] = c->residual;
+            q[k] = c->objective - race->reference;
         }
         for (int k = 0; k < RACE_PLOTS && entry->ran; k++)
             plots[k].curves[plots[k].curve_count++] = (PlotCurve){.name = sand_solver_table[entry->solver].name,
@@ -36,7 +39,10 @@ bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
                                                                   .y = k / 2 ? q : e,
                                                                   .count = count,
                                                                   .style = entry->solver + 1};
-        x += count, t += count, e += count, q += count;
+        x += count;
+        t += count;
+        e += count;
+        q += count;
     }
     return true;
 }

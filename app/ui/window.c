@@ -125,7 +125,8 @@ static void follow_path(Window *w) {
     const RenderScene *p = &w->frame->render_scene;
     CameraView view = camera_path_at(&w->path, w->shown);
     camera_set(&w->camera, &view, p->origin, p->lower, p->upper);
-    w->followed = w->camera, w->has_followed = true;
+    w->followed = w->camera;
+    w->has_followed = true;
 }
 
 // --- films ------------------------------------------------------------------------------------------------
@@ -335,7 +336,8 @@ static void fly(Window *w, double x, double y, double elapsed) {
     const RenderScene *p = &w->frame->render_scene;
     input_fly(&w->camera, (x - w->input.x) * w->width / w->height, y - w->input.y, way, fmin(elapsed, 0.5),
               v3_length(v3_sub(p->upper, p->lower)));
-    w->input.x = x, w->input.y = y;
+    w->input.x = x;
+    w->input.y = y;
 }
 
 // Left: orbit, or with Ctrl drag a body; right or middle: pan; wheel: zoom.
@@ -481,14 +483,16 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     Panel *p = w->panel;
     p->color = def->color;
     ask(w, (Act){.kind = ACT_COLOR, .number = def->color});
-    p->map = def->map, p->chains = def->chains;
+    p->map = def->map;
+    p->chains = def->chains;
     ask(w, (Act){.kind = ACT_CHAINS, .number = def->chains});
     p->overlay = def->overlay;
     p->hidden = def->hidden || settings->hidden;
     p->unfold = def->unfold;
     set_speed(w, def->speed);
     if (def->shadow) {
-        p->shadow = *def->shadow, p->shadowing = true;
+        p->shadow = *def->shadow;
+        p->shadowing = true;
         ask(w, (Act){.kind = ACT_SHADOW, .number = 1, .solve = *def->shadow});
     }
     // The software renderer is slow: start at low quality there.

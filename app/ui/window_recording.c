@@ -27,8 +27,10 @@ bool window_recording_start(WindowRecording *f, const EngineFrame *frame, SandEr
     f->recorder = recorder_open(&def, error);
     if (!f->recorder) return false;
     f->start = frame ? frame->time : 0;
-    f->asked = -1, f->was_playing = frame && frame->playing;
-    wanted->active = true, wanted->frames = 0;
+    f->asked = -1;
+    f->was_playing = frame && frame->playing;
+    wanted->active = true;
+    wanted->frames = 0;
     ask(f, ACT_PLAY, 0);
     return true;
 }
@@ -58,7 +60,8 @@ bool window_recording_frame(WindowRecording *f, Renderer *renderer, EngineFrame 
     RenderScene *render_scene = &frame->render_scene;
     double newest = frame->time + 1e-9, due = f->start + (double)wanted->frames / wanted->fps;
     if (due <= newest) {
-        render_scene->time = due, render_scene->back = frame->time - due;
+        render_scene->time = due;
+        render_scene->back = frame->time - due;
         if (!draw(f, renderer, frame, scene, camera, look, error) ||
             !recorder_add(f->recorder, renderer_framebuffer(renderer), error))
             return window_recording_stop(f), false;

@@ -71,7 +71,8 @@ static void back_and_forward(void **state) {
     ask(engine, (Act){.kind = ACT_GRAVITY, .vector = {0, 0, 9.81}});
     ask(engine, (Act){.kind = ACT_STEP, .number = 1});
     assert_int_equal(wait_for(engine, 61)->newest_step, 61);
-    free(at55), free(at105);
+    free(at55);
+    free(at105);
     close_engine(engine);
 }
 
@@ -112,7 +113,8 @@ static void requests_while_it_runs(void **state) {
         sand_solve_choose(&solve.solve, k % sand_solver_count());
         ask(engine, solve);
         Act shadow = solve;
-        shadow.kind = ACT_SHADOW, shadow.number = k % 2;
+        shadow.kind = ACT_SHADOW;
+        shadow.number = k % 2;
         ask(engine, shadow);
         ask(engine, (Act){.kind = ACT_CURVE, .number = 1});
         unsigned version = 0; // until some of its steps are taken
@@ -210,10 +212,17 @@ static void scenes_have_their_own_settings(void **state) {
     (void)state;
     SandError error = {""};
     EngineDef def = engine_default();
-    def.scene = "hourglass", def.options.bodies = 200, def.simulation.threads = 1, def.playing = false;
-    def.simulation.solve.iterations = 7, def.own_solve = true;
+    def.scene = "hourglass";
+    def.options.bodies = 200;
+    def.simulation.threads = 1;
+    def.playing = false;
+    def.simulation.solve.iterations = 7;
+    def.own_solve = true;
     for (int asked = 0; asked < 2; asked++) {
-        if (asked) def.choose_solve = forty_iterations, def.asked = "forty";
+        if (asked) {
+            def.choose_solve = forty_iterations;
+            def.asked = "forty";
+        }
         Engine *engine = engine_create(&def, &error);
         if (!engine) fail_msg("%s", error.text);
         expect_message("not here; wedge has its own settings");

@@ -51,7 +51,8 @@ static void the_glass_turns_over(void **state) {
     SandSceneOptions options = {.bodies = 500};
     if (!sand_scene_load(&scene, "hourglass", &options, &error)) fail_msg("%s", error.text);
     SandSimulationDef def = sand_default_simulation();
-    def.threads = 2, def.solve = scene.solve;
+    def.threads = 2;
+    def.solve = scene.solve;
     SandSimulation *sim = lab_simulation(&scene.world, &def);
     for (int i = 0; i < 400; i++) assert_true(sand_simulation_step(sim, &error));
     SandWorld *world = sand_simulation_change(sim);
@@ -75,7 +76,10 @@ static void a_ball_is_thrown_in(void **state) {
     SandSimulation *sim = weightless_ball();
     assert_true(sand_simulation_step(sim, &error));
     SandBodyDef sphere = sand_default_body();
-    sphere.shape = 0, sphere.scale = 0.1, sphere.pose.position = v3_make(-1, 0, 0), sphere.velocity = v3_make(2, 0, 0);
+    sphere.shape = 0;
+    sphere.scale = 0.1;
+    sphere.pose.position = v3_make(-1, 0, 0);
+    sphere.velocity = v3_make(2, 0, 0);
     assert_int_equal(sand_world_add_body(sand_simulation_change(sim), &sphere, &error), 1);
     for (int i = 0; i < 100; i++) assert_true(sand_simulation_step(sim, &error));
     // Head on and without rebound: both go on with half the speed.

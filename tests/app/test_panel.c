@@ -129,7 +129,9 @@ static void open_offscreen(Fixture *s) {
     if (!s->interface) fail_msg("%s", error.text);
     s->panel = panel_create(s->interface, &error);
     if (!s->panel) fail_msg("%s", error.text);
-    s->panel->ask = on_ask, s->panel->user = s, s->panel->keys = keys;
+    s->panel->ask = on_ask;
+    s->panel->user = s;
+    s->panel->keys = keys;
     s->look = renderer_default();
     s->look.quality = QUALITY_LOW;
     EngineDef engine = engine_default();
@@ -208,7 +210,9 @@ static unsigned char *read_pixels(Fixture *s) {
     glReadPixels(0, 0, s->width, s->height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     for (int y = 0; y < s->height / 2; y++) {
         unsigned char *a = pixels + row * (size_t)y, *b = pixels + row * (size_t)(s->height - 1 - y);
-        memcpy(line, a, row), memcpy(a, b, row), memcpy(b, line, row);
+        memcpy(line, a, row);
+        memcpy(a, b, row);
+        memcpy(b, line, row);
     }
     free(line);
     return pixels;
@@ -219,7 +223,9 @@ static void keep_picture(Fixture *s, const char *name) {
     char path[512];
     SandError error = {""};
     bool plain = s->plain;
-    s->plain = false, draw(s), s->plain = plain;
+    s->plain = false;
+    draw(s);
+    s->plain = plain;
     unsigned char *pixels = read_pixels(s);
     snprintf(path, sizeof path, "%s/%s.png", folder, name);
     if (!png_write(path, s->width, s->height, 4, pixels, &error)) fail_msg("%s", error.text);
@@ -274,14 +280,18 @@ static void test_draws(void **state) {
     s.panel->help = false;
 
     // Twice the scale: text and widgets take twice the pixels.
-    s.width = 2560, s.height = 1440, s.scale = 2;
+    s.width = 2560;
+    s.height = 1440;
+    s.scale = 2;
     camera_frame(&s.camera, "default", s.frame->render_scene.lower, s.frame->render_scene.upper, 16.0 / 9);
     for (int i = 0; i < 3; i++) draw(&s);
     assert_true(interface_cap_height(s.interface) >= 18);
     keep_picture(&s, "panel_scale_2");
 
     // A small window: the figures go below the controls.
-    s.width = 640, s.height = 480, s.scale = 1;
+    s.width = 640;
+    s.height = 480;
+    s.scale = 1;
     for (int i = 0; i < 3; i++) draw(&s);
     keep_picture(&s, "panel_small");
     s.panel->hidden = true;
@@ -307,7 +317,8 @@ static void test_all_controls_are_drawn(void **state) {
     open_offscreen(&s);
     s.height = 2100;
     s.plain = s.panel->unfold = true;
-    s.panel->record = on_record, s.panel->screenshot = on_screenshot;
+    s.panel->record = on_record;
+    s.panel->screenshot = on_screenshot;
     s.panel->bookmarks.kept[0] = true;
     s.panel->picked = (Probe){.body = 17, .radius = 0.004, .speed = 0.35, .mass = 2.5, .contacts = 4, .force_sum = 30};
     advance(&s, 3);
@@ -324,7 +335,10 @@ static void test_all_controls_are_drawn(void **state) {
     for (int i = 0; i < CONTROL_COUNT; i++) {
         interface_mouse(s.interface, s.places[i].x, s.places[i].y, false);
         draw(&s);
-        if (i == CONTROL_SOLVER) draw(&s), keep_picture(&s, "panel_tooltip");
+        if (i == CONTROL_SOLVER) {
+            draw(&s);
+            keep_picture(&s, "panel_tooltip");
+        }
     }
     close_offscreen(&s);
 }
@@ -392,18 +406,22 @@ static void test_film_has_overlays(void **state) {
     (void)state;
     Fixture s;
     open_offscreen(&s);
-    s.panel->color = COLOR_BY_SPEED, s.panel->overlay.residual = true;
+    s.panel->color = COLOR_BY_SPEED;
+    s.panel->overlay.residual = true;
     panel_ask(s.panel, (Act){.kind = ACT_COLOR, .number = COLOR_BY_SPEED});
     advance(&s, 30);
     // A slider is held while the film is taken, and goes on following the mouse.
     const ControlPlace *speed = &s.places[CONTROL_SPEED];
-    interface_mouse(s.interface, speed->x, speed->y, false), draw(&s);
-    interface_mouse(s.interface, speed->x, speed->y, true), draw(&s);
+    interface_mouse(s.interface, speed->x, speed->y, false);
+    draw(&s);
+    interface_mouse(s.interface, speed->x, speed->y, true);
+    draw(&s);
     unsigned char *bare = film_frame(&s, (OverlayDef){0});
     unsigned char *full = film_frame(&s, (OverlayDef){.clock = true, .legend = true, .residual = true});
     assert_false(renderer_has(s.renderer, &s.frame->render_scene, &s.camera, &s.look, 480, 270)); // it is drawn over
     double held = s.panel->speed;
-    interface_mouse(s.interface, speed->x + 40, speed->y, true), draw(&s);
+    interface_mouse(s.interface, speed->x + 40, speed->y, true);
+    draw(&s);
     assert_true(s.panel->speed > 1.2 * held);
 
     // Of the pixels in a part of the film, the share that the overlays changed.
@@ -430,7 +448,8 @@ static void test_film_has_overlays(void **state) {
         snprintf(path, sizeof path, "%s/film_overlays.png", folder);
         if (!png_write(path, 480, 270, 4, full, &error)) fail_msg("%s", error.text);
     }
-    free(bare), free(full);
+    free(bare);
+    free(full);
     close_offscreen(&s);
 }
 
@@ -440,7 +459,8 @@ static void test_buttons_ask(void **state) {
     open_offscreen(&s);
     s.plain = s.panel->unfold = true;
     s.height = 2100;
-    s.panel->record = on_record, s.panel->screenshot = on_screenshot;
+    s.panel->record = on_record;
+    s.panel->screenshot = on_screenshot;
     advance(&s, 20);
     click(&s, CONTROL_PLAY);
     assert_int_equal(s.asked[ACT_PLAY], 1);

@@ -50,7 +50,8 @@ static void all_kinds(void **state) {
     assert_int_equal(pick(&p, 6, -5, 0, north, &point), 3);
     assert_true(fabs(point.y + 0.5) < 1e-6);
     // Half a second earlier it was elsewhere.
-    sphere.velocity[0] = 4, p.back = 0.5;
+    sphere.velocity[0] = 4;
+    p.back = 0.5;
     assert_int_equal(pick(&p, -2, -5, 0, north, &point), 1);
     assert_int_equal(pick(&p, 0, -5, 0, north, &point), -1);
 }
@@ -62,8 +63,11 @@ static void forces_on_a_body(void **state) {
     SandScene scene;
     if (!sand_scene_load(&scene, "stack", NULL, &error)) fail_msg("%s", error.text);
     SandSimulationDef def = sand_default_simulation();
-    def.threads = 1, def.solve = scene.solve, def.precision = SAND_DOUBLE;
-    def.solve.iterations = 5000, def.solve.tolerance = 1e-10;
+    def.threads = 1;
+    def.solve = scene.solve;
+    def.precision = SAND_DOUBLE;
+    def.solve.iterations = 5000;
+    def.solve.tolerance = 1e-10;
     SandSimulation *sim = lab_simulation(&scene.world, &def);
     assert_int_equal(probe_read(sim, 0).contacts, 0); // before the first step
     for (int i = 0; i < 20; i++)

@@ -98,7 +98,9 @@ static void play(const char *path) {
     CameraPath views = {0};
     CameraKey key = {.time = 0.1, .view = {.eye = {3, -10, 4}, .target = {0, 0, 1.0 / 3}, .angle = 0.5}};
     assert_true(camera_path_add(&views, &key, &error));
-    key.time = 0, key.view.orthographic = true, key.view.height = 7;
+    key.time = 0;
+    key.view.orthographic = true;
+    key.view.height = 7;
     assert_true(camera_path_add(&views, &key, &error));
     save(engine, path, &views);
     close_engine(engine);
@@ -142,7 +144,8 @@ static void same_bits(void **state) {
 
     // One act less, and the bits are others: the test would see it.
     Take less = take;
-    less.has_hash = false, less.acts.count--;
+    less.has_hash = false;
+    less.acts.count--;
     assert_true(replay(&less, 1) != take.hash);
 
     // Through the engine again, as the window plays it; saved from there it is the same file.
@@ -150,8 +153,13 @@ static void same_bits(void **state) {
     SandScene scene;
     if (!take_open_scene(&take, &scene, &error)) fail_msg("%s", error.text);
     EngineDef def = engine_default();
-    def.scene = take.scene, def.opened = &scene, def.take = &take;
-    def.simulation.solve = take.solve, def.own_solve = true, def.own_gravity = true, def.gravity = take.gravity;
+    def.scene = take.scene;
+    def.opened = &scene;
+    def.take = &take;
+    def.simulation.solve = take.solve;
+    def.own_solve = true;
+    def.own_gravity = true;
+    def.gravity = take.gravity;
     def.playing = false;
     Engine *engine = engine_create(&def, &error);
     if (!engine) fail_msg("%s", error.text);
@@ -182,7 +190,10 @@ static void a_person_takes_over(void **state) {
     SandScene scene;
     assert_true(take_open_scene(&take, &scene, &error));
     EngineDef def = engine_default();
-    def.scene = take.scene, def.opened = &scene, def.take = &take, def.playing = false;
+    def.scene = take.scene;
+    def.opened = &scene;
+    def.take = &take;
+    def.playing = false;
     Engine *engine = engine_create(&def, &error);
     assert_non_null(engine);
     steps(engine, 20, 20);

@@ -108,9 +108,13 @@ static void nothing_is_torn(void **state) {
         for (int k = 0; k < 64; k++)
             if (data[k] != number) fail_msg("a slot is torn: %lld beside %lld", (long long)data[k], (long long)number);
         if (number <= last) fail_msg("%lld came after %lld", (long long)number, (long long)last);
-        last = number, taken++;
+        last = number;
+        taken++;
         // The driver takes a while over one slot in three.
-        if (taken % 3 == 0) triple_buffer_drawn(buffer), driver.busy[triple_buffer_reading(buffer)] = false;
+        if (taken % 3 == 0) {
+            triple_buffer_drawn(buffer);
+            driver.busy[triple_buffer_reading(buffer)] = false;
+        }
     }
     over = true;
     pthread_join(writer, NULL);
@@ -139,7 +143,8 @@ static void mapped_slots_draw_the_same(void **state) {
     for (int k = 0; k < 9; k++) {
         lab_step(sim);
         RenderScene *p = &pictures[triple_buffer_writing(buffer)];
-        p->store = triple_buffer_store(buffer), p->chains = true;
+        p->store = triple_buffer_store(buffer);
+        p->chains = true;
         assert_true(render_scene_update(p, w, sim, w->time, k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY, &error));
         triple_buffer_publish(buffer);
         assert_true(triple_buffer_acquire(buffer));
@@ -149,7 +154,10 @@ static void mapped_slots_draw_the_same(void **state) {
         Camera camera;
         camera_frame(&camera, "default", p->lower, p->upper, (double)WIDE / HIGH);
         for (int copy = 0; copy < 2; copy++) {
-            if (copy) p->buffer = 0, p->stamp = 0;
+            if (copy) {
+                p->buffer = 0;
+                p->stamp = 0;
+            }
             if (!renderer_draw(renderer, p, &camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
             triple_buffer_drawn(buffer);
             glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(renderer));

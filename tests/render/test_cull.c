@@ -23,7 +23,9 @@ static unsigned char *draw_in(Ways *ways, Way way, const RenderScene *render_sce
                               RendererQuality quality) {
     GLuint query, triangles;
     RendererDef def = renderer_default();
-    def.quality = quality, def.no_culling = way == ALL, def.compute = way >= SPLATTED ? COMPUTE_ALWAYS : COMPUTE_NEVER;
+    def.quality = quality;
+    def.no_culling = way == ALL;
+    def.compute = way >= SPLATTED ? COMPUTE_ALWAYS : COMPUTE_NEVER;
     renderer = ways->renderers[way == AGAIN ? SPLATTED : way];
     glGenQueries(1, &query);
     glBeginQuery(GL_PRIMITIVES_GENERATED, query);

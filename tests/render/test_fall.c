@@ -54,7 +54,8 @@ static double found_at(const char *path) {
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
             double alpha = pixels[4 * (y * width + x) + 3];
-            sum += alpha, moment += alpha * (y + 0.5);
+            sum += alpha;
+            moment += alpha * (y + 0.5);
         }
     stbi_image_free(pixels);
     assert_true(sum > 255 * 1000); // a ball of some thousand pixels

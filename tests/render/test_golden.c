@@ -170,7 +170,10 @@ static void test_golden_pictures(void **state) {
         RendererDef def = golden_look();
         unsigned char *wanted = load_golden(&goldens[k]), *got = draw_golden(&goldens[k], &def);
         double off = share_off(got, wanted, difference);
-        if (off > MOST_OFF) write_difference(&goldens[k], difference, off), failures++;
+        if (off > MOST_OFF) {
+            write_difference(&goldens[k], difference, off);
+            failures++;
+        }
         free(got);
         stbi_image_free(wanted);
     }
@@ -181,7 +184,9 @@ static void check_noticed(const Golden *g, const RendererDef *def, bool upside_d
     unsigned char *wanted = load_golden(g), *got = draw_golden(g, def), row[WIDE * 4];
     for (int y = 0; upside_down && y < HIGH / 2; y++) {
         unsigned char *upper = got + (size_t)y * sizeof row, *lower = got + (size_t)(HIGH - 1 - y) * sizeof row;
-        memcpy(row, upper, sizeof row), memcpy(upper, lower, sizeof row), memcpy(lower, row, sizeof row);
+        memcpy(row, upper, sizeof row);
+        memcpy(upper, lower, sizeof row);
+        memcpy(lower, row, sizeof row);
     }
     assert_true(share_off(got, wanted, NULL) > MOST_OFF);
     free(got);
@@ -192,7 +197,8 @@ static void check_noticed(const Golden *g, const RendererDef *def, bool upside_d
 static void test_faults_are_noticed(void **state) {
     (void)state;
     RendererDef right = golden_look(), no_shadow = right, twice = right;
-    no_shadow.no_shadow = true, twice.double_encode = true;
+    no_shadow.no_shadow = true;
+    twice.double_encode = true;
     for (int k = 0; k < 2; k++) {
         check_noticed(&goldens[k], &no_shadow, false);
         check_noticed(&goldens[k], &twice, false);

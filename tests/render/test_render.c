@@ -32,7 +32,10 @@ static Edges row_edges(SandVec3 c, double r, double half_width, double half_heig
     for (int i = 0; i < 64 * WIDE; i++) {
         double x = (i + 0.5) / 64;
         if (!covered(c, r, half_width, half_height, orthographic, x, pixel_y)) continue;
-        if (!e.any) e.any = true, e.low = x;
+        if (!e.any) {
+            e.any = true;
+            e.low = x;
+        }
         e.high = x;
     }
     return e;
@@ -88,7 +91,10 @@ static void check_ball(SandVec3 c, double r, bool orthographic, int least_rows) 
         Edges above = row_edges(c, r, half_width, half_height, orthographic, HIGH - y);
         if (!above.any) continue;
         double lean_low = hypot(1, 2 * (above.low - e.low)), lean_high = hypot(1, 2 * (above.high - e.high));
-        if (e.low > 1 && e.low < WIDE - 4) worst = fmax(worst, fabs(measured_edge(row, 0, 1) - e.low) / lean_low), rows++;
+        if (e.low > 1 && e.low < WIDE - 4) {
+            worst = fmax(worst, fabs(measured_edge(row, 0, 1) - e.low) / lean_low);
+            rows++;
+        }
         if (e.high < WIDE - 1 && e.high > 4)
             worst = fmax(worst, fabs(measured_edge(row, WIDE - 1, -1) - e.high) / lean_high), rows++;
     }
@@ -163,7 +169,9 @@ static void test_free_fall_at_frame_times(void **state) {
     const double h = 0.01, fps = 60, half = 8;
     SandWorld world = lab_world(0);
     lab_body(&world, 0, 0.5, v3_make(0, 0, 0));
-    world.step = h, world.lower = v3_make(-100, -100, -100), world.upper = v3_make(100, 100, 100);
+    world.step = h;
+    world.lower = v3_make(-100, -100, -100);
+    world.upper = v3_make(100, 100, 100);
     SandSimulation *sim = lab_exact(&world);
     const SandWorld *w = sand_simulation_world(sim);
     RenderScene p;
@@ -200,7 +208,8 @@ static void test_hidden_bodies_are_not_seen(void **state) {
     Camera camera = {.eye = {0, 0, 0}, .target = {0, 1, 0}, .angle = 0.8, .near = 0.5, .far = 50};
     RenderScene p = one_ball(v3_make(1, 6, 0), 1);
     SandInstance seen = p.spheres.items[0], hidden = seen;
-    hidden.center[0] = -1, hidden.radius = 0;
+    hidden.center[0] = -1;
+    hidden.radius = 0;
     SandInstance spheres[] = {hidden, seen, hidden};
     for (int quality = 0; quality < QUALITY_COUNT; quality++) {
         RendererDef def = renderer_default();
@@ -214,7 +223,8 @@ static void test_hidden_bodies_are_not_seen(void **state) {
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *with = read_back(WIDE, HIGH);
         assert_memory_equal(with, without, 4 * WIDE * HIGH);
-        free(with), free(without);
+        free(with);
+        free(without);
     }
 }
 
@@ -245,7 +255,8 @@ static void test_both_color_maps_are_drawn(void **state) {
         if (!colormap_read((ColorMap)map, colors, &error)) fail_msg("%s", error.text);
         assert_memory_equal(colors[COLORMAP_SIZE - 1], ends[map], 3);
         RenderScene p = one_ball(v3_make(0, 6, 0), 1);
-        p.color = COLOR_BY_SPEED, p.map = (ColorMap)map;
+        p.color = COLOR_BY_SPEED;
+        p.map = (ColorMap)map;
         p.spheres.items[0].value = 0; // the lower ends differ most
         Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
         RendererDef def = renderer_default();
@@ -291,7 +302,8 @@ static void test_force_chains(void **state) {
         assert_memory_equal(a - 4 * 40, b - 4 * 40, 4);
     }
     if (brighter < HIGH / 2) fail_msg("the chain is seen on %d of %d rows", brighter, HIGH);
-    free(with), free(without);
+    free(with);
+    free(without);
     render_scene_free(&p);
     sand_simulation_free(sim);
 }
@@ -315,12 +327,15 @@ static void test_compute_shaders_light_the_same(void **state) {
     camera.eye = v3_add(camera.target, v3_scale(0.3, v3_sub(camera.eye, camera.target)));
     for (int k = 0; k < 8 * QUALITY_COUNT; k++) {
         RendererDef def = renderer_default();
-        def.quality = (RendererQuality)(k / 8), def.samples = k & 1 ? 2 : 1, def.transparent = k & 2;
+        def.quality = (RendererQuality)(k / 8);
+        def.samples = k & 1 ? 2 : 1;
+        def.transparent = k & 2;
         p.chains = k & 4;
         assert_true(render_scene_update(&p, w, sim, w->time, k & 4 ? COLOR_BY_SPEED : COLOR_BY_BODY, &error));
         unsigned char *pixels[2];
         for (int way = 0; way < 2; way++) {
-            renderer = renderers[way], def.compute = way ? COMPUTE_ALWAYS : COMPUTE_NEVER;
+            renderer = renderers[way];
+            def.compute = way ? COMPUTE_ALWAYS : COMPUTE_NEVER;
             draw(&p, &camera, &def, WIDTH, HEIGHT);
             pixels[way] = read_back(WIDTH, HEIGHT);
         }
@@ -329,7 +344,8 @@ static void test_compute_shaders_light_the_same(void **state) {
         if (different)
             fail_msg("%s quality, %d samples, %s, %s: %d pixels differ", renderer_quality_names[def.quality], def.samples,
                      def.transparent ? "transparent" : "opaque", p.chains ? "chains" : "no chains", different);
-        free(pixels[0]), free(pixels[1]);
+        free(pixels[0]);
+        free(pixels[1]);
     }
     render_scene_free(&p);
     sand_simulation_free(sim);
@@ -364,8 +380,12 @@ static void test_the_whole_glass_is_framed(void **state) {
                 SandVec3 at = v3_sub(pose_apply(pose, v3_make(v[0], v[1], v[2])), p.origin);
                 double x, y;
                 camera_project(&camera, at, &x, &y);
-                x = 0.5 * width + x * height, y = 0.5 * height - y * height;
-                low_x = fmin(low_x, x), high_x = fmax(high_x, x), low_y = fmin(low_y, y), high_y = fmax(high_y, y);
+                x = 0.5 * width + x * height;
+                y = 0.5 * height - y * height;
+                low_x = fmin(low_x, x);
+                high_x = fmax(high_x, x);
+                low_y = fmin(low_y, y);
+                high_y = fmax(high_y, y);
             }
         }
         assert_true(low_x >= area.left && high_x <= area.right && low_y >= area.top && high_y <= area.bottom);
@@ -448,13 +468,16 @@ static void test_window_shows_the_picture(void **state) {
     context_close(context);
     assert_true(context_closing(context));
     no_errors();
-    free(wanted), free(got);
+    free(wanted);
+    free(got);
 }
 
 static int open_window(void **state) {
     (void)state;
     ContextDef def = context_default();
-    def.window = true, def.width = 320, def.height = 200;
+    def.window = true;
+    def.width = 320;
+    def.height = 200;
     return open_context(&def);
 }
 

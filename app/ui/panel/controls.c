@@ -80,7 +80,8 @@ static void note_place(ControlId id, bool used) {
     place->used += used;
     if (place->frame == igGetFrameCount()) return;
     place->frame = igGetFrameCount();
-    place->x = 0.5 * (low.x + high.x), place->y = 0.5 * (low.y + high.y);
+    place->x = 0.5 * (low.x + high.x);
+    place->y = 0.5 * (low.y + high.y);
     place->hovered = igIsItemHovered(0);
     place->held = igIsItemActive();
     place->open = false;

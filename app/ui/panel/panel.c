@@ -98,7 +98,9 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     float w = (float)width, h = (float)height;
     panel_follow_scene(panel, frame, scene);
     if (frame) panel_note(panel, frame);
-    panel->free_left = panel->free_top = 0, panel->free_right = w, panel->free_bottom = h;
+    panel->free_left = panel->free_top = 0;
+    panel->free_right = w;
+    panel->free_bottom = h;
 
     if (!panel->hidden) {
         // Two columns with the time bar between them; in a narrow window the figures go below the controls.
@@ -115,7 +117,8 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
             panel_draw_figures(panel, &view);
             igEnd();
         }
-        panel->free_left = left + edge, panel->free_right = narrow ? w : w - right - edge;
+        panel->free_left = left + edge;
+        panel->free_right = narrow ? w : w - right - edge;
         panel->free_bottom = h - bar - edge;
         float free = (float)(panel->free_right - panel->free_left) - 2 * edge, wide = fminf(free, 52 * em);
         if (wide > 14 * em) {

@@ -134,7 +134,10 @@ static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const
         SandSolveDef other = *like;
         other.solver = i;
         bool fits = scene ? panel_solver_fits(&other, scene) : sand_solve_check(&other, NULL);
-        if (control_entry(id, solver->name, i == now, fits)) *chosen = i, changed = true;
+        if (control_entry(id, solver->name, i == now, fits)) {
+            *chosen = i;
+            changed = true;
+        }
         solver_text(solver, text, sizeof text);
         entry_tip(text);
     }
@@ -190,7 +193,8 @@ static void draw_friction(Panel *panel) {
     igBeginDisabled(model->section != SAND_POLYGON);
     changed |= control_integer(CONTROL_FACETS, NULL, &wanted.facets, 4, SAND_MAX_FACETS, false, NULL);
     igEndDisabled();
-    wanted.friction = (SandFriction)friction, wanted.bounds = (SandBounds)bounds;
+    wanted.friction = (SandFriction)friction;
+    wanted.bounds = (SandBounds)bounds;
     wanted.facets -= wanted.facets % 2;
     if (changed) apply_friction(panel, &wanted);
 }
@@ -243,7 +247,9 @@ static void draw_shadow(Panel *panel) {
     panel->shadow_due |= draw_params(CONTROL_SHADOW_PARAM, &panel->shadow);
     // The shadow has the budget and the friction of the first solver, so that the two can be compared.
     SandSolveDef same = panel->shadow;
-    same.friction = panel->solve.friction, same.bounds = panel->solve.bounds, same.facets = panel->solve.facets;
+    same.friction = panel->solve.friction;
+    same.bounds = panel->solve.bounds;
+    same.facets = panel->solve.facets;
     same.iterations = panel->solve.iterations, same.budget_ms = panel->solve.budget_ms,
     same.tolerance = panel->solve.tolerance;
     if (same.friction != panel->shadow.friction || same.bounds != panel->shadow.bounds ||

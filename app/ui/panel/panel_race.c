@@ -17,7 +17,8 @@ static void read_result(Panel *panel) {
     r->shown = race_job_serial(job);
     r->waiting = 0;
     r->count = 0;
-    r->step = job->step, r->contacts = job->problem.contact_count;
+    r->step = job->step;
+    r->contacts = job->problem.contact_count;
     if (job->failed || !race_plots_make(&r->plots, race, &error)) {
         panel_say(panel, job->failed ? job->error.text : error.text);
         return;
@@ -77,7 +78,9 @@ static void draw_start(Panel *panel) {
     if (running) r->waiting = 0;
     if (r->waiting > 0) r->waiting--;
     Act act = {.kind = ACT_RACE, .number = r->cold, .solve = panel->solve};
-    act.solve.iterations = r->iterations, act.solve.budget_ms = 0, act.solve.tolerance = 0;
+    act.solve.iterations = r->iterations;
+    act.solve.budget_ms = 0;
+    act.solve.tolerance = 0;
     list_chosen(panel, act.text, sizeof act.text);
 
     ImVec2 available;
