@@ -2,7 +2,7 @@
 // expects them.
 #pragma once
 #include "app/engine/engine.h"
-#include "sim/core/thread_pool.h"
+#include "sim/core/clock.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
