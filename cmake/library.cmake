@@ -141,6 +141,8 @@ configure_package_config_file(cmake/sandglass-config.cmake.in ${CMAKE_BINARY_DIR
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/sandglass-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/sandglass-config.cmake ${CMAKE_BINARY_DIR}/sandglass-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/sandglass COMPONENT library)
+# The prefix is found from where the file lies, so that the folder may be moved.
+file(RELATIVE_PATH sand_pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 # sandglass.pc is the core; sandglass-scene.pc and sandglass-reference.pc add what they need.
 foreach(part sandglass sandglass-scene sandglass-reference)
     configure_file(cmake/${part}.pc.in ${CMAKE_BINARY_DIR}/${part}.pc @ONLY)

@@ -268,9 +268,9 @@ static bool add_shell(RenderScene *p, RenderSurface *surface, const Profile *lin
 }
 
 static bool add_revolution(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
-    enum { MOST = 800, ROOM = 4096 };
+    enum { MOST = 800, CAPACITY = 4096 };
     static _Thread_local double corner[MOST][2];
-    static _Thread_local Profile line[ROOM];
+    static _Thread_local Profile line[CAPACITY];
     // An upright vessel is shown as far as the view goes.
     bool upright = fabs(b->pose.rotation.w) > 0.9999 && !b->moves;
     double low = upright ? p->lower.z + p->origin.z - b->pose.position.z : -INFINITY;
@@ -304,7 +304,7 @@ static bool add_revolution(RenderScene *p, int boundary, const SandBoundary *b, 
     RenderSurface *surface = open_surface(p, boundary, glass ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     surface->marks = b->moves && b->motion.rate != 0;
-    int count = round_profile(corner, n, line, ROOM);
+    int count = round_profile(corner, n, line, CAPACITY);
     if (glass) return add_shell(p, surface, line, count, 0.02 * widest, error);
     bool added = add_turned(p, line, count, error);
     surface->count = p->index_count - surface->first;

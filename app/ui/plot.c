@@ -346,13 +346,13 @@ void plot_draw_at(const Plot *plot, ImDrawList *list, float x, float y, float wi
 }
 
 void plot_draw(const Plot *plot, float height) {
-    ImVec2 corner, room;
+    ImVec2 corner, area;
     float em = igGetFontSize(), unit = em / 15;
     igGetCursorScreenPos(&corner);
-    igGetContentRegionAvail(&room);
-    Field f = draw_field(plot, igGetWindowDrawList(), &dark, corner, room.x, height, unit);
+    igGetContentRegionAvail(&area);
+    Field f = draw_field(plot, igGetWindowDrawList(), &dark, corner, area.x, height, unit);
     // The next widget may share the row of the horizontal axis label.
-    igInvisibleButton(plot->name, at(room.x, f.bottom + 1.2f * em - corner.y), 0);
+    igInvisibleButton(plot->name, at(area.x, f.bottom + 1.2f * em - corner.y), 0);
     ImVec2 mouse;
     igGetMousePos(&mouse);
     if (igIsItemHovered(0) && mouse.y >= f.top && mouse.y <= f.bottom) draw_read_out(plot, &f);

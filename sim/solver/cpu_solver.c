@@ -1,4 +1,5 @@
-// A solver on the CPU: chooses the text for the precision and the friction model and keeps its arrays.
+// A solver on the CPU: a thread pool, and the workspaces of the kernel variants it has used. It chooses the variant by precision,
+// friction model and shapes.
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/solver/assembled.h"
@@ -6,17 +7,17 @@
 
 #include <stdlib.h>
 
-// Texts: one row; three rows in the world's frame, which is the quickest and does the circular cone alone; three rows in
-// the frame of each contact, for every other model.
+// Variants: one row (normal impulses alone); three rows in world coordinates, the quickest, for the circular cone; three rows in the
+// basis of each contact, for every other model.
 enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
 
 struct SandCpu {
     SandThreadPool *pool;
     SandPrecision precision;
-    SandSolverWorkspace *text[2][KINDS][2]; // float, double; full, radial: made when first needed
+    SandSolverWorkspace *workspace[2][KINDS][2]; // float, double; full, radial: created when first needed
 };
 
-static const SandSolverKernel *const verbs[2][KINDS][2] = {
+static const SandSolverKernel *const kernels[2][KINDS][2] = {
     {{&sand_kernel_f32_normal_full, &sand_kernel_f32_normal_radial},
      {&sand_kernel_f32_world_full, &sand_kernel_f32_world_radial},
      {&sand_kernel_f32_local_full, &sand_kernel_f32_local_radial}},
@@ -39,14 +40,14 @@ void sand_cpu_free(SandCpu *cpu) {
     for (int precision = 0; precision < 2; precision++)
         for (int kind = 0; kind < KINDS; kind++)
             for (int radial = 0; radial < 2; radial++)
-                verbs[precision][kind][radial]->destroy(cpu->text[precision][kind][radial]);
+                kernels[precision][kind][radial]->destroy(cpu->workspace[precision][kind][radial]);
     sand_thread_pool_free(cpu->pool);
     free(cpu);
 }
 
 SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu) { return cpu->pool; }
 
-// A problem without friction takes one row a contact, by the model or because every mu is zero.
+// A problem without friction takes one row per contact, by the model or because every mu is zero.
 static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
     if (def->friction == SAND_FRICTIONLESS) return KIND_NORMAL;
     for (int i = 0; i < problem->contact_count; i++)
@@ -55,39 +56,39 @@ static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
 }
 
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
-                   SandSolverWorkspace **text, SandError *error) {
+                   SandSolverWorkspace **workspace, SandError *error) {
     if (!sand_solve_check(def, error)) return false;
     int kind = kind_of(problem, def), radial = problem->radial;
     SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;
-    const SandSolverKernel *v = verbs[precision][kind][radial];
-    SandSolverWorkspace **kept = &cpu->text[precision][kind][radial];
+    const SandSolverKernel *v = kernels[precision][kind][radial];
+    SandSolverWorkspace **kept = &cpu->workspace[precision][kind][radial];
     if (!*kept) *kept = v->create(error);
     if (!*kept || !v->load(*kept, cpu->pool, problem, def, error)) return false;
     *found = v;
-    *text = *kept;
+    *workspace = *kept;
     return true;
 }
 
-bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *text, const SandProblem *problem,
+bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *workspace, const SandProblem *problem,
                   const SandSolveDef *def, SandSolution *solution, SandError *error) {
     const SandAssembledMethod *method = sand_solver_assembled(def->solver);
-    if (method) return sand_assembled_solve(method, v, text, cpu->pool, problem, def, solution, error);
-    return v->solve(text, cpu->pool, problem, def, solution, error);
+    if (method) return sand_assembled_solve(method, v, workspace, cpu->pool, problem, def, solution, error);
+    return v->solve(workspace, cpu->pool, problem, def, solution, error);
 }
 
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,
                     SandError *error) {
     const SandSolverKernel *v = NULL;
-    SandSolverWorkspace *text = NULL;
-    return sand_cpu_load(cpu, problem, def, &v, &text, error) && sand_cpu_run(cpu, v, text, problem, def, solution, error);
+    SandSolverWorkspace *workspace = NULL;
+    return sand_cpu_load(cpu, problem, def, &v, &workspace, error) && sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
 }
 
 bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,
                         double *each, SandError *error) {
     const SandSolverKernel *v = NULL;
-    SandSolverWorkspace *text = NULL;
-    if (!sand_cpu_load(cpu, problem, def, &v, &text, error)) return false;
-    v->residuals(text, cpu->pool, impulse, each);
+    SandSolverWorkspace *workspace = NULL;
+    if (!sand_cpu_load(cpu, problem, def, &v, &workspace, error)) return false;
+    v->residuals(workspace, cpu->pool, impulse, each);
     return true;
 }
 

@@ -26,7 +26,7 @@ const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT] = {
 
 const SandBoundsRow sand_bounds_table[SAND_BOUNDS_COUNT] = {
     [SAND_BOUNDS_PRESOLVE] = {"presolve", "from a solve without friction, then kept"},
-    [SAND_BOUNDS_OUTSIDE] = {"outside", "renewed from the normal impulses every so many iterations (Tresca's fixed point)"},
+    [SAND_BOUNDS_OUTSIDE] = {"outside", "renewed from the normal impulses now and then (Tresca's fixed point)"},
     [SAND_BOUNDS_INSIDE] = {"inside", "following the normal impulses in every iteration"},
 };
 

@@ -105,7 +105,7 @@ SAND_ROW(apgd, "apgd", 7, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Nesterov 1983;
 SAND_ROW(admm, "admm", 8, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
          "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one; returns "
          "its best",
-         "hangs on its stiffness; few digits soon, many digits slowly",
+         "depends on its stiffness; few digits soon, many digits slowly",
          {"rho", SAND_PARAM_REAL, 1, 1e-4, 1e4, "stiffness at first; more draws the copies together sooner", NULL},
          {"inner", SAND_PARAM_INTEGER, 3, 1, 1000, "most conjugate gradients a round; more solves the free copy better",
           NULL},

@@ -81,8 +81,8 @@ struct SandBackend {
     bool (*integrate)(SandDevice *device, SandError *error);
     bool (*finish)(SandDevice *device, SandStepReport *report, SandError *error);
 
-    // Pictures. A slot belongs to whoever created it: the device may be destroyed while it is drawn. `instances` enqueues
-    // its work behind the last step, and the slot knows when that is done; whoever reads it, on any thread, waits for that.
+    // Pictures. A slot belongs to its creator: the device may be destroyed while it is drawn. `instances` enqueues
+    // its work behind the last step, and the slot knows when that is done; a reader, on any thread, waits for that.
     SandSlot *(*slot_create)(SandError *error);
     void (*slot_free)(SandSlot *slot);
     bool (*instances)(SandDevice *device, const SandWorld *world, const SandInstanceDef *def, SandSlot *slot,

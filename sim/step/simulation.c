@@ -1,4 +1,4 @@
-// One step, whoever takes it: collide, warm start, build, solve, integrate. sand_simulation_step at the end of the file is
+// One step on any backend: collide, warm start, build, solve, integrate. sand_simulation_step at the end of the file is
 // where to start reading; a backend (backend.h) does the work, residency.h knows where the newer copy of the state is.
 #include "sandglass/simulation.h"
 #include "sim/step/checkpoint.h"
@@ -202,7 +202,7 @@ static void advance_time(SandSimulation *sim) {
     sim->built = false;
 }
 
-// From the bodies to the problem of the coming step; the report is begun anew.
+// From the bodies to the problem of the coming step; the report starts anew.
 static bool build_problem(SandSimulation *sim, const SandBackend *b, SandDevice *device, SandError *error) {
     return b->collide(device, &sim->host.world, error) && b->warm_start(device, error) &&
            b->build(device, &sim->solve, error);

@@ -5,6 +5,7 @@
 #include "sim/core/array.h"
 #include "sim/step/build_problem.inl"
 #include "sim/core/clock.h"
+#include "sim/step/checkpoint.h"
 #include "sim/step/race.h"
 
 #include <pthread.h>
@@ -187,6 +188,11 @@ static void test_many_iterations(void **state) {
 // From the state of a scene after some steps on the CPU, the device finds the same contacts in the same order and the same
 // initial impulses. (Bits that differ are counted and printed.) Then the operator: objective and residual of the initial
 // impulses against double.
+static bool is_cylinder(const SandWorld *w, int body) { return w->shapes[w->shape[body]].kind == SAND_CYLINDER; }
+
+// Collision detection and packing on both devices, from one state. All contacts are the same bit for bit but those of a cylinder: the
+// distance to its rim takes a hypot (sim/geometry/shape_distance.inl), whose last bit IEEE 754 leaves open, and in which CUDA's
+// library differs from the host's. All other operations on the way are +, -, *, / and sqrt, which are exact.
 static void compare_stages(const char *scene, int bodies, int steps) {
     SandError error;
     SandSimulation *sim = lab_scene(scene, bodies, 2, SAND_FLOAT);
@@ -220,7 +226,10 @@ static void compare_stages(const char *scene, int bodies, int steps) {
         SandContact c = problem_contact(world, &found, &found.contacts[i]);
         assert_int_equal(c.a, p->contacts[i].a);
         assert_int_equal(c.b, p->contacts[i].b);
-        different += memcmp(&c, &p->contacts[i], sizeof c) != 0 || memcmp(&start[i], &p->start[i], sizeof *start) != 0;
+        bool differs = memcmp(&c, &p->contacts[i], sizeof c) != 0 || memcmp(&start[i], &p->start[i], sizeof *start) != 0;
+        bool cylinder = is_cylinder(world, order[c.a]) || (c.b < p->dynamic_count && is_cylinder(world, order[c.b]));
+        if (differs && !cylinder) fail_msg("%s: contact %d differs in a bit, and has no cylinder", scene, i);
+        different += differs;
         assert_true(fabs(c.gap - p->contacts[i].gap) <= 1e-12 && v3_length(v3_sub(c.normal, p->contacts[i].normal)) <= 1e-9);
         assert_true(v3_length(v3_sub(start[i], p->start[i])) <= 1e-12 + 1e-9 * v3_length(p->start[i]));
     }

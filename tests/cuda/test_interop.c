@@ -1,6 +1,7 @@
 // Pictures of bodies that are on the GPU: its instances have the same bits as those of the host, drawing by interop, through
 // a staging copy and from the host gives the same pixels, and interop downloads no body to the host. Skipped where there is
 // no CUDA device; the drawing, where OpenGL does not run on it.
+#include "sim/step/checkpoint.h"
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/engine_lab.h"
 #include "tests/lab/lab.h"

@@ -112,7 +112,7 @@ static void check_conditions(const SandProblem *p, const char *name, double tole
     sand_solution_free(&s);
 }
 
-static void ipm_soc_fulfils_the_conditions(void **state) {
+static void ipm_soc_fulfills_the_conditions(void **state) {
     (void)state;
     const double mus[] = {0, 0.2, 0.8, -1};
     for (int k = 0; k < PROBLEMS; k++)
@@ -465,7 +465,7 @@ static void threads_do_not_disturb_each_other(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ipm_soc_fulfils_the_conditions),
+        cmocka_unit_test(ipm_soc_fulfills_the_conditions),
         cmocka_unit_test(ipm_soc_knows_when_there_is_no_solution),
         cmocka_unit_test(redundant_contacts_are_no_trouble),
         cmocka_unit_test(p_spg_fb_agrees),

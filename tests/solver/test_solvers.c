@@ -65,7 +65,7 @@ static void solvers_agree_with_mixed_friction(void **state) {
 
 // Independent check: the optimality conditions, by dense algebra. With a residual of at most e the gradient is within e of
 // the dual cone, and g . u is at most e (|g| + tau |u|); the 1.01 is for rounding.
-static void solution_fulfils_the_conditions(void **state) {
+static void solution_fulfills_the_conditions(void **state) {
     (void)state;
     const double mus[] = {0, 0.2, 0.8, -1};
     const double e = 1e-10;
@@ -268,7 +268,7 @@ static void wedged_ball_is_infeasible(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solvers_agree_in_the_velocities), cmocka_unit_test(solvers_agree_with_mixed_friction),
-        cmocka_unit_test(solution_fulfils_the_conditions), cmocka_unit_test(reports_are_dense),
+        cmocka_unit_test(solution_fulfills_the_conditions), cmocka_unit_test(reports_are_dense),
         cmocka_unit_test(larger_budgets_never_hurt),       cmocka_unit_test(milliseconds_stop_a_solve),
         cmocka_unit_test(curve_is_what_was_asked_for),     cmocka_unit_test(wedged_ball_is_infeasible),
     };

@@ -108,7 +108,7 @@ typedef struct SolveState {
     int curve_count;
     Clock clock;
     FixedPoint fixed_point;
-    bool begun, ended;
+    bool started, ended;
     int receding; // how often in a row the impulses grew without effect
     int iterations;
     double seconds;
@@ -139,7 +139,7 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metr
     run->fixed_point.residual = 0;
     run->fixed_point.weight = 1;
     run->curve_count = run->receding = run->iterations = 0;
-    run->begun = run->ended = false;
+    run->started = run->ended = false;
     run->seconds = 0;
 }
 
@@ -425,7 +425,7 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     FixedPoint fixed_point = run->fixed_point;
     bool late = false;
 
-    if (!run->begun) {
+    if (!run->started) {
         solve_begin(w, request, &s, &state);
         if (request->curve) record(w, run, &s, 0);
     }
@@ -461,7 +461,7 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
         s.params = NULL;
         run->solve = s;
         run->state = state;
-        run->begun = true;
+        run->started = true;
         run->ended = ended;
         run->receding = receding;
 #if SAND_LOCAL

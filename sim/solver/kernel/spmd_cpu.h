@@ -16,7 +16,9 @@ typedef int64_t Index; // of a contact, or of a number in an array
 // always_inline as on CUDA: gcc gives up inlining inside long functions.
 #define SAND_INLINE static inline __attribute__((always_inline))
 #define SAND_KERNEL static // a larger function that solver code calls
-#define SAND_HOT static    // a loop in which most of the time is spent
+// Never inlined: what every loop calls once per strip. Inlined everywhere it took more than half of the compiler's time.
+#define SAND_OUTLINE static __attribute__((noinline, unused))
+#define SAND_HOT static // a loop in which most of the time is spent
 
 #if (defined(FP_FAST_FMA) && defined(FP_FAST_FMAF)) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define REAL_FUSED 1
@@ -45,7 +47,7 @@ typedef struct Sum {
 } Sum;
 
 // Opens `count` sums at zero.
-SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
+SAND_OUTLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
     sum->count = count;
     sum->largest = largest;
     for (int k = 0; k < count; k++)
@@ -58,8 +60,8 @@ SAND_INLINE void sum_open(Worker *w, Sum *sum, int count, unsigned largest) {
 SAND_INLINE void sum_total(Worker *w, Sum *sum) { sand_totals(w, sum->count, sum->largest, sum->total); }
 
 // Folds the lanes of the last strip into the partial sums of its chunk, in double.
-SAND_INLINE void sum_fold(Worker *w, int chunk, Sum *sum) {
-    double *partial = sand_partials(w, chunk);
+SAND_OUTLINE void sum_fold(Worker *w, int chunk, Sum *restrict sum) {
+    double *restrict partial = sand_partials(w, chunk);
     for (int k = 0; k < sum->count; k++) {
         double s = 0;
         for (int l = 0; l < SAND_LANES; l++) {

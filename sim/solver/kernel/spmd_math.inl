@@ -26,7 +26,7 @@ SAND_INLINE real real_length(real square, real *inverse) {
 }
 
 // a b + c in one rounding where the hardware has it, which is on every GPU and nearly every CPU. Explicit, and not left to
-// the compiler, so that the bits are the same whoever compiles.
+// the compiler, so that the bits do not depend on the compiler.
 SAND_INLINE real real_ma(real a, real b, real c) {
 #if REAL_FUSED
     return sizeof(real) == 4 ? (real)fmaf((float)a, (float)b, (float)c) : (real)fma((double)a, (double)b, (double)c);

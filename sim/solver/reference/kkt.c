@@ -105,7 +105,7 @@ SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *
         s->factor = cholmod_analyze(s->matrix, &s->common);
     }
     if (ok && (!s->matrix || !s->right || !s->factor))
-        ok = sand_cholmod_fail(s->common.status, "analysing the linear system", error);
+        ok = sand_cholmod_fail(s->common.status, "analyzing the linear system", error);
     ok = ok && SAND_GROW(s->scaled, s->scaled_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->product, s->product_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->residual, s->rest_capacity, columns + 1, "linear system", error) &&
