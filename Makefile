@@ -36,7 +36,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all run test papers golden test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all program run test papers golden test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -48,7 +48,12 @@ packages:
 clang-packages: packages
 	@cmake/need $(CLANG_PACKAGES)
 
-run: all
+# The program and nothing else: tests, papers and peers are built by what needs them.
+program: packages
+	@$(CONFIGURE) -B $(BUILD) >/dev/null
+	@cmake --build $(BUILD) --target sandglass
+
+run: program
 	cd $(BUILD) && ./sandglass hourglass $(if $(BODIES),--bodies $(BODIES))
 
 test: all

@@ -8,12 +8,15 @@ SandProblem frozen_copy(const SandProblem *p) {
     return copy;
 }
 
+const char *frozen_expected_report;
+
 SandProblem frozen_world(SandWorld *world, int steps, int iterations) {
     SandError error = {""};
     SandSimulationDef def = sand_default_simulation();
     def.threads = 1;
     def.solve.iterations = iterations;
     SandSimulation *sim = lab_simulation(world, &def);
+    lab_expect(sim, frozen_expected_report);
     lab_run(sim, steps);
     if (!sand_simulation_build(sim, &error)) fail_msg("%s", error.text);
     SandProblem copy = frozen_copy(sand_simulation_problem(sim));

@@ -9,6 +9,8 @@ SandProblem frozen_scene(const char *scene, int bodies, int steps, int iteration
 // The same from the text of a scene, and from a world, which is taken over.
 SandProblem frozen_text(const char *text, int steps, int iterations);
 SandProblem frozen_world(SandWorld *world, int steps, int iterations);
+// Words of the reports that the steps before may make; NULL: any report fails the test.
+extern const char *frozen_expected_report;
 
 SandProblem frozen_cup(void); // sixty spheres at rest in a narrow cup, many layers deep
 
