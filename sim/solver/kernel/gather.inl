@@ -105,9 +105,7 @@ SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, 
     Vec4 w = vec4_madd(vec4_load_fixed(base->w), SAND_FIXED(&op->inverse_inertia[k]), t);
     vec4_store(out[k].w, vec4_with_last(w, SAND_FIXED(&op->free[k].w[3])));
 #else
-    real turning[4];
-    vec4_store(turning, t);
-    Vec w = body_turn(op, k, vec_of(turning));
+    Vec w = body_turn(op, k, vec_of_vec4(t));
     out[k].w[0] = base->w[0] + w.x;
     out[k].w[1] = base->w[1] + w.y;
     out[k].w[2] = base->w[2] + w.z;
