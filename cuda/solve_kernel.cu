@@ -197,13 +197,16 @@ static __device__ void store_result(const SolveState *run, Counts *counts) {
     counts->complementarity = run->measure.complementarity;
 }
 
-// The solve: one kernel for each method, so that none pays for the registers of another. A small problem has little work for
+// The solve. In world coordinates there is one kernel for each method, so that none pays for the registers of another. The
+// variants with all the methods have one kernel for all of them, ANY_METHOD, which calls what it needs: the compiler would
+// translate every method again for each kernel, which took most of the time of a build. A small problem has little work for
 // a thread and fewer threads with more registers; a large one has more threads, to hide the latency of memory.
 enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : SAND_CUDA_THREADS, LARGE_BODIES = 100000 };
+enum { ANY_METHOD = -1 };
 template <int METHOD, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
     solve_kernel(SolveState *run, const __grid_constant__ Op host_op, Counts *counts, LaunchShared *shared,
-                 int most_iterations) {
+                 int method, int most_iterations) {
     if (counts->retry) return;
     __shared__ Op op; // one for the thread block, which leaves the registers to the loops
     __shared__ SolveRequest request;
@@ -214,19 +217,20 @@ static __global__ void __launch_bounds__(THREADS, 1)
     }
     __syncthreads();
     Worker w = worker_make(shared);
-    solve_run(&w, run, &request, &op, METHOD, most_iterations);
+    solve_run(&w, run, &request, &op, METHOD == ANY_METHOD ? method : METHOD, most_iterations);
     if (worker_is_first(&w)) store_result(run, counts);
 }
 
 // Ends a solve: its next launch finds that all iterations are done.
 static __global__ void end_solve(SolveState *run) { run->request.most_iterations = run->iterations; }
 
-typedef void SolveKernel(SolveState *, const Op, Counts *, LaunchShared *, int);
+typedef void SolveKernel(SolveState *, const Op, Counts *, LaunchShared *, int, int);
 struct Kernels {
     SolveKernel *small, *large;
 };
 template <int METHOD, bool ON_CUDA> struct Kernel {
-    static constexpr Kernels value = {solve_kernel<METHOD, SMALL_THREADS>, solve_kernel<METHOD, LARGE_THREADS>};
+    static constexpr int WHICH = SAND_COMPONENTS ? ANY_METHOD : METHOD;
+    static constexpr Kernels value = {solve_kernel<WHICH, SMALL_THREADS>, solve_kernel<WHICH, LARGE_THREADS>};
 };
 template <int METHOD> struct Kernel<METHOD, false> { static constexpr Kernels value = {nullptr, nullptr}; };
 
@@ -259,10 +263,11 @@ static cudaError_t solve(const KernelArrays &t, const SandSolveDef &def, double 
     Op op = op_of(t, &def, step, recovery);
     LaunchShared *shared = (LaunchShared *)t.launch_shared;
     bool stopped = false;
+    int method = def.solver;
     for (int done = 0; !stopped && (done < def.iterations || done == 0); done += slice) {
         stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
         if (stopped) end_solve<<<1, 1, 0, stream>>>(device_run);
-        void *arguments[] = {&device_run, &op, &counts, &shared, &slice};
+        void *arguments[] = {&device_run, &op, &counts, &shared, &method, &slice};
         error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
         if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;

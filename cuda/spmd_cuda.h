@@ -43,8 +43,8 @@ typedef int Index; // of a contact or of a number in an array: 64 bits would cos
                    // problems that are too large for it: see MAX_CONTACT_REALS
 
 #define SAND_INLINE static __device__ __forceinline__
-#if SAND_LOCAL
-#define SAND_KERNEL static __device__ __noinline__ // many methods with much code: one copy for all
+#if SAND_COMPONENTS
+#define SAND_KERNEL static __device__ __noinline__ // all methods are in one kernel: one copy of each function
 #else
 #define SAND_KERNEL static __device__ __forceinline__ // the state of a solve stays in registers
 #endif
