@@ -72,13 +72,15 @@ static Outcome fit_scene(Session *session, Options *options, char *sentence, siz
     if (session->def.backend) return OUTCOME_DONE; // a GPU is fast enough for every scene
     SandSceneOptions scene = session_scene_options(options);
     if (!measure_scene(&m, session_name(options), &scene, &session->def, error)) return OUTCOME_FAILED;
-    if (m.bodies == m.whole) return OUTCOME_DONE;
+    if (m.bodies == 0 || m.bodies == m.whole) return OUTCOME_DONE; // nothing to choose, or all of them
     snprintf(sentence, size, "%d of %d bodies, %s (%.1f ms a step); --bodies %d has all", m.bodies, m.whole,
              m.holds ? "which this machine holds in real time" : "and even these are slower than real time here", m.step_ms,
              m.whole);
     options->values[OPTION_BODIES] = (OptionValue){.given = true, .integer = m.bodies, .real = m.bodies};
     Outcome outcome = session_close(session, OUTCOME_DONE, error);
-    return outcome == OUTCOME_DONE ? session_plan(session, options, error) : outcome;
+    if (outcome == OUTCOME_DONE) outcome = session_plan(session, options, error);
+    leave_a_core(session, options); // the new plan has all of them again
+    return outcome;
 }
 
 static bool solve_as_asked(const void *asked, const SandScene *scene, SandSolveDef *solve, SandError *error) {
@@ -95,7 +97,6 @@ static Outcome show(const Options *asked, SandError *error) {
     Outcome outcome = session_plan(&session, options, error);
     leave_a_core(&session, options);
     if (outcome == OUTCOME_DONE) outcome = fit_scene(&session, options, sentence, sizeof sentence, error);
-    leave_a_core(&session, options);
     if (outcome == OUTCOME_DONE) {
         const OptionValue *values = options->values;
         WindowDef def = window_default();
