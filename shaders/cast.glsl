@@ -8,13 +8,13 @@ struct Hit {
 
 // `ball`: center in view space, radius.
 Hit meet(vec2 at, vec4 ball) {
-    vec3 start, way;
-    view_ray(at, start, way);
-    float stretch = length(way);
-    way /= stretch;
+    vec3 start, direction;
+    view_ray(at, start, direction);
+    float stretch = length(direction);
+    direction /= stretch;
     vec3 c = ball.xyz - start;
-    float r = ball.w, along = dot(c, way);
-    vec3 miss = along * way - c; // from the center to the nearest point of the ray
+    float r = ball.w, along = dot(c, direction);
+    vec3 miss = along * direction - c; // from the center to the nearest point of the ray
     float apart = length(miss);
 
     // Growth of `apart` from one pixel to the next.
@@ -27,13 +27,13 @@ Hit meet(vec2 at, vec4 ball) {
     float shown = max(r, 0.6 * growth); // a ball smaller than a pixel keeps its share of light
     hit.coverage = clamp(0.5 + (shown - apart) / growth, 0.0, 1.0) * (r * r) / (shown * shown);
     float inside = sqrt(max(r * r - apart * apart, 0.0));
-    vec3 p = miss - way * inside;
+    vec3 p = miss - direction * inside;
     hit.position = ball.xyz + p;
     hit.normal = normalize(p);
     // Clipped by the near plane: the ball is solid, and shows its cut. Where the line of sight
     // passes the center before that plane, the outline is that of the cut, a disc.
     if (-hit.position.z < frame.lens.z) {
-        hit.position = start + way * (frame.lens.z / -way.z);
+        hit.position = start + direction * (frame.lens.z / -direction.z);
         vec3 out_by = hit.position - ball.xyz;
         float away = length(out_by), wide = pixel * (frame.eye.w > 0.5 ? frame.lens.z : 1.0);
         if (-(ball.z + miss.z) < frame.lens.z)

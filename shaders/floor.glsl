@@ -1,12 +1,12 @@
 // The ground: an infinite plane with a soft grid, ray-cast. False: the ray misses it.
 bool meet_floor(vec2 pixel, out float depth, out vec3 color) {
-    vec3 start, way;
-    view_ray(pixel, start, way);
-    vec3 from = world_position(start), to = to_world(way);
+    vec3 start, direction;
+    view_ray(pixel, start, direction);
+    vec3 from = world_position(start), to = to_world(direction);
     float t = (frame.moment.z - from.z) / to.z;
     depth = 0.0, color = vec3(0.0);
     if (to.z >= 0.0 || t <= 0.0) return false;
-    depth = depth_of((start + way * t).z);
+    depth = depth_of((start + direction * t).z);
     if (depth <= 0.0 || depth > 1.0) return false;
 
     // Lines of constant width in pixels, fading where they would alias.

@@ -8,18 +8,18 @@ layout(std140, binding = 0) uniform Frame {
     vec4 eye;         // position; w: 1 perspective, 0 orthographic
     vec4 lens;        // half width and height of the view at distance 1 (orthographic: of the view); near; far
     vec4 size;        // of the target in pixels; one over it
-    vec4 sun;         // direction to the sun; w: meters that tell near from far in a shadow
+    vec4 sun;         // direction to the sun; w: shadow bias, in shadow-map depth
     vec4 moment;      // seconds to extrapolate back; radius of ambient occlusion; height of the floor; size of the scene
     ivec4 quality;    // shadow taps; ambient occlusion samples; ambient texels a pixel is averaged from, along a side; its scale
     ivec4 mode;       // bodies are dimmed behind force chains; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed
 } frame;
 
 // A ray through a point of the target, in the view's frame.
-void view_ray(vec2 pixel, out vec3 start, out vec3 way) {
+void view_ray(vec2 pixel, out vec3 start, out vec3 direction) {
     vec2 at = (2.0 * pixel * frame.size.zw - 1.0) * frame.lens.xy;
     bool perspective = frame.eye.w > 0.5;
     start = perspective ? vec3(0.0) : vec3(at, 0.0);
-    way = perspective ? vec3(at, -1.0) : vec3(0.0, 0.0, -1.0);
+    direction = perspective ? vec3(at, -1.0) : vec3(0.0, 0.0, -1.0);
 }
 
 float depth_of(float view_z) {
@@ -31,9 +31,9 @@ float view_z_of(float depth) {
 }
 
 vec3 view_position(vec2 pixel, float depth) {
-    vec3 start, way;
-    view_ray(pixel, start, way);
-    return start + way * -view_z_of(depth);
+    vec3 start, direction;
+    view_ray(pixel, start, direction);
+    return start + direction * -view_z_of(depth);
 }
 
 vec3 to_world(vec3 direction) { return transpose(mat3(frame.view)) * direction; }

@@ -18,13 +18,13 @@ layout(location = 0) out vec4 out_glass; // highlights; path
 layout(location = 3) uniform bool marks;
 
 // Two tall soft boxes, left and right of the scene, and the sky.
-vec3 studio(vec3 way) {
+vec3 studio(vec3 direction) {
     vec3 right = to_world(vec3(1.0, 0.0, 0.0)), near = to_world(vec3(0.0, 0.0, 1.0));
-    float side = dot(way, right), front = dot(way, near);
-    float tall = smoothstep(-0.55, -0.35, way.z) * smoothstep(0.75, 0.55, way.z);
+    float side = dot(direction, right), front = dot(direction, near);
+    float tall = smoothstep(-0.55, -0.35, direction.z) * smoothstep(0.75, 0.55, direction.z);
     float left_box = smoothstep(0.10, 0.16, -side - 0.52) * smoothstep(0.40, 0.34, -side - 0.52) * step(-0.2, front);
     float right_box = smoothstep(0.04, 0.08, side - 0.78) * smoothstep(0.16, 0.12, side - 0.78) * step(-0.2, front);
-    return backdrop(way) + tall * (vec3(3.2, 3.1, 2.9) * left_box + vec3(1.6, 1.8, 2.1) * right_box);
+    return backdrop(direction) + tall * (vec3(3.2, 3.1, 2.9) * left_box + vec3(1.6, 1.8, 2.1) * right_box);
 }
 
 void main() {
@@ -34,10 +34,10 @@ void main() {
     float facing = clamp(dot(n, to_eye), 0.0, 1.0);
     float away = 1.0 - facing, away2 = away * away;
     float mirror = 0.035 + 0.965 * away2 * away2 * away;
-    vec3 way = reflect(-to_eye, n);
-    vec3 c = 0.45 * mirror * studio(way);
+    vec3 direction = reflect(-to_eye, n);
+    vec3 c = 0.45 * mirror * studio(direction);
 #ifndef DIRECT
-    float glint = pow(clamp(dot(way, frame.sun.xyz), 0.0, 1.0), 400.0);
+    float glint = pow(clamp(dot(direction, frame.sun.xyz), 0.0, 1.0), 400.0);
     c += 1.6 * glint * mirror * vec3(10.0);
 #endif
     float path = 1.0 / max(facing, 0.12);

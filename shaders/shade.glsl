@@ -22,9 +22,9 @@ float openness(vec2 pixel, float z) {
 
 // The backdrop behind a pixel of the target.
 vec3 sky_of(vec2 pixel) {
-    vec3 start, way;
-    view_ray(pixel, start, way);
-    return backdrop(normalize(to_world(way)));
+    vec3 start, direction;
+    view_ray(pixel, start, direction);
+    return backdrop(normalize(to_world(direction)));
 }
 
 // Radiance of the surface at this depth in a pixel, and whether it has a data color.

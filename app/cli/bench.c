@@ -1,4 +1,4 @@
-// `sandglass bench`: medians of the time of each phase of a step, bytes transferred, and the real-time factor.
+// `sandglass bench`: medians of the time of each stage of a step, bytes transferred, and the real-time factor.
 #include <math.h>
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
     if (!p->wanted) return true;
     if (options->values[OPTION_FPS].given) p->fps = options->values[OPTION_FPS].real;
     offscreen_plan(&p->offscreen, options);
-    return offscreen_see(&p->offscreen, session, error) && offscreen_open(&p->offscreen, error) &&
+    return offscreen_init_scene(&p->offscreen, session, error) && offscreen_open(&p->offscreen, error) &&
            offscreen_view(&p->offscreen, &p->camera, "default", error);
 }
 
@@ -63,9 +63,9 @@ static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError
 
 // False when the driver reported an error.
 static bool close_pictures(Pictures *p, SandError *error) {
-    bool sound = !p->offscreen.context || offscreen_sound(&p->offscreen, error);
+    bool ok = !p->offscreen.context || offscreen_check_errors(&p->offscreen, error);
     if (p->wanted) offscreen_close(&p->offscreen);
-    return sound;
+    return ok;
 }
 
 #else
@@ -81,7 +81,9 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
 }
 static bool frame_due(const Pictures *p, const SandWorld *w) { return (void)p, (void)w, false; }
 static bool draw_picture(Pictures *p, SandSimulation *sim, double *ms, SandError *error) {
-    return (void)p, (void)sim, (void)error, *ms = 0, true;
+    (void)p, (void)sim, (void)error;
+    *ms = 0;
+    return true;
 }
 static bool close_pictures(Pictures *p, SandError *error) { return (void)p, (void)error, true; }
 

@@ -12,7 +12,7 @@ void offscreen_plan(Offscreen *offscreen, const Options *options) {
     offscreen->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
 }
 
-bool offscreen_see(Offscreen *offscreen, const Session *session, SandError *error) {
+bool offscreen_init_scene(Offscreen *offscreen, const Session *session, SandError *error) {
     return render_scene_init(&offscreen->render_scene, sand_simulation_world(session->sim), session->scene.view_lower,
                              session->scene.view_upper, error);
 }
@@ -26,20 +26,21 @@ bool offscreen_open(Offscreen *offscreen, SandError *error) {
 }
 
 bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text, SandError *error) {
-    const RenderScene *p = &offscreen->render_scene;
-    return camera_parse(camera, text, p->origin, p->lower, p->upper, (double)offscreen->width / offscreen->height, error);
+    const RenderScene *scene = &offscreen->render_scene;
+    return camera_parse(camera, text, scene->origin, scene->lower, scene->upper,
+                        (double)offscreen->width / offscreen->height, error);
 }
 
 // Writes the instances to a slot and acquires it at once: writer and reader are the same thread.
 static bool update_scene(Offscreen *offscreen, SandSimulation *sim, double time, SandError *error) {
-    RenderScene *p = &offscreen->render_scene;
-    p->map = offscreen->map;
-    p->chains = offscreen->chains;
-    p->store = triple_buffer_store(offscreen->buffer);
-    if (!render_scene_update(p, sand_simulation_world(sim), sim, time, offscreen->color, error)) return false;
+    RenderScene *scene = &offscreen->render_scene;
+    scene->map = offscreen->map;
+    scene->chains = offscreen->chains;
+    scene->store = triple_buffer_store(offscreen->buffer);
+    if (!render_scene_update(scene, sand_simulation_world(sim), sim, time, offscreen->color, error)) return false;
     triple_buffer_publish(offscreen->buffer);
     while (!triple_buffer_acquire(offscreen->buffer)) {} // the last frame is still being drawn
-    return triple_buffer_fetch(offscreen->buffer, &p->buffer, error);
+    return triple_buffer_fetch(offscreen->buffer, &scene->buffer, error);
 }
 
 bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error) {
@@ -50,7 +51,7 @@ bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, cons
     return drawn;
 }
 
-bool offscreen_sound(const Offscreen *offscreen, SandError *error) {
+bool offscreen_check_errors(const Offscreen *offscreen, SandError *error) {
     int count = context_error_count(offscreen->context);
     return !count ||
            sand_fail(error, "the driver reported %d errors, the first: %.300s", count, context_error(offscreen->context));

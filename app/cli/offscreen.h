@@ -22,14 +22,14 @@ typedef struct Offscreen {
 } Offscreen;
 
 void offscreen_plan(Offscreen *offscreen, const Options *options); // reads the options
-bool offscreen_see(Offscreen *offscreen, const Session *session,
-                   SandError *error);                        // the surfaces of the scene; needs no context
+// Builds the surfaces of the scene; needs no context.
+bool offscreen_init_scene(Offscreen *offscreen, const Session *session, SandError *error);
 bool offscreen_open(Offscreen *offscreen, SandError *error); // creates context and renderer
 bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text, SandError *error); // parses a view
 // Draws the scene at a time within its last step, into the renderer's framebuffer.
 bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error);
-bool offscreen_sound(const Offscreen *offscreen,
-                     SandError *error); // false, with a sentence, when the driver reported errors
+// False, with a sentence, when the driver reported errors.
+bool offscreen_check_errors(const Offscreen *offscreen, SandError *error);
 void offscreen_close(Offscreen *offscreen);
 
 #endif

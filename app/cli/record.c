@@ -102,18 +102,18 @@ static bool plan_camera(Shoot *shoot, const Options *options, SandError *error) 
 }
 
 static void aim(Shoot *shoot, double time) {
-    const RenderScene *p = &shoot->offscreen.render_scene;
+    const RenderScene *scene = &shoot->offscreen.render_scene;
     shoot->camera = shoot->still;
     if (shoot->path.count) {
         CameraView view = camera_path_at(&shoot->path, time);
-        camera_set(&shoot->camera, &view, p->origin, p->lower, p->upper);
+        camera_set(&shoot->camera, &view, scene->origin, scene->lower, scene->upper);
     }
-    SandVec3 middle = v3_scale(0.5, v3_add(p->lower, p->upper));
+    SandVec3 middle = v3_scale(0.5, v3_add(scene->lower, scene->upper));
     if (shoot->turn > 0) camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time / shoot->turn, 1));
 }
 
-static bool draw_overlays(Shoot *shoot, double time) {
-    if (!shoot->interface) return true;
+static void draw_overlays(Shoot *shoot, double time) {
+    if (!shoot->interface) return;
     const SandSolution *solution = sand_simulation_solution(shoot->session.sim);
     OverlayView view = {.render_scene = &shoot->offscreen.render_scene,
                         .counters = sand_simulation_counters(shoot->session.sim),
@@ -123,14 +123,13 @@ static bool draw_overlays(Shoot *shoot, double time) {
                         .time = time};
     overlay_film(&shoot->overlay, &view, shoot->interface, shoot->offscreen.width, shoot->offscreen.height,
                  renderer_overdraw(shoot->offscreen.renderer));
-    return true;
 }
 
 static bool draw(Shoot *shoot, double time, SandError *error) {
     aim(shoot, time);
-    return offscreen_draw(&shoot->offscreen, shoot->session.sim, time, &shoot->camera, error) &&
-           draw_overlays(shoot, time) &&
-           recorder_add(shoot->recorder, renderer_framebuffer(shoot->offscreen.renderer), error);
+    if (!offscreen_draw(&shoot->offscreen, shoot->session.sim, time, &shoot->camera, error)) return false;
+    draw_overlays(shoot, time);
+    return recorder_add(shoot->recorder, renderer_framebuffer(shoot->offscreen.renderer), error);
 }
 
 // Steps until the state is at `time` or up to one step after it.
@@ -166,7 +165,7 @@ static void report(const Shoot *shoot, int64_t taken, double seconds) {
             session_interrupted() ? ", interrupted" : "");
     if (!sand_simulation_backend(shoot->session.sim)->on_host && taken)
         fprintf(stderr, "bodies drawn by %s; %.0f bytes of them a frame came to the host\n",
-                triple_buffer_way(shoot->offscreen.buffer),
+                triple_buffer_transfer(shoot->offscreen.buffer),
                 (double)(sand_bytes_downloaded() - shoot->downloaded) / (double)taken);
     if (shoot->def.folder) {
         char path[1100];
@@ -181,7 +180,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     double seconds = session_seconds(&shoot->session, options);
     shoot->frames =
         values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
-    if (!offscreen_see(&shoot->offscreen, &shoot->session, error)) return OUTCOME_FAILED;
+    if (!offscreen_init_scene(&shoot->offscreen, &shoot->session, error)) return OUTCOME_FAILED;
     if (!plan_camera(shoot, options, error)) return OUTCOME_WRONG;
     const char *folder = shoot->def.folder;
     if (values[OPTION_RESUME].given && !resume_find(folder, options, &shoot->session, &shoot->first, error))
@@ -211,7 +210,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     bool closed = recorder_close(shoot->recorder, shot ? error : &closing);
     progress_end(&shoot->session.progress);
     if (shot) report(shoot, taken, progress_now() - begin);
-    return shot && closed && offscreen_sound(&shoot->offscreen, error) ? OUTCOME_DONE : OUTCOME_FAILED;
+    return shot && closed && offscreen_check_errors(&shoot->offscreen, error) ? OUTCOME_DONE : OUTCOME_FAILED;
 }
 
 Outcome record_scene(const Options *options, SandError *error) {

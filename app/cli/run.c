@@ -138,7 +138,7 @@ static Outcome show(const Options *asked, SandError *error) {
         else
             fprintf(stderr, "%lld frames in %.1f s, longest pause %.0f ms; bodies moved %.1f s after the start\n",
                     (long long)report.frames, report.seconds, 1e3 * report.stall,
-                    report.flows > 0 ? report.flows - begin : 0);
+                    report.first_motion > 0 ? report.first_motion - begin : 0);
     }
     return session_close(&session, outcome, error);
 }

@@ -182,7 +182,7 @@ EngineFrame *engine_frame(Engine *e) {
         tell(e, error.text);
         if (!render_scene_read_store(&f->render_scene, &error)) render_scene_clear(&f->render_scene);
     }
-    snprintf(f->way, sizeof f->way, "%s", triple_buffer_way(e->buffer));
+    snprintf(f->transfer, sizeof f->transfer, "%s", triple_buffer_transfer(e->buffer));
     return f;
 }
 
@@ -235,7 +235,8 @@ static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
     return true;
 }
 
-static void adopt(Engine *e, SandScene *scene, const char *name) {
+// Takes ownership of `scene` and publishes it.
+static void replace_scene(Engine *e, SandScene *scene, const char *name) {
     sand_scene_free(&e->scene);
     e->scene = *scene;
     if (name != e->scene_name) snprintf(e->scene_name, sizeof e->scene_name, "%s", name);
@@ -270,7 +271,7 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
         sand_scene_free(&scene);
         return false;
     }
-    adopt(e, &scene, name);
+    replace_scene(e, &scene, name);
     return true;
 }
 
@@ -361,11 +362,18 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
     }
     switch (act->kind) {
     case ACT_PLAY:
-        e->playing = act->number != 0, e->steps_due = 0;
+        e->playing = act->number != 0;
+        e->steps_due = 0;
         restart_clock(e);
         return true;
-    case ACT_STEP: e->playing = false, e->steps_due += (int64_t)act->number; return true;
-    case ACT_SEEK: e->playing = false, e->steps_due = 0; return seek(e, act->number > 0 ? (uint64_t)act->number : 0, error);
+    case ACT_STEP:
+        e->playing = false;
+        e->steps_due += (int64_t)act->number;
+        return true;
+    case ACT_SEEK:
+        e->playing = false;
+        e->steps_due = 0;
+        return seek(e, act->number > 0 ? (uint64_t)act->number : 0, error);
     case ACT_RESET: return restart_scene(e, false, error);
     case ACT_SCENE: return change_scene(e, act->text, (int)act->number, error);
     case ACT_KNOB: {
@@ -375,7 +383,10 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         return sand_scene_set_knob(&e->scene, knob, act->number, error) &&
                restart_scene(e, e->scene.knobs[knob].kind == SAND_KNOB_TILT, error);
     }
-    case ACT_SHADOW: e->shadow = act->number != 0, e->shadow_solve = act->solve; return true;
+    case ACT_SHADOW:
+        e->shadow = act->number != 0;
+        e->shadow_solve = act->solve;
+        return true;
     case ACT_SPEED:
         e->speed = act->number;
         restart_clock(e);
@@ -435,7 +446,8 @@ static void save_take(Engine *e) {
 
 // --- the thread -------------------------------------------------------------------------------------------
 
-static void sleep_until(Engine *e, double seconds) {
+// Waits for a request, at most this long; returns at once where one is already there. The caller holds the lock.
+static void wait_for_request(Engine *e, double seconds) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     double until = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + seconds;
@@ -487,7 +499,7 @@ static void *engine_main(void *argument) {
         pthread_mutex_lock(&e->lock);
         bool active = e->playing || e->steps_due > 0;
         double wait = !active ? 1 : e->steps_due > 0 ? 0 : due_in(e);
-        if (wait > 0) sleep_until(e, wait);
+        if (wait > 0) wait_for_request(e, wait);
         int count = e->queued;
         memcpy(acts, e->queue, (size_t)count * sizeof *acts);
         e->queued = 0;
@@ -539,7 +551,7 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
         ready = start_scene(e, &scene, def->own_solve ? &def->simulation.solve : &scene.solve,
                             def->own_gravity ? &def->gravity : NULL, error);
         if (ready)
-            adopt(e, &scene, def->scene);
+            replace_scene(e, &scene, def->scene);
         else
             sand_scene_free(&scene);
     } else if (ready) {

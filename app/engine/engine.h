@@ -25,7 +25,7 @@ typedef struct EngineFrame {
     size_t curve_capacity, shadow_capacity;
     uint64_t oldest_step, newest_step; // the range that ACT_SEEK reaches
     Probe picked;                      // the body that ACT_PICK named
-    char way[SAND_SENTENCE];           // how the instances reached the renderer: see triple_buffer_way
+    char transfer[SAND_SENTENCE];      // how the instances reached the renderer: see triple_buffer_transfer
 } EngineFrame;
 
 typedef struct Engine Engine;

@@ -22,7 +22,8 @@ static size_t bytes_held(const History *h) {
     return bytes;
 }
 
-// Grows the ring while the budget allows, so that the oldest keyframe stays. Only when the ring is in order (next == 0).
+// Grows the ring while the budget allows, so that the oldest keyframe stays. Only when the ring is in order (next is 0 or
+// capacity).
 static bool lengthen(History *h, SandError *error) {
     size_t n = h->capacity, average = n ? bytes_held(h) / n : 0;
     size_t longer = n + n / 2 + 8, capacity = n;

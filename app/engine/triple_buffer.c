@@ -8,20 +8,21 @@
 enum { FRESH = 4 }; // flag bit above the slot number: not acquired yet
 
 struct TripleBuffer {
-    TripleBufferVerbs verbs;
+    TripleBufferFunctions functions;
     InstanceStore *stores;
     void *user;
     int writing, reading; // each accessed by its own thread only
     atomic_int newest;    // slot number, and FRESH
 };
 
-TripleBuffer *triple_buffer_create(const TripleBufferVerbs *verbs, InstanceStore *stores, void *user, SandError *error) {
+TripleBuffer *triple_buffer_create(const TripleBufferFunctions *functions, InstanceStore *stores, void *user,
+                                   SandError *error) {
     TripleBuffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer) {
-        if (verbs && verbs->free) verbs->free(user);
+        if (functions && functions->free) functions->free(user);
         return sand_fail(error, "out of memory for the frames"), NULL;
     }
-    if (verbs) buffer->verbs = *verbs;
+    if (functions) buffer->functions = *functions;
     buffer->stores = stores;
     buffer->user = user;
     buffer->writing = 0;
@@ -32,7 +33,7 @@ TripleBuffer *triple_buffer_create(const TripleBufferVerbs *verbs, InstanceStore
 
 void triple_buffer_free(TripleBuffer *buffer) {
     if (!buffer) return;
-    if (buffer->verbs.free) buffer->verbs.free(buffer->user);
+    if (buffer->functions.free) buffer->functions.free(buffer->user);
     free(buffer);
 }
 
@@ -45,7 +46,7 @@ void triple_buffer_publish(TripleBuffer *buffer) {
 
 bool triple_buffer_acquire(TripleBuffer *buffer) {
     if (!(atomic_load(&buffer->newest) & FRESH)) return false;
-    if (buffer->verbs.idle && !buffer->verbs.idle(buffer->user, buffer->reading)) return false;
+    if (buffer->functions.idle && !buffer->functions.idle(buffer->user, buffer->reading)) return false;
     buffer->reading = atomic_exchange(&buffer->newest, buffer->reading) & ~FRESH;
     return true;
 }
@@ -54,13 +55,13 @@ int triple_buffer_reading(const TripleBuffer *buffer) { return buffer->reading; 
 
 bool triple_buffer_fetch(TripleBuffer *buffer, unsigned *gl_buffer, SandError *error) {
     *gl_buffer = 0;
-    return !buffer->verbs.fetch || buffer->verbs.fetch(buffer->user, buffer->reading, gl_buffer, error);
+    return !buffer->functions.fetch || buffer->functions.fetch(buffer->user, buffer->reading, gl_buffer, error);
 }
 
-const char *triple_buffer_way(const TripleBuffer *buffer) {
-    return buffer->verbs.way ? buffer->verbs.way(buffer->user, buffer->reading) : "host";
+const char *triple_buffer_transfer(const TripleBuffer *buffer) {
+    return buffer->functions.transfer ? buffer->functions.transfer(buffer->user, buffer->reading) : "host";
 }
 
 void triple_buffer_drawn(TripleBuffer *buffer) {
-    if (buffer->verbs.drawn) buffer->verbs.drawn(buffer->user, buffer->reading);
+    if (buffer->functions.drawn) buffer->functions.drawn(buffer->user, buffer->reading);
 }

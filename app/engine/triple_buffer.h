@@ -12,21 +12,22 @@
 
 enum { TRIPLE_BUFFER_SLOTS = 3 };
 
-typedef struct TripleBufferVerbs {
+typedef struct TripleBufferFunctions {
     // Called on the reader's thread. Any may be NULL.
-    bool (*fetch)(void *user, int slot, unsigned *gl_buffer,
-                  SandError *error);     // after acquire: make the slot ready to be drawn
+    // After acquire: makes the slot ready to be drawn.
+    bool (*fetch)(void *user, int slot, unsigned *gl_buffer, SandError *error);
     void (*drawn)(void *user, int slot); // every draw call that reads the slot has been issued
     bool (*idle)(void *user, int slot);  // the driver has finished reading it
     void (*free)(void *user);
-    const char *(*way)(void *user, int slot); // how the slot's bytes reach the GL buffer: see triple_buffer_way
-} TripleBufferVerbs;
+    const char *(*transfer)(void *user, int slot); // how the slot's bytes reach the GL buffer: see triple_buffer_transfer
+} TripleBufferFunctions;
 
 typedef struct TripleBuffer TripleBuffer;
 
-// Creates a triple buffer of plain memory or, with `verbs`, of their slots. `stores`: where the writer writes, one for each
-// slot, owned by the caller. Returns NULL when out of memory; `user` is freed then.
-TripleBuffer *triple_buffer_create(const TripleBufferVerbs *verbs, InstanceStore *stores, void *user, SandError *error);
+// Creates a triple buffer of plain memory or, with `functions`, of their slots. `stores`: where the writer writes, one for
+// each slot, owned by the caller. Returns NULL when out of memory; `user` is freed then.
+TripleBuffer *triple_buffer_create(const TripleBufferFunctions *functions, InstanceStore *stores, void *user,
+                                   SandError *error);
 // triple_buffer_gl.c. Needs the context current on the calling thread, which is the reader's. `staged`: device memory goes
 // through the host even where it could be shared.
 TripleBuffer *triple_buffer_create_gl(bool staged, SandError *error);
@@ -45,4 +46,4 @@ bool triple_buffer_fetch(TripleBuffer *buffer, unsigned *gl_buffer, SandError *e
 void triple_buffer_drawn(TripleBuffer *buffer); // after the last draw call that reads the slot
 // How the bytes of the last fetched slot reached the GL buffer, for display: `interop` (they never left the device),
 // `staged:` with the reason (device memory copied through the host), or `host` (written there).
-const char *triple_buffer_way(const TripleBuffer *buffer);
+const char *triple_buffer_transfer(const TripleBuffer *buffer);

@@ -11,8 +11,8 @@
 
 // Readable as well: picking (input.c) searches the instances for the body under the mouse.
 static const GLbitfield ACCESS = GL_MAP_READ_BIT | GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT | GL_MAP_COHERENT_BIT;
-static const GLuint64 PATIENCE =
-    100000000; // ns, wait for a frame that is still being drawn; then the old one is shown once more
+// ns, how long to wait for a frame that is still being drawn; then the old one is shown once more.
+static const GLuint64 PATIENCE = 100000000;
 
 typedef struct Slots {
     InstanceStore stores[TRIPLE_BUFFER_SLOTS]; // the mapped memory
@@ -25,7 +25,7 @@ typedef struct Slots {
     SandShare *share;           // NULL: refused
     GLuint shared;
     size_t shared_capacity;
-    char way[SAND_SENTENCE]; // see triple_buffer_way
+    char transfer[SAND_SENTENCE]; // see triple_buffer_transfer
 } Slots;
 
 // Replaces the storage of a slot by a larger one: mapped storage cannot grow.
@@ -53,7 +53,9 @@ static void end_share(Slots *s) {
     s->shared_capacity = 0;
 }
 
-static void say_staged(Slots *s, const SandError *why) { snprintf(s->way, sizeof s->way, "staged: %.200s", why->text); }
+static void say_staged(Slots *s, const SandError *why) {
+    snprintf(s->transfer, sizeof s->transfer, "staged: %.200s", why->text);
+}
 
 // Registers a buffer with the device, once for as long as it is large enough. A device that refused is not asked again.
 static bool share(Slots *s, const SandBackend *backend, size_t bytes) {
@@ -65,7 +67,7 @@ static bool share(Slots *s, const SandBackend *backend, size_t bytes) {
     glCreateBuffers(1, &s->shared);
     glNamedBufferData(s->shared, (GLsizeiptr)s->shared_capacity, NULL, GL_DYNAMIC_DRAW);
     s->share = s->staged ? sand_fail(&why, "as was asked"), NULL : backend->share(s->shared, &why);
-    snprintf(s->way, sizeof s->way, "interop");
+    snprintf(s->transfer, sizeof s->transfer, "interop");
     if (!s->share) {
         end_share(s);
         say_staged(s, &why);
@@ -78,7 +80,10 @@ static bool fetch_from_device(Slots *s, int k, unsigned *buffer, SandError *erro
     SandError why;
     InstanceStore *store = &s->stores[k];
     if (share(s, store->backend, store->bytes)) {
-        if (store->backend->share_copy(s->share, store->slot, store->bytes, &why)) return *buffer = s->shared, true;
+        if (store->backend->share_copy(s->share, store->slot, store->bytes, &why)) {
+            *buffer = s->shared;
+            return true;
+        }
         end_share(s);
         say_staged(s, &why);
     }
@@ -98,9 +103,9 @@ static bool fetch(void *user, int k, unsigned *buffer, SandError *error) {
     return true;
 }
 
-static const char *way(void *user, int k) {
+static const char *transfer(void *user, int k) {
     Slots *s = user;
-    return s->stores[k].away ? s->way : "host";
+    return s->stores[k].away ? s->transfer : "host";
 }
 
 static void drawn(void *user, int k) {
@@ -134,8 +139,8 @@ static void free_slots(void *user) {
 TripleBuffer *triple_buffer_create_gl(bool staged, SandError *error) {
     Slots *s = calloc(1, sizeof *s);
     if (!s) return sand_fail(error, "out of memory for the frames"), NULL;
-    static const TripleBufferVerbs verbs = {fetch, drawn, idle, free_slots, way};
+    static const TripleBufferFunctions functions = {fetch, drawn, idle, free_slots, transfer};
     for (int k = 0; k < TRIPLE_BUFFER_SLOTS; k++) s->stores[k].takes_slots = true;
     s->staged = staged;
-    return triple_buffer_create(&verbs, s->stores, s, error);
+    return triple_buffer_create(&functions, s->stores, s, error);
 }

@@ -88,16 +88,14 @@ static double walk(const Caption *caption, const char *text, double size, double
     return x - start;
 }
 
-void caption_draw(const Caption *caption, const char *text, double size, CaptionPlace place, unsigned char *pixels,
-                  int width, int height) {
+void caption_draw(const Caption *caption, const char *text, double size, unsigned char *pixels, int width, int height) {
     double wide = walk(caption, text, size, 0, 0, 0, 0, NULL, 0, 0);
     double fit = 0.94 * width;
     if (wide > fit) {
         size *= fit / wide;
         wide = fit;
     }
-    double x = place == CAPTION_BOTTOM ? 0.5 * (width - wide) : width - wide - 0.8 * size;
-    double y = place == CAPTION_BOTTOM ? height - 1.1 * size : 1.5 * size;
+    double x = 0.5 * (width - wide), y = height - 1.1 * size;
     double off = fmax(1, size / 18);
     for (int k = 0; k < 8; k++)
         walk(caption, text, size, x + off * cos(k * 0.785398), y + off * sin(k * 0.785398), 12, 0.35, pixels, width, height);

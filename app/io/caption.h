@@ -9,8 +9,6 @@ const unsigned char *caption_font(size_t *size); // the font file, for Dear ImGu
 Caption *caption_create(SandError *error);
 void caption_free(Caption *caption);
 
-typedef enum CaptionPlace { CAPTION_BOTTOM, CAPTION_CORNER } CaptionPlace; // centered at the bottom; top right
-
-// Draws UTF-8 text, `size` pixels high, white with a soft shadow, into an RGBA picture whose rows run from the top down.
-void caption_draw(const Caption *caption, const char *text, double size, CaptionPlace place, unsigned char *pixels,
-                  int width, int height);
+// Draws UTF-8 text, `size` pixels high, white with a soft shadow, centered at the bottom of an RGBA picture whose rows run
+// from the top down.
+void caption_draw(const Caption *caption, const char *text, double size, unsigned char *pixels, int width, int height);

@@ -14,8 +14,8 @@ struct Film {
     FilmDef def;
     char path[1024];
     pid_t child;
-    int pipe;    // to ffmpeg
-    FILE *words; // its standard error
+    int pipe;       // to ffmpeg
+    FILE *messages; // its standard error
 };
 
 enum { MOST_WORDS = 64 };
@@ -76,14 +76,15 @@ static int command(const FilmDef *def, char *size, char *rate, const char **word
     return n;
 }
 
-static void become(int in, int words_to, const char **words, int report) {
+// In the child: becomes ffmpeg. Where that fails, errno goes to `report`.
+static void exec_ffmpeg(int in, int messages_to, const char **words, int report) {
     setpgid(0, 0);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGINT, SIG_IGN);
     dup2(in, STDIN_FILENO);
     int nothing = open("/dev/null", O_WRONLY);
     if (nothing >= 0) dup2(nothing, STDOUT_FILENO);
-    dup2(words_to, STDERR_FILENO);
+    dup2(messages_to, STDERR_FILENO);
     execvp(words[0], (char *const *)words);
     int why = errno;
     if (write(report, &why, sizeof why) < 0) _exit(126);
@@ -110,7 +111,7 @@ static bool start(Film *film, SandError *error) {
     if (film->child == 0) {
         close(data[1]);
         close(report[0]);
-        become(data[0], fileno(film->words), words, report[1]);
+        exec_ffmpeg(data[0], fileno(film->messages), words, report[1]);
     }
     close(data[0]);
     close(report[1]);
@@ -141,21 +142,21 @@ Film *film_open(const FilmDef *def, SandError *error) {
     snprintf(film->path, sizeof film->path, "%s", def->path);
     film->def.path = film->path;
     film->pipe = -1;
-    film->words = tmpfile();
+    film->messages = tmpfile();
     // Writing to a pipe that ffmpeg closed must be an error, not SIGPIPE.
     signal(SIGPIPE, SIG_IGN);
     // Fail now rather than in ffmpeg after the first frames.
     bool there = access(film->path, F_OK) == 0;
     FILE *probe = fopen(film->path, "ab");
     bool open = true;
-    if (!film->words)
-        open = sand_fail(error, "no temporary file for ffmpeg's words: %s", strerror(errno));
+    if (!film->messages)
+        open = sand_fail(error, "no temporary file for ffmpeg's messages: %s", strerror(errno));
     else if (!probe)
         open = sand_fail(error, "%.300s: %s", film->path, strerror(errno));
     if (probe) fclose(probe);
     if (open && start(film, error)) return film;
     if (probe && !there) unlink(film->path);
-    if (film->words) fclose(film->words);
+    if (film->messages) fclose(film->messages);
     free(film);
     return NULL;
 }
@@ -173,7 +174,7 @@ bool film_write(Film *film, const unsigned char *pixels, SandError *error) {
 }
 
 // The last line of the standard error of ffmpeg.
-static void last_words(FILE *file, char *line, size_t size) {
+static void last_message(FILE *file, char *line, size_t size) {
     char next[512];
     line[0] = '\0';
     rewind(file);
@@ -188,10 +189,10 @@ bool film_close(Film *film, SandError *error) {
     char line[512];
     if (film->pipe >= 0) close(film->pipe);
     while (waitpid(film->child, &status, 0) < 0 && errno == EINTR) {}
-    last_words(film->words, line, sizeof line);
+    last_message(film->messages, line, sizeof line);
     bool done = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (!done) sand_fail(error, "%.150s: ffmpeg failed: %.250s", film->path, *line ? line : "it did not say why");
-    fclose(film->words);
+    fclose(film->messages);
     free(film);
     return done;
 }

@@ -36,13 +36,13 @@ struct Recorder {
     char text[256];
     Film *film;
     Caption *caption;
-    Slot buffer[RING];
+    Slot ring[RING];
     int64_t taken; // frames whose read-back has been started
     int64_t given; // frames passed on to workers and film
 
     // Shared with the workers.
     pthread_mutex_t lock;
-    pthread_cond_t work, capacity;
+    pthread_cond_t work, not_full;
     pthread_t workers[MOST_WORKERS];
     int worker_count;
     Job *first, *last;
@@ -57,7 +57,7 @@ struct Recorder {
     bool has_finisher;
     pthread_t finisher;
     atomic_bool ended;
-    bool well; // every frame was passed on
+    bool ok; // every frame was passed on
     SandError end_fault;
 };
 
@@ -97,7 +97,7 @@ static void *work(void *argument) {
             r->failed = true;
             r->fault = error;
         }
-        pthread_cond_broadcast(&r->capacity);
+        pthread_cond_broadcast(&r->not_full);
     }
     pthread_mutex_unlock(&r->lock);
     return NULL;
@@ -128,7 +128,7 @@ Recorder *recorder_open(const RecorderDef *def, SandError *error) {
     r->def = *def;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->work, NULL);
-    pthread_cond_init(&r->capacity, NULL);
+    pthread_cond_init(&r->not_full, NULL);
     bool open = true;
     if (def->caption) {
         snprintf(r->text, sizeof r->text, "%s", def->caption);
@@ -145,8 +145,8 @@ Recorder *recorder_open(const RecorderDef *def, SandError *error) {
         return NULL;
     }
     for (int i = 0; i < RING; i++) {
-        glCreateBuffers(1, &r->buffer[i].buffer);
-        glNamedBufferStorage(r->buffer[i].buffer, (GLsizeiptr)((size_t)def->width * (size_t)def->height * 4), NULL,
+        glCreateBuffers(1, &r->ring[i].buffer);
+        glNamedBufferStorage(r->ring[i].buffer, (GLsizeiptr)((size_t)def->width * (size_t)def->height * 4), NULL,
                              GL_MAP_READ_BIT);
     }
     return r;
@@ -163,7 +163,7 @@ static bool give_png(Recorder *r, unsigned char *pixels, SandError *error) {
     }
     *job = (Job){.number = r->def.first + r->given, .pixels = pixels};
     pthread_mutex_lock(&r->lock);
-    while (r->waiting >= 2 * r->worker_count && !r->failed && !r->ending) pthread_cond_wait(&r->capacity, &r->lock);
+    while (r->waiting >= 2 * r->worker_count && !r->failed && !r->ending) pthread_cond_wait(&r->not_full, &r->lock);
     if (r->first)
         r->last->next = job;
     else
@@ -190,8 +190,8 @@ static bool give_film(Recorder *r, const unsigned char *pixels, SandError *error
 }
 
 // Maps the oldest pixel buffer, flips the rows, and passes the frame on.
-static bool drain(Recorder *r, SandError *error) {
-    Slot *slot = &r->buffer[r->given % RING];
+static bool pass_on_oldest_frame(Recorder *r, SandError *error) {
+    Slot *slot = &r->ring[r->given % RING];
     size_t row = (size_t)r->def.width * 4, height = (size_t)r->def.height;
     slot->full = false;
     glClientWaitSync(slot->fence, GL_SYNC_FLUSH_COMMANDS_BIT, 60ull * 1000 * 1000 * 1000);
@@ -204,22 +204,20 @@ static bool drain(Recorder *r, SandError *error) {
     }
     for (size_t y = 0; y < height; y++) memcpy(pixels + y * row, from + (height - 1 - y) * row, row);
     glUnmapNamedBuffer(slot->buffer);
-    if (r->caption)
-        caption_draw(r->caption, r->text, fmax(14, 0.042 * r->def.height), CAPTION_BOTTOM, pixels, r->def.width,
-                     r->def.height);
+    if (r->caption) caption_draw(r->caption, r->text, fmax(14, 0.042 * r->def.height), pixels, r->def.width, r->def.height);
 
-    bool well = !r->film || give_film(r, pixels, error);
-    if (r->def.folder && well)
-        well = give_png(r, pixels, error);
+    bool ok = !r->film || give_film(r, pixels, error);
+    if (r->def.folder && ok)
+        ok = give_png(r, pixels, error);
     else
         free(pixels);
     r->given++;
-    return well;
+    return ok;
 }
 
 bool recorder_add(Recorder *r, unsigned framebuffer, SandError *error) {
-    Slot *slot = &r->buffer[r->taken % RING];
-    if (slot->full && !drain(r, error)) return false;
+    Slot *slot = &r->ring[r->taken % RING];
+    if (slot->full && !pass_on_oldest_frame(r, error)) return false;
     glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
     glBindBuffer(GL_PIXEL_PACK_BUFFER, slot->buffer);
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
@@ -247,11 +245,11 @@ static void *finish(void *argument) {
 
 void recorder_end(Recorder *r) {
     if (r->ending) return;
-    r->ending = r->well = true; // from here on nothing waits for the queue
-    while (r->well && r->given < r->taken) r->well = drain(r, &r->end_fault);
+    r->ending = r->ok = true; // from here on nothing waits for the queue
+    while (r->ok && r->given < r->taken) r->ok = pass_on_oldest_frame(r, &r->end_fault);
     for (int i = 0; i < RING; i++) {
-        if (r->buffer[i].full) glDeleteSync(r->buffer[i].fence);
-        if (r->buffer[i].buffer) glDeleteBuffers(1, &r->buffer[i].buffer);
+        if (r->ring[i].full) glDeleteSync(r->ring[i].fence);
+        if (r->ring[i].buffer) glDeleteBuffers(1, &r->ring[i].buffer);
     }
     r->has_finisher = pthread_create(&r->finisher, NULL, finish, r) == 0;
     if (!r->has_finisher) finish(r);
@@ -262,22 +260,22 @@ bool recorder_ended(const Recorder *r) { return atomic_load(&r->ended); }
 bool recorder_close(Recorder *r, SandError *error) {
     recorder_end(r);
     if (r->has_finisher) pthread_join(r->finisher, NULL);
-    bool well = r->well;
-    if (!well) *error = r->end_fault;
-    if (well && r->failed) {
+    bool ok = r->ok;
+    if (!ok) *error = r->end_fault;
+    if (ok && r->failed) {
         *error = r->fault;
-        well = false;
+        ok = false;
     }
-    if (well && *r->film_fault.text) {
+    if (ok && *r->film_fault.text) {
         *error = r->film_fault;
-        well = false;
+        ok = false;
     }
     caption_free(r->caption);
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->work);
-    pthread_cond_destroy(&r->capacity);
+    pthread_cond_destroy(&r->not_full);
     free(r);
-    return well;
+    return ok;
 }
 
 const char *recorder_complaint(const Recorder *r) { return r->film_fault.text; }

@@ -17,7 +17,8 @@ bool colormap_read(ColorMap map, unsigned char colors[COLORMAP_SIZE][4], SandErr
         char *end;
         unsigned long rgb = strtoul(at, &end, 16);
         if (end == at) return sand_fail(error, "the color map %s is too short", file);
-        colors[i][0] = (unsigned char)(rgb >> 16), colors[i][1] = (unsigned char)(rgb >> 8),
+        colors[i][0] = (unsigned char)(rgb >> 16);
+        colors[i][1] = (unsigned char)(rgb >> 8);
         colors[i][2] = (unsigned char)rgb;
         colors[i][3] = 255;
         at = end;

@@ -20,11 +20,11 @@ enum { BUFFER_INSTANCES, BUFFER_FLAGS, BUFFER_BLOCKS, BUFFER_KEPT, BUFFER_COMMAN
 enum { WAS_DRAWN = 1, IS_SEEN = 2, LARGE = 4 }; // as in shaders/cull.glsl
 
 // Per view: the flags of the balls, and the depth pyramid.
-typedef struct CullArrays {
+typedef struct CullViewState {
     GLuint flags, pyramid;
     int width, height, levels; // of the pyramid
     int count;                 // of balls that have flags
-} CullArrays;
+} CullViewState;
 
 struct Cull {
     GLuint programs[PASSES];
@@ -33,7 +33,7 @@ struct Cull {
     int capacity; // balls that fit
     GLuint instances;
     int count;
-    CullArrays sights[CULL_VIEWS];
+    CullViewState views[CULL_VIEWS];
 };
 
 Cull *cull_create(SandError *error) {
@@ -48,7 +48,7 @@ Cull *cull_create(SandError *error) {
     c->blocks = buffers[0];
     c->kept = buffers[1];
     c->command = buffers[2];
-    for (int k = 0; k < CULL_VIEWS; k++) c->sights[k].flags = buffers[3 + k];
+    for (int k = 0; k < CULL_VIEWS; k++) c->views[k].flags = buffers[3 + k];
     glCreateSamplers(1, &c->plain);
     glSamplerParameteri(c->plain, GL_TEXTURE_MIN_FILTER, GL_NEAREST_MIPMAP_NEAREST);
     glSamplerParameteri(c->plain, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
@@ -63,8 +63,8 @@ void cull_free(Cull *c) {
     glDeleteBuffers(3, buffers);
     glDeleteSamplers(1, &c->plain);
     for (int k = 0; k < CULL_VIEWS; k++) {
-        glDeleteBuffers(1, &c->sights[k].flags);
-        glDeleteTextures(1, &c->sights[k].pyramid);
+        glDeleteBuffers(1, &c->views[k].flags);
+        glDeleteTextures(1, &c->views[k].pyramid);
     }
     free(c);
 }
@@ -90,7 +90,7 @@ static void select(Cull *c, GLuint look_at, GLuint wanted) {
 
 static void bind(const Cull *c, CullView view) {
     const GLuint buffers[] = {[BUFFER_INSTANCES] = c->instances,
-                              [BUFFER_FLAGS] = c->sights[view].flags,
+                              [BUFFER_FLAGS] = c->views[view].flags,
                               [BUFFER_BLOCKS] = c->blocks,
                               [BUFFER_KEPT] = c->kept,
                               [BUFFER_COMMAND] = c->command};
@@ -106,7 +106,7 @@ static void fit(Cull *c, int count) {
 }
 
 void cull_begin(Cull *c, CullView view, unsigned instances, int count) {
-    CullArrays *s = &c->sights[view];
+    CullViewState *s = &c->views[view];
     c->instances = instances;
     c->count = count;
     fit(c, count);
@@ -126,7 +126,7 @@ static int power_of_two(int least) {
 }
 
 // Half the target, rounded up to powers of two, so that every level is exactly half of the one below.
-static void make_pyramid(CullArrays *s, int width, int height) {
+static void make_pyramid(CullViewState *s, int width, int height) {
     int w = power_of_two(blocks_of(width, 2)), h = power_of_two(blocks_of(height, 2));
     if (s->width == w && s->height == h) return;
     glDeleteTextures(1, &s->pyramid);
@@ -138,7 +138,7 @@ static void make_pyramid(CullArrays *s, int width, int height) {
     glTextureStorage2D(s->pyramid, s->levels, GL_R32F, w, h);
 }
 
-static void fill_pyramid(const Cull *c, const CullArrays *s, GLuint depth) {
+static void fill_pyramid(const Cull *c, const CullViewState *s, GLuint depth) {
     glUseProgram(c->programs[PYRAMID]);
     for (int k = 0; k < s->levels; k++) {
         int w = s->width >> k, h = s->height >> k;
@@ -151,7 +151,7 @@ static void fill_pyramid(const Cull *c, const CullArrays *s, GLuint depth) {
 }
 
 void cull_go_on(Cull *c, CullView view, unsigned depth, int width, int height, int limit) {
-    CullArrays *s = &c->sights[view];
+    CullViewState *s = &c->views[view];
     Pass pass = view == CULL_LIGHT ? SEEN_BY_LIGHT : SEEN;
     make_pyramid(s, width, height);
     glBindSampler(0, c->plain);

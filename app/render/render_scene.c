@@ -10,7 +10,12 @@
 
 const char *const render_color_names[RENDER_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
 
-static void copy4(float *to, SandQuat q) { to[0] = (float)q.x, to[1] = (float)q.y, to[2] = (float)q.z, to[3] = (float)q.w; }
+static void copy4(float *to, SandQuat q) {
+    to[0] = (float)q.x;
+    to[1] = (float)q.y;
+    to[2] = (float)q.z;
+    to[3] = (float)q.w;
+}
 
 // --- once for a world ---------------------------------------------------------------------------------------
 
@@ -137,12 +142,13 @@ static void choose_range(RenderScene *render_scene, const SandWorld *world) {
     render_scene->least = 0;
     switch (render_scene->color) {
     case COLOR_BY_SPEED:
+        // A quarter of the speed of a fall from top to bottom.
         render_scene->range = 0.25 * sqrt(2 * g * height) + 1e-9;
-        break; // a quarter of the speed of a fall from top to bottom
+        break;
     case COLOR_BY_CONTACTS: render_scene->range = 12; break;
     case COLOR_BY_FORCE: render_scene->range = column_weight(render_scene, world); break;
-    case COLOR_BY_RESIDUAL: // down from the speed that a step of free fall gives, which is what an unsolved contact is off
-                            // by
+    case COLOR_BY_RESIDUAL:
+        // Down from the speed that a step of free fall gives: so far is an unsolved contact off.
         render_scene->range = pow(10, ceil(log10(g > 0 ? g * world->step : 0.1)));
         render_scene->least = 1e-4 * render_scene->range;
         break;
@@ -209,8 +215,8 @@ static void fill_links(RenderScene *render_scene, const SandWorld *world, const 
 // Sets the lists to consecutive ranges from `at` on; NULL: not on the host.
 static void place_lists(RenderScene *render_scene, SandInstance *at) {
     const SandInstanceCounts *c = &render_scene->counts;
-    bool rocks =
-        render_scene->color == COLOR_BY_BODY; // else the balls of clumps are drawn like all others, which precede them
+    // Else the balls of clumps are drawn like all others, which precede them.
+    bool rocks = render_scene->color == COLOR_BY_BODY;
     render_scene->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
     render_scene->rocks.count = rocks ? c->pieces : 0;
     render_scene->boxes.count = c->boxes;
@@ -224,7 +230,7 @@ static void place_lists(RenderScene *render_scene, SandInstance *at) {
 }
 
 // Ensures capacity for all lists in the store.
-static bool pack_problem(RenderScene *render_scene, const SandSimulation *sim, SandError *error) {
+static bool reserve_lists(RenderScene *render_scene, const SandSimulation *sim, SandError *error) {
     size_t links = sim && render_scene->chains ? (size_t)sand_simulation_solved(sim) : 0;
     size_t bytes = sand_instance_total(render_scene->counts) * sizeof(SandInstance) + links * sizeof(RenderLink);
     InstanceStore *store = render_scene->store ? render_scene->store : &render_scene->own;
@@ -254,7 +260,7 @@ static SandInstanceDef describe(const RenderScene *render_scene) {
 static bool build_on_host(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
     bool contacts = render_scene->chains || (render_scene->color != COLOR_BY_BODY && render_scene->color != COLOR_BY_SPEED);
     if (sim && !(contacts ? sand_simulation_fetch_contacts(sim, error) : sand_simulation_fetch(sim, error))) return false;
-    if (!fill_values(render_scene, world, sim, error) || !pack_problem(render_scene, sim, error)) return false;
+    if (!fill_values(render_scene, world, sim, error) || !reserve_lists(render_scene, sim, error)) return false;
     SandInstanceDef def = describe(render_scene);
     SandInstance *first = render_scene->spheres.items;
     for (int i = 0; i < world->body_count; i++)
@@ -272,7 +278,7 @@ void render_scene_close_slot(InstanceStore *store) {
 }
 
 // Writes the instances on the device that holds the bodies. False where that is not possible.
-static bool drain(RenderScene *render_scene, SandSimulation *sim) {
+static bool build_on_device(RenderScene *render_scene, SandSimulation *sim) {
     SandError refused; // then the host writes them
     InstanceStore *store = render_scene->store;
     const SandBackend *backend = sim ? sand_simulation_backend(sim) : NULL;
@@ -315,7 +321,7 @@ bool render_scene_update(RenderScene *render_scene, const SandWorld *world, Sand
     if (!find_places(render_scene, world, error)) return false;
     render_scene->chain_range = 2 * column_weight(render_scene, world);
     choose_range(render_scene, world);
-    if (!drain(render_scene, sim) && !build_on_host(render_scene, world, sim, error)) return false;
+    if (!build_on_device(render_scene, sim) && !build_on_host(render_scene, world, sim, error)) return false;
 
     for (int k = 0; k < render_scene->surface_count; k++) {
         RenderSurface *s = &render_scene->surfaces[k];

@@ -20,9 +20,10 @@ const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", 
 
 typedef struct Level {
     int shadow_size, shadow_taps;
-    bool fine; // smooth silhouettes, all passes in linear light
-    int ambient_samples, ambient_side,
-        ambient_scale; // samples a texel, texels averaged along a side (0: two, without regard to edges), pixels a texel
+    bool fine;           // smooth silhouettes, all passes in linear light
+    int ambient_samples; // per texel
+    int ambient_side;    // texels averaged along a side; 0: two, without regard to edges
+    int ambient_scale;   // pixels per texel, along a side
 } Level;
 
 static const Level levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 5, 0, 2},
@@ -132,7 +133,9 @@ static GLuint make_link_array(void) {
 }
 
 static float *put(float *to, float x, float y, float z, const float *normal) {
-    to[0] = x, to[1] = y, to[2] = z;
+    to[0] = x;
+    to[1] = y;
+    to[2] = z;
     memcpy(to + 3, normal, 3 * sizeof *to);
     return to + 6;
 }
@@ -145,7 +148,9 @@ static void make_box(GLuint buffer) {
         float sign = face % 2 ? 1.0f : -1.0f, normal[3] = {0}, p[3];
         normal[k] = sign;
         for (int i = 0; i < 6; i++) {
-            p[k] = sign, p[(k + 1) % 3] = corner[i][0], p[(k + 2) % 3] = sign * corner[i][1];
+            p[k] = sign;
+            p[(k + 1) % 3] = corner[i][0];
+            p[(k + 2) % 3] = sign * corner[i][1];
             to = put(to, p[0], p[1], p[2], normal);
         }
     }
@@ -158,10 +163,18 @@ static void make_cylinder(GLuint buffer) {
     for (int i = 0; i < CYLINDER_SIDES; i++) {
         double a = 2 * 3.14159265358979 * i / CYLINDER_SIDES, b = 2 * 3.14159265358979 * (i + 1) / CYLINDER_SIDES;
         float na[3] = {(float)cos(a), (float)sin(a), 0}, nb[3] = {(float)cos(b), (float)sin(b), 0};
-        to = put(to, na[0], na[1], -1, na), to = put(to, nb[0], nb[1], -1, nb), to = put(to, nb[0], nb[1], 1, nb);
-        to = put(to, na[0], na[1], -1, na), to = put(to, nb[0], nb[1], 1, nb), to = put(to, na[0], na[1], 1, na);
-        to = put(to, 0, 0, 1, up), to = put(to, na[0], na[1], 1, up), to = put(to, nb[0], nb[1], 1, up);
-        to = put(to, 0, 0, -1, down), to = put(to, nb[0], nb[1], -1, down), to = put(to, na[0], na[1], -1, down);
+        to = put(to, na[0], na[1], -1, na);
+        to = put(to, nb[0], nb[1], -1, nb);
+        to = put(to, nb[0], nb[1], 1, nb);
+        to = put(to, na[0], na[1], -1, na);
+        to = put(to, nb[0], nb[1], 1, nb);
+        to = put(to, na[0], na[1], 1, na);
+        to = put(to, 0, 0, 1, up);
+        to = put(to, na[0], na[1], 1, up);
+        to = put(to, nb[0], nb[1], 1, up);
+        to = put(to, 0, 0, -1, down);
+        to = put(to, nb[0], nb[1], -1, down);
+        to = put(to, na[0], na[1], -1, down);
     }
     glNamedBufferStorage(buffer, sizeof vertices, vertices, 0);
 }
@@ -191,8 +204,12 @@ Renderer *renderer_create(SandError *error) {
 
     GLuint buffers[6];
     glCreateBuffers(6, buffers);
-    r->frame_buffer = buffers[0], r->copies = buffers[1], r->box_mesh = buffers[2], r->cylinder_mesh = buffers[3];
-    r->surface_vertices = buffers[4], r->surface_indices = buffers[5];
+    r->frame_buffer = buffers[0];
+    r->copies = buffers[1];
+    r->box_mesh = buffers[2];
+    r->cylinder_mesh = buffers[3];
+    r->surface_vertices = buffers[4];
+    r->surface_indices = buffers[5];
     glNamedBufferStorage(r->frame_buffer, sizeof(FrameUniforms), NULL, GL_DYNAMIC_STORAGE_BIT);
     make_box(r->box_mesh);
     make_cylinder(r->cylinder_mesh);
@@ -232,9 +249,9 @@ void renderer_free(Renderer *r) {
 // --- what a frame needs on the GPU --------------------------------------------------------------------------
 
 // Uploads the lists of a render scene without a GL buffer, one after the other.
-static void copy_lists(Renderer *r, const RenderScene *p) {
-    const RenderList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
-    size_t at = 0, bytes = (size_t)p->links.count * sizeof(RenderLink);
+static void copy_lists(Renderer *r, const RenderScene *scene) {
+    const RenderList *lists[] = {&scene->spheres, &scene->rocks, &scene->boxes, &scene->cylinders};
+    size_t at = 0, bytes = (size_t)scene->links.count * sizeof(RenderLink);
     for (int k = 0; k < 4; k++) bytes += (size_t)lists[k]->count * sizeof(SandInstance);
     if (!bytes) return;
     glNamedBufferData(r->copies, (GLsizeiptr)bytes, NULL, GL_STREAM_DRAW);
@@ -243,17 +260,17 @@ static void copy_lists(Renderer *r, const RenderScene *p) {
         if (size) glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)size, lists[k]->items);
         at += size;
     }
-    if (p->links.count)
-        glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)((size_t)p->links.count * sizeof(RenderLink)),
-                             p->links.items);
+    if (scene->links.count)
+        glNamedBufferSubData(r->copies, (GLintptr)at, (GLsizeiptr)((size_t)scene->links.count * sizeof(RenderLink)),
+                             scene->links.items);
 }
 
 // Sets the buffer offsets of the instance arrays: the lists are consecutive, as render_scene_update and copy_lists write
 // them.
-static void place_lists(Renderer *r, const RenderScene *p) {
-    const RenderList *lists[] = {&p->spheres, &p->rocks, &p->boxes, &p->cylinders};
+static void place_lists(Renderer *r, const RenderScene *scene) {
+    const RenderList *lists[] = {&scene->spheres, &scene->rocks, &scene->boxes, &scene->cylinders};
     const GLuint arrays[] = {r->sphere_array, r->rock_array, r->box_array, r->cylinder_array};
-    GLuint buffer = p->buffer ? p->buffer : r->copies;
+    GLuint buffer = scene->buffer ? scene->buffer : r->copies;
     size_t at = 0;
     for (int k = 0; k < 4; k++) {
         glVertexArrayVertexBuffer(arrays[k], 0, buffer, (GLintptr)at, sizeof(SandInstance));
@@ -262,35 +279,43 @@ static void place_lists(Renderer *r, const RenderScene *p) {
     glVertexArrayVertexBuffer(r->link_array, 0, buffer, (GLintptr)at, sizeof(RenderLink));
 }
 
-static void upload(Renderer *r, const RenderScene *p) {
-    if (!p->buffer) copy_lists(r, p);
-    place_lists(r, p);
-    if (r->version == p->version) return;
-    glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)p->vertex_count * sizeof *p->vertices), p->vertices,
+static void upload(Renderer *r, const RenderScene *scene) {
+    if (!scene->buffer) copy_lists(r, scene);
+    place_lists(r, scene);
+    if (r->version == scene->version) return;
+    glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)scene->vertex_count * sizeof *scene->vertices),
+                      scene->vertices, GL_STATIC_DRAW);
+    glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)scene->index_count * sizeof *scene->indices), scene->indices,
                       GL_STATIC_DRAW);
-    glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)p->index_count * sizeof *p->indices), p->indices,
-                      GL_STATIC_DRAW);
-    r->version = p->version;
+    r->version = scene->version;
 }
 
 static void set4(float *to, double x, double y, double z, double w) {
-    to[0] = (float)x, to[1] = (float)y, to[2] = (float)z, to[3] = (float)w;
+    to[0] = (float)x;
+    to[1] = (float)y;
+    to[2] = (float)z;
+    to[3] = (float)w;
 }
 
 // The view of the sun: orthographic, fitted to the box that is shown.
-static void aim_light(FrameUniforms *f, const RenderScene *p, int shadow_size) {
+static void aim_light(FrameUniforms *f, const RenderScene *scene, int shadow_size) {
     SandVec3 sun = v3_unit_or(v3_make(-0.80, -0.14, 0.78), v3_make(0, 0, 1));
     SandVec3 x = v3_perpendicular(sun), y = v3_cross(sun, x), axes[3] = {x, y, sun};
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    double bottom = fmin(p->lower.z, p->floor);
+    double bottom = fmin(scene->lower.z, scene->floor);
     for (int k = 0; k < 8; k++) {
-        SandVec3 c = v3_make(k & 1 ? p->upper.x : p->lower.x, k & 2 ? p->upper.y : p->lower.y, k & 4 ? p->upper.z : bottom);
-        for (int a = 0; a < 3; a++) low[a] = fmin(low[a], v3_dot(axes[a], c)), high[a] = fmax(high[a], v3_dot(axes[a], c));
+        SandVec3 c = v3_make(k & 1 ? scene->upper.x : scene->lower.x, k & 2 ? scene->upper.y : scene->lower.y,
+                             k & 4 ? scene->upper.z : bottom);
+        for (int a = 0; a < 3; a++) {
+            low[a] = fmin(low[a], v3_dot(axes[a], c));
+            high[a] = fmax(high[a], v3_dot(axes[a], c));
+        }
     }
     double scale[3], texel = 0;
     for (int a = 0; a < 3; a++) {
-        double slack = 0.04 * (high[a] - low[a]) + p->grain;
-        low[a] -= slack, high[a] += slack;
+        double slack = 0.04 * (high[a] - low[a]) + scene->grain;
+        low[a] -= slack;
+        high[a] += slack;
         scale[a] = (a < 2 ? 2 : 1) / (high[a] - low[a]);
         if (a < 2) texel = fmax(texel, (high[a] - low[a]) / shadow_size);
     }
@@ -306,26 +331,27 @@ static void aim_light(FrameUniforms *f, const RenderScene *p, int shadow_size) {
 }
 
 // Softness of shadow edges in texels, times 256: half a grain, but no wider than the taps can fill.
-static int32_t softness(const FrameUniforms *f, const RenderScene *p) {
-    double texels = 0.45 * p->grain / f->light_scale[3];
+static int32_t softness(const FrameUniforms *f, const RenderScene *scene) {
+    double texels = 0.45 * scene->grain / f->light_scale[3];
     return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
 }
 
 // Fills the uniforms of a frame. The struct has no padding, so that two can be compared byte by byte.
-static FrameUniforms make_frame(const RenderScene *p, const Camera *camera, const RendererDef *def, int width, int height) {
+static FrameUniforms make_frame(const RenderScene *scene, const Camera *camera, const RendererDef *def, int width,
+                                int height) {
     const Level *level = &levels[def->quality];
     FrameUniforms f;
     double aspect = (double)width / height;
     double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
-    double size = 0.5 * v3_length(v3_sub(p->upper, p->lower));
+    double size = 0.5 * v3_length(v3_sub(scene->upper, scene->lower));
     camera_matrices(camera, aspect, f.view, f.projection);
-    aim_light(&f, p, level->shadow_size);
+    aim_light(&f, scene, level->shadow_size);
     set4(f.eye, camera->eye.x, camera->eye.y, camera->eye.z, camera->orthographic ? 0 : 1);
     set4(f.lens, half * aspect, half, camera->near, camera->far);
     set4(f.size, width, height, 1.0 / width, 1.0 / height);
-    set4(f.moment, p->back, fmin(3.5 * p->grain, 0.2 * size), p->floor, size);
+    set4(f.moment, scene->back, fmin(3.5 * scene->grain, 0.2 * size), scene->floor, size);
     int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
-    int32_t mode[4] = {p->chains, def->transparent, softness(&f, p), level->fine};
+    int32_t mode[4] = {scene->chains, def->transparent, softness(&f, scene), level->fine};
     memcpy(f.quality, quality, sizeof quality);
     memcpy(f.mode, mode, sizeof mode);
     return f;
@@ -347,50 +373,50 @@ static void draw_kept(const Renderer *r, ProgramId program) {
 
 // Whether all balls of a view are small enough to be splatted. The sun sees a ball in the same size anywhere; to the camera
 // any of them may be near.
-static bool all_small(const Renderer *r, const RenderScene *p, CullView view) {
-    double texels = p->largest * fmax(r->frame.light_scale[0], r->frame.light_scale[1]) * r->targets.shadow_size;
+static bool all_small(const Renderer *r, const RenderScene *scene, CullView view) {
+    double texels = scene->largest * fmax(r->frame.light_scale[0], r->frame.light_scale[1]) * r->targets.shadow_size;
     return r->splatting && view == CULL_LIGHT && texels > 0 && texels < SPLAT_LIMIT - 1;
 }
 
 // Draws the visible balls of a view; the result is the same as if all were drawn.
-static void draw_spheres(Renderer *r, const RenderScene *p, CullView view, ProgramId ball, ProgramId rock) {
+static void draw_spheres(Renderer *r, const RenderScene *scene, CullView view, ProgramId ball, ProgramId rock) {
     const Targets *t = &r->targets;
     bool light = view == CULL_LIGHT;
-    draw_quads(r, &p->rocks, r->rock_array, rock);
+    draw_quads(r, &scene->rocks, r->rock_array, rock);
     if (!r->culling) {
-        draw_quads(r, &p->spheres, r->sphere_array, ball);
+        draw_quads(r, &scene->spheres, r->sphere_array, ball);
         return;
     }
-    GLuint instances = p->buffer ? p->buffer : r->copies;
+    GLuint instances = scene->buffer ? scene->buffer : r->copies;
     int width = light ? t->shadow_size : t->width, height = light ? t->shadow_size : t->height;
-    bool quads = !all_small(r, p, view);
+    bool quads = !all_small(r, scene, view);
     if (quads) {
-        cull_begin(r->cull, view, instances, p->spheres.count);
+        cull_begin(r->cull, view, instances, scene->spheres.count);
         draw_kept(r, ball);
     }
-    if (r->splatting) splat_draw(r->splat, view, t, ball == BALL_DATA, instances, p->spheres.count);
+    if (r->splatting) splat_draw(r->splat, view, t, ball == BALL_DATA, instances, scene->spheres.count);
     if (!quads) return;
     cull_go_on(r->cull, view, light ? t->shadow : t->depth, width, height, r->splatting ? SPLAT_LIMIT : 0);
     draw_kept(r, ball);
 }
 
-static void draw_solids(const Renderer *r, const RenderScene *p, ProgramId program) {
-    if (!p->boxes.count && !p->cylinders.count) return;
+static void draw_solids(const Renderer *r, const RenderScene *scene, ProgramId program) {
+    if (!scene->boxes.count && !scene->cylinders.count) return;
     glUseProgram(r->programs[program]);
     glUniform1i(UNIFORM_SHADOW, program == SOLID_SHADOW);
     glBindVertexArray(r->box_array);
-    if (p->boxes.count) glDrawArraysInstanced(GL_TRIANGLES, 0, BOX_VERTICES, p->boxes.count);
+    if (scene->boxes.count) glDrawArraysInstanced(GL_TRIANGLES, 0, BOX_VERTICES, scene->boxes.count);
     glBindVertexArray(r->cylinder_array);
-    if (p->cylinders.count) glDrawArraysInstanced(GL_TRIANGLES, 0, CYLINDER_VERTICES, p->cylinders.count);
+    if (scene->cylinders.count) glDrawArraysInstanced(GL_TRIANGLES, 0, CYLINDER_VERTICES, scene->cylinders.count);
 }
 
-static void draw_surfaces(const Renderer *r, const RenderScene *p, ProgramId program) {
+static void draw_surfaces(const Renderer *r, const RenderScene *scene, ProgramId program) {
     bool glass = program == GLASS || program == GLASS_DIRECT;
     glUseProgram(r->programs[program]);
     glUniform1i(UNIFORM_SHADOW, program == SURFACE_SHADOW);
     glBindVertexArray(r->surface_array);
-    for (int k = 0; k < p->surface_count; k++) {
-        const RenderSurface *s = &p->surfaces[k];
+    for (int k = 0; k < scene->surface_count; k++) {
+        const RenderSurface *s = &scene->surfaces[k];
         if ((s->look == LOOK_GLASS) != glass || !s->count) continue;
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
@@ -421,7 +447,7 @@ static void begin(void) {
     glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
 }
 
-static void pass_shadow(Renderer *r, const RenderScene *p, const RendererDef *def) {
+static void pass_shadow(Renderer *r, const RenderScene *scene, const RendererDef *def) {
     static const float nothing = 0;
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.shadow_pass);
     glViewport(0, 0, r->targets.shadow_size, r->targets.shadow_size);
@@ -429,47 +455,47 @@ static void pass_shadow(Renderer *r, const RenderScene *p, const RendererDef *de
     if (def->no_shadow) return;
     float size = (float)r->targets.shadow_size;
     glProgramUniform2f(r->programs[BALL_SHADOW], UNIFORM_SIZE, size, size);
-    draw_spheres(r, p, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
-    draw_solids(r, p, SOLID_SHADOW);
-    draw_surfaces(r, p, SURFACE_SHADOW);
+    draw_spheres(r, scene, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
+    draw_solids(r, scene, SOLID_SHADOW);
+    draw_surfaces(r, scene, SURFACE_SHADOW);
 }
 
-static void pass_first(Renderer *r, const RenderScene *p, const RendererDef *def) {
+static void pass_first(Renderer *r, const RenderScene *scene, const RendererDef *def) {
     static const float nothing = 0; // colors need no clear: they are read only where there is a depth
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.first_pass);
     glViewport(0, 0, r->targets.width, r->targets.height);
     glClearNamedFramebufferfv(r->targets.first_pass, GL_DEPTH, 0, &nothing);
-    glBindTextureUnit(3, r->colormaps[p->map]);
-    bool data = p->color != COLOR_BY_BODY;
-    draw_spheres(r, p, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
-    draw_solids(r, p, data ? SOLID_DATA : SOLID);
+    glBindTextureUnit(3, r->colormaps[scene->map]);
+    bool data = scene->color != COLOR_BY_BODY;
+    draw_spheres(r, scene, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
+    draw_solids(r, scene, data ? SOLID_DATA : SOLID);
     // Meshes without thickness are visible from both sides; ray-cast balls clip themselves.
     glDisable(GL_DEPTH_CLAMP);
-    draw_surfaces(r, p, SURFACE);
+    draw_surfaces(r, scene, SURFACE);
     glEnable(GL_DEPTH_CLAMP);
     if (!def->transparent && !r->splatting) draw_screen(r, FLOOR);
 }
 
 // Blends the silhouette edges of balls over the lit picture, by pixel coverage.
-static void pass_rims(Renderer *r, const RenderScene *p) {
+static void pass_rims(Renderer *r, const RenderScene *scene) {
     glBindTextureUnit(0, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.light_pass);
     glEnable(GL_DEPTH_TEST);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
-    ProgramId rim = p->color != COLOR_BY_BODY ? RIM_DATA : RIM;
+    ProgramId rim = scene->color != COLOR_BY_BODY ? RIM_DATA : RIM;
     if (r->culling) {
         cull_keep_seen(r->cull, CULL_CAMERA);
         draw_kept(r, rim);
     } else {
-        draw_quads(r, &p->spheres, r->sphere_array, rim);
+        draw_quads(r, &scene->spheres, r->sphere_array, rim);
     }
-    draw_quads(r, &p->rocks, r->rock_array, ROCK_RIM);
+    draw_quads(r, &scene->rocks, r->rock_array, ROCK_RIM);
     glDisable(GL_BLEND);
 }
 
 // Sums all layers of glass; order-independent, without depth writes.
-static void pass_glass(Renderer *r, const RenderScene *p) {
+static void pass_glass(Renderer *r, const RenderScene *scene) {
     static const float nothing[4] = {0};
     glBindTextureUnit(0, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.glass_pass);
@@ -478,27 +504,27 @@ static void pass_glass(Renderer *r, const RenderScene *p) {
     glDisable(GL_DEPTH_CLAMP);
     glEnable(GL_BLEND);
     glBlendFunc(GL_ONE, GL_ONE);
-    draw_surfaces(r, p, GLASS);
+    draw_surfaces(r, scene, GLASS);
     glDisable(GL_BLEND);
 }
 
 // Force chains over everything: they run inside the pile. Bodies are dimmed behind them.
-static void pass_chains(Renderer *r, const RenderScene *p, GLuint framebuffer, ProgramId program) {
-    if (!p->links.count) return;
+static void pass_chains(Renderer *r, const RenderScene *scene, GLuint framebuffer, ProgramId program) {
+    if (!scene->links.count) return;
     glDisable(GL_DEPTH_TEST);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
     glUseProgram(r->programs[program]);
     glBindVertexArray(r->link_array);
-    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, p->links.count);
+    glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, scene->links.count);
     glDisable(GL_BLEND);
 }
 
 // Light, sky, chains and glass directly into the output: half the work in the software renderer.
-static void pass_direct(Renderer *r, const RenderScene *p, const Lighting *lighting) {
+static void pass_direct(Renderer *r, const RenderScene *scene, const Lighting *lighting) {
     lighting_direct(lighting, &r->targets);
-    pass_chains(r, p, r->targets.direct_pass, CHAIN_DIRECT);
+    pass_chains(r, scene, r->targets.direct_pass, CHAIN_DIRECT);
 
     glBindTextureUnit(0, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.direct_pass);
@@ -506,15 +532,15 @@ static void pass_direct(Renderer *r, const RenderScene *p, const Lighting *light
     glDisable(GL_DEPTH_CLAMP);
     glEnable(GL_BLEND);
     glBlendFunc(GL_ONE, GL_SRC1_COLOR);
-    draw_surfaces(r, p, GLASS_DIRECT);
+    draw_surfaces(r, scene, GLASS_DIRECT);
     glDisable(GL_BLEND);
     glBlendFunc(GL_ONE, GL_ZERO); // Mesa refuses two targets while two sources are set, even where nothing is blended
 }
 
 // Chooses culling, splatting and lighting for this frame, and creates what they need.
-static const Lighting *choose(Renderer *r, const RenderScene *p, const RendererDef *def, SandError *error) {
+static const Lighting *choose(Renderer *r, const RenderScene *scene, const RendererDef *def, SandError *error) {
     bool compute = def->compute == COMPUTE_ALWAYS || (def->compute == COMPUTE_ON_GPU && !r->software);
-    r->culling = p->spheres.count >= CULL_LEAST && !def->no_culling;
+    r->culling = scene->spheres.count >= CULL_LEAST && !def->no_culling;
     r->splatting = r->culling && compute;
     if (r->culling && !r->cull && !(r->cull = cull_create(error))) return NULL;
     if (r->splatting && !r->splat && !(r->splat = splat_create(error))) return NULL;
@@ -534,7 +560,8 @@ bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *c
     bool paused = render_scene->stamp && render_scene->stamp == r->stamp && !def->no_shadow;
     if (!paused) upload(r, render_scene);
     r->frame = make_frame(render_scene, camera, def, r->targets.width, r->targets.height);
-    r->map = render_scene->map, r->overdrawn = false;
+    r->map = render_scene->map;
+    r->overdrawn = false;
     glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
     begin();

@@ -12,46 +12,47 @@ static const double PI = 3.14159265358979323846;
 
 // --- primitives -------------------------------------------------------------------------------------------
 
-static bool add_vertex(RenderScene *p, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
-    if (p->vertex_count == p->vertex_capacity &&
-        !SAND_GROW(p->vertices, p->vertex_capacity, 2 * p->vertex_count + 64, "vertices", error))
+static bool add_vertex(RenderScene *scene, SandVec3 position, SandVec3 normal, double turn, SandError *error) {
+    if (scene->vertex_count == scene->vertex_capacity &&
+        !SAND_GROW(scene->vertices, scene->vertex_capacity, 2 * scene->vertex_count + 64, "vertices", error))
         return false;
-    p->vertices[p->vertex_count++] = (RenderVertex){{(float)position.x, (float)position.y, (float)position.z},
-                                                    {(float)normal.x, (float)normal.y, (float)normal.z},
-                                                    (float)turn};
+    scene->vertices[scene->vertex_count++] = (RenderVertex){{(float)position.x, (float)position.y, (float)position.z},
+                                                            {(float)normal.x, (float)normal.y, (float)normal.z},
+                                                            (float)turn};
     return true;
 }
 
-static bool add_triangle(RenderScene *p, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
-    if (p->index_count + 3 > p->index_capacity &&
-        !SAND_GROW(p->indices, p->index_capacity, 2 * p->index_count + 96, "triangles", error))
+static bool add_triangle(RenderScene *scene, uint32_t a, uint32_t b, uint32_t c, SandError *error) {
+    if (scene->index_count + 3 > scene->index_capacity &&
+        !SAND_GROW(scene->indices, scene->index_capacity, 2 * scene->index_count + 96, "triangles", error))
         return false;
-    uint32_t *to = p->indices + p->index_count;
+    uint32_t *to = scene->indices + scene->index_count;
     to[0] = a;
     to[1] = b;
     to[2] = c;
-    p->index_count += 3;
+    scene->index_count += 3;
     return true;
 }
 
-static RenderSurface *open_surface(RenderScene *p, int boundary, RenderLook look, SandError *error) {
-    if (!SAND_GROW(p->surfaces, p->surface_capacity, p->surface_count + 1, "surfaces", error)) return NULL;
-    RenderSurface *s = &p->surfaces[p->surface_count++];
-    *s = (RenderSurface){.first = p->index_count, .look = look, .boundary = boundary};
+static RenderSurface *open_surface(RenderScene *scene, int boundary, RenderLook look, SandError *error) {
+    if (!SAND_GROW(scene->surfaces, scene->surface_capacity, scene->surface_count + 1, "surfaces", error)) return NULL;
+    RenderSurface *s = &scene->surfaces[scene->surface_count++];
+    *s = (RenderSurface){.first = scene->index_count, .look = look, .boundary = boundary};
     return s;
 }
 
-static bool add_polygon(RenderScene *p, const SandVec3 *corners, int count, SandVec3 normal, SandError *error) {
-    uint32_t first = p->vertex_count;
+static bool add_polygon(RenderScene *scene, const SandVec3 *corners, int count, SandVec3 normal, SandError *error) {
+    uint32_t first = scene->vertex_count;
     for (int i = 0; i < count; i++)
-        if (!add_vertex(p, corners[i], normal, -1, error)) return false;
+        if (!add_vertex(scene, corners[i], normal, -1, error)) return false;
     for (int i = 2; i < count; i++)
-        if (!add_triangle(p, first, first + (uint32_t)i - 1, first + (uint32_t)i, error)) return false;
+        if (!add_triangle(scene, first, first + (uint32_t)i - 1, first + (uint32_t)i, error)) return false;
     return true;
 }
 
 // The edges of a pane of glass: strips along its sides, which catch the light.
-static bool add_edges(RenderScene *p, const SandVec3 *corners, int count, SandVec3 normal, double width, SandError *error) {
+static bool add_edges(RenderScene *scene, const SandVec3 *corners, int count, SandVec3 normal, double width,
+                      SandError *error) {
     for (int i = 0; i < count; i++) {
         SandVec3 a = corners[i], b = corners[(i + 1) % count], along = v3_sub(b, a);
         if (v3_length(along) < width) continue;
@@ -60,10 +61,11 @@ static bool add_edges(RenderScene *p, const SandVec3 *corners, int count, SandVe
         SandVec3 in = v3_unit_or(v3_cross(normal, along), normal);
         if (v3_dot(in, v3_sub(middle, a)) < 0) in = v3_neg(in);
         SandVec3 strip[4] = {a, b, v3_madd(b, width, in), v3_madd(a, width, in)};
-        uint32_t first = p->vertex_count;
+        uint32_t first = scene->vertex_count;
         for (int k = 0; k < 4; k++)
-            if (!add_vertex(p, strip[k], normal, -2, error)) return false;
-        if (!add_triangle(p, first, first + 1, first + 2, error) || !add_triangle(p, first, first + 2, first + 3, error))
+            if (!add_vertex(scene, strip[k], normal, -2, error)) return false;
+        if (!add_triangle(scene, first, first + 1, first + 2, error) ||
+            !add_triangle(scene, first, first + 2, first + 3, error))
             return false;
     }
     return true;
@@ -93,11 +95,11 @@ static int cut(SandVec3 *corners, int count, SandVec3 normal, double offset) {
 }
 
 // A wall extends to the other walls, within the box that is shown.
-static bool add_wall(RenderScene *p, const SandWorld *world, int boundary, SandError *error) {
+static bool add_wall(RenderScene *scene, const SandWorld *world, int boundary, SandError *error) {
     const SandBoundary *b = &world->boundaries[boundary];
     SandVec3 n = plane_normal(b), t = v3_perpendicular(n), s = v3_cross(n, t);
-    SandVec3 point = v3_sub(b->pose.position, p->origin);
-    double size = 2 * v3_length(v3_sub(p->upper, p->lower));
+    SandVec3 point = v3_sub(b->pose.position, scene->origin);
+    double size = 2 * v3_length(v3_sub(scene->upper, scene->lower));
     // Centered at the projection of the middle of the box.
     SandVec3 middle = v3_scale(v3_dot(n, point), n);
     SandVec3 corners[MOST_CORNERS] = {
@@ -107,34 +109,34 @@ static bool add_wall(RenderScene *p, const SandWorld *world, int boundary, SandE
     double slack = 0.03 * size / 2;
     for (int axis = 0; axis < 3; axis++) {
         SandVec3 e = v3_make(axis == 0, axis == 1, axis == 2);
-        count = cut(corners, count, e, v3_dot(e, p->lower) - slack);
-        count = cut(corners, count, v3_neg(e), -v3_dot(e, p->upper) - slack);
+        count = cut(corners, count, e, v3_dot(e, scene->lower) - slack);
+        count = cut(corners, count, v3_neg(e), -v3_dot(e, scene->upper) - slack);
     }
     for (int k = 0; k < world->boundary_count; k++) {
         const SandBoundary *other = &world->boundaries[k];
         if (k == boundary || other->kind != SAND_PLANE || other->moves) continue;
         SandVec3 m = plane_normal(other);
         if (fabs(v3_dot(m, n)) < 1 - 1e-6)
-            count = cut(corners, count, m, v3_dot(m, v3_sub(other->pose.position, p->origin)));
+            count = cut(corners, count, m, v3_dot(m, v3_sub(other->pose.position, scene->origin)));
     }
     if (count < 3) return true;
-    RenderSurface *surface = open_surface(p, boundary, LOOK_GLASS, error);
+    RenderSurface *surface = open_surface(scene, boundary, LOOK_GLASS, error);
     if (!surface) return false;
     surface->in_world = !b->moves;
     if (b->moves) {
         // In the frame of the boundary, so that it moves along.
-        for (int i = 0; i < count; i++) corners[i] = pose_invert(b->pose, v3_add(corners[i], p->origin));
+        for (int i = 0; i < count; i++) corners[i] = pose_invert(b->pose, v3_add(corners[i], scene->origin));
         n = v3_make(0, 0, 1);
     }
-    bool added = add_polygon(p, corners, count, n, error) && add_edges(p, corners, count, n, 0.0022 * size, error);
-    surface->count = p->index_count - surface->first;
+    bool added = add_polygon(scene, corners, count, n, error) && add_edges(scene, corners, count, n, 0.0022 * size, error);
+    surface->count = scene->index_count - surface->first;
     return added;
 }
 
 // --- boxes --------------------------------------------------------------------------------------------------
 
-static bool add_box(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
-    RenderSurface *surface = open_surface(p, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
+static bool add_box(RenderScene *scene, int boundary, const SandBoundary *b, SandError *error) {
+    RenderSurface *surface = open_surface(scene, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     for (int face = 0; face < 6; face++) {
         int k = face / 2;
@@ -147,10 +149,10 @@ static bool add_box(RenderScene *p, int boundary, const SandBoundary *b, SandErr
         SandVec3 du = v3_make(u[0], u[1], u[2]), dv = v3_scale(sign, v3_make(v[0], v[1], v[2]));
         SandVec3 corners[4] = {v3_sub(v3_sub(middle, du), dv), v3_sub(v3_add(middle, du), dv),
                                v3_add(v3_add(middle, du), dv), v3_add(v3_sub(middle, du), dv)};
-        if (!add_polygon(p, corners, 4, normal, error)) return false;
-        if (b->side == SAND_INSIDE && !add_edges(p, corners, 4, normal, 0.008 * v3_length(b->half), error)) return false;
+        if (!add_polygon(scene, corners, 4, normal, error)) return false;
+        if (b->side == SAND_INSIDE && !add_edges(scene, corners, 4, normal, 0.008 * v3_length(b->half), error)) return false;
     }
-    surface->count = p->index_count - surface->first;
+    surface->count = scene->index_count - surface->first;
     return true;
 }
 
@@ -164,7 +166,7 @@ typedef struct Profile {
 static bool is_crease(Profile a, Profile b) { return a.rho == b.rho && a.z == b.z; }
 
 // Triangles between the rows of a revolved profile whose vertices begin at `first`, `step` rows and columns at a time.
-static bool add_bands(RenderScene *p, uint32_t first, const Profile *line, int count, int step, SandError *error) {
+static bool add_bands(RenderScene *scene, uint32_t first, const Profile *line, int count, int step, SandError *error) {
     for (int i = 0, next; i + 1 < count; i = next) {
         next = i + 1;
         if (is_crease(line[i], line[next])) continue;
@@ -172,23 +174,23 @@ static bool add_bands(RenderScene *p, uint32_t first, const Profile *line, int c
         for (int k = 0; k < AROUND; k += step) {
             uint32_t a = first + (uint32_t)(i * (AROUND + 1) + k), b = first + (uint32_t)(next * (AROUND + 1) + k);
             uint32_t on = (uint32_t)step;
-            if (!add_triangle(p, a, a + on, b + on, error) || !add_triangle(p, a, b + on, b, error)) return false;
+            if (!add_triangle(scene, a, a + on, b + on, error) || !add_triangle(scene, a, b + on, b, error)) return false;
         }
     }
     return true;
 }
 
 // Revolves a line of profile points about the axis.
-static bool add_turned(RenderScene *p, const Profile *line, int count, SandError *error) {
-    uint32_t first = p->vertex_count;
+static bool add_turned(RenderScene *scene, const Profile *line, int count, SandError *error) {
+    uint32_t first = scene->vertex_count;
     for (int i = 0; i < count; i++)
         for (int k = 0; k <= AROUND; k++) {
             double angle = 2 * PI * k / AROUND, c = cos(angle), s = sin(angle);
             SandVec3 at = v3_make(line[i].rho * c, line[i].rho * s, line[i].z);
             SandVec3 normal = v3_make(line[i].normal_rho * c, line[i].normal_rho * s, line[i].normal_z);
-            if (!add_vertex(p, at, normal, (double)k / AROUND, error)) return false;
+            if (!add_vertex(scene, at, normal, (double)k / AROUND, error)) return false;
         }
-    return add_bands(p, first, line, count, 1, error);
+    return add_bands(scene, first, line, count, 1, error);
 }
 
 // Profile points with normals; a sharp corner has two, and smooth stretches are rounded by cubic Hermite segments.
@@ -199,7 +201,8 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
         double tangent[2][2];
         for (int end = 0; end < 2; end++) {
             int at = i + end, other = end ? at + 1 : at - 1; // the neighbor beyond this end
-            tangent[end][0] = dr / length, tangent[end][1] = dz / length;
+            tangent[end][0] = dr / length;
+            tangent[end][1] = dz / length;
             if (other < 0 || other >= count) continue;
             double er = end ? corner[other][0] - corner[at][0] : corner[at][0] - corner[other][0];
             double ez = end ? corner[other][1] - corner[at][1] : corner[at][1] - corner[other][1];
@@ -240,7 +243,7 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
 
 // A shell: inner wall, outer wall slightly outside of it, and a rim where it is open; then coarse walls. Rims and coarse
 // walls together are the shell for the software renderer.
-static bool add_shell(RenderScene *p, RenderSurface *surface, const Profile *line, int count, double thickness,
+static bool add_shell(RenderScene *scene, RenderSurface *surface, const Profile *line, int count, double thickness,
                       SandError *error) {
     enum { MOST = 4096 };
     static _Thread_local Profile outer[MOST];
@@ -250,32 +253,33 @@ static bool add_shell(RenderScene *p, RenderSurface *surface, const Profile *lin
         outer[i].z = line[i].z + thickness * line[i].normal_z;
         if (line[i].rho == 0) outer[i].rho = 0;
     }
-    uint32_t first = p->vertex_count, each = (uint32_t)(count * (AROUND + 1));
-    if (!add_turned(p, line, count, error) || !add_turned(p, outer, count, error)) return false;
-    surface->coarse_first = p->index_count;
+    uint32_t first = scene->vertex_count, each = (uint32_t)(count * (AROUND + 1));
+    if (!add_turned(scene, line, count, error) || !add_turned(scene, outer, count, error)) return false;
+    surface->coarse_first = scene->index_count;
     for (int end = 0; end < 2; end++) {
         Profile in = line[end ? count - 1 : 0], out = outer[end ? count - 1 : 0];
         if (in.rho == 0) continue;
         double sign = end ? -1 : 1; // along the profile, outward from its end
         Profile rim[2] = {{in.rho, in.z, sign * in.normal_z, -sign * in.normal_rho},
                           {out.rho, out.z, sign * in.normal_z, -sign * in.normal_rho}};
-        if (!add_turned(p, rim, 2, error)) return false;
+        if (!add_turned(scene, rim, 2, error)) return false;
     }
-    surface->count = p->index_count - surface->first;
-    if (!add_bands(p, first, line, count, 2, error) || !add_bands(p, first + each, outer, count, 2, error)) return false;
-    surface->coarse_count = p->index_count - surface->coarse_first;
+    surface->count = scene->index_count - surface->first;
+    if (!add_bands(scene, first, line, count, 2, error) || !add_bands(scene, first + each, outer, count, 2, error))
+        return false;
+    surface->coarse_count = scene->index_count - surface->coarse_first;
     return true;
 }
 
-static bool add_revolution(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
+static bool add_revolution(RenderScene *scene, int boundary, const SandBoundary *b, SandError *error) {
     enum { MOST = 800, CAPACITY = 4096 };
     static _Thread_local double corner[MOST][2];
     static _Thread_local Profile line[CAPACITY];
     // An upright vessel is shown as far as the view goes.
     bool upright = fabs(b->pose.rotation.w) > 0.9999 && !b->moves;
-    double low = upright ? p->lower.z + p->origin.z - b->pose.position.z : -INFINITY;
-    double high = upright ? p->upper.z + p->origin.z - b->pose.position.z : INFINITY;
-    double margin = 0.02 * (p->upper.z - p->lower.z), widest = 0;
+    double low = upright ? scene->lower.z + scene->origin.z - b->pose.position.z : -INFINITY;
+    double high = upright ? scene->upper.z + scene->origin.z - b->pose.position.z : INFINITY;
+    double margin = 0.02 * (scene->upper.z - scene->lower.z), widest = 0;
     low -= margin;
     high += margin;
 
@@ -301,43 +305,45 @@ static bool add_revolution(RenderScene *p, int boundary, const SandBoundary *b, 
     for (int i = 0; i < n; i++) widest = fmax(widest, corner[i][0]);
 
     bool glass = b->side == SAND_INSIDE;
-    RenderSurface *surface = open_surface(p, boundary, glass ? LOOK_GLASS : LOOK_EARTH, error);
+    RenderSurface *surface = open_surface(scene, boundary, glass ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     surface->marks = b->moves && b->motion.rate != 0;
     int count = round_profile(corner, n, line, CAPACITY);
-    if (glass) return add_shell(p, surface, line, count, 0.02 * widest, error);
-    bool added = add_turned(p, line, count, error);
-    surface->count = p->index_count - surface->first;
+    if (glass) return add_shell(scene, surface, line, count, 0.02 * widest, error);
+    bool added = add_turned(scene, line, count, error);
+    surface->count = scene->index_count - surface->first;
     return added;
 }
 
-static bool add_sphere(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
+static bool add_sphere(RenderScene *scene, int boundary, const SandBoundary *b, SandError *error) {
     enum { ROWS = 48 };
     Profile line[ROWS + 1];
     for (int i = 0; i <= ROWS; i++) {
         double angle = PI * ((double)i / ROWS - 0.5), c = i == 0 || i == ROWS ? 0 : cos(angle), s = sin(angle);
         line[i] = (Profile){b->radius * c, b->radius * s, c, s};
     }
-    RenderSurface *surface = open_surface(p, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
+    RenderSurface *surface = open_surface(scene, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     surface->marks = b->moves;
-    bool added = add_turned(p, line, ROWS + 1, error);
-    surface->count = p->index_count - surface->first;
+    bool added = add_turned(scene, line, ROWS + 1, error);
+    surface->count = scene->index_count - surface->first;
     return added;
 }
 
 // --- meshes -------------------------------------------------------------------------------------------------
 
-static bool add_mesh(RenderScene *p, int boundary, const SandBoundary *b, SandError *error) {
+static bool add_mesh(RenderScene *scene, int boundary, const SandBoundary *b, SandError *error) {
     const SandTriangleMesh *mesh = b->mesh;
-    RenderSurface *surface = open_surface(p, boundary, LOOK_EARTH, error);
+    RenderSurface *surface = open_surface(scene, boundary, LOOK_EARTH, error);
     if (!surface) return false;
-    uint32_t first = p->vertex_count;
+    uint32_t first = scene->vertex_count;
     for (int i = 0; i < mesh->vertex_count; i++)
-        if (!add_vertex(p, mesh->vertices[i], v3_unit_or(mesh->vertex_normals[i], v3_make(0, 0, 1)), 0, error)) return false;
+        if (!add_vertex(scene, mesh->vertices[i], v3_unit_or(mesh->vertex_normals[i], v3_make(0, 0, 1)), 0, error))
+            return false;
     for (int i = 0; i < mesh->face_count; i++) {
         const int *f = mesh->faces[i];
-        if (!add_triangle(p, first + (uint32_t)f[0], first + (uint32_t)f[1], first + (uint32_t)f[2], error)) return false;
+        if (!add_triangle(scene, first + (uint32_t)f[0], first + (uint32_t)f[1], first + (uint32_t)f[2], error))
+            return false;
     }
     // A patch of ground stands on a block: sides from its rim down to a common level.
     double below = mesh->lower.z - 0.02 * (mesh->upper.x - mesh->lower.x);
@@ -347,9 +353,9 @@ static bool add_mesh(RenderScene *p, int boundary, const SandBoundary *b, SandEr
         SandVec3 a = mesh->vertices[e->from], c = mesh->vertices[e->to];
         SandVec3 side[4] = {c, a, v3_make(a.x, a.y, below), v3_make(c.x, c.y, below)};
         SandVec3 out = v3_unit_or(v3_make(e->away.x, e->away.y, 0), v3_make(0, 0, 1));
-        if (!add_polygon(p, side, 4, out, error)) return false;
+        if (!add_polygon(scene, side, 4, out, error)) return false;
     }
-    surface->count = p->index_count - surface->first;
+    surface->count = scene->index_count - surface->first;
     return true;
 }
 

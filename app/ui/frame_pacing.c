@@ -22,7 +22,7 @@ double frame_pacing_begin(FramePacing *pacing, bool moves, bool runs) {
     if (pacing->frames == FIRST_FRAMES) pacing->steady = now;
     if (pacing->frames > FIRST_FRAMES && !pacing->excused) pacing->stall = fmax(pacing->stall, elapsed);
     pacing->excused = false;
-    // Back to full resolution as soon as nothing moves.
+    // Back to full resolution after a second without motion.
     bool choose = moves && pacing->frames % CHOOSE_EVERY == 0;
     pacing->still = moves ? 0 : pacing->still + elapsed;
     if (!pacing->software || (pacing->still > STILL && !(runs && pacing->heavy)))

@@ -19,10 +19,9 @@ typedef struct FramePacing {
 } FramePacing;
 
 void frame_pacing_start(FramePacing *pacing, bool software);
-double
-frame_pacing_begin(FramePacing *pacing, bool moves,
-                   bool runs); // begins a frame; returns the seconds since the last began; `runs`: the simulation does
-double frame_pacing_rest(FramePacing *pacing,
-                         bool shares); // after drawing: returns the seconds to wait; `shares`: a simulation needs the CPU
+// Begins a frame, and returns the seconds since the last began. `moves`: what is shown changes; `runs`: the simulation does.
+double frame_pacing_begin(FramePacing *pacing, bool moves, bool runs);
+// After drawing: returns the seconds to wait. `shares`: a simulation needs the CPU.
+double frame_pacing_rest(FramePacing *pacing, bool shares);
 void frame_pacing_excuse(FramePacing *pacing);       // this frame does other work that the user asked for: a film
 double frame_pacing_rate(const FramePacing *pacing); // frames a second, without the first ones

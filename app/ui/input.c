@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-void input_init(Input *h) { *h = (Input){.picked = -1}; }
+void input_init(Input *input) { *input = (Input){.picked = -1}; }
 
 void input_ray(const Camera *camera, double aspect, double x, double y, SandVec3 *from, SandVec3 *direction) {
     SandVec3 right, up, forward;
@@ -72,10 +72,10 @@ int input_pick(const RenderScene *render_scene, SandVec3 from, SandVec3 directio
             SandVec3 center = v3_make(it->center[0] - s * it->velocity[0], it->center[1] - s * it->velocity[1],
                                       it->center[2] - s * it->velocity[2]);
             SandVec3 offset = v3_make(it->offset[0], it->offset[1], it->offset[2]);
-            SandVec3 start = q_unrotate(q, v3_sub(from, center)), way = q_unrotate(q, direction);
-            double distance = k < 2    ? enter_ball(offset, it->radius, start, way)
-                              : k == 2 ? enter_box(offset, start, way)
-                                       : enter_cylinder(offset, start, way);
+            SandVec3 local_from = q_unrotate(q, v3_sub(from, center)), local_direction = q_unrotate(q, direction);
+            double distance = k < 2    ? enter_ball(offset, it->radius, local_from, local_direction)
+                              : k == 2 ? enter_box(offset, local_from, local_direction)
+                                       : enter_cylinder(offset, local_from, local_direction);
             if (distance <= 0 || distance >= nearest) continue;
             nearest = distance;
             body = (int)(it->tag & 0x0fffffffu);
@@ -87,50 +87,50 @@ int input_pick(const RenderScene *render_scene, SandVec3 from, SandVec3 directio
 
 static SandVec3 to_world(const EngineFrame *frame, SandVec3 p) { return v3_add(p, frame->render_scene.origin); }
 
-void input_press(Input *h, Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y,
-                 bool pan, bool grab) {
-    h->x = x;
-    h->y = y;
-    h->mode = pan ? INPUT_PAN : INPUT_ORBIT;
+void input_press(Input *input, Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x,
+                 double y, bool pan, bool grab) {
+    input->x = x;
+    input->y = y;
+    input->mode = pan ? INPUT_PAN : INPUT_ORBIT;
     SandVec3 from, direction, point, right, up, forward;
     input_ray(camera, aspect, x, y, &from, &direction);
-    h->picked = frame ? input_pick(&frame->render_scene, from, direction, &point) : -1;
-    if (h->picked < 0 || !grab) return;
+    input->picked = frame ? input_pick(&frame->render_scene, from, direction, &point) : -1;
+    if (input->picked < 0 || !grab) return;
     camera_axes(camera, &right, &up, &forward);
-    h->depth = v3_dot(v3_sub(point, camera->eye), forward);
-    h->mode = INPUT_DRAG;
-    Act act = {.kind = ACT_GRAB, .body = h->picked, .vector = to_world(frame, point)};
+    input->depth = v3_dot(v3_sub(point, camera->eye), forward);
+    input->mode = INPUT_DRAG;
+    Act act = {.kind = ACT_GRAB, .body = input->picked, .vector = to_world(frame, point)};
     engine_ask(engine, &act);
 }
 
-void input_move(Input *h, Engine *engine, const EngineFrame *frame, Camera *camera, double aspect, double x, double y) {
-    double dx = x - h->x, dy = y - h->y;
-    h->x = x;
-    h->y = y;
+void input_move(Input *input, Engine *engine, const EngineFrame *frame, Camera *camera, double aspect, double x, double y) {
+    double dx = x - input->x, dy = y - input->y;
+    input->x = x;
+    input->y = y;
     if (dx == 0 && dy == 0) return;
-    if (h->mode == INPUT_ORBIT) camera_orbit(camera, -4 * dx, -3 * dy);
-    if (h->mode == INPUT_PAN) camera_pan(camera, -dx * aspect, -dy);
-    if (h->mode != INPUT_DRAG || !frame) return;
+    if (input->mode == INPUT_ORBIT) camera_orbit(camera, -4 * dx, -3 * dy);
+    if (input->mode == INPUT_PAN) camera_pan(camera, -dx * aspect, -dy);
+    if (input->mode != INPUT_DRAG || !frame) return;
     // In the plane through the held point, parallel to the screen.
     SandVec3 from, direction, right, up, forward;
     camera_axes(camera, &right, &up, &forward);
     input_ray(camera, aspect, x, y, &from, &direction);
-    double along = (h->depth - v3_dot(v3_sub(from, camera->eye), forward)) / v3_dot(direction, forward);
+    double along = (input->depth - v3_dot(v3_sub(from, camera->eye), forward)) / v3_dot(direction, forward);
     Act act = {.kind = ACT_DRAG, .vector = to_world(frame, v3_madd(from, along, direction))};
     engine_ask(engine, &act);
 }
 
-void input_release(Input *h, Engine *engine) {
-    if (h->mode == INPUT_DRAG) engine_ask(engine, &(Act){.kind = ACT_RELEASE});
-    h->mode = INPUT_IDLE;
+void input_release(Input *input, Engine *engine) {
+    if (input->mode == INPUT_DRAG) engine_ask(engine, &(Act){.kind = ACT_RELEASE});
+    input->mode = INPUT_IDLE;
 }
 
-void input_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size) {
+void input_fly(Camera *camera, double right, double up, SandVec3 direction, double seconds, double size) {
     // Flying needs perspective.
     camera->orthographic = false;
     camera->near = fmin(camera->near, 1e-3 * size);
     camera_look(camera, right * camera->angle, up * camera->angle);
-    camera_fly(camera, v3_scale(0.35 * size * seconds, way));
+    camera_fly(camera, v3_scale(0.35 * size * seconds, direction));
 }
 
 void input_throw(Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y) {

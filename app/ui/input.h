@@ -29,7 +29,7 @@ void input_release(Input *input, Engine *engine);
 
 // Flies the camera: the mouse moved by this fraction of the picture height, and the camera moves right, up and forward (-1
 // to 1 each) for this long, through a scene of this size.
-void input_fly(Camera *camera, double right, double up, SandVec3 way, double seconds, double size);
+void input_fly(Camera *camera, double right, double up, SandVec3 direction, double seconds, double size);
 
 // Throws a heavy ball along the ray through a point of the picture.
 void input_throw(Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y);

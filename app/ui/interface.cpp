@@ -253,7 +253,8 @@ static void draw_layer(Interface *interface, ImDrawData *data) {
         glTextureStorage2D(interface->layer, 1, GL_RGBA8, width, height);
         if (!interface->layer_pass) glCreateFramebuffers(1, &interface->layer_pass);
         glNamedFramebufferTexture(interface->layer_pass, GL_COLOR_ATTACHMENT0, interface->layer, 0);
-        interface->layer_width = width, interface->layer_height = height;
+        interface->layer_width = width;
+        interface->layer_height = height;
     }
     const GLfloat nothing[4] = {0, 0, 0, 0};
     glBindFramebuffer(GL_FRAMEBUFFER, interface->layer_pass);
@@ -312,7 +313,8 @@ void interface_mouse(Interface *interface, double x, double y, bool down) {
 
 ImDrawList *interface_sheet(Interface *interface, int width, int height) {
     if (!interface->sheet) interface->sheet = new ImDrawList(ImGui::GetDrawListSharedData());
-    interface->sheet_width = width, interface->sheet_height = height;
+    interface->sheet_width = width;
+    interface->sheet_height = height;
     interface->sheet->_ResetForNewFrame();
     interface->sheet->PushTextureID(ImGui::GetIO().Fonts->TexID);
     interface->sheet->PushClipRect(ImVec2(0, 0), ImVec2((float)width, (float)height));
@@ -328,7 +330,8 @@ bool interface_sheet_save(Interface *interface, const char *path, unsigned paper
     data.Valid = true;
     data.CmdLists = &interface->sheet;
     data.CmdListsCount = 1;
-    data.TotalVtxCount = interface->sheet->VtxBuffer.Size, data.TotalIdxCount = interface->sheet->IdxBuffer.Size;
+    data.TotalVtxCount = interface->sheet->VtxBuffer.Size;
+    data.TotalIdxCount = interface->sheet->IdxBuffer.Size;
     data.DisplaySize = ImVec2((float)width, (float)height);
     data.FramebufferScale = ImVec2(1, 1);
 

@@ -84,7 +84,10 @@ static void draw_residual(const OverlayView *view, float left_most, float right,
     static double x[POINTS], y[POINTS];
     char title[128];
     int count = view->curve_count < POINTS ? view->curve_count : POINTS;
-    for (int i = 0; i < count; i++) x[i] = view->curve[i].iteration, y[i] = view->curve[i].residual;
+    for (int i = 0; i < count; i++) {
+        x[i] = view->curve[i].iteration;
+        y[i] = view->curve[i].residual;
+    }
     Plot plot = plot_of_residual;
     plot.curves[plot.curve_count++] = (PlotCurve){view->solver, x, y, count, 0};
 

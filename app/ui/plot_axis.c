@@ -75,10 +75,12 @@ PlotScale plot_scale(const PlotAxis *axis, double low, double high, int wanted) 
     double least = fmax(axis->least_range, 1e-9 * fmax(fabs(low), fabs(high)));
     if (!(least > 0)) least = 1;
     if (high - low < least) {
-        if (axis->from_zero && low == 0)
+        if (axis->from_zero && low == 0) {
             high = least;
-        else
-            low = 0.5 * (low + high - least), high = low + least;
+        } else {
+            low = 0.5 * (low + high - least);
+            high = low + least;
+        }
     }
     double step = round_step((high - low) / (wanted > 1 ? wanted : 1));
     PlotScale scale = {.low = low, .high = high};

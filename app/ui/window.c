@@ -40,13 +40,13 @@ typedef struct Window {
     double ui_scale;                 // as asked for, 0: automatic
     int first_quality, kept_quality; // at the start, and from the settings
     FramePacing pacing;
-    double shown;       // s, simulated time on the screen
-    bool moved;         // since the last frame
-    unsigned framed;    // scene version that the camera was framed for
-    int reframe;        // frames in which the scene is still to be framed: the panel needs a few for its layout
-    const char *preset; // camera option that is still to be applied; NULL: none
-    double flows;       // s, wall time of the first picture with moving bodies
-    double scroll;      // turns of the wheel since the last frame
+    double shown;        // s, simulated time on the screen
+    bool moved;          // since the last frame
+    unsigned framed;     // scene version that the camera was framed for
+    int reframe;         // frames in which the scene is still to be framed: the panel needs a few for its layout
+    const char *preset;  // camera option that is still to be applied; NULL: none
+    double first_motion; // s, wall time of the first picture with moving bodies
+    double scroll;       // turns of the wheel since the last frame
     bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and pressed since the last frame
     bool shifted[GLFW_KEY_LAST + 1];                          // pressed with Shift
     bool buttons[3];
@@ -122,9 +122,9 @@ static bool same_view(const Camera *a, const Camera *b) {
 static void follow_path(Window *w) {
     if (w->has_followed && !same_view(&w->camera, &w->followed)) w->follow = false;
     if (!w->follow || !w->path.count) return;
-    const RenderScene *p = &w->frame->render_scene;
+    const RenderScene *scene = &w->frame->render_scene;
     CameraView view = camera_path_at(&w->path, w->shown);
-    camera_set(&w->camera, &view, p->origin, p->lower, p->upper);
+    camera_set(&w->camera, &view, scene->origin, scene->lower, scene->upper);
     w->followed = w->camera;
     w->has_followed = true;
 }
@@ -218,9 +218,10 @@ static void frame_scene(Window *w) {
 
 // Applies the camera option.
 static void set_camera(Window *w) {
-    const RenderScene *p = &w->frame->render_scene;
+    const RenderScene *scene = &w->frame->render_scene;
     SandError error;
-    if (!camera_parse(&w->camera, w->preset, p->origin, p->lower, p->upper, (double)w->width / w->height, &error))
+    if (!camera_parse(&w->camera, w->preset, scene->origin, scene->lower, scene->upper, (double)w->width / w->height,
+                      &error))
         panel_say(w->panel, error.text);
     w->preset = NULL;
 }
@@ -282,7 +283,10 @@ static void on_key(GLFWwindow *glfw, int key, int code, int action, int mods) {
     (void)code;
     Window *w = glfwGetWindowUserPointer(glfw);
     if (key < 0 || key > GLFW_KEY_LAST) return;
-    if (action != GLFW_RELEASE) w->pressed[key] = true, w->shifted[key] = mods & GLFW_MOD_SHIFT;
+    if (action != GLFW_RELEASE) {
+        w->pressed[key] = true;
+        w->shifted[key] = mods & GLFW_MOD_SHIFT;
+    }
     w->keys[key] = action != GLFW_RELEASE;
 }
 
@@ -294,16 +298,18 @@ static void on_scroll(GLFWwindow *glfw, double x, double y) {
 // Bookmarks: a digit goes to a kept view, with Shift it keeps the current one.
 static void handle_bookmarks(Window *w) {
     Bookmarks *marks = &w->panel->bookmarks;
-    const RenderScene *p = &w->frame->render_scene;
+    const RenderScene *scene = &w->frame->render_scene;
     for (int i = 0; i < BOOKMARKS; i++) {
         bool keep = w->shifted[GLFW_KEY_1 + i];
         if (!w->pressed[GLFW_KEY_1 + i]) continue;
         char text[64];
         snprintf(text, sizeof text, keep ? "View %d is kept." : "There is no view %d yet.", i + 1);
-        if (keep)
-            marks->kept[i] = true, marks->views[i] = camera_view(&w->camera, p->origin);
-        else if (marks->kept[i])
-            camera_set(&w->camera, &marks->views[i], p->origin, p->lower, p->upper);
+        if (keep) {
+            marks->kept[i] = true;
+            marks->views[i] = camera_view(&w->camera, scene->origin);
+        } else if (marks->kept[i]) {
+            camera_set(&w->camera, &marks->views[i], scene->origin, scene->lower, scene->upper);
+        }
         if (keep || !marks->kept[i]) panel_say(w->panel, text);
     }
 }
@@ -330,12 +336,13 @@ static void handle_keys(Window *w) {
 
 // Flying: the captured mouse looks around, and held keys move the camera.
 static void fly(Window *w, double x, double y, double elapsed) {
-    SandVec3 way = {0, 0, 0};
+    SandVec3 direction = {0, 0, 0};
     for (int k = 0; k < FLY_KEYS; k++)
-        if (w->keys[fly_keys[k].key]) way = v3_add(way, v3_make(fly_keys[k].right, fly_keys[k].up, fly_keys[k].forward));
-    const RenderScene *p = &w->frame->render_scene;
-    input_fly(&w->camera, (x - w->input.x) * w->width / w->height, y - w->input.y, way, fmin(elapsed, 0.5),
-              v3_length(v3_sub(p->upper, p->lower)));
+        if (w->keys[fly_keys[k].key])
+            direction = v3_add(direction, v3_make(fly_keys[k].right, fly_keys[k].up, fly_keys[k].forward));
+    const RenderScene *scene = &w->frame->render_scene;
+    input_fly(&w->camera, (x - w->input.x) * w->width / w->height, y - w->input.y, direction, fmin(elapsed, 0.5),
+              v3_length(v3_sub(scene->upper, scene->lower)));
     w->input.x = x;
     w->input.y = y;
 }
@@ -346,7 +353,8 @@ static void read_mouse(Window *w, double elapsed) {
     int wide, high;
     glfwGetCursorPos(w->glfw, &x, &y);
     glfwGetWindowSize(w->glfw, &wide, &high); // the cursor position is in screen units
-    x /= wide > 0 ? wide : 1, y = 1 - y / (high > 0 ? high : 1);
+    x /= wide > 0 ? wide : 1;
+    y = 1 - y / (high > 0 ? high : 1);
     if (w->fly && w->frame) {
         fly(w, x, y, elapsed);
         return;
@@ -355,21 +363,26 @@ static void read_mouse(Window *w, double elapsed) {
     int button = 0;
     for (int b = 0; b < 3; b++) {
         bool down = glfwGetMouseButton(w->glfw, b) == GLFW_PRESS;
-        if (down && !w->buttons[b] && !interface_wants_mouse(w->interface)) began = true, button = b;
+        if (down && !w->buttons[b] && !interface_wants_mouse(w->interface)) {
+            began = true;
+            button = b;
+        }
         w->buttons[b] = down;
         any = any || down;
     }
     bool grab = w->keys[GLFW_KEY_LEFT_CONTROL] || w->keys[GLFW_KEY_RIGHT_CONTROL];
     SandError error;
     if (began && w->frame && !render_scene_read_store(&w->frame->render_scene, &error)) panel_say(w->panel, error.text);
-    if (began)
+    if (began) {
         input_press(&w->input, w->engine, w->frame, &w->camera, aspect, x, y, button != 0, grab);
-    else if (any && w->input.mode != INPUT_IDLE)
+    } else if (any && w->input.mode != INPUT_IDLE) {
         input_move(&w->input, w->engine, w->frame, &w->camera, aspect, x, y);
-    else if (w->input.mode != INPUT_IDLE)
+    } else if (w->input.mode != INPUT_IDLE) {
         input_release(&w->input, w->engine);
-    else
-        w->input.x = x, w->input.y = y;
+    } else {
+        w->input.x = x;
+        w->input.y = y;
+    }
     if (w->scroll != 0 && !interface_wants_mouse(w->interface)) camera_zoom(&w->camera, pow(1.15, w->scroll));
     w->scroll = 0;
 }
@@ -451,7 +464,7 @@ static bool draw(Window *w, SandError *error) {
         if (w->preset) set_camera(w);
     }
     context_swap(w->context);
-    if (w->flows == 0 && anew && w->frame->step > 0 && w->frame->kinetic > 0) w->flows = sand_seconds();
+    if (w->first_motion == 0 && anew && w->frame->step > 0 && w->frame->kinetic > 0) w->first_motion = sand_seconds();
     context_poll(w->context, frame_pacing_rest(&w->pacing, anew && playing(w)));
     return true;
 }
@@ -507,7 +520,10 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     ContextDef context = context_default();
     context.window = true;
     context.title = "Sandglass";
-    if (def->width) context.width = def->width, context.height = def->height;
+    if (def->width) {
+        context.width = def->width;
+        context.height = def->height;
+    }
     w->ui_scale = def->ui_scale;
     w->look = renderer_default();
     input_init(&w->input);
@@ -534,7 +550,10 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->screenshot = panel_takes_picture;
     w->panel->save_take = panel_saves_take;
     w->panel->add_key = panel_adds_key;
-    if (def->engine.take) w->path = def->engine.take->views, w->follow = true;
+    if (def->engine.take) {
+        w->path = def->engine.take->views;
+        w->follow = true;
+    }
     w->panel->picked.body = -1;
     w->recording = (WindowRecording){.engine = w->engine, .wanted = &w->panel->recording, .overlay = &w->panel->overlay};
     w->panel->race = engine_race(w->engine);
@@ -575,7 +594,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     }
     if (w->context) {
         *report = (WindowReport){w->pacing.frames, sand_seconds() - begin,          frame_pacing_rate(&w->pacing),
-                                 w->pacing.stall,  context_error_count(w->context), w->flows};
+                                 w->pacing.stall,  context_error_count(w->context), w->first_motion};
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;

@@ -29,10 +29,10 @@ WindowDef window_default(void);
 typedef struct WindowReport {
     int64_t frames;
     double seconds;
-    double rate;  // frames a second, without the first few
-    double stall; // s, longest time between frames, without the first few
-    int errors;   // reported by the graphics driver
-    double flows; // s, sand_seconds() of the first picture with moving bodies; 0: never
+    double rate;         // frames a second, without the first few
+    double stall;        // s, longest time between frames, without the first few
+    int errors;          // reported by the graphics driver
+    double first_motion; // s, sand_seconds() of the first picture with moving bodies; 0: never
 } WindowReport;
 
 bool window_run(const WindowDef *def, WindowReport *report, SandError *error);

@@ -33,16 +33,16 @@ static void test_controls_have_twins(void **state) {
         const Control *c = &control_table[i];
         assert_non_null(c->label);
         assert_non_null(c->tip);
-        if (!c->twin || strncmp(c->twin, "sandglass", 9) != 0)
-            fail_msg("control %d, %s, has no command line twin", i, c->label);
+        if (!c->command_line || strncmp(c->command_line, "sandglass", 9) != 0)
+            fail_msg("control %d, %s, has no command line", i, c->label);
         char call[256], *words[32];
         int count = 0;
-        snprintf(call, sizeof call, "%s", c->twin);
+        snprintf(call, sizeof call, "%s", c->command_line);
         for (char *word = strtok(call, " "); word; word = strtok(NULL, " ")) words[count++] = word;
         Options options;
         SandError error = {""};
         if (!options_parse(&options, count, words, &error))
-            fail_msg("%s: `%s` is refused: %s", c->label, c->twin, error.text);
+            fail_msg("%s: `%s` is refused: %s", c->label, c->command_line, error.text);
     }
 }
 

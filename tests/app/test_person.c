@@ -131,7 +131,7 @@ typedef enum Way { PRESS, DRAG, DRAG_FAR, PICK, TYPE } Way;
 // Uses the control once; NULL, or what could not be done.
 static const char *try(ControlId id, Way way, const char *entry) {
     volatile ControlPlace *p = &shared->places[id];
-    snprintf((char *)p->wish, sizeof p->wish, "%s", entry ? entry : "");
+    snprintf((char *)p->wanted_entry, sizeof p->wanted_entry, "%s", entry ? entry : "");
     if (!wait_beyond(&p->frame, p->frame)) return "is not drawn";
     bring_into_sight(p);
     int used = p->used;

@@ -27,14 +27,14 @@ static bool driver_fetch(void *user, int slot, unsigned *buffer, SandError *erro
 }
 static void driver_drawn(void *user, int slot) { ((Driver *)user)->busy[slot] = true, ((Driver *)user)->drawn++; }
 static bool driver_idle(void *user, int slot) { return !((Driver *)user)->busy[slot]; }
-static const TripleBufferVerbs driver_verbs = {driver_fetch, driver_drawn, driver_idle, NULL, NULL};
+static const TripleBufferFunctions driver_functions = {driver_fetch, driver_drawn, driver_idle, NULL, NULL};
 
 static TripleBuffer *open_triple_buffer(Driver *driver) {
     SandError error = {""};
     *driver = (Driver){0};
     for (int k = 0; k < TRIPLE_BUFFER_SLOTS; k++)
         driver->stores[k] = (InstanceStore){.data = driver->numbers[k], .capacity = sizeof driver->numbers[k]};
-    TripleBuffer *buffer = triple_buffer_create(&driver_verbs, driver->stores, driver, &error);
+    TripleBuffer *buffer = triple_buffer_create(&driver_functions, driver->stores, driver, &error);
     assert_non_null(buffer);
     return buffer;
 }
@@ -142,23 +142,23 @@ static void mapped_slots_draw_the_same(void **state) {
     int direct = 0;
     for (int k = 0; k < 9; k++) {
         lab_step(sim);
-        RenderScene *p = &pictures[triple_buffer_writing(buffer)];
-        p->store = triple_buffer_store(buffer);
-        p->chains = true;
-        assert_true(render_scene_update(p, w, sim, w->time, k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY, &error));
+        RenderScene *scene = &pictures[triple_buffer_writing(buffer)];
+        scene->store = triple_buffer_store(buffer);
+        scene->chains = true;
+        assert_true(render_scene_update(scene, w, sim, w->time, k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY, &error));
         triple_buffer_publish(buffer);
         assert_true(triple_buffer_acquire(buffer));
-        p = &pictures[triple_buffer_reading(buffer)];
-        if (!triple_buffer_fetch(buffer, &p->buffer, &error)) fail_msg("%s", error.text);
-        direct += p->buffer != 0;
+        scene = &pictures[triple_buffer_reading(buffer)];
+        if (!triple_buffer_fetch(buffer, &scene->buffer, &error)) fail_msg("%s", error.text);
+        direct += scene->buffer != 0;
         Camera camera;
-        camera_frame(&camera, "default", p->lower, p->upper, (double)WIDE / HIGH);
+        camera_frame(&camera, "default", scene->lower, scene->upper, (double)WIDE / HIGH);
         for (int copy = 0; copy < 2; copy++) {
             if (copy) {
-                p->buffer = 0;
-                p->stamp = 0;
+                scene->buffer = 0;
+                scene->stamp = 0;
             }
-            if (!renderer_draw(renderer, p, &camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
+            if (!renderer_draw(renderer, scene, &camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
             triple_buffer_drawn(buffer);
             glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(renderer));
             glReadPixels(0, 0, WIDE, HIGH, GL_RGBA, GL_UNSIGNED_BYTE, copy ? copied : mapped);

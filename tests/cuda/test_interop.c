@@ -25,15 +25,15 @@ static SandSimulation *open_sim(const char *scene, int bodies, int steps) {
     return sim;
 }
 
-static void open_picture(RenderScene *p, const SandWorld *w) {
+static void open_picture(RenderScene *scene, const SandWorld *w) {
     SandError error = {""};
-    if (!render_scene_init(p, w, v3_make(-2, -2, -2), v3_make(2, 2, 2), &error)) fail_msg("%s", error.text);
+    if (!render_scene_init(scene, w, v3_make(-2, -2, -2), v3_make(2, 2, 2), &error)) fail_msg("%s", error.text);
 }
 
-static void take(RenderScene *p, SandSimulation *sim, RenderColor color) {
+static void take(RenderScene *scene, SandSimulation *sim, RenderColor color) {
     SandError error = {""};
     const SandWorld *w = sand_simulation_world(sim);
-    if (!render_scene_update(p, w, sim, w->time - 0.4 * w->step, color, &error)) fail_msg("%s", error.text);
+    if (!render_scene_update(scene, w, sim, w->time - 0.4 * w->step, color, &error)) fail_msg("%s", error.text);
 }
 
 // --- instances ----------------------------------------------------------------------------------------------
@@ -170,26 +170,26 @@ static void close_offscreen(Fixture *s) {
     context_free(s->context);
 }
 
-static void draw(Fixture *s, const RenderScene *p, unsigned char *pixels) {
+static void draw(Fixture *s, const RenderScene *scene, unsigned char *pixels) {
     SandError error = {""};
     RendererDef look = renderer_default();
     Camera camera;
-    camera_frame(&camera, "default", p->lower, p->upper, (double)WIDE / HIGH);
-    if (!renderer_draw(s->renderer, p, &camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
+    camera_frame(&camera, "default", scene->lower, scene->upper, (double)WIDE / HIGH);
+    if (!renderer_draw(s->renderer, scene, &camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(s->renderer));
     glReadPixels(0, 0, WIDE, HIGH, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 }
 
 // Sends a picture through a triple buffer and draws it. One thread is writer and reader, as in `record`.
-static void show(Fixture *s, TripleBuffer *buffer, RenderScene *p, SandSimulation *sim, RenderColor color,
+static void show(Fixture *s, TripleBuffer *buffer, RenderScene *scene, SandSimulation *sim, RenderColor color,
                  unsigned char *pixels) {
     SandError error = {""};
-    p->store = triple_buffer_store(buffer);
-    take(p, sim, color);
+    scene->store = triple_buffer_store(buffer);
+    take(scene, sim, color);
     triple_buffer_publish(buffer);
     while (!triple_buffer_acquire(buffer)) {}
-    if (!triple_buffer_fetch(buffer, &p->buffer, &error)) fail_msg("%s", error.text);
-    draw(s, p, pixels);
+    if (!triple_buffer_fetch(buffer, &scene->buffer, &error)) fail_msg("%s", error.text);
+    draw(s, scene, pixels);
     triple_buffer_drawn(buffer);
 }
 
@@ -206,7 +206,7 @@ static void compare_pixels(Fixture *s, const char *scene, int bodies) {
         lab_step(sim);
         uint64_t before = sand_bytes_downloaded();
         show(s, interop, &pictures[0], sim, color, pixels[0]);
-        if (strcmp(triple_buffer_way(interop), "interop") != 0) fail_msg("%s", triple_buffer_way(interop));
+        if (strcmp(triple_buffer_transfer(interop), "interop") != 0) fail_msg("%s", triple_buffer_transfer(interop));
         assert_int_equal(sand_bytes_downloaded(), before);
         show(s, staged, &pictures[1], sim, color, pixels[1]);
         assert_true(sand_bytes_downloaded() > before);
@@ -263,7 +263,7 @@ static void the_window_downloads_keyframes_alone(void **state) {
         if (!frame) continue;
         draw(&s, &frame->render_scene, pixels);
         engine_drawn(engine);
-        assert_string_equal(frame->way, "interop");
+        assert_string_equal(frame->transfer, "interop");
         assert_true(frame->step >= last);
         last = frame->step;
         if (frame->step % 10 == 1 || frame->step == 0) continue; // a keyframe was saved before this step

@@ -39,9 +39,9 @@ static inline void no_errors(void) {
         fail_msg("the driver reported %d errors, the first: %s", context_error_count(context), context_error(context));
 }
 
-static inline void draw(const RenderScene *p, const Camera *camera, const RendererDef *def, int width, int height) {
+static inline void draw(const RenderScene *scene, const Camera *camera, const RendererDef *def, int width, int height) {
     SandError error = {""};
-    if (!renderer_draw(renderer, p, camera, def, width, height, &error)) fail_msg("%s", error.text);
+    if (!renderer_draw(renderer, scene, camera, def, width, height, &error)) fail_msg("%s", error.text);
     no_errors();
 }
 

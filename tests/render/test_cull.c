@@ -80,11 +80,11 @@ static void close_scene(Scene *s) {
 static Camera go_on(Scene *s, RenderColor color, const char *view) {
     SandError error = {""};
     Camera camera;
-    RenderScene *p = &s->render_scene;
+    RenderScene *scene = &s->render_scene;
     lab_run(s->sim, 2);
-    assert_true(render_scene_update(p, s->world, s->sim, s->world->time - 0.3 * s->world->step, color, &error));
-    assert_true(p->spheres.count >= CULL_LEAST);
-    camera_frame(&camera, view, p->lower, p->upper, (double)WIDTH / HEIGHT);
+    assert_true(render_scene_update(scene, s->world, s->sim, s->world->time - 0.3 * s->world->step, color, &error));
+    assert_true(scene->spheres.count >= CULL_LEAST);
+    camera_frame(&camera, view, scene->lower, scene->upper, (double)WIDTH / HEIGHT);
     return camera;
 }
 

@@ -214,10 +214,10 @@ static void close_offscreen(Fixture *s) {
     assert_int_equal(backends, 0);
 }
 
-static void draw(Fixture *s, const RenderScene *p, unsigned char *pixels) {
+static void draw(Fixture *s, const RenderScene *scene, unsigned char *pixels) {
     SandError error = {""};
     RendererDef look = renderer_default();
-    if (!renderer_draw(s->renderer, p, &s->camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
+    if (!renderer_draw(s->renderer, scene, &s->camera, &look, WIDE, HIGH, &error)) fail_msg("%s", error.text);
     glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(s->renderer));
     glReadPixels(0, 0, WIDE, HIGH, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
 }
@@ -225,20 +225,20 @@ static void draw(Fixture *s, const RenderScene *p, unsigned char *pixels) {
 // Draws a frame through the triple buffer. Returns the bytes that were downloaded.
 static uint64_t show(Fixture *s, RenderColor color, unsigned char *pixels) {
     SandError error = {""};
-    RenderScene *p = &s->render_scene;
+    RenderScene *scene = &s->render_scene;
     uint64_t before = sand_bytes_downloaded();
-    p->store = triple_buffer_store(s->buffer);
+    scene->store = triple_buffer_store(s->buffer);
     double time = s->world->time - 0.3 * s->world->step;
-    if (!render_scene_update(p, s->world, s->sim, time, color, &error)) fail_msg("%s", error.text);
+    if (!render_scene_update(scene, s->world, s->sim, time, color, &error)) fail_msg("%s", error.text);
     triple_buffer_publish(s->buffer);
     assert_true(triple_buffer_acquire(s->buffer));
-    if (!triple_buffer_fetch(s->buffer, &p->buffer, &error)) fail_msg("%s", error.text);
-    draw(s, p, pixels);
+    if (!triple_buffer_fetch(s->buffer, &scene->buffer, &error)) fail_msg("%s", error.text);
+    draw(s, scene, pixels);
     triple_buffer_drawn(s->buffer);
     return sand_bytes_downloaded() - before;
 }
 
-static void compare_ways(bool staged, const char *way, bool brings) {
+static void compare_ways(bool staged, const char *transfer, bool brings) {
     static unsigned char ours[BYTES], theirs[BYTES], last[BYTES];
     SandError error = {""};
     Fixture s;
@@ -250,7 +250,7 @@ static void compare_ways(bool staged, const char *way, bool brings) {
         uint64_t downloaded = show(&s, color, ours);
         assert_int_equal(downloaded, brings ? sand_instance_total(s.render_scene.counts) * sizeof(SandInstance) : 0);
         assert_int_equal(bodies_read, 0);
-        assert_string_equal(triple_buffer_way(s.buffer), way);
+        assert_string_equal(triple_buffer_transfer(s.buffer), transfer);
         if (k > 0) assert_int_equal(sand_simulation_profile(s.sim)->downloaded > 0, true); // by the host's frame before
         if (!render_scene_update(&s.host, s.world, s.sim, s.render_scene.time, color, &error)) fail_msg("%s", error.text);
         assert_int_equal(bodies_read, 1);
@@ -294,7 +294,7 @@ static void the_backend_may_change(void **state) {
         lab_step(s.sim);
         s.render_scene.chains = k % 4 == 1; // drawn from the host's contacts
         show(&s, COLOR_BY_BODY, ours);
-        assert_string_equal(triple_buffer_way(s.buffer), k % 4 == 0 ? "interop" : "host");
+        assert_string_equal(triple_buffer_transfer(s.buffer), k % 4 == 0 ? "interop" : "host");
         s.host.chains = s.render_scene.chains;
         assert_true(render_scene_update(&s.host, s.world, s.sim, s.render_scene.time, COLOR_BY_BODY, &error));
         draw(&s, &s.host, theirs);

@@ -34,12 +34,12 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_RACE_SOLVER] = {"Solvers", "Who takes part in the race. Dim: it cannot do this friction.", "sandglass race hourglass --at 1 --solvers p-spg-fb,ipm-soc"},
     [CONTROL_RACE_ITERATIONS] = {"Iterations", "Budget of each solver in the race. More takes longer.", "sandglass race hourglass --at 1 --iterations 200"},
     [CONTROL_RACE_COLD] = {"Cold start", "All start from no impulses at all, not from those of the step before.", "sandglass race hourglass --at 1 --cold"},
-    [CONTROL_RACE] = {"Race", "Freezes the contact problem of the step on the screen and lets the solvers run on it in turn, on the machine that the scene runs on where they can. The scene goes on.", "sandglass race hourglass --at 1"},
+    [CONTROL_RACE] = {"Race", "Freezes the contact problem of the step on the screen and lets the solvers run on it in turn, on the device that the scene runs on where they can. The scene goes on.", "sandglass race hourglass --at 1"},
     [CONTROL_RACE_CANCEL] = {"Cancel", "Ends the race with what there is.", "sandglass race hourglass --at 1 --budget-ms 100"},
     [CONTROL_GRAVITY] = {"Gravity", "m/s\xc2\xb2; strength of gravity. 9.81 on Earth, 1.62 on the Moon.", "sandglass hourglass --gravity 0,0,-1.62"},
     [CONTROL_TILT] = {"Tilt", "Degrees that gravity leans from straight down, as if the whole scene were tilted.", "sandglass hourglass --gravity 1.7,0,-9.66"},
     [CONTROL_TOWARDS] = {"Towards", "Degrees from the x axis to the y axis: which way gravity leans.", "sandglass hourglass --gravity 0,1.7,-9.66"},
-    [CONTROL_BACKEND] = {"Runs on", "The machine that computes, its threads, and the numbers of the solver. The scene can move to another while it runs; the bits differ there.", "sandglass hourglass --backend cpu --threads 2 --precision double"},
+    [CONTROL_BACKEND] = {"Runs on", "The device that computes, its threads, and the numbers of the solver. The scene can move to another while it runs; the bits differ there.", "sandglass hourglass --backend cpu --threads 2 --precision double"},
     [CONTROL_COLOR] = {"Color", "What the bodies' color shows. Speed in m/s, force in N, residual of the body's contacts in m/s; the legend has the scale.", "sandglass hourglass --color speed"},
     [CONTROL_COLORMAP] = {"Color map", "The colors of numbers. Cividis looks the same to eyes that tell no red from green.", "sandglass hourglass --color speed --colormap cividis"},
     [CONTROL_CHAINS] = {"Force chains", "Draws every contact from body to body, as wide and bright as its normal force (N) is strong, seen through the bodies.", "sandglass hourglass --chains"},
@@ -92,14 +92,16 @@ static void note_place(ControlId id, bool used) {
 static void note_entry(ControlId id, const char *label, bool selected, bool enabled, bool used) {
     static bool after; // the previous entry was the selected one
     ControlPlace *place = &watched[id];
-    bool wished = *place->wish ? !strcmp(label, place->wish) : enabled && !selected && (after || !place->open);
+    bool wanted =
+        *place->wanted_entry ? !strcmp(label, place->wanted_entry) : enabled && !selected && (after || !place->open);
     after = selected;
     place->used += used;
-    if (!wished || !igIsItemVisible()) return;
+    if (!wanted || !igIsItemVisible()) return;
     ImVec2 low, high;
     igGetItemRectMin(&low);
     igGetItemRectMax(&high);
-    place->entry_x = 0.5 * (low.x + high.x), place->entry_y = low.y + 3; // near its top: the last entry may be cut off
+    place->entry_x = 0.5 * (low.x + high.x);
+    place->entry_y = low.y + 3; // near its top: the last entry may be cut off
     place->on_entry = igIsItemHovered(0);
     place->held = igIsItemActive();
     place->open = true;
@@ -124,7 +126,7 @@ static void show_tip(ControlId id, const char *more) {
     igTextUnformatted(control_table[id].tip, NULL);
     igSpacing();
     igPushStyleColor_U32(ImGuiCol_Text, 0xffc4bab0u);
-    igTextUnformatted(control_table[id].twin, NULL);
+    igTextUnformatted(control_table[id].command_line, NULL);
     igPopStyleColor(1);
     igPopTextWrapPos();
     igEndTooltip();
@@ -210,7 +212,10 @@ bool control_choice(ControlId id, const char *label, int *value, const char *con
     int now = *value;
     if (!control_begin_choice(id, label, names[now], more)) return false;
     for (int i = 0; i < count; i++)
-        if (control_entry(id, names[i], i == now, true)) *value = i, changed = true;
+        if (control_entry(id, names[i], i == now, true)) {
+            *value = i;
+            changed = true;
+        }
     igEndCombo();
     return changed;
 }

@@ -65,8 +65,8 @@ typedef enum ControlId {
 
 typedef struct Control {
     const char *label;
-    const char *tip;  // unit and effect
-    const char *twin; // the same from the command line
+    const char *tip;          // unit and effect
+    const char *command_line; // the same from the command line
 } Control;
 extern const Control control_table[CONTROL_COUNT];
 
@@ -83,15 +83,14 @@ bool control_slider(ControlId id, const char *label, double *value, double least
 bool control_integer(ControlId id, const char *label, int *value, int least, int most, bool logarithmic, const char *more);
 bool control_choice(ControlId id, const char *label, int *value, const char *const *names, int count, const char *more);
 bool control_text(ControlId id, char *text, int size);
-bool control_begin_choice(ControlId id, const char *label, const char *now,
-                          const char *more);                                      // then entries, then igEndCombo
+bool control_begin_choice(ControlId id, const char *label, const char *now, const char *more); // entries, igEndCombo follow
 bool control_entry(ControlId id, const char *label, bool selected, bool enabled); // of an open list; true: it was picked
 void control_row(const char *label); // draws a label, and sets position and width of the next widget
 
 // For tests: notes place and state of the widget of each control, in an array of CONTROL_COUNT; NULL ends it. Of several
 // widgets of one control the first counts.
 typedef struct ControlPlace {
-    char wish[32]; // set by the test: the entry of the list that it wants; empty: the one after the selected
+    char wanted_entry[32]; // set by the test: the entry of the list that it wants; empty: the one after the selected
     bool drawn;
     int frame;               // number of the last frame in which it was drawn
     double x, y;             // pixels, center

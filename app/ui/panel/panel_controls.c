@@ -128,7 +128,10 @@ static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const
     else
         snprintf(text, sizeof text, "none");
     if (!control_begin_choice(id, NULL, now < 0 ? "none" : sand_solver_table[now].name, text)) return false;
-    if (!scene && control_entry(id, "none", now < 0, true)) *chosen = -1, changed = true;
+    if (!scene && control_entry(id, "none", now < 0, true)) {
+        *chosen = -1;
+        changed = true;
+    }
     for (int i = 0; i < sand_solver_count(); i++) {
         const SandSolver *solver = &sand_solver_table[i];
         SandSolveDef other = *like;
@@ -250,12 +253,15 @@ static void draw_shadow(Panel *panel) {
     same.friction = panel->solve.friction;
     same.bounds = panel->solve.bounds;
     same.facets = panel->solve.facets;
-    same.iterations = panel->solve.iterations, same.budget_ms = panel->solve.budget_ms,
+    same.iterations = panel->solve.iterations;
+    same.budget_ms = panel->solve.budget_ms;
     same.tolerance = panel->solve.tolerance;
     if (same.friction != panel->shadow.friction || same.bounds != panel->shadow.bounds ||
         same.facets != panel->shadow.facets || same.iterations != panel->shadow.iterations ||
-        same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance)
-        panel->shadow = same, panel->shadow_due = true;
+        same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance) {
+        panel->shadow = same;
+        panel->shadow_due = true;
+    }
 }
 
 static void draw_gravity(Panel *panel) {
@@ -326,8 +332,10 @@ static void draw_camera(Panel *panel, const PanelView *view) {
     while (free < BOOKMARKS && marks->kept[free]) free++;
     while (last >= 0 && !marks->kept[last]) last--;
     igBeginDisabled(free == BOOKMARKS);
-    if (control_button(CONTROL_BOOKMARK_ADD, NULL, cell))
-        marks->kept[free] = true, marks->views[free] = camera_view(view->camera, render_scene->origin);
+    if (control_button(CONTROL_BOOKMARK_ADD, NULL, cell)) {
+        marks->kept[free] = true;
+        marks->views[free] = camera_view(view->camera, render_scene->origin);
+    }
     igEndDisabled();
     igSameLine(0, -1);
     igBeginDisabled(last < 0);
@@ -388,8 +396,10 @@ static void draw_recording(Panel *panel) {
     control_text(CONTROL_FOLDER, r->folder, (int)sizeof r->folder);
     if (control_choice(CONTROL_FORMAT, NULL, &format, panel_format_names, FORMAT_COUNT, NULL))
         r->format = (PanelFormat)format;
-    if (control_choice(CONTROL_SIZE, NULL, &size, names, SIZES, NULL))
-        r->width = sizes[size].width, r->height = sizes[size].height;
+    if (control_choice(CONTROL_SIZE, NULL, &size, names, SIZES, NULL)) {
+        r->width = sizes[size].width;
+        r->height = sizes[size].height;
+    }
     control_integer(CONTROL_FPS, NULL, &r->fps, 1, 120, false, NULL);
     igEndDisabled();
     float cell = cell_width(2);

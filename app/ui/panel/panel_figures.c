@@ -81,12 +81,12 @@ static bool begin_figures(const char *name) {
 // Bodies on a device: how they reach the screen, and how much of them is downloaded.
 static void draw_transfer(const EngineFrame *frame) {
     char text[64], tip[SAND_SENTENCE + 160];
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(frame->way, ":"), frame->way);
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(frame->transfer, ":"), frame->transfer);
     snprintf(
         tip, sizeof tip,
         "How bodies get from the GPU to the picture: by interop they never leave it; staged and host mean by way of the "
         "computer's memory. Now: %s.",
-        frame->way);
+        frame->transfer);
     figure("picture", tip, text);
     with_unit(text, sizeof text, "B", (double)frame->profile.downloaded);
     figure("to the host", "Bytes of bodies and contacts that came from the GPU with this step and the picture before it.",
@@ -135,7 +135,7 @@ static void draw_picked(const Probe *b) {
     char text[64];
     if (!begin_figures("picked")) return;
     snprintf(text, sizeof text, "%d", b->body);
-    figure("body", "Number of the body that was pressed last.", text);
+    figure("body", "Number of the body that was clicked last.", text);
     with_unit(text, sizeof text, "m/s", b->speed);
     figure("speed", "m/s, of its center.", text);
     with_unit(text, sizeof text, "m", b->radius);
@@ -159,17 +159,20 @@ static PlotCurve series(const Panel *panel, const char *name, PanelSeries s) {
     return (PlotCurve){name, panel->series[SERIES_TIME], panel->series[s], panel->point_count, 0};
 }
 
-static int read_curve_of_step(const SandCurvePoint *curve, int count, double *x, double *y) {
+static int copy_curve_points(const SandCurvePoint *curve, int count, double *x, double *y) {
     if (count > PANEL_CURVE) count = PANEL_CURVE;
-    for (int i = 0; i < count; i++) x[i] = curve[i].iteration, y[i] = curve[i].residual;
+    for (int i = 0; i < count; i++) {
+        x[i] = curve[i].iteration;
+        y[i] = curve[i].residual;
+    }
     return count;
 }
 
 static void draw_step_plot(Panel *panel, const EngineFrame *frame) {
     Plot plot = plot_of_residual;
     char names[2][96];
-    int counts[2] = {read_curve_of_step(frame->curve, frame->curve_count, panel->curve_x[0], panel->curve_y[0]),
-                     read_curve_of_step(frame->shadow, frame->shadow_count, panel->curve_x[1], panel->curve_y[1])};
+    int counts[2] = {copy_curve_points(frame->curve, frame->curve_count, panel->curve_x[0], panel->curve_y[0]),
+                     copy_curve_points(frame->shadow, frame->shadow_count, panel->curve_x[1], panel->curve_y[1])};
     const int solvers[2] = {panel->solve.solver, panel->shadow.solver};
     for (int i = 0; i < (panel->shadowing || counts[1] > 0 ? 2 : 1); i++) {
         snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");
@@ -195,13 +198,13 @@ static void draw_time_plots(Panel *panel, uint64_t step) {
                    .curves = {series(panel, "potential", SERIES_POTENTIAL), series(panel, "kinetic", SERIES_KINETIC)},
                    .curve_count = 2,
                    .nothing = "nothing yet"};
-    Plot phases = {.name = "phases",
-                   .title = "Time that each phase of a step takes",
+    Plot stages = {.name = "stages",
+                   .title = "Time that each stage of a step takes",
                    .x = time_axis,
                    .y = {.name = "duration", .unit = "s", .from_zero = true},
                    .curves = {series(panel, "whole step", SERIES_STEP), series(panel, "solve", SERIES_SOLVE),
                               series(panel, "collide", SERIES_COLLIDE), series(panel, "warm start", SERIES_WARM_START),
-                              series(panel, "build", SERIES_BUILD), series(panel, "move", SERIES_INTEGRATE)},
+                              series(panel, "build", SERIES_BUILD), series(panel, "integrate", SERIES_INTEGRATE)},
                    .curve_count = 6,
                    .nothing = "nothing yet"};
     Plot contacts = {.name = "contacts",
@@ -223,7 +226,7 @@ static void draw_time_plots(Panel *panel, uint64_t step) {
         const Plot *plot;
         bool open;
     } all[] = {{"Energy", &energy, true},
-               {"Time of each phase", &phases, true},
+               {"Time of each stage", &stages, true},
                {"Residual over time", &residual, false},
                {"Contacts", &contacts, false},
                {"Penetration", &overlap, false}};

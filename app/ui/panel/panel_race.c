@@ -94,7 +94,7 @@ static void draw_start(Panel *panel) {
     if (control_button(CONTROL_RACE_CANCEL, NULL, half)) panel_ask(panel, (Act){.kind = ACT_RACE_CANCEL});
     igEndDisabled();
     // One line in any case, so that the layout never moves.
-    char text[96] = "On the problem of the step that is seen.";
+    char text[96] = "On the problem of the step on the screen.";
     if (running) {
         int at = sand_race_at(&panel->race->race), count = panel->race->def.count;
         snprintf(text, sizeof text, "%d of %d: %s", at < count ? at + 1 : count, count,
