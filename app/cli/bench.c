@@ -170,7 +170,7 @@ static void report(const Session *session, const Penetration *penetration, Sampl
             json_number(&json, "pictures_per_second", 1e3 * (double)samples->pictures / all_ms);
             json_number(&json, "real_time_factor_drawn", 1e3 * (double)steps * world->step / all_ms);
         }
-        json_number(&json, "machine_bytes", (double)c->held);
+        json_number(&json, "device_bytes", (double)c->held);
         json_number(&json, "host_bytes_per_step", samples->total_downloaded / (double)steps);
         json_close_object(&json);
         return;

@@ -29,7 +29,8 @@ static Outcome build_scene(Session *session, const Options *options, SandRaceDef
     progress_end(&session->progress);
     SandSolveDef budget = def->solve;
     def->solve = session->def.solve; // the model, and the parameters of the scene's own solver
-    def->solve.iterations = budget.iterations, def->solve.budget_ms = budget.budget_ms;
+    def->solve.iterations = budget.iterations;
+    def->solve.budget_ms = budget.budget_ms;
     def->solve.tolerance = budget.tolerance;
     def->own_params = true;
     def->backend = sand_simulation_backend(session->sim);
@@ -87,7 +88,7 @@ static void write_json(const SandRace *race) {
         const SandSolution *s = &entry->solution;
         json_open_object(&json, NULL);
         json_text(&json, "name", sand_solver_table[entry->solver].name);
-        json_text(&json, "machine", entry->device);
+        json_text(&json, "device", entry->device);
         json_text(&json, "status", entry->ran ? sand_status_text(s->status) : "refused");
         if (!entry->ran) json_text(&json, "why", entry->refused);
         json_integer(&json, "iterations", s->iterations);
@@ -112,7 +113,7 @@ static void write_json(const SandRace *race) {
 }
 
 static void write_table(const SandRace *race) {
-    printf("%-14s %-7s %-15s %10s %10s %12s %15s %12s\n", "solver", "machine", "status", "iterations", "ms", "residual",
+    printf("%-14s %-7s %-15s %10s %10s %12s %15s %12s\n", "solver", "device", "status", "iterations", "ms", "residual",
            "above the least", "largest g.u");
     for (int i = 0; i < race->count; i++) {
         const SandRaceEntry *entry = &race->entries[i];

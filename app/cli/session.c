@@ -366,7 +366,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     // What ran.
     json_text(json, "scene", session->scene.name);
     json_text(json, "backend", session->def.backend ? session->def.backend->name : "cpu");
-    json_text(json, "machine", sand_simulation_device_name(session->sim));
+    json_text(json, "device", sand_simulation_device_name(session->sim));
     json_text(json, "solver", sand_solver_table[solve->solver].name);
     json_text(json, "friction", sand_friction_table[solve->friction].name);
     json_text(json, "precision", session->def.precision == SAND_DOUBLE ? "double" : "float");

@@ -21,7 +21,7 @@ enum { MOST_ACTS = 10000000 };
 // --- the acts of the file -----------------------------------------------------------------------------------
 
 // Keys of an act in addition to `step` and `act`.
-enum { POINT = 1, VELOCITY = 2, RADIUS = 4, BODY = 8, GRAVITY = 16, SOLVER = 32, MACHINE = 64 };
+enum { POINT = 1, VELOCITY = 2, RADIUS = 4, BODY = 8, GRAVITY = 16, SOLVER = 32, BACKEND = 64 };
 
 typedef struct ActRow {
     ActKind kind;
@@ -30,7 +30,7 @@ typedef struct ActRow {
 } ActRow;
 
 static const ActRow act_rows[] = {
-    {ACT_SOLVE, "solve", SOLVER},      {ACT_BACKEND, "backend", MACHINE},
+    {ACT_SOLVE, "solve", SOLVER},      {ACT_BACKEND, "backend", BACKEND},
     {ACT_GRAVITY, "gravity", GRAVITY}, {ACT_FLIP, "flip", 0},
     {ACT_GRAB, "grab", BODY | POINT},  {ACT_DRAG, "drag", POINT},
     {ACT_RELEASE, "release", 0},       {ACT_THROW, "throw", POINT | VELOCITY | RADIUS},
@@ -172,7 +172,7 @@ static bool check_keys(const SandYaml *yaml, const char *place, const ActDef *fr
         bool given;
     } keys[] = {{"point", POINT, from->point},      {"velocity", VELOCITY, from->velocity}, {"radius", RADIUS, from->radius},
                 {"body", BODY, from->body},         {"gravity", GRAVITY, from->gravity},    {"solver", SOLVER, from->solver},
-                {"backend", MACHINE, from->backend}};
+                {"backend", BACKEND, from->backend}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char path[64];
         bool needed = row->keys & keys[i].bit;
@@ -359,7 +359,7 @@ static void put_act(FILE *file, const LoggedAct *logged) {
         put_number(file, act->number);
     }
     if (row->keys & GRAVITY) put_vector(file, ", gravity", act->vector);
-    if (row->keys & MACHINE) fprintf(file, ", backend: %s", backend_names[(int)act->number]);
+    if (row->keys & BACKEND) fprintf(file, ", backend: %s", backend_names[(int)act->number]);
     if (row->keys & SOLVER) {
         fputs(", ", file);
         put_solver(file, ", ", &act->solve);
