@@ -46,7 +46,7 @@ typedef struct SandWorld {
     int *material;            // index into materials
     double *enter;            // s, the body is active from this time on (0: from the start)
     uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on
-    size_t body_capacity[12]; // of each array above
+    size_t body_capacity[11]; // of each array above
 
     int shape_count, boundary_count, material_count;
     SandShape *shapes;        // owned

@@ -97,7 +97,9 @@ bool sand_solver_refuse(const char *option, const char *name, SandError *error) 
     return sand_fail(error, "%s%.60s: there is no such solver; see `sandglass list solvers`", option, name);
 }
 
-bool sand_solver_can(int solver, SandFriction friction) { return sand_solver_table[solver].friction >> friction & 1; }
+bool sand_solver_can(int solver, SandFriction friction) {
+    return solver >= 0 && (sand_solver_table[solver].friction >> friction & 1);
+}
 
 int sand_friction_find(const char *name) {
     for (int i = 0; i < SAND_FRICTION_COUNT; i++)

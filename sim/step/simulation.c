@@ -217,8 +217,8 @@ static bool device_step(SandSimulation *sim, SandError *error) {
     if (!write_changes(sim, error)) return false;
     do {
         bool ok = ((sim->built && b->on_host) || build_problem(sim, b, device, error)) &&
-                  b->solve(device, &sim->solve, sim->want_curve, sim->host.solution.want_metrics, NULL, error) &&
-                  b->integrate(device, error) && b->finish(device, &r, error);
+                  b->solve(device, &sim->solve, sim->want_curve, false, NULL, error) && b->integrate(device, error) &&
+                  b->finish(device, &r, error);
         if (!ok) return false;
         growths += r.growths;
     } while (r.again);
@@ -282,10 +282,11 @@ bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandE
 }
 
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error) {
-    sim->built = false;
+    if (!sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error)) return false;
     sand_residency_changed(&sim->where);
+    sim->built = false;
     sim->host.problem.contact_count = 0; // contacts and impulses are those of another state
-    return sand_checkpoint_restore(checkpoint, &sim->host.world, &sim->host.warm_start, error);
+    return true;
 }
 
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->host.problem; }

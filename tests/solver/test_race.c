@@ -126,6 +126,13 @@ static void cancelled_before_it_begins(void **state) {
     sand_problem_free(&problem);
 }
 
+// Where a build has no reference methods, sand_solver_find returns -1 for them.
+static void no_method_can_do_nothing(void **state) {
+    (void)state;
+    assert_int_equal(sand_solver_find("no such method"), -1);
+    for (int model = 0; model < SAND_FRICTION_COUNT; model++) assert_false(sand_solver_can(-1, (SandFriction)model));
+}
+
 static int freeze(void **state) {
     static SandProblem problem;
     problem = frozen_stored("spheres");
@@ -138,8 +145,8 @@ static int thaw(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_runs_where_it_can),
-                                       cmocka_unit_test(what_fails_there_is_kept_by_name),
-                                       cmocka_unit_test(cancelled_before_it_begins)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_runs_where_it_can), cmocka_unit_test(what_fails_there_is_kept_by_name),
+        cmocka_unit_test(cancelled_before_it_begins), cmocka_unit_test(no_method_can_do_nothing)};
     return cmocka_run_group_tests(tests, freeze, thaw);
 }
