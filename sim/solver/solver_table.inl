@@ -63,12 +63,15 @@
      "on a GPU and is sequential on the CPU", \
      sand_gauss_seidel_orders}
 #define SAND_PROPORTIONING_PARAMS \
-    {"gamma", SAND_PARAM_REAL, 1, 0.01, 100, "raising it solves for the free impulses longer before active ones are let go", NULL}, \
-    {"step", SAND_PARAM_REAL, 1.5, 0.1, 1.9, "length of the short projected step, over the norm of N; above 2 it may diverge", NULL}, \
+    {"gamma", SAND_PARAM_REAL, 1, 0.01, 100, \
+     "raising it solves for the free impulses longer before active ones are let go", NULL}, \
+    {"step", SAND_PARAM_REAL, 1.5, 0.1, 1.9, \
+     "length of the short projected step, over the norm of N; above 2 it may diverge", NULL}, \
     {"power", SAND_PARAM_INTEGER, 8, 1, 100, "products spent on the norm of N first; more makes it sharper", NULL}
 #define SAND_GPMINRES_PARAMS \
     {"minres", SAND_PARAM_INTEGER, 10, 1, 10000, "most iterations of MINRES on one face", NULL}, \
-    {"eta1", SAND_PARAM_REAL, 0.5, 0, 1, "projected gradients end when one gains less than this part of the best; more ends them sooner", NULL}, \
+    {"eta1", SAND_PARAM_REAL, 0.5, 0, 1, \
+     "projected gradients end when one gains less than this part of the best; more ends them sooner", NULL}, \
     {"eta2", SAND_PARAM_REAL, 0.01, 0, 1, "the same for MINRES", NULL}, \
     {"mu", SAND_PARAM_REAL, 1e-4, 0, 0.5, "decrease asked of a step; more shortens steps", NULL}
 // clang-format on
@@ -81,7 +84,7 @@
 SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER, SAND_ALL,
          "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
          "spectral projected gradients with a diagonal preconditioner; returns its best iterate",
-         "leads early and tires late when many digits are wanted", SAND_P_SPG_PARAMS)
+         "fast at first, slow when many digits are wanted", SAND_P_SPG_PARAMS)
 
 SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWNS, 0, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
@@ -100,17 +103,15 @@ SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADA
 
 SAND_ROW(apgd, "apgd", 7, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
          "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
-         "feels for its step length by overshooting, and ends like a gradient method")
+         "finds its step length by overshooting; converges like a gradient method")
 
-SAND_ROW(admm, "admm", 8, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
-         "draws a free copy of the impulses and one in the set together, by conjugate gradients on the free one; returns "
-         "its best",
-         "depends on its stiffness; few digits soon, many digits slowly",
-         {"rho", SAND_PARAM_REAL, 1, 1e-4, 1e4, "stiffness at first; more draws the copies together sooner", NULL},
-         {"inner", SAND_PARAM_INTEGER, 3, 1, 1000, "most conjugate gradients a round; more solves the free copy better",
-          NULL},
-         {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better",
-          NULL})
+SAND_ROW(
+    admm, "admm", 8, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
+    "alternates between an unconstrained copy of the impulses and a feasible one, coupled by a penalty; returns its best",
+    "sensitive to the penalty; few digits soon, many digits slowly",
+    {"rho", SAND_PARAM_REAL, 1, 1e-4, 1e4, "stiffness at first; more draws the copies together sooner", NULL},
+    {"inner", SAND_PARAM_INTEGER, 3, 1, 1000, "most conjugate gradients a round; more solves the free copy better", NULL},
+    {"accuracy", SAND_PARAM_REAL, 0.1, 1e-8, 0.9, "part of its residual at which a round ends; less solves it better", NULL})
 
 SAND_COMPONENT_ROW(gpminres, "gpminres", 8, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, 0, SAND_BOUNDED,
                    "Heyn et al. 2012, section 4, algorithm GPMINRES",
@@ -125,7 +126,7 @@ SAND_COMPONENT_ROW(gpminres_p, "gpminres-p", 8, true, SAND_OWNS_RESIDUAL | SAND_
 SAND_COMPONENT_ROW(kucera, "kucera", 4, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, SAND_NEEDS_NORM, SAND_SEPARABLE,
                    "Heyn et al. 2012, section 4, algorithm KUCERA",
                    "conjugate gradients on the free impulses, short projected steps where the set is left",
-                   "starts anew at every change of the active set; wants the norm of N", SAND_PROPORTIONING_PARAMS)
+                   "restarts at every change of the active set; needs the norm of N", SAND_PROPORTIONING_PARAMS)
 
 SAND_COMPONENT_ROW(mprgp, "mprgp", 4, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, SAND_NEEDS_NORM, SAND_SEPARABLE,
                    "Pospíšil et al. 2015, algorithm 2", "as kucera, and frees active impulses by a step to the minimum",
@@ -134,7 +135,7 @@ SAND_COMPONENT_ROW(mprgp, "mprgp", 4, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWT
 SAND_COMPONENT_ROW(cpg, "cpg", 6, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, 0, SAND_BOUNDED | SAND_ADAPTS,
                    "Preclik et al. 2009, algorithm 2",
                    "conjugate gradients, cut to what stays in the set and projected after each step",
-                   "jitters where friction is strong; nothing makes it descend")
+                   "jitters where friction is strong; descent is not guaranteed")
 
 SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0, SAND_NEEDS_COLORS,
                    1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
@@ -156,16 +157,15 @@ SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and sect
                    {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
                     sand_ipm_systems})
 
-SAND_ASSEMBLED_ROW(newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
-                   "Preclik et al. 2009, section 3.3, eq. 20 and 21",
-                   "semismooth Newton: once it knows which contacts are open, stick and slide, the end is a step away",
-                   "slow to find that out, may stand still on the way, and an iteration is a factorization",
-                   {"least-step", SAND_PARAM_REAL, 0.3, 0, 1,
-                    "shortest step; more escapes from where it stands still, and gains less", NULL})
+SAND_ASSEMBLED_ROW(
+    newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
+    "semismooth Newton: once it knows which contacts are open, stick and slide, the solution is one step away",
+    "slow to find that out, may stall on the way, and an iteration is a factorization",
+    {"least-step", SAND_PARAM_REAL, 0.3, 0, 1, "shortest step; more escapes from where it stalls, and gains less", NULL})
 
 SAND_ASSEMBLED_ROW(
     amg, "amg", SAND_FACETED, "Preclik et al. 2009, section 3.4, eq. 22-24",
-    "algebraic multigrid: relaxes as gauss-seidel does, and what is slow to go on smaller problems of some unknowns",
+    "algebraic multigrid: Gauss-Seidel as smoother; slow errors are removed on smaller problems",
     "gains less than its cycles cost: errors of impulses are not smooth, and N is assembled on every grid",
     {"sweeps", SAND_PARAM_INTEGER, 2, 1, 100, "relaxations before and after a correction; more smooth it better", NULL},
     {"visits", SAND_PARAM_INTEGER, 1, 1, 4, "of the next grid in a cycle, 1 is a V and 2 a W; more solve it better", NULL},
@@ -178,13 +178,13 @@ SAND_ASSEMBLED_ROW(
 SAND_TAO_ROW(
     blmvm, "blmvm", SAND_FACETED, "Petra et al. 2009, section 3.3; Benson and Moré 2001",
     "quasi-Newton: a few past steps stand for the curvature, and a projected line search keeps to the bounds; by TAO",
-    "learns of N only by walking, so that many digits take many products",
+    "learns N only from its own steps, so that many digits take many products",
     {"memory", SAND_PARAM_INTEGER, 5, 1, 100, "past steps that are kept; more know the curvature better", NULL})
 
 SAND_TAO_ROW(
     tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
     "projected gradients find a face, and Newton's step on it comes from conjugate gradients in a trust region; by TAO",
-    "N is assembled, and factorized in part on each face; may creep in a jam with many facets",
+    "N is assembled, and factorized in part on each face; may stall on jammed piles with many facets",
     {"accuracy", SAND_PARAM_REAL, 0.1, 1e-12, 0.9,
      "part of its residual at which a Newton step is taken; less solves it better", NULL},
     {"preconditioner", SAND_PARAM_CHOICE, 0, 0, 1, "incomplete factors of N on the face, or none",
