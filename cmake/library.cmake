@@ -76,7 +76,7 @@ add_library(sandglass_scene STATIC
     sim/scene/scene.c
     sim/scene/scene_build.c
     sim/scene/scene_file.c
-    sim/scene/scene_walls.c
+    sim/scene/scene_boundaries.c
     sim/scene/solver_file.c
     sim/scene/yaml_file.c
 )

@@ -37,56 +37,64 @@ static __global__ void list_high_degree(const int *first, const int *second, int
 
 // --- the stage --------------------------------------------------------------------------------------------
 
-static int64_t bodies_of(const SandDevice *m) { return m->standalone ? m->standalone_bodies : m->world.body_count; }
+static int64_t bodies_of(const SandDevice *device) {
+    return device->standalone ? device->standalone_bodies : device->world.body_count;
+}
 
-static bool adjacency_reserve(SandDevice *m) {
-    int64_t bodies = bodies_of(m), contacts = m->contact_capacity;
+static bool adjacency_reserve(SandDevice *device) {
+    int64_t bodies = bodies_of(device), contacts = device->contact_capacity;
     size_t rows = (size_t)bodies + 3, high_degree = (size_t)contacts / (SAND_HIGH_DEGREE / 2) + 2;
     if (rows < BATCH_COLOR + 4) rows = BATCH_COLOR + 4;
-    return reserve(m, m->second, rows) && reserve(m, m->list, (size_t)contacts + 1) && reserve(m, m->row_counts, rows) &&
-           reserve(m, m->high_degree, high_degree) && reserve(m, m->high_degree_segment, high_degree + 1) &&
-           reserve(m, m->segment_body, 2 * high_degree) && reserve(m, m->segment_sum, 8 * 2 * high_degree);
+    return reserve(device, device->second, rows) && reserve(device, device->list, (size_t)contacts + 1) &&
+           reserve(device, device->row_counts, rows) && reserve(device, device->high_degree, high_degree) &&
+           reserve(device, device->high_degree_segment, high_degree + 1) &&
+           reserve(device, device->segment_body, 2 * high_degree) &&
+           reserve(device, device->segment_sum, 8 * 2 * high_degree);
 }
 
 // Needs both lists of contacts, by first and by second body.
-static bool high_degree_enqueue(SandDevice *m, cudaStream_t stream) {
-    LAUNCH_ON(stream, list_high_degree, bodies_of(m), m->first.data, m->second.data, m->high_degree.data,
-              m->high_degree_segment.data, m->segment_body.data, m->counts);
-    return device_check(m, cudaGetLastError(), "listing high-degree bodies");
+static bool high_degree_enqueue(SandDevice *device, cudaStream_t stream) {
+    LAUNCH_ON(stream, list_high_degree, bodies_of(device), device->first.data, device->second.data, device->high_degree.data,
+              device->high_degree_segment.data, device->segment_body.data, device->counts);
+    return device_check(device, cudaGetLastError(), "listing high-degree bodies");
 }
 
 // On a side stream, while the contacts are packed. The contacts by owner of a standalone problem come from the packed ones,
 // so that its high-degree bodies are left to adjacency_finish.
-bool adjacency_begin(SandDevice *m) {
-    if (!adjacency_reserve(m) || !device_fork(m, 1)) return false;
-    cudaStream_t stream = m->side_stream[0];
-    if (m->standalone) LAUNCH_ON(stream, list_second_bodies, m->contact_capacity, m->contacts.data, m->keys.data, m->counts);
-    CsrKeys seconds = {m->keys.data, &m->counts->contacts, m->contact_capacity, bodies_of(m)};
-    return csr_count(m, seconds, m->row_counts, stream) &&
-           csr_build(m, seconds, m->row_counts, m->second.data, m->list.data, stream) &&
-           (m->standalone || high_degree_enqueue(m, stream));
+bool adjacency_begin(SandDevice *device) {
+    if (!adjacency_reserve(device) || !device_fork(device, 1)) return false;
+    cudaStream_t stream = device->side_stream[0];
+    if (device->standalone)
+        LAUNCH_ON(stream, list_second_bodies, device->contact_capacity, device->contacts.data, device->keys.data,
+                  device->counts);
+    CsrKeys seconds = {device->keys.data, &device->counts->contacts, device->contact_capacity, bodies_of(device)};
+    return csr_count(device, seconds, device->row_counts, stream) &&
+           csr_build(device, seconds, device->row_counts, device->second.data, device->list.data, stream) &&
+           (device->standalone || high_degree_enqueue(device, stream));
 }
 
 // The contacts by owner of a standalone problem. They are sorted by owner, so that the rows are all that is missing.
-static bool owners_enqueue(SandDevice *m) {
-    CsrKeys owners = {(const uint32_t *)m->arrays.a, &m->counts->contacts, m->contact_capacity, bodies_of(m)};
-    return csr_count(m, owners, m->row_counts, m->stream) &&
-           csr_build(m, owners, m->row_counts, m->first.data, NULL, m->stream) && high_degree_enqueue(m, m->stream);
+static bool owners_enqueue(SandDevice *device) {
+    CsrKeys owners = {(const uint32_t *)device->arrays.a, &device->counts->contacts, device->contact_capacity,
+                      bodies_of(device)};
+    return csr_count(device, owners, device->row_counts, device->stream) &&
+           csr_build(device, owners, device->row_counts, device->first.data, NULL, device->stream) &&
+           high_degree_enqueue(device, device->stream);
 }
 
-bool adjacency_finish(SandDevice *m, const SandSolveDef *def) {
-    KernelArrays &t = m->arrays;
-    if (!device_join(m, 0) || (m->standalone && !owners_enqueue(m))) return false;
-    t.first = m->first.data;
-    t.second = m->second.data;
-    t.list = m->list.data;
-    t.high_degree = m->high_degree.data;
-    t.high_degree_segment = m->high_degree_segment.data;
-    t.segment_body = m->segment_body.data;
-    t.segment_sum = m->segment_sum.data;
+bool adjacency_finish(SandDevice *device, const SandSolveDef *def) {
+    KernelArrays &t = device->arrays;
+    if (!device_join(device, 0) || (device->standalone && !owners_enqueue(device))) return false;
+    t.first = device->first.data;
+    t.second = device->second.data;
+    t.list = device->list.data;
+    t.high_degree = device->high_degree.data;
+    t.high_degree_segment = device->high_degree_segment.data;
+    t.segment_body = device->segment_body.data;
+    t.segment_sum = device->segment_sum.data;
     t.color_first = t.color_list = NULL;
     t.batch_step = NULL;
 
-    if (sand_solve_needs_colors(def)) return colors_enqueue(m);
-    return device_check(m, cudaGetLastError(), "making the adjacency");
+    if (sand_solve_needs_colors(def)) return colors_enqueue(device);
+    return device_check(device, cudaGetLastError(), "making the adjacency");
 }

@@ -37,10 +37,10 @@ static __global__ void count_spheres(const __grid_constant__ SandWorld w, int *c
 }
 
 // Chooses the levels of the grid from the extents of all spheres, and clears the tally. One thread.
-static __device__ void choose_levels(SandCollision *d, LevelTally *tally, const Counts *counts) {
-    d->broad_phase.level_count = 0;
+static __device__ void choose_levels(SandCollision *collision, LevelTally *tally, const Counts *counts) {
+    collision->broad_phase.level_count = 0;
     if (counts->spheres)
-        grid_choose_levels(&d->broad_phase, __longlong_as_double((long long)counts->min_extent),
+        grid_choose_levels(&collision->broad_phase, __longlong_as_double((long long)counts->min_extent),
                            __longlong_as_double((long long)counts->max_extent));
     for (int l = 0; l < SAND_MAX_LEVELS; l++) {
         tally->count[l] = 0;
@@ -54,7 +54,7 @@ static __device__ void choose_levels(SandCollision *d, LevelTally *tally, const 
 // Reduces the extents that each thread has seen to the least and greatest of all spheres; the last block to finish chooses
 // the levels. All threads of a block call it together, and one does the atomics for all, since atomics on one address are
 // serialized.
-static __device__ void fold_extents(double least, double most, SandCollision *d, LevelTally *tally, Counts *counts) {
+static __device__ void fold_extents(double least, double most, SandCollision *collision, LevelTally *tally, Counts *counts) {
     __shared__ double warp_least[CUDA_THREADS / 32], warp_most[CUDA_THREADS / 32];
     for (int s = 16; s; s >>= 1) {
         least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
@@ -74,34 +74,34 @@ static __device__ void fold_extents(double least, double most, SandCollision *d,
         atomicMin(&counts->min_extent, (unsigned long long)__double_as_longlong(least));
         atomicMax(&counts->max_extent, (unsigned long long)__double_as_longlong(most));
     }
-    if (last_block_done(counts)) choose_levels(d, tally, counts);
+    if (last_block_done(counts)) choose_levels(collision, tally, counts);
 }
 
 // Makes a proxy for each sphere. Where all bodies of a thread block are one sphere, the writes are coalesced.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    place_spheres(const __grid_constant__ SandWorld w, SandCollision *d, SearchParams search, const int *first,
+    place_spheres(const __grid_constant__ SandWorld w, SandCollision *collision, SearchParams search, const int *first,
                   LevelTally *tally, Counts *counts) {
-    SandFinder finder = finder_of(&w, d, search);
+    SandFinder finder = finder_of(&w, collision, search);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
-        counts->spheres = d->broad_phase.sphere_count = first[w.body_count];
-        d->body_count = counts->bodies;
+        counts->spheres = collision->broad_phase.sphere_count = first[w.body_count];
+        collision->body_count = counts->bodies;
     }
     double least = INFINITY, most = 0;
     EACH_BLOCK(base, w.body_count) {
         int64_t i = base + threadIdx.x, end = min(base + (int64_t)blockDim.x, (int64_t)w.body_count);
         int count = i < end ? first[i + 1] - first[i] : 0;
         bool one_each = __syncthreads_and(count == 1 || i >= end);
-        if (i < end) d->solver_index[i] = -1;
+        if (i < end) collision->solver_index[i] = -1;
         SandSphereProxy sphere = {};
         for (int k = 0; k < count; k++) {
             sphere = sphere_proxy(&finder, (int)i, k);
-            if (!one_each) d->broad_phase.spheres[first[i] + k] = sphere;
+            if (!one_each) collision->broad_phase.spheres[first[i] + k] = sphere;
             least = fmin(least, sphere.extent);
             most = fmax(most, sphere.extent);
         }
-        if (one_each) write_records(d->broad_phase.spheres, first[base], first[end], sphere);
+        if (one_each) write_records(collision->broad_phase.spheres, first[base], first[end], sphere);
     }
-    fold_extents(least, most, d, tally, counts);
+    fold_extents(least, most, collision, tally, counts);
 }
 
 // --- grid -------------------------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ static __device__ void tally_add(LevelTally *t, int l, int count, double low[3],
 }
 
 // Sizes the grids of the levels, when all spheres are counted. One thread.
-static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts *counts, bool impact) {
-    SandBroadPhase *g = &d->broad_phase;
+static __device__ void size_levels(SandCollision *collision, const LevelTally *t, Counts *counts, bool impact) {
+    SandBroadPhase *g = &collision->broad_phase;
     g->cell_count = 0;
     SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
     int begin = 0;
@@ -127,7 +127,7 @@ static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts
         begin += t->count[k];
         if (t->count[k]) grid_extend(&lowest, &highest, low, high);
     }
-    grid_size_places(g, lowest, highest);
+    grid_size_spatial(g, lowest, highest);
     counts->levels = g->level_count;
     if (g->level_count > 1 && !impact) counts->retry |= RETRY_IMPACT;
     counts->min_extent = ~0ull;
@@ -135,9 +135,9 @@ static __device__ void size_levels(SandCollision *d, const LevelTally *t, Counts
 }
 
 // Tallies the levels: within a warp where its spheres are of one level, then in shared memory, then in global memory.
-static __global__ void tally_levels(SandCollision *d, LevelTally *tally, Counts *counts, bool impact) {
+static __global__ void tally_levels(SandCollision *collision, LevelTally *tally, Counts *counts, bool impact) {
     __shared__ LevelTally mine;
-    const SandBroadPhase *g = &d->broad_phase;
+    const SandBroadPhase *g = &collision->broad_phase;
     if (threadIdx.x < SAND_MAX_LEVELS) {
         mine.count[threadIdx.x] = 0;
         for (int a = 0; a < 3; a++) {
@@ -176,11 +176,11 @@ static __global__ void tally_levels(SandCollision *d, LevelTally *tally, Counts 
         }
     }
     __syncthreads();
-    if (threadIdx.x == 0 && last_block_done(counts)) size_levels(d, tally, counts, impact);
+    if (threadIdx.x == 0 && last_block_done(counts)) size_levels(collision, tally, counts, impact);
 }
 
-static __global__ void number_cells(const SandCollision *d, uint32_t *cell, int *key_counts) {
-    const SandBroadPhase *g = &d->broad_phase;
+static __global__ void number_cells(const SandCollision *collision, uint32_t *cell, int *key_counts) {
+    const SandBroadPhase *g = &collision->broad_phase;
     EACH(i, g->sphere_count) {
         const SandSphereProxy *sphere = &g->spheres[i];
         cell[i] = (uint32_t)grid_cell_of(&g->levels[grid_level_of_extent(g, sphere->extent)], sphere->center);
@@ -190,8 +190,8 @@ static __global__ void number_cells(const SandCollision *d, uint32_t *cell, int 
 
 // Copies each proxy by several threads, so that the writes are coalesced, and rounds it for culling.
 enum { PROXY_PARTS = sizeof(SandSphereProxy) / sizeof(double2) };
-static __global__ void write_sorted(SandCollision *d, CullArrays cull) {
-    SandBroadPhase *g = &d->broad_phase;
+static __global__ void write_sorted(SandCollision *collision, CullArrays cull) {
+    SandBroadPhase *g = &collision->broad_phase;
     EACH(t, (int64_t)PROXY_PARTS * g->sphere_count) {
         int64_t i = t / PROXY_PARTS, part = t % PROXY_PARTS;
         const SandSphereProxy *sphere = &g->spheres[g->order[i]];
@@ -205,29 +205,29 @@ static __global__ void write_sorted(SandCollision *d, CullArrays cull) {
 // --- impacts ----------------------------------------------------------------------------------------------
 
 struct ImpactQuery {
-    const SandCollision *d;
+    const SandCollision *collision;
     CullArrays cull;
-    double slack, reach;
+    double envelope, horizon;
     double *margin; // of each sphere, by its unsorted number, since widen_proxies goes through them in that order
 };
 
 // Raises the margin of sorted sphere i for an impact at this speed.
 static __device__ void add_impact_margin(const ImpactQuery &s, int i, double speed) {
-    const SandBroadPhase *g = &s.d->broad_phase;
-    raise_to(&s.margin[g->order[i]], impact_margin(g->sorted[i].radius, s.reach * speed));
+    const SandBroadPhase *g = &s.collision->broad_phase;
+    raise_to(&s.margin[g->order[i]], impact_margin(g->sorted[i].radius, s.horizon * speed));
 }
 
 // The speed of an impact between sorted spheres i and j, 0 where there is none. Raises the margin of j.
 static __device__ double impact(const ImpactQuery &s, int i, int j) {
-    const SandBroadPhase *g = &s.d->broad_phase;
+    const SandBroadPhase *g = &s.collision->broad_phase;
     double speed;
-    if (!proxies_may_impact(&g->sorted[i], &g->sorted[j], s.slack, s.reach, &speed)) return 0;
+    if (!proxies_may_impact(&g->sorted[i], &g->sorted[j], s.envelope, s.horizon, &speed)) return 0;
     add_impact_margin(s, j, speed);
     return speed;
 }
 
 static __global__ void __launch_bounds__(128) find_impacts_by_thread(const __grid_constant__ ImpactQuery s) {
-    const SandBroadPhase *g = &s.d->broad_phase;
+    const SandBroadPhase *g = &s.collision->broad_phase;
     EACH(t, thread_query_end(g)) {
         int i = (int)t, level = grid_level_of(g, i);
         CullSphere own = cull_sphere(s.cull, i);
@@ -235,7 +235,7 @@ static __global__ void __launch_bounds__(128) find_impacts_by_thread(const __gri
         for (int k = 0; k < g->level_count; k++) {
             if (!impact_looks_in(level, k)) continue;
             query_by_thread(g, cell_range_of(g, level, i, k), s.cull.bounds, own.bounds, [&](int j) {
-                if (cull_no_impact(own, cull_sphere(s.cull, j), s.reach)) return;
+                if (cull_no_impact(own, cull_sphere(s.cull, j), s.horizon)) return;
                 most = fmax(most, impact(s, i, j));
             });
         }
@@ -245,7 +245,7 @@ static __global__ void __launch_bounds__(128) find_impacts_by_thread(const __gri
 
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     find_impacts_by_group(const __grid_constant__ ImpactQuery s) {
-    const SandBroadPhase *g = &s.d->broad_phase;
+    const SandBroadPhase *g = &s.collision->broad_phase;
     if (g->level_count < 2) return;
     int begin = thread_query_end(g);
     EACH(t, (int64_t)QUERY_THREADS * (g->sphere_count - begin)) {
@@ -256,7 +256,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
         query_by_group(
             group, g, level, s.cull.bounds, own.bounds, [&](int k) { return impact_looks_in(level, k); },
             [&](int j) {
-                if (j < 0 || cull_no_impact(own, cull_sphere(s.cull, j), s.reach)) return;
+                if (j < 0 || cull_no_impact(own, cull_sphere(s.cull, j), s.horizon)) return;
                 most = fmax(most, impact(s, i, j));
             });
         most = group_max(group, most);
@@ -266,55 +266,59 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
 
 // Gives the spheres their impact margins, where these are greater than those from their own speed.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    widen_proxies(SandCollision *d, const double *margin, double slack, LevelTally *tally, Counts *counts) {
-    SandBroadPhase *g = &d->broad_phase;
+    widen_proxies(SandCollision *collision, const double *margin, double envelope, LevelTally *tally, Counts *counts) {
+    SandBroadPhase *g = &collision->broad_phase;
     double least = INFINITY, most = 0;
     EACH(i, g->sphere_count) {
         SandSphereProxy *sphere = &g->spheres[i];
-        if (margin[i] > sphere->impact_margin) proxy_set_impact_margin(sphere, margin[i], slack);
+        if (margin[i] > sphere->impact_margin) proxy_set_impact_margin(sphere, margin[i], envelope);
         least = fmin(least, sphere->extent);
         most = fmax(most, sphere->extent);
     }
-    fold_extents(least, most, d, tally, counts);
+    fold_extents(least, most, collision, tally, counts);
 }
 
 // --- the stage --------------------------------------------------------------------------------------------
 
 // Sorts the spheres by level and cell.
-static bool sort_grid(SandDevice *m) {
-    SandCollision *d = m->device_collision.data;
-    int64_t spheres = m->sphere_total, cells = grid_most_cells(spheres);
-    tally_levels<<<device_blocks(m, spheres, CUDA_THREADS, 4), CUDA_THREADS, 0, m->stream>>>(d, m->tally.data, m->counts,
-                                                                                             m->check_impacts);
-    CsrKeys keys = {m->cell_of.data, &m->counts->spheres, spheres, cells};
-    LAUNCH(number_cells, spheres, d, m->cell_of.data, m->cell_counts.data);
-    if (!csr_build(m, keys, m->cell_counts, m->cell_starts.data, m->sphere_order.data, m->stream)) return false;
-    LAUNCH(write_sorted, PROXY_PARTS * spheres, d, cull_arrays(m));
+static bool sort_grid(SandDevice *device) {
+    SandCollision *collision = device->device_collision.data;
+    int64_t spheres = device->sphere_total, cells = grid_most_cells(spheres);
+    tally_levels<<<device_blocks(device, spheres, CUDA_THREADS, 4), CUDA_THREADS, 0, device->stream>>>(
+        collision, device->tally.data, device->counts, device->check_impacts);
+    CsrKeys keys = {device->cell_of.data, &device->counts->spheres, spheres, cells};
+    LAUNCH(number_cells, spheres, collision, device->cell_of.data, device->cell_counts.data);
+    if (!csr_build(device, keys, device->cell_counts, device->cell_starts.data, device->sphere_order.data, device->stream))
+        return false;
+    LAUNCH(write_sorted, PROXY_PARTS * spheres, collision, cull_arrays(device));
     return true;
 }
 
-bool broad_phase_enqueue(SandDevice *m) {
-    const SandWorld &w = m->world;
-    int64_t spheres = m->sphere_total;
-    SandCollision *d = m->device_collision.data;
-    LAUNCH(count_spheres, w.body_count + 1, w, m->sphere_count.data, m->counts);
-    device_check(m,
-                 scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, m->sphere_count.data, m->sphere_first.data,
-                          w.body_count + 1, m->stream),
+bool broad_phase_enqueue(SandDevice *device) {
+    const SandWorld &w = device->world;
+    int64_t spheres = device->sphere_total;
+    SandCollision *collision = device->device_collision.data;
+    LAUNCH(count_spheres, w.body_count + 1, w, device->sphere_count.data, device->counts);
+    device_check(device,
+                 scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, device->sphere_count.data,
+                          device->sphere_first.data, w.body_count + 1, device->stream),
                  "numbering the spheres");
-    LAUNCH(place_spheres, w.body_count, w, d, m->search, m->sphere_first.data, m->tally.data, m->counts);
-    if (!sort_grid(m)) return false;
-    if (m->check_impacts) {
-        double reach = w.step * (1 + m->search.largest_mu);
-        device_check(m, cudaMemsetAsync(m->impact_margin.data, 0, (size_t)spheres * sizeof(double), m->stream),
+    LAUNCH(place_spheres, w.body_count, w, collision, device->search, device->sphere_first.data, device->tally.data,
+           device->counts);
+    if (!sort_grid(device)) return false;
+    if (device->check_impacts) {
+        double horizon = w.step * (1 + device->search.largest_mu);
+        device_check(device,
+                     cudaMemsetAsync(device->impact_margin.data, 0, (size_t)spheres * sizeof(double), device->stream),
                      "clearing impact margins");
-        ImpactQuery query = {d, cull_arrays(m), w.envelope, reach, m->impact_margin.data};
-        if (!device_fork(m, 1)) return false;
-        find_impacts_by_group<<<query_blocks(m), QUERY_BLOCK_THREADS, 0, m->side_stream[0]>>>(query);
-        find_impacts_by_thread<<<launch_blocks(spheres, 128), 128, 0, m->stream>>>(query);
-        if (!device_join(m, 0)) return false;
-        LAUNCH(widen_proxies, spheres, d, m->impact_margin.data, w.envelope, m->tally.data, m->counts);
-        if (!sort_grid(m)) return false;
+        ImpactQuery query = {collision, cull_arrays(device), w.envelope, horizon, device->impact_margin.data};
+        if (!device_fork(device, 1)) return false;
+        find_impacts_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->side_stream[0]>>>(query);
+        find_impacts_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(query);
+        if (!device_join(device, 0)) return false;
+        LAUNCH(widen_proxies, spheres, collision, device->impact_margin.data, w.envelope, device->tally.data,
+               device->counts);
+        if (!sort_grid(device)) return false;
     }
     return true;
 }

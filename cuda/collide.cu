@@ -5,12 +5,12 @@
 //   ...                      the broad phase: cuda/broad_phase.cu
 //   number_spatial_cells     where each body is in space; a sort by it makes the order of solver indices
 //   assign_solver_indices
-//   count_walls              contacts of each sphere with boundaries, and those of the box or cylinder
+//   count_nonspheres              contacts of each sphere with boundaries, and those of the box or cylinder
 //   count_pairs_by_group, count_pairs_by_thread    contacts of each sphere with others; neighbors are kept in short lists
 //   store_total              after a scan of the counts: how many contacts there are, and whether they fit
 //   list_pairs               the spheres of each contact, from the lists
 //   list_crowded_pairs       the same for spheres whose list overflowed, by a second query
-//   write_walls, write_pairs the contact candidates
+//   write_nonspheres, write_pairs the contact candidates
 //   csr_build                sorts their numbers by the solver index of their owner
 //
 // What does not depend on each other runs on side streams: see collide_enqueue.
@@ -33,27 +33,27 @@ static __global__ void reset_counts(Counts *counts) {
 // --- solver indices ---------------------------------------------------------------------------------------
 
 // The cell of each body in the grid of all levels, by its first sphere; other spheres sort behind.
-static __global__ void number_spatial_cells(const SandCollision *d, uint32_t *cell, int64_t capacity) {
-    const SandBroadPhase *g = &d->broad_phase;
+static __global__ void number_spatial_cells(const SandCollision *collision, uint32_t *cell, int64_t capacity) {
+    const SandBroadPhase *g = &collision->broad_phase;
     EACH(i, capacity) {
         bool first = i < g->sphere_count && g->sorted[i].sub == 0;
-        cell[i] = first ? (uint32_t)grid_cell_of(&g->places, g->sorted[i].center) : 0xffffffffu;
+        cell[i] = first ? (uint32_t)grid_cell_of(&g->spatial_grid, g->sorted[i].center) : 0xffffffffu;
     }
 }
 
 // Numbers the bodies for the solver. `placed` are the sorted positions of their first spheres, by their cells in space;
 // NULL: the sorted order has them in that order already.
-static __global__ void assign_solver_indices(SandCollision *d, const int *placed, int convex_body) {
-    const SandBroadPhase *g = &d->broad_phase;
-    int spheres = d->body_count - (convex_body >= 0 ? 1 : 0); // bodies that are made of spheres
+static __global__ void assign_solver_indices(SandCollision *collision, const int *placed, int convex_body) {
+    const SandBroadPhase *g = &collision->broad_phase;
+    int spheres = collision->body_count - (convex_body >= 0 ? 1 : 0); // bodies that are made of spheres
     EACH(solver_index, spheres) {
         int body = g->sorted[placed ? placed[solver_index] : solver_index].body;
-        d->body[solver_index] = body;
-        d->solver_index[body] = (int)solver_index;
+        collision->body[solver_index] = body;
+        collision->solver_index[body] = (int)solver_index;
     }
     if (convex_body >= 0 && blockIdx.x == 0 && threadIdx.x == 0) {
-        d->body[spheres] = convex_body;
-        d->solver_index[convex_body] = spheres;
+        collision->body[spheres] = convex_body;
+        collision->solver_index[convex_body] = spheres;
     }
 }
 
@@ -78,10 +78,10 @@ static __device__ void push_crowded(int *crowded, int sphere, Counts *counts) {
 
 // Counts and lists the neighbors of the spheres of the finest level, a thread each.
 static __global__ void __launch_bounds__(128)
-    count_pairs_by_thread(const __grid_constant__ SandWorld w, const SandCollision *d, SearchParams search, CullArrays cull,
-                          int *neighbors, int *count, int *crowded, Counts *counts) {
-    SandFinder finder = finder_of(&w, d, search);
-    const SandBroadPhase *g = &d->broad_phase;
+    count_pairs_by_thread(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
+                          CullArrays cull, int *neighbors, int *count, int *crowded, Counts *counts) {
+    SandFinder finder = finder_of(&w, collision, search);
+    const SandBroadPhase *g = &collision->broad_phase;
     EACH(t, thread_query_end(g)) {
         int i = (int)t, level = grid_level_of(g, i), found = 0, *mine = neighbors + NEIGHBOR_SLOTS * t;
         CullSphere own = cull_sphere(cull, i);
@@ -100,15 +100,15 @@ static __global__ void __launch_bounds__(128)
 
 // The same for the spheres of all other levels, a group each.
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
-    count_pairs_by_group(const __grid_constant__ SandWorld w, const SandCollision *d, SearchParams search, CullArrays cull,
-                         int *neighbors, int *count, int *crowded, int64_t spheres, Counts *counts) {
-    SandFinder finder = finder_of(&w, d, search);
-    int begin = thread_query_end(&d->broad_phase);
+    count_pairs_by_group(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
+                         CullArrays cull, int *neighbors, int *count, int *crowded, int64_t spheres, Counts *counts) {
+    SandFinder finder = finder_of(&w, collision, search);
+    int begin = thread_query_end(&collision->broad_phase);
     EACH(t, QUERY_THREADS * (spheres + 1 - begin)) {
         QueryGroup group = query_group(t, begin);
         int found = 0;
         int *mine = neighbors + NEIGHBOR_SLOTS * group.sphere;
-        if (group.sphere < d->broad_phase.sphere_count)
+        if (group.sphere < collision->broad_phase.sphere_count)
             found = find_neighbors(&finder, search, cull, group, [&](int k, int j) {
                 if (k < NEIGHBOR_SLOTS) mine[k] = j;
             });
@@ -119,48 +119,49 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
 }
 
 // Counts the contacts with boundaries of each sphere, and the contacts of the box or cylinder.
-static __global__ void __launch_bounds__(128) count_walls(const __grid_constant__ SandWorld w, const SandCollision *d,
-                                                          SearchParams search, int *count, Counts *counts, int64_t spheres) {
-    SandFinder finder = finder_of(&w, d, search);
+static __global__ void __launch_bounds__(128)
+    count_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, int *count,
+                     Counts *counts, int64_t spheres) {
+    SandFinder finder = finder_of(&w, collision, search);
     EACH(i, spheres + 1) {
         SandSink sink = {NULL, 0, counts->mesh_overflow};
-        if (i < d->broad_phase.sphere_count) wall_contacts(&finder, &sink, &d->broad_phase.sorted[i]);
-        if (i == d->broad_phase.sphere_count && search.convex_body >= 0)
+        if (i < collision->broad_phase.sphere_count) nonsphere_contacts(&finder, &sink, &collision->broad_phase.sorted[i]);
+        if (i == collision->broad_phase.sphere_count && search.convex_body >= 0)
             convex_body_contacts(&finder, &sink, search.convex_body);
         count[item_of(i, WALL_ITEM)] = sink.count;
     }
 }
 
 // Stores the number of contacts, and asks for a retry where they do not fit. One thread.
-static __global__ void store_total(const int *first, int64_t capacity, int64_t contact_capacity, SandCollision *d,
+static __global__ void store_total(const int *first, int64_t capacity, int64_t contact_capacity, SandCollision *collision,
                                    Counts *counts) {
     int total = first[capacity - 1];
-    counts->contacts = d->contact_count = total;
+    counts->contacts = collision->contact_count = total;
     if (total < 0 || total > contact_capacity) counts->retry |= RETRY_CONTACTS;
 }
 
 // Writes the two spheres of each contact from the neighbor lists; (-1, -1) where the contact is with a boundary.
 enum { LIST_THREADS = 4 }; // a sphere
-static __global__ void list_pairs(const SandCollision *d, const int *neighbors, const int *first, SpherePair *pairs,
+static __global__ void list_pairs(const SandCollision *collision, const int *neighbors, const int *first, SpherePair *pairs,
                                   const Counts *counts, int64_t spheres) {
     if (counts->retry) return;
     EACH(t, LIST_THREADS * (spheres + 1)) {
         int64_t sphere = t / LIST_THREADS, item = item_of(sphere, PAIR_ITEM);
         int lane = (int)(t % LIST_THREADS);
-        if (sphere > d->broad_phase.sphere_count) continue;
-        int begin = first[item], found = first[item + 1] - begin, walls = first[item + 2] - begin;
+        if (sphere > collision->broad_phase.sphere_count) continue;
+        int begin = first[item], found = first[item + 1] - begin, nonspheres = first[item + 2] - begin;
         for (int k = lane; k < found && k < NEIGHBOR_SLOTS; k += LIST_THREADS)
             pairs[begin + k] = {(int)sphere, neighbors[NEIGHBOR_SLOTS * sphere + k]};
-        for (int k = found + lane; k < walls; k += LIST_THREADS) pairs[begin + k] = {-1, -1};
+        for (int k = found + lane; k < nonspheres; k += LIST_THREADS) pairs[begin + k] = {-1, -1};
     }
 }
 
 // The same for the crowded spheres, whose neighbors are searched for a second time.
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
-    list_crowded_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, SearchParams search, CullArrays cull,
-                       const int *first, const int *crowded, SpherePair *pairs, const Counts *counts) {
+    list_crowded_pairs(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
+                       CullArrays cull, const int *first, const int *crowded, SpherePair *pairs, const Counts *counts) {
     if (counts->retry) return;
-    SandFinder finder = finder_of(&w, d, search);
+    SandFinder finder = finder_of(&w, collision, search);
     EACH(t, (int64_t)QUERY_THREADS * counts->crowded) {
         QueryGroup group = query_group(t, 0);
         group.sphere = crowded[group.sphere];
@@ -177,17 +178,18 @@ static __device__ void raise_deepest(double *of_all, double deepest) {
 
 // Writes the contact candidates between spheres, a thread each, and leaves out those of boundaries between them.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    write_pairs(const __grid_constant__ SandWorld w, const SandCollision *d, SearchParams search, const SpherePair *pairs,
-                SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
+    write_pairs(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
+                const SpherePair *pairs, SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
     if (counts->retry) return;
-    SandFinder finder = finder_of(&w, d, search);
+    SandFinder finder = finder_of(&w, collision, search);
     double deepest = 0;
     EACH_BLOCK(base, counts->contacts) {
         int64_t k = base + threadIdx.x;
         SandContactCandidate mine = {0};
         bool have = k < counts->contacts && pairs[k].p >= 0;
         if (have) {
-            const SandSphereProxy *p = &d->broad_phase.sorted[pairs[k].p], *q = &d->broad_phase.sorted[pairs[k].q];
+            const SandSphereProxy *p = &collision->broad_phase.sorted[pairs[k].p],
+                                  *q = &collision->broad_phase.sorted[pairs[k].q];
             SandSink sink = {&mine, 0, NULL};
             add_sphere_pair(&finder, &sink, p, q);
             deepest = fmax(deepest, -mine.gap);
@@ -200,18 +202,18 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 
 // Writes the contact candidates with boundaries and those of the box or cylinder.
 static __global__ void __launch_bounds__(128)
-    write_walls(const __grid_constant__ SandWorld w, const SandCollision *d, SearchParams search, const int *first,
-                SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
+    write_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
+                     const int *first, SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
     if (counts->retry) return;
-    SandFinder finder = finder_of(&w, d, search);
+    SandFinder finder = finder_of(&w, collision, search);
     double deepest = 0, wall = 0; // contacts of the box or cylinder with spheres count for the first alone
-    EACH(i, d->broad_phase.sphere_count + 1) {
+    EACH(i, collision->broad_phase.sphere_count + 1) {
         int64_t item = item_of(i, WALL_ITEM);
         int begin = first[item], end = first[item + 1];
         if (begin == end) continue;
         SandSink sink = {candidates + begin, 0, counts->mesh_overflow};
-        if (i < d->broad_phase.sphere_count)
-            wall_contacts(&finder, &sink, &d->broad_phase.sorted[i]);
+        if (i < collision->broad_phase.sphere_count)
+            nonsphere_contacts(&finder, &sink, &collision->broad_phase.sorted[i]);
         else
             convex_body_contacts(&finder, &sink, search.convex_body);
         for (int k = begin; k < end; k++) {
@@ -226,101 +228,115 @@ static __global__ void __launch_bounds__(128)
 
 // --- the stage --------------------------------------------------------------------------------------------
 
-static bool reserve_all(SandDevice *m) {
-    size_t bodies = (size_t)m->world.body_count + 2, spheres = (size_t)m->sphere_total + 2,
-           contacts = (size_t)m->contact_capacity + 2;
-    size_t cells = (size_t)grid_most_cells(m->sphere_total) + 2;
+static bool reserve_all(SandDevice *device) {
+    size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
+           contacts = (size_t)device->contact_capacity + 2;
+    size_t cells = (size_t)grid_most_cells(device->sphere_total) + 2;
     size_t items = ITEMS_PER_SPHERE * spheres, most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
-    bool ok =
-        reserve(m, m->sphere_count, bodies) && reserve(m, m->sphere_first, bodies) && reserve(m, m->spheres, spheres) &&
-        reserve(m, m->sorted, spheres) && reserve(m, m->cull_bounds, spheres) && reserve(m, m->cull_motion, spheres) &&
-        reserve(m, m->cull_size, spheres) && reserve(m, m->impact_margin, spheres) && reserve(m, m->sphere_order, spheres) &&
-        reserve_iota(m, spheres) && reserve(m, m->cell_starts, cells) && reserve(m, m->cell_counts, cells) &&
-        reserve(m, m->solver_index, bodies) && reserve(m, m->body, bodies) && reserve(m, m->item_count, items) &&
-        reserve(m, m->item_first, items) && reserve(m, m->cell_of, spheres) && reserve(m, m->cell_sorted, spheres) &&
-        reserve(m, m->tally, 1) && reserve(m, m->candidates, contacts) &&
-        reserve(m, m->neighbors, NEIGHBOR_SLOTS * spheres) && reserve(m, m->crowded, spheres) &&
-        reserve(m, m->pairs, 2 * contacts) && reserve(m, m->candidate_order, contacts) && reserve(m, m->keys, contacts) &&
-        reserve(m, m->first, bodies + 1) && reserve_scratch(m, m->scratch, (int64_t)most) &&
-        reserve_scratch(m, m->index_scratch, (int64_t)spheres) && reserve(m, m->device_collision, 1);
-    return ok && reserve(m, m->spatial_order, spheres);
+    bool ok = reserve(device, device->sphere_count, bodies) && reserve(device, device->sphere_first, bodies) &&
+              reserve(device, device->spheres, spheres) && reserve(device, device->sorted, spheres) &&
+              reserve(device, device->cull_bounds, spheres) && reserve(device, device->cull_motion, spheres) &&
+              reserve(device, device->cull_size, spheres) && reserve(device, device->impact_margin, spheres) &&
+              reserve(device, device->sphere_order, spheres) && reserve_iota(device, spheres) &&
+              reserve(device, device->cell_starts, cells) && reserve(device, device->cell_counts, cells) &&
+              reserve(device, device->solver_index, bodies) && reserve(device, device->body, bodies) &&
+              reserve(device, device->item_count, items) && reserve(device, device->item_first, items) &&
+              reserve(device, device->cell_of, spheres) && reserve(device, device->cell_sorted, spheres) &&
+              reserve(device, device->tally, 1) && reserve(device, device->candidates, contacts) &&
+              reserve(device, device->neighbors, NEIGHBOR_SLOTS * spheres) && reserve(device, device->crowded, spheres) &&
+              reserve(device, device->pairs, 2 * contacts) && reserve(device, device->candidate_order, contacts) &&
+              reserve(device, device->keys, contacts) && reserve(device, device->first, bodies + 1) &&
+              reserve_scratch(device, device->scratch, (int64_t)most) &&
+              reserve_scratch(device, device->index_scratch, (int64_t)spheres) &&
+              reserve(device, device->device_collision, 1);
+    return ok && reserve(device, device->spatial_order, spheres);
 }
 
 // Points the device's SandCollision to the buffers, which may have grown.
-static void bind_buffers(SandDevice *m) {
-    SandCollision *host = &m->collision, *d = m->device_collision.data;
-    host->broad_phase.spheres = m->spheres.data;
-    host->broad_phase.sorted = m->sorted.data;
-    host->broad_phase.order = m->sphere_order.data;
-    host->broad_phase.starts = m->cell_starts.data + 1; // where a cell's spheres end; one more entry is in front
-    host->solver_index = m->solver_index.data;
-    host->body = m->body.data;
-    host->first = m->first.data;
-    host->contacts = m->candidates.data;
-    device_check(m, cudaMemcpyAsync(d, host, sizeof *host, cudaMemcpyHostToDevice, m->stream), "copying to the GPU");
+static void bind_buffers(SandDevice *device) {
+    SandCollision *host = &device->collision, *collision = device->device_collision.data;
+    host->broad_phase.spheres = device->spheres.data;
+    host->broad_phase.sorted = device->sorted.data;
+    host->broad_phase.order = device->sphere_order.data;
+    host->broad_phase.starts = device->cell_starts.data + 1; // where a cell's spheres end; one more entry is in front
+    host->solver_index = device->solver_index.data;
+    host->body = device->body.data;
+    host->first = device->first.data;
+    host->contacts = device->candidates.data;
+    device_check(device, cudaMemcpyAsync(collision, host, sizeof *host, cudaMemcpyHostToDevice, device->stream),
+                 "copying to the GPU");
 }
 
 // Numbers the bodies for the solver so that neighbors in space have near numbers.
-static bool solver_indices_enqueue(SandDevice *m, cudaStream_t stream) {
-    SandCollision *d = m->device_collision.data;
-    int64_t spheres = m->sphere_total;
+static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
+    SandCollision *collision = device->device_collision.data;
+    int64_t spheres = device->sphere_total;
     // Otherwise there is one level and every sphere is the first of its body, so that the sorted order will do.
-    bool spatial = m->check_impacts || !m->single_spheres;
+    bool spatial = device->check_impacts || !device->single_spheres;
     if (spatial) {
-        LAUNCH_ON(stream, number_spatial_cells, spheres, d, m->cell_of.data, spheres);
-        if (!device_check(m,
-                          sort_pairs(m->index_scratch.bytes.data, m->index_scratch.bytes.capacity, m->cell_of.data,
-                                     m->cell_sorted.data, m->iota.data, m->spatial_order.data, spheres,
-                                     bits_for(grid_most_places(spheres) + 1), stream),
+        LAUNCH_ON(stream, number_spatial_cells, spheres, collision, device->cell_of.data, spheres);
+        if (!device_check(device,
+                          sort_pairs(device->index_scratch.bytes.data, device->index_scratch.bytes.capacity,
+                                     device->cell_of.data, device->cell_sorted.data, device->iota.data,
+                                     device->spatial_order.data, spheres, bits_for(grid_most_spatial_cells(spheres) + 1),
+                                     stream),
                           "ordering the bodies"))
             return false;
     }
-    LAUNCH_ON(stream, assign_solver_indices, spheres, d, spatial ? m->spatial_order.data : NULL, m->search.convex_body);
+    LAUNCH_ON(stream, assign_solver_indices, spheres, collision, spatial ? device->spatial_order.data : NULL,
+              device->search.convex_body);
     return true;
 }
 
-bool collide_enqueue(SandDevice *m) {
-    if (!reserve_all(m)) return false;
-    const SandWorld &w = m->world;
-    int64_t spheres = m->sphere_total;
-    SandCollision *d = m->device_collision.data;
-    bind_buffers(m);
+bool collide_enqueue(SandDevice *device) {
+    if (!reserve_all(device)) return false;
+    const SandWorld &w = device->world;
+    int64_t spheres = device->sphere_total;
+    SandCollision *collision = device->device_collision.data;
+    bind_buffers(device);
 
-    reset_counts<<<1, 1, 0, m->stream>>>(m->counts);
-    if (!broad_phase_enqueue(m)) return false;
+    reset_counts<<<1, 1, 0, device->stream>>>(device->counts);
+    if (!broad_phase_enqueue(device)) return false;
 
     // Solver indices are not needed to count contacts, nor does one kind of contact need the other. What takes longest is
     // launched first.
-    if (!device_fork(m, 3)) return false;
-    cudaStream_t indexing = m->side_stream[0], walls = m->side_stream[1], coarse = m->side_stream[2];
+    if (!device_fork(device, 3)) return false;
+    cudaStream_t indexing = device->side_stream[0], nonspheres = device->side_stream[1], coarse = device->side_stream[2];
     int64_t items = item_of(spheres + 1, 0) + 1; // and a last one for the total
-    int *count = m->item_count.data, *first = m->item_first.data;
-    SpherePair *pairs = (SpherePair *)m->pairs.data;
-    count_walls<<<launch_blocks(spheres + 1, 128), 128, 0, walls>>>(w, d, m->search, count, m->counts, spheres);
-    device_check(m, cudaMemsetAsync(count + items - 1, 0, sizeof(int), m->stream), "counting contacts");
-    count_pairs_by_group<<<query_blocks(m), QUERY_BLOCK_THREADS, 0, coarse>>>(
-        w, d, m->search, cull_arrays(m), m->neighbors.data, count, m->crowded.data, spheres, m->counts);
-    count_pairs_by_thread<<<launch_blocks(spheres, 128), 128, 0, m->stream>>>(
-        w, d, m->search, cull_arrays(m), m->neighbors.data, count, m->crowded.data, m->counts);
-    if (!solver_indices_enqueue(m, indexing)) return false;
-    if (!device_join(m, 1) || !device_join(m, 2)) return false;
-    device_check(m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, count, first, items, m->stream),
+    int *count = device->item_count.data, *first = device->item_first.data;
+    SpherePair *pairs = (SpherePair *)device->pairs.data;
+    count_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count,
+                                                                              device->counts, spheres);
+    device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
+    count_pairs_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
+        w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,
+        device->counts);
+    count_pairs_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(
+        w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data,
+        device->counts);
+    if (!solver_indices_enqueue(device, indexing)) return false;
+    if (!device_join(device, 1) || !device_join(device, 2)) return false;
+    device_check(device,
+                 scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, count, first, items, device->stream),
                  "counting contacts");
-    store_total<<<1, 1, 0, m->stream>>>(first, items, m->contact_capacity, d, m->counts);
-    if (!device_fork(m, 1)) return false;
-    LAUNCH(list_pairs, LIST_THREADS * (spheres + 1), d, m->neighbors.data, first, pairs, m->counts, spheres);
-    list_crowded_pairs<<<query_blocks(m), QUERY_BLOCK_THREADS, 0, m->stream>>>(w, d, m->search, cull_arrays(m), first,
-                                                                               m->crowded.data, pairs, m->counts);
-    if (!device_join(m, 0)) return false; // from here on solver indices are needed
-    write_walls<<<launch_blocks(spheres + 1, 128), 128, 0, m->side_stream[0]>>>(w, d, m->search, first, m->candidates.data,
-                                                                                m->keys.data, m->counts);
-    LAUNCH(write_pairs, m->contact_capacity, w, d, m->search, pairs, m->candidates.data, m->keys.data, m->counts);
+    store_total<<<1, 1, 0, device->stream>>>(first, items, device->contact_capacity, collision, device->counts);
+    if (!device_fork(device, 1)) return false;
+    LAUNCH(list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
+           spheres);
+    list_crowded_pairs<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
+        w, collision, device->search, cull_arrays(device), first, device->crowded.data, pairs, device->counts);
+    if (!device_join(device, 0)) return false; // from here on solver indices are needed
+    write_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, device->side_stream[0]>>>(
+        w, collision, device->search, first, device->candidates.data, device->keys.data, device->counts);
+    LAUNCH(write_pairs, device->contact_capacity, w, collision, device->search, pairs, device->candidates.data,
+           device->keys.data, device->counts);
 
     // Sorted by the solver index of their owner: where the grid wraps around, a sphere may find one that belongs to an
     // earlier one. The candidates stay where they are; their numbers are sorted.
-    CsrKeys owners = {m->keys.data, &m->counts->contacts, m->contact_capacity, w.body_count};
-    return device_join(m, 0) && csr_count(m, owners, m->sphere_first, m->stream) &&
-           csr_build(m, owners, m->sphere_first, m->first.data, m->candidate_order.data, m->stream) &&
-           device_check(m, cudaGetLastError(), "collision detection");
+    CsrKeys owners = {device->keys.data, &device->counts->contacts, device->contact_capacity, w.body_count};
+    return device_join(device, 0) && csr_count(device, owners, device->sphere_first, device->stream) &&
+           csr_build(device, owners, device->sphere_first, device->first.data, device->candidate_order.data,
+                     device->stream) &&
+           device_check(device, cudaGetLastError(), "collision detection");
 }

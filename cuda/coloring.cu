@@ -99,57 +99,59 @@ static __global__ void close_colors(const int *rows, int *color_first, Counts *c
     counts->colors = count;
 }
 
-static bool colors_reserve(SandDevice *m) {
-    size_t contacts = (size_t)m->contact_capacity;
-    return reserve(m, m->keys_sorted, contacts + 1) && reserve_iota(m, contacts) &&
-           reserve(m, m->color_rows, BATCH_COLOR + 4) && reserve(m, m->color_first, BATCH_COLOR + 4) &&
-           reserve(m, m->color_list, contacts + 1) && reserve(m, m->color_ready, contacts + 1) &&
-           reserve(m, m->batch_step, contacts + 1) &&
-           reserve(m, m->used_colors, 2 * m->body.capacity + 2 * (size_t)m->standalone_bodies + 2);
+static bool colors_reserve(SandDevice *device) {
+    size_t contacts = (size_t)device->contact_capacity;
+    return reserve(device, device->keys_sorted, contacts + 1) && reserve_iota(device, contacts) &&
+           reserve(device, device->color_rows, BATCH_COLOR + 4) && reserve(device, device->color_first, BATCH_COLOR + 4) &&
+           reserve(device, device->color_list, contacts + 1) && reserve(device, device->color_ready, contacts + 1) &&
+           reserve(device, device->batch_step, contacts + 1) &&
+           reserve(device, device->used_colors, 2 * device->body.capacity + 2 * (size_t)device->standalone_bodies + 2);
 }
 
 // Enqueues the coloring; the colors are in m->keys.
-static bool color_contacts_enqueue(SandDevice *m) {
-    const KernelArrays &t = m->arrays;
+static bool color_contacts_enqueue(SandDevice *device) {
+    const KernelArrays &t = device->arrays;
     Coloring c = {
         .a = t.a,
         .b = t.b,
         .first = t.first,
         .second = t.second,
         .list = t.list,
-        .color = m->keys.data,
-        .ready = m->color_ready.data,
-        .used = m->used_colors.data,
-        .counts = m->counts,
-        .capacity = m->contact_capacity,
+        .color = device->keys.data,
+        .ready = device->color_ready.data,
+        .used = device->used_colors.data,
+        .counts = device->counts,
+        .capacity = device->contact_capacity,
     };
     int fit = 0;
-    device_check(m, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, color_contacts, CUDA_THREADS, 0), "coloring");
-    int blocks = m->processors * (fit < 1 ? 1 : fit > 4 ? 4 : fit);
+    device_check(device, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, color_contacts, CUDA_THREADS, 0), "coloring");
+    int blocks = device->processors * (fit < 1 ? 1 : fit > 4 ? 4 : fit);
     void *arguments[] = {&c};
     return device_check(
-        m, cudaLaunchCooperativeKernel((const void *)color_contacts, blocks, CUDA_THREADS, arguments, 0, m->stream),
+        device,
+        cudaLaunchCooperativeKernel((const void *)color_contacts, blocks, CUDA_THREADS, arguments, 0, device->stream),
         "coloring");
 }
 
 // Sorts the contacts by color: color_list, and in color_rows where each color begins.
-static bool sort_by_color_enqueue(SandDevice *m) {
-    if (!device_check(m,
-                      sort_pairs(m->scratch.bytes.data, m->scratch.bytes.capacity, m->keys.data, m->keys_sorted.data,
-                                 m->iota.data, m->color_list.data, m->contact_capacity, 8, m->stream),
+static bool sort_by_color_enqueue(SandDevice *device) {
+    if (!device_check(device,
+                      sort_pairs(device->scratch.bytes.data, device->scratch.bytes.capacity, device->keys.data,
+                                 device->keys_sorted.data, device->iota.data, device->color_list.data,
+                                 device->contact_capacity, 8, device->stream),
                       "sorting by color"))
         return false;
-    CsrKeys colors = {m->keys_sorted.data, &m->counts->contacts, m->contact_capacity, BATCH_COLOR + 1};
-    return csr_count(m, colors, m->row_counts, m->stream) &&
-           csr_build(m, colors, m->row_counts, m->color_rows.data, NULL, m->stream);
+    CsrKeys colors = {device->keys_sorted.data, &device->counts->contacts, device->contact_capacity, BATCH_COLOR + 1};
+    return csr_count(device, colors, device->row_counts, device->stream) &&
+           csr_build(device, colors, device->row_counts, device->color_rows.data, NULL, device->stream);
 }
 
-bool colors_enqueue(SandDevice *m) {
-    if (!colors_reserve(m) || !color_contacts_enqueue(m) || !sort_by_color_enqueue(m)) return false;
-    close_colors<<<1, 1, 0, m->stream>>>(m->color_rows.data, m->color_first.data, m->counts);
-    m->arrays.color_first = m->color_first.data;
-    m->arrays.color_list = m->color_list.data;
-    m->arrays.batch_step = m->batch_step.data;
-    m->kernel->pack_batch(m->pack_source, m->arrays, m->stream);
-    return device_check(m, cudaGetLastError(), "coloring");
+bool colors_enqueue(SandDevice *device) {
+    if (!colors_reserve(device) || !color_contacts_enqueue(device) || !sort_by_color_enqueue(device)) return false;
+    close_colors<<<1, 1, 0, device->stream>>>(device->color_rows.data, device->color_first.data, device->counts);
+    device->arrays.color_first = device->color_first.data;
+    device->arrays.color_list = device->color_list.data;
+    device->arrays.batch_step = device->batch_step.data;
+    device->kernel->pack_batch(device->pack_source, device->arrays, device->stream);
+    return device_check(device, cudaGetLastError(), "coloring");
 }

@@ -116,21 +116,23 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
     }
 }
 
-bool csr_count(SandDevice *m, const CsrKeys &keys, Array<int> &key_counts, cudaStream_t stream) {
+bool csr_count(SandDevice *device, const CsrKeys &keys, Array<int> &key_counts, cudaStream_t stream) {
     size_t bytes = ((size_t)keys.values + 1) * sizeof(int);
-    if (!device_check(m, cudaMemsetAsync(key_counts.data, 0, bytes, stream), "counting for rows")) return false;
-    LAUNCH_ON(stream, count_keys, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, key_counts.data, m->counts);
-    return device_check(m, cudaGetLastError(), "counting for rows");
+    if (!device_check(device, cudaMemsetAsync(key_counts.data, 0, bytes, stream), "counting for rows")) return false;
+    LAUNCH_ON(stream, count_keys, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, key_counts.data,
+              device->counts);
+    return device_check(device, cudaGetLastError(), "counting for rows");
 }
 
-bool csr_build(SandDevice *m, const CsrKeys &keys, Array<int> &key_counts, int *rows, int *items, cudaStream_t stream) {
+bool csr_build(SandDevice *device, const CsrKeys &keys, Array<int> &key_counts, int *rows, int *items, cudaStream_t stream) {
     bool ok = device_check(
-        m, scan_sum(m->scratch.bytes.data, m->scratch.bytes.capacity, key_counts.data, rows, keys.values + 1, stream),
+        device,
+        scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, key_counts.data, rows, keys.values + 1, stream),
         "making rows");
     if (ok && items) {
         LAUNCH_ON(stream, csr_fill, keys.capacity, keys.key, keys.count, (uint32_t)keys.values, rows, key_counts.data, items,
-                  m->counts);
-        LAUNCH_ON(stream, csr_sort, keys.values, rows, keys.values, items, m->counts);
+                  device->counts);
+        LAUNCH_ON(stream, csr_sort, keys.values, rows, keys.values, items, device->counts);
     }
-    return ok && device_check(m, cudaGetLastError(), "making rows");
+    return ok && device_check(device, cudaGetLastError(), "making rows");
 }

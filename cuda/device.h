@@ -204,35 +204,35 @@ struct SandDevice {
 
 // --- buffers, errors and streams: cuda/buffer.cu ---
 
-bool device_check(SandDevice *m, cudaError_t code, const char *doing); // remembers the first failure
-bool device_fail(SandDevice *m, SandError *error); // reports the first failure as a sentence, and clears it; false
-bool device_reserve(SandDevice *m, void **data, size_t *capacity, size_t count, size_t size, bool keep);
-void device_release(SandDevice *m, void **data, size_t *capacity, size_t size);
+bool device_check(SandDevice *device, cudaError_t code, const char *doing); // remembers the first failure
+bool device_fail(SandDevice *device, SandError *error); // reports the first failure as a sentence, and clears it; false
+bool device_reserve(SandDevice *device, void **data, size_t *capacity, size_t count, size_t size, bool keep);
+void device_release(SandDevice *device, void **data, size_t *capacity, size_t size);
 
 // Grows a buffer to `count` items. New memory is zero; the old contents are lost unless they are to be kept.
-template <class T> bool reserve(SandDevice *m, Array<T> &array, size_t count, bool keep = false) {
-    return device_reserve(m, (void **)&array.data, &array.capacity, count, sizeof(T), keep);
+template <class T> bool reserve(SandDevice *device, Array<T> &array, size_t count, bool keep = false) {
+    return device_reserve(device, (void **)&array.data, &array.capacity, count, sizeof(T), keep);
 }
-template <class T> void release(SandDevice *m, Array<T> &array) {
-    device_release(m, (void **)&array.data, &array.capacity, sizeof(T));
+template <class T> void release(SandDevice *device, Array<T> &array) {
+    device_release(device, (void **)&array.data, &array.capacity, sizeof(T));
 }
-inline void release(SandDevice *m, Scratch &scratch) { release(m, scratch.bytes); }
-template <class T> bool upload(SandDevice *m, Array<T> &array, const T *host, size_t count) {
-    return reserve(m, array, count + 1) &&
-           device_check(m, cudaMemcpyAsync(array.data, host, count * sizeof(T), cudaMemcpyHostToDevice, m->stream),
+inline void release(SandDevice *device, Scratch &scratch) { release(device, scratch.bytes); }
+template <class T> bool upload(SandDevice *device, Array<T> &array, const T *host, size_t count) {
+    return reserve(device, array, count + 1) &&
+           device_check(device, cudaMemcpyAsync(array.data, host, count * sizeof(T), cudaMemcpyHostToDevice, device->stream),
                         "copying to the GPU");
 }
-template <class T> bool download(SandDevice *m, T *host, const T *device, size_t count) {
-    return device_check(m, cudaMemcpyAsync(host, device, count * sizeof(T), cudaMemcpyDeviceToHost, m->stream),
+template <class T> bool download(SandDevice *device, T *host, const T *data, size_t count) {
+    return device_check(device, cudaMemcpyAsync(host, data, count * sizeof(T), cudaMemcpyDeviceToHost, device->stream),
                         "copying from the GPU");
 }
-bool device_wait(SandDevice *m);
+bool device_wait(SandDevice *device);
 // Lets the first `side_streams` side streams go on after what is on the stream so far.
-bool device_fork(SandDevice *m, int side_streams);
+bool device_fork(SandDevice *device, int side_streams);
 // Makes what follows on the stream wait for a side stream.
-bool device_join(SandDevice *m, int side_stream);
-bool reserve_scratch(SandDevice *m, Scratch &scratch, int64_t items);
-bool reserve_iota(SandDevice *m, size_t count); // 0, 1, 2, ...
+bool device_join(SandDevice *device, int side_stream);
+bool reserve_scratch(SandDevice *device, Scratch &scratch, int64_t items);
+bool reserve_iota(SandDevice *device, size_t count); // 0, 1, 2, ...
 
 // --- launches ---
 
@@ -242,8 +242,8 @@ bool reserve_iota(SandDevice *m, size_t count); // 0, 1, 2, ...
 // The same by whole thread blocks: `base` is the first index of the block's share, and all its threads are in the loop.
 #define EACH_BLOCK(base, n) \
     for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < (n); base += (int64_t)gridDim.x * blockDim.x)
-// Launches a kernel with a thread for each of n items, on the stream of the device m, or on another one.
-#define LAUNCH(kernel, n, ...) LAUNCH_ON(m->stream, kernel, n, __VA_ARGS__)
+// Launches a kernel with a thread for each of n items, on the stream of `device`, or on another one.
+#define LAUNCH(kernel, n, ...) LAUNCH_ON(device->stream, kernel, n, __VA_ARGS__)
 #define LAUNCH_ON(stream, kernel, n, ...) kernel<<<launch_blocks(n), CUDA_THREADS, 0, stream>>>(__VA_ARGS__)
 
 inline int launch_blocks(int64_t n, int threads = CUDA_THREADS) {
@@ -251,8 +251,8 @@ inline int launch_blocks(int64_t n, int threads = CUDA_THREADS) {
     return (int)(blocks < 1 ? 1 : blocks);
 }
 // The same with a limit of `per_processor` blocks on each multiprocessor, for a kernel with a loop over its items.
-inline int device_blocks(const SandDevice *m, int64_t n, int threads, int per_processor) {
-    int blocks = launch_blocks(n, threads), most = per_processor * m->processors;
+inline int device_blocks(const SandDevice *device, int64_t n, int threads, int per_processor) {
+    int blocks = launch_blocks(n, threads), most = per_processor * device->processors;
     return blocks < most ? blocks : most;
 }
 inline int bits_for(int64_t values) { // of a number below `values`
@@ -297,25 +297,25 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 
 // --- stages of a step ---
 
-bool collide_enqueue(SandDevice *m);     // cuda/collide.cu: from the world to contact candidates
-bool broad_phase_enqueue(SandDevice *m); // cuda/broad_phase.cu: the first part of it, from the world to sorted spheres
-bool warm_start_enqueue(SandDevice *m);  // cuda/integrate.cu
+bool collide_enqueue(SandDevice *device);     // cuda/collide.cu: from the world to contact candidates
+bool broad_phase_enqueue(SandDevice *device); // cuda/broad_phase.cu: the first part of it, from the world to sorted spheres
+bool warm_start_enqueue(SandDevice *device);  // cuda/integrate.cu
 // cuda/adjacency.cu: the contacts of each body, high-degree bodies, colors. Begun beside the packing of the contacts, and
 // finished after it.
-bool adjacency_begin(SandDevice *m);
-bool adjacency_finish(SandDevice *m, const SandSolveDef *def);
-bool colors_enqueue(SandDevice *m);    // cuda/coloring.cu
-bool integrate_enqueue(SandDevice *m); // cuda/integrate.cu
+bool adjacency_begin(SandDevice *device);
+bool adjacency_finish(SandDevice *device, const SandSolveDef *def);
+bool colors_enqueue(SandDevice *device);    // cuda/coloring.cu
+bool integrate_enqueue(SandDevice *device); // cuda/integrate.cu
 
 // --- reading back: cuda/read_back.cu; the functions of SandBackend ---
 
-bool read_bodies(SandDevice *m, SandWorld *world, int first, int count, SandError *error);
-bool read_warm_start(SandDevice *m, SandWarmStart *cache, SandError *error);
-bool read_contacts(SandDevice *m, SandCollision *collision, SandError *error);
-bool read_start(SandDevice *m, SandVec3 *start, SandError *error);
-bool read_curve(SandDevice *m, SandSolution *solution, SandError *error);
-bool read_problem_bodies(SandDevice *m, SandProblemBody *bodies, int count, SandError *error);
-bool read_solution(SandDevice *m, SandSolution *solution, SandError *error);
+bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
+bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error);
+bool read_contacts(SandDevice *device, SandCollision *collision, SandError *error);
+bool read_start(SandDevice *device, SandVec3 *start, SandError *error);
+bool read_curve(SandDevice *device, SandSolution *solution, SandError *error);
+bool read_problem_bodies(SandDevice *device, SandProblemBody *bodies, int count, SandError *error);
+bool read_solution(SandDevice *device, SandSolution *solution, SandError *error);
 SandMetrics metrics_of(const Counts *counts);
 
 // --- rendering: cuda/instances.cu and cuda/gl_interop.cu ---
@@ -324,7 +324,7 @@ SandSlot *slot_create(SandError *error);
 void slot_free(SandSlot *slot);
 bool slot_read(SandSlot *slot, void *to, size_t bytes, SandError *error);
 // `w` has the settings of the host and the arrays of the device.
-bool instances_enqueue(SandDevice *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error);
+bool instances_enqueue(SandDevice *device, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error);
 SandShare *share_buffer(unsigned buffer, SandError *error);
 void share_free(SandShare *share);
 bool share_copy(SandShare *share, SandSlot *slot, size_t bytes, SandError *error);

@@ -81,7 +81,7 @@ static __device__ bool cull_adds_no_margin(float travel, float2 size) {
     return fminf(travel - (float)SAND_IMPACT_SLOP * size.x, (float)SAND_MAX_IMPACT_MARGIN * size.x) * (1 + 4e-6f) < size.y;
 }
 // Whether an impact between two spheres would raise the margin of neither of them.
-static __device__ bool cull_no_impact(const CullSphere &p, const CullSphere &q, double reach) {
-    float travel = (float)reach * cull_speed(p.motion, q.motion).most * (1 + 2e-6f);
+static __device__ bool cull_no_impact(const CullSphere &p, const CullSphere &q, double horizon) {
+    float travel = (float)horizon * cull_speed(p.motion, q.motion).most * (1 + 2e-6f);
     return cull_adds_no_margin(travel, p.size) && cull_adds_no_margin(travel, q.size);
 }

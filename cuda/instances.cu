@@ -80,25 +80,27 @@ static __global__ void write_instances(SandWorld w, SandInstanceDef def, const f
 }
 
 // Sums the values of contacts: zero for bodies without contacts, and for all if no step was taken since the upload.
-static bool sum_enqueue(SandDevice *m, const SandWorld *w, SandShade shade) {
+static bool sum_enqueue(SandDevice *device, const SandWorld *w, SandShade shade) {
     size_t n = (size_t)w->body_count;
-    if (!reserve(m, m->instance_values, n + 1) ||
-        !device_check(m, cudaMemsetAsync(m->instance_values.data, 0, n * sizeof(float), m->stream),
+    if (!reserve(device, device->instance_values, n + 1) ||
+        !device_check(device, cudaMemsetAsync(device->instance_values.data, 0, n * sizeof(float), device->stream),
                       "clearing the values of bodies"))
         return false;
-    if (!m->integrated) return true;
-    ContactRows rows = {m->body.data, m->kept_first.data, m->second.data, m->list.data, m->kept_impulse.data, m->counts};
-    LAUNCH(sum_contacts, (int64_t)n, rows, shade, m->world.step, m->instance_values.data);
-    return device_check(m, cudaGetLastError(), "summing the contacts");
+    if (!device->integrated) return true;
+    ContactRows rows = {device->body.data, device->kept_first.data,   device->second.data,
+                        device->list.data, device->kept_impulse.data, device->counts};
+    LAUNCH(sum_contacts, (int64_t)n, rows, shade, device->world.step, device->instance_values.data);
+    return device_check(device, cudaGetLastError(), "summing the contacts");
 }
 
-bool instances_enqueue(SandDevice *m, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot, SandError *error) {
+bool instances_enqueue(SandDevice *device, const SandWorld *w, const SandInstanceDef *def, SandSlot *slot,
+                       SandError *error) {
     bool sums = def->shade == SAND_SHADE_CONTACTS || def->shade == SAND_SHADE_FORCE;
-    if (sums && !sum_enqueue(m, w, def->shade)) return device_fail(m, error);
-    if (!slot_reserve(slot, m->instance_total, error)) return false;
-    device_check(m, cudaStreamWaitEvent(m->stream, slot->copied, 0), "waiting for a slot");
-    LAUNCH(write_instances, w->body_count, *w, *def, m->instance_values.data, m->instance_first.data, slot->data);
-    bool ok = device_check(m, cudaGetLastError(), "writing instances") &&
-              device_check(m, cudaEventRecord(slot->written, m->stream), "writing instances");
-    return ok || device_fail(m, error);
+    if (sums && !sum_enqueue(device, w, def->shade)) return device_fail(device, error);
+    if (!slot_reserve(slot, device->instance_total, error)) return false;
+    device_check(device, cudaStreamWaitEvent(device->stream, slot->copied, 0), "waiting for a slot");
+    LAUNCH(write_instances, w->body_count, *w, *def, device->instance_values.data, device->instance_first.data, slot->data);
+    bool ok = device_check(device, cudaGetLastError(), "writing instances") &&
+              device_check(device, cudaEventRecord(slot->written, device->stream), "writing instances");
+    return ok || device_fail(device, error);
 }

@@ -12,17 +12,17 @@ static __device__ int warp_sum(int v) {
 
 // Writes for each contact its initial impulse, the key that the next step looks it up by, and its second body for the
 // adjacency (that of a boundary is negative, which as an unsigned key has no row).
-static __global__ void warm_start_contacts(const SandWarmStart cache, const SandCollision *d, const int *order, double ratio,
-                                           const Impulse *kept, Impulse *start, SandContactKey *key, uint32_t *second,
-                                           Counts *counts) {
+static __global__ void warm_start_contacts(const SandWarmStart cache, const SandCollision *collision, const int *order,
+                                           double ratio, const Impulse *kept, Impulse *start, SandContactKey *key,
+                                           uint32_t *second, Counts *counts) {
     if (counts->retry) return;
     int warm_started = 0;
     EACH(i, counts->contacts) {
-        const SandContactCandidate *contact = &d->contacts[order[i]];
-        bool turned = false;
-        int old = cache.step > 0 ? warm_start_recall(&cache, d, contact, &turned) : -1;
+        const SandContactCandidate *contact = &collision->contacts[order[i]];
+        bool swapped = false;
+        int old = cache.step > 0 ? warm_start_recall(&cache, collision, contact, &swapped) : -1;
         if (old >= 0) warm_started++;
-        start[i] = old < 0 ? Impulse() : impulse_make(v3_scale(turned ? -ratio : ratio, impulse_vector(kept[old])));
+        start[i] = old < 0 ? Impulse() : impulse_make(v3_scale(swapped ? -ratio : ratio, impulse_vector(kept[old])));
         key[i] = contact->key;
         second[i] = (uint32_t)contact->b;
     }
@@ -30,21 +30,22 @@ static __global__ void warm_start_contacts(const SandWarmStart cache, const Sand
     if ((threadIdx.x & 31) == 0 && warm_started) atomicAdd(&counts->warm_started, warm_started);
 }
 
-bool warm_start_enqueue(SandDevice *m) {
-    size_t contacts = (size_t)m->contact_capacity + 1;
-    if (!reserve(m, m->start, contacts) || !reserve(m, m->key, contacts)) return false;
+bool warm_start_enqueue(SandDevice *device) {
+    size_t contacts = (size_t)device->contact_capacity + 1;
+    if (!reserve(device, device->start, contacts) || !reserve(device, device->key, contacts)) return false;
     SandWarmStart cache = {0};
-    cache.body_count = m->kept_bodies;
-    cache.world_count = m->kept_world;
-    cache.step = m->kept_step;
-    cache.solver_index = m->kept_solver_index.data;
-    cache.first = m->kept_first.data;
-    cache.key = m->kept_key.data;
-    double ratio = m->kept_step > 0 ? m->world.step / m->kept_step : 0;
-    warm_start_contacts<<<device_blocks(m, m->contact_capacity, CUDA_THREADS, 8), CUDA_THREADS, 0, m->stream>>>(
-        cache, m->device_collision.data, m->candidate_order.data, ratio, m->kept_impulse.data, m->start.data, m->key.data,
-        m->keys.data, m->counts);
-    return device_check(m, cudaGetLastError(), "warm starting");
+    cache.body_count = device->kept_bodies;
+    cache.world_count = device->kept_world;
+    cache.step = device->kept_step;
+    cache.solver_index = device->kept_solver_index.data;
+    cache.first = device->kept_first.data;
+    cache.key = device->kept_key.data;
+    double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
+    warm_start_contacts<<<device_blocks(device, device->contact_capacity, CUDA_THREADS, 8), CUDA_THREADS, 0,
+                          device->stream>>>(cache, device->device_collision.data, device->candidate_order.data, ratio,
+                                            device->kept_impulse.data, device->start.data, device->key.data,
+                                            device->keys.data, device->counts);
+    return device_check(device, cudaGetLastError(), "warm starting");
 }
 
 // --- integrate --------------------------------------------------------------------------------------------
@@ -56,16 +57,16 @@ struct VelocityChange { // what the impulses make of a body: a Body of the solve
 // Takes back the velocities that would carry bodies through a boundary: boundaries have the last word, whatever the solver's
 // accuracy. In the order of solver indices, where the contacts of a body are contiguous. `b` are their second bodies,
 // boundaries behind all that move.
-static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandCollision *d, const int *order,
-                                          const int *b, const SandProblemBody *free, VelocityChange *change,
-                                          const Counts *counts) {
+static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandCollision *collision,
+                                          const int *order, const int *b, const SandProblemBody *free,
+                                          VelocityChange *change, const Counts *counts) {
     if (counts->retry) return;
     EACH(k, counts->bodies)
-    for (int i = d->first[k]; i < d->first[k + 1]; i++) {
+    for (int i = collision->first[k]; i < collision->first[k + 1]; i++) {
         if (b[i] < counts->bodies) continue;
         VelocityChange *c = &change[k];
         SandVec3 velocity = v3_add(free[k].velocity, v3_make(c->v[0], c->v[1], c->v[2]));
-        SandVec3 stopped = stop_at_boundary(&w, d, &d->contacts[order[i]], velocity);
+        SandVec3 stopped = stop_at_boundary(&w, collision, &collision->contacts[order[i]], velocity);
         SandVec3 by = v3_sub(stopped, velocity);
         c->v[0] += (float)by.x;
         c->v[1] += (float)by.y;
@@ -93,13 +94,13 @@ static __device__ void add_energies(const double *energies, Counts *counts) {
 // Moves the bodies, removes those that are lost, and sums the energy of the others in a fixed order. In the order of the
 // world, since more of its arrays are read and written than of those in the order of solver indices.
 static __global__ void __launch_bounds__(CUDA_THREADS)
-    move_bodies(SandWorld w, const SandCollision *d, const SandProblemBody *free, const VelocityChange *change,
+    move_bodies(SandWorld w, const SandCollision *collision, const SandProblemBody *free, const VelocityChange *change,
                 Counts *counts, double *energies) {
     __shared__ double shared[2][CUDA_THREADS / 32];
     if (counts->retry) return;
     double kinetic = 0, potential = 0;
     EACH(i, w.body_count) {
-        int body = (int)i, k = d->solver_index[i];
+        int body = (int)i, k = collision->solver_index[i];
         if (k < 0) continue; // does not take part
         const VelocityChange c = change[k];
         SandVec3 velocity = v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2]));
@@ -132,18 +133,21 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
     if (__syncthreads_or(threadIdx.x == 0 && last_block_done(counts)) && threadIdx.x < 64) add_energies(energies, counts);
 }
 
-bool integrate_enqueue(SandDevice *m) {
-    size_t contacts = (size_t)m->contact_capacity + 1, bodies = (size_t)m->world.body_count + 2;
-    int blocks = device_blocks(m, m->world.body_count, CUDA_THREADS, 8);
+bool integrate_enqueue(SandDevice *device) {
+    size_t contacts = (size_t)device->contact_capacity + 1, bodies = (size_t)device->world.body_count + 2;
+    int blocks = device_blocks(device, device->world.body_count, CUDA_THREADS, 8);
     // Contents are kept when these grow: if the step must be repeated, it is warm started from them a second time.
-    if (!reserve(m, m->kept_impulse, contacts, true) || !reserve(m, m->kept_solver_index, bodies, true) ||
-        !reserve(m, m->kept_first, bodies + 1, true) || !reserve(m, m->energies, 2 * (size_t)blocks))
+    if (!reserve(device, device->kept_impulse, contacts, true) ||
+        !reserve(device, device->kept_solver_index, bodies, true) ||
+        !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
         return false;
-    if (!device_fork(m, 1)) return false;
-    m->kernel->impulses(m->arrays, m->counts, m->kept_impulse.data, m->side_stream[0]);
-    LAUNCH(stop_at_boundaries, m->world.body_count, m->world, m->device_collision.data, m->candidate_order.data, m->arrays.b,
-           m->bodies.data, (VelocityChange *)m->arrays.body, m->counts);
-    move_bodies<<<blocks, CUDA_THREADS, 0, m->stream>>>(m->world, m->device_collision.data, m->bodies.data,
-                                                        (const VelocityChange *)m->arrays.body, m->counts, m->energies.data);
-    return device_join(m, 0) && device_check(m, cudaGetLastError(), "integrating");
+    if (!device_fork(device, 1)) return false;
+    device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data, device->side_stream[0]);
+    LAUNCH(stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
+           device->candidate_order.data, device->arrays.b, device->bodies.data, (VelocityChange *)device->arrays.body,
+           device->counts);
+    move_bodies<<<blocks, CUDA_THREADS, 0, device->stream>>>(
+        device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
+        device->counts, device->energies.data);
+    return device_join(device, 0) && device_check(device, cudaGetLastError(), "integrating");
 }

@@ -27,17 +27,19 @@ SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int 
 
 #include "cuda/neighbor_list.h"
 
-static __device__ SandFinder finder_of(const SandWorld *world, const SandCollision *d, SearchParams s) {
-    SandFinder f = {world, d, s.largest_mu, s.fall, s.convex_body};
-    return f;
+static __device__ SandFinder finder_of(const SandWorld *world, const SandCollision *collision, SearchParams s) {
+    SandFinder finder = {world, collision, s.largest_mu, s.fall, s.convex_body};
+    return finder;
 }
 
-inline CullArrays cull_arrays(const SandDevice *m) { return {m->cull_bounds.data, m->cull_motion.data, m->cull_size.data}; }
+inline CullArrays cull_arrays(const SandDevice *device) {
+    return {device->cull_bounds.data, device->cull_motion.data, device->cull_size.data};
+}
 
 // Thread blocks of a kernel with a group for a sphere. How many spheres are queried by groups is known on the device alone,
 // so that the number of blocks is limited and the groups loop.
-inline int query_blocks(const SandDevice *m) {
-    return device_blocks(m, QUERY_THREADS * ((int64_t)m->sphere_total + 1), QUERY_BLOCK_THREADS, 32);
+inline int query_blocks(const SandDevice *device) {
+    return device_blocks(device, QUERY_THREADS * ((int64_t)device->sphere_total + 1), QUERY_BLOCK_THREADS, 32);
 }
 
 // Raises a positive number to at least `other`. Mostly it is that high already, and a load is cheaper than an atomic.

@@ -7,7 +7,7 @@
 // Whether sorted spheres i and j make a contact; `own` is sphere i of the cull arrays.
 static __device__ bool neighbor_touches(const SandFinder *finder, const SearchParams &search, const CullArrays &cull, int i,
                                         const CullSphere &own, int j) {
-    const SandSphereProxy *sorted = finder->d->broad_phase.sorted;
+    const SandSphereProxy *sorted = finder->collision->broad_phase.sorted;
     if (!search.single_spheres && sorted[i].body == sorted[j].body) return false;
     CullResult result = cull_touch(own, cull_sphere(cull, j), *finder->world, search);
     return result == CULL_TOUCHING || (result == CULL_UNDECIDED && spheres_touch(finder, &sorted[i], &sorted[j]));
@@ -17,7 +17,7 @@ static __device__ bool neighbor_touches(const SandFinder *finder, const SearchPa
 template <class Put>
 static __device__ int find_neighbors(const SandFinder *finder, const SearchParams &search, const CullArrays &cull,
                                      QueryGroup group, Put put) {
-    const SandBroadPhase *g = &finder->d->broad_phase;
+    const SandBroadPhase *g = &finder->collision->broad_phase;
     int i = (int)group.sphere, level = grid_level_of(g, i), found = 0;
     CullSphere own = cull_sphere(cull, i);
     query_by_group(

@@ -140,18 +140,18 @@ static Op op_of(const KernelArrays &t, const SandSolveDef *def, double step, dou
     memset(&op, 0, sizeof op);
 #if SAND_LOCAL
     op.bound = t.bound, op.de_saxce = t.de_saxce;
-    if (def) op_set_friction(&op, def, sand_solver_can(def->solver, SAND_CONE));
+    if (def) op_set_friction(&op, def, sand_solver_can(def->solver, SAND_FRICTION_CONE));
 #else
     (void)def;
 #endif
-    op.per_half = (real)(2 / step), op.recovery = (real)recovery;
+    op.two_per_step = (real)(2 / step), op.recovery = (real)recovery;
     op.ratio = def ? (real)sand_solve_param(def, "ratio") : (real)1;
     op.a = t.a;
     op.b = t.b;
     op.constant = t.constant;
     op.impulse = t.impulse;
     op.vectors = t.vectors;
-    op.distance = ROW_SIZE * t.capacity;
+    op.vector_stride = ROW_SIZE * t.capacity;
     op.record = t.record;
 #if !SAND_RADIAL
     op.arm_a_record = t.arm_a_record, op.arm_b_record = t.arm_b_record;

@@ -29,7 +29,7 @@ int main(void) {
     SandProblem problem = {.body_count = 3,
                            .dynamic_count = 2,
                            .contact_count = 2,
-                           .radial = true, // every moving body is a sphere
+                           .radial = true, // every moving body is a sphere and the ground does not spin
                            .step = step,
                            .recovery = 1,
                            .bodies = bodies,

@@ -264,7 +264,7 @@ Outcome session_open(Session *session, const Options *options, const char *label
     session->sim = start_simulation(session, error);
     if (!session->sim) return OUTCOME_FAILED;
     session->progress = progress_begin(label);
-    sand_simulation_on_report(session->sim, on_report, &session->progress);
+    sand_simulation_on_message(session->sim, on_report, &session->progress);
     session->begin = progress_now();
     return OUTCOME_DONE;
 }

@@ -217,7 +217,7 @@ static bool start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, 
     choose_backend(e, sim, &def.solve);
     sand_simulation_free(e->sim);
     e->sim = sim;
-    sand_simulation_on_report(sim, tell, e);
+    sand_simulation_on_message(sim, tell, e);
     sand_simulation_want_curve(sim, e->curve);
     e->steps_due = 0;
     restart_clock(e);

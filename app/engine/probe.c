@@ -14,7 +14,7 @@ Probe probe_read(const SandSimulation *sim, int body) {
     const SandProblem *problem = sand_simulation_problem(sim);
     const SandSolution *solution = sand_simulation_solution(sim);
     const int *number = sand_simulation_order(sim);
-    for (int i = 0; i < sand_simulation_solved(sim); i++) {
+    for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         bool touches = number[c->a] == body || (c->b < problem->dynamic_count && number[c->b] == body);
         double force = touches ? v3_length(solution->impulse[i]) / problem->step : 0;

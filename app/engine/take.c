@@ -437,7 +437,7 @@ void take_begin(Take *take, const char *opened, const SandScene *scene, double s
     snprintf(take->scene, sizeof take->scene, "%s", whole ? whole : opened);
     free(whole);
     for (int i = 0; i < scene->knob_count; i++) {
-        if (!scene->knobs[i].turned) continue;
+        if (!scene->knobs[i].changed) continue;
         TakeKnob *knob = &take->knobs[take->knob_count++];
         snprintf(knob->name, sizeof knob->name, "%s", scene->knobs[i].name);
         knob->value = scene->knobs[i].value;

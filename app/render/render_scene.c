@@ -121,7 +121,7 @@ static bool find_places(RenderScene *render_scene, const SandWorld *world, SandE
         return true;
     if (!SAND_GROW(render_scene->places, render_scene->place_capacity, world->body_count + 1, "places of instances", error))
         return false;
-    render_scene->counts = sand_instance_places(world, render_scene->places);
+    render_scene->counts = sand_instance_first(world, render_scene->places);
     render_scene->mass = mean_mass(world);
     render_scene->last_mass = last;
     render_scene->largest = largest_sphere(world);
@@ -169,7 +169,7 @@ static bool sum_contacts(RenderScene *render_scene, const SandWorld *world, Sand
     const int *body = sand_simulation_order(sim);
     const double *residual = NULL;
     if (render_scene->color == COLOR_BY_RESIDUAL && !(residual = sand_simulation_residuals(sim, error))) return false;
-    for (int i = 0; i < sand_simulation_solved(sim); i++) {
+    for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         float add = residual ? (float)(residual[i] * residual[i])
                              : instance_contact_value(shades[render_scene->color], solution->impulse[i], problem->step);
@@ -195,7 +195,7 @@ static void fill_links(RenderScene *render_scene, const SandWorld *world, const 
     const SandProblem *problem = sand_simulation_problem(sim);
     const SandSolution *solution = sand_simulation_solution(sim);
     const int *body = sand_simulation_order(sim);
-    for (int i = 0; i < sand_simulation_solved(sim); i++) {
+    for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         double force = v3_dot(solution->impulse[i], c->normal) / problem->step;
         if (!(force > 0.01 * render_scene->chain_range)) continue; // too thin to be seen
@@ -231,7 +231,7 @@ static void place_lists(RenderScene *render_scene, SandInstance *at) {
 
 // Ensures capacity for all lists in the store.
 static bool reserve_lists(RenderScene *render_scene, const SandSimulation *sim, SandError *error) {
-    size_t links = sim && render_scene->chains ? (size_t)sand_simulation_solved(sim) : 0;
+    size_t links = sim && render_scene->chains ? (size_t)sand_simulation_solved_contacts(sim) : 0;
     size_t bytes = sand_instance_total(render_scene->counts) * sizeof(SandInstance) + links * sizeof(RenderLink);
     InstanceStore *store = render_scene->store ? render_scene->store : &render_scene->own;
     store->away = false;

@@ -125,7 +125,7 @@ static bool add_wall(RenderScene *scene, const SandWorld *world, int boundary, S
     surface->in_world = !b->moves;
     if (b->moves) {
         // In the frame of the boundary, so that it moves along.
-        for (int i = 0; i < count; i++) corners[i] = pose_invert(b->pose, v3_add(corners[i], scene->origin));
+        for (int i = 0; i < count; i++) corners[i] = pose_apply_inverse(b->pose, v3_add(corners[i], scene->origin));
         n = v3_make(0, 0, 1);
     }
     bool added = add_polygon(scene, corners, count, n, error) && add_edges(scene, corners, count, n, 0.0022 * size, error);

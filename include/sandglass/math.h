@@ -109,12 +109,18 @@ SAND_HOST_DEVICE SandVec3 m3_apply_transposed(SandMat3 a, SandVec3 v) {
                    a.m[0][2] * v.x + a.m[1][2] * v.y + a.m[2][2] * v.z);
 }
 
+// A symmetric matrix (xx, yy, zz, xy, xz, yz) times v.
+SAND_HOST_DEVICE SandVec3 m3_apply_symmetric(const double *m, SandVec3 v) {
+    return v3_make(m[0] * v.x + m[3] * v.y + m[4] * v.z, m[3] * v.x + m[1] * v.y + m[5] * v.z,
+                   m[4] * v.x + m[5] * v.y + m[2] * v.z);
+}
+
 // Rotate a vector from body frame to world frame, and back.
 SAND_HOST_DEVICE SandVec3 q_rotate(SandQuat q, SandVec3 v) { return m3_apply(q_matrix(q), v); }
 SAND_HOST_DEVICE SandVec3 q_unrotate(SandQuat q, SandVec3 v) { return m3_apply_transposed(q_matrix(q), v); }
 
 // R diag(d) R': a tensor that is diagonal in the body frame, expressed in the world frame.
-SAND_HOST_DEVICE SandMat3 m3_turned_diagonal(SandMat3 r, SandVec3 d) {
+SAND_HOST_DEVICE SandMat3 m3_rotated_diagonal(SandMat3 r, SandVec3 d) {
     SandMat3 out;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
@@ -122,8 +128,8 @@ SAND_HOST_DEVICE SandMat3 m3_turned_diagonal(SandMat3 r, SandVec3 d) {
     return out;
 }
 
-// Transform a point from the local frame to the world, and back.
+// Transform a point from the local frame to the world, and from the world to the local frame.
 SAND_HOST_DEVICE SandVec3 pose_apply(SandPose p, SandVec3 local) { return v3_add(p.position, q_rotate(p.rotation, local)); }
-SAND_HOST_DEVICE SandVec3 pose_invert(SandPose p, SandVec3 world) {
+SAND_HOST_DEVICE SandVec3 pose_apply_inverse(SandPose p, SandVec3 world) {
     return q_unrotate(p.rotation, v3_sub(world, p.position));
 }

@@ -44,7 +44,7 @@ typedef struct SandProblem {
     int body_count;     // dynamic bodies first, then boundaries
     int dynamic_count;
     int contact_count;
-    bool radial;     // every dynamic body is a sphere: an arm is its radius plus half the gap, along the normal
+    bool radial;     // every dynamic body is a sphere and no boundary spins: arms are radius + gap / 2 along the normal
     double step;     // s
     double recovery; // m/s: fastest rate at which a penetration is undone
     SandProblemBody *bodies;
@@ -69,7 +69,7 @@ bool sand_problem_save(const SandProblem *problem, const char *path, SandError *
 bool sand_problem_load(SandProblem *problem, const char *path, SandError *error);
 
 // Opens a stored problem of either format, recognized by its first bytes: one saved by sand_problem_save, or an FCLIB file
-// in HDF5 (fclib.h).
+// in HDF5 (sim/solver/reference/fclib.h).
 bool sand_problem_is_stored(const char *path);
 bool sand_problem_open(SandProblem *problem, const char *path, SandError *error);
 

@@ -46,8 +46,8 @@ typedef struct SandKnob {
     char unit[SAND_UNIT];      // for display; may be empty
     double value, least, most; // as set, and its range
     SandKnobKind kind;
-    int target;  // index of the body, boundary or material in the world; -1 for gravity
-    bool turned; // it was set, and no longer has the file's value
+    int target;   // index of the body, boundary or material in the world; -1 for gravity
+    bool changed; // it was set, and no longer has the file's value
 } SandKnob;
 
 typedef struct SandSceneFile SandSceneFile; // the file's text and what was read from it: sim/scene/scene_file.h
@@ -86,8 +86,8 @@ bool sand_scene_build(SandScene *scene, SandError *error);
 
 // Open and build in one go.
 bool sand_scene_load(SandScene *scene, const char *name_or_path, const SandSceneOptions *options, SandError *error);
-bool sand_scene_parse(SandScene *scene, const char *text, size_t size, const char *file_name,
-                      const SandSceneOptions *options, SandError *error);
+bool sand_scene_load_text(SandScene *scene, const char *text, size_t size, const char *file_name,
+                          const SandSceneOptions *options, SandError *error);
 
 void sand_scene_free(SandScene *scene); // with its world; leaves an empty scene
 

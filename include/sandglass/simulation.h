@@ -14,8 +14,8 @@ typedef struct SandBackend SandBackend;
 // Times of the phases of the last step, in milliseconds.
 typedef struct SandProfile {
     double collide, warm_start, build, solve, integrate, step;
-    uint64_t
-        downloaded; // bytes of bodies and contacts that came to the host, from the end of the step before to that of this
+    // Bytes of bodies and contacts that came to the host, from the end of the step before to that of this.
+    uint64_t downloaded;
 } SandProfile;
 
 // What the last step did. Panel, log and benchmark read this and the profile.
@@ -31,7 +31,7 @@ typedef struct SandCounters {
     double penetration_p99;   // m, 99th percentile of the penetrating contacts; filled by sand_simulation_measure
     double penetration_all;   // m, that of all contacts, open ones counting as 0; likewise
     uint64_t growths;         // arrays that grew in this step
-    uint64_t held;            // bytes of arrays on another machine that takes the steps
+    uint64_t held;            // bytes held on the device; 0 on the CPU
     int lost_total;           // bodies that left the world or became non-finite, since the start
     int infeasible_total;     // steps that ended infeasible, since the start
 } SandCounters;
@@ -40,19 +40,19 @@ typedef struct SandSimulationDef {
     int threads;             // 0: one for each core
     SandPrecision precision; // of the solver
     SandSolveDef solve;
-    const SandBackend *backend; // the machine that takes the steps; NULL: the CPU
+    const SandBackend *backend; // that takes the steps; NULL: the CPU
 } SandSimulationDef;
 SandSimulationDef sand_default_simulation(void);
 
 typedef struct SandSimulation SandSimulation;
 
 // Called with one sentence, without a newline, for a person to read: a lost body, an infeasible step.
-typedef void SandReport(void *user, const char *sentence);
+typedef void SandMessageCallback(void *user, const char *sentence);
 
 // Takes ownership of the world, also when it fails: NULL with a sentence.
 SandSimulation *sand_simulation_create(SandWorld *world, const SandSimulationDef *def, SandError *error);
 void sand_simulation_free(SandSimulation *sim);
-void sand_simulation_on_report(SandSimulation *sim, SandReport *report, void *user);
+void sand_simulation_on_message(SandSimulation *sim, SandMessageCallback *callback, void *user);
 
 bool sand_simulation_step(SandSimulation *sim, SandError *error);
 
@@ -62,14 +62,14 @@ const SandProblem *sand_simulation_problem(const SandSimulation *sim);   // of t
 const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of the last step
 // The number of contacts of that problem whose impulses are in that solution: 0 when a device with memory of its own took
 // the step and its contacts were not fetched.
-int sand_simulation_solved(const SandSimulation *sim);
+int sand_simulation_solved_contacts(const SandSimulation *sim);
 const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
 // Each contact's share of the residual of the last step, m/s; NULL when memory is out. Costs about an iteration.
 const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 
 // Brings the bodies to the host, where a device has a newer copy. Settings, time and boundaries are always on the host.
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
-// The same with the contacts of the last step, as problem and solution: until then sand_simulation_solved returns 0.
+// The same with the contacts of the last step, as problem and solution; sand_simulation_solved_contacts is 0 until then.
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
 // Moves the simulation to another backend (NULL: the CPU), from the same state. On failure nothing has changed.
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);

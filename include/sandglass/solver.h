@@ -12,7 +12,7 @@ typedef enum SandFriction {
     SAND_FRICTION_PYRAMID,
     SAND_FRICTION_POLYHEDRAL,
     SAND_FRICTION_PRISM,
-    SAND_CONE,
+    SAND_FRICTION_CONE,
     SAND_FRICTION_CYLINDER,
     SAND_FRICTION_COULOMB,
     SAND_FRICTION_COUNT
@@ -55,22 +55,6 @@ typedef struct SandParam {
     const char *const *choices; // NULL-terminated names, for a choice
 } SandParam;
 
-// What a method does by itself, so that the driver need not (column `owns` of the table).
-enum {
-    SAND_OWNS_RESIDUAL = 1,   // keeps residual and objective of its best iterate
-    SAND_OWNS_GROWTH = 2,     // notices that the problem is infeasible
-    SAND_OWNS_SCALE = 4,      // scales the start as it reads it
-    SAND_OWNS_VELOCITIES = 8, // leaves the velocities of the best iterate in op->body
-    SAND_OWNS_PAIRS = 16,     // keeps the best iterate beside its gradient, where rows are stored as four numbers
-};
-
-// What must be prepared for a method (column `needs`).
-enum {
-    SAND_NEEDS_COLORS = 1,         // a coloring of the contacts, when its parameter `order` says so
-    SAND_NEEDS_PRECONDITIONER = 2, // the diagonal preconditioner
-    SAND_NEEDS_NORM = 4,           // an estimate of the norm of N; it spends products on it first
-};
-
 typedef struct SandSolver {
     const char *name;
     const char *paper;                 // where it comes from, with equation numbers
@@ -79,7 +63,7 @@ typedef struct SandSolver {
     unsigned friction;                 // bit 1 << SandFriction for each model it can do; and SAND_ADAPTS
     bool on_cuda;                      // whether it is compiled for CUDA as well
     int vectors;                       // solver vectors it uses
-    unsigned owns, needs;              // bits of SAND_OWNS_ and SAND_NEEDS_
+    unsigned owns, needs;              // for the driver: sim/solver/method_traits.h
     bool assembled;                    // it needs N as a matrix, and is in the reference library
     SandParam params[SAND_MAX_PARAMS]; // ended by a NULL name
 } SandSolver;

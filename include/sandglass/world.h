@@ -1,5 +1,5 @@
 // The world: bodies as structure of arrays, shapes, boundaries, materials, and the settings of a step. It is plain data that
-// a caller may read at any time and change between steps; sim/step/simulation.h advances it.
+// a caller may read at any time and change between steps; sandglass/simulation.h advances it.
 //
 //     SandWorld world;
 //     sand_world_init(&world);

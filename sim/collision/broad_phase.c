@@ -15,7 +15,7 @@ void sand_broad_phase_free(SandBroadPhase *g) {
     sand_free(g->cell_of);
     for (int k = 0; k < 2; k++) {
         sand_free(g->key[k]);
-        sand_free(g->place[k]);
+        sand_free(g->spatial_order[k]);
     }
     *g = (SandBroadPhase){0};
 }
@@ -48,7 +48,7 @@ static void size_levels(SandBroadPhase *g) {
         grid_size_level(g, k, begin, count[k], low[k], high[k]);
         grid_extend(&lowest, &highest, low[k], high[k]);
     }
-    grid_size_places(g, lowest, highest);
+    grid_size_spatial(g, lowest, highest);
 }
 
 // Counting sort by cell. Each worker owns a range of cells and walks all proxies for them, so that within a cell proxies
@@ -154,7 +154,7 @@ bool sand_broad_phase_sort(SandBroadPhase *g, SandThreadPool *pool, SandError *e
 
 typedef struct ImpactJob {
     SandBroadPhase *grid;
-    double slack, reach;
+    double envelope, horizon;
 } ImpactJob;
 
 // Atomic maximum, independent of the order of the workers: the bits of non-negative doubles are ordered as the numbers are.
@@ -178,9 +178,9 @@ static void find_impacts(const ImpactJob *s, int level, int i, int k) {
             for (int j = row.run[half].begin; j < row.run[half].end; j++) {
                 double speed;
                 SandSphereProxy *q = &g->sorted[j];
-                if (!proxies_may_impact(p, q, s->slack, s->reach, &speed)) continue;
-                raise_to(&p->impact_margin, impact_margin(p->radius, s->reach * speed));
-                raise_to(&q->impact_margin, impact_margin(q->radius, s->reach * speed));
+                if (!proxies_may_impact(p, q, s->envelope, s->horizon, &speed)) continue;
+                raise_to(&p->impact_margin, impact_margin(p->radius, s->horizon * speed));
+                raise_to(&q->impact_margin, impact_margin(q->radius, s->horizon * speed));
             }
     }
 }
@@ -199,13 +199,13 @@ static void impact_work(SandWorker *w, void *argument) {
     }
     sand_barrier(w);
     for (int i = begin; i < end; i++)
-        proxy_set_impact_margin(&g->spheres[g->order[i]], g->sorted[i].impact_margin, s->slack);
+        proxy_set_impact_margin(&g->spheres[g->order[i]], g->sorted[i].impact_margin, s->envelope);
 }
 
-bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double slack, double reach, SandThreadPool *pool,
+bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double envelope, double horizon, SandThreadPool *pool,
                                          SandError *error) {
     if (g->level_count < 2) return true; // all alike: none is much faster than the others
-    ImpactJob s = {g, slack, reach};
+    ImpactJob s = {g, envelope, horizon};
     sand_thread_pool_run(pool, impact_work, &s);
     SAND_ASSERT(margins_bounded(g));
     return sand_broad_phase_sort(g, pool, error);
@@ -213,7 +213,7 @@ bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double slack, double
 
 // --- spatial order ----------------------------------------------------------------------------------------
 
-enum { PLACE_BITS = 11, PLACE_ROUNDS = 3 }; // radix sort: bits of a digit, and digits: 33 bits number every cell
+enum { RADIX_BITS = 11, RADIX_ROUNDS = 3 }; // radix sort: bits of a digit, and digits: 33 bits number every cell
 
 static bool keys_sorted(const uint32_t *key, int count) {
     for (int i = 1; i < count; i++)
@@ -224,32 +224,33 @@ static bool keys_sorted(const uint32_t *key, int count) {
 const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandError *error) {
     for (int k = 0; k < 2; k++)
         if (!SAND_GROW(g->key[k], g->key_capacity[k], g->sphere_count + 1, "grid", error) ||
-            !SAND_GROW(g->place[k], g->place_capacity[k], g->sphere_count + 1, "grid", error))
+            !SAND_GROW(g->spatial_order[k], g->spatial_order_capacity[k], g->sphere_count + 1, "grid", error))
             return NULL;
     int n = 0;
     for (int i = 0; i < g->sphere_count; i++) {
         if (g->sorted[i].sub != 0) continue; // a body counts by its first sphere
-        g->place[0][n++] = i;
+        g->spatial_order[0][n++] = i;
     }
     *count = n;
-    if (g->level_count <= 1) return g->place[0]; // the sorted order is that order already
-    SAND_ASSERT(grid_most_places(g->sphere_count) <= (int64_t)1 << PLACE_BITS * PLACE_ROUNDS);
-    for (int k = 0; k < n; k++) g->key[0][k] = (uint32_t)grid_cell_of(&g->places, g->sorted[g->place[0][k]].center);
-    for (int round = 0; round < PLACE_ROUNDS; round++) {
-        int from = round & 1, to = 1 - from, shift = round * PLACE_BITS;
-        int begin[1 << PLACE_BITS] = {0};
-        for (int i = 0; i < n; i++) begin[g->key[from][i] >> shift & ((1 << PLACE_BITS) - 1)]++;
-        for (int d = 0, sum = 0; d < 1 << PLACE_BITS; d++) {
+    if (g->level_count <= 1) return g->spatial_order[0]; // the sorted order is that order already
+    SAND_ASSERT(grid_most_spatial_cells(g->sphere_count) <= (int64_t)1 << RADIX_BITS * RADIX_ROUNDS);
+    for (int k = 0; k < n; k++)
+        g->key[0][k] = (uint32_t)grid_cell_of(&g->spatial_grid, g->sorted[g->spatial_order[0][k]].center);
+    for (int round = 0; round < RADIX_ROUNDS; round++) {
+        int from = round & 1, to = 1 - from, shift = round * RADIX_BITS;
+        int begin[1 << RADIX_BITS] = {0};
+        for (int i = 0; i < n; i++) begin[g->key[from][i] >> shift & ((1 << RADIX_BITS) - 1)]++;
+        for (int d = 0, sum = 0; d < 1 << RADIX_BITS; d++) {
             int size = begin[d];
             begin[d] = sum;
             sum += size;
         }
         for (int i = 0; i < n; i++) {
-            int at = begin[g->key[from][i] >> shift & ((1 << PLACE_BITS) - 1)]++;
+            int at = begin[g->key[from][i] >> shift & ((1 << RADIX_BITS) - 1)]++;
             g->key[to][at] = g->key[from][i];
-            g->place[to][at] = g->place[from][i];
+            g->spatial_order[to][at] = g->spatial_order[from][i];
         }
     }
-    SAND_ASSERT(keys_sorted(g->key[PLACE_ROUNDS & 1], n));
-    return g->place[PLACE_ROUNDS & 1];
+    SAND_ASSERT(keys_sorted(g->key[RADIX_ROUNDS & 1], n));
+    return g->spatial_order[RADIX_ROUNDS & 1];
 }

@@ -27,7 +27,7 @@
 // (grid_looks_in).
 //
 // Where the bounding box of a level would take too many cells, its grid wraps around like a torus, so that a body far away
-// costs no memory; cells then hold proxies of several places, and the distance test tells them apart.
+// costs no memory; cells then hold proxies from several regions, and the distance test tells them apart.
 //
 // The order depends on the proxies alone, not on the number of threads. Cell geometry is in broad_phase.inl, which the GPU
 // shares (cuda/collide.cu sorts with its own kernels).
@@ -78,14 +78,14 @@ typedef struct SandBroadPhase {
     SandSphereProxy *sorted;  // the proxies in that order
     int level_count;
     SandGridLevel levels[SAND_MAX_LEVELS];
-    SandGridLevel places; // one grid over the proxies of all levels, for sand_broad_phase_spatial_order
-    int64_t cell_count;   // of all levels
-    int *starts;          // once sorted: where the proxies of a cell end, which is where those of the next cell begin
-    int *cell_of;         // cell of each of spheres[]
-    uint32_t *key[2];     // radix sort of sand_broad_phase_spatial_order: cell in `places`, double-buffered
-    int *place[2];        // and sorted position of the proxy
+    SandGridLevel spatial_grid; // one grid over the proxies of all levels, for sand_broad_phase_spatial_order
+    int64_t cell_count;         // of all levels
+    int *starts;                // once sorted: where the proxies of a cell end, which is where those of the next cell begin
+    int *cell_of;               // cell of each of spheres[]
+    uint32_t *key[2];           // radix sort of sand_broad_phase_spatial_order: cell in `spatial_grid`, double-buffered
+    int *spatial_order[2];      // and sorted position of the proxy
     size_t sphere_capacity, order_capacity, sorted_capacity, start_capacity, cell_of_capacity, key_capacity[2],
-        place_capacity[2];
+        spatial_order_capacity[2];
     int counts[SAND_MAX_THREADS + 1]; // per worker, for the prefix sums of the counting sorts
 } SandBroadPhase;
 
@@ -98,9 +98,9 @@ bool sand_broad_phase_sort(SandBroadPhase *grid, SandThreadPool *pool, SandError
 
 // Finds the impact margin of every proxy, extends the proxies by it, and sorts again. A body at rest beside a fast one may
 // be fast at the end of the step, so its own neighbors must be searched as far as it can then get. Two proxies may hit each
-// other when they come within `slack` (m) in `reach` (s). With a single level nothing is much faster than the rest, and
-// nothing is done.
-bool sand_broad_phase_add_impact_margins(SandBroadPhase *grid, double slack, double reach, SandThreadPool *pool,
+// other when they come within `envelope` (m) within `horizon` (s). With a single level nothing is much faster than the rest,
+// and nothing is done.
+bool sand_broad_phase_add_impact_margins(SandBroadPhase *grid, double envelope, double horizon, SandThreadPool *pool,
                                          SandError *error);
 
 // Returns the first proxy of every body, as positions in the sorted order, in spatial order: cell by cell of one grid over

@@ -75,8 +75,8 @@ SAND_HOST_DEVICE void grid_fit(SandGridLevel *l, double cell, SandVec3 low, Sand
     }
 }
 
-// Sizes the grid of level k. A coarser level has larger cells and needs fewer of them, but not so few that a grid that wraps
-// shows a proxy many others of far places. `begin` is its first proxy in the sorted order.
+// Sizes the grid of level k. A coarser level has larger cells and needs fewer of them, but not so few that,
+// in a wrapped grid, a cell collects many distant proxies. `begin` is its first proxy in the sorted order.
 SAND_HOST_DEVICE void grid_size_level(SandBroadPhase *g, int k, int begin, int count, SandVec3 low, SandVec3 high) {
     SandGridLevel *l = &g->levels[k];
     SandVec3 none = v3_make(0, 0, 0);
@@ -94,12 +94,13 @@ SAND_HOST_DEVICE void grid_extend(SandVec3 *low, SandVec3 *high, SandVec3 its_lo
     *high = v3_make(fmax(high->x, its_high.x), fmax(high->y, its_high.y), fmax(high->z, its_high.z));
 }
 
-// Upper bound of the cells of the grid `places`.
-SAND_HOST_DEVICE int64_t grid_most_places(int64_t spheres) { return 8 * spheres + SAND_LEVEL_CELLS; }
-// Sizes the grid `places` for the bounding box of all proxies. Where there is one level, it is that level's grid.
-SAND_HOST_DEVICE void grid_size_places(SandBroadPhase *g, SandVec3 low, SandVec3 high) {
-    g->places = g->levels[0];
-    if (g->level_count > 1) grid_fit(&g->places, g->levels[0].cell, low, high, (double)grid_most_places(g->sphere_count));
+// Upper bound of the cells of `spatial_grid`.
+SAND_HOST_DEVICE int64_t grid_most_spatial_cells(int64_t spheres) { return 8 * spheres + SAND_LEVEL_CELLS; }
+// Sizes `spatial_grid` for the bounding box of all proxies. Where there is one level, it is that level's grid.
+SAND_HOST_DEVICE void grid_size_spatial(SandBroadPhase *g, SandVec3 low, SandVec3 high) {
+    g->spatial_grid = g->levels[0];
+    if (g->level_count > 1)
+        grid_fit(&g->spatial_grid, g->levels[0].cell, low, high, (double)grid_most_spatial_cells(g->sphere_count));
 }
 
 // Upper bound of the cells of all levels, whatever the proxies: what the GPU allocates before it knows them.
@@ -121,55 +122,55 @@ SAND_HOST_DEVICE int grid_cell_start(const SandBroadPhase *g, int64_t c) { retur
 SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level, int i, int k) {
     const SandGridLevel *l = &g->levels[k];
     const SandSphereProxy *sphere = &g->sorted[i];
-    SandCellRange s = {0};
-    s.level = k;
-    s.sphere = i;
-    s.own = k == level;
-    s.few = !s.own && l->end - l->begin <= SAND_FEW_PROXIES;
-    s.rows = s.few ? 1 : 5;
-    if (s.few) return s;
-    double reach = s.own ? 0 : sphere->extent + l->largest;
-    grid_coordinates(l, v3_sub(sphere->center, v3_make(reach, reach, reach)), s.low);
-    if (s.own) {
-        for (int a = 0; a < 3; a++) s.high[a] = s.low[a] + 1;
-        return s;
+    SandCellRange range = {0};
+    range.level = k;
+    range.sphere = i;
+    range.own = k == level;
+    range.few = !range.own && l->end - l->begin <= SAND_FEW_PROXIES;
+    range.rows = range.few ? 1 : 5;
+    if (range.few) return range;
+    double reach = range.own ? 0 : sphere->extent + l->largest;
+    grid_coordinates(l, v3_sub(sphere->center, v3_make(reach, reach, reach)), range.low);
+    if (range.own) {
+        for (int a = 0; a < 3; a++) range.high[a] = range.low[a] + 1;
+        return range;
     }
-    grid_coordinates(l, v3_add(sphere->center, v3_make(reach, reach, reach)), s.high);
+    grid_coordinates(l, v3_add(sphere->center, v3_make(reach, reach, reach)), range.high);
     for (int a = 0; a < 3; a++) { // an axis that does not wrap has nothing outside of its box
-        if (!l->wraps[a] && s.low[a] < 0) s.low[a] = 0;
-        if (!l->wraps[a] && s.high[a] >= l->cells[a]) s.high[a] = l->cells[a] - 1;
+        if (!l->wraps[a] && range.low[a] < 0) range.low[a] = 0;
+        if (!l->wraps[a] && range.high[a] >= l->cells[a]) range.high[a] = l->cells[a] - 1;
     }
-    bool empty = s.low[0] > s.high[0] || s.low[1] > s.high[1] || s.low[2] > s.high[2];
-    s.width = s.high[1] - s.low[1] + 1;
-    s.rows = empty ? 0 : s.width * (s.high[2] - s.low[2] + 1);
-    return s;
+    bool empty = range.low[0] > range.high[0] || range.low[1] > range.high[1] || range.low[2] > range.high[2];
+    range.width = range.high[1] - range.low[1] + 1;
+    range.rows = empty ? 0 : range.width * (range.high[2] - range.low[2] + 1);
+    return range;
 }
 
 // Returns the runs of one row of a range, which may be empty; a row that wraps around has two.
-SAND_HOST_DEVICE SandCellRow cell_row(const SandBroadPhase *g, const SandCellRange *s, int row) {
-    const SandGridLevel *l = &g->levels[s->level];
+SAND_HOST_DEVICE SandCellRow cell_row(const SandBroadPhase *g, const SandCellRange *range, int row) {
+    const SandGridLevel *l = &g->levels[range->level];
     SandCellRow r = {{{0, 0}, {0, 0}}};
-    if (s->few) {
+    if (range->few) {
         r.run[0].begin = l->begin;
         r.run[0].end = l->end;
         return r;
     }
-    int x0 = s->low[0], x1 = s->high[0], y, z;
-    if (s->own) {
-        y = row < 2 ? s->low[1] + row : s->low[1] + row - 3;
-        z = row < 2 ? s->low[2] : s->low[2] + 1;
+    int x0 = range->low[0], x1 = range->high[0], y, z;
+    if (range->own) {
+        y = row < 2 ? range->low[1] + row : range->low[1] + row - 3;
+        z = row < 2 ? range->low[2] : range->low[2] + 1;
         if (row > 0) x0--;
         if (!l->wraps[0] && x0 < 0) x0 = 0;
         if (!l->wraps[0] && x1 >= l->cells[0]) x1 = l->cells[0] - 1;
         if ((!l->wraps[1] && (y < 0 || y >= l->cells[1])) || (!l->wraps[2] && z >= l->cells[2])) return r;
     } else {
-        y = s->low[1] + row % s->width;
-        z = s->low[2] + row / s->width;
+        y = range->low[1] + row % range->width;
+        z = range->low[2] + row / range->width;
     }
     int nx = l->cells[0], a = grid_wrap(x0, nx), b = a + (x1 - x0 < nx ? x1 - x0 : nx - 1);
     int64_t first = grid_cell(l, 0, grid_wrap(y, l->cells[1]), grid_wrap(z, l->cells[2]));
-    bool behind = s->own && row == 0; // row 0 begins after the proxy itself
-    r.run[0].begin = behind ? s->sphere + 1 : grid_cell_start(g, first + a);
+    bool behind = range->own && row == 0; // row 0 begins after the proxy itself
+    r.run[0].begin = behind ? range->sphere + 1 : grid_cell_start(g, first + a);
     r.run[0].end = g->starts[first + (b < nx ? b : nx - 1)];
     if (b >= nx) {
         r.run[1].begin = grid_cell_start(g, first);
@@ -188,22 +189,22 @@ SAND_HOST_DEVICE bool proxies_near(const SandSphereProxy *p, const SandSpherePro
 #define SAND_IMPACT_SLOP 0.04    // radii of travel that give no margin
 #define SAND_MAX_IMPACT_MARGIN 1 // radii, the largest margin
 
-// Impact margin: how far around a sphere to look for neighbors that not its own motion brings close but that of a third
-// body: a sphere that an impact sets in motion, or one that a wall stops while its neighbors go on. `travel` is how far it
-// goes in the step at the speed of the impact, or at its own. The slop is subtracted because two spheres that approach by
-// less overlap by less, and become a contact in the next step. At most a radius: else one body gone wild would make every
-// pair near it a contact.
+// Impact margin: how far around a sphere to look for neighbors that a third body, not its own motion, brings close: a sphere
+// that an impact sets in motion, or one that a wall stops while its neighbors go on. `travel` is how far it goes in the step
+// at the speed of the impact, or at its own. The slop is subtracted because two spheres that approach by less overlap by
+// less, and become a contact in the next step. At most a radius: else one body gone wild would make every pair near it a
+// contact.
 SAND_HOST_DEVICE double impact_margin(double radius, double travel) {
     return fmin(fmax(travel - SAND_IMPACT_SLOP * radius, 0.0), SAND_MAX_IMPACT_MARGIN * radius);
 }
 
-// Whether two proxies may hit each other within `reach` seconds, and how fast.
-SAND_HOST_DEVICE bool proxies_may_impact(const SandSphereProxy *p, const SandSphereProxy *q, double slack, double reach,
+// Whether two proxies may hit each other within `horizon` seconds, and how fast.
+SAND_HOST_DEVICE bool proxies_may_impact(const SandSphereProxy *p, const SandSphereProxy *q, double envelope, double horizon,
                                          double *speed) {
     if (!proxies_near(p, q)) return false;
     SandVec3 apart = v3_sub(q->center, p->center), u = v3_sub(q->velocity, p->velocity);
     *speed = v3_length(u) + p->turning + q->turning;
-    double within = p->radius + q->radius + slack + reach * *speed;
+    double within = p->radius + q->radius + envelope + horizon * *speed;
     return p->body != q->body && v3_dot(apart, apart) <= within * within;
 }
 
@@ -216,7 +217,7 @@ SAND_HOST_DEVICE bool grid_looks_in(int level, int in) { return in == level || i
 SAND_HOST_DEVICE bool impact_looks_in(int level, int in) { return grid_looks_in(level, in) && level + in > 0; }
 
 // Sets the impact margin of a proxy and extends it accordingly.
-SAND_HOST_DEVICE void proxy_set_impact_margin(SandSphereProxy *sphere, double impact_margin, double slack) {
+SAND_HOST_DEVICE void proxy_set_impact_margin(SandSphereProxy *sphere, double impact_margin, double envelope) {
     sphere->impact_margin = impact_margin;
-    sphere->extent = fmax(sphere->extent, sphere->radius + 0.5 * slack + impact_margin);
+    sphere->extent = fmax(sphere->extent, sphere->radius + 0.5 * envelope + impact_margin);
 }

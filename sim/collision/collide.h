@@ -63,12 +63,12 @@ typedef struct SandCollision {
     int found_count[SAND_CHUNKS];
 } SandCollision;
 
-void sand_collision_free(SandCollision *d);
+void sand_collision_free(SandCollision *collision);
 // Computes the poses and velocities of the boundaries over the coming step; sand_collide begins with it. Backends call it by
 // itself: they have the boundaries' motion from the host.
-bool sand_collision_place_boundaries(SandCollision *d, const SandWorld *world, SandError *error);
-// Finds the contacts of the coming step. On failure `d` holds nothing usable and may be used again.
-bool sand_collide(SandCollision *d, const SandWorld *world, SandThreadPool *pool, SandError *error);
+bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *world, SandError *error);
+// Finds the contacts of the coming step. On failure `collision` holds nothing usable and may be used again.
+bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error);
 
 #ifdef __cplusplus
 }

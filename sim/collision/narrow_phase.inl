@@ -34,17 +34,17 @@ SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int 
 // The constants of one collision pass, shared by all searches.
 typedef struct SandFinder {
     const SandWorld *world;
-    const SandCollision *d;
+    const SandCollision *collision;
     double largest_mu; // over all pairs of materials
     double fall;       // m/s, the speed one step of gravity gives: a body at rest now may move at it
     int convex_body;   // the box or cylinder of the world, -1: none
 } SandFinder;
 
-SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollision *d) {
-    SandFinder f = {world, d, 0, world->step * v3_length(world->gravity), -1};
+SAND_HOST_DEVICE SandFinder finder_make(const SandWorld *world, const SandCollision *collision) {
+    SandFinder finder = {world, collision, 0, world->step * v3_length(world->gravity), -1};
     for (int i = 0; i < world->material_count; i++)
-        for (int j = 0; j <= i; j++) f.largest_mu = fmax(f.largest_mu, sand_world_pair(world, i, j));
-    return f;
+        for (int j = 0; j <= i; j++) finder.largest_mu = fmax(finder.largest_mu, sand_world_pair(world, i, j));
+    return finder;
 }
 
 // Returns sphere k of a body as a proxy for the broad phase.
@@ -59,9 +59,9 @@ SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body
     sphere.radius = w->scale[body] * shape->spheres[k].radius;
     sphere.velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm));
     sphere.turning = v3_length(w->spin[body]) * sphere.radius;
-    double speed = v3_length(sphere.velocity), reach = w->step * (1 + finder->largest_mu);
-    sphere.extent = sphere.radius + 0.5 * w->envelope + reach * (speed + sphere.turning + finder->fall);
-    sphere.impact_margin = impact_margin(sphere.radius, reach * speed);
+    double speed = v3_length(sphere.velocity), horizon = w->step * (1 + finder->largest_mu);
+    sphere.extent = sphere.radius + 0.5 * w->envelope + horizon * (speed + sphere.turning + finder->fall);
+    sphere.impact_margin = impact_margin(sphere.radius, horizon * speed);
     sphere.unused = 0;
     sphere.body = body;
     sphere.sub = k;
@@ -74,8 +74,8 @@ SAND_HOST_DEVICE uint32_t two_subs(int a, int b) { return (uint32_t)a << 24 | (u
 // Emits a contact between two bodies, owned by the one of lower solver index.
 SAND_HOST_DEVICE void add_pair(const SandFinder *finder, SandSink *sink, int body_a, int sub_a, int body_b, int sub_b,
                                SandVec3 normal, SandVec3 point, double gap) {
-    const SandCollision *d = finder->d;
-    if (d->solver_index[body_a] > d->solver_index[body_b]) {
+    const SandCollision *collision = finder->collision;
+    if (collision->solver_index[body_a] > collision->solver_index[body_b]) {
         int body = body_a, sub = sub_a;
         body_a = body_b;
         sub_a = sub_b;
@@ -84,21 +84,21 @@ SAND_HOST_DEVICE void add_pair(const SandFinder *finder, SandSink *sink, int bod
         normal = v3_neg(normal);
     }
     const SandWorld *w = finder->world;
-    SandContactCandidate f = {.index_a = d->solver_index[body_a],
-                              .b = d->solver_index[body_b],
-                              .key = {(uint32_t)body_b, two_subs(sub_a, sub_b)},
-                              .normal = normal,
-                              .point = point,
-                              .gap = gap,
-                              .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])};
-    sink_put(sink, &f);
+    SandContactCandidate candidate = {.index_a = collision->solver_index[body_a],
+                                      .b = collision->solver_index[body_b],
+                                      .key = {(uint32_t)body_b, two_subs(sub_a, sub_b)},
+                                      .normal = normal,
+                                      .point = point,
+                                      .gap = gap,
+                                      .mu = sand_world_pair(w, w->material[body_a], w->material[body_b])};
+    sink_put(sink, &candidate);
 }
 
 SAND_HOST_DEVICE double spheres_gap(const SandSphereProxy *p, const SandSphereProxy *q) {
     return v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
 }
 
-// Whether two spheres are a contact: their gap is within h (1 + mu) |u| of their relative motion, within the least envelope,
+// Whether two spheres are a contact: their gap is within h (1 + mu) |u| of their relative motion, within the envelope,
 // or within the impact margin of one of them.
 SAND_HOST_DEVICE bool spheres_touch(const SandFinder *finder, const SandSphereProxy *p, const SandSphereProxy *q) {
     if (!proxies_near(p, q) || p->body == q->body) return false;
@@ -125,14 +125,14 @@ SAND_HOST_DEVICE void add_sphere_pair(const SandFinder *finder, SandSink *sink, 
 SAND_HOST_DEVICE void add_touch(const SandFinder *finder, SandSink *sink, int body, int sub, int boundary, SandVec3 center,
                                 double radius, const SandTouch *t) {
     const SandWorld *w = finder->world;
-    SandContactCandidate f = {.index_a = finder->d->solver_index[body],
-                              .b = -1 - boundary,
-                              .key = {SAND_BOUNDARY_BIT | (uint32_t)boundary, (uint32_t)sub << 24 | t->feature},
-                              .normal = t->normal,
-                              .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
-                              .gap = t->gap,
-                              .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)};
-    sink_put(sink, &f);
+    SandContactCandidate candidate = {.index_a = finder->collision->solver_index[body],
+                                      .b = -1 - boundary,
+                                      .key = {SAND_BOUNDARY_BIT | (uint32_t)boundary, (uint32_t)sub << 24 | t->feature},
+                                      .normal = t->normal,
+                                      .point = v3_madd(center, radius + 0.5 * t->gap, t->normal),
+                                      .gap = t->gap,
+                                      .mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material)};
+    sink_put(sink, &candidate);
 }
 
 enum { MAX_TOUCHES = 64 }; // of one sphere with one boundary
@@ -141,7 +141,7 @@ enum { MAX_TOUCHES = 64 }; // of one sphere with one boundary
 SAND_HOST_DEVICE_NOINLINE int find_touches(const SandFinder *finder, SandSink *sink, int body, int boundary, SandVec3 center,
                                            double radius, double reach, SandTouch *touches) {
     const SandBoundary *b = &finder->world->boundaries[boundary];
-    int count = boundary_touch(b, &finder->d->pose[boundary], center, radius, reach, touches, MAX_TOUCHES);
+    int count = boundary_touch(b, &finder->collision->pose[boundary], center, radius, reach, touches, MAX_TOUCHES);
     if (count <= MAX_TOUCHES) return count;
     sink_too_many(sink, body, boundary, count);
     return -1;
@@ -151,12 +151,13 @@ SAND_HOST_DEVICE_NOINLINE int find_touches(const SandFinder *finder, SandSink *s
 SAND_HOST_DEVICE double boundary_reach(const SandFinder *finder, int body, int boundary, SandVec3 center, SandVec3 velocity,
                                        double turning, double impact_margin) {
     const SandWorld *w = finder->world;
-    const SandCollision *d = finder->d;
+    const SandCollision *collision = finder->collision;
     double mu = sand_world_pair(w, w->material[body], w->boundaries[boundary].material);
-    SandVec3 wall = d->velocity[boundary];
+    SandVec3 boundary_velocity = collision->velocity[boundary];
     if (w->boundaries[boundary].moves)
-        wall = v3_add(wall, v3_cross(d->spin[boundary], v3_sub(center, d->pose[boundary].position)));
-    double speed = v3_length(v3_sub(velocity, wall)) + turning + finder->fall;
+        boundary_velocity = v3_add(boundary_velocity,
+                                   v3_cross(collision->spin[boundary], v3_sub(center, collision->pose[boundary].position)));
+    double speed = v3_length(v3_sub(velocity, boundary_velocity)) + turning + finder->fall;
     return fmax(fmax(w->envelope, impact_margin), w->step * (1 + mu) * speed);
 }
 
@@ -168,7 +169,7 @@ SAND_HOST_DEVICE void touch_boundaries(const SandFinder *finder, SandSink *sink,
     double speed = v3_length(velocity) + turning + finder->fall; // relative to what does not move
     double far = radius + fmax(fmax(w->envelope, impact_margin), w->step * (1 + finder->largest_mu) * speed);
     for (int b = 0; b < w->boundary_count; b++) {
-        const SandGuard *guard = &finder->d->guard[b];
+        const SandGuard *guard = &finder->collision->guard[b];
         if (v3_dot(guard->normal, center) - guard->offset > far) continue; // a fixed plane that is far away
         double reach = boundary_reach(finder, body, b, center, velocity, turning, impact_margin);
         int count = find_touches(finder, sink, body, b, center, radius, reach, touches);
@@ -189,7 +190,7 @@ SAND_HOST_DEVICE_NOINLINE void touch_convex_body(const SandFinder *finder, SandS
     double reach = fmax(fmax(w->envelope, sphere->impact_margin), w->step * (1 + mu) * speed);
     if (v3_length(apart) > bound + sphere->radius + reach) return;
     SandVec3 outward;
-    uint32_t feature;
+    uint32_t feature; // not in the key: a sphere touches a convex body once
     double gap =
         sand_shape_distance(shape, w->scale[convex_body], q_unrotate(w->rotation[convex_body], apart), &outward, &feature) -
         sphere->radius;
@@ -327,7 +328,7 @@ SAND_HOST_DEVICE_NOINLINE void convex_body_contacts(const SandFinder *finder, Sa
 // Emits the contacts of a sphere with everything that is not a sphere: the convex body and the boundaries. A boundary within
 // a radius is always a contact: a solve of few iterations may give a squeezed sphere many times its speed, and it must not
 // escape through the wall.
-SAND_HOST_DEVICE void wall_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
+SAND_HOST_DEVICE void nonsphere_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
     if (finder->convex_body >= 0) touch_convex_body(finder, sink, sphere, finder->convex_body);
     touch_boundaries(finder, sink, sphere->body, sphere->sub, sphere->center, sphere->radius, sphere->velocity,
                      sphere->turning, fmax(sphere->impact_margin, sphere->radius));
@@ -336,7 +337,7 @@ SAND_HOST_DEVICE void wall_contacts(const SandFinder *finder, SandSink *sink, co
 // Emits the contacts of a sphere with those in a row of cells.
 SAND_HOST_DEVICE void row_contacts(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
                                    SandCellRow row) {
-    const SandSphereProxy *sorted = finder->d->broad_phase.sorted;
+    const SandSphereProxy *sorted = finder->collision->broad_phase.sorted;
     for (int k = 0; k < 2; k++)
         for (int j = row.run[k].begin; j < row.run[k].end; j++)
             if (spheres_touch(finder, sphere, &sorted[j])) add_sphere_pair(finder, sink, sphere, &sorted[j]);
@@ -344,12 +345,12 @@ SAND_HOST_DEVICE void row_contacts(const SandFinder *finder, SandSink *sink, con
 
 // Emits all contacts of sorted proxy i: with its neighbors in the grids, then with the convex body and the boundaries.
 SAND_HOST_DEVICE void sphere_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
-    const SandBroadPhase *g = &finder->d->broad_phase;
+    const SandBroadPhase *g = &finder->collision->broad_phase;
     const SandSphereProxy *sphere = &g->sorted[i];
     for (int k = 0; k < g->level_count; k++) {
         if (!grid_looks_in(level, k)) continue;
         SandCellRange range = cell_range_of(g, level, i, k);
         for (int row = 0; row < range.rows; row++) row_contacts(finder, sink, sphere, cell_row(g, &range, row));
     }
-    wall_contacts(finder, sink, sphere);
+    nonsphere_contacts(finder, sink, sphere);
 }

@@ -5,36 +5,36 @@
 
 #include <stdatomic.h>
 
-void sand_warm_start_free(SandWarmStart *m) {
-    sand_free(m->solver_index);
-    sand_free(m->first);
-    sand_free(m->key);
-    sand_free(m->impulse);
-    *m = (SandWarmStart){0};
+void sand_warm_start_free(SandWarmStart *warm) {
+    sand_free(warm->solver_index);
+    sand_free(warm->first);
+    sand_free(warm->key);
+    sand_free(warm->impulse);
+    *warm = (SandWarmStart){0};
 }
 
-void sand_warm_start_clear(SandWarmStart *m) { m->step = 0; }
+void sand_warm_start_clear(SandWarmStart *warm) { warm->step = 0; }
 
-static bool reserve(SandWarmStart *m, int world_count, int body_count, int contacts, SandError *error) {
-    return SAND_GROW(m->solver_index, m->solver_index_capacity, world_count, "warm start", error) &&
-           SAND_GROW(m->first, m->first_capacity, body_count + 1, "warm start", error) &&
-           SAND_GROW(m->key, m->key_capacity, contacts, "warm start", error) &&
-           SAND_GROW(m->impulse, m->impulse_capacity, contacts, "warm start", error);
+static bool reserve(SandWarmStart *warm, int world_count, int body_count, int contacts, SandError *error) {
+    return SAND_GROW(warm->solver_index, warm->solver_index_capacity, world_count, "warm start", error) &&
+           SAND_GROW(warm->first, warm->first_capacity, body_count + 1, "warm start", error) &&
+           SAND_GROW(warm->key, warm->key_capacity, contacts, "warm start", error) &&
+           SAND_GROW(warm->impulse, warm->impulse_capacity, contacts, "warm start", error);
 }
 
-bool sand_warm_start_store(SandWarmStart *m, const SandCollision *d, const SandVec3 *impulse, double step, int world_count,
-                           SandError *error) {
-    SAND_ASSERT(d->first[d->body_count] == d->contact_count && d->body_count <= world_count);
-    m->step = 0;
-    if (!reserve(m, world_count, d->body_count, d->contact_count, error)) return false;
-    m->body_count = d->body_count;
-    m->world_count = world_count;
-    m->step = step;
-    for (int i = 0; i < world_count; i++) m->solver_index[i] = d->solver_index[i];
-    for (int k = 0; k <= d->body_count; k++) m->first[k] = d->first[k];
-    for (int i = 0; i < d->contact_count; i++) {
-        m->key[i] = d->contacts[i].key;
-        m->impulse[i] = impulse[i];
+bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *collision, const SandVec3 *impulse, double step,
+                           int world_count, SandError *error) {
+    SAND_ASSERT(collision->first[collision->body_count] == collision->contact_count && collision->body_count <= world_count);
+    warm->step = 0;
+    if (!reserve(warm, world_count, collision->body_count, collision->contact_count, error)) return false;
+    warm->body_count = collision->body_count;
+    warm->world_count = world_count;
+    warm->step = step;
+    for (int i = 0; i < world_count; i++) warm->solver_index[i] = collision->solver_index[i];
+    for (int k = 0; k <= collision->body_count; k++) warm->first[k] = collision->first[k];
+    for (int i = 0; i < collision->contact_count; i++) {
+        warm->key[i] = collision->contacts[i].key;
+        warm->impulse[i] = impulse[i];
     }
     return true;
 }
@@ -56,14 +56,14 @@ bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandErro
     return true;
 }
 
-size_t sand_warm_start_bytes(const SandWarmStart *m) {
-    return m->solver_index_capacity * sizeof *m->solver_index + m->first_capacity * sizeof *m->first +
-           m->key_capacity * sizeof *m->key + m->impulse_capacity * sizeof *m->impulse;
+size_t sand_warm_start_bytes(const SandWarmStart *warm) {
+    return warm->solver_index_capacity * sizeof *warm->solver_index + warm->first_capacity * sizeof *warm->first +
+           warm->key_capacity * sizeof *warm->key + warm->impulse_capacity * sizeof *warm->impulse;
 }
 
 typedef struct Job {
-    const SandWarmStart *m;
-    const SandCollision *d;
+    const SandWarmStart *warm;
+    const SandCollision *collision;
     double ratio;
     SandVec3 *start;
     atomic_int warm_started;
@@ -71,22 +71,22 @@ typedef struct Job {
 
 static void apply_work(SandWorker *w, void *argument) {
     Job *job = argument;
-    const SandCollision *d = job->d;
+    const SandCollision *collision = job->collision;
     int warm_started = 0;
-    for (int64_t i = sand_chunk_begin(w->first_chunk, d->contact_count);
-         i < sand_chunk_begin(w->last_chunk, d->contact_count); i++) {
-        bool turned = false;
-        int kept = job->m->step > 0 ? warm_start_recall(job->m, d, &d->contacts[i], &turned) : -1;
+    for (int64_t i = sand_chunk_begin(w->first_chunk, collision->contact_count);
+         i < sand_chunk_begin(w->last_chunk, collision->contact_count); i++) {
+        bool swapped = false;
+        int kept = job->warm->step > 0 ? warm_start_recall(job->warm, collision, &collision->contacts[i], &swapped) : -1;
         if (kept >= 0) warm_started++;
-        job->start[i] = kept < 0 ? v3_make(0, 0, 0) : v3_scale(turned ? -job->ratio : job->ratio, job->m->impulse[kept]);
+        job->start[i] = kept < 0 ? v3_make(0, 0, 0) : v3_scale(swapped ? -job->ratio : job->ratio, job->warm->impulse[kept]);
     }
     job->warm_started += warm_started;
 }
 
-int sand_warm_start_apply(const SandWarmStart *m, const SandCollision *d, double step, SandVec3 *start,
+int sand_warm_start_apply(const SandWarmStart *warm, const SandCollision *collision, double step, SandVec3 *start,
                           SandThreadPool *pool) {
-    Job job = {.m = m, .d = d, .ratio = m->step > 0 ? step / m->step : 0, .start = start};
+    Job job = {.warm = warm, .collision = collision, .ratio = warm->step > 0 ? step / warm->step : 0, .start = start};
     sand_thread_pool_run(pool, apply_work, &job);
-    SAND_ASSERT(job.warm_started <= d->contact_count);
+    SAND_ASSERT(job.warm_started <= collision->contact_count);
     return job.warm_started;
 }

@@ -21,16 +21,16 @@ typedef struct SandWarmStart {
 
 void sand_warm_start_free(SandWarmStart *warm);
 
-// Stores the impulses of the contacts just solved: impulse[i] belongs to d->contacts[i].
-bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *d, const SandVec3 *impulse, double step,
+// Stores the impulses of the contacts just solved: impulse[i] belongs to collision->contacts[i].
+bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *collision, const SandVec3 *impulse, double step,
                            int world_count, SandError *error);
 void sand_warm_start_clear(SandWarmStart *warm); // forgets the impulses, keeps the arrays
 bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandError *error);
 size_t sand_warm_start_bytes(const SandWarmStart *warm); // capacity of its arrays
 
-// Fills start[i] with the stored impulse of d->contacts[i], scaled by the ratio of the step lengths; zero for a new contact.
-// Returns how many contacts were found again.
-int sand_warm_start_apply(const SandWarmStart *warm, const SandCollision *d, double step, SandVec3 *start,
+// Fills start[i] with the stored impulse of collision->contacts[i], scaled by the ratio of the step lengths; zero for a new
+// contact. Returns how many contacts were found again.
+int sand_warm_start_apply(const SandWarmStart *warm, const SandCollision *collision, double step, SandVec3 *start,
                           SandThreadPool *pool);
 
 #ifdef __cplusplus

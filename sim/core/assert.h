@@ -2,7 +2,7 @@
 // (-DSAND_ASSERTIONS=ON, the default of Debug and sanitizer builds). A failed one prints file, line and condition and
 // aborts. A release build compiles the condition, so that it cannot rot, and never evaluates it.
 //
-// For promises of the code to itself; what a caller or a file can get wrong is an error sentence (sim/core/error.h).
+// For promises of the code to itself; what a caller or a file can get wrong is an error sentence (sandglass/error.h).
 // Host code only. Conditions that look at every element belong after a stage, not into its loops.
 #pragma once
 

@@ -114,7 +114,7 @@ int sand_boundary_touch(const SandBoundary *b, const SandPose *pose, SandVec3 ce
 }
 
 double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandVec3 point) {
-    SandVec3 local = pose_invert(*pose, point), normal;
+    SandVec3 local = pose_apply_inverse(*pose, point), normal;
     uint32_t feature;
     double sign = b->side == SAND_INSIDE ? -1 : 1;
     switch (b->kind) {

@@ -14,7 +14,7 @@ SAND_HOST_DEVICE int touch_put(SandTouch *touches, int capacity, int count, Sand
 }
 
 // Whether a rotation is not the identity.
-SAND_HOST_DEVICE bool turned(SandQuat q) { return q.x != 0 || q.y != 0 || q.z != 0; }
+SAND_HOST_DEVICE bool is_rotated(SandQuat q) { return q.x != 0 || q.y != 0 || q.z != 0; }
 
 // Returns the third column of the rotation matrix: the direction of the local z axis.
 SAND_HOST_DEVICE SandVec3 z_axis(SandQuat q) {
@@ -86,7 +86,7 @@ SAND_HOST_DEVICE int boundary_touch(const SandBoundary *b, const SandPose *pose,
                                     double reach, SandTouch *touches, int capacity) {
     if (b->kind == SAND_PLANE) return plane_touch(pose, center, radius, reach, touches, capacity);
     SandVec3 local = v3_sub(center, pose->position);
-    if (!turned(pose->rotation)) return local_touch(b, local, radius, reach, touches, capacity);
+    if (!is_rotated(pose->rotation)) return local_touch(b, local, radius, reach, touches, capacity);
 
     SandMat3 r = q_matrix(pose->rotation);
     int count = local_touch(b, m3_apply_transposed(r, local), radius, reach, touches, capacity);

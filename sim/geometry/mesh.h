@@ -1,5 +1,6 @@
 // Triangle meshes as boundaries: closed, or with one outer rim. The allowed side is where the normals point. Internal to
-// sim/geometry; boundaries own them (boundary.h). mesh.c makes them, obj.c reads them, mesh_distance.inl queries them.
+// sim/geometry; boundaries own them (sandglass/geometry.h). mesh.c makes them, obj.c reads them, mesh_distance.inl queries
+// them.
 #pragma once
 #include "sandglass/geometry.h"
 

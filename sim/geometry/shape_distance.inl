@@ -32,8 +32,8 @@ SAND_HOST_DEVICE double box_distance(SandVec3 half, SandVec3 point, SandVec3 *no
     return fabs(p[face]) - h[face];
 }
 
-// A cylinder with its axis along z. hypot is the one function here that IEEE 754 does not specify: glibc and CUDA may differ
-// in its last bit, and with it the side and rim contacts of a cylinder.
+// A cylinder with its axis along z. IEEE 754 does not specify hypot, nor sin and cos, which place the points of a rim
+// (narrow_phase.inl): CPU and GPU find the same contacts bit for bit, except contacts with a cylinder body.
 SAND_HOST_DEVICE double cylinder_distance(SandVec3 half, SandVec3 p, SandVec3 *normal, uint32_t *feature) {
     enum { SIDE, TOP, BOTTOM, TOP_RIM, BOTTOM_RIM };
     double rho = hypot(p.x, p.y), up = p.z < 0 ? -1 : 1;

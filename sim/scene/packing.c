@@ -15,7 +15,7 @@ SandFill sand_default_fill(void) {
 static double clear_distance(const SandBoundary *boundary, const SandPose *pose, SandVec3 point, double enough) {
     const SandTriangleMesh *mesh = boundary->mesh;
     bool ground = boundary->kind == SAND_MESH && !mesh->closed && mesh->face_count > 0 && mesh->normals[0].z > 0;
-    if (ground && pose_invert(*pose, point).z >= mesh->upper.z + enough) return enough;
+    if (ground && pose_apply_inverse(*pose, point).z >= mesh->upper.z + enough) return enough;
     return sand_boundary_distance(boundary, pose, point);
 }
 
@@ -61,8 +61,8 @@ static double random_size(const SandFill *fill, SandRandom *random) {
 }
 
 // Adds one body near the lattice point. Draws in this order: x, y, z, size, shape, orientation.
-static bool place(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z, double enter,
-                  SandError *error) {
+static bool place_body(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z,
+                       double enter, SandError *error) {
     SandBodyDef def = sand_default_body();
     def.pose.position.x = x + fill->jitter * sand_random_signed(random) + fill->center[0];
     def.pose.position.y = y + fill->jitter * sand_random_signed(random) + fill->center[1];
@@ -70,7 +70,7 @@ static bool place(SandWorld *world, const SandFill *fill, SandRandom *random, do
     def.scale = random_size(fill, random);
     def.shape = fill->shapes[0];
     if (fill->shape_count > 1) def.shape = fill->shapes[(int)(sand_random_unit(random) * fill->shape_count)];
-    if (fill->turned) def.pose.rotation = sand_random_rotation(random);
+    if (fill->random_rotation) def.pose.rotation = sand_random_rotation(random);
     def.material = fill->material;
     def.mass = fill->mass;
     def.velocity = fill->velocity;
@@ -103,7 +103,7 @@ int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandEr
                 double x = (i - (columns - 1) / 2.) * fill->spacing + shift;
                 double y = (j - (columns - 1) / 2.) * fill->spacing + shift;
                 if (!in_region(world, fill, poses, x, y, z, margin)) continue;
-                if (!place(world, fill, random, x, y, z, enter, error)) {
+                if (!place_body(world, fill, random, x, y, z, enter, error)) {
                     sand_free(poses);
                     return -1;
                 }
@@ -249,11 +249,11 @@ static bool sphere_overlaps(const SandWorld *world, const Spheres *spheres, int 
     return false;
 }
 
-static bool sphere_in_wall(const SandWorld *world, const Sphere *sphere, double tolerance, SandOverlap *overlap) {
+static bool sphere_in_boundary(const SandWorld *world, const Sphere *sphere, double tolerance, SandOverlap *overlap) {
     for (int i = 0; i < world->boundary_count; i++) {
-        const SandBoundary *wall = &world->boundaries[i];
-        SandPose pose = sand_boundary_pose(wall, world->enter[sphere->body]);
-        double depth = sphere->radius - clear_distance(wall, &pose, sphere->center, sphere->radius);
+        const SandBoundary *boundary = &world->boundaries[i];
+        SandPose pose = sand_boundary_pose(boundary, world->enter[sphere->body]);
+        double depth = sphere->radius - clear_distance(boundary, &pose, sphere->center, sphere->radius);
         if (!(depth > tolerance * sphere->radius)) continue;
         *overlap = (SandOverlap){sphere->body, -1, i, depth};
         return true;
@@ -274,8 +274,9 @@ static bool convex_body_overlaps(const SandWorld *world, const Spheres *spheres,
         SandVec3 away = v3_sub(sphere->center, pose.position);
         double far = sphere->radius + shape->bound * world->scale[body];
         if (v3_dot(away, away) > far * far) continue;
-        double gap = sand_shape_distance(shape, world->scale[body], pose_invert(pose, sphere->center), &normal, &feature) -
-                     sphere->radius;
+        double gap =
+            sand_shape_distance(shape, world->scale[body], pose_apply_inverse(pose, sphere->center), &normal, &feature) -
+            sphere->radius;
         if (!(gap < -tolerance * sphere->radius)) continue;
         *overlap = (SandOverlap){body, sphere->body, -1, -gap};
         return true;
@@ -287,8 +288,8 @@ static bool convex_body_overlaps(const SandWorld *world, const Spheres *spheres,
         SandVec3 point = shape->kind == SAND_BOX ? v3_make(n & 2 ? half.x : -half.x, n & 4 ? half.y : -half.y, up)
                                                  : v3_make(half.x * cos(angle), half.x * sin(angle), up);
         for (int i = 0; i < world->boundary_count; i++) {
-            SandPose wall = sand_boundary_pose(&world->boundaries[i], world->enter[body]);
-            double gap = sand_boundary_distance(&world->boundaries[i], &wall, pose_apply(pose, point));
+            SandPose boundary_pose = sand_boundary_pose(&world->boundaries[i], world->enter[body]);
+            double gap = sand_boundary_distance(&world->boundaries[i], &boundary_pose, pose_apply(pose, point));
             if (!(gap < -tolerance * smallest)) continue;
             *overlap = (SandOverlap){body, -1, i, -gap};
             return true;
@@ -301,7 +302,7 @@ int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *ove
     Spheres spheres = {0};
     int found = gather_spheres(world, &spheres, error) ? 0 : -1;
     for (int i = 0; i < spheres.count && found == 0; i++)
-        if (sphere_in_wall(world, &spheres.sphere[i], tolerance, overlap) ||
+        if (sphere_in_boundary(world, &spheres.sphere[i], tolerance, overlap) ||
             sphere_overlaps(world, &spheres, i, tolerance, overlap))
             found = 1;
     for (int i = 0; i < world->body_count && found == 0; i++)

@@ -8,25 +8,25 @@
 typedef struct SandFill {
     const int *shapes; // indices into the world's shapes; each body takes one at random
     int shape_count;
-    double least, most; // size of the bodies; a sphere's radius in m
-    bool mostly_small;  // sizes uniform in 1/size, as of crushed rock; else uniform in the size
-    bool turned;        // each with a random orientation
-    double mass;        // kg, of each body; 0: from the density
-    int material;       // index into the world's materials
-    SandVec3 velocity;  // m/s
-    int count;          // bodies wanted
-    double spacing;     // m, between lattice points
-    bool dense;         // every other layer in the hollows of the one below, as close as the layers then come
-    double jitter;      // m, the most a body is displaced from its lattice point along each axis
-    double from, to;    // m, height of the first layer, and above which no layer starts
-    double center[2];   // m, center of the lattice in x and y
-    int columns;        // points along x and along y; 0: as many as the boundaries are wide
-    double pour;        // m/s; above 0: every layer starts at `from`, one after the other, at this speed
-    double cylinder;    // m, keep points within this radius of the center; 0: no limit
-    double box[2];      // m, keep points within these full widths; 0: no limit
-    bool inside;        // keep points where the body is clear of every boundary
-    double clearance;   // m, beyond touching, for `inside`
-    long long tries;    // the most lattice points to try
+    double least, most;   // size of the bodies; a sphere's radius in m
+    bool mostly_small;    // sizes uniform in 1/size, as of crushed rock; else uniform in the size
+    bool random_rotation; // each body has one; else all have none
+    double mass;          // kg, of each body; 0: from the density
+    int material;         // index into the world's materials
+    SandVec3 velocity;    // m/s
+    int count;            // bodies wanted
+    double spacing;       // m, between lattice points
+    bool dense;           // every other layer in the hollows of the one below, as close as the layers then come
+    double jitter;        // m, the most a body is displaced from its lattice point along each axis
+    double from, to;      // m, height of the first layer, and above which no layer starts
+    double center[2];     // m, center of the lattice in x and y
+    int columns;          // points along x and along y; 0: as many as the boundaries are wide
+    double pour;          // m/s; above 0: every layer starts at `from`, one after the other, at this speed
+    double cylinder;      // m, keep points within this radius of the center; 0: no limit
+    double box[2];        // m, keep points within these full widths; 0: no limit
+    bool inside;          // keep points where the body is clear of every boundary
+    double clearance;     // m, beyond touching, for `inside`
+    long long tries;      // the most lattice points to try
 } SandFill;
 SandFill sand_default_fill(void); // size 1, spacing 1 m, no limits
 

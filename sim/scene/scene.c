@@ -79,15 +79,15 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
             knob->value = def->materials[knob->target].mu ? *def->materials[knob->target].mu : SAND_FILE_MU;
     } else if (from->kind != SAND_KNOB_TILT) {
         FIND(boundaries)
-        const SandWallDef *wall = knob->target >= 0 ? &def->boundaries[knob->target] : NULL;
-        if (wall && from->kind == SAND_KNOB_RATE) {
-            if (!wall->motion || !wall->motion->rate)
+        const SandBoundaryDef *boundary = knob->target >= 0 ? &def->boundaries[knob->target] : NULL;
+        if (boundary && from->kind == SAND_KNOB_RATE) {
+            if (!boundary->motion || !boundary->motion->rate)
                 return sand_yaml_wrong(&file->yaml, error, path, "boundary '%s' has no motion with a rate", of);
-            knob->value = *wall->motion->rate;
+            knob->value = *boundary->motion->rate;
         }
-        if (wall && from->kind == SAND_KNOB_NARROWEST) {
-            double scale = wall->scales && *wall->scales ? scene->scale : 1;
-            knob->value = sand_scene_narrowest(wall, scale);
+        if (boundary && from->kind == SAND_KNOB_NARROWEST) {
+            double scale = boundary->scales && *boundary->scales ? scene->scale : 1;
+            knob->value = sand_scene_narrowest(boundary, scale);
             knob->most *= fmax(1, scale);
             if (!(knob->value > 0))
                 return sand_yaml_wrong(&file->yaml, error, path, "boundary '%s' has no radius that could be narrowest", of);
@@ -193,7 +193,7 @@ bool sand_scene_set_knob(SandScene *scene, int index, double value, SandError *e
     if (!(value >= knob->least && value <= knob->most))
         return sand_fail(error, "%s: expected %g to %g %s, got %g", knob->name, knob->least, knob->most, knob->unit, value);
     knob->value = value;
-    knob->turned = true;
+    knob->changed = true;
     return true;
 }
 
@@ -206,8 +206,8 @@ bool sand_scene_load(SandScene *scene, const char *name_or_path, const SandScene
     return false;
 }
 
-bool sand_scene_parse(SandScene *scene, const char *text, size_t size, const char *file_name,
-                      const SandSceneOptions *options, SandError *error) {
+bool sand_scene_load_text(SandScene *scene, const char *text, size_t size, const char *file_name,
+                          const SandSceneOptions *options, SandError *error) {
     if (!sand_scene_open_text(scene, text, size, file_name, options, error)) return false;
     if (sand_scene_build(scene, error)) return true;
     sand_scene_free(scene);

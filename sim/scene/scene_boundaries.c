@@ -9,69 +9,72 @@ enum { MOST_CELLS = 4096, WAVES = 8 }; // cells along a side of the ground; wave
 
 // ---- which keys belong to which shape ----
 
-static const char *const wall_names[SAND_WALL_COUNT] = {"plane",  "box",        "cylinder", "frustum",
-                                                        "sphere", "revolution", "mesh",     "terrain"};
+static const char *const shape_names[SAND_BOUNDARY_COUNT] = {"plane",  "box",        "cylinder", "frustum",
+                                                             "sphere", "revolution", "mesh",     "terrain"};
 
-#define BIT(shape) (1u << SAND_WALL_##shape)
+#define BIT(shape) (1u << SAND_BOUNDARY_##shape)
 #define ROUND (BIT(CYLINDER) | BIT(FRUSTUM) | BIT(REVOLUTION))
-#define ALL ((1u << SAND_WALL_COUNT) - 1)
+#define ALL ((1u << SAND_BOUNDARY_COUNT) - 1)
 
 // Refuses keys that the shape does not have, and misses those it needs.
-static bool check_keys(SandBuilder *b, const SandWallDef *wall) {
+static bool check_keys(SandBuilder *b, const SandBoundaryDef *boundary) {
     struct {
         const char *key;
         bool given;
         unsigned allowed, needed;
     } keys[] = {
-        {"side", wall->side, ALL & ~(BIT(PLANE) | BIT(MESH) | BIT(TERRAIN)), 0},
-        {"rotation", wall->rotation, ALL & ~BIT(PLANE), 0},
-        {"normal", wall->normal, BIT(PLANE), 0},
-        {"size", wall->size, BIT(BOX), BIT(BOX)},
-        {"radius", wall->radius, BIT(CYLINDER) | BIT(SPHERE), BIT(CYLINDER) | BIT(SPHERE)},
-        {"height", wall->height, BIT(CYLINDER) | BIT(FRUSTUM), BIT(CYLINDER) | BIT(FRUSTUM)},
-        {"radii", wall->radii, BIT(FRUSTUM), BIT(FRUSTUM)},
-        {"caps", wall->caps, BIT(CYLINDER) | BIT(FRUSTUM), 0},
-        {"profile", wall->profile_count > 0, BIT(REVOLUTION), BIT(REVOLUTION)},
-        {"narrowest", wall->narrowest, ROUND, 0},
-        {"file", wall->file, BIT(MESH), BIT(MESH)},
-        {"width", wall->width, BIT(TERRAIN), BIT(TERRAIN)},
-        {"length", wall->length, BIT(TERRAIN), 0},
-        {"cells", wall->cells, BIT(TERRAIN), BIT(TERRAIN)},
-        {"amplitude", wall->amplitude, BIT(TERRAIN), BIT(TERRAIN)},
-        {"wavelength", wall->wavelength, BIT(TERRAIN), BIT(TERRAIN)},
-        {"seed", wall->seed, BIT(TERRAIN), 0},
-        {"scales", wall->scales, ALL & ~BIT(MESH), 0},
+        {"side", boundary->side, ALL & ~(BIT(PLANE) | BIT(MESH) | BIT(TERRAIN)), 0},
+        {"rotation", boundary->rotation, ALL & ~BIT(PLANE), 0},
+        {"normal", boundary->normal, BIT(PLANE), 0},
+        {"size", boundary->size, BIT(BOX), BIT(BOX)},
+        {"radius", boundary->radius, BIT(CYLINDER) | BIT(SPHERE), BIT(CYLINDER) | BIT(SPHERE)},
+        {"height", boundary->height, BIT(CYLINDER) | BIT(FRUSTUM), BIT(CYLINDER) | BIT(FRUSTUM)},
+        {"radii", boundary->radii, BIT(FRUSTUM), BIT(FRUSTUM)},
+        {"caps", boundary->caps, BIT(CYLINDER) | BIT(FRUSTUM), 0},
+        {"profile", boundary->profile_count > 0, BIT(REVOLUTION), BIT(REVOLUTION)},
+        {"narrowest", boundary->narrowest, ROUND, 0},
+        {"file", boundary->file, BIT(MESH), BIT(MESH)},
+        {"width", boundary->width, BIT(TERRAIN), BIT(TERRAIN)},
+        {"length", boundary->length, BIT(TERRAIN), 0},
+        {"cells", boundary->cells, BIT(TERRAIN), BIT(TERRAIN)},
+        {"amplitude", boundary->amplitude, BIT(TERRAIN), BIT(TERRAIN)},
+        {"wavelength", boundary->wavelength, BIT(TERRAIN), BIT(TERRAIN)},
+        {"seed", boundary->seed, BIT(TERRAIN), 0},
+        {"scales", boundary->scales, ALL & ~BIT(MESH), 0},
     };
-    unsigned bit = 1u << wall->shape;
+    unsigned bit = 1u << boundary->shape;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (keys[i].given && !(keys[i].allowed & bit))
-            return sand_build_wrong(b, keys[i].key, "a boundary of shape %s has no such key", wall_names[wall->shape]);
+            return sand_build_wrong(b, keys[i].key, "a boundary of shape %s has no such key", shape_names[boundary->shape]);
         if (!keys[i].given && (keys[i].needed & bit))
-            return sand_build_wrong(b, keys[i].key, "missing: a boundary of shape %s needs it", wall_names[wall->shape]);
+            return sand_build_wrong(b, keys[i].key, "missing: a boundary of shape %s needs it",
+                                    shape_names[boundary->shape]);
     }
     return true;
 }
 
-static bool check_numbers(SandBuilder *b, const SandWallDef *wall) {
+static bool check_numbers(SandBuilder *b, const SandBoundaryDef *boundary) {
     const double far = SAND_FAR, tiny = SAND_TINY;
-    for (int i = 0; wall->size && i < 3; i++)
-        if (!sand_build_range(b, "size", &wall->size[i], tiny, far)) return false;
-    for (int i = 0; wall->radii && i < 2; i++)
-        if (!sand_build_range(b, "radii", &wall->radii[i], 0, far)) return false;
-    for (uint32_t i = 0; i < wall->profile_count; i++) {
+    for (int i = 0; boundary->size && i < 3; i++)
+        if (!sand_build_range(b, "size", &boundary->size[i], tiny, far)) return false;
+    for (int i = 0; boundary->radii && i < 2; i++)
+        if (!sand_build_range(b, "radii", &boundary->radii[i], 0, far)) return false;
+    for (uint32_t i = 0; i < boundary->profile_count; i++) {
         char key[32];
         snprintf(key, sizeof key, "profile[%u]", i);
-        if (!sand_build_range(b, key, &wall->profile[i][0], 0, far) ||
-            !sand_build_range(b, key, &wall->profile[i][1], -far, far))
+        if (!sand_build_range(b, key, &boundary->profile[i][0], 0, far) ||
+            !sand_build_range(b, key, &boundary->profile[i][1], -far, far))
             return false;
     }
-    return sand_build_range3(b, "position", wall->position, far) && sand_build_range3(b, "normal", wall->normal, far) &&
-           sand_build_range(b, "radius", wall->radius, tiny, far) &&
-           sand_build_range(b, "height", wall->height, tiny, far) &&
-           sand_build_range(b, "narrowest", wall->narrowest, 0, far) &&
-           sand_build_range(b, "width", wall->width, tiny, far) && sand_build_range(b, "length", wall->length, tiny, far) &&
-           sand_build_range(b, "amplitude", wall->amplitude, 0, far) &&
-           sand_build_range(b, "wavelength", wall->wavelength, tiny, far);
+    return sand_build_range3(b, "position", boundary->position, far) &&
+           sand_build_range3(b, "normal", boundary->normal, far) &&
+           sand_build_range(b, "radius", boundary->radius, tiny, far) &&
+           sand_build_range(b, "height", boundary->height, tiny, far) &&
+           sand_build_range(b, "narrowest", boundary->narrowest, 0, far) &&
+           sand_build_range(b, "width", boundary->width, tiny, far) &&
+           sand_build_range(b, "length", boundary->length, tiny, far) &&
+           sand_build_range(b, "amplitude", boundary->amplitude, 0, far) &&
+           sand_build_range(b, "wavelength", boundary->wavelength, tiny, far);
 }
 
 // ---- profiles ----
@@ -84,47 +87,47 @@ static int put_corner(double (*out)[2], int n, double radius, double height) {
 
 // Writes the profile of a cylinder, frustum or revolution as the file gives it; returns its corners. Cylinders and frusta
 // stand on their position.
-static int file_profile(const SandWallDef *wall, double (*out)[2]) {
-    if (wall->shape == SAND_WALL_REVOLUTION) {
-        memcpy(out, wall->profile, wall->profile_count * sizeof *out);
-        return (int)wall->profile_count;
+static int file_profile(const SandBoundaryDef *boundary, double (*out)[2]) {
+    if (boundary->shape == SAND_BOUNDARY_REVOLUTION) {
+        memcpy(out, boundary->profile, boundary->profile_count * sizeof *out);
+        return (int)boundary->profile_count;
     }
-    double bottom = wall->shape == SAND_WALL_CYLINDER ? *wall->radius : wall->radii[0];
-    double top = wall->shape == SAND_WALL_CYLINDER ? *wall->radius : wall->radii[1];
-    SandCaps caps = wall->caps ? *wall->caps : SAND_CAPS_BOTH;
+    double bottom = boundary->shape == SAND_BOUNDARY_CYLINDER ? *boundary->radius : boundary->radii[0];
+    double top = boundary->shape == SAND_BOUNDARY_CYLINDER ? *boundary->radius : boundary->radii[1];
+    SandCaps caps = boundary->caps ? *boundary->caps : SAND_CAPS_BOTH;
     int n = 0;
     if (bottom > 0 && (caps == SAND_CAPS_BOTH || caps == SAND_CAPS_BOTTOM)) n = put_corner(out, n, 0, 0);
     n = put_corner(out, n, bottom, 0);
-    n = put_corner(out, n, top, *wall->height);
-    if (top > 0 && (caps == SAND_CAPS_BOTH || caps == SAND_CAPS_TOP)) n = put_corner(out, n, 0, *wall->height);
+    n = put_corner(out, n, top, *boundary->height);
+    if (top > 0 && (caps == SAND_CAPS_BOTH || caps == SAND_CAPS_TOP)) n = put_corner(out, n, 0, *boundary->height);
     return n;
 }
 
 // Returns the smallest radius off the axis as the file gives it, or 0.
-static double file_narrowest(const SandWallDef *wall) {
+static double file_narrowest(const SandBoundaryDef *boundary) {
     double least = 0;
-    for (uint32_t i = 0; i < wall->profile_count; i++)
-        if (wall->profile[i][0] > 0 && (least == 0 || wall->profile[i][0] < least)) least = wall->profile[i][0];
-    if (wall->shape == SAND_WALL_CYLINDER && wall->radius) return *wall->radius;
-    if (wall->shape == SAND_WALL_FRUSTUM && wall->radii) {
-        double a = wall->radii[0], c = wall->radii[1];
+    for (uint32_t i = 0; i < boundary->profile_count; i++)
+        if (boundary->profile[i][0] > 0 && (least == 0 || boundary->profile[i][0] < least)) least = boundary->profile[i][0];
+    if (boundary->shape == SAND_BOUNDARY_CYLINDER && boundary->radius) return *boundary->radius;
+    if (boundary->shape == SAND_BOUNDARY_FRUSTUM && boundary->radii) {
+        double a = boundary->radii[0], c = boundary->radii[1];
         return a <= 0 ? fmax(c, 0) : c <= 0 ? a : fmin(a, c);
     }
-    return wall->shape == SAND_WALL_REVOLUTION ? least : 0;
+    return boundary->shape == SAND_BOUNDARY_REVOLUTION ? least : 0;
 }
 
-double sand_scene_narrowest(const SandWallDef *wall, double scale) {
-    double least = scale * file_narrowest(wall);
-    return least > 0 ? fmax(least, sand_number(wall->narrowest, 0)) : 0;
+double sand_scene_narrowest(const SandBoundaryDef *boundary, double scale) {
+    double least = scale * file_narrowest(boundary);
+    return least > 0 ? fmax(least, sand_number(boundary->narrowest, 0)) : 0;
 }
 
-static bool build_profile(SandBuilder *b, const SandWallDef *wall, int index, double scale, SandBoundary *out,
+static bool build_profile(SandBuilder *b, const SandBoundaryDef *boundary, int index, double scale, SandBoundary *out,
                           SandError *reason) {
-    double(*profile)[2] = malloc((wall->profile_count + 4) * sizeof *profile);
+    double(*profile)[2] = malloc((boundary->profile_count + 4) * sizeof *profile);
     if (!profile) return sand_fail(reason, "out of memory");
-    int count = file_profile(wall, profile);
-    double least = file_narrowest(wall), neck = sand_scene_narrowest(wall, scale);
-    const double *knob = sand_build_turned(b, SAND_KNOB_NARROWEST, index);
+    int count = file_profile(boundary, profile);
+    double least = file_narrowest(boundary), neck = sand_scene_narrowest(boundary, scale);
+    const double *knob = sand_build_knob_value(b, SAND_KNOB_NARROWEST, index);
     if (knob) neck = *knob;
     // The narrowest corners become the neck; what would be narrower than the neck widens with it.
     for (int i = 0; i < count; i++) {
@@ -132,8 +135,8 @@ static bool build_profile(SandBuilder *b, const SandWallDef *wall, int index, do
         profile[i][0] = r <= 0 ? 0 : r <= least ? neck : fmax(scale * r, neck);
         profile[i][1] *= scale;
     }
-    bool ok =
-        sand_boundary_revolution(out, (const double(*)[2])profile, count, wall->side ? *wall->side : SAND_INSIDE, reason);
+    bool ok = sand_boundary_revolution(out, (const double(*)[2])profile, count,
+                                       boundary->side ? *boundary->side : SAND_INSIDE, reason);
     free(profile);
     return ok;
 }
@@ -147,10 +150,12 @@ static double wave(double t) {
 }
 
 // Uneven ground: a sum of waves of random direction and phase.
-static bool build_terrain(SandBuilder *b, const SandWallDef *wall, double scale, SandBoundary *out, SandError *reason) {
-    double width = scale * *wall->width, length = scale * sand_number(wall->length, *wall->width);
+static bool build_terrain(SandBuilder *b, const SandBoundaryDef *boundary, double scale, SandBoundary *out,
+                          SandError *reason) {
+    double width = scale * *boundary->width, length = scale * sand_number(boundary->length, *boundary->width);
     // Cells keep their size when the ground scales.
-    double cells_x = fmax(1, floor(*wall->cells * scale + 0.5)), cells_y = fmax(1, floor(cells_x * length / width + 0.5));
+    double cells_x = fmax(1, floor(*boundary->cells * scale + 0.5)),
+           cells_y = fmax(1, floor(cells_x * length / width + 0.5));
     int limit = b->scene->options.limit;
     double most = limit ? 64 : MOST_CELLS;
     if (!(cells_x <= most && cells_y <= most))
@@ -159,15 +164,15 @@ static bool build_terrain(SandBuilder *b, const SandWallDef *wall, double scale,
     double *heights = NULL, waves[WAVES][3];
     size_t capacity = 0;
     if (!SAND_GROW(heights, capacity, (size_t)nx * (size_t)ny, "heights of the ground", reason)) return false;
-    SandRandom random = sand_random(wall->seed ? *wall->seed : 0);
+    SandRandom random = sand_random(boundary->seed ? *boundary->seed : 0);
     for (int i = 0; i < WAVES; i++)
         for (int j = 0; j < 3; j++) waves[i][j] = sand_random_signed(&random);
     for (int iy = 0; iy < ny; iy++)
         for (int ix = 0; ix < nx; ix++) {
             double x = (-0.5 + ix / cells_x) * width, y = (-0.5 + iy / cells_y) * length, sum = 0;
             for (int i = 0; i < WAVES; i++)
-                sum += wave((waves[i][0] * x + waves[i][1] * y) / *wall->wavelength + waves[i][2]);
-            heights[(size_t)iy * (size_t)nx + (size_t)ix] = *wall->amplitude * sum / WAVES;
+                sum += wave((waves[i][0] * x + waves[i][1] * y) / *boundary->wavelength + waves[i][2]);
+            heights[(size_t)iy * (size_t)nx + (size_t)ix] = *boundary->amplitude * sum / WAVES;
         }
     bool ok = sand_boundary_terrain(out, heights, nx, ny, v3_make(0.5 * width, 0.5 * length, 0), reason);
     sand_free(heights);
@@ -177,18 +182,18 @@ static bool build_terrain(SandBuilder *b, const SandWallDef *wall, double scale,
 // ---- one boundary ----
 
 // Reads a mesh file: relative to the scene file, unless the path is absolute.
-static bool build_mesh(SandBuilder *b, const SandWallDef *wall, SandBoundary *out, SandError *reason) {
+static bool build_mesh(SandBuilder *b, const SandBoundaryDef *boundary, SandBoundary *out, SandError *reason) {
     char path[4096];
     const char *slash = strrchr(b->file->yaml.name, '/');
-    int folder = slash && wall->file[0] != '/' ? (int)(slash - b->file->yaml.name) + 1 : 0;
+    int folder = slash && boundary->file[0] != '/' ? (int)(slash - b->file->yaml.name) + 1 : 0;
     if (b->scene->options.no_files) return sand_fail(reason, "files may not be opened here");
-    if ((size_t)folder + strlen(wall->file) >= sizeof path) return sand_fail(reason, "the path is too long");
-    snprintf(path, sizeof path, "%.*s%s", folder, b->file->yaml.name, wall->file);
+    if ((size_t)folder + strlen(boundary->file) >= sizeof path) return sand_fail(reason, "the path is too long");
+    snprintf(path, sizeof path, "%.*s%s", folder, b->file->yaml.name, boundary->file);
     return sand_boundary_mesh_file(out, path, reason);
 }
 
-static bool build_motion(SandBuilder *b, const SandWallDef *wall, int index, SandBoundary *out) {
-    const SandMotionDef *from = wall->motion;
+static bool build_motion(SandBuilder *b, const SandBoundaryDef *boundary, int index, SandBoundary *out) {
+    const SandMotionDef *from = boundary->motion;
     if (!from) return true;
     if (!sand_build_range3(b, "motion.velocity", from->velocity, SAND_FAST) ||
         !sand_build_range3(b, "motion.axis", from->axis, SAND_FAR) ||
@@ -196,7 +201,7 @@ static bool build_motion(SandBuilder *b, const SandWallDef *wall, int index, San
         !sand_build_range(b, "motion.rate", from->rate, -SAND_FAST, SAND_FAST) ||
         !sand_build_range(b, "motion.start", from->start, 0, 1e9) || !sand_build_range(b, "motion.stop", from->stop, 0, 1e9))
         return false;
-    const double *knob = sand_build_turned(b, SAND_KNOB_RATE, index);
+    const double *knob = sand_build_knob_value(b, SAND_KNOB_RATE, index);
     SandMotion *motion = &out->motion;
     motion->velocity = sand_vector(from->velocity);
     motion->center = from->center ? sand_vector(from->center) : out->pose.position;
@@ -211,53 +216,57 @@ static bool build_motion(SandBuilder *b, const SandWallDef *wall, int index, San
     return true;
 }
 
-static bool build_wall(SandBuilder *b, int index) {
-    const SandWallDef *wall = &b->def->boundaries[index];
-    snprintf(b->place, sizeof b->place, "boundaries[%d]", index);
-    if (!check_keys(b, wall) || !check_numbers(b, wall)) return false;
-    for (int i = 0; wall->name && i < index; i++)
-        if (strcmp(b->world->boundaries[i].name, wall->name) == 0)
-            return sand_build_wrong(b, "name", "there is a boundary '%s' already", wall->name);
-    int material = sand_build_material(b, wall->material, "material");
+static bool build_boundary(SandBuilder *b, int index) {
+    const SandBoundaryDef *boundary = &b->def->boundaries[index];
+    snprintf(b->path, sizeof b->path, "boundaries[%d]", index);
+    if (!check_keys(b, boundary) || !check_numbers(b, boundary)) return false;
+    for (int i = 0; boundary->name && i < index; i++)
+        if (strcmp(b->world->boundaries[i].name, boundary->name) == 0)
+            return sand_build_wrong(b, "name", "there is a boundary '%s' already", boundary->name);
+    int material = sand_build_material(b, boundary->material, "material");
     SandQuat rotation;
-    if (material < 0 || !sand_build_rotation(b, wall->rotation, &rotation)) return false;
+    if (material < 0 || !sand_build_rotation(b, boundary->rotation, &rotation)) return false;
 
-    double scale = wall->scales && *wall->scales ? b->scene->scale : 1;
-    SandSide side = wall->side ? *wall->side : SAND_INSIDE;
-    SandVec3 position = v3_scale(scale, sand_vector(wall->position));
+    double scale = boundary->scales && *boundary->scales ? b->scene->scale : 1;
+    SandSide side = boundary->side ? *boundary->side : SAND_INSIDE;
+    SandVec3 position = v3_scale(scale, sand_vector(boundary->position));
     SandBoundary out = {0};
     SandError reason = {""};
     b->error->text[0] = 0;
     bool ok = false;
-    switch (wall->shape) {
-    case SAND_WALL_PLANE:
-        ok = sand_boundary_plane(&out, position, wall->normal ? sand_vector(wall->normal) : v3_make(0, 0, 1), &reason);
+    switch (boundary->shape) {
+    case SAND_BOUNDARY_PLANE:
+        ok = sand_boundary_plane(&out, position, boundary->normal ? sand_vector(boundary->normal) : v3_make(0, 0, 1),
+                                 &reason);
         break;
-    case SAND_WALL_BOX: ok = sand_boundary_box(&out, v3_scale(0.5 * scale, sand_vector(wall->size)), side, &reason); break;
-    case SAND_WALL_SPHERE: ok = sand_boundary_sphere(&out, scale * *wall->radius, side, &reason); break;
-    case SAND_WALL_CYLINDER:
-    case SAND_WALL_FRUSTUM:
-    case SAND_WALL_REVOLUTION: ok = build_profile(b, wall, index, scale, &out, &reason); break;
-    case SAND_WALL_MESH: ok = build_mesh(b, wall, &out, &reason); break;
-    default: ok = build_terrain(b, wall, scale, &out, &reason); break;
+    case SAND_BOUNDARY_BOX:
+        ok = sand_boundary_box(&out, v3_scale(0.5 * scale, sand_vector(boundary->size)), side, &reason);
+        break;
+    case SAND_BOUNDARY_SPHERE: ok = sand_boundary_sphere(&out, scale * *boundary->radius, side, &reason); break;
+    case SAND_BOUNDARY_CYLINDER:
+    case SAND_BOUNDARY_FRUSTUM:
+    case SAND_BOUNDARY_REVOLUTION: ok = build_profile(b, boundary, index, scale, &out, &reason); break;
+    case SAND_BOUNDARY_MESH: ok = build_mesh(b, boundary, &out, &reason); break;
+    default: ok = build_terrain(b, boundary, scale, &out, &reason); break;
     }
     if (!ok && b->error->text[0]) return false; // the message is written already
-    if (!ok) return sand_build_wrong(b, wall->file ? "file" : wall->profile_count ? "profile" : "shape", "%s", reason.text);
-    if (wall->shape != SAND_WALL_PLANE) out.pose = (SandPose){position, rotation};
+    const char *key = boundary->file ? "file" : boundary->profile_count ? "profile" : "shape";
+    if (!ok) return sand_build_wrong(b, key, "%s", reason.text);
+    if (boundary->shape != SAND_BOUNDARY_PLANE) out.pose = (SandPose){position, rotation};
     out.material = material;
-    if (wall->name)
-        snprintf(out.name, sizeof out.name, "%s", wall->name);
+    if (boundary->name)
+        snprintf(out.name, sizeof out.name, "%s", boundary->name);
     else
-        snprintf(out.name, sizeof out.name, "%s-%d", wall_names[wall->shape], index + 1);
-    if (!build_motion(b, wall, index, &out) || sand_world_add_boundary(b->world, &out, b->error) < 0) {
+        snprintf(out.name, sizeof out.name, "%s-%d", shape_names[boundary->shape], index + 1);
+    if (!build_motion(b, boundary, index, &out) || sand_world_add_boundary(b->world, &out, b->error) < 0) {
         sand_boundary_free(&out);
         return false;
     }
     return true;
 }
 
-bool sand_build_walls(SandBuilder *b) {
+bool sand_build_boundaries(SandBuilder *b) {
     for (uint32_t i = 0; i < b->def->boundaries_count; i++)
-        if (!build_wall(b, (int)i)) return false;
+        if (!build_boundary(b, (int)i)) return false;
     return true;
 }

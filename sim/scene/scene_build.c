@@ -19,12 +19,12 @@ bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...) 
     va_start(list, format);
     vsnprintf(sentence, sizeof sentence, format, list);
     va_end(list);
-    snprintf(path, sizeof path, "%s%s%s", b->place, *b->place && *key ? "." : "", key);
+    snprintf(path, sizeof path, "%s%s%s", b->path, *b->path && *key ? "." : "", key);
     return sand_yaml_wrong(&b->file->yaml, b->error, path, "%s", sentence);
 }
 
 bool sand_build_range(SandBuilder *b, const char *key, const double *value, double least, double most) {
-    return sand_yaml_range(&b->file->yaml, b->error, b->place, key, value, least, most);
+    return sand_yaml_range(&b->file->yaml, b->error, b->path, key, value, least, most);
 }
 
 bool sand_build_range3(SandBuilder *b, const char *key, const double *value, double most) {
@@ -33,10 +33,10 @@ bool sand_build_range3(SandBuilder *b, const char *key, const double *value, dou
     return true;
 }
 
-const double *sand_build_turned(const SandBuilder *b, SandKnobKind kind, int target) {
+const double *sand_build_knob_value(const SandBuilder *b, SandKnobKind kind, int target) {
     for (int i = 0; i < b->scene->knob_count; i++) {
         const SandKnob *knob = &b->scene->knobs[i];
-        if (knob->turned && knob->kind == kind && knob->target == target) return &knob->value;
+        if (knob->changed && knob->kind == kind && knob->target == target) return &knob->value;
     }
     return NULL;
 }
@@ -70,7 +70,7 @@ static bool build_settings(SandBuilder *b) {
     if (def->gravity) world->gravity = sand_vector(def->gravity);
     world->recovery = sand_number(def->recovery, world->recovery);
     world->envelope = sand_number(def->envelope, world->envelope);
-    const double *tilt = sand_build_turned(b, SAND_KNOB_TILT, -1);
+    const double *tilt = sand_build_knob_value(b, SAND_KNOB_TILT, -1);
     if (tilt) world->gravity = q_rotate(q_exp(v3_make(0, -*tilt * SAND_DEGREE, 0)), world->gravity);
     return true;
 }
@@ -96,10 +96,10 @@ static bool build_materials(SandBuilder *b) {
     for (uint32_t i = 0; i < def->materials_count; i++) {
         const SandMaterialDef *m = &def->materials[i];
         SandError reason;
-        snprintf(b->place, sizeof b->place, "materials[%u]", i);
+        snprintf(b->path, sizeof b->path, "materials[%u]", i);
         if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !sand_build_range(b, "mu", m->mu, 0, 100))
             return false;
-        const double *mu = sand_build_turned(b, SAND_KNOB_MU, (int)i);
+        const double *mu = sand_build_knob_value(b, SAND_KNOB_MU, (int)i);
         if (!mu) mu = m->mu;
         if (sand_world_add_material(b->world, m->name, sand_number(m->density, SAND_FILE_DENSITY),
                                     sand_number(mu, SAND_FILE_MU), &reason) < 0)
@@ -107,7 +107,7 @@ static bool build_materials(SandBuilder *b) {
     }
     for (uint32_t i = 0; i < def->pairs_count; i++) {
         const SandPairDef *p = &def->pairs[i];
-        snprintf(b->place, sizeof b->place, "pairs[%u]", i);
+        snprintf(b->path, sizeof b->path, "pairs[%u]", i);
         int first = sand_build_material(b, p->a, "a"), second = first < 0 ? -1 : sand_build_material(b, p->b, "b");
         if (second < 0 || !sand_build_range(b, "mu", &p->mu, 0, 100)) return false;
         sand_world_set_pair(b->world, first, second, p->mu);
@@ -129,12 +129,12 @@ static bool build_shapes(SandBuilder *b) {
     for (uint32_t i = 0; i < def->shapes_count; i++) {
         const SandClumpDef *clump = &def->shapes[i];
         SandShapeSphere spheres[SAND_MAX_SPHERES];
-        snprintf(b->place, sizeof b->place, "shapes[%u]", i);
+        snprintf(b->path, sizeof b->path, "shapes[%u]", i);
         bool taken = !strcmp(clump->name, "sphere") || !strcmp(clump->name, "box") || !strcmp(clump->name, "cylinder");
         for (uint32_t j = 0; j < i; j++) taken = taken || strcmp(clump->name, def->shapes[j].name) == 0;
         if (taken) return sand_build_wrong(b, "name", "there is a shape '%s' already", clump->name);
         for (uint32_t j = 0; j < clump->spheres_count; j++) {
-            snprintf(b->place, sizeof b->place, "shapes[%u].spheres[%u]", i, j);
+            snprintf(b->path, sizeof b->path, "shapes[%u].spheres[%u]", i, j);
             if (!sand_build_range3(b, "center", clump->spheres[j].center, SAND_FAR) ||
                 !sand_build_range(b, "radius", &clump->spheres[j].radius, SAND_TINY, SAND_FAR))
                 return false;
@@ -142,7 +142,7 @@ static bool build_shapes(SandBuilder *b) {
         }
         SandShape shape;
         SandError reason;
-        snprintf(b->place, sizeof b->place, "shapes[%u]", i);
+        snprintf(b->path, sizeof b->path, "shapes[%u]", i);
         if (!sand_shape_clump(&shape, spheres, (int)clump->spheres_count, &reason))
             return sand_build_wrong(b, "spheres", "%s", reason.text);
         if (add_shape(b, &shape) < 0) return false;
@@ -206,7 +206,7 @@ static bool build_body(SandBuilder *b, int index) {
     SandBodyDef body = sand_default_body();
     SandError reason;
     SandQuat rotation;
-    snprintf(b->place, sizeof b->place, "bodies[%d]", index);
+    snprintf(b->path, sizeof b->path, "bodies[%d]", index);
     for (int i = 0; from->name && i < index; i++)
         if (b->def->bodies[i].name && strcmp(b->def->bodies[i].name, from->name) == 0)
             return sand_build_wrong(b, "name", "there is a body '%s' already", from->name);
@@ -218,7 +218,7 @@ static bool build_body(SandBuilder *b, int index) {
         !sand_build_range3(b, "spin", from->spin, SAND_FAST) || !sand_build_range(b, "enter", from->enter, 0, 1e9) ||
         !sand_build_rotation(b, from->rotation, &rotation))
         return false;
-    const double *mass = sand_build_turned(b, SAND_KNOB_MASS, index);
+    const double *mass = sand_build_knob_value(b, SAND_KNOB_MASS, index);
     body.mass = sand_number(mass ? mass : from->mass, 0);
     // The file places the frame that the shape was described in; a body def takes that of the center of mass.
     const SandPose *input = &b->world->shapes[body.shape].from_input;
@@ -248,18 +248,20 @@ static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill,
     }
     if (shapes[0] < 0) return false;
     fill->shapes = shapes;
-    for (int i = 0; i < fill->shape_count; i++) fill->turned = fill->turned || shapes[i] > 0;
+    for (int i = 0; i < fill->shape_count; i++) fill->random_rotation = fill->random_rotation || shapes[i] > 0;
 
     const char *key = from->sizes ? "sizes" : from->radii ? "radii" : "radius";
     const double *sizes = from->sizes ? from->sizes : from->radii ? from->radii : from->radius;
     if ((from->radius != NULL) + (from->radii != NULL) + (from->sizes != NULL) > 1)
         return sand_build_wrong(b, key, "expected one of radius, radii and sizes");
-    if (fill->turned && (from->radius || from->radii)) return sand_build_wrong(b, key, "clumps have `sizes`, not a radius");
-    if (!fill->turned && from->sizes) return sand_build_wrong(b, key, "spheres have `radius` or `radii`, not sizes");
-    if (!sizes && !fill->turned) return sand_build_wrong(b, "radius", "missing: spheres need radius or radii");
+    if (fill->random_rotation && (from->radius || from->radii))
+        return sand_build_wrong(b, key, "clumps have `sizes`, not a radius");
+    if (!fill->random_rotation && from->sizes)
+        return sand_build_wrong(b, key, "spheres have `radius` or `radii`, not sizes");
+    if (!sizes && !fill->random_rotation) return sand_build_wrong(b, "radius", "missing: spheres need radius or radii");
     fill->least = sand_number(sizes, 1);
     fill->most = from->radius || !sizes ? fill->least : sizes[1];
-    fill->mostly_small = fill->turned;
+    fill->mostly_small = fill->random_rotation;
     if (!sand_build_range(b, key, &fill->least, SAND_TINY, SAND_FAR) ||
         !sand_build_range(b, key, &fill->most, SAND_TINY, SAND_FAR))
         return false;
@@ -314,7 +316,7 @@ static bool build_fill(SandBuilder *b, int index) {
     SandFill fill = sand_default_fill();
     SandError reason;
     int shapes[256], limit = b->scene->options.limit;
-    snprintf(b->place, sizeof b->place, "fills[%d]", index);
+    snprintf(b->path, sizeof b->path, "fills[%d]", index);
     if ((fill.material = sand_build_material(b, from->material, "material")) < 0) return false;
     if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
         !sand_build_range3(b, "velocity", from->velocity, SAND_FAST))
@@ -335,7 +337,7 @@ static bool build_fill(SandBuilder *b, int index) {
     if (placed < 0) return sand_build_wrong(b, "", "%s", reason.text);
     if (placed < fill.count)
         return sand_build_wrong(b, "", "fill %d: only %d of %d %s fit", index + 1, placed, fill.count,
-                                fill.turned ? "bodies" : "spheres");
+                                fill.random_rotation ? "bodies" : "spheres");
     return true;
 }
 
@@ -343,14 +345,14 @@ static bool build_fills(SandBuilder *b) {
     int takers = 0; // fills without a count of their own
     for (uint32_t i = 0; i < b->def->fills_count; i++) {
         takers += !b->def->fills[i].count;
-        snprintf(b->place, sizeof b->place, "fills[%u]", i);
+        snprintf(b->path, sizeof b->path, "fills[%u]", i);
         if (takers > 1) return sand_build_wrong(b, "count", "missing: only one fill may take its count from `size`");
     }
     for (uint32_t i = 0; i < b->def->fills_count; i++) {
         b->fill_first[i] = b->world->body_count;
         if (!build_fill(b, (int)i)) return false;
     }
-    b->place[0] = 0;
+    b->path[0] = 0;
     if (b->def->size && takers == 0)
         return sand_build_wrong(b, "size", "no fill takes its count from it: leave out one `count`");
     return true;
@@ -425,7 +427,7 @@ static bool build_bounds(SandBuilder *b) {
         high = v3_add(upper, v3_make(grow, grow, grow));
         if (boxes[i]) {
             double scale = boxes[i]->scales && *boxes[i]->scales ? scene->scale : 1;
-            snprintf(b->place, sizeof b->place, "%s", key);
+            snprintf(b->path, sizeof b->path, "%s", key);
             if (!sand_build_range3(b, "lower", boxes[i]->lower, SAND_FAR) ||
                 !sand_build_range3(b, "upper", boxes[i]->upper, SAND_FAR))
                 return false;
@@ -441,15 +443,15 @@ static bool build_bounds(SandBuilder *b) {
 }
 
 static bool build_all(SandBuilder *b) {
-    if (!build_settings(b) || !build_materials(b) || !build_shapes(b) || !sand_build_walls(b)) return false;
+    if (!build_settings(b) || !build_materials(b) || !build_shapes(b) || !sand_build_boundaries(b)) return false;
     int limit = b->scene->options.limit ? b->scene->options.limit : SAND_MAX_BODIES;
-    b->place[0] = 0;
+    b->path[0] = 0;
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
     if (!build_fills(b) || !build_bounds(b)) return false;
     SandError reason;
-    b->place[0] = 0;
+    b->path[0] = 0;
     if (!sand_world_check(b->world, &reason))
         return sand_build_wrong(b, b->def->bodies_count ? "bodies" : "", "%s", reason.text);
     return check_overlaps(b);

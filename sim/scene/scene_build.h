@@ -1,4 +1,4 @@
-// Shared by scene.c (opening), scene_build.c and scene_walls.c (building) and solver_file.c. Internal to sim/scene.
+// Shared by scene.c (opening), scene_build.c and scene_boundaries.c (building) and solver_file.c. Internal to sim/scene.
 #pragma once
 #include "sim/core/random.h"
 #include "sim/scene/scene_file.h"
@@ -14,7 +14,7 @@
 void sand_scene_add_name(char *list, size_t capacity, const char *name);
 
 // Returns the smallest radius (m) of a boundary's profile once scaled, not below `narrowest`; 0: it has no profile.
-double sand_scene_narrowest(const SandWallDef *wall, double scale);
+double sand_scene_narrowest(const SandBoundaryDef *boundary, double scale);
 
 // A world under construction.
 typedef struct SandBuilder {
@@ -24,7 +24,7 @@ typedef struct SandBuilder {
     SandWorld *world;
     SandError *error;
     SandRandom random;
-    char place[96];  // path of the entry being built, "fills[0]"
+    char path[96];   // path of the entry being built, "fills[0]"
     int *fill_first; // first body of each fill
 } SandBuilder;
 
@@ -42,7 +42,7 @@ bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rota
 // Returns the index of a material (NULL: the first one), or -1 with a message.
 int sand_build_material(SandBuilder *b, const char *name, const char *key);
 // Returns the value of a knob that was set, or NULL: then the file's value holds.
-const double *sand_build_turned(const SandBuilder *b, SandKnobKind kind, int target);
+const double *sand_build_knob_value(const SandBuilder *b, SandKnobKind kind, int target);
 
-// Builds all boundaries (scene_walls.c).
-bool sand_build_walls(SandBuilder *b);
+// Builds all boundaries (scene_boundaries.c).
+bool sand_build_boundaries(SandBuilder *b);

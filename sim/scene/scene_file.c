@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PATH = 1023, MOST_WALLS = 4096, MOST_SINGLE = 100000, MOST_CORNERS = 4096 };
+enum { MOST_PATH = 1023, MOST_BOUNDARIES = 4096, MOST_SINGLE = 100000, MOST_CORNERS = 4096 };
 
 static const cyaml_schema_value_t name_value = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, SAND_NAME - 1)};
 
@@ -56,43 +56,44 @@ static const cyaml_schema_field_t motion_fields[] = {
     CYAML_FIELD_END,
 };
 
-static const cyaml_strval_t wall_shapes[] = {
-    {"plane", SAND_WALL_PLANE},     {"box", SAND_WALL_BOX},         {"cylinder", SAND_WALL_CYLINDER},
-    {"frustum", SAND_WALL_FRUSTUM}, {"sphere", SAND_WALL_SPHERE},   {"revolution", SAND_WALL_REVOLUTION},
-    {"mesh", SAND_WALL_MESH},       {"terrain", SAND_WALL_TERRAIN},
+static const cyaml_strval_t boundary_shapes[] = {
+    {"plane", SAND_BOUNDARY_PLANE},     {"box", SAND_BOUNDARY_BOX},         {"cylinder", SAND_BOUNDARY_CYLINDER},
+    {"frustum", SAND_BOUNDARY_FRUSTUM}, {"sphere", SAND_BOUNDARY_SPHERE},   {"revolution", SAND_BOUNDARY_REVOLUTION},
+    {"mesh", SAND_BOUNDARY_MESH},       {"terrain", SAND_BOUNDARY_TERRAIN},
 };
 static const cyaml_strval_t sides[] = {{"inside", SAND_INSIDE}, {"outside", SAND_OUTSIDE}};
 static const cyaml_strval_t caps[] = {
     {"both", SAND_CAPS_BOTH}, {"bottom", SAND_CAPS_BOTTOM}, {"top", SAND_CAPS_TOP}, {"none", SAND_CAPS_NONE}};
 static const cyaml_schema_value_t corner_value = {CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double, &real_value, 2)};
 
-static const cyaml_schema_field_t wall_fields[] = {
-    TEXT(SandWallDef, name),
-    TEXT(SandWallDef, material),
-    CHOICE_NEEDED(SandWallDef, shape, wall_shapes),
-    CHOICE(SandWallDef, side, sides),
-    NUMBERS(SandWallDef, position, 3),
-    NUMBERS(SandWallDef, normal, 3),
-    NUMBERS(SandWallDef, size, 3),
-    PART(SandWallDef, rotation, turn_fields),
-    PART(SandWallDef, motion, motion_fields),
-    REAL(SandWallDef, radius),
-    REAL(SandWallDef, height),
-    NUMBERS(SandWallDef, radii, 2),
-    CHOICE(SandWallDef, caps, caps),
-    LIST(SandWallDef, profile, corner_value, MOST_CORNERS),
-    LONG_TEXT(SandWallDef, file, MOST_PATH),
-    REAL(SandWallDef, width),
-    REAL(SandWallDef, length),
-    REAL(SandWallDef, amplitude),
-    REAL(SandWallDef, wavelength),
-    WHOLE(SandWallDef, cells),
-    WHOLE(SandWallDef, seed),
-    FLAG(SandWallDef, scales),
-    REAL(SandWallDef, narrowest),
+static const cyaml_schema_field_t boundary_fields[] = {
+    TEXT(SandBoundaryDef, name),
+    TEXT(SandBoundaryDef, material),
+    CHOICE_NEEDED(SandBoundaryDef, shape, boundary_shapes),
+    CHOICE(SandBoundaryDef, side, sides),
+    NUMBERS(SandBoundaryDef, position, 3),
+    NUMBERS(SandBoundaryDef, normal, 3),
+    NUMBERS(SandBoundaryDef, size, 3),
+    PART(SandBoundaryDef, rotation, turn_fields),
+    PART(SandBoundaryDef, motion, motion_fields),
+    REAL(SandBoundaryDef, radius),
+    REAL(SandBoundaryDef, height),
+    NUMBERS(SandBoundaryDef, radii, 2),
+    CHOICE(SandBoundaryDef, caps, caps),
+    LIST(SandBoundaryDef, profile, corner_value, MOST_CORNERS),
+    LONG_TEXT(SandBoundaryDef, file, MOST_PATH),
+    REAL(SandBoundaryDef, width),
+    REAL(SandBoundaryDef, length),
+    REAL(SandBoundaryDef, amplitude),
+    REAL(SandBoundaryDef, wavelength),
+    WHOLE(SandBoundaryDef, cells),
+    WHOLE(SandBoundaryDef, seed),
+    FLAG(SandBoundaryDef, scales),
+    REAL(SandBoundaryDef, narrowest),
     CYAML_FIELD_END,
 };
-static const cyaml_schema_value_t wall_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandWallDef, wall_fields)};
+static const cyaml_schema_value_t boundary_value = {
+    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandBoundaryDef, boundary_fields)};
 
 static const cyaml_schema_field_t body_fields[] = {
     TEXT(SandBodyFileDef, name),           TEXT(SandBodyFileDef, material),   TEXT_NEEDED(SandBodyFileDef, shape),
@@ -185,7 +186,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST(SandSceneDef, materials, material_value, 256),
     LIST(SandSceneDef, pairs, pair_value, 65536),
     LIST(SandSceneDef, shapes, clump_value, 256),
-    LIST(SandSceneDef, boundaries, wall_value, MOST_WALLS),
+    LIST(SandSceneDef, boundaries, boundary_value, MOST_BOUNDARIES),
     LIST(SandSceneDef, bodies, body_value, MOST_SINGLE),
     LIST(SandSceneDef, fills, fill_value, 256),
     LIST(SandSceneDef, knobs, knob_value, SAND_MAX_KNOBS),

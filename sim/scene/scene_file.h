@@ -7,17 +7,17 @@
 #include "sim/scene/solver_file.h"
 #include "sim/scene/yaml_file.h"
 
-typedef enum SandWallShape {
-    SAND_WALL_PLANE,
-    SAND_WALL_BOX,
-    SAND_WALL_CYLINDER,
-    SAND_WALL_FRUSTUM,
-    SAND_WALL_SPHERE,
-    SAND_WALL_REVOLUTION,
-    SAND_WALL_MESH,
-    SAND_WALL_TERRAIN,
-    SAND_WALL_COUNT,
-} SandWallShape;
+typedef enum SandBoundaryShape {
+    SAND_BOUNDARY_PLANE,
+    SAND_BOUNDARY_BOX,
+    SAND_BOUNDARY_CYLINDER,
+    SAND_BOUNDARY_FRUSTUM,
+    SAND_BOUNDARY_SPHERE,
+    SAND_BOUNDARY_REVOLUTION,
+    SAND_BOUNDARY_MESH,
+    SAND_BOUNDARY_TERRAIN,
+    SAND_BOUNDARY_COUNT,
+} SandBoundaryShape;
 
 typedef enum SandCaps { SAND_CAPS_BOTH, SAND_CAPS_BOTTOM, SAND_CAPS_TOP, SAND_CAPS_NONE } SandCaps;
 
@@ -52,9 +52,9 @@ typedef struct SandMotionDef {
     double *rate, *start, *stop;
 } SandMotionDef;
 
-typedef struct SandWallDef {
+typedef struct SandBoundaryDef {
     char *name, *material;
-    SandWallShape shape;
+    SandBoundaryShape shape;
     SandSide *side;
     double *position, *normal, *size; // 3 each
     SandTurnDef *rotation;
@@ -69,7 +69,7 @@ typedef struct SandWallDef {
     uint64_t *seed;
     bool *scales;
     double *narrowest;
-} SandWallDef;
+} SandBoundaryDef;
 
 typedef struct SandBodyFileDef {
     char *name, *material, *shape;
@@ -135,7 +135,7 @@ typedef struct SandSceneDef {
     SandMaterialDef *materials;
     SandPairDef *pairs;
     SandClumpDef *shapes;
-    SandWallDef *boundaries;
+    SandBoundaryDef *boundaries;
     SandBodyFileDef *bodies;
     SandFillDef *fills;
     SandKnobDef *knobs;

@@ -22,20 +22,20 @@ const cyaml_schema_field_t sand_solver_fields[] = {
     CYAML_FIELD_END,
 };
 
-// Joins place and key, as in "acts[2].solver.name".
-static const char *join(char *path, size_t capacity, const char *place, const char *key) {
-    snprintf(path, capacity, "%s%s%s", place, *place ? "." : "", key);
+// Joins parent and key, as in "acts[2].solver.name".
+static const char *join(char *path, size_t capacity, const char *parent, const char *key) {
+    snprintf(path, capacity, "%s%s%s", parent, *parent ? "." : "", key);
     return path;
 }
 
-static bool apply_friction(const SandYaml *yaml, const char *place, const char *name, SandSolveDef *solve,
+static bool apply_friction(const SandYaml *yaml, const char *parent, const char *name, SandSolveDef *solve,
                            SandError *error) {
     int friction = sand_friction_find(name);
     char path[160], known[300] = "";
     solve->friction = (SandFriction)friction;
     if (friction >= 0) return true;
     for (int i = 0; i < SAND_FRICTION_COUNT; i++) sand_scene_add_name(known, sizeof known, sand_friction_table[i].name);
-    return sand_yaml_wrong(yaml, error, join(path, sizeof path, place, "friction"), "unknown '%s'; there are %s", name,
+    return sand_yaml_wrong(yaml, error, join(path, sizeof path, parent, "friction"), "unknown '%s'; there are %s", name,
                            known);
 }
 
@@ -59,23 +59,23 @@ static bool apply_section(const SandYaml *yaml, const char *within, const SandSo
     return true;
 }
 
-static bool choose(const SandYaml *yaml, const char *place, const char *name, SandSolveDef *solve, SandError *error) {
+static bool choose(const SandYaml *yaml, const char *parent, const char *name, SandSolveDef *solve, SandError *error) {
     int index = sand_solver_find(name);
     char path[160], known[300] = "";
     if (index >= 0) return sand_solve_choose(solve, index), true;
-    join(path, sizeof path, place, "name");
+    join(path, sizeof path, parent, "name");
     if (sand_solver_absent(name))
         return sand_yaml_wrong(yaml, error, path, "'%s' is not in this build; " SAND_PETSC_WANTED, name);
     for (int i = 0; i < sand_solver_count(); i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
     return sand_yaml_wrong(yaml, error, path, "unknown '%s'; there are %s", name, known);
 }
 
-bool sand_solver_file_apply(const SandYaml *yaml, const char *place, const SandSolverDef *solver, const char *friction,
+bool sand_solver_file_apply(const SandYaml *yaml, const char *parent, const SandSolverDef *solver, const char *friction,
                             SandSolveDef *solve, SandError *error) {
     char within[128], path[160], key[32];
-    if (friction && !apply_friction(yaml, place, friction, solve, error)) return false;
+    if (friction && !apply_friction(yaml, parent, friction, solve, error)) return false;
     if (!solver) return true;
-    join(within, sizeof within, place, "solver");
+    join(within, sizeof within, parent, "solver");
     if (solver->name && !choose(yaml, within, solver->name, solve, error)) return false;
     for (uint32_t i = 0; i < solver->set_count; i++) {
         SandError reason;

@@ -19,7 +19,7 @@ typedef struct SandSolverDef {
 
 extern const cyaml_schema_field_t sand_solver_fields[];
 
-// Changes in `solve` what the file names; `solver` and `friction` may be NULL. `place` is the path of the mapping that holds
-// the two keys, "" at the top.
-bool sand_solver_file_apply(const SandYaml *yaml, const char *place, const SandSolverDef *solver, const char *friction,
+// Changes in `solve` what the file names; `solver` and `friction` may be NULL. `parent` is the path of the mapping that
+// holds the two keys, "" at the top.
+bool sand_solver_file_apply(const SandYaml *yaml, const char *parent, const SandSolverDef *solver, const char *friction,
                             SandSolveDef *solve, SandError *error);

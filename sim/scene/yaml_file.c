@@ -345,10 +345,10 @@ bool sand_yaml_wrong(const SandYaml *yaml, SandError *error, const char *path, c
     return false;
 }
 
-bool sand_yaml_range(const SandYaml *yaml, SandError *error, const char *place, const char *key, const double *value,
+bool sand_yaml_range(const SandYaml *yaml, SandError *error, const char *parent, const char *key, const double *value,
                      double least, double most) {
     if (!value || (*value >= least && *value <= most)) return true;
     char path[160];
-    snprintf(path, sizeof path, "%s%s%s", place, *place ? "." : "", key);
+    snprintf(path, sizeof path, "%s%s%s", parent, *parent ? "." : "", key);
     return sand_yaml_wrong(yaml, error, path, "expected a number from %g to %g, got %g", least, most, *value);
 }

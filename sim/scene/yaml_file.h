@@ -32,6 +32,6 @@ void sand_yaml_free(SandYaml *yaml);
 // the line is that of the nearest key around it, and the key is the last of the path.
 __attribute__((format(printf, 4, 5))) bool sand_yaml_wrong(const SandYaml *yaml, SandError *error, const char *path,
                                                            const char *format, ...);
-// Checks that an optional number lies in [least, most]; `place` is the path of the mapping that holds the key.
-bool sand_yaml_range(const SandYaml *yaml, SandError *error, const char *place, const char *key, const double *value,
+// Checks that an optional number lies in [least, most]; `parent` is the path of the mapping that holds the key.
+bool sand_yaml_range(const SandYaml *yaml, SandError *error, const char *parent, const char *key, const double *value,
                      double least, double most);

@@ -24,12 +24,9 @@ static void move_bodies(const SandProblem *p, SandSolution *s) {
             const SandContact *c = &p->contacts[i];
             int k = side ? c->b : c->a;
             if (k >= p->dynamic_count) continue;
-            const double *j = p->bodies[k].inverse_inertia;
             SandVec3 g = side ? s->impulse[i] : v3_neg(s->impulse[i]), t = v3_cross(side ? c->arm_b : c->arm_a, g);
-            SandVec3 w = v3_make(j[0] * t.x + j[3] * t.y + j[4] * t.z, j[3] * t.x + j[1] * t.y + j[5] * t.z,
-                                 j[4] * t.x + j[5] * t.y + j[2] * t.z);
             s->velocity[k] = v3_madd(s->velocity[k], p->bodies[k].inverse_mass, g);
-            s->spin[k] = v3_add(s->spin[k], w);
+            s->spin[k] = v3_add(s->spin[k], m3_apply_symmetric(p->bodies[k].inverse_inertia, t));
         }
 }
 
@@ -46,51 +43,52 @@ struct SandIterationMonitor {
     double begin, measuring; // s: clock at the start, and time spent on measuring, which does not count
 };
 
-bool sand_monitor_has_budget(const SandIterationMonitor *w, int iterations) {
-    const SandSolution *s = w->solution;
-    bool late = w->def->budget_ms > 0 && sand_seconds() - w->begin - w->measuring > 1e-3 * w->def->budget_ms;
+bool sand_monitor_has_budget(const SandIterationMonitor *monitor, int iterations) {
+    const SandSolution *s = monitor->solution;
+    bool late =
+        monitor->def->budget_ms > 0 && sand_seconds() - monitor->begin - monitor->measuring > 1e-3 * monitor->def->budget_ms;
     bool stopped = s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
-    return !late && !stopped && iterations < w->def->iterations;
+    return !late && !stopped && iterations < monitor->def->iterations;
 }
 
 // Measures the iterate and keeps it if it is the best. The curve shows the best so far: what a solve that ended here
 // returns.
-bool sand_monitor_iterate(SandIterationMonitor *w, int iterations) {
-    SandSolution *s = w->solution;
+bool sand_monitor_iterate(SandIterationMonitor *monitor, int iterations) {
+    SandSolution *s = monitor->solution;
     double before = sand_seconds();
     SandMetrics m;
-    w->method->impulses(w->state, w->impulse);
-    w->kernel->measure(w->workspace, w->pool, w->impulse, &m);
+    monitor->method->impulses(monitor->state, monitor->impulse);
+    monitor->kernel->measure(monitor->workspace, monitor->pool, monitor->impulse, &m);
     if (iterations == 0 || m.residual <= s->metrics.residual) {
         s->metrics = m;
-        for (int i = 0; i < w->problem->contact_count; i++) s->impulse[i] = w->impulse[i];
+        for (int i = 0; i < monitor->problem->contact_count; i++) s->impulse[i] = monitor->impulse[i];
     }
     s->iterations = iterations;
     if (s->want_curve)
-        s->curve[s->curve_count++] =
-            (SandCurvePoint){iterations, before - w->begin - w->measuring, s->metrics.residual, s->metrics.objective};
-    w->measuring += sand_seconds() - before;
+        s->curve[s->curve_count++] = (SandCurvePoint){iterations, before - monitor->begin - monitor->measuring,
+                                                      s->metrics.residual, s->metrics.objective};
+    monitor->measuring += sand_seconds() - before;
     if (s->status == SAND_BUDGET && !isfinite(m.residual))
         s->status = SAND_DIVERGED;
-    else if (s->status == SAND_BUDGET && w->def->tolerance > 0 && s->metrics.residual <= w->def->tolerance)
+    else if (s->status == SAND_BUDGET && monitor->def->tolerance > 0 && s->metrics.residual <= monitor->def->tolerance)
         s->status = SAND_SOLVED;
-    return s->status == SAND_BUDGET && sand_monitor_has_budget(w, iterations);
+    return s->status == SAND_BUDGET && sand_monitor_has_budget(monitor, iterations);
 }
 
 // Runs the method's own loop, or steps it, until the monitor or the method ends the solve.
-static bool iterate(SandIterationMonitor *w, SandError *error) {
-    SandSolution *s = w->solution;
-    const SandAssembledMethod *method = w->method;
-    bool more = sand_monitor_iterate(w, 0);
-    if (more && method->run && !method->run(w->state, w, &s->status, error)) return false;
+static bool iterate(SandIterationMonitor *monitor, SandError *error) {
+    SandSolution *s = monitor->solution;
+    const SandAssembledMethod *method = monitor->method;
+    bool more = sand_monitor_iterate(monitor, 0);
+    if (more && method->run && !method->run(monitor->state, monitor, &s->status, error)) return false;
     while (more && !method->run) {
-        if (!method->step(w->state, &s->status, error)) return false;
-        more = sand_monitor_iterate(w, s->iterations + 1);
+        if (!method->step(monitor->state, &s->status, error)) return false;
+        more = sand_monitor_iterate(monitor, s->iterations + 1);
     }
     // A method that cannot improve further but misses the tolerance has not solved the problem.
-    if (s->status == SAND_SOLVED && w->def->tolerance > 0 && s->metrics.residual > w->def->tolerance)
+    if (s->status == SAND_SOLVED && monitor->def->tolerance > 0 && s->metrics.residual > monitor->def->tolerance)
         s->status = SAND_BUDGET;
-    s->seconds = sand_seconds() - w->begin - w->measuring;
+    s->seconds = sand_seconds() - monitor->begin - monitor->measuring;
     return true;
 }
 
@@ -98,22 +96,22 @@ bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKer
                           SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
                           SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count, impulse_capacity = 0;
-    SandIterationMonitor w = {
+    SandIterationMonitor monitor = {
         .method = method, .kernel = kernel, .workspace = workspace, .pool = pool, .problem = p, .def = def, .solution = s};
     if (method->prepare && !method->prepare(error)) return false;
     if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
         !SAND_GROW(s->velocity, s->velocity_capacity, bodies, "velocities", error) ||
         !SAND_GROW(s->spin, s->spin_capacity, bodies, "velocities", error) ||
         (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) ||
-        !SAND_GROW(w.impulse, impulse_capacity, contacts + 1, "impulses", error))
+        !SAND_GROW(monitor.impulse, impulse_capacity, contacts + 1, "impulses", error))
         return false;
     s->status = SAND_BUDGET;
     s->iterations = s->curve_count = 0;
-    w.begin = sand_seconds();
-    w.state = method->begin(p, def, error);
-    bool ok = w.state && iterate(&w, error);
-    if (w.state) method->end(w.state);
-    sand_free(w.impulse);
+    monitor.begin = sand_seconds();
+    monitor.state = method->begin(p, def, error);
+    bool ok = monitor.state && iterate(&monitor, error);
+    if (monitor.state) method->end(monitor.state);
+    sand_free(monitor.impulse);
     if (ok) move_bodies(p, s);
     return ok;
 }

@@ -1,10 +1,10 @@
 // Assembled methods: solvers that need N as a sparse matrix. They run on the CPU in double precision and are the rows
-// SAND_ASSEMBLED_ROW and SAND_TAO_ROW of the solver table; one method per file in this folder. One iteration is one
+// SAND_ASSEMBLED_ROW and SAND_TAO_ROW of the solver table; one method per file in sim/solver/reference. One iteration is one
 // factorization, one multigrid cycle, or one product with N, whichever the method is made of.
 //
 // The driver in assembled.c measures every iterate with the residual that all solvers share, keeps the best one, and
 // enforces the budget. A method supplies begin, step (or a loop of its own, run), impulses and end. Start reading at
-// newton.c, the shortest method; cone_program.h explains the problem that all of them solve.
+// reference/newton.c, the shortest method; reference/cone_program.h explains the problem that all of them solve.
 #pragma once
 #include "sim/solver/cpu_kernel.h"
 #include "sim/solver/registry.h"

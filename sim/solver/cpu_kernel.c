@@ -18,14 +18,14 @@
 // The per-contact arrays lie one after the other in one allocation: where each begins, in multiples of the padded contact
 // count.
 enum {
-    PLACE_CONSTANTS,
-    PLACE_IMPULSE = CONTACT_CONSTANTS,
-    PLACE_RECORD = PLACE_IMPULSE + 4,
-    PLACE_ARM_A = SAND_RADIAL || SAND_LAYOUT_AOS ? PLACE_RECORD + 4 : PLACE_RECORD,
-    PLACE_ARM_B = PLACE_ARM_A + 4,
-    PLACE_BOUND = SAND_RADIAL ? PLACE_ARM_A : PLACE_ARM_B + 4,
-    PLACE_DE_SAXCE = PLACE_BOUND + 1,
-    PLACE_END = SAND_LOCAL ? PLACE_DE_SAXCE + 1 : PLACE_BOUND,
+    OFFSET_CONSTANTS,
+    OFFSET_IMPULSE = CONTACT_CONSTANTS,
+    OFFSET_RECORD = OFFSET_IMPULSE + 4,
+    OFFSET_ARM_A = SAND_RADIAL || SAND_LAYOUT_AOS ? OFFSET_RECORD + 4 : OFFSET_RECORD,
+    OFFSET_ARM_B = OFFSET_ARM_A + 4,
+    OFFSET_BOUND = SAND_RADIAL ? OFFSET_ARM_A : OFFSET_ARM_B + 4,
+    OFFSET_DE_SAXCE = OFFSET_BOUND + 1,
+    OFFSET_END = SAND_LOCAL ? OFFSET_DE_SAXCE + 1 : OFFSET_BOUND,
 };
 
 struct SandSolverWorkspace {
@@ -33,7 +33,7 @@ struct SandSolverWorkspace {
     SolveState run;
     SandAdjacency adjacency;
     // Arrays that the const pointers in op look into.
-    real *contacts; // PLACE_
+    real *contacts; // OFFSET_
     real *vectors, *mass, *inertia, *batch_step, *matrix;
     int *a, *b;
     Body *free, *body, *scratch, *measured, *segment_sum;
@@ -50,18 +50,20 @@ struct SandSolverWorkspace {
 };
 
 static SandSolverWorkspace *kernel_create(SandError *error) {
-    SandSolverWorkspace *t = calloc(1, sizeof *t);
-    if (!t) sand_fail(error, "out of memory for a solver");
-    return t;
+    SandSolverWorkspace *workspace = calloc(1, sizeof *workspace);
+    if (!workspace) sand_fail(error, "out of memory for a solver");
+    return workspace;
 }
 
-static void kernel_destroy(SandSolverWorkspace *t) {
-    if (!t) return;
-    void *arrays[] = {t->contacts, t->vectors, t->mass, t->inertia, t->batch_step, t->matrix,     t->a,
-                      t->b,        t->free,    t->body, t->scratch, t->measured,   t->segment_sum};
+static void kernel_destroy(SandSolverWorkspace *workspace) {
+    if (!workspace) return;
+    void *arrays[] = {workspace->contacts,   workspace->vectors, workspace->mass,    workspace->inertia,
+                      workspace->batch_step, workspace->matrix,  workspace->a,       workspace->b,
+                      workspace->free,       workspace->body,    workspace->scratch, workspace->measured,
+                      workspace->segment_sum};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
-    sand_adjacency_free(&t->adjacency);
-    free(t);
+    sand_adjacency_free(&workspace->adjacency);
+    free(workspace);
 }
 
 // --- packing the problem --------------------------------------------------------------------------------
@@ -77,33 +79,33 @@ static double matrix_diagonal(const SandProblem *p, int i) {
     return 1;
 }
 
-static bool load_matrix(SandSolverWorkspace *t, SandError *error) {
-    const SandMatrix *m = t->problem->matrix;
-    Op *op = &t->op;
+static bool load_matrix(SandSolverWorkspace *workspace, SandError *error) {
+    const SandMatrix *m = workspace->problem->matrix;
+    Op *op = &workspace->op;
     op->is_matrix = m != NULL;
     if (!m) return true;
-    int entries = 9 * m->first[t->problem->contact_count];
-    if (!SAND_GROW(t->matrix, t->matrix_capacity, entries + 1, "matrix", error)) return false;
-    for (int k = 0; k < entries; k++) t->matrix[k] = (real)m->block[k];
+    int entries = 9 * m->first[workspace->problem->contact_count];
+    if (!SAND_GROW(workspace->matrix, workspace->matrix_capacity, entries + 1, "matrix", error)) return false;
+    for (int k = 0; k < entries; k++) workspace->matrix[k] = (real)m->block[k];
     op->matrix_first = m->first;
     op->matrix_column = m->column;
-    op->matrix_block = t->matrix;
+    op->matrix_block = workspace->matrix;
     return true;
 }
 
-static void load_contacts(SandSolverWorkspace *t, Worker *w) {
-    const SandProblem *p = t->problem;
-    int64_t n = t->op.n;
-    real *constant = t->contacts + PLACE_CONSTANTS * n, *record = t->contacts + PLACE_RECORD * n;
-    real *arm_a_record = t->contacts + PLACE_ARM_A * n, *arm_b_record = t->contacts + PLACE_ARM_B * n;
-    PackTarget target = {t->a, t->b, constant, record, arm_a_record, arm_b_record, t->vectors};
+static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
+    const SandProblem *p = workspace->problem;
+    int64_t n = workspace->op.n;
+    real *constant = workspace->contacts + OFFSET_CONSTANTS * n, *record = workspace->contacts + OFFSET_RECORD * n;
+    real *arm_a_record = workspace->contacts + OFFSET_ARM_A * n, *arm_b_record = workspace->contacts + OFFSET_ARM_B * n;
+    PackTarget target = {workspace->a, workspace->b, constant, record, arm_a_record, arm_b_record, workspace->vectors};
     Sum sum;
     sum_open(w, &sum, 1, 0);
     for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
         double diagonals = 0;
         int64_t end = sand_chunk_begin(chunk + 1, n / SAND_LANES) * SAND_LANES;
         for (int64_t i = sand_chunk_begin(chunk, n / SAND_LANES) * SAND_LANES; i < end; i++) {
-            SandContact none = {.a = t->op.body_count - 1, .b = t->op.body_count - 1};
+            SandContact none = {.a = workspace->op.body_count - 1, .b = workspace->op.body_count - 1};
             const SandContact *c = i < p->contact_count ? &p->contacts[i] : &none;
             double d = i >= p->contact_count ? 1
                        : p->matrix           ? matrix_diagonal(p, (int)i)
@@ -111,133 +113,137 @@ static void load_contacts(SandSolverWorkspace *t, Worker *w) {
             if (i < p->contact_count) diagonals += d;
             pack_contact(&target, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
 #if SAND_LOCAL
-            t->op.de_saxce[i] = 0; // left from another problem
+            workspace->op.de_saxce[i] = 0; // left from another problem
 #endif
         }
         sand_partials(w, chunk)[0] = diagonals;
     }
     sum_total(w, &sum);
-    if (worker_is_first(w)) op_scale(&t->op, sum.total[0]);
+    if (worker_is_first(w)) op_scale(&workspace->op, sum.total[0]);
 }
 
-static void load_bodies(SandSolverWorkspace *t, Worker *w) {
-    const SandProblem *p = t->problem;
-    SAND_FOR_EACH(w, k, t->op.body_count) {
+static void load_bodies(SandSolverWorkspace *workspace, Worker *w) {
+    const SandProblem *p = workspace->problem;
+    SAND_FOR_EACH(w, k, workspace->op.body_count) {
         Body body = {{0}, {0}};
         if (k < p->body_count) {
             const SandProblemBody *b = &p->bodies[k];
             body = pack_body(b);
-            t->mass[k] = (real)b->inverse_mass;
-            for (int j = 0; j < SAND_INERTIA_SIZE; j++) t->inertia[SAND_INERTIA_SIZE * k + j] = (real)b->inverse_inertia[j];
+            workspace->mass[k] = (real)b->inverse_mass;
+            for (int j = 0; j < SAND_INERTIA_SIZE; j++)
+                workspace->inertia[SAND_INERTIA_SIZE * k + j] = (real)b->inverse_inertia[j];
         }
-        t->free[k] = t->body[k] = t->measured[k] = body;
-        t->scratch[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
+        workspace->free[k] = workspace->body[k] = workspace->measured[k] = body;
+        workspace->scratch[k] = (Body){{0}, {0, 0, 0, body.w[3]}};
     }
 }
 
 static void load_work(SandWorker *w, void *argument) {
-    SandSolverWorkspace *t = argument;
-    load_contacts(t, w);
-    load_bodies(t, w);
+    SandSolverWorkspace *workspace = argument;
+    load_contacts(workspace, w);
+    load_bodies(workspace, w);
 }
 
 // Lists the contacts of each body, for the gather.
-static bool load_adjacency(SandSolverWorkspace *t, SandError *error) {
-    Op *op = &t->op;
-    SandAdjacency *lists = &t->adjacency;
-    if (!sand_adjacency_build(lists, t->problem, error) ||
-        !SAND_GROW(t->segment_sum, t->segment_sum_capacity, lists->segment_count, "high-degree bodies", error))
+static bool load_adjacency(SandSolverWorkspace *workspace, SandError *error) {
+    Op *op = &workspace->op;
+    SandAdjacency *adjacency = &workspace->adjacency;
+    if (!sand_adjacency_build(adjacency, workspace->problem, error) ||
+        !SAND_GROW(workspace->segment_sum, workspace->segment_sum_capacity, adjacency->segment_count, "high-degree bodies",
+                   error))
         return false;
-    op->first = lists->first;
-    op->second = lists->second;
-    op->list = lists->list;
-    op->high_degree_count = lists->high_degree_count;
-    op->segment_count = lists->segment_count;
-    op->high_degree = lists->high_degree;
-    op->high_degree_segment = lists->high_degree_segment;
-    op->segment_body = lists->segment_body;
-    op->segment_sum = t->segment_sum;
+    op->first = adjacency->first;
+    op->second = adjacency->second;
+    op->list = adjacency->list;
+    op->high_degree_count = adjacency->high_degree_count;
+    op->segment_count = adjacency->segment_count;
+    op->high_degree = adjacency->high_degree;
+    op->high_degree_segment = adjacency->high_degree_segment;
+    op->segment_body = adjacency->segment_body;
+    op->segment_sum = workspace->segment_sum;
     return true;
 }
 
 // Colors the contacts. In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
-static bool load_colors(SandSolverWorkspace *t, SandError *error) {
-    const SandProblem *p = t->problem;
-    Op *op = &t->op;
-    SandAdjacency *lists = &t->adjacency;
-    if (!sand_adjacency_color(lists, p, error) ||
-        !SAND_GROW(t->batch_step, t->batch_capacity, p->contact_count + 1, "colors", error))
+static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
+    const SandProblem *p = workspace->problem;
+    Op *op = &workspace->op;
+    SandAdjacency *adjacency = &workspace->adjacency;
+    if (!sand_adjacency_color(adjacency, p, error) ||
+        !SAND_GROW(workspace->batch_step, workspace->batch_capacity, p->contact_count + 1, "colors", error))
         return false;
-    for (int e = lists->color_first[lists->color_count]; e < lists->color_first[lists->color_count + 1]; e++) {
-        const SandContact *c = &p->contacts[lists->color_list[e]];
-        int times_a = sand_adjacency_degree(lists, c->a);
-        int times_b = c->b < p->dynamic_count ? sand_adjacency_degree(lists, c->b) : 1;
-        t->batch_step[e - lists->color_first[lists->color_count]] =
+    for (int e = adjacency->color_first[adjacency->color_count]; e < adjacency->color_first[adjacency->color_count + 1];
+         e++) {
+        const SandContact *c = &p->contacts[adjacency->color_list[e]];
+        int times_a = sand_adjacency_degree(adjacency, c->a);
+        int times_b = c->b < p->dynamic_count ? sand_adjacency_degree(adjacency, c->b) : 1;
+        workspace->batch_step[e - adjacency->color_first[adjacency->color_count]] =
             (real)(1 / contact_mean_diagonal(p->bodies, c, times_a > SAND_HIGH_DEGREE ? times_a : 1,
                                              times_b > SAND_HIGH_DEGREE ? times_b : 1));
     }
-    op->color_count = lists->color_count;
-    op->color_first = lists->color_first;
-    op->color_list = lists->color_list;
-    op->batch_step = t->batch_step;
+    op->color_count = adjacency->color_count;
+    op->color_first = adjacency->color_first;
+    op->color_list = adjacency->color_list;
+    op->batch_step = workspace->batch_step;
     return true;
 }
 
-static bool kernel_load(SandSolverWorkspace *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
+static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
                         SandError *error) {
-    Op *op = &t->op;
+    Op *op = &workspace->op;
     op->contact_count = p->contact_count;
     op->n = ((int64_t)p->contact_count + SAND_LANES - 1) / SAND_LANES * SAND_LANES;
     op->body_count = p->body_count + 1;
     op->dynamic_count = p->dynamic_count;
-    op->per_half = (real)(2 / p->step);
+    op->two_per_step = (real)(2 / p->step);
     op->recovery = (real)p->recovery;
     op->ratio = (real)sand_solve_param(def, "ratio");
-    t->problem = p;
+    workspace->problem = p;
     size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
     if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;
-    if (!SAND_GROW(t->contacts, t->contacts_capacity, n * PLACE_END, "contacts", error) ||
-        !SAND_GROW(t->vectors, t->vectors_capacity, n * ROW_SIZE * vectors, "solver vectors", error) ||
-        !SAND_GROW(t->a, t->a_capacity, n, "contacts", error) || !SAND_GROW(t->b, t->b_capacity, n, "contacts", error) ||
-        !SAND_GROW(t->mass, t->mass_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(t->inertia, t->inertia_capacity, bodies * SAND_INERTIA_SIZE, "bodies", error) ||
-        !SAND_GROW(t->free, t->free_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(t->body, t->body_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(t->measured, t->measured_capacity, bodies, "bodies", error) ||
-        !SAND_GROW(t->scratch, t->scratch_capacity, bodies, "bodies", error) || !load_adjacency(t, error) ||
-        !load_matrix(t, error))
+    if (!SAND_GROW(workspace->contacts, workspace->contacts_capacity, n * OFFSET_END, "contacts", error) ||
+        !SAND_GROW(workspace->vectors, workspace->vectors_capacity, n * ROW_SIZE * vectors, "solver vectors", error) ||
+        !SAND_GROW(workspace->a, workspace->a_capacity, n, "contacts", error) ||
+        !SAND_GROW(workspace->b, workspace->b_capacity, n, "contacts", error) ||
+        !SAND_GROW(workspace->mass, workspace->mass_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->inertia, workspace->inertia_capacity, bodies * SAND_INERTIA_SIZE, "bodies", error) ||
+        !SAND_GROW(workspace->free, workspace->free_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->body, workspace->body_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->measured, workspace->measured_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->scratch, workspace->scratch_capacity, bodies, "bodies", error) ||
+        !load_adjacency(workspace, error) || !load_matrix(workspace, error))
         return false;
-    op->a = t->a;
-    op->b = t->b;
-    op->constant = t->contacts + PLACE_CONSTANTS * op->n;
-    op->impulse = t->contacts + PLACE_IMPULSE * op->n;
+    op->a = workspace->a;
+    op->b = workspace->b;
+    op->constant = workspace->contacts + OFFSET_CONSTANTS * op->n;
+    op->impulse = workspace->contacts + OFFSET_IMPULSE * op->n;
 #if SAND_RADIAL || SAND_LAYOUT_AOS
-    op->record = t->contacts + PLACE_RECORD * op->n;
+    op->record = workspace->contacts + OFFSET_RECORD * op->n;
 #endif
 #if !SAND_RADIAL
-    op->arm_a_record = t->contacts + PLACE_ARM_A * op->n;
-    op->arm_b_record = t->contacts + PLACE_ARM_B * op->n;
+    op->arm_a_record = workspace->contacts + OFFSET_ARM_A * op->n;
+    op->arm_b_record = workspace->contacts + OFFSET_ARM_B * op->n;
 #endif
 #if SAND_LOCAL
-    op->bound = t->contacts + PLACE_BOUND * op->n;
-    op->de_saxce = t->contacts + PLACE_DE_SAXCE * op->n;
-    op_set_friction(op, def, sand_solver_can(def->solver, SAND_CONE));
+    op->bound = workspace->contacts + OFFSET_BOUND * op->n;
+    op->de_saxce = workspace->contacts + OFFSET_DE_SAXCE * op->n;
+    op_set_friction(op, def, sand_solver_can(def->solver, SAND_FRICTION_CONE));
 #endif
-    op->inverse_mass = t->mass;
-    op->inverse_inertia = t->inertia;
-    op->free = t->free;
-    op->still = &t->free[op->body_count - 1];
-    op->body = t->body;
-    op->scratch = t->scratch;
-    op->measured = t->measured;
-    op->vectors = t->vectors;
-    op->distance = op->n * ROW_SIZE;
-    t->run.request.reference = t->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
-    sand_thread_pool_run(pool, load_work, t);
+    op->inverse_mass = workspace->mass;
+    op->inverse_inertia = workspace->inertia;
+    op->free = workspace->free;
+    op->still = &workspace->free[op->body_count - 1];
+    op->body = workspace->body;
+    op->scratch = workspace->scratch;
+    op->measured = workspace->measured;
+    op->vectors = workspace->vectors;
+    op->vector_stride = op->n * ROW_SIZE;
+    workspace->run.request.reference = workspace->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
+    sand_thread_pool_run(pool, load_work, workspace);
     op->color_count = 0;
-    return !sand_solve_needs_colors(def) || load_colors(t, error);
+    return !sand_solve_needs_colors(def) || load_colors(workspace, error);
 }
 
 // --- solving ----------------------------------------------------------------------------------------------
@@ -248,16 +254,17 @@ static SandVec3 world_impulse(const Op *op, ContactRef ref, Row r) {
 }
 
 static void solve_work(SandWorker *w, void *argument) {
-    SandSolverWorkspace *t = argument;
-    solve_run(w, &t->run, &t->run.request, &t->op, t->method, t->run.request.most_iterations);
+    SandSolverWorkspace *workspace = argument;
+    solve_run(w, &workspace->run, &workspace->run.request, &workspace->op, workspace->method,
+              workspace->run.request.most_iterations);
     // Back to double: impulses, and free velocities plus what the impulses changed.
-    const Op *op = &t->op;
-    const Solve *solve = &t->run.solve;
-    SandSolution *s = t->solution;
+    const Op *op = &workspace->op;
+    const Solve *solve = &workspace->run.solve;
+    SandSolution *s = workspace->solution;
     SAND_FOR_EACH(w, i, op->contact_count)
     s->impulse[i] = world_impulse(op, contact_ref(op, i), solve_best(op, solve, contact_ref(op, i)));
-    SAND_FOR_EACH(w, k, t->problem->body_count) {
-        const SandProblemBody *free = &t->problem->bodies[k];
+    SAND_FOR_EACH(w, k, workspace->problem->body_count) {
+        const SandProblemBody *free = &workspace->problem->bodies[k];
         Body change = {{0}, {0}};
         if (k < op->dynamic_count) change = op->body[k];
         s->velocity[k] = v3_add(free->velocity, v3_make(change.v[0], change.v[1], change.v[2]));
@@ -269,7 +276,7 @@ static SandMetrics metrics_of(Measure m, size_t contacts) {
     return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
 }
 
-static bool kernel_solve(SandSolverWorkspace *t, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
+static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
                          SandSolution *s, SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
     if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
@@ -277,13 +284,13 @@ static bool kernel_solve(SandSolverWorkspace *t, SandThreadPool *pool, const San
         !SAND_GROW(s->spin, s->spin_capacity, bodies, "velocities", error))
         return false;
     if (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) return false;
-    SolveState *run = &t->run;
+    SolveState *run = &workspace->run;
     solve_state_init(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
     run->request.stop = s->stop;
-    t->method = def->solver;
-    t->problem = p;
-    t->solution = s;
-    sand_thread_pool_run(pool, solve_work, t);
+    workspace->method = def->solver;
+    workspace->problem = p;
+    workspace->solution = s;
+    sand_thread_pool_run(pool, solve_work, workspace);
 
     s->status = run->solve.status;
     s->iterations = run->iterations;
@@ -305,67 +312,67 @@ static Row row_of_world(const Op *op, ContactRef ref, SandVec3 v) {
 #endif
 }
 
-// Takes block vectors that are given as world vectors into the first vector; the padding is zero.
-static void load_impulses(SandSolverWorkspace *t, SandWorker *w) {
-    const Op *op = &t->op;
+// Loads impulses given as world vectors into vector 0; the padding is zero.
+static void load_impulses(SandSolverWorkspace *workspace, SandWorker *w) {
+    const Op *op = &workspace->op;
     SAND_FOR_EACH(w, i, op->n)
-    row_store(t->vectors, contact_ref(op, i),
-              row_of_world(op, contact_ref(op, i), i < op->contact_count ? t->x[i] : v3_make(0, 0, 0)));
+    row_store(workspace->vectors, contact_ref(op, i),
+              row_of_world(op, contact_ref(op, i), i < op->contact_count ? workspace->x[i] : v3_make(0, 0, 0)));
     sand_barrier(w);
 }
 
 static void measure_work(SandWorker *w, void *argument) {
-    SandSolverWorkspace *t = argument;
-    load_impulses(t, w);
-    Measure m = measure(w, &t->op, t->vectors);
-    if (worker_is_first(w)) t->run.measure = m;
+    SandSolverWorkspace *workspace = argument;
+    load_impulses(workspace, w);
+    Measure m = measure(w, &workspace->op, workspace->vectors);
+    if (worker_is_first(w)) workspace->run.measure = m;
 }
 
-static void kernel_measure(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
-    t->x = x;
-    sand_thread_pool_run(pool, measure_work, t);
-    *metrics = metrics_of(t->run.measure, (size_t)t->op.contact_count);
+static void kernel_measure(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics) {
+    workspace->x = x;
+    sand_thread_pool_run(pool, measure_work, workspace);
+    *metrics = metrics_of(workspace->run.measure, (size_t)workspace->op.contact_count);
 }
 
 static void residuals_work(SandWorker *w, void *argument) {
-    SandSolverWorkspace *t = argument;
-    const Op *op = &t->op;
-    load_impulses(t, w);
-    gather_bodies_of(w, op, t->vectors, op->free, op->measured);
+    SandSolverWorkspace *workspace = argument;
+    const Op *op = &workspace->op;
+    load_impulses(workspace, w);
+    gather_bodies_of(w, op, workspace->vectors, op->free, op->measured);
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = contact_ref(op, i);
-        t->each[i] = residual_of(
-            op, contact_measured(op, ref, row_load(t->vectors, ref), contact_gradient_from(op, op->measured, ref)));
+        workspace->each[i] = residual_of(
+            op, contact_measured(op, ref, row_load(workspace->vectors, ref), contact_gradient_from(op, op->measured, ref)));
     }
 }
 
-static void kernel_residuals(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, double *each) {
-    t->x = x;
-    t->each = each;
-    sand_thread_pool_run(pool, residuals_work, t);
+static void kernel_residuals(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, double *each) {
+    workspace->x = x;
+    workspace->each = each;
+    sand_thread_pool_run(pool, residuals_work, workspace);
 }
 
 // --- for tests --------------------------------------------------------------------------------------------
 
 static void product_work(SandWorker *w, void *argument) {
-    SandSolverWorkspace *t = argument;
-    const Op *op = &t->op;
-    load_impulses(t, w);
-    gather_bodies_of(w, op, t->vectors, op->still, op->scratch);
+    SandSolverWorkspace *workspace = argument;
+    const Op *op = &workspace->op;
+    load_impulses(workspace, w);
+    gather_bodies_of(w, op, workspace->vectors, op->still, op->scratch);
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = contact_ref(op, i);
-        t->y[i] = world_impulse(op, ref, contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref)));
+        workspace->y[i] = world_impulse(op, ref, contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref)));
     }
 }
 
-static void kernel_product(SandSolverWorkspace *t, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y) {
-    t->x = x;
-    t->y = y;
-    sand_thread_pool_run(pool, product_work, t);
+static void kernel_product(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y) {
+    workspace->x = x;
+    workspace->y = y;
+    sand_thread_pool_run(pool, product_work, workspace);
 }
 
-static void kernel_project(SandSolverWorkspace *t, const SandVec3 *x, SandVec3 *y) {
-    const Op *op = &t->op;
+static void kernel_project(SandSolverWorkspace *workspace, const SandVec3 *x, SandVec3 *y) {
+    const Op *op = &workspace->op;
     for (int64_t i = 0; i < op->contact_count; i++) {
         ContactRef ref = contact_ref(op, i);
         y[i] = world_impulse(op, ref, contact_project(op, ref, row_of_world(op, ref, x[i])));

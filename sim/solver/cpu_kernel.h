@@ -1,4 +1,5 @@
-// The interface of the solver kernels on the CPU: cpu_kernel.c fills this table once per variant, cpu_solver.c chooses among them.
+// The interface of the solver kernels on the CPU: cpu_kernel.c fills this table once per variant, cpu_solver.c chooses among
+// them.
 #pragma once
 #include "sandglass/problem.h"
 #include "sim/core/thread_pool.h"
@@ -27,13 +28,15 @@ typedef struct SandSolverKernel {
     void (*project)(SandSolverWorkspace *workspace, const SandVec3 *x, SandVec3 *y); // P(x), contact by contact; for tests
 } SandSolverKernel;
 
-// Float or double; one row (normal), three in world coordinates, or three in the basis of each contact (local); full or radial arms.
+// Float or double; one row (normal), three in world coordinates, or three in the basis of each contact (local); full or
+// radial arms.
 extern const SandSolverKernel sand_kernel_f32_normal_full, sand_kernel_f32_normal_radial, sand_kernel_f32_world_full,
     sand_kernel_f32_world_radial, sand_kernel_f32_local_full, sand_kernel_f32_local_radial;
 extern const SandSolverKernel sand_kernel_f64_normal_full, sand_kernel_f64_normal_radial, sand_kernel_f64_world_full,
     sand_kernel_f64_world_radial, sand_kernel_f64_local_full, sand_kernel_f64_local_radial;
 
-// Chooses the kernel for the problem and packs the problem for it. sand_cpu_solve begins with it, and so do tests of the operator.
+// Chooses the kernel for the problem and packs the problem for it. sand_cpu_solve begins with it, and so do tests of the
+// operator.
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **kernel,
                    SandSolverWorkspace **workspace, SandError *error);
 

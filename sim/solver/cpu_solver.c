@@ -1,5 +1,5 @@
-// A solver on the CPU: a thread pool, and the workspaces of the kernel variants it has used. It chooses the variant by precision,
-// friction model and shapes.
+// A solver on the CPU: a thread pool, and the workspaces of the kernel variants it has used. It chooses the variant by
+// precision, friction model and shapes.
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/solver/assembled.h"
@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-// Variants: one row (normal impulses alone); three rows in world coordinates, the quickest, for the circular cone; three rows in the
-// basis of each contact, for every other model.
+// Variants: one row (normal impulses alone); three rows in world coordinates, the quickest, for the circular cone; three
+// rows in the basis of each contact, for every other model.
 enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
 
 struct SandCpu {
@@ -51,7 +51,7 @@ SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu) { return cpu->pool; }
 static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
     if (def->friction == SAND_FRICTIONLESS) return KIND_NORMAL;
     for (int i = 0; i < problem->contact_count; i++)
-        if (problem->contacts[i].mu > 0) return def->friction == SAND_CONE ? KIND_WORLD : KIND_LOCAL;
+        if (problem->contacts[i].mu > 0) return def->friction == SAND_FRICTION_CONE ? KIND_WORLD : KIND_LOCAL;
     return KIND_NORMAL;
 }
 
@@ -80,7 +80,8 @@ bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef
                     SandError *error) {
     const SandSolverKernel *v = NULL;
     SandSolverWorkspace *workspace = NULL;
-    return sand_cpu_load(cpu, problem, def, &v, &workspace, error) && sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
+    return sand_cpu_load(cpu, problem, def, &v, &workspace, error) &&
+           sand_cpu_run(cpu, v, workspace, problem, def, solution, error);
 }
 
 bool sand_cpu_residuals(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandVec3 *impulse,

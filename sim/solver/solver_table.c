@@ -1,4 +1,5 @@
 // The tables of solvers and friction models as data, and how a setting is read from text.
+#include "sim/solver/method_traits.h"
 #include "sim/solver/registry.h"
 
 #include <math.h>
@@ -15,8 +16,9 @@ const SandFrictionRow sand_friction_table[SAND_FRICTION_COUNT] = {
     [SAND_FRICTION_POLYHEDRAL] = {"polyhedral", "a cone of facets inside the circular one", SAND_POLYGON, SAND_SET_CONE},
     [SAND_FRICTION_PRISM] = {"prism", "a polygon of facets with a bound that does not follow the normal impulse",
                              SAND_POLYGON, SAND_SET_CYLINDER},
-    [SAND_CONE] = {"cone", "circular Coulomb cone, in the convex relaxation in which a sliding contact floats a little",
-                   SAND_DISC, SAND_SET_CONE},
+    [SAND_FRICTION_CONE] = {"cone",
+                            "circular Coulomb cone, in the convex relaxation in which a sliding contact floats a little",
+                            SAND_DISC, SAND_SET_CONE},
     [SAND_FRICTION_CYLINDER] = {"cylinder", "a disc with a bound that does not follow the normal impulse", SAND_DISC,
                                 SAND_SET_CYLINDER},
     [SAND_FRICTION_COULOMB] = {"coulomb",
@@ -126,7 +128,7 @@ int sand_param_find(const SandSolver *solver, const char *name) {
 }
 
 SandSolveDef sand_default_solve(void) {
-    SandSolveDef def = {.friction = SAND_CONE, .iterations = 50, .facets = 8, .presolve = 50, .renewal = 20};
+    SandSolveDef def = {.friction = SAND_FRICTION_CONE, .iterations = 50, .facets = 8, .presolve = 50, .renewal = 20};
     sand_solve_choose(&def, sand_solver_default);
     return def;
 }

@@ -6,7 +6,7 @@
 //   id         the method's file defines id_State, id_start and id_step; one step is one product with N
 //   vectors    solver vectors it uses; the first is the start, feasible, with its velocities in op.body
 //   on_cuda    whether it is compiled for CUDA
-//   owns       SAND_OWNS_: what it does by itself, so that the driver need not
+//   owns       SAND_OWNS_: what it does by itself, so that the driver need not (method_traits.h)
 //   needs      SAND_NEEDS_: what must be prepared for it
 //   friction   bits of the friction models it can do
 // SAND_COMPONENT_ROW is the same for methods that look at single components of an impulse: they are not part of the variants
@@ -143,7 +143,7 @@ SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0, SAND_NEEDS_COLORS,
                    "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
                    "as gauss-seidel; strong friction may keep it from converging", SAND_GAUSS_SEIDEL_PARAMS)
 
-#define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_CONE)
+#define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CONE)
 #define SAND_FACETED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL)
 
 SAND_ASSEMBLED_ROW(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,

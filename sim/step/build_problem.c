@@ -5,16 +5,16 @@
 
 bool sand_problem_reserve(SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
-    const SandCollision *d = &host->collision;
+    const SandCollision *collision = &host->collision;
     SandProblem *p = &host->problem;
-    p->dynamic_count = d->body_count;
-    p->body_count = d->body_count + w->boundary_count;
-    p->contact_count = d->contact_count;
+    p->dynamic_count = collision->body_count;
+    p->body_count = collision->body_count + w->boundary_count;
+    p->contact_count = collision->contact_count;
     p->step = w->step;
     p->recovery = w->recovery;
     p->radial = true;
     for (int k = 0; k < w->shape_count; k++) p->radial = p->radial && w->shapes[k].kind == SAND_SPHERE;
-    for (int b = 0; b < w->boundary_count; b++) p->radial = p->radial && v3_dot(d->spin[b], d->spin[b]) == 0;
+    for (int b = 0; b < w->boundary_count; b++) p->radial = p->radial && v3_dot(collision->spin[b], collision->spin[b]) == 0;
     return SAND_GROW(p->bodies, p->body_capacity, p->body_count, "bodies", error) &&
            SAND_GROW(p->contacts, p->contact_capacity, p->contact_count, "contacts", error) &&
            SAND_GROW(p->start, p->start_capacity, p->contact_count, "contacts", error);
@@ -23,15 +23,15 @@ bool sand_problem_reserve(SandHostState *host, SandError *error) {
 static void build_work(SandWorker *worker, void *argument) {
     SandHostState *host = argument;
     const SandWorld *w = &host->world;
-    const SandCollision *d = &host->collision;
+    const SandCollision *collision = &host->collision;
     SandProblem *p = &host->problem;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, p->body_count);
          k < sand_chunk_begin(worker->last_chunk, p->body_count); k++) {
-        p->bodies[k] = problem_body(w, d, (int)k);
+        p->bodies[k] = problem_body(w, collision, (int)k);
     }
     for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
-        p->contacts[i] = problem_contact(w, d, &d->contacts[i]);
+        p->contacts[i] = problem_contact(w, collision, &collision->contacts[i]);
     }
 }
 
@@ -44,13 +44,14 @@ static SandVec3 position_before(const SandWorld *w, int body) {
 static void rebuild_work(SandWorker *worker, void *argument) {
     SandHostState *host = argument;
     const SandWorld *w = &host->world;
-    const SandCollision *d = &host->collision;
+    const SandCollision *collision = &host->collision;
     SandProblem *p = &host->problem;
     for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
-        const SandContactCandidate *f = &d->contacts[i];
-        SandVec3 a = position_before(w, d->body[f->index_a]);
-        p->contacts[i] = contact_at(d, f, a, f->b < 0 ? a : position_before(w, d->body[f->b]));
+        const SandContactCandidate *candidate = &collision->contacts[i];
+        SandVec3 a = position_before(w, collision->body[candidate->index_a]);
+        p->contacts[i] =
+            contact_at(collision, candidate, a, candidate->b < 0 ? a : position_before(w, collision->body[candidate->b]));
     }
 }
 

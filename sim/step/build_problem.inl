@@ -15,16 +15,11 @@ SAND_HOST_DEVICE SandProblemBody free_body(const SandWorld *w, int body) {
     if (shape->kind == SAND_SPHERE) {
         b.radius = w->scale[body];
     } else {
-        SandMat3 m = m3_turned_diagonal(q_matrix(w->rotation[body]), inverse);
+        SandMat3 m = m3_rotated_diagonal(q_matrix(w->rotation[body]), inverse);
         double full[6] = {m.m[0][0], m.m[1][1], m.m[2][2], m.m[0][1], m.m[0][2], m.m[1][2]};
         for (int i = 0; i < 6; i++) b.inverse_inertia[i] = full[i];
     }
     return b;
-}
-
-SAND_HOST_DEVICE SandVec3 symmetric_apply(const double *m, SandVec3 v) { // xx, yy, zz, xy, xz, yz
-    return v3_make(m[0] * v.x + m[3] * v.y + m[4] * v.z, m[3] * v.x + m[1] * v.y + m[5] * v.z,
-                   m[4] * v.x + m[5] * v.y + m[2] * v.z);
 }
 
 // The impulse at a point of the body that changes the velocity of the point by `change`: K g = change, with K the inverse
@@ -33,7 +28,7 @@ SAND_HOST_DEVICE SandVec3 impulse_for(const SandProblemBody *b, SandVec3 arm, Sa
     const SandVec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     SandVec3 k[3];
     for (int i = 0; i < 3; i++) {
-        SandVec3 spin = symmetric_apply(b->inverse_inertia, v3_cross(arm, axes[i]));
+        SandVec3 spin = m3_apply_symmetric(b->inverse_inertia, v3_cross(arm, axes[i]));
         k[i] = v3_add(v3_scale(b->inverse_mass, axes[i]), v3_cross(spin, arm));
     }
     double all = v3_dot(k[0], v3_cross(k[1], k[2]));
@@ -52,40 +47,42 @@ SAND_HOST_DEVICE void pull_spring(const SandWorld *w, SandProblemBody *b) {
     wanted = v3_scale(1 / (1 + 2 * h * rate + h * h * rate * rate), wanted);
     SandVec3 g = impulse_for(b, arm, v3_sub(wanted, u));
     b->velocity = v3_madd(b->velocity, b->inverse_mass, g);
-    b->spin = v3_add(b->spin, symmetric_apply(b->inverse_inertia, v3_cross(arm, g)));
+    b->spin = v3_add(b->spin, m3_apply_symmetric(b->inverse_inertia, v3_cross(arm, g)));
     b->spin = v3_scale(1 / (1 + 0.1 * h * rate), b->spin); // a hand damps the spin about the point it holds
 }
 
 // The body of the problem with solver index k: moving bodies first, then boundaries.
-SAND_HOST_DEVICE SandProblemBody problem_body(const SandWorld *w, const SandCollision *d, int k) {
-    if (k < d->body_count) {
-        SandProblemBody b = free_body(w, d->body[k]);
-        if (d->body[k] == w->spring.body) pull_spring(w, &b);
+SAND_HOST_DEVICE SandProblemBody problem_body(const SandWorld *w, const SandCollision *collision, int k) {
+    if (k < collision->body_count) {
+        SandProblemBody b = free_body(w, collision->body[k]);
+        if (collision->body[k] == w->spring.body) pull_spring(w, &b);
         return b;
     }
-    SandProblemBody wall = {0};
-    wall.velocity = d->velocity[k - d->body_count];
-    wall.spin = d->spin[k - d->body_count];
-    return wall;
+    SandProblemBody boundary = {0};
+    boundary.velocity = collision->velocity[k - collision->body_count];
+    boundary.spin = collision->spin[k - collision->body_count];
+    return boundary;
 }
 
 // A contact candidate as the problem takes it, of bodies with these centers.
-SAND_HOST_DEVICE SandContact contact_at(const SandCollision *d, const SandContactCandidate *f, SandVec3 center_a,
-                                        SandVec3 center_b) {
-    bool wall = f->b < 0;
-    if (wall) center_b = d->pose[-1 - f->b].position;
-    SandContact c = {.a = f->index_a,
-                     .b = wall ? d->body_count - 1 - f->b : f->b,
-                     .normal = f->normal,
-                     .arm_a = v3_sub(f->point, center_a),
-                     .arm_b = v3_sub(f->point, center_b),
-                     .gap = f->gap,
-                     .mu = f->mu};
+SAND_HOST_DEVICE SandContact contact_at(const SandCollision *collision, const SandContactCandidate *candidate,
+                                        SandVec3 center_a, SandVec3 center_b) {
+    bool boundary = candidate->b < 0;
+    if (boundary) center_b = collision->pose[-1 - candidate->b].position;
+    SandContact c = {.a = candidate->index_a,
+                     .b = boundary ? collision->body_count - 1 - candidate->b : candidate->b,
+                     .normal = candidate->normal,
+                     .arm_a = v3_sub(candidate->point, center_a),
+                     .arm_b = v3_sub(candidate->point, center_b),
+                     .gap = candidate->gap,
+                     .mu = candidate->mu};
     return c;
 }
 
 // The same for bodies where the world has them.
-SAND_HOST_DEVICE SandContact problem_contact(const SandWorld *w, const SandCollision *d, const SandContactCandidate *f) {
-    SandVec3 center_a = w->position[d->body[f->index_a]];
-    return contact_at(d, f, center_a, f->b < 0 ? center_a : w->position[d->body[f->b]]);
+SAND_HOST_DEVICE SandContact problem_contact(const SandWorld *w, const SandCollision *collision,
+                                             const SandContactCandidate *candidate) {
+    SandVec3 center_a = w->position[collision->body[candidate->index_a]];
+    return contact_at(collision, candidate, center_a,
+                      candidate->b < 0 ? center_a : w->position[collision->body[candidate->b]]);
 }

@@ -30,13 +30,19 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
         !SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) ||
         !sand_warm_start_copy(&c->warm_start, warm_start, error))
         return false;
-    c->time = w->time, c->step_index = w->step_index, c->body_count = n;
-    c->gravity = w->gravity, c->spring = w->spring, c->boundary_count = w->boundary_count;
+    c->time = w->time;
+    c->step_index = w->step_index;
+    c->body_count = n;
+    c->gravity = w->gravity;
+    c->spring = w->spring;
+    c->boundary_count = w->boundary_count;
     for (int b = 0; b < w->boundary_count; b++)
         c->boundaries[b] = (SandBoundaryState){w->boundaries[b].pose, w->boundaries[b].motion, w->boundaries[b].moves};
     for (int i = 0; i < n; i++) {
-        c->position[i] = w->position[i], c->rotation[i] = w->rotation[i];
-        c->velocity[i] = w->velocity[i], c->spin[i] = w->spin[i];
+        c->position[i] = w->position[i];
+        c->rotation[i] = w->rotation[i];
+        c->velocity[i] = w->velocity[i];
+        c->spin[i] = w->spin[i];
         c->gone[i] = w->gone[i];
     }
     return true;
@@ -47,15 +53,21 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
     if (c->body_count > w->body_count)
         return sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
     if (!sand_warm_start_copy(warm_start, &c->warm_start, error)) return false;
-    w->time = c->time, w->step_index = c->step_index, w->body_count = c->body_count;
-    w->gravity = c->gravity, w->spring = c->spring;
+    w->time = c->time;
+    w->step_index = c->step_index;
+    w->body_count = c->body_count;
+    w->gravity = c->gravity;
+    w->spring = c->spring;
     for (int b = 0; b < c->boundary_count; b++) {
-        w->boundaries[b].pose = c->boundaries[b].pose, w->boundaries[b].motion = c->boundaries[b].motion;
+        w->boundaries[b].pose = c->boundaries[b].pose;
+        w->boundaries[b].motion = c->boundaries[b].motion;
         w->boundaries[b].moves = c->boundaries[b].moves;
     }
     for (int i = 0; i < c->body_count; i++) {
-        w->position[i] = c->position[i], w->rotation[i] = c->rotation[i];
-        w->velocity[i] = c->velocity[i], w->spin[i] = c->spin[i];
+        w->position[i] = c->position[i];
+        w->rotation[i] = c->rotation[i];
+        w->velocity[i] = c->velocity[i];
+        w->spin[i] = c->spin[i];
         w->gone[i] = c->gone[i];
     }
     return true;

@@ -88,13 +88,13 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
 static void integrate_work(SandWorker *worker, void *argument) {
     SandHostState *host = argument;
     SandWorld *w = &host->world;
-    const SandCollision *d = &host->collision;
-    for (int64_t k = sand_chunk_begin(worker->first_chunk, d->body_count);
-         k < sand_chunk_begin(worker->last_chunk, d->body_count); k++) {
+    const SandCollision *collision = &host->collision;
+    for (int64_t k = sand_chunk_begin(worker->first_chunk, collision->body_count);
+         k < sand_chunk_begin(worker->last_chunk, collision->body_count); k++) {
         SandVec3 velocity = host->solution.velocity[k];
-        for (int i = d->first[k]; i < d->first[k + 1]; i++)
-            if (d->contacts[i].b < 0) velocity = stop_at_boundary(w, d, &d->contacts[i], velocity);
-        move_body(w, d->body[k], velocity, host->solution.spin[k]);
+        for (int i = collision->first[k]; i < collision->first[k + 1]; i++)
+            if (collision->contacts[i].b < 0) velocity = stop_at_boundary(w, collision, &collision->contacts[i], velocity);
+        move_body(w, collision->body[k], velocity, host->solution.spin[k]);
     }
 }
 
@@ -113,9 +113,9 @@ static void find_lost(SandHostState *host, SandStepReport *report) {
     }
 }
 
-static void count_penetrations(const SandCollision *d, SandStepReport *report) {
-    for (int i = 0; i < d->contact_count; i++) {
-        const SandContactCandidate *c = &d->contacts[i];
+static void count_penetrations(const SandCollision *collision, SandStepReport *report) {
+    for (int i = 0; i < collision->contact_count; i++) {
+        const SandContactCandidate *c = &collision->contacts[i];
         report->penetration_max = fmax(report->penetration_max, -c->gap);
         if (c->b < 0) report->penetration_walls = fmax(report->penetration_walls, -c->gap);
     }

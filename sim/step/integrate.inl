@@ -20,14 +20,14 @@ SAND_HOST_DEVICE void turn_body(SandWorld *w, int body) {
 // The velocity of a body in contact with a boundary, corrected where it would penetrate by more than half its size, or
 // deeper than it does now. A converged solve does not leave such a velocity, one with few iterations may: then the boundary
 // has the last word.
-SAND_HOST_DEVICE SandVec3 stop_at_boundary(const SandWorld *w, const SandCollision *d, const SandContactCandidate *f,
-                                           SandVec3 velocity) {
-    int body = d->body[f->index_a], boundary = -1 - f->b;
+SAND_HOST_DEVICE SandVec3 stop_at_boundary(const SandWorld *w, const SandCollision *collision,
+                                           const SandContactCandidate *candidate, SandVec3 velocity) {
+    int body = collision->body[candidate->index_a], boundary = -1 - candidate->b;
     double half = 0.5 * w->scale[body] * w->shapes[w->shape[body]].bound;
-    SandVec3 turning = v3_cross(d->spin[boundary], v3_sub(f->point, d->pose[boundary].position));
-    double closer = v3_dot(v3_sub(velocity, v3_add(d->velocity[boundary], turning)), f->normal);
-    double gap = f->gap - w->step * closer, least = fmin(f->gap, -half);
-    return gap < least ? v3_madd(velocity, (gap - least) / w->step, f->normal) : velocity;
+    SandVec3 turning = v3_cross(collision->spin[boundary], v3_sub(candidate->point, collision->pose[boundary].position));
+    double closer = v3_dot(v3_sub(velocity, v3_add(collision->velocity[boundary], turning)), candidate->normal);
+    double gap = candidate->gap - w->step * closer, least = fmin(candidate->gap, -half);
+    return gap < least ? v3_madd(velocity, (gap - least) / w->step, candidate->normal) : velocity;
 }
 
 // Moves a body over the step with the velocity and spin that the solve gave it.

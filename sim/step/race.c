@@ -67,7 +67,9 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     bool can = sand_solver_can(ipm, def->solve.friction);
     if (!known && can && problem->contact_count <= MOST_CONTACTS) {
         SandSolveDef solve = solve_of(def, ipm);
-        solve.iterations = 100, solve.tolerance = solve.budget_ms = 0;
+        solve.iterations = 100;
+        solve.tolerance = 0;
+        solve.budget_ms = 0;
         if (sand_cpu_solve(cpu, problem, &solve, &own, &error)) known = &own;
     }
     race->reference = INFINITY;
@@ -82,12 +84,12 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     sand_solution_free(&own);
 }
 
-static bool solve_on(const SandBackend *b, SandDevice *m, const SandProblem *problem, const SandSolveDef *solve,
+static bool solve_on(const SandBackend *b, SandDevice *device, const SandProblem *problem, const SandSolveDef *solve,
                      SandSolution *solution, SandError *error) {
     SandStepReport report;
-    return b->upload_problem(m, problem, solve, error) &&
-           b->solve(m, solve, solution->want_curve, solution->want_metrics, solution->stop, error) &&
-           b->finish(m, &report, error) && b->read_solution(m, solution, error);
+    return b->upload_problem(device, problem, solve, error) &&
+           b->solve(device, solve, solution->want_curve, solution->want_metrics, solution->stop, error) &&
+           b->finish(device, &report, error) && b->read_solution(device, solution, error);
 }
 
 bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
@@ -97,7 +99,8 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
     SandDevice *device = cpu && backend ? backend->create(&device_def, error) : NULL;
     if (!cpu || (backend && !device)) return sand_cpu_free(cpu), false;
     SandProblem start = *problem; // shares all but the start
-    start.start = NULL, start.start_capacity = 0;
+    start.start = NULL;
+    start.start_capacity = 0;
     bool ok = !def->cold || SAND_GROW(start.start, start.start_capacity, problem->contact_count + 1, "impulses", error);
     if (!def->cold) start.start = problem->start;
     race->count = ok ? def->count : 0;

@@ -12,7 +12,7 @@ typedef struct SandRaceDef {
     bool cold;          // from no impulses at all, not from the warm start
     const SandBackend *backend; // where those run that can, unless N is a matrix; NULL: all on the CPU
     int threads;                // of the CPU
-    SandPrecision precision;    // on the CPU; another machine has its own
+    SandPrecision precision;    // of the CPU; CUDA solves in float
 } SandRaceDef;
 SandRaceDef sand_default_race(void); // every solver, 500 iterations, one thread of the CPU, double
 
@@ -44,5 +44,5 @@ int sand_race_at(const SandRace *race); // solvers that are done
 
 // Reads `a,b` or `all` into the definition. False, with a sentence that names those there are.
 bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error);
-// One line a point: solver, machine, iteration, seconds, residual, objective, objective above the reference.
+// One line a point: solver, device, iteration, seconds, residual, objective, objective above the reference.
 bool sand_race_save_csv(const SandRace *race, const char *path, SandError *error);

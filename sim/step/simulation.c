@@ -23,13 +23,13 @@ struct SandSimulation {
     bool built; // the problem is that of the coming step
     SandProfile profile;
     SandCounters counters;
-    SandSolveDef solved; // with what the last step was
-    SandEnergy energy;   // after the last step of a device that reports it
-    double *depths;      // scratch for the percentile
-    double *residuals;   // of each contact, where they were asked for
+    SandSolveDef last_solve; // settings of the last step
+    SandEnergy energy;       // after the last step of a device that reports it
+    double *depths;          // scratch for the percentile
+    double *residuals;       // of each contact, where they were asked for
     size_t depth_capacity, residual_capacity;
-    SandReport *report;
-    void *report_user;
+    SandMessageCallback *on_message;
+    void *message_user;
     uint64_t downloaded; // sand_bytes_downloaded() at the end of the last step
 };
 
@@ -71,13 +71,13 @@ void sand_simulation_free(SandSimulation *sim) {
     free(sim);
 }
 
-void sand_simulation_on_report(SandSimulation *sim, SandReport *report, void *user) {
-    sim->report = report;
-    sim->report_user = user;
+void sand_simulation_on_message(SandSimulation *sim, SandMessageCallback *callback, void *user) {
+    sim->on_message = callback;
+    sim->message_user = user;
 }
 
 static void tell(SandSimulation *sim, const char *sentence) {
-    if (sim->report) sim->report(sim->report_user, sentence);
+    if (sim->on_message) sim->on_message(sim->message_user, sentence);
 }
 
 // --- where the state is -------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ bool sand_simulation_instances(SandSimulation *sim, const SandInstanceDef *def, 
     return write_changes(sim, error) && sim->where.backend->instances(sim->where.device, &sim->host.world, def, slot, error);
 }
 
-// Hands the state to another device and destroys the one that had it.
+// Moves the state to another device and destroys the one that had it.
 static bool move_to(SandSimulation *sim, const SandBackend *backend, SandDevice *device, SandError *error) {
     const SandBackend *last_backend = sim->where.backend;
     SandDevice *last = sim->where.device;
@@ -202,7 +202,7 @@ static void advance_time(SandSimulation *sim) {
     sim->built = false;
 }
 
-// From the bodies to the problem of the coming step; the report starts anew.
+// From the bodies to the problem of the coming step; resets the report.
 static bool build_problem(SandSimulation *sim, const SandBackend *b, SandDevice *device, SandError *error) {
     return b->collide(device, &sim->host.world, error) && b->warm_start(device, error) &&
            b->build(device, &sim->solve, error);
@@ -223,7 +223,7 @@ static bool device_step(SandSimulation *sim, SandError *error) {
         growths += r.growths;
     } while (r.again);
     sand_residency_stepped(&sim->where);
-    sim->solved = sim->solve;
+    sim->last_solve = sim->solve;
     if (sim->want_curve && !b->on_host && !b->read_curve(device, &sim->host.solution, error)) return false;
 
     keep_report(sim, &r, growths);
@@ -291,7 +291,7 @@ bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoi
 
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->host.problem; }
 const SandSolution *sand_simulation_solution(const SandSimulation *sim) { return &sim->host.solution; }
-int sand_simulation_solved(const SandSimulation *sim) { return sim->built ? 0 : sim->host.problem.contact_count; }
+int sand_simulation_solved_contacts(const SandSimulation *sim) { return sim->built ? 0 : sim->host.problem.contact_count; }
 SandWorld *sand_simulation_change(SandSimulation *sim) {
     if (sim->built) sim->host.problem.contact_count = 0; // nobody has solved it, nor will
     sim->built = false;
@@ -315,9 +315,9 @@ void sand_simulation_want_curve(SandSimulation *sim, bool want) { sim->want_curv
 const double *sand_simulation_residuals(SandSimulation *sim, SandError *error) {
     static const double nothing = 0;
     const SandProblem *p = &sim->host.problem;
-    if (sand_simulation_solved(sim) == 0) return &nothing;
+    if (sand_simulation_solved_contacts(sim) == 0) return &nothing;
     bool known = SAND_GROW(sim->residuals, sim->residual_capacity, p->contact_count, "residuals", error) &&
-                 sand_cpu_residuals(sand_cpu_backend_solver(sim->cpu), p, &sim->solved, sim->host.solution.impulse,
+                 sand_cpu_residuals(sand_cpu_backend_solver(sim->cpu), p, &sim->last_solve, sim->host.solution.impulse,
                                     sim->residuals, error);
     return known ? sim->residuals : NULL;
 }
@@ -328,13 +328,13 @@ static int compare(const void *a, const void *b) {
 }
 
 void sand_simulation_measure(SandSimulation *sim) {
-    const SandCollision *d = &sim->host.collision;
-    if (!SAND_GROW(sim->depths, sim->depth_capacity, d->contact_count, "penetrations", NULL)) return;
+    const SandCollision *collision = &sim->host.collision;
+    if (!SAND_GROW(sim->depths, sim->depth_capacity, collision->contact_count, "penetrations", NULL)) return;
     int n = 0;
-    for (int i = 0; i < d->contact_count; i++)
-        if (d->contacts[i].gap < 0) sim->depths[n++] = -d->contacts[i].gap;
+    for (int i = 0; i < collision->contact_count; i++)
+        if (collision->contacts[i].gap < 0) sim->depths[n++] = -collision->contacts[i].gap;
     qsort(sim->depths, (size_t)n, sizeof *sim->depths, compare);
-    int apart = d->contact_count - n, last = (int)(0.99 * (d->contact_count - 1)) - apart;
+    int apart = collision->contact_count - n, last = (int)(0.99 * (collision->contact_count - 1)) - apart;
     sim->counters.penetration_p99 = n ? sim->depths[(size_t)(0.99 * (n - 1))] : 0;
     sim->counters.penetration_all = n && last >= 0 ? sim->depths[last] : 0;
 }

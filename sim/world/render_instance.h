@@ -1,5 +1,5 @@
 // Bodies as a renderer draws them: one instance for each sphere, box and cylinder, in the layout that the shaders read.
-// Every instance has a slot of its own that stays the same as long as no body is added, so that any backend can write
+// Every instance has an index of its own that stays the same as long as no body is added, so that any backend can write
 // instances in parallel, the GPU straight into the renderer's buffer.
 #pragma once
 #include "sandglass/world.h"
@@ -50,8 +50,8 @@ typedef struct SandInstanceCounts {
     int spheres, pieces, boxes, cylinders; // pieces: the spheres of clumps
 } SandInstanceCounts;
 
-// Fills places[i] with the slot of the first instance of body i; the others of a clump follow it.
-SandInstanceCounts sand_instance_places(const SandWorld *world, int *places);
+// Fills first[i] with the index of the first instance of body i; the others of a clump follow it.
+SandInstanceCounts sand_instance_first(const SandWorld *world, int *first);
 
 // Returns the number of instances of all kinds.
 static inline size_t sand_instance_total(SandInstanceCounts c) {

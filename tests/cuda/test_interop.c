@@ -101,7 +101,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     SandSlot *slot = cuda->slot_create(&error);
     int *places = calloc((size_t)w->body_count + 1, sizeof *places);
     float *sums = calloc((size_t)w->body_count + 1, sizeof *sums);
-    size_t count = sand_instance_total(sand_instance_places(w, places));
+    size_t count = sand_instance_total(sand_instance_first(w, places));
     SandInstance *instances = aligned_alloc(16, count * sizeof *instances);
     for (SandShade shade = SAND_SHADE_CONTACTS; shade <= SAND_SHADE_FORCE; shade++) {
         SandInstanceDef render_scene = {.time = w->time, .grain = 1, .shade = shade, .range = 1e6};
@@ -247,9 +247,9 @@ static Engine *start_engine(int bodies, int iterations, double budget_ms) {
     return engine;
 }
 
-// The engine beside a render thread, as in the window: nothing is downloaded but the keyframes for going back in time, one
+// The engine beside a render thread, as in the window: nothing is downloaded but the checkpoints for going back in time, one
 // in ten steps; and frames arrive in order.
-static void the_window_downloads_keyframes_alone(void **state) {
+static void the_window_downloads_checkpoints_alone(void **state) {
     (void)state;
     static unsigned char pixels[BYTES];
     Fixture s;
@@ -266,7 +266,7 @@ static void the_window_downloads_keyframes_alone(void **state) {
         assert_string_equal(frame->transfer, "interop");
         assert_true(frame->step >= last);
         last = frame->step;
-        if (frame->step % 10 == 1 || frame->step == 0) continue; // a keyframe was saved before this step
+        if (frame->step % 10 == 1 || frame->step == 0) continue; // a checkpoint was saved before this step
         assert_int_equal(frame->profile.downloaded, 0);
         plain++;
     }
@@ -351,7 +351,7 @@ int main(int count, char **arguments) {
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(instances_are_those_of_the_host), cmocka_unit_test(sums_are_those_of_the_host),
-        cmocka_unit_test(pixels_are_those_of_the_host), cmocka_unit_test(the_window_downloads_keyframes_alone),
+        cmocka_unit_test(pixels_are_those_of_the_host), cmocka_unit_test(the_window_downloads_checkpoints_alone),
         cmocka_unit_test(drawing_goes_on_beside_a_long_solve)};
     return cmocka_run_group_tests_name("interop", tests, NULL, NULL);
 }

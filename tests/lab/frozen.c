@@ -42,7 +42,7 @@ SandProblem frozen_text(const char *text, int steps, int iterations) {
     SandScene scene;
     SandError error = {""};
     SandSceneOptions options = {0};
-    if (!sand_scene_parse(&scene, text, strlen(text), "frozen.yaml", &options, &error)) fail_msg("%s", error.text);
+    if (!sand_scene_load_text(&scene, text, strlen(text), "frozen.yaml", &options, &error)) fail_msg("%s", error.text);
     return frozen_open(&scene, steps, iterations);
 }
 

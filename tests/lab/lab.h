@@ -58,7 +58,7 @@ static inline void lab_hear(void *expected, const char *sentence) {
 
 // From here on the test expects reports with these words in them; NULL: none, as at the start.
 static inline void lab_expect(SandSimulation *sim, const char *words) {
-    sand_simulation_on_report(sim, lab_hear, (void *)words);
+    sand_simulation_on_message(sim, lab_hear, (void *)words);
 }
 
 static inline SandSimulation *lab_simulation(SandWorld *world, const SandSimulationDef *def) {

@@ -8,7 +8,8 @@ enum { BODIES = 400, SETTLE = 120, STEPS = 80, EACH = 2 };
 
 // Returns the friction model nearest to the cone that the solver supports; without friction the pile would flow.
 static SandSolveDef definition(int solver, SandFriction wanted) {
-    const SandFriction nearest[] = {wanted, SAND_CONE, SAND_FRICTION_POLYHEDRAL, SAND_FRICTION_CYLINDER, SAND_FRICTION_BOX};
+    const SandFriction nearest[] = {wanted, SAND_FRICTION_CONE, SAND_FRICTION_POLYHEDRAL, SAND_FRICTION_CYLINDER,
+                                    SAND_FRICTION_BOX};
     SandSolveDef def = sand_default_solve();
     sand_solve_choose(&def, solver);
     for (int i = 4; i >= 0; i--)
@@ -34,9 +35,9 @@ static RunResult run(bool switches, bool every_model, SandPrecision precision) {
     for (int k = 0; k < STEPS; k++) {
         if (switches && k % EACH == 0) {
             int solver = (int)(sand_random_bits(&random) % (uint64_t)sand_solver_count());
-            SandFriction wanted = SAND_CONE;
+            SandFriction wanted = SAND_FRICTION_CONE;
             if (every_model) wanted = (SandFriction)(sand_random_bits(&random) % SAND_FRICTION_COUNT);
-            SandSolveDef def = definition(solver, wanted == SAND_FRICTIONLESS ? SAND_CONE : wanted);
+            SandSolveDef def = definition(solver, wanted == SAND_FRICTIONLESS ? SAND_FRICTION_CONE : wanted);
             sand_simulation_set_solve(sim, &def);
             name = sand_solver_table[solver].name;
         }

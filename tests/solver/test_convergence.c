@@ -30,9 +30,9 @@ static void cylinder_converges(void **state) {
     (void)state;
     SandProblem forming = frozen_scene("cylinder", 1000, 60, 50), free_gaps = frozen_well_posed(&problems[CYLINDER], -1);
     assert_true(residual_reduction("settled, mu 0", &problems[CYLINDER], SAND_FRICTIONLESS, 4000, 1e-7) <= 1e-6);
-    assert_true(residual_reduction("forming, mu 0.2", &forming, SAND_CONE, 6000, 1e-7) <= 1e-6);
-    assert_true(residual_reduction("settled, mu 0.2, gaps of 0.1 mm", &free_gaps, SAND_CONE, 6000, 1e-7) <= 1e-6);
-    assert_true(residual_reduction("settled, mu 0.2", &problems[CYLINDER], SAND_CONE, 4000, 1e-7) <= 1e-3);
+    assert_true(residual_reduction("forming, mu 0.2", &forming, SAND_FRICTION_CONE, 6000, 1e-7) <= 1e-6);
+    assert_true(residual_reduction("settled, mu 0.2, gaps of 0.1 mm", &free_gaps, SAND_FRICTION_CONE, 6000, 1e-7) <= 1e-6);
+    assert_true(residual_reduction("settled, mu 0.2", &problems[CYLINDER], SAND_FRICTION_CONE, 4000, 1e-7) <= 1e-3);
     sand_problem_free(&forming);
     sand_problem_free(&free_gaps);
 }

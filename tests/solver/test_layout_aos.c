@@ -70,7 +70,7 @@ static void every_solver(void **state) {
         assert_true(problems[k].contact_count > 60);
         for (int solver = 0; solver < sand_solver_count(); solver++) {
             if (!sand_solver_table[solver].on_cuda) continue;
-            SandFriction models[] = {SAND_CONE, SAND_FRICTIONLESS};
+            SandFriction models[] = {SAND_FRICTION_CONE, SAND_FRICTIONLESS};
             for (int f = 0; f < 2; f++) {
                 SandSolveDef def = sand_default_solve();
                 def.solver = solver;

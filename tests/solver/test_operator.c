@@ -178,7 +178,7 @@ static void product_is_dense(SandFriction friction) {
 
 static void product_is_dense_with_friction(void **state) {
     (void)state;
-    product_is_dense(SAND_CONE);
+    product_is_dense(SAND_FRICTION_CONE);
 }
 
 // With rotations into the contact frames and back.
@@ -198,7 +198,7 @@ static void product_is_dense_with_mixed_friction(void **state) {
     for (int k = 0; k < CASES; k++) {
         SandProblem p = frozen_copy(&cases[k].problem);
         for (int i = 0; i < p.contact_count; i += 3) p.contacts[i].mu = 0;
-        assert_true(product_error(&p, SAND_CONE, SAND_DOUBLE) <= 1e-12);
+        assert_true(product_error(&p, SAND_FRICTION_CONE, SAND_DOUBLE) <= 1e-12);
         sand_problem_free(&p);
     }
 }
@@ -221,7 +221,7 @@ static void gradient_is_dense(void **state) {
             SandSolution solution = {.want_metrics = true};
             SandSolveDef def = sand_default_solve();
             def.iterations = 0;
-            def.friction = frictionless ? SAND_FRICTIONLESS : SAND_CONE;
+            def.friction = frictionless ? SAND_FRICTIONLESS : SAND_FRICTION_CONE;
             dense_r(&p, frictionless, r);
             double rx = 0, xNx = 0, size = 0;
             // Mostly impulses against the approach: the start must be a descent direction, else its best point is zero.

@@ -78,7 +78,7 @@ static void empty_problems_are_kept_and_solved(void **state) {
         SandCpu *cpu = sand_cpu_create(2, SAND_FLOAT, &error);
         for (def.solver = 0; def.solver < sand_solver_count(); def.solver++) {
             sand_solve_choose(&def, def.solver);
-            def.friction = sand_solver_can(def.solver, SAND_CONE) ? SAND_CONE : SAND_FRICTIONLESS;
+            def.friction = sand_solver_can(def.solver, SAND_FRICTION_CONE) ? SAND_FRICTION_CONE : SAND_FRICTIONLESS;
             if (!sand_cpu_solve(cpu, &loaded, &def, &s, &error)) fail_msg("%s", error.text);
             assert_true(s.status >= 0 && s.metrics.residual == 0 && s.metrics.objective == 0);
             for (int i = 0; i < loaded.body_count; i++)
@@ -338,7 +338,7 @@ static void garbled_files_do_no_harm(void **state) {
         if (sand_problem_load(&p, path, &error)) {
             read++;
             sand_solve_choose(&def, trial % sand_solver_count());
-            def.friction = sand_solver_can(def.solver, SAND_CONE) ? SAND_CONE : SAND_FRICTIONLESS;
+            def.friction = sand_solver_can(def.solver, SAND_FRICTION_CONE) ? SAND_FRICTION_CONE : SAND_FRICTIONLESS;
             if (!sand_cpu_solve(cpu, &p, &def, &s, &error)) fail_msg("%s", error.text);
         } else {
             assert_non_null(strstr(error.text, path));

@@ -44,7 +44,7 @@ static void solvers_agree_in_the_velocities(void **state) {
             SandProblem p = frozen_well_posed(&problems[k], mus[m]);
             char name[64];
             snprintf(name, sizeof name, "%s, mu %g", problem_names[k], mus[m]);
-            methods_agree(&p, name, mus[m] > 0 ? SAND_CONE : SAND_FRICTIONLESS);
+            methods_agree(&p, name, mus[m] > 0 ? SAND_FRICTION_CONE : SAND_FRICTIONLESS);
             sand_problem_free(&p);
         }
 }
@@ -58,7 +58,7 @@ static void solvers_agree_with_mixed_friction(void **state) {
         for (int i = 0; i < p.contact_count; i++)
             if (i % 3 == 0 || p.contacts[i].b >= p.dynamic_count) p.contacts[i].mu = 0;
         snprintf(name, sizeof name, "%s, mu 0 and 0.5", problem_names[k]);
-        methods_agree(&p, name, SAND_CONE);
+        methods_agree(&p, name, SAND_FRICTION_CONE);
         sand_problem_free(&p);
     }
 }
@@ -111,11 +111,11 @@ static void reports_are_dense(void **state) {
     for (int k = CUP; k <= RUBBLE; k++)
         for (int frictionless = 0; frictionless < 2; frictionless++)
             for (int m = 0; m < METHODS; m++) {
-                if (!method_can(methods[m], frictionless ? SAND_FRICTIONLESS : SAND_CONE)) continue;
+                if (!method_can(methods[m], frictionless ? SAND_FRICTIONLESS : SAND_FRICTION_CONE)) continue;
                 const SandProblem *p = &problems[k];
                 SandSolution kept = {0}, measured = {.want_metrics = true};
                 SandSolveDef def = method_def(methods[m], 37, 0);
-                def.friction = frictionless ? SAND_FRICTIONLESS : SAND_CONE;
+                def.friction = frictionless ? SAND_FRICTIONLESS : SAND_FRICTION_CONE;
                 solve(p, &def, &kept);
                 solve(p, &def, &measured);
                 assert_int_equal(kept.status, SAND_BUDGET);
@@ -267,10 +267,10 @@ static void wedged_ball_is_infeasible(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solvers_agree_in_the_velocities), cmocka_unit_test(solvers_agree_with_mixed_friction),
+        cmocka_unit_test(solvers_agree_in_the_velocities),  cmocka_unit_test(solvers_agree_with_mixed_friction),
         cmocka_unit_test(solution_fulfills_the_conditions), cmocka_unit_test(reports_are_dense),
-        cmocka_unit_test(larger_budgets_never_hurt),       cmocka_unit_test(milliseconds_stop_a_solve),
-        cmocka_unit_test(curve_is_what_was_asked_for),     cmocka_unit_test(wedged_ball_is_infeasible),
+        cmocka_unit_test(larger_budgets_never_hurt),        cmocka_unit_test(milliseconds_stop_a_solve),
+        cmocka_unit_test(curve_is_what_was_asked_for),      cmocka_unit_test(wedged_ball_is_infeasible),
     };
     return cmocka_run_group_tests(tests, make_problems, free_problems);
 }

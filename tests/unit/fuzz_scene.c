@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     SandSceneOptions options = {.limit = 2000, .no_files = true};
     SandScene scene;
     SandError error = {""};
-    if (sand_scene_parse(&scene, (const char *)data, size, "fuzz.yaml", &options, &error)) {
+    if (sand_scene_load_text(&scene, (const char *)data, size, "fuzz.yaml", &options, &error)) {
         // An accepted world is finite, and setting every knob to its ends gives a world or a sentence.
         for (int i = 0; i < scene.world.body_count; i++)
             if (!v3_finite(scene.world.position[i]) || !(scene.world.mass[i] > 0)) abort();

@@ -365,7 +365,7 @@ static void neighbors_have_ranks_close_by(void **state) {
         assert_int_equal(d.solver_index[body], k);
         assert_false(seen[body]);
         seen[body] = true;
-        int64_t cell = grid_cell_of(&d.broad_phase.places, w.position[body]);
+        int64_t cell = grid_cell_of(&d.broad_phase.spatial_grid, w.position[body]);
         assert_true(cell >= last);
         last = cell;
     }

@@ -72,7 +72,7 @@ static bool read_start(SandDevice *m, SandVec3 *start, SandError *error) {
 }
 static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
     const SandSolution *from = sand_simulation_solution(m->now);
-    int count = sand_simulation_solved(m->now);
+    int count = sand_simulation_solved_contacts(m->now);
     if (!SAND_GROW(to->impulse, to->impulse_capacity, count, "impulses", error)) return false;
     memcpy(to->impulse, from->impulse, (size_t)count * sizeof *to->impulse);
     return true;
@@ -104,16 +104,16 @@ static void contacts_come_when_asked_for(void **state) {
     assert_true(sand_simulation_fetch_contacts(sim, &error)); // none yet
     lab_run(plain, STEPS);
     lab_run(sim, STEPS);
-    assert_int_equal(sand_simulation_solved(sim), 0);
+    assert_int_equal(sand_simulation_solved_contacts(sim), 0);
     assert_int_equal(contacts_read, 0);
     for (int k = 0; k < 2; k++)
         if (!sand_simulation_fetch_contacts(sim, &error)) fail_msg("%s", error.text);
     assert_int_equal(contacts_read, 1);
 
     const SandProblem *p = sand_simulation_problem(plain), *q = sand_simulation_problem(sim);
-    int count = sand_simulation_solved(plain);
+    int count = sand_simulation_solved_contacts(plain);
     assert_true(count > BODIES);
-    assert_int_equal(sand_simulation_solved(sim), count);
+    assert_int_equal(sand_simulation_solved_contacts(sim), count);
     assert_true(q->step == p->step && q->radial == p->radial && q->dynamic_count == p->dynamic_count);
     for (int i = 0; i < count; i++) {
         const SandContact *a = &p->contacts[i], *b = &q->contacts[i];
@@ -133,7 +133,7 @@ static void contacts_come_when_asked_for(void **state) {
 
     // The next step invalidates them.
     lab_step(sim);
-    assert_int_equal(sand_simulation_solved(sim), 0);
+    assert_int_equal(sand_simulation_solved_contacts(sim), 0);
     sand_simulation_free(plain);
     sand_simulation_free(sim);
 }

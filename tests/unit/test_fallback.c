@@ -82,7 +82,7 @@ static SandSimulation *falling(const SandBackend *backend) {
     def.threads = 1;
     def.backend = backend;
     SandSimulation *sim = lab_simulation(&world, &def);
-    sand_simulation_on_report(sim, hear, NULL);
+    sand_simulation_on_message(sim, hear, NULL);
     return sim;
 }
 

@@ -205,7 +205,7 @@ static void test_knobs(void **state) {
 // ---- shapes and boundaries from a file ----
 
 static bool parse(SandScene *scene, const char *text, SandError *error) {
-    return sand_scene_parse(scene, text, strlen(text), "t.yaml", NULL, error);
+    return sand_scene_load_text(scene, text, strlen(text), "t.yaml", NULL, error);
 }
 
 static void test_everything_in_one_file(void **state) {
@@ -484,28 +484,28 @@ static void test_hostile_files(void **state) {
     assert_non_null(text);
 
     // A file of zeros, short and as long as allowed.
-    assert_false(sand_scene_parse(&scene, text, 1000, "zeros.yaml", NULL, &error));
+    assert_false(sand_scene_load_text(&scene, text, 1000, "zeros.yaml", NULL, &error));
     check_one_line(error.text, "zeros.yaml:1: not YAML: ");
-    assert_false(sand_scene_parse(&scene, text, SAND_MAX_YAML_BYTES, "zeros.yaml", NULL, &error));
+    assert_false(sand_scene_load_text(&scene, text, SAND_MAX_YAML_BYTES, "zeros.yaml", NULL, &error));
     check_one_line(error.text, "zeros.yaml:1: not YAML: ");
-    assert_false(sand_scene_parse(&scene, text, size, "huge.yaml", NULL, &error));
+    assert_false(sand_scene_load_text(&scene, text, size, "huge.yaml", NULL, &error));
     check_one_line(error.text, "huge.yaml: 70 MB is too long for a scene, at most 64");
 
     memset(text, '[', 20000);
-    assert_false(sand_scene_parse(&scene, text, 20000, "deep.yaml", NULL, &error));
+    assert_false(sand_scene_load_text(&scene, text, 20000, "deep.yaml", NULL, &error));
     check_one_line(error.text, "deep.yaml:1: expected keys with values, got a list");
     memcpy(text, "gravity: ", 9);
-    assert_false(sand_scene_parse(&scene, text, 20000, "deep.yaml", NULL, &error));
+    assert_false(sand_scene_load_text(&scene, text, 20000, "deep.yaml", NULL, &error));
     check_one_line(error.text, "deep.yaml:1: gravity: expected a number, got a list");
     for (size_t i = 0; i < 20000; i++) text[i] = '{';
-    assert_false(sand_scene_parse(&scene, text, 20000, "deep.yaml", NULL, &error));
+    assert_false(sand_scene_load_text(&scene, text, 20000, "deep.yaml", NULL, &error));
     check_one_line(error.text, "deep.yaml:1: expected a key");
 
     // An unterminated list.
     strcpy(text, "name: t\nbodies:\n");
     size_t used = strlen(text);
     while (used < 10u << 20) used += (size_t)sprintf(text + used, " - {shape: sphere, radius: 1}\n");
-    assert_false(sand_scene_parse(&scene, text, used, "long.yaml", NULL, &error));
+    assert_false(sand_scene_load_text(&scene, text, used, "long.yaml", NULL, &error));
     check_one_line(error.text, "long.yaml:3: bodies: expected a list of at least 0 and at most 100000");
     free(text);
 }

@@ -61,7 +61,7 @@ static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     m->world.position = copy_of(w->position, bytes);
     m->world.velocity = copy_of(w->velocity, bytes);
     m->places = malloc((size_t)w->body_count * sizeof(int) + 1);
-    sand_instance_places(w, m->places);
+    sand_instance_first(w, m->places);
     return true;
 }
 
@@ -107,7 +107,7 @@ static bool instances(SandDevice *m, const SandWorld *world, const SandInstanceD
     w.position = m->world.position;
     w.velocity = m->world.velocity;
     free(slot->data);
-    slot->bytes = sand_instance_total(sand_instance_places(world, m->places)) * sizeof(SandInstance);
+    slot->bytes = sand_instance_total(sand_instance_first(world, m->places)) * sizeof(SandInstance);
     slot->data = aligned_alloc(16, slot->bytes);
     for (int i = 0; i < w.body_count; i++) {
         float value = def->shade == SAND_SHADE_SPEED ? instance_speed(&w, i) : 0;

@@ -33,7 +33,7 @@ SAND_INLINE Row contact_tangent(const Op *op, ContactRef ref, Row x, Row d) {
 }
 
 // One over the longest step t for which x - t p stays in K; zero where it never leaves. p lies in the tangent cone.
-SAND_INLINE real contact_reach(const Op *op, ContactRef ref, Row x, Row p) {
+SAND_INLINE real contact_inverse_step(const Op *op, ContactRef ref, Row x, Row p) {
     return (void)op, (void)ref, p > 0 ? p / real_max(x, REAL_TINY) : (real)0;
 }
 
@@ -72,18 +72,18 @@ SAND_INLINE Row contact_tangent(const Op *op, ContactRef ref, Row x, Row d) {
 }
 
 // One over the step along -p from x to a bound of [-r, r].
-SAND_INLINE real bound_reach(real x, real r, real p) {
+SAND_INLINE real bound_inverse_step(real x, real r, real p) {
     return p == 0 ? (real)0 : real_abs(p) / real_max(p > 0 ? r + x : r - x, REAL_TINY);
 }
 
-SAND_INLINE real contact_reach(const Op *op, ContactRef ref, Row x, Row p) {
+SAND_INLINE real contact_inverse_step(const Op *op, ContactRef ref, Row x, Row p) {
     real r = contact_bound(op, ref, x.x), normal = p.x > 0 ? p.x / real_max(x.x, REAL_TINY) : (real)0;
     if (op->section == SAND_DISC) { // the root of |x - t p|^2 = r^2
         real a = p.y * p.y + p.z * p.z, b = x.y * p.y + x.z * p.z, c = r * r - x.y * x.y - x.z * x.z;
         real far = b + real_sqrt(b * b + a * real_max(c, 0));
         return real_max(normal, a > 0 ? a / real_max(far, REAL_TINY) : (real)0);
     }
-    return real_max(normal, real_max(bound_reach(x.y, r, p.y), bound_reach(x.z, r, p.z)));
+    return real_max(normal, real_max(bound_inverse_step(x.y, r, p.y), bound_inverse_step(x.z, r, p.z)));
 }
 
 SAND_INLINE bool contact_same_face(const Op *op, ContactRef ref, Row x, Row y) {
@@ -115,8 +115,8 @@ SAND_INLINE Row contact_chopped_gradient(const Op *op, ContactRef ref, Row x, Ro
 
 // A descent direction -p proves a problem infeasible when nothing resists it, no bound is met along it, and the step to its
 // minimum is not small beside x: impulses would grow for ever.
-SAND_INLINE bool direction_recedes(double gp, double pNp, double pPp, double reach, double xPx) {
-    return pPp > 0 && reach == 0 && pNp <= RECESSION * pPp && gp * gp * pPp > 1e-2 * xPx * pNp * pNp;
+SAND_INLINE bool direction_recedes(double gp, double pNp, double pPp, double inverse_step, double xPx) {
+    return pPp > 0 && inverse_step == 0 && pNp <= RECESSION * pPp && gp * gp * pPp > 1e-2 * xPx * pNp * pNp;
 }
 
 // One step of the power method, v := N v / |v|. Returns |N v| / |v|, a lower bound of the norm of N.

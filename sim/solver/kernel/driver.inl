@@ -3,6 +3,7 @@
 // columns of the solver table.
 #pragma once
 #include "sim/solver/kernel/kernel.inl"
+#include "sim/solver/method_traits.h"
 #include "sandglass/problem.h"
 
 // One contact's part of the best impulses, at the end of a solve.
@@ -129,7 +130,7 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metr
     request->want_metrics = metrics;
     request->curve = curve;
     const SandFrictionRow *model = &sand_friction_table[def->friction];
-    bool bounded = model->set == SAND_SET_CYLINDER, cone = sand_solver_can(def->solver, SAND_CONE);
+    bool bounded = model->set == SAND_SET_CYLINDER, cone = sand_solver_can(def->solver, SAND_FRICTION_CONE);
     request->presolve = bounded && def->bounds == SAND_BOUNDS_PRESOLVE ? def->presolve : 0;
     for (int k = 0; k < SAND_MAX_PARAMS; k++)
         request->presolve_params[k] = sand_solver_table[sand_solver_default].params[k].value;
@@ -338,14 +339,14 @@ SAND_KERNEL double renew(Worker *w, Solve *s, MethodState *state, real weight) {
         make_feasible(w, op, x);
     }
     gather_bodies_of(w, op, x, op->free, op->body);
-    bool lifts = op->set == FRICTION_CONE;
+    bool updates_bias = op->set == FRICTION_CONE;
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row g = contact_gradient_from(op, op->body, ref);
         SAND_ADD(sum, ref, 0, contact_measured(op, ref, row_load(x, ref), g));
-        if (lifts) op->de_saxce[i] += weight * (contact_mu(op, ref) * section_support(op, g) - op->de_saxce[i]);
+        if (updates_bias) op->de_saxce[i] += weight * (contact_mu(op, ref) * section_support(op, g) - op->de_saxce[i]);
     }
     sum_total(w, &sum);
     s->again = true;

@@ -13,15 +13,19 @@ typedef struct ContactBasis {
 
 SAND_INLINE ContactBasis basis_of(Vec n) {
     real sign = n.z < 0 ? (real)-1 : (real)1, a = -1 / (sign + n.z), b = n.x * n.y * a;
-    ContactBasis f;
-    f.n = n;
-    f.t1 = vec_make(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
-    f.t2 = vec_make(b, sign + n.y * n.y * a, -n.y);
-    return f;
+    ContactBasis basis;
+    basis.n = n;
+    basis.t1 = vec_make(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+    basis.t2 = vec_make(b, sign + n.y * n.y * a, -n.y);
+    return basis;
 }
 // From the basis to world coordinates, and back.
-SAND_INLINE Vec basis_out(ContactBasis f, Vec x) { return vec_madd(vec_madd(vec_scale(x.x, f.n), x.y, f.t1), x.z, f.t2); }
-SAND_INLINE Vec basis_in(ContactBasis f, Vec v) { return vec_make(vec_dot(v, f.n), vec_dot(v, f.t1), vec_dot(v, f.t2)); }
+SAND_INLINE Vec basis_out(ContactBasis basis, Vec x) {
+    return vec_madd(vec_madd(vec_scale(x.x, basis.n), x.y, basis.t1), x.z, basis.t2);
+}
+SAND_INLINE Vec basis_in(ContactBasis basis, Vec v) {
+    return vec_make(vec_dot(v, basis.n), vec_dot(v, basis.t1), vec_dot(v, basis.t2));
+}
 
 // A tangential vector in the coordinates of the polygon's facet that it points at: c along the outward normal (nx, ny), s
 // along the facet. A regular polygon looks the same from each facet, and the nearest point of K belongs to the same facet.

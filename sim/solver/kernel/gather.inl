@@ -22,17 +22,17 @@ SAND_INLINE const real *stored_impulses(const Op *op, const real *x) { return SA
 
 // Impulse f and angular impulse t on a body. t is kept as (z, x, y): the cross product of two Vec4 ends in a rotation of its
 // components, which is left to the end of the sum.
-typedef struct Sums {
+typedef struct BodyImpulse {
     Vec4 f, t;
-} Sums;
+} BodyImpulse;
 
-SAND_INLINE Sums sums_zero(void) {
-    Sums s = {vec4_zero(), vec4_zero()};
+SAND_INLINE BodyImpulse body_impulse_zero(void) {
+    BodyImpulse s = {vec4_zero(), vec4_zero()};
     return s;
 }
 
 // Adds up the workers of one body.
-SAND_INLINE Sums sums_over_lanes(Sums s) {
+SAND_INLINE BodyImpulse body_impulse_over_lanes(BodyImpulse s) {
     s.f = vec4_over_lanes(s.f);
     s.t = vec4_over_lanes(s.t);
     return s;
@@ -70,7 +70,7 @@ SAND_INLINE Vec4 source_impulse(const Op *op, Source from, bool trial, ContactRe
 }
 
 // Adds the impulse g of a contact to the sums of a body, which is its a (side -1) or b (side +1).
-SAND_INLINE Sums gather_contact(const Op *op, ContactRef ref, Vec4 g, int side, real radius, Sums s) {
+SAND_INLINE BodyImpulse gather_contact(const Op *op, ContactRef ref, Vec4 g, int side, real radius, BodyImpulse s) {
     s.f = side < 0 ? vec4_sub(s.f, g) : vec4_add(s.f, g);
 #if SAND_ROWS == 3 && SAND_RADIAL
     // Both arms point to the other body, so the torque is -arm (n x g) on either side.
@@ -98,7 +98,7 @@ SAND_INLINE Vec body_turn(const Op *op, Index k, Vec t) {
 }
 
 // out[k] = base + M^-1 (f, t) for body k; base does not change during a gather.
-SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, Sums s) {
+SAND_INLINE void body_write(const Op *op, const Body *base, Body *out, Index k, BodyImpulse s) {
     Vec4 t = vec4_yzx(s.t);
     vec4_store(out[k].v, vec4_madd(vec4_load_fixed(base->v), SAND_FIXED(&op->inverse_mass[k]), s.f));
 #if SAND_RADIAL
@@ -138,17 +138,17 @@ SAND_INLINE void contact_add_sums(const Op *op, ContactRef ref, Vec4 impulse, Su
 
 // Sums the entries e0, e0 + SAND_THREADS_PER_BODY, ... before e1 of the contacts of body k, counting first those where it is
 // a, then those where it is b. With a `sum`, each contact is added to it once.
-SAND_INLINE Sums body_gather(const Op *op, Source from, bool trial, Index k, int e0, int e1, Sum *sum) {
+SAND_INLINE BodyImpulse body_gather(const Op *op, Source from, bool trial, Index k, int e0, int e1, Sum *sum) {
     int begin = SAND_FIXED(&op->first[k]), owned = SAND_FIXED(&op->first[k + 1]) - begin;
     int other = SAND_FIXED(&op->second[k]) - owned;
     real radius = SAND_FIXED(&op->free[k].w[3]);
-    Sums s = sums_zero();
+    BodyImpulse s = body_impulse_zero();
 #if SAND_THREADS_PER_BODY > 1
     SAND_UNROLL(1)
     // One loop for both kinds of contact, so that the lanes of a body stay together.
     for (int e = e0; e < e1; e += SAND_GATHERS_AT_ONCE * SAND_THREADS_PER_BODY) {
-        ContactRef
-            ref[SAND_GATHERS_AT_ONCE]; // all loads are in flight at once; the first contact stands in for missing ones
+        // All loads are in flight at once; the first contact stands in for missing ones.
+        ContactRef ref[SAND_GATHERS_AT_ONCE];
         Vec4 g[SAND_GATHERS_AT_ONCE];
         SAND_UNROLL(SAND_GATHERS_AT_ONCE)
         for (int j = 0; j < SAND_GATHERS_AT_ONCE; j++) {
@@ -194,7 +194,7 @@ SAND_INLINE void gather_segments(Worker *w, const Op *SAND_RESTRICT op, Source f
         int j = op->segment_body[p], k = op->high_degree[j];
         int e0 = (int)(p - op->high_degree_segment[j]) * SAND_HIGH_DEGREE, e1 = e0 + SAND_HIGH_DEGREE,
             all = body_degree(op, k);
-        Sums s = sums_over_lanes(body_gather(op, from, trial, k, e0 + lane, e1 < all ? e1 : all, NULL));
+        BodyImpulse s = body_impulse_over_lanes(body_gather(op, from, trial, k, e0 + lane, e1 < all ? e1 : all, NULL));
         if (lane > 0) continue;
         vec4_store(op->segment_sum[p].v, s.f);
         vec4_store(op->segment_sum[p].w, s.t);
@@ -204,7 +204,7 @@ SAND_INLINE void gather_segments(Worker *w, const Op *SAND_RESTRICT op, Source f
 // High degree, second half: adds up the segments of each body.
 SAND_HOT void gather_high_degree(Worker *w, const Op *SAND_RESTRICT op, const Body *base, Index stride, Body *out) {
     SAND_FOR_EACH(w, j, op->high_degree_count) {
-        Sums s = sums_zero();
+        BodyImpulse s = body_impulse_zero();
         for (int p = op->high_degree_segment[j]; p < op->high_degree_segment[j + 1]; p++) {
             s.f = vec4_add(s.f, vec4_load(op->segment_sum[p].v));
             s.t = vec4_add(s.t, vec4_load(op->segment_sum[p].w));
@@ -219,7 +219,7 @@ SAND_INLINE void gather_low_degree(Worker *w, const Op *SAND_RESTRICT op, Source
     SAND_FOR_BODIES(w, k, lane, op->dynamic_count) {
         int all = body_degree(op, k);
         if (all > SAND_HIGH_DEGREE) continue;
-        Sums s = sums_over_lanes(body_gather(op, from, trial, k, lane, all, NULL));
+        BodyImpulse s = body_impulse_over_lanes(body_gather(op, from, trial, k, lane, all, NULL));
         if (lane == 0) body_write(op, base + stride * k, out, k, s);
     }
 }
@@ -299,7 +299,7 @@ SAND_HOT void gather_bodies_summing(Worker *w, const Op *SAND_RESTRICT op, const
     sand_barrier(w);
     sum_open(w, &sum, GATHER_SUMS, 0);
     SAND_FOR_BODIES_SUM(w, k, lane, op->dynamic_count, &sum) {
-        Sums s = sums_over_lanes(body_gather(op, from, false, k, lane, body_degree(op, k), &sum));
+        BodyImpulse s = body_impulse_over_lanes(body_gather(op, from, false, k, lane, body_degree(op, k), &sum));
         if (lane > 0) continue;
         Vec f = vec_of_vec4(s.f), t = vec_of_vec4(vec4_yzx(s.t));
         const Body *free = &op->free[k];

@@ -115,8 +115,8 @@ SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, ContactRef ref) {
     return contact_gradient(op, ref, m);
 }
 
-// Fetches the tile at `begin` and computes its gradients. False at the end. Inlined into the loops of the quickest variants
-// alone: it is a second of the compiler's time in each of the others.
+// Fetches the tile at `begin` and computes its gradients. False at the end. Inlined only in the fastest variants; in
+// the others inlining would cost a second of compile time each.
 #if SAND_COMPONENTS
 SAND_OUTLINE
 #else

@@ -41,9 +41,9 @@ SAND_INLINE Vec contact_response(const Op *op, ContactRef ref, Vec impulse) {
 }
 
 SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
-    ContactBasis f = basis_of(contact_normal(op, ref));
-    Vec n = basis_in(f, contact_response(op, ref, f.n)), t1 = basis_in(f, contact_response(op, ref, f.t1)),
-        t2 = basis_in(f, contact_response(op, ref, f.t2));
+    ContactBasis basis = basis_of(contact_normal(op, ref));
+    Vec n = basis_in(basis, contact_response(op, ref, basis.n)), t1 = basis_in(basis, contact_response(op, ref, basis.t1)),
+        t2 = basis_in(basis, contact_response(op, ref, basis.t2));
     DiagonalBlock b = {n.x, t1.x, t2.x, t1.y, t2.y, t2.z};
     return b;
 }

@@ -28,8 +28,10 @@ enum { SAND_INERTIA_SIZE = SAND_RADIAL ? 1 : 6 }; // numbers of an inverse inert
 typedef struct Preconditioner {
     real diagonal, mean;                      // P_ii = diagonal N_ii + mean
     real inverse_mean;                        // its inverse: diagonal / N_ii + inverse_mean
-    real across, more, more_bare;             // factor of P_ii across a normal; what is added to it along the normal, with
-    real per_across, per_more, per_more_bare; // and without friction rows; the same three of the inverse
+    real across;                              // factor of P_ii across the normal
+    real more;                                // added along the normal, contact with friction
+    real more_bare;                           // the same, frictionless contact
+    real per_across, per_more, per_more_bare; // the same three of P^-1
     real ratio, root;                         // across / along, and its square root
 } Preconditioner;
 enum { P_UNIFORM, P_DIAGONAL };
@@ -46,11 +48,11 @@ typedef struct Op {
     Index contact_count; // without the padding
     int body_count;      // with boundaries, and one last body that never moves
     int dynamic_count;
-    real per_half;  // 2 / h: turns half a gap into the speed that closes it in one step
-    real recovery;  // m/s, the largest speed at which penetration is undone
-    double tau;     // step of the residual, 1 / mean(trace N_ii / rows)
-    double per_tau; // 1 / tau
-    real ratio;     // of P_DIAGONAL
+    real two_per_step; // 2 / h: turns half a gap into the speed that closes it in one step
+    real recovery;     // m/s, the largest speed at which penetration is undone
+    double tau;        // step of the residual, 1 / mean(trace N_ii / rows)
+    double per_tau;    // 1 / tau
+    real ratio;        // of P_DIAGONAL
     Preconditioner p[2];
 
     // Contacts. The layouts differ in what `constant` holds: layout_soa.inl, layout_aos.inl.
@@ -62,9 +64,9 @@ typedef struct Op {
 #if !SAND_RADIAL
     const real *arm_a_record, *arm_b_record; // 4 numbers per contact, together: the lever arms
 #endif
-    real *impulse;    // 4 numbers per contact, together: the world impulses that gather_bodies reads
-    real *vectors;    // the method's vectors, one after the other: op_vector
-    int64_t distance; // from one vector to the next
+    real *impulse;         // 4 numbers per contact, together: the world impulses that gather_bodies reads
+    real *vectors;         // the method's vectors, one after the other: op_vector
+    int64_t vector_stride; // from one vector to the next
 
     // Bodies.
     const real *inverse_mass;
@@ -107,7 +109,7 @@ typedef struct Op {
 #endif
 } Op;
 
-SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->distance; }
+SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->vector_stride; }
 
 // One contact's part of a solver vector: a vector, or a number in a frictionless problem.
 #if SAND_ROWS == 3

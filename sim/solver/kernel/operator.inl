@@ -6,9 +6,8 @@
 //                   v = v_free + M^-1 D x            D' v + b = N x + r
 //
 //   gather_bodies     per body: sum the impulses of its contacts, scale by M^-1, add the free velocity (gather.inl). It
-//   reads the
-//                     world impulses that store_impulse has stored: a loop that computes the next x stores them as it goes.
-//                     Where a vector's rows are world impulses already (SAND_VEC4_ROWS) it reads the vector itself
+//                     reads the world impulses that store_impulse has stored: a loop that computes the next x stores them
+//                     as it goes. Where a vector's rows are world impulses already (SAND_VEC4_ROWS) it reads the vector
 //   contact_gradient  per contact: the relative velocity of its two bodies at the contact point, plus the stabilization term
 //
 // In a problem of 3 rows a contact with mu = 0 has one row's worth: its gradient and its impulse lie along n.
@@ -17,7 +16,7 @@
 
 // The stabilization term b_i = max(gap / h, -recovery), with De Saxce's bias where there is one.
 SAND_INLINE real contact_bias(const Op *op, ContactRef ref, real half_gap) {
-    real bias = real_max(half_gap * op->per_half, -op->recovery);
+    real bias = real_max(half_gap * op->two_per_step, -op->recovery);
 #if SAND_LOCAL
     return bias + op->de_saxce[contact_index(ref)];
 #else

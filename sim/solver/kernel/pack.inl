@@ -7,11 +7,7 @@
 // Adds one body's share of trace N_ii: over three rows, and over the normal row alone.
 SAND_INLINE void contact_trace(const SandProblemBody *body, SandVec3 arm, SandVec3 n, double *all, double *normal) {
     const double *j = body->inverse_inertia;
-    SandVec3 c = v3_cross(arm, n);
-    SandVec3 jc = v3_make(j[0] * c.x + j[3] * c.y + j[4] * c.z, j[3] * c.x + j[1] * c.y + j[5] * c.z,
-                          j[4] * c.x + j[5] * c.y + j[2] * c.z);
-    SandVec3 ja = v3_make(j[0] * arm.x + j[3] * arm.y + j[4] * arm.z, j[3] * arm.x + j[1] * arm.y + j[5] * arm.z,
-                          j[4] * arm.x + j[5] * arm.y + j[2] * arm.z);
+    SandVec3 c = v3_cross(arm, n), jc = m3_apply_symmetric(j, c), ja = m3_apply_symmetric(j, arm);
     *all += 3 * body->inverse_mass + (j[0] + j[1] + j[2]) * v3_dot(arm, arm) - v3_dot(arm, ja);
     *normal += body->inverse_mass + v3_dot(c, jc);
 }

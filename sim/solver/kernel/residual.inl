@@ -74,8 +74,8 @@ SAND_HOT double objective_of(Worker *w, const Op *op, const real *x) {
     return sum.total[0];
 }
 
-// Impulses count as having no effect when x'Nx is at most this fraction of x'Px. gauss-seidel follows such a direction only
-// nearly, in double as in float.
+// Impulses count as having no effect when x'Nx is at most this fraction of x'Px. Not at
+// rounding level: gauss-seidel reaches such a direction only approximately, in either precision.
 #define RECESSION 1e-6
 
 // A problem is infeasible when impulses grow without effect. A step d to x shows it when d'Nd is negligible beside d'Pd

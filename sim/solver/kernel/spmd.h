@@ -2,9 +2,9 @@
 // pictures. All workers (threads of a pool, or all threads of a kernel launch) execute the same function together:
 //
 //        worker 0          worker 1          worker 2
-//      SAND_FOR slice    SAND_FOR slice    SAND_FOR slice       each takes its share of the contacts
+//      SAND_FOR share    SAND_FOR share    SAND_FOR share       each takes its share of the contacts
 //      ------------------- sum_total -------------------        a barrier; the totals are the same for everyone
-//      SAND_FOR slice    SAND_FOR slice    SAND_FOR slice
+//      SAND_FOR share    SAND_FOR share    SAND_FOR share
 //      ------------------ sand_barrier -----------------
 //
 // Loops. n of SAND_FOR is a multiple of SAND_LANES; SAND_CONTACT(op, i) is the handle of contact i inside such a loop.
@@ -28,7 +28,8 @@
 //   SAND_RESTRICT                          restrict
 //   SAND_UNROLL(n)                         unroll hint: several loads in flight on a GPU, nothing on the CPU
 //   SAND_UNCOORDINATED                     1: workers may update the same numbers at the same time where a method says so:
-//                                          SAND_RUNS(w, i, n, least) hands out runs, worker_add and vec4_load_now are atomic
+//                                          SAND_RUNS(w, i, n, least) distributes runs, worker_add and vec4_load_now are
+//                                          atomic
 //
 // Guarantee: sums do not depend on the number of threads. On the CPU each SIMD lane has its own partial sum, folded into a
 // double every SAND_STRIP tiles and added up over SAND_CHUNKS fixed chunks in their order; on the GPU each thread's part is

@@ -181,5 +181,5 @@ SAND_INLINE void vec4_store_pair(real *pairs, Index i, Vec4 a, Vec4 b) {
 // Adds up the workers of one body: there is one.
 SAND_INLINE Vec4 vec4_over_lanes(Vec4 f) { return f; }
 
-// 1 / a; on a GPU to within rounding of the last two units.
+// 1 / a; on a GPU accurate to two units in the last place.
 SAND_INLINE real real_rough_inverse(real a) { return 1 / a; }

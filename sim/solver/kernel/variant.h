@@ -3,8 +3,8 @@
 //
 //   SAND_REAL        float or double: the precision of the solver
 //   SAND_ROWS        rows per contact: 3, or 1 for a frictionless problem (normal impulses alone)
-//   SAND_RADIAL      1: every moving body is a sphere. The lever arm of a contact is then radius + gap / 2 along the normal,
-//                    which spares two vectors per contact
+//   SAND_RADIAL      1: every moving body is a sphere and no boundary spins. The lever arm of a contact is then
+//                    radius + gap / 2 along the normal, which spares two vectors per contact
 //   SAND_LOCAL       1: impulses are stored in the basis of their contact (normal, tangent, tangent), for methods that look
 //                    at single components and for every friction model but the circular cone. 0: in world coordinates
 //   SAND_LAYOUT_AOS  the memory layout. 0: structure of arrays in tiles of SAND_LANES contacts (layout_soa.inl), for SIMD on

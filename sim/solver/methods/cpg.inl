@@ -91,7 +91,7 @@ SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
         SAND_ADD(sum, ref, 1, row_dot(pi, row_load(g, ref)));
         SAND_ADD(sum, ref, 2, diagonal * row_dot(pi, pi));
         SAND_ADD(sum, ref, 3, diagonal * row_dot(xi, xi));
-        SAND_MAX(sum, ref, 4, contact_reach(op, ref, xi, row_scale(-1, pi)));
+        SAND_MAX(sum, ref, 4, contact_inverse_step(op, ref, xi, row_scale(-1, pi)));
     }
     sum_total(w, &sum);
     // Line 6

@@ -91,14 +91,15 @@ SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, 
 }
 
 // Impulse and angular impulse on body k from the stored impulse of contact i, before M^-1.
-SAND_INLINE Sums gauss_seidel_sums(const Op *op, Index i, int k, int side) {
-    return gather_contact(op, contact_ref(op, i), vec4_load(op->impulse + 4 * i), side, op->free[k].w[3], sums_zero());
+SAND_INLINE BodyImpulse gauss_seidel_body_impulse(const Op *op, Index i, int k, int side) {
+    return gather_contact(op, contact_ref(op, i), vec4_load(op->impulse + 4 * i), side, op->free[k].w[3],
+                          body_impulse_zero());
 }
 
 // Adds the effect of the stored impulse of contact i to the velocity of its body k.
 SAND_INLINE void gauss_seidel_apply(const Op *op, Index i, int k, int side) {
     if (k >= op->dynamic_count) return;
-    body_write(op, &op->body[k], op->body, k, gauss_seidel_sums(op, i, k, side));
+    body_write(op, &op->body[k], op->body, k, gauss_seidel_body_impulse(op, i, k, side));
 }
 
 // [N] step 4 for one contact: v := v + M^-1 D_i (change of x_i).
@@ -119,7 +120,7 @@ SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *
 // gauss_seidel_apply while other workers update the same bodies: atomic additions, so that no change is lost.
 SAND_INLINE void gauss_seidel_add(const Op *op, Index i, int k, int side) {
     if (k >= op->dynamic_count) return;
-    Sums s = gauss_seidel_sums(op, i, k, side);
+    BodyImpulse s = gauss_seidel_body_impulse(op, i, k, side);
     Vec4 t = vec4_yzx(s.t);
     Vec v = vec_scale(op->inverse_mass[k], vec_of_vec4(s.f)), angular = body_turn(op, k, vec_of_vec4(t));
     worker_add(&op->body[k].v[0], v.x);

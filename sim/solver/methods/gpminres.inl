@@ -113,7 +113,7 @@ SAND_KERNEL void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
         SAND_ADD(sum, ref, 0, row_dot(p, contact_without_bias(op, ref, SAND_GRADIENT(op, ref))));
         SAND_ADD(sum, ref, 1, diagonal * row_dot(p, p));
         SAND_ADD(sum, ref, 2, diagonal * row_dot(xi, xi));
-        SAND_MAX(sum, ref, 3, contact_reach(op, ref, xi, p));
+        SAND_MAX(sum, ref, 3, contact_inverse_step(op, ref, xi, p));
     }
     sum_total(w, &sum);
     if (direction_recedes(pp, sum.total[0], sum.total[1], sum.total[3], sum.total[2])) s->status = SAND_INFEASIBLE;

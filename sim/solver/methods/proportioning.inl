@@ -167,16 +167,16 @@ SAND_KERNEL void proportioning_line_step(Worker *w, Solve *s, proportioning_Stat
         SAND_ADD(sum, ref, 0, row_dot(pi, yi));
         SAND_ADD(sum, ref, 1, row_dot(pi, row_load(g, ref)));
         SAND_ADD(sum, ref, 2, row_dot(pi, pi));
-        SAND_MAX(sum, ref, 3, contact_reach(op, ref, xi, pi));
+        SAND_MAX(sum, ref, 3, contact_inverse_step(op, ref, xi, pi));
         SAND_ADD(sum, ref, 4, diagonal * row_dot(pi, pi));
         SAND_ADD(sum, ref, 5, diagonal * row_dot(xi, xi));
     }
     sum_total(w, &sum);
-    double pNp = sum.total[0], gp = sum.total[1], pp = sum.total[2], reach = sum.total[3];
+    double pNp = sum.total[0], gp = sum.total[1], pp = sum.total[2], inverse_step = sum.total[3];
     if (pp > 0 && pNp > m->norm * pp) m->norm = pNp / pp;
-    bool inside = gp * reach <= pNp; // [8]
-    if (direction_recedes(gp, pNp, sum.total[4], reach, sum.total[5])) s->status = SAND_INFEASIBLE;
-    double alpha = pNp > 0 && inside ? gp / pNp : reach > 0 ? 1 / reach : 0; // [6], [7]
+    bool inside = gp * inverse_step <= pNp; // [8]
+    if (direction_recedes(gp, pNp, sum.total[4], inverse_step, sum.total[5])) s->status = SAND_INFEASIBLE;
+    double alpha = pNp > 0 && inside ? gp / pNp : inverse_step > 0 ? 1 / inverse_step : 0; // [6], [7]
     // [9]-[11], [14]
     real step = (real)alpha;
     sum_open(w, &sum, 4, 0);

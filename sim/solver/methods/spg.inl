@@ -49,20 +49,20 @@ SAND_INLINE spg_Iterate spg_iterate(const Solve *s, int k) {
 }
 
 // One contact of an iterate.
-typedef struct spg_Block {
+typedef struct spg_Contact {
     ContactRef ref;
     Row x, g;
-} spg_Block;
-SAND_INLINE spg_Block spg_load(spg_Iterate it, ContactRef ref) {
+} spg_Contact;
+SAND_INLINE spg_Contact spg_load(spg_Iterate it, ContactRef ref) {
 #if SAND_VEC4_ROWS
     Vec4 x = vec4_load(it.x + 8 * contact_index(ref)), g = vec4_load(it.x + 8 * contact_index(ref) + 4);
     ref.mu = vec4_last(x);
     ref.inverse_diagonal = vec4_last(g);
-    spg_Block b = {ref, vec_of_vec4(x), vec_of_vec4(g)};
+    spg_Contact c = {ref, vec_of_vec4(x), vec_of_vec4(g)};
 #else
-    spg_Block b = {ref, row_load(it.x, ref), row_load(it.g, ref)};
+    spg_Contact c = {ref, row_load(it.x, ref), row_load(it.g, ref)};
 #endif
-    return b;
+    return c;
 }
 SAND_INLINE void spg_store(spg_Iterate it, ContactRef ref, Row x, Row g) {
 #if SAND_VEC4_ROWS
@@ -79,8 +79,8 @@ SAND_INLINE void spg_store(spg_Iterate it, ContactRef ref, Row x, Row g) {
 // separate entries for the normal and the tangents, as N has them, the residual of sphere piles is half as large after the
 // same number of iterations. The projection is then the one in the norm of P, which the paper names as an option: it is as
 // simple, and the direction is still a descent direction.
-SAND_INLINE Row spg_trial(const Op *op, spg_Block b, real alpha, int p) {
-    return contact_step(op, b.ref, b.x, b.g, alpha, op->p[p]);
+SAND_INLINE Row spg_trial(const Op *op, spg_Contact c, real alpha, int p) {
+    return contact_step(op, c.ref, c.x, c.g, alpha, op->p[p]);
 }
 
 #if !SAND_VEC4_ROWS
@@ -116,15 +116,15 @@ SAND_HOT void spg_gradient(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate no
     Sum sum;
     sum_open(w, &sum, SPG_SUMS, 0);
     SAND_FOR_GRADIENTS(w, i, op, op->body, &sum) {
-        spg_Block b = spg_load(now, SAND_CONTACT(op, i));
-        ContactRef ref = b.ref;
-        Row hi = SAND_GRADIENT(op, ref), zi = SAND_LAYOUT_AOS ? spg_trial(op, b, alpha, p) : row_load(next.x, ref);
-        Row d = row_sub(zi, b.x), y = row_sub(hi, b.g);
+        spg_Contact c = spg_load(now, SAND_CONTACT(op, i));
+        ContactRef ref = c.ref;
+        Row hi = SAND_GRADIENT(op, ref), zi = SAND_LAYOUT_AOS ? spg_trial(op, c, alpha, p) : row_load(next.x, ref);
+        Row d = row_sub(zi, c.x), y = row_sub(hi, c.g);
         if (SAND_LAYOUT_AOS)
             spg_store(next, ref, zi, hi);
         else
             row_store(next.g, ref, hi);
-        SAND_ADD(sum, ref, SPG_DG, row_dot(d, b.g));
+        SAND_ADD(sum, ref, SPG_DG, row_dot(d, c.g));
         SAND_ADD(sum, ref, SPG_DND, row_dot(d, y));
         SAND_ADD(sum, ref, SPG_DPD, preconditioner_square(op, op->p[p], ref, d));
         SAND_ADD(sum, ref, SPG_YPY, preconditioner_inverse_square(op, op->p[p], ref, y));
@@ -141,9 +141,9 @@ SAND_HOT double spg_shorten(Worker *w, const Op *op, spg_Iterate now, spg_Iterat
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        spg_Block b = spg_load(now, SAND_CONTACT(op, i)), trial = spg_load(next, b.ref);
-        ContactRef ref = b.ref;
-        Row zi = row_madd(b.x, lambda, row_sub(trial.x, b.x)), hi = row_madd(b.g, lambda, row_sub(trial.g, b.g));
+        spg_Contact c = spg_load(now, SAND_CONTACT(op, i)), trial = spg_load(next, c.ref);
+        ContactRef ref = c.ref;
+        Row zi = row_madd(c.x, lambda, row_sub(trial.x, c.x)), hi = row_madd(c.g, lambda, row_sub(trial.g, c.g));
         spg_store(next, ref, zi, hi);
         SAND_ADD(sum, ref, 0, contact_residual(op, ref, zi, hi));
     }
@@ -182,9 +182,9 @@ SAND_HOT double spg_square(Worker *w, const Op *op, spg_Iterate it, int p) {
     Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
-        spg_Block b = spg_load(it, SAND_CONTACT(op, i));
-        ContactRef ref = b.ref;
-        SAND_ADD(sum, ref, 0, preconditioner_square(op, op->p[p], ref, b.x));
+        spg_Contact c = spg_load(it, SAND_CONTACT(op, i));
+        ContactRef ref = c.ref;
+        SAND_ADD(sum, ref, 0, preconditioner_square(op, op->p[p], ref, c.x));
     }
     sum_total(w, &sum);
     return sum.total[0];

@@ -27,7 +27,7 @@ typedef struct Level {
     int size;
     cholmod_sparse *n;           // N, upper and lower triangle
     cholmod_sparse *restriction; // to the next level; its transpose is P of eq. 22. NULL: this is the coarsest level
-    int *coarse;                 // of each unknown: its index on the next level, or FINE
+    int *coarse;                 // of each unknown: its index on the next level, FINE or UNDECIDED
     double *vectors, *x, *r, *low, *gradient, *correction;
     size_t coarse_capacity, vectors_capacity;
 } Level;

@@ -54,7 +54,7 @@ static inline void cone_divide(const double *l, const double *x, int size, doubl
 }
 
 // Reciprocal of the longest step t with z + t d in the cone; zero or negative if no step leaves it.
-static inline double cone_reach(const double *z, const double *d, int size) {
+static inline double cone_inverse_step(const double *z, const double *d, int size) {
     if (size == 1) return -d[0] / z[0];
     double root = sqrt(cone_square(z)), l[3] = {z[0] / root, z[1] / root, z[2] / root};
     double a = (l[0] * d[0] - l[1] * d[1] - l[2] * d[2]) / root, f = (a + d[0] / root) / (1 + l[0]);

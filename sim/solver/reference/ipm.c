@@ -153,13 +153,13 @@ static bool ipm_direction(Ipm *m, SandError *error) {
 // Longest step, at most `most`, that keeps z and s in their cones; as scaled vectors both are lambda.
 static double ipm_longest(const Ipm *m, double most) {
     const SandConeProgram *p = &m->program;
-    double reach = 1 / most;
+    double inverse_step = 1 / most;
     for (int c = 0; c < p->cones; c++) {
         int j = p->first[c], size = sand_cone_program_size(p, c);
-        reach = fmax(reach, cone_reach(m->lambda + j, m->dz + j, size));
-        reach = fmax(reach, cone_reach(m->lambda + j, m->ds + j, size));
+        inverse_step = fmax(inverse_step, cone_inverse_step(m->lambda + j, m->dz + j, size));
+        inverse_step = fmax(inverse_step, cone_inverse_step(m->lambda + j, m->ds + j, size));
     }
-    return 1 / reach;
+    return 1 / inverse_step;
 }
 
 // Adds a corrector to c: the eigenvalues of the products z o s after a step of this length are pulled to within a factor of

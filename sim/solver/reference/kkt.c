@@ -17,7 +17,7 @@ struct SandKkt {
     cholmod_factor *factor;
     cholmod_dense *right;
     double *scaled, *product, *residual, *work; // for the refinement: S y, S N S y, the residual
-    size_t scaled_capacity, product_capacity, rest_capacity, work_capacity;
+    size_t scaled_capacity, product_capacity, residual_capacity, work_capacity;
 };
 
 bool sand_cholmod_fail(int status, const char *what, SandError *error) {
@@ -108,7 +108,7 @@ SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *
         ok = sand_cholmod_fail(s->common.status, "analyzing the linear system", error);
     ok = ok && SAND_GROW(s->scaled, s->scaled_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->product, s->product_capacity, columns + 1, "linear system", error) &&
-         SAND_GROW(s->residual, s->rest_capacity, columns + 1, "linear system", error) &&
+         SAND_GROW(s->residual, s->residual_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->work, s->work_capacity, rows + 1, "linear system", error);
     if (!ok) {
         sand_kkt_free(s);

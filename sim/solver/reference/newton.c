@@ -16,7 +16,7 @@ typedef struct Newton {
     SandConeProgram program;
     SandKkt *system;
     SandSemismooth newton;
-    int contacts, stalled; // standing: iterations in a row without a gain
+    int contacts, stalled; // stalled: iterations in a row without a gain
     double least;          // shortest step
     double goal;           // for |F|: what rounding leaves
     bool law;              // Coulomb's law: the De Saxce bias is updated whenever |F| is small beside its last change

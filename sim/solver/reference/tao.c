@@ -153,8 +153,8 @@ static PetscErrorCode evaluate(Tao tao, Vec at, PetscReal *objective, Vec gradie
     return m->not_finite ? PETSC_ERR_FP : 0;
 }
 
-// Convergence test: hands the iterate to the monitor. The solution vector shares our array, so x is the iterate. No product
-// since the last call means that TAO no longer moves.
+// Convergence test: reports the iterate to the monitor. The solution vector shares our array, so x is the iterate. No
+// product since the last call means that TAO no longer moves.
 static PetscErrorCode monitor_iterate(Tao tao, void *context) {
     BoundProblem *m = context;
     PetscCall(TaoGetSolutionStatus(tao, NULL, &m->objective, NULL, NULL, NULL, NULL));

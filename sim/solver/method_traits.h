@@ -1,0 +1,19 @@
+// What the solver table says of a method to the driver (columns `owns` and `needs`, solver_table.inl).
+#pragma once
+
+// What a method does by itself, so that the driver need not.
+enum {
+    SAND_OWNS_RESIDUAL = 1,   // keeps residual and objective of its best iterate
+    SAND_OWNS_GROWTH = 2,     // notices that the problem is infeasible
+    SAND_OWNS_SCALE = 4,      // scales the start as it reads it
+    SAND_OWNS_VELOCITIES = 8, // leaves the velocities of the best iterate in op->body
+    SAND_OWNS_PAIRS =
+        16, // stores each iterate interleaved with its gradient (SAND_VEC4_ROWS); the driver unpacks the best one
+};
+
+// What must be prepared for a method.
+enum {
+    SAND_NEEDS_COLORS = 1,         // a coloring of the contacts, when its parameter `order` says so
+    SAND_NEEDS_PRECONDITIONER = 2, // the diagonal preconditioner
+    SAND_NEEDS_NORM = 4,           // an estimate of the norm of N; it spends products on it first
+};
