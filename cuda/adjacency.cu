@@ -14,7 +14,7 @@
 static __global__ void list_second_bodies(const SandContact *contacts, uint32_t *keys, const Counts *counts) {
     if (counts->retry) return;
     EACH(i, counts->contacts)
-    keys[i] = contacts[i].b < counts->bodies ? (uint32_t)contacts[i].b : CSR_NO_ROW; // a boundary has no row
+        keys[i] = contacts[i].b < counts->bodies ? (uint32_t)contacts[i].b : CSR_NO_ROW; // a boundary has no row
 }
 
 // --- high-degree bodies -----------------------------------------------------------------------------------
@@ -83,17 +83,17 @@ static bool owners_enqueue(SandDevice *device) {
 }
 
 bool adjacency_finish(SandDevice *device, const SandSolveDef *def) {
-    KernelArrays &t = device->arrays;
+    KernelArrays &arrays = device->arrays;
     if (!device_join(device, 0) || (device->standalone && !owners_enqueue(device))) return false;
-    t.first = device->first.data;
-    t.second = device->second.data;
-    t.list = device->list.data;
-    t.high_degree = device->high_degree.data;
-    t.high_degree_segment = device->high_degree_segment.data;
-    t.segment_body = device->segment_body.data;
-    t.segment_sum = device->segment_sum.data;
-    t.color_first = t.color_list = NULL;
-    t.batch_step = NULL;
+    arrays.first = device->first.data;
+    arrays.second = device->second.data;
+    arrays.list = device->list.data;
+    arrays.high_degree = device->high_degree.data;
+    arrays.high_degree_segment = device->high_degree_segment.data;
+    arrays.segment_body = device->segment_body.data;
+    arrays.segment_sum = device->segment_sum.data;
+    arrays.color_first = arrays.color_list = NULL;
+    arrays.batch_step = NULL;
 
     if (sand_solve_needs_colors(def)) return colors_enqueue(device);
     return device_check(device, cudaGetLastError(), "making the adjacency");

@@ -3,8 +3,9 @@
 // cuda/device.h declares.
 //
 // A step takes no round trip to the host: collide, warm_start, build, solve and integrate enqueue kernels sized by
-// capacities, and finish() waits and reads the counters. If a buffer was too small for what the step found, the kernels
-// behind that point do nothing, finish() chooses larger capacities and reports `again`, and the caller repeats the step.
+// capacities, and finish() waits and reads the counters. If a buffer was too small for what the step found, or
+// impacts were not looked for, the kernels behind that point do nothing, finish() chooses larger capacities and reports
+// `again`, and the caller repeats the step.
 #include "cuda/backend.h"
 
 #include "cuda/device.h"
@@ -217,23 +218,23 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
 
 // The world as kernels see it: settings of the host, arrays of the device.
 static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
-    SandWorld view = *w;
-    view.position = device->position.data;
-    view.rotation = device->rotation.data;
-    view.velocity = device->velocity.data;
-    view.spin = device->spin.data;
-    view.mass = device->mass.data;
-    view.inertia = device->inertia.data;
-    view.scale = device->scale.data;
-    view.shape = device->shape.data;
-    view.material = device->material.data;
-    view.enter = device->enter.data;
-    view.gone = device->gone.data;
-    view.shapes = device->shapes.data;
-    view.friction = device->friction.data;
-    view.boundaries = NULL;
-    view.materials = NULL;
-    return view;
+    SandWorld d = *w;
+    d.position = device->position.data;
+    d.rotation = device->rotation.data;
+    d.velocity = device->velocity.data;
+    d.spin = device->spin.data;
+    d.mass = device->mass.data;
+    d.inertia = device->inertia.data;
+    d.scale = device->scale.data;
+    d.shape = device->shape.data;
+    d.material = device->material.data;
+    d.enter = device->enter.data;
+    d.gone = device->gone.data;
+    d.shapes = device->shapes.data;
+    d.friction = device->friction.data;
+    d.boundaries = NULL;
+    d.materials = NULL;
+    return d;
 }
 
 // Places the boundaries for the coming step and uploads them.
@@ -291,7 +292,7 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     for (size_t k = 0; k < device->convex_bodies.size(); k++) {
         if (device->convex_gone[k] || device->convex_enter[k] > w->time + 1e-9 * w->step) continue;
         if (device->search.convex_body >= 0)
-            return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet",
+            return sand_fail(error, "bodies %d and %d are both boxes or cylinders; only one may take part at a time",
                              device->search.convex_body, device->convex_bodies[k]);
         device->search.convex_body = device->convex_bodies[k];
     }
@@ -304,10 +305,10 @@ static bool warm_start(SandDevice *device, SandError *error) {
 }
 
 // Reserves the operator and the vectors of the kernel, for `bodies` with boundaries and the capacity of contacts, and binds
-// m->arrays to them.
+// device->arrays to them.
 static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies) {
     const SolverKernel *kernel = device->kernel;
-    KernelArrays &t = device->arrays;
+    KernelArrays &arrays = device->arrays;
     size_t n = (size_t)(device->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
     size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // of the solver that finds the bounds
@@ -325,28 +326,28 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
         reserve(device, device->bodies, b) && reserve(device, device->partials, PACK_BLOCKS) &&
         reserve(device, device->launch_shared, kernel->launch_bytes) &&
         reserve(device, device->solve_state, kernel->state_bytes);
-    t.a = device->a.data;
-    t.b = device->b.data;
-    t.constant = device->constant.data;
-    t.impulse = device->impulse.data;
-    t.record = device->record.data;
-    t.arm_a_record = device->arm_a_record.data;
-    t.arm_b_record = device->arm_b_record.data;
-    t.vectors = device->vectors.data;
-    t.reference = device->vectors.data + n * kernel->row_size * vectors;
-    t.mass = device->kernel_mass.data;
-    t.inertia = device->kernel_inertia.data;
-    t.free = device->kernel_free.data;
-    t.body = device->kernel_body.data;
-    t.scratch = device->kernel_scratch.data;
-    t.measured = device->kernel_measured.data;
-    t.still = device->still.data;
-    t.launch_shared = device->launch_shared.data;
-    t.solve_state = device->solve_state.data;
-    t.bound = device->bound.data;
-    t.de_saxce = device->de_saxce.data;
-    t.capacity = (int64_t)n;
-    t.bodies = bodies;
+    arrays.a = device->a.data;
+    arrays.b = device->b.data;
+    arrays.constant = device->constant.data;
+    arrays.impulse = device->impulse.data;
+    arrays.record = device->record.data;
+    arrays.arm_a_record = device->arm_a_record.data;
+    arrays.arm_b_record = device->arm_b_record.data;
+    arrays.vectors = device->vectors.data;
+    arrays.reference = device->vectors.data + n * kernel->row_size * vectors;
+    arrays.mass = device->kernel_mass.data;
+    arrays.inertia = device->kernel_inertia.data;
+    arrays.free = device->kernel_free.data;
+    arrays.body = device->kernel_body.data;
+    arrays.scratch = device->kernel_scratch.data;
+    arrays.measured = device->kernel_measured.data;
+    arrays.still = device->still.data;
+    arrays.launch_shared = device->launch_shared.data;
+    arrays.solve_state = device->solve_state.data;
+    arrays.bound = device->bound.data;
+    arrays.de_saxce = device->de_saxce.data;
+    arrays.capacity = (int64_t)n;
+    arrays.bodies = bodies;
     return ok;
 }
 
@@ -359,7 +360,7 @@ static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, 
 }
 
 // Packs bodies and contacts for the kernel, with their adjacency on a side stream.
-static bool pack_problem(SandDevice *device, const SandSolveDef *def, int64_t bodies, SandError *error) {
+static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bodies, SandError *error) {
     if (device->arrays.capacity > INT32_MAX / MAX_CONTACT_REALS)
         return sand_fail(error, "%lld contacts are more than CUDA can number", (long long)device->arrays.capacity);
     device->pack_source.partials = device->partials.data;
@@ -394,7 +395,7 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     device->pack_source.candidate_order = device->candidate_order.data;
     device->pack_source.start = device->start.data;
     device->pack_source.boundaries = w->boundary_count;
-    return pack_problem(device, def, bodies, error);
+    return pack_enqueue(device, def, bodies, error);
 }
 
 static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
@@ -431,7 +432,7 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     device->pack_source.boundaries = p->body_count - p->dynamic_count;
     device->world.step = p->step;
     device->world.recovery = p->recovery;
-    return pack_problem(device, def, (int64_t)bodies, error);
+    return pack_enqueue(device, def, (int64_t)bodies, error);
 }
 
 enum { SLICE_MS = 5 }; // of a launch: the renderer gets the GPU in between, and a solve can be stopped
@@ -442,10 +443,9 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     device->arrays.curve = device->curve.data;
     // As many iterations a launch as fit into SLICE_MS, by the duration of an iteration in the last solve.
     int slice = device->iteration_ms > 0 ? (int)(SLICE_MS / device->iteration_ms) : 64;
-    slice = slice < 1 ? 1 : slice > def->iterations ? def->iterations : slice;
-    cudaError_t code =
-        device->kernel->solve(device->arrays, *def, device->world.step, device->world.recovery, device->counts, want_metrics,
-                              want_curve, slice < 1 ? 1 : slice, stop, device->stream);
+    slice = std::max(1, std::min(slice, def->iterations));
+    cudaError_t code = device->kernel->solve(device->arrays, *def, device->world.step, device->world.recovery,
+                                             device->counts, want_metrics, want_curve, slice, stop, device->stream);
     device->solved = true;
     return (device_check(device, code, "solving") && mark(device, MARK_SOLVED)) || device_fail(device, error);
 }

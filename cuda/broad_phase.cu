@@ -7,7 +7,7 @@
 //   number_cells             the cell of each sphere; csr_build sorts by it
 //   write_sorted             proxies in the sorted order, and their float copies for culling
 //
-// Where spheres are of several levels (m->check_impacts), fast spheres may hit slow ones in this step:
+// Where spheres are of several levels (device->check_impacts), fast spheres may hit slow ones in this step:
 //
 //   find_impacts_by_group, find_impacts_by_thread    raise the impact margins of the spheres that may be hit
 //   widen_proxies            with these margins; then the last three kernels run a second time
@@ -55,7 +55,7 @@ static __device__ void choose_levels(SandCollision *collision, LevelTally *tally
 // the levels. All threads of a block call it together, and one does the atomics for all, since atomics on one address are
 // serialized.
 static __device__ void fold_extents(double least, double most, SandCollision *collision, LevelTally *tally, Counts *counts) {
-    __shared__ double warp_least[CUDA_THREADS / 32], warp_most[CUDA_THREADS / 32];
+    __shared__ double warp_least[BLOCK_THREADS / 32], warp_most[BLOCK_THREADS / 32];
     for (int s = 16; s; s >>= 1) {
         least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
         most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
@@ -66,7 +66,7 @@ static __device__ void fold_extents(double least, double most, SandCollision *co
     }
     __syncthreads();
     if (threadIdx.x != 0) return;
-    for (int k = 1; k < CUDA_THREADS / 32; k++) {
+    for (int k = 1; k < BLOCK_THREADS / 32; k++) {
         least = fmin(least, warp_least[k]);
         most = fmax(most, warp_most[k]);
     }
@@ -78,7 +78,7 @@ static __device__ void fold_extents(double least, double most, SandCollision *co
 }
 
 // Makes a proxy for each sphere. Where all bodies of a thread block are one sphere, the writes are coalesced.
-static __global__ void __launch_bounds__(CUDA_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS)
     place_spheres(const __grid_constant__ SandWorld w, SandCollision *collision, SearchParams search, const int *first,
                   LevelTally *tally, Counts *counts) {
     SandFinder finder = finder_of(&w, collision, search);
@@ -146,8 +146,7 @@ static __global__ void tally_levels(SandCollision *collision, LevelTally *tally,
         }
     }
     __syncthreads();
-    int64_t stride = (int64_t)gridDim.x * blockDim.x;
-    for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < g->sphere_count; base += stride) {
+    EACH_BLOCK(base, g->sphere_count) {
         int64_t i = base + threadIdx.x;
         bool have = i < g->sphere_count;
         int level = have ? grid_level_of_extent(g, g->spheres[i].extent) : -1;
@@ -265,7 +264,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
 }
 
 // Gives the spheres their impact margins, where these are greater than those from their own speed.
-static __global__ void __launch_bounds__(CUDA_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS)
     widen_proxies(SandCollision *collision, const double *margin, double envelope, LevelTally *tally, Counts *counts) {
     SandBroadPhase *g = &collision->broad_phase;
     double least = INFINITY, most = 0;
@@ -284,13 +283,13 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 static bool sort_grid(SandDevice *device) {
     SandCollision *collision = device->device_collision.data;
     int64_t spheres = device->sphere_total, cells = grid_most_cells(spheres);
-    tally_levels<<<device_blocks(device, spheres, CUDA_THREADS, 4), CUDA_THREADS, 0, device->stream>>>(
+    tally_levels<<<device_blocks(device, spheres, BLOCK_THREADS, 4), BLOCK_THREADS, 0, device->stream>>>(
         collision, device->tally.data, device->counts, device->check_impacts);
     CsrKeys keys = {device->cell_of.data, &device->counts->spheres, spheres, cells};
-    LAUNCH(number_cells, spheres, collision, device->cell_of.data, device->cell_counts.data);
+    LAUNCH(device, number_cells, spheres, collision, device->cell_of.data, device->cell_counts.data);
     if (!csr_build(device, keys, device->cell_counts, device->cell_starts.data, device->sphere_order.data, device->stream))
         return false;
-    LAUNCH(write_sorted, PROXY_PARTS * spheres, collision, cull_arrays(device));
+    LAUNCH(device, write_sorted, PROXY_PARTS * spheres, collision, cull_arrays(device));
     return true;
 }
 
@@ -298,12 +297,12 @@ bool broad_phase_enqueue(SandDevice *device) {
     const SandWorld &w = device->world;
     int64_t spheres = device->sphere_total;
     SandCollision *collision = device->device_collision.data;
-    LAUNCH(count_spheres, w.body_count + 1, w, device->sphere_count.data, device->counts);
+    LAUNCH(device, count_spheres, w.body_count + 1, w, device->sphere_count.data, device->counts);
     device_check(device,
                  scan_sum(device->scratch.bytes.data, device->scratch.bytes.capacity, device->sphere_count.data,
                           device->sphere_first.data, w.body_count + 1, device->stream),
                  "numbering the spheres");
-    LAUNCH(place_spheres, w.body_count, w, collision, device->search, device->sphere_first.data, device->tally.data,
+    LAUNCH(device, place_spheres, w.body_count, w, collision, device->search, device->sphere_first.data, device->tally.data,
            device->counts);
     if (!sort_grid(device)) return false;
     if (device->check_impacts) {
@@ -316,7 +315,7 @@ bool broad_phase_enqueue(SandDevice *device) {
         find_impacts_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->side_stream[0]>>>(query);
         find_impacts_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(query);
         if (!device_join(device, 0)) return false;
-        LAUNCH(widen_proxies, spheres, collision, device->impact_margin.data, w.envelope, device->tally.data,
+        LAUNCH(device, widen_proxies, spheres, collision, device->impact_margin.data, w.envelope, device->tally.data,
                device->counts);
         if (!sort_grid(device)) return false;
     }

@@ -67,12 +67,14 @@ void device_release(SandDevice *device, void **data, size_t *capacity, size_t si
     *capacity = 0;
 }
 
-static __global__ void fill_iota(int *values, int64_t n) { EACH(i, n) values[i] = (int)i; }
+static __global__ void fill_iota(int *values, int64_t n) {
+    EACH(i, n) values[i] = (int)i;
+}
 
 bool reserve_iota(SandDevice *device, size_t count) {
     if (count <= device->iota.capacity) return true;
     if (!reserve(device, device->iota, count)) return false;
-    LAUNCH(fill_iota, (int64_t)device->iota.capacity, device->iota.data, (int64_t)device->iota.capacity);
+    LAUNCH(device, fill_iota, (int64_t)device->iota.capacity, device->iota.data, (int64_t)device->iota.capacity);
     return device_check(device, cudaGetLastError(), "numbering");
 }
 

@@ -121,7 +121,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
 // Counts the contacts with boundaries of each sphere, and the contacts of the box or cylinder.
 static __global__ void __launch_bounds__(128)
     count_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, int *count,
-                     Counts *counts, int64_t spheres) {
+                Counts *counts, int64_t spheres) {
     SandFinder finder = finder_of(&w, collision, search);
     EACH(i, spheres + 1) {
         SandSink sink = {NULL, 0, counts->mesh_overflow};
@@ -177,7 +177,7 @@ static __device__ void raise_deepest(double *of_all, double deepest) {
 }
 
 // Writes the contact candidates between spheres, a thread each, and leaves out those of boundaries between them.
-static __global__ void __launch_bounds__(CUDA_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS)
     write_pairs(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                 const SpherePair *pairs, SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
     if (counts->retry) return;
@@ -202,8 +202,8 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 
 // Writes the contact candidates with boundaries and those of the box or cylinder.
 static __global__ void __launch_bounds__(128)
-    write_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
-                     const int *first, SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
+    write_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, const int *first,
+                SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
     if (counts->retry) return;
     SandFinder finder = finder_of(&w, collision, search);
     double deepest = 0, wall = 0; // contacts of the box or cylinder with spheres count for the first alone
@@ -255,7 +255,7 @@ static bool reserve_all(SandDevice *device) {
 
 // Points the device's SandCollision to the buffers, which may have grown.
 static void bind_buffers(SandDevice *device) {
-    SandCollision *host = &device->collision, *collision = device->device_collision.data;
+    SandCollision *host = &device->collision, *to = device->device_collision.data;
     host->broad_phase.spheres = device->spheres.data;
     host->broad_phase.sorted = device->sorted.data;
     host->broad_phase.order = device->sphere_order.data;
@@ -264,7 +264,7 @@ static void bind_buffers(SandDevice *device) {
     host->body = device->body.data;
     host->first = device->first.data;
     host->contacts = device->candidates.data;
-    device_check(device, cudaMemcpyAsync(collision, host, sizeof *host, cudaMemcpyHostToDevice, device->stream),
+    device_check(device, cudaMemcpyAsync(to, host, sizeof *host, cudaMemcpyHostToDevice, device->stream),
                  "copying to the GPU");
 }
 
@@ -279,8 +279,7 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
         if (!device_check(device,
                           sort_pairs(device->index_scratch.bytes.data, device->index_scratch.bytes.capacity,
                                      device->cell_of.data, device->cell_sorted.data, device->iota.data,
-                                     device->spatial_order.data, spheres, bits_for(grid_most_spatial_cells(spheres) + 1),
-                                     stream),
+                                     device->spatial_order.data, spheres, bits_for(grid_most_places(spheres) + 1), stream),
                           "ordering the bodies"))
             return false;
     }
@@ -306,8 +305,8 @@ bool collide_enqueue(SandDevice *device) {
     int64_t items = item_of(spheres + 1, 0) + 1; // and a last one for the total
     int *count = device->item_count.data, *first = device->item_first.data;
     SpherePair *pairs = (SpherePair *)device->pairs.data;
-    count_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count,
-                                                                              device->counts, spheres);
+    count_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count, device->counts,
+                                                                    spheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
     count_pairs_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
         w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,
@@ -322,14 +321,14 @@ bool collide_enqueue(SandDevice *device) {
                  "counting contacts");
     store_total<<<1, 1, 0, device->stream>>>(first, items, device->contact_capacity, collision, device->counts);
     if (!device_fork(device, 1)) return false;
-    LAUNCH(list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
+    LAUNCH(device, list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
            spheres);
     list_crowded_pairs<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
         w, collision, device->search, cull_arrays(device), first, device->crowded.data, pairs, device->counts);
     if (!device_join(device, 0)) return false; // from here on solver indices are needed
     write_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, device->side_stream[0]>>>(
         w, collision, device->search, first, device->candidates.data, device->keys.data, device->counts);
-    LAUNCH(write_pairs, device->contact_capacity, w, collision, device->search, pairs, device->candidates.data,
+    LAUNCH(device, write_pairs, device->contact_capacity, w, collision, device->search, pairs, device->candidates.data,
            device->keys.data, device->counts);
 
     // Sorted by the solver index of their owner: where the grid wraps around, a sphere may find one that belongs to an

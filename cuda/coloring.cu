@@ -50,7 +50,7 @@ static __device__ bool waits(const Coloring &c, int64_t i, int k) {
 
 // Colors the contacts in rounds: those of highest priority among their neighbors take the lowest color that is free at both
 // bodies. No two of them share a body, so that the result does not depend on the order of the threads.
-static __global__ void __launch_bounds__(CUDA_THREADS) color_contacts(Coloring c) {
+static __global__ void __launch_bounds__(BLOCK_THREADS) color_contacts(Coloring c) {
     cooperative_groups::grid_group launch = cooperative_groups::this_grid();
     if (c.counts->retry) return;
     int bodies = c.counts->bodies, contacts = c.counts->contacts;
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS) color_contacts(Coloring c
         launch.sync();
         if (launch.thread_rank() == 0) c.counts->colors = 0; // here a flag: contacts without a color are left
         EACH(i, contacts)
-        c.ready[i] = c.color[i] == NO_COLOR && !waits(c, i, c.a[i]) && !(c.b[i] < bodies && waits(c, i, c.b[i]));
+            c.ready[i] = c.color[i] == NO_COLOR && !waits(c, i, c.a[i]) && !(c.b[i] < bodies && waits(c, i, c.b[i]));
         launch.sync();
         int without = 0;
         EACH(i, contacts) {
@@ -108,15 +108,15 @@ static bool colors_reserve(SandDevice *device) {
            reserve(device, device->used_colors, 2 * device->body.capacity + 2 * (size_t)device->standalone_bodies + 2);
 }
 
-// Enqueues the coloring; the colors are in m->keys.
+// Enqueues the coloring; the colors are in device->keys.
 static bool color_contacts_enqueue(SandDevice *device) {
-    const KernelArrays &t = device->arrays;
+    const KernelArrays &arrays = device->arrays;
     Coloring c = {
-        .a = t.a,
-        .b = t.b,
-        .first = t.first,
-        .second = t.second,
-        .list = t.list,
+        .a = arrays.a,
+        .b = arrays.b,
+        .first = arrays.first,
+        .second = arrays.second,
+        .list = arrays.list,
         .color = device->keys.data,
         .ready = device->color_ready.data,
         .used = device->used_colors.data,
@@ -124,12 +124,12 @@ static bool color_contacts_enqueue(SandDevice *device) {
         .capacity = device->contact_capacity,
     };
     int fit = 0;
-    device_check(device, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, color_contacts, CUDA_THREADS, 0), "coloring");
+    device_check(device, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fit, color_contacts, BLOCK_THREADS, 0), "coloring");
     int blocks = device->processors * (fit < 1 ? 1 : fit > 4 ? 4 : fit);
     void *arguments[] = {&c};
     return device_check(
         device,
-        cudaLaunchCooperativeKernel((const void *)color_contacts, blocks, CUDA_THREADS, arguments, 0, device->stream),
+        cudaLaunchCooperativeKernel((const void *)color_contacts, blocks, BLOCK_THREADS, arguments, 0, device->stream),
         "coloring");
 }
 

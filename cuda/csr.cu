@@ -5,12 +5,13 @@
 
 #include <limits.h>
 
-// Counts the items of each key.
+// Counts the items of each key. Like csr_fill it goes on when RETRY_IMPACT is set: csr_fill must count key_counts back to
+// zero, since the broad phase of the repeated step does not clear them.
 static __global__ void count_keys(const uint32_t *keys, const int *count, uint32_t values, int *key_counts,
                                   const Counts *counts) {
     if (counts->retry & RETRY_CONTACTS) return;
     EACH(i, *count)
-    if (keys[i] < values) count_key(key_counts, keys[i]);
+        if (keys[i] < values) count_key(key_counts, keys[i]);
 }
 
 // Puts the items into their rows, in any order.
@@ -83,12 +84,12 @@ static __device__ void sort_by_block(int *items, int n) {
 
 // Rows that wait to be sorted by a whole warp or block.
 struct RowQueue {
-    int row[CUDA_THREADS], count;
+    int row[BLOCK_THREADS], count;
 };
 static __device__ void push_row(RowQueue *waiting) { waiting->row[atomicAdd(&waiting->count, 1)] = threadIdx.x; }
 
 // Sorts each row.
-static __global__ void __launch_bounds__(CUDA_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS)
     csr_sort(const int *rows, int64_t values, int *items, const Counts *counts) {
     __shared__ RowQueue for_warp, for_block;
     if (counts->retry & RETRY_CONTACTS) return;
@@ -104,7 +105,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
         else if (n > 1)
             sort_by_thread(items + begin, n);
         __syncthreads();
-        for (int j = threadIdx.x / 32; j < for_warp.count; j += CUDA_THREADS / 32) {
+        for (int j = threadIdx.x / 32; j < for_warp.count; j += BLOCK_THREADS / 32) {
             int64_t row = base + for_warp.row[j];
             sort_by_warp(items + rows[row], rows[row + 1] - rows[row]);
         }

@@ -13,7 +13,7 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-enum { CUDA_THREADS = 256 };                 // of a thread block, where nothing else is said
+enum { BLOCK_THREADS = 256 };                // of a thread block, where nothing else is said
 enum { PACK_BLOCKS = 1024 };                 // most thread blocks of the kernel that sums the diagonals
 enum { BATCH_COLOR = 2 * SAND_HIGH_DEGREE }; // of the contacts of high-degree bodies: see cuda/coloring.cu
 enum { MAX_CONTACT_REALS = 16 };             // of a contact in one array: a solver kernel indexes them by an int
@@ -44,7 +44,8 @@ enum Retry {
 };
 
 // The counters and results of a step. They stay on the device, where later kernels read them; the host gets a copy at the
-// end. When `retry` is set, the kernels of the rest of the step return at once.
+// end. When `retry` is set, the kernels of the rest of the step return at once, but for those of the broad phase, which do
+// not look at it, and of cuda/csr.cu, which look at RETRY_CONTACTS alone.
 struct Counts {
     int retry; // bits of Retry
     int spheres, bodies, contacts, levels;
@@ -222,8 +223,8 @@ template <class T> bool upload(SandDevice *device, Array<T> &array, const T *hos
            device_check(device, cudaMemcpyAsync(array.data, host, count * sizeof(T), cudaMemcpyHostToDevice, device->stream),
                         "copying to the GPU");
 }
-template <class T> bool download(SandDevice *device, T *host, const T *data, size_t count) {
-    return device_check(device, cudaMemcpyAsync(host, data, count * sizeof(T), cudaMemcpyDeviceToHost, device->stream),
+template <class T> bool download(SandDevice *device, T *host, const T *from, size_t count) {
+    return device_check(device, cudaMemcpyAsync(host, from, count * sizeof(T), cudaMemcpyDeviceToHost, device->stream),
                         "copying from the GPU");
 }
 bool device_wait(SandDevice *device);
@@ -242,11 +243,11 @@ bool reserve_iota(SandDevice *device, size_t count); // 0, 1, 2, ...
 // The same by whole thread blocks: `base` is the first index of the block's share, and all its threads are in the loop.
 #define EACH_BLOCK(base, n) \
     for (int64_t base = blockIdx.x * (int64_t)blockDim.x; base < (n); base += (int64_t)gridDim.x * blockDim.x)
-// Launches a kernel with a thread for each of n items, on the stream of `device`, or on another one.
-#define LAUNCH(kernel, n, ...) LAUNCH_ON(device->stream, kernel, n, __VA_ARGS__)
-#define LAUNCH_ON(stream, kernel, n, ...) kernel<<<launch_blocks(n), CUDA_THREADS, 0, stream>>>(__VA_ARGS__)
+// Launches a kernel with a thread for each of n items, on the stream of the device, or on another one.
+#define LAUNCH(device, kernel, n, ...) LAUNCH_ON((device)->stream, kernel, n, __VA_ARGS__)
+#define LAUNCH_ON(stream, kernel, n, ...) kernel<<<launch_blocks(n), BLOCK_THREADS, 0, stream>>>(__VA_ARGS__)
 
-inline int launch_blocks(int64_t n, int threads = CUDA_THREADS) {
+inline int launch_blocks(int64_t n, int threads = BLOCK_THREADS) {
     int64_t blocks = (n + threads - 1) / threads;
     return (int)(blocks < 1 ? 1 : blocks);
 }
@@ -282,16 +283,16 @@ static __device__ int body_degree(const int *first, const int *second, int64_t k
 // itself costs several times its bytes. All threads of a block call it together.
 template <class T> __device__ void write_records(T *out, int64_t first, int64_t count, const T &mine, bool have = true) {
     static_assert(sizeof(T) % sizeof(double2) == 0, "a record is copied by pairs of numbers");
-    constexpr int segments = sizeof(T) / sizeof(double2);
-    __shared__ double2 staged[segments * CUDA_THREADS];
-    __shared__ bool present[CUDA_THREADS];
+    constexpr int parts = sizeof(T) / sizeof(double2);
+    __shared__ double2 staged[parts * BLOCK_THREADS];
+    __shared__ bool present[BLOCK_THREADS];
     __syncthreads();
     present[threadIdx.x] = have;
-    for (int k = 0; k < segments; k++) staged[segments * threadIdx.x + k] = ((const double2 *)&mine)[k];
+    for (int k = 0; k < parts; k++) staged[parts * threadIdx.x + k] = ((const double2 *)&mine)[k];
     __syncthreads();
-    int64_t left = count - first, all = segments * (left < blockDim.x ? left : blockDim.x);
+    int64_t left = count - first, all = parts * (left < blockDim.x ? left : blockDim.x);
     for (int k = threadIdx.x; k < all; k += blockDim.x)
-        if (present[k / segments]) ((double2 *)(out + first))[k] = staged[k];
+        if (present[k / parts]) ((double2 *)(out + first))[k] = staged[k];
 }
 #endif
 

@@ -11,8 +11,8 @@ static __device__ float4 cull_bounds(const SandSphereProxy *b) {
                        (float)((b->extent + rounding) * (1 + 1e-6)));
 }
 static __device__ bool cull_bounds_overlap(float4 p, float4 q) {
-    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, reach = p.w + q.w;
-    return !(x * x + y * y + z * z > reach * reach); // a NaN overlaps, and is tested in double
+    float x = q.x - p.x, y = q.y - p.y, z = q.z - p.z, horizon = p.w + q.w;
+    return !(x * x + y * y + z * z > horizon * horizon); // a NaN overlaps, and is tested in double
 }
 
 static __device__ float4 cull_motion(const SandSphereProxy *b) {

@@ -89,7 +89,7 @@ static bool sum_enqueue(SandDevice *device, const SandWorld *w, SandShade shade)
     if (!device->integrated) return true;
     ContactRows rows = {device->body.data, device->kept_first.data,   device->second.data,
                         device->list.data, device->kept_impulse.data, device->counts};
-    LAUNCH(sum_contacts, (int64_t)n, rows, shade, device->world.step, device->instance_values.data);
+    LAUNCH(device, sum_contacts, (int64_t)n, rows, shade, device->world.step, device->instance_values.data);
     return device_check(device, cudaGetLastError(), "summing the contacts");
 }
 
@@ -99,7 +99,8 @@ bool instances_enqueue(SandDevice *device, const SandWorld *w, const SandInstanc
     if (sums && !sum_enqueue(device, w, def->shade)) return device_fail(device, error);
     if (!slot_reserve(slot, device->instance_total, error)) return false;
     device_check(device, cudaStreamWaitEvent(device->stream, slot->copied, 0), "waiting for a slot");
-    LAUNCH(write_instances, w->body_count, *w, *def, device->instance_values.data, device->instance_first.data, slot->data);
+    LAUNCH(device, write_instances, w->body_count, *w, *def, device->instance_values.data, device->instance_first.data,
+           slot->data);
     bool ok = device_check(device, cudaGetLastError(), "writing instances") &&
               device_check(device, cudaEventRecord(slot->written, device->stream), "writing instances");
     return ok || device_fail(device, error);

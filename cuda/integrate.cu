@@ -41,7 +41,7 @@ bool warm_start_enqueue(SandDevice *device) {
     cache.first = device->kept_first.data;
     cache.key = device->kept_key.data;
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
-    warm_start_contacts<<<device_blocks(device, device->contact_capacity, CUDA_THREADS, 8), CUDA_THREADS, 0,
+    warm_start_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0,
                           device->stream>>>(cache, device->device_collision.data, device->candidate_order.data, ratio,
                                             device->kept_impulse.data, device->start.data, device->key.data,
                                             device->keys.data, device->counts);
@@ -62,16 +62,16 @@ static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, c
                                           VelocityChange *change, const Counts *counts) {
     if (counts->retry) return;
     EACH(k, counts->bodies)
-    for (int i = collision->first[k]; i < collision->first[k + 1]; i++) {
-        if (b[i] < counts->bodies) continue;
-        VelocityChange *c = &change[k];
-        SandVec3 velocity = v3_add(free[k].velocity, v3_make(c->v[0], c->v[1], c->v[2]));
-        SandVec3 stopped = stop_at_boundary(&w, collision, &collision->contacts[order[i]], velocity);
-        SandVec3 by = v3_sub(stopped, velocity);
-        c->v[0] += (float)by.x;
-        c->v[1] += (float)by.y;
-        c->v[2] += (float)by.z;
-    }
+        for (int i = collision->first[k]; i < collision->first[k + 1]; i++) {
+            if (b[i] < counts->bodies) continue;
+            VelocityChange *c = &change[k];
+            SandVec3 velocity = v3_add(free[k].velocity, v3_make(c->v[0], c->v[1], c->v[2]));
+            SandVec3 stopped = stop_at_boundary(&w, collision, &collision->contacts[order[i]], velocity);
+            SandVec3 by = v3_sub(stopped, velocity);
+            c->v[0] += (float)by.x;
+            c->v[1] += (float)by.y;
+            c->v[2] += (float)by.z;
+        }
 }
 
 static __device__ void report_loss(Counts *counts, int body, SandLoss loss) {
@@ -93,10 +93,10 @@ static __device__ void add_energies(const double *energies, Counts *counts) {
 
 // Moves the bodies, removes those that are lost, and sums the energy of the others in a fixed order. In the order of the
 // world, since more of its arrays are read and written than of those in the order of solver indices.
-static __global__ void __launch_bounds__(CUDA_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS)
     move_bodies(SandWorld w, const SandCollision *collision, const SandProblemBody *free, const VelocityChange *change,
                 Counts *counts, double *energies) {
-    __shared__ double shared[2][CUDA_THREADS / 32];
+    __shared__ double shared[2][BLOCK_THREADS / 32];
     if (counts->retry) return;
     double kinetic = 0, potential = 0;
     EACH(i, w.body_count) {
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
     __syncthreads();
     if (threadIdx.x < 2) {
         double sum = 0;
-        for (int k = 0; k < CUDA_THREADS / 32; k++) sum += shared[threadIdx.x][k];
+        for (int k = 0; k < BLOCK_THREADS / 32; k++) sum += shared[threadIdx.x][k];
         energies[2 * blockIdx.x + threadIdx.x] = sum;
     }
     __syncthreads();
@@ -135,7 +135,7 @@ static __global__ void __launch_bounds__(CUDA_THREADS)
 
 bool integrate_enqueue(SandDevice *device) {
     size_t contacts = (size_t)device->contact_capacity + 1, bodies = (size_t)device->world.body_count + 2;
-    int blocks = device_blocks(device, device->world.body_count, CUDA_THREADS, 8);
+    int blocks = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8);
     // Contents are kept when these grow: if the step must be repeated, it is warm started from them a second time.
     if (!reserve(device, device->kept_impulse, contacts, true) ||
         !reserve(device, device->kept_solver_index, bodies, true) ||
@@ -143,10 +143,10 @@ bool integrate_enqueue(SandDevice *device) {
         return false;
     if (!device_fork(device, 1)) return false;
     device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data, device->side_stream[0]);
-    LAUNCH(stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
+    LAUNCH(device, stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
            device->candidate_order.data, device->arrays.b, device->bodies.data, (VelocityChange *)device->arrays.body,
            device->counts);
-    move_bodies<<<blocks, CUDA_THREADS, 0, device->stream>>>(
+    move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
         device->counts, device->energies.data);
     return device_join(device, 0) && device_check(device, cudaGetLastError(), "integrating");

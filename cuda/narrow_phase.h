@@ -28,8 +28,8 @@ SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int 
 #include "cuda/neighbor_list.h"
 
 static __device__ SandFinder finder_of(const SandWorld *world, const SandCollision *collision, SearchParams s) {
-    SandFinder finder = {world, collision, s.largest_mu, s.fall, s.convex_body};
-    return finder;
+    SandFinder f = {world, collision, s.largest_mu, s.fall, s.convex_body};
+    return f;
 }
 
 inline CullArrays cull_arrays(const SandDevice *device) {

@@ -6,22 +6,22 @@
 #include <algorithm>
 
 SandMetrics metrics_of(const Counts *c) {
-    SandMetrics metrics = {.residual = c->residual,
-                           .residual_rms = c->contacts ? c->residual / sqrt((double)c->contacts) : 0,
-                           .objective = c->objective,
-                           .complementarity = c->complementarity};
-    return metrics;
+    SandMetrics m = {.residual = c->residual,
+                     .residual_rms = c->contacts ? c->residual / sqrt((double)c->contacts) : 0,
+                     .objective = c->objective,
+                     .complementarity = c->complementarity};
+    return m;
 }
 
 // Downloads bodies and contacts; the bytes are counted, since pictures should not need any.
-template <class T> static bool read_back(SandDevice *device, T *host, const T *data, size_t count) {
+template <class T> static bool read_back(SandDevice *device, T *host, const T *from, size_t count) {
     sand_count_downloaded(count * sizeof(T));
-    return download(device, host, data, count);
+    return download(device, host, from, count);
 }
 
-static bool read_back_impulses(SandDevice *device, SandVec3 *host, const Array<Impulse> &data, size_t count) {
+static bool read_back_impulses(SandDevice *device, SandVec3 *host, const Array<Impulse> &from, size_t count) {
     std::vector<Impulse> rounded(count);
-    if (!read_back(device, rounded.data(), data.data, count) || !device_wait(device)) return false;
+    if (!read_back(device, rounded.data(), from.data, count) || !device_wait(device)) return false;
     std::transform(rounded.begin(), rounded.end(), host, impulse_vector);
     return true;
 }

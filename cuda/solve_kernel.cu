@@ -33,7 +33,7 @@ static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
 
 // Packs the bodies. The velocities of moving bodies are written by every gather_bodies; those of boundaries are written
 // here, once.
-static __global__ void __launch_bounds__(CUDA_THREADS, 3)
+static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     pack_bodies(const __grid_constant__ PackSource from, KernelArrays to) {
     if (from.counts->retry) return;
     int moving = from.counts->bodies, all = moving + from.boundaries;
@@ -77,9 +77,9 @@ static __device__ void add_diagonals(const double *partials, Counts *counts) {
 }
 
 // Packs the contacts, and sums the diagonals of their blocks of N. Contacts are padded to a multiple of SAND_LANES.
-static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
+static __global__ void __launch_bounds__(BLOCK_THREADS, SAND_RADIAL ? 4 : 3)
     pack_contacts(const __grid_constant__ PackSource from, const __grid_constant__ KernelArrays to, PackTarget target) {
-    __shared__ double shared[CUDA_THREADS / 32];
+    __shared__ double shared[BLOCK_THREADS / 32];
     if (from.counts->retry) return;
     int contacts = from.counts->contacts, none = from.counts->bodies + from.boundaries;
     double diagonals = 0;
@@ -100,17 +100,17 @@ static __global__ void __launch_bounds__(CUDA_THREADS, SAND_RADIAL ? 4 : 3)
     bool last = false;
     if (threadIdx.x == 0) {
         double sum = 0;
-        for (int k = 0; k < CUDA_THREADS / 32; k++) sum += shared[k];
+        for (int k = 0; k < BLOCK_THREADS / 32; k++) sum += shared[k];
         from.partials[blockIdx.x] = sum;
         last = last_block_done(from.counts);
     }
     if (__syncthreads_or(last) && threadIdx.x < 32) add_diagonals(from.partials, from.counts);
 }
 
-static void pack_problem(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream) {
-    pack_bodies<<<launch_blocks(bodies), CUDA_THREADS, 0, stream>>>(from, to);
+static void pack(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream) {
+    pack_bodies<<<launch_blocks(bodies), BLOCK_THREADS, 0, stream>>>(from, to);
     int blocks = launch_blocks(to.capacity) < PACK_BLOCKS ? launch_blocks(to.capacity) : PACK_BLOCKS;
-    pack_contacts<<<blocks, CUDA_THREADS, 0, stream>>>(from, to, pack_target(to));
+    pack_contacts<<<blocks, BLOCK_THREADS, 0, stream>>>(from, to, pack_target(to));
 }
 
 // Computes the steps of the Jacobi batch. A high-degree body counts with all its contacts in the diagonal: then the contacts
@@ -129,49 +129,53 @@ static __global__ void pack_batch_steps(const __grid_constant__ PackSource from,
 }
 
 static void pack_batch(const PackSource &from, const KernelArrays &to, cudaStream_t stream) {
-    pack_batch_steps<<<launch_blocks(to.capacity), CUDA_THREADS, 0, stream>>>(from, to);
+    pack_batch_steps<<<launch_blocks(to.capacity), BLOCK_THREADS, 0, stream>>>(from, to);
 }
 
 // --- solving ----------------------------------------------------------------------------------------------
 
 // The operator as far as the host knows it; its sizes are on the device: see op_measure.
-static Op op_of(const KernelArrays &t, const SandSolveDef *def, double step, double recovery) {
+static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step, double recovery) {
     Op op;
     memset(&op, 0, sizeof op);
 #if SAND_LOCAL
-    op.bound = t.bound, op.de_saxce = t.de_saxce;
+    op.bound = arrays.bound;
+    op.de_saxce = arrays.de_saxce;
     if (def) op_set_friction(&op, def, sand_solver_can(def->solver, SAND_FRICTION_CONE));
 #else
     (void)def;
 #endif
-    op.two_per_step = (real)(2 / step), op.recovery = (real)recovery;
+    op.two_per_step = (real)(2 / step);
+    op.recovery = (real)recovery;
     op.ratio = def ? (real)sand_solve_param(def, "ratio") : (real)1;
-    op.a = t.a;
-    op.b = t.b;
-    op.constant = t.constant;
-    op.impulse = t.impulse;
-    op.vectors = t.vectors;
-    op.vector_stride = ROW_SIZE * t.capacity;
-    op.record = t.record;
+    op.a = arrays.a;
+    op.b = arrays.b;
+    op.constant = arrays.constant;
+    op.impulse = arrays.impulse;
+    op.vectors = arrays.vectors;
+    op.vector_stride = ROW_SIZE * arrays.capacity;
+    op.record = arrays.record;
 #if !SAND_RADIAL
-    op.arm_a_record = t.arm_a_record, op.arm_b_record = t.arm_b_record;
+    op.arm_a_record = arrays.arm_a_record;
+    op.arm_b_record = arrays.arm_b_record;
 #endif
-    op.inverse_mass = t.mass, op.inverse_inertia = t.inertia;
-    op.free = (const Body *)t.free;
-    op.still = (const Body *)t.still;
-    op.body = (Body *)t.body;
-    op.scratch = (Body *)t.scratch;
-    op.measured = (Body *)t.measured;
-    op.first = t.first;
-    op.second = t.second;
-    op.list = t.list;
-    op.high_degree = t.high_degree;
-    op.high_degree_segment = t.high_degree_segment;
-    op.segment_body = t.segment_body;
-    op.segment_sum = (Body *)t.segment_sum;
-    op.color_first = t.color_first;
-    op.color_list = t.color_list;
-    op.batch_step = t.batch_step;
+    op.inverse_mass = arrays.mass;
+    op.inverse_inertia = arrays.inertia;
+    op.free = (const Body *)arrays.free;
+    op.still = (const Body *)arrays.still;
+    op.body = (Body *)arrays.body;
+    op.scratch = (Body *)arrays.scratch;
+    op.measured = (Body *)arrays.measured;
+    op.first = arrays.first;
+    op.second = arrays.second;
+    op.list = arrays.list;
+    op.high_degree = arrays.high_degree;
+    op.high_degree_segment = arrays.high_degree_segment;
+    op.segment_body = arrays.segment_body;
+    op.segment_sum = (Body *)arrays.segment_sum;
+    op.color_first = arrays.color_first;
+    op.color_list = arrays.color_list;
+    op.batch_step = arrays.batch_step;
     return op;
 }
 
@@ -187,25 +191,25 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
 }
 
 // Stores the result of the solve so far. One thread.
-static __device__ void store_result(const SolveState *run, Counts *counts) {
-    counts->status = run->solve.status;
-    counts->iterations = run->iterations;
-    counts->curve = run->curve_count;
-    counts->seconds = run->seconds;
-    counts->residual = run->measure.residual;
-    counts->objective = run->measure.objective;
-    counts->complementarity = run->measure.complementarity;
+static __device__ void store_result(const SolveState *state, Counts *counts) {
+    counts->status = state->solve.status;
+    counts->iterations = state->iterations;
+    counts->curve = state->curve_count;
+    counts->seconds = state->seconds;
+    counts->residual = state->measure.residual;
+    counts->objective = state->measure.objective;
+    counts->complementarity = state->measure.complementarity;
 }
 
 // The solve. In world coordinates there is one kernel for each method, so that none pays for the registers of another. The
 // variants with all the methods have one kernel for all of them, ANY_METHOD, which calls what it needs: the compiler would
 // translate every method again for each kernel, which took most of the time of a build. A small problem has little work for
 // a thread and fewer threads with more registers; a large one has more threads, to hide the latency of memory.
-enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : SAND_CUDA_THREADS, LARGE_BODIES = 100000 };
+enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : SOLVE_MAX_THREADS, LARGE_BODIES = 100000 };
 enum { ANY_METHOD = -1 };
 template <int METHOD, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
-    solve_kernel(SolveState *run, const __grid_constant__ Op host_op, Counts *counts, LaunchShared *shared,
+    solve_kernel(SolveState *state, const __grid_constant__ Op host_op, Counts *counts, LaunchShared *shared,
                  int method, int most_iterations) {
     if (counts->retry) return;
     __shared__ Op op; // one for the thread block, which leaves the registers to the loops
@@ -213,61 +217,61 @@ static __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x == 0) {
         op = host_op;
         op_measure(&op, counts);
-        request = run->request;
+        request = state->request;
     }
     __syncthreads();
     Worker w = worker_make(shared);
-    solve_run(&w, run, &request, &op, METHOD == ANY_METHOD ? method : METHOD, most_iterations);
-    if (worker_is_first(&w)) store_result(run, counts);
+    solve_run(&w, state, &request, &op, METHOD == ANY_METHOD ? method : METHOD, most_iterations);
+    if (worker_is_first(&w)) store_result(state, counts);
 }
 
 // Ends a solve: its next launch finds that all iterations are done.
-static __global__ void end_solve(SolveState *run) { run->request.most_iterations = run->iterations; }
+static __global__ void end_solve(SolveState *state) { state->request.most_iterations = state->iterations; }
 
-typedef void SolveKernel(SolveState *, const Op, Counts *, LaunchShared *, int, int);
-struct Kernels {
-    SolveKernel *small, *large;
+typedef void SolveFunction(SolveState *, const Op, Counts *, LaunchShared *, int, int);
+struct MethodKernels {
+    SolveFunction *small, *large;
 };
-template <int METHOD, bool ON_CUDA> struct Kernel {
+template <int METHOD, bool ON_CUDA> struct MethodKernel {
     static constexpr int WHICH = SAND_COMPONENTS ? ANY_METHOD : METHOD;
-    static constexpr Kernels value = {solve_kernel<WHICH, SMALL_THREADS>, solve_kernel<WHICH, LARGE_THREADS>};
+    static constexpr MethodKernels value = {solve_kernel<WHICH, SMALL_THREADS>, solve_kernel<WHICH, LARGE_THREADS>};
 };
-template <int METHOD> struct Kernel<METHOD, false> { static constexpr Kernels value = {nullptr, nullptr}; };
+template <int METHOD> struct MethodKernel<METHOD, false> { static constexpr MethodKernels value = {nullptr, nullptr}; };
 
-static const Kernels kernels[] = {
-#define SAND_ROW(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, on_cuda>::value,
-#define SAND_COMPONENT_ROW(id, name, vectors, on_cuda, ...) Kernel<METHOD_##id, SAND_COMPONENTS && on_cuda>::value,
+static const MethodKernels method_kernels[] = {
+#define SAND_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, on_cuda>::value,
+#define SAND_COMPONENT_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, SAND_COMPONENTS && on_cuda>::value,
 #include "sim/solver/solver_table.inl"
 };
 
 // Enqueues the solve in launches of `slice` iterations: see SolverKernel.
-static cudaError_t solve(const KernelArrays &t, const SandSolveDef &def, double step, double recovery, Counts *counts,
+static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
                          bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
-    SolveState run;
-    memset(&run, 0, sizeof run);
-    run.request.reference = t.reference;
-    solve_state_init(&run, &def, metrics, curve ? t.curve : NULL);
-    cudaError_t error = cudaMemcpyAsync(t.solve_state, &run, sizeof run, cudaMemcpyHostToDevice, stream);
-    if (error == cudaSuccess) error = cudaMemsetAsync(t.launch_shared, 0, sizeof(LaunchShared), stream);
+    SolveState state;
+    memset(&state, 0, sizeof state);
+    state.request.reference = arrays.reference;
+    solve_state_init(&state, &def, metrics, curve ? arrays.curve : NULL);
+    cudaError_t error = cudaMemcpyAsync(arrays.solve_state, &state, sizeof state, cudaMemcpyHostToDevice, stream);
+    if (error == cudaSuccess) error = cudaMemsetAsync(arrays.launch_shared, 0, sizeof(LaunchShared), stream);
     if (error != cudaSuccess) return error;
 
     // By the number of bodies, not by the capacity of contacts: the order of summation depends on it, and must not depend on
     // the steps before.
-    bool large = t.bodies >= LARGE_BODIES;
-    SolveKernel *kernel = large ? kernels[def.solver].large : kernels[def.solver].small;
+    bool large = arrays.bodies >= LARGE_BODIES;
+    SolveFunction *kernel = large ? method_kernels[def.solver].large : method_kernels[def.solver].small;
     int threads = large ? LARGE_THREADS : SMALL_THREADS, device = 0, processors = 0;
     cudaGetDevice(&device);
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     int blocks = processors < LAUNCH_BLOCKS ? processors : LAUNCH_BLOCKS;
-    SolveState *device_run = (SolveState *)t.solve_state;
-    Op op = op_of(t, &def, step, recovery);
-    LaunchShared *shared = (LaunchShared *)t.launch_shared;
+    SolveState *device_state = (SolveState *)arrays.solve_state;
+    Op op = op_of(arrays, &def, step, recovery);
+    LaunchShared *shared = (LaunchShared *)arrays.launch_shared;
     bool stopped = false;
     int method = def.solver;
     for (int done = 0; !stopped && (done < def.iterations || done == 0); done += slice) {
         stopped = stop && __atomic_load_n(stop, __ATOMIC_RELAXED);
-        if (stopped) end_solve<<<1, 1, 0, stream>>>(device_run);
-        void *arguments[] = {&device_run, &op, &counts, &shared, &method, &slice};
+        if (stopped) end_solve<<<1, 1, 0, stream>>>(device_state);
+        void *arguments[] = {&device_state, &op, &counts, &shared, &method, &slice};
         error = cudaLaunchCooperativeKernel((const void *)kernel, blocks, threads, arguments, 0, stream);
         if (error == cudaSuccess && stop) error = cudaStreamSynchronize(stream);
         if (error != cudaSuccess) return error;
@@ -277,19 +281,19 @@ static cudaError_t solve(const KernelArrays &t, const SandSolveDef &def, double 
 
 // --- reading ----------------------------------------------------------------------------------------------
 
-static __global__ void read_impulses(const SolveState *run, const __grid_constant__ Op op, const Counts *counts,
+static __global__ void read_impulses(const SolveState *state, const __grid_constant__ Op op, const Counts *counts,
                                      Impulse *out) {
     if (counts->retry) return;
     EACH(i, counts->contacts) {
         ContactRef ref = contact_ref(&op, (Index)i);
-        Vec g = contact_impulse(&op, ref, solve_best(&op, &run->solve, ref));
+        Vec g = contact_impulse(&op, ref, solve_best(&op, &state->solve, ref));
         out[i] = {g.x, g.y, g.z};
     }
 }
 
-static void impulses(const KernelArrays &t, const Counts *counts, Impulse *out, cudaStream_t stream) {
-    read_impulses<<<launch_blocks(t.capacity), CUDA_THREADS, 0, stream>>>((const SolveState *)t.solve_state,
-                                                                          op_of(t, NULL, 1, 0), counts, out);
+static void impulses(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream) {
+    read_impulses<<<launch_blocks(arrays.capacity), BLOCK_THREADS, 0, stream>>>((const SolveState *)arrays.solve_state,
+                                                                                op_of(arrays, NULL, 1, 0), counts, out);
 }
 
 extern const SolverKernel SAND_KERNEL_NAME = {
@@ -300,7 +304,7 @@ extern const SolverKernel SAND_KERNEL_NAME = {
     .inertia_size = SAND_INERTIA_SIZE,
     .state_bytes = sizeof(SolveState),
     .launch_bytes = sizeof(LaunchShared),
-    .pack = pack_problem,
+    .pack = pack,
     .pack_batch = pack_batch,
     .solve = solve,
     .impulses = impulses,

@@ -70,7 +70,7 @@ SAND_INLINE float real_rough_inverse(float a) {
 #define SAND_RESTRICT __restrict__
 #define SAND_PRAGMA(pragma) _Pragma(#pragma)
 
-enum { SAND_CUDA_THREADS = 768 }; // of a thread block, at most; a multiprocessor has one block
+enum { SOLVE_MAX_THREADS = 768 }; // of a thread block, at most; a multiprocessor has one block
 
 // What the thread blocks of a launch share, in global memory; zero before a solve.
 enum { LAUNCH_BLOCKS = 1024 }; // at most
@@ -181,7 +181,7 @@ SAND_INLINE double sum_warp(double v, bool largest) {
     return v;
 }
 
-static __shared__ real shared_parts[SAND_MAX_SUMS][SAND_CUDA_THREADS];
+static __shared__ real shared_parts[SAND_MAX_SUMS][SOLVE_MAX_THREADS];
 static __shared__ double shared_totals[SAND_MAX_SUMS];
 
 // Reduces the parts of the threads of a block by one warp; its first lane gets the total.
