@@ -20,7 +20,7 @@ void sand_race_free(SandRace *race) {
 }
 
 void sand_race_cancel(SandRace *race) { __atomic_store_n(&race->stop, 1, __ATOMIC_RELAXED); }
-bool sand_race_cancelled(const SandRace *race) { return __atomic_load_n(&race->stop, __ATOMIC_RELAXED) != 0; }
+bool sand_race_canceled(const SandRace *race) { return __atomic_load_n(&race->stop, __ATOMIC_RELAXED) != 0; }
 int sand_race_at(const SandRace *race) { return __atomic_load_n(&race->at, __ATOMIC_ACQUIRE); }
 
 bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error) {
@@ -112,8 +112,8 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
         *entry = (SandRaceEntry){.solver = solve.solver,
                                  .device = there ? backend->name : "cpu",
                                  .solution = {.want_curve = true, .want_metrics = true, .stop = &race->stop}};
-        if (sand_race_cancelled(race)) {
-            snprintf(entry->refused, sizeof entry->refused, "cancelled");
+        if (sand_race_canceled(race)) {
+            snprintf(entry->refused, sizeof entry->refused, "canceled");
         } else {
             entry->ran = there ? solve_on(backend, device, &start, &solve, &entry->solution, &why)
                                : sand_cpu_solve(cpu, &start, &solve, &entry->solution, &why);

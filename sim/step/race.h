@@ -39,7 +39,7 @@ void sand_race_free(SandRace *race);
 
 // From any thread while it runs.
 void sand_race_cancel(SandRace *race);
-bool sand_race_cancelled(const SandRace *race);
+bool sand_race_canceled(const SandRace *race);
 int sand_race_at(const SandRace *race); // solvers that are done
 
 // Reads `a,b` or `all` into the definition. False, with a sentence that names those there are.

@@ -344,7 +344,7 @@ static void test_all_controls_are_drawn(void **state) {
 }
 
 // A race on the step on the screen: the solvers that can do the model run, the scene does not notice, and the result stays
-// while the scene goes on. A second one is cancelled.
+// while the scene goes on. A second one is canceled.
 static void test_race(void **state) {
     (void)state;
     Fixture s;

@@ -192,7 +192,7 @@ static void use_everything(void) {
         {CONTROL_SHADOW_PARAM, DRAG, NULL},
         {CONTROL_RACE_SOLVER, PRESS, NULL},
         {CONTROL_RACE_COLD, PRESS, NULL},
-        {CONTROL_RACE_ITERATIONS, DRAG_FAR, NULL}, // a race that is still on when it is cancelled
+        {CONTROL_RACE_ITERATIONS, DRAG_FAR, NULL}, // a race that is still on when it is canceled
         {CONTROL_RACE, PRESS, NULL},
         {CONTROL_RACE_CANCEL, PRESS, NULL},
         {CONTROL_COLOR, PICK, NULL},

@@ -332,7 +332,7 @@ static void test_fetched_contacts(void **state) {
 
 typedef struct Cancel {
     SandRace *race;
-    double seconds; // after which it is cancelled
+    double seconds; // after which it is canceled
 } Cancel;
 
 static void *cancel_later(void *argument) {
@@ -362,7 +362,7 @@ static void test_race(void **state) {
     }
     sand_race_free(&race);
 
-    // Later and later, until the solve has begun before it is cancelled: a machine under load may take its time.
+    // Later and later, until the solve has begun before it is canceled: a machine under load may take its time.
     def.solve.iterations = 10000000;
     def.count = 1;
     for (Cancel cancel = {&race, 0.1}; !race.entries[0].ran; cancel.seconds *= 2) {
@@ -374,7 +374,7 @@ static void test_race(void **state) {
         pthread_join(thread, NULL);
     }
     const SandSolution *s = &race.entries[0].solution;
-    printf("a cancelled race ended after %d iterations, residual %.2e\n", s->iterations, s->metrics.residual);
+    printf("a canceled race ended after %d iterations, residual %.2e\n", s->iterations, s->metrics.residual);
     assert_true(s->iterations < def.solve.iterations && isfinite(s->metrics.residual));
     assert_int_equal(s->curve_count, s->iterations + 1);
     sand_race_free(&race), sand_problem_free(&problem);

@@ -114,14 +114,14 @@ static void what_fails_there_is_kept_by_name(void **state) {
     sand_problem_free(&problem);
 }
 
-static void cancelled_before_it_begins(void **state) {
+static void canceled_before_it_begins(void **state) {
     SandProblem problem = frozen_well_posed(*state, 0.3);
     SandRace race = {0};
     SandRaceDef def = race_of("p-spg-fb,jacobi");
     sand_race_cancel(&race);
     run(&race, &problem, &def);
     assert_int_equal(solves, 0);
-    for (int i = 0; i < race.count; i++) assert_string_equal(race.entries[i].refused, "cancelled");
+    for (int i = 0; i < race.count; i++) assert_string_equal(race.entries[i].refused, "canceled");
     sand_race_free(&race);
     sand_problem_free(&problem);
 }
@@ -147,6 +147,6 @@ static int thaw(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_runs_where_it_can), cmocka_unit_test(what_fails_there_is_kept_by_name),
-        cmocka_unit_test(cancelled_before_it_begins), cmocka_unit_test(no_method_can_do_nothing)};
+        cmocka_unit_test(canceled_before_it_begins), cmocka_unit_test(no_method_can_do_nothing)};
     return cmocka_run_group_tests(tests, freeze, thaw);
 }
