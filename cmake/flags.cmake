@@ -29,7 +29,7 @@ endif()
 set(CMAKE_C_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 
-# The solver texts: loops over a tile of blocks must vectorize whole. Neither errno nor floating-point traps are read,
+# The solver kernels: loops over a tile of contacts must vectorize whole. Neither errno nor floating-point traps are read,
 # and peeling a tile for alignment would leave half of it to scalar code.
 set(SAND_KERNEL_FLAGS -O3 -fno-math-errno -fno-trapping-math)
 check_c_compiler_flag(--param=vect-max-peeling-for-alignment=0 SAND_HAVE_NO_PEELING)

@@ -3,7 +3,7 @@
 find_path(CIMGUI_INCLUDE_DIR cimgui.h)
 find_library(CIMGUI_LIBRARY cimgui)
 
-target_sources(sand_picture PRIVATE
+target_sources(sand_app_window PRIVATE
     app/ui/interface.cpp
     app/ui/plot.c
     app/ui/plot_axis.c
@@ -20,11 +20,11 @@ target_sources(sand_picture PRIVATE
     app/ui/panel/panel_transport.c
 )
 if(CIMGUI_INCLUDE_DIR AND CIMGUI_LIBRARY)
-    target_compile_definitions(sand_picture PRIVATE SAND_CIMGUI=1)
-    target_include_directories(sand_picture SYSTEM PRIVATE ${CIMGUI_INCLUDE_DIR})
-    target_link_libraries(sand_picture PUBLIC ${CIMGUI_LIBRARY})
+    target_compile_definitions(sand_app_window PRIVATE SAND_CIMGUI=1)
+    target_include_directories(sand_app_window SYSTEM PRIVATE ${CIMGUI_INCLUDE_DIR})
+    target_link_libraries(sand_app_window PUBLIC ${CIMGUI_LIBRARY})
 else()
-    target_sources(sand_picture PRIVATE app/ui/cimgui.cpp)
+    target_sources(sand_app_window PRIVATE app/ui/cimgui.cpp)
 endif()
-target_include_directories(sand_picture SYSTEM PRIVATE ${IMGUI_INCLUDE_DIR})
-target_link_libraries(sand_picture PUBLIC ${IMGUI_LIBRARY} ${STB_LIBRARY} ${CMAKE_DL_LIBS} stdc++)
+target_include_directories(sand_app_window SYSTEM PRIVATE ${IMGUI_INCLUDE_DIR})
+target_link_libraries(sand_app_window PUBLIC ${IMGUI_LIBRARY} ${STB_LIBRARY} ${CMAKE_DL_LIBS} stdc++)

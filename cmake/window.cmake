@@ -64,7 +64,7 @@ add_custom_command(
     DEPENDS ${sand_shaders} ${sand_assets} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
     VERBATIM)
 
-add_library(sand_picture STATIC
+add_library(sand_app_window STATIC
     app/render/context.c
     app/render/cull.c
     app/render/lighting.c
@@ -96,12 +96,12 @@ add_library(sand_picture STATIC
     app/ui/settings.c
     ${CMAKE_BINARY_DIR}/embedded.c
 )
-target_compile_definitions(sand_picture PUBLIC SAND_WINDOW=1)
+target_compile_definitions(sand_app_window PUBLIC SAND_WINDOW=1)
 set_source_files_properties(app/io/caption.c PROPERTIES COMPILE_DEFINITIONS "SAND_FONT=\"${SAND_FONT}\"")
 # stb's PNG writer reads bytes as words.
 set_source_files_properties(app/io/png.c PROPERTIES COMPILE_OPTIONS "-fno-strict-aliasing")
-target_include_directories(sand_picture SYSTEM PUBLIC ${EGL_INCLUDE_DIR} ${GLFW_INCLUDE_DIR} ${STB_INCLUDE_DIR} ${CGLM_INCLUDE_DIR})
+target_include_directories(sand_app_window SYSTEM PUBLIC ${EGL_INCLUDE_DIR} ${GLFW_INCLUDE_DIR} ${STB_INCLUDE_DIR} ${CGLM_INCLUDE_DIR})
 find_package(Threads REQUIRED)
-target_link_libraries(sand_picture PUBLIC sand_take sand_glad ${EGL_LIBRARY} ${GLFW_LIBRARY} Threads::Threads m)
+target_link_libraries(sand_app_window PUBLIC sand_app_core sand_glad ${EGL_LIBRARY} ${GLFW_LIBRARY} Threads::Threads m)
 
 include(cmake/panel.cmake)
