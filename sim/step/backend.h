@@ -65,7 +65,8 @@ struct SandBackend {
     void (*destroy)(SandDevice *device);
     const char *(*describe)(const SandDevice *device); // the device, for people
 
-    // Uploads the world with its bodies, and the warm start. The host state stays where it is as long as the device has it.
+    // Uploads the world with its bodies, and the warm start. The host state must not move or be freed while the device uses
+    // it.
     bool (*upload)(SandDevice *device, SandHostState *host, SandError *error);
     // Uploads one problem instead, with no world: `solve`, `finish` and `read_solution` may follow.
     bool (*upload_problem)(SandDevice *device, const SandProblem *problem, const SandSolveDef *def, SandError *error);
