@@ -138,7 +138,7 @@ static void requests_while_it_runs(void **state) {
     close_engine(engine);
 }
 
-// The simulation moves to another machine while it runs, where there is one; else a sentence says why not, and it goes on.
+// The simulation moves to another device while it runs, where there is one; else a sentence says why not, and it goes on.
 static void another_backend(void **state) {
     (void)state;
     Engine *engine = start("hourglass", 250);

@@ -186,9 +186,6 @@ static void test_many_iterations(void **state) {
 
 // --- stages -------------------------------------------------------------------------------------------------
 
-// From the state of a scene after some steps on the CPU, the device finds the same contacts in the same order and the same
-// initial impulses. (Bits that differ are counted and printed.) Then the operator: objective and residual of the initial
-// impulses against double.
 static bool is_cylinder(const SandWorld *w, int body) { return w->shapes[w->shape[body]].kind == SAND_CYLINDER; }
 
 // Collision detection and packing on both devices, from one state. All contacts are the same bit for bit, except
@@ -235,7 +232,7 @@ static void compare_stages(const char *scene, int bodies, int steps) {
         assert_true(v3_length(v3_sub(start[i], p->start[i])) <= 1e-12 + 1e-9 * v3_length(p->start[i]));
     }
 
-    // The product with N, by the objective and residual it gives for the initial impulses.
+    // Then the operator: objective and residual of the initial impulses against double.
     SandSolution on_cpu = {.want_metrics = true};
     SandCpu *cpu = sand_cpu_create(2, SAND_DOUBLE, &error);
     assert_true(sand_cpu_solve(cpu, p, &def, &on_cpu, &error));

@@ -25,12 +25,12 @@ static SandSimulation *open_sim(const char *scene, int bodies, int steps) {
     return sim;
 }
 
-static void open_picture(RenderScene *scene, const SandWorld *w) {
+static void init_scene(RenderScene *scene, const SandWorld *w) {
     SandError error = {""};
     if (!render_scene_init(scene, w, v3_make(-2, -2, -2), v3_make(2, 2, 2), &error)) fail_msg("%s", error.text);
 }
 
-static void take(RenderScene *scene, SandSimulation *sim, RenderColor color) {
+static void update_scene(RenderScene *scene, SandSimulation *sim, RenderColor color) {
     SandError error = {""};
     const SandWorld *w = sand_simulation_world(sim);
     if (!render_scene_update(scene, w, sim, w->time - 0.4 * w->step, color, &error)) fail_msg("%s", error.text);
@@ -43,16 +43,16 @@ static void compare_instances(const char *scene, int bodies, int steps) {
     SandSimulation *sim = open_sim(scene, bodies, steps);
     InstanceStore store = {.takes_slots = true};
     RenderScene on_gpu, on_cpu;
-    open_picture(&on_gpu, sand_simulation_world(sim)), open_picture(&on_cpu, sand_simulation_world(sim));
+    init_scene(&on_gpu, sand_simulation_world(sim)), init_scene(&on_cpu, sand_simulation_world(sim));
     on_gpu.store = &store;
     for (int color = COLOR_BY_BODY; color <= COLOR_BY_SPEED; color++) {
         uint64_t before = sand_bytes_downloaded();
         lab_step(sim);
-        take(&on_gpu, sim, (RenderColor)color);
+        update_scene(&on_gpu, sim, (RenderColor)color);
         assert_true(store.away);
         assert_int_equal(sand_bytes_downloaded(), before);
         if (!render_scene_read_store(&on_gpu, &error)) fail_msg("%s", error.text);
-        take(&on_cpu, sim, (RenderColor)color);
+        update_scene(&on_cpu, sim, (RenderColor)color);
         size_t count = sand_instance_total(on_cpu.counts);
         assert_int_equal(store.bytes, count * sizeof(SandInstance));
         const SandInstance *a = on_cpu.spheres.items, *b = on_gpu.spheres.items;
@@ -104,8 +104,8 @@ static void compare_sums(const char *scene, int bodies, int steps) {
     size_t count = sand_instance_total(sand_instance_first(w, places));
     SandInstance *instances = aligned_alloc(16, count * sizeof *instances);
     for (SandShade shade = SAND_SHADE_CONTACTS; shade <= SAND_SHADE_FORCE; shade++) {
-        SandInstanceDef render_scene = {.time = w->time, .grain = 1, .shade = shade, .range = 1e6};
-        if (!cuda->instances(m, w, &render_scene, slot, &error) ||
+        SandInstanceDef instance_def = {.time = w->time, .grain = 1, .shade = shade, .range = 1e6};
+        if (!cuda->instances(m, w, &instance_def, slot, &error) ||
             !cuda->slot_read(slot, instances, count * sizeof *instances, &error))
             fail_msg("%s", error.text);
         memset(sums, 0, (size_t)w->body_count * sizeof *sums);
@@ -116,7 +116,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
         }
         double all = 0;
         for (int i = 0; i < w->body_count; i++) {
-            float value = instance_place_on_map(&render_scene, sums[i]);
+            float value = instance_place_on_map(&instance_def, sums[i]);
             if (instances[places[i]].value != value)
                 fail_msg("%s: body %d has %.9g and not %.9g", scene, i, instances[places[i]].value, value);
             all += sums[i];
@@ -185,7 +185,7 @@ static void show(Fixture *s, TripleBuffer *buffer, RenderScene *scene, SandSimul
                  unsigned char *pixels) {
     SandError error = {""};
     scene->store = triple_buffer_store(buffer);
-    take(scene, sim, color);
+    update_scene(scene, sim, color);
     triple_buffer_publish(buffer);
     while (!triple_buffer_acquire(buffer)) {}
     if (!triple_buffer_fetch(buffer, &scene->buffer, &error)) fail_msg("%s", error.text);
@@ -200,7 +200,7 @@ static void compare_pixels(Fixture *s, const char *scene, int bodies) {
     TripleBuffer *interop = triple_buffer_create_gl(false, &error), *staged = triple_buffer_create_gl(true, &error);
     if (!interop || !staged) fail_msg("%s", error.text);
     RenderScene pictures[3];
-    for (int k = 0; k < 3; k++) open_picture(&pictures[k], sand_simulation_world(sim));
+    for (int k = 0; k < 3; k++) init_scene(&pictures[k], sand_simulation_world(sim));
     for (int k = 0; k < 12; k++) {
         RenderColor color = k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY;
         lab_step(sim);
@@ -210,7 +210,7 @@ static void compare_pixels(Fixture *s, const char *scene, int bodies) {
         assert_int_equal(sand_bytes_downloaded(), before);
         show(s, staged, &pictures[1], sim, color, pixels[1]);
         assert_true(sand_bytes_downloaded() > before);
-        take(&pictures[2], sim, color);
+        update_scene(&pictures[2], sim, color);
         draw(s, &pictures[2], pixels[2]);
         assert_memory_equal(pixels[0], pixels[2], BYTES);
         assert_memory_equal(pixels[1], pixels[2], BYTES);

@@ -56,9 +56,9 @@ static inline int free_problems(void **state) {
 // Every method, in every order it has: the rows of the test grid.
 typedef struct Method {
     const char *solver;
-    const char *order; // of gauss-seidel
-    bool knows;        // it computes its residual itself
-    bool falls;        // the residual never rises, since the best iterate is kept
+    const char *order;    // of gauss-seidel
+    bool tracks_residual; // it computes its residual itself
+    bool monotone;        // the residual never rises, since the best iterate is kept
 } Method;
 static const Method methods[] = {{"p-spg-fb", NULL, true, true},
                                  {"spg-fb", NULL, true, true},

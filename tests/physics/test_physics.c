@@ -43,7 +43,7 @@ static void a_sphere_rolls_and_beyond_the_threshold_slides(void **state) {
     a = sphere_acceleration(mu, above, &slip);
     print_message("slides: %.3f %% off\n", 100 * (a / slides - 1));
     NEAR(a, slides, 0.01 * slides);
-    assert_true(slip > 0.1); // it does slide: 1.1 times the threshold leaves an acceleration of 7/2 mu g cos 0.1
+    assert_true(slip > 0.1); // the slip accelerates at 0.1 * 7/2 mu g cos(above)
 }
 
 static SandSimulation *box_on_slope(double mu, double angle) {

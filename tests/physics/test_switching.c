@@ -4,9 +4,10 @@
 
 #include "sim/core/random.h"
 
-enum { BODIES = 400, SETTLE = 120, STEPS = 80, EACH = 2 };
+enum { BODIES = 400, SETTLE = 120, STEPS = 80, SWITCH_EVERY = 2 };
 
-// Returns the friction model nearest to the cone that the solver supports; without friction the pile would flow.
+// Returns the solver's defaults, with the friction model nearest to `wanted` that it supports; without friction the pile
+// would flow.
 static SandSolveDef definition(int solver, SandFriction wanted) {
     const SandFriction nearest[] = {wanted, SAND_FRICTION_CONE, SAND_FRICTION_POLYHEDRAL, SAND_FRICTION_CYLINDER,
                                     SAND_FRICTION_BOX};
@@ -33,7 +34,7 @@ static RunResult run(bool switches, bool every_model, SandPrecision precision) {
     double energy = sand_world_kinetic_energy(w), largest = energy;
     const char *name = found.at;
     for (int k = 0; k < STEPS; k++) {
-        if (switches && k % EACH == 0) {
+        if (switches && k % SWITCH_EVERY == 0) {
             int solver = (int)(sand_random_bits(&random) % (uint64_t)sand_solver_count());
             SandFriction wanted = SAND_FRICTION_CONE;
             if (every_model) wanted = (SandFriction)(sand_random_bits(&random) % SAND_FRICTION_COUNT);

@@ -110,8 +110,8 @@ static void what_is_hidden_is_not_missed(void **state) {
     close_scene(&s);
 }
 
-// Balls of many sizes on the screen, down to a pixel. ContactRef low quality a ball that is left to quads has one in the
-// picture.
+// Balls of many sizes on the screen, down to a pixel. At low quality a ball that is left to quads has exactly one quad in
+// the picture.
 static void small_balls_need_no_quads(void **state) {
     (void)state;
     Scene s;

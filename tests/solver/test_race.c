@@ -2,6 +2,7 @@
 // same start. The backend of this test solves on the CPU in float and counts its solves.
 #include "tests/lab/frozen.h"
 #include "tests/lab/lab.h"
+#include "tests/lab/mock_backend.h"
 #include "sim/step/race.h"
 
 struct SandDevice {
@@ -33,18 +34,12 @@ static bool upload_problem(SandDevice *m, const SandProblem *problem, const Sand
     return true;
 }
 static bool solve(SandDevice *m, const SandSolveDef *def, bool curve, bool metrics, const int *stop, SandError *error) {
-    if (broken) return sand_fail(error, "the machine broke");
+    if (broken) return sand_fail(error, "the device broke");
     solves++;
     m->solution.want_curve = curve;
     m->solution.want_metrics = metrics;
     m->solution.stop = stop;
     return sand_cpu_solve(m->cpu, m->problem, def, &m->solution, error);
-}
-static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
-    (void)m;
-    (void)error;
-    *report = (SandStepReport){0};
-    return true;
 }
 // Moves the solution out: a device solves one problem after the other.
 static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
@@ -59,7 +54,7 @@ static const SandBackend other = {.name = "other",
                                   .destroy = destroy,
                                   .upload_problem = upload_problem,
                                   .solve = solve,
-                                  .finish = finish,
+                                  .finish = mock_finish,
                                   .read_solution = read_solution};
 
 static SandRaceDef race_of(const char *solvers) {
@@ -108,7 +103,7 @@ static void what_fails_there_is_kept_by_name(void **state) {
     run(&race, &problem, &def);
     broken = false;
     assert_false(race.entries[0].ran);
-    assert_string_equal(race.entries[0].refused, "the machine broke");
+    assert_string_equal(race.entries[0].refused, "the device broke");
     assert_true(race.entries[1].ran);
     sand_race_free(&race);
     sand_problem_free(&problem);

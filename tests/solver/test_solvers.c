@@ -202,11 +202,11 @@ static void curve_is_what_was_asked_for(void **state) {
             assert_int_equal(with.curve[i].iteration, i);
             assert_true(isfinite(with.curve[i].residual) && isfinite(with.curve[i].objective) && with.curve[i].seconds >= 0);
             if (i) assert_true(with.curve[i].seconds >= with.curve[i - 1].seconds);
-            if (i && methods[m].falls) assert_true(with.curve[i].residual <= with.curve[i - 1].residual);
+            if (i && methods[m].monotone) assert_true(with.curve[i].residual <= with.curve[i - 1].residual);
         }
         // The curve ends with the metrics of the solution, and a shorter solve gives its beginning. A method that does not
         // track its residual is measured for the curve, which recomputes its velocities: the last bits may differ.
-        double near = methods[m].knows ? 0 : 1e-9;
+        double near = methods[m].tracks_residual ? 0 : 1e-9;
         assert_true(with.curve[40].residual == with.metrics.residual && with.curve[40].objective == with.metrics.objective);
         SandSolution shorter = {0};
         def.iterations = 11;

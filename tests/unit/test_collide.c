@@ -244,7 +244,7 @@ static void no_pair_is_missed_and_none_is_there_twice(void **state) {
     sand_thread_pool_free(pool);
 }
 
-static void the_order_does_not_depend_on_the_team(void **state) {
+static void the_order_does_not_depend_on_the_thread_count(void **state) {
     (void)state;
     static const int pools[] = {2, 3, 8};
     for (int k = 0; k < WORLDS; k++) {
@@ -288,7 +288,7 @@ static void nothing_is_found_where_nothing_is_near(void **state) {
 }
 
 // The impact margin of a sphere, by its own speed and those of all pairs.
-static void strikes_are_those_of_all_pairs(void **state) {
+static void impact_margins_are_those_of_all_pairs(void **state) {
     (void)state;
     SandThreadPool *pool = pool_of(2);
     for (int k = 0; k < WORLDS; k++) {
@@ -344,7 +344,7 @@ static void strikes_are_those_of_all_pairs(void **state) {
 
 // Slow and fast bodies lie in different levels of the grid but side by side in the solver indices: bodies that touch are
 // near each other in memory.
-static void neighbors_have_ranks_close_by(void **state) {
+static void neighbors_have_close_solver_indices(void **state) {
     (void)state;
     SandRandom random = sand_random(7);
     SandWorld w = lab_world(0.2);
@@ -406,7 +406,7 @@ static void a_falling_column_does_not_collapse(void **state) {
 }
 
 // A fast sphere hits the first of a row at rest, which hits the next, all within one step of 0.2 m.
-static void a_row_that_is_struck_does_not_collapse(void **state) {
+static void a_row_that_is_hit_does_not_collapse(void **state) {
     (void)state;
     SandWorld world = lab_world(0.2);
     world.gravity = v3_make(0, 0, 0);
@@ -434,17 +434,17 @@ static SandVec3 contact_name(const SandCollision *d, int i) {
     return f->b < 0 ? v3_make(a, sub_a, 7) : name_of(a, sub_a, d->body[f->b], sub_b);
 }
 
-static void impulses_are_found_again_when_ranks_change(void **state) {
+static void impulses_are_found_again_when_solver_indices_change(void **state) {
     (void)state;
     SandThreadPool *pool = pool_of(3);
     SandWorld w = clumps();
     SandCollision before = {0}, after = {0};
-    SandWarmStart memory = {0};
+    SandWarmStart cache = {0};
     lab_plane(&w, v3_make(0, 0, -1.2), v3_make(0, 0, 1));
     collide(&before, &w, pool);
     SandVec3 *impulse = calloc((size_t)before.contact_count, sizeof *impulse);
     for (int i = 0; i < before.contact_count; i++) impulse[i] = contact_name(&before, i);
-    assert_true(sand_warm_start_store(&memory, &before, impulse, w.step, w.body_count, NULL));
+    assert_true(sand_warm_start_store(&cache, &before, impulse, w.step, w.body_count, NULL));
 
     // Everything rotated by half a turn: the same contacts, but the spatial order of the bodies is reversed. Then a body is
     // added, and one is removed.
@@ -461,7 +461,7 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
     w.gone[1] = 1;
     collide(&after, &w, pool);
     SandVec3 *start = calloc((size_t)after.contact_count, sizeof *start);
-    int warm_started = sand_warm_start_apply(&memory, &after, 0.5 * w.step, start, pool), fresh = 0, swapped = 0;
+    int warm_started = sand_warm_start_apply(&cache, &after, 0.5 * w.step, start, pool), fresh = 0, swapped = 0;
     for (int i = 0; i < after.contact_count; i++) {
         const SandContactCandidate *f = &after.contacts[i];
         int a = after.body[f->index_a], b = f->b < 0 ? -1 : after.body[f->b];
@@ -476,12 +476,12 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
     assert_int_equal(warm_started, after.contact_count - fresh);
     assert_true(fresh > 0 && swapped > 100);
 
-    sand_warm_start_clear(&memory);
-    assert_int_equal(sand_warm_start_apply(&memory, &after, w.step, start, pool), 0);
+    sand_warm_start_clear(&cache);
+    assert_int_equal(sand_warm_start_apply(&cache, &after, w.step, start, pool), 0);
     for (int i = 0; i < after.contact_count; i++) NEAR(v3_length(start[i]), 0, 0);
     free(start);
     free(impulse);
-    sand_warm_start_free(&memory);
+    sand_warm_start_free(&cache);
     sand_collision_free(&before);
     sand_collision_free(&after);
     sand_world_free(&w);
@@ -489,7 +489,7 @@ static void impulses_are_found_again_when_ranks_change(void **state) {
 }
 
 // A heap at rest recovers every impulse and starts where the last step ended.
-static void a_heap_at_rest_is_matched_whole(void **state) {
+static void a_heap_at_rest_is_warm_started_whole(void **state) {
     (void)state;
     SandRandom random = sand_random(9);
     SandWorld world = lab_world(0.5);
@@ -518,14 +518,14 @@ static void a_heap_at_rest_is_matched_whole(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_pair_is_missed_and_none_is_there_twice),
-        cmocka_unit_test(the_order_does_not_depend_on_the_team),
+        cmocka_unit_test(the_order_does_not_depend_on_the_thread_count),
         cmocka_unit_test(nothing_is_found_where_nothing_is_near),
-        cmocka_unit_test(strikes_are_those_of_all_pairs),
-        cmocka_unit_test(neighbors_have_ranks_close_by),
+        cmocka_unit_test(impact_margins_are_those_of_all_pairs),
+        cmocka_unit_test(neighbors_have_close_solver_indices),
         cmocka_unit_test(a_falling_column_does_not_collapse),
-        cmocka_unit_test(a_row_that_is_struck_does_not_collapse),
-        cmocka_unit_test(impulses_are_found_again_when_ranks_change),
-        cmocka_unit_test(a_heap_at_rest_is_matched_whole),
+        cmocka_unit_test(a_row_that_is_hit_does_not_collapse),
+        cmocka_unit_test(impulses_are_found_again_when_solver_indices_change),
+        cmocka_unit_test(a_heap_at_rest_is_warm_started_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

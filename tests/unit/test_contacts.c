@@ -1,7 +1,7 @@
 // Contacts of a step that ran on another backend, fetched on demand: what force chains, colors and percentiles read is what
 // the CPU would have had. The mock backend of this test steps a simulation of its own, and keeps a second one that is a step
 // behind, in the state where the last step began.
-#include "tests/lab/idle_verbs.h"
+#include "tests/lab/mock_backend.h"
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
 #include "sim/core/thread_pool.h"
@@ -32,7 +32,6 @@ static void destroy(SandDevice *m) {
     free(m);
 }
 static bool upload(SandDevice *m, SandHostState *host, SandError *error) { return (void)m, (void)host, (void)error, true; }
-static bool collide(SandDevice *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
 static bool integrate(SandDevice *m, SandError *error) {
     if (sand_simulation_world(m->now)->step_index > 0 && !sand_simulation_step(m->before, error)) return false;
     return sand_simulation_step(m->now, error);
@@ -44,13 +43,7 @@ static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
 }
 static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandError *error) {
     (void)error;
-    const SandWorld *from = sand_simulation_world(m->now);
-    for (int i = first; i < first + count; i++) {
-        w->position[i] = from->position[i];
-        w->velocity[i] = from->velocity[i];
-        w->rotation[i] = from->rotation[i];
-        w->spin[i] = from->spin[i];
-    }
+    mock_copy_bodies(w, sand_simulation_world(m->now), first, count);
     return true;
 }
 static bool read_contacts(SandDevice *m, SandCollision *collision, SandError *error) {
@@ -82,10 +75,10 @@ static const SandBackend other = {.name = "other",
                                   .create = create,
                                   .destroy = destroy,
                                   .upload = upload,
-                                  .collide = collide,
-                                  .warm_start = idle_warm_start,
-                                  .build = idle_build,
-                                  .solve = idle_solve,
+                                  .collide = noop_collide,
+                                  .warm_start = noop_warm_start,
+                                  .build = noop_build,
+                                  .solve = noop_solve,
                                   .integrate = integrate,
                                   .finish = finish,
                                   .read_bodies = read_bodies,

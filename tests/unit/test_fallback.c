@@ -1,6 +1,6 @@
 // A backend that fails in the middle of a run: the CPU takes over, from the same state when the bodies can still be read,
 // else from the last state the host has. The mock backend of this test steps a simulation of its own.
-#include "tests/lab/idle_verbs.h"
+#include "tests/lab/mock_backend.h"
 #include "tests/lab/lab.h"
 
 struct SandDevice {
@@ -48,12 +48,8 @@ static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
 }
 static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandError *error) {
     if (unreadable && steps_left < 0) return sand_fail(error, "and cannot be read");
-    const SandWorld *inner = sand_simulation_world(m->inner);
-    for (int i = first; i < first + count; i++) w->position[i] = inner->position[i], w->velocity[i] = inner->velocity[i];
+    mock_copy_bodies(w, sand_simulation_world(m->inner), first, count);
     return true;
-}
-static bool read_warm_start(SandDevice *m, SandWarmStart *memory, SandError *error) {
-    return (void)m, (void)memory, (void)error, true;
 }
 
 static const SandBackend failing = {.name = "failing",
@@ -62,13 +58,13 @@ static const SandBackend failing = {.name = "failing",
                                     .describe = describe,
                                     .upload = upload,
                                     .collide = collide,
-                                    .warm_start = idle_warm_start,
-                                    .build = idle_build,
-                                    .solve = idle_solve,
+                                    .warm_start = noop_warm_start,
+                                    .build = noop_build,
+                                    .solve = noop_solve,
                                     .integrate = integrate,
                                     .finish = finish,
                                     .read_bodies = read_bodies,
-                                    .read_warm_start = read_warm_start};
+                                    .read_warm_start = mock_read_warm_start};
 
 static void hear(void *user, const char *sentence) {
     (void)user;

@@ -72,7 +72,7 @@ static SandBoundary make_revolution(const double (*profile)[2], int count, SandS
 
 // A sphere that the bands report clear of the wall is clear by the distance and, in a closed vessel, on the allowed side (an
 // open one has no inside far from its wall). The bands find most of the clear ones.
-static void a_glance_tells_what_is_far_from_a_revolution(void **state) {
+static void a_quick_test_rejects_what_is_far_from_a_revolution(void **state) {
     (void)state;
     static const Profile OPEN[] = {{"tub", 3, {{0, -1}, {0.7, -0.6}, {0.9, 0.4}}},
                                    {"pipe", 2, {{0.6, -1}, {0.6, 1}}},
@@ -214,7 +214,7 @@ static void bad_profiles_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(revolutions_agree_with_samples),
-        cmocka_unit_test(a_glance_tells_what_is_far_from_a_revolution),
+        cmocka_unit_test(a_quick_test_rejects_what_is_far_from_a_revolution),
         cmocka_unit_test(corners_of_a_revolution_touch_as_they_should),
         cmocka_unit_test(hollow_vessels_are_known),
         cmocka_unit_test(a_turned_boundary_gives_turned_touches),

@@ -1,7 +1,7 @@
 // Drawing bodies that live on another backend: rendered from its memory, shared with OpenGL or staged through the host,
 // frames match the host's to the pixel, and no more bytes than necessary are downloaded. The mock backend of this test lets
 // bodies fall; its device memory is plain memory.
-#include "tests/lab/idle_verbs.h"
+#include "tests/lab/mock_backend.h"
 #include "tests/lab/lab.h"
 
 #include <glad/gl.h>
@@ -65,7 +65,6 @@ static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     return true;
 }
 
-static bool collide(SandDevice *m, const SandWorld *w, SandError *error) { return (void)m, (void)w, (void)error, true; }
 static bool integrate(SandDevice *m, SandError *error) {
     (void)error;
     SandWorld *w = &m->world;
@@ -83,16 +82,13 @@ static bool finish(SandDevice *m, SandStepReport *report, SandError *error) {
 static bool read_bodies(SandDevice *m, SandWorld *w, int first, int count, SandError *error) {
     (void)error;
     bodies_read++;
-    for (int i = first; i < first + count; i++) w->position[i] = m->world.position[i], w->velocity[i] = m->world.velocity[i];
+    mock_copy_bodies(w, &m->world, first, count);
     sand_count_downloaded(2 * sizeof(SandVec3) * (size_t)count);
     return true;
 }
 static bool read_contacts(SandDevice *m, SandCollision *collision, SandError *error) { // none
     collision->body_count = collision->contact_count = 0;
     return sand_collision_place_boundaries(collision, &m->world, error);
-}
-static bool read_warm_start(SandDevice *m, SandWarmStart *memory, SandError *error) {
-    return (void)m, (void)error, memory->step = 0, true;
 }
 
 static SandSlot *slot_create(SandError *error) { return (void)error, slots++, calloc(1, sizeof(SandSlot)); }
@@ -145,10 +141,10 @@ static const SandBackend falling = {.name = "falling",
                                     .destroy = destroy,
                                     .describe = describe,
                                     .upload = upload,
-                                    .collide = collide,
-                                    .warm_start = idle_warm_start,
-                                    .build = idle_build,
-                                    .solve = idle_solve,
+                                    .collide = noop_collide,
+                                    .warm_start = noop_warm_start,
+                                    .build = noop_build,
+                                    .solve = noop_solve,
                                     .integrate = integrate,
                                     .finish = finish,
                                     .slot_create = slot_create,
@@ -159,13 +155,13 @@ static const SandBackend falling = {.name = "falling",
                                     .share_free = share_free,
                                     .share_copy = share_copy,
                                     .read_bodies = read_bodies,
-                                    .read_warm_start = read_warm_start,
+                                    .read_warm_start = mock_read_warm_start,
                                     .read_contacts = read_contacts,
-                                    .read_problem_bodies = idle_read_bodies,
-                                    .read_start = idle_read_start,
-                                    .read_solution = idle_read_solution};
+                                    .read_problem_bodies = noop_read_problem_bodies,
+                                    .read_start = noop_read_start,
+                                    .read_solution = noop_read_solution};
 
-// --- the off-screen stage -----------------------------------------------------------------------------------
+// --- the off-screen fixture ---------------------------------------------------------------------------------
 
 enum { WIDE = 160, HIGH = 120, BYTES = WIDE * HIGH * 4 };
 

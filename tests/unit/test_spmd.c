@@ -11,8 +11,8 @@
 // cmocka.h needs the headers above.
 #include <cmocka.h>
 
-enum { TEAMS = 4, MOST = 8 };
-static const int team_sizes[TEAMS] = {1, 2, 3, MOST};
+enum { POOLS = 4, MOST = 8 };
+static const int pool_sizes[POOLS] = {1, 2, 3, MOST};
 
 static SandThreadPool *pool_of(int threads) {
     SandError error;
@@ -42,8 +42,8 @@ static void visit(SandWorker *w, void *argument) {
 static void every_index_is_visited_once(void **state) {
     (void)state;
     const int64_t sizes[] = {16, 48, 16 * 63, 16 * 64, 16 * 65, 16 * 64 * 33 + 16};
-    for (int t = 0; t < TEAMS; t++) {
-        SandThreadPool *pool = pool_of(team_sizes[t]);
+    for (int t = 0; t < POOLS; t++) {
+        SandThreadPool *pool = pool_of(pool_sizes[t]);
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             Range r = {.n = sizes[s]};
             r.blocks = calloc((size_t)r.n, sizeof *r.blocks);
@@ -99,14 +99,14 @@ static void sums_are_right_and_the_same(void **state) {
             top = fmax(top, fabs(x[i]));
         }
         Summing first = {.n = n, .x = x};
-        for (int t = 0; t < TEAMS; t++) {
+        for (int t = 0; t < POOLS; t++) {
             Summing s = {.n = n, .x = x};
-            SandThreadPool *pool = pool_of(team_sizes[t]);
+            SandThreadPool *pool = pool_of(pool_sizes[t]);
             sand_thread_pool_run(pool, add_up, &s);
             sand_thread_pool_free(pool);
             if (t == 0) first = s;
             // The same bits for every worker and every number of threads.
-            for (int w = 0; w < team_sizes[t]; w++) assert_memory_equal(s.total[w], first.total[0], sizeof s.total[w]);
+            for (int w = 0; w < pool_sizes[t]; w++) assert_memory_equal(s.total[w], first.total[0], sizeof s.total[w]);
         }
         // In float only SAND_STRIP numbers of a lane are added before folding into double: at most 32 roundings of 6e-8.
         const double *total = first.total[0];
@@ -148,9 +148,9 @@ static void sum_again_and_again(SandWorker *w, void *argument) {
 
 static void sums_in_a_row_do_not_mix(void **state) {
     (void)state;
-    for (int t = 0; t < TEAMS; t++) {
+    for (int t = 0; t < POOLS; t++) {
         Repeated r = {{0}};
-        SandThreadPool *pool = pool_of(team_sizes[t]);
+        SandThreadPool *pool = pool_of(pool_sizes[t]);
         sand_thread_pool_run(pool, sum_again_and_again, &r);
         sand_thread_pool_run(pool, sum_again_and_again, &r); // whether an odd or even number of sums came before
         sand_thread_pool_free(pool);
@@ -178,14 +178,14 @@ static void meet(SandWorker *w, void *argument) {
 
 static void barriers_hold(void **state) {
     (void)state;
-    for (int t = 0; t < TEAMS; t++) {
-        SandThreadPool *pool = pool_of(team_sizes[t]);
+    for (int t = 0; t < POOLS; t++) {
+        SandThreadPool *pool = pool_of(pool_sizes[t]);
         for (int again = 0; again < 2; again++) {
             Rounds r = {{0}, {0}};
             sand_thread_pool_run(pool, meet, &r);
             for (int w = 0; w < MOST; w++) {
                 assert_int_equal(r.wrong[w], 0);
-                assert_int_equal(r.round[w], w < team_sizes[t] ? ROUNDS : 0);
+                assert_int_equal(r.round[w], w < pool_sizes[t] ? ROUNDS : 0);
             }
         }
         sand_thread_pool_free(pool);
@@ -204,19 +204,19 @@ static void agree(SandWorker *w, void *argument) {
 
 static void everyone_gets_what_the_first_says(void **state) {
     (void)state;
-    for (int t = 0; t < TEAMS; t++) {
+    for (int t = 0; t < POOLS; t++) {
         Rounds r = {{0}, {0}};
-        SandThreadPool *pool = pool_of(team_sizes[t]);
+        SandThreadPool *pool = pool_of(pool_sizes[t]);
         sand_thread_pool_run(pool, agree, &r);
         sand_thread_pool_free(pool);
-        for (int w = 0; w < team_sizes[t]; w++) {
+        for (int w = 0; w < pool_sizes[t]; w++) {
             assert_int_equal(r.wrong[w], 0);
             assert_int_equal(r.round[w], 200);
         }
     }
 }
 
-static void teams_have_sane_sizes(void **state) {
+static void pools_have_sane_sizes(void **state) {
     (void)state;
     SandError error = {""};
     assert_null(sand_thread_pool_create(-1, &error));
@@ -239,7 +239,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_index_is_visited_once),       cmocka_unit_test(sums_are_right_and_the_same),
         cmocka_unit_test(sums_in_a_row_do_not_mix),          cmocka_unit_test(barriers_hold),
-        cmocka_unit_test(everyone_gets_what_the_first_says), cmocka_unit_test(teams_have_sane_sizes),
+        cmocka_unit_test(everyone_gets_what_the_first_says), cmocka_unit_test(pools_have_sane_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
