@@ -77,7 +77,8 @@ static bool count_spheres(Job *job, int *convex_body, SandError *error) {
         collision->body_count++;
         if (w->shapes[w->shape[i]].sphere_count == 0) {
             if (*convex_body >= 0)
-                return sand_fail(error, "bodies %d and %d are boxes or cylinders, which may not meet", *convex_body, i);
+                return sand_fail(error, "bodies %d and %d are both boxes or cylinders; only one may take part at a time",
+                                 *convex_body, i);
             *convex_body = i;
         }
         if (spheres > INT32_MAX / 2)

@@ -2,37 +2,37 @@
 #pragma once
 #include "sim/step/backend.h"
 
-static inline bool noop_collide(SandDevice *m, const SandWorld *world, SandError *error) {
-    return (void)m, (void)world, (void)error, true;
+static inline bool noop_collide(SandDevice *device, const SandWorld *world, SandError *error) {
+    return (void)device, (void)world, (void)error, true;
 }
-static inline bool noop_warm_start(SandDevice *m, SandError *error) { return (void)m, (void)error, true; }
-static inline bool noop_build(SandDevice *m, const SandSolveDef *def, SandError *error) {
-    return (void)m, (void)def, (void)error, true;
+static inline bool noop_warm_start(SandDevice *device, SandError *error) { return (void)device, (void)error, true; }
+static inline bool noop_build(SandDevice *device, const SandSolveDef *def, SandError *error) {
+    return (void)device, (void)def, (void)error, true;
 }
-static inline bool noop_solve(SandDevice *m, const SandSolveDef *def, bool curve, bool metrics, const int *stop,
+static inline bool noop_solve(SandDevice *device, const SandSolveDef *def, bool curve, bool metrics, const int *stop,
                               SandError *error) {
-    return (void)m, (void)def, (void)curve, (void)metrics, (void)stop, (void)error, true;
+    return (void)device, (void)def, (void)curve, (void)metrics, (void)stop, (void)error, true;
 }
-static inline bool noop_read_problem_bodies(SandDevice *m, SandProblemBody *bodies, int count, SandError *error) {
-    return (void)m, (void)bodies, (void)count, (void)error, true;
+static inline bool noop_read_problem_bodies(SandDevice *device, SandProblemBody *bodies, int count, SandError *error) {
+    return (void)device, (void)bodies, (void)count, (void)error, true;
 }
-static inline bool noop_read_start(SandDevice *m, SandVec3 *start, SandError *error) {
-    return (void)m, (void)start, (void)error, true;
+static inline bool noop_read_start(SandDevice *device, SandVec3 *start, SandError *error) {
+    return (void)device, (void)start, (void)error, true;
 }
-static inline bool noop_read_solution(SandDevice *m, SandSolution *solution, SandError *error) {
-    return (void)m, (void)solution, (void)error, true;
+static inline bool noop_read_solution(SandDevice *device, SandSolution *solution, SandError *error) {
+    return (void)device, (void)solution, (void)error, true;
 }
 
 // Reports nothing of the step.
-static inline bool mock_finish(SandDevice *m, SandStepReport *report, SandError *error) {
-    (void)m, (void)error;
+static inline bool mock_finish(SandDevice *device, SandStepReport *report, SandError *error) {
+    (void)device, (void)error;
     *report = (SandStepReport){0};
     return true;
 }
 
 // Nothing is kept of the last step.
-static inline bool mock_read_warm_start(SandDevice *m, SandWarmStart *warm_start, SandError *error) {
-    (void)m, (void)error;
+static inline bool mock_read_warm_start(SandDevice *device, SandWarmStart *warm_start, SandError *error) {
+    (void)device, (void)error;
     warm_start->step = 0;
     return true;
 }

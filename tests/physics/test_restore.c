@@ -1,6 +1,6 @@
 // A checkpoint that cannot be restored changes nothing: the newer bodies of a device are still read from it, and the host's
 // older ones are not uploaded in their place. The mock device of this test moves every body up by a meter a step.
-#include "tests/lab/idle_verbs.h"
+#include "tests/lab/mock_backend.h"
 #include "tests/lab/lab.h"
 #include "sim/step/checkpoint.h"
 
@@ -48,9 +48,9 @@ static const SandBackend lifting = {.name = "lifting",
                                     .describe = describe,
                                     .upload = upload,
                                     .collide = collide,
-                                    .warm_start = idle_warm_start,
-                                    .build = idle_build,
-                                    .solve = idle_solve,
+                                    .warm_start = noop_warm_start,
+                                    .build = noop_build,
+                                    .solve = noop_solve,
                                     .integrate = integrate,
                                     .finish = finish,
                                     .read_bodies = read_bodies,
