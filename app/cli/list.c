@@ -62,7 +62,7 @@ static Outcome list_backends(bool as_json) {
     add_row(&list, "auto",
             cuda ? "the best that this build and this machine have: cuda"
                  : "the best that this build and this machine have: cpu");
-    add_row(&list, "cpu", "the cores of this machine, through OpenMP");
+    add_row(&list, "cpu", "the cores of this machine");
     add_row(&list, "cuda", device);
     end_list(&list);
     return OUTCOME_DONE;

@@ -1,25 +1,119 @@
-// The thread pool, on OpenMP's threads. The barrier is our own: it spins, since a solve has several barriers an iteration
-// and each is shorter than it takes to put a thread to sleep and wake it.
+// The thread pool. Its barrier comes several times in an iteration of a solve and is mostly shorter than it takes to put a
+// thread to sleep and wake it, so a waiting worker polls first. It does so for some microseconds only, and then sleeps on a
+// futex: where other processes want the cores, a worker that keeps polling burns the very time slice that the one it waits
+// for needs. Waits that ended in sleep make the next ones poll for less. OpenMP's own pool polls for milliseconds, and only
+// the environment of the process can change that.
+#define _DEFAULT_SOURCE // syscall
 #include "sim/core/thread_pool.h"
 #include "sim/core/assert.h"
+#include "sim/core/clock.h"
 
+#include <linux/futex.h>
+#include <limits.h>
+#include <math.h>
 #include <omp.h>
-#include <sched.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-enum { SPINS = 4000 }; // some microseconds, then the core is yielded
+// Polling lasts at most about as long as it takes to sleep and be woken, so that a wait costs no more than twice what it
+// would with foresight; and at least as long as a wait between workers that run side by side.
+static const double SPIN_MOST = 50e-6, SPIN_LEAST = 1e-6; // s
+enum {
+    POLLS = 16, // between two looks at the clock
+    TRIAL = 64, // one wait in 64 polls for SPIN_MOST, to see whether the machine is quiet again
+};
+
+// A counter to wait for. The thread that changes it wakes the sleepers, if there are any.
+typedef struct Gate {
+    _Alignas(64) atomic_uint generation;
+    atomic_int sleepers;
+} Gate;
+
+// How long a worker polls before it sleeps.
+typedef struct Patience {
+    double seconds;
+    unsigned waits;
+} Patience;
+
+typedef struct Helper {
+    SandThreadPool *pool;
+    int id; // of its worker
+    pthread_t thread;
+    Patience at_barrier, at_start;
+    Gate start; // opened once for each run that it takes part in, and at the end
+} Helper;
 
 struct SandThreadPool {
     int threads;
-    _Alignas(64) atomic_int arrived;
-    _Alignas(64) atomic_uint generation;
+    int helpers_running; // the thread that calls sand_thread_pool_run is worker 0
+    bool ending;
+    // The current run.
+    SandWork *work;
+    void *argument;
+    int count;
+    _Alignas(64) atomic_int arrived; // at the barrier
+    Gate barrier;
     // Double-buffered, so that a slow reader of one reduction never races with writers of the next.
     _Alignas(64) double partials[2][SAND_CHUNKS][SAND_MAX_SUMS];
+    Helper helpers[SAND_MAX_THREADS]; // that of worker 0 has no thread: it is the caller
 };
 
 _Static_assert(SAND_MAX_THREADS <= SAND_CHUNKS, "every thread has a chunk");
+
+// --- gates --------------------------------------------------------------------------------------------------
+
+static long futex(atomic_uint *word, int operation, unsigned value) {
+    return syscall(SYS_futex, (void *)word, operation, value, NULL, NULL, 0);
+}
+
+// Eases off the pipeline between two polls.
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+static unsigned gate_generation(Gate *gate) { return atomic_load_explicit(&gate->generation, memory_order_acquire); }
+
+// Polls for some time. False when the generation is still `seen`.
+static bool gate_poll(Gate *gate, unsigned seen, double seconds) {
+    double end = 0;
+    do {
+        for (int poll = 0; poll < POLLS; poll++) {
+            if (gate_generation(gate) != seen) return true;
+            relax();
+        }
+        if (end == 0) end = sand_seconds() + seconds;
+    } while (sand_seconds() < end);
+    return false;
+}
+
+// Waits until the generation is no longer `seen`.
+static void gate_wait(Gate *gate, unsigned seen, Patience *patience) {
+    bool trial = ++patience->waits % TRIAL == 0;
+    if (gate_poll(gate, seen, trial ? SPIN_MOST : patience->seconds)) {
+        patience->seconds = fmin(2 * patience->seconds, SPIN_MOST);
+        return;
+    }
+    patience->seconds = fmax(patience->seconds / 2, SPIN_LEAST);
+    // Sequentially consistent, as is gate_open: either this thread sees the new generation, or the opener sees the sleeper.
+    atomic_fetch_add(&gate->sleepers, 1);
+    while (atomic_load(&gate->generation) == seen) futex(&gate->generation, FUTEX_WAIT_PRIVATE, seen);
+    atomic_fetch_sub_explicit(&gate->sleepers, 1, memory_order_relaxed);
+}
+
+static void gate_open(Gate *gate) {
+    atomic_fetch_add(&gate->generation, 1);
+    if (atomic_load(&gate->sleepers) > 0) futex(&gate->generation, FUTEX_WAKE_PRIVATE, INT_MAX);
+}
+
+// --- the pool -----------------------------------------------------------------------------------------------
 
 SandThreadPool *sand_thread_pool_create(int threads, SandError *error) {
     if (threads == 0) threads = omp_get_num_procs();
@@ -29,41 +123,78 @@ SandThreadPool *sand_thread_pool_create(int threads, SandError *error) {
     if (!pool) return sand_fail(error, "out of memory for a thread pool"), NULL;
     memset(pool, 0, sizeof *pool);
     pool->threads = threads;
+    for (int id = 0; id < threads; id++) {
+        Patience patient = {.seconds = SPIN_MOST};
+        pool->helpers[id].pool = pool;
+        pool->helpers[id].id = id;
+        pool->helpers[id].at_barrier = pool->helpers[id].at_start = patient;
+    }
     return pool;
 }
 
-void sand_thread_pool_free(SandThreadPool *pool) { free(pool); }
+void sand_thread_pool_free(SandThreadPool *pool) {
+    if (!pool) return;
+    pool->ending = true;
+    for (int id = 1; id <= pool->helpers_running; id++) gate_open(&pool->helpers[id].start);
+    for (int id = 1; id <= pool->helpers_running; id++) pthread_join(pool->helpers[id].thread, NULL);
+    free(pool);
+}
 
 int sand_thread_pool_threads(const SandThreadPool *pool) { return pool->threads; }
 
-void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument) {
-#pragma omp parallel num_threads(pool->threads)
-    {
-        int id = omp_get_thread_num(), count = omp_get_num_threads();
-        // omp may give fewer threads than asked for: shares follow the count it gave
-        SandWorker worker = {.pool = pool,
-                             .id = id,
-                             .count = count,
-                             .first_chunk = SAND_CHUNKS * id / count,
-                             .last_chunk = SAND_CHUNKS * (id + 1) / count};
-        SAND_ASSERT(count <= pool->threads && worker.first_chunk < worker.last_chunk);
-        work(&worker, argument);
+static void run_worker(SandThreadPool *pool, int id) {
+    int count = pool->count;
+    SandWorker worker = {.pool = pool,
+                         .id = id,
+                         .count = count,
+                         .first_chunk = SAND_CHUNKS * id / count,
+                         .last_chunk = SAND_CHUNKS * (id + 1) / count};
+    SAND_ASSERT(count <= pool->threads && worker.first_chunk < worker.last_chunk);
+    pool->work(&worker, pool->argument);
+    sand_barrier(&worker); // the run is over when all are done
+}
+
+static void *help(void *argument) {
+    Helper *helper = argument;
+    for (unsigned seen = 0;; seen++) {
+        gate_wait(&helper->start, seen, &helper->at_start);
+        if (helper->pool->ending) return NULL;
+        run_worker(helper->pool, helper->id);
     }
+}
+
+// Starts the helpers, at the first run: they inherit the priority of the thread that runs, which need not be the one that
+// created the pool. Where the system refuses a thread, those before it share the work.
+static void start_helpers(SandThreadPool *pool) {
+    for (int id = pool->helpers_running + 1; id < pool->threads; id++) {
+        Helper *helper = &pool->helpers[id];
+        if (pthread_create(&helper->thread, NULL, help, helper) != 0) return;
+        pool->helpers_running = id;
+    }
+}
+
+void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument) {
+    start_helpers(pool);
+    pool->work = work;
+    pool->argument = argument;
+    pool->count = pool->helpers_running + 1;
+    for (int id = 1; id < pool->count; id++) gate_open(&pool->helpers[id].start);
+    run_worker(pool, 0);
 }
 
 void sand_barrier(SandWorker *worker) {
     if (worker->count == 1) return;
     SandThreadPool *pool = worker->pool;
-    unsigned generation = atomic_load_explicit(&pool->generation, memory_order_acquire);
-    if (atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel) == worker->count - 1) {
+    unsigned generation = gate_generation(&pool->barrier);
+    if (atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel) < worker->count - 1) {
+        gate_wait(&pool->barrier, generation, &pool->helpers[worker->id].at_barrier);
+    } else {
         atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&pool->generation, generation + 1, memory_order_release);
-        return;
+        gate_open(&pool->barrier);
     }
-    // Not the last to arrive: wait for the generation to change.
-    for (int spins = 0; atomic_load_explicit(&pool->generation, memory_order_acquire) == generation; spins++)
-        if (spins >= SPINS) sched_yield();
 }
+
+// --- reductions ---------------------------------------------------------------------------------------------
 
 double *sand_partials(SandWorker *worker, int chunk) {
     SAND_ASSERT(chunk >= worker->first_chunk && chunk < worker->last_chunk);

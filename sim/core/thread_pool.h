@@ -33,10 +33,11 @@ SandThreadPool *sand_thread_pool_create(int threads, SandError *error);
 void sand_thread_pool_free(SandThreadPool *pool);
 int sand_thread_pool_threads(const SandThreadPool *pool);
 
-// Runs `work` on every worker and returns when all are done. Not reentrant.
+// Runs `work` on every worker and returns when all are done. The caller is worker 0; the first run starts the threads of the
+// others. Not reentrant.
 void sand_thread_pool_run(SandThreadPool *pool, SandWork *work, void *argument);
 
-// Waits until every worker of the run has arrived. Spins for some microseconds, then yields the core.
+// Waits until every worker of the run has arrived. Polls for some microseconds, then sleeps.
 void sand_barrier(SandWorker *worker);
 
 // Returns the SAND_MAX_SUMS partial sums of one of the worker's chunks, to be filled before sand_totals.

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 // cmocka.h needs the headers above.
 #include <cmocka.h>
 
@@ -192,6 +193,36 @@ static void barriers_hold(void **state) {
     }
 }
 
+// A worker that is late, each in turn: the others stop polling and sleep at the barrier, and must be woken.
+static void keep_waiting(SandWorker *w, void *argument) {
+    Rounds *r = argument;
+    for (int k = 1; k <= 3 * MOST; k++) {
+        if (k % w->count == w->id) nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        r->round[w->id] = k;
+        sand_barrier(w);
+        for (int other = 0; other < w->count; other++) r->wrong[w->id] += r->round[other] != k;
+        sand_barrier(w);
+    }
+}
+
+static void sleepers_are_woken(void **state) {
+    (void)state;
+    for (int t = 0; t < POOLS; t++) {
+        SandThreadPool *pool = pool_of(pool_sizes[t]);
+        for (int again = 0; again < 3; again++) {
+            Rounds r = {{0}, {0}};
+            sand_thread_pool_run(pool, keep_waiting, &r);
+            for (int w = 0; w < MOST; w++) {
+                assert_int_equal(r.wrong[w], 0);
+                assert_int_equal(r.round[w], w < pool_sizes[t] ? 3 * MOST : 0);
+            }
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); // workers without a run sleep, too
+        }
+        sand_thread_pool_free(pool);
+    }
+    sand_thread_pool_free(pool_of(MOST)); // it never ran, and has no threads
+}
+
 static void agree(SandWorker *w, void *argument) {
     Rounds *r = argument;
     for (int k = 0; k < 200; k++) {
@@ -237,9 +268,10 @@ static void pools_have_sane_sizes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_index_is_visited_once),       cmocka_unit_test(sums_are_right_and_the_same),
-        cmocka_unit_test(sums_in_a_row_do_not_mix),          cmocka_unit_test(barriers_hold),
-        cmocka_unit_test(everyone_gets_what_the_first_says), cmocka_unit_test(pools_have_sane_sizes),
+        cmocka_unit_test(every_index_is_visited_once), cmocka_unit_test(sums_are_right_and_the_same),
+        cmocka_unit_test(sums_in_a_row_do_not_mix),    cmocka_unit_test(barriers_hold),
+        cmocka_unit_test(sleepers_are_woken),          cmocka_unit_test(everyone_gets_what_the_first_says),
+        cmocka_unit_test(pools_have_sane_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
