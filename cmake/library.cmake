@@ -12,6 +12,7 @@ add_library(sandglass_core STATIC
     sim/core/array.c
     sim/core/clock.c
     sim/core/error.c
+    sim/core/suggestion.c
     sim/core/thread_pool.c
     sim/geometry/boundary.c
     sim/geometry/mesh.c

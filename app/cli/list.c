@@ -3,6 +3,7 @@
 
 #include "app/engine/backends.h"
 #include "sim/core/array.h"
+#include "sim/core/suggestion.h"
 #include "app/cli/commands.h"
 
 // Prints names with a line of text each, as a table or as JSON.
@@ -174,5 +175,12 @@ Outcome list_topic(const Options *options, SandError *error) {
     if (strcmp(topic, "solvers") == 0) return list_solvers(as_json, as_markdown);
     if (strcmp(topic, "friction") == 0) return list_friction(as_json);
     if (strcmp(topic, "backends") == 0) return list_backends(as_json);
-    return sand_fail(error, "list %s: expected scenes, solvers, friction or backends", topic), OUTCOME_WRONG;
+    SandSuggestion topics = sand_suggestion(topic);
+    sand_suggestion_add(&topics, "scenes");
+    sand_suggestion_add(&topics, "solvers");
+    sand_suggestion_add(&topics, "friction");
+    sand_suggestion_add(&topics, "backends");
+    return sand_fail(error, "list %.60s: expected scenes, solvers, friction or backends%s", topic,
+                     sand_suggestion_hint(&topics)),
+           OUTCOME_WRONG;
 }

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "sim/core/array.h"
+#include "sim/core/suggestion.h"
 
 static volatile sig_atomic_t interrupted;
 
@@ -30,12 +31,6 @@ void session_watch(void) {
 }
 
 static void on_report(void *user, const char *sentence) { progress_say(user, sentence); }
-
-// Appends to an error sentence, up to its capacity.
-static void append(SandError *error, const char *before, const char *word) {
-    size_t used = strlen(error->text);
-    snprintf(error->text + used, sizeof error->text - used, "%s%s", before, word);
-}
 
 // Splits a --set: copies the key, returns the value.
 static const char *split_set(const char *set, char *key, size_t capacity) {
@@ -60,26 +55,26 @@ static bool apply_set(Session *session, const char *set, SandError *error) {
         return sand_scene_set_knob(scene, knob, number, error);
     }
 
-    sand_fail(error, "--set %s: %s has", set, solver->name);
-    int count = sand_param_count(solver);
-    for (int i = 0; i < count; i++) append(error, i ? ", " : " ", solver->params[i].name);
-    if (!count) append(error, " ", "no parameters");
-    append(error, "; the scene ", scene->name);
-    append(error, " ", "has");
-    for (int i = 0; i < scene->knob_count; i++) append(error, i ? ", " : " ", scene->knobs[i].name);
-    if (!scene->knob_count) append(error, " ", "no knobs");
-    return false;
+    SandSuggestion params = sand_suggestion(key), names = params; // of the solver; of the solver and the scene
+    for (int i = 0; i < sand_param_count(solver); i++) {
+        sand_suggestion_add(&params, solver->params[i].name);
+        sand_suggestion_add(&names, solver->params[i].name);
+    }
+    SandSuggestion knobs = sand_suggestion(key);
+    for (int i = 0; i < scene->knob_count; i++) {
+        sand_suggestion_add(&knobs, scene->knobs[i].name);
+        sand_suggestion_add(&names, scene->knobs[i].name);
+    }
+    if (sand_suggestion_nearest(&names)) return sand_fail(error, "--set %s: %s", set, sand_suggestion_text(&names));
+    return sand_fail(error, "--set %s: the solver %s has %s; the scene %s has %s", set, solver->name,
+                     *params.known ? params.known : "no parameters", scene->name, *knobs.known ? knobs.known : "no knobs");
 }
 
 bool session_model(const Options *options, SandSolveDef *solve, SandError *error) {
     const OptionValue *values = options->values;
     if (values[OPTION_FRICTION].given) {
         int friction = sand_friction_find(values[OPTION_FRICTION].text);
-        if (friction < 0) {
-            sand_fail(error, "--friction %s: there is", values[OPTION_FRICTION].text);
-            for (int i = 0; i < SAND_FRICTION_COUNT; i++) append(error, i ? ", " : " ", sand_friction_table[i].name);
-            return false;
-        }
+        if (friction < 0) return sand_friction_refuse("--friction ", values[OPTION_FRICTION].text, error);
         solve->friction = (SandFriction)friction;
     }
     if (values[OPTION_BOUNDS].given) solve->bounds = (SandBounds)sand_bounds_find(values[OPTION_BOUNDS].text);
@@ -93,13 +88,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
 
     if (values[OPTION_SOLVER].given) {
         int solver = sand_solver_find(values[OPTION_SOLVER].text);
-        if (sand_solver_absent(values[OPTION_SOLVER].text))
-            return sand_solver_refuse("--solver ", values[OPTION_SOLVER].text, error);
-        if (solver < 0) {
-            sand_fail(error, "--solver %s: there is", values[OPTION_SOLVER].text);
-            for (int i = 0; i < sand_solver_count(); i++) append(error, i ? ", " : " ", sand_solver_table[i].name);
-            return false;
-        }
+        if (solver < 0) return sand_solver_refuse("--solver ", values[OPTION_SOLVER].text, error);
         // The scene's own solver keeps the parameters of the scene.
         if (solver != solve->solver) sand_solve_choose(solve, solver);
     }

@@ -1,5 +1,6 @@
 // Framing a box, camera motion and the projection matrices. Depth is reversed: 1 at the near plane, 0 at infinity.
 #include "app/render/camera.h"
+#include "sim/core/suggestion.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,12 +134,10 @@ bool camera_parse(Camera *camera, const char *text, SandVec3 origin, SandVec3 lo
         char *end;
         number[i] = strtod(at, &end);
         if (end == at || !isfinite(number[i]) || *end != (i < 5 ? ',' : '\0')) {
-            sand_fail(error, "--camera %.60s: expected x,y,z,tx,ty,tz or", text);
-            for (int k = 0; k < PRESETS; k++) {
-                size_t used = strlen(error->text);
-                snprintf(error->text + used, sizeof error->text - used, "%s %s", k ? "," : "", presets[k].name);
-            }
-            return false;
+            SandSuggestion names = sand_suggestion(text);
+            for (int k = 0; k < PRESETS; k++) sand_suggestion_add(&names, presets[k].name);
+            return sand_fail(error, "--camera %.60s: expected x,y,z,tx,ty,tz or a name; %s", text,
+                             sand_suggestion_text(&names));
         }
         at = end + 1;
     }

@@ -7,6 +7,7 @@
 
 #include "app/ui/cimgui.h"
 #include "app/ui/plot.h"
+#include "sim/core/suggestion.h"
 
 static const ImU32 INK = 0xfff1ece9u, CARD = 0xd8181410u;
 
@@ -19,7 +20,14 @@ bool overlay_parse(OverlayDef *def, const char *text, SandError *error) {
     for (const char *at = text;; at++) {
         size_t length = strcspn(at, ","), k = 0;
         while (k < 3 && (strlen(parts[k].name) != length || strncmp(parts[k].name, at, length) != 0)) k++;
-        if (k == 3) return sand_fail(error, "--overlay %.60s: expected clock, legend and residual, or some of them", text);
+        if (k == 3) {
+            char word[SAND_NAME];
+            snprintf(word, sizeof word, "%.*s", (int)length, at);
+            SandSuggestion names = sand_suggestion(word);
+            for (int i = 0; i < 3; i++) sand_suggestion_add(&names, parts[i].name);
+            return sand_fail(error, "--overlay %.60s: expected clock, legend and residual, or some of them%s", text,
+                             sand_suggestion_hint(&names));
+        }
         *parts[k].on = true;
         at += length;
         if (!*at) return true;

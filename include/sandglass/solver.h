@@ -90,7 +90,8 @@ int sand_bounds_find(const char *name);    // index, or -1
 bool sand_solver_absent(const char *name); // whether it is the name of a method that this build is without
 // False, with a sentence why there is no such method; `option` is where the name was given, "" or as in "--solver ".
 bool sand_solver_refuse(const char *option, const char *name, SandError *error);
-bool sand_solver_can(int solver, SandFriction friction); // false for -1, no solver
+bool sand_friction_refuse(const char *option, const char *name, SandError *error); // the same of a friction model
+bool sand_solver_can(int solver, SandFriction friction);                           // false for -1, no solver
 int sand_param_count(const SandSolver *solver);
 int sand_param_find(const SandSolver *solver, const char *name); // index, or -1
 

@@ -2,6 +2,7 @@
 #include "sandglass/scene.h"
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
+#include "sim/core/suggestion.h"
 #include "sim/scene/scene_build.h"
 #include "sim/scene/scene_file.h"
 #include <dirent.h>
@@ -49,7 +50,7 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
     const SandSceneDef *def = file->def;
     const SandKnobDef *from = &def->knobs[index];
     SandKnob *knob = &scene->knobs[index];
-    char path[64], known[200] = "";
+    char path[64];
     snprintf(path, sizeof path, "knobs[%d]", index);
     *knob = (SandKnob){.least = from->least, .most = from->most, .kind = from->kind, .target = -1};
     copy_text(knob->name, sizeof knob->name, from->name);
@@ -60,11 +61,12 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
             return sand_yaml_wrong(&file->yaml, error, path, "there are two knobs called '%s'", knob->name);
 
     const char *of = from->of ? from->of : "";
+    SandSuggestion names = sand_suggestion(of);
 #define FIND(list) \
     for (uint32_t i = 0; i < def->list##_count; i++) { \
         if (!def->list[i].name) continue; \
         if (strcmp(def->list[i].name, of) == 0) knob->target = (int)i; \
-        sand_scene_add_name(known, sizeof known, def->list[i].name); \
+        sand_suggestion_add(&names, def->list[i].name); \
     }
     if (from->kind == SAND_KNOB_MASS) {
         FIND(bodies)
@@ -100,7 +102,7 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
     }
     if (from->kind != SAND_KNOB_TILT && knob->target < 0) {
         snprintf(path, sizeof path, "knobs[%d].of", index);
-        return sand_yaml_wrong(&file->yaml, error, path, "unknown '%s'; there are %s", of, *known ? known : "none");
+        return sand_yaml_wrong(&file->yaml, error, path, "unknown '%s'; %s", of, sand_suggestion_text(&names));
     }
     double floor = from->kind == SAND_KNOB_RATE || from->kind == SAND_KNOB_TILT ? -1e6 : 0;
     if (!(knob->least >= floor && knob->least <= knob->value && knob->value <= knob->most && knob->most <= 1e12))
@@ -163,13 +165,13 @@ bool sand_scene_open(SandScene *scene, const char *name_or_path, const SandScene
                          : snprintf(path, sizeof path, "%s/%s.yaml", sand_scenes_folder(), name_or_path);
     if (length < 0 || (size_t)length >= sizeof path) return sand_fail(error, "%.60s...: the name is too long", name_or_path);
     if (!is_path && access(path, F_OK) != 0) {
-        char known[300] = "";
+        SandSuggestion names = sand_suggestion(name_or_path);
         SandSceneEntry *entries;
         int count;
         if (!sand_scenes_list(&entries, &count, error)) return false;
-        for (int i = 0; i < count; i++) sand_scene_add_name(known, sizeof known, entries[i].name);
+        for (int i = 0; i < count; i++) sand_suggestion_add(&names, entries[i].name);
         sand_free(entries);
-        return sand_fail(error, "%.60s: no scene of that name; there are %s", name_or_path, *known ? known : "none");
+        return sand_fail(error, "%.60s: no scene of that name; %s", name_or_path, sand_suggestion_text(&names));
     }
     char *text;
     size_t size = 0;

@@ -1,4 +1,5 @@
 // Building the world that a scene file describes: materials, shapes, boundaries, single bodies, then fills.
+#include "sim/core/suggestion.h"
 #include "sim/scene/scene_build.h"
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
@@ -7,11 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-void sand_scene_add_name(char *list, size_t capacity, const char *name) {
-    size_t used = strlen(list);
-    snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", name);
-}
 
 bool sand_build_wrong(SandBuilder *b, const char *key, const char *format, ...) {
     char path[160], sentence[400];
@@ -78,13 +74,13 @@ static bool build_settings(SandBuilder *b) {
 // ---- materials and shapes ----
 
 int sand_build_material(SandBuilder *b, const char *name, const char *key) {
-    char known[400] = "";
     if (!name) return 0;
+    SandSuggestion names = sand_suggestion(name);
     for (int i = 0; i < b->world->material_count; i++) {
         if (strcmp(b->world->materials[i].name, name) == 0) return i;
-        sand_scene_add_name(known, sizeof known, b->world->materials[i].name);
+        sand_suggestion_add(&names, b->world->materials[i].name);
     }
-    sand_build_wrong(b, key, "unknown material '%s'; there are %s", name, known);
+    sand_build_wrong(b, key, "unknown material '%s'; %s", name, sand_suggestion_text(&names));
     return -1;
 }
 
@@ -150,16 +146,20 @@ static bool build_shapes(SandBuilder *b) {
     return true;
 }
 
-// Returns the index of the sphere or a clump by name, or -1 with a message.
-static int find_shape(SandBuilder *b, const char *name, const char *key, const char *others) {
-    char known[300] = "sphere";
+// Returns the index of the sphere or a clump by name, or -1 with a message. A single body may also be a box or a cylinder.
+static int find_shape(SandBuilder *b, const char *name, const char *key, bool single) {
     if (strcmp(name, "sphere") == 0) return 0;
-    if (*others) sand_scene_add_name(known, sizeof known, others);
+    SandSuggestion names = sand_suggestion(name);
+    sand_suggestion_add(&names, "sphere");
+    if (single) {
+        sand_suggestion_add(&names, "box");
+        sand_suggestion_add(&names, "cylinder");
+    }
     for (uint32_t i = 0; i < b->def->shapes_count; i++) {
         if (strcmp(b->def->shapes[i].name, name) == 0) return 1 + (int)i;
-        sand_scene_add_name(known, sizeof known, b->def->shapes[i].name);
+        sand_suggestion_add(&names, b->def->shapes[i].name);
     }
-    sand_build_wrong(b, key, "unknown shape '%s'; there are %s", name, known);
+    sand_build_wrong(b, key, "unknown shape '%s'; %s", name, sand_suggestion_text(&names));
     return -1;
 }
 
@@ -169,7 +169,7 @@ static int find_shape(SandBuilder *b, const char *name, const char *key, const c
 static int body_shape(SandBuilder *b, const SandBodyFileDef *from, double *scale) {
     bool box = strcmp(from->shape, "box") == 0, cylinder = strcmp(from->shape, "cylinder") == 0;
     bool sphere = strcmp(from->shape, "sphere") == 0;
-    int clump = box || cylinder || sphere ? 0 : find_shape(b, from->shape, "shape", "box, cylinder");
+    int clump = box || cylinder || sphere ? 0 : find_shape(b, from->shape, "shape", true);
     if (clump < 0) return -1;
     // Each shape has its own size keys; any other is a mistake.
     struct {
@@ -239,11 +239,11 @@ static bool build_body(SandBuilder *b, int index) {
 static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[256]) {
     if (from->shape && from->shapes_count) return sand_build_wrong(b, "shapes", "expected `shape` or `shapes`, not both");
     if (from->shapes_count == 0)
-        shapes[fill->shape_count++] = find_shape(b, from->shape ? from->shape : "sphere", "shape", "");
+        shapes[fill->shape_count++] = find_shape(b, from->shape ? from->shape : "sphere", "shape", false);
     for (uint32_t i = 0; i < from->shapes_count; i++) {
         char key[32];
         snprintf(key, sizeof key, "shapes[%u]", i);
-        shapes[fill->shape_count++] = find_shape(b, from->shapes[i], key, "");
+        shapes[fill->shape_count++] = find_shape(b, from->shapes[i], key, false);
         if (shapes[i] < 0) return false;
     }
     if (shapes[0] < 0) return false;

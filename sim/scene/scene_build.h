@@ -10,9 +10,6 @@
 #define SAND_FILE_DENSITY 2500.0 // kg/m^3, of a material that names none
 #define SAND_FILE_MU 0.5         // of a material that names none
 
-// Appends a name to a list for a message, "a, b, c".
-void sand_scene_add_name(char *list, size_t capacity, const char *name);
-
 // Returns the smallest radius (m) of a boundary's profile once scaled, not below `narrowest`; 0: it has no profile.
 double sand_scene_narrowest(const SandBoundaryDef *boundary, double scale);
 

@@ -1,5 +1,6 @@
 // Applying the keys `solver` and `friction` of a file to a solve def.
 #include "sim/scene/solver_file.h"
+#include "sim/core/suggestion.h"
 #include "sim/scene/scene_build.h"
 #include "sim/scene/yaml_schema.h"
 #include <stdio.h>
@@ -31,12 +32,18 @@ static const char *join(char *path, size_t capacity, const char *parent, const c
 static bool apply_friction(const SandYaml *yaml, const char *parent, const char *name, SandSolveDef *solve,
                            SandError *error) {
     int friction = sand_friction_find(name);
-    char path[160], known[300] = "";
+    char path[160];
+    SandError reason;
     solve->friction = (SandFriction)friction;
     if (friction >= 0) return true;
-    for (int i = 0; i < SAND_FRICTION_COUNT; i++) sand_scene_add_name(known, sizeof known, sand_friction_table[i].name);
-    return sand_yaml_wrong(yaml, error, join(path, sizeof path, parent, "friction"), "unknown '%s'; there are %s", name,
-                           known);
+    sand_friction_refuse("", name, &reason);
+    return sand_yaml_wrong(yaml, error, join(path, sizeof path, parent, "friction"), "%s", reason.text);
+}
+
+static bool refuse_bounds(const SandYaml *yaml, const char *path, const char *name, SandError *error) {
+    SandSuggestion names = sand_suggestion(name);
+    for (int i = 0; i < SAND_BOUNDS_COUNT; i++) sand_suggestion_add(&names, sand_bounds_table[i].name);
+    return sand_yaml_wrong(yaml, error, path, "unknown '%s'; %s", name, sand_suggestion_text(&names));
 }
 
 // Reads how friction bounds are found, and the number of facets of a polyhedral section.
@@ -45,9 +52,7 @@ static bool apply_section(const SandYaml *yaml, const char *within, const SandSo
     char path[160];
     if (solver->bounds) {
         int bounds = sand_bounds_find(solver->bounds);
-        if (bounds < 0)
-            return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "bounds"),
-                                   "expected presolve, outside or inside, got '%s'", solver->bounds);
+        if (bounds < 0) return refuse_bounds(yaml, join(path, sizeof path, within, "bounds"), solver->bounds, error);
         solve->bounds = (SandBounds)bounds;
     }
     if (solver->facets) {
@@ -61,13 +66,11 @@ static bool apply_section(const SandYaml *yaml, const char *within, const SandSo
 
 static bool choose(const SandYaml *yaml, const char *parent, const char *name, SandSolveDef *solve, SandError *error) {
     int index = sand_solver_find(name);
-    char path[160], known[300] = "";
+    char path[160];
+    SandError reason;
     if (index >= 0) return sand_solve_choose(solve, index), true;
-    join(path, sizeof path, parent, "name");
-    if (sand_solver_absent(name))
-        return sand_yaml_wrong(yaml, error, path, "'%s' is not in this build; " SAND_PETSC_WANTED, name);
-    for (int i = 0; i < sand_solver_count(); i++) sand_scene_add_name(known, sizeof known, sand_solver_table[i].name);
-    return sand_yaml_wrong(yaml, error, path, "unknown '%s'; there are %s", name, known);
+    sand_solver_refuse("", name, &reason);
+    return sand_yaml_wrong(yaml, error, join(path, sizeof path, parent, "name"), "%s", reason.text);
 }
 
 bool sand_solver_file_apply(const SandYaml *yaml, const char *parent, const SandSolverDef *solver, const char *friction,

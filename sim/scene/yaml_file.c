@@ -1,5 +1,6 @@
 // The strict walk over a YAML file, and reading it with cyaml: see yaml_file.h.
 #include "sim/scene/yaml_file.h"
+#include "sim/core/suggestion.h"
 #include <cyaml/cyaml.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -148,11 +149,9 @@ static bool walk_sequence(Walk *w, const cyaml_schema_value_t *schema, size_t li
 }
 
 static bool walk_unknown_key(Walk *w, const cyaml_schema_field_t *fields, const char *key, size_t line) {
-    char known[300];
-    size_t used = 0;
-    for (int i = 0; fields[i].key && used < sizeof known; i++)
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", fields[i].key);
-    return walk_fail(w, line, key, "unknown key; expected one of %s", known);
+    SandSuggestion names = sand_suggestion(key);
+    for (int i = 0; fields[i].key; i++) sand_suggestion_add(&names, fields[i].key);
+    return walk_fail(w, line, key, "unknown key; %s", sand_suggestion_text(&names));
 }
 
 static bool walk_mapping(Walk *w, const cyaml_schema_value_t *schema, size_t line, int depth) {
@@ -205,10 +204,14 @@ static bool walk_value(Walk *w, const cyaml_schema_value_t *schema, yaml_event_t
         const char *text = (const char *)event->data.scalar.value;
         size_t length = event->data.scalar.length;
         if (scalar_fits(schema, text, length)) return true;
-        return walk_fail(w, line, key, "expected %s, got %s%.40s%s", want, length ? "'" : "nothing", text,
+        SandSuggestion names = sand_suggestion(text);
+        for (uint32_t i = 0; schema->type == CYAML_ENUM && i < schema->enumeration.count; i++)
+            sand_suggestion_add(&names, schema->enumeration.strings[i].str);
+        return walk_fail(w, line, key, "expected %s, got %s%.40s%s%s", want, length ? "'" : "nothing", text,
                          length > 40 ? "...'"
                          : length    ? "'"
-                                     : "");
+                                     : "",
+                         sand_suggestion_hint(&names));
     }
     case YAML_SEQUENCE_START_EVENT:
         if (schema->type == CYAML_SEQUENCE || schema->type == CYAML_SEQUENCE_FIXED)

@@ -1,6 +1,7 @@
 // The tables of solvers and friction models as data, and how a setting is read from text.
 #include "sim/solver/method_traits.h"
 #include "sim/solver/registry.h"
+#include "sim/core/suggestion.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,7 +97,9 @@ bool sand_solver_absent(const char *name) {
 
 bool sand_solver_refuse(const char *option, const char *name, SandError *error) {
     if (sand_solver_absent(name)) return sand_fail(error, "%s%s: not in this build; " SAND_PETSC_WANTED, option, name);
-    return sand_fail(error, "%s%.60s: there is no such solver; see `sandglass list solvers`", option, name);
+    SandSuggestion names = sand_suggestion(name);
+    for (int i = 0; i < sand_solver_count(); i++) sand_suggestion_add(&names, sand_solver_table[i].name);
+    return sand_fail(error, "%s%.60s: there is no such solver; %s", option, name, sand_suggestion_text(&names));
 }
 
 bool sand_solver_can(int solver, SandFriction friction) {
@@ -107,6 +110,12 @@ int sand_friction_find(const char *name) {
     for (int i = 0; i < SAND_FRICTION_COUNT; i++)
         if (!strcmp(sand_friction_table[i].name, name)) return i;
     return -1;
+}
+
+bool sand_friction_refuse(const char *option, const char *name, SandError *error) {
+    SandSuggestion names = sand_suggestion(name);
+    for (int i = 0; i < SAND_FRICTION_COUNT; i++) sand_suggestion_add(&names, sand_friction_table[i].name);
+    return sand_fail(error, "%s%.60s: there is no such friction model; %s", option, name, sand_suggestion_text(&names));
 }
 
 int sand_bounds_find(const char *name) {
@@ -177,17 +186,25 @@ static void list_choices(const SandParam *param, char *text, size_t capacity) {
                                  param->choices[i]);
 }
 
+static bool refuse_param(const SandSolver *solver, const char *name, SandError *error) {
+    SandSuggestion names = sand_suggestion(name);
+    for (int i = 0; i < sand_param_count(solver); i++) sand_suggestion_add(&names, solver->params[i].name);
+    return sand_fail(error, "%.60s: solver %s has no such parameter; %s", name, solver->name, sand_suggestion_text(&names));
+}
+
 bool sand_solve_set(SandSolveDef *def, const char *name, const char *value, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
     int k = sand_param_find(solver, name);
-    if (k < 0) return sand_fail(error, "%s: solver %s has no such parameter", name, solver->name);
+    if (k < 0) return refuse_param(solver, name, error);
     const SandParam *param = &solver->params[k];
     if (param->kind == SAND_PARAM_CHOICE) {
         for (int i = 0; param->choices[i]; i++)
             if (!strcmp(param->choices[i], value)) return def->params[k] = i, true;
         char choices[160];
         list_choices(param, choices, sizeof choices);
-        return sand_fail(error, "%s: expected %s, got '%s'", name, choices, value);
+        SandSuggestion names = sand_suggestion(value);
+        for (int i = 0; param->choices[i]; i++) sand_suggestion_add(&names, param->choices[i]);
+        return sand_fail(error, "%s: expected %s, got '%s'%s", name, choices, value, sand_suggestion_hint(&names));
     }
     char *end;
     double v = strtod(value, &end);

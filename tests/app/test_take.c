@@ -228,7 +228,7 @@ static void broken_files(void **state) {
         {"scene: x.take\n", "broken.take:1: scene: expected a scene"},
         {"scene: hourglass\nstep: 0\n", "broken.take:2: step: expected a number from"},
         {"scene: hourglass\nhash: 12\nsteps: 3\n", "broken.take:2: hash: expected 16"},
-        {"scene: hourglass\nsolver: {name: magic}\n", "broken.take:2: name: unknown 'magic'"},
+        {"scene: hourglass\nsolver: {name: magic}\n", "broken.take:2: name: magic: there is no such solver"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: jump}\n", "broken.take:3: act: expected one of solve"},
         {"scene: hourglass\nbackend: gpu\n", "broken.take:2: backend: expected one of cpu"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: backend}\n", "broken.take:3: backend: missing"},
