@@ -13,6 +13,7 @@ static Outcome dispatch(const Options *options, SandError *error) {
     case VERB_RECORD: return record_scene(options, error);
     case VERB_RACE: return race_solvers(options, error);
     case VERB_LIST: return list_topic(options, error);
+    case VERB_HELP: return print_manual(options, error);
     case VERB_COUNT: break;
     }
     return OUTCOME_WRONG;
@@ -26,7 +27,7 @@ int main(int argc, char **argv) {
     if (!options_parse(&options, argc, argv, &error))
         outcome = OUTCOME_WRONG;
     else if (options.values[OPTION_HELP].given)
-        options_print_help(&options);
+        print_help(options.verb);
     else if (options.values[OPTION_VERSION].given)
         printf("sandglass %s\n", sand_version());
     else

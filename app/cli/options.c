@@ -1,8 +1,11 @@
-// The tables of verbs and options, and the parser, the help and the error sentences made from them. A new option is one row.
-#include "app/cli/options.h"
+// The tables of verbs and options, and the parser and the error sentences made from them. A new option is one row.
+#include "app/cli/option_table.h"
 
 #include "app/engine/backends.h"
+#include "sim/core/array.h"
+#include "sim/core/suggestion.h"
 
+#include "sandglass/scene.h"
 #include "sandglass/solver.h"
 
 #include <errno.h>
@@ -11,18 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct VerbRow {
-    const char *name;
-    const char *subject; // as in the help
-    bool needs_subject;
-    const char *text;
-    const char *example;
-} VerbRow;
-
-static const VerbRow verbs[VERB_COUNT] = {
+const VerbRow verb_table[VERB_COUNT] = {
     [VERB_RUN] = {"run", "[SCENE | TAKE]", false,
-                  "simulate a scene and report its progress; the hourglass where none is named",
-                  "sandglass rubble --bodies 2000 --seconds 5"},
+                  "the default verb: open a window on the scene, or on the hourglass where none is named; without a display "
+                  "or with --headless film it; with --json or --log print figures",
+                  "sandglass rubble --bodies 2000"},
     [VERB_BENCH] = {"bench", "SCENE | TAKE", true,
                     "measure the time of each stage of a step, bytes and the real-time factor",
                     "sandglass bench cylinder --bodies 4000 --threads 1 --json"},
@@ -35,34 +31,15 @@ static const VerbRow verbs[VERB_COUNT] = {
                    "sandglass race cylinder --bodies 1000 --at 2 --solvers p-spg-fb,gauss-seidel,ipm-soc --plot race.png"},
     [VERB_LIST] = {"list", "scenes|solvers|friction|backends", true, "say what there is to choose from",
                    "sandglass list solvers --json"},
+    [VERB_HELP] = {"help", "[VERB|man|bash|zsh|fish]", false,
+                   "print the options of a verb, the manual page, or the completion of a shell", "sandglass help record"},
 };
-
-typedef enum OptionKind {
-    KIND_FLAG,
-    KIND_TEXT,
-    KIND_PAIR,
-    KIND_INTEGER,
-    KIND_REAL,
-    KIND_ABOVE,
-    KIND_CHOICE,
-    KIND_SIZE
-} OptionKind;
-
-typedef struct OptionRow {
-    const char *name;
-    OptionKind kind;    // KIND_ABOVE: a real strictly above `least`; KIND_REAL may equal it
-    unsigned verbs;     // bit 1 << Verb for each verb that takes it
-    const char *value;  // name of the value in the help
-    const char *preset; // default as written on the command line, or NULL
-    double least, most; // limits of a number
-    const char *text;
-    const char *const *choices; // NULL-terminated
-} OptionRow;
 
 #define RUN (1u << VERB_RUN)
 #define BENCH (1u << VERB_BENCH)
 #define FREEZE (1u << VERB_FREEZE)
 #define LIST (1u << VERB_LIST)
+#define HELP (1u << VERB_HELP)
 #define RECORD (1u << VERB_RECORD)
 #define RACE (1u << VERB_RACE)
 #define SCENE (RUN | BENCH | FREEZE | RECORD | RACE)
@@ -76,7 +53,7 @@ static const char *const map_names[] = {"viridis", "cividis", NULL};  // of Colo
 static const char *const panel_names[] = {"on", "off", NULL};
 static const char *const quality_names[] = {"low", "medium", "high", NULL}; // of RendererQuality
 
-static const OptionRow rows[OPTION_COUNT] = {
+const OptionRow option_table[OPTION_COUNT] = {
     [OPTION_SOLVER] = {"solver", KIND_TEXT, SCENE, "NAME", NULL, 0, 0, "contact solver; see `sandglass list solvers`", NULL},
     [OPTION_SET] = {"set", KIND_PAIR, SCENE, "KEY=VALUE", NULL, 0, 0,
                     "a parameter of the solver or a knob of the scene; may be given again", NULL},
@@ -99,7 +76,8 @@ static const OptionRow rows[OPTION_COUNT] = {
     [OPTION_STEP] = {"step", KIND_ABOVE, SCENE, "H", NULL, 0, 1, "time step in seconds; as the scene says", NULL},
     [OPTION_SEED] = {"seed", KIND_INTEGER, SCENE, "N", NULL, 0, 9007199254740992.0,
                      "seed of what is random; as the scene says", NULL},
-    [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN, NULL, NULL, 0, 0, "run without a window", NULL},
+    [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN, NULL, NULL, 0, 0,
+                         "run without a window: film the scene, or print figures with --json or --log", NULL},
     [OPTION_LOG] = {"log", KIND_TEXT, SCENE, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
     [OPTION_SECONDS] = {"seconds", KIND_ABOVE, RUN | RECORD, "S", NULL, 0, 1e9, "simulated time to run; as the scene says",
                         NULL},
@@ -157,12 +135,11 @@ static const OptionRow rows[OPTION_COUNT] = {
                                  "allow --budget-ms, with which no two films are alike", NULL},
     [OPTION_JSON] = {"json", KIND_FLAG, REPORT | LIST, NULL, NULL, 0, 0, "one JSON object on standard output", NULL},
     [OPTION_MARKDOWN] = {"markdown", KIND_FLAG, LIST, NULL, NULL, 0, 0, "the table of docs/solvers.md (solvers only)", NULL},
-    [OPTION_HELP] = {"help", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "show this help", NULL},
-    [OPTION_VERSION] = {"version", KIND_FLAG, SCENE | LIST, NULL, NULL, 0, 0, "show the version", NULL},
+    [OPTION_HELP] = {"help", KIND_FLAG, SCENE | LIST | HELP, NULL, NULL, 0, 0, "show this help", NULL},
+    [OPTION_VERSION] = {"version", KIND_FLAG, SCENE | LIST | HELP, NULL, NULL, 0, 0, "show the version", NULL},
 };
 
-// The value in the help: its name, or the choices.
-static const char *value_text(const OptionRow *row, char *text, size_t size) {
+const char *option_value_text(const OptionRow *row, char *text, size_t size) {
     if (row->kind != KIND_CHOICE) return row->value ? row->value : "";
     size_t used = 0;
     for (int i = 0; row->choices[i] && used < size; i++)
@@ -191,9 +168,16 @@ static bool read_size(const OptionRow *row, const char *text, OptionValue *value
     return true;
 }
 
+static bool refuse_choice(const OptionRow *row, const char *text, SandError *error) {
+    char expected[64];
+    SandSuggestion names = sand_suggestion(text);
+    for (int i = 0; row->choices[i]; i++) sand_suggestion_add(&names, row->choices[i]);
+    return sand_fail(error, "--%s %.60s: expected %s%s", row->name, text, option_value_text(row, expected, sizeof expected),
+                     sand_suggestion_hint(&names));
+}
+
 // Parses the value according to its kind, with range checks.
 static bool read_value(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
-    char expected[64];
     value->text = text;
     switch (row->kind) {
     case KIND_FLAG: value->integer = 1; return true;
@@ -211,7 +195,7 @@ static bool read_value(const OptionRow *row, const char *text, OptionValue *valu
             value->integer = i;
             if (strcmp(row->choices[i], text) == 0) return true;
         }
-        return sand_fail(error, "--%s %s: expected %s", row->name, text, value_text(row, expected, sizeof expected));
+        return refuse_choice(row, text, error);
     case KIND_SIZE: return read_size(row, text, value, error);
     case KIND_INTEGER:
     case KIND_REAL:
@@ -229,30 +213,42 @@ static bool read_value(const OptionRow *row, const char *text, OptionValue *valu
     return true;
 }
 
-static int find_verb(const char *name) {
+int options_find_verb(const char *name) {
     for (int v = 0; v < VERB_COUNT; v++)
-        if (strcmp(verbs[v].name, name) == 0) return v;
+        if (strcmp(verb_table[v].name, name) == 0) return v;
     return -1;
 }
 
 static int find_option(const char *name, size_t length) {
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0) return i;
+        if (strlen(option_table[i].name) == length && memcmp(option_table[i].name, name, length) == 0) return i;
     return -1;
+}
+
+static bool refuse_option(const Options *options, const char *word, size_t length, SandError *error) {
+    const char *verb = verb_table[options->verb].name;
+    char name[SAND_NAME];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    SandSuggestion names = sand_suggestion(name + strspn(name, "-"));
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (option_table[i].verbs & 1u << options->verb) sand_suggestion_add(&names, option_table[i].name);
+    const char *nearest = sand_suggestion_nearest(&names);
+    if (nearest) return sand_fail(error, "%s is not an option of %s; did you mean --%s?", name, verb, nearest);
+    return sand_fail(error, "%s is not an option; `sandglass help %s` names them", name, verb);
 }
 
 // Parses the option at argv[*at]; advances *at past a separate value.
 static bool read_option(Options *options, int argc, char **argv, int *at, SandError *error) {
-    const char *verb = verbs[options->verb].name;
+    const char *verb = verb_table[options->verb].name;
     const char *word = argv[*at];
     if (strcmp(word, "-h") == 0) word = "--help";
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
     int id = word[1] == '-' ? find_option(word + 2, length - 2) : -1;
-    if (id < 0) return sand_fail(error, "%.*s is not an option; `sandglass %s --help` names them", (int)length, word, verb);
-    const OptionRow *row = &rows[id];
+    if (id < 0) return refuse_option(options, word, length, error);
+    const OptionRow *row = &option_table[id];
     if (!(row->verbs & 1u << options->verb))
-        return sand_fail(error, "--%s is not an option of %s; `sandglass %s --help` names them", row->name, verb, verb);
+        return sand_fail(error, "--%s is not an option of %s; `sandglass help %s` names them", row->name, verb, verb);
 
     const char *text = "";
     if (row->kind == KIND_FLAG) {
@@ -263,7 +259,7 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
         // A word that starts with two dashes is the next option, not a value.
         if (*at + 1 >= argc || strncmp(argv[*at + 1], "--", 2) == 0) {
             char value[64];
-            return sand_fail(error, "--%s needs a value: %s", row->name, value_text(row, value, sizeof value));
+            return sand_fail(error, "--%s needs a value: %s", row->name, option_value_text(row, value, sizeof value));
         }
         text = argv[++*at];
     }
@@ -281,7 +277,7 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
 // Checks across options.
 static bool check_call(const Options *options, SandError *error) {
     const OptionValue *values = options->values;
-    const VerbRow *verb = &verbs[options->verb];
+    const VerbRow *verb = &verb_table[options->verb];
     if (values[OPTION_HELP].given || values[OPTION_VERSION].given) return true;
     if (verb->needs_subject && !options->subject)
         return sand_fail(error, "%s needs %s; for example `%s`", verb->name, verb->subject, verb->example);
@@ -294,16 +290,36 @@ static bool check_call(const Options *options, SandError *error) {
     return true;
 }
 
+// Whether the first word is neither a verb nor a scene, and is nearer to a verb than to any scene; then with a sentence.
+static bool is_mistyped_verb(const char *word, SandError *error) {
+    SandSuggestion names = sand_suggestion(word);
+    for (int v = 0; v < VERB_COUNT; v++) sand_suggestion_add(&names, verb_table[v].name);
+    if (word[strcspn(word, "-/.")] || !sand_suggestion_nearest(&names)) return false; // an option, or the path of a file
+    SandSuggestion scenes = sand_suggestion(word);
+    SandSceneEntry *entries = NULL;
+    int count = 0;
+    SandError ignored; // without a folder of scenes there is no scene of that name
+    if (!sand_scenes_list(&entries, &count, &ignored)) count = 0;
+    for (int i = 0; i < count; i++) sand_suggestion_add(&scenes, entries[i].name);
+    sand_free(entries);
+    if (scenes.distance <= names.distance) return false;
+    sand_fail(error, "%s is neither a verb nor a scene; did you mean `sandglass %s`?", word, names.nearest);
+    return true;
+}
+
 bool options_parse(Options *options, int argc, char **argv, SandError *error) {
     *options = (Options){.verb = VERB_RUN};
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (rows[i].preset && !read_value(&rows[i], rows[i].preset, &options->values[i], error)) return false;
+        if (option_table[i].preset && !read_value(&option_table[i], option_table[i].preset, &options->values[i], error))
+            return false;
 
     int at = 1;
-    int verb = argc > 1 ? find_verb(argv[1]) : -1;
+    int verb = argc > 1 ? options_find_verb(argv[1]) : -1;
     if (verb >= 0) {
         options->verb = (Verb)verb;
         at = 2;
+    } else if (argc > 1 && is_mistyped_verb(argv[1], error)) {
+        return false;
     }
     bool only_words = false; // after a bare "--"
     for (; at < argc; at++) {
@@ -312,8 +328,8 @@ bool options_parse(Options *options, int argc, char **argv, SandError *error) {
         } else if (!only_words && argv[at][0] == '-' && argv[at][1]) {
             if (!read_option(options, argc, argv, &at, error)) return false;
         } else if (options->subject) {
-            return sand_fail(error, "%s takes one %s; what is '%s'?", verbs[options->verb].name,
-                             verbs[options->verb].subject, argv[at]);
+            return sand_fail(error, "%s takes one %s; what is '%s'?", verb_table[options->verb].name,
+                             verb_table[options->verb].subject, argv[at]);
         } else {
             options->subject = argv[at];
         }
@@ -326,39 +342,11 @@ void options_write_film(const Options *options, FILE *out) {
                                      OPTION_GIF, OPTION_THREADS, OPTION_LOG,     OPTION_RESUME, OPTION_BACKEND};
     fprintf(out, "scene %s\n", options->subject ? options->subject : "");
     for (int id = 0; id < OPTION_COUNT; id++) {
-        bool counts = rows[id].verbs & RECORD && options->values[id].text && id != OPTION_SET && id != OPTION_CAMERA_KEY;
+        bool counts =
+            option_table[id].verbs & RECORD && options->values[id].text && id != OPTION_SET && id != OPTION_CAMERA_KEY;
         for (size_t k = 0; k < sizeof apart / sizeof *apart; k++) counts = counts && id != (int)apart[k];
-        if (counts) fprintf(out, "--%s %s\n", rows[id].name, options->values[id].text);
+        if (counts) fprintf(out, "--%s %s\n", option_table[id].name, options->values[id].text);
     }
     for (int i = 0; i < options->sets.count; i++) fprintf(out, "--set %s\n", options->sets.items[i]);
     for (int i = 0; i < options->camera_keys.count; i++) fprintf(out, "--camera-key %s\n", options->camera_keys.items[i]);
-}
-
-// Prints one line of help: the option with its value, and what it does.
-static void print_option(const OptionRow *row) {
-    char left[96], value[64];
-    snprintf(left, sizeof left, "--%s %s", row->name, value_text(row, value, sizeof value));
-    printf("  %-26s %s", left, row->text);
-    if (row->preset) printf(" (default: %s)", row->preset);
-    putchar('\n');
-}
-
-void options_print_help(const Options *options) {
-    const VerbRow *verb = &verbs[options->verb];
-    if (options->verb == VERB_RUN) {
-        printf("Sandglass: hard-contact granular dynamics\n\nUsage:\n");
-        for (int v = 0; v < VERB_COUNT; v++) {
-            char call[80];
-            snprintf(call, sizeof call, "sandglass %s %s", v == VERB_RUN ? "[run]" : verbs[v].name, verbs[v].subject);
-            printf("  %-48s %s\n", call, verbs[v].text);
-        }
-        printf("\nSCENE is a name that `sandglass list scenes` gives, or the path of a scene file.\n"
-               "TAKE is the path of a take, which ends in .take: a run that was saved with all that was done in it.\n"
-               "`sandglass VERB --help` names the options of a verb.\n\nOptions of run:\n");
-    } else {
-        printf("sandglass %s %s [options]\n  %s\n\nOptions:\n", verb->name, verb->subject, verb->text);
-    }
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (rows[i].verbs & 1u << options->verb) print_option(&rows[i]);
-    printf("\nExample: %s\nExit status: 0 done, 1 the run failed, 2 the call or the scene is wrong.\n", verb->example);
 }

@@ -1,9 +1,9 @@
-// The command line. One table of options makes the parser, the help of each verb and the error sentences.
+// The command line. One table of options makes the parser, the error sentences, and what manual.c prints.
 #pragma once
 #include "sandglass/error.h"
 #include <stdio.h>
 
-typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_RACE, VERB_LIST, VERB_COUNT } Verb;
+typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_RACE, VERB_LIST, VERB_HELP, VERB_COUNT } Verb;
 
 typedef enum OptionId {
     OPTION_SOLVER,
@@ -87,12 +87,11 @@ typedef struct Options {
     OptionList sets, camera_keys; // every --set, every --camera-key
 } Options;
 
+int options_find_verb(const char *name); // Verb, or -1
+
 // Parses the command line. False, with one sentence, when it is wrong.
 bool options_parse(Options *options, int argc, char **argv, SandError *error);
 
 // Writes a line `--name value` for every option that decides what a film shows, but not its length or destination: what must
 // be unchanged for --resume.
 void options_write_film(const Options *options, FILE *out);
-
-// Prints the help of a verb, or of the whole program, on standard output.
-void options_print_help(const Options *options);

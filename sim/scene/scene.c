@@ -225,7 +225,7 @@ void sand_scene_free(SandScene *scene) {
 // ---- the folder ----
 
 const char *sand_scenes_folder(void) {
-    static char folder[4096 + 16];
+    static char folder[4096 + 32];
     const char *chosen = getenv("SANDGLASS_SCENES");
     if (chosen && *chosen) {
         snprintf(folder, sizeof folder, "%s", chosen);
@@ -239,8 +239,11 @@ const char *sand_scenes_folder(void) {
             char *slash = strrchr(program, '/');
             if (!slash) break;
             *slash = 0;
-            snprintf(folder, sizeof folder, "%s/scenes", program);
-            if (access(folder, R_OK | X_OK) == 0) return folder;
+            static const char *const places[] = {"scenes", "share/sandglass/scenes"}; // of the sources, and installed
+            for (int place = 0; place < 2; place++) {
+                snprintf(folder, sizeof folder, "%s/%s", program, places[place]);
+                if (access(folder, R_OK | X_OK) == 0) return folder;
+            }
         }
     }
 #ifdef SAND_SCENES_DIR
