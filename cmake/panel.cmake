@@ -7,6 +7,8 @@ target_sources(sand_app_window PRIVATE
     app/ui/interface.cpp
     app/ui/plot.c
     app/ui/plot_axis.c
+    app/ui/plot_svg.c
+    app/ui/marks.c
     app/ui/race_plot.c
     app/ui/overlay.c
     app/ui/panel/citation.c
@@ -17,6 +19,7 @@ target_sources(sand_app_window PRIVATE
     app/ui/panel/panel_plot.c
     app/ui/panel/panel_race.c
     app/ui/panel/panel_state.c
+    app/ui/panel/panel_theater.c
     app/ui/panel/panel_transport.c
 )
 if(CIMGUI_INCLUDE_DIR AND CIMGUI_LIBRARY)

@@ -81,10 +81,17 @@ add_library(sand_app_window STATIC
     app/io/snapshot.c
     app/io/caption.c
     app/io/film.c
+    app/io/free_path.c
+    app/io/open_folder.c
+    app/ui/window.c
+    app/ui/window_files.c
+    app/ui/window_keys.c
+    app/ui/window_mouse.c
     app/ui/window_recording.c
     app/io/recorder.c
     app/engine/history.c
     app/engine/timeline.c
+    app/engine/aim.c
     app/engine/probe.c
     app/engine/triple_buffer.c
     app/engine/triple_buffer_gl.c

@@ -121,7 +121,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
 // Counts the contacts with boundaries of each sphere, and the contacts of the box or cylinder.
 static __global__ void __launch_bounds__(128)
     count_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, int *count,
-                Counts *counts, int64_t spheres) {
+                     Counts *counts, int64_t spheres) {
     SandFinder finder = finder_of(&w, collision, search);
     EACH(i, spheres + 1) {
         SandSink sink = {NULL, 0, counts->mesh_overflow};
@@ -202,8 +202,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 
 // Writes the contact candidates with boundaries and those of the box or cylinder.
 static __global__ void __launch_bounds__(128)
-    write_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, const int *first,
-                SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
+    write_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
+                     const int *first, SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
     if (counts->retry) return;
     SandFinder finder = finder_of(&w, collision, search);
     double deepest = 0, wall = 0; // contacts of the box or cylinder with spheres count for the first alone
@@ -279,7 +279,8 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
         if (!device_check(device,
                           sort_pairs(device->index_scratch.bytes.data, device->index_scratch.bytes.capacity,
                                      device->cell_of.data, device->cell_sorted.data, device->iota.data,
-                                     device->spatial_order.data, spheres, bits_for(grid_most_places(spheres) + 1), stream),
+                                     device->spatial_order.data, spheres, bits_for(grid_most_spatial_cells(spheres) + 1),
+                                     stream),
                           "ordering the bodies"))
             return false;
     }
@@ -305,8 +306,8 @@ bool collide_enqueue(SandDevice *device) {
     int64_t items = item_of(spheres + 1, 0) + 1; // and a last one for the total
     int *count = device->item_count.data, *first = device->item_first.data;
     SpherePair *pairs = (SpherePair *)device->pairs.data;
-    count_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count, device->counts,
-                                                                    spheres);
+    count_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count,
+                                                                              device->counts, spheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
     count_pairs_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
         w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,

@@ -209,8 +209,8 @@ enum { SMALL_THREADS = 512, LARGE_THREADS = SAND_LOCAL ? 512 : SOLVE_MAX_THREADS
 enum { ANY_METHOD = -1 };
 template <int METHOD, int THREADS>
 static __global__ void __launch_bounds__(THREADS, 1)
-    solve_kernel(SolveState *state, const __grid_constant__ Op host_op, Counts *counts, LaunchShared *shared,
-                 int method, int most_iterations) {
+    solve_kernel(SolveState *state, const __grid_constant__ Op host_op, Counts *counts, LaunchShared *shared, int method,
+                 int most_iterations) {
     if (counts->retry) return;
     __shared__ Op op; // one for the thread block, which leaves the registers to the loops
     __shared__ SolveRequest request;

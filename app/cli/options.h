@@ -34,6 +34,7 @@ typedef enum OptionId {
     OPTION_OUT,
     OPTION_FRAMES,
     OPTION_FPS,
+    OPTION_SLOW,
     OPTION_SIZE,
     OPTION_MP4,
     OPTION_WEBM,

@@ -132,32 +132,37 @@ static void write_table(const SandRace *race) {
 }
 
 #ifdef SAND_WINDOW
-static bool draw(const SandRace *race, const char *title, const char *path, SandError *error) {
+static bool draw(RaceJob *job, const char *title, const char *path, SandError *error) {
     enum { WIDTH = 1600, HEIGHT = 1100 };
     ContextDef off_screen = context_default();
     Context *context = context_create(&off_screen, error);
     Interface *interface = context ? interface_create(NULL, error) : NULL;
     RacePlots plots = {0};
-    bool drawn = interface && race_plots_make(&plots, race, error);
+    RaceCurves *curves = calloc(1, sizeof *curves);
+    bool drawn = interface && (curves || sand_fail(error, "out of memory for the curves of a race")) &&
+                 race_job_copy(job, curves, error) && race_plots_make(&plots, curves, 0, error);
     if (drawn) {
         interface_begin(interface, WIDTH, HEIGHT, 1.4, 0.01);
         drawn = plot_save_sheet(plots.plots, plots.count, title, interface, path, WIDTH, HEIGHT, error);
         interface_end(interface, 0);
     }
     race_plots_free(&plots);
+    if (curves) race_curves_free(curves);
+    free(curves);
     interface_free(interface);
     context_free(context);
     return drawn;
 }
 #else
-static bool draw(const SandRace *race, const char *title, const char *path, SandError *error) {
-    (void)race, (void)title, (void)path;
+static bool draw(RaceJob *job, const char *title, const char *path, SandError *error) {
+    (void)job, (void)title, (void)path;
     return sand_fail(error, "--plot: this build has no pictures; build with -DSAND_WINDOW=ON");
 }
 #endif
 
-static bool report(const SandRace *race, const SandProblem *problem, const Options *options, SandError *error) {
+static bool report(RaceJob *job, const SandProblem *problem, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
+    const SandRace *race = &job->race;
     if (values[OPTION_JSON].given)
         write_json(race);
     else
@@ -167,7 +172,7 @@ static bool report(const SandRace *race, const SandProblem *problem, const Optio
     snprintf(title, sizeof title, "%.120s: %d contacts between %d bodies", slash ? slash + 1 : options->subject,
              problem->contact_count, problem->dynamic_count);
     return (!values[OPTION_CSV].given || sand_race_save_csv(race, values[OPTION_CSV].text, error)) &&
-           (!values[OPTION_PLOT].given || draw(race, title, values[OPTION_PLOT].text, error));
+           (!values[OPTION_PLOT].given || draw(job, title, values[OPTION_PLOT].text, error));
 }
 
 // Runs the race on its own thread, so that progress can be shown and Ctrl-C ends it with partial results.
@@ -192,6 +197,7 @@ Outcome race_solvers(const Options *options, SandError *error) {
     SandProblem stored = {0};
     Session session = {0};
     if (!job) return sand_fail(error, "out of memory for a race"), OUTCOME_FAILED;
+    race_job_init(job);
     Outcome outcome = read_budget(options, &def, error) ? OUTCOME_DONE : OUTCOME_WRONG;
     bool from_file = sand_problem_is_stored(options->subject);
     session_watch();
@@ -210,7 +216,7 @@ Outcome race_solvers(const Options *options, SandError *error) {
         fprintf(stderr, "%s: %d contacts between %d bodies, %d solvers\n", options->subject, problem->contact_count,
                 problem->dynamic_count, def.count);
         if (problem->note[0]) fprintf(stderr, "%s\n", problem->note);
-        if (!run(job, problem, &def, error) || !report(&job->race, problem, options, error)) outcome = OUTCOME_FAILED;
+        if (!run(job, problem, &def, error) || !report(job, problem, options, error)) outcome = OUTCOME_FAILED;
     }
     race_job_free(job);
     free(job);

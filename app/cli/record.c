@@ -1,5 +1,5 @@
-// `sandglass record`: films a scene in lock step with simulated time. Frame k shows the time k / fps, however long it takes
-// to compute. shoot_scene is the plan of it, shoot_frames the loop.
+// `sandglass record`: films a scene in lock step with simulated time. Frame k shows the time k / fps / slow, however long it
+// takes to compute. shoot_scene is the plan of it, shoot_frames the loop.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +29,11 @@ typedef struct Shoot {
     Recorder *recorder;
     Interface *interface; // for overlays; NULL: none
     OverlayDef overlay;
-    Camera camera, still; // current, and the one without keys
-    CameraPath path;      // empty: the camera is fixed
-    double turn;          // s, of one turn around the scene; 0: none
-    double fps;
+    Camera camera, still;  // current, and the one without keys
+    CameraPath path;       // empty: the camera is fixed
+    double turn;           // s of film, of one turn around the scene; 0: none
+    double slow;           // seconds of film per simulated second
+    double rate;           // frames per simulated second
     uint64_t downloaded;   // bytes of bodies downloaded before the film began
     int64_t first, frames; // the first missing frame, and the total
     FilmDef film;
@@ -48,7 +49,8 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     if (side * side != values[OPTION_SAMPLES].integer)
         return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
     if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
-    shoot->fps = values[OPTION_FPS].real;
+    shoot->slow = values[OPTION_SLOW].real;
+    shoot->rate = values[OPTION_FPS].real * shoot->slow;
     shoot->turn = values[OPTION_TURNTABLE].given ? values[OPTION_TURNTABLE].real : 0;
     shoot->offscreen.look.samples = side;
     shoot->offscreen.look.transparent = values[OPTION_ALPHA].given;
@@ -61,7 +63,7 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
                                 .kind = (FilmKind)k,
                                 .width = shoot->offscreen.width,
                                 .height = shoot->offscreen.height,
-                                .fps = shoot->fps,
+                                .fps = values[OPTION_FPS].real,
                                 .alpha = shoot->offscreen.look.transparent};
     }
     if (values[OPTION_RESUME].given && (films || !values[OPTION_OUT].given))
@@ -109,7 +111,8 @@ static void aim(Shoot *shoot, double time) {
         camera_set(&shoot->camera, &view, scene->origin, scene->lower, scene->upper);
     }
     SandVec3 middle = v3_scale(0.5, v3_add(scene->lower, scene->upper));
-    if (shoot->turn > 0) camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time / shoot->turn, 1));
+    if (shoot->turn > 0)
+        camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time * shoot->slow / shoot->turn, 1));
 }
 
 static void draw_overlays(Shoot *shoot, double time) {
@@ -142,10 +145,10 @@ static bool step_to(Shoot *shoot, double time, int64_t steps, SandError *error) 
 
 static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
-    int64_t steps = (int64_t)ceil((double)shoot->frames / shoot->fps / world->step) + 1;
+    int64_t steps = (int64_t)ceil((double)shoot->frames / shoot->rate / world->step) + 1;
     bool told = false;
     for (*taken = 0; shoot->first + *taken < shoot->frames; ++*taken) {
-        double time = (double)(shoot->first + *taken) / shoot->fps;
+        double time = (double)(shoot->first + *taken) / shoot->rate;
         if (!step_to(shoot, time, steps, error)) return false;
         if (session_interrupted()) return true;
         if (!draw(shoot, time, error)) return false;
@@ -179,7 +182,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     const OptionValue *values = options->values;
     double seconds = session_seconds(&shoot->session, options);
     shoot->frames =
-        values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->fps * (1 - 1e-12));
+        values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->rate * (1 - 1e-12));
     if (!offscreen_init_scene(&shoot->offscreen, &shoot->session, error)) return OUTCOME_FAILED;
     if (!plan_camera(shoot, options, error)) return OUTCOME_WRONG;
     const char *folder = shoot->def.folder;

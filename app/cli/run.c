@@ -4,6 +4,7 @@
 #include "app/cli/commands.h"
 #ifdef SAND_WINDOW
 #include "app/engine/real_time_trial.h"
+#include "app/io/free_path.h"
 #include "app/render/context.h"
 #include "app/render/renderer.h"
 #include "sim/core/clock.h"
@@ -192,15 +193,28 @@ static void tell_small_film(const Options *asked, const OptionValue *values, boo
     fprintf(stderr, "\n");
 }
 
-// Films the scene into SCENE.mp4 in the current folder, where there is no display.
+// Says what will be written, before it is.
+static void tell_film(const Options *asked, const OptionValue *values) {
+    fprintf(stderr, "%s: ", session_name(asked));
+    if (asked->values[OPTION_HEADLESS].given)
+        fprintf(stderr, "--headless names no output, so it films");
+    else
+        fprintf(stderr, "there is no display, so it films");
+    if (values[OPTION_SECONDS].given) fprintf(stderr, " %g s", values[OPTION_SECONDS].real);
+    fprintf(stderr, " into %s; --json, --log FILE.csv or --take FILE.take write figures or a take instead\n",
+            values[OPTION_MP4].text);
+}
+
+// Films the scene where there is no window.
 static Outcome film(const Options *options, SandError *error) {
-    char folder[3500], path[sizeof folder + SAND_NAME + 8];
+    char folder[3500], path[sizeof folder + SAND_NAME + 20];
     if (!getcwd(folder, sizeof folder))
         snprintf(folder, sizeof folder, "."); // messages give the whole path where there is one
     Session session;
     Outcome outcome = session_plan(&session, options, error);
     int bodies = session.has_take ? 0 : session.scene.bodies;
-    if (outcome == OUTCOME_DONE) snprintf(path, sizeof path, "%s/%s.mp4", folder, session.scene.name);
+    if (outcome == OUTCOME_DONE && !free_path(path, sizeof path, folder, session.scene.name, "mp4", error))
+        outcome = OUTCOME_FAILED;
     bool has_length = options->values[OPTION_SECONDS].given || session.take.steps > 0;
     outcome = session_close(&session, outcome, error);
     if (outcome != OUTCOME_DONE) return outcome;
@@ -210,7 +224,7 @@ static Outcome film(const Options *options, SandError *error) {
     bool small = processor_draws();
     record.values[OPTION_MP4] = (OptionValue){.given = true, .text = path};
     set_film(record.values, small ? &small_film : &full_film, has_length, bodies);
-    fprintf(stderr, "there is no display: filming %s off-screen\n", path);
+    tell_film(options, record.values);
     if (small) tell_small_film(options, record.values, has_length, bodies);
     return record_scene(&record, error);
 }
@@ -226,8 +240,11 @@ Outcome run_scene(const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     // A report or a log means figures, not pictures; and a film saves no take.
     bool window = has_display() && !values[OPTION_HEADLESS].given;
-    if (!values[OPTION_JSON].given && !values[OPTION_LOG].given && (window || !values[OPTION_TAKE].given))
-        return window ? show(options, error) : film(options, error);
+    bool pictures = !values[OPTION_JSON].given && !values[OPTION_LOG].given && (window || !values[OPTION_TAKE].given);
+    if (values[OPTION_SLOW].given && (window || !pictures))
+        return sand_fail(error, "--slow is the speed of a film, and this run makes none; a window has --speed"),
+               OUTCOME_WRONG;
+    if (pictures) return window ? show(options, error) : film(options, error);
 #endif
     Session session;
     Outcome outcome = session_open(&session, options, "run", error);

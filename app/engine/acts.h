@@ -21,6 +21,7 @@ typedef enum ActKind {
     ACT_DRAG,    // vector: where the held point is pulled to
     ACT_RELEASE,
     ACT_THROW,  // vector: from, direction: velocity, number: radius
+    ACT_AIM,    // vector: origin of a ray, direction: along it, as long as the speed, number: radius; becomes ACT_THROW
     ACT_SPEED,  // number: simulated seconds per second of wall time
     ACT_COLOR,  // number: RenderColor
     ACT_CHAINS, // number: 1 gathers the force chains for the picture

@@ -10,6 +10,7 @@
 
 #include "sim/core/array.h"
 #include "sim/core/clock.h"
+#include "app/engine/aim.h"
 #include "app/engine/timeline.h"
 
 #include <pthread.h>
@@ -155,7 +156,9 @@ static bool publish(Engine *e, SandError *error) {
     f->potential = energy.potential;
     f->oldest_step = history_oldest(&e->timeline.history);
     f->newest_step = e->timeline.newest;
-    if (e->picked >= 0 && !sand_simulation_fetch_contacts(e->sim, error)) return false;
+    f->acts = e->timeline.take ? 0 : e->timeline.done;
+    if (e->picked >= 0 && (!sand_simulation_fetch(e->sim, error) || !sand_simulation_fetch_contacts(e->sim, error)))
+        return false;
     f->picked = probe_read(e->sim, e->picked);
     f->curve_count = f->shadow_count = 0;
     if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_capacity, &f->curve_count, error))
@@ -354,7 +357,30 @@ static bool start_race(Engine *e, const Act *act, SandError *error) {
            race_job_start(&e->race, problem, &def, sand_simulation_world(e->sim)->step_index, error);
 }
 
+// Finds where a ball that is aimed along a ray can start.
+static bool aim(Engine *e, const Act *act, Act *ball, SandError *error) {
+    double speed = v3_length(act->direction);
+    AimDef def = {.from = act->vector,
+                  .direction = v3_unit_or(act->direction, v3_make(0, 0, -1)),
+                  .lower = e->scene.view_lower,
+                  .upper = e->scene.view_upper,
+                  .radius = act->number,
+                  .least = 0.2 * act->number,
+                  .speed = speed};
+    Throw found;
+    if (!sand_simulation_fetch(e->sim, error) || !aim_throw(sand_simulation_world(e->sim), &def, &found, error))
+        return false;
+    *ball = (Act){.kind = ACT_THROW, .vector = found.start, .direction = found.velocity, .number = found.radius};
+    return true;
+}
+
 static bool obey(Engine *e, const Act *act, SandError *error) {
+    Act ball;
+    if (act->kind == ACT_AIM) {
+        if (aim(e, act, &ball, error)) return obey(e, &ball, error);
+        tell(e, error->text); // a refused throw is no reason to pause
+        return true;
+    }
     if (act_changes_motion(act->kind)) {
         bool ok = timeline_act(&e->timeline, act, &e->scene, e->sim, error);
         show_scene(e, ok ? AFTER_ACT : AFTER_REPLAY); // resets the panel to what is in use
@@ -541,6 +567,7 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
     e->speed = 1;
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->wake, NULL);
+    race_job_init(&e->race);
     e->picked = -1;
     e->buffer = def->buffer ? def->buffer : triple_buffer_create(NULL, NULL, NULL, error);
     bool ready = e->buffer && timeline_init(&e->timeline, def->take, def->history_bytes, error);
@@ -592,4 +619,4 @@ void engine_free(Engine *e) {
     free(e);
 }
 
-const RaceJob *engine_race(const Engine *engine) { return &engine->race; }
+RaceJob *engine_race(Engine *engine) { return &engine->race; }

@@ -24,6 +24,7 @@ typedef struct EngineFrame {
     SandCurvePoint *curve, *shadow; // of this step, for the two solvers
     size_t curve_capacity, shadow_capacity;
     uint64_t oldest_step, newest_step; // the range that ACT_SEEK reaches
+    int acts;                          // of a person that changed the motion so far, for a take to save
     Probe picked;                      // the body that ACT_PICK named
     char transfer[SAND_SENTENCE];      // how the instances reached the renderer: see triple_buffer_transfer
 } EngineFrame;
@@ -84,7 +85,7 @@ typedef struct EngineScene {
 void engine_scene(Engine *engine, EngineScene *scene);
 
 // The race on the step that was shown when it was requested. It runs on its own thread, beside the scene.
-const RaceJob *engine_race(const Engine *engine);
+RaceJob *engine_race(Engine *engine);
 
 // Moves up to `capacity` pending messages to the caller, oldest first, and returns how many.
 int engine_messages(Engine *engine, char (*messages)[SAND_SENTENCE], int capacity);

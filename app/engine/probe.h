@@ -1,6 +1,14 @@
-// The figures of one body, which the panel shows when it is picked.
+// One body as the window shows it when it is picked: its figures, its contact forces and the spring that drags it.
 #pragma once
 #include "sandglass/simulation.h"
+
+enum { PROBE_FORCES = 32 };
+
+// The force of one contact on the body.
+typedef struct ProbeForce {
+    SandVec3 point; // m, world
+    SandVec3 force; // N, world
+} ProbeForce;
 
 typedef struct Probe {
     int body;          // -1: none
@@ -10,6 +18,14 @@ typedef struct Probe {
     int contacts;      // that carry a force
     double force_sum;  // N, of all of them
     double force_most; // N, the largest
+    SandShapeKind kind;
+    SandVec3 half; // m, half extents of a box or a cylinder
+    SandVec3 center, velocity;
+    SandQuat rotation;
+    int force_count;                 // of the largest contact forces, at most PROBE_FORCES
+    ProbeForce forces[PROBE_FORCES]; // in the order of the contacts
+    bool is_held;                    // it is dragged by a spring
+    SandVec3 held, pulled_to;        // m, world: the ends of the spring
 } Probe;
 
 Probe probe_read(const SandSimulation *sim, int body); // of the last step; Probe.body is -1 where there is no such body

@@ -1,4 +1,5 @@
-// A race (sim/step/race.h) on its own thread, with a copy of the problem; other threads watch and cancel it. One at a time.
+// A race (sim/step/race.h) on its own thread, with a copy of the problem; other threads watch its curves grow, and cancel
+// it. One at a time.
 #pragma once
 #include <pthread.h>
 
@@ -13,12 +14,47 @@ typedef struct RaceJob {
     bool failed;
     pthread_t thread;
     bool has_thread;
-    int running; // atomics, accessed through the functions below
+    pthread_mutex_t lock; // held while a race is replaced, and while its curves are copied
+    int running;          // atomics, accessed through the functions below
     int serial;
+    int begun;
 } RaceJob;
 
+void race_job_init(RaceJob *job);
 // False, with a sentence, while one is running or when no thread can be created.
 bool race_job_start(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, uint64_t step, SandError *error);
 bool race_job_running(const RaceJob *job);
 int race_job_serial(const RaceJob *job); // number of finished races
 void race_job_free(RaceJob *job);        // cancels and waits
+
+// --- a copy of the curves, which grows with them ---------------------------------------------------------------
+
+typedef enum RacerState { RACER_WAITS, RACER_RUNS, RACER_DONE, RACER_REFUSED } RacerState;
+
+typedef struct Racer {
+    int solver; // row of the solver table
+    RacerState state;
+    char device[32];
+    char refused[160]; // why it does not run
+    SandStatus status; // once it is done
+    int iterations;
+    double seconds;
+    SandMetrics metrics;
+    SandCurvePoint *curve; // owned
+    int count;             // points
+    double least;          // J, of the objective so far
+    size_t capacity;
+} Racer;
+
+typedef struct RaceCurves {
+    int begun;     // which race this is; 0: none yet
+    bool running;  // it is still going on
+    uint64_t step; // of the scene
+    int contacts, count;
+    Racer racers[SAND_RACE_MOST];
+    double reference; // J, the least objective; while the race runs the least so far. NAN: the model has none
+} RaceCurves;
+
+// Brings the copy up to date. Costs little when nothing is new. False with a sentence: out of memory, or the race failed.
+bool race_job_copy(RaceJob *job, RaceCurves *curves, SandError *error);
+void race_curves_free(RaceCurves *curves);

@@ -15,7 +15,7 @@ struct Snapshot {
     atomic_int state; // the thread owns the other members while it is WRITING
     int width, height;
     unsigned char *pixels;
-    char sentence[SAND_SENTENCE];
+    char path[2 * SAND_SENTENCE], sentence[3 * SAND_SENTENCE];
 };
 
 Snapshot *snapshot_create(SandError *error) {
@@ -39,8 +39,8 @@ static void *write_picture(void *argument) {
     Snapshot *s = argument;
     SandError error;
     turn_upright(s->pixels, 3 * (size_t)s->width, s->height);
-    if (!png_write(s->sentence, s->width, s->height, 3, s->pixels, &error))
-        snprintf(s->sentence, sizeof s->sentence, "%.255s", error.text);
+    bool written = png_write(s->path, s->width, s->height, 3, s->pixels, &error);
+    snprintf(s->sentence, sizeof s->sentence, written ? "Picture saved as %s" : "%s", written ? s->path : error.text);
     free(s->pixels);
     s->state = WRITTEN;
     return NULL;
@@ -48,7 +48,7 @@ static void *write_picture(void *argument) {
 
 bool snapshot_begin(Snapshot *s, const char *path, int width, int height, unsigned char *pixels, SandError *error) {
     if (s->state != IDLE) return free(pixels), sand_fail(error, "the picture before is still being written");
-    snprintf(s->sentence, sizeof s->sentence, "%s", path);
+    snprintf(s->path, sizeof s->path, "%s", path);
     s->width = width;
     s->height = height;
     s->pixels = pixels;

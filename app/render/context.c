@@ -201,6 +201,10 @@ void context_close(Context *context) {
     if (context->window) glfwSetWindowShouldClose(context->window, GLFW_TRUE);
 }
 
+void context_stay(Context *context) {
+    if (context->window) glfwSetWindowShouldClose(context->window, GLFW_FALSE);
+}
+
 void context_size(const Context *context, int *width, int *height) {
     *width = context->width;
     *height = context->height;

@@ -23,6 +23,7 @@ void context_finish(const Context *context);         // waits until all issued d
 bool context_is_software(void);                      // whether the current context is Mesa's software renderer
 bool context_closing(const Context *context);        // the user closed the window
 void context_close(Context *context);
+void context_stay(Context *context);                                // takes a close back
 void context_size(const Context *context, int *width, int *height); // of the framebuffer, in pixels
 float context_scale(const Context *context);                        // pixels for each unit of text and widgets
 void *context_window(const Context *context);                       // GLFWwindow for input, NULL off-screen

@@ -120,7 +120,9 @@ static bool add_wall(RenderScene *scene, const SandWorld *world, int boundary, S
             count = cut(corners, count, m, v3_dot(m, v3_sub(other->pose.position, scene->origin)));
     }
     if (count < 3) return true;
-    RenderSurface *surface = open_surface(scene, boundary, LOOK_GLASS, error);
+    // What lies on a slope should be seen to lie on something; an upright wall must not hide what is behind it.
+    bool slope = plane_normal(b).z > 0.3;
+    RenderSurface *surface = open_surface(scene, boundary, slope ? LOOK_EARTH : LOOK_GLASS, error);
     if (!surface) return false;
     surface->in_world = !b->moves;
     if (b->moves) {
@@ -128,7 +130,8 @@ static bool add_wall(RenderScene *scene, const SandWorld *world, int boundary, S
         for (int i = 0; i < count; i++) corners[i] = pose_apply_inverse(b->pose, v3_add(corners[i], scene->origin));
         n = v3_make(0, 0, 1);
     }
-    bool added = add_polygon(scene, corners, count, n, error) && add_edges(scene, corners, count, n, 0.0022 * size, error);
+    bool added =
+        add_polygon(scene, corners, count, n, error) && (slope || add_edges(scene, corners, count, n, 0.0022 * size, error));
     surface->count = scene->index_count - surface->first;
     return added;
 }

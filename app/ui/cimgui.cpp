@@ -13,6 +13,7 @@ void igSetNextWindowPos(const ImVec2 pos, ImGuiCond cond, const ImVec2 pivot) { 
 void igSetNextWindowSize(const ImVec2 size, ImGuiCond cond) { ImGui::SetNextWindowSize(size, cond); }
 void igPushStyleColor_U32(ImGuiCol idx, ImU32 col) { ImGui::PushStyleColor(idx, col); }
 void igPopStyleColor(int count) { ImGui::PopStyleColor(count); }
+void igPushStyleVar_Float(ImGuiStyleVar idx, float val) { ImGui::PushStyleVar(idx, val); }
 void igPushStyleVar_Vec2(ImGuiStyleVar idx, const ImVec2 val) { ImGui::PushStyleVar(idx, val); }
 void igPopStyleVar(int count) { ImGui::PopStyleVar(count); }
 void igPushID_Str(const char *str_id) { ImGui::PushID(str_id); }
@@ -27,6 +28,9 @@ void igEndDisabled() { ImGui::EndDisabled(); }
 void igSameLine(float offset_from_start_x, float spacing) { ImGui::SameLine(offset_from_start_x, spacing); }
 void igSpacing() { ImGui::Spacing(); }
 void igAlignTextToFramePadding() { ImGui::AlignTextToFramePadding(); }
+void igDummy(const ImVec2 size) { ImGui::Dummy(size); }
+float igGetCursorPosY() { return ImGui::GetCursorPosY(); }
+void igSetCursorPosY(float local_y) { ImGui::SetCursorPosY(local_y); }
 float igGetCursorPosX() { return ImGui::GetCursorPosX(); }
 void igSetCursorPosX(float local_x) { ImGui::SetCursorPosX(local_x); }
 void igGetCursorScreenPos(ImVec2 *pOut) { *pOut = ImGui::GetCursorScreenPos(); }

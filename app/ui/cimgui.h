@@ -31,6 +31,8 @@
     X(ImGuiDataType_S64, 6) \
     X(ImGuiDataType_Double, 9) \
     X(ImGuiCol_Text, 0) \
+    X(ImGuiComboFlags_HeightLargest, 1 << 4) \
+    X(ImGuiStyleVar_Alpha, 0) \
     X(ImGuiStyleVar_FramePadding, 11) \
     X(ImGuiStyleVar_ItemSpacing, 14)
 #ifndef __cplusplus
@@ -61,6 +63,7 @@ void igSetNextWindowSize(const ImVec2 size, ImGuiCond cond);
 
 void igPushStyleColor_U32(ImGuiCol idx, ImU32 col);
 void igPopStyleColor(int count);
+void igPushStyleVar_Float(ImGuiStyleVar idx, float val);
 void igPushStyleVar_Vec2(ImGuiStyleVar idx, const ImVec2 val);
 void igPopStyleVar(int count);
 void igPushID_Str(const char *str_id);
@@ -76,7 +79,10 @@ void igEndDisabled(void);
 void igSameLine(float offset_from_start_x, float spacing);
 void igSpacing(void);
 void igAlignTextToFramePadding(void);
+void igDummy(const ImVec2 size);
 float igGetCursorPosX(void);
+float igGetCursorPosY(void);
+void igSetCursorPosY(float local_y);
 void igSetCursorPosX(float local_x);
 void igGetCursorScreenPos(ImVec2 *pOut);
 void igGetContentRegionAvail(ImVec2 *pOut);

@@ -19,6 +19,7 @@ void frame_pacing_start(FramePacing *pacing, bool software) {
 double frame_pacing_begin(FramePacing *pacing, bool moves, bool runs) {
     double now = sand_seconds(), elapsed = now - pacing->begun;
     pacing->begun = now;
+    pacing->between += (pacing->between > 0 ? 0.1 : 1) * (elapsed - pacing->between);
     if (pacing->frames == FIRST_FRAMES) pacing->steady = now;
     if (pacing->frames > FIRST_FRAMES && !pacing->excused) pacing->stall = fmax(pacing->stall, elapsed);
     pacing->excused = false;
@@ -46,6 +47,8 @@ double frame_pacing_rest(FramePacing *pacing, bool shares) {
 }
 
 void frame_pacing_excuse(FramePacing *pacing) { pacing->excused = true; }
+
+double frame_pacing_recent(const FramePacing *pacing) { return pacing->between > 0 ? 1 / pacing->between : 0; }
 
 double frame_pacing_rate(const FramePacing *pacing) {
     double seconds = pacing->begun - pacing->steady;

@@ -16,6 +16,7 @@ typedef struct FramePacing {
     double steady;  // s, wall time after the first frames, in which the driver compiles its programs
     bool excused;   // the next interval does not count as a stall
     double stall;   // s, longest time from one frame to the next since then
+    double between; // s, recent average time from one frame to the next
 } FramePacing;
 
 void frame_pacing_start(FramePacing *pacing, bool software);
@@ -23,5 +24,6 @@ void frame_pacing_start(FramePacing *pacing, bool software);
 double frame_pacing_begin(FramePacing *pacing, bool moves, bool runs);
 // After drawing: returns the seconds to wait. `shares`: a simulation needs the CPU.
 double frame_pacing_rest(FramePacing *pacing, bool shares);
-void frame_pacing_excuse(FramePacing *pacing);       // this frame does other work that the user asked for: a film
-double frame_pacing_rate(const FramePacing *pacing); // frames a second, without the first ones
+void frame_pacing_excuse(FramePacing *pacing);         // this frame does other work that the user asked for: a film
+double frame_pacing_rate(const FramePacing *pacing);   // frames a second, without the first ones
+double frame_pacing_recent(const FramePacing *pacing); // frames a second, lately; 0: not known yet

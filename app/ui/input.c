@@ -92,10 +92,11 @@ void input_press(Input *input, Engine *engine, const EngineFrame *frame, const C
     input->x = x;
     input->y = y;
     input->mode = pan ? INPUT_PAN : INPUT_ORBIT;
+    if (!grab || !frame) return;
     SandVec3 from, direction, point, right, up, forward;
     input_ray(camera, aspect, x, y, &from, &direction);
-    input->picked = frame ? input_pick(&frame->render_scene, from, direction, &point) : -1;
-    if (input->picked < 0 || !grab) return;
+    input->picked = input_pick(&frame->render_scene, from, direction, &point);
+    if (input->picked < 0) return;
     camera_axes(camera, &right, &up, &forward);
     input->depth = v3_dot(v3_sub(point, camera->eye), forward);
     input->mode = INPUT_DRAG;
@@ -120,6 +121,12 @@ void input_move(Input *input, Engine *engine, const EngineFrame *frame, Camera *
     engine_ask(engine, &act);
 }
 
+void input_click(Input *input, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y) {
+    SandVec3 from, direction, point;
+    input_ray(camera, aspect, x, y, &from, &direction);
+    input->picked = input_pick(&frame->render_scene, from, direction, &point);
+}
+
 void input_release(Input *input, Engine *engine) {
     if (input->mode == INPUT_DRAG) engine_ask(engine, &(Act){.kind = ACT_RELEASE});
     input->mode = INPUT_IDLE;
@@ -137,12 +144,10 @@ void input_throw(Engine *engine, const EngineFrame *frame, const Camera *camera,
     if (!frame) return;
     SandVec3 from, direction, size = v3_sub(frame->render_scene.upper, frame->render_scene.lower);
     input_ray(camera, aspect, x, y, &from, &direction);
-    double radius = fmin(4 * frame->render_scene.grain, 0.08 * v3_length(size)),
-           start = v3_length(v3_sub(camera->target, camera->eye));
-    // Starts between the camera and its target, near enough to be seen, and crosses the scene in a second.
-    Act act = {.kind = ACT_THROW,
-               .vector = to_world(frame, v3_madd(from, 0.35 * start, direction)),
-               .direction = v3_scale(0.8 * start, direction),
-               .number = radius};
+    // Fast enough to cross the scene in a second. The engine finds the start.
+    Act act = {.kind = ACT_AIM,
+               .vector = to_world(frame, from),
+               .direction = v3_scale(0.8 * v3_length(v3_sub(camera->target, camera->eye)), direction),
+               .number = fmin(4 * frame->render_scene.grain, 0.08 * v3_length(size))};
     engine_ask(engine, &act);
 }

@@ -20,16 +20,18 @@ void input_ray(const Camera *camera, double aspect, double x, double y, SandVec3
 // The first body that the ray hits, or -1; and the hit point, in coordinates of the render scene.
 int input_pick(const RenderScene *render_scene, SandVec3 from, SandVec3 direction, SandVec3 *point);
 
-// A button goes down (`pan`: pan instead of orbit), the mouse moves, all buttons are up again. A press on a body with `grab`
-// holds the body.
+// A button goes down (`pan`: pan instead of orbit), the mouse moves, the button is up again. A press on a body with `grab`
+// holds the body, and picks it.
 void input_press(Input *input, Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x,
                  double y, bool pan, bool grab);
 void input_move(Input *input, Engine *engine, const EngineFrame *frame, Camera *camera, double aspect, double x, double y);
 void input_release(Input *input, Engine *engine);
+// A click, a press that does not move: picks the body here, or none.
+void input_click(Input *input, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y);
 
 // Flies the camera: the mouse moved by this fraction of the picture height, and the camera moves right, up and forward (-1
 // to 1 each) for this long, through a scene of this size.
 void input_fly(Camera *camera, double right, double up, SandVec3 direction, double seconds, double size);
 
-// Throws a heavy ball along the ray through a point of the picture.
+// Throws a heavy ball along the ray through a point of the picture, at what is there.
 void input_throw(Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y);

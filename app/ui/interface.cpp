@@ -11,6 +11,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <imgui.h>
+#include <imgui_internal.h>
 #include <backends/imgui_impl_glfw.h>
 #include <backends/imgui_impl_opengl3.h>
 
@@ -67,7 +68,7 @@ static void set_style(float scale) {
     style.ItemInnerSpacing = ImVec2(6, 4);
     style.CellPadding = ImVec2(4, 2);
     style.ScrollbarSize = 11;
-    style.GrabMinSize = 11;
+    style.GrabMinSize = 5;
     style.WindowRounding = 7;
     style.ChildRounding = 5;
     style.FrameRounding = 4;
@@ -298,6 +299,12 @@ bool interface_wants_mouse(const Interface *interface) {
 bool interface_wants_keyboard(const Interface *interface) {
     Current current(interface);
     return ImGui::GetIO().WantTextInput;
+}
+bool interface_close_list(Interface *interface) {
+    Current current(interface);
+    if (!ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup)) return false;
+    ImGui::ClosePopupToLevel(0, true);
+    return true;
 }
 double interface_cap_height(const Interface *interface) {
     Current current(interface);

@@ -25,6 +25,8 @@ void interface_end(Interface *interface, unsigned framebuffer);
 bool interface_wants_mouse(const Interface *interface);    // the mouse is over the panel, or drags something of it
 bool interface_wants_keyboard(const Interface *interface); // text is being typed
 
+bool interface_close_list(Interface *interface); // closes an open list; false: there is none
+
 // Simulated input, for tests.
 void interface_mouse(Interface *interface, double x, double y, bool down);
 

@@ -11,31 +11,38 @@
 // The theme of a plot: on the dark panel, or on white paper. Colors are 0xaabbggrr.
 typedef struct Ink {
     unsigned field, frame, grid, minor, text, faint;
-    unsigned curves[PLOT_STYLES];
+    unsigned curves[PLOT_COLORS];
 } Ink;
 
 #define RGB(r, g, b) (0xff000000u | (unsigned)(b) << 16 | (unsigned)(g) << 8 | (unsigned)(r))
 
-// The Okabe-Ito palette; yellow only on dark, black only on white.
+// The Okabe-Ito palette first; yellow only on dark, black only on white. The others are as far from these, and from each
+// other, as twenty colors can be.
 static const Ink dark = {.field = RGB(13, 16, 21),
                          .frame = RGB(72, 82, 98),
                          .grid = RGB(42, 49, 60),
                          .minor = RGB(23, 28, 35),
                          .text = RGB(233, 236, 241),
                          .faint = RGB(176, 184, 196),
-                         .curves = {RGB(230, 159, 0), RGB(86, 180, 233), RGB(0, 158, 115), RGB(204, 121, 167),
-                                    RGB(240, 228, 66), RGB(213, 94, 0), RGB(0, 114, 178), RGB(220, 220, 220)}};
+                         .curves = {RGB(230, 159, 0),   RGB(86, 180, 233), RGB(0, 178, 130),   RGB(204, 121, 167),
+                                    RGB(240, 228, 66),  RGB(226, 98, 20),  RGB(52, 122, 226),  RGB(220, 220, 220),
+                                    RGB(160, 112, 240), RGB(132, 208, 64), RGB(255, 150, 140), RGB(0, 206, 216),
+                                    RGB(190, 150, 100), RGB(255, 84, 150), RGB(150, 170, 255), RGB(96, 150, 104),
+                                    RGB(204, 200, 128), RGB(228, 60, 60),  RGB(128, 158, 172), RGB(218, 164, 255)}};
 static const Ink paper = {.field = RGB(255, 255, 255),
                           .frame = RGB(60, 60, 60),
                           .grid = RGB(214, 214, 214),
                           .minor = RGB(240, 240, 240),
                           .text = RGB(0, 0, 0),
                           .faint = RGB(60, 60, 60),
-                          .curves = {RGB(213, 94, 0), RGB(0, 114, 178), RGB(0, 158, 115), RGB(204, 121, 167), RGB(0, 0, 0),
-                                     RGB(230, 159, 0), RGB(86, 180, 233), RGB(120, 120, 120)}};
+                          .curves = {RGB(214, 140, 0),  RGB(40, 140, 206), RGB(0, 140, 102),  RGB(186, 92, 144),
+                                     RGB(0, 0, 0),      RGB(200, 82, 0),   RGB(20, 84, 180),  RGB(120, 120, 120),
+                                     RGB(118, 62, 206), RGB(84, 150, 20),  RGB(226, 104, 92), RGB(0, 150, 160),
+                                     RGB(140, 100, 54), RGB(220, 30, 110), RGB(96, 116, 220), RGB(52, 104, 60),
+                                     RGB(140, 132, 40), RGB(190, 20, 20),  RGB(74, 106, 122), RGB(168, 96, 220)}};
 
 // Alternating lengths of dash and gap, in units of text, ended by 0.
-static const float dashes[PLOT_STYLES][5] = {{0}, {7, 4}, {2, 3}, {9, 3, 2, 3}, {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
+static const float dashes[PLOT_DASHES][5] = {{0}, {7, 4}, {2, 3}, {9, 3, 2, 3}, {14, 4}, {4, 2, 4}, {12, 3, 2, 3}, {1, 2}};
 
 // The layout of one plot, in pixels.
 typedef struct Field {
@@ -61,24 +68,12 @@ static ImVec2 place(const Field *f, double x, double y) {
 
 // --- scales -------------------------------------------------------------------------------------------------
 
-static void find_range(const PlotAxis *axis, const double *values, int count, double *low, double *high) {
-    for (int i = 0; i < count; i++) {
-        if (!isfinite(values[i]) || (axis->logarithmic && !(values[i] > 0))) continue;
-        *low = fmin(*low, values[i]);
-        *high = fmax(*high, values[i]);
-    }
-}
-
 static void set_scales(const Plot *plot, Field *f, float width, float height) {
-    double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
-    for (int c = 0; c < plot->curve_count; c++) {
-        const PlotCurve *curve = &plot->curves[c];
-        find_range(&plot->x, curve->x, curve->count, &low_x, &high_x);
-        find_range(&plot->y, curve->y, curve->count, &low_y, &high_y);
-    }
+    double x[2], y[2];
+    plot_range(plot, x, y);
     float em = igGetFontSize();
-    f->x = plot_scale(&plot->x, low_x, high_x, (int)fmaxf(2, width / (4 * em)));
-    f->y = plot_scale(&plot->y, low_y, high_y, (int)fmaxf(2, height / (2.2f * em)));
+    f->x = plot_scale(&plot->x, x[0], x[1], (int)fmaxf(2, width / (4 * em)));
+    f->y = plot_scale(&plot->y, y[0], y[1], (int)fmaxf(2, height / (2.2f * em)));
 }
 
 static float widest_label(const PlotScale *scale) {
@@ -173,16 +168,15 @@ static void pen_line(Pen *pen, ImVec2 a, ImVec2 b) {
     }
 }
 
-// Color and dashes of a curve; after the last color the colors repeat with other dashes.
-static int style_of(const Plot *plot, int curve) {
-    return plot->curves[curve].style ? plot->curves[curve].style - 1 : curve;
-}
-static unsigned color_of(const Ink *ink, int style) { return ink->curves[style % PLOT_STYLES]; }
+static unsigned color_of(const Ink *ink, int style) { return ink->curves[style % PLOT_COLORS]; }
+unsigned plot_color(int style) { return color_of(&dark, style); }
+unsigned plot_paper_color(int style) { return color_of(&paper, style); }
+const float *plot_dashes(int style) { return dashes[style % PLOT_DASHES]; }
 
 static Pen pen_make(const Field *f, int style) {
     return (Pen){.list = f->list,
                  .color = color_of(f->ink, style),
-                 .pattern = dashes[(style + 3 * (style / PLOT_STYLES)) % PLOT_STYLES],
+                 .pattern = plot_dashes(style),
                  .unit = f->unit,
                  .width = 1.8f * f->unit};
 }
@@ -234,7 +228,7 @@ static float draw_legend(const Field *f, const Plot *plot, float left, float rig
             y += 1.25f * em;
         }
         if (f->list) {
-            Pen pen = pen_make(f, style_of(plot, c));
+            Pen pen = pen_make(f, plot_style(plot, c));
             pen_line(&pen, at(x, y + 0.5f * em), at(x + 1.9f * em, y + 0.5f * em));
             pen_end(&pen);
             ImDrawList_AddText_Vec2(f->list, at(roundf(x + 2.2f * em), roundf(y)), f->ink->text, plot->curves[c].name, NULL);
@@ -274,7 +268,7 @@ static Field draw_field(const Plot *plot, ImDrawList *list, const Ink *ink, ImVe
     ImDrawList_PushClipRect(list, at(f.left, f.top - 1), at(f.right, f.bottom + 1), true);
     bool any = false;
     for (int c = plot->curve_count - 1; c >= 0; c--) {
-        draw_curve(&f, &plot->curves[c], style_of(plot, c));
+        draw_curve(&f, &plot->curves[c], plot_style(plot, c));
         any = any || plot->curves[c].count > 0;
     }
     ImDrawList_PopClipRect(list);
@@ -322,7 +316,7 @@ static void draw_read_out(const Plot *plot, const Field *f) {
             igTextUnformatted(text, NULL);
             shown = true;
         }
-        unsigned color = color_of(f->ink, style_of(plot, c));
+        unsigned color = color_of(f->ink, plot_style(plot, c));
         ImDrawList_AddCircleFilled(f->list, p, 3.5f * f->unit, color, 0);
         plot_number(&plot->y, curve->y[i], number, sizeof number);
         snprintf(text, sizeof text, "%s %s", curve->name, number);

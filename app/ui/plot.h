@@ -1,9 +1,9 @@
-// A plot of curves: axes with ticks, numbers and units, legend, log scale, read-out under the mouse; saved as CSV and PNG.
-// Curves are told apart by color (Okabe-Ito, safe for color-blind eyes) and by their dashes.
+// A plot of curves: axes with ticks, numbers and units, legend, log scale, read-out under the mouse; saved as CSV, PNG and
+// SVG. Curves are told apart by color (the first eight are Okabe and Ito's, safe for color-blind eyes) and by their dashes.
 #pragma once
 #include "app/ui/interface.h"
 
-enum { PLOT_MAX_CURVES = 32, PLOT_STYLES = 8 };
+enum { PLOT_MAX_CURVES = 32, PLOT_COLORS = 20, PLOT_DASHES = 8 };
 
 typedef struct PlotCurve {
     const char *name;
@@ -21,6 +21,7 @@ typedef struct PlotAxis {
     bool from_zero;     // zero is always in view; linear only
     bool tight;         // ends at the data, not at a tick
     double least_range; // smallest range that is shown; linear only
+    double least;       // above 0: values below it are cut off; logarithmic only
 } PlotAxis;
 
 typedef struct Plot {
@@ -46,6 +47,14 @@ bool plot_save_csv(const Plot *plot, const char *path, SandError *error);
 bool plot_save_png(const Plot *plot, Interface *interface, const char *path, int width, int height,
                    SandError *error); // on white
 
+// The color of a style on the dark panel, 0xaabbggrr.
+unsigned plot_color(int style);
+
+// --- plot_svg.c ---
+bool plot_save_svg(const Plot *plot, const char *path, int width, int height, SandError *error); // on white
+unsigned plot_paper_color(int style);                                                            // 0xaabbggrr
+const float *plot_dashes(int style); // alternating lengths of dash and gap, ended by 0, at most 5
+
 // Several on one sheet, in two columns, below a title.
 bool plot_save_sheet(const Plot *plots, int count, const char *title, Interface *interface, const char *path, int width,
                      int height, SandError *error);
@@ -63,6 +72,9 @@ typedef struct PlotScale {
     char labels[PLOT_MAX_TICKS][24];
 } PlotScale;
 
+// The smallest and the largest value of all curves that the axes can show; without any, infinity and its opposite.
+void plot_range(const Plot *plot, double x[2], double y[2]);
+int plot_style(const Plot *plot, int curve); // color and dashes of a curve
 // The scale for values from low to high (positive ones on a log scale), with about this many ticks.
 PlotScale plot_scale(const PlotAxis *axis, double low, double high, int ticks);
 double plot_place(const PlotScale *scale, double value);                       // 0 to 1; NAN: not representable

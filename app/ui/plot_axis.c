@@ -5,6 +5,26 @@
 
 #include "app/ui/plot.h"
 
+static void widen(const PlotAxis *axis, const double *values, int count, double range[2]) {
+    for (int i = 0; i < count; i++) {
+        if (!isfinite(values[i]) || (axis->logarithmic && !(values[i] > 0))) continue;
+        range[0] = fmin(range[0], values[i]);
+        range[1] = fmax(range[1], values[i]);
+    }
+}
+
+void plot_range(const Plot *plot, double x[2], double y[2]) {
+    x[0] = y[0] = INFINITY;
+    x[1] = y[1] = -INFINITY;
+    for (int c = 0; c < plot->curve_count; c++) {
+        widen(&plot->x, plot->curves[c].x, plot->curves[c].count, x);
+        widen(&plot->y, plot->curves[c].y, plot->curves[c].count, y);
+    }
+    if (plot->y.least > y[0] && plot->y.least < y[1]) y[0] = plot->y.least;
+}
+
+int plot_style(const Plot *plot, int curve) { return plot->curves[curve].style ? plot->curves[curve].style - 1 : curve; }
+
 typedef struct Prefix {
     double size;
     const char *text;
@@ -31,7 +51,7 @@ static void power_of_ten(int exponent, char *text, size_t size) {
         used += (size_t)snprintf(text + used, size - used, "%s", raised[*d - '0']);
 }
 
-static PlotScale log_scale(double low, double high, int wanted) {
+static PlotScale log_scale(const PlotAxis *axis, double low, double high, int wanted) {
     PlotScale scale = {.logarithmic = true, .factor = 1, .prefix = ""};
     bool any = low > 0 && high > 0 && low <= high;
     double from = any ? floor(log10(low) + 1e-9) : -3, to = any ? ceil(log10(high) - 1e-9) : 0;
@@ -52,6 +72,18 @@ static PlotScale log_scale(double low, double high, int wanted) {
         snprintf(scale.labels[scale.tick_count], sizeof scale.labels[0], "%d·%s", k, power);
         scale.ticks[scale.tick_count++] = k * pow(10, from);
     }
+    if (axis->tight && any && high > low) { // the ticks beyond the data go
+        scale.low = log10(low);
+        scale.high = log10(high);
+        int kept = 0;
+        for (int k = 0; k < scale.tick_count; k++) {
+            if (scale.ticks[k] < 0.999 * low || scale.ticks[k] > 1.001 * high) continue;
+            scale.ticks[kept] = scale.ticks[k];
+            if (kept != k) memcpy(scale.labels[kept], scale.labels[k], sizeof scale.labels[0]);
+            kept++;
+        }
+        scale.tick_count = kept;
+    }
     return scale;
 }
 
@@ -63,7 +95,7 @@ static double round_step(double step) {
 }
 
 PlotScale plot_scale(const PlotAxis *axis, double low, double high, int wanted) {
-    if (axis->logarithmic) return log_scale(low, high, wanted);
+    if (axis->logarithmic) return log_scale(axis, low, high, wanted);
     if (!(low <= high)) {
         low = 0;
         high = 1;

@@ -5,49 +5,79 @@
 
 #include "sim/core/array.h"
 
-bool race_plots_make(RacePlots *p, const SandRace *race, SandError *error) {
+// References (interior point, Newton) end many decades below the methods that are compared; the axis ends two decades below
+// the best of those.
+static double axis_bottom(const Plot *plot, const RaceCurves *curves, const int *racers) {
+    double iterated = INFINITY;
+    for (int c = 0; c < plot->curve_count; c++) {
+        if (sand_solver_table[curves->racers[racers[c]].solver].assembled) continue;
+        for (int k = 0; k < plot->curves[c].count; k++)
+            if (plot->curves[c].y[k] > 0) iterated = fmin(iterated, plot->curves[c].y[k]);
+    }
+    return isfinite(iterated) ? 0.01 * iterated : 0;
+}
+
+bool race_plots_make(RacePlots *p, const RaceCurves *curves, uint32_t hidden, SandError *error) {
     static const PlotAxis iterations = {"iteration", "", .logarithmic = true, .tight = true};
     static const PlotAxis seconds = {"time", "s", .logarithmic = true, .tight = true};
     static const PlotAxis residual = {"residual", "m/s", .plain = true, .logarithmic = true};
     static const PlotAxis above = {"objective above the least", "J", .plain = true, .logarithmic = true};
+    static const struct {
+        const char *name, *title;
+        const PlotAxis *x, *y;
+    } kinds[RACE_PLOTS] = {{"race_residual_iterations", "Residual against iterations", &iterations, &residual},
+                           {"race_residual_time", "Residual against time", &seconds, &residual},
+                           {"race_objective_iterations", "Objective against iterations", &iterations, &above},
+                           {"race_objective_time", "Objective against time", &seconds, &above}};
     size_t points = 0;
-    for (int i = 0; i < race->count; i++) points += (size_t)race->entries[i].solution.curve_count;
+    for (int i = 0; i < curves->count; i++) points += (size_t)curves->racers[i].count;
     if (!SAND_GROW(p->numbers, p->number_capacity, 4 * points + 1, "curves of a race", error)) return false;
-    Plot *plots = p->plots;
-    p->count = isnan(race->reference) ? 2 : RACE_PLOTS; // the objective plots come last
-    plots[0] = (Plot){.name = "race_residual_iterations", .title = "Residual", .x = iterations, .y = residual};
-    plots[1] = (Plot){.name = "race_residual_time", .title = "Residual", .x = seconds, .y = residual};
-    plots[2] = (Plot){.name = "race_objective_iterations", .title = "Objective", .x = iterations, .y = above};
-    plots[3] = (Plot){.name = "race_objective_time", .title = "Objective", .x = seconds, .y = above};
-
-    for (int k = 1; k < RACE_PLOTS; k++) plots[k].without_legend = true; // the first has the legend of all
-
+    p->count = isnan(curves->reference) ? 2 : RACE_PLOTS; // the objective plots come last
+    for (int k = 0; k < RACE_PLOTS; k++)
+        p->plots[k] = (Plot){.name = kinds[k].name,
+                             .title = kinds[k].title,
+                             .x = *kinds[k].x,
+                             .y = *kinds[k].y,
+                             .without_legend = k > 0, // the first has the legend of all
+                             .nothing = "nothing yet"};
+    int racers[PLOT_MAX_CURVES];
     double *x = p->numbers, *t = x + points, *e = t + points, *q = e + points;
-    for (int i = 0; i < race->count; i++) {
-        const SandRaceEntry *entry = &race->entries[i];
-        int count = entry->solution.curve_count;
-        for (int k = 0; k < count; k++) {
-            const SandCurvePoint *c = &entry->solution.curve[k];
-            x[k] = c->iteration;
-            t[k] = c->seconds;
-            e[k] = c->residual;
-            q[k] = c->objective - race->reference;
+    for (int i = 0; i < curves->count; i++) {
+        const Racer *racer = &curves->racers[i];
+        if (!racer->count || hidden >> i & 1) continue;
+        for (int k = 0; k < racer->count; k++) {
+            x[k] = racer->curve[k].iteration;
+            t[k] = racer->curve[k].seconds;
+            e[k] = racer->curve[k].residual;
+            q[k] = racer->curve[k].objective - curves->reference;
         }
-        for (int k = 0; k < RACE_PLOTS && entry->ran; k++)
-            plots[k].curves[plots[k].curve_count++] = (PlotCurve){.name = sand_solver_table[entry->solver].name,
-                                                                  .x = k % 2 ? t : x,
-                                                                  .y = k / 2 ? q : e,
-                                                                  .count = count,
-                                                                  .style = entry->solver + 1};
-        x += count;
-        t += count;
-        e += count;
-        q += count;
+        racers[p->plots[0].curve_count] = i;
+        for (int k = 0; k < RACE_PLOTS; k++)
+            p->plots[k].curves[p->plots[k].curve_count++] = (PlotCurve){.name = sand_solver_table[racer->solver].name,
+                                                                        .x = k % 2 ? t : x,
+                                                                        .y = k / 2 ? q : e,
+                                                                        .count = racer->count,
+                                                                        .style = racer->solver + 1};
+        x += racer->count;
+        t += racer->count;
+        e += racer->count;
+        q += racer->count;
     }
+    for (int k = 0; k < RACE_PLOTS; k++) p->plots[k].y.least = axis_bottom(&p->plots[k], curves, racers);
     return true;
 }
 
 void race_plots_free(RacePlots *plots) {
     sand_free(plots->numbers);
     *plots = (RacePlots){0};
+}
+
+bool race_first_below(const Racer *racer, double residual, double *seconds, int *iterations) {
+    for (int k = 0; k < racer->count; k++) {
+        if (!(racer->curve[k].residual <= residual)) continue;
+        *seconds = racer->curve[k].seconds;
+        *iterations = racer->curve[k].iteration;
+        return true;
+    }
+    return false;
 }

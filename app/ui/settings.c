@@ -10,7 +10,7 @@
 
 enum { PATH = 4096 };
 
-Settings settings_default(void) { return (Settings){.first_start = true, .hidden = false, .quality = -1}; }
+Settings settings_default(void) { return (Settings){.first_start = true, .quality = -1, .ask_on_close = true}; }
 
 static bool config_folder(char *folder, size_t capacity) {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -32,8 +32,8 @@ typedef struct Key {
     const char *name;
     int least, most;
 } Key;
-enum { KEY_FIRST_START, KEY_HIDDEN, KEY_QUALITY, KEY_COUNT };
-static const Key keys[KEY_COUNT] = {{"first-start", 0, 1}, {"hidden", 0, 1}, {"quality", -1, 2}};
+enum { KEY_FIRST_START, KEY_HIDDEN, KEY_QUALITY, KEY_ASK_ON_CLOSE, KEY_COUNT };
+static const Key keys[KEY_COUNT] = {{"first-start", 0, 1}, {"hidden", 0, 1}, {"quality", -1, 2}, {"ask-on-close", 0, 1}};
 
 // `bookmark NUMBER` with eye, target, and angle (rad) or, for a view without perspective, height (m); the other is 0.
 static bool read_bookmark(Settings *s, const char *line, const char *path, int number, SandError *error) {
@@ -66,6 +66,7 @@ static bool read_line(Settings *s, const char *line, const char *path, int numbe
         if (k == KEY_FIRST_START) s->first_start = value;
         if (k == KEY_HIDDEN) s->hidden = value;
         if (k == KEY_QUALITY) s->quality = value;
+        if (k == KEY_ASK_ON_CLOSE) s->ask_on_close = value;
         return true;
     }
     return sand_fail(error, "%s:%d: %s: there is no such key", path, number, name);
@@ -95,7 +96,7 @@ bool settings_save(const Settings *s, SandError *error) {
     snprintf(beside, sizeof beside, "%s.part", path);
     FILE *file = fopen(beside, "w");
     if (!file) return sand_fail(error, "%s: cannot write: %s", path, strerror(errno));
-    const int values[KEY_COUNT] = {s->first_start, s->hidden, s->quality};
+    const int values[KEY_COUNT] = {s->first_start, s->hidden, s->quality, s->ask_on_close};
     bool ok = true;
     for (int k = 0; k < KEY_COUNT; k++) ok = fprintf(file, "%s %d\n", keys[k].name, values[k]) > 0 && ok;
     for (int i = 0; i < BOOKMARKS; i++) {

@@ -4,9 +4,10 @@
 #include "app/render/camera_path.h"
 
 typedef struct Settings {
-    bool first_start; // the line of useful keys was not dismissed yet
-    bool hidden;      // the panel
-    int quality;      // RendererQuality, -1: automatic
+    bool first_start;  // the line of useful keys was not dismissed yet
+    bool hidden;       // the panel
+    int quality;       // RendererQuality, -1: automatic
+    bool ask_on_close; // before a film or a run is lost
     Bookmarks bookmarks;
 } Settings;
 Settings settings_default(void);

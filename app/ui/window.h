@@ -3,6 +3,21 @@
 #include "app/engine/engine.h"
 #include "app/ui/overlay.h"
 
+// The window as a test sees it from outside.
+typedef struct WindowState {
+    char scene[64];
+    uint64_t step;
+    bool playing;
+    int bodies, lost; // lost: bodies that left the world so far
+    int picked;       // body, -1: none
+    int clicks;       // on the picture, handled so far
+    int color, solver;
+    bool help, theater, closing, hidden;
+    bool racing;   // a race runs
+    double eye[3]; // of the camera
+    bool held;     // a body is dragged
+} WindowState;
+
 typedef struct WindowDef {
     EngineDef engine;
     const char *camera; // a preset or coordinates; NULL: frame the whole scene
@@ -23,6 +38,7 @@ typedef struct WindowDef {
     bool (*should_close)(void *user);
     void (*on_message)(void *user, const char *sentence); // hears every message that the panel shows; NULL: nobody does
     void *user;                                           // passed to both
+    WindowState *state;                                   // written before every frame, for tests; NULL: not
 } WindowDef;
 WindowDef window_default(void);
 

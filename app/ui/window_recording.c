@@ -1,29 +1,34 @@
 // Filming in the window: which time to film next, when to ask for a step, and the end in the background.
 #include "app/ui/window_recording.h"
 
+#include "app/io/free_path.h"
+
 #include <stdio.h>
 
 static bool ask(WindowRecording *f, ActKind kind, double number) {
     return engine_ask(f->engine, &(Act){.kind = kind, .number = number});
 }
 
-bool window_recording_start(WindowRecording *f, const EngineFrame *frame, SandError *error) {
-    static const char *const endings[FORMAT_COUNT] = {"", "film.mp4", "film.webm", "film.gif"};
+Interface *window_recording_interface(WindowRecording *f, SandError *error) {
+    if (!f->interface) f->interface = interface_create(NULL, error);
+    return f->interface;
+}
+
+bool window_recording_start(WindowRecording *f, const EngineFrame *frame, const char *stem, SandError *error) {
+    static const char *const endings[FORMAT_COUNT] = {"", "mp4", "webm", "gif"};
     PanelRecording *wanted = f->wanted;
     if (f->ending) return sand_fail(error, "the last film is still being written");
-    if (!f->interface) f->interface = interface_create(NULL, error);
-    if (!f->interface) return false;
-    snprintf(f->path, sizeof f->path, "%s/%s", wanted->folder, endings[wanted->format]);
+    if (!window_recording_interface(f, error) ||
+        !free_path(f->path, sizeof f->path, wanted->folder, stem, endings[wanted->format], error))
+        return false;
     f->film = (FilmDef){.path = f->path,
                         .kind = (FilmKind)(wanted->format - FORMAT_MP4),
                         .width = wanted->width,
                         .height = wanted->height,
                         .fps = wanted->fps};
     bool film = wanted->format != FORMAT_PNG;
-    RecorderDef def = {.folder = film ? NULL : wanted->folder,
-                       .film = film ? &f->film : NULL,
-                       .width = wanted->width,
-                       .height = wanted->height};
+    RecorderDef def = {
+        .folder = film ? NULL : f->path, .film = film ? &f->film : NULL, .width = wanted->width, .height = wanted->height};
     f->recorder = recorder_open(&def, error);
     if (!f->recorder) return false;
     f->start = frame ? frame->time : 0;
@@ -39,6 +44,7 @@ void window_recording_stop(WindowRecording *f) {
     recorder_end(f->recorder);
     f->ending = f->recorder;
     f->recorder = NULL;
+    f->frames = f->wanted->frames;
     f->wanted->active = false;
     ask(f, ACT_PLAY, f->was_playing);
 }
@@ -72,11 +78,19 @@ bool window_recording_frame(WindowRecording *f, Renderer *renderer, EngineFrame 
     return true;
 }
 
-bool window_recording_see_end(WindowRecording *f, SandError *error) {
-    if (!f->ending || !recorder_ended(f->ending)) return true;
-    bool written = recorder_close(f->ending, error);
+bool window_recording_ended(WindowRecording *f, char *sentence, size_t size) {
+    SandError error;
+    if (!f->ending || !recorder_ended(f->ending)) return false;
+    char complaint[SAND_SENTENCE];
+    snprintf(complaint, sizeof complaint, "%s", recorder_complaint(f->ending));
+    bool written = recorder_close(f->ending, &error);
     f->ending = NULL;
-    return written;
+    if (!written || *complaint)
+        snprintf(sentence, size, "%s", written ? complaint : error.text);
+    else
+        snprintf(sentence, size, "Film saved as %s: %lld frames, %.1f s", f->path, (long long)f->frames,
+                 (double)f->frames / f->wanted->fps);
+    return true;
 }
 
 void window_recording_close(WindowRecording *f) {

@@ -102,6 +102,8 @@ typedef struct SandSolution {
     int curve_count;
     SandCurvePoint *curve;
     size_t curve_capacity;
+    int *live; // set by the caller, may be NULL: how many points of the curve another thread may read by now, stored with
+               // release while the solve runs. For that `curve` must have room for all iterations and one more before
 } SandSolution;
 void sand_solution_free(SandSolution *solution);
 

@@ -212,6 +212,8 @@ static bool build_body(SandBuilder *b, int index) {
             return sand_build_wrong(b, "name", "there is a body '%s' already", from->name);
     if ((body.material = sand_build_material(b, from->material, "material")) < 0) return false;
     if ((body.shape = body_shape(b, from, &body.scale)) < 0) return false;
+    double scale = from->scales && *from->scales ? b->scene->scale : 1;
+    body.scale *= scale;
     if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
         !sand_build_range3(b, "position", from->position, SAND_FAR) ||
         !sand_build_range3(b, "velocity", from->velocity, SAND_FAST) ||
@@ -224,7 +226,6 @@ static bool build_body(SandBuilder *b, int index) {
     const SandPose *input = &b->world->shapes[body.shape].from_input;
     body.pose.rotation = q_mul(rotation, q_conjugate(input->rotation));
     SandVec3 offset = q_rotate(body.pose.rotation, v3_scale(body.scale, input->position));
-    double scale = from->scales && *from->scales ? b->scene->scale : 1;
     body.pose.position = v3_sub(v3_scale(scale, sand_vector(from->position)), offset);
     body.velocity = sand_vector(from->velocity);
     body.spin = sand_vector(from->spin);

@@ -64,9 +64,11 @@ bool sand_monitor_iterate(SandIterationMonitor *monitor, int iterations) {
         for (int i = 0; i < monitor->problem->contact_count; i++) s->impulse[i] = monitor->impulse[i];
     }
     s->iterations = iterations;
-    if (s->want_curve)
+    if (s->want_curve) {
         s->curve[s->curve_count++] = (SandCurvePoint){iterations, before - monitor->begin - monitor->measuring,
                                                       s->metrics.residual, s->metrics.objective};
+        if (s->live) __atomic_store_n(s->live, s->curve_count, __ATOMIC_RELEASE);
+    }
     monitor->measuring += sand_seconds() - before;
     if (s->status == SAND_BUDGET && !isfinite(m.residual))
         s->status = SAND_DIVERGED;

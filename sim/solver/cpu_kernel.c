@@ -287,6 +287,7 @@ static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, c
     SolveState *run = &workspace->run;
     solve_state_init(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
     run->request.stop = s->stop;
+    run->request.live = s->live;
     workspace->method = def->solver;
     workspace->problem = p;
     workspace->solution = s;

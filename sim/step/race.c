@@ -22,6 +22,12 @@ void sand_race_free(SandRace *race) {
 void sand_race_cancel(SandRace *race) { __atomic_store_n(&race->stop, 1, __ATOMIC_RELAXED); }
 bool sand_race_canceled(const SandRace *race) { return __atomic_load_n(&race->stop, __ATOMIC_RELAXED) != 0; }
 int sand_race_at(const SandRace *race) { return __atomic_load_n(&race->at, __ATOMIC_ACQUIRE); }
+int sand_race_points(const SandRace *race, int racer, const SandCurvePoint **points) {
+    const SandRaceEntry *entry = &race->entries[racer];
+    int count = __atomic_load_n(&entry->live, __ATOMIC_ACQUIRE); // set after the curve is there
+    *points = count > 0 ? entry->solution.curve : NULL;
+    return count;
+}
 
 bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error) {
     if (!strcmp(list, "all")) {
@@ -112,12 +118,17 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
         *entry = (SandRaceEntry){.solver = solve.solver,
                                  .device = there ? backend->name : "cpu",
                                  .solution = {.want_curve = true, .want_metrics = true, .stop = &race->stop}};
+        SandSolution *s = &entry->solution;
+        s->live = &entry->live;
         if (sand_race_canceled(race)) {
             snprintf(entry->refused, sizeof entry->refused, "canceled");
+        } else if (!SAND_GROW(s->curve, s->curve_capacity, solve.iterations + 1, "residual curve", &why)) {
+            snprintf(entry->refused, sizeof entry->refused, "%.159s", why.text);
         } else {
             entry->ran = there ? solve_on(backend, device, &start, &solve, &entry->solution, &why)
                                : sand_cpu_solve(cpu, &start, &solve, &entry->solution, &why);
             if (!entry->ran) snprintf(entry->refused, sizeof entry->refused, "%.159s", why.text);
+            if (entry->ran) __atomic_store_n(&entry->live, s->curve_count, __ATOMIC_RELEASE);
         }
         __atomic_store_n(&race->at, i + 1, __ATOMIC_RELEASE);
     }

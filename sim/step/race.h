@@ -22,6 +22,7 @@ typedef struct SandRaceEntry {
     char refused[160];  // why not
     const char *device; // its name
     SandSolution solution;
+    int live; // points of its curve so far: see sand_race_points
 } SandRaceEntry;
 
 typedef struct SandRace {
@@ -41,6 +42,8 @@ void sand_race_free(SandRace *race);
 void sand_race_cancel(SandRace *race);
 bool sand_race_canceled(const SandRace *race);
 int sand_race_at(const SandRace *race); // solvers that are done
+// The points that the curve of a racer has so far, and where they are; the points of a GPU come when it has ended.
+int sand_race_points(const SandRace *race, int racer, const SandCurvePoint **points);
 
 // Reads `a,b` or `all` into the definition. False, with a sentence that names those there are.
 bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error);

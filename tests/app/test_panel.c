@@ -357,17 +357,27 @@ static void test_race(void **state) {
     s.panel->racing.iterations = 30;
     click(&s, CONTROL_RACE);
     assert_int_equal(s.asked[ACT_RACE], 1);
-    DRAW_UNTIL(&s, s.panel->racing.shown);
+    // The scene stands still behind the theater, where the curves grow while the race runs.
     const PanelRace *race = &s.panel->racing;
-    assert_int_equal(race->shown, 1);
-    assert_true(race->step == step && s.frame->step == step);
+    assert_true(race->theater);
+    DRAW_UNTIL(&s, race->curves.running && race->plots.plots[0].curve_count > 0 && race->plots.plots[0].curves[0].count > 1);
+    DRAW_UNTIL(&s, race->curves.begun && !race->curves.running);
+    draw(&s);
+    assert_true(race->curves.step == step && s.frame->step == step && !s.frame->playing);
     int can = 0;
     for (int i = 0; i < sand_solver_count(); i++) can += sand_solver_can(i, s.panel->solve.friction);
-    assert_int_equal(race->count, can);
+    assert_int_equal(race->curves.count, can);
     assert_int_equal(race->plots.plots[0].curve_count, can);
     for (int i = 0; i < can; i++) assert_true(race->plots.plots[0].curves[i].count > 1);
     advance(&s, 2);
     keep_picture(&s, "panel_race");
+
+    // The axes of the theater, and a curve that is switched off.
+    click(&s, CONTROL_RACE_CURVE);
+    draw(&s);
+    assert_int_equal(race->plots.plots[0].curve_count, can - 1);
+    click(&s, CONTROL_RACE_CLOSE);
+    assert_false(race->theater);
 
     // Far too long to wait for.
     s.panel->racing.iterations = 1000000;
@@ -376,27 +386,30 @@ static void test_race(void **state) {
     draw(&s);
     click(&s, CONTROL_RACE_CANCEL);
     assert_int_equal(s.asked[ACT_RACE_CANCEL], 1);
-    DRAW_UNTIL(&s, race->shown == 2);
+    DRAW_UNTIL(&s, race_job_serial(s.panel->race) == 2);
     close_offscreen(&s);
 }
 
 // The first frame of a film that is taken in the window, with these overlays.
 static unsigned char *film_frame(Fixture *s, OverlayDef overlay) {
     SandError error = {""};
-    char made[] = "/tmp/sandglass-film-XXXXXX", path[64];
+    char made[] = "/tmp/sandglass-film-XXXXXX", path[96];
     assert_non_null(mkdtemp(made));
     PanelRecording wanted = {.fps = 60, .width = 480, .height = 270};
     snprintf(wanted.folder, sizeof wanted.folder, "%s", made);
     WindowRecording recording = {.engine = s->engine, .wanted = &wanted, .overlay = &overlay};
-    if (!window_recording_start(&recording, s->frame, &error) ||
+    if (!window_recording_start(&recording, s->frame, "film", &error) ||
         !window_recording_frame(&recording, s->renderer, s->frame, &s->scene, &s->camera, &s->look, &error))
         fail_msg("%s", error.text);
     assert_int_equal(wanted.frames, 1);
     Fixture film = {.renderer = s->renderer, .width = wanted.width, .height = wanted.height};
     unsigned char *pixels = read_pixels(&film);
     window_recording_close(&recording);
-    recorder_frame_path(path, sizeof path, made, 0);
+    char folder[48];
+    snprintf(folder, sizeof folder, "%s/film", made); // PNG frames have a folder of their own
+    recorder_frame_path(path, sizeof path, folder, 0);
     assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(folder), 0);
     assert_int_equal(remove(made), 0);
     return pixels;
 }

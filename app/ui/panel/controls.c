@@ -34,8 +34,17 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_RACE_SOLVER] = {"Solvers", "Who takes part in the race. Dim: it cannot do this friction.", "sandglass race hourglass --at 1 --solvers p-spg-fb,ipm-soc"},
     [CONTROL_RACE_ITERATIONS] = {"Iterations", "Budget of each solver in the race. More takes longer.", "sandglass race hourglass --at 1 --iterations 200"},
     [CONTROL_RACE_COLD] = {"Cold start", "All start from no impulses at all, not from those of the step before.", "sandglass race hourglass --at 1 --cold"},
-    [CONTROL_RACE] = {"Race", "Freezes the contact problem of the step on the screen and lets the solvers run on it in turn, on the device that the scene runs on where they can. The scene goes on.", "sandglass race hourglass --at 1"},
+    [CONTROL_RACE] = {"Race", "Freezes the step on the screen and lets the solvers run in turn on its contact problem, over the picture, on the device that the scene runs on where they can.", "sandglass race hourglass --at 1 --plot race.png"},
+    [CONTROL_RACE_SHOW] = {"Show the race", "Shows its curves over the picture again.", "sandglass race hourglass --at 1 --plot race.png"},
+    [CONTROL_RACE_AGAIN] = {"Again", "Races on the step on the screen.", "sandglass race hourglass --at 1"},
     [CONTROL_RACE_CANCEL] = {"Cancel", "Ends the race with what there is.", "sandglass race hourglass --at 1 --budget-ms 100"},
+    [CONTROL_RACE_CLOSE] = {"Close", "Back to the scene; a race that still runs goes on.", "sandglass hourglass"},
+    [CONTROL_RACE_QUANTITY] = {"Curves", "What is plotted: the residual (m/s), or the objective (J) above the least that is known.", "sandglass race hourglass --at 1 --csv race.csv"},
+    [CONTROL_RACE_AGAINST] = {"Against", "The horizontal axis: iterations, or seconds of the solve.", "sandglass race hourglass --at 1 --csv race.csv"},
+    [CONTROL_RACE_CURVE] = {"Curve", "Shows or hides the curve of this solver.", "sandglass race hourglass --at 1 --solvers p-spg-fb,apgd"},
+    [CONTROL_RACE_PNG] = {"PNG", "Saves this plot as a PNG picture on white, in the folder of the recordings.", "sandglass race hourglass --at 1 --plot race.png"},
+    [CONTROL_RACE_SVG] = {"SVG", "Saves this plot as an SVG drawing, for papers, in the folder of the recordings.", "sandglass race hourglass --at 1 --plot race.png"},
+    [CONTROL_RACE_CSV] = {"CSV", "Saves the numbers of this plot as a CSV file in the folder of the recordings.", "sandglass race hourglass --at 1 --csv race.csv"},
     [CONTROL_GRAVITY] = {"Gravity", "m/s\xc2\xb2; strength of gravity. 9.81 on Earth, 1.62 on the Moon.", "sandglass hourglass --gravity 0,0,-1.62"},
     [CONTROL_TILT] = {"Tilt", "Degrees that gravity leans from straight down, as if the whole scene were tilted.", "sandglass hourglass --gravity 1.7,0,-9.66"},
     [CONTROL_TOWARDS] = {"Towards", "Degrees from the x axis to the y axis: which way gravity leans.", "sandglass hourglass --gravity 0,1.7,-9.66"},
@@ -55,16 +64,21 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_CAMERA_COPY] = {"Copy view", "Copies the view to the clipboard as an option of the command line.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
     [CONTROL_TAKE] = {"Save take", "Saves the run so far as a take: scene, settings, camera keys and every act with its step. Played or filmed, it gives the same bits.", "sandglass hourglass --take hourglass.take"},
     [CONTROL_CAMERA_KEY] = {"Camera key", "The film of the take sees the scene from here at this time; between keys the camera moves smoothly.", "sandglass record hourglass --camera-key 0=front --camera-key 4=high --out frames"},
-    [CONTROL_FOLDER] = {"Folder", "Where frames, films, pictures and saved plots go. Made where it is missing.", "sandglass record hourglass --out frames"},
+    [CONTROL_FOLDER] = {"Folder", "Where frames, films, pictures and saved plots go. Created if missing; nothing in it is overwritten.", "sandglass record hourglass --out frames"},
+    [CONTROL_OPEN_FOLDER] = {"Open folder", "Opens the folder in the file manager.", "sandglass record hourglass --out frames"},
     [CONTROL_FORMAT] = {"Format", "PNG frames, or a film by ffmpeg.", "sandglass record hourglass --mp4 hourglass.mp4"},
     [CONTROL_FPS] = {"Frames/s", "Frames for each simulated second. The film is smooth however slowly the scene runs.", "sandglass record hourglass --fps 60 --out frames"},
     [CONTROL_SIZE] = {"Size", "Pixels of the picture, whatever the window's size.", "sandglass record hourglass --size 1920x1080 --out frames"},
     [CONTROL_RECORD] = {"Record", "Starts or ends a recording of what is seen, without the panel.", "sandglass record hourglass --out frames"},
-    [CONTROL_SCREENSHOT] = {"Picture", "Saves one PNG picture of the scene, without the panel.", "sandglass record hourglass --frames 1 --out frames"},
+    [CONTROL_SCREENSHOT] = {"Picture", "Saves a PNG of what is on the screen, without the panel, in the folder above.", "sandglass record hourglass --frames 1 --out frames"},
     [CONTROL_SAVE_CSV] = {"CSV", "Saves the numbers of this plot as a CSV file in the folder of the recordings.", "sandglass run hourglass --headless --log hourglass.csv"},
     [CONTROL_SAVE_PNG] = {"PNG", "Saves this plot as a PNG picture on white, in the folder of the recordings.", "sandglass record hourglass --overlay residual --out frames"},
     [CONTROL_HELP] = {"Keys", "All keys and what the mouse does.", "sandglass --help"},
-    [CONTROL_HIDE] = {"Hide", "Hides the panel; the key brings it back.", "sandglass hourglass --panel off"},
+    [CONTROL_HIDE] = {"Hide", "Hides the panel; Tab brings it back.", "sandglass hourglass --panel off"},
+    [CONTROL_CLOSE_SAVE] = {"Save and close", "Ends the film, saves the run as a take, and closes.", "sandglass hourglass --take hourglass.take"},
+    [CONTROL_CLOSE_NOW] = {"Close", "Closes without saving the run; a film is ended and kept.", "sandglass hourglass"},
+    [CONTROL_CLOSE_STAY] = {"Go on", "Back to the window.", "sandglass hourglass"},
+    [CONTROL_CLOSE_ASK] = {"Ask every time", "Asks before a film or a run would be lost.", "sandglass hourglass"},
 };
 // clang-format on
 
@@ -117,6 +131,7 @@ bool control_entry(ControlId id, const char *label, bool selected, bool enabled)
 
 static void show_tip(ControlId id, const char *more) {
     if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || igIsItemActive()) return;
+    igPushStyleVar_Float(ImGuiStyleVar_Alpha, 1); // a disabled control must not fade its tooltip
     igBeginTooltip();
     igPushTextWrapPos(24 * igGetFontSize());
     if (more && *more) {
@@ -130,6 +145,7 @@ static void show_tip(ControlId id, const char *more) {
     igPopStyleColor(1);
     igPopTextWrapPos();
     igEndTooltip();
+    igPopStyleVar(1);
 }
 
 bool control_end(ControlId id, bool used, const char *more) {
@@ -200,7 +216,7 @@ bool control_begin_choice(ControlId id, const char *label, const char *now, cons
     control_row(label);
     char id_text[96]; // an id pushed here would be popped in the list's own window
     snprintf(id_text, sizeof id_text, "##%d %s", (int)id, label);
-    bool open = igBeginCombo(id_text, now, 0);
+    bool open = igBeginCombo(id_text, now, ImGuiComboFlags_HeightLargest); // lists show all that there is
     if (watched) snprintf(watched[id].shown, sizeof watched[id].shown, "%s", now);
     if (!open) control_end(id, false, more);
     if (open && watched) watched[id].open = watched[id].on_entry = false; // until its entries are drawn

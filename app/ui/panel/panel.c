@@ -4,6 +4,8 @@
 #include <math.h>
 
 #include "app/ui/cimgui.h"
+#include "app/ui/marks.h"
+#include "app/ui/panel/controls.h"
 
 // --- over the picture ---------------------------------------------------------------------------------------
 
@@ -13,8 +15,10 @@ static float text_width(const char *text) {
     return size.x;
 }
 
-static void draw_messages(Panel *panel, double seconds) {
-    float em = igGetFontSize(), y = (float)panel->free_bottom - 2.3f * em;
+// Above the card of the force chains, which is at the bottom of the picture.
+static void draw_messages(Panel *panel, const EngineFrame *frame, double seconds) {
+    bool card = frame && panel->overlay.legend && frame->render_scene.chains;
+    float em = igGetFontSize(), y = (float)panel->free_bottom - (card ? 4.6f : 2.3f) * em;
     for (int i = 0; i < PANEL_MESSAGES; i++) {
         if (panel->messages[i].left <= 0) continue;
         panel->messages[i].left -= seconds;
@@ -81,6 +85,27 @@ static void draw_first_start(Panel *panel) {
     igEnd();
 }
 
+// --- closing ------------------------------------------------------------------------------------------------
+
+// Asked before a film or a run is lost.
+static void draw_closing(Panel *panel, int width, int height) {
+    float em = igGetFontSize(), cell = 9 * em;
+    igSetNextWindowPos((ImVec2){0.5f * (float)width, 0.5f * (float)height}, ImGuiCond_Always, (ImVec2){0.5f, 0.5f});
+    igSetNextWindowSize((ImVec2){0, 0}, ImGuiCond_Always);
+    igBegin("Close the window?", NULL,
+            ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings);
+    if (panel->filming) igTextUnformatted("A film is being recorded. It ends here, and is kept.", NULL);
+    if (panel->unsaved) igTextUnformatted("What you did in this run is not saved as a take.", NULL);
+    igSpacing();
+    if (control_button(CONTROL_CLOSE_SAVE, NULL, cell)) panel->closing = CLOSING_SAVES;
+    igSameLine(0, -1);
+    if (control_button(CONTROL_CLOSE_NOW, NULL, cell)) panel->closing = CLOSING_NOW;
+    igSameLine(0, -1);
+    if (control_button(CONTROL_CLOSE_STAY, NULL, cell)) panel->closing = CLOSING_NOT;
+    control_check(CONTROL_CLOSE_ASK, &panel->ask_on_close);
+    igEnd();
+}
+
 // --- layout ----------------------------------------------------------------------------------------------
 
 static void begin_column(const char *name, float x, float y, float width, float height) {
@@ -91,18 +116,31 @@ static void begin_column(const char *name, float x, float y, float width, float 
                 ImGuiWindowFlags_NoSavedSettings);
 }
 
+void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera *camera, int width, int height) {
+    if (!frame) return;
+    MarksView view = {.camera = camera,
+                      .origin = frame->render_scene.origin,
+                      .back = frame->render_scene.back,
+                      .width = width,
+                      .height = height};
+    marks_draw(&panel->picked, &view);
+}
+
 void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene, Camera *camera, RendererDef *look,
                 int width, int height, double seconds) {
     PanelView view = {frame, scene, camera, look, (double)width / (height > 0 ? height : 1)};
     float em = igGetFontSize(), edge = roundf(0.5f * em);
     float w = (float)width, h = (float)height;
     panel_follow_scene(panel, frame, scene);
+    panel_follow_race(panel);
     if (frame) panel_note(panel, frame);
     panel->free_left = panel->free_top = 0;
     panel->free_right = w;
     panel->free_bottom = h;
 
-    if (!panel->hidden) {
+    // In a narrow window the race takes the place of the panel.
+    bool alone = panel->racing.theater && w < 88 * em;
+    if (!panel->hidden && !alone) {
         // Two columns with the time bar between them; in a narrow window the figures go below the controls.
         float left = roundf(21.5f * em), right = roundf(26 * em),
               bar = roundf(2 * igGetFrameHeightWithSpacing() + 1.1f * em);
@@ -130,12 +168,17 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
         panel->curve_wanted = false;
     }
     if (panel->overlay.residual) panel->curve_wanted = true;
-    if (panel->first_start) draw_first_start(panel); // overlays are placed below it
+    if (panel->first_start && !panel->racing.theater) draw_first_start(panel); // overlays are placed below it
     if (frame) {
         OverlayView over = panel_overlay(frame, scene);
         overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);
     }
+    panel_draw_marks(panel, frame, camera, width, height);
+    if (panel->racing.theater)
+        panel_draw_theater(panel, &view, (float)panel->free_left + edge, (float)panel->free_top + edge,
+                           (float)panel->free_right - edge, (float)panel->free_bottom - edge);
     if (panel->help) draw_help(panel, width, height);
-    draw_messages(panel, seconds);
+    if (panel->closing == CLOSING_ASKED) draw_closing(panel, width, height);
+    draw_messages(panel, frame, seconds);
     panel_send_due(panel);
 }

@@ -48,18 +48,22 @@ typedef enum PanelSeries {
 
 enum { PANEL_MESSAGES = 4, PANEL_CURVE = 2048 };
 
-// Settings of a race, and a copy of the last result.
+// Settings of a race, and a copy of its curves, which grows while it runs.
 typedef struct PanelRace {
     bool chosen[SAND_RACE_MOST]; // by row of the solver table
     int iterations;
     bool cold;
-    int waiting; // frames left for a request to take effect
-    int shown;   // serial number of the copied result
+    int waiting;               // frames left for a request to take effect
+    bool theater;              // the race is shown over the picture
+    bool objective, over_time; // what the theater plots, and against what
+    uint32_t hidden;           // bit k: the curve of racer k is switched off
+    RaceCurves curves;
     RacePlots plots;
-    uint64_t step;
-    int count, contacts;
-    char lines[SAND_RACE_MOST][160]; // rows of the result table
+    uint64_t made; // what the plots were made of: see panel_follow_race
 } PanelRace;
+
+// What a person answers when the window is about to close while something would be lost.
+typedef enum PanelClosing { CLOSING_NOT, CLOSING_ASKED, CLOSING_SAVES, CLOSING_NOW } PanelClosing;
 
 typedef struct Panel {
     // Set by the window.
@@ -73,14 +77,18 @@ typedef struct Panel {
     bool (*save_take)(void *user, SandError *error);
     bool (*add_key)(void *user, SandError *error); // adds a camera key to the take
     int camera_keys;                               // how many there are
-    const RaceJob *race;                           // of the engine; NULL: no races
+    RaceJob *race;                                 // of the engine; NULL: no races
     Probe picked;
+    double frame_rate;     // pictures a second, lately
+    bool filming, unsaved; // what would be lost if the window closed: a film, or acts that no take has
 
     // Read and set by both.
-    bool hidden;      // the whole panel
-    bool help;        // all keys are shown
-    bool first_start; // the line of useful keys is shown
-    double speed;     // simulated seconds for each second
+    bool hidden;       // the whole panel
+    bool help;         // all keys are shown
+    bool first_start;  // the line of useful keys is shown
+    bool ask_on_close; // before something is lost
+    PanelClosing closing;
+    double speed; // simulated seconds for each second
     RenderColor color;
     ColorMap map;
     bool chains; // force chains are shown
@@ -128,4 +136,9 @@ OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene); /
 void panel_say(Panel *panel, const char *sentence);                            // shows it for a few seconds
 bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene);   // on the backend that takes the steps
 void panel_choose_solver(Panel *panel, int solver);                            // as if chosen in the list
+void panel_start_race(Panel *panel);        // freezes the step and opens the race on it over the picture
+void panel_hide(Panel *panel, bool hidden); // says how to get it back
+bool panel_close_topmost(Panel *panel);     // a dialog, the help, the race; false: nothing is open
+// The outline and the forces of the picked body, for the window and for pictures of it.
+void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera *camera, int width, int height);
 bool panel_ask(Panel *panel, Act act); // leaves a request; false, with a message, when too many wait

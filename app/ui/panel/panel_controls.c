@@ -7,6 +7,7 @@
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/citation.h"
 #include "app/ui/panel/controls.h"
+#include "app/io/open_folder.h"
 #include "app/engine/backends.h"
 #include "app/ui/panel/panel_parts.h"
 
@@ -20,14 +21,11 @@ static void faint_text(const char *text) {
     igPopStyleColor(1);
 }
 
-// A tooltip for an entry of a list.
-static void entry_tip(const char *text) {
-    if (!igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
-    igBeginTooltip();
-    igPushTextWrapPos(24 * igGetFontSize());
-    igTextUnformatted(text, NULL);
-    igPopTextWrapPos();
-    igEndTooltip();
+// Text in a block of this many lines, however long it is.
+static void faint_lines(const char *text, int lines) {
+    float top = igGetCursorPosY();
+    faint_text(text);
+    igSetCursorPosY(top + (float)lines * igGetFontSize() + 0.33f * igGetFontSize());
 }
 
 // --- scene --------------------------------------------------------------------------------------------------
@@ -64,7 +62,7 @@ static void draw_scene(Panel *panel, const PanelView *view) {
             const SandSceneEntry *entry = &panel->scenes[i];
             if (control_entry(CONTROL_SCENE, entry->name, !strcmp(entry->name, scene->name), true))
                 open_scene(panel, entry->name, 0);
-            entry_tip(entry->about);
+            panel_tip(entry->about);
         }
         igEndCombo();
     }
@@ -142,7 +140,7 @@ static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const
             changed = true;
         }
         solver_text(solver, text, sizeof text);
-        entry_tip(text);
+        panel_tip(text);
     }
     igEndCombo();
     return changed;
@@ -217,23 +215,35 @@ static void choose_backend(Panel *panel, const EngineScene *scene) {
     igEndCombo();
 }
 
+static int most_params(void) {
+    int most = 0;
+    for (int i = 0; i < sand_solver_count(); i++)
+        if (sand_param_count(&sand_solver_table[i]) > most) most = sand_param_count(&sand_solver_table[i]);
+    return most;
+}
+
+static void skip_rows(int rows) {
+    if (rows > 0) igDummy((ImVec2){1, (float)rows * igGetFrameHeightWithSpacing() - 0.33f * igGetFontSize()});
+}
+
 static void draw_solver(Panel *panel, const EngineScene *scene) {
     SandSolveDef *solve = &panel->solve;
     const SandSolver *solver = &sand_solver_table[solve->solver];
     int chosen;
     if (choose_solver(CONTROL_SOLVER, solve->solver, solve, scene, &chosen)) panel_choose_solver(panel, chosen);
-    faint_text(solver->idea);
+    faint_lines(solver->idea, 3);
     if (control_button(CONTROL_CITE, NULL, -1e-6f)) {
         char entries[4096];
         citation_collect(solver->paper, entries, sizeof entries);
         igSetClipboardText(entries);
         panel_say(panel, "The references are on the clipboard.");
     }
-    panel->solve_due |= draw_params(CONTROL_PARAM, solve);
-
     draw_friction(panel);
     draw_budget(panel);
     choose_backend(panel, scene);
+    // The parameters come last, in as many rows as any solver has, so that nothing moves when the solver changes.
+    panel->solve_due |= draw_params(CONTROL_PARAM, solve);
+    skip_rows(most_params() - sand_param_count(solver));
 }
 
 static void draw_shadow(Panel *panel) {
@@ -402,6 +412,14 @@ static void draw_recording(Panel *panel) {
     }
     control_integer(CONTROL_FPS, NULL, &r->fps, 1, 120, false, NULL);
     igEndDisabled();
+    if (control_button(CONTROL_OPEN_FOLDER, NULL, -1e-6f)) {
+        char text[2 * SAND_SENTENCE];
+        if (!open_folder(r->folder, &error))
+            snprintf(text, sizeof text, "%s", error.text);
+        else
+            snprintf(text, sizeof text, "The file manager shows %s.", r->folder);
+        panel_say(panel, text);
+    }
     float cell = cell_width(2);
     char label[48]; // the button itself shows the count, so that the layout never moves
     snprintf(label, sizeof label, r->active ? "Stop (%lld)###record" : "Record###record", (long long)r->frames);
@@ -428,7 +446,7 @@ static void draw_head(Panel *panel) {
     igSetCursorPosX(igGetCursorPosX() + available.x - 2 * button - 0.47f * em);
     if (control_button(CONTROL_HELP, NULL, button)) panel->help = !panel->help;
     igSameLine(0, 0.47f * em);
-    if (control_button(CONTROL_HIDE, NULL, button)) panel->hidden = true;
+    if (control_button(CONTROL_HIDE, NULL, button)) panel_hide(panel, true);
 }
 
 void panel_draw_controls(Panel *panel, const PanelView *view) {
@@ -436,7 +454,7 @@ void panel_draw_controls(Panel *panel, const PanelView *view) {
     if (panel_section(panel, "Scene", true)) draw_scene(panel, view);
     if (panel_section(panel, "Solver", true)) draw_solver(panel, view->scene);
     if (panel_section(panel, "Second solver", false)) draw_shadow(panel);
-    if (panel_section(panel, "Race of solvers", false)) panel_draw_race(panel, false);
+    if (panel_section(panel, "Race of solvers", false)) panel_draw_race(panel);
     if (panel_section(panel, "Picture", true)) draw_picture(panel, view);
     if (panel_section(panel, "Gravity", false)) draw_gravity(panel);
     if (panel_section(panel, "Camera", false)) draw_camera(panel, view);

@@ -1,4 +1,5 @@
 // The right column: how the step went, in words and numbers, and the plots.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "app/ui/panel/panel_parts.h"
 #include "sim/core/array.h"
 
-static const ImU32 FAINT = 0xffbaada4u, AMBER = 0xff34b1f2u, GREEN = 0xff94d06au;
+static const ImU32 FAINT = 0xffbaada4u, AMBER = 0xff34b1f2u, GREEN = 0xff94d06au, RED = 0xff6a6affu;
 
 // --- words --------------------------------------------------------------------------------------------------
 
@@ -42,7 +43,63 @@ static void draw_warnings(const Panel *panel, const EngineFrame *frame) {
     if (panel->by_time) warn("with a budget in milliseconds no two runs are alike.");
 }
 
-// --- numbers ------------------------------------------------------------------------------------------------
+// A number with its unit and an SI prefix.
+static void with_unit(char *text, size_t size, const char *unit, double value) {
+    PlotAxis axis = {.name = "", .unit = unit};
+    if (value == 0)
+        snprintf(text, size, "0 %s", unit);
+    else
+        plot_number(&axis, value, text, size);
+}
+
+// --- the headline -------------------------------------------------------------------------------------------
+
+// What is wrong with the physics of a step, in a few words; false: nothing is. A residual is a velocity: as large as what
+// gravity adds in a step, it means that the contacts carry nothing. Bodies that overlap by a tenth of their radius are no
+// longer hard.
+static bool find_alarm(const PanelView *view, char *text, size_t size) {
+    const EngineFrame *frame = view->frame;
+    const SandCounters *c = &frame->counters;
+    double fall = v3_length(view->scene->gravity) * frame->step_seconds, grain = frame->render_scene.grain;
+    if (c->contacts == 0 || frame->step == 0) return false;
+    char number[48];
+    if (c->status == SAND_DIVERGED || !isfinite(c->metrics.residual)) {
+        snprintf(text, size, "the solver diverged; the warm start was kept");
+    } else if (c->penetration_max > 0.1 * grain) {
+        with_unit(number, sizeof number, "m", c->penetration_max);
+        snprintf(text, size, "bodies overlap by %s, %.0f %% of a radius", number, 100 * c->penetration_max / grain);
+    } else if (c->metrics.residual_rms > fall && fall > 0) {
+        with_unit(number, sizeof number, "m/s", c->metrics.residual_rms);
+        snprintf(text, size, "contacts err by %s, more than gravity adds", number);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+// Always two lines, so that nothing below moves.
+static void draw_headline(const PanelView *view) {
+    const EngineFrame *frame = view->frame;
+    SandStatus status = frame->counters.status;
+    char text[160], alarm[96];
+    if (find_alarm(view, alarm, sizeof alarm)) {
+        snprintf(text, sizeof text, "Step %llu: %s", (unsigned long long)frame->step, alarm);
+        colored(RED, text);
+        colored(AMBER, "Try more iterations, a smaller step, or another solver.");
+        return;
+    }
+    if (frame->step == 0)
+        snprintf(text, sizeof text, "Step 0: nothing was solved yet");
+    else
+        snprintf(text, sizeof text, "Step %llu: %s", (unsigned long long)frame->step, sand_status_text(status));
+    colored(status > 0 && frame->step > 0 ? GREEN : status >= 0 ? 0xfff1ece9u : AMBER, text);
+    snprintf(text, sizeof text, frame->step == 0 ? "Space lets time run." : "by %s, %d iterations",
+             sand_solver_table[view->scene->solve.solver].name, frame->counters.iterations);
+    colored(FAINT, text);
+}
+
+// --- figures
+// --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
 static void figure(const char *name, const char *tip, const char *value) {
     igTableNextColumn();
@@ -60,19 +117,11 @@ static void figure(const char *name, const char *tip, const char *value) {
     igTextUnformatted(value, NULL);
 }
 
-static void with_unit(char *text, size_t size, const char *unit, double value) {
-    PlotAxis axis = {.name = "", .unit = unit};
-    if (value == 0)
-        snprintf(text, size, "0 %s", unit);
-    else
-        plot_number(&axis, value, text, size);
-}
-
 // Two columns of names and values.
 static bool begin_figures(const char *name) {
     if (!igBeginTable(name, 4, ImGuiTableFlags_RowBg, (ImVec2){0, 0}, 0)) return false;
     float em = igGetFontSize();
-    const float widths[4] = {5 * em, 1, 5.6f * em, 1};
+    const float widths[4] = {6.4f * em, 1, 4.8f * em, 1};
     for (int i = 0; i < 4; i++)
         igTableSetupColumn("", i % 2 ? ImGuiTableColumnFlags_WidthStretch : ImGuiTableColumnFlags_WidthFixed, widths[i], 0);
     return true;
@@ -125,6 +174,8 @@ static void draw_numbers(const Panel *panel, const EngineFrame *frame, const Eng
     with_unit(text, sizeof text, "m", c->penetration_max);
     figure("overlap", "m; the largest penetration that the step began with.", text);
     draw_speed(panel, frame);
+    snprintf(text, sizeof text, "%.0f fps", panel->frame_rate);
+    figure("drawn", "Pictures drawn each second, lately.", text);
     snprintf(text, sizeof text, "%.1f MB", (double)sand_bytes_held() / 1048576);
     figure("memory", "MB held by the arrays of the simulation.", text);
     if (scene->backend == BACKEND_CUDA) draw_transfer(frame);
@@ -140,7 +191,13 @@ static void draw_picked(const Probe *b) {
     figure("speed", "m/s, of its center.", text);
     with_unit(text, sizeof text, "m", b->radius);
     figure("radius", "m, of the sphere around it.", text);
-    plot_number(&(PlotAxis){.name = "", .unit = "kg", .plain = true}, b->mass, text, sizeof text);
+    snprintf(text, sizeof text,
+             b->mass >= 1000 ? "%.3f t"
+             : b->mass >= 1  ? "%.3f kg"
+                             : "%.3f g",
+             b->mass >= 1000 ? 1e-3 * b->mass
+             : b->mass >= 1  ? b->mass
+                             : 1e3 * b->mass);
     figure("mass", "kg.", text);
     snprintf(text, sizeof text, "%d", b->contacts);
     figure("contacts", "Contacts that press on it in this step.", text);
@@ -176,7 +233,8 @@ static void draw_step_plot(Panel *panel, const EngineFrame *frame) {
     const int solvers[2] = {panel->solve.solver, panel->shadow.solver};
     for (int i = 0; i < (panel->shadowing || counts[1] > 0 ? 2 : 1); i++) {
         snprintf(names[i], sizeof names[i], "%s%s", sand_solver_table[solvers[i]].name, i ? " (shadow)" : "");
-        plot.curves[plot.curve_count++] = (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i], 0};
+        plot.curves[plot.curve_count++] =
+            (PlotCurve){names[i], panel->curve_x[i], panel->curve_y[i], counts[i], solvers[i] + 1};
     }
     panel_draw_plot(panel, &plot, frame->step);
 }
@@ -242,11 +300,7 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
         colored(FAINT, "The first step is being taken.");
         return;
     }
-    char text[128];
-    SandStatus status = frame->counters.status;
-    snprintf(text, sizeof text, "Step %llu: %s%s", (unsigned long long)frame->step, sand_status_text(status),
-             status == SAND_DIVERGED ? "; the warm start was kept" : "");
-    colored(status > 0 ? GREEN : status == 0 ? 0xfff1ece9u : AMBER, text);
+    draw_headline(view);
     draw_warnings(panel, frame);
     draw_numbers(panel, frame, view->scene);
     if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);
@@ -254,6 +308,6 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
         panel->curve_wanted = true;
         draw_step_plot(panel, frame);
     }
-    panel_draw_race(panel, true);
+    panel_draw_result(panel);
     draw_time_plots(panel, frame->step);
 }

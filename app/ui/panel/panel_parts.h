@@ -22,8 +22,17 @@ void panel_send_due(Panel *panel);                       // requests of sliders 
 // panel_plot.c
 bool panel_section(const Panel *panel, const char *name, bool open); // begins a section that folds; `open` at first
 void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step); // with the buttons that save it
+typedef enum PlotFile { PLOT_CSV, PLOT_PNG, PLOT_SVG } PlotFile;
+void panel_save_plot(Panel *panel, const Plot *plot, PlotFile kind, uint64_t step); // into the folder of the recordings
+void panel_tip(const char *text); // a tooltip for the last widget, when the mouse is on it
 
-void panel_draw_race(Panel *panel, bool results);               // panel_race.c: who races, or the result
+// panel_race.c
+void panel_follow_race(Panel *panel); // copies what is new of its curves
+void panel_draw_race(Panel *panel);   // the choice of racers, and the start
+void panel_draw_result(Panel *panel); // a summary
+
+// panel_theater.c: the race over this part of the picture
+void panel_draw_theater(Panel *panel, const PanelView *view, float left, float top, float right, float bottom);
 void panel_draw_controls(Panel *panel, const PanelView *view);  // panel_controls.c: the left column
 void panel_draw_figures(Panel *panel, const PanelView *view);   // panel_figures.c: the right column
 void panel_draw_transport(Panel *panel, const PanelView *view); // panel_transport.c: the bar of time at the bottom

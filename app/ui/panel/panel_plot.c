@@ -1,10 +1,8 @@
 // Sections that fold, and plots with the buttons that save them.
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
+#include "app/io/free_path.h"
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/controls.h"
 #include "app/ui/panel/panel_parts.h"
@@ -15,21 +13,30 @@ bool panel_section(const Panel *panel, const char *name, bool open) {
     return igCollapsingHeader_TreeNodeFlags(name, open ? ImGuiTreeNodeFlags_DefaultOpen : 0);
 }
 
-static void save(Panel *panel, const Plot *plot, bool png, uint64_t step) {
-    char path[SAND_SENTENCE + 96], text[SAND_SENTENCE + 128];
+void panel_save_plot(Panel *panel, const Plot *plot, PlotFile kind, uint64_t step) {
+    static const char *const endings[] = {[PLOT_CSV] = "csv", [PLOT_PNG] = "png", [PLOT_SVG] = "svg"};
+    char stem[128], path[SAND_SENTENCE + 160], text[SAND_SENTENCE + 192];
     SandError error;
-    const char *folder = panel->recording.folder[0] ? panel->recording.folder : ".";
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        snprintf(text, sizeof text, "The folder %s cannot be made: %s", folder, strerror(errno));
-        panel_say(panel, text);
-        return;
-    }
-    snprintf(path, sizeof path, "%s/%s_%06llu.%s", folder, plot->name, (unsigned long long)step, png ? "png" : "csv");
     float em = igGetFontSize();
-    bool saved = png ? plot_save_png(plot, panel->interface, path, (int)(56 * em), (int)(34 * em), &error)
-                     : plot_save_csv(plot, path, &error);
+    int width = (int)(56 * em), height = (int)(34 * em);
+    snprintf(stem, sizeof stem, "%s_%06llu", plot->name, (unsigned long long)step);
+    bool saved = free_path(path, sizeof path, panel->recording.folder, stem, endings[kind], &error);
+    if (saved && kind == PLOT_CSV) saved = plot_save_csv(plot, path, &error);
+    if (saved && kind == PLOT_PNG) saved = plot_save_png(plot, panel->interface, path, width, height, &error);
+    if (saved && kind == PLOT_SVG) saved = plot_save_svg(plot, path, 840, 510, &error);
     snprintf(text, sizeof text, "Saved as %s", path);
     panel_say(panel, saved ? text : error.text);
+}
+
+void panel_tip(const char *text) {
+    if (!*text || !igIsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+    igPushStyleVar_Float(ImGuiStyleVar_Alpha, 1);
+    igBeginTooltip();
+    igPushTextWrapPos(24 * igGetFontSize());
+    igTextUnformatted(text, NULL);
+    igPopTextWrapPos();
+    igEndTooltip();
+    igPopStyleVar(1);
 }
 
 void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
@@ -37,8 +44,8 @@ void panel_draw_plot(Panel *panel, const Plot *plot, uint64_t step) {
     igPushID_Str(plot->name);
     plot_draw(plot, roundf(6.6f * em));
     // The buttons share a row with the name of the axis.
-    if (control_end(CONTROL_SAVE_CSV, igSmallButton("CSV"), NULL)) save(panel, plot, false, step);
+    if (control_end(CONTROL_SAVE_CSV, igSmallButton("CSV"), NULL)) panel_save_plot(panel, plot, PLOT_CSV, step);
     igSameLine(0, -1);
-    if (control_end(CONTROL_SAVE_PNG, igSmallButton("PNG"), NULL)) save(panel, plot, true, step);
+    if (control_end(CONTROL_SAVE_PNG, igSmallButton("PNG"), NULL)) panel_save_plot(panel, plot, PLOT_PNG, step);
     igPopID();
 }

@@ -1,4 +1,4 @@
-// The race in the panel: choice of solvers, progress, and result.
+// The race in the panel: choice of solvers, start, progress, and a summary of the result. The curves are in the theater.
 #include <stdio.h>
 #include <string.h>
 
@@ -8,59 +8,28 @@
 
 enum { WAIT_FRAMES = 120 }; // a request that has had no effect by then was refused
 
-// Copies the result of a finished race: the engine may start the next at any time.
-static void read_result(Panel *panel) {
+// Copies what is new: the engine may start the next race at any time.
+void panel_follow_race(Panel *panel) {
     PanelRace *r = &panel->racing;
-    const RaceJob *job = panel->race;
-    const SandRace *race = &job->race;
-    SandError error = {""};
-    r->shown = race_job_serial(job);
-    r->waiting = 0;
-    r->count = 0;
-    r->step = job->step;
-    r->contacts = job->problem.contact_count;
-    if (job->failed || !race_plots_make(&r->plots, race, &error)) {
-        panel_say(panel, job->failed ? job->error.text : error.text);
+    SandError error;
+    if (!panel->race) return;
+    int begun = r->curves.begun;
+    if (!race_job_copy(panel->race, &r->curves, &error)) {
+        r->curves.running = false;
+        if (r->made != UINT64_MAX) panel_say(panel, error.text);
+        r->made = UINT64_MAX; // said once
         return;
     }
-    for (int i = 0; i < race->count; i++) {
-        const SandRaceEntry *entry = &race->entries[i];
-        const SandSolution *s = &entry->solution;
-        const char *name = sand_solver_table[entry->solver].name;
-        double ms = 1e3 * s->seconds;
-        if (entry->ran)
-            snprintf(r->lines[r->count++], sizeof r->lines[0], ms < 100 ? "%s|%s|%d|%.3g|%.1e" : "%s|%s|%d|%.0f|%.1e", name,
-                     entry->device, s->iterations, ms, s->metrics.residual);
-    }
-}
-
-static void draw_table(const PanelRace *r) {
-    static const char *const heads[] = {"solver", "on", "iterations", "ms", "residual (m/s)"};
-    enum { COLUMNS = sizeof heads / sizeof *heads };
-    if (!igBeginTable("race", COLUMNS, ImGuiTableFlags_SizingStretchProp, (ImVec2){0, 0}, 0)) return;
-    igTableNextRow(0, 0);
-    for (int c = 0; c < COLUMNS; c++) {
-        igTableNextColumn();
-        igTextUnformatted(heads[c], NULL);
-    }
-    for (int i = 0; i < r->count; i++) {
-        igTableNextRow(0, 0);
-        for (const char *from = r->lines[i]; from; from = strchr(from, '|') ? strchr(from, '|') + 1 : NULL) {
-            igTableNextColumn();
-            igTextUnformatted(from, from + strcspn(from, "|"));
-        }
-    }
-    igEndTable();
-}
-
-static void draw_result(Panel *panel) {
-    PanelRace *r = &panel->racing;
-    if (!r->count || !panel_section(panel, "Result of the race", true)) return;
-    char text[96];
-    snprintf(text, sizeof text, "Step %llu, %d contacts", (unsigned long long)r->step, r->contacts);
-    igTextUnformatted(text, NULL);
-    for (int k = 0; k < r->plots.count; k++) panel_draw_plot(panel, &r->plots.plots[k], r->step);
-    draw_table(r);
+    if (r->curves.begun != begun) r->waiting = 0;
+    if (r->waiting > 0) r->waiting--;
+    uint64_t points = 0;
+    for (int i = 0; i < r->curves.count; i++) points += (uint64_t)r->curves.racers[i].count;
+    uint64_t made = (points << 24 ^ (uint64_t)r->curves.begun << 1 ^ r->curves.running) * 31 + r->hidden;
+    if (made == r->made || !r->curves.begun) return;
+    if (race_plots_make(&r->plots, &r->curves, r->hidden, &error))
+        r->made = made;
+    else
+        panel_say(panel, error.text);
 }
 
 // The chosen solvers that support the friction model, as `a,b`.
@@ -72,38 +41,30 @@ static void list_chosen(const Panel *panel, char *text, size_t size) {
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "," : "", sand_solver_table[i].name);
 }
 
-static void draw_start(Panel *panel) {
-    PanelRace *r = &panel->racing;
-    bool running = panel->race && race_job_running(panel->race);
-    if (running) r->waiting = 0;
-    if (r->waiting > 0) r->waiting--;
+static Act race_act(const Panel *panel) {
+    const PanelRace *r = &panel->racing;
     Act act = {.kind = ACT_RACE, .number = r->cold, .solve = panel->solve};
     act.solve.iterations = r->iterations;
     act.solve.budget_ms = 0;
     act.solve.tolerance = 0;
     list_chosen(panel, act.text, sizeof act.text);
-
-    ImVec2 available;
-    igGetContentRegionAvail(&available);
-    float half = 0.5f * (available.x - 0.5f * igGetFontSize());
-    igBeginDisabled(running || r->waiting || !panel->race || !act.text[0]);
-    if (control_button(CONTROL_RACE, NULL, half) && panel_ask(panel, act)) r->waiting = WAIT_FRAMES;
-    igEndDisabled();
-    igSameLine(0, 0.5f * igGetFontSize());
-    igBeginDisabled(!running);
-    if (control_button(CONTROL_RACE_CANCEL, NULL, half)) panel_ask(panel, (Act){.kind = ACT_RACE_CANCEL});
-    igEndDisabled();
-    // One line in any case, so that the layout never moves.
-    char text[96] = "On the problem of the step on the screen.";
-    if (running) {
-        int at = sand_race_at(&panel->race->race), count = panel->race->def.count;
-        snprintf(text, sizeof text, "%d of %d: %s", at < count ? at + 1 : count, count,
-                 at < count ? sand_solver_table[panel->race->def.solvers[at]].name : "the reference");
-    }
-    igTextUnformatted(text, NULL);
+    return act;
 }
 
-static void draw_choice(Panel *panel) {
+void panel_start_race(Panel *panel) {
+    PanelRace *r = &panel->racing;
+    Act act = race_act(panel);
+    r->theater = true;
+    if (r->waiting || r->curves.running || !panel->race) return;
+    if (!act.text[0]) {
+        panel_say(panel, "No solver is chosen for the race: see the section Race of solvers.");
+        return;
+    }
+    // The step freezes, so that picture and race belong together.
+    if (panel_ask(panel, (Act){.kind = ACT_PLAY, .number = 0}) && panel_ask(panel, act)) r->waiting = WAIT_FRAMES;
+}
+
+void panel_draw_race(Panel *panel) {
     PanelRace *r = &panel->racing;
     if (!igBeginTable("racers", 2, 0, (ImVec2){0, 0}, 0)) return;
     for (int i = 0; i < sand_solver_count() && i < SAND_RACE_MOST; i++) {
@@ -116,14 +77,17 @@ static void draw_choice(Panel *panel) {
     igEndTable();
     control_integer(CONTROL_RACE_ITERATIONS, NULL, &r->iterations, 10, 10000, true, NULL);
     control_check(CONTROL_RACE_COLD, &r->cold);
-    draw_start(panel);
+    bool busy = r->curves.running || r->waiting;
+    igBeginDisabled(busy || !panel->race || !race_act(panel).text[0]);
+    if (control_button(CONTROL_RACE, NULL, -1e-6f)) panel_start_race(panel);
+    igEndDisabled();
 }
 
-void panel_draw_race(Panel *panel, bool results) {
-    if (panel->race && !race_job_running(panel->race) && race_job_serial(panel->race) != panel->racing.shown)
-        read_result(panel);
-    if (results)
-        draw_result(panel);
-    else
-        draw_choice(panel);
+void panel_draw_result(Panel *panel) {
+    PanelRace *r = &panel->racing;
+    if (!r->curves.begun || !panel_section(panel, "Result of the race", true)) return;
+    char text[96];
+    snprintf(text, sizeof text, "Step %llu, %d contacts", (unsigned long long)r->curves.step, r->curves.contacts);
+    igTextUnformatted(text, NULL);
+    if (control_button(CONTROL_RACE_SHOW, NULL, -1e-6f)) r->theater = true;
 }

@@ -33,6 +33,7 @@ void panel_free(Panel *panel) {
     if (!panel) return;
     sand_free(panel->scenes);
     race_plots_free(&panel->racing.plots);
+    race_curves_free(&panel->racing.curves);
     free(panel);
 }
 
@@ -61,6 +62,24 @@ bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene) {
 void panel_choose_solver(Panel *panel, int solver) {
     sand_solve_choose(&panel->solve, solver);
     panel->solve_due = true;
+}
+
+void panel_hide(Panel *panel, bool hidden) {
+    panel->hidden = hidden;
+    if (hidden) panel_say(panel, "The panel is hidden; Tab brings it back.");
+}
+
+bool panel_close_topmost(Panel *panel) {
+    PanelRace *r = &panel->racing;
+    if (panel->closing == CLOSING_ASKED)
+        panel->closing = CLOSING_NOT;
+    else if (panel->help)
+        panel->help = false;
+    else if (!r->theater)
+        return false;
+    else
+        r->theater = false;
+    return true;
 }
 
 bool panel_ask(Panel *panel, Act act) {

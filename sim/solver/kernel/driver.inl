@@ -89,6 +89,7 @@ typedef struct SolveRequest {
     bool want_metrics;
     real *reference;       // an earlier iterate, to notice growing impulses; for methods without SAND_OWNS_GROWTH
     SandCurvePoint *curve; // NULL, or capacity for most_iterations + 1 points
+    int *live;             // NULL, or the points that another thread may read
     // The fixed point.
     int presolve; // iterations without friction from which bounds are taken; 0: none
     int renewal;  // most iterations between renewals; 0: no fixed point
@@ -129,6 +130,7 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metr
     request->tolerance = def->tolerance;
     request->want_metrics = metrics;
     request->curve = curve;
+    request->live = NULL;
     const SandFrictionRow *model = &sand_friction_table[def->friction];
     bool bounded = model->set == SAND_SET_CYLINDER, cone = sand_solver_can(def->solver, SAND_FRICTION_CONE);
     request->presolve = bounded && def->bounds == SAND_BOUNDS_PRESOLVE ? def->presolve : 0;
@@ -190,6 +192,7 @@ SAND_KERNEL double record(Worker *w, SolveState *run, const Solve *s, int iterat
         SandCurvePoint p = {iteration, spent, m.residual, m.objective};
         run->request.curve[iteration] = p;
         run->curve_count = iteration + 1;
+        if (run->request.live) worker_publish(run->request.live, iteration + 1);
         run->clock.measuring += worker_seconds(w) - before;
     }
     return m.residual;

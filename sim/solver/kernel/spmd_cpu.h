@@ -135,6 +135,9 @@ SAND_INLINE double worker_seconds(const Worker *w) { return w->id == 0 ? sand_se
 // Whether another thread has asked for the solve to end.
 SAND_INLINE bool worker_stopped(const int *stop) { return __atomic_load_n(stop, __ATOMIC_RELAXED) != 0; }
 
+// Tells other threads how many points of the curve they can read. The first worker calls it.
+SAND_INLINE void worker_publish(int *live, int count) { __atomic_store_n(live, count, __ATOMIC_RELEASE); }
+
 // Gives everyone the flag of the first worker; a barrier.
 SAND_INLINE bool worker_agree(Worker *w, bool first_says) {
     Sum sum;

@@ -1,0 +1,15 @@
+// Marks over the picture: the outline of the picked body, arrows of its contact forces, and the spring of a dragged one.
+// They are lines on top of everything, so that a body in the middle of a heap is found as well.
+#pragma once
+#include "app/engine/probe.h"
+#include "app/render/camera.h"
+
+typedef struct MarksView {
+    const Camera *camera;
+    SandVec3 origin; // of the coordinates of the camera, in the world
+    double back;     // s, from the state of the probe back to the time that is shown
+    int width, height;
+} MarksView;
+
+// Draws between interface_begin and interface_end, below the panel.
+void marks_draw(const Probe *probe, const MarksView *view);

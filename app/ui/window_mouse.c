@@ -1,0 +1,84 @@
+// The mouse over the picture: events in the order in which they came, and flying.
+#include <math.h>
+
+#include "app/ui/window_parts.h"
+
+static const double CLICK = 4; // pixels; a press that moves less is a click
+
+static void place_of(Window *w, double *x, double *y) {
+    int wide, high;
+    glfwGetCursorPos(w->glfw, x, y);
+    glfwGetWindowSize(w->glfw, &wide, &high); // the cursor position is in screen units
+    *x /= wide > 0 ? wide : 1;
+    *y = 1 - *y / (high > 0 ? high : 1);
+}
+
+void window_on_button(GLFWwindow *glfw, int button, int action, int mods) {
+    Window *w = glfwGetWindowUserPointer(glfw);
+    if (button > 2 || w->event_count == MOUSE_EVENTS) return;
+    MouseEvent *event = &w->events[w->event_count++];
+    *event = (MouseEvent){.button = button, .down = action == GLFW_PRESS, .grab = mods & GLFW_MOD_CONTROL};
+    place_of(w, &event->x, &event->y);
+}
+
+void window_on_scroll(GLFWwindow *glfw, double x, double y) {
+    (void)x;
+    ((Window *)glfwGetWindowUserPointer(glfw))->scroll += y;
+}
+
+// Flying: the captured mouse looks around, and held keys move the camera.
+static void fly(Window *w, double x, double y, double elapsed) {
+    const RenderScene *scene = &w->frame->render_scene;
+    input_fly(&w->camera, (x - w->input.x) * w->width / w->height, y - w->input.y, window_fly_direction(w),
+              fmin(elapsed, 0.5), v3_length(v3_sub(scene->upper, scene->lower)));
+    w->input.x = x;
+    w->input.y = y;
+}
+
+static void move_to(Window *w, double x, double y) {
+    double aspect = (double)w->width / w->height;
+    if (w->input.mode != INPUT_IDLE)
+        input_move(&w->input, w->engine, w->frame, &w->camera, aspect, x, y);
+    else
+        w->input.x = x, w->input.y = y;
+}
+
+// Left: orbit, or with Ctrl drag a body; right or middle: pan. A click picks the body under the mouse; an orbit does not.
+static void handle(Window *w, const MouseEvent *event) {
+    double aspect = (double)w->width / w->height;
+    SandError error;
+    if (event->down && w->button < 0 && !interface_wants_mouse(w->interface)) {
+        bool grab = event->grab && event->button == 0;
+        if (grab && w->frame && !render_scene_read_store(&w->frame->render_scene, &error)) panel_say(w->panel, error.text);
+        w->button = event->button;
+        w->press_x = event->x;
+        w->press_y = event->y;
+        input_press(&w->input, w->engine, w->frame, &w->camera, aspect, event->x, event->y, event->button != 0, grab);
+        return;
+    }
+    if (event->down || event->button != w->button) return;
+    move_to(w, event->x, event->y);
+    bool click = hypot((event->x - w->press_x) * w->width, (event->y - w->press_y) * w->height) < CLICK;
+    if (click && w->button == 0 && w->input.mode == INPUT_ORBIT && w->frame) {
+        if (!render_scene_read_store(&w->frame->render_scene, &error)) panel_say(w->panel, error.text);
+        w->clicks++;
+        input_click(&w->input, w->frame, &w->camera, aspect, event->x, event->y);
+    }
+    input_release(&w->input, w->engine);
+    w->button = -1;
+}
+
+void window_handle_mouse(Window *w, double elapsed) {
+    double x, y;
+    place_of(w, &x, &y);
+    if (w->fly && w->frame) {
+        fly(w, x, y, elapsed);
+        w->event_count = 0;
+        return;
+    }
+    for (int k = 0; k < w->event_count; k++) handle(w, &w->events[k]);
+    w->event_count = 0;
+    move_to(w, x, y);
+    if (w->scroll != 0 && !interface_wants_mouse(w->interface)) camera_zoom(&w->camera, pow(1.15, w->scroll));
+    w->scroll = 0;
+}

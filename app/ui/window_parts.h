@@ -1,0 +1,93 @@
+// The window's own state, for its own files: window.c is the loop and one frame of it, window_keys.c the keys,
+// window_mouse.c the mouse, window_files.c pictures, takes and films.
+#pragma once
+#include "app/ui/window.h"
+
+#include "app/io/snapshot.h"
+#include "app/render/context.h"
+#include "app/render/renderer.h"
+#include "app/ui/frame_pacing.h"
+#include "app/ui/input.h"
+#include "app/ui/panel/panel.h"
+#include "app/ui/window_recording.h"
+
+#include <glad/gl.h>
+#include <GLFW/glfw3.h>
+
+// A press or release of a mouse button. Events are queued where GLFW reports them and handled once a frame, so that a click
+// that is shorter than a frame is not lost.
+typedef struct MouseEvent {
+    int button;
+    bool down;
+    bool grab;   // with Ctrl
+    double x, y; // 0 to 1 from the lower left corner
+} MouseEvent;
+enum { MOUSE_EVENTS = 64 };
+
+typedef struct Window {
+    const WindowDef *def;
+    Context *context;
+    GLFWwindow *glfw;
+    Renderer *renderer;
+    Engine *engine;
+    Interface *interface;
+    Panel *panel;
+    Snapshot *snapshot;
+    bool picture_due; // a picture is to be saved with this frame
+    EngineScene scene;
+    EngineFrame *frame; // the newest, or NULL before the first
+    Camera camera;
+    RendererDef look;
+    Input input;
+    int width, height;               // of the framebuffer
+    double ui_scale;                 // as asked for, 0: automatic
+    int first_quality, kept_quality; // at the start, and from the settings
+    FramePacing pacing;
+    double shown;        // s, simulated time on the screen
+    bool moved;          // since the last frame
+    unsigned framed;     // scene version that the camera was framed for
+    int reframe;         // frames in which the scene is still to be framed: the panel needs a few for its layout
+    const char *preset;  // camera option that is still to be applied; NULL: none
+    double first_motion; // s, wall time of the first picture with moving bodies
+    double scroll;       // turns of the wheel since the last frame
+    bool keys[GLFW_KEY_LAST + 1], pressed[GLFW_KEY_LAST + 1]; // held, and pressed since the last frame
+    bool shifted[GLFW_KEY_LAST + 1];                          // pressed with Shift
+    MouseEvent events[MOUSE_EVENTS];
+    int event_count;
+    int clicks;                // on the picture, so far
+    int button;                // the button that began what the mouse does, -1: none
+    double press_x, press_y;   // where
+    WindowRecording recording; // the film that is being taken
+    CameraPath path;           // camera keys of the take
+    bool follow;               // the camera follows them, until the user moves it
+    Camera followed;           // the last camera set by the path
+    bool has_followed;
+    bool fly;       // keys and mouse move the camera freely
+    int picked;     // body that the engine reports on
+    int saved_acts; // acts in the last take that was saved
+} Window;
+
+// window.c
+void window_frame_scene(Window *w); // frames the whole scene in the part of the window that the panel leaves free
+
+// window_keys.c
+extern const PanelKey window_key_texts[]; // ended by a NULL key
+void window_on_key(GLFWwindow *glfw, int key, int code, int action, int mods);
+void window_handle_keys(Window *w);
+void window_toggle_fly(Window *w);
+SandVec3 window_fly_direction(const Window *w); // of the held keys: right, up, forward
+
+// window_mouse.c
+void window_on_button(GLFWwindow *glfw, int button, int action, int mods);
+void window_on_scroll(GLFWwindow *glfw, double x, double y);
+void window_handle_mouse(Window *w, double elapsed);
+
+// window_files.c
+void window_set_up_files(Window *w);                  // the panel's callbacks
+void window_save_picture(Window *w, double ui_scale); // where one is due; after the frame of the interface has ended
+void window_film(Window *w);                          // the next frame of the film; likewise
+bool window_save_take(Window *w, const char *path, SandError *error);
+void window_save_new_take(Window *w); // under a free name
+void window_add_camera_key(Window *w);
+void window_follow_path(Window *w); // a take is shown along its camera keys, until the user moves the camera
+bool window_is_unsaved(const Window *w);

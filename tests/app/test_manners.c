@@ -1,0 +1,229 @@
+// The manners of the window, with real key and mouse events: a thrown ball is seen and stays in the world, a picture shows
+// what is on the screen, Esc never closes the program, nothing is overwritten or lost without a question, and no click is
+// missed. `test_manners WIDTH HEIGHT SCALE` runs them in a window of another size.
+#define _DEFAULT_SOURCE // for memory that two processes share
+#include "tests/lab/person.h"
+
+static bool expect(bool holds, const char *what) {
+    if (!holds) {
+        fprintf(stderr, "%s\n", what);
+        failures++;
+    }
+    return holds;
+}
+
+static bool wait_for_step(uint64_t step) {
+    for (double end = now() + LIMIT; shared->state.step < step && now() < end;) rest(0.004);
+    return shared->state.step >= step;
+}
+
+static bool wait_for_message(int before, const char *part) {
+    for (double end = now() + LIMIT; now() < end; rest(0.004))
+        if (shared->messages > before && strstr(shared->message, part)) return true;
+    fprintf(stderr, "no message '%s', the last is '%s'\n", part, shared->message);
+    failures++;
+    return false;
+}
+
+static bool panel_is_there(void) {
+    return expect(wait_beyond(&shared->places[CONTROL_SCENE].frame, 20), "the panel did not come");
+}
+
+// A point on the scene that the panel leaves free.
+static int middle_x(void) { return shared->places[CONTROL_PLAY].x > 0 ? (int)shared->places[CONTROL_STEP].x : WIDE / 2; }
+
+// --- B ----------------------------------------------------------------------------------------------------------
+
+static int throw_balls(void) {
+    static const char *const scenes[] = {"cylinder", "rubble", "drum", "pebble-bed", "heavy", "two-spheres", "hourglass"};
+    if (!panel_is_there()) return 1;
+    for (size_t k = 0; k < sizeof scenes / sizeof *scenes && !failures; k++) {
+        use(CONTROL_SCENE, PICK, scenes[k]);
+        for (double end = now() + LIMIT; strcmp((char *)shared->state.scene, scenes[k]) && now() < end;) rest(0.004);
+        wait_for_frames();
+        int before = shared->state.bodies;
+        act("mousemove %d %d", middle_x(), HIGH / 2);
+        wait_for_frames();
+        press_key("b");
+        for (double end = now() + LIMIT; shared->state.bodies == before && now() < end;) rest(0.004);
+        if (!expect(shared->state.bodies == before + 1, "B throws nothing")) fprintf(stderr, "in %s\n", scenes[k]);
+        if (!shared->state.playing) press_key("space");
+        expect(wait_for_step(shared->state.step + 30), "the scene does not run on");
+        if (!expect(shared->state.lost == 0, "a body left the world")) fprintf(stderr, "in %s\n", scenes[k]);
+    }
+    close_window();
+    return failures;
+}
+
+static void balls_are_thrown_in_every_scene(void **state) {
+    (void)state;
+    static const char *const expected[] = {NULL};
+    sit_down(throw_balls, 400, expected);
+}
+
+// --- Esc, Ctrl, closing -----------------------------------------------------------------------------------------
+
+static int escape_and_close(void) {
+    if (!panel_is_there()) return 1;
+    int color = shared->state.color, messages = shared->messages;
+    press_key("Escape");
+    wait_for_message(messages, "Nothing is open");
+    press_key("ctrl+c");
+    press_key("alt+c");
+    expect(shared->state.color == color, "Ctrl+C changes the colors");
+    press_key("c");
+    expect(shared->state.color != color, "C does not change the colors");
+    press_key("F1");
+    expect(shared->state.help, "F1 opens no help");
+    press_key("Escape");
+    expect(!shared->state.help, "Esc does not close the help");
+    // A list.
+    volatile ControlPlace *list = &shared->places[CONTROL_SOLVER];
+    bring_into_sight(list);
+    if (!point_at(&list->x, &list->y, &list->hovered)) return expect(false, "the list of solvers cannot be pointed at"), 1;
+    act("click 1");
+    expect(wait_until(&list->open, true), "the list of solvers does not open");
+    press_key("Escape");
+    wait_for_frames();
+    expect(wait_beyond(&list->frame, list->frame) && wait_until(&list->hovered, true), "Esc does not close a list");
+    // The race.
+    press_key("g");
+    expect(shared->state.theater, "G opens no race");
+    press_key("Escape");
+    expect(!shared->state.theater, "Esc does not close the race");
+    expect(!shared->state.playing, "the race does not freeze the step");
+    // Nothing was done that a take would keep: no question. After a throw there is one, and Esc takes the close back.
+    act("mousemove %d %d", middle_x(), HIGH / 2);
+    wait_for_frames();
+    int bodies = shared->state.bodies;
+    press_key("b");
+    for (double end = now() + LIMIT; shared->state.bodies == bodies && now() < end;) rest(0.004);
+    wait_for_frames();
+    press_key("ctrl+q");
+    expect(shared->state.closing, "a run that is not saved closes without a question");
+    press_key("Escape");
+    expect(!shared->state.closing, "Esc does not take the close back");
+    act("key ctrl+q");
+    wait_for_frames();
+    use(CONTROL_CLOSE_SAVE, PRESS, NULL);
+    return failures;
+}
+
+static void esc_closes_what_is_open_and_never_the_program(void **state) {
+    (void)state;
+    static const char *const expected[] = {"Nothing is open", "The take is saved as sandglass-hourglass.take", NULL};
+    assert_int_equal(system("rm -f *.take"), 0);
+    sit_down(escape_and_close, 200, expected);
+    assert_int_equal(system("ls sandglass-hourglass.take >/dev/null"), 0); // saved as it closed
+}
+
+// --- pictures and films -----------------------------------------------------------------------------------------
+
+static int save_things(void) {
+    if (!panel_is_there()) return 1;
+    for (int k = 0; k < 2; k++) {
+        int messages = shared->messages;
+        press_key("p");
+        wait_for_message(messages, k == 0 ? "Picture saved as frames/sandglass-hourglass.png"
+                                          : "Picture saved as frames/sandglass-hourglass-2.png");
+    }
+    use(CONTROL_SIZE, PICK, "1280 x 720");
+    for (int k = 0; k < 2 && !failures; k++) {
+        int messages = shared->messages;
+        use(CONTROL_RECORD, PRESS, NULL);
+        expect(wait_for_step(shared->state.step + 3), "the film takes no steps");
+        use(CONTROL_RECORD, PRESS, NULL);
+        wait_for_message(messages, k == 0 ? "Film saved as frames/hourglass: " : "Film saved as frames/hourglass-2: ");
+    }
+    press_key("Tab");
+    wait_for_frames();
+    expect(shared->state.hidden, "Tab does not hide the panel");
+    expect(strstr(shared->message, "Tab brings it back") != NULL, "a hidden panel does not say how to get it back");
+    press_key("Tab");
+    close_window();
+    return failures;
+}
+
+static void pictures_and_films_are_kept_apart(void **state) {
+    (void)state;
+    static const char *const expected[] = {"Picture saved as frames/", "Film saved as frames/", "Tab brings it back", NULL};
+    assert_int_equal(system("rm -rf frames"), 0);
+    sit_down(save_things, 200, expected);
+    // A picture is as large as the window, and shows something: not one color, and no panel at its left edge.
+    assert_int_equal(system("test $(identify -format %k frames/sandglass-hourglass.png) -gt 500"), 0);
+    char command[200];
+    snprintf(command, sizeof command, "test \"$(identify -format '%%w %%h' frames/sandglass-hourglass.png)\" = '%d %d'",
+             WIDE, HIGH);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(system("test $(convert frames/sandglass-hourglass.png -crop 40x40+20+200 -format '%[fx:int(255*mean)]' "
+                            "info:) -gt 40"),
+                     0); // the panel is darker
+    assert_int_equal(system("ls frames/hourglass/frame_00000.png frames/hourglass-2/frame_00000.png >/dev/null"), 0);
+}
+
+// --- the mouse --------------------------------------------------------------------------------------------------
+
+static int click_and_drag(void) {
+    enum { CLICKS = 6 };
+    if (!panel_is_there()) return 1;
+    press_key("space"); // it stands still
+    // The sand is somewhere in the middle of what the panel leaves free. Every click is pressed and let go at once.
+    int x = middle_x(), y = HIGH / 6;
+    for (int k = 0; k < CLICKS || (shared->state.picked < 0 && k < 4 * CLICKS); k++) {
+        int clicks = shared->state.clicks;
+        y += shared->state.picked < 0 ? HIGH / 30 : 0;
+        act("mousemove %d %d click 1", x, y);
+        expect(wait_beyond(&shared->state.clicks, clicks), "a short click is lost");
+        expect(shared->state.clicks == clicks + 1, "a click counts twice");
+        for (int n = 0; n < 4; n++) wait_for_frames(); // what it picks comes with a frame of the engine
+        if (failures) return failures;
+    }
+    int picked = shared->state.picked, clicks = shared->state.clicks;
+    expect(picked >= 0, "a click on the sand picks nothing");
+    // An orbit that begins on another body leaves the picked one alone, and moves the camera.
+    double eye = shared->state.eye[0];
+    drag_mouse(1, x, y + 30, 60, 10);
+    drag_mouse(1, x, y + 30, -60, -10); // and back
+    expect(shared->state.picked == picked, "an orbit picks a body");
+    expect(fabs(shared->state.eye[0] - eye) < 1e-3 * fabs(eye), "a drag there and back moves the camera");
+    expect(shared->state.clicks == clicks, "a drag counts as a click");
+    // With Ctrl the body is held, and let go.
+    press_key("space");
+    act("mousemove %d %d", x, y);
+    wait_for_frames();
+    act("keydown ctrl");
+    act("mousedown 1");
+    for (double end = now() + LIMIT; !shared->state.held && now() < end;) rest(0.004);
+    expect(shared->state.held, "Ctrl and a drag hold no body");
+    act("mousemove_relative -- 0 -40");
+    wait_for_frames();
+    act("mouseup 1");
+    act("keyup ctrl");
+    for (double end = now() + LIMIT; shared->state.held && now() < end;) rest(0.004);
+    expect(!shared->state.held, "a body is not let go");
+    close_window();
+    return failures;
+}
+
+static void no_click_is_lost(void **state) {
+    (void)state;
+    static const char *const expected[] = {NULL};
+    sit_down(click_and_drag, 200, expected);
+}
+
+int main(int count, char **arguments) {
+    if (system("command -v xdotool >/dev/null && command -v identify >/dev/null") != 0)
+        return puts("skipped: there is no xdotool or no identify"), 77;
+    char folder[] = "/tmp/sandglass-manners-XXXXXX";
+    if (!mkdtemp(folder) || chdir(folder) != 0) return 1;
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    if (count == 4) {
+        WIDE = atoi(arguments[1]);
+        HIGH = atoi(arguments[2]);
+        UI_SCALE = atof(arguments[3]);
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_click_is_lost), cmocka_unit_test(esc_closes_what_is_open_and_never_the_program),
+        cmocka_unit_test(pictures_and_films_are_kept_apart), cmocka_unit_test(balls_are_thrown_in_every_scene)};
+    return cmocka_run_group_tests_name("manners", tests, NULL, NULL);
+}
