@@ -352,9 +352,12 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
 }
 
 // Chooses the kernel: a problem without friction takes one row a contact, the circular cone three in the world frame, any
-// other friction model three in the contact frame.
+// other friction model three in the contact frame. Without friction the active-set methods have a kernel of their own.
 static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, bool radial) {
-    if (def->friction == SAND_FRICTIONLESS || !frictional) return radial ? &kernel_normal_radial : &kernel_normal_full;
+    if (def->friction == SAND_FRICTIONLESS || !frictional) {
+        if (kernel_normal_full.has(def->solver)) return radial ? &kernel_normal_radial : &kernel_normal_full;
+        return radial ? &kernel_active_radial : &kernel_active_full;
+    }
     if (def->friction == SAND_FRICTION_CONE) return radial ? &kernel_world_radial : &kernel_world_full;
     return radial ? &kernel_local_radial : &kernel_local_full;
 }

@@ -123,6 +123,7 @@ struct SolverKernel {
     bool local, radial;
     int constant_count, inertia_size;
     size_t state_bytes, launch_bytes;
+    bool (*has)(int solver); // whether this variant has the method
     // Packs bodies and contacts; the adjacency follows from them.
     void (*pack)(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream);
     // Computes the relaxation steps of the Jacobi batch of colored gauss-seidel.
@@ -134,8 +135,8 @@ struct SolverKernel {
     // Writes the impulses as vectors of the world.
     void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
 };
-extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_world_full, kernel_world_radial,
-    kernel_local_full, kernel_local_radial;
+extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_active_full, kernel_active_radial,
+    kernel_world_full, kernel_world_radial, kernel_local_full, kernel_local_radial;
 
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };

@@ -3,7 +3,7 @@
 // cuda/spmd_cuda.h.
 //
 // Compiled once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL,
-// SAND_LOCAL and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that other files see of this one.
+// SAND_LOCAL, SAND_COMPONENTS and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that other files see of this one.
 #define SAND_REAL float
 #include "cuda/device.h"
 #include "cuda/spmd_cuda.h" // before the kernel: it chooses the device and the layout
@@ -244,6 +244,8 @@ static const MethodKernels method_kernels[] = {
 #include "sim/solver/solver_table.inl"
 };
 
+static bool has(int solver) { return method_kernels[solver].small != nullptr; }
+
 // Enqueues the solve in launches of `slice` iterations: see SolverKernel.
 static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
                          bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
@@ -304,6 +306,7 @@ extern const SolverKernel SAND_KERNEL_NAME = {
     .inertia_size = SAND_INERTIA_SIZE,
     .state_bytes = sizeof(SolveState),
     .launch_bytes = sizeof(LaunchShared),
+    .has = has,
     .pack = pack,
     .pack_batch = pack_batch,
     .solve = solve,

@@ -28,8 +28,11 @@
 #define SAND_LAYOUT_AOS 0
 #endif
 
-// The components of a stored impulse have a meaning of their own (normal, tangents): what active-set methods need.
+// The active-set methods are in this variant: the components of a stored impulse have a meaning of their own (normal,
+// tangents), which they need. CUDA compiles them apart from the other methods where there is no friction.
+#ifndef SAND_COMPONENTS
 #define SAND_COMPONENTS (SAND_ROWS == 1 || SAND_LOCAL)
+#endif
 
 // A solver vector holds its rows exactly as the gather over bodies reads impulses, so it needs no separate copy of them.
 #define SAND_VEC4_ROWS (SAND_LAYOUT_AOS && SAND_ROWS == 3 && !SAND_LOCAL)
