@@ -79,6 +79,7 @@ add_library(sandglass_scene STATIC
     sim/scene/scene_file.c
     sim/scene/scene_boundaries.c
     sim/scene/solver_file.c
+    sim/scene/studio.c
     sim/scene/yaml_file.c
 )
 target_include_directories(sandglass_scene PRIVATE ${CYAML_INCLUDE_DIR} ${YAML_INCLUDE_DIR})

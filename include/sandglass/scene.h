@@ -50,6 +50,28 @@ typedef struct SandKnob {
     bool changed; // it was set, and no longer has the file's value
 } SandKnob;
 
+// The ground that a picture shows where the scene has none of its own.
+typedef enum SandFloor {
+    SAND_FLOOR_STUDIO, // a seamless sweep: ground and backdrop are one
+    SAND_FLOOR_GRID,   // the same with lines, for scale
+    SAND_FLOOR_NONE,   // no ground
+} SandFloor;
+
+// What holds a vessel of revolution: two discs and turned columns. It is drawn only; no body touches it.
+typedef enum SandVesselFrame { SAND_FRAME_NONE, SAND_FRAME_WOOD, SAND_FRAME_BRASS } SandVesselFrame;
+
+// How pictures of a scene are lit and set. Colors are red, green and blue in linear light. No simulation depends on it.
+typedef struct SandStudio {
+    SandVec3 key_direction;             // from the scene to the key light; any length
+    SandVec3 key_color, fill_color;     // of the light that casts shadows, and of the soft light from everywhere
+    double key_strength, fill_strength; // factors of the two
+    SandVec3 horizon, zenith;           // the backdrop at eye level and below, and high up
+    double exposure;                    // factor of all light; raising it brightens the picture
+    SandFloor floor;
+    SandVesselFrame frame;
+} SandStudio;
+SandStudio sand_default_studio(void);
+
 typedef struct SandSceneFile SandSceneFile; // the file's text and what was read from it: sim/scene/scene_file.h
 
 typedef struct SandScene {
@@ -58,6 +80,7 @@ typedef struct SandScene {
     char about[SAND_SENTENCE];       // one or two sentences: what to look at
     double seconds;                  // s, how long it is worth watching
     uint64_t seed;                   // of the random numbers
+    SandStudio studio;               // light, backdrop and frame of its pictures
     SandSolveDef solve;              // solver, friction model and budget the scene asks for
     int knob_count;                  // knobs in use
     SandKnob knobs[SAND_MAX_KNOBS];  // what the scene offers to change

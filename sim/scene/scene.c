@@ -5,6 +5,7 @@
 #include "sim/core/suggestion.h"
 #include "sim/scene/scene_build.h"
 #include "sim/scene/scene_file.h"
+#include "sim/scene/studio.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -121,7 +122,7 @@ static bool open_all(SandScene *scene, SandError *error) {
     scene->seconds = def->seconds ? *def->seconds : 10;
     scene->solve = sand_default_solve();
     scene->seed = scene->options.has_seed ? scene->options.seed : def->seed ? *def->seed : 0;
-    if (!open_size(scene, error) ||
+    if (!open_size(scene, error) || !sand_studio_open(&scene->studio, &file->yaml, def->look, error) ||
         !sand_solver_file_apply(&file->yaml, "", def->solver, def->friction, &scene->solve, error))
         return false;
     for (uint32_t i = 0; i < def->knobs_count; i++) {

@@ -166,6 +166,34 @@ static const cyaml_schema_field_t bounds_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t key_fields[] = {
+    NUMBERS(SandLampDef, direction, 3),
+    NUMBERS(SandLampDef, color, 3),
+    REAL(SandLampDef, strength),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_field_t fill_light_fields[] = {
+    NUMBERS(SandLampDef, color, 3),
+    REAL(SandLampDef, strength),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_field_t backdrop_fields[] = {
+    NUMBERS(SandBackdropDef, horizon, 3),
+    NUMBERS(SandBackdropDef, zenith, 3),
+    CYAML_FIELD_END,
+};
+static const cyaml_strval_t floors[] = {{"studio", SAND_FLOOR_STUDIO}, {"grid", SAND_FLOOR_GRID}, {"none", SAND_FLOOR_NONE}};
+static const cyaml_strval_t frames[] = {{"none", SAND_FRAME_NONE}, {"wood", SAND_FRAME_WOOD}, {"brass", SAND_FRAME_BRASS}};
+static const cyaml_schema_field_t look_fields[] = {
+    PART(SandLookDef, key, key_fields),
+    PART(SandLookDef, fill, fill_light_fields),
+    PART(SandLookDef, background, backdrop_fields),
+    REAL(SandLookDef, exposure),
+    CHOICE(SandLookDef, floor, floors),
+    CHOICE(SandLookDef, frame, frames),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t size_fields[] = {WHOLE_NEEDED(SandSizeDef, bodies), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t scene_fields[] = {
@@ -181,6 +209,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     PART(SandSceneDef, world, bounds_fields),
     PART(SandSceneDef, view, bounds_fields),
     PART(SandSceneDef, size, size_fields),
+    PART(SandSceneDef, look, look_fields),
     PART(SandSceneDef, solver, sand_solver_fields),
     TEXT(SandSceneDef, friction),
     LIST(SandSceneDef, materials, material_value, 256),
@@ -214,12 +243,13 @@ static bool check_like(const SandSceneFile *file, SandError *error) {
     only.about = d->about;
     only.seconds = d->seconds;
     only.size = d->size;
+    only.look = d->look;
     only.solver = d->solver;
     only.friction = d->friction;
     if (memcmp(&only, d, sizeof only) != 0)
         return sand_yaml_wrong(
             &file->yaml, error, "like",
-            "a scene like another has no other keys than name, about, seconds, size, solver and friction");
+            "a scene like another has no other keys than name, about, seconds, size, look, solver and friction");
     if (strchr(d->like, '/'))
         return sand_yaml_wrong(&file->yaml, error, "like", "expected the name of a scene beside this one");
     return true;
@@ -248,6 +278,7 @@ bool sand_scene_file_become_like(SandSceneFile *file, SandError *error) {
     d->name = own->name;
     if (own->about) d->about = own->about;
     if (own->seconds) d->seconds = own->seconds;
+    if (own->look) d->look = own->look;
     if (own->solver) d->solver = own->solver;
     if (own->friction) d->friction = own->friction;
     if (own->size) file->bodies = own->size->bodies > INT32_MAX ? INT32_MAX : (int)own->size->bodies;

@@ -120,6 +120,23 @@ typedef struct SandBoundsDef {
     bool *scales;
 } SandBoundsDef;
 
+typedef struct SandLampDef {
+    double *direction, *color; // 3 each; the fill has no direction
+    double *strength;
+} SandLampDef;
+
+typedef struct SandBackdropDef {
+    double *horizon, *zenith; // 3 each
+} SandBackdropDef;
+
+typedef struct SandLookDef {
+    SandLampDef *key, *fill;
+    SandBackdropDef *background;
+    double *exposure;
+    SandFloor *floor;
+    SandVesselFrame *frame;
+} SandLookDef;
+
 typedef struct SandSizeDef {
     uint32_t bodies;
 } SandSizeDef;
@@ -130,6 +147,7 @@ typedef struct SandSceneDef {
     uint64_t *seed;
     SandBoundsDef *world, *view;
     SandSizeDef *size;
+    SandLookDef *look;
     SandSolverDef *solver;
     char *friction;
     SandMaterialDef *materials;
