@@ -65,6 +65,7 @@ add_custom_command(
     VERBATIM)
 
 add_library(sand_app_window STATIC
+    app/render/accumulator.c
     app/render/context.c
     app/render/cull.c
     app/render/lighting.c
@@ -72,10 +73,12 @@ add_library(sand_app_window STATIC
     app/render/shader.c
     app/render/camera.c
     app/render/colormap.c
+    app/render/frame_uniforms.c
     app/render/render_scene.c
     app/render/surface.c
     app/render/renderer.c
     app/render/targets.c
+    app/render/vessel_frame.c
     app/render/warm.c
     app/io/png.c
     app/io/snapshot.c

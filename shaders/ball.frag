@@ -11,7 +11,7 @@ layout(depth_less) out float gl_FragDepth;
 
 void main() {
     Hit hit = meet(gl_FragCoord.xy, ball.place);
-    if (!hides(hit)) discard;
+    if (!hides(hit, ball.place)) discard;
     gl_FragDepth = min(depth_of(hit.position.z), gl_FragCoord.z);
     uint look;
     vec3 color = color_of(ball, hit.position, hit.pixels, look);

@@ -14,7 +14,7 @@ struct Ball {
 Ball ball_of(Instance i) {
     Ball ball;
     vec4 rotation = rotation_now(i);
-    ball.place = vec4((frame.view * vec4(ball_center(i), 1.0)).xyz, i.center.w);
+    ball.place = vec4((frame.view * vec4(ball_center(i), 1.0)).xyz, radius_now(i));
     ball.tag = i.spin.w;
 #ifdef ROCK
     ball.rotation = rotation;

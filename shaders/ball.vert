@@ -6,6 +6,9 @@
 #include "attributes.glsl"
 #include "look.glsl"
 #include "ball.glsl"
+#ifdef EDGE
+#include "cast.glsl"
+#endif
 flat out Ball ball;
 
 void main() {
@@ -17,6 +20,7 @@ void main() {
     // Margin in pixels: rounding of the corners, half a pixel for the edge of the silhouette, and the enlargement of tiny balls.
 #ifdef EDGE
     float margin = 1.2;
+    if (!has_rim(ball.place)) r = 0.0;
 #else
     float margin = 0.01;
 #endif

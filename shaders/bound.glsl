@@ -23,10 +23,11 @@ bool bound(vec3 c, float r, vec2 size, out vec2 low, out vec2 high, out float ne
 #else
     near = depth_of(c.z * (1.0 - 2e-6) + r);
     if (frame.eye.w < 0.5) {
-        low = (c.xy - r) / frame.lens.xy, high = (c.xy + r) / frame.lens.xy;
+        low = (c.xy - r - frame.shift.xy) / frame.lens.xy, high = (c.xy + r - frame.shift.xy) / frame.lens.xy;
     } else {
         if (-c.z - r < 1.001 * frame.lens.z) return false;
-        vec2 x = reach(c.x, -c.z, r) / frame.lens.x, y = reach(c.y, -c.z, r) / frame.lens.y;
+        vec2 x = (reach(c.x, -c.z, r) - frame.shift.x) / frame.lens.x;
+        vec2 y = (reach(c.y, -c.z, r) - frame.shift.y) / frame.lens.y;
         low = vec2(x.x, y.x), high = vec2(x.y, y.y);
     }
 #endif

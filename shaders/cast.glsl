@@ -44,6 +44,11 @@ Hit meet(vec2 at, vec4 ball) {
     return hit;
 }
 
-// Whether it hides the pixel: by covering it whole, its edge being drawn by rim.frag; or, where silhouettes are not
-// smoothed, by covering its middle.
-bool hides(Hit hit) { return hit.coverage >= (frame.mode.w != 0 ? 1.0 : 0.5); }
+// Whether rim.frag draws the edge of a ball: where silhouettes are smoothed, and the ball is large enough to show it.
+bool has_rim(vec4 ball) {
+    float pixel = 2.0 * frame.lens.y * frame.size.w * (frame.eye.w > 0.5 ? -ball.z : 1.0);
+    return frame.mode.w != 0 && ball.w >= frame.shift.z * pixel;
+}
+
+// Whether it hides the pixel: by covering it whole, its edge being drawn by rim.frag; or else by covering its middle.
+bool hides(Hit hit, vec4 ball) { return hit.coverage >= (has_rim(ball) ? 1.0 : 0.5); }

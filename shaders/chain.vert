@@ -1,27 +1,38 @@
 #version 450 core
-// A link of a force chain: a ribbon between two centers that faces the eye.
+// A link of a force chain: a quad that covers a tube with round ends between two centers, which chain.frag ray-casts.
 #include "frame.glsl"
 layout(location = 0) in vec4 in_from; // w: strength
-layout(location = 1) in vec4 in_from_velocity; // w: half width
+layout(location = 1) in vec4 in_from_velocity; // w: radius
 layout(location = 2) in vec3 in_to;
 layout(location = 3) in vec3 in_to_velocity;
-out float across; // -1 to 1
+flat out vec3 end_a; // in view space
+flat out vec3 end_b;
+flat out float radius;
 flat out float strength;
+flat out float opacity;
 
 void main() {
-    vec3 a = (frame.view * vec4(in_from.xyz - frame.moment.x * in_from_velocity.xyz, 1.0)).xyz;
-    vec3 b = (frame.view * vec4(in_to - frame.moment.x * in_to_velocity, 1.0)).xyz;
-    vec3 p = (gl_VertexID & 1) == 0 ? a : b;
-    across = gl_VertexID < 2 ? -1.0 : 1.0;
+    vec3 from = in_from.xyz - frame.moment.x * in_from_velocity.xyz, to = in_to - frame.moment.x * in_to_velocity;
+    end_a = (frame.view * vec4(from, 1.0)).xyz;
+    end_b = (frame.view * vec4(to, 1.0)).xyz;
     strength = in_from.w;
-    vec3 to_eye = frame.eye.w > 0.5 ? -p : vec3(0.0, 0.0, 1.0);
-    vec3 side = cross(b - a, to_eye);
-    // A link thinner than a pixel is drawn one pixel wide, and fainter.
-    float least = 0.6 * 2.0 * frame.lens.y * frame.size.w * (frame.eye.w > 0.5 ? -p.z : 1.0);
-    float half_width = in_from_velocity.w;
-    if (half_width < least) {
-        strength *= half_width / least;
-        half_width = least;
+    opacity = 1.0;
+    radius = in_from_velocity.w * frame.chain.y;
+    vec3 end = (gl_VertexID & 1) == 0 ? end_a : end_b;
+    // A tube thinner than a pixel is drawn one pixel wide, and fainter.
+    float least = 0.6 * 2.0 * frame.lens.y * frame.size.w * (frame.eye.w > 0.5 ? -end.z : 1.0);
+    if (radius < least) {
+        opacity = radius / least;
+        radius = least;
     }
-    gl_Position = frame.projection * vec4(p + side * (across * half_width / max(length(side), 1e-12)), 1.0);
+    vec3 to_eye = frame.eye.w > 0.5 ? normalize(-end) : vec3(0.0, 0.0, 1.0);
+    vec3 along = end_b - end_a;
+    along -= dot(along, to_eye) * to_eye; // as seen: zero where the tube points at the eye
+    along = length(along) > 1e-6 * radius ? normalize(along) : normalize(cross(to_eye, vec3(0.31, 0.95, 0.0)));
+    vec3 side = cross(along, to_eye);
+    float wide = radius + least; // half a pixel more, for the smooth edge
+    vec3 corner = end + to_eye * radius;
+    corner += wide * ((gl_VertexID & 1) == 0 ? -along : along) + wide * (gl_VertexID < 2 ? -side : side);
+    bool hidden = strength < frame.chain.x || radius <= 0.0 || is_cut(0.5 * (from + to)) || corner.z > -frame.lens.z;
+    gl_Position = hidden ? vec4(2.0, 2.0, 2.0, 1.0) : frame.projection * vec4(corner, 1.0);
 }

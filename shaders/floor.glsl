@@ -1,4 +1,5 @@
-// The ground: an infinite plane with a soft grid, ray-cast. False: the ray misses it.
+// The ground: an infinite plane, with a soft grid where the scene wants one, ray-cast. The color is a factor of the
+// backdrop's. False: the ray misses it.
 bool meet_floor(vec2 pixel, out float depth, out vec3 color) {
     vec3 start, direction;
     view_ray(pixel, start, direction);
@@ -9,12 +10,15 @@ bool meet_floor(vec2 pixel, out float depth, out vec3 color) {
     depth = depth_of((start + direction * t).z);
     if (depth <= 0.0 || depth > 1.0) return false;
 
+    color = vec3(1.0);
+#ifdef GRID
     // Lines of constant width in pixels, fading where they would alias.
     vec2 p = (from + to * t).xy / frame.moment.w * 5.0;
     float pixel_wide = 2.0 * frame.lens.y * frame.size.w * (frame.eye.w > 0.5 ? t : 1.0) / frame.moment.w * 5.0;
     vec2 wide = vec2(pixel_wide) / max(abs(normalize(to).z), 0.02);
     vec2 off = abs(fract(p + 0.5) - 0.5);
     vec2 line = (1.0 - smoothstep(0.5 * wide, 1.5 * wide, off)) * clamp(0.25 / wide - 0.5, 0.0, 1.0);
-    color = vec3(0.22, 0.23, 0.245) * (1.0 - 0.07 * max(line.x, line.y));
+    if (frame.style.x == 1) color *= 1.0 - 0.10 * max(line.x, line.y);
+#endif
     return true;
 }

@@ -10,13 +10,23 @@ layout(std140, binding = 0) uniform Frame {
     vec4 size;        // of the target in pixels; one over it
     vec4 sun;         // direction to the sun; w: shadow bias, in shadow-map depth
     vec4 moment;      // seconds to extrapolate back; radius of ambient occlusion; height of the floor; size of the scene
+    vec4 key;         // radiance of the key light; w: exposure
+    vec4 fill;        // of the soft light from above
+    vec4 bounce;      // and from below
+    vec4 horizon;     // of the backdrop at eye level and below
+    vec4 zenith;      // and high up
+    vec4 cut;         // a body is hidden where its center lies beyond this plane: xyz . x > w
+    vec4 shift;       // x, y: of the picture plane against the eye, at distance 1 (orthographic: in meters)
+                      // z: radius in pixels from which silhouettes are smoothed
+    vec4 chain;       // least strength of a link that is drawn; factor of its width
     ivec4 quality;    // shadow taps; ambient occlusion samples; ambient texels a pixel is averaged from, along a side; its scale
     ivec4 mode;       // bodies are dimmed behind force chains; transparent ground and sky; softness of a shadow in texels, times 256; silhouettes are smoothed
+    ivec4 style;      // the ground: 0 seamless, 1 with a grid, 2 none; colors show data; unused
 } frame;
 
 // A ray through a point of the target, in the view's frame.
 void view_ray(vec2 pixel, out vec3 start, out vec3 direction) {
-    vec2 at = (2.0 * pixel * frame.size.zw - 1.0) * frame.lens.xy;
+    vec2 at = (2.0 * pixel * frame.size.zw - 1.0) * frame.lens.xy + frame.shift.xy;
     bool perspective = frame.eye.w > 0.5;
     start = perspective ? vec3(0.0) : vec3(at, 0.0);
     direction = perspective ? vec3(at, -1.0) : vec3(0.0, 0.0, -1.0);
@@ -38,6 +48,8 @@ vec3 view_position(vec2 pixel, float depth) {
 
 vec3 to_world(vec3 direction) { return transpose(mat3(frame.view)) * direction; }
 vec3 world_position(vec3 in_view) { return to_world(in_view - frame.view[3].xyz); }
+
+bool is_cut(vec3 center) { return dot(frame.cut.xyz, center) > frame.cut.w; }
 
 vec3 turn(vec4 q, vec3 v) { return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v); }
 

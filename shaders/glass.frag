@@ -17,16 +17,6 @@ layout(location = 0) out vec4 out_glass; // highlights; path
 #endif
 layout(location = 3) uniform bool marks;
 
-// Two tall soft boxes, left and right of the scene, and the sky.
-vec3 studio(vec3 direction) {
-    vec3 right = to_world(vec3(1.0, 0.0, 0.0)), near = to_world(vec3(0.0, 0.0, 1.0));
-    float side = dot(direction, right), front = dot(direction, near);
-    float tall = smoothstep(-0.55, -0.35, direction.z) * smoothstep(0.75, 0.55, direction.z);
-    float left_box = smoothstep(0.10, 0.16, -side - 0.52) * smoothstep(0.40, 0.34, -side - 0.52) * step(-0.2, front);
-    float right_box = smoothstep(0.04, 0.08, side - 0.78) * smoothstep(0.16, 0.12, side - 0.78) * step(-0.2, front);
-    return backdrop(direction) + tall * (vec3(3.2, 3.1, 2.9) * left_box + vec3(1.6, 1.8, 2.1) * right_box);
-}
-
 void main() {
     vec3 to_eye = frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : to_world(vec3(0.0, 0.0, 1.0));
     vec3 n = normalize(normal);
@@ -42,6 +32,9 @@ void main() {
 #endif
     float path = 1.0 / max(facing, 0.12);
     if (marks) path += 6.0 * (1.0 - smoothstep(0.03, 0.04, abs(fract(round * 12.0) - 0.5)));
+    // Colors that show data must not be washed out.
+    c *= frame.style.y != 0 ? 0.25 : 1.0;
+    path *= frame.style.y != 0 ? 0.4 : 1.0;
     // Panes are faint, their edges are not.
     vec4 glass = round < -1.5 ? vec4(c + vec3(0.05, 0.075, 0.08), path + 3.0) : (round < 0.0 ? 0.6 : 1.0) * vec4(c, path);
 #ifdef DIRECT

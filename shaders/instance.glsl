@@ -9,6 +9,8 @@ struct Instance {
 
 vec4 rotation_now(Instance i) { return turned_back(i.rotation, uintBitsToFloat(i.spin.xyz)); }
 vec3 center_now(Instance i) { return i.center.xyz - frame.moment.x * i.velocity.xyz; }
+// The radius of a ball; 0 hides it.
+float radius_now(Instance i) { return is_cut(center_now(i)) ? 0.0 : i.center.w; }
 // The balls of a clump turn about its center.
 vec3 ball_center(Instance i) {
     return i.offset.xyz == vec3(0.0) ? center_now(i) : center_now(i) + turn(rotation_now(i), i.offset.xyz);

@@ -5,6 +5,8 @@
 #define LOOK_FLOOR 3u
 #define LOOK_EARTH 4u
 #define LOOK_DATA 6u
+#define LOOK_WOOD 7u
+#define LOOK_BRASS 8u
 
 #ifdef DATA
 layout(binding = 3) uniform sampler2D colormap;

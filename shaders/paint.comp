@@ -2,6 +2,7 @@
 // Color, look and normal of splatted balls (splat.comp), by their indices, and of the ground, whose depth is merged here:
 // where they are in front of everything drawn so far.
 #define COMPUTE
+#define GRID
 #include "frame.glsl"
 #include "instance.glsl"
 #include "list.glsl"
@@ -30,7 +31,7 @@ void main() {
     float depth = uintBitsToFloat(imageLoad(depths, at).r), drawn = texelFetch(depth_map, at, 0).r, ground;
     uint look, number = imageLoad(numbers, at).r;
     vec3 color;
-    bool clear = frame.mode.y != 0;
+    bool clear = frame.mode.y != 0 || frame.style.x == 2;
     if (!clear && meet_floor(pixel, ground, color) && ground > max(depth, drawn)) {
         imageStore(depths, at, uvec4(floatBitsToUint(ground)));
         leave(at, color, LOOK_FLOOR, vec3(0.0, 0.0, 1.0));

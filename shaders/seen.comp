@@ -29,7 +29,7 @@ bool hidden(vec2 low, vec2 high, float near) {
 
 uint flags_of(Instance ball) {
     vec2 low, high;
-    float near, r = ball.center.w;
+    float near, r = radius_now(ball);
     if (r <= 0.0) return 0u;
     if (!bound(in_view(ball_center(ball)), r, size, low, high, near)) return IS_SEEN | LARGE;
     return (hidden(low, high, near) ? 0u : IS_SEEN) | (is_large(low, high, limit - SPARE) ? LARGE : 0u);

@@ -1,14 +1,17 @@
 // The light on everything opaque, and the sky behind it.
 layout(binding = 2) uniform sampler2D ambient;
 layout(binding = 5) uniform sampler2D color_map;
+layout(binding = 6) uniform sampler2D glass_shadow; // path of the key light through glass
 
 // Bilateral mean of a few ambient texels: those of other surfaces are left out.
 float openness(vec2 pixel, float z) {
     int n = frame.quality.z, scale = frame.quality.w;
     ivec2 limit = textureSize(ambient, 0) - 1, full = ivec2(frame.size.xy) - 1;
     ivec2 first = ivec2(floor((pixel - 0.5 * float(scale)) / float(scale) + 0.5)) - n / 2;
-    // Side 0: bilinear, without regard to edges.
-    float sum = 1e-4 * texture(ambient, pixel * frame.size.zw).r, weight = 1e-4;
+    // Side 0: the mean of two by two texels without regard to edges, read at the corner between them, so that each of the
+    // four directions that open_sky alternates between counts once.
+    vec2 corner = floor(pixel / float(scale) + 0.5) / vec2(limit + 1);
+    float sum = 1e-4 * textureLod(ambient, n > 0 ? pixel * frame.size.zw : corner, 0.0).r, weight = 1e-4;
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++) {
             ivec2 s = clamp(first + ivec2(x, y), ivec2(0), limit);
@@ -20,11 +23,18 @@ float openness(vec2 pixel, float z) {
     return sum / weight;
 }
 
-// The backdrop behind a pixel of the target.
+// The backdrop behind a pixel of the target, with a wide spot of light on it behind the middle of the picture.
 vec3 sky_of(vec2 pixel) {
     vec3 start, direction;
     view_ray(pixel, start, direction);
-    return backdrop(normalize(to_world(direction)));
+    vec2 off = (pixel - 0.5 * frame.size.xy) * frame.size.w;
+    return backdrop(normalize(to_world(direction))) * (0.50 + 0.90 / (1.0 + 3.0 * dot(off, off)));
+}
+
+// How much of the key light comes through the glass onto the ground.
+float through_vessels(vec3 position) {
+    vec2 uv = 0.5 * (frame.light * vec4(position, 1.0)).xy + 0.5;
+    return exp2(-1.1 * textureLod(glass_shadow, uv, 1.0).r);
 }
 
 // Radiance of the surface at this depth in a pixel, and whether it has a data color.
@@ -35,10 +45,14 @@ vec3 light_of(vec2 pixel, float depth, out bool data) {
     vec3 normal = unfold_normal(texelFetch(normal_map, at, 0).rg);
     vec3 position = world_position(view_position(pixel, depth));
     vec3 c = lit(pixel, color.rgb * color.rgb, look, position, normal, openness(pixel, view_z_of(depth)));
-    // The ground fades into the backdrop.
+    // The ground is the backdrop, darker where it gets less light: so it has no end.
     if (look == LOOK_FLOOR) {
-        float off = length(position.xy) / frame.moment.w;
-        c = mix(c * mix(1.0, 0.55, smoothstep(0.4, 2.0, off)), sky_of(pixel), smoothstep(0.9, 4.0, off));
+        float off = dot(position.xy, position.xy) / (frame.moment.w * frame.moment.w);
+        vec3 open_ground = frame.key.rgb * (DIFFUSE * frame.sun.z) + frame.fill.rgb;
+        float share = clamp((c.r - frame.fill.r) / (open_ground.r - frame.fill.r), 0.0, 1.0); // of the key light that is left
+        vec3 shade = c / open_ground * mix(1.0, through_vessels(position), share);
+        shade = mix(vec3(1.0), shade, 0.82); // it glows a little in a shadow
+        c = sky_of(pixel) * shade * (1.0 + 0.9 / (1.0 + 1.6 * off) * vec3(1.0, 0.90, 0.76));
     }
     data = look == LOOK_DATA;
     return c;

@@ -20,5 +20,6 @@ void main() {
     normal = turn(q, normalize(in_normal / in_offset));
     value = in_velocity.w;
     tag = in_tag;
-    gl_Position = for_shadow ? frame.light * vec4(position, 1.0) : frame.projection * frame.view * vec4(position, 1.0);
+    if (is_cut(center_now(own))) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+    else gl_Position = for_shadow ? frame.light * vec4(position, 1.0) : frame.projection * frame.view * vec4(position, 1.0);
 }

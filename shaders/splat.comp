@@ -31,7 +31,7 @@ float depth_at(vec2 pixel, vec4 ball) {
     return disc_depth(pixel, size, ball);
 #else
     Hit hit = meet(pixel, ball);
-    return hides(hit) ? depth_of(hit.position.z) : 0.0;
+    return hides(hit, ball) ? depth_of(hit.position.z) : 0.0;
 #endif
 }
 
@@ -51,7 +51,7 @@ bool mark(ivec2 at, uint depth, uint there, uint number) {
 bool splat(uint i) {
     Instance ball = instances[i];
     vec2 low, high;
-    float near, r = ball.center.w;
+    float near, r = radius_now(ball);
     vec3 c = in_view(ball_center(ball));
     if (r <= 0.0 || !bound(c, r, size, low, high, near) || near <= 0.0 || is_large(low, high, limit)) return false;
     // Pixels whose center is within the bounds, four loads in flight at once: reading first saves most rays and nearly all

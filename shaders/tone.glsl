@@ -1,6 +1,6 @@
 // Tone map and sRGB encoding.
 vec3 tone(vec3 c) {
-    c *= 0.58;
+    c *= frame.key.w;
     return clamp(c * (2.51 * c + 0.03) / (c * (2.43 * c + 0.59) + 0.14), 0.0, 1.0);
 }
 

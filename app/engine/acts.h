@@ -24,6 +24,7 @@ typedef enum ActKind {
     ACT_AIM,    // vector: origin of a ray, direction: along it, as long as the speed, number: radius; becomes ACT_THROW
     ACT_SPEED,  // number: simulated seconds per second of wall time
     ACT_COLOR,  // number: RenderColor
+    ACT_RANGE,  // number: RenderRangeMode; vector: x and y are the ends of RANGE_SET
     ACT_CHAINS, // number: 1 gathers the force chains for the picture
     ACT_CURVE,  // number: 1 keeps the residual curve of every step
     ACT_PICK,   // body: whose contact forces come with each frame, -1: none

@@ -48,6 +48,7 @@ struct Engine {
     RenderColor color;
     int picked; // body that the probe reads, -1: none
     bool chains;
+    RenderRange limits; // of the color map
 
     EngineFrame frames[TRIPLE_BUFFER_SLOTS]; // one for each slot of the triple buffer, which holds its instances
     TripleBuffer *buffer;
@@ -167,11 +168,14 @@ static bool publish(Engine *e, SandError *error) {
         return false;
     if (f->scene_version != e->shown.version) {
         render_scene_free(&f->render_scene);
-        if (!render_scene_init(&f->render_scene, world, e->scene.view_lower, e->scene.view_upper, error)) return false;
+        if (!render_scene_init(&f->render_scene, world, e->scene.view_lower, e->scene.view_upper, error) ||
+            !render_scene_dress(&f->render_scene, world, &e->scene.studio, error))
+            return false;
         f->scene_version = e->shown.version;
     }
     f->render_scene.store = triple_buffer_store(e->buffer);
     f->render_scene.chains = e->chains;
+    f->render_scene.limits = e->limits;
     if (!render_scene_update(&f->render_scene, world, e->sim, world->time, e->color, error)) return false;
     triple_buffer_publish(e->buffer);
     return true;
@@ -418,6 +422,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         restart_clock(e);
         return true;
     case ACT_COLOR: e->color = (RenderColor)act->number; return true;
+    case ACT_RANGE: e->limits = (RenderRange){(RenderRangeMode)act->number, act->vector.x, act->vector.y}; return true;
     case ACT_CHAINS: e->chains = act->number != 0; return true;
     case ACT_RACE: return start_race(e, act, error);
     case ACT_RACE_CANCEL: sand_race_cancel(&e->race.race); return true;

@@ -234,6 +234,8 @@ void camera_matrices(const Camera *camera, double aspect, float view[16], float 
         double depth = camera->far - camera->near;
         p[0][0] = (float)(2 / (camera->height * aspect));
         p[1][1] = (float)(2 / camera->height);
+        p[3][0] = (float)(-2 * camera->shift_x / (camera->height * aspect));
+        p[3][1] = (float)(-2 * camera->shift_y / camera->height);
         p[2][2] = (float)(1 / depth);
         p[3][2] = (float)(camera->far / depth);
         p[3][3] = 1;
@@ -241,6 +243,8 @@ void camera_matrices(const Camera *camera, double aspect, float view[16], float 
         double f = 1 / tan(0.5 * camera->angle);
         p[0][0] = (float)(f / aspect);
         p[1][1] = (float)f;
+        p[2][0] = (float)(f / aspect * camera->shift_x);
+        p[2][1] = (float)(f * camera->shift_y);
         p[3][2] = (float)camera->near;
         p[2][3] = -1;
     }

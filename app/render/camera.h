@@ -5,10 +5,11 @@
 typedef struct Camera {
     SandVec3 eye, target; // m, relative to RenderScene.origin
     bool orthographic;
-    double angle;  // rad, vertical field of view; perspective
-    double height; // m, height of the view; orthographic
-    double near;   // m, near plane
-    double far;    // m, far plane, orthographic only: a perspective view reaches to infinity
+    double angle;            // rad, vertical field of view; perspective
+    double height;           // m, height of the view; orthographic
+    double shift_x, shift_y; // of the picture plane against the eye, at distance 1; orthographic: m
+    double near;             // m, near plane
+    double far;              // m, far plane, orthographic only: a perspective view reaches to infinity
 } Camera;
 
 extern const char *const camera_preset_names[]; // ended by NULL; the first is the default

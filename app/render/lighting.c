@@ -18,7 +18,8 @@ enum { UNIFORM_SAMPLES, UNIFORM_TWICE };
 struct Lighting {
     bool compute;
     GLuint programs[PASSES];
-    GLuint sky; // the sky of the direct pass by triangles
+    GLuint sky;   // the sky of the direct pass by triangles
+    GLuint plain; // a sampler without depth comparison, for the shadow map
     GLuint empty_array;
 };
 
@@ -40,6 +41,9 @@ Lighting *lighting_create(bool compute, SandError *error) {
     }
     if (!compute && !(l->sky = shader_make("screen", "light", "DIRECT SKY", error))) return lighting_free(l), NULL;
     glCreateVertexArrays(1, &l->empty_array);
+    glCreateSamplers(1, &l->plain);
+    glSamplerParameteri(l->plain, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glSamplerParameteri(l->plain, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
     return l;
 }
 
@@ -47,6 +51,7 @@ void lighting_free(Lighting *l) {
     if (!l) return;
     for (int i = 0; i < PASSES; i++) glDeleteProgram(l->programs[i]);
     glDeleteProgram(l->sky);
+    glDeleteSamplers(1, &l->plain);
     glDeleteVertexArrays(1, &l->empty_array);
     free(l);
 }
@@ -103,16 +108,19 @@ void lighting_ambient(const Lighting *l, const Targets *t) {
                     .height = (t->height + scale - 1) / scale});
 }
 
-static void bind_surfaces(const Targets *t) {
+static void bind_surfaces(const Lighting *l, const Targets *t) {
     glBindTextureUnit(0, t->depth);
     glBindTextureUnit(1, t->normal);
     glBindTextureUnit(2, t->ambient);
     glBindTextureUnit(4, t->shadow);
     glBindTextureUnit(5, t->color);
+    glBindTextureUnit(6, t->glass_shadow);
+    glBindTextureUnit(7, t->shadow);
+    glBindSampler(7, l->plain);
 }
 
 void lighting_light(const Lighting *l, const Targets *t) {
-    bind_surfaces(t);
+    bind_surfaces(l, t);
     sweep(l, LIGHT,
           &(Canvas){.framebuffer = t->light_pass,
                     .first = t->light,
@@ -133,7 +141,7 @@ static Canvas out_canvas(const Targets *t, GLuint framebuffer) {
 
 void lighting_direct(const Lighting *l, const Targets *t) {
     Canvas out = out_canvas(t, t->direct_pass);
-    bind_surfaces(t);
+    bind_surfaces(l, t);
     sweep(l, DIRECT, &out);
 }
 

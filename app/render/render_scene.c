@@ -7,6 +7,7 @@
 
 #include "sim/world/render_instance.inl"
 #include "sim/core/array.h"
+#include "app/render/vessel_frame.h"
 
 const char *const render_color_names[RENDER_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
 
@@ -86,6 +87,14 @@ bool render_scene_init(RenderScene *render_scene, const SandWorld *world, SandVe
     return true;
 }
 
+bool render_scene_dress(RenderScene *render_scene, const SandWorld *world, const SandStudio *studio, SandError *error) {
+    render_scene->studio = *studio;
+    render_scene->dressed = true;
+    if (!vessel_frame_add(render_scene, world, studio->frame, error)) return false;
+    render_scene->floor = find_floor(render_scene, world);
+    return true;
+}
+
 void render_scene_free(RenderScene *render_scene) {
     sand_free(render_scene->own.data);
     sand_free(render_scene->vertices);
@@ -140,6 +149,7 @@ static void choose_range(RenderScene *render_scene, const SandWorld *world) {
     double height = render_scene->upper.z - render_scene->lower.z, g = v3_length(world->gravity);
     render_scene->range = 1;
     render_scene->least = 0;
+    render_scene->logarithmic = render_scene->color == COLOR_BY_RESIDUAL;
     switch (render_scene->color) {
     case COLOR_BY_SPEED:
         // A quarter of the speed of a fall from top to bottom.
@@ -154,6 +164,32 @@ static void choose_range(RenderScene *render_scene, const SandWorld *world) {
         break;
     default: break;
     }
+    if (render_scene->limits.mode == RANGE_SET) {
+        render_scene->least = render_scene->limits.low;
+        render_scene->range = render_scene->limits.high;
+        render_scene->logarithmic = render_scene->logarithmic && render_scene->least > 0;
+    }
+}
+
+static int compare_floats(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+// Fits the range to the values of this frame, of at most some thousand bodies.
+static void fit_range(RenderScene *render_scene, int count) {
+    enum { MOST = 4096 };
+    float sample[MOST];
+    int step = count / MOST + 1, n = 0;
+    for (int i = 0; i < count && n < MOST; i += step) sample[n++] = render_scene->values[i];
+    if (!n) return;
+    qsort(sample, (size_t)n, sizeof *sample, compare_floats);
+    double high = sample[(n - 1) * 99 / 100], low = sample[0];
+    if (!(high > 0)) return; // nothing to show: the scene's range stays
+    render_scene->range = high;
+    render_scene->least = low;
+    if (render_scene->logarithmic) render_scene->least = fmax(low, 1e-6 * high); // at most six decades
+    if (!(render_scene->least < high)) render_scene->least = 0.5 * high;
 }
 
 // How a device computes the value of a body. Residuals exist on the host only.
@@ -254,13 +290,16 @@ static SandInstanceDef describe(const RenderScene *render_scene) {
                              .grain = render_scene->grain,
                              .shade = shades[render_scene->color],
                              .range = render_scene->range,
-                             .least = render_scene->least};
+                             .least = render_scene->least,
+                             .logarithmic = render_scene->logarithmic};
 }
 
 static bool build_on_host(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
     bool contacts = render_scene->chains || (render_scene->color != COLOR_BY_BODY && render_scene->color != COLOR_BY_SPEED);
     if (sim && !(contacts ? sand_simulation_fetch_contacts(sim, error) : sand_simulation_fetch(sim, error))) return false;
     if (!fill_values(render_scene, world, sim, error) || !reserve_lists(render_scene, sim, error)) return false;
+    if (render_scene->limits.mode == RANGE_FIT && render_scene->color != COLOR_BY_BODY)
+        fit_range(render_scene, world->body_count);
     SandInstanceDef def = describe(render_scene);
     SandInstance *first = render_scene->spheres.items;
     for (int i = 0; i < world->body_count; i++)
@@ -283,7 +322,8 @@ static bool build_on_device(RenderScene *render_scene, SandSimulation *sim) {
     InstanceStore *store = render_scene->store;
     const SandBackend *backend = sim ? sand_simulation_backend(sim) : NULL;
     if (!store || !store->takes_slots || !backend || backend->on_host) return false;
-    if (render_scene->color == COLOR_BY_RESIDUAL || render_scene->chains) return false;
+    bool fits = render_scene->limits.mode == RANGE_FIT && render_scene->color != COLOR_BY_BODY;
+    if (render_scene->color == COLOR_BY_RESIDUAL || render_scene->chains || fits) return false;
     if (store->backend != backend) render_scene_close_slot(store);
     if (!store->slot) store->slot = backend->slot_create(&refused);
     store->backend = backend;

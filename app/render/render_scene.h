@@ -3,6 +3,7 @@
 #pragma once
 #include "app/render/colormap.h"
 #include "sim/step/backend.h"
+#include "sandglass/scene.h"
 #include "sandglass/simulation.h"
 
 typedef enum RenderColor {
@@ -15,6 +16,18 @@ typedef enum RenderColor {
 } RenderColor;
 extern const char *const render_color_names[RENDER_COLOR_COUNT + 1]; // ended by NULL
 
+// Where the ends of the color map are. To hold a range as it is, set it to RenderScene.least and RenderScene.range.
+typedef enum RenderRangeMode {
+    RANGE_OF_SCENE, // by the scene's size and weights: constant, so that a color means the same in every frame
+    RANGE_FIT,      // by the values of the frame: from the least to that which only one body in a hundred exceeds
+    RANGE_SET       // from `low` to `high`
+} RenderRangeMode;
+
+typedef struct RenderRange {
+    RenderRangeMode mode;
+    double low, high; // m/s, contacts, N; of RANGE_SET
+} RenderRange;
+
 // The first values are those of bodies: see SandLook.
 typedef enum RenderLook {
     LOOK_SAND = SAND_LOOK_SAND,
@@ -22,7 +35,9 @@ typedef enum RenderLook {
     LOOK_METAL = SAND_LOOK_METAL,
     LOOK_FLOOR,
     LOOK_EARTH,
-    LOOK_GLASS
+    LOOK_GLASS,
+    LOOK_WOOD = 7, // 6 is that of data colors: shaders/look.glsl
+    LOOK_BRASS
 } RenderLook;
 
 // One contact of a force chain: from the center of a body to that of its neighbor, or to the contact point on a wall.
@@ -83,10 +98,14 @@ typedef struct RenderScene {
     SandVec3 lower, upper; // m, relative to the origin: what a camera should show
     double floor;          // m, height of the ground from the origin
     double grain;          // m, a typical radius
+    bool dressed;          // `studio` is set, by render_scene_dress; else the default one is used
+    SandStudio studio;     // light, backdrop, ground and frame
     RenderColor color;
     ColorMap map;       // set by the caller that draws
     double range;       // the value at the color map's upper end: m/s, contacts, N
-    double least;       // the value at its lower end; above 0 the map is logarithmic
+    double least;       // the value at its lower end
+    bool logarithmic;   // the map is one of logarithms
+    RenderRange limits; // set by the caller: how to choose the two
     bool chains;        // set by the caller: gather the force chains as well
     double chain_range; // N, the normal force of the widest link
     RenderList spheres, boxes, cylinders;
@@ -118,6 +137,8 @@ typedef struct RenderScene {
 // Builds the surfaces of the boundaries of the world, clipped to the box that is shown.
 bool render_scene_init(RenderScene *render_scene, const SandWorld *world, SandVec3 view_lower, SandVec3 view_upper,
                        SandError *error);
+// Sets light, backdrop and ground, and adds the frame of a vessel. Call it once, before the first update.
+bool render_scene_dress(RenderScene *render_scene, const SandWorld *world, const SandStudio *studio, SandError *error);
 void render_scene_free(RenderScene *render_scene);
 
 // Writes the instances of the bodies as they are now, to be shown at `time`, at most one step before that of the world. With

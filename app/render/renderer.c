@@ -11,36 +11,19 @@
 
 #include "app/render/context.h"
 #include "app/render/cull.h"
+#include "app/render/frame_uniforms.h"
 #include "app/render/lighting.h"
 #include "app/render/shader.h"
 #include "app/render/splat.h"
 #include "app/render/targets.h"
+#include "sim/core/hash.h"
 
 const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", "high", NULL};
 
-typedef struct Level {
-    int shadow_size, shadow_taps;
-    bool fine;           // smooth silhouettes, all passes in linear light
-    int ambient_samples; // per texel
-    int ambient_side;    // texels averaged along a side; 0: two, without regard to edges
-    int ambient_scale;   // pixels per texel, along a side
-} Level;
-
-static const Level levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 5, 0, 2},
-                                            [QUALITY_MEDIUM] = {2048, 5, true, 8, 2, 2},
-                                            [QUALITY_HIGH] = {4096, 16, true, 14, 4, 1}};
-
-// The uniform block Frame of shaders/frame.glsl.
-typedef struct FrameUniforms {
-    float view[16], projection[16], light[16];
-    float light_scale[4], eye[4], lens[4], size[4], sun[4], moment[4];
-    int32_t quality[4], mode[4];
-} FrameUniforms;
-
 // clang-format off
 typedef enum ProgramId {
-    BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, SURFACE_SHADOW,
-    GLASS, FLOOR, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
+    BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, WOOD, BRASS, SURFACE_SHADOW,
+    GLASS, GLASS_SHADOW, FLOOR, FLOOR_GRID, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
 } ProgramId;
 
 // Vertex shader, fragment shader, and their #defines.
@@ -56,9 +39,13 @@ static const char *const program_files[PROGRAM_COUNT][3] = {
     [SOLID_DATA]     = {"solid", "solid", "DATA"},
     [SOLID_SHADOW]   = {"solid", "shadow"},
     [SURFACE]        = {"surface", "surface"},
+    [WOOD]           = {"surface", "surface", "WOOD"},
+    [BRASS]          = {"surface", "surface", "BRASS"},
     [SURFACE_SHADOW] = {"surface", "shadow"},
     [GLASS]          = {"surface", "glass"},
+    [GLASS_SHADOW]   = {"surface", "glass_shadow"},
     [FLOOR]          = {"screen", "floor"},
+    [FLOOR_GRID]     = {"screen", "floor", "GRID"},
     [CHAIN]          = {"chain", "chain"},
     [GLASS_DIRECT]   = {"surface", "glass", "DIRECT"}, // straight to the screen, for low quality
     [CHAIN_DIRECT]   = {"chain", "chain", "DIRECT"},
@@ -76,9 +63,10 @@ struct Renderer {
     GLuint surface_vertices, surface_indices;
     GLuint kept_array; // for the balls that culling selects
     GLuint sphere_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
-    uint64_t stamp;      // of the instances on the GPU and in the shadow map: both are kept while paused
-    unsigned version;    // of the surfaces on the GPU
-    FrameUniforms frame; // of the last draw
+    uint64_t stamp;       // of the instances on the GPU and in the shadow map: both are kept while paused
+    unsigned version;     // of the surfaces on the GPU
+    uint64_t glass_state; // of the shadow of the glass
+    FrameUniforms frame;  // of the last draw
     ColorMap map;
     bool overdrawn; // something was drawn over the picture
     Targets targets;
@@ -89,7 +77,9 @@ struct Renderer {
     bool software;           // drawn by the CPU
 };
 
-RendererDef renderer_default(void) { return (RendererDef){.quality = QUALITY_MEDIUM, .samples = 1}; }
+RendererDef renderer_default(void) {
+    return (RendererDef){.quality = QUALITY_MEDIUM, .samples = 1, .chain_threshold = 0.01, .chain_scale = 1, .exposure = 1};
+}
 
 // --- creation -------------------------------------------------------------------------------------------------
 
@@ -290,73 +280,6 @@ static void upload(Renderer *r, const RenderScene *scene) {
     r->version = scene->version;
 }
 
-static void set4(float *to, double x, double y, double z, double w) {
-    to[0] = (float)x;
-    to[1] = (float)y;
-    to[2] = (float)z;
-    to[3] = (float)w;
-}
-
-// The view of the sun: orthographic, fitted to the box that is shown.
-static void aim_light(FrameUniforms *f, const RenderScene *scene, int shadow_size) {
-    SandVec3 sun = v3_unit_or(v3_make(-0.80, -0.14, 0.78), v3_make(0, 0, 1));
-    SandVec3 x = v3_perpendicular(sun), y = v3_cross(sun, x), axes[3] = {x, y, sun};
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    double bottom = fmin(scene->lower.z, scene->floor);
-    for (int k = 0; k < 8; k++) {
-        SandVec3 c = v3_make(k & 1 ? scene->upper.x : scene->lower.x, k & 2 ? scene->upper.y : scene->lower.y,
-                             k & 4 ? scene->upper.z : bottom);
-        for (int a = 0; a < 3; a++) {
-            low[a] = fmin(low[a], v3_dot(axes[a], c));
-            high[a] = fmax(high[a], v3_dot(axes[a], c));
-        }
-    }
-    double scale[3], texel = 0;
-    for (int a = 0; a < 3; a++) {
-        double slack = 0.04 * (high[a] - low[a]) + scene->grain;
-        low[a] -= slack;
-        high[a] += slack;
-        scale[a] = (a < 2 ? 2 : 1) / (high[a] - low[a]);
-        if (a < 2) texel = fmax(texel, (high[a] - low[a]) / shadow_size);
-    }
-    memset(f->light, 0, sizeof f->light);
-    for (int a = 0; a < 3; a++) {
-        double axis[3] = {axes[a].x, axes[a].y, axes[a].z};
-        for (int c = 0; c < 3; c++) f->light[4 * c + a] = (float)(scale[a] * axis[c]);
-        f->light[12 + a] = (float)(a < 2 ? -scale[a] * 0.5 * (low[a] + high[a]) : -scale[a] * low[a]);
-    }
-    f->light[15] = 1;
-    set4(f->light_scale, scale[0], scale[1], scale[2], texel);
-    set4(f->sun, sun.x, sun.y, sun.z, 0.5 * texel * scale[2]);
-}
-
-// Softness of shadow edges in texels, times 256: half a grain, but no wider than the taps can fill.
-static int32_t softness(const FrameUniforms *f, const RenderScene *scene) {
-    double texels = 0.45 * scene->grain / f->light_scale[3];
-    return (int32_t)(256 * fmin(fmax(texels, 1.5), 7));
-}
-
-// Fills the uniforms of a frame. The struct has no padding, so that two can be compared byte by byte.
-static FrameUniforms make_frame(const RenderScene *scene, const Camera *camera, const RendererDef *def, int width,
-                                int height) {
-    const Level *level = &levels[def->quality];
-    FrameUniforms f;
-    double aspect = (double)width / height;
-    double half = camera->orthographic ? 0.5 * camera->height : tan(0.5 * camera->angle);
-    double size = 0.5 * v3_length(v3_sub(scene->upper, scene->lower));
-    camera_matrices(camera, aspect, f.view, f.projection);
-    aim_light(&f, scene, level->shadow_size);
-    set4(f.eye, camera->eye.x, camera->eye.y, camera->eye.z, camera->orthographic ? 0 : 1);
-    set4(f.lens, half * aspect, half, camera->near, camera->far);
-    set4(f.size, width, height, 1.0 / width, 1.0 / height);
-    set4(f.moment, scene->back, fmin(3.5 * scene->grain, 0.2 * size), scene->floor, size);
-    int32_t quality[4] = {level->shadow_taps, level->ambient_samples, level->ambient_side, level->ambient_scale};
-    int32_t mode[4] = {scene->chains, def->transparent, softness(&f, scene), level->fine};
-    memcpy(f.quality, quality, sizeof quality);
-    memcpy(f.mode, mode, sizeof mode);
-    return f;
-}
-
 // --- drawing ------------------------------------------------------------------------------------------------
 
 static void draw_quads(const Renderer *r, const RenderList *list, GLuint array, ProgramId program) {
@@ -410,21 +333,37 @@ static void draw_solids(const Renderer *r, const RenderScene *scene, ProgramId p
     if (scene->cylinders.count) glDrawArraysInstanced(GL_TRIANGLES, 0, CYLINDER_VERTICES, scene->cylinders.count);
 }
 
+// Whether a program draws surfaces of this look.
+static bool draws(ProgramId program, RenderLook look) {
+    switch (program) {
+    case SURFACE: return look == LOOK_EARTH;
+    case WOOD: return look == LOOK_WOOD;
+    case BRASS: return look == LOOK_BRASS;
+    case SURFACE_SHADOW: return look != LOOK_GLASS;
+    default: return look == LOOK_GLASS;
+    }
+}
+
 static void draw_surfaces(const Renderer *r, const RenderScene *scene, ProgramId program) {
-    bool glass = program == GLASS || program == GLASS_DIRECT;
+    bool shadow = program == SURFACE_SHADOW || program == GLASS_SHADOW, coarse = shadow || program == GLASS_DIRECT;
+    coarse = coarse || !r->frame.mode[3]; // low quality
     glUseProgram(r->programs[program]);
-    glUniform1i(UNIFORM_SHADOW, program == SURFACE_SHADOW);
+    glUniform1i(UNIFORM_SHADOW, shadow);
     glBindVertexArray(r->surface_array);
     for (int k = 0; k < scene->surface_count; k++) {
         const RenderSurface *s = &scene->surfaces[k];
-        if ((s->look == LOOK_GLASS) != glass || !s->count) continue;
+        if (!draws(program, s->look) || !s->count) continue;
         glUniform4fv(UNIFORM_ROTATION, 1, s->rotation);
         glUniform3fv(UNIFORM_PLACE, 1, s->position);
-        if (glass) glUniform1i(UNIFORM_MARKS, s->marks);
-        bool coarse = program == GLASS_DIRECT && s->coarse_count;
-        glDrawElements(GL_TRIANGLES, (GLsizei)(coarse ? s->coarse_count : s->count), GL_UNSIGNED_INT,
-                       (void *)((coarse ? s->coarse_first : s->first) * sizeof(uint32_t)));
+        if (program == GLASS || program == GLASS_DIRECT) glUniform1i(UNIFORM_MARKS, s->marks);
+        bool less = coarse && s->coarse_count;
+        glDrawElements(GL_TRIANGLES, (GLsizei)(less ? s->coarse_count : s->count), GL_UNSIGNED_INT,
+                       (void *)((less ? s->coarse_first : s->first) * sizeof(uint32_t)));
     }
+}
+
+static bool has_floor(const RenderScene *scene, const RendererDef *def) {
+    return !def->transparent && !(scene->dressed && scene->studio.floor == SAND_FLOOR_NONE);
 }
 
 static void draw_screen(const Renderer *r, ProgramId program) {
@@ -460,6 +399,47 @@ static void pass_shadow(Renderer *r, const RenderScene *scene, const RendererDef
     draw_surfaces(r, scene, SURFACE_SHADOW);
 }
 
+static uint64_t hash_floats(uint64_t hash, const float *values, int count) {
+    for (int i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        hash = sand_hash(hash, bits);
+    }
+    return hash;
+}
+
+// A hash of all that the shadow of the glass depends on; never 0.
+static uint64_t glass_state(const Renderer *r, const RenderScene *scene, const RendererDef *def) {
+    uint64_t hash = hash_floats(sand_hash(SAND_HASH_BEGIN, scene->version), r->frame.light, 16);
+    for (int k = 0; k < scene->surface_count; k++) {
+        if (scene->surfaces[k].look != LOOK_GLASS) continue;
+        hash = hash_floats(hash_floats(hash, scene->surfaces[k].rotation, 4), scene->surfaces[k].position, 3);
+    }
+    return sand_hash(hash, def->no_shadow) | 1;
+}
+
+// The shadow of the glass, which lets most of the light through: the path of the light through all layers. A vessel that
+// stands still keeps it.
+static void pass_glass_shadow(Renderer *r, const RenderScene *scene, const RendererDef *def) {
+    static const float nothing[4] = {0};
+    int size = r->targets.glass_shadow_size;
+    uint64_t state = glass_state(r, scene, def);
+    if (state == r->glass_state) return;
+    r->glass_state = state;
+    glBindFramebuffer(GL_FRAMEBUFFER, r->targets.glass_shadow_pass);
+    glViewport(0, 0, size, size);
+    glClearNamedFramebufferfv(r->targets.glass_shadow_pass, GL_COLOR, 0, nothing);
+    if (!def->no_shadow) {
+        glDisable(GL_DEPTH_TEST);
+        glEnable(GL_BLEND);
+        glBlendFunc(GL_ONE, GL_ONE);
+        draw_surfaces(r, scene, GLASS_SHADOW);
+        glDisable(GL_BLEND);
+        glEnable(GL_DEPTH_TEST);
+    }
+    glGenerateTextureMipmap(r->targets.glass_shadow);
+}
+
 static void pass_first(Renderer *r, const RenderScene *scene, const RendererDef *def) {
     static const float nothing = 0; // colors need no clear: they are read only where there is a depth
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.first_pass);
@@ -471,9 +451,9 @@ static void pass_first(Renderer *r, const RenderScene *scene, const RendererDef 
     draw_solids(r, scene, data ? SOLID_DATA : SOLID);
     // Meshes without thickness are visible from both sides; ray-cast balls clip themselves.
     glDisable(GL_DEPTH_CLAMP);
-    draw_surfaces(r, scene, SURFACE);
+    for (ProgramId surface = SURFACE; surface <= BRASS; surface++) draw_surfaces(r, scene, surface);
     glEnable(GL_DEPTH_CLAMP);
-    if (!def->transparent && !r->splatting) draw_screen(r, FLOOR);
+    if (has_floor(scene, def) && !r->splatting) draw_screen(r, r->frame.style[0] == SAND_FLOOR_GRID ? FLOOR_GRID : FLOOR);
 }
 
 // Blends the silhouette edges of balls over the lit picture, by pixel coverage.
@@ -508,23 +488,30 @@ static void pass_glass(Renderer *r, const RenderScene *scene) {
     glDisable(GL_BLEND);
 }
 
-// Force chains over everything: they run inside the pile. Bodies are dimmed behind them.
+// Force chains over everything, as they run inside the pile, with a depth buffer of their own. Bodies are dimmed behind
+// them.
 static void pass_chains(Renderer *r, const RenderScene *scene, GLuint framebuffer, ProgramId program) {
+    static const float nothing = 0;
     if (!scene->links.count) return;
-    glDisable(GL_DEPTH_TEST);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+    glDepthMask(GL_TRUE);
+    glClearNamedFramebufferfv(framebuffer, GL_DEPTH, 0, &nothing);
+    glEnable(GL_DEPTH_TEST);
     glEnable(GL_BLEND);
     glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    glBindTextureUnit(0, r->targets.depth);
     glUseProgram(r->programs[program]);
     glBindVertexArray(r->link_array);
     glDrawArraysInstanced(GL_TRIANGLE_STRIP, 0, 4, scene->links.count);
+    glBindTextureUnit(0, 0);
     glDisable(GL_BLEND);
+    glDepthMask(GL_FALSE);
 }
 
 // Light, sky, chains and glass directly into the output: half the work in the software renderer.
 static void pass_direct(Renderer *r, const RenderScene *scene, const Lighting *lighting) {
     lighting_direct(lighting, &r->targets);
-    pass_chains(r, scene, r->targets.direct_pass, CHAIN_DIRECT);
+    pass_chains(r, scene, r->targets.direct_chain_pass, CHAIN_DIRECT);
 
     glBindTextureUnit(0, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, r->targets.direct_pass);
@@ -550,22 +537,27 @@ static const Lighting *choose(Renderer *r, const RenderScene *scene, const Rende
 
 bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *camera, const RendererDef *def, int width,
                    int height, SandError *error) {
-    const Level *level = &levels[def->quality];
+    const RendererLevel *level = &renderer_levels[def->quality];
     unsigned shadow = r->targets.shadow;
     const Lighting *lighting = choose(r, render_scene, def, error);
     if (!lighting) return false;
     if (!targets_fit(&r->targets, width, height, def->samples, level->ambient_scale, level->shadow_size, error))
         return false;
-    if (r->targets.shadow != shadow) r->stamp = 0;
-    bool paused = render_scene->stamp && render_scene->stamp == r->stamp && !def->no_shadow;
-    if (!paused) upload(r, render_scene);
-    r->frame = make_frame(render_scene, camera, def, r->targets.width, r->targets.height);
+    if (render_scene->links.count && !targets_fit_chains(&r->targets, error)) return false;
+    if (r->targets.shadow != shadow) r->stamp = r->glass_state = 0;
+    FrameUniforms frame = frame_uniforms(render_scene, camera, def, r->targets.width, r->targets.height);
+    bool same = render_scene->stamp && render_scene->stamp == r->stamp,
+         cut = memcmp(frame.cut, r->frame.cut, sizeof frame.cut);
+    bool paused = same && !cut && !def->no_shadow; // instances and shadows are those of the last draw
+    if (!same) upload(r, render_scene);
+    r->frame = frame;
     r->map = render_scene->map;
     r->overdrawn = false;
     glNamedBufferSubData(r->frame_buffer, 0, sizeof r->frame, &r->frame);
     glBindBufferBase(GL_UNIFORM_BUFFER, 0, r->frame_buffer);
     begin();
     if (!paused) pass_shadow(r, render_scene, def);
+    pass_glass_shadow(r, render_scene, def);
     r->stamp = def->no_shadow ? 0 : render_scene->stamp;
     pass_first(r, render_scene, def);
     glDepthMask(GL_FALSE); // depth is read-only from here on
@@ -574,7 +566,7 @@ bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *c
         lighting_light(lighting, &r->targets);
         if (level->fine) pass_rims(r, render_scene);
         pass_glass(r, render_scene);
-        pass_chains(r, render_scene, r->targets.light_pass, CHAIN);
+        pass_chains(r, render_scene, r->targets.chain_pass, CHAIN);
         lighting_tone(lighting, &r->targets, def->samples, def->double_encode);
     } else {
         pass_direct(r, render_scene, lighting);
@@ -588,7 +580,7 @@ bool renderer_has(const Renderer *r, const RenderScene *render_scene, const Came
     if (r->overdrawn || !render_scene->stamp || render_scene->stamp != r->stamp || render_scene->map != r->map ||
         r->targets.out_width != width || r->targets.width != width * def->samples)
         return false;
-    FrameUniforms wanted = make_frame(render_scene, camera, def, width * def->samples, height * def->samples);
+    FrameUniforms wanted = frame_uniforms(render_scene, camera, def, width * def->samples, height * def->samples);
     return memcmp(&wanted, &r->frame, sizeof wanted) == 0;
 }
 
@@ -598,6 +590,7 @@ void renderer_show(const Renderer *r, int width, int height) {
 }
 
 unsigned renderer_framebuffer(const Renderer *r) { return r->targets.out_pass; }
+unsigned renderer_texture(const Renderer *r) { return r->targets.out; }
 unsigned renderer_overdraw(Renderer *r) { return r->overdrawn = true, r->targets.out_pass; }
 
 void renderer_read_depth(const Renderer *r, int x, int y, int width, int height, float *depth) {

@@ -13,8 +13,15 @@ typedef enum RendererCompute { COMPUTE_ON_GPU, COMPUTE_ALWAYS, COMPUTE_NEVER } R
 
 typedef struct RendererDef {
     RendererQuality quality; // shadow resolution and softness, ambient occlusion samples
-    int samples;      // supersampling along a side of a pixel; 2 draws four times as much and smooths meshes and glass
-    bool transparent; // no ground and no sky, with an alpha channel
+    int samples;            // supersampling along a side of a pixel; 2 draws four times as much and smooths meshes and glass
+    bool transparent;       // no ground and no sky, with an alpha channel
+    double chain_threshold; // force chains: contacts with less than this share of RenderScene.chain_range are left out
+    double chain_least;     // N, the same as a force; the larger of the two counts
+    double chain_scale;     // factor of their width
+    bool cut;               // hide the bodies and links beyond a plane: where cut_normal . x > cut_offset
+    SandVec3 cut_normal;    // of any length
+    double cut_offset;      // m, in the world, times the length of the normal
+    double exposure;        // factor of the light, times that of the scene
     bool no_shadow, double_encode; // faults that a test must notice
     bool no_culling;               // draw every ball, visible or not
     RendererCompute compute;       // affects the time, not the picture
@@ -40,5 +47,6 @@ bool renderer_has(const Renderer *renderer, const RenderScene *render_scene, con
 void renderer_show(const Renderer *renderer, int width, int height); // copies the picture to the framebuffer of the window
 unsigned renderer_framebuffer(const Renderer *renderer);             // holds the picture, to read from; bottom row first
 unsigned renderer_overdraw(Renderer *renderer);                      // the same, to draw over; renderer_has is false then
+unsigned renderer_texture(const Renderer *renderer);                 // the same as a texture
 // Depth of the last picture, 1 at the near plane, 0: nothing; for tests and picking. Bottom row first.
 void renderer_read_depth(const Renderer *renderer, int x, int y, int width, int height, float *depth);

@@ -1,7 +1,7 @@
 // The surfaces of boundaries as triangles. Vessels are glass, so that their contents are visible; ground is matte.
 #include <string.h>
 
-#include "app/render/render_scene.h"
+#include "app/render/surface.h"
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/revolution.h"
@@ -34,7 +34,7 @@ static bool add_triangle(RenderScene *scene, uint32_t a, uint32_t b, uint32_t c,
     return true;
 }
 
-static RenderSurface *open_surface(RenderScene *scene, int boundary, RenderLook look, SandError *error) {
+RenderSurface *surface_open(RenderScene *scene, int boundary, RenderLook look, SandError *error) {
     if (!SAND_GROW(scene->surfaces, scene->surface_capacity, scene->surface_count + 1, "surfaces", error)) return NULL;
     RenderSurface *s = &scene->surfaces[scene->surface_count++];
     *s = (RenderSurface){.first = scene->index_count, .look = look, .boundary = boundary};
@@ -122,7 +122,7 @@ static bool add_wall(RenderScene *scene, const SandWorld *world, int boundary, S
     if (count < 3) return true;
     // What lies on a slope should be seen to lie on something; an upright wall must not hide what is behind it.
     bool slope = plane_normal(b).z > 0.3;
-    RenderSurface *surface = open_surface(scene, boundary, slope ? LOOK_EARTH : LOOK_GLASS, error);
+    RenderSurface *surface = surface_open(scene, boundary, slope ? LOOK_EARTH : LOOK_GLASS, error);
     if (!surface) return false;
     surface->in_world = !b->moves;
     if (b->moves) {
@@ -139,7 +139,7 @@ static bool add_wall(RenderScene *scene, const SandWorld *world, int boundary, S
 // --- boxes --------------------------------------------------------------------------------------------------
 
 static bool add_box(RenderScene *scene, int boundary, const SandBoundary *b, SandError *error) {
-    RenderSurface *surface = open_surface(scene, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
+    RenderSurface *surface = surface_open(scene, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     for (int face = 0; face < 6; face++) {
         int k = face / 2;
@@ -169,13 +169,14 @@ typedef struct Profile {
 static bool is_crease(Profile a, Profile b) { return a.rho == b.rho && a.z == b.z; }
 
 // Triangles between the rows of a revolved profile whose vertices begin at `first`, `step` rows and columns at a time.
-static bool add_bands(RenderScene *scene, uint32_t first, const Profile *line, int count, int step, SandError *error) {
+static bool add_bands(RenderScene *scene, uint32_t first, const Profile *line, int count, int sides, int step,
+                      SandError *error) {
     for (int i = 0, next; i + 1 < count; i = next) {
         next = i + 1;
         if (is_crease(line[i], line[next])) continue;
         while (next < i + step && next + 1 < count && !is_crease(line[next], line[next + 1])) next++;
-        for (int k = 0; k < AROUND; k += step) {
-            uint32_t a = first + (uint32_t)(i * (AROUND + 1) + k), b = first + (uint32_t)(next * (AROUND + 1) + k);
+        for (int k = 0; k < sides; k += step) {
+            uint32_t a = first + (uint32_t)(i * (sides + 1) + k), b = first + (uint32_t)(next * (sides + 1) + k);
             uint32_t on = (uint32_t)step;
             if (!add_triangle(scene, a, a + on, b + on, error) || !add_triangle(scene, a, b + on, b, error)) return false;
         }
@@ -183,17 +184,23 @@ static bool add_bands(RenderScene *scene, uint32_t first, const Profile *line, i
     return true;
 }
 
+// The vertices of a line of profile points that is revolved about a vertical axis.
+static bool add_rows(RenderScene *scene, const Profile *line, int count, const double axis[2], int sides, SandError *error) {
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k <= sides; k++) {
+            double angle = 2 * PI * k / sides, c = cos(angle), s = sin(angle);
+            SandVec3 at = v3_make(axis[0] + line[i].rho * c, axis[1] + line[i].rho * s, line[i].z);
+            SandVec3 normal = v3_make(line[i].normal_rho * c, line[i].normal_rho * s, line[i].normal_z);
+            if (!add_vertex(scene, at, normal, (double)k / sides, error)) return false;
+        }
+    return true;
+}
+
 // Revolves a line of profile points about the axis.
 static bool add_turned(RenderScene *scene, const Profile *line, int count, SandError *error) {
     uint32_t first = scene->vertex_count;
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k <= AROUND; k++) {
-            double angle = 2 * PI * k / AROUND, c = cos(angle), s = sin(angle);
-            SandVec3 at = v3_make(line[i].rho * c, line[i].rho * s, line[i].z);
-            SandVec3 normal = v3_make(line[i].normal_rho * c, line[i].normal_rho * s, line[i].normal_z);
-            if (!add_vertex(scene, at, normal, (double)k / AROUND, error)) return false;
-        }
-    return add_bands(scene, first, line, count, 1, error);
+    return add_rows(scene, line, count, (double[2]){0, 0}, AROUND, error) &&
+           add_bands(scene, first, line, count, AROUND, 1, error);
 }
 
 // Profile points with normals; a sharp corner has two, and smooth stretches are rounded by cubic Hermite segments.
@@ -244,6 +251,17 @@ static int round_profile(const double (*corner)[2], int count, Profile *out, int
     return n;
 }
 
+bool surface_turn(RenderScene *scene, const double (*corner)[2], int count, const double axis[2], int sides, int step,
+                  uint32_t *first, SandError *error) {
+    enum { CAPACITY = 512 };
+    Profile line[CAPACITY];
+    uint32_t begin = *first;
+    count = round_profile(corner, count, line, CAPACITY);
+    *first += (uint32_t)(count * (sides + 1));
+    return (begin < scene->vertex_count || add_rows(scene, line, count, axis, sides, error)) &&
+           add_bands(scene, begin, line, count, sides, step, error);
+}
+
 // A shell: inner wall, outer wall slightly outside of it, and a rim where it is open; then coarse walls. Rims and coarse
 // walls together are the shell for the software renderer.
 static bool add_shell(RenderScene *scene, RenderSurface *surface, const Profile *line, int count, double thickness,
@@ -268,7 +286,8 @@ static bool add_shell(RenderScene *scene, RenderSurface *surface, const Profile 
         if (!add_turned(scene, rim, 2, error)) return false;
     }
     surface->count = scene->index_count - surface->first;
-    if (!add_bands(scene, first, line, count, 2, error) || !add_bands(scene, first + each, outer, count, 2, error))
+    if (!add_bands(scene, first, line, count, AROUND, 2, error) ||
+        !add_bands(scene, first + each, outer, count, AROUND, 2, error))
         return false;
     surface->coarse_count = scene->index_count - surface->coarse_first;
     return true;
@@ -308,7 +327,7 @@ static bool add_revolution(RenderScene *scene, int boundary, const SandBoundary 
     for (int i = 0; i < n; i++) widest = fmax(widest, corner[i][0]);
 
     bool glass = b->side == SAND_INSIDE;
-    RenderSurface *surface = open_surface(scene, boundary, glass ? LOOK_GLASS : LOOK_EARTH, error);
+    RenderSurface *surface = surface_open(scene, boundary, glass ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     surface->marks = b->moves && b->motion.rate != 0;
     int count = round_profile(corner, n, line, CAPACITY);
@@ -325,7 +344,7 @@ static bool add_sphere(RenderScene *scene, int boundary, const SandBoundary *b, 
         double angle = PI * ((double)i / ROWS - 0.5), c = i == 0 || i == ROWS ? 0 : cos(angle), s = sin(angle);
         line[i] = (Profile){b->radius * c, b->radius * s, c, s};
     }
-    RenderSurface *surface = open_surface(scene, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
+    RenderSurface *surface = surface_open(scene, boundary, b->side == SAND_INSIDE ? LOOK_GLASS : LOOK_EARTH, error);
     if (!surface) return false;
     surface->marks = b->moves;
     bool added = add_turned(scene, line, ROWS + 1, error);
@@ -337,7 +356,7 @@ static bool add_sphere(RenderScene *scene, int boundary, const SandBoundary *b, 
 
 static bool add_mesh(RenderScene *scene, int boundary, const SandBoundary *b, SandError *error) {
     const SandTriangleMesh *mesh = b->mesh;
-    RenderSurface *surface = open_surface(scene, boundary, LOOK_EARTH, error);
+    RenderSurface *surface = surface_open(scene, boundary, LOOK_EARTH, error);
     if (!surface) return false;
     uint32_t first = scene->vertex_count;
     for (int i = 0; i < mesh->vertex_count; i++)

@@ -16,6 +16,18 @@ static GLuint texture(GLenum format, int width, int height, GLenum filter) {
     return name;
 }
 
+// A texture of one channel that is read softly: with mipmap levels, or, where those would cost, in a low resolution.
+static GLuint soft_texture(int size, bool levels) {
+    GLuint name;
+    glCreateTextures(GL_TEXTURE_2D, 1, &name);
+    glTextureStorage2D(name, 3, GL_R8, size, size);
+    glTextureParameteri(name, GL_TEXTURE_MIN_FILTER, levels ? GL_LINEAR_MIPMAP_NEAREST : GL_LINEAR);
+    glTextureParameteri(name, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glTextureParameteri(name, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE); // where there is no glass
+    glTextureParameteri(name, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+    return name;
+}
+
 // A framebuffer of up to two colors and a depth; 0 stands for none.
 static bool framebuffer(unsigned *name, GLuint a, GLuint b, GLuint depth) {
     static const GLenum both[2] = {GL_COLOR_ATTACHMENT0, GL_COLOR_ATTACHMENT1};
@@ -31,9 +43,10 @@ static bool framebuffer(unsigned *name, GLuint a, GLuint b, GLuint depth) {
 }
 
 void targets_free(Targets *t) {
-    GLuint textures[] = {t->depth, t->color, t->normal, t->ambient, t->light, t->kind, t->shadow, t->out, t->glass};
-    GLuint framebuffers[] = {t->first_pass,  t->ambient_pass, t->light_pass, t->glass_pass,
-                             t->shadow_pass, t->out_pass,     t->direct_pass};
+    GLuint textures[] = {t->depth,  t->color, t->normal, t->ambient,      t->light,      t->kind,
+                         t->shadow, t->out,   t->glass,  t->glass_shadow, t->chain_depth};
+    GLuint framebuffers[] = {t->first_pass, t->ambient_pass,      t->light_pass,  t->glass_pass, t->shadow_pass,
+                             t->out_pass,   t->glass_shadow_pass, t->direct_pass, t->chain_pass, t->direct_chain_pass};
     glDeleteTextures(sizeof textures / sizeof *textures, textures);
     glDeleteFramebuffers(sizeof framebuffers / sizeof *framebuffers, framebuffers);
     *t = (Targets){0};
@@ -72,15 +85,30 @@ bool targets_fit(Targets *t, int width, int height, int samples, int ambient_sca
     glTextureParameteri(t->shadow, GL_TEXTURE_COMPARE_FUNC,
                         GL_GEQUAL); // lit: at least as near to the sun as the stored depth
 
+    t->glass_shadow_size = shadow_size < 1024 ? 128 : 512;
+    t->glass_shadow = soft_texture(t->glass_shadow_size, shadow_size >= 1024);
+
     bool whole = framebuffer(&t->first_pass, t->color, t->normal, t->depth);
     whole = framebuffer(&t->ambient_pass, t->ambient, 0, 0) && whole;
     whole = framebuffer(&t->light_pass, t->light, t->kind, t->depth) && whole;
     whole = framebuffer(&t->glass_pass, t->glass, 0, t->depth) && whole;
     whole = framebuffer(&t->shadow_pass, 0, 0, t->shadow) && whole;
+    whole = framebuffer(&t->glass_shadow_pass, t->glass_shadow, 0, 0) && whole;
     whole = framebuffer(&t->out_pass, t->out, 0, 0) && whole;
     if (samples == 1) whole = framebuffer(&t->direct_pass, t->out, 0, t->depth) && whole;
     if (whole && glGetError() != GL_OUT_OF_MEMORY) return true;
     targets_free(t);
     return sand_fail(error, "the driver has no room for a picture of %d x %d pixels with %d x %d samples", width, height,
                      samples, samples);
+}
+
+bool targets_fit_chains(Targets *t, SandError *error) {
+    if (t->chain_pass) return true;
+    t->chain_depth = texture(GL_DEPTH_COMPONENT32F, t->width, t->height, GL_NEAREST);
+    bool whole = framebuffer(&t->chain_pass, t->light, t->kind, t->chain_depth);
+    if (t->direct_pass) whole = framebuffer(&t->direct_chain_pass, t->out, 0, t->chain_depth) && whole;
+    if (whole && glGetError() != GL_OUT_OF_MEMORY) return true;
+    targets_free(t);
+    return sand_fail(error, "the driver has no room for the force chains of a picture of %d x %d pixels", t->width,
+                     t->height);
 }

@@ -60,13 +60,13 @@ static void draw_legend(const RenderScene *render_scene, float left, float botto
     if (render_scene->color == COLOR_BY_BODY || !(render_scene->range > 0) ||
         !colormap_read(render_scene->map, colors, &error))
         return;
-    const PlotAxis *axis = &axes[render_scene->color];
-    PlotScale scale = plot_scale(axis, render_scene->least, render_scene->range, 4);
+    PlotAxis axis = axes[render_scene->color];
+    axis.logarithmic = render_scene->logarithmic;
+    PlotScale scale = plot_scale(&axis, render_scene->least, render_scene->range, 4);
     ImDrawList *list = igGetBackgroundDrawList_Nil();
     char title[64];
     float em = igGetFontSize(), high = 10 * em;
-    snprintf(title, sizeof title, axis->unit[0] ? "%s (%s%s)" : "%s", axis->name, scale.prefix ? scale.prefix : "",
-             axis->unit);
+    snprintf(title, sizeof title, axis.unit[0] ? "%s (%s%s)" : "%s", axis.name, scale.prefix ? scale.prefix : "", axis.unit);
     float wide = fmaxf(text_width(title) + 1.2f * em, 6 * em), top = bottom - high - 2.7f * em;
     ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, bottom}, CARD, 0.4f * em, 0);
     ImDrawList_AddText_Vec2(list, (ImVec2){roundf(left + 0.6f * em), roundf(top + 0.4f * em)}, INK, title, NULL);

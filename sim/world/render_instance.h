@@ -41,8 +41,9 @@ typedef struct SandInstanceDef {
     double time;     // s, the instant shown: bodies that enter later are hidden
     double grain;    // m, a typical radius; spheres of more than four are drawn as metal
     SandShade shade;
-    double range; // the value at the upper end of the color map: m/s, contacts, N
-    double least; // the value at its lower end; above 0 the map is logarithmic
+    double range;     // the value at the upper end of the color map: m/s, contacts, N
+    double least;     // the value at its lower end
+    bool logarithmic; // values are placed on the map by their logarithm; `least` is above 0
 } SandInstanceDef;
 
 // How many instances there are of each kind. They are stored in this order.

@@ -18,9 +18,9 @@ SAND_HOST_DEVICE float instance_speed(const SandWorld *w, int body) { return (fl
 
 // Maps a value to [0, 1] on the color map, linearly or by its logarithm.
 SAND_HOST_DEVICE float instance_place_on_map(const SandInstanceDef *def, double value) {
-    double at = value / def->range;
-    if (def->least > 0) at = value > def->least ? 1 - log(at) / log(def->least / def->range) : 0;
-    return (float)fmin(1.0, at);
+    double at = (value - def->least) / (def->range - def->least);
+    if (def->logarithmic) at = value > def->least ? 1 - log(value / def->range) / log(def->least / def->range) : 0;
+    return (float)fmin(1.0, fmax(0.0, at));
 }
 
 // Writes all instances of a body; `value` is its position on the color map.

@@ -93,6 +93,7 @@ static unsigned char *draw_golden(const Golden *g, const RendererDef *def) {
     RenderScene p;
     Camera camera;
     if (!render_scene_init(&p, w, scene.view_lower, scene.view_upper, &error)) fail_msg("%s", error.text);
+    if (!render_scene_dress(&p, w, &scene.studio, &error)) fail_msg("%s", error.text);
     assert_true(render_scene_update(&p, w, NULL, w->time - 0.4 * w->step, g->color, &error));
     assert_true(camera_frame(&camera, g->camera, p.lower, p.upper, (double)WIDE / HIGH));
     draw(&p, &camera, def, WIDE, HIGH);

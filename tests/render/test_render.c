@@ -228,14 +228,20 @@ static void test_hidden_bodies_are_not_seen(void **state) {
     }
 }
 
-// A data color that faces the sun is the legend's, to a step or two: no tone curve bends it.
+// A camera where the key light is, so that the middle of a ball at (0, 6, 0) faces it.
+static Camera from_the_light(void) {
+    Camera camera = {.target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
+    camera.eye = v3_madd(camera.target, 6, sand_default_studio().key_direction);
+    return camera;
+}
+
+// A data color that faces the key light is the legend's, to a step or two: no tone curve bends it.
 static void test_data_colors_bypass_the_tone_map(void **state) {
     (void)state;
     RenderScene p = one_ball(v3_make(0, 6, 0), 1);
     p.color = COLOR_BY_SPEED;
     p.spheres.items[0].value = 1;
-    // From where the sun is, so that the middle of the ball faces it.
-    Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
+    Camera camera = from_the_light();
     RendererDef def = renderer_default();
     draw(&p, &camera, &def, WIDE, HIGH);
     unsigned char *pixels = read_back(WIDE, HIGH), *middle = pixels + 4 * (HIGH / 2 * WIDE + WIDE / 2);
@@ -258,7 +264,7 @@ static void test_both_color_maps_are_drawn(void **state) {
         p.color = COLOR_BY_SPEED;
         p.map = (ColorMap)map;
         p.spheres.items[0].value = 0; // the lower ends differ most
-        Camera camera = {.eye = {-4.80, 5.16, 4.68}, .target = {0, 6, 0}, .angle = 0.6, .near = 0.5, .far = 50};
+        Camera camera = from_the_light();
         RendererDef def = renderer_default();
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *pixels = read_back(WIDE, HIGH), *middle = pixels + 4 * (HIGH / 2 * WIDE + WIDE / 2);
@@ -416,6 +422,7 @@ static void measure(int bodies) {
     lab_run(sim, bodies <= 5000 ? 100 : 5);
     const SandWorld *w = sand_simulation_world(sim);
     if (!render_scene_init(&p, w, scene.view_lower, scene.view_upper, &error)) return;
+    if (!render_scene_dress(&p, w, &scene.studio, &error)) return;
     for (int s = 0; s < 3; s++)
         for (int k = 0; k < 2 * QUALITY_COUNT; k++) {
             int q = k / 2;

@@ -1,0 +1,13 @@
+// The mean of several pictures in linear light: depth of field from pictures through points of a lens, motion blur from
+// pictures at instants of an exposure.
+#pragma once
+#include "app/render/renderer.h"
+
+typedef struct Accumulator Accumulator;
+
+Accumulator *accumulator_create(int width, int height, SandError *error); // of pictures of this size
+void accumulator_free(Accumulator *accumulator);
+
+void accumulator_clear(Accumulator *accumulator);
+void accumulator_add(Accumulator *accumulator, const Renderer *renderer); // adds the renderer's last picture
+void accumulator_finish(Accumulator *accumulator, Renderer *renderer);    // replaces it by the mean

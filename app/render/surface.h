@@ -1,0 +1,12 @@
+// Building blocks of the surfaces of a render scene, for the boundaries (surface.c) and the frame (vessel_frame.c).
+#pragma once
+#include "app/render/render_scene.h"
+
+// Begins a surface; the caller sets its number of indices when they are all added. NULL: out of memory.
+RenderSurface *surface_open(RenderScene *scene, int boundary, RenderLook look, SandError *error);
+
+// Revolves corners (radius, height) about the vertical axis through a point (x, y), smoothing the obtuse ones. Outside is to
+// the right along the line. The vertices begin at *first, which is moved beyond them; they are added unless they are there
+// already, from the same call with another step. `step` 2 halves rows and sides of the mesh.
+bool surface_turn(RenderScene *scene, const double (*corner)[2], int count, const double axis[2], int sides, int step,
+                  uint32_t *first, SandError *error);
