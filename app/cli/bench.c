@@ -42,9 +42,8 @@ static bool open_pictures(Pictures *p, const Session *session, const Options *op
     p->wanted = options->values[OPTION_DRAW].given;
     if (!p->wanted) return true;
     if (options->values[OPTION_FPS].given) p->fps = options->values[OPTION_FPS].real;
-    offscreen_plan(&p->offscreen, options);
-    return offscreen_init_scene(&p->offscreen, session, error) && offscreen_open(&p->offscreen, error) &&
-           offscreen_view(&p->offscreen, &p->camera, "default", error);
+    return offscreen_plan(&p->offscreen, options, error) && offscreen_init_scene(&p->offscreen, session, error) &&
+           offscreen_open(&p->offscreen, error) && offscreen_view(&p->offscreen, &p->camera, "default", error);
 }
 
 // Whether a picture of the last step is due.

@@ -1,7 +1,9 @@
 // Off-screen drawing. Instances go through a triple buffer as in the window, so that device memory is shared here too.
 #include "app/cli/offscreen.h"
 
-void offscreen_plan(Offscreen *offscreen, const Options *options) {
+#include "app/cli/picture_options.h"
+
+bool offscreen_plan(Offscreen *offscreen, const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     offscreen->width = values[OPTION_SIZE].width;
     offscreen->height = values[OPTION_SIZE].height;
@@ -10,11 +12,14 @@ void offscreen_plan(Offscreen *offscreen, const Options *options) {
     offscreen->chains = values[OPTION_CHAINS].given;
     offscreen->look = renderer_default();
     offscreen->look.quality = (RendererQuality)values[OPTION_QUALITY].integer;
+    return options->verb == VERB_BENCH || picture_options(options, &offscreen->look, &offscreen->limits, error);
 }
 
 bool offscreen_init_scene(Offscreen *offscreen, const Session *session, SandError *error) {
-    return render_scene_init(&offscreen->render_scene, sand_simulation_world(session->sim), session->scene.view_lower,
-                             session->scene.view_upper, error);
+    const SandWorld *world = sand_simulation_world(session->sim);
+    const SandScene *scene = &session->scene;
+    return render_scene_init(&offscreen->render_scene, world, scene->view_lower, scene->view_upper, error) &&
+           render_scene_dress(&offscreen->render_scene, world, &scene->studio, error);
 }
 
 bool offscreen_open(Offscreen *offscreen, SandError *error) {
@@ -36,6 +41,7 @@ static bool update_scene(Offscreen *offscreen, SandSimulation *sim, double time,
     RenderScene *scene = &offscreen->render_scene;
     scene->map = offscreen->map;
     scene->chains = offscreen->chains;
+    scene->limits = offscreen->limits;
     scene->store = triple_buffer_store(offscreen->buffer);
     if (!render_scene_update(scene, sand_simulation_world(sim), sim, time, offscreen->color, error)) return false;
     triple_buffer_publish(offscreen->buffer);

@@ -17,11 +17,12 @@ typedef struct Offscreen {
     RendererDef look;
     RenderColor color;
     ColorMap map;
+    RenderRange limits; // of the color map
     bool chains;
     int width, height;
 } Offscreen;
 
-void offscreen_plan(Offscreen *offscreen, const Options *options); // reads the options
+bool offscreen_plan(Offscreen *offscreen, const Options *options, SandError *error); // reads the options
 // Builds the surfaces of the scene; needs no context.
 bool offscreen_init_scene(Offscreen *offscreen, const Session *session, SandError *error);
 bool offscreen_open(Offscreen *offscreen, SandError *error); // creates context and renderer

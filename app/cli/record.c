@@ -21,11 +21,15 @@ Outcome record_scene(const Options *options, SandError *error) {
 #include "app/io/recorder.h"
 #include "app/cli/resume.h"
 #include "sim/core/array.h"
+#include "app/cli/exposure.h"
 #include "app/cli/offscreen.h"
+#include "app/render/accumulator.h"
 
 typedef struct Shoot {
     Session session;
     Offscreen offscreen;
+    Exposure exposure;
+    Accumulator *accumulator; // of the pictures of an exposure; NULL: a frame is one picture
     Recorder *recorder;
     Interface *interface; // for overlays; NULL: none
     OverlayDef overlay;
@@ -44,7 +48,8 @@ typedef struct Shoot {
 static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
     const OptionValue *values = options->values;
-    offscreen_plan(&shoot->offscreen, options);
+    if (!offscreen_plan(&shoot->offscreen, options, error)) return false;
+    if (!exposure_plan(&shoot->exposure, options, error)) return false;
     int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
     if (side * side != values[OPTION_SAMPLES].integer)
         return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
@@ -52,7 +57,8 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     shoot->slow = values[OPTION_SLOW].real;
     shoot->rate = values[OPTION_FPS].real * shoot->slow;
     shoot->turn = values[OPTION_TURNTABLE].given ? values[OPTION_TURNTABLE].real : 0;
-    shoot->offscreen.look.samples = side;
+    // The pictures of an exposure lie at different places within a pixel, which smooths it already.
+    shoot->offscreen.look.samples = shoot->exposure.count > 1 && !values[OPTION_SAMPLES].given ? 1 : side;
     shoot->offscreen.look.transparent = values[OPTION_ALPHA].given;
 
     int films = 0;
@@ -128,18 +134,30 @@ static void draw_overlays(Shoot *shoot, double time) {
                  renderer_overdraw(shoot->offscreen.renderer));
 }
 
-static bool draw(Shoot *shoot, double time, SandError *error) {
-    aim(shoot, time);
-    if (!offscreen_draw(&shoot->offscreen, shoot->session.sim, time, &shoot->camera, error)) return false;
-    draw_overlays(shoot, time);
-    return recorder_add(shoot->recorder, renderer_framebuffer(shoot->offscreen.renderer), error);
-}
-
 // Steps until the state is at `time` or up to one step after it.
 static bool step_to(Shoot *shoot, double time, int64_t steps, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     while (world->time < time - 1e-9 * world->step && !session_interrupted())
         if (!session_step(&shoot->session, (int64_t)world->step_index, steps, error)) return false;
+    return true;
+}
+
+// Draws the frame at `time`: the mean of the pictures of its exposure, or a single one.
+static bool expose(Shoot *shoot, double time, int64_t steps, SandError *error) {
+    Offscreen *offscreen = &shoot->offscreen;
+    const Exposure *exposure = &shoot->exposure;
+    if (shoot->accumulator) accumulator_clear(shoot->accumulator);
+    for (int k = 0; k < exposure->count; k++) {
+        double now = exposure_time(exposure, k, time, shoot->rate);
+        if (!step_to(shoot, now, steps, error)) return false;
+        if (session_interrupted()) return true;
+        aim(shoot, now);
+        if (!exposure_place(exposure, k, offscreen->render_scene.origin, offscreen->height, &shoot->camera, error) ||
+            !offscreen_draw(offscreen, shoot->session.sim, now, &shoot->camera, error))
+            return false;
+        if (shoot->accumulator) accumulator_add(shoot->accumulator, offscreen->renderer);
+    }
+    if (shoot->accumulator) accumulator_finish(shoot->accumulator, offscreen->renderer);
     return true;
 }
 
@@ -149,9 +167,10 @@ static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
     bool told = false;
     for (*taken = 0; shoot->first + *taken < shoot->frames; ++*taken) {
         double time = (double)(shoot->first + *taken) / shoot->rate;
-        if (!step_to(shoot, time, steps, error)) return false;
+        if (!expose(shoot, time, steps, error)) return false;
         if (session_interrupted()) return true;
-        if (!draw(shoot, time, error)) return false;
+        draw_overlays(shoot, time);
+        if (!recorder_add(shoot->recorder, renderer_framebuffer(shoot->offscreen.renderer), error)) return false;
         if (!told && *recorder_complaint(shoot->recorder)) {
             progress_say(&shoot->session.progress, recorder_complaint(shoot->recorder));
             progress_say(&shoot->session.progress, "the film ends here; the PNG frames go on");
@@ -195,7 +214,10 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     shoot->def.first = shoot->first;
     sand_simulation_want_curve(shoot->session.sim, shoot->overlay.residual);
 
+    const Offscreen *offscreen = &shoot->offscreen;
     if (!offscreen_open(&shoot->offscreen, error)) return OUTCOME_FAILED;
+    if (shoot->exposure.count > 1 && !(shoot->accumulator = accumulator_create(offscreen->width, offscreen->height, error)))
+        return OUTCOME_FAILED;
     if (options->values[OPTION_OVERLAY].given) {
         shoot->interface = interface_create(NULL, error);
         if (!shoot->interface) return OUTCOME_FAILED;
@@ -222,6 +244,7 @@ Outcome record_scene(const Options *options, SandError *error) {
     Outcome outcome = session_open(&shoot.session, options, "record", error);
     if (outcome == OUTCOME_DONE) outcome = shoot_scene(&shoot, options, error);
     interface_free(shoot.interface);
+    accumulator_free(shoot.accumulator);
     offscreen_close(&shoot.offscreen);
     return session_close(&shoot.session, outcome, error);
 }

@@ -1,6 +1,7 @@
 // `sandglass SCENE`: opens a window; without a display films; with --json, --log or a headless take only computes.
 #include <math.h>
 
+#include "app/cli/picture_options.h"
 #include "app/cli/commands.h"
 #ifdef SAND_WINDOW
 #include "app/engine/real_time_trial.h"
@@ -118,6 +119,7 @@ static Outcome show(const Options *asked, SandError *error) {
         def.color = (RenderColor)values[OPTION_COLOR].integer;
         def.map = (ColorMap)values[OPTION_COLORMAP].integer;
         def.chains = values[OPTION_CHAINS].given;
+        if (!picture_options(options, &def.look, &def.limits, error)) return session_close(&session, OUTCOME_WRONG, error);
         if (values[OPTION_QUALITY].given) def.quality = (int)values[OPTION_QUALITY].integer;
         if (values[OPTION_SIZE].given) {
             def.width = values[OPTION_SIZE].width;

@@ -182,7 +182,8 @@ static void panel_hears(void *user, const char *sentence) {
 }
 
 WindowDef window_default(void) {
-    return (WindowDef){.engine = engine_default(), .quality = -1, .speed = 1, .overlay = {.legend = true}};
+    return (WindowDef){
+        .engine = engine_default(), .look = renderer_default(), .quality = -1, .speed = 1, .overlay = {.legend = true}};
 }
 
 // Applies the options, as if by the panel.
@@ -191,6 +192,7 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     p->color = def->color;
     ask(w, (Act){.kind = ACT_COLOR, .number = def->color});
     p->map = def->map;
+    ask(w, (Act){.kind = ACT_RANGE, .number = def->limits.mode, .vector = {def->limits.low, def->limits.high, 0}});
     p->chains = def->chains;
     ask(w, (Act){.kind = ACT_CHAINS, .number = def->chains});
     p->overlay = def->overlay;
@@ -220,7 +222,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
         context.height = def->height;
     }
     w->ui_scale = def->ui_scale;
-    w->look = renderer_default();
+    w->look = def->look;
     input_init(&w->input);
     w->picked = w->button = -1;
     w->context = context_create(&context, error);

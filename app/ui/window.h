@@ -1,6 +1,7 @@
 // The window of the program: engine, renderer and panel together, until it is closed.
 #pragma once
 #include "app/engine/engine.h"
+#include "app/render/renderer.h"
 #include "app/ui/overlay.h"
 
 // The window as a test sees it from outside.
@@ -24,9 +25,11 @@ typedef struct WindowDef {
     RenderColor color;
     ColorMap map;
     bool chains;
-    int width, height; // in screen units, 0: default
-    double ui_scale;   // pixels per unit of text and widgets, 0: content scale of the display
-    int quality;       // RendererQuality, -1: automatic
+    RendererDef look;   // chains, cut and exposure; `quality` below decides its quality
+    RenderRange limits; // of the color map
+    int width, height;  // in screen units, 0: default
+    double ui_scale;    // pixels per unit of text and widgets, 0: content scale of the display
+    int quality;        // RendererQuality, -1: automatic
     OverlayDef overlay;
     double speed;               // simulated seconds per second
     bool hidden;                // start without the panel
