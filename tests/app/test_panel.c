@@ -328,6 +328,17 @@ static void test_all_controls_are_drawn(void **state) {
     keep_picture(&s, "panel_unfolded");
     s.panel->by_time = true;
     draw(&s);
+    // The race over the picture, its summary, and the question before the window closes.
+    s.panel->racing.iterations = 10;
+    panel_start_race(s.panel);
+    DRAW_UNTIL(&s, s.panel->racing.plots.count > 0 && !s.panel->racing.curves.running);
+    s.panel->closing = CLOSING_ASKED;
+    s.panel->unsaved = s.panel->filming = true;
+    draw(&s);
+    draw(&s);
+    s.panel->racing.theater = false;
+    s.panel->closing = CLOSING_NOT;
+    draw(&s);
     for (int i = 0; i < CONTROL_COUNT; i++)
         if (!s.places[i].drawn) fail_msg("%s is in the table and not in the panel", control_table[i].label);
 
