@@ -94,6 +94,7 @@ add_library(sand_app_window STATIC
     app/io/recorder.c
     app/engine/history.c
     app/engine/timeline.c
+    app/engine/beside.c
     app/engine/aim.c
     app/engine/probe.c
     app/engine/triple_buffer.c

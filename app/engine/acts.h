@@ -28,6 +28,7 @@ typedef enum ActKind {
     ACT_CHAINS, // number: 1 gathers the force chains for the picture
     ACT_CURVE,  // number: 1 keeps the residual curve of every step
     ACT_PICK,   // body: whose contact forces come with each frame, -1: none
+    ACT_BESIDE, // solve: of a second run beside the first, from this step on; number: 0 ends it
     ACT_RACE,   // text: the solvers, `a,b`; solve: friction and budget; number: 1 from a cold start
     ACT_RACE_CANCEL,
 } ActKind;
@@ -36,6 +37,7 @@ typedef struct Act {
     ActKind kind;
     double number;
     int body;
+    bool beside; // ACT_GRAB: the point is that of the body in the second run
     SandVec3 vector, direction;
     SandSolveDef solve;
     char text[SAND_SENTENCE];

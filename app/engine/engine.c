@@ -11,6 +11,7 @@
 #include "sim/core/array.h"
 #include "sim/core/clock.h"
 #include "app/engine/aim.h"
+#include "app/engine/beside.h"
 #include "app/engine/timeline.h"
 
 #include <pthread.h>
@@ -34,6 +35,7 @@ struct Engine {
     SandSimulation *sim;
     char scene_name[TAKE_PATH]; // name or path it was opened by
     Timeline timeline;
+    Beside beside; // the second run
     SandCpu *shadow_cpu;
     SandSolveDef shadow_solve;
     bool shadow, curve;
@@ -117,6 +119,8 @@ static void show_scene(Engine *e, Reason reason) {
     s->knob_count = e->scene.knob_count;
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
     s->solve = e->timeline.solve;
+    s->has_beside = e->beside.sim;
+    if (s->has_beside) s->beside = e->beside.timeline.solve;
     s->gravity = sand_simulation_world(e->sim)->gravity;
     s->precision = e->def.simulation.precision;
     s->backend = e->timeline.backend;
@@ -176,7 +180,9 @@ static bool publish(Engine *e, SandError *error) {
     f->render_scene.store = triple_buffer_store(e->buffer);
     f->render_scene.chains = e->chains;
     f->render_scene.limits = e->limits;
-    if (!render_scene_update(&f->render_scene, world, e->sim, world->time, e->color, error)) return false;
+    if (!render_scene_update(&f->render_scene, world, e->sim, world->time, e->color, error) ||
+        !beside_show(&e->beside, &e->scene, e->shown.version, &f->render_scene, &f->beside, error))
+        return false;
     triple_buffer_publish(e->buffer);
     return true;
 }
@@ -194,6 +200,53 @@ EngineFrame *engine_frame(Engine *e) {
 }
 
 void engine_drawn(Engine *e) { triple_buffer_drawn(e->buffer); }
+
+// --- the second run -------------------------------------------------------------------------------------------
+
+// Starts a second run with this solver from the state of the first. What it cannot do must not stop the first.
+static void part(Engine *e, const SandSolveDef *solve) {
+    SandError why;
+    BesideDef def = {.scene = &e->scene,
+                     .first = e->sim,
+                     .log = &e->timeline.log,
+                     .done = e->timeline.done,
+                     .simulation = e->def.simulation,
+                     .history_bytes = e->def.history_bytes,
+                     .tell = tell,
+                     .user = e};
+    def.simulation.solve = *solve;
+    if (!beside_start(&e->beside, &def, &why)) tell(e, why.text);
+}
+
+// After the first run began somewhere else.
+static void part_anew(Engine *e) {
+    if (!e->beside.sim) return;
+    SandSolveDef solve = e->beside.timeline.solve;
+    part(e, &solve);
+    show_scene(e, AFTER_REPLAY);
+}
+
+static void end_beside(Engine *e, const SandError *why) {
+    char sentence[SAND_SENTENCE];
+    snprintf(sentence, sizeof sentence, "%.200s; the second run ends here", why->text);
+    tell(e, sentence);
+    beside_free(&e->beside);
+    show_scene(e, AFTER_REPLAY);
+}
+
+// Begins, changes or ends the second run.
+static bool ask_beside(Engine *e, const Act *act, SandError *error) {
+    bool ok = true;
+    if (act->number == 0)
+        beside_free(&e->beside);
+    else if (e->beside.sim)
+        ok = beside_solve(&e->beside, &act->solve, &e->scene, &e->timeline, error);
+    else
+        part(e, &act->solve);
+    bool as_asked = ok && (e->beside.sim != NULL) == (act->number != 0);
+    show_scene(e, as_asked ? AFTER_ACT : AFTER_REPLAY); // else the panel is reset to what is in use
+    return ok;
+}
 
 // --- scenes -----------------------------------------------------------------------------------------------
 
@@ -238,6 +291,7 @@ static bool restart_scene(Engine *e, bool own_gravity, SandError *error) {
     SandVec3 gravity = t->take ? t->first_gravity : sand_simulation_world(e->sim)->gravity;
     if (t->take) t->backend = t->first_backend;
     if (!start_scene(e, &e->scene, &solve, own_gravity ? NULL : &gravity, error)) return false;
+    part_anew(e);
     show_scene(e, NEW_SCENE);
     return true;
 }
@@ -279,6 +333,7 @@ static bool open_scene(Engine *e, const char *name, int bodies, SandError *error
         return false;
     }
     replace_scene(e, &scene, name);
+    part_anew(e);
     return true;
 }
 
@@ -328,20 +383,43 @@ static bool take_step(Engine *e, bool with_shadow, SandError *error) {
     if (!timeline_replay(t, &e->scene, e->sim, error)) return false;
     if (t->done > done) show_scene(e, AFTER_REPLAY);
     if (with_shadow && !solve_shadow(e, error)) return false;
+    SandError why;
+    if (e->beside.sim && !beside_replay(&e->beside, &e->scene, e->sim, &why)) end_beside(e, &why);
     if (e->def.before_step) e->def.before_step();
     if (!sand_simulation_step(e->sim, error)) return false;
+    if (e->beside.sim && !beside_follow(&e->beside, &e->scene, e->sim, &why)) end_beside(e, &why);
     if (timeline_lost_device(t, e->sim)) show_scene(e, AFTER_REPLAY);
     if (sand_simulation_world(e->sim)->step_index > t->newest) end_replay(e);
     return timeline_note(t, e->sim, error);
 }
 
+// Goes back to a keyframe at or before a past step, the second run too, which waits until the first has come to its own.
+// `both`: false where the second run has none, because it parted later.
+static bool go_back(Engine *e, uint64_t step, bool *both, SandError *error) {
+    SandError none;
+    *both = e->beside.sim && beside_go_back(&e->beside, step, &e->scene, &none);
+    uint64_t from = *both ? sand_simulation_world(e->beside.sim)->step_index : step;
+    if (from < history_oldest(&e->timeline.history)) {
+        *both = false;
+        from = step;
+    }
+    return timeline_go_back(&e->timeline, from, &e->scene, e->sim, error);
+}
+
 static bool seek(Engine *e, uint64_t step, SandError *error) {
+    bool both = true;
     if (step < sand_simulation_world(e->sim)->step_index) {
-        if (!timeline_go_back(&e->timeline, step, &e->scene, e->sim, error)) return false;
+        if (!go_back(e, step, &both, error)) return false;
         show_scene(e, AFTER_REPLAY);
     }
     while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
         if (!take_step(e, false, error)) return false;
+    if (both || !e->beside.sim) return true;
+    char sentence[SAND_SENTENCE];
+    snprintf(sentence, sizeof sentence, "The second run parted after step %llu; now it begins here.",
+             (unsigned long long)step);
+    tell(e, sentence);
+    part_anew(e);
     return true;
 }
 
@@ -378,6 +456,18 @@ static bool aim(Engine *e, const Act *act, Act *ball, SandError *error) {
     return true;
 }
 
+// Both runs get the act, but for a solver, which is that of the first.
+static bool change_motion(Engine *e, const Act *act, SandError *error) {
+    Act first = *act;
+    SandError why;
+    if (first.beside && e->beside.sim && !beside_translate(&first, e->beside.sim, e->sim, error)) return false;
+    first.beside = false;
+    bool ok = timeline_act(&e->timeline, &first, &e->scene, e->sim, error);
+    if (ok && e->beside.sim && !beside_act(&e->beside, &first, &e->scene, e->sim, &why)) end_beside(e, &why);
+    show_scene(e, ok ? AFTER_ACT : AFTER_REPLAY); // resets the panel to what is in use
+    return ok;
+}
+
 static bool obey(Engine *e, const Act *act, SandError *error) {
     Act ball;
     if (act->kind == ACT_AIM) {
@@ -385,11 +475,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         tell(e, error->text); // a refused throw is no reason to pause
         return true;
     }
-    if (act_changes_motion(act->kind)) {
-        bool ok = timeline_act(&e->timeline, act, &e->scene, e->sim, error);
-        show_scene(e, ok ? AFTER_ACT : AFTER_REPLAY); // resets the panel to what is in use
-        return ok;
-    }
+    if (act_changes_motion(act->kind)) return change_motion(e, act, error);
     switch (act->kind) {
     case ACT_PLAY:
         e->playing = act->number != 0;
@@ -430,6 +516,7 @@ static bool obey(Engine *e, const Act *act, SandError *error) {
         e->curve = act->number != 0;
         sand_simulation_want_curve(e->sim, e->curve);
         return true;
+    case ACT_BESIDE: return ask_beside(e, act, error);
     case ACT_PICK: e->picked = act->body; return true;
     default: return true;
     }
@@ -590,6 +677,7 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
         ready = open_scene(e, def->scene, def->options.bodies, error);
     }
     if (!ready) return engine_free(e), NULL;
+    if (def->beside) ask_beside(e, &(Act){.number = 1, .solve = *def->beside}, error);
     e->started = pthread_create(&e->thread, NULL, engine_main, e) == 0;
     if (!e->started) return sand_fail(error, "the simulation's thread could not be started"), engine_free(e), NULL;
     return e;
@@ -608,6 +696,7 @@ void engine_free(Engine *e) {
     if (!e) return;
     engine_stop(e);
     sand_simulation_free(e->sim);
+    beside_free(&e->beside);
     sand_scene_free(&e->scene);
     race_job_free(&e->race);
     sand_cpu_free(e->shadow_cpu);
@@ -615,6 +704,7 @@ void engine_free(Engine *e) {
     timeline_free(&e->timeline);
     for (int i = 0; i < TRIPLE_BUFFER_SLOTS; i++) {
         render_scene_free(&e->frames[i].render_scene);
+        render_scene_free(&e->frames[i].beside.render_scene);
         sand_free(e->frames[i].curve);
         sand_free(e->frames[i].shadow);
     }

@@ -1,6 +1,7 @@
 // The simulation on its own thread. The window never touches the simulation: it leaves requests (acts.h), which the engine
 // takes at the next step boundary, and fetches the newest frame, a render scene with the figures that belong to it.
 #pragma once
+#include "app/engine/beside.h"
 #include "app/render/render_scene.h"
 #include "app/engine/probe.h"
 #include "app/engine/race_job.h"
@@ -26,6 +27,7 @@ typedef struct EngineFrame {
     uint64_t oldest_step, newest_step; // the range that ACT_SEEK reaches
     int acts;                          // of a person that changed the motion so far, for a take to save
     Probe picked;                      // the body that ACT_PICK named
+    BesideFrame beside;                // the second run, where there is one
     char transfer[SAND_SENTENCE];      // how the instances reached the renderer: see triple_buffer_transfer
 } EngineFrame;
 
@@ -42,6 +44,7 @@ typedef struct EngineDef {
     // Chooses the solver of a scene that is opened later; false, with a sentence: it cannot. NULL: as the scene says.
     bool (*choose_solve)(const void *asked, const SandScene *scene, SandSolveDef *solve, SandError *error);
     const void *asked; // passed to choose_solve
+    const SandSolveDef *beside; // a second run beside the first, from the start; NULL: none
     const Take *take;  // replayed until a person acts; NULL: none. Must outlive the engine
     bool playing;
     size_t history_bytes;
@@ -77,6 +80,8 @@ typedef struct EngineScene {
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
     SandSolveDef solve;
+    bool has_beside;     // there is a second run
+    SandSolveDef beside; // its solver
     SandPrecision precision;
     Backend backend;  // that takes the steps
     char device[160]; // its description: `CPU, 2 threads, float`

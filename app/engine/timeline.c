@@ -29,12 +29,17 @@ bool timeline_begin(Timeline *t, SandSimulation *sim, const SandSolveDef *solve,
     return history_note(&t->history, sim, error);
 }
 
-bool timeline_act(Timeline *t, const Act *act, const SandScene *scene, SandSimulation *sim, SandError *error) {
+void timeline_branch(Timeline *t, const SandSimulation *sim) {
     uint64_t step = sand_simulation_world(sim)->step_index;
     t->log.count = t->done;
     t->take = NULL;
     history_cut(&t->history, step);
     t->newest = step;
+}
+
+bool timeline_act(Timeline *t, const Act *act, const SandScene *scene, SandSimulation *sim, SandError *error) {
+    uint64_t step = sand_simulation_world(sim)->step_index;
+    timeline_branch(t, sim);
     bool ok = act_apply(act, scene, sim, &t->solve, error) && acts_add(&t->log, step, act, error);
     t->done = t->log.count;
     t->backend = backends_kind(sand_simulation_backend(sim));

@@ -23,7 +23,9 @@ void timeline_free(Timeline *timeline);
 // Starts over with a new simulation at step 0. Drops log and keyframes, but keeps the acts of a take.
 bool timeline_begin(Timeline *timeline, SandSimulation *sim, const SandSolveDef *solve, SandError *error);
 
-// Applies and logs an act that changes the motion. The run branches off here: later acts and keyframes are dropped.
+// The run branches off here: later acts and keyframes are dropped.
+void timeline_branch(Timeline *timeline, const SandSimulation *sim);
+// Applies and logs an act that changes the motion, where the run branches off.
 bool timeline_act(Timeline *timeline, const Act *act, const SandScene *scene, SandSimulation *sim, SandError *error);
 
 // Call it before every step: applies the logged acts that belong there, when the run goes over known steps again.

@@ -267,8 +267,160 @@ static void old_ground_costs_no_history(void **state) {
     close_engine(engine);
 }
 
+// What a run shows at a step: bodies with their velocities, and sums over all of them in double.
+typedef struct Shown {
+    SandInstance *bodies;
+    int count;
+    double kinetic, potential, residual;
+} Shown;
+
+static Shown keep(const RenderScene *scene, double kinetic, double potential, const SandCounters *counters) {
+    Shown s = {.count = scene->spheres.count, .kinetic = kinetic, .potential = potential};
+    s.residual = counters->metrics.residual;
+    s.bodies = malloc((size_t)s.count * sizeof *s.bodies + 1);
+    memcpy(s.bodies, scene->spheres.items, (size_t)s.count * sizeof *s.bodies);
+    return s;
+}
+
+static Shown keep_first(const EngineFrame *f) { return keep(&f->render_scene, f->kinetic, f->potential, &f->counters); }
+static Shown keep_second(const EngineFrame *f) {
+    assert_true(f->beside.on);
+    return keep(&f->beside.render_scene, f->beside.kinetic, f->beside.potential, &f->beside.counters);
+}
+
+static bool are_same(const Shown *a, const Shown *b) {
+    return a->count == b->count && a->kinetic == b->kinetic && a->potential == b->potential && a->residual == b->residual &&
+           !memcmp(a->bodies, b->bodies, (size_t)a->count * sizeof *a->bodies);
+}
+
+// The two are the same, bit for bit, or differ.
+static void compare(Shown a, Shown b, bool same) {
+    assert_int_equal(are_same(&a, &b), same);
+    free(a.bodies);
+    free(b.bodies);
+}
+
+static Act solve_act(ActKind kind, const char *solver, int iterations) {
+    Act act = {.kind = kind, .number = 1, .solve = sand_default_solve()};
+    sand_solve_choose(&act.solve, sand_solver_find(solver));
+    act.solve.iterations = iterations;
+    return act;
+}
+
+static EngineFrame *advance(Engine *engine, uint64_t to, uint64_t by) {
+    ask(engine, (Act){.kind = ACT_STEP, .number = (double)by});
+    return wait_for(engine, to);
+}
+
+enum { PARTED = 7, THROWN = 30, LAST = 60 };
+static const Act ball = {.kind = ACT_THROW, .vector = {0, 0, 2}, .direction = {0, 0, -3}, .number = 0.2};
+
+// A run that has `second` as its solver from step PARTED on, and a ball thrown later; with a seek it goes over its steps again.
+static Engine *run_alone(const Act *second) {
+    Engine *engine = start("hourglass", 300);
+    advance(engine, PARTED, PARTED);
+    if (second) {
+        Act solve = *second;
+        solve.kind = ACT_SOLVE;
+        ask(engine, solve);
+    }
+    advance(engine, THROWN, THROWN - PARTED);
+    ask(engine, ball);
+    return engine;
+}
+
+// A second run beside the first leaves it as it is, and is itself what a run of its own with that solver would be: over a
+// thrown ball, after going back and forward, and after it parted anew with the ball in the world.
+static void two_runs_side_by_side(void **state) {
+    (void)state;
+    Act jacobi = solve_act(ACT_BESIDE, "jacobi", 5);
+    Engine *first = run_alone(NULL), *second = run_alone(&jacobi), *both = start("hourglass", 300);
+    advance(both, PARTED, PARTED);
+    ask(both, jacobi);
+    EngineFrame *frame = wait_for(both, PARTED);
+    assert_int_equal(frame->beside.since, PARTED);
+    compare(keep_first(frame), keep_second(frame), false); // a state that nothing was solved for has no residual
+    assert_true(frame->kinetic == frame->beside.kinetic && frame->potential == frame->beside.potential);
+    advance(both, THROWN, THROWN - PARTED);
+    ask(both, ball);
+
+    EngineFrame *a = advance(first, LAST, LAST - THROWN), *b = advance(second, LAST, LAST - THROWN),
+                *c = advance(both, LAST, LAST - THROWN);
+    compare(keep_first(a), keep_first(c), true);
+    compare(keep_first(b), keep_second(c), true);
+    compare(keep_first(c), keep_second(c), false);
+
+    ask(both, (Act){.kind = ACT_SEEK, .number = PARTED + 2}); // between two keyframes of the first run
+    wait_for(both, PARTED + 2);
+    ask(both, (Act){.kind = ACT_SEEK, .number = LAST});
+    c = wait_for(both, LAST);
+    compare(keep_first(a), keep_first(c), true);
+    compare(keep_first(b), keep_second(c), true);
+
+    // Another solver for the second run alone, from a step that both go back to.
+    ask(both, (Act){.kind = ACT_SEEK, .number = PARTED + 3});
+    wait_for(both, PARTED + 3);
+    ask(both, solve_act(ACT_BESIDE, "gauss-seidel", 5));
+    ask(both, (Act){.kind = ACT_SEEK, .number = LAST});
+    c = wait_for(both, LAST);
+    compare(keep_first(a), keep_first(c), true);
+    compare(keep_first(b), keep_second(c), false);
+
+    // Ended, and begun anew where there is a thrown ball.
+    ask(both, (Act){.kind = ACT_BESIDE});
+    assert_false(advance(both, LAST + 1, 1)->beside.on);
+    ask(both, jacobi);
+    Act solve = jacobi;
+    solve.kind = ACT_SOLVE;
+    advance(first, LAST + 1, 1);
+    ask(first, solve);
+    a = advance(first, LAST + 20, 19);
+    c = advance(both, LAST + 20, 19);
+    compare(keep_first(a), keep_second(c), true);
+
+    // Before the step where it parted it begins anew; and with the scene.
+    expect_message("The second run parted after step 50; now it begins here.");
+    ask(both, (Act){.kind = ACT_SEEK, .number = 50});
+    frame = wait_for(both, 50);
+    assert_int_equal(frame->beside.since, 50);
+    ask(both, (Act){.kind = ACT_RESET});
+    frame = wait_for(both, 0);
+    assert_true(frame->beside.on && frame->beside.since == 0);
+    assert_int_equal(heard(both, "The second run parted after step 50; now it begins here."), 1);
+    close_engine(both);
+    close_engine(first);
+    close_engine(second);
+}
+
+// A body that is held in the picture of either run is held at the same point of it in both.
+static void both_are_grabbed(void **state) {
+    (void)state;
+    Engine *engine = start("hourglass", 300);
+    ask(engine, solve_act(ACT_BESIDE, "jacobi", 3));
+    EngineFrame *frame = advance(engine, 40, 40);
+    const RenderList *left = &frame->render_scene.spheres, *right = &frame->beside.render_scene.spheres;
+    int top = 0; // nothing lies on it
+    for (int i = 1; i < left->count; i++)
+        if (left->items[i].center[2] > left->items[top].center[2]) top = i;
+    const float *center = right->items[top].center;
+    double before[2] = {left->items[top].center[2], center[2]};
+    SandVec3 middle = v3_add(v3_make(center[0], center[1], center[2]), frame->render_scene.origin);
+    ask(engine, (Act){.kind = ACT_GRAB, .body = top, .vector = middle, .beside = true});
+    ask(engine, (Act){.kind = ACT_DRAG, .vector = v3_add(middle, v3_make(0, 0, 1))});
+    ask(engine, (Act){.kind = ACT_PICK, .body = top});
+    frame = advance(engine, 70, 30);
+    assert_true(frame->picked.is_held);
+    SandVec3 off = v3_sub(frame->picked.held, frame->picked.center); // the middle of one is the middle of the other
+    assert_true(v3_length(off) < 1e-3 * frame->picked.radius);
+    assert_true(frame->render_scene.spheres.items[top].center[2] > before[0] + 0.1);
+    assert_true(frame->beside.render_scene.spheres.items[top].center[2] > before[1] + 0.1);
+    close_engine(engine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(back_and_forward),
+                                       cmocka_unit_test(two_runs_side_by_side),
+                                       cmocka_unit_test(both_are_grabbed),
                                        cmocka_unit_test(the_clock_is_kept),
                                        cmocka_unit_test(requests_while_it_runs),
                                        cmocka_unit_test(another_backend),
