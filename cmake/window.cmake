@@ -70,6 +70,7 @@ add_library(sand_app_window STATIC
     app/render/cull.c
     app/render/lighting.c
     app/render/splat.c
+    app/render/split.c
     app/render/shader.c
     app/render/camera.c
     app/render/colormap.c

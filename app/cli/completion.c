@@ -37,9 +37,9 @@ static void add_words(Words *words, const char *const *list) {
 static Words value_words(OptionId id) {
     Words words = {"", 0};
     if (option_table[id].kind == KIND_CHOICE) add_words(&words, option_table[id].choices);
-    if (id == OPTION_SOLVER || id == OPTION_SHADOW || id == OPTION_SOLVERS)
+    if (id == OPTION_SOLVER || id == OPTION_SHADOW || id == OPTION_BESIDE || id == OPTION_SOLVERS)
         for (int i = 0; i < sand_solver_count(); i++) add_word(&words, sand_solver_table[i].name, SAND_NAME);
-    if (id == OPTION_FRICTION)
+    if (id == OPTION_FRICTION || id == OPTION_BESIDE_FRICTION)
         for (int i = 0; i < SAND_FRICTION_COUNT; i++) add_word(&words, sand_friction_table[i].name, SAND_NAME);
 #ifdef SAND_WINDOW
     if (id == OPTION_CAMERA) add_words(&words, camera_preset_names);

@@ -6,7 +6,7 @@
 #ifdef SAND_WINDOW
 
 #include "app/render/context.h"
-#include "app/render/renderer.h"
+#include "app/render/split.h"
 #include "app/engine/triple_buffer.h"
 
 typedef struct Offscreen {
@@ -14,6 +14,9 @@ typedef struct Offscreen {
     Renderer *renderer;
     TripleBuffer *buffer; // carries the instances, as in the window
     RenderScene render_scene;
+    SandSimulation *beside;   // a second run, in the right half of the picture; NULL: none. Set before offscreen_init_scene
+    RenderScene beside_scene; // of it
+    Split *split;
     RendererDef look;
     RenderColor color;
     ColorMap map;
@@ -27,8 +30,10 @@ bool offscreen_plan(Offscreen *offscreen, const Options *options, SandError *err
 bool offscreen_init_scene(Offscreen *offscreen, const Session *session, SandError *error);
 bool offscreen_open(Offscreen *offscreen, SandError *error); // creates context and renderer
 bool offscreen_view(const Offscreen *offscreen, Camera *camera, const char *text, SandError *error); // parses a view
-// Draws the scene at a time within its last step, into the renderer's framebuffer.
+// Draws the scene at a time within its last step; offscreen_framebuffer then holds the picture.
 bool offscreen_draw(Offscreen *offscreen, SandSimulation *sim, double time, const Camera *camera, SandError *error);
+unsigned offscreen_framebuffer(const Offscreen *offscreen);
+SplitArea offscreen_area(const Offscreen *offscreen); // of the halves
 // False, with a sentence, when the driver reported errors.
 bool offscreen_check_errors(const Offscreen *offscreen, SandError *error);
 void offscreen_close(Offscreen *offscreen);

@@ -19,6 +19,7 @@ Outcome record_scene(const Options *options, SandError *error) {
 
 #include "app/ui/overlay.h"
 #include "app/io/recorder.h"
+#include "app/engine/beside.h"
 #include "app/cli/resume.h"
 #include "sim/core/array.h"
 #include "app/cli/exposure.h"
@@ -30,6 +31,7 @@ typedef struct Shoot {
     Offscreen offscreen;
     Exposure exposure;
     Accumulator *accumulator; // of the pictures of an exposure; NULL: a frame is one picture
+    Beside beside;            // the second run
     Recorder *recorder;
     Interface *interface; // for overlays; NULL: none
     OverlayDef overlay;
@@ -121,6 +123,16 @@ static void aim(Shoot *shoot, double time) {
         camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time * shoot->slow / shoot->turn, 1));
 }
 
+static OverlayRun figures(SandSimulation *sim, const SandSolveDef *solve) {
+    const SandCounters *counters = sand_simulation_counters(sim);
+    SandEnergy energy = sand_simulation_energy(sim);
+    bool solved = sand_simulation_world(sim)->step_index > 0;
+    return (OverlayRun){.solve = solve,
+                        .residual = solved ? counters->metrics.residual : NAN,
+                        .overlap = solved ? counters->penetration_max : NAN,
+                        .energy = energy.kinetic + energy.potential};
+}
+
 static void draw_overlays(Shoot *shoot, double time) {
     if (!shoot->interface) return;
     const SandSolution *solution = sand_simulation_solution(shoot->session.sim);
@@ -130,15 +142,51 @@ static void draw_overlays(Shoot *shoot, double time) {
                         .curve = solution->curve,
                         .curve_count = solution->curve_count,
                         .time = time};
+    if (shoot->beside.sim) {
+        view.runs[0] = figures(shoot->session.sim, &shoot->session.solve);
+        view.runs[1] = figures(shoot->beside.sim, &shoot->beside.timeline.solve);
+        view.area = offscreen_area(&shoot->offscreen);
+    }
     overlay_film(&shoot->overlay, &view, shoot->interface, shoot->offscreen.width, shoot->offscreen.height,
-                 renderer_overdraw(shoot->offscreen.renderer));
+                 split_overdraw(shoot->offscreen.split, shoot->offscreen.renderer));
+}
+
+static void on_report(void *user, const char *sentence) {
+    char text[SAND_SENTENCE];
+    snprintf(text, sizeof text, "beside: %.240s", sentence);
+    progress_say(user, text);
+}
+
+static bool start_beside(Shoot *shoot, SandError *error) {
+    Session *session = &shoot->session;
+    if (!session->has_beside) return true;
+    BesideDef def = {.scene = &session->scene,
+                     .first = session->sim,
+                     .log = &session->take.acts,
+                     .simulation = session->def,
+                     .tell = on_report,
+                     .user = &session->progress};
+    def.simulation.solve = session->beside;
+    if (!beside_start(&shoot->beside, &def, error)) return false;
+    shoot->offscreen.beside = shoot->beside.sim;
+    return true;
+}
+
+// One step of the scene, and of the second run.
+static bool step(Shoot *shoot, int64_t steps, SandError *error) {
+    Session *session = &shoot->session;
+    Beside *beside = &shoot->beside;
+    int64_t at = (int64_t)sand_simulation_world(session->sim)->step_index;
+    return (!beside->sim || beside_replay(beside, &session->scene, session->sim, error)) &&
+           session_step(session, at, steps, error) &&
+           (!beside->sim || beside_follow(beside, &session->scene, session->sim, error));
 }
 
 // Steps until the state is at `time` or up to one step after it.
 static bool step_to(Shoot *shoot, double time, int64_t steps, SandError *error) {
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
     while (world->time < time - 1e-9 * world->step && !session_interrupted())
-        if (!session_step(&shoot->session, (int64_t)world->step_index, steps, error)) return false;
+        if (!step(shoot, steps, error)) return false;
     return true;
 }
 
@@ -155,9 +203,9 @@ static bool expose(Shoot *shoot, double time, int64_t steps, SandError *error) {
         if (!exposure_place(exposure, k, offscreen->render_scene.origin, offscreen->height, &shoot->camera, error) ||
             !offscreen_draw(offscreen, shoot->session.sim, now, &shoot->camera, error))
             return false;
-        if (shoot->accumulator) accumulator_add(shoot->accumulator, offscreen->renderer);
+        if (shoot->accumulator) accumulator_add(shoot->accumulator, split_texture(offscreen->split, offscreen->renderer));
     }
-    if (shoot->accumulator) accumulator_finish(shoot->accumulator, offscreen->renderer);
+    if (shoot->accumulator) accumulator_finish(shoot->accumulator, split_overdraw(offscreen->split, offscreen->renderer));
     return true;
 }
 
@@ -170,7 +218,7 @@ static bool shoot_frames(Shoot *shoot, int64_t *taken, SandError *error) {
         if (!expose(shoot, time, steps, error)) return false;
         if (session_interrupted()) return true;
         draw_overlays(shoot, time);
-        if (!recorder_add(shoot->recorder, renderer_framebuffer(shoot->offscreen.renderer), error)) return false;
+        if (!recorder_add(shoot->recorder, offscreen_framebuffer(&shoot->offscreen), error)) return false;
         if (!told && *recorder_complaint(shoot->recorder)) {
             progress_say(&shoot->session.progress, recorder_complaint(shoot->recorder));
             progress_say(&shoot->session.progress, "the film ends here; the PNG frames go on");
@@ -202,6 +250,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     double seconds = session_seconds(&shoot->session, options);
     shoot->frames =
         values[OPTION_FRAMES].given ? values[OPTION_FRAMES].integer : (int64_t)ceil(seconds * shoot->rate * (1 - 1e-12));
+    if (!start_beside(shoot, error)) return OUTCOME_FAILED;
     if (!offscreen_init_scene(&shoot->offscreen, &shoot->session, error)) return OUTCOME_FAILED;
     if (!plan_camera(shoot, options, error)) return OUTCOME_WRONG;
     const char *folder = shoot->def.folder;
@@ -218,7 +267,7 @@ static Outcome shoot_scene(Shoot *shoot, const Options *options, SandError *erro
     if (!offscreen_open(&shoot->offscreen, error)) return OUTCOME_FAILED;
     if (shoot->exposure.count > 1 && !(shoot->accumulator = accumulator_create(offscreen->width, offscreen->height, error)))
         return OUTCOME_FAILED;
-    if (options->values[OPTION_OVERLAY].given) {
+    if (options->values[OPTION_OVERLAY].given || shoot->beside.sim) {
         shoot->interface = interface_create(NULL, error);
         if (!shoot->interface) return OUTCOME_FAILED;
     }
@@ -246,6 +295,7 @@ Outcome record_scene(const Options *options, SandError *error) {
     interface_free(shoot.interface);
     accumulator_free(shoot.accumulator);
     offscreen_close(&shoot.offscreen);
+    beside_free(&shoot.beside);
     return session_close(&shoot.session, outcome, error);
 }
 

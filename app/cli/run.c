@@ -132,6 +132,7 @@ static Outcome show(const Options *asked, SandError *error) {
         def.engine.gravity = session.gravity;
         def.take = values[OPTION_TAKE].given ? values[OPTION_TAKE].text : NULL;
         if (session.has_shadow) def.shadow = &session.shadow;
+        if (session.has_beside) def.engine.beside = &session.beside;
         def.should_close = interrupted;
         if (values[OPTION_OVERLAY].given && !overlay_parse(&def.overlay, values[OPTION_OVERLAY].text, error))
             return session_close(&session, OUTCOME_WRONG, error);
@@ -245,6 +246,11 @@ Outcome run_scene(const Options *options, SandError *error) {
     bool pictures = !values[OPTION_JSON].given && !values[OPTION_LOG].given && (window || !values[OPTION_TAKE].given);
     if (values[OPTION_SLOW].given && (window || !pictures))
         return sand_fail(error, "--slow is the speed of a film, and this run makes none; a window has --speed"),
+               OUTCOME_WRONG;
+    bool beside =
+        values[OPTION_BESIDE].given || values[OPTION_BESIDE_ITERATIONS].given || values[OPTION_BESIDE_FRICTION].given;
+    if (beside && !pictures)
+        return sand_fail(error, "a run beside the first is to be seen, and this run makes no pictures; run it on its own"),
                OUTCOME_WRONG;
     if (pictures) return window ? show(options, error) : film(options, error);
 #endif

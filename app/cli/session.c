@@ -46,6 +46,7 @@ static bool apply_set(Session *session, const char *set, SandError *error) {
     char key[SAND_NAME];
     const char *value = split_set(set, key, sizeof key);
     if (session->has_shadow && !strncmp(key, "shadow.", 7)) return sand_solve_set(&session->shadow, key + 7, value, error);
+    if (session->has_beside && !strncmp(key, "beside.", 7)) return sand_solve_set(&session->beside, key + 7, value, error);
     if (sand_param_find(solver, key) >= 0) return true;
     int knob = sand_scene_knob(scene, key);
     if (knob >= 0) {
@@ -124,6 +125,29 @@ static bool choose_shadow(Session *session, const Options *options, SandError *e
     return sand_solve_check(&session->shadow, error);
 }
 
+// The second run has the budget and the friction of the first, unless it is given its own.
+static bool choose_beside(Session *session, const Options *options, SandError *error) {
+    const OptionValue *solver = &options->values[OPTION_BESIDE], *budget = &options->values[OPTION_BESIDE_ITERATIONS],
+                      *friction = &options->values[OPTION_BESIDE_FRICTION];
+    session->has_beside = solver->given || budget->given || friction->given;
+    session->beside = session->def.solve;
+    if (solver->given) {
+        int found = sand_solver_find(solver->text);
+        if (found < 0) return sand_solver_refuse("--beside ", solver->text, error);
+        if (found != session->beside.solver) sand_solve_choose(&session->beside, found);
+    }
+    if (budget->given) {
+        session->beside.iterations = (int)budget->integer;
+        session->beside.budget_ms = 0;
+    }
+    if (friction->given) {
+        int found = sand_friction_find(friction->text);
+        if (found < 0) return sand_friction_refuse("--beside-friction ", friction->text, error);
+        session->beside.friction = (SandFriction)found;
+    }
+    return sand_solve_check(&session->beside, error);
+}
+
 static bool choose_gravity(Session *session, const Options *options, SandError *error) {
     const OptionValue *value = &options->values[OPTION_GRAVITY];
     if (!value->given) return true;
@@ -195,9 +219,9 @@ static bool plan_take(Session *session, const Options *options, SandError *error
     return true;
 }
 
-// Parameters of the shadow solver do not affect the motion; any others would change the take.
+// Parameters of a second solver do not affect the motion of the first; any others would change the take.
 static bool may_set(const Session *session, const char *set, SandError *error) {
-    return !session->has_take || !strncmp(set, "shadow.", 7) ||
+    return !session->has_take || !strncmp(set, "shadow.", 7) || !strncmp(set, "beside.", 7) ||
            sand_fail(error, "--set %.100s: a take is replayed as it was; change it in its file", set);
 }
 
@@ -213,7 +237,7 @@ Outcome session_plan(Session *session, const Options *options, SandError *error)
     *session = (Session){.def = sand_default_simulation()};
     bool is_take = take_is(session_name(options));
     if (!(is_take ? plan_take : plan_scene)(session, options, error)) return OUTCOME_WRONG;
-    if (!choose_shadow(session, options, error)) return OUTCOME_WRONG;
+    if (!choose_shadow(session, options, error) || !choose_beside(session, options, error)) return OUTCOME_WRONG;
     for (int i = 0; i < options->sets.count; i++)
         if (!may_set(session, options->sets.items[i], error) || !apply_set(session, options->sets.items[i], error))
             return OUTCOME_WRONG;

@@ -22,9 +22,10 @@ typedef struct Session {
     Backend backend; // as asked for
     Progress progress;
     Log log;
-    bool has_gravity, has_shadow;
+    bool has_gravity, has_shadow, has_beside;
     SandVec3 gravity;    // m/s^2, as asked for; once open, at the start
     SandSolveDef shadow; // a second solver, for the window
+    SandSolveDef beside; // of a second run, for windows and films
     double begin;        // s, when the simulation was ready
 } Session;
 

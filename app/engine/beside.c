@@ -59,8 +59,8 @@ static bool part(Beside *b, const BesideDef *def, SandError *error) {
     b->user = def->user;
     b->since = step_of(def->first);
     if (!sand_solve_check(&simulation.solve, error) || !timeline_init(&b->timeline, NULL, def->history_bytes, error) ||
-        !sand_scene_build(def->scene, error) ||
-        !(b->sim = sand_simulation_create(&def->scene->world, &simulation, error)) || !copy_state(b, def, error))
+        !sand_scene_build(def->scene, error) || !(b->sim = sand_simulation_create(&def->scene->world, &simulation, error)) ||
+        !copy_state(b, def, error))
         return false;
     choose_backend(b, def);
     sand_simulation_on_message(b->sim, b->tell, b->user);

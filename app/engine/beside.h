@@ -24,8 +24,8 @@ typedef struct BesideDef {
     void *user;                   // passed to `tell`
 } BesideDef;
 
-// Replaces a second run that there is; on failure, with a sentence, there is none. A backend that lacks its solver is left to
-// the first run: the CPU takes the steps of the second, with a message.
+// Replaces a second run that there is; on failure, with a sentence, there is none. A backend that lacks its solver is left
+// to the first run: the CPU takes the steps of the second, with a message.
 bool beside_start(Beside *beside, const BesideDef *def, SandError *error);
 void beside_free(Beside *beside);
 

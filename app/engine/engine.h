@@ -43,9 +43,9 @@ typedef struct EngineDef {
     SandVec3 gravity; // m/s^2
     // Chooses the solver of a scene that is opened later; false, with a sentence: it cannot. NULL: as the scene says.
     bool (*choose_solve)(const void *asked, const SandScene *scene, SandSolveDef *solve, SandError *error);
-    const void *asked; // passed to choose_solve
+    const void *asked;          // passed to choose_solve
     const SandSolveDef *beside; // a second run beside the first, from the start; NULL: none
-    const Take *take;  // replayed until a person acts; NULL: none. Must outlive the engine
+    const Take *take;           // replayed until a person acts; NULL: none. Must outlive the engine
     bool playing;
     size_t history_bytes;
     void (*before_step)(void); // for tests: called by the engine thread, to make a step slow; NULL: nothing

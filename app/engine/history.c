@@ -37,7 +37,7 @@ static bool lengthen(History *h, SandError *error) {
 bool history_note(History *h, SandSimulation *sim, SandError *error) {
     uint64_t step = sand_simulation_world(sim)->step_index;
     bool known = h->count && h->frames[place(h, h->count - 1)].step_index >= step; // the run goes over known steps again
-    bool due = h->count == 0 || step % (uint64_t)h->distance == 0; // the first is where the run begins
+    bool due = h->count == 0 || step % (uint64_t)h->distance == 0;                 // the first is where the run begins
     if (!due || known) return true;
     if (!lengthen(h, error)) return false;
     if (h->next == (int)h->capacity) h->next = 0;

@@ -60,15 +60,15 @@ static void draw(const Accumulator *a, GLuint program, GLuint from, GLuint to) {
     glBindTextureUnit(0, 0);
 }
 
-void accumulator_add(Accumulator *a, const Renderer *renderer) {
+void accumulator_add(Accumulator *a, unsigned texture) {
     glEnable(GL_BLEND);
     glBlendFunc(GL_ONE, GL_ONE);
-    draw(a, a->add, renderer_texture(renderer), a->pass);
+    draw(a, a->add, texture, a->pass);
     glDisable(GL_BLEND);
     a->count++;
 }
 
-void accumulator_finish(Accumulator *a, Renderer *renderer) {
+void accumulator_finish(Accumulator *a, unsigned framebuffer) {
     glProgramUniform1f(a->mean, 0, (float)a->count);
-    draw(a, a->mean, a->sum, renderer_overdraw(renderer));
+    draw(a, a->mean, a->sum, framebuffer);
 }

@@ -1,7 +1,7 @@
 // The mean of several pictures in linear light: depth of field from pictures through points of a lens, motion blur from
 // pictures at instants of an exposure.
 #pragma once
-#include "app/render/renderer.h"
+#include "sandglass/error.h"
 
 typedef struct Accumulator Accumulator;
 
@@ -9,5 +9,5 @@ Accumulator *accumulator_create(int width, int height, SandError *error); // of 
 void accumulator_free(Accumulator *accumulator);
 
 void accumulator_clear(Accumulator *accumulator);
-void accumulator_add(Accumulator *accumulator, const Renderer *renderer); // adds the renderer's last picture
-void accumulator_finish(Accumulator *accumulator, Renderer *renderer);    // replaces it by the mean
+void accumulator_add(Accumulator *accumulator, unsigned texture);        // adds this picture
+void accumulator_finish(Accumulator *accumulator, unsigned framebuffer); // writes the mean into it

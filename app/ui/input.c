@@ -85,6 +85,11 @@ int input_pick(const RenderScene *render_scene, SandVec3 from, SandVec3 directio
     return body;
 }
 
+// The picture that the mouse is in.
+static const RenderScene *scene_of(const Input *input, const EngineFrame *frame) {
+    return input->side && frame->beside.on ? &frame->beside.render_scene : &frame->render_scene;
+}
+
 static SandVec3 to_world(const EngineFrame *frame, SandVec3 p) { return v3_add(p, frame->render_scene.origin); }
 
 void input_press(Input *input, Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x,
@@ -95,12 +100,12 @@ void input_press(Input *input, Engine *engine, const EngineFrame *frame, const C
     if (!grab || !frame) return;
     SandVec3 from, direction, point, right, up, forward;
     input_ray(camera, aspect, x, y, &from, &direction);
-    input->picked = input_pick(&frame->render_scene, from, direction, &point);
+    input->picked = input_pick(scene_of(input, frame), from, direction, &point);
     if (input->picked < 0) return;
     camera_axes(camera, &right, &up, &forward);
     input->depth = v3_dot(v3_sub(point, camera->eye), forward);
     input->mode = INPUT_DRAG;
-    Act act = {.kind = ACT_GRAB, .body = input->picked, .vector = to_world(frame, point)};
+    Act act = {.kind = ACT_GRAB, .body = input->picked, .vector = to_world(frame, point), .beside = input->side};
     engine_ask(engine, &act);
 }
 
@@ -124,7 +129,7 @@ void input_move(Input *input, Engine *engine, const EngineFrame *frame, Camera *
 void input_click(Input *input, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y) {
     SandVec3 from, direction, point;
     input_ray(camera, aspect, x, y, &from, &direction);
-    input->picked = input_pick(&frame->render_scene, from, direction, &point);
+    input->picked = input_pick(scene_of(input, frame), from, direction, &point);
 }
 
 void input_release(Input *input, Engine *engine) {

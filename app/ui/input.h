@@ -10,6 +10,7 @@ typedef struct Input {
     InputMode mode;
     double x, y;  // last mouse position, 0 to 1 from the lower left corner
     int picked;   // body, -1: none
+    int side;     // of two runs side by side, the one whose half the mouse is in: 0 or 1
     double depth; // m, of the held point along the view
 } Input;
 void input_init(Input *input);

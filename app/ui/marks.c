@@ -13,7 +13,8 @@ static bool to_pixels(const MarksView *view, SandVec3 point, ImVec2 *out) {
     if (!view->camera->orthographic && v3_dot(v3_sub(p, view->camera->eye), forward) <= view->camera->near) return false;
     double x, y;
     camera_project(view->camera, p, &x, &y);
-    *out = (ImVec2){(float)(0.5 * view->width + x * view->height), (float)(0.5 * view->height - y * view->height)};
+    *out =
+        (ImVec2){(float)(view->left + 0.5 * view->width + x * view->height), (float)(0.5 * view->height - y * view->height)};
     return true;
 }
 
@@ -109,7 +110,9 @@ static void spring(const MarksView *view, const Probe *probe, SandVec3 shift, fl
 
 void marks_draw(const Probe *probe, const MarksView *view) {
     if (probe->body < 0) return;
-    float width = igGetFontSize() / 8;
+    float width = igGetFontSize() / 8, left = (float)view->left;
+    ImDrawList *list = igGetBackgroundDrawList_Nil();
+    ImDrawList_PushClipRect(list, (ImVec2){left, 0}, (ImVec2){left + (float)view->width, (float)view->height}, true);
     SandVec3 shift = v3_scale(-view->back, probe->velocity), center = v3_add(probe->center, shift);
     if (probe->kind == SAND_BOX || probe->kind == SAND_CYLINDER)
         edges(view, probe, center, width);
@@ -117,4 +120,5 @@ void marks_draw(const Probe *probe, const MarksView *view) {
         circle(view, center, probe->radius, width);
     for (int k = 0; k < probe->force_count; k++) arrow(view, probe, &probe->forces[k], shift, width);
     if (probe->is_held) spring(view, probe, shift, width);
+    ImDrawList_PopClipRect(list);
 }

@@ -6,9 +6,9 @@
 
 typedef struct MarksView {
     const Camera *camera;
-    SandVec3 origin; // of the coordinates of the camera, in the world
-    double back;     // s, from the state of the probe back to the time that is shown
-    int width, height;
+    SandVec3 origin;         // of the coordinates of the camera, in the world
+    double back;             // s, from the state of the probe back to the time that is shown
+    int left, width, height; // pixels, of the part of the window that the camera fills
 } MarksView;
 
 // Draws between interface_begin and interface_end, below the panel.

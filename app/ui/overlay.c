@@ -9,7 +9,7 @@
 #include "app/ui/plot.h"
 #include "sim/core/suggestion.h"
 
-static const ImU32 INK = 0xfff1ece9u, CARD = 0xd8181410u;
+static const ImU32 INK = 0xfff1ece9u, CARD = 0xd8181410u, FAINT = 0xffbaada4u, GREEN = 0xff94d06au, AMBER = 0xff34b1f2u;
 
 bool overlay_parse(OverlayDef *def, const char *text, SandError *error) {
     *def = (OverlayDef){0};
@@ -110,6 +110,69 @@ static void draw_residual(const OverlayView *view, float left_most, float right,
     plot_draw_at(&plot, list, left + 0.7f * em, top + 2.1f * em, wide - 1.2f * em, high);
 }
 
+// --- two runs side by side ----------------------------------------------------------------------------------
+
+static const float CARD_ROWS = 4, ROW = 1.35f, NAME_WIDTH = 4.1f, VALUE_WIDTH = 5.3f; // in units of the font size
+
+static void draw_text(float x, float y, ImU32 color, const char *text) {
+    ImDrawList_AddText_Vec2(igGetBackgroundDrawList_Nil(), (ImVec2){roundf(x), roundf(y)}, color, text, NULL);
+}
+
+// A figure of the second run less that of the first. More overlap or residual is worse.
+static void draw_difference(float x, float y, const PlotAxis *axis, double first, double second, bool judge) {
+    char text[48] = "+";
+    double by = second - first;
+    bool small = fabs(by) <= 0.01 * fmax(fabs(first), fabs(second));
+    plot_number(axis, by, text + (by > 0), sizeof text - 1);
+    draw_text(x, y, small || !judge ? FAINT : by > 0 ? AMBER : GREEN, by == 0 ? "the same" : text);
+}
+
+// Solver and budget, and what came of them; `other` is the run to compare with, NULL: none.
+static void draw_run(const OverlayRun *run, const OverlayRun *other, float left, float top, float most) {
+    static const PlotAxis axes[3] = {{.unit = "m/s"}, {.unit = "m"}, {.unit = "J"}};
+    static const char *const names[3] = {"residual", "overlap", "energy"};
+    const double values[3] = {run->residual, run->overlap, run->energy};
+    const SandSolver *solver = &sand_solver_table[run->solve->solver];
+    float em = igGetFontSize();
+    char text[96];
+    int used = snprintf(text, sizeof text, "%s, ", solver->name);
+    used += run->solve->budget_ms > 0 ? snprintf(text + used, sizeof text - (size_t)used, "%g ms", run->solve->budget_ms)
+                                      : snprintf(text + used, sizeof text - (size_t)used, "%d iteration%s",
+                                                 run->solve->iterations, run->solve->iterations == 1 ? "" : "s");
+    if (!other || run->solve->friction != other->solve->friction)
+        snprintf(text + used, sizeof text - (size_t)used, ", %s", sand_friction_table[run->solve->friction].name);
+
+    bool differences = other && most > (NAME_WIDTH + 2 * VALUE_WIDTH + 0.6f) * em;
+    float wide = fmaxf((NAME_WIDTH + (differences ? 2 : 1) * VALUE_WIDTH + 0.6f) * em, text_width(text) + 1.2f * em);
+    ImDrawList_AddRectFilled(igGetBackgroundDrawList_Nil(), (ImVec2){left, top},
+                             (ImVec2){left + fminf(wide, most), top + (CARD_ROWS * ROW + 0.5f) * em}, CARD, 0.4f * em, 0);
+    left += 0.6f * em;
+    top += 0.35f * em;
+    draw_text(left, top, plot_color(run->solve->solver), text);
+    for (int k = 0; k < 3; k++) {
+        top += ROW * em;
+        if (isnan(values[k]))
+            snprintf(text, sizeof text, "-");
+        else
+            plot_number(&axes[k], values[k], text, sizeof text);
+        draw_text(left, top, FAINT, names[k]);
+        draw_text(left + NAME_WIDTH * em, top, INK, text);
+        const double others[3] = {differences ? other->residual : 0, differences ? other->overlap : 0,
+                                  differences ? other->energy : 0};
+        if (differences && !isnan(values[k] - others[k]))
+            draw_difference(left + (NAME_WIDTH + VALUE_WIDTH) * em, top, &axes[k], others[k], values[k], k < 2);
+    }
+}
+
+// Returns how much of the height the cards take.
+static double draw_runs(const OverlayView *view, double top) {
+    float em = igGetFontSize();
+    for (int side = 0; side < 2; side++)
+        draw_run(&view->runs[side], side ? &view->runs[0] : NULL, (float)split_left(&view->area, side) + 0.7f * em,
+                 (float)top, (float)view->area.half - 1.4f * em);
+    return (CARD_ROWS * ROW + 1.2f) * em;
+}
+
 void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, double top, double right, double bottom) {
     float em = igGetFontSize();
     char text[96];
@@ -117,6 +180,10 @@ void overlay_draw(const OverlayDef *def, const OverlayView *view, double left, d
     if (def->clock) {
         snprintf(text, sizeof text, "%.2f s", view->time);
         overlay_card(0.5 * (left + right), top, text);
+    }
+    if (view->runs[1].solve) {
+        if (def->clock) top += 2.2 * em; // the clock is over the divider
+        top += draw_runs(view, top);
     }
     if (def->residual) draw_residual(view, (float)left, (float)right, (float)top, (float)bottom);
     if (def->legend && view->render_scene->chains) {

@@ -1,7 +1,7 @@
 // Clock, legend and residual in the picture, for the window and for films. Drawn between interface_begin and interface_end.
 #pragma once
 #include "app/ui/interface.h"
-#include "app/render/render_scene.h"
+#include "app/render/split.h"
 
 typedef struct OverlayDef {
     bool clock;    // simulated time
@@ -12,6 +12,14 @@ typedef struct OverlayDef {
 // Parses a comma-separated subset of `clock,legend,residual`.
 bool overlay_parse(OverlayDef *def, const char *text, SandError *error);
 
+// The figures of one of two runs side by side.
+typedef struct OverlayRun {
+    const SandSolveDef *solve; // NULL: there is no second run
+    double residual;           // m/s; NAN: nothing was solved yet
+    double overlap;            // m, the largest penetration; likewise
+    double energy;             // J, kinetic and potential
+} OverlayRun;
+
 // The data that overlays show.
 typedef struct OverlayView {
     const RenderScene *render_scene;
@@ -19,7 +27,9 @@ typedef struct OverlayView {
     const char *solver;          // its name
     const SandCurvePoint *curve; // of the step
     int curve_count;
-    double time; // s
+    double time;        // s
+    OverlayRun runs[2]; // each has a card in its half, with the differences in the second
+    SplitArea area;     // of the halves
 } OverlayView;
 
 // Draws within this part of the window, in pixels from the upper left corner.

@@ -15,22 +15,42 @@ enum { REFRAME = 4 };
 static void ask(Window *w, Act act) { engine_ask(w->engine, &act); }
 static bool playing(const Window *w) { return w->frame && w->frame->playing; }
 
+// The panel leaves no room before its first frame.
+static SplitArea halves(const Window *w) {
+    return w->panel->halves.half > 1 ? w->panel->halves : split_area(0, w->width, w->height);
+}
+
+double window_aspect(const Window *w) {
+    return (double)(w->frame && w->frame->beside.on ? halves(w).half : w->width) / w->height;
+}
+
+SplitDef window_split(const Window *w, int width) {
+    SplitArea area = halves(w);
+    double scale = (double)width / w->width; // below 1 while things move on a slow machine
+    area = (SplitArea){(int)(scale * area.left), (int)(scale * area.right), (int)(scale * area.half)};
+    if (area.half > (area.right - area.left - 1) / 2) area.half = (area.right - area.left - 1) / 2;
+    return (SplitDef){.scenes = {&w->frame->render_scene, w->frame->beside.on ? &w->frame->beside.render_scene : NULL},
+                      .area = area};
+}
+
 void window_frame_scene(Window *w) {
     if (!w->frame) return;
     const Panel *p = w->panel;
+    double width = window_aspect(w) * w->height;
     CameraArea area = {p->free_left, p->free_top, p->free_right, p->free_bottom};
-    bool enough = area.right - area.left > 0.2 * w->width && area.bottom - area.top > 0.2 * w->height;
-    if (!enough) area = (CameraArea){0, 0, w->width, w->height};
+    if (w->frame->beside.on) area = (CameraArea){0, p->free_top, width, p->free_bottom};
+    bool enough = area.right - area.left > 0.2 * width && area.bottom - area.top > 0.2 * w->height;
+    if (!enough) area = (CameraArea){0, 0, width, w->height};
     camera_frame_within(&w->camera, camera_preset_names[0], w->frame->render_scene.lower, w->frame->render_scene.upper,
-                        w->width, w->height, &area);
+                        width, w->height, &area);
+    w->unmoved = w->camera;
 }
 
 // Applies the camera option.
 static void set_camera(Window *w) {
     const RenderScene *scene = &w->frame->render_scene;
     SandError error;
-    if (!camera_parse(&w->camera, w->preset, scene->origin, scene->lower, scene->upper, (double)w->width / w->height,
-                      &error))
+    if (!camera_parse(&w->camera, w->preset, scene->origin, scene->lower, scene->upper, window_aspect(w), &error))
         panel_say(w->panel, error.text);
     w->preset = NULL;
 }
@@ -57,7 +77,10 @@ static void read_frame(Window *w, double elapsed) {
         memcpy(before, w->scene.name, sizeof before);
         engine_scene(w->engine, &w->scene);
         if (*before && strcmp(before, w->scene.name)) w->path.count = 0; // the keys belong to the other scene
-        if (other) w->reframe = REFRAME;
+        // A picture of half the width needs another camera, unless the user has chosen one.
+        bool unmoved = !memcmp(&w->camera, &w->unmoved, sizeof w->camera);
+        if (other || (w->is_split != next->beside.on && unmoved)) w->reframe = REFRAME;
+        w->is_split = next->beside.on;
         w->framed = next->scene_version;
     }
     if (!w->frame) return;
@@ -70,6 +93,10 @@ static void read_frame(Window *w, double elapsed) {
     render_scene->time = w->shown;
     render_scene->back = newest - w->shown;
     render_scene->map = w->panel->map;
+    RenderScene *second = &w->frame->beside.render_scene;
+    second->time = render_scene->time;
+    second->back = render_scene->back;
+    second->map = render_scene->map;
 }
 
 // Asks for the figures of the last picked body; they come with the frames.
@@ -85,11 +112,11 @@ static bool draw_scene(Window *w, double elapsed, bool *anew, SandError *error) 
     if (w->pacing.frames == 0) window_frame_scene(w);
     window_follow_path(w);
     int width = w->width / w->pacing.coarse, height = w->height / w->pacing.coarse;
-    const RenderScene *scene = &w->frame->render_scene;
-    *anew = !renderer_has(w->renderer, scene, &w->camera, &w->look, width, height);
-    if (*anew && !renderer_draw(w->renderer, scene, &w->camera, &w->look, width, height, error)) return false;
+    SplitDef def = window_split(w, width);
+    *anew = !split_has(w->split, w->renderer, &def, &w->camera, &w->look, width, height);
+    if (*anew && !split_draw(w->split, w->renderer, &def, &w->camera, &w->look, width, height, error)) return false;
     engine_drawn(w->engine);
-    renderer_show(w->renderer, w->width, w->height);
+    split_show(w->split, w->renderer, w->width, w->height);
     w->panel->frame_rate = frame_pacing_recent(&w->pacing);
     panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
     if (w->reframe > 0) {
@@ -145,7 +172,8 @@ static void report_state(const Window *w) {
                            .hidden = panel->hidden,
                            .racing = panel->racing.curves.running,
                            .eye = {w->camera.eye.x, w->camera.eye.y, w->camera.eye.z},
-                           .held = w->frame->picked.is_held};
+                           .held = w->frame->picked.is_held,
+                           .beside = w->frame->beside.on ? w->frame->beside.solve.solver : -1};
     snprintf(state->scene, sizeof state->scene, "%s", w->scene.name);
 }
 
@@ -200,6 +228,10 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     p->unfold = def->unfold;
     p->speed = def->speed;
     ask(w, (Act){.kind = ACT_SPEED, .number = def->speed});
+    if (def->engine.beside) {
+        p->beside = *def->engine.beside;
+        p->has_beside = true;
+    }
     if (def->shadow) {
         p->shadow = *def->shadow;
         p->shadowing = true;
@@ -233,7 +265,8 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     glfwSetMouseButtonCallback(w->glfw, window_on_button);
     glfwSetScrollCallback(w->glfw, window_on_scroll);
     w->renderer = renderer_create(error);
-    w->interface = w->renderer ? interface_create(w->glfw, error) : NULL;
+    w->split = w->renderer ? split_create(error) : NULL;
+    w->interface = w->split ? interface_create(w->glfw, error) : NULL;
     w->panel = w->interface ? panel_create(w->interface, error) : NULL;
     EngineDef engine = def->engine;
     engine.buffer = w->panel ? triple_buffer_create_gl(false, error) : NULL;
@@ -308,6 +341,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
     engine_free(w->engine);
     panel_free(w->panel);
     interface_free(w->interface);
+    split_free(w->split);
     renderer_free(w->renderer);
     context_free(w->context);
     free(w);

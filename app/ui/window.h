@@ -17,6 +17,7 @@ typedef struct WindowState {
     bool racing;   // a race runs
     double eye[3]; // of the camera
     bool held;     // a body is dragged
+    int beside;    // solver of the second run, -1: there is none
 } WindowState;
 
 typedef struct WindowDef {

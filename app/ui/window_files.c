@@ -20,18 +20,20 @@ static bool take_picture(Window *w, double ui_scale, SandError *error) {
     char stem[SAND_NAME + 16], path[2 * SAND_SENTENCE];
     snprintf(stem, sizeof stem, "sandglass-%s", w->scene.name);
     Interface *over = window_recording_interface(&w->recording, error);
+    SplitDef def = window_split(w, w->width);
+    if (def.scenes[1]) def.area = split_area(0, w->width, w->height); // without the panel the halves are wider
     if (!over || !free_path(path, sizeof path, w->panel->recording.folder, stem, "png", error) ||
-        !renderer_draw(w->renderer, &w->frame->render_scene, &w->camera, &w->look, w->width, w->height, error))
+        !split_draw(w->split, w->renderer, &def, &w->camera, &w->look, w->width, w->height, error))
         return false;
-    OverlayView view = panel_overlay(w->frame, &w->scene);
+    OverlayView view = panel_overlay(w->frame, &w->scene, def.area);
     interface_begin(over, w->width, w->height, ui_scale, 1);
-    panel_draw_marks(w->panel, w->frame, &w->camera, w->width, w->height);
+    panel_draw_marks(w->panel, w->frame, &w->camera, def.area, w->width, w->height);
     overlay_draw(&w->panel->overlay, &view, 0, 0, w->width, w->height);
-    interface_end(over, renderer_overdraw(w->renderer));
+    interface_end(over, split_overdraw(w->split, w->renderer));
 
     unsigned char *pixels = malloc(3 * (size_t)w->width * (size_t)w->height);
     if (!pixels) return sand_fail(error, "out of memory for a picture of the window");
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(w->renderer));
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, split_framebuffer(w->split, w->renderer));
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
     glReadPixels(0, 0, w->width, w->height, GL_RGB, GL_UNSIGNED_BYTE, pixels);
     return snapshot_begin(w->snapshot, path, w->width, w->height, pixels, error);

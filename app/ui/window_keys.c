@@ -15,9 +15,7 @@ static void step_back(Window *w) {
 }
 static void reset(Window *w) { ask(w, (Act){.kind = ACT_RESET}); }
 static void flip(Window *w) { ask(w, (Act){.kind = ACT_FLIP}); }
-static void throw_ball(Window *w) {
-    input_throw(w->engine, w->frame, &w->camera, (double)w->width / w->height, w->input.x, w->input.y);
-}
+static void throw_ball(Window *w) { input_throw(w->engine, w->frame, &w->camera, window_aspect(w), w->input.x, w->input.y); }
 static void next_color(Window *w) {
     w->panel->color = (w->panel->color + 1) % RENDER_COLOR_COUNT;
     ask(w, (Act){.kind = ACT_COLOR, .number = w->panel->color});
@@ -31,6 +29,7 @@ static void next_solver(Window *w) {
     } while (next.solver != now && !panel_solver_fits(&next, &w->scene));
     panel_choose_solver(w->panel, next.solver);
 }
+static void beside(Window *w) { panel_toggle_beside(w->panel, &w->scene); }
 static void race(Window *w) { panel_start_race(w->panel); }
 static void set_speed(Window *w, double speed) { ask(w, (Act){.kind = ACT_SPEED, .number = w->panel->speed = speed}); }
 static void faster(Window *w) { set_speed(w, fmin(8, 2 * w->panel->speed)); }
@@ -66,6 +65,7 @@ static const struct Key {
     {GLFW_KEY_F, flip},
     {GLFW_KEY_B, throw_ball},
     {GLFW_KEY_S, next_solver},
+    {GLFW_KEY_D, beside},
     {GLFW_KEY_G, race},
     {GLFW_KEY_C, next_color},
     {GLFW_KEY_Q, next_quality},
@@ -89,6 +89,7 @@ const PanelKey window_key_texts[] = {
     {"F", "turn the glass over", true},
     {"B", "throw a heavy ball where the mouse points", true},
     {"S", "the next solver", true},
+    {"D", "two solvers side by side", false},
     {"G", "race the solvers on this step", true},
     {"C", "the next color mode", false},
     {"Q", "the next quality of the picture", false},

@@ -26,26 +26,35 @@ void window_on_scroll(GLFWwindow *glfw, double x, double y) {
     ((Window *)glfwGetWindowUserPointer(glfw))->scroll += y;
 }
 
+// Where a point of the window is in the picture of the half that the mouse is in; a drag stays with its half.
+static double in_picture(Window *w, double x) {
+    if (!w->frame || !w->frame->beside.on) return x;
+    SplitArea area = window_split(w, w->width).area;
+    if (w->input.mode == INPUT_IDLE && !w->fly) w->input.side = x * w->width > split_middle(&area);
+    return (x * w->width - split_left(&area, w->input.side)) / area.half;
+}
+
 // Flying: the captured mouse looks around, and held keys move the camera.
 static void fly(Window *w, double x, double y, double elapsed) {
     const RenderScene *scene = &w->frame->render_scene;
-    input_fly(&w->camera, (x - w->input.x) * w->width / w->height, y - w->input.y, window_fly_direction(w),
-              fmin(elapsed, 0.5), v3_length(v3_sub(scene->upper, scene->lower)));
+    x = in_picture(w, x);
+    input_fly(&w->camera, (x - w->input.x) * window_aspect(w), y - w->input.y, window_fly_direction(w), fmin(elapsed, 0.5),
+              v3_length(v3_sub(scene->upper, scene->lower)));
     w->input.x = x;
     w->input.y = y;
 }
 
 static void move_to(Window *w, double x, double y) {
-    double aspect = (double)w->width / w->height;
+    x = in_picture(w, x);
     if (w->input.mode != INPUT_IDLE)
-        input_move(&w->input, w->engine, w->frame, &w->camera, aspect, x, y);
+        input_move(&w->input, w->engine, w->frame, &w->camera, window_aspect(w), x, y);
     else
         w->input.x = x, w->input.y = y;
 }
 
 // Left: orbit, or with Ctrl drag a body; right or middle: pan. A click picks the body under the mouse; an orbit does not.
 static void handle(Window *w, const MouseEvent *event) {
-    double aspect = (double)w->width / w->height;
+    double aspect = window_aspect(w), x = in_picture(w, event->x);
     SandError error;
     if (event->down && w->button < 0 && !interface_wants_mouse(w->interface)) {
         bool grab = event->grab && event->button == 0;
@@ -53,7 +62,7 @@ static void handle(Window *w, const MouseEvent *event) {
         w->button = event->button;
         w->press_x = event->x;
         w->press_y = event->y;
-        input_press(&w->input, w->engine, w->frame, &w->camera, aspect, event->x, event->y, event->button != 0, grab);
+        input_press(&w->input, w->engine, w->frame, &w->camera, aspect, x, event->y, event->button != 0, grab);
         return;
     }
     if (event->down || event->button != w->button) return;
@@ -62,7 +71,7 @@ static void handle(Window *w, const MouseEvent *event) {
     if (click && w->button == 0 && w->input.mode == INPUT_ORBIT && w->frame) {
         if (!render_scene_read_store(&w->frame->render_scene, &error)) panel_say(w->panel, error.text);
         w->clicks++;
-        input_click(&w->input, w->frame, &w->camera, aspect, event->x, event->y);
+        input_click(&w->input, w->frame, &w->camera, aspect, x, event->y);
     }
     input_release(&w->input, w->engine);
     w->button = -1;

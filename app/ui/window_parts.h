@@ -29,6 +29,7 @@ typedef struct Window {
     Context *context;
     GLFWwindow *glfw;
     Renderer *renderer;
+    Split *split; // the picture: of one run, or of two side by side
     Engine *engine;
     Interface *interface;
     Panel *panel;
@@ -45,6 +46,8 @@ typedef struct Window {
     FramePacing pacing;
     double shown;        // s, simulated time on the screen
     bool moved;          // since the last frame
+    bool is_split;       // the last frame had a second run
+    Camera unmoved;      // as the window last framed the scene
     unsigned framed;     // scene version that the camera was framed for
     int reframe;         // frames in which the scene is still to be framed: the panel needs a few for its layout
     const char *preset;  // camera option that is still to be applied; NULL: none
@@ -68,7 +71,9 @@ typedef struct Window {
 } Window;
 
 // window.c
-void window_frame_scene(Window *w); // frames the whole scene in the part of the window that the panel leaves free
+void window_frame_scene(Window *w);    // frames the whole scene in the part of the window that the panel leaves free
+double window_aspect(const Window *w); // of the picture that the camera sees: the window, or a half of its free part
+SplitDef window_split(const Window *w, int width); // what to draw into a picture of this width
 
 // window_keys.c
 extern const PanelKey window_key_texts[]; // ended by a NULL key

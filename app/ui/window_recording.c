@@ -11,6 +11,7 @@ static bool ask(WindowRecording *f, ActKind kind, double number) {
 
 Interface *window_recording_interface(WindowRecording *f, SandError *error) {
     if (!f->interface) f->interface = interface_create(NULL, error);
+    if (f->interface && !f->split && !(f->split = split_create(error))) return NULL;
     return f->interface;
 }
 
@@ -53,10 +54,12 @@ void window_recording_stop(WindowRecording *f) {
 static bool draw(WindowRecording *f, Renderer *renderer, const EngineFrame *frame, const EngineScene *scene,
                  const Camera *camera, const RendererDef *look, SandError *error) {
     int width = f->wanted->width, height = f->wanted->height;
-    if (!renderer_draw(renderer, &frame->render_scene, camera, look, width, height, error)) return false;
-    OverlayView over = panel_overlay(frame, scene);
+    SplitDef def = {.scenes = {&frame->render_scene, frame->beside.on ? &frame->beside.render_scene : NULL},
+                    .area = split_area(0, width, height)};
+    if (!split_draw(f->split, renderer, &def, camera, look, width, height, error)) return false;
+    OverlayView over = panel_overlay(frame, scene, def.area);
     over.time = frame->render_scene.time;
-    overlay_film(f->overlay, &over, f->interface, width, height, renderer_overdraw(renderer));
+    overlay_film(f->overlay, &over, f->interface, width, height, split_overdraw(f->split, renderer));
     return true;
 }
 
@@ -68,8 +71,10 @@ bool window_recording_frame(WindowRecording *f, Renderer *renderer, EngineFrame 
     if (due <= newest) {
         render_scene->time = due;
         render_scene->back = frame->time - due;
+        frame->beside.render_scene.time = render_scene->time;
+        frame->beside.render_scene.back = render_scene->back;
         if (!draw(f, renderer, frame, scene, camera, look, error) ||
-            !recorder_add(f->recorder, renderer_framebuffer(renderer), error))
+            !recorder_add(f->recorder, split_framebuffer(f->split, renderer), error))
             return window_recording_stop(f), false;
         due = f->start + (double)++wanted->frames / wanted->fps;
     }
@@ -99,4 +104,5 @@ void window_recording_close(WindowRecording *f) {
     for (int i = 0; i < 2; i++)
         if (left[i] && !recorder_close(left[i], &error)) fprintf(stderr, "sandglass: %s\n", error.text);
     interface_free(f->interface);
+    split_free(f->split);
 }

@@ -9,6 +9,7 @@ typedef struct WindowRecording {
     PanelRecording *wanted; // settings, and progress for the panel
     const OverlayDef *overlay;
     Interface *interface; // draws the overlays; created with the first film
+    Split *split;         // of the film; likewise
     Recorder *recorder;   // NULL: not recording
     Recorder *ending;     // the previous one, until all its frames are written
     FilmDef film;

@@ -315,7 +315,8 @@ static EngineFrame *advance(Engine *engine, uint64_t to, uint64_t by) {
 enum { PARTED = 7, THROWN = 30, LAST = 60 };
 static const Act ball = {.kind = ACT_THROW, .vector = {0, 0, 2}, .direction = {0, 0, -3}, .number = 0.2};
 
-// A run that has `second` as its solver from step PARTED on, and a ball thrown later; with a seek it goes over its steps again.
+// A run that has `second` as its solver from step PARTED on, and a ball thrown later; with a seek it goes over its steps
+// again.
 static Engine *run_alone(const Act *second) {
     Engine *engine = start("hourglass", 300);
     advance(engine, PARTED, PARTED);

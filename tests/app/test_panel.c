@@ -95,7 +95,8 @@ typedef struct Fixture {
     RendererDef look;
     int width, height;
     double scale;
-    bool plain; // to be quick: leave the scene as it was drawn last, and the panel's pixels too
+    unsigned framebuffer; // that holds the picture; 0: the renderer's
+    bool plain;           // to be quick: leave the scene as it was drawn last, and the panel's pixels too
     ControlPlace places[CONTROL_COUNT];
     int asked[ACT_RACE_CANCEL + 1]; // how many acts of each kind
     Act last;
@@ -205,7 +206,7 @@ static unsigned char *read_pixels(Fixture *s) {
     unsigned char *pixels = malloc(row * (size_t)s->height), *line = malloc(row);
     assert_non_null(pixels);
     assert_non_null(line);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, renderer_framebuffer(s->renderer));
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, s->framebuffer ? s->framebuffer : renderer_framebuffer(s->renderer));
     glPixelStorei(GL_PACK_ALIGNMENT, 4);
     glReadPixels(0, 0, s->width, s->height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
     for (int y = 0; y < s->height / 2; y++) {
@@ -315,7 +316,7 @@ static void test_all_controls_are_drawn(void **state) {
     (void)state;
     Fixture s;
     open_offscreen(&s);
-    s.height = 2100;
+    s.height = 2400;
     s.plain = s.panel->unfold = true;
     s.panel->record = on_record;
     s.panel->screenshot = on_screenshot;
@@ -324,8 +325,18 @@ static void test_all_controls_are_drawn(void **state) {
     advance(&s, 3);
     sand_solve_choose(&s.panel->shadow, sand_solver_find("gauss-seidel"));
     s.panel->shadowing = s.panel->shadow_due = true;
-    advance(&s, 20);
+    panel_toggle_beside(s.panel, &s.scene);
+    advance(&s, 60);
     keep_picture(&s, "panel_unfolded");
+    // The race over the picture, and the question before the window closes.
+    s.panel->racing.iterations = 3;
+    panel_start_race(s.panel);
+    DRAW_UNTIL(&s, s.panel->racing.curves.begun && !s.panel->racing.curves.running);
+    draw(&s);
+    panel_close_topmost(s.panel);
+    s.panel->closing = CLOSING_ASKED;
+    draw(&s);
+    s.panel->closing = CLOSING_NOT;
     s.panel->by_time = true;
     draw(&s);
     // The race over the picture, its summary, and the question before the window closes.
@@ -413,7 +424,8 @@ static unsigned char *film_frame(Fixture *s, OverlayDef overlay) {
         !window_recording_frame(&recording, s->renderer, s->frame, &s->scene, &s->camera, &s->look, &error))
         fail_msg("%s", error.text);
     assert_int_equal(wanted.frames, 1);
-    Fixture film = {.renderer = s->renderer, .width = wanted.width, .height = wanted.height};
+    Fixture film = {
+        .framebuffer = split_framebuffer(recording.split, s->renderer), .width = wanted.width, .height = wanted.height};
     unsigned char *pixels = read_pixels(&film);
     window_recording_close(&recording);
     char folder[48];
@@ -477,12 +489,69 @@ static void test_film_has_overlays(void **state) {
     close_offscreen(&s);
 }
 
+// Of the pixels below the cards in a film of two runs, the share in which its halves differ.
+static double halves_differ(Fixture *s, const char *name) {
+    enum { WIDE = 480, HIGH = 270, TOP = 105 };
+    uint64_t next = s->frame->step + 1;
+    unsigned char *film = film_frame(s, (OverlayDef){0});
+    DRAW_UNTIL(s, s->frame->step == next); // the film has asked for a step
+    SplitArea area = split_area(0, WIDE, HIGH);
+    int differ = 0;
+    for (int y = TOP; y < HIGH; y++)
+        for (int x = 0; x < area.half; x++) {
+            const unsigned char *row = film + 4 * (size_t)(y * WIDE);
+            differ += memcmp(row + 4 * (split_left(&area, 0) + x), row + 4 * (split_left(&area, 1) + x), 4) != 0;
+        }
+    if (folder) {
+        char path[512];
+        SandError error = {""};
+        snprintf(path, sizeof path, "%s/%s.png", folder, name);
+        if (!png_write(path, WIDE, HIGH, 4, film, &error)) fail_msg("%s", error.text);
+    }
+    free(film);
+    return (double)differ / (area.half * (HIGH - TOP));
+}
+
+// A second run, with a solver of its own: where it parts its picture is that of the first, and then no longer.
+static void test_side_by_side(void **state) {
+    (void)state;
+    Fixture s;
+    open_offscreen(&s);
+    s.plain = s.panel->unfold = true;
+    s.height = 2400;
+    advance(&s, 60);
+    panel_toggle_beside(s.panel, &s.scene);
+    assert_int_equal(s.panel->beside.solver, sand_solver_find("jacobi"));
+    s.panel->beside.iterations = 1;
+    DRAW_UNTIL(&s, s.frame->beside.on);
+    assert_int_equal(s.asked[ACT_BESIDE], 1);
+    assert_int_equal(s.frame->beside.since, s.frame->step);
+    assert_true(halves_differ(&s, "film_parting") == 0);
+    advance(&s, 60);
+    assert_true(s.frame->beside.counters.penetration_max > 10 * s.frame->counters.penetration_max);
+    assert_true(halves_differ(&s, "film_side_by_side") > 0.02);
+
+    // Its controls, and what ends it.
+    s.height = 720;
+    s.panel->unfold = false;
+    keep_picture(&s, "panel_side_by_side");
+    s.height = 2400;
+    s.panel->unfold = true;
+    draw(&s);
+    click(&s, CONTROL_BESIDE_ITERATIONS);
+    assert_true(s.last.kind == ACT_BESIDE && s.last.solve.iterations == s.panel->beside.iterations);
+    assert_true(s.panel->beside.iterations > 1);
+    panel_toggle_beside(s.panel, &s.scene);
+    DRAW_UNTIL(&s, !s.frame->beside.on);
+    close_offscreen(&s);
+}
+
 static void test_buttons_ask(void **state) {
     (void)state;
     Fixture s;
     open_offscreen(&s);
     s.plain = s.panel->unfold = true;
-    s.height = 2100;
+    s.height = 2400;
     s.panel->record = on_record;
     s.panel->screenshot = on_screenshot;
     advance(&s, 20);
@@ -593,6 +662,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_all_controls_are_drawn),
         cmocka_unit_test(test_race),
         cmocka_unit_test(test_film_has_overlays),
+        cmocka_unit_test(test_side_by_side),
         cmocka_unit_test(test_buttons_ask),
         cmocka_unit_test(test_panel_follows),
     };

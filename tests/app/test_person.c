@@ -30,6 +30,11 @@ static void use_everything(void) {
         {CONTROL_BACKEND, PICK, "cpu"},
         {CONTROL_SHADOW, PICK, NULL},
         {CONTROL_SHADOW_PARAM, DRAG, NULL},
+        {CONTROL_BESIDE, PICK, "jacobi"},
+        {CONTROL_BESIDE_FRICTION, PICK, "frictionless"},
+        {CONTROL_BESIDE_ITERATIONS, DRAG, NULL},
+        {CONTROL_BESIDE_PARAM, DRAG, NULL},
+        {CONTROL_BESIDE, PICK, "none"},
         {CONTROL_RACE_SOLVER, PRESS, NULL},
         {CONTROL_RACE_COLD, PRESS, NULL},
         {CONTROL_RACE_ITERATIONS, DRAG_FAR, NULL}, // a race that is still on when it is canceled
@@ -118,12 +123,35 @@ static int switch_solvers_and_scenes(void) {
     return failures;
 }
 
+static bool wait_for_second_run(bool there) {
+    for (double end = now() + LIMIT; (shared->state.beside >= 0) != there && now() < end;) rest(0.004);
+    return (shared->state.beside >= 0) == there;
+}
+
+// Two solvers side by side: a body is dragged in the second picture, and a film of both is taken.
+static void compare_solvers(void) {
+    press_key("d");
+    if (!wait_for_second_run(true)) failures++;
+    press_key("c");
+    act("keydown ctrl");
+    drag_mouse(1, 630, 380, 0, -30);
+    act("keyup ctrl");
+    drag_mouse(1, 700, 300, 25, 9);
+    press_key("b");
+    press_key("p");
+    press_key("comma");
+    press_key("space");
+    press_key("d");
+    if (!wait_for_second_run(false)) failures++;
+}
+
 static int use_all_there_is(void) {
     if (!panel_is_there()) return 1;
     use_everything();
     // The panel is hidden now: keys, and the mouse on the scene itself.
     static const char *const keys[] = {"b", "c", "space", "period", "comma", "f"};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) press_key(keys[k]);
+    compare_solvers();
     drag_mouse(1, 600, 300, 25, 9);
     drag_mouse(3, 600, 300, 12, 5);
     act("keydown ctrl");
@@ -154,6 +182,8 @@ static void everything_is_used(void **state) {
     static const char *const expected[] = {"The references are on the clipboard.",
                                            "The view is on the clipboard.",
                                            "Camera key 1",
+                                           "runs beside",
+                                           "The second run parted",
                                            "The take is saved as",
                                            "Saved as ", // a plot
                                            "Picture saved as ",

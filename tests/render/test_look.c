@@ -263,8 +263,8 @@ static void test_mean_of_pictures(void **state) {
         def.transparent = k;
         unsigned char *wanted = picture_of(&scene, &def);
         accumulator_clear(accumulator);
-        for (int i = 0; i < 3; i++) accumulator_add(accumulator, renderer);
-        accumulator_finish(accumulator, renderer);
+        for (int i = 0; i < 3; i++) accumulator_add(accumulator, renderer_texture(renderer));
+        accumulator_finish(accumulator, renderer_overdraw(renderer));
         no_errors();
         unsigned char *got = read_back(WIDE, HIGH);
         for (int i = 0; i < BYTES; i++)
@@ -276,9 +276,9 @@ static void test_mean_of_pictures(void **state) {
     accumulator_clear(accumulator);
     for (int k = 0; k < 2; k++) {
         glClearNamedFramebufferfv(renderer_overdraw(renderer), GL_COLOR, 0, shades[k]);
-        accumulator_add(accumulator, renderer);
+        accumulator_add(accumulator, renderer_texture(renderer));
     }
-    accumulator_finish(accumulator, renderer);
+    accumulator_finish(accumulator, renderer_overdraw(renderer));
     unsigned char *gray = read_back(WIDE, HIGH);
     for (int i = 0; i < BYTES; i++) NEAR(gray[i], i % 4 == 3 ? 255 : 188, 1); // sRGB of one half
     free(gray);

@@ -116,19 +116,22 @@ static void begin_column(const char *name, float x, float y, float width, float 
                 ImGuiWindowFlags_NoSavedSettings);
 }
 
-void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera *camera, int width, int height) {
+void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera *camera, SplitArea halves, int width,
+                      int height) {
     if (!frame) return;
     MarksView view = {.camera = camera,
+                      .left = frame->beside.on ? halves.left : 0,
                       .origin = frame->render_scene.origin,
                       .back = frame->render_scene.back,
-                      .width = width,
+                      .width = frame->beside.on ? halves.half : width,
                       .height = height};
     marks_draw(&panel->picked, &view);
 }
 
 void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene, Camera *camera, RendererDef *look,
                 int width, int height, double seconds) {
-    PanelView view = {frame, scene, camera, look, (double)width / (height > 0 ? height : 1)};
+    int wide_picture = frame && frame->beside.on && panel->halves.half ? panel->halves.half : width;
+    PanelView view = {frame, scene, camera, look, (double)wide_picture / (height > 0 ? height : 1)};
     float em = igGetFontSize(), edge = roundf(0.5f * em);
     float w = (float)width, h = (float)height;
     panel_follow_scene(panel, frame, scene);
@@ -167,13 +170,14 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     } else {
         panel->curve_wanted = false;
     }
+    panel->halves = split_area(panel->free_left, panel->free_right, height);
     if (panel->overlay.residual) panel->curve_wanted = true;
     if (panel->first_start && !panel->racing.theater) draw_first_start(panel); // overlays are placed below it
     if (frame) {
-        OverlayView over = panel_overlay(frame, scene);
+        OverlayView over = panel_overlay(frame, scene, panel->halves);
         overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);
     }
-    panel_draw_marks(panel, frame, camera, width, height);
+    panel_draw_marks(panel, frame, camera, panel->halves, width, height);
     if (panel->racing.theater)
         panel_draw_theater(panel, &view, (float)panel->free_left + edge, (float)panel->free_top + edge,
                            (float)panel->free_right - edge, (float)panel->free_bottom - edge);

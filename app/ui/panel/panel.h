@@ -7,7 +7,7 @@
 #include "app/ui/interface.h"
 #include "app/ui/overlay.h"
 #include "app/ui/race_plot.h"
-#include "app/render/renderer.h"
+#include "app/render/split.h"
 
 // A key of the window, for the help.
 typedef struct PanelKey {
@@ -100,15 +100,17 @@ typedef struct Panel {
 
     // Set by panel_draw: the part of the window that it does not cover, in pixels from the upper left corner.
     double free_left, free_top, free_right, free_bottom;
+    SplitArea halves; // of that part, for two runs side by side
 
     // Private.
     SandSceneEntry *scenes;
     int scene_count;
     unsigned scene_version, settings_version;
-    SandSolveDef solve, shadow;
+    SandSolveDef solve, shadow, beside;
     bool by_time; // the budget is in milliseconds
     bool shadowing;
-    bool solve_due, shadow_due, gravity_due, speed_due; // changed, request not yet accepted
+    bool has_beside;                                                // a second run is asked for
+    bool solve_due, shadow_due, beside_due, gravity_due, speed_due; // changed, request not yet accepted
     bool curve_wanted, curve_asked;
     PanelRace racing;
     int bodies;
@@ -132,13 +134,17 @@ void panel_free(Panel *panel);
 void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene, Camera *camera, RendererDef *look,
                 int width, int height, double seconds);
 
-OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene); // the data of the overlays
-void panel_say(Panel *panel, const char *sentence);                            // shows it for a few seconds
-bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene);   // on the backend that takes the steps
-void panel_choose_solver(Panel *panel, int solver);                            // as if chosen in the list
+// The data of the overlays, in a picture with these halves.
+OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene, SplitArea halves);
+void panel_say(Panel *panel, const char *sentence);                          // shows it for a few seconds
+bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene); // on the backend that takes the steps
+void panel_choose_solver(Panel *panel, int solver);                          // as if chosen in the list
+void panel_toggle_beside(Panel *panel, const EngineScene *scene);            // begins or ends a second run beside the first
 void panel_start_race(Panel *panel);        // freezes the step and opens the race on it over the picture
 void panel_hide(Panel *panel, bool hidden); // says how to get it back
 bool panel_close_topmost(Panel *panel);     // a dialog, the help, the race; false: nothing is open
-// The outline and the forces of the picked body, for the window and for pictures of it.
-void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera *camera, int width, int height);
+// The outline and the forces of the picked body, for the window and for pictures of it; of two runs they are those of the
+// first.
+void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera *camera, SplitArea halves, int width,
+                      int height);
 bool panel_ask(Panel *panel, Act act); // leaves a request; false, with a message, when too many wait

@@ -116,9 +116,10 @@ static void solver_text(const SandSolver *solver, char *text, size_t size) {
              solver->paper);
 }
 
-// A list of solvers, enabled where they support the friction of this definition on the backend of this scene (NULL: for the
-// shadow, on the CPU, with an entry for none). True when another was chosen; -1: none.
-static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const EngineScene *scene, int *chosen) {
+// A list of solvers, enabled where they support the friction of this definition on the backend of this scene (NULL: on the
+// CPU); `may_be_none`: with an entry for none. True when another was chosen; -1: none.
+static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const EngineScene *scene, bool may_be_none,
+                          int *chosen) {
     char text[640];
     bool changed = false;
     if (now >= 0)
@@ -126,7 +127,7 @@ static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const
     else
         snprintf(text, sizeof text, "none");
     if (!control_begin_choice(id, NULL, now < 0 ? "none" : sand_solver_table[now].name, text)) return false;
-    if (!scene && control_entry(id, "none", now < 0, true)) {
+    if (may_be_none && control_entry(id, "none", now < 0, true)) {
         *chosen = -1;
         changed = true;
     }
@@ -230,7 +231,7 @@ static void draw_solver(Panel *panel, const EngineScene *scene) {
     SandSolveDef *solve = &panel->solve;
     const SandSolver *solver = &sand_solver_table[solve->solver];
     int chosen;
-    if (choose_solver(CONTROL_SOLVER, solve->solver, solve, scene, &chosen)) panel_choose_solver(panel, chosen);
+    if (choose_solver(CONTROL_SOLVER, solve->solver, solve, scene, false, &chosen)) panel_choose_solver(panel, chosen);
     faint_lines(solver->idea, 3);
     if (control_button(CONTROL_CITE, NULL, -1e-6f)) {
         char entries[4096];
@@ -248,7 +249,7 @@ static void draw_solver(Panel *panel, const EngineScene *scene) {
 
 static void draw_shadow(Panel *panel) {
     int chosen;
-    if (choose_solver(CONTROL_SHADOW, panel->shadowing ? panel->shadow.solver : -1, &panel->solve, NULL, &chosen)) {
+    if (choose_solver(CONTROL_SHADOW, panel->shadowing ? panel->shadow.solver : -1, &panel->solve, NULL, true, &chosen)) {
         panel->shadowing = chosen >= 0;
         if (panel->shadowing) sand_solve_choose(&panel->shadow, chosen);
         panel->shadow_due = true;
@@ -272,6 +273,39 @@ static void draw_shadow(Panel *panel) {
         panel->shadow = same;
         panel->shadow_due = true;
     }
+}
+
+// The second run: solver, friction and budget of its own.
+static void draw_beside(Panel *panel, const EngineScene *scene) {
+    SandSolveDef wanted = panel->has_beside ? panel->beside : panel->solve;
+    const char *names[SAND_FRICTION_COUNT];
+    int chosen, friction = (int)wanted.friction;
+    SandError error;
+    for (int i = 0; i < SAND_FRICTION_COUNT; i++) names[i] = sand_friction_table[i].name;
+    if (choose_solver(CONTROL_BESIDE, panel->has_beside ? wanted.solver : -1, &wanted, scene, true, &chosen)) {
+        panel->has_beside = chosen >= 0;
+        if (chosen >= 0) sand_solve_choose(&wanted, chosen);
+        panel->beside = wanted;
+        panel->beside_due = true;
+    }
+    if (!panel->has_beside) {
+        faint_text("Shows the same scene twice, solved in two ways, step by step.");
+        return;
+    }
+    if (control_choice(CONTROL_BESIDE_FRICTION, NULL, &friction, names, SAND_FRICTION_COUNT, NULL)) {
+        wanted.friction = (SandFriction)friction;
+        if (sand_solve_check(&wanted, &error)) {
+            panel->beside = wanted;
+            panel->beside_due = true;
+        } else {
+            panel_say(panel, error.text);
+        }
+    }
+    if (control_integer(CONTROL_BESIDE_ITERATIONS, NULL, &panel->beside.iterations, 1, 2000, true, NULL)) {
+        panel->beside.budget_ms = 0;
+        panel->beside_due = true;
+    }
+    panel->beside_due |= draw_params(CONTROL_BESIDE_PARAM, &panel->beside);
 }
 
 static void draw_gravity(Panel *panel) {
@@ -454,6 +488,7 @@ void panel_draw_controls(Panel *panel, const PanelView *view) {
     if (panel_section(panel, "Scene", true)) draw_scene(panel, view);
     if (panel_section(panel, "Solver", true)) draw_solver(panel, view->scene);
     if (panel_section(panel, "Second solver", false)) draw_shadow(panel);
+    if (panel_section(panel, "Side by side", false)) draw_beside(panel, view->scene);
     if (panel_section(panel, "Race of solvers", false)) panel_draw_race(panel);
     if (panel_section(panel, "Picture", true)) draw_picture(panel, view);
     if (panel_section(panel, "Gravity", false)) draw_gravity(panel);

@@ -21,7 +21,7 @@ Panel *panel_create(Interface *interface, SandError *error) {
     panel->picked.body = -1;
     panel->seek = -1;
     panel->recording = (PanelRecording){.folder = "frames", .fps = 60, .width = 1920, .height = 1080};
-    panel->shadow = sand_default_solve();
+    panel->shadow = panel->beside = sand_default_solve();
     panel->racing.iterations = 200;
     for (int i = 0; i < sand_solver_count() && i < SAND_RACE_MOST; i++) panel->racing.chosen[i] = true;
     if (sand_scenes_list(&panel->scenes, &panel->scene_count, error)) return panel;
@@ -37,8 +37,20 @@ void panel_free(Panel *panel) {
     free(panel);
 }
 
-OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene) {
-    return (OverlayView){.render_scene = &frame->render_scene,
+OverlayView panel_overlay(const EngineFrame *frame, const EngineScene *scene, SplitArea halves) {
+    const BesideFrame *second = &frame->beside;
+    bool solved = frame->step > 0, second_solved = frame->step > second->since;
+    OverlayRun runs[2] = {{.solve = &scene->solve,
+                           .residual = solved ? frame->counters.metrics.residual : NAN,
+                           .overlap = solved ? frame->counters.penetration_max : NAN,
+                           .energy = frame->kinetic + frame->potential},
+                          {.solve = second->on ? &second->solve : NULL,
+                           .residual = second_solved ? second->counters.metrics.residual : NAN,
+                           .overlap = second_solved ? second->counters.penetration_max : NAN,
+                           .energy = second->kinetic + second->potential}};
+    return (OverlayView){.runs = {runs[0], runs[1]},
+                         .area = halves,
+                         .render_scene = &frame->render_scene,
                          .counters = &frame->counters,
                          .solver = sand_solver_table[scene->solve.solver].name,
                          .curve = frame->curve,
@@ -62,6 +74,22 @@ bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene) {
 void panel_choose_solver(Panel *panel, int solver) {
     sand_solve_choose(&panel->solve, solver);
     panel->solve_due = true;
+}
+
+void panel_toggle_beside(Panel *panel, const EngineScene *scene) {
+    panel->has_beside = !panel->has_beside;
+    panel->beside_due = true;
+    if (!panel->has_beside) return;
+    // The plainest method that can do what the first does: what the first is worth is seen beside it.
+    panel->beside = panel->solve;
+    int plain = sand_solver_find("jacobi"), other = plain == panel->solve.solver ? sand_solver_default : plain;
+    SandSolveDef wanted = panel->beside;
+    sand_solve_choose(&wanted, other);
+    if (panel_solver_fits(&wanted, scene)) panel->beside = wanted;
+    char text[160];
+    snprintf(text, sizeof text, "%s runs beside %s from this step on; D ends it.",
+             sand_solver_table[panel->beside.solver].name, sand_solver_table[panel->solve.solver].name);
+    panel_say(panel, text);
 }
 
 void panel_hide(Panel *panel, bool hidden) {
@@ -100,7 +128,9 @@ void panel_follow_scene(Panel *panel, const EngineFrame *frame, const EngineScen
     panel->settings_version = scene->settings;
     panel->solve = scene->solve;
     panel->by_time = scene->solve.budget_ms > 0;
-    panel->solve_due = panel->gravity_due = false;
+    panel->has_beside = scene->has_beside;
+    if (scene->has_beside) panel->beside = scene->beside;
+    panel->solve_due = panel->gravity_due = panel->beside_due = false;
     SandVec3 g = scene->gravity;
     panel->gravity = v3_length(g);
     panel->tilt = panel->gravity > 0 ? acos(fmax(-1, fmin(1, -g.z / panel->gravity))) / DEGREE : 0;
@@ -113,10 +143,11 @@ void panel_send_due(Panel *panel) {
     Act acts[] = {
         {.kind = ACT_SOLVE, .solve = panel->solve},
         {.kind = ACT_SHADOW, .solve = panel->shadow, .number = panel->shadowing},
+        {.kind = ACT_BESIDE, .solve = panel->beside, .number = panel->has_beside},
         {.kind = ACT_GRAVITY, .vector = v3_make(g * sin(tilt) * cos(towards), g * sin(tilt) * sin(towards), -g * cos(tilt))},
         {.kind = ACT_SPEED, .number = panel->speed}};
-    bool *due[] = {&panel->solve_due, &panel->shadow_due, &panel->gravity_due, &panel->speed_due};
-    for (int i = 0; i < 4; i++)
+    bool *due[] = {&panel->solve_due, &panel->shadow_due, &panel->beside_due, &panel->gravity_due, &panel->speed_due};
+    for (int i = 0; i < 5; i++)
         if (*due[i] && panel->ask && panel->ask(panel->user, &acts[i])) *due[i] = false;
     if (panel->curve_wanted != panel->curve_asked && panel->ask &&
         panel->ask(panel->user, &(Act){.kind = ACT_CURVE, .number = panel->curve_wanted}))
