@@ -5,7 +5,7 @@
 #include <string.h>
 
 const RendererLevel renderer_levels[QUALITY_COUNT] = {[QUALITY_LOW] = {768, 1, false, 0, 5, 0, 2},
-                                                      [QUALITY_MEDIUM] = {2048, 5, true, 2.5, 8, 2, 2},
+                                                      [QUALITY_MEDIUM] = {1792, 5, true, 2.5, 6, 2, 2},
                                                       [QUALITY_HIGH] = {4096, 16, true, 0, 14, 4, 1}};
 
 // Radiances of the lights at strength 1, and the factor of light before the tone curve at exposure 1.

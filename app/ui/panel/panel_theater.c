@@ -198,7 +198,7 @@ void panel_draw_theater(Panel *panel, const PanelView *view, float left, float t
     float rows = ((float)r->curves.count + 1.5f) * igGetFrameHeightWithSpacing(), side = wide ? 31 * em : right - left;
     ImVec2 available;
     igGetContentRegionAvail(&available);
-    float high = wide ? available.y : fmaxf(10 * em, available.y - rows - 8 * em);
+    float high = wide ? available.y : fmaxf(10 * em, available.y - 0.92f * rows - 3 * em);
     if (igBeginTable("stage", wide ? 2 : 1, 0, (ImVec2){0, 0}, 0)) {
         igTableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, 1, 0);
         if (wide) igTableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, side, 0);
