@@ -7,6 +7,7 @@
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
+#   make pictures        draw the pictures of the README anew, the window's too; look at each before committing it
 #   make format          lay out the C files; make format-check only looks
 #   make clean
 
@@ -36,7 +37,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test papers golden test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all program run test papers golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -65,6 +66,9 @@ papers: all
 
 golden: all
 	$(BUILD)/test_golden renew
+
+pictures: program
+	docs/draw_pictures $(BUILD)
 
 test-sanitize: clang-packages
 	@$(CONFIGURE) -B build-address -DSAND_SANITIZE=address -DSAND_CUDA=OFF >/dev/null

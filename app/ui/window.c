@@ -220,6 +220,7 @@ static void apply(Window *w, const WindowDef *def, const Settings *settings) {
     p->color = def->color;
     ask(w, (Act){.kind = ACT_COLOR, .number = def->color});
     p->map = def->map;
+    p->limits = def->limits;
     ask(w, (Act){.kind = ACT_RANGE, .number = def->limits.mode, .vector = {def->limits.low, def->limits.high, 0}});
     p->chains = def->chains;
     ask(w, (Act){.kind = ACT_CHAINS, .number = def->chains});

@@ -92,6 +92,8 @@ typedef struct Panel {
     RenderColor color;
     ColorMap map;
     bool chains; // force chains are shown
+    RenderRange limits; // how the ends of the color map are chosen
+    double cut;         // how much of the scene is cut away from the front, 0 to 1
     OverlayDef overlay;
     PanelRecording recording;
     Bookmarks bookmarks;

@@ -316,6 +316,36 @@ static void draw_gravity(Panel *panel) {
 
 // --- picture ------------------------------------------------------------------------------------------------
 
+static void choose_range(Panel *panel, const PanelView *view) {
+    static const char *const names[] = {"of the scene", "fitted", "held"};
+    int mode = (int)panel->limits.mode;
+    if (!control_choice(CONTROL_RANGE, NULL, &mode, names, 3, NULL)) return;
+    panel->limits.mode = (RenderRangeMode)mode;
+    if (mode == RANGE_SET && view->frame) { // as it is now
+        panel->limits.low = view->frame->render_scene.least;
+        panel->limits.high = view->frame->render_scene.range;
+    }
+    panel_ask(panel, (Act){.kind = ACT_RANGE, .number = mode, .vector = {panel->limits.low, panel->limits.high, 0}});
+}
+
+// The plane faces the camera and moves through the scene; it stays where it is when the camera moves on.
+static void set_cut(Panel *panel, const PanelView *view) {
+    if (!view->frame) return;
+    const RenderScene *scene = &view->frame->render_scene;
+    SandVec3 right, up, forward, low = v3_add(scene->lower, scene->origin), high = v3_add(scene->upper, scene->origin);
+    camera_axes(view->camera, &right, &up, &forward);
+    SandVec3 normal = v3_unit_or(v3_make(-forward.x, -forward.y, 0), v3_make(0, -1, 0));
+    double front = -INFINITY, back = INFINITY; // of the corners of the view, along the normal
+    for (int k = 0; k < 8; k++) {
+        double at = v3_dot(normal, v3_make(k & 1 ? high.x : low.x, k & 2 ? high.y : low.y, k & 4 ? high.z : low.z));
+        front = fmax(front, at);
+        back = fmin(back, at);
+    }
+    view->look->cut = panel->cut > 0;
+    view->look->cut_normal = normal;
+    view->look->cut_offset = front + panel->cut * (back - front);
+}
+
 static void draw_picture(Panel *panel, const PanelView *view) {
     int color = (int)panel->color, quality = (int)view->look->quality, samples = view->look->samples - 1;
     static const char *const sample_names[] = {"1", "4", "9", "16"};
@@ -325,8 +355,13 @@ static void draw_picture(Panel *panel, const PanelView *view) {
     }
     int map = (int)panel->map;
     if (control_choice(CONTROL_COLORMAP, NULL, &map, colormap_names, MAP_COUNT, NULL)) panel->map = (ColorMap)map;
+    choose_range(panel, view);
     control_row("");
     if (control_check(CONTROL_CHAINS, &panel->chains)) panel_ask(panel, (Act){.kind = ACT_CHAINS, .number = panel->chains});
+    control_slider(CONTROL_CHAIN_THRESHOLD, NULL, &view->look->chain_threshold, 0, 1, "%.2f", false, NULL);
+    control_slider(CONTROL_CHAIN_SCALE, NULL, &view->look->chain_scale, 0.1, 10, "%.2f", true, NULL);
+    if (control_slider(CONTROL_CUT, NULL, &panel->cut, 0, 1, "%.2f", false, NULL)) set_cut(panel, view);
+    control_slider(CONTROL_EXPOSURE, NULL, &view->look->exposure, 0.1, 10, "%.2f", true, NULL);
     if (control_choice(CONTROL_QUALITY, NULL, &quality, renderer_quality_names, QUALITY_COUNT, NULL))
         view->look->quality = (RendererQuality)quality;
     if (samples < 0 || samples > 3) samples = 0;
