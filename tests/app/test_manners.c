@@ -29,8 +29,8 @@ static bool panel_is_there(void) {
     return expect(wait_beyond(&shared->places[CONTROL_SCENE].frame, 20), "the panel did not come");
 }
 
-// A point on the scene that the panel leaves free.
-static int middle_x(void) { return shared->places[CONTROL_PLAY].x > 0 ? (int)shared->places[CONTROL_STEP].x : WIDE / 2; }
+// The middle of what the panel leaves free: the slider of the time fills its width.
+static int middle_x(void) { return shared->places[CONTROL_SCRUB].drawn ? (int)shared->places[CONTROL_SCRUB].x : WIDE / 2; }
 
 // --- B ----------------------------------------------------------------------------------------------------------
 
