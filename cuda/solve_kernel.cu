@@ -3,7 +3,8 @@
 // cuda/spmd_cuda.h.
 //
 // Compiled once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL,
-// SAND_LOCAL, SAND_COMPONENTS and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that other files see of this one.
+// SAND_LOCAL, SAND_COMPONENTS and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that other files
+// see of this one.
 #define SAND_REAL float
 #include "cuda/device.h"
 #include "cuda/spmd_cuda.h" // before the kernel: it chooses the device and the layout

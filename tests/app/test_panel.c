@@ -365,6 +365,37 @@ static void test_all_controls_are_drawn(void **state) {
     close_offscreen(&s);
 }
 
+// The headline says when the physics is wrong: bodies that are no longer hard, contacts that carry nothing, a solver that
+// diverged. Step 0 says that nothing was solved.
+static void test_headline_warns(void **state) {
+    (void)state;
+    Fixture s;
+    open_offscreen(&s);
+    advance(&s, 0);
+    assert_non_null(strstr(s.panel->headline, "nothing was solved yet"));
+    advance(&s, 40);
+    EngineFrame *frame = (EngineFrame *)s.frame;
+    assert_true(frame->counters.contacts > 0);
+    assert_non_null(strstr(s.panel->headline, sand_status_text(frame->counters.status)));
+    SandCounters good = frame->counters;
+    frame->counters.penetration_max = 1.97 * frame->render_scene.grain;
+    draw(&s);
+    assert_non_null(strstr(s.panel->headline, "overlap by"));
+    assert_non_null(strstr(s.panel->headline, "197 % of a radius"));
+    frame->counters = good;
+    frame->counters.metrics.residual_rms = 2 * 9.81 * frame->step_seconds;
+    draw(&s);
+    assert_non_null(strstr(s.panel->headline, "more than gravity adds"));
+    frame->counters = good;
+    frame->counters.status = SAND_DIVERGED;
+    draw(&s);
+    assert_non_null(strstr(s.panel->headline, "diverged"));
+    frame->counters = good;
+    draw(&s);
+    assert_null(strstr(s.panel->headline, "diverged"));
+    close_offscreen(&s);
+}
+
 // A race on the step on the screen: the solvers that can do the model run, the scene does not notice, and the result stays
 // while the scene goes on. A second one is canceled.
 static void test_race(void **state) {
@@ -660,6 +691,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_scales),
         cmocka_unit_test(test_draws),
         cmocka_unit_test(test_all_controls_are_drawn),
+        cmocka_unit_test(test_headline_warns),
         cmocka_unit_test(test_race),
         cmocka_unit_test(test_film_has_overlays),
         cmocka_unit_test(test_side_by_side),

@@ -27,7 +27,7 @@ typedef struct Shared {
     ControlPlace places[CONTROL_COUNT];
     volatile int frames; // drawn so far
     volatile WindowState state;
-    volatile bool closed; // the window is
+    volatile bool closed;        // the window is
     volatile int messages;       // shown so far
     char message[SAND_SENTENCE]; // the last one
 } Shared;

@@ -91,7 +91,7 @@ typedef struct Panel {
     double speed; // simulated seconds for each second
     RenderColor color;
     ColorMap map;
-    bool chains; // force chains are shown
+    bool chains;        // force chains are shown
     RenderRange limits; // how the ends of the color map are chosen
     double cut;         // how much of the scene is cut away from the front, 0 to 1
     OverlayDef overlay;
@@ -102,7 +102,8 @@ typedef struct Panel {
 
     // Set by panel_draw: the part of the window that it does not cover, in pixels from the upper left corner.
     double free_left, free_top, free_right, free_bottom;
-    SplitArea halves; // of that part, for two runs side by side
+    char headline[160]; // of the figures: how the step went, or what is wrong with it
+    SplitArea halves;   // of that part, for two runs side by side
 
     // Private.
     SandSceneEntry *scenes;

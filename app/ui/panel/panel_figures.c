@@ -78,24 +78,25 @@ static bool find_alarm(const PanelView *view, char *text, size_t size) {
 }
 
 // Always two lines, so that nothing below moves.
-static void draw_headline(const PanelView *view) {
+static void draw_headline(Panel *panel, const PanelView *view) {
     const EngineFrame *frame = view->frame;
     SandStatus status = frame->counters.status;
-    char text[160], alarm[96];
+    char *text = panel->headline, alarm[96], below[96];
+    size_t size = sizeof panel->headline;
     if (find_alarm(view, alarm, sizeof alarm)) {
-        snprintf(text, sizeof text, "Step %llu: %s", (unsigned long long)frame->step, alarm);
+        snprintf(text, size, "Step %llu: %s", (unsigned long long)frame->step, alarm);
         colored(RED, text);
         colored(AMBER, "Try more iterations, a smaller step, or another solver.");
         return;
     }
     if (frame->step == 0)
-        snprintf(text, sizeof text, "Step 0: nothing was solved yet");
+        snprintf(text, size, "Step 0: nothing was solved yet");
     else
-        snprintf(text, sizeof text, "Step %llu: %s", (unsigned long long)frame->step, sand_status_text(status));
+        snprintf(text, size, "Step %llu: %s", (unsigned long long)frame->step, sand_status_text(status));
     colored(status > 0 && frame->step > 0 ? GREEN : status >= 0 ? 0xfff1ece9u : AMBER, text);
-    snprintf(text, sizeof text, frame->step == 0 ? "Space lets time run." : "by %s, %d iterations",
+    snprintf(below, sizeof below, frame->step == 0 ? "Space lets time run." : "by %s, %d iterations",
              sand_solver_table[view->scene->solve.solver].name, frame->counters.iterations);
-    colored(FAINT, text);
+    colored(FAINT, below);
 }
 
 // --- figures
@@ -300,7 +301,7 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
         colored(FAINT, "The first step is being taken.");
         return;
     }
-    draw_headline(view);
+    draw_headline(panel, view);
     draw_warnings(panel, frame);
     draw_numbers(panel, frame, view->scene);
     if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);
