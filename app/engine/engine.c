@@ -115,6 +115,9 @@ static void show_scene(Engine *e, Reason reason) {
     if (reason != AFTER_ACT) s->settings++;
     memcpy(s->name, e->scene.name, sizeof s->name);
     memcpy(s->about, e->scene.about, sizeof s->about);
+    size_t length = strlen(e->scene_name);
+    bool by_path = length > 5 && !strcmp(e->scene_name + length - 5, ".yaml");
+    snprintf(s->file, sizeof s->file, "%s", by_path ? e->scene_name : "");
     s->bodies = e->scene.bodies;
     s->knob_count = e->scene.knob_count;
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);

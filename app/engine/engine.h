@@ -76,7 +76,8 @@ typedef struct EngineScene {
     unsigned version;
     unsigned settings; // goes up when solver or gravity changed other than by a request: by a replay, a step back or a reset
     char name[SAND_NAME], about[SAND_SENTENCE];
-    int bodies; // how many were asked for; 0: the scene has a fixed number
+    char file[TAKE_PATH]; // that it was opened from, by its path; "": by its name
+    int bodies;           // how many were asked for; 0: the scene has a fixed number
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
     SandSolveDef solve;

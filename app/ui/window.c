@@ -135,6 +135,7 @@ static bool draw(Window *w, SandError *error) {
     read_frame(w, elapsed);
     if (w->frame) describe_picked(w);
     show_messages(w);
+    if (w->frame) window_watch_file(w);
     bool anew = false, visible = w->frame && w->width > 0 && w->height > 0; // anew: the scene changed and was drawn again
     if (visible) {
         // The interface comes first: it knows whether the mouse is over the panel now.
@@ -174,7 +175,8 @@ static void report_state(const Window *w) {
                            .eye = {w->camera.eye.x, w->camera.eye.y, w->camera.eye.z},
                            .held = w->frame->picked.is_held,
                            .beside = w->frame->beside.on ? w->frame->beside.solve.solver : -1};
-    snprintf(state->scene, sizeof state->scene, "%s", w->scene.name);
+    bool current = w->frame->scene_version == w->scene.version; // else the frame is still one of the scene before
+    snprintf(state->scene, sizeof state->scene, "%s", current ? w->scene.name : "");
 }
 
 // Whether the window may close. Where a film or a run would be lost it asks first, and goes on until there is an answer.
@@ -265,6 +267,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     glfwSetKeyCallback(w->glfw, window_on_key);
     glfwSetMouseButtonCallback(w->glfw, window_on_button);
     glfwSetScrollCallback(w->glfw, window_on_scroll);
+    glfwSetDropCallback(w->glfw, window_on_drop);
     w->renderer = renderer_create(error);
     w->split = w->renderer ? split_create(error) : NULL;
     w->interface = w->split ? interface_create(w->glfw, error) : NULL;

@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "app/io/free_path.h"
 #include "app/ui/window_parts.h"
+#include "sim/core/clock.h"
 
 // --- pictures ---------------------------------------------------------------------------------------------
 
@@ -47,6 +49,52 @@ void window_save_picture(Window *w, double ui_scale) {
     w->picture_due = false;
     if (!take_picture(w, ui_scale, &error)) panel_say(w->panel, error.text);
     frame_pacing_excuse(&w->pacing);
+}
+
+// --- scene files --------------------------------------------------------------------------------------------
+
+static bool ends_in(const char *text, const char *ending) {
+    size_t length = strlen(text), tail = strlen(ending);
+    return length >= tail && !strcmp(text + length - tail, ending);
+}
+
+// A file that is dropped on the window. Scenes open here; other files name the command that opens them.
+void window_on_drop(GLFWwindow *glfw, int count, const char **paths) {
+    Window *w = glfwGetWindowUserPointer(glfw);
+    if (count < 1) return;
+    const char *path = paths[0];
+    char text[2 * SAND_SENTENCE];
+    Act act = {.kind = ACT_SCENE};
+    if (ends_in(path, ".yaml") && strlen(path) < sizeof act.text) {
+        snprintf(act.text, sizeof act.text, "%s", path);
+        panel_ask(w->panel, act);
+        return;
+    }
+    if (ends_in(path, ".yaml"))
+        snprintf(text, sizeof text, "The path is too long to be dropped: sandglass %.160s", path);
+    else if (ends_in(path, ".take"))
+        snprintf(text, sizeof text, "A take opens in a window of its own: sandglass %.160s", path);
+    else if (ends_in(path, ".hdf5") || ends_in(path, ".h5") || ends_in(path, ".sand"))
+        snprintf(text, sizeof text, "A contact problem is raced on the command line: sandglass race %.160s", path);
+    else
+        snprintf(text, sizeof text, "%.160s is no scene: scenes end in .yaml", path);
+    panel_say(w->panel, text);
+}
+
+void window_watch_file(Window *w) {
+    const double INTERVAL = 0.5; // s
+    struct stat now;
+    bool other = strcmp(w->watched, w->scene.file) != 0;
+    if (!other && (!*w->watched || sand_seconds() < w->next_look)) return;
+    w->next_look = sand_seconds() + INTERVAL;
+    if (other) snprintf(w->watched, sizeof w->watched, "%s", w->scene.file);
+    if (!*w->watched || stat(w->watched, &now) != 0) return; // an editor may be writing it
+    bool changed = now.st_mtim.tv_sec != w->changed.tv_sec || now.st_mtim.tv_nsec != w->changed.tv_nsec;
+    w->changed = now.st_mtim;
+    if (other || !changed) return;
+    Act act = {.kind = ACT_SCENE, .number = w->scene.bodies};
+    snprintf(act.text, sizeof act.text, "%s", w->scene.name);
+    if (panel_ask(w->panel, act)) panel_say(w->panel, "The scene file changed, and is opened again.");
 }
 
 // --- takes ------------------------------------------------------------------------------------------------

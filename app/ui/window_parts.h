@@ -13,6 +13,7 @@
 
 #include <glad/gl.h>
 #include <GLFW/glfw3.h>
+#include <time.h>
 
 // A press or release of a mouse button. Events are queued where GLFW reports them and handled once a frame, so that a click
 // that is shorter than a frame is not lost.
@@ -65,9 +66,12 @@ typedef struct Window {
     bool follow;               // the camera follows them, until the user moves it
     Camera followed;           // the last camera set by the path
     bool has_followed;
-    bool fly;       // keys and mouse move the camera freely
-    int picked;     // body that the engine reports on
-    int saved_acts; // acts in the last take that was saved
+    bool fly;                // keys and mouse move the camera freely
+    int picked;              // body that the engine reports on
+    int saved_acts;          // acts in the last take that was saved
+    char watched[TAKE_PATH]; // scene file that is opened again when it changes; "": none
+    struct timespec changed; // when it did last
+    double next_look;        // s, wall time
 } Window;
 
 // window.c
@@ -96,3 +100,5 @@ void window_save_new_take(Window *w); // under a free name
 void window_add_camera_key(Window *w);
 void window_follow_path(Window *w); // a take is shown along its camera keys, until the user moves the camera
 bool window_is_unsaved(const Window *w);
+void window_watch_file(Window *w); // opens the scene again when its file changes on disk
+void window_on_drop(GLFWwindow *glfw, int count, const char **paths);

@@ -44,6 +44,7 @@ static bool solve(SandDevice *m, const SandSolveDef *def, bool curve, bool metri
 // Moves the solution out: a device solves one problem after the other.
 static bool read_solution(SandDevice *m, SandSolution *to, SandError *error) {
     (void)error;
+    sand_solution_free(to);
     *to = m->solution;
     m->solution = (SandSolution){0};
     return true;
