@@ -101,6 +101,9 @@ add_library(sand_app_window STATIC
     app/engine/triple_buffer.c
     app/engine/triple_buffer_gl.c
     app/engine/engine.c
+    app/engine/engine_publish.c
+    app/engine/engine_requests.c
+    app/engine/engine_scene.c
     app/engine/race_job.c
     app/ui/input.c
     app/engine/real_time_trial.c

@@ -7,7 +7,7 @@
 
 typedef struct Beside {
     SandSimulation *sim; // NULL: there is no second run
-    Timeline timeline;   // its own keyframes; its log holds acts as the first run got them
+    Timeline timeline;   // its own checkpoints; its log holds acts as the first run got them
     uint64_t since;      // step at which it parted
     SandMessageCallback *tell;
     void *user; // passed to `tell`
@@ -19,7 +19,7 @@ typedef struct BesideDef {
     const ActLog *log;            // of the first run
     int done;                     // acts of that log applied so far; the second run gets the later ones too
     SandSimulationDef simulation; // threads, precision and backend of the first, and the solver of the second
-    size_t history_bytes;         // for keyframes; 0: none are kept, and it cannot go back
+    size_t history_bytes;         // for checkpoints; 0: none are kept, and it cannot go back
     SandMessageCallback *tell;    // hears its messages
     void *user;                   // passed to `tell`
 } BesideDef;
@@ -39,8 +39,8 @@ bool beside_replay(Beside *beside, const SandScene *scene, SandSimulation *first
 // Catches up with the first run. Call it after every step of the first.
 bool beside_follow(Beside *beside, const SandScene *scene, SandSimulation *first, SandError *error);
 
-// Restores its keyframe at or before a past step; the first run must come to the step of that keyframe before both go on.
-// False: it parted later, or the step is no longer kept.
+// Restores its checkpoint at or before a past step; the first run must come to the step of that checkpoint before both go
+// on. False: it parted later, or the step is no longer kept.
 bool beside_go_back(Beside *beside, uint64_t step, const SandScene *scene, SandError *error);
 
 // Translates a grab from one run to the other, where the body may be elsewhere: the same point of the body.

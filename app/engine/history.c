@@ -1,4 +1,4 @@
-// The ring of keyframes: growth within the memory budget, search, and truncation when the run branches off.
+// The ring of checkpoints: growth within the memory budget, search, and truncation when the run branches off.
 #include "app/engine/history.h"
 
 #include "sim/core/array.h"
@@ -13,7 +13,7 @@ void history_free(History *h) {
 
 void history_clear(History *h) { h->count = h->next = 0; }
 
-// Index of the k-th kept keyframe, counted from the oldest.
+// Index of the k-th kept checkpoint, counted from the oldest.
 static int place(const History *h, int k) { return (h->next - h->count + k + (int)h->capacity) % (int)h->capacity; }
 
 static size_t bytes_held(const History *h) {
@@ -22,7 +22,7 @@ static size_t bytes_held(const History *h) {
     return bytes;
 }
 
-// Grows the ring while the budget allows, so that the oldest keyframe stays. Only when the ring is in order (next is 0 or
+// Grows the ring while the budget allows, so that the oldest checkpoint stays. Only when the ring is in order (next is 0 or
 // capacity).
 static bool lengthen(History *h, SandError *error) {
     size_t n = h->capacity, average = n ? bytes_held(h) / n : 0;

@@ -1,13 +1,13 @@
 // Going back and forward along a run, with the settings that checkpoints do not hold.
 #include "app/engine/timeline.h"
 
-// Steps between two keyframes: KEYFRAME_DISTANCE, and as many more for every KEYFRAME_BODIES bodies. A keyframe costs time
-// in proportion to the bodies, the more so where they must be downloaded from a device.
-enum { KEYFRAME_DISTANCE = 10, KEYFRAME_BODIES = 100000 };
+// Steps between two checkpoints: CHECKPOINT_DISTANCE, and as many more for every CHECKPOINT_BODIES bodies. A checkpoint
+// costs time in proportion to the bodies, the more so where they must be downloaded from a device.
+enum { CHECKPOINT_DISTANCE = 10, CHECKPOINT_BODIES = 100000 };
 
 bool timeline_init(Timeline *t, const Take *take, size_t history_bytes, SandError *error) {
     *t = (Timeline){.take = take};
-    history_init(&t->history, KEYFRAME_DISTANCE, history_bytes);
+    history_init(&t->history, CHECKPOINT_DISTANCE, history_bytes);
     return !take || acts_copy(&t->log, &take->acts, error);
 }
 
@@ -25,7 +25,7 @@ bool timeline_begin(Timeline *t, SandSimulation *sim, const SandSolveDef *solve,
     if (!t->take) t->log.count = 0;
     t->newest = 0;
     history_clear(&t->history);
-    t->history.distance = KEYFRAME_DISTANCE * (1 + world->body_count / KEYFRAME_BODIES);
+    t->history.distance = CHECKPOINT_DISTANCE * (1 + world->body_count / CHECKPOINT_BODIES);
     return history_note(&t->history, sim, error);
 }
 

@@ -351,7 +351,7 @@ static void two_runs_side_by_side(void **state) {
     compare(keep_first(b), keep_second(c), true);
     compare(keep_first(c), keep_second(c), false);
 
-    ask(both, (Act){.kind = ACT_SEEK, .number = PARTED + 2}); // between two keyframes of the first run
+    ask(both, (Act){.kind = ACT_SEEK, .number = PARTED + 2}); // between two checkpoints of the first run
     wait_for(both, PARTED + 2);
     ask(both, (Act){.kind = ACT_SEEK, .number = LAST});
     c = wait_for(both, LAST);

@@ -1,0 +1,152 @@
+// Scenes of the engine: opening, restarting and replacing them, and the second run that parts from one.
+#include "app/engine/engine_parts.h"
+
+#include "sim/core/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- the second run -----------------------------------------------------------------------------------------
+
+// Starts a second run with this solver from the state of the first. What it cannot do must not stop the first.
+static void part(Engine *e, const SandSolveDef *solve) {
+    SandError why;
+    BesideDef def = {.scene = &e->scene,
+                     .first = e->sim,
+                     .log = &e->timeline.log,
+                     .done = e->timeline.done,
+                     .simulation = e->def.simulation,
+                     .history_bytes = e->def.history_bytes,
+                     .tell = engine_tell,
+                     .user = e};
+    def.simulation.solve = *solve;
+    if (!beside_start(&e->beside, &def, &why)) engine_tell(e, why.text);
+}
+
+void engine_part_anew(Engine *e) {
+    if (!e->beside.sim) return;
+    SandSolveDef solve = e->beside.timeline.solve;
+    part(e, &solve);
+    engine_show_scene(e, AFTER_REPLAY);
+}
+
+void engine_end_beside(Engine *e, const SandError *why) {
+    char sentence[SAND_SENTENCE];
+    snprintf(sentence, sizeof sentence, "%.200s; the second run ends here", why->text);
+    engine_tell(e, sentence);
+    beside_free(&e->beside);
+    engine_show_scene(e, AFTER_REPLAY);
+}
+
+bool engine_ask_beside(Engine *e, const Act *act, SandError *error) {
+    bool ok = true;
+    if (act->number == 0)
+        beside_free(&e->beside);
+    else if (e->beside.sim)
+        ok = beside_solve(&e->beside, &act->solve, &e->scene, &e->timeline, error);
+    else
+        part(e, &act->solve);
+    bool as_asked = ok && (e->beside.sim != NULL) == (act->number != 0);
+    engine_show_scene(e, as_asked ? AFTER_ACT : AFTER_REPLAY); // else the panel is reset to what is in use
+    return ok;
+}
+
+// --- scenes -------------------------------------------------------------------------------------------------
+
+void engine_restart_clock(Engine *e) {
+    e->clock_wall = e->factor_wall = sand_seconds();
+    e->clock_time = e->factor_time = sand_simulation_world(e->sim)->time;
+}
+
+// Keeps the current backend for a new simulation; where that fails, the CPU takes over and a message says why.
+static void choose_backend(Engine *e, SandSimulation *sim, SandSolveDef *solve) {
+    SandError why;
+    char sentence[SAND_SENTENCE];
+    if (!act_apply(&(Act){.kind = ACT_BACKEND, .number = e->timeline.backend}, NULL, sim, solve, &why)) {
+        snprintf(sentence, sizeof sentence, "%.220s; the CPU goes on", why.text);
+        engine_tell(e, sentence);
+    }
+}
+
+bool engine_start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, const SandVec3 *gravity, SandError *error) {
+    if (!sand_scene_build(scene, error)) return false;
+    SandSimulationDef def = e->def.simulation;
+    def.solve = *solve;
+    def.backend = NULL;
+    if (gravity) scene->world.gravity = *gravity;
+    SandSimulation *sim = sand_simulation_create(&scene->world, &def, error);
+    if (!sim) return false;
+    choose_backend(e, sim, &def.solve);
+    sand_simulation_free(e->sim);
+    e->sim = sim;
+    sand_simulation_on_message(sim, engine_tell, e);
+    sand_simulation_want_curve(sim, e->curve);
+    e->steps_due = 0;
+    engine_restart_clock(e);
+    return timeline_begin(&e->timeline, sim, &def.solve, error);
+}
+
+bool engine_restart_scene(Engine *e, bool own_gravity, SandError *error) {
+    Timeline *t = &e->timeline;
+    SandSolveDef solve = t->take ? t->first_solve : t->solve;
+    SandVec3 gravity = t->take ? t->first_gravity : sand_simulation_world(e->sim)->gravity;
+    if (t->take) t->backend = t->first_backend;
+    if (!engine_start_scene(e, &e->scene, &solve, own_gravity ? NULL : &gravity, error)) return false;
+    engine_part_anew(e);
+    engine_show_scene(e, NEW_SCENE);
+    return true;
+}
+
+void engine_replace_scene(Engine *e, SandScene *scene, const char *name) {
+    sand_scene_free(&e->scene);
+    e->scene = *scene;
+    if (name != e->scene_name) snprintf(e->scene_name, sizeof e->scene_name, "%s", name);
+    engine_show_scene(e, NEW_SCENE);
+}
+
+// The solver definition for a scene that is opened while another runs: the same scene keeps the current one, another scene
+// gets its own with the options of the command line applied.
+static SandSolveDef solve_of(Engine *e, const SandScene *scene, bool again) {
+    SandSolveDef solve = again ? e->timeline.solve : scene->solve;
+    SandError why;
+    char sentence[SAND_SENTENCE];
+    if (again || !e->def.choose_solve || e->def.choose_solve(e->def.asked, scene, &solve, &why)) return solve;
+    snprintf(sentence, sizeof sentence, "%.160s; %.60s has its own settings", why.text, scene->name);
+    engine_tell(e, sentence);
+    return scene->solve;
+}
+
+bool engine_open_scene(Engine *e, const char *name, int bodies, SandError *error) {
+    SandScene scene;
+    SandSceneOptions options = e->def.options;
+    options.bodies = bodies;
+    if (!sand_scene_open(&scene, name, &options, error)) return false;
+    const Take *take = e->timeline.take;
+    bool first = !e->sim, again = !first && !strcmp(name, e->scene_name);
+    SandVec3 gravity = again ? sand_simulation_world(e->sim)->gravity : v3_make(0, 0, 0);
+    SandSolveDef solve = first && e->def.own_solve ? e->def.simulation.solve : solve_of(e, &scene, again);
+    e->timeline.take = NULL;
+    if (!engine_start_scene(e, &scene, &solve, again ? &gravity : NULL, error)) {
+        e->timeline.take = take;
+        sand_scene_free(&scene);
+        return false;
+    }
+    engine_replace_scene(e, &scene, name);
+    engine_part_anew(e);
+    return true;
+}
+
+bool engine_change_scene(Engine *e, const char *name, int bodies, SandError *error) {
+    int most = e->def.options.bodies;
+    if (!strcmp(name, e->scene.name)) name = e->scene_name; // a scene file may be outside the scenes folder
+    if (bodies == 0 && most > 0) {
+        SandScene scene;
+        SandSceneOptions options = e->def.options;
+        options.bodies = 0;
+        if (!sand_scene_open(&scene, name, &options, error)) return false;
+        bool smaller = scene.bodies > most;
+        sand_scene_free(&scene);
+        if (smaller && engine_open_scene(e, name, most, error)) return true;
+    }
+    return engine_open_scene(e, name, bodies, error);
+}
