@@ -177,7 +177,7 @@ static bool report(RaceJob *job, const SandProblem *problem, const Options *opti
 
 // Runs the race on its own thread, so that progress can be shown and Ctrl-C ends it with partial results.
 static bool run(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
-    if (!race_job_start(job, problem, def, 0, error)) return false;
+    if (!race_job_start(job, problem, def, "", 0, error)) return false;
     Progress progress = progress_begin("race");
     while (race_job_running(job)) {
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);

@@ -104,7 +104,10 @@ static Outcome show(const Options *asked, SandError *error) {
         WindowDef def = window_default();
         def.engine.opened = &session.scene;
         def.engine.scene = session.has_take ? session.take.scene : session_name(options);
-        if (session.has_take) def.engine.take = &session.take;
+        if (session.has_take) {
+            def.engine.take = &session.take;
+            def.engine.take_file = session_name(options);
+        }
         def.engine.options = session_scene_options(options);
         def.engine.simulation = session.def;
         def.engine.own_solve = true;

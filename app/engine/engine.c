@@ -63,6 +63,39 @@ static void save_take(Engine *e) {
     pthread_mutex_unlock(&e->lock);
 }
 
+// --- files ------------------------------------------------------------------------------------------------
+
+bool engine_open(Engine *e, const char *path, const Act *race, SandError *error) {
+    if (strlen(path) >= sizeof e->open_path) return sand_fail(error, "%.80s...: the path is too long", path);
+    pthread_mutex_lock(&e->lock);
+    bool free = !*e->open_path;
+    if (free) {
+        strcpy(e->open_path, path);
+        e->open_race = *race;
+        pthread_cond_signal(&e->wake);
+    }
+    pthread_mutex_unlock(&e->lock);
+    return free || sand_fail(error, "another file is being opened");
+}
+
+// Opens the file that was asked for.
+static bool open_due(Engine *e, SandError *error) {
+    char path[TAKE_PATH];
+    pthread_mutex_lock(&e->lock);
+    memcpy(path, e->open_path, sizeof path);
+    Act race = e->open_race;
+    pthread_mutex_unlock(&e->lock);
+    bool ok = engine_open_file(e, path, &race, error);
+    pthread_mutex_lock(&e->lock);
+    if (ok) {
+        e->shown.openings++;
+        memcpy(e->shown.opened, path, sizeof path);
+    }
+    e->open_path[0] = '\0';
+    pthread_mutex_unlock(&e->lock);
+    return ok;
+}
+
 // --- the thread -------------------------------------------------------------------------------------------
 
 // Waits for a request, at most this long; returns at once where one is already there. The caller holds the lock.
@@ -72,7 +105,7 @@ static void wait_for_request(Engine *e, double seconds) {
     double until = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + seconds;
     t.tv_sec = (time_t)until;
     t.tv_nsec = (long)(1e9 * (until - (double)t.tv_sec));
-    if (e->queued == 0 && !*e->save_path && !e->quit) pthread_cond_timedwait(&e->wake, &e->lock, &t);
+    if (e->queued == 0 && !*e->save_path && !*e->open_path && !e->quit) pthread_cond_timedwait(&e->wake, &e->lock, &t);
 }
 
 // Seconds until the next step is due; zero or less: now. A run that falls more than 0.1 s behind does not catch up.
@@ -122,19 +155,20 @@ static void *engine_main(void *argument) {
         int count = e->queued;
         memcpy(acts, e->queue, (size_t)count * sizeof *acts);
         e->queued = 0;
-        bool save = *e->save_path;
+        bool save = *e->save_path, open = *e->open_path;
         pthread_mutex_unlock(&e->lock);
         for (int i = 0; i < count; i++)
             if (!engine_obey(e, &acts[i], &error)) complain(e, &error);
         if (save) save_take(e);
+        if (open && !open_due(e, &error)) complain(e, &error);
 
         active = e->steps_due > 0 || (e->playing && due_in(e) <= 0);
         if (active) {
             if (e->steps_due > 0) e->steps_due--;
-            if (!engine_take_step(e, e->shadow, &error)) complain(e, &error);
+            if (!engine_take_step(e, e->shadow, &error) && !e->quit) complain(e, &error);
             measure_factor(e);
         }
-        if ((active || count) && !engine_publish(e, &error)) complain(e, &error);
+        if ((active || count || open) && !engine_publish(e, &error)) complain(e, &error);
     }
     if (*e->save_path) save_take(e);
     return NULL;
@@ -178,6 +212,9 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
         ready = engine_open_scene(e, def->scene, def->options.bodies, error);
     }
     if (!ready) return engine_free(e), NULL;
+    if (def->take) e->views = def->take->views;
+    snprintf(e->shown.opened, sizeof e->shown.opened, "%s", def->take_file ? def->take_file : e->shown.file);
+    e->shown.openings = *e->shown.opened != '\0';
     if (def->beside) engine_ask_beside(e, &(Act){.number = 1, .solve = *def->beside}, error);
     e->started = pthread_create(&e->thread, NULL, engine_main, e) == 0;
     if (!e->started) return sand_fail(error, "the simulation's thread could not be started"), engine_free(e), NULL;
@@ -187,6 +224,7 @@ Engine *engine_create(const EngineDef *def, SandError *error) {
 void engine_stop(Engine *e) {
     pthread_mutex_lock(&e->lock);
     e->quit = true;
+    __atomic_store_n(&e->stop, 1, __ATOMIC_RELAXED); // a step of minutes is not waited for
     pthread_cond_signal(&e->wake);
     pthread_mutex_unlock(&e->lock);
     if (e->started) pthread_join(e->thread, NULL);
@@ -203,6 +241,8 @@ void engine_free(Engine *e) {
     sand_cpu_free(e->shadow_cpu);
     sand_solution_free(&e->shadow_solution);
     timeline_free(&e->timeline);
+    if (e->take) take_free(e->take);
+    free(e->take);
     for (int i = 0; i < TRIPLE_BUFFER_SLOTS; i++) {
         render_scene_free(&e->frames[i].render_scene);
         render_scene_free(&e->frames[i].beside.render_scene);

@@ -31,6 +31,13 @@ typedef struct EngineFrame {
     char transfer[SAND_SENTENCE];      // how the instances reached the renderer: see triple_buffer_transfer
 } EngineFrame;
 
+// What the engine thread is busy with.
+typedef struct EngineWork {
+    char what[SAND_SENTENCE]; // "": it waits
+    double seconds;           // since it began
+    double expected;          // s, how long the like of it took last; 0: unknown
+} EngineWork;
+
 typedef struct Engine Engine;
 
 typedef struct EngineDef {
@@ -46,6 +53,7 @@ typedef struct EngineDef {
     const void *asked;          // passed to choose_solve
     const SandSolveDef *beside; // a second run beside the first, from the start; NULL: none
     const Take *take;           // replayed until a person acts; NULL: none. Must outlive the engine
+    const char *take_file;      // that it was loaded from; NULL: from none
     bool playing;
     size_t history_bytes;
     void (*before_step)(void); // for tests: called by the engine thread, to make a step slow; NULL: nothing
@@ -66,6 +74,16 @@ bool engine_ask(Engine *engine, const Act *act);
 // sentence, while another take is being saved.
 bool engine_save(Engine *engine, const char *path, const CameraPath *views, SandError *error);
 
+// Opens a file, by what it is: a scene or a take replaces what runs; a stored contact problem is raced beside it, with the
+// solvers and the budget of an ACT_RACE. What cannot be opened is a message. False, with a sentence, while another is being
+// opened.
+bool engine_open(Engine *engine, const char *path, const Act *race, SandError *error);
+// The camera keys of the take that was opened last; none where another scene was.
+void engine_views(Engine *engine, CameraPath *views);
+
+void engine_work(Engine *engine, EngineWork *work);
+void engine_cancel(Engine *engine); // ends what it is busy with: a step is not taken, a scene not opened
+
 // Returns the newest frame if there is one newer than the last, else NULL. It is the caller's until the next call that
 // returns one. Only one thread may fetch frames: the one that draws.
 EngineFrame *engine_frame(Engine *engine);
@@ -76,8 +94,10 @@ typedef struct EngineScene {
     unsigned version;
     unsigned settings; // goes up when solver or gravity changed other than by a request: by a replay, a step back or a reset
     char name[SAND_NAME], about[SAND_SENTENCE];
-    char file[TAKE_PATH]; // that it was opened from, by its path; "": by its name
-    int bodies;           // how many were asked for; 0: the scene has a fixed number
+    char file[TAKE_PATH];   // that it was opened from, by its path; "": by its name
+    int openings;           // how many files were opened so far
+    char opened[TAKE_PATH]; // the last of them: a scene, a take or a contact problem
+    int bodies;             // how many were asked for; 0: the scene has a fixed number
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
     SandSolveDef solve;

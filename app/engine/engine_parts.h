@@ -21,6 +21,7 @@ struct Engine {
     SandSimulation *sim;
     char scene_name[TAKE_PATH]; // name or path it was opened by
     Timeline timeline;
+    Take *take;    // that a person opened; NULL: none. That of `def` is the caller's
     Beside beside; // the second run
     SandCpu *shadow_cpu;
     SandSolveDef shadow_solve;
@@ -49,6 +50,11 @@ struct Engine {
     EngineScene shown;
     char save_path[TAKE_PATH]; // a take is to be saved here; "": none
     CameraPath save_views;
+    char open_path[TAKE_PATH]; // a file is to be opened; "": none
+    Act open_race;             // how to race a contact problem
+    CameraPath views;          // of the take that was opened last
+    EngineWork work;           // `seconds` is the wall time at which it began
+    int stop;                  // atomic: cancels the work
     char messages[ENGINE_MESSAGES][SAND_SENTENCE];
     int message_count;
 };
@@ -61,6 +67,10 @@ void engine_tell(void *engine, const char *sentence); // a message for the windo
 void engine_show_scene(Engine *e, Reason reason);
 // Fills the frame of the slot being written and publishes it, replacing one that the window has not fetched yet.
 bool engine_publish(Engine *e, SandError *error);
+// Tells the window what goes on, until engine_end_work; false: it is part of something that was told already.
+bool engine_begin_work(Engine *e, double expected, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void engine_end_work(Engine *e, bool began);
+bool engine_canceled(const Engine *e);
 
 // engine_scene.c
 void engine_restart_clock(Engine *e);
@@ -73,6 +83,8 @@ void engine_replace_scene(Engine *e, SandScene *scene, const char *name); // tak
 bool engine_open_scene(Engine *e, const char *name, int bodies, SandError *error);
 // Opens another scene. The body count asked for at the start is an upper bound for every scene that can be that small.
 bool engine_change_scene(Engine *e, const char *name, int bodies, SandError *error);
+// Opens the file that was asked for: see engine_open.
+bool engine_open_file(Engine *e, const char *path, const Act *race, SandError *error);
 bool engine_ask_beside(Engine *e, const Act *act, SandError *error); // begins, changes or ends the second run
 void engine_part_anew(Engine *e);                                    // after the first run began somewhere else
 void engine_end_beside(Engine *e, const SandError *why);

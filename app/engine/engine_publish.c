@@ -2,7 +2,9 @@
 #include "app/engine/engine_parts.h"
 
 #include "sim/core/array.h"
+#include "sim/core/clock.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +60,12 @@ void engine_show_scene(Engine *e, Reason reason) {
     describe_backend(e, s->device, sizeof s->device);
     s->view_lower = e->scene.view_lower;
     s->view_upper = e->scene.view_upper;
+    pthread_mutex_unlock(&e->lock);
+}
+
+void engine_views(Engine *e, CameraPath *views) {
+    pthread_mutex_lock(&e->lock);
+    *views = e->views;
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -130,3 +138,42 @@ EngineFrame *engine_frame(Engine *e) {
 }
 
 void engine_drawn(Engine *e) { triple_buffer_drawn(e->buffer); }
+
+// --- work -------------------------------------------------------------------------------------------------------
+
+bool engine_begin_work(Engine *e, double expected, const char *format, ...) {
+    if (*e->work.what) return false; // written by this thread alone
+    char what[SAND_SENTENCE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    pthread_mutex_lock(&e->lock);
+    e->work = (EngineWork){.seconds = sand_seconds(), .expected = expected};
+    memcpy(e->work.what, what, sizeof what);
+    pthread_mutex_unlock(&e->lock);
+    return true;
+}
+
+void engine_end_work(Engine *e, bool began) {
+    if (!began) return;
+    pthread_mutex_lock(&e->lock);
+    e->work.what[0] = '\0';
+    __atomic_store_n(&e->stop, 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&e->lock);
+}
+
+bool engine_canceled(const Engine *e) { return __atomic_load_n(&e->stop, __ATOMIC_RELAXED) != 0; }
+
+void engine_work(Engine *e, EngineWork *work) {
+    pthread_mutex_lock(&e->lock);
+    *work = e->work;
+    pthread_mutex_unlock(&e->lock);
+    work->seconds = sand_seconds() - work->seconds;
+}
+
+void engine_cancel(Engine *e) {
+    pthread_mutex_lock(&e->lock);
+    if (*e->work.what) __atomic_store_n(&e->stop, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&e->lock);
+}

@@ -35,7 +35,11 @@ bool engine_take_step(Engine *e, bool with_shadow, SandError *error) {
     SandError why;
     if (e->beside.sim && !beside_replay(&e->beside, &e->scene, e->sim, &why)) engine_end_beside(e, &why);
     if (e->def.before_step) e->def.before_step();
-    if (!sand_simulation_step(e->sim, error)) return false;
+    bool began = engine_begin_work(e, 1e-3 * sand_simulation_profile(e->sim)->step, "Step %llu of %s",
+                                   (unsigned long long)sand_simulation_world(e->sim)->step_index + 1, e->scene.name);
+    bool stepped = sand_simulation_step(e->sim, error);
+    engine_end_work(e, began);
+    if (!stepped) return false;
     if (e->beside.sim && !beside_follow(&e->beside, &e->scene, e->sim, &why)) engine_end_beside(e, &why);
     if (timeline_lost_device(t, e->sim)) engine_show_scene(e, AFTER_REPLAY);
     if (sand_simulation_world(e->sim)->step_index > t->newest) end_replay(e);
@@ -61,8 +65,10 @@ static bool seek(Engine *e, uint64_t step, SandError *error) {
         if (!go_back(e, step, &both, error)) return false;
         engine_show_scene(e, AFTER_REPLAY);
     }
-    while (sand_simulation_world(e->sim)->step_index < step && !e->quit)
-        if (!engine_take_step(e, false, error)) return false;
+    bool began = engine_begin_work(e, 0, "Going to step %llu of %s", (unsigned long long)step, e->scene.name), ok = true;
+    while (ok && sand_simulation_world(e->sim)->step_index < step && !e->quit) ok = engine_take_step(e, false, error);
+    engine_end_work(e, began);
+    if (!ok) return false;
     if (both || !e->beside.sim) return true;
     char sentence[SAND_SENTENCE];
     snprintf(sentence, sizeof sentence, "The second run parted after step %llu; now it begins here.",
@@ -84,8 +90,10 @@ static bool start_race(Engine *e, const Act *act, SandError *error) {
     def.own_params = true;
     def.cold = act->number != 0;
     def.backend = sand_simulation_backend(e->sim);
-    return sand_race_parse(&def, act->text, error) &&
-           race_job_start(&e->race, problem, &def, sand_simulation_world(e->sim)->step_index, error);
+    uint64_t step = sand_simulation_world(e->sim)->step_index;
+    char subject[RACE_SUBJECT];
+    snprintf(subject, sizeof subject, "%s, step %llu", e->scene.name, (unsigned long long)step);
+    return sand_race_parse(&def, act->text, error) && race_job_start(&e->race, problem, &def, subject, step, error);
 }
 
 // Finds where a ball that is aimed along a ray can start.

@@ -4,6 +4,7 @@
 #include "sim/core/clock.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // --- the second run -----------------------------------------------------------------------------------------
@@ -69,7 +70,12 @@ static void choose_backend(Engine *e, SandSimulation *sim, SandSolveDef *solve) 
 }
 
 bool engine_start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, const SandVec3 *gravity, SandError *error) {
-    if (!sand_scene_build(scene, error)) return false;
+    bool began = scene->bodies > 0 ? engine_begin_work(e, 0, "Opening %s with %d bodies", scene->name, scene->bodies)
+                                   : engine_begin_work(e, 0, "Opening %s", scene->name);
+    bool built = sand_scene_build(scene, error);
+    if (built && engine_canceled(e)) built = sand_fail(error, "%s was not opened: canceled", scene->name);
+    engine_end_work(e, began);
+    if (!built) return false;
     SandSimulationDef def = e->def.simulation;
     def.solve = *solve;
     def.backend = NULL;
@@ -81,6 +87,7 @@ bool engine_start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, 
     e->sim = sim;
     sand_simulation_on_message(sim, engine_tell, e);
     sand_simulation_want_curve(sim, e->curve);
+    sand_simulation_cancel_by(sim, &e->stop);
     e->steps_due = 0;
     engine_restart_clock(e);
     return timeline_begin(&e->timeline, sim, &def.solve, error);
@@ -149,4 +156,82 @@ bool engine_change_scene(Engine *e, const char *name, int bodies, SandError *err
         if (smaller && engine_open_scene(e, name, most, error)) return true;
     }
     return engine_open_scene(e, name, bodies, error);
+}
+
+// --- files ------------------------------------------------------------------------------------------------------
+
+// Replays a take in place of what runs. On failure the old run goes on.
+static bool open_take(Engine *e, Take *take, SandError *error) {
+    Timeline *t = &e->timeline;
+    SandScene scene;
+    ActLog acts = {0};
+    if (!take_open_scene(take, &scene, error)) return false;
+    if (!acts_copy(&acts, &take->acts, error)) return sand_scene_free(&scene), false;
+    const Take *former_take = t->take;
+    ActLog former_log = t->log;
+    Backend former_backend = t->backend;
+    SandPrecision former_precision = e->def.simulation.precision;
+    t->take = take;
+    t->log = acts;
+    if (take->backend != BACKEND_AUTO) t->backend = take->backend;
+    e->def.simulation.precision = take->precision;
+    if (!engine_start_scene(e, &scene, take->has_solve ? &take->solve : &scene.solve,
+                            take->has_gravity ? &take->gravity : NULL, error)) {
+        t->take = former_take;
+        t->log = former_log;
+        t->backend = former_backend;
+        e->def.simulation.precision = former_precision;
+        acts_free(&acts);
+        sand_scene_free(&scene);
+        return false;
+    }
+    acts_free(&former_log);
+    engine_replace_scene(e, &scene, take->scene);
+    engine_part_anew(e);
+    e->playing = true;
+    return true;
+}
+
+static bool load_take(Engine *e, const char *path, SandError *error) {
+    Take *take = malloc(sizeof *take);
+    if (!take) return sand_fail(error, "out of memory for a take");
+    bool loaded = take_load(take, path, error);
+    if (!loaded || !open_take(e, take, error)) {
+        if (loaded) take_free(take);
+        free(take);
+        return false;
+    }
+    if (e->take) take_free(e->take);
+    free(e->take);
+    e->take = take;
+    return true;
+}
+
+// Races on a stored problem. What runs stays as it is.
+static bool race_problem(Engine *e, const char *path, const Act *act, SandError *error) {
+    SandProblem problem = {0};
+    SandRaceDef def = sand_default_race();
+    const char *slash = strrchr(path, '/');
+    def.solve = act->solve;
+    def.cold = act->number != 0;
+    bool began = engine_begin_work(e, 0, "Opening %.200s", slash ? slash + 1 : path);
+    bool ok = sand_problem_open(&problem, path, error) && sand_race_parse(&def, act->text, error) &&
+              race_job_start(&e->race, &problem, &def, slash ? slash + 1 : path, 0, error);
+    engine_end_work(e, began);
+    sand_problem_free(&problem);
+    return ok;
+}
+
+bool engine_open_file(Engine *e, const char *path, const Act *race, SandError *error) {
+    if (sand_problem_is_stored(path)) return race_problem(e, path, race, error);
+    bool is_take = take_is(path), again = !is_take && !strcmp(path, e->scene_name);
+    bool ok = is_take ? load_take(e, path, error) : engine_change_scene(e, path, again ? e->scene.bodies : 0, error);
+    if (!ok) return false;
+    pthread_mutex_lock(&e->lock);
+    if (is_take)
+        e->views = e->take->views;
+    else
+        e->views.count = 0;
+    pthread_mutex_unlock(&e->lock);
+    return true;
 }

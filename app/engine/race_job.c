@@ -29,10 +29,12 @@ static void join(RaceJob *job) {
     job->has_thread = false;
 }
 
-static bool start(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, uint64_t step, SandError *error) {
+static bool start(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, const char *subject, uint64_t step,
+                  SandError *error) {
     sand_race_free(&job->race);
     if (!sand_problem_copy(&job->problem, problem, error)) return false;
     job->def = *def;
+    snprintf(job->subject, sizeof job->subject, "%s", subject);
     job->step = step;
     job->begun++;
     __atomic_store_n(&job->running, 1, __ATOMIC_RELEASE);
@@ -42,11 +44,12 @@ static bool start(RaceJob *job, const SandProblem *problem, const SandRaceDef *d
     return !failed || sand_fail(error, "a race cannot be started: %s", strerror(failed));
 }
 
-bool race_job_start(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, uint64_t step, SandError *error) {
+bool race_job_start(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, const char *subject, uint64_t step,
+                    SandError *error) {
     if (race_job_running(job)) return sand_fail(error, "a race is running; cancel it or wait for its end");
     join(job);
     pthread_mutex_lock(&job->lock);
-    bool started = start(job, problem, def, step, error);
+    bool started = start(job, problem, def, subject, step, error);
     pthread_mutex_unlock(&job->lock);
     return started;
 }
@@ -64,6 +67,7 @@ void race_job_free(RaceJob *job) {
 // A race that this copy does not know yet.
 static void begin_copy(const RaceJob *job, RaceCurves *curves) {
     curves->begun = job->begun;
+    memcpy(curves->subject, job->subject, sizeof curves->subject);
     curves->step = job->step;
     curves->contacts = job->problem.contact_count;
     curves->count = job->def.count;

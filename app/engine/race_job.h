@@ -5,11 +5,14 @@
 
 #include "sim/step/race.h"
 
+enum { RACE_SUBJECT = 96 }; // bytes of the name of what is raced on, `hourglass, step 12` or that of a file
+
 typedef struct RaceJob {
     SandRace race; // readable once the job is done, until the next start
     SandRaceDef def;
     SandProblem problem;
-    uint64_t step; // of the scene that the problem was taken from
+    char subject[RACE_SUBJECT];
+    uint64_t step; // of the scene that the problem was taken from; 0: it was stored
     SandError error;
     bool failed;
     pthread_t thread;
@@ -21,8 +24,9 @@ typedef struct RaceJob {
 } RaceJob;
 
 void race_job_init(RaceJob *job);
-// False, with a sentence, while one is running or when no thread can be created.
-bool race_job_start(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, uint64_t step, SandError *error);
+// Races on a copy of the problem. False, with a sentence, while one is running or when no thread can be created.
+bool race_job_start(RaceJob *job, const SandProblem *problem, const SandRaceDef *def, const char *subject, uint64_t step,
+                    SandError *error);
 bool race_job_running(const RaceJob *job);
 int race_job_serial(const RaceJob *job); // number of finished races
 void race_job_free(RaceJob *job);        // cancels and waits
@@ -47,9 +51,10 @@ typedef struct Racer {
 } Racer;
 
 typedef struct RaceCurves {
-    int begun;     // which race this is; 0: none yet
-    bool running;  // it is still going on
-    uint64_t step; // of the scene
+    int begun;    // which race this is; 0: none yet
+    bool running; // it is still going on
+    char subject[RACE_SUBJECT];
+    uint64_t step; // of the scene; 0: the problem was stored
     int contacts, count;
     Racer racers[SAND_RACE_MOST];
     double reference; // J, the least objective; while the race runs the least so far. NAN: the model has none

@@ -135,6 +135,8 @@ static bool open_window(Context *context, const ContextDef *def, SandError *erro
     glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, GLFW_TRUE);
     glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
     glfwWindowHint(GLFW_VISIBLE, def->visible);
+    glfwWindowHintString(GLFW_X11_CLASS_NAME, "sandglass"); // the desktop file names it
+    glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "sandglass");
     // All drawing goes into our own targets; the window needs neither depth nor samples.
     glfwWindowHint(GLFW_DEPTH_BITS, 0);
     glfwWindowHint(GLFW_STENCIL_BITS, 0);

@@ -8,6 +8,10 @@ CIMGUI_VALUES(CHECK_VALUE)
 
 extern "C" {
 bool igBegin(const char *name, bool *p_open, ImGuiWindowFlags flags) { return ImGui::Begin(name, p_open, flags); }
+void igProgressBar(float fraction, const ImVec2 size_arg, const char *overlay) {
+    ImGui::ProgressBar(fraction, size_arg, overlay);
+}
+void igSeparator() { ImGui::Separator(); }
 void igEnd() { ImGui::End(); }
 void igSetNextWindowPos(const ImVec2 pos, ImGuiCond cond, const ImVec2 pivot) { ImGui::SetNextWindowPos(pos, cond, pivot); }
 void igSetNextWindowSize(const ImVec2 size, ImGuiCond cond) { ImGui::SetNextWindowSize(size, cond); }

@@ -56,6 +56,8 @@ typedef int (*ImGuiInputTextCallback)(void *data);
 
 #endif
 
+void igProgressBar(float fraction, const ImVec2 size_arg, const char *overlay);
+void igSeparator(void);
 bool igBegin(const char *name, bool *p_open, ImGuiWindowFlags flags);
 void igEnd(void);
 void igSetNextWindowPos(const ImVec2 pos, ImGuiCond cond, const ImVec2 pivot);

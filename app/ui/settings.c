@@ -53,10 +53,33 @@ static bool read_bookmark(Settings *s, const char *line, const char *path, int n
     return true;
 }
 
+void recent_files_add(RecentFiles *recent, const char *path) {
+    int at = 0;
+    if (strlen(path) >= RECENT_PATH || strchr(path, '\n')) return; // the file has a path a line
+    while (at < recent->count && strcmp(recent->paths[at], path)) at++;
+    if (at == recent->count && recent->count < RECENT_FILES) recent->count++;
+    if (at == RECENT_FILES) at--;
+    memmove(recent->paths[1], recent->paths[0], (size_t)at * RECENT_PATH);
+    snprintf(recent->paths[0], RECENT_PATH, "%s", path);
+}
+
+// `recent PATH`, the last one first.
+static bool read_recent(Settings *s, const char *line, const char *path, int number, SandError *error) {
+    const char *begin = line + strspn(line, " \t") + strlen("recent");
+    begin += strspn(begin, " \t");
+    size_t length = strcspn(begin, "\n");
+    RecentFiles *recent = &s->recent;
+    if (length == 0 || length >= RECENT_PATH || recent->count == RECENT_FILES)
+        return sand_fail(error, "%s:%d: recent: expected a path, and at most %d of them", path, number, RECENT_FILES);
+    snprintf(recent->paths[recent->count++], RECENT_PATH, "%.*s", (int)length, begin);
+    return true;
+}
+
 static bool read_line(Settings *s, const char *line, const char *path, int number, SandError *error) {
     char name[64], rest[2];
     int value;
     if (sscanf(line, "%63s", name) == 1 && !strcmp(name, "bookmark")) return read_bookmark(s, line, path, number, error);
+    if (sscanf(line, "%63s", name) == 1 && !strcmp(name, "recent")) return read_recent(s, line, path, number, error);
     if (sscanf(line, "%63s %d %1s", name, &value, rest) != 2)
         return sand_fail(error, "%s:%d: expected a key and a whole number", path, number);
     for (int k = 0; k < KEY_COUNT; k++) {
@@ -73,7 +96,7 @@ static bool read_line(Settings *s, const char *line, const char *path, int numbe
 }
 
 bool settings_load(Settings *settings, SandError *error) {
-    char path[PATH], line[256];
+    char path[PATH], line[RECENT_PATH + 64];
     *settings = settings_default();
     if (!settings_path(path, sizeof path)) return true;
     FILE *file = fopen(path, "r");
@@ -107,6 +130,7 @@ bool settings_save(const Settings *s, SandError *error) {
                      v->orthographic ? v->height : 0) > 0 &&
              ok;
     }
+    for (int i = 0; i < s->recent.count; i++) ok = fprintf(file, "recent %s\n", s->recent.paths[i]) > 0 && ok;
     ok = fclose(file) == 0 && ok;
     ok = ok && rename(beside, path) == 0;
     return ok || sand_fail(error, "%s: cannot write: %s", path, strerror(errno));

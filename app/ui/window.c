@@ -135,7 +135,9 @@ static bool draw(Window *w, SandError *error) {
     read_frame(w, elapsed);
     if (w->frame) describe_picked(w);
     show_messages(w);
+    if (w->frame) window_note_opening(w);
     if (w->frame) window_watch_file(w);
+    engine_work(w->engine, &w->panel->work);
     bool anew = false, visible = w->frame && w->width > 0 && w->height > 0; // anew: the scene changed and was drawn again
     if (visible) {
         // The interface comes first: it knows whether the mouse is over the panel now.
@@ -282,10 +284,6 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->ask = panel_asks;
     w->panel->on_message = def->on_message ? panel_hears : NULL;
     window_set_up_files(w);
-    if (def->engine.take) {
-        w->path = def->engine.take->views;
-        w->follow = true;
-    }
     w->panel->picked.body = -1;
     w->recording = (WindowRecording){.engine = w->engine, .wanted = &w->panel->recording, .overlay = &w->panel->overlay};
     w->panel->race = engine_race(w->engine);
@@ -296,6 +294,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     }
     w->panel->first_start = settings.first_start;
     w->panel->bookmarks = settings.bookmarks;
+    w->panel->recent = settings.recent;
     w->panel->ask_on_close = settings.ask_on_close;
     w->preset = def->camera;
     if (def->notice && *def->notice) panel_say(w->panel, def->notice);
@@ -310,7 +309,8 @@ static void remember(Window *w) {
                   .hidden = w->panel->hidden,
                   .quality = w->kept_quality,
                   .ask_on_close = w->panel->ask_on_close,
-                  .bookmarks = w->panel->bookmarks};
+                  .bookmarks = w->panel->bookmarks,
+                  .recent = w->panel->recent};
     if ((int)w->look.quality != w->first_quality) s.quality = (int)w->look.quality;
     if (!settings_save(&s, &error)) fprintf(stderr, "sandglass: %s\n", error.text);
 }

@@ -1,8 +1,9 @@
-// What the window saves: pictures, takes with their camera keys, and films.
+// The files of the window: scenes, takes and contact problems that it opens; pictures, takes and films that it saves.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/io/free_path.h"
 #include "app/ui/window_parts.h"
@@ -51,34 +52,28 @@ void window_save_picture(Window *w, double ui_scale) {
     frame_pacing_excuse(&w->pacing);
 }
 
-// --- scene files --------------------------------------------------------------------------------------------
+// --- opening ------------------------------------------------------------------------------------------------
 
-static bool ends_in(const char *text, const char *ending) {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && !strcmp(text + length - tail, ending);
+static bool panel_opens(void *user, const char *path, const Act *race, SandError *error) {
+    return engine_open(((Window *)user)->engine, path, race, error);
 }
 
-// A file that is dropped on the window. Scenes open here; other files name the command that opens them.
+static void panel_cancels(void *user) { engine_cancel(((Window *)user)->engine); }
+
 void window_on_drop(GLFWwindow *glfw, int count, const char **paths) {
     Window *w = glfwGetWindowUserPointer(glfw);
-    if (count < 1) return;
-    const char *path = paths[0];
-    char text[2 * SAND_SENTENCE];
-    Act act = {.kind = ACT_SCENE};
-    if (ends_in(path, ".yaml") && strlen(path) < sizeof act.text) {
-        snprintf(act.text, sizeof act.text, "%s", path);
-        panel_ask(w->panel, act);
-        return;
-    }
-    if (ends_in(path, ".yaml"))
-        snprintf(text, sizeof text, "The path is too long to be dropped: sandglass %.160s", path);
-    else if (ends_in(path, ".take"))
-        snprintf(text, sizeof text, "A take opens in a window of its own: sandglass %.160s", path);
-    else if (ends_in(path, ".hdf5") || ends_in(path, ".h5") || ends_in(path, ".sand"))
-        snprintf(text, sizeof text, "A contact problem is raced on the command line: sandglass race %.160s", path);
-    else
-        snprintf(text, sizeof text, "%.160s is no scene: scenes end in .yaml", path);
-    panel_say(w->panel, text);
+    if (count > 0) panel_open(w->panel, paths[0]);
+}
+
+void window_note_opening(Window *w) {
+    if (w->openings == w->scene.openings) return;
+    w->openings = w->scene.openings;
+    engine_views(w->engine, &w->path);
+    w->follow = w->path.count > 0;
+    char folder[RECENT_PATH], whole[2 * RECENT_PATH];
+    bool relative = w->scene.opened[0] != '/' && getcwd(folder, sizeof folder);
+    snprintf(whole, sizeof whole, "%s%s%s", relative ? folder : "", relative ? "/" : "", w->scene.opened);
+    recent_files_add(&w->panel->recent, whole);
 }
 
 void window_watch_file(Window *w) {
@@ -92,9 +87,8 @@ void window_watch_file(Window *w) {
     bool changed = now.st_mtim.tv_sec != w->changed.tv_sec || now.st_mtim.tv_nsec != w->changed.tv_nsec;
     w->changed = now.st_mtim;
     if (other || !changed) return;
-    Act act = {.kind = ACT_SCENE, .number = w->scene.bodies};
-    snprintf(act.text, sizeof act.text, "%s", w->scene.name);
-    if (panel_ask(w->panel, act)) panel_say(w->panel, "The scene file changed, and is opened again.");
+    panel_say(w->panel, "The scene file changed, and is opened again.");
+    panel_open(w->panel, w->watched);
 }
 
 // --- takes ------------------------------------------------------------------------------------------------
@@ -179,4 +173,6 @@ void window_set_up_files(Window *w) {
     w->panel->screenshot = panel_takes_picture;
     w->panel->save_take = panel_saves_take;
     w->panel->add_key = panel_adds_key;
+    w->panel->open = panel_opens;
+    w->panel->cancel = panel_cancels;
 }

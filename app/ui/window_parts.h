@@ -72,6 +72,7 @@ typedef struct Window {
     char watched[TAKE_PATH]; // scene file that is opened again when it changes; "": none
     struct timespec changed; // when it did last
     double next_look;        // s, wall time
+    int openings;            // files opened so far
 } Window;
 
 // window.c
@@ -100,5 +101,6 @@ void window_save_new_take(Window *w); // under a free name
 void window_add_camera_key(Window *w);
 void window_follow_path(Window *w); // a take is shown along its camera keys, until the user moves the camera
 bool window_is_unsaved(const Window *w);
-void window_watch_file(Window *w); // opens the scene again when its file changes on disk
+void window_note_opening(Window *w); // takes over the camera keys of a take that was opened, and notes the file
+void window_watch_file(Window *w);   // opens the scene again when its file changes on disk
 void window_on_drop(GLFWwindow *glfw, int count, const char **paths);

@@ -55,6 +55,9 @@ void sand_simulation_free(SandSimulation *sim);
 void sand_simulation_on_message(SandSimulation *sim, SandMessageCallback *callback, void *user);
 
 bool sand_simulation_step(SandSimulation *sim, SandError *error);
+// A step on the CPU ends soon after another thread sets this to nonzero: it fails, and nothing has moved. NULL: it runs to
+// its end.
+void sand_simulation_cancel_by(SandSimulation *sim, const int *stop);
 
 // Builds the problem of the coming step (collision, warm start) without taking the step.
 bool sand_simulation_build(SandSimulation *sim, SandError *error);

@@ -20,7 +20,8 @@ struct SandSimulation {
     SandSolveDef solve;
     SandDeviceDef device_def;
     bool want_curve;
-    bool built; // the problem is that of the coming step
+    const int *stop; // set by another thread to cancel a step; NULL: nobody does
+    bool built;      // the problem is that of the coming step
     SandProfile profile;
     SandCounters counters;
     SandSolveDef last_solve; // settings of the last step
@@ -208,6 +209,15 @@ static bool build_problem(SandSimulation *sim, const SandBackend *b, SandDevice 
            b->build(device, &sim->solve, error);
 }
 
+static bool canceled(const SandSimulation *sim) { return sim->stop && __atomic_load_n(sim->stop, __ATOMIC_RELAXED); }
+
+// The problem and what was solved of it are dropped.
+static bool give_up(SandSimulation *sim, SandError *error) {
+    sim->built = false;
+    sim->host.problem.contact_count = 0;
+    return sand_fail(error, "step %llu was canceled", (unsigned long long)sim->host.world.step_index + 1);
+}
+
 // The step on the device that has the state. Buffers that prove too small grow, and the step is repeated: nothing has moved.
 static bool device_step(SandSimulation *sim, SandError *error) {
     const SandBackend *b = sim->where.backend;
@@ -216,10 +226,10 @@ static bool device_step(SandSimulation *sim, SandError *error) {
     uint64_t growths = 0;
     if (!write_changes(sim, error)) return false;
     do {
-        bool ok = ((sim->built && b->on_host) || build_problem(sim, b, device, error)) &&
-                  b->solve(device, &sim->solve, sim->want_curve, false, NULL, error) && b->integrate(device, error) &&
-                  b->finish(device, &r, error);
-        if (!ok) return false;
+        bool solved = ((sim->built && b->on_host) || build_problem(sim, b, device, error)) &&
+                      b->solve(device, &sim->solve, sim->want_curve, false, b->on_host ? sim->stop : NULL, error);
+        if (solved && b->on_host && canceled(sim)) return give_up(sim, error);
+        if (!solved || !b->integrate(device, error) || !b->finish(device, &r, error)) return false;
         growths += r.growths;
     } while (r.again);
     sand_residency_stepped(&sim->where);
@@ -309,6 +319,8 @@ const SandWorld *sand_simulation_world(const SandSimulation *sim) { return &sim-
 const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &sim->profile; }
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve) { sim->solve = *solve; }
+
+void sand_simulation_cancel_by(SandSimulation *sim, const int *stop) { sim->stop = stop; }
 
 void sand_simulation_want_curve(SandSimulation *sim, bool want) { sim->want_curve = want; }
 

@@ -100,6 +100,8 @@ typedef struct Fixture {
     ControlPlace places[CONTROL_COUNT];
     int asked[ACT_RACE_CANCEL + 1]; // how many acts of each kind
     Act last;
+    char opened[256]; // the file that was asked for last
+    int cancels;
 } Fixture;
 
 static bool on_ask(void *user, const Act *act) {
@@ -108,6 +110,16 @@ static bool on_ask(void *user, const Act *act) {
     s->last = *act;
     return engine_ask(s->engine, act);
 }
+
+static bool on_open(void *user, const char *path, const Act *race, SandError *error) {
+    Fixture *s = user;
+    (void)error;
+    snprintf(s->opened, sizeof s->opened, "%s", path);
+    s->last = *race;
+    return true;
+}
+
+static void on_cancel(void *user) { ((Fixture *)user)->cancels++; }
 
 static const PanelKey keys[] = {{"Space", "run or pause", true},
                                 {"F", "turn the glass over", true},
@@ -131,6 +143,8 @@ static void open_offscreen(Fixture *s) {
     s->panel = panel_create(s->interface, &error);
     if (!s->panel) fail_msg("%s", error.text);
     s->panel->ask = on_ask;
+    s->panel->open = on_open;
+    s->panel->cancel = on_cancel;
     s->panel->user = s;
     s->panel->keys = keys;
     s->look = renderer_default();
@@ -328,18 +342,12 @@ static void test_all_controls_are_drawn(void **state) {
     panel_toggle_beside(s.panel, &s.scene);
     advance(&s, 60);
     keep_picture(&s, "panel_unfolded");
-    // The race over the picture, and the question before the window closes.
-    s.panel->racing.iterations = 3;
-    panel_start_race(s.panel);
-    DRAW_UNTIL(&s, s.panel->racing.curves.begun && !s.panel->racing.curves.running);
-    draw(&s);
-    panel_close_topmost(s.panel);
-    s.panel->closing = CLOSING_ASKED;
-    draw(&s);
-    s.panel->closing = CLOSING_NOT;
     s.panel->by_time = true;
     draw(&s);
-    // The race over the picture, its summary, and the question before the window closes.
+    // What takes long; the race over the picture, its summary, and the question before the window closes.
+    s.panel->work = (EngineWork){.what = "Step 3 of heap", .seconds = 3, .expected = 9};
+    draw(&s);
+    s.panel->work.what[0] = '\0';
     s.panel->racing.iterations = 10;
     panel_start_race(s.panel);
     DRAW_UNTIL(&s, s.panel->racing.plots.count > 0 && !s.panel->racing.curves.running);
@@ -440,6 +448,50 @@ static void test_race(void **state) {
     click(&s, CONTROL_RACE_CANCEL);
     assert_int_equal(s.asked[ACT_RACE_CANCEL], 1);
     DRAW_UNTIL(&s, race_job_serial(s.panel->race) == 2);
+    close_offscreen(&s);
+}
+
+// A bar is shown for what takes long, and not for what is done at once; its button cancels.
+static void test_long_work(void **state) {
+    (void)state;
+    Fixture s;
+    open_offscreen(&s);
+    advance(&s, 2);
+    s.panel->work = (EngineWork){.what = "Opening hourglass with 1000000 bodies", .seconds = 0.1};
+    draw(&s);
+    assert_false(s.places[CONTROL_CANCEL].drawn);
+    s.panel->work.seconds = 4;
+    draw(&s);
+    draw(&s);
+    keep_picture(&s, "panel_work");
+    click(&s, CONTROL_CANCEL);
+    assert_int_equal(s.cancels, 1);
+    close_offscreen(&s);
+}
+
+// Files that were opened before are below the scenes; a contact problem opens the race.
+static void test_recent_files(void **state) {
+    (void)state;
+    Fixture s;
+    char problem[256];
+    snprintf(problem, sizeof problem, "%s/tests/problems/spheres.sand", SAND_SOURCE_DIR);
+    open_offscreen(&s);
+    recent_files_add(&s.panel->recent, problem);
+    recent_files_add(&s.panel->recent, "/home/me/my heap.yaml");
+    advance(&s, 2);
+    const char *const entries[] = {"my heap.yaml", "spheres.sand"};
+    const char *const paths[] = {"/home/me/my heap.yaml", problem};
+    for (int i = 0; i < 2; i++) {
+        ControlPlace *list = &s.places[CONTROL_SCENE];
+        snprintf(list->wanted_entry, sizeof list->wanted_entry, "%s", entries[i]);
+        click(&s, CONTROL_SCENE);
+        DRAW_UNTIL(&s, list->open);
+        if (i == 0) keep_picture(&s, "panel_recent");
+        click_at(&s, list->entry_x, list->entry_y);
+        assert_string_equal(s.opened, paths[i]);
+        assert_int_equal(s.panel->racing.theater, i == 1);
+    }
+    assert_non_null(strstr(s.last.text, "p-spg-fb")); // the solvers that are chosen in the panel
     close_offscreen(&s);
 }
 
@@ -695,6 +747,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_race),
         cmocka_unit_test(test_film_has_overlays),
         cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_long_work),
+        cmocka_unit_test(test_recent_files),
         cmocka_unit_test(test_buttons_ask),
         cmocka_unit_test(test_panel_follows),
     };

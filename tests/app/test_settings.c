@@ -40,10 +40,20 @@ static void kept_and_read_back(void **state) {
     s.bookmarks.kept[1] = s.bookmarks.kept[7] = true;
     s.bookmarks.views[1] = (CameraView){.eye = {1, -2, 3}, .target = {0, 0.5, 0}, .angle = 0.5};
     s.bookmarks.views[7] = (CameraView){.eye = {1, 0, 0}, .target = {0, 0, 0}, .orthographic = true, .height = 2.5};
+    for (int i = 0; i < RECENT_FILES + 2; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/a folder/%d.yaml", i);
+        recent_files_add(&s.recent, path);
+    }
+    recent_files_add(&s.recent, "/a folder/4.yaml"); // it is there already
     if (!settings_save(&s, &error)) fail_msg("%s", error.text);
     Settings again;
     assert_true(settings_load(&again, &error));
     assert_true(!again.first_start && again.hidden && again.quality == 2);
+    assert_int_equal(again.recent.count, RECENT_FILES);
+    assert_string_equal(again.recent.paths[0], "/a folder/4.yaml");
+    assert_string_equal(again.recent.paths[1], "/a folder/9.yaml");
+    assert_string_equal(again.recent.paths[RECENT_FILES - 1], "/a folder/2.yaml");
     const Bookmarks *marks = &again.bookmarks;
     for (int i = 0; i < BOOKMARKS; i++) assert_int_equal(marks->kept[i], i == 1 || i == 7);
     assert_true(marks->views[1].eye.y == -2 && marks->views[1].angle == 0.5 && !marks->views[1].orthographic);

@@ -84,6 +84,7 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_SAVE_PNG] = {"PNG", "Saves this plot as a PNG picture on white, in the folder of the recordings.", "sandglass record hourglass --overlay residual --out frames"},
     [CONTROL_HELP] = {"Keys", "All keys and what the mouse does.", "sandglass --help"},
     [CONTROL_HIDE] = {"Hide", "Hides the panel; Tab brings it back.", "sandglass hourglass --panel off"},
+    [CONTROL_CANCEL] = {"Cancel", "Ends it: the step is not taken and the scene stands still, or the scene that was open goes on.", "sandglass hourglass --bodies 5000"},
     [CONTROL_CLOSE_SAVE] = {"Save and close", "Ends the film, saves the run as a take, and closes.", "sandglass hourglass --take hourglass.take"},
     [CONTROL_CLOSE_NOW] = {"Close", "Closes without saving the run; a film is ended and kept.", "sandglass hourglass"},
     [CONTROL_CLOSE_STAY] = {"Go on", "Back to the window.", "sandglass hourglass"},

@@ -2,6 +2,7 @@
 #include "app/ui/panel/panel_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "app/ui/cimgui.h"
 #include "app/ui/marks.h"
@@ -81,6 +82,36 @@ static void draw_first_start(Panel *panel) {
     }
     igSameLine(0, 1.2f * em);
     if (igSmallButton("Got it")) panel->first_start = false;
+    panel->free_top += 0.7 * em + igGetWindowHeight();
+    igEnd();
+}
+
+// --- work ---------------------------------------------------------------------------------------------------
+
+// What takes the engine long, with a way to end it.
+static void draw_work(Panel *panel) {
+    const double PATIENCE = 0.7; // s; what is done sooner needs no bar
+    const EngineWork *work = &panel->work;
+    if (!*work->what || work->seconds < PATIENCE) return;
+    float em = igGetFontSize(), wide = 22 * em;
+    igSetNextWindowPos((ImVec2){0.5f * (float)(panel->free_left + panel->free_right), (float)panel->free_top + 0.7f * em},
+                       ImGuiCond_Always, (ImVec2){0.5f, 0});
+    igSetNextWindowSize((ImVec2){0, 0}, ImGuiCond_Always);
+    igBegin("##work", NULL,
+            ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
+                ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
+    char text[64];
+    igTextUnformatted(work->what, NULL);
+    bool known = work->expected > PATIENCE;
+    if (known)
+        snprintf(text, sizeof text, "%.0f s, the last took %.0f s", work->seconds, work->expected);
+    else
+        snprintf(text, sizeof text, "%.0f s", work->seconds);
+    // Without a known end the bar runs to and fro.
+    double share = known ? fmin(1, work->seconds / work->expected) : 0.5 - 0.5 * cos(work->seconds);
+    igProgressBar((float)share, (ImVec2){wide, 0}, text);
+    igSameLine(0, -1);
+    if (control_button(CONTROL_CANCEL, NULL, 5 * em)) panel->cancel(panel->user);
     panel->free_top += 0.7 * em + igGetWindowHeight();
     igEnd();
 }
@@ -173,13 +204,14 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     panel->halves = split_area(panel->free_left, panel->free_right, height);
     if (panel->overlay.residual) panel->curve_wanted = true;
     if (panel->first_start && !panel->racing.theater) draw_first_start(panel); // overlays are placed below it
+    draw_work(panel);
     if (frame) {
         OverlayView over = panel_overlay(frame, scene, panel->halves);
         overlay_draw(&panel->overlay, &over, panel->free_left, panel->free_top, panel->free_right, panel->free_bottom);
     }
     panel_draw_marks(panel, frame, camera, panel->halves, width, height);
     if (panel->racing.theater)
-        panel_draw_theater(panel, &view, (float)panel->free_left + edge, (float)panel->free_top + edge,
+        panel_draw_theater(panel, (float)panel->free_left + edge, (float)panel->free_top + edge,
                            (float)panel->free_right - edge, (float)panel->free_bottom - edge);
     if (panel->help) draw_help(panel, width, height);
     if (panel->closing == CLOSING_ASKED) draw_closing(panel, width, height);

@@ -7,6 +7,7 @@
 #include "app/ui/interface.h"
 #include "app/ui/overlay.h"
 #include "app/ui/race_plot.h"
+#include "app/ui/settings.h"
 #include "app/render/split.h"
 
 // A key of the window, for the help.
@@ -71,6 +72,9 @@ typedef struct Panel {
     const PanelKey *keys; // ended by a NULL key
     void *user;           // passed to the callbacks below
     bool (*ask)(void *user, const Act *act);
+    bool (*open)(void *user, const char *path, const Act *race, SandError *error); // see engine_open
+    void (*cancel)(void *user);                                                    // see engine_cancel
+    EngineWork work;                                                               // what the engine is busy with
     void (*on_message)(void *user, const char *sentence);     // hears every message that is shown; NULL: nobody does
     bool (*record)(void *user, bool start, SandError *error); // starts or stops `recording`; NULL: not available
     bool (*screenshot)(void *user, SandError *error);
@@ -97,6 +101,7 @@ typedef struct Panel {
     OverlayDef overlay;
     PanelRecording recording;
     Bookmarks bookmarks;
+    RecentFiles recent;
 
     bool unfold; // all sections are open, for tests
 
@@ -143,9 +148,10 @@ void panel_say(Panel *panel, const char *sentence);                          // 
 bool panel_solver_fits(const SandSolveDef *solve, const EngineScene *scene); // on the backend that takes the steps
 void panel_choose_solver(Panel *panel, int solver);                          // as if chosen in the list
 void panel_toggle_beside(Panel *panel, const EngineScene *scene);            // begins or ends a second run beside the first
-void panel_start_race(Panel *panel);        // freezes the step and opens the race on it over the picture
-void panel_hide(Panel *panel, bool hidden); // says how to get it back
-bool panel_close_topmost(Panel *panel);     // a dialog, the help, the race; false: nothing is open
+void panel_open(Panel *panel, const char *path); // a scene, a take or a contact problem, which is raced
+void panel_start_race(Panel *panel);             // freezes the step and opens the race on it over the picture
+void panel_hide(Panel *panel, bool hidden);      // says how to get it back
+bool panel_close_topmost(Panel *panel);          // a dialog, the help, the race; false: nothing is open
 // The outline and the forces of the picked body, for the window and for pictures of it; of two runs they are those of the
 // first.
 void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera *camera, SplitArea halves, int width,

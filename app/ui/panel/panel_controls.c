@@ -64,6 +64,14 @@ static void draw_scene(Panel *panel, const PanelView *view) {
                 open_scene(panel, entry->name, 0);
             panel_tip(entry->about);
         }
+        if (panel->recent.count) igSeparator();
+        for (int i = 0; i < panel->recent.count; i++) {
+            const char *path = panel->recent.paths[i], *slash = strrchr(path, '/');
+            igPushID_Int(i); // two files may have one name
+            if (control_entry(CONTROL_SCENE, slash ? slash + 1 : path, false, true)) panel_open(panel, path);
+            igPopID();
+            panel_tip(path);
+        }
         igEndCombo();
     }
     faint_text(scene->about);

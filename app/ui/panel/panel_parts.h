@@ -32,7 +32,7 @@ void panel_draw_race(Panel *panel);   // the choice of racers, and the start
 void panel_draw_result(Panel *panel); // a summary
 
 // panel_theater.c: the race over this part of the picture
-void panel_draw_theater(Panel *panel, const PanelView *view, float left, float top, float right, float bottom);
+void panel_draw_theater(Panel *panel, float left, float top, float right, float bottom);
 void panel_draw_controls(Panel *panel, const PanelView *view);  // panel_controls.c: the left column
 void panel_draw_figures(Panel *panel, const PanelView *view);   // panel_figures.c: the right column
 void panel_draw_transport(Panel *panel, const PanelView *view); // panel_transport.c: the bar of time at the bottom

@@ -64,6 +64,21 @@ void panel_start_race(Panel *panel) {
     if (panel_ask(panel, (Act){.kind = ACT_PLAY, .number = 0}) && panel_ask(panel, act)) r->waiting = WAIT_FRAMES;
 }
 
+void panel_open(Panel *panel, const char *path) {
+    PanelRace *r = &panel->racing;
+    SandError error;
+    Act act = race_act(panel);
+    bool problem = sand_problem_is_stored(path);
+    if (problem && !act.text[0])
+        panel_say(panel, "No solver is chosen for the race: see the section Race of solvers.");
+    else if (!panel->open(panel->user, path, &act, &error))
+        panel_say(panel, error.text);
+    else if (problem) {
+        r->theater = true;
+        r->waiting = WAIT_FRAMES;
+    }
+}
+
 void panel_draw_race(Panel *panel) {
     PanelRace *r = &panel->racing;
     if (!igBeginTable("racers", 2, 0, (ImVec2){0, 0}, 0)) return;
@@ -86,8 +101,8 @@ void panel_draw_race(Panel *panel) {
 void panel_draw_result(Panel *panel) {
     PanelRace *r = &panel->racing;
     if (!r->curves.begun || !panel_section(panel, "Result of the race", true)) return;
-    char text[96];
-    snprintf(text, sizeof text, "Step %llu, %d contacts", (unsigned long long)r->curves.step, r->curves.contacts);
+    char text[RACE_SUBJECT + 32];
+    snprintf(text, sizeof text, "%s, %d contacts", r->curves.subject, r->curves.contacts);
     igTextUnformatted(text, NULL);
     if (control_button(CONTROL_RACE_SHOW, NULL, -1e-6f)) r->theater = true;
 }

@@ -120,17 +120,17 @@ static void draw_ranking(Panel *panel) {
 
 static void draw_head(Panel *panel) {
     PanelRace *r = &panel->racing;
-    char text[160];
+    char text[RACE_SUBJECT + 96];
     int at = 0;
     while (at < r->curves.count && r->curves.racers[at].state != RACER_RUNS) at++;
     if (!r->curves.begun || r->waiting)
         snprintf(text, sizeof text, "The race begins.");
     else if (r->curves.running && at < r->curves.count)
-        snprintf(text, sizeof text, "Race on step %llu, %d contacts: %s runs, %d of %d", (unsigned long long)r->curves.step,
-                 r->curves.contacts, sand_solver_table[r->curves.racers[at].solver].name, at + 1, r->curves.count);
+        snprintf(text, sizeof text, "Race on %s, %d contacts: %s runs, %d of %d", r->curves.subject, r->curves.contacts,
+                 sand_solver_table[r->curves.racers[at].solver].name, at + 1, r->curves.count);
     else
-        snprintf(text, sizeof text, "Race on step %llu, %d contacts%s", (unsigned long long)r->curves.step,
-                 r->curves.contacts, r->curves.running ? ": the least objective is looked for" : "");
+        snprintf(text, sizeof text, "Race on %s, %d contacts%s", r->curves.subject, r->curves.contacts,
+                 r->curves.running ? ": the least objective is looked for" : "");
     igAlignTextToFramePadding();
     colored(AMBER, text);
     float em = igGetFontSize(), button = 5 * em;
@@ -175,7 +175,7 @@ static void draw_saves(Panel *panel, const Plot *plot) {
     }
 }
 
-void panel_draw_theater(Panel *panel, const PanelView *view, float left, float top, float right, float bottom) {
+void panel_draw_theater(Panel *panel, float left, float top, float right, float bottom) {
     PanelRace *r = &panel->racing;
     float em = igGetFontSize();
     igSetNextWindowPos((ImVec2){left, top}, ImGuiCond_Always, (ImVec2){0, 0});
@@ -190,8 +190,7 @@ void panel_draw_theater(Panel *panel, const PanelView *view, float left, float t
     }
     char title[160];
     Plot plot = *chosen_plot(r);
-    snprintf(title, sizeof title, "%s, step %llu, %d contacts", view->scene->name, (unsigned long long)r->curves.step,
-             r->curves.contacts);
+    snprintf(title, sizeof title, "%s, %d contacts", r->curves.subject, r->curves.contacts);
     plot.title = title;
     // The ranking is to the right of the plot, or below it where the window is narrow.
     bool wide = right - left > 60 * em;
