@@ -73,11 +73,14 @@ find_library(CYAML_LIBRARY cyaml REQUIRED)
 find_path(YAML_INCLUDE_DIR yaml.h REQUIRED)
 find_library(YAML_LIBRARY yaml REQUIRED)
 add_library(sandglass_scene STATIC
+    sim/scene/deposition.c
     sim/scene/packing.c
     sim/scene/scene.c
     sim/scene/scene_build.c
     sim/scene/scene_file.c
     sim/scene/scene_boundaries.c
+    sim/scene/settle.c
+    sim/scene/settled_state.c
     sim/scene/solver_file.c
     sim/scene/studio.c
     sim/scene/yaml_file.c

@@ -46,6 +46,7 @@ const VerbRow verb_table[VERB_COUNT] = {
 #define REPORT (RUN | BENCH | FREEZE | RACE)
 
 static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
+static const char *const start_names[] = {"lattice", "settled", NULL};             // of SandStart, without its first
 static const char *const precision_names[] = {"float", "double", NULL};
 static const char *const color_names[] = {"body",  "speed",    "contacts",
                                           "force", "residual", NULL}; // in the order of RenderColor
@@ -76,6 +77,11 @@ const OptionRow option_table[OPTION_COUNT] = {
     [OPTION_STEP] = {"step", KIND_ABOVE, SCENE, "H", NULL, 0, 1, "time step in seconds; as the scene says", NULL},
     [OPTION_SEED] = {"seed", KIND_INTEGER, SCENE, "N", NULL, 0, 9007199254740992.0,
                      "seed of what is random; as the scene says", NULL},
+    [OPTION_START] =
+        {"start", KIND_CHOICE, SCENE, NULL, NULL, 0, 0,
+         "where the bodies of fills start: on their lattice, or settled, which is computed once and kept; as the "
+         "scene says",
+         start_names},
     [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN, NULL, NULL, 0, 0,
                          "run without a window: film the scene, or print figures with --json or --log", NULL},
     [OPTION_LOG] = {"log", KIND_TEXT, SCENE, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},

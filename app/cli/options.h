@@ -20,6 +20,7 @@ typedef enum OptionId {
     OPTION_BODIES,
     OPTION_STEP,
     OPTION_SEED,
+    OPTION_START,
     OPTION_HEADLESS,
     OPTION_LOG,
     OPTION_SECONDS,

@@ -99,6 +99,8 @@ static Outcome show(const Options *asked, SandError *error) {
     Outcome outcome = session_plan(&session, options, error);
     leave_a_core(&session, options);
     if (outcome == OUTCOME_DONE) outcome = fit_scene(&session, options, sentence, sizeof sentence, error);
+    // Settled before the window opens; its engine then finds the state in the cache.
+    if (outcome == OUTCOME_DONE && session.scene.settled && !session_build(&session, error)) outcome = OUTCOME_WRONG;
     if (outcome == OUTCOME_DONE) {
         const OptionValue *values = options->values;
         WindowDef def = window_default();

@@ -2,6 +2,7 @@
 #include "app/cli/session.h"
 
 #include "app/engine/backends.h"
+#include "app/engine/settled.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -171,6 +172,8 @@ SandSceneOptions session_scene_options(const Options *options) {
         .step = values[OPTION_STEP].real,
         .has_seed = values[OPTION_SEED].given,
         .seed = (uint64_t)values[OPTION_SEED].integer,
+        .start = values[OPTION_START].given ? (SandStart)(SAND_START_LATTICE + values[OPTION_START].integer)
+                                            : SAND_START_AS_SCENE,
     };
 }
 
@@ -201,6 +204,7 @@ static bool plan_take(Session *session, const Options *options, SandError *error
                  {OPTION_BODIES, "bodies"},
                  {OPTION_STEP, "step"},
                  {OPTION_SEED, "seed"},
+                 {OPTION_START, "start"},
                  {OPTION_GRAVITY, "gravity"}};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (options->values[fixed[i].id].given)
@@ -265,12 +269,29 @@ static SandSimulation *start_simulation(Session *session, SandError *error) {
     return sim;
 }
 
+static bool on_settling(void *user, double done) {
+    Session *session = user;
+    if (progress_due(&session->progress))
+        progress_update(&session->progress, done, "the bodies settle; this is done once and kept");
+    return !session_interrupted();
+}
+
+static void on_settled(void *user, const char *sentence) { progress_say(&((Session *)user)->progress, sentence); }
+
+bool session_build(Session *session, SandError *error) {
+    SettledDef settle = {.threads = session->def.threads, .tell = on_settling, .on_message = on_settled, .user = session};
+    session->progress = progress_begin(session->scene.name);
+    bool built = settled_build(&session->scene, &settle, error);
+    progress_end(&session->progress);
+    return built;
+}
+
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error) {
     const OptionValue *values = options->values;
     Outcome outcome = session_plan(session, options, error);
     if (outcome != OUTCOME_DONE) return outcome;
     if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
-    if (!sand_scene_build(&session->scene, error)) return OUTCOME_WRONG;
+    if (!session_build(session, error)) return session_interrupted() ? OUTCOME_FAILED : OUTCOME_WRONG;
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->gravity = session->scene.world.gravity;
     session->solve = session->def.solve;

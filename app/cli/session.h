@@ -39,6 +39,8 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
 // Applies --friction, --bounds and --facets.
 bool session_model(const Options *options, SandSolveDef *solve, SandError *error);
 const char *session_name(const Options *options); // of the scene or take
+// Builds the planned scene and settles its bodies where they are to start settled, with a line of progress.
+bool session_build(Session *session, SandError *error);
 // Plans, builds the scene and creates the simulation.
 Outcome session_open(Session *session, const Options *options, const char *label, SandError *error);
 double session_seconds(const Session *session,

@@ -15,6 +15,7 @@ typedef enum ActKind {
     ACT_BACKEND, // number: Backend that takes the steps from now on
     ACT_SHADOW,  // solve: a second solver on the same problems; number: 0 turns it off
     ACT_GRAVITY, // vector, m/s^2
+    ACT_START,   // number: 1 the bodies start settled, 0 on their lattice; restarts the scene
     ACT_KNOB,    // text: name of a knob of the scene; number: its value; restarts the scene
     ACT_FLIP,    // turns the glass over
     ACT_GRAB,    // body, vector: hold this point of the body (world)

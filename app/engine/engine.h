@@ -35,7 +35,7 @@ typedef struct EngineFrame {
 typedef struct EngineWork {
     char what[SAND_SENTENCE]; // "": it waits
     double seconds;           // since it began
-    double expected;          // s, how long the like of it took last; 0: unknown
+    double expected;          // s, about how long it takes in all; 0: unknown
 } EngineWork;
 
 typedef struct Engine Engine;
@@ -98,6 +98,7 @@ typedef struct EngineScene {
     int openings;           // how many files were opened so far
     char opened[TAKE_PATH]; // the last of them: a scene, a take or a contact problem
     int bodies;             // how many were asked for; 0: the scene has a fixed number
+    bool settled;           // they started settled
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
     SandSolveDef solve;

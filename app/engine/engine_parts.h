@@ -69,6 +69,7 @@ void engine_show_scene(Engine *e, Reason reason);
 bool engine_publish(Engine *e, SandError *error);
 // Tells the window what goes on, until engine_end_work; false: it is part of something that was told already.
 bool engine_begin_work(Engine *e, double expected, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void engine_work_done(Engine *e, double share); // of the present work, from which its duration is guessed
 void engine_end_work(Engine *e, bool began);
 bool engine_canceled(const Engine *e);
 

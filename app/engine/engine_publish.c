@@ -49,6 +49,7 @@ void engine_show_scene(Engine *e, Reason reason) {
     bool by_path = length > 5 && !strcmp(e->scene_name + length - 5, ".yaml");
     snprintf(s->file, sizeof s->file, "%s", by_path ? e->scene_name : "");
     s->bodies = e->scene.bodies;
+    s->settled = e->scene.settled;
     s->knob_count = e->scene.knob_count;
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
     s->solve = e->timeline.solve;
@@ -153,6 +154,13 @@ bool engine_begin_work(Engine *e, double expected, const char *format, ...) {
     memcpy(e->work.what, what, sizeof what);
     pthread_mutex_unlock(&e->lock);
     return true;
+}
+
+void engine_work_done(Engine *e, double share) {
+    const double ENOUGH = 0.02; // before that the guess means nothing
+    pthread_mutex_lock(&e->lock);
+    if (share > ENOUGH) e->work.expected = (sand_seconds() - e->work.seconds) / share;
+    pthread_mutex_unlock(&e->lock);
 }
 
 void engine_end_work(Engine *e, bool began) {

@@ -149,6 +149,11 @@ bool engine_obey(Engine *e, const Act *act, SandError *error) {
         return seek(e, act->number > 0 ? (uint64_t)act->number : 0, error);
     case ACT_RESET: return engine_restart_scene(e, false, error);
     case ACT_SCENE: return engine_change_scene(e, act->text, (int)act->number, error);
+    case ACT_START:
+        e->scene.settled = act->number != 0;
+        e->scene.options.start = e->scene.settled ? SAND_START_SETTLED : SAND_START_LATTICE;
+        e->timeline.take = NULL;
+        return engine_restart_scene(e, false, error);
     case ACT_KNOB: {
         int knob = sand_scene_knob(&e->scene, act->text);
         if (knob < 0) return sand_fail(error, "the scene has no knob '%s'", act->text);

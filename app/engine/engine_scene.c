@@ -1,6 +1,7 @@
 // Scenes of the engine: opening, restarting and replacing them, and the second run that parts from one.
 #include "app/engine/engine_parts.h"
 
+#include "app/engine/settled.h"
 #include "sim/core/clock.h"
 
 #include <stdio.h>
@@ -69,13 +70,25 @@ static void choose_backend(Engine *e, SandSimulation *sim, SandSolveDef *solve) 
     }
 }
 
-bool engine_start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, const SandVec3 *gravity, SandError *error) {
+static bool on_settling(void *user, double done) {
+    Engine *e = user;
+    engine_work_done(e, done);
+    return !e->quit && !engine_canceled(e);
+}
+
+// Builds a scene, with its bodies settled where they are to start so. Canceled, it fails.
+static bool build_scene(Engine *e, SandScene *scene, SandError *error) {
+    SettledDef settle = {.threads = e->def.simulation.threads, .tell = on_settling, .on_message = engine_tell, .user = e};
     bool began = scene->bodies > 0 ? engine_begin_work(e, 0, "Opening %s with %d bodies", scene->name, scene->bodies)
                                    : engine_begin_work(e, 0, "Opening %s", scene->name);
-    bool built = sand_scene_build(scene, error);
-    if (built && engine_canceled(e)) built = sand_fail(error, "%s was not opened: canceled", scene->name);
+    bool built = settled_build(scene, &settle, error);
+    if (engine_canceled(e)) built = sand_fail(error, "%s was not opened: canceled", scene->name);
     engine_end_work(e, began);
-    if (!built) return false;
+    return built;
+}
+
+bool engine_start_scene(Engine *e, SandScene *scene, const SandSolveDef *solve, const SandVec3 *gravity, SandError *error) {
+    if (!build_scene(e, scene, error)) return false;
     SandSimulationDef def = e->def.simulation;
     def.solve = *solve;
     def.backend = NULL;
@@ -127,6 +140,7 @@ bool engine_open_scene(Engine *e, const char *name, int bodies, SandError *error
     SandScene scene;
     SandSceneOptions options = e->def.options;
     options.bodies = bodies;
+    if (e->sim && !strcmp(name, e->scene_name)) options.start = e->scene.options.start; // as the panel says
     if (!sand_scene_open(&scene, name, &options, error)) return false;
     const Take *take = e->timeline.take;
     bool first = !e->sim, again = !first && !strcmp(name, e->scene_name);

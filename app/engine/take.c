@@ -71,6 +71,7 @@ typedef struct TakeDef {
     uint32_t *bodies;
     double *step;
     uint64_t *seed, *steps;
+    SandStart *start;
     SandPrecision *precision;
     Backend *backend;
     double *gravity;
@@ -116,12 +117,14 @@ static const cyaml_schema_field_t act_fields[] = {
 static const cyaml_schema_value_t act_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ActDef, act_fields)};
 
 static const cyaml_strval_t precisions[] = {{"float", SAND_FLOAT}, {"double", SAND_DOUBLE}};
+static const cyaml_strval_t starts[] = {{"lattice", SAND_START_LATTICE}, {"settled", SAND_START_SETTLED}};
 static const cyaml_schema_field_t take_fields[] = {
     CYAML_FIELD_STRING_PTR("scene", CYAML_FLAG_POINTER, TakeDef, scene, 1, TAKE_PATH - 1),
     WHOLE(TakeDef, bodies),
     REAL(TakeDef, step),
     WHOLE(TakeDef, seed),
     WHOLE(TakeDef, steps),
+    CHOICE(TakeDef, start, starts),
     CHOICE(TakeDef, precision, precisions),
     CHOICE(TakeDef, backend, backends),
     NUMBERS(TakeDef, gravity, 3),
@@ -230,6 +233,8 @@ static bool read_settings(Take *take, const SandYaml *yaml, SandError *error) {
         return sand_yaml_wrong(yaml, error, "bodies", "expected 1 to %d, got %u", SAND_MAX_BODIES, *def->bodies);
     take->options = (SandSceneOptions){.bodies = def->bodies ? (int)*def->bodies : 0,
                                        .step = def->step ? *def->step : 0,
+                                       // Takes of the time when every scene started on its lattice have no such key.
+                                       .start = def->start ? *def->start : SAND_START_LATTICE,
                                        .has_seed = def->seed != NULL,
                                        .seed = def->seed ? *def->seed : 0};
     take->precision = def->precision ? *def->precision : SAND_FLOAT;
@@ -376,6 +381,7 @@ static void put_take(FILE *file, const Take *take) {
         fputs("\nstep: ", file);
         put_number(file, take->options.step);
     }
+    if (take->options.start == SAND_START_SETTLED) fputs("\nstart: settled", file);
     if (take->options.has_seed) fprintf(file, "\nseed: %" PRIu64, take->options.seed);
     fprintf(file, "\nprecision: %s\n", precisions[take->precision].str);
     if (take->backend != BACKEND_AUTO) fprintf(file, "backend: %s\n", backend_names[take->backend]);
@@ -428,7 +434,11 @@ void take_begin(Take *take, const char *opened, const SandScene *scene, double s
     // An absolute path stays valid wherever the take is moved to.
     bool is_path = strchr(opened, '/') || strstr(opened, ".yaml");
     char *whole = is_path ? realpath(opened, NULL) : NULL;
-    *take = (Take){.options = {.bodies = scene->bodies, .step = step, .has_seed = true, .seed = scene->seed},
+    *take = (Take){.options = {.bodies = scene->bodies,
+                               .step = step,
+                               .start = scene->settled ? SAND_START_SETTLED : SAND_START_LATTICE,
+                               .has_seed = true,
+                               .seed = scene->seed},
                    .precision = precision,
                    .has_solve = true,
                    .solve = *solve,

@@ -3,7 +3,7 @@
 // A scene is opened (the file is read and checked), its knobs may be set, and then its world is built:
 //     sand_scene_open -> sand_scene_set_knob ... -> sand_scene_build -> scene.world
 // sand_scene_load does the first and the last in one go. Building again gives the same initial state, with the knobs as they
-// are by then.
+// are by then. Fills start on their lattice; where scene.settled says so, sand_scene_settle then brings the bodies to rest.
 #pragma once
 #include "sandglass/error.h"
 #include "sandglass/solver.h"
@@ -20,12 +20,20 @@ enum {
     SAND_MAX_BODIES = 50000000, // bodies of a scene
 };
 
+// Where the bodies of fills are at the start.
+typedef enum SandStart {
+    SAND_START_AS_SCENE, // as the scene says
+    SAND_START_LATTICE,  // on the lattice of their fill
+    SAND_START_SETTLED,  // at rest, packed at random: sand_scene_settle
+} SandStart;
+
 // What the caller may change about any scene when it is opened; all zero changes nothing.
 typedef struct SandSceneOptions {
     int bodies;    // number of bodies; the scene's lengths scale along. 0: as the scene says
     double step;   // s, length of a step; 0: as the scene says
     bool has_seed; // use `seed` and not the scene's
     uint64_t seed; // of the random numbers; 0 is the built-in seed
+    SandStart start;
     int limit;     // the most bodies, cells and lattice points tried, for fuzzing; 0: SAND_MAX_BODIES
     bool no_files; // refuse to open files that the scene names, for fuzzing
 } SandSceneOptions;
@@ -88,6 +96,9 @@ typedef struct SandScene {
     SandVec3 view_lower, view_upper; // m, what a camera should show; set when built
     double scale;             // factor of all lengths that scale with the number of bodies: (bodies / size.bodies)^(1/3)
     int bodies;               // bodies in the fill that follows options.bodies; 0: the scene has a fixed number
+    bool settled;             // its bodies are to be settled before the first step
+    bool has_plug;            // while they settle, a level floor closes the vessel,
+    double plug;              // m, at this height
     SandSceneFile *file;      // owned
     SandSceneOptions options; // as opened
 } SandScene;
@@ -106,6 +117,22 @@ int sand_scene_knob(const SandScene *scene, const char *name);
 bool sand_scene_set_knob(SandScene *scene, int knob, double value, SandError *error);
 // Builds scene->world, in place of the one before. On failure the world is empty and the scene stays open.
 bool sand_scene_build(SandScene *scene, SandError *error);
+
+// How to settle the bodies of a scene.
+typedef struct SandSettleDef {
+    const char *cache; // folder in which settled states are kept and looked for, made where it is missing; NULL: none
+    int threads;       // 0: one for each core; the result does not depend on it
+    // Called now and then with the share that is done, 0 to 1; false cancels. NULL: nobody hears.
+    bool (*tell)(void *user, double done);
+    void (*on_message)(void *user, const char *sentence); // hears that a state could not be kept; NULL: nobody does
+    void *user;                                           // passed to both
+} SandSettleDef;
+
+// Brings the bodies of a built scene that are there from its start to rest in a random packing: they are laid on each other
+// by geometry, then relax under gravity in damped steps of the CPU. Boundaries stand still meanwhile, and the plug closes
+// the vessel. The same scene gives the same bits, computed or from the cache; a damaged state is computed anew. On failure
+// the world is empty and the scene stays open.
+bool sand_scene_settle(SandScene *scene, const SandSettleDef *def, SandError *error);
 
 // Open and build in one go.
 bool sand_scene_load(SandScene *scene, const char *name_or_path, const SandSceneOptions *options, SandError *error);

@@ -45,6 +45,22 @@ static bool open_size(SandScene *scene, SandError *error) {
     return true;
 }
 
+// Finds whether the bodies start settled. A scene that would take long to settle, because it has more bodies than it says,
+// does so only where it is asked.
+static bool open_start(SandScene *scene, SandError *error) {
+    const SandSceneFile *file = scene->file;
+    const SandStartDef *start = file->def->start;
+    bool wished = start && start->settled && *start->settled;
+    bool few = !start || !start->most || scene->bodies <= (int64_t)*start->most;
+    SandStart asked = scene->options.start;
+    scene->settled = asked == SAND_START_SETTLED || (asked == SAND_START_AS_SCENE && wished && few);
+    scene->has_plug = start && start->plug;
+    if (!scene->has_plug) return true;
+    if (!sand_yaml_range(&file->yaml, error, "start", "plug", start->plug, -SAND_FAR, SAND_FAR)) return false;
+    scene->plug = *start->plug * (start->scales && *start->scales ? scene->scale : 1);
+    return true;
+}
+
 // Finds what a knob changes, and its present value.
 static bool open_knob(SandScene *scene, int index, SandError *error) {
     const SandSceneFile *file = scene->file;
@@ -122,7 +138,8 @@ static bool open_all(SandScene *scene, SandError *error) {
     scene->seconds = def->seconds ? *def->seconds : 10;
     scene->solve = sand_default_solve();
     scene->seed = scene->options.has_seed ? scene->options.seed : def->seed ? *def->seed : 0;
-    if (!open_size(scene, error) || !sand_studio_open(&scene->studio, &file->yaml, def->look, error) ||
+    if (!open_size(scene, error) || !open_start(scene, error) ||
+        !sand_studio_open(&scene->studio, &file->yaml, def->look, error) ||
         !sand_solver_file_apply(&file->yaml, "", def->solver, def->friction, &scene->solve, error))
         return false;
     for (uint32_t i = 0; i < def->knobs_count; i++) {

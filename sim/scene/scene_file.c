@@ -196,6 +196,14 @@ static const cyaml_schema_field_t look_fields[] = {
 
 static const cyaml_schema_field_t size_fields[] = {WHOLE_NEEDED(SandSizeDef, bodies), CYAML_FIELD_END};
 
+static const cyaml_schema_field_t start_fields[] = {
+    FLAG(SandStartDef, settled),
+    REAL(SandStartDef, plug),
+    WHOLE(SandStartDef, most),
+    FLAG(SandStartDef, scales),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t scene_fields[] = {
     TEXT_NEEDED(SandSceneDef, name),
     TEXT(SandSceneDef, like),
@@ -209,6 +217,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     PART(SandSceneDef, world, bounds_fields),
     PART(SandSceneDef, view, bounds_fields),
     PART(SandSceneDef, size, size_fields),
+    PART(SandSceneDef, start, start_fields),
     PART(SandSceneDef, look, look_fields),
     PART(SandSceneDef, solver, sand_solver_fields),
     TEXT(SandSceneDef, friction),

@@ -141,12 +141,20 @@ typedef struct SandSizeDef {
     uint32_t bodies;
 } SandSizeDef;
 
+typedef struct SandStartDef {
+    bool *settled;
+    double *plug; // m, height
+    uint32_t *most;
+    bool *scales;
+} SandStartDef;
+
 typedef struct SandSceneDef {
     char *name, *like, *about;
     double *step, *seconds, *gravity, *recovery, *envelope;
     uint64_t *seed;
     SandBoundsDef *world, *view;
     SandSizeDef *size;
+    SandStartDef *start;
     SandLookDef *look;
     SandSolverDef *solver;
     char *friction;

@@ -3,6 +3,7 @@
 #include "tests/lab/lab.h"
 #include "tests/lab/engine_lab.h"
 #include "app/engine/engine.h"
+#include "app/engine/settled.h"
 #include "sim/core/thread_pool.h"
 
 #include <setjmp.h>
@@ -110,7 +111,8 @@ static void play(const char *path) {
 static uint64_t replay(const Take *take, int threads) {
     SandError error = {""};
     SandScene scene;
-    if (!take_open_scene(take, &scene, &error) || !sand_scene_build(&scene, &error)) fail_msg("%s", error.text);
+    if (!take_open_scene(take, &scene, &error) || !settled_build(&scene, &(SettledDef){.threads = threads}, &error))
+        fail_msg("%s", error.text);
     scene.world.gravity = take->gravity;
     SandSimulationDef def = {.threads = threads, .precision = take->precision, .solve = take->solve};
     SandSimulation *sim = lab_simulation(&scene.world, &def);

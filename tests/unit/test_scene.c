@@ -444,6 +444,7 @@ static void test_like_another(void **state) {
     SandError error;
     SandSceneOptions small = {.bodies = 700};
     assert_true(sand_scene_open(&big, "hourglass-1m", NULL, &error));
+    assert_false(big.settled); // more bodies than settle by themselves
     assert_string_equal(big.like, "hourglass");
     assert_int_equal(big.bodies, 1000000);
     assert_int_equal(big.solve.iterations, 20);

@@ -11,6 +11,7 @@
 const Control control_table[CONTROL_COUNT] = {
     [CONTROL_SCENE] = {"Scene", "Opens another scene from the scenes folder, at its start.", "sandglass rubble"},
     [CONTROL_BODIES] = {"Bodies", "How many bodies the scene has; what holds them grows along. More look finer and cost time. The scene starts anew.", "sandglass hourglass --bodies 3000"},
+    [CONTROL_START] = {"Settled", "The bodies start at rest, packed at random, and not on a lattice. Where they never did this takes some seconds; then it is kept. The scene starts anew.", "sandglass cylinder --start settled"},
     [CONTROL_KNOB] = {"Knob", "The scene starts anew when it is let go.", "sandglass drum --set rate=0.5"},
     [CONTROL_PLAY] = {"Play", "Lets time run, or stops it.", "sandglass hourglass --paused"},
     [CONTROL_STEP] = {"Step", "Takes one time step, then pauses.", "sandglass bench hourglass --warmup 0 --steps 1"},

@@ -6,6 +6,7 @@
 typedef enum ControlId {
     CONTROL_SCENE,
     CONTROL_BODIES,
+    CONTROL_START,
     CONTROL_KNOB,
     CONTROL_PLAY,
     CONTROL_STEP,

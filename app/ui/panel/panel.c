@@ -104,7 +104,7 @@ static void draw_work(Panel *panel) {
     igTextUnformatted(work->what, NULL);
     bool known = work->expected > PATIENCE;
     if (known)
-        snprintf(text, sizeof text, "%.0f s, the last took %.0f s", work->seconds, work->expected);
+        snprintf(text, sizeof text, "%.0f s of about %.0f s", work->seconds, work->expected);
     else
         snprintf(text, sizeof text, "%.0f s", work->seconds);
     // Without a known end the bar runs to and fro.

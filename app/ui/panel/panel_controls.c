@@ -81,6 +81,8 @@ static void draw_scene(Panel *panel, const PanelView *view) {
                     scene->bodies == 0 ? "This scene has a fixed number of bodies." : NULL);
     if (igIsItemDeactivatedAfterEdit()) open_scene(panel, scene->name, panel->bodies);
     igEndDisabled();
+    bool settled = scene->settled;
+    if (control_check(CONTROL_START, &settled)) panel_ask(panel, (Act){.kind = ACT_START, .number = settled});
     for (int k = 0; k < scene->knob_count; k++) draw_knob(panel, &scene->knobs[k], k);
 }
 
