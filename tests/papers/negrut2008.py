@@ -8,7 +8,7 @@ def chapter(lab):
             "The paper's method is a projected Gauss-Seidel whose order is left to chance; gauss-seidel here is ordered by colors.\n")
     rows, depth, energy = [], [], []
     for solver, iterations in (("gauss-seidel", 140), ("gauss-seidel", 35), ("p-spg-fb", 140), ("p-spg-fb", 35)):
-        run = lab.run("hourglass", BODIES, SECONDS * 100, "--solver", solver, "--iterations", iterations)
+        run = lab.run("hourglass", BODIES, SECONDS * 100, "--start", "lattice", "--solver", solver, "--iterations", iterations)
         sunk = sorted(100 * s["penetration_max_m"] / 0.2 for s in run[20:])
         first, last = run[0]["potential_energy_j"], run[-1]["potential_energy_j"]
         name = f"{solver} {iterations}"
