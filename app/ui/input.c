@@ -58,7 +58,13 @@ static double enter_cylinder(SandVec3 half, SandVec3 from, SandVec3 direction) {
     return range[0] <= range[1] ? range[0] : INFINITY;
 }
 
-int input_pick(const RenderScene *render_scene, SandVec3 from, SandVec3 direction, SandVec3 *point) {
+// Whether the picture leaves out a body with this center.
+static bool is_cut(const RenderScene *render_scene, const RendererDef *look, SandVec3 center) {
+    return look->cut && v3_dot(look->cut_normal, v3_add(center, render_scene->origin)) > look->cut_offset;
+}
+
+int input_pick(const RenderScene *render_scene, const RendererDef *look, SandVec3 from, SandVec3 direction,
+               SandVec3 *point) {
     const RenderList *lists[] = {&render_scene->spheres, &render_scene->rocks, &render_scene->boxes,
                                  &render_scene->cylinders};
     int body = -1;
@@ -76,7 +82,7 @@ int input_pick(const RenderScene *render_scene, SandVec3 from, SandVec3 directio
             double distance = k < 2    ? enter_ball(offset, it->radius, local_from, local_direction)
                               : k == 2 ? enter_box(offset, local_from, local_direction)
                                        : enter_cylinder(offset, local_from, local_direction);
-            if (distance <= 0 || distance >= nearest) continue;
+            if (distance <= 0 || distance >= nearest || is_cut(render_scene, look, center)) continue;
             nearest = distance;
             body = (int)(it->tag & 0x0fffffffu);
         }
@@ -92,15 +98,15 @@ static const RenderScene *scene_of(const Input *input, const EngineFrame *frame)
 
 static SandVec3 to_world(const EngineFrame *frame, SandVec3 p) { return v3_add(p, frame->render_scene.origin); }
 
-void input_press(Input *input, Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x,
-                 double y, bool pan, bool grab) {
+void input_press(Input *input, Engine *engine, const EngineFrame *frame, const Camera *camera, const RendererDef *look,
+                 double aspect, double x, double y, bool pan, bool grab) {
     input->x = x;
     input->y = y;
     input->mode = pan ? INPUT_PAN : INPUT_ORBIT;
     if (!grab || !frame) return;
     SandVec3 from, direction, point, right, up, forward;
     input_ray(camera, aspect, x, y, &from, &direction);
-    input->picked = input_pick(scene_of(input, frame), from, direction, &point);
+    input->picked = input_pick(scene_of(input, frame), look, from, direction, &point);
     if (input->picked < 0) return;
     camera_axes(camera, &right, &up, &forward);
     input->depth = v3_dot(v3_sub(point, camera->eye), forward);
@@ -126,10 +132,11 @@ void input_move(Input *input, Engine *engine, const EngineFrame *frame, Camera *
     engine_ask(engine, &act);
 }
 
-void input_click(Input *input, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y) {
+void input_click(Input *input, const EngineFrame *frame, const Camera *camera, const RendererDef *look, double aspect,
+                 double x, double y) {
     SandVec3 from, direction, point;
     input_ray(camera, aspect, x, y, &from, &direction);
-    input->picked = input_pick(scene_of(input, frame), from, direction, &point);
+    input->picked = input_pick(scene_of(input, frame), look, from, direction, &point);
 }
 
 void input_release(Input *input, Engine *engine) {

@@ -177,6 +177,7 @@ static void report_state(const Window *w) {
                            .eye = {w->camera.eye.x, w->camera.eye.y, w->camera.eye.z},
                            .held = w->frame->picked.is_held,
                            .beside = w->frame->beside.on ? w->frame->beside.solve.solver : -1};
+    glfwGetWindowPos(w->glfw, &state->left, &state->top);
     bool current = w->frame->scene_version == w->scene.version; // else the frame is still one of the scene before
     snprintf(state->scene, sizeof state->scene, "%s", current ? w->scene.name : "");
 }

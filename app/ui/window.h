@@ -7,6 +7,7 @@
 // The window as a test sees it from outside.
 typedef struct WindowState {
     char scene[64];
+    int left, top; // pixels, where its picture begins on the screen
     uint64_t step;
     bool playing;
     int bodies, lost; // lost: bodies that left the world so far

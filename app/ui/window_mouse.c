@@ -52,26 +52,33 @@ static void move_to(Window *w, double x, double y) {
         w->input.x = x, w->input.y = y;
 }
 
+// Brings the bodies of the picture that the mouse is in to the host, where they are picked.
+static void fetch_bodies(Window *w) {
+    SandError error;
+    bool second = w->input.side && w->frame->beside.on;
+    RenderScene *scene = second ? &w->frame->beside.render_scene : &w->frame->render_scene;
+    if (!render_scene_read_store(scene, &error)) panel_say(w->panel, error.text);
+}
+
 // Left: orbit, or with Ctrl drag a body; right or middle: pan. A click picks the body under the mouse; an orbit does not.
 static void handle(Window *w, const MouseEvent *event) {
     double aspect = window_aspect(w), x = in_picture(w, event->x);
-    SandError error;
     if (event->down && w->button < 0 && !interface_wants_mouse(w->interface)) {
         bool grab = event->grab && event->button == 0;
-        if (grab && w->frame && !render_scene_read_store(&w->frame->render_scene, &error)) panel_say(w->panel, error.text);
+        if (grab && w->frame) fetch_bodies(w);
         w->button = event->button;
         w->press_x = event->x;
         w->press_y = event->y;
-        input_press(&w->input, w->engine, w->frame, &w->camera, aspect, x, event->y, event->button != 0, grab);
+        input_press(&w->input, w->engine, w->frame, &w->camera, &w->look, aspect, x, event->y, event->button != 0, grab);
         return;
     }
     if (event->down || event->button != w->button) return;
     move_to(w, event->x, event->y);
     bool click = hypot((event->x - w->press_x) * w->width, (event->y - w->press_y) * w->height) < CLICK;
     if (click && w->button == 0 && w->input.mode == INPUT_ORBIT && w->frame) {
-        if (!render_scene_read_store(&w->frame->render_scene, &error)) panel_say(w->panel, error.text);
+        fetch_bodies(w);
         w->clicks++;
-        input_click(&w->input, w->frame, &w->camera, aspect, x, event->y);
+        input_click(&w->input, w->frame, &w->camera, &w->look, aspect, x, event->y);
     }
     input_release(&w->input, w->engine);
     w->button = -1;

@@ -49,7 +49,7 @@ static int throw_balls(void) {
         for (double end = now() + LIMIT; strcmp((char *)shared->state.scene, scenes[k]) && now() < end;) rest(0.004);
         wait_for_frames();
         int before = shared->state.bodies;
-        act("mousemove %d %d", middle_x(), HIGH / 2);
+        mouse_to(middle_x(), HIGH / 2, "%s", "");
         wait_for_frames();
         press_key("b");
         for (double end = now() + LIMIT; shared->state.bodies == before && now() < end;) rest(0.004);
@@ -100,7 +100,7 @@ static int escape_and_close(void) {
     EXPECT_SOON(!shared->state.theater, "Esc does not close the race");
     EXPECT_SOON(!shared->state.playing, "the race does not freeze the step");
     // Nothing was done that a take would keep: no question. After a throw there is one, and Esc takes the close back.
-    act("mousemove %d %d", middle_x(), HIGH / 2);
+    mouse_to(middle_x(), HIGH / 2, "%s", "");
     wait_for_frames();
     int bodies = shared->state.bodies;
     press_key("b");
@@ -179,7 +179,7 @@ static int click_and_drag(void) {
     for (int k = 0; k < CLICKS || (shared->state.picked < 0 && k < 4 * CLICKS); k++) {
         int clicks = shared->state.clicks;
         y += shared->state.picked < 0 ? HIGH / 30 : 0;
-        act("mousemove %d %d click 1", x, y);
+        mouse_to(x, y, "click 1");
         expect(wait_beyond(&shared->state.clicks, clicks), "a short click is lost");
         expect(shared->state.clicks == clicks + 1, "a click counts twice");
         for (int n = 0; n < 4; n++) wait_for_frames(); // what it picks comes with a frame of the engine
@@ -195,7 +195,7 @@ static int click_and_drag(void) {
     expect(fabs(shared->state.eye[0] - eye) < 1e-3 * fabs(eye), "a drag there and back moves the camera");
     expect(shared->state.clicks == clicks, "a drag counts as a click");
     // With Ctrl the body is held, and let go; the scene still stands, so it is where it was.
-    act("mousemove %d %d", x, y);
+    mouse_to(x, y, "%s", "");
     wait_for_frames();
     act("keydown ctrl");
     act("mousedown 1");

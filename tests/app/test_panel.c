@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "tests/lab/engine_lab.h"
+#include "tests/lab/panel_lab.h"
 
 #include "app/ui/cimgui.h"
 #include "app/ui/panel/citation.h"
@@ -21,8 +21,6 @@
 #include "app/ui/plot.h"
 #include "app/io/png.h"
 #include "sim/core/clock.h"
-
-static const char *folder; // for pictures; NULL: none are kept
 
 // --- the table ----------------------------------------------------------------------------------------------
 
@@ -79,192 +77,6 @@ static void test_scales(void **state) {
     assert_true(plot_scale(&decades, INFINITY, -INFINITY, 4).tick_count > 0);
     s = plot_scale(&(PlotAxis){.name = "", .unit = ""}, 7, 7, 4);
     assert_true(s.low < 7 && s.high > 7 && s.tick_count > 0);
-}
-
-// --- a stage to draw it on ----------------------------------------------------------------------------------
-
-typedef struct Fixture {
-    Context *context;
-    Renderer *renderer;
-    Interface *interface;
-    Panel *panel;
-    Engine *engine;
-    EngineScene scene;
-    EngineFrame *frame;
-    Camera camera;
-    RendererDef look;
-    int width, height;
-    double scale;
-    unsigned framebuffer; // that holds the picture; 0: the renderer's
-    bool plain;           // to be quick: leave the scene as it was drawn last, and the panel's pixels too
-    ControlPlace places[CONTROL_COUNT];
-    int asked[ACT_RACE_CANCEL + 1]; // how many acts of each kind
-    Act last;
-    char opened[256]; // the file that was asked for last
-    int cancels;
-} Fixture;
-
-static bool on_ask(void *user, const Act *act) {
-    Fixture *s = user;
-    s->asked[act->kind]++;
-    s->last = *act;
-    return engine_ask(s->engine, act);
-}
-
-static bool on_open(void *user, const char *path, const Act *race, SandError *error) {
-    Fixture *s = user;
-    (void)error;
-    snprintf(s->opened, sizeof s->opened, "%s", path);
-    s->last = *race;
-    return true;
-}
-
-static void on_cancel(void *user) { ((Fixture *)user)->cancels++; }
-
-static const PanelKey keys[] = {{"Space", "run or pause", true},
-                                {"F", "turn the glass over", true},
-                                {"Ctrl + mouse", "draw a body along", true},
-                                {"H", "hide the panel", true},
-                                {".", "one step forward", false},
-                                {",", "one step back", false},
-                                {"F1", "all keys", true},
-                                {NULL, NULL, false}};
-
-static void open_offscreen(Fixture *s) {
-    SandError error = {""};
-    *s = (Fixture){.width = 1280, .height = 720, .scale = 1};
-    ContextDef def = context_default();
-    def.software = true;
-    s->context = context_create(&def, &error);
-    if (!s->context) fail_msg("%s", error.text);
-    s->renderer = renderer_create(&error);
-    s->interface = interface_create(NULL, &error);
-    if (!s->interface) fail_msg("%s", error.text);
-    s->panel = panel_create(s->interface, &error);
-    if (!s->panel) fail_msg("%s", error.text);
-    s->panel->ask = on_ask;
-    s->panel->open = on_open;
-    s->panel->cancel = on_cancel;
-    s->panel->user = s;
-    s->panel->keys = keys;
-    s->look = renderer_default();
-    s->look.quality = QUALITY_LOW;
-    EngineDef engine = engine_default();
-    engine.scene = "hourglass";
-    engine.options.bodies = 300;
-    engine.simulation.threads = 1;
-    engine.playing = false; // each step is asked for, so that a slow machine sees the same
-    s->engine = engine_create(&engine, &error);
-    if (!s->engine) fail_msg("%s", error.text);
-    s->panel->race = engine_race(s->engine);
-    control_watch(s->places);
-}
-
-static void close_offscreen(Fixture *s) {
-    control_watch(NULL);
-    close_engine(s->engine);
-    panel_free(s->panel);
-    interface_free(s->interface);
-    renderer_free(s->renderer);
-    if (context_error_count(s->context)) fail_msg("OpenGL: %s", context_error(s->context));
-    context_free(s->context);
-}
-
-// One picture of the window.
-static void draw(Fixture *s) {
-    SandError error = {""};
-    EngineFrame *next = engine_frame(s->engine);
-    if (next) s->frame = next;
-    hear_messages(s->engine);
-    unsigned before = s->scene.version;
-    engine_scene(s->engine, &s->scene);
-    if (!s->frame) return;
-    if (before != s->scene.version || !(s->camera.angle > 0))
-        camera_frame(&s->camera, "default", s->frame->render_scene.lower, s->frame->render_scene.upper,
-                     (double)s->width / s->height);
-    if (!s->plain && !renderer_draw(s->renderer, &s->frame->render_scene, &s->camera, &s->look, s->width, s->height, &error))
-        fail_msg("%s", error.text);
-    interface_begin(s->interface, s->width, s->height, s->scale, 1.0 / 60);
-    panel_draw(s->panel, s->frame, &s->scene, &s->camera, &s->look, s->width, s->height, 1.0 / 60);
-    // The driver gets all of it, and fills no pixels where nobody looks.
-    if (s->plain) glEnable(GL_RASTERIZER_DISCARD);
-    interface_end(s->interface, renderer_framebuffer(s->renderer));
-    glDisable(GL_RASTERIZER_DISCARD);
-}
-
-// Draws until the condition holds. The limit is for an engine that hangs, not for a slow machine.
-#define DRAW_UNTIL(s, condition) \
-    do { \
-        for (double end = sand_seconds() + ENGINE_LIMIT; !(condition) && sand_seconds() < end; pause_briefly()) draw(s); \
-        if (!(condition)) fail_msg("%s did not come", #condition); \
-    } while (0)
-
-// Takes so many steps, with a picture of the panel after each; the scene itself is drawn at the end.
-static void advance(Fixture *s, int steps) {
-    bool plain = s->plain;
-    s->plain = false;
-    DRAW_UNTIL(s, s->frame);
-    s->plain = true;
-    for (int k = 0; k < steps; k++) {
-        uint64_t wanted = s->frame->step + 1;
-        if (!engine_ask(s->engine, &(Act){.kind = ACT_STEP, .number = 1})) fail_msg("the engine takes no request");
-        s->frame = wait_for(s->engine, wanted);
-        draw(s);
-    }
-    s->plain = plain;
-    draw(s);
-}
-
-static unsigned char *read_pixels(Fixture *s) {
-    size_t row = 4 * (size_t)s->width;
-    unsigned char *pixels = malloc(row * (size_t)s->height), *line = malloc(row);
-    assert_non_null(pixels);
-    assert_non_null(line);
-    glBindFramebuffer(GL_READ_FRAMEBUFFER, s->framebuffer ? s->framebuffer : renderer_framebuffer(s->renderer));
-    glPixelStorei(GL_PACK_ALIGNMENT, 4);
-    glReadPixels(0, 0, s->width, s->height, GL_RGBA, GL_UNSIGNED_BYTE, pixels);
-    for (int y = 0; y < s->height / 2; y++) {
-        unsigned char *a = pixels + row * (size_t)y, *b = pixels + row * (size_t)(s->height - 1 - y);
-        memcpy(line, a, row);
-        memcpy(a, b, row);
-        memcpy(b, line, row);
-    }
-    free(line);
-    return pixels;
-}
-
-static void keep_picture(Fixture *s, const char *name) {
-    if (!folder) return;
-    char path[512];
-    SandError error = {""};
-    bool plain = s->plain;
-    s->plain = false;
-    draw(s);
-    s->plain = plain;
-    unsigned char *pixels = read_pixels(s);
-    snprintf(path, sizeof path, "%s/%s.png", folder, name);
-    if (!png_write(path, s->width, s->height, 4, pixels, &error)) fail_msg("%s", error.text);
-    free(pixels);
-}
-
-static void click_at(Fixture *s, double x, double y) {
-    interface_mouse(s->interface, x, y, false);
-    draw(s);
-    interface_mouse(s->interface, x, y, true);
-    draw(s);
-    interface_mouse(s->interface, x, y, false);
-    draw(s);
-}
-
-static void click(Fixture *s, ControlId id) {
-    if (!s->places[id].drawn) fail_msg("%s is not drawn", control_table[id].label);
-    click_at(s, s->places[id].x, s->places[id].y);
-}
-
-// Until the engine has come to a step that was sought; it takes over the settings of that step.
-static void wait_for_step(Fixture *s, double step) {
-    DRAW_UNTIL(s, (double)s->frame->step == step);
-    draw(s);
 }
 
 // --- drawing ------------------------------------------------------------------------------------------------
@@ -511,11 +323,11 @@ static unsigned char *film_frame(Fixture *s, OverlayDef overlay) {
         .framebuffer = split_framebuffer(recording.split, s->renderer), .width = wanted.width, .height = wanted.height};
     unsigned char *pixels = read_pixels(&film);
     window_recording_close(&recording);
-    char folder[48];
-    snprintf(folder, sizeof folder, "%s/film", made); // PNG frames have a folder of their own
-    recorder_frame_path(path, sizeof path, folder, 0);
+    char frames[48];
+    snprintf(frames, sizeof frames, "%s/film", made); // PNG frames have a folder of their own
+    recorder_frame_path(path, sizeof path, frames, 0);
     assert_int_equal(remove(path), 0);
-    assert_int_equal(remove(folder), 0);
+    assert_int_equal(remove(frames), 0);
     assert_int_equal(remove(made), 0);
     return pixels;
 }
@@ -561,10 +373,10 @@ static void test_film_has_overlays(void **state) {
         double share = (double)changed / (p->width * p->height);
         if (share < p->least || share > p->most) fail_msg("part %d of the film: %.3f of it changed", (int)k, share);
     }
-    if (folder) {
+    if (panel_pictures) {
         char path[512];
         SandError error = {""};
-        snprintf(path, sizeof path, "%s/film_overlays.png", folder);
+        snprintf(path, sizeof path, "%s/film_overlays.png", panel_pictures);
         if (!png_write(path, 480, 270, 4, full, &error)) fail_msg("%s", error.text);
     }
     free(bare);
@@ -585,10 +397,10 @@ static double halves_differ(Fixture *s, const char *name) {
             const unsigned char *row = film + 4 * (size_t)(y * WIDE);
             differ += memcmp(row + 4 * (split_left(&area, 0) + x), row + 4 * (split_left(&area, 1) + x), 4) != 0;
         }
-    if (folder) {
+    if (panel_pictures) {
         char path[512];
         SandError error = {""};
-        snprintf(path, sizeof path, "%s/%s.png", folder, name);
+        snprintf(path, sizeof path, "%s/%s.png", panel_pictures, name);
         if (!png_write(path, WIDE, HIGH, 4, film, &error)) fail_msg("%s", error.text);
     }
     free(film);
@@ -681,7 +493,7 @@ static void test_buttons_ask(void **state) {
     char path[512];
     struct stat file;
     snprintf(s.panel->recording.folder, sizeof s.panel->recording.folder, "%s",
-             folder ? folder : "/tmp/sandglass_test_panel");
+             panel_pictures ? panel_pictures : "/tmp/sandglass_test_panel");
     click(&s, CONTROL_SAVE_CSV);
     click(&s, CONTROL_SAVE_PNG);
     const char *kinds[] = {"csv", "png"};
@@ -691,7 +503,7 @@ static void test_buttons_ask(void **state) {
         snprintf(path, sizeof path, "%s/*_0*.%s", s.panel->recording.folder, kinds[i]);
         if (glob(path, 0, NULL, &found) != 0) fail_msg("%s was not written", path);
         if (stat(found.gl_pathv[0], &file) != 0 || file.st_size < 20) fail_msg("%s is empty", found.gl_pathv[0]);
-        for (size_t k = 0; !folder && k < found.gl_pathc; k++) remove(found.gl_pathv[k]);
+        for (size_t k = 0; !panel_pictures && k < found.gl_pathc; k++) remove(found.gl_pathv[k]);
         globfree(&found);
     }
     click(&s, CONTROL_HIDE);
@@ -736,7 +548,7 @@ static void test_panel_follows(void **state) {
 }
 
 int main(int argc, char **argv) {
-    folder = argc > 1 ? argv[1] : NULL;
+    panel_pictures = argc > 1 ? argv[1] : NULL;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_controls_have_twins),
         cmocka_unit_test(test_every_solver_can_be_cited),

@@ -20,7 +20,8 @@ static SandInstance instance(int body, float x, float offset_x, float offset_y, 
 }
 
 static int pick(const RenderScene *render_scene, double x, double y, double z, SandVec3 direction, SandVec3 *point) {
-    return input_pick(render_scene, v3_make(x, y, z), v3_scale(1 / v3_length(direction), direction), point);
+    RendererDef whole = {0};
+    return input_pick(render_scene, &whole, v3_make(x, y, z), v3_scale(1 / v3_length(direction), direction), point);
 }
 
 // Every kind of body is met where its surface is; the nearest counts; what is behind does not.
@@ -54,6 +55,19 @@ static void all_kinds(void **state) {
     p.back = 0.5;
     assert_int_equal(pick(&p, -2, -5, 0, north, &point), 1);
     assert_int_equal(pick(&p, 0, -5, 0, north, &point), -1);
+}
+
+// What the cutting plane hides is not picked: what is behind it is.
+static void behind_the_cut(void **state) {
+    (void)state;
+    SandInstance spheres[2] = {instance(1, 0, 0, 0, 0, 0.5f), instance(2, 3, 0, 0, 0, 0.5f)};
+    RenderScene p = {.spheres = {spheres, 2}, .origin = {10, 0, 0}};
+    RendererDef look = {.cut = true, .cut_normal = {-2, 0, 0}, .cut_offset = -2 * 11.5}; // x < 11.5 in the world
+    SandVec3 point, from = {-5, 0, 0}, east = {1, 0, 0};
+    assert_int_equal(input_pick(&p, &look, from, east, &point), 2);
+    assert_true(fabs(point.x - 2.5) < 1e-6);
+    look.cut = false;
+    assert_int_equal(input_pick(&p, &look, from, east, &point), 1);
 }
 
 // In a stack of ten the lowest bears its own weight and that of nine others.
@@ -108,7 +122,7 @@ static void flying(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kinds), cmocka_unit_test(forces_on_a_body),
-                                       cmocka_unit_test(flying)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kinds), cmocka_unit_test(behind_the_cut),
+                                       cmocka_unit_test(forces_on_a_body), cmocka_unit_test(flying)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

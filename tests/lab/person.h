@@ -57,6 +57,16 @@ __attribute__((format(printf, 1, 2))) static inline void act(const char *format,
     }
 }
 
+// Moves the mouse to this pixel of the window, wherever a window manager has put it, and does something there.
+__attribute__((format(printf, 3, 4))) static inline void mouse_to(int x, int y, const char *then, ...) {
+    char words[200];
+    va_list list;
+    va_start(list, then);
+    vsnprintf(words, sizeof words, then, list);
+    va_end(list);
+    act("mousemove %d %d %s", shared->state.left + x, shared->state.top + y, words);
+}
+
 // --- the person: does one thing, and waits until the window has seen it -------------------------------------
 
 typedef volatile const ControlPlace Place;
@@ -99,7 +109,7 @@ static inline void press_key(const char *key) {
 
 // Presses a mouse button here, drags and lets go, with frames in between.
 static inline void drag_mouse(int button, int x, int y, int by_x, int by_y) {
-    act("mousemove %d %d mousedown %d", x, y, button);
+    mouse_to(x, y, "mousedown %d", button);
     wait_for_frames();
     act("mousemove_relative -- %d %d", by_x, by_y);
     wait_for_frames();
@@ -111,8 +121,7 @@ static inline void drag_mouse(int button, int x, int y, int by_x, int by_y) {
 static inline void bring_into_sight(Place *p) {
     for (int k = 0; k < 12 && (p->y < 40 || p->y > HIGH - 40); k++) {
         double before = p->y, off = before - 0.5 * HIGH;
-        act("mousemove %d %d click --repeat %d --delay 2 %d", (int)p->x, HIGH / 2, (int)ceil(fabs(off) / WHEEL),
-            off > 0 ? 5 : 4);
+        mouse_to((int)p->x, HIGH / 2, "click --repeat %d --delay 2 %d", (int)ceil(fabs(off) / WHEEL), off > 0 ? 5 : 4);
         double last; // the window has seen all turns when the control stands still again
         do last = p->y;
         while (wait_beyond(&p->frame, p->frame + 2) && p->y != last);
@@ -124,7 +133,7 @@ static inline void bring_into_sight(Place *p) {
 static inline bool point_at(volatile const double *x, volatile const double *y, volatile const bool *there) {
     for (double end = now() + LIMIT; now() < end;) {
         int at_x = (int)*x, at_y = (int)*y;
-        act("mousemove %d %d", at_x, at_y);
+        mouse_to(at_x, at_y, "%s", "");
         while (!*there && (int)*x == at_x && (int)*y == at_y && now() < end) rest(0.004);
         if (*there) return true;
     }
