@@ -88,6 +88,7 @@ add_library(sand_app_window STATIC
     app/io/free_path.c
     app/io/open_folder.c
     app/ui/window.c
+    app/ui/window_demo.c
     app/ui/window_files.c
     app/ui/window_keys.c
     app/ui/window_mouse.c

@@ -3,7 +3,17 @@
 #include "sandglass/error.h"
 #include <stdio.h>
 
-typedef enum Verb { VERB_RUN, VERB_BENCH, VERB_FREEZE, VERB_RECORD, VERB_RACE, VERB_LIST, VERB_HELP, VERB_COUNT } Verb;
+typedef enum Verb {
+    VERB_RUN,
+    VERB_BENCH,
+    VERB_FREEZE,
+    VERB_RECORD,
+    VERB_RACE,
+    VERB_DEMO,
+    VERB_LIST,
+    VERB_HELP,
+    VERB_COUNT
+} Verb;
 
 typedef enum OptionId {
     OPTION_SOLVER,
@@ -51,6 +61,7 @@ typedef enum OptionId {
     OPTION_SHUTTER,
     OPTION_SUBFRAMES,
     OPTION_RESUME,
+    OPTION_ROUNDS,
     OPTION_COLOR,
     OPTION_COLORMAP,
     OPTION_RANGE,

@@ -119,6 +119,7 @@ static bool draw_scene(Window *w, double elapsed, bool *anew, SandError *error) 
     split_show(w->split, w->renderer, w->width, w->height);
     w->panel->frame_rate = frame_pacing_recent(&w->pacing);
     panel_draw(w->panel, w->frame, &w->scene, &w->camera, &w->look, w->width, w->height, elapsed);
+    window_demo_draw(w);
     if (w->reframe > 0) {
         w->reframe--;
         window_frame_scene(w);
@@ -142,6 +143,7 @@ static bool draw(Window *w, SandError *error) {
     if (visible) {
         // The interface comes first: it knows whether the mouse is over the panel now.
         interface_begin(w->interface, w->width, w->height, scale, elapsed);
+        window_demo_step(w, elapsed);
         window_handle_keys(w);
         window_handle_mouse(w, elapsed);
         bool drawn = draw_scene(w, elapsed, &anew, error);
@@ -215,8 +217,12 @@ static void panel_hears(void *user, const char *sentence) {
 }
 
 WindowDef window_default(void) {
-    return (WindowDef){
-        .engine = engine_default(), .look = renderer_default(), .quality = -1, .speed = 1, .overlay = {.legend = true}};
+    return (WindowDef){.engine = engine_default(),
+                       .look = renderer_default(),
+                       .quality = -1,
+                       .speed = 1,
+                       .give_back = 60,
+                       .overlay = {.legend = true}};
 }
 
 // Applies the options, as if by the panel.
@@ -300,6 +306,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->preset = def->camera;
     if (def->notice && *def->notice) panel_say(w->panel, def->notice);
     apply(w, def, &settings);
+    window_demo_begin(w);
     return !context_is_software() || renderer_warm(w->renderer, &w->look, error);
 }
 
@@ -334,7 +341,7 @@ bool window_run(const WindowDef *def, WindowReport *report, SandError *error) {
         if (ok && report->errors) ok = sand_fail(error, "the graphics driver reported: %s", context_error(w->context));
     }
     SandError closing;
-    if (ok) remember(w);
+    if (ok && !def->show) remember(w);
     window_recording_close(&w->recording);
     // The last messages, such as that of a take saved at the end, only reach standard error.
     if (ok && def->take && !window_save_take(w, def->take, &closing)) fprintf(stderr, "sandglass: %s\n", closing.text);

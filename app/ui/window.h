@@ -1,6 +1,7 @@
 // The window of the program: engine, renderer and panel together, until it is closed.
 #pragma once
 #include "app/engine/engine.h"
+#include "app/engine/playlist.h"
 #include "app/render/renderer.h"
 #include "app/ui/overlay.h"
 
@@ -36,6 +37,9 @@ typedef struct WindowDef {
     double speed;               // simulated seconds per second
     bool hidden;                // start without the panel
     const char *take;           // save the run here when the window closes; NULL: no
+    Show *show;                 // a playlist that the window goes through until a person takes over; NULL: none
+    bool fullscreen;            // with a playlist
+    double give_back;           // s without a touch, after which the playlist goes on
     bool unfold;                // open every section of the panel, for tests
     const char *notice;         // first message; NULL or empty: none
     const SandSolveDef *shadow; // shadow solver; NULL: none

@@ -1,5 +1,5 @@
 // The window's own state, for its own files: window.c is the loop and one frame of it, window_keys.c the keys,
-// window_mouse.c the mouse, window_files.c pictures, takes and films.
+// window_mouse.c the mouse, window_demo.c the demo, window_files.c pictures, takes and films.
 #pragma once
 #include "app/ui/window.h"
 
@@ -24,6 +24,17 @@ typedef struct MouseEvent {
     double x, y; // 0 to 1 from the lower left corner
 } MouseEvent;
 enum { MOUSE_EVENTS = 64 };
+
+// The demo, where the window shows a playlist.
+typedef struct WindowDemo {
+    bool taken;       // by a person
+    double untouched; // s, since the last touch
+    bool asked;       // the scene of the playlist was asked for
+    unsigned before;  // version of the scene before it
+    double waited;    // s, for it
+    bool has_mouse;
+    double mouse_x, mouse_y; // where the mouse was when it last moved
+} WindowDemo;
 
 typedef struct Window {
     const WindowDef *def;
@@ -58,9 +69,10 @@ typedef struct Window {
     bool shifted[GLFW_KEY_LAST + 1];                          // pressed with Shift
     MouseEvent events[MOUSE_EVENTS];
     int event_count;
-    int clicks;                // on the picture, so far
-    int button;                // the button that began what the mouse does, -1: none
-    double press_x, press_y;   // where
+    int clicks;              // on the picture, so far
+    int button;              // the button that began what the mouse does, -1: none
+    double press_x, press_y; // where
+    WindowDemo demo;
     WindowRecording recording; // the film that is being taken
     CameraPath path;           // camera keys of the take
     bool follow;               // the camera follows them, until the user moves it
@@ -91,6 +103,11 @@ SandVec3 window_fly_direction(const Window *w); // of the held keys: right, up, 
 void window_on_button(GLFWwindow *glfw, int button, int action, int mods);
 void window_on_scroll(GLFWwindow *glfw, double x, double y);
 void window_handle_mouse(Window *w, double elapsed);
+
+// window_demo.c; without a playlist all of them do nothing
+void window_demo_begin(Window *w);
+void window_demo_step(Window *w, double elapsed); // before the keys and the mouse are handled
+void window_demo_draw(const Window *w);           // over the picture
 
 // window_files.c
 void window_set_up_files(Window *w);                  // the panel's callbacks

@@ -1,0 +1,143 @@
+// The demo in the window: goes through a playlist by itself until a person touches keys or mouse, and on again a minute
+// after the last touch.
+#include "app/ui/window_parts.h"
+
+#include "app/ui/show_caption.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double PATIENCE = 180; // s for a scene to open, after which the next has its turn
+static const double MOVED = 0.01;   // of the window: a mouse that was pushed, not shaken by the table
+
+static void ask(Window *w, Act act) { engine_ask(w->engine, &act); }
+
+// Whether a person did anything since the last frame.
+static bool is_touched(Window *w) {
+    WindowDemo *demo = &w->demo;
+    bool touched = w->event_count > 0 || w->scroll != 0;
+    for (int k = 0; k <= GLFW_KEY_LAST && !touched; k++) touched = w->pressed[k];
+    double x, y;
+    glfwGetCursorPos(w->glfw, &x, &y);
+    bool pushed = fabs(x - demo->mouse_x) > MOVED * w->width || fabs(y - demo->mouse_y) > MOVED * w->height;
+    if (pushed || !demo->has_mouse) {
+        demo->mouse_x = x;
+        demo->mouse_y = y;
+    }
+    touched = touched || (pushed && demo->has_mouse);
+    demo->has_mouse = true;
+    return touched;
+}
+
+static void open_scene(Window *w) {
+    const PlaylistScene *scene = show_scene(w->def->show);
+    Act act = {.kind = ACT_SCENE, .number = scene->bodies};
+    snprintf(act.text, sizeof act.text, "%s", scene->scene);
+    w->demo.before = w->scene.version;
+    w->demo.asked = true;
+    w->demo.waited = 0;
+    ask(w, (Act){.kind = ACT_BESIDE});
+    ask(w, act);
+    ask(w, (Act){.kind = ACT_PLAY, .number = 1});
+}
+
+// Waits until the scene is there to see, and sets it up.
+static void await_scene(Window *w, double elapsed) {
+    WindowDemo *demo = &w->demo;
+    Show *show = w->def->show;
+    const PlaylistScene *scene = show_scene(show);
+    if (!demo->asked) open_scene(w);
+    demo->waited += elapsed;
+    if (demo->waited > PATIENCE) {
+        show_next(show);
+        demo->asked = false;
+        return;
+    }
+    if (!w->frame || w->frame->scene_version <= demo->before || w->frame->scene_version != w->scene.version) return;
+    show->is_open = true;
+    w->panel->color = scene->color;
+    w->panel->chains = scene->chains;
+    w->panel->speed = scene->speed;
+    ask(w, (Act){.kind = ACT_COLOR, .number = scene->color});
+    ask(w, (Act){.kind = ACT_CHAINS, .number = scene->chains});
+    ask(w, (Act){.kind = ACT_SPEED, .number = scene->speed});
+}
+
+static void carry_out(Window *w, const PlaylistAct *act) {
+    Act solve = {.kind = ACT_SOLVE, .solve = w->scene.solve};
+    switch (act->kind) {
+    case PLAYLIST_FLIP: ask(w, (Act){.kind = ACT_FLIP}); break;
+    case PLAYLIST_THROW: input_throw(w->engine, w->frame, &w->camera, window_aspect(w), 0.5, 0.5); break;
+    case PLAYLIST_GRAVITY: ask(w, (Act){.kind = ACT_GRAVITY, .vector = act->gravity}); break;
+    case PLAYLIST_SOLVE:
+        if (act->solver != solve.solve.solver) sand_solve_choose(&solve.solve, act->solver);
+        if (act->iterations) solve.solve.iterations = act->iterations;
+        ask(w, solve);
+        break;
+    case PLAYLIST_COLOR:
+        w->panel->color = act->color;
+        ask(w, (Act){.kind = ACT_COLOR, .number = act->color});
+        break;
+    case PLAYLIST_CAPTION: break; // the show has it
+    }
+}
+
+static void aim_camera(Window *w) {
+    const RenderScene *scene = &w->frame->render_scene;
+    const Show *show = w->def->show;
+    SandError error;
+    if (!camera_parse(&w->camera, show_scene(show)->camera, scene->origin, scene->lower, scene->upper, window_aspect(w),
+                      &error))
+        return;
+    camera_turn(&w->camera, v3_scale(0.5, v3_add(scene->lower, scene->upper)), show_angle(show));
+    w->reframe = 0;
+}
+
+static void play(Window *w, double elapsed) {
+    Show *show = w->def->show;
+    if (!show->is_open) await_scene(w, elapsed);
+    int first, due = show_advance(show, fmin(elapsed, 0.5), &first);
+    for (int k = first; k < due; k++) carry_out(w, &show_scene(show)->acts[k]);
+    if (w->frame) aim_camera(w);
+    if (!show_is_over(show)) return;
+    show_next(show);
+    w->demo.asked = false;
+}
+
+void window_demo_begin(Window *w) {
+    if (!w->def->show) return;
+    w->demo.asked = true; // the first scene opens with the window
+    w->panel->hidden = true;
+    w->panel->first_start = false;
+    w->panel->ask_on_close = false; // what the demo did is lost to nobody
+    if (!w->def->fullscreen) return;
+    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : NULL;
+    if (mode) glfwSetWindowMonitor(w->glfw, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+}
+
+void window_demo_step(Window *w, double elapsed) {
+    WindowDemo *demo = &w->demo;
+    if (!w->def->show) return;
+    bool touched = is_touched(w);
+    if (touched && !demo->taken) {
+        demo->taken = true;
+        panel_hide(w->panel, false);
+        panel_say(w->panel, "The run is yours. A minute after your last touch the demo goes on.");
+        w->pressed[GLFW_KEY_ESCAPE] = false; // it only stopped the demo
+    }
+    demo->untouched = touched ? 0 : demo->untouched + elapsed;
+    if (demo->taken && demo->untouched > w->def->give_back) {
+        demo->taken = false;
+        demo->asked = false;
+        panel_hide(w->panel, true);
+        show_next(w->def->show);
+    }
+    glfwSetInputMode(w->glfw, GLFW_CURSOR, demo->taken ? GLFW_CURSOR_NORMAL : GLFW_CURSOR_HIDDEN);
+    if (!demo->taken) play(w, elapsed);
+}
+
+void window_demo_draw(const Window *w) {
+    if (w->def->show && !w->demo.taken) show_draw(w->def->show, w->width, w->height, true);
+}

@@ -1,0 +1,120 @@
+// The demo in the window: it goes through a playlist for three rounds and holds no more memory in the last than in the
+// second; a key lets a person take over, and it goes on by itself. Needs a display: tests/lab/on_display provides one.
+#include "app/ui/window.h"
+#include "sim/core/array.h"
+#include "sim/core/clock.h"
+#include "tests/lab/lab.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/sandglass-demo-XXXXXX", path[80];
+static const double LIMIT = 1200; // s: a window that hangs, not a slow machine
+
+typedef struct Watch {
+    Show show;
+    WindowState state;
+    double begun;
+    int rounds;                 // to watch
+    int seen[16];               // frames in which each scene was shown, by round and scene
+    uint64_t held[4];           // bytes of arrays at the end of each round
+    bool touch, touched;        // a key is to be pressed; it was
+    bool taken;                 // the panel came
+    int from_round, from_index; // where the demo stood then
+} Watch;
+
+static void count(Watch *watch) {
+    const Show *show = &watch->show;
+    if (show->is_open && !strcmp(watch->state.scene, show_scene(show)->scene) && show->round < 4)
+        watch->seen[3 * show->round + show->index]++;
+    if (show->round > 0 && show->round < 4 && !watch->held[show->round]) watch->held[show->round] = sand_bytes_held();
+}
+
+static bool is_over(void *user) {
+    Watch *watch = user;
+    if (watch->begun == 0) watch->begun = sand_seconds();
+    if (sand_seconds() - watch->begun > LIMIT) return true;
+    count(watch);
+    if (!watch->touch) return watch->show.round >= watch->rounds;
+    if (!watch->touched && watch->show.is_open && watch->state.step > 5) {
+        assert_int_equal(system("xdotool key c"), 0);
+        watch->touched = true;
+    }
+    if (watch->touched && !watch->taken && !watch->state.hidden) {
+        watch->taken = true;
+        watch->from_round = watch->show.round;
+        watch->from_index = watch->show.index;
+    }
+    // It goes on: the panel is hidden again, and the next scene has its turn.
+    return watch->taken && watch->state.hidden && watch->show.is_open &&
+           (watch->show.index != watch->from_index || watch->show.round != watch->from_round);
+}
+
+static void run(Watch *watch, Playlist *playlist) {
+    SandError error;
+    if (!playlist_load(playlist, path, &error)) fail_msg("%s", error.text);
+    watch->show = show_begin(playlist, 0);
+    WindowDef def = window_default();
+    def.engine.scene = playlist->scenes[0].scene;
+    def.engine.options.bodies = playlist->scenes[0].bodies;
+    def.engine.simulation.threads = 1;
+    def.engine.history_bytes = 1u << 20;
+    def.width = 320;
+    def.height = 200;
+    def.quality = QUALITY_LOW;
+    def.hidden = true;
+    def.show = &watch->show;
+    def.give_back = 2;
+    def.should_close = is_over;
+    def.user = watch;
+    def.state = &watch->state;
+    WindowReport report;
+    if (!window_run(&def, &report, &error)) fail_msg("%s", error.text);
+    assert_int_equal(report.errors, 0);
+}
+
+static void three_rounds(void **state) {
+    (void)state;
+    Watch watch = {.rounds = 3};
+    Playlist playlist;
+    run(&watch, &playlist);
+    assert_int_equal(watch.show.round, 3);
+    for (int k = 0; k < 9; k++)
+        if (!watch.seen[k]) fail_msg("round %d: %s was not shown", k / 3 + 1, playlist.scenes[k % 3].scene);
+    print_message("arrays after each round: %llu, %llu, %llu bytes\n", (unsigned long long)watch.held[1],
+                  (unsigned long long)watch.held[2], (unsigned long long)watch.held[3]);
+    // All rounds end before the first scene opens anew; how far the last came differs a little.
+    assert_true((double)watch.held[3] < 1.1 * (double)watch.held[2] + 1e6);
+    playlist_free(&playlist);
+}
+
+static void a_touch_takes_over(void **state) {
+    (void)state;
+    if (system("command -v xdotool >/dev/null") != 0) {
+        print_message("skipped: there is no xdotool\n");
+        return;
+    }
+    Watch watch = {.touch = true};
+    Playlist playlist;
+    run(&watch, &playlist);
+    assert_true(watch.taken);
+    assert_true(watch.state.hidden);
+    playlist_free(&playlist);
+}
+
+int main(void) {
+    if (!mkdtemp(folder)) return 1;
+    setenv("XDG_CONFIG_HOME", folder, 1); // the user's own settings and states are left alone
+    setenv("XDG_CACHE_HOME", folder, 1);
+    snprintf(path, sizeof path, "%s/short.yaml", folder);
+    FILE *file = fopen(path, "w");
+    fputs("seconds: 1.5\norbit: 5\nscenes:\n"
+          "  - {scene: hourglass, bodies: 60, title: Glass, text: It turns over., acts: [{at: 0.3, act: flip}]}\n"
+          "  - {scene: cylinder, bodies: 60, chains: true, color: force, acts: [{at: 0.3, act: throw}]}\n"
+          "  - {scene: two-spheres, acts: [{at: 0.3, act: solve, solver: jacobi, iterations: 10}]}\n",
+          file);
+    fclose(file);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(three_rounds), cmocka_unit_test(a_touch_takes_over)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
