@@ -1,7 +1,7 @@
 # The library, in three targets that are installed apart:
 #   sandglass_core       worlds, collision, the solver kernels, the step: libc, libm and OpenMP
 #   sandglass_scene      scenes in YAML: cyaml
-#   sandglass_reference  methods that need N as a matrix, FCLIB files: CHOLMOD, HDF5, PETSc
+#   sandglass_reference  methods that need N as a matrix, FCLIB files: CHOLMOD, UMFPACK, HDF5, PETSc
 # `sand` stands for all three.
 
 find_package(OpenMP REQUIRED COMPONENTS C)
@@ -95,21 +95,26 @@ set_target_properties(sandglass_scene PROPERTIES EXPORT_NAME scene)
 
 find_path(CHOLMOD_INCLUDE_DIR suitesparse/cholmod.h REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
+find_library(UMFPACK_LIBRARY umfpack REQUIRED)
 # For stored problems of FCLIB; without it they are refused.
 find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
 add_library(sandglass_reference STATIC
     sim/solver/reference/amg.c
     sim/solver/reference/cone_program.c
+    sim/solver/reference/coulomb.c
+    sim/solver/reference/coulomb_newton.c
     sim/solver/reference/fclib.c
     sim/solver/reference/ipm.c
     sim/solver/reference/kkt.c
     sim/solver/reference/newton.c
+    sim/solver/reference/ngs_newton.c
     sim/solver/reference/reference.c
     sim/solver/reference/semismooth.c
 )
 target_include_directories(sandglass_reference PRIVATE ${CHOLMOD_INCLUDE_DIR})
-target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY})
+target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY}
+                      ${UMFPACK_LIBRARY})
 set_target_properties(sandglass_reference PROPERTIES EXPORT_NAME reference)
 if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
     set_source_files_properties(sim/solver/reference/fclib.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5

@@ -164,6 +164,13 @@ SAND_ASSEMBLED_ROW(
     {"least-step", SAND_PARAM_REAL, 0.3, 0, 1, "shortest step; more escapes from where it stalls, and gains less", NULL})
 
 SAND_ASSEMBLED_ROW(
+    ngs_newton, "ngs-newton", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_COULOMB,
+    "Alart and Curnier 1991; Acary et al. 2018; Carpentier et al. 2024",
+    "exact Coulomb friction to many digits: sweeps as in ngs, finished by Newton steps on the law itself, with springs that "
+    "hold back what does not converge",
+    "one thread; a Newton step factorizes a matrix that is not symmetric, and jammed piles with strong friction need many")
+
+SAND_ASSEMBLED_ROW(
     amg, "amg", SAND_FACETED, "Preclik et al. 2009, section 3.4, eq. 22-24",
     "algebraic multigrid: Gauss-Seidel as smoother; slow errors are removed on smaller problems",
     "gains less than its cycles cost: errors of impulses are not smooth, and N is assembled on every grid",

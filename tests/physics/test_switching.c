@@ -9,11 +9,15 @@ enum { BODIES = 400, SETTLE = 120, STEPS = 80, SWITCH_EVERY = 2 };
 // Returns the solver's defaults, with the friction model nearest to `wanted` that it supports; without friction the pile
 // would flow.
 static SandSolveDef definition(int solver, SandFriction wanted) {
-    const SandFriction nearest[] = {wanted, SAND_FRICTION_CONE, SAND_FRICTION_POLYHEDRAL, SAND_FRICTION_CYLINDER,
-                                    SAND_FRICTION_BOX};
+    const SandFriction nearest[] = {wanted,
+                                    SAND_FRICTION_CONE,
+                                    SAND_FRICTION_POLYHEDRAL,
+                                    SAND_FRICTION_CYLINDER,
+                                    SAND_FRICTION_BOX,
+                                    SAND_FRICTION_COULOMB};
     SandSolveDef def = sand_default_solve();
     sand_solve_choose(&def, solver);
-    for (int i = 4; i >= 0; i--)
+    for (int i = sizeof nearest / sizeof *nearest; i-- > 0;)
         if (sand_solver_can(solver, nearest[i])) def.friction = nearest[i];
     return def;
 }

@@ -115,6 +115,35 @@ const Citation citation_table[] = {
      "  year    = {1999},\n"
      "  doi     = {10.1137/S1052623498345075}\n"
      "}\n"},
+    {"alart1991mixed", "Alart and Curnier 1991",
+     "@article{alart1991mixed,\n"
+     "  author  = {Alart, Pierre and Curnier, Alain},\n"
+     "  title   = {A Mixed Formulation for Frictional Contact Problems Prone to {Newton} Like Solution Methods},\n"
+     "  journal = {Computer Methods in Applied Mechanics and Engineering},\n"
+     "  volume  = {92},\n"
+     "  number  = {3},\n"
+     "  pages   = {353--375},\n"
+     "  year    = {1991},\n"
+     "  doi     = {10.1016/0045-7825(91)90022-X}\n"
+     "}\n"},
+    {"acary2018solving", "Acary et al. 2018",
+     "@incollection{acary2018solving,\n"
+     "  author    = {Acary, Vincent and Br{\\'e}mond, Maurice and Huber, Olivier},\n"
+     "  title     = {On Solving Contact Problems with {Coulomb} Friction: Formulations and Numerical Comparisons},\n"
+     "  booktitle = {Advanced Topics in Nonsmooth Dynamics},\n"
+     "  publisher = {Springer},\n"
+     "  pages     = {375--457},\n"
+     "  year      = {2018},\n"
+     "  doi       = {10.1007/978-3-319-75972-2_10}\n"
+     "}\n"},
+    {"carpentier2024unified", "Carpentier et al. 2024",
+     "@inproceedings{carpentier2024unified,\n"
+     "  author    = {Carpentier, Justin and Le Lidec, Quentin and Montaut, Louis},\n"
+     "  title     = {From Compliant to Rigid Contact Simulation: a Unified and Efficient Approach},\n"
+     "  booktitle = {Robotics: Science and Systems},\n"
+     "  year      = {2024},\n"
+     "  eprint    = {2405.17020}\n"
+     "}\n"},
     {NULL, NULL, NULL},
 };
 
