@@ -192,7 +192,7 @@ static double ours(const Peer *peer, const SandProblem *p, const char *solver) {
 
 static void exact_coulomb_agrees(void **state) {
     (void)state;
-    static const char *const solvers[] = {"gauss-seidel", "ngs", "apgd", "admm", "newton", "ipm-soc", "ngs-newton"};
+    static const char *const solvers[] = {"gauss-seidel", "ngs", "apgd", "admm", "newton", "ipm-soc"};
     int compared = 0;
     for (int f = 0; f < path_count; f++) {
         SandProblem p = {0};
@@ -205,11 +205,13 @@ static void exact_coulomb_agrees(void **state) {
         Peer peer = peer_solve(&p);
         print_message("%s: %d contacts; Siconos NSGS: %s, %.1f ms\n", strrchr(paths[f], '/') + 1, p.contact_count,
                       peer.solved ? "solved" : "not solved", 1e3 * peer.seconds);
-        double best = INFINITY;
+        double best = INFINITY, exact = ours(&peer, &p, "ngs-newton");
         for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++) best = fmin(best, ours(&peer, &p, solvers[k]));
+        best = fmin(best, exact);
         // A problem that Siconos does not solve either is reported but does not fail the test.
         if (isfinite(best)) print_message("    the fastest of ours takes %.3f of the time of NSGS\n", best / peer.seconds);
-        assert_true(isfinite(best) || !peer.solved);
+        // ngs-newton is there to solve what Siconos solves.
+        assert_true(isfinite(exact) || !peer.solved);
         compared += peer.solved;
         peer_free(&peer);
         sand_problem_free(&p);
