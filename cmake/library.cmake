@@ -95,7 +95,7 @@ set_target_properties(sandglass_scene PROPERTIES EXPORT_NAME scene)
 
 find_path(CHOLMOD_INCLUDE_DIR suitesparse/cholmod.h REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
-find_library(UMFPACK_LIBRARY umfpack REQUIRED)
+find_library(UMFPACK_LIBRARY umfpack REQUIRED) # of the same package
 # For stored problems of FCLIB; without it they are refused.
 find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
@@ -107,10 +107,12 @@ add_library(sandglass_reference STATIC
     sim/solver/reference/fclib.c
     sim/solver/reference/ipm.c
     sim/solver/reference/kkt.c
+    sim/solver/reference/lu.c
     sim/solver/reference/newton.c
     sim/solver/reference/ngs_newton.c
     sim/solver/reference/reference.c
     sim/solver/reference/semismooth.c
+    sim/solver/reference/stored_matrix.c
 )
 target_include_directories(sandglass_reference PRIVATE ${CHOLMOD_INCLUDE_DIR})
 target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY}

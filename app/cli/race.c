@@ -1,6 +1,8 @@
 // `sandglass race`: runs solvers in turn on one contact problem, of the next step of a scene or of a file, and compares
 // them.
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -80,7 +82,7 @@ static bool read_params(const Options *options, SandRaceDef *def, SandError *err
 
 // --- the result -------------------------------------------------------------------------------------------
 
-static void write_json(const SandRace *race) {
+static void write_json(const SandRace *race, const SandProblem *problem) {
     Json json = json_make(stdout);
     json_open_array(&json, NULL);
     for (int i = 0; i < race->count; i++) {
@@ -89,6 +91,7 @@ static void write_json(const SandRace *race) {
         json_open_object(&json, NULL);
         json_text(&json, "name", sand_solver_table[entry->solver].name);
         json_text(&json, "device", entry->device);
+        if (problem->note[0]) json_text(&json, "problem", problem->note);
         json_text(&json, "status", entry->ran ? sand_status_text(s->status) : "refused");
         if (!entry->ran) json_text(&json, "why", entry->refused);
         json_integer(&json, "iterations", s->iterations);
@@ -112,7 +115,7 @@ static void write_json(const SandRace *race) {
     json_close_array(&json);
 }
 
-static void write_table(const SandRace *race) {
+static void write_table(const SandRace *race, const SandProblem *problem) {
     printf("%-14s %-7s %-15s %10s %10s %12s %15s %12s\n", "solver", "device", "status", "iterations", "ms", "residual",
            "above the least", "largest g.u");
     for (int i = 0; i < race->count; i++) {
@@ -129,6 +132,7 @@ static void write_table(const SandRace *race) {
     if (!isnan(race->reference))
         printf("least objective %.12g J, %s\n", race->reference,
                race->exact ? "by an interior point method" : "the best of the race");
+    if (problem->note[0]) printf("problem: %s\n", problem->note);
 }
 
 #ifdef SAND_WINDOW
@@ -164,9 +168,9 @@ static bool report(RaceJob *job, const SandProblem *problem, const Options *opti
     const OptionValue *values = options->values;
     const SandRace *race = &job->race;
     if (values[OPTION_JSON].given)
-        write_json(race);
+        write_json(race, problem);
     else
-        write_table(race);
+        write_table(race, problem);
     char title[256];
     const char *slash = strrchr(options->subject, '/');
     snprintf(title, sizeof title, "%.120s: %d contacts between %d bodies", slash ? slash + 1 : options->subject,
@@ -191,6 +195,28 @@ static bool run(RaceJob *job, const SandProblem *problem, const SandRaceDef *def
     return !job->failed;
 }
 
+// Whether a path ends as those of stored problems do; what is not there is then a missing file and no scene.
+static bool is_named_as_stored(const char *path) {
+    static const char *const endings[] = {".sand", ".hdf5", ".h5"};
+    size_t length = strlen(path);
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+        size_t end = strlen(endings[k]);
+        if (length > end && !strcmp(path + length - end, endings[k])) return true;
+    }
+    return false;
+}
+
+// Why something without --at is nothing to race on: a path that cannot be read, or a scene.
+static void refuse_subject(const char *subject, SandError *error) {
+    bool is_path = strpbrk(subject, "./") != NULL;
+    FILE *file = fopen(subject, "rb");
+    if (is_path && !file)
+        sand_fail(error, "%.300s: cannot read: %s", subject, strerror(errno));
+    else
+        sand_fail(error, "race %.300s: it is no stored problem, and a scene needs --at SECONDS", subject);
+    if (file) fclose(file);
+}
+
 Outcome race_solvers(const Options *options, SandError *error) {
     SandRaceDef def = sand_default_race();
     RaceJob *job = calloc(1, sizeof *job);
@@ -199,15 +225,15 @@ Outcome race_solvers(const Options *options, SandError *error) {
     if (!job) return sand_fail(error, "out of memory for a race"), OUTCOME_FAILED;
     race_job_init(job);
     Outcome outcome = read_budget(options, &def, error) ? OUTCOME_DONE : OUTCOME_WRONG;
-    bool from_file = sand_problem_is_stored(options->subject);
+    bool from_file = sand_problem_is_stored(options->subject) || is_named_as_stored(options->subject);
     session_watch();
     if (outcome == OUTCOME_DONE && from_file) {
         if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error) ||
             !read_backend(options, &def, error) || !read_params(options, &def, error))
             outcome = OUTCOME_WRONG;
     } else if (outcome == OUTCOME_DONE && !options->values[OPTION_AT].given) {
-        outcome = (sand_fail(error, "race %s: it is no stored problem, and a scene needs --at SECONDS", options->subject),
-                   OUTCOME_WRONG);
+        refuse_subject(options->subject, error);
+        outcome = OUTCOME_WRONG;
     } else if (outcome == OUTCOME_DONE) {
         outcome = build_scene(&session, options, &def, error);
     }
@@ -215,7 +241,6 @@ Outcome race_solvers(const Options *options, SandError *error) {
         const SandProblem *problem = from_file ? &stored : sand_simulation_problem(session.sim);
         fprintf(stderr, "%s: %d contacts between %d bodies, %d solvers\n", options->subject, problem->contact_count,
                 problem->dynamic_count, def.count);
-        if (problem->note[0]) fprintf(stderr, "%s\n", problem->note);
         if (!run(job, problem, &def, error) || !report(job, problem, options, error)) outcome = OUTCOME_FAILED;
     }
     race_job_free(job);

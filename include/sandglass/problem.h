@@ -29,18 +29,22 @@ typedef struct SandProblemBody {
     double radius; // of a sphere, else 0
 } SandProblemBody;
 
-// N of a problem that is stored as a matrix; symmetric, in contact frames whose first axis is the normal. Such a problem has
-// bodies in name only: contact i joins body i to one body at rest, without arms, and the velocity of body i is minus the
-// relative velocity of the contact. The effect of the impulses on the bodies comes from the matrix.
+// N of a problem that is stored as a matrix, in contact frames whose first axis is the normal. Such a problem has bodies in
+// name only: contact i joins body i to one body at rest, without arms, and the velocity of body i is minus the relative
+// velocity of the contact. The effect of the impulses on the bodies comes from the matrix.
 typedef struct SandMatrix {
-    int *first, *column; // blocks first[i] .. first[i+1]-1 of row i, sorted by column (block CSR)
+    int *first, *column; // blocks first[i] .. first[i+1]-1 of row i, sorted by column (block CSR); with block (i, k) there
+                         // is block (k, i), and every (i, i)
+    int *mirror;         // of each block (i, k): the index of block (k, i)
     double *block;       // 9 numbers each, row-major
-    size_t first_capacity, column_capacity, block_capacity;
+    double asymmetry;    // size of the skew part over that of the symmetric part; 0: symmetric, bit for bit. Otherwise only
+                         // the methods with SAND_UNSYMMETRIC solve it
+    size_t first_capacity, column_capacity, mirror_capacity, block_capacity;
 } SandMatrix;
 
 typedef struct SandProblem {
     SandMatrix *matrix; // NULL: N follows from the bodies
-    char note[96];      // remark for the user on how it was read; may be empty
+    char note[128];     // of a stored matrix, for the user: what is solved; else empty
     int body_count;     // dynamic bodies first, then boundaries
     int dynamic_count;
     int contact_count;

@@ -89,6 +89,7 @@ static bool load_matrix(SandSolverWorkspace *workspace, SandError *error) {
     for (int k = 0; k < entries; k++) workspace->matrix[k] = (real)m->block[k];
     op->matrix_first = m->first;
     op->matrix_column = m->column;
+    op->matrix_mirror = m->mirror;
     op->matrix_block = workspace->matrix;
     return true;
 }

@@ -5,6 +5,7 @@
 #include "sim/solver/assembled.h"
 #include "sim/core/array.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // Variants: one row (normal impulses alone); three rows in world coordinates, the quickest, for the circular cone; three
@@ -55,9 +56,23 @@ static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
     return KIND_NORMAL;
 }
 
+// Methods that rely on the symmetry of N refuse a stored matrix without it, and name those that do not.
+static bool check_symmetry(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (!problem->matrix || problem->matrix->asymmetry == 0 || solver->friction & SAND_UNSYMMETRIC) return true;
+    char others[160] = "none";
+    size_t used = 0;
+    for (int k = 0; k < sand_solver_count() && used < sizeof others; k++)
+        if (sand_solver_table[k].friction & SAND_UNSYMMETRIC && sand_solver_can(k, def->friction))
+            used +=
+                (size_t)snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", sand_solver_table[k].name);
+    return sand_fail(error, "%s needs a symmetric W, and this is symmetric only to %.1g; solvers that do not: %s",
+                     solver->name, problem->matrix->asymmetry, others);
+}
+
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
                    SandSolverWorkspace **workspace, SandError *error) {
-    if (!sand_solve_check(def, error)) return false;
+    if (!sand_solve_check(def, error) || !check_symmetry(problem, def, error)) return false;
     int kind = kind_of(problem, def), radial = problem->radial;
     SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;
     const SandSolverKernel *v = kernels[precision][kind][radial];

@@ -14,6 +14,7 @@ static void free_matrix(SandMatrix *m) {
     if (!m) return;
     sand_free(m->first);
     sand_free(m->column);
+    sand_free(m->mirror);
     sand_free(m->block);
     free(m);
 }
@@ -30,11 +31,14 @@ static bool copy_matrix(SandMatrix *to, const SandMatrix *from, int contacts, Sa
     size_t rows = (size_t)contacts + 1, blocks = (size_t)from->first[contacts];
     if (!SAND_GROW(to->first, to->first_capacity, rows, "matrix", error) ||
         !SAND_GROW(to->column, to->column_capacity, blocks + 1, "matrix", error) ||
+        !SAND_GROW(to->mirror, to->mirror_capacity, blocks + 1, "matrix", error) ||
         !SAND_GROW(to->block, to->block_capacity, 9 * blocks + 1, "matrix", error))
         return false;
     memcpy(to->first, from->first, rows * sizeof *to->first);
     memcpy(to->column, from->column, blocks * sizeof *to->column);
+    memcpy(to->mirror, from->mirror, blocks * sizeof *to->mirror);
     memcpy(to->block, from->block, 9 * blocks * sizeof *to->block);
+    to->asymmetry = from->asymmetry;
     return true;
 }
 

@@ -89,12 +89,12 @@ SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER
 SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWNS, 0, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
 
-SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL | SAND_ADAPTS,
+SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL | SAND_ADAPTS | SAND_UNSYMMETRIC,
          "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          SAND_GAUSS_SEIDEL_PARAMS)
 
-SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADAPTS,
+SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADAPTS | SAND_UNSYMMETRIC,
          "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
          "all contacts take a damped step at once, each by its own diagonal",
          "the slowest to converge; where bodies have very many contacts it needs a lower omega, or it diverges",
@@ -138,7 +138,8 @@ SAND_COMPONENT_ROW(cpg, "cpg", 6, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, 0
                    "jitters where friction is strong; descent is not guaranteed")
 
 SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0, SAND_NEEDS_COLORS,
-                   1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS,
+                   1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CYLINDER | 1u << SAND_FRICTION_COULOMB | SAND_ADAPTS |
+                       SAND_UNSYMMETRIC,
                    "Preclik et al. 2009, eq. 14-16",
                    "gauss-seidel in which a contact's friction is solved exactly, by maximum dissipation",
                    "as gauss-seidel; strong friction may keep it from converging", SAND_GAUSS_SEIDEL_PARAMS)
@@ -158,7 +159,8 @@ SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and sect
                     sand_ipm_systems})
 
 SAND_ASSEMBLED_ROW(
-    newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB, "Preclik et al. 2009, section 3.3, eq. 20 and 21",
+    newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB | SAND_UNSYMMETRIC,
+    "Preclik et al. 2009, section 3.3, eq. 20 and 21",
     "semismooth Newton: once it knows which contacts are open, stick and slide, the solution is one step away",
     "slow to find that out, may stall on the way, and an iteration is a factorization",
     {"least-step", SAND_PARAM_REAL, 0.3, 0, 1, "shortest step; more escapes from where it stalls, and gains less", NULL})

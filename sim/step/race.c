@@ -64,6 +64,7 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     race->reference = NAN;
     race->exact = false;
     if (sand_friction_table[def->solve.friction].set == SAND_SET_LAW) return; // Coulomb's law minimizes nothing
+    if (problem->matrix && problem->matrix->asymmetry > 0) return;            // nor does an N that is not symmetric
     int ipm = sand_solver_find("ipm-soc");
     if (!sand_solver_can(ipm, def->solve.friction)) ipm = sand_solver_find("ipm"); // for cones of facets
     const SandSolution *known = NULL;

@@ -19,21 +19,8 @@ typedef enum Form { TRIPLETS, COLUMNS, LINES, FORMS } Form;
 static double mass[DOFS][DOFS], lever[DOFS][ROWS], force[DOFS], drift[ROWS], friction[CONTACTS];
 static double w_dense[ROWS][ROWS], q_dense[ROWS];
 
-static void make_numbers(void) {
-    unsigned state = 7;
-    for (int i = 0; i < DOFS; i++) {
-        mass[i][i] = 1 + 0.5 * i;
-        if (i + 3 < DOFS) mass[i][i + 3] = mass[i + 3][i] = 0.2;
-        force[i] = 0.1 * (i % 4) - 0.15;
-        for (int j = 0; j < ROWS; j++) {
-            state = state * 1664525u + 1013904223u;
-            lever[i][j] = (state >> 16) % 3 ? 0 : (double)(state >> 20) / 4096 - 0.5;
-        }
-        for (int j = i; j < ROWS; j += DOFS) lever[i][j] = 1;
-    }
-    for (int j = 0; j < ROWS; j++) drift[j] = j % 3 ? 0.3 - 0.05 * j : -1 - 0.1 * j;
-    for (int i = 0; i < CONTACTS; i++) friction[i] = 0.2 + 0.2 * i;
-    // W = H' M^-1 H and q = H' M^-1 f + w, by Gauss-Jordan elimination.
+// W = H' M^-1 H and q = H' M^-1 f + w, by Gauss-Jordan elimination.
+static void reduce_dense(void) {
     double a[DOFS][DOFS + ROWS + 1];
     for (int i = 0; i < DOFS; i++) {
         for (int j = 0; j < DOFS; j++) a[i][j] = mass[i][j];
@@ -53,6 +40,23 @@ static void make_numbers(void) {
             for (int k = 0; k < DOFS; k++) w_dense[i][j] += lever[k][i] * a[k][DOFS + j];
         }
     }
+}
+
+static void make_numbers(void) {
+    unsigned state = 7;
+    for (int i = 0; i < DOFS; i++) {
+        mass[i][i] = 1 + 0.5 * i;
+        if (i + 3 < DOFS) mass[i][i + 3] = mass[i + 3][i] = 0.2;
+        force[i] = 0.1 * (i % 4) - 0.15;
+        for (int j = 0; j < ROWS; j++) {
+            state = state * 1664525u + 1013904223u;
+            lever[i][j] = (state >> 16) % 3 ? 0 : (double)(state >> 20) / 4096 - 0.5;
+        }
+        for (int j = i; j < ROWS; j += DOFS) lever[i][j] = 1;
+    }
+    for (int j = 0; j < ROWS; j++) drift[j] = j % 3 ? 0.3 - 0.05 * j : -1 - 0.1 * j;
+    for (int i = 0; i < CONTACTS; i++) friction[i] = 0.2 + 0.2 * i;
+    reduce_dense();
 }
 
 // ---- writing ----
@@ -162,6 +166,77 @@ static void every_form_is_read(void **state) {
         }
 }
 
+static void open_equals_dense(const char *note) {
+    SandProblem p = {0};
+    SandError error = {""};
+    if (!sand_problem_open(&p, path, &error)) fail_msg("%s", error.text);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < ROWS; j++)
+            if (fabs(read_w(&p, i, j) - w_dense[i][j]) > 1e-14)
+                fail_msg("W[%d][%d] is %.17g and not %.17g", i, j, read_w(&p, i, j), w_dense[i][j]);
+    for (int i = 0; i < CONTACTS; i++) {
+        SandVec3 q = v3_make(q_dense[3 * i], q_dense[3 * i + 1], q_dense[3 * i + 2]);
+        assert_true(v3_length(v3_add(p.bodies[i].velocity, q)) <= 1e-14);
+    }
+    if (!strstr(p.note, note)) fail_msg("'%s' does not say '%s'", p.note, note);
+    sand_problem_free(&p);
+}
+
+// Keeps one triangle of a square matrix, with the diagonal.
+static void cut(double *dense, int n, bool lower) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if (lower ? j > i : j < i) dense[i * n + j] = 0;
+}
+
+// A symmetric matrix may be stored by one of its halves.
+static void one_half_is_enough(void **state) {
+    (void)state;
+    for (int lower = 0; lower < 2; lower++)
+        for (int form = 0; form < FORMS; form++) {
+            double whole_m[DOFS][DOFS], whole_w[ROWS][ROWS];
+            memcpy(whole_m, mass, sizeof mass);
+            memcpy(whole_w, w_dense, sizeof w_dense);
+            cut(&mass[0][0], DOFS, lower);
+            cut(&w_dense[0][0], ROWS, lower);
+            hid_t problem, file = begin(path, true, (Form)form, &problem);
+            end(file, problem);
+            double half_w[ROWS][ROWS];
+            memcpy(half_w, w_dense, sizeof w_dense);
+            memcpy(mass, whole_m, sizeof mass);
+            memcpy(w_dense, whole_w, sizeof w_dense);
+            open_equals_dense("H' M^-1 H, symmetric; the file has one half of M");
+
+            memcpy(w_dense, half_w, sizeof w_dense);
+            file = begin(path, false, (Form)form, &problem);
+            end(file, problem);
+            memcpy(w_dense, whole_w, sizeof w_dense);
+            open_equals_dense("W as stored, symmetric; the file has one half of it");
+        }
+}
+
+// Adds a skew part to M: 0.3 percent of its size. W follows.
+static void skew_mass(double by) {
+    for (int i = 0; i + 1 < DOFS; i++) {
+        mass[i][i + 1] += by;
+        mass[i + 1][i] -= by;
+    }
+    reduce_dense();
+}
+
+// A matrix that is not symmetric is read as it is.
+static void an_unsymmetric_matrix_is_kept(void **state) {
+    (void)state;
+    skew_mass(0.01);
+    for (int global = 0; global < 2; global++)
+        for (int form = 0; form < FORMS; form++) {
+            hid_t problem, file = begin(path, global, (Form)form, &problem);
+            end(file, problem);
+            open_equals_dense("symmetric only to 0.00");
+        }
+    skew_mass(-0.01);
+}
+
 static SandProblem global_problem(void) {
     hid_t problem, file = begin(path, true, TRIPLETS, &problem);
     end(file, problem);
@@ -256,6 +331,54 @@ static void coulomb_on_a_matrix(void **state) {
     sand_problem_free(&p);
 }
 
+// Where W is not symmetric, methods that need no symmetry solve it as it is stored, by Coulomb's law and the dense matrix;
+// the others refuse it and name those that can. The symmetric part has another solution.
+static void an_unsymmetric_matrix_is_solved(void **state) {
+    (void)state;
+    skew_mass(0.01);
+    SandError error = {""};
+    SandProblem p = global_problem();
+    int solved = 0;
+    for (int k = 0; k < sand_solver_count(); k++) {
+        if (!sand_solver_can(k, SAND_FRICTION_COULOMB)) continue;
+        const char *name = sand_solver_table[k].name;
+        SandSolveDef def = sand_default_solve();
+        sand_solve_choose(&def, k);
+        def.friction = SAND_FRICTION_COULOMB;
+        def.iterations = 20000;
+        def.tolerance = 1e-10;
+        if (!strcmp(name, "jacobi")) def.params[0] = 0.1; // rows are coupled more strongly than in a pile
+        SandSolution s = {0};
+        SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
+        if (!(sand_solver_table[k].friction & SAND_UNSYMMETRIC)) {
+            assert_false(sand_cpu_solve(cpu, &p, &def, &s, &error));
+            if (strncmp(error.text, name, strlen(name)) || !strstr(error.text, "symmetric W") || !strstr(error.text, "ngs"))
+                fail_msg("%s", error.text);
+        } else {
+            if (!sand_cpu_solve(cpu, &p, &def, &s, &error)) fail_msg("%s", error.text);
+            print_message("%s: %s after %d iterations, residual %.1e\n", name, sand_status_text(s.status), s.iterations,
+                          s.metrics.residual);
+            assert_int_equal(s.status, SAND_SOLVED);
+            solved++;
+        }
+        for (int i = 0; s.impulse && i < CONTACTS; i++) {
+            double u[3];
+            velocity_of(&s, i, u);
+            SandVec3 g = s.impulse[i];
+            double slip = hypot(u[1], u[2]), bound = friction[i] * g.x;
+            assert_true(g.x >= 0 && u[0] >= -1e-9 && g.x * u[0] <= 1e-9);
+            assert_true(hypot(g.y, g.z) <= bound + 1e-12);
+            assert_true(fabs(g.y * u[1] + g.z * u[2] + bound * slip) <= 1e-9);
+            assert_true(fabs(s.velocity[i].x + u[0]) + fabs(s.velocity[i].y + u[1]) <= 1e-11);
+        }
+        sand_solution_free(&s);
+        sand_cpu_free(cpu);
+    }
+    assert_true(solved >= 4); // gauss-seidel, jacobi, ngs, newton
+    sand_problem_free(&p);
+    skew_mass(-0.01);
+}
+
 static void refused(const char *words) {
     SandProblem p = {0};
     SandError error = {""};
@@ -306,12 +429,78 @@ static void unsupported_problems_are_refused(void **state) {
     refused("not finite");
 }
 
+// Replaces a vector of the problem by one that claims 2^30 numbers and stores none of them.
+static void promise(hid_t problem, const char *name) {
+    hsize_t count = (hsize_t)1 << 30, chunk = 1024;
+    H5Ldelete(problem, name, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, &count, NULL), list = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(list, 1, &chunk);
+    hid_t set = H5Dcreate2(problem, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, list, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Dclose(set);
+    H5Pclose(list);
+    H5Sclose(space);
+}
+
+// Files that contradict themselves, promise what they do not hold, or have nothing to solve.
+static void broken_files_are_refused(void **state) {
+    (void)state;
+    hid_t problem, file;
+    double kept[DOFS][DOFS];
+    memcpy(kept, mass, sizeof mass);
+    mass[0][3] = 0; // one entry of a half, where the other half has it
+    file = begin(path, true, COLUMNS, &problem);
+    memcpy(mass, kept, sizeof mass);
+    end(file, problem);
+    refused("the halves of M contradict each other");
+
+    double kept_w[ROWS][ROWS];
+    memcpy(kept_w, w_dense, sizeof w_dense);
+    memset(w_dense, 0, sizeof w_dense);
+    file = begin(path, false, COLUMNS, &problem);
+    end(file, problem);
+    refused("W is zero");
+    memcpy(w_dense, kept_w, sizeof w_dense);
+    w_dense[4][4] = -0.001;
+    file = begin(path, false, COLUMNS, &problem);
+    memcpy(w_dense, kept_w, sizeof w_dense);
+    end(file, problem);
+    refused("entry 4 of W's diagonal is -0.001");
+
+    file = begin(path, false, COLUMNS, &problem);
+    H5Ldelete(problem, "vectors/mu", H5P_DEFAULT);
+    put(problem, "vectors/mu", H5T_NATIVE_DOUBLE, friction, 0);
+    end(file, problem);
+    refused("has no contacts");
+
+    static const char *const promises[] = {"vectors/mu", "vectors/q", "W/p", "W/i", "W/x", "W/m"};
+    for (size_t k = 0; k < sizeof promises / sizeof *promises; k++) {
+        file = begin(path, false, COLUMNS, &problem);
+        promise(problem, promises[k]);
+        end(file, problem);
+        refused("promises 1073741824 numbers, which the file does not hold");
+    }
+
+    file = begin(path, false, TRIPLETS, &problem);
+    H5Ldelete(problem, "W/m", H5P_DEFAULT);
+    put_int(problem, "W/m", 2000000001);
+    end(file, problem);
+    refused("is 2000000001 by 12 where the vectors ask for 12 by 12");
+
+    remove(path);
+    refused("cannot read: No such file");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_is_read),
+        cmocka_unit_test(one_half_is_enough),
+        cmocka_unit_test(an_unsymmetric_matrix_is_kept),
+        cmocka_unit_test(an_unsymmetric_matrix_is_solved),
         cmocka_unit_test(solvers_run_on_a_matrix),
         cmocka_unit_test(coulomb_on_a_matrix),
         cmocka_unit_test(unsupported_problems_are_refused),
+        cmocka_unit_test(broken_files_are_refused),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

@@ -178,7 +178,14 @@ static double ours(const Peer *peer, const SandProblem *p, const char *solver) {
     double e = INFINITY, apart = 0;
     for (double part = 100; part > 0.1 && e > tolerance; part /= 2) {
         def.tolerance = part * tolerance * peer->norm;
-        if (!sand_cpu_solve(cpu, p, &def, &s, &error)) fail_msg("%s", error.text);
+        if (!sand_cpu_solve(cpu, p, &def, &s, &error)) {
+            // W is compared as it is stored; methods that need its symmetry say so where it has none.
+            if (!p->matrix || p->matrix->asymmetry == 0 || !strstr(error.text, "needs a symmetric W"))
+                fail_msg("%s", error.text);
+            print_message("    %s\n", error.text);
+            sand_cpu_free(cpu);
+            return INFINITY;
+        }
         e = peer_error(peer, p, &s, &apart);
         if (s.status != SAND_SOLVED) break;
     }
@@ -192,7 +199,8 @@ static double ours(const Peer *peer, const SandProblem *p, const char *solver) {
 
 static void exact_coulomb_agrees(void **state) {
     (void)state;
-    static const char *const solvers[] = {"gauss-seidel", "ngs", "apgd", "admm", "newton", "ipm-soc"};
+    const char *const solvers[] = {
+        sand_solver_table[sand_solver_default].name, "gauss-seidel", "ngs", "apgd", "admm", "newton", "ipm-soc"};
     int compared = 0;
     for (int f = 0; f < path_count; f++) {
         SandProblem p = {0};
@@ -203,8 +211,8 @@ static void exact_coulomb_agrees(void **state) {
         }
         frozen_set_cold(&p);
         Peer peer = peer_solve(&p);
-        print_message("%s: %d contacts; Siconos NSGS: %s, %.1f ms\n", strrchr(paths[f], '/') + 1, p.contact_count,
-                      peer.solved ? "solved" : "not solved", 1e3 * peer.seconds);
+        print_message("%s: %d contacts%s%s; Siconos NSGS: %s, %.1f ms\n", strrchr(paths[f], '/') + 1, p.contact_count,
+                      p.note[0] ? ", " : "", p.note, peer.solved ? "solved" : "not solved", 1e3 * peer.seconds);
         double best = INFINITY, exact = ours(&peer, &p, "ngs-newton");
         for (size_t k = 0; k < sizeof solvers / sizeof *solvers; k++) best = fmin(best, ours(&peer, &p, solvers[k]));
         best = fmin(best, exact);

@@ -94,7 +94,7 @@ typedef struct Op {
 
     // A stored matrix N in place of bodies (operator_matrix.inl): blocks matrix_first[i] .. of row i, 9 numbers each.
     bool is_matrix;
-    const int *matrix_first, *matrix_column;
+    const int *matrix_first, *matrix_column, *matrix_mirror;
     const real *matrix_block;
 #if SAND_LOCAL
     // The friction model (friction.inl).

@@ -31,14 +31,15 @@ SAND_KERNEL void matrix_gather(Worker *w, const Op *op, const real *impulse, con
     sand_barrier(w);
 }
 
-// Adds what the stored impulse of contact i does to every body: column i of N, which is its row i transposed.
+// Adds what the stored impulse of contact i does to every body: column i of N, whose blocks are the mirrors of those of
+// row i.
 SAND_INLINE void matrix_apply_column(const Op *op, Index i) {
     Vec g = vec_of(op->impulse + 4 * i);
     for (int e = op->matrix_first[i]; e < op->matrix_first[i + 1]; e++) {
-        const real *b = op->matrix_block + 9 * (Index)e;
         real *v = op->body[op->matrix_column[e]].v;
-        v[0] -= b[0] * g.x + b[3] * g.y + b[6] * g.z;
-        v[1] -= b[1] * g.x + b[4] * g.y + b[7] * g.z;
-        v[2] -= b[2] * g.x + b[5] * g.y + b[8] * g.z;
+        Vec d = matrix_times(op, op->matrix_mirror[e], g);
+        v[0] -= d.x;
+        v[1] -= d.y;
+        v[2] -= d.z;
     }
 }

@@ -120,6 +120,7 @@ static bool assemble_matrix(SandConeProgram *m, const SandProblem *p, SandError 
     size_t cone_capacity = 0, entries = 0;
     m->rows = m->columns;
     m->square = true;
+    m->symmetric = n->asymmetry == 0;
     if (!SAND_GROW(cone_of, cone_capacity, p->contact_count + 1, "cones", error) ||
         !SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error))
         return false;
@@ -138,12 +139,14 @@ static bool assemble_matrix(SandConeProgram *m, const SandProblem *p, SandError 
     for (int i = 0; ok && i < p->contact_count; i++)
         for (int j = FIRST_OF(i); j < FIRST_OF(i + 1); j++) {
             m->begin[j] = entry;
-            // N is symmetric: column i is row i.
-            for (int e = n->first[i]; e < n->first[i + 1]; e++)
+            // The blocks of column i are the mirrors of those of row i.
+            for (int e = n->first[i]; e < n->first[i + 1]; e++) {
+                SandVec3 column = sand_matrix_apply(n, n->mirror[e], m->direction[j]);
                 for (int k = FIRST_OF(n->column[e]); k < FIRST_OF(n->column[e] + 1); k++, entry++) {
                     m->row[entry] = k;
-                    m->value[entry] = v3_dot(m->direction[j], sand_matrix_apply(n, e, m->direction[k]));
+                    m->value[entry] = v3_dot(m->direction[k], column);
                 }
+            }
         }
 #undef FIRST_OF
     m->begin[m->columns] = entry;

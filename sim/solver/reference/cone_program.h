@@ -12,6 +12,7 @@ typedef struct SandConeProgram {
     int cones, columns;
     int rows;            // of the matrix below
     bool square;         // the matrix is N itself; else it is E
+    bool symmetric;      // of a square matrix: it is symmetric
     int *first;          // columns first[c] .. first[c+1]-1 belong to cone c
     int *contact;        // of each cone
     int *cone_of;        // of each column

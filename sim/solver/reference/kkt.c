@@ -1,8 +1,10 @@
 // Factorization and refined solves of the KKT system, and the assembly of N. The matrix handed to CHOLMOD is A = E S (it
-// adds I and forms AA'), S N S where the cone program stores N, or the augmented matrix [I A; A' -I].
+// adds I and forms AA'), S N S where the cone program stores N, or the augmented matrix [I A; A' -I]. Where N is not
+// symmetric I + S N S goes to UMFPACK.
 #include "sim/solver/reference/kkt.h"
 
 #include "sim/core/array.h"
+#include "sim/solver/reference/lu.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,8 @@ struct SandKkt {
     const double *scaling;
     cholmod_common common;
     cholmod_sparse *matrix; // to factorize: A, S N S, or the augmented matrix
-    cholmod_factor *factor;
+    cholmod_factor *factor; // where the matrix is symmetric
+    SandLu *lu;             // where it is not; the matrix then has the identity added
     cholmod_dense *right;
     double *scaled, *product, *residual, *work; // for the refinement: S y, S N S y, the residual
     size_t scaled_capacity, product_capacity, residual_capacity, work_capacity;
@@ -102,9 +105,12 @@ SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *
     if (ok && s->matrix) {
         write_pattern(s);
         s->right = cholmod_allocate_dense(unknowns, 1, unknowns, CHOLMOD_REAL, &s->common);
-        s->factor = cholmod_analyze(s->matrix, &s->common);
+        if (m->square && !m->symmetric)
+            s->lu = sand_lu_create(m->columns, m->begin, m->row, error);
+        else
+            s->factor = cholmod_analyze(s->matrix, &s->common);
     }
-    if (ok && (!s->matrix || !s->right || !s->factor))
+    if (ok && (!s->matrix || !s->right || (!s->factor && !s->lu)))
         ok = sand_cholmod_fail(s->common.status, "analyzing the linear system", error);
     ok = ok && SAND_GROW(s->scaled, s->scaled_capacity, columns + 1, "linear system", error) &&
          SAND_GROW(s->product, s->product_capacity, columns + 1, "linear system", error) &&
@@ -122,6 +128,7 @@ void sand_kkt_free(SandKkt *s) {
     cholmod_free_sparse(&s->matrix, &s->common);
     cholmod_free_factor(&s->factor, &s->common);
     cholmod_free_dense(&s->right, &s->common);
+    sand_lu_free(s->lu);
     cholmod_finish(&s->common);
     sand_free(s->scaled);
     sand_free(s->product);
@@ -180,23 +187,33 @@ static void scale_rows(const SandKkt *s) {
             }
 }
 
+// Adds the identity to S N S, whose diagonal entries are all stored.
+static void add_identity(const SandKkt *s) {
+    const SandConeProgram *m = s->program;
+    for (int j = 0; j < m->columns; j++)
+        for (int e = m->begin[j]; e < m->begin[j + 1]; e++)
+            if (m->row[e] == j) ((double *)s->matrix->x)[e] += 1;
+}
+
 bool sand_kkt_factor(SandKkt *s, const double *scaling, SandError *error) {
     s->scaling = scaling;
     scale_columns(s);
     if (s->program->square) scale_rows(s);
+    if (s->lu) return add_identity(s), sand_lu_factor(s->lu, s->matrix->x, error);
     // CHOLMOD adds the identity, and forms AA' of an unsymmetric matrix.
     double identity[2] = {s->kind == SAND_KKT_NORMAL ? 1 : 0, 0};
     cholmod_factorize_p(s->matrix, identity, NULL, 0, s->factor, &s->common);
     return s->common.status >= CHOLMOD_OK || sand_cholmod_fail(s->common.status, "factorizing the linear system", error);
 }
 
-bool sand_kkt_sound(const SandKkt *s) { return s->factor->minor == s->factor->n; }
+bool sand_kkt_sound(const SandKkt *s) { return s->lu || s->factor->minor == s->factor->n; }
 
 // Solves once without refinement: y = b - A' (I + AA')^-1 A b.
 static bool solve_once(SandKkt *s, const double *b, double *y, SandError *error) {
     const SandConeProgram *m = s->program;
     double *right = s->right->x;
     size_t unknowns = s->right->nrow;
+    if (s->lu) return sand_lu_solve(s->lu, b, y, error);
     memset(right, 0, unknowns * sizeof *right);
     if (s->kind == SAND_KKT_AUGMENTED) {
         for (int j = 0; j < m->columns; j++) right[m->rows + j] = -b[j];
