@@ -27,6 +27,7 @@ add_library(sandglass_core STATIC
     sim/collision/warm_start.c
     sim/solver/adjacency.c
     sim/solver/assembled.c
+    sim/solver/contact_result.c
     sim/solver/cpu_solver.c
     sim/solver/problem.c
     sim/solver/solver_table.c
@@ -112,14 +113,16 @@ add_library(sandglass_reference STATIC
     sim/solver/reference/ngs_newton.c
     sim/solver/reference/reference.c
     sim/solver/reference/semismooth.c
+    sim/solver/reference/siconos_text.c
     sim/solver/reference/stored_matrix.c
+    sim/solver/reference/fclib_write.c
 )
 target_include_directories(sandglass_reference PRIVATE ${CHOLMOD_INCLUDE_DIR})
 target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY}
                       ${UMFPACK_LIBRARY})
 set_target_properties(sandglass_reference PROPERTIES EXPORT_NAME reference)
 if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
-    set_source_files_properties(sim/solver/reference/fclib.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5
+    set_source_files_properties(sim/solver/reference/fclib.c sim/solver/reference/fclib_write.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5
                                 INCLUDE_DIRECTORIES ${HDF5_INCLUDE_DIR})
     target_link_libraries(sandglass_reference PRIVATE ${HDF5_LIBRARY})
     set(sand_hdf5_library ${HDF5_LIBRARY})

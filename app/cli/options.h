@@ -42,6 +42,8 @@ typedef enum OptionId {
     OPTION_COLD,
     OPTION_CSV,
     OPTION_PLOT,
+    OPTION_SOLUTIONS,
+    OPTION_GLOBAL,
     OPTION_OUT,
     OPTION_FRAMES,
     OPTION_FPS,

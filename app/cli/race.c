@@ -10,6 +10,7 @@
 #include "app/engine/backends.h"
 #include "app/engine/race_job.h"
 #include "app/cli/commands.h"
+#include "app/cli/solutions.h"
 #ifdef SAND_WINDOW
 #include "app/render/context.h"
 #include "app/ui/race_plot.h"
@@ -176,6 +177,7 @@ static bool report(RaceJob *job, const SandProblem *problem, const Options *opti
     snprintf(title, sizeof title, "%.120s: %d contacts between %d bodies", slash ? slash + 1 : options->subject,
              problem->contact_count, problem->dynamic_count);
     return (!values[OPTION_CSV].given || sand_race_save_csv(race, values[OPTION_CSV].text, error)) &&
+           solutions_save(options, race, problem, error) &&
            (!values[OPTION_PLOT].given || draw(job, title, values[OPTION_PLOT].text, error));
 }
 
@@ -197,7 +199,7 @@ static bool run(RaceJob *job, const SandProblem *problem, const SandRaceDef *def
 
 // Whether a path ends as those of stored problems do; what is not there is then a missing file and no scene.
 static bool is_named_as_stored(const char *path) {
-    static const char *const endings[] = {".sand", ".hdf5", ".h5"};
+    static const char *const endings[] = {".sand", ".hdf5", ".h5", ".dat"};
     size_t length = strlen(path);
     for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
         size_t end = strlen(endings[k]);

@@ -72,8 +72,8 @@ static inline SandVec3 sand_matrix_apply(const SandMatrix *m, int e, SandVec3 x)
 bool sand_problem_save(const SandProblem *problem, const char *path, SandError *error);
 bool sand_problem_load(SandProblem *problem, const char *path, SandError *error);
 
-// Opens a stored problem of either format, recognized by its first bytes: one saved by sand_problem_save, or an FCLIB file
-// in HDF5 (sim/solver/reference/fclib.h).
+// Opens a stored problem of any format, recognized by its first bytes: one saved by sand_problem_save, an FCLIB file in HDF5
+// (sim/solver/reference/fclib.h), or a text file of Siconos (sim/solver/reference/siconos_text.h).
 bool sand_problem_is_stored(const char *path);
 bool sand_problem_open(SandProblem *problem, const char *path, SandError *error);
 

@@ -248,19 +248,30 @@ static size_t first_bytes(const char *path, char bytes[16]) {
 
 static bool is_hdf5(const char *bytes, size_t count) { return count >= 8 && !memcmp(bytes, "\x89HDF\r\n\x1a\n", 8); }
 
-bool sand_problem_is_stored(const char *path) {
-    char bytes[16];
-    size_t count = first_bytes(path, bytes);
-    return (count == 16 && !memcmp(bytes, magic, sizeof magic)) || is_hdf5(bytes, count);
+// A text of Siconos begins with the dimension and the number of contacts, a line each.
+static bool is_siconos_text(const char *bytes, size_t count) {
+    return count >= 3 && strchr("235", bytes[0]) && bytes[1] == '\n' && bytes[2] >= '0' && bytes[2] <= '9';
 }
 
-static SandProblemReader *read_fclib;
-void sand_problem_register_fclib(SandProblemReader *reader) { read_fclib = reader; }
+bool sand_problem_is_stored(const char *path) {
+    char bytes[16] = "";
+    size_t count = first_bytes(path, bytes);
+    return (count == 16 && !memcmp(bytes, magic, sizeof magic)) || is_hdf5(bytes, count) || is_siconos_text(bytes, count);
+}
+
+static SandProblemReader *read_fclib, *read_siconos_text;
+void sand_problem_register_readers(SandProblemReader *fclib, SandProblemReader *siconos_text) {
+    read_fclib = fclib;
+    read_siconos_text = siconos_text;
+}
 
 bool sand_problem_open(SandProblem *p, const char *path, SandError *error) {
-    char bytes[16];
+    char bytes[16] = "";
     size_t count = first_bytes(path, bytes);
-    if (!is_hdf5(bytes, count)) return sand_problem_load(p, path, error);
-    if (!read_fclib) return sand_fail(error, "%.200s: FCLIB files need the reference library (sand_reference_enable)", path);
-    return read_fclib(p, path, error);
+    bool text = is_siconos_text(bytes, count);
+    if (!text && !is_hdf5(bytes, count)) return sand_problem_load(p, path, error);
+    if (!read_fclib)
+        return sand_fail(error, "%.200s: files of FCLIB and Siconos need the reference library (sand_reference_enable)",
+                         path);
+    return text ? read_siconos_text(p, path, error) : read_fclib(p, path, error);
 }

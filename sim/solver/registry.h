@@ -1,4 +1,4 @@
-// What other libraries add to the core at run time: methods that need an assembled N, and a reader of stored problems. The
+// What other libraries add to the core at run time: methods that need an assembled N, and readers of stored problems. The
 // core itself needs nothing but libc, libm and OpenMP; sim/solver/reference registers what needs more.
 #pragma once
 #include "sandglass/problem.h"
@@ -12,4 +12,4 @@ const SandAssembledMethod *sand_solver_assembled(int solver);
 
 // Reads a stored problem in a format of its own.
 typedef bool SandProblemReader(SandProblem *problem, const char *path, SandError *error);
-void sand_problem_register_fclib(SandProblemReader *reader);
+void sand_problem_register_readers(SandProblemReader *fclib, SandProblemReader *siconos_text);

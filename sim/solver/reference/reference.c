@@ -1,7 +1,9 @@
-// Registers what the reference library adds to the core: methods that need N as a matrix, and the reader of FCLIB files.
+// Registers what the reference library adds to the core: methods that need N as a matrix, and the readers of files of
+// FCLIB and Siconos.
 #include "sim/solver/reference/reference.h"
 
 #include "sim/solver/reference/fclib.h"
+#include "sim/solver/reference/siconos_text.h"
 
 void sand_reference_enable(void) {
 #define SAND_ROW(...)
@@ -10,5 +12,5 @@ void sand_reference_enable(void) {
 #define SAND_TAO_ROW SAND_ASSEMBLED_ROW
 #endif
 #include "sim/solver/solver_table.inl"
-    sand_problem_register_fclib(sand_fclib_load);
+    sand_problem_register_readers(sand_fclib_load, sand_siconos_text_load);
 }

@@ -1,0 +1,25 @@
+// What a solution says of each contact, in the frame of the contact: impulse, velocity, gap, and whether it is open, sticks
+// or slides; and the same as CSV.
+#pragma once
+#include "sandglass/problem.h"
+
+typedef enum SandContactStatus { SAND_CONTACT_OPEN, SAND_CONTACT_STICKS, SAND_CONTACT_SLIDES } SandContactStatus;
+const char *sand_contact_status_text(SandContactStatus status);
+
+typedef struct SandContactResult {
+    double impulse[3];  // N s: normal, tangent, tangent
+    double velocity[3]; // m/s, u = N g + r: the normal one includes the gap over the step, so that it is 0 where they touch
+    double gap;         // m, before the step; NAN of a stored matrix, which has none
+    double gap_after;   // m, at the end of the step, if the velocities stay as they are
+    // Open: no impulse, or less than 1e-9 of the largest. Slides: friction is at mu times the normal impulse.
+    SandContactStatus status;
+} SandContactResult;
+
+// The frame of contact i: normal, tangent, tangent; the same as in the solvers. A stored matrix is in such frames already.
+void sand_contact_axes(const SandProblem *problem, int i, SandVec3 axes[3]);
+// The part of r that comes from the gap: m/s along the normal.
+double sand_contact_bias(const SandProblem *problem, int i);
+// Fills contact_count results.
+void sand_contact_results(const SandProblem *problem, const SandSolution *solution, SandContactResult *results);
+// Writes a line per contact.
+bool sand_solution_save_csv(const SandProblem *problem, const SandSolution *solution, const char *path, SandError *error);

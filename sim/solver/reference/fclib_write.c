@@ -1,0 +1,288 @@
+// Writer of FCLIB files: H and M of the bodies in contact frames, W from them, and the HDF5 datasets in the layout of
+// fclib.c of the FCLIB library.
+#include "sim/solver/reference/fclib.h"
+
+#ifndef SAND_HDF5
+
+bool sand_fclib_save(const SandProblem *problem, const SandSolution *solution, SandFclibForm form, const char *path,
+                     SandError *error) {
+    (void)problem, (void)solution, (void)form;
+    return sand_fail(error, "%.200s: this build cannot write HDF5; build where libhdf5-dev is installed", path);
+}
+
+#else
+
+#include "sim/solver/contact_result.h"
+
+#include <hdf5.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <suitesparse/cholmod.h>
+
+// --- matrices ---------------------------------------------------------------------------------------------
+
+static void put_entry(cholmod_triplet *t, size_t row, size_t column, double value) {
+    if (value == 0) return;
+    ((int *)t->i)[t->nnz] = (int)row;
+    ((int *)t->j)[t->nnz] = (int)column;
+    ((double *)t->x)[t->nnz++] = value;
+}
+
+static cholmod_sparse *finish(cholmod_triplet *t, cholmod_common *c) {
+    cholmod_sparse *a = t ? cholmod_triplet_to_sparse(t, 0, c) : NULL;
+    cholmod_free_triplet(&t, c);
+    return a;
+}
+
+// H: how the impulses of a contact, in its frame, act on the bodies, six rows each.
+static cholmod_sparse *make_h(const SandProblem *p, cholmod_common *c) {
+    size_t columns = 3 * (size_t)p->contact_count;
+    cholmod_triplet *t = cholmod_allocate_triplet(6 * (size_t)p->dynamic_count, columns, 12 * columns, 0, CHOLMOD_REAL, c);
+    for (int i = 0; t && i < p->contact_count; i++) {
+        const SandContact *contact = &p->contacts[i];
+        SandVec3 axes[3];
+        sand_contact_axes(p, i, axes);
+        for (int side = 0; side < 2; side++) {
+            int body = side ? contact->b : contact->a;
+            if (body >= p->dynamic_count) continue;
+            for (int k = 0; k < 3; k++) {
+                SandVec3 f = side ? axes[k] : v3_neg(axes[k]), m = v3_cross(side ? contact->arm_b : contact->arm_a, f);
+                double parts[6] = {f.x, f.y, f.z, m.x, m.y, m.z};
+                for (size_t row = 0; row < 6; row++)
+                    put_entry(t, 6 * (size_t)body + row, 3 * (size_t)i + (size_t)k, parts[row]);
+            }
+        }
+    }
+    return finish(t, c);
+}
+
+// Inverts a symmetric matrix given as xx, yy, zz, xy, xz, yz. False where it is singular.
+static bool invert_symmetric(const double *a, double *out) {
+    double xx = a[1] * a[2] - a[5] * a[5], yy = a[0] * a[2] - a[4] * a[4], zz = a[0] * a[1] - a[3] * a[3];
+    double xy = a[4] * a[5] - a[3] * a[2], xz = a[3] * a[5] - a[1] * a[4], yz = a[3] * a[4] - a[0] * a[5];
+    double determinant = a[0] * xx + a[3] * xy + a[4] * xz, parts[6] = {xx, yy, zz, xy, xz, yz};
+    for (int k = 0; k < 6; k++) out[k] = parts[k] / determinant;
+    return determinant > 0;
+}
+
+// M, or its inverse. NULL where a body has no finite mass or inertia, and its M is wanted.
+static cholmod_sparse *make_m(const SandProblem *p, bool inverse, cholmod_common *c) {
+    static const int place[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    size_t rows = 6 * (size_t)p->dynamic_count;
+    cholmod_triplet *t = cholmod_allocate_triplet(rows, rows, 12 * (size_t)p->dynamic_count, 0, CHOLMOD_REAL, c);
+    bool ok = t != NULL;
+    for (int k = 0; ok && k < p->dynamic_count; k++) {
+        const SandProblemBody *b = &p->bodies[k];
+        double inertia[6], mass = inverse ? b->inverse_mass : 1 / b->inverse_mass;
+        memcpy(inertia, b->inverse_inertia, sizeof inertia);
+        ok = inverse || (b->inverse_mass > 0 && invert_symmetric(b->inverse_inertia, inertia));
+        for (size_t i = 0; ok && i < 3; i++) {
+            put_entry(t, 6 * (size_t)k + i, 6 * (size_t)k + i, mass);
+            for (size_t j = 0; j < 3; j++) put_entry(t, 6 * (size_t)k + 3 + i, 6 * (size_t)k + 3 + j, inertia[place[i][j]]);
+        }
+    }
+    if (ok) return finish(t, c);
+    cholmod_free_triplet(&t, c);
+    return NULL;
+}
+
+static cholmod_sparse *make_w(const SandProblem *p, cholmod_common *c) {
+    if (p->matrix) {
+        const SandMatrix *m = p->matrix;
+        size_t n = 3 * (size_t)p->contact_count;
+        cholmod_triplet *t = cholmod_allocate_triplet(n, n, 9 * (size_t)m->first[p->contact_count], 0, CHOLMOD_REAL, c);
+        for (int i = 0; t && i < p->contact_count; i++)
+            for (int e = m->first[i]; e < m->first[i + 1]; e++)
+                for (size_t k = 0; k < 9; k++)
+                    put_entry(t, 3 * (size_t)i + k / 3, 3 * (size_t)m->column[e] + k % 3, m->block[9 * (size_t)e + k]);
+        return finish(t, c);
+    }
+    cholmod_sparse *h = make_h(p, c), *inverse = make_m(p, true, c), *transposed = h ? cholmod_transpose(h, 1, c) : NULL;
+    cholmod_sparse *x = h && inverse ? cholmod_ssmult(inverse, h, 0, 1, 1, c) : NULL;
+    cholmod_sparse *w = transposed && x ? cholmod_ssmult(transposed, x, 0, 1, 1, c) : NULL;
+    cholmod_free_sparse(&h, c);
+    cholmod_free_sparse(&inverse, c);
+    cholmod_free_sparse(&transposed, c);
+    cholmod_free_sparse(&x, c);
+    return w;
+}
+
+// --- vectors ----------------------------------------------------------------------------------------------
+
+// The velocity of a contact before contact: of all bodies, or of the boundaries alone; with the gap's part.
+static void free_velocity(const SandProblem *p, int i, bool boundaries, double *out) {
+    const SandContact *c = &p->contacts[i];
+    SandVec3 axes[3], u = v3_make(0, 0, 0);
+    sand_contact_axes(p, i, axes);
+    for (int side = 0; side < 2; side++) {
+        int body = side ? c->b : c->a;
+        if (boundaries && body < p->dynamic_count) continue;
+        const SandProblemBody *b = &p->bodies[body];
+        u = v3_madd(u, side ? 1 : -1, v3_add(b->velocity, v3_cross(b->spin, side ? c->arm_b : c->arm_a)));
+    }
+    for (int k = 0; k < 3; k++) out[k] = v3_dot(axes[k], u);
+    out[0] += sand_contact_bias(p, i);
+}
+
+static void put_vec(double *out, SandVec3 v) {
+    out[0] = v.x;
+    out[1] = v.y;
+    out[2] = v.z;
+}
+
+// --- the file ---------------------------------------------------------------------------------------------
+
+// A file being written; once something fails nothing more is written.
+typedef struct Writer {
+    hid_t file;
+    bool ok;
+} Writer;
+
+static void write_array(Writer *w, const char *name, hid_t type, const void *numbers, size_t count) {
+    if (!w->ok) return;
+    hsize_t size = count;
+    hid_t space = H5Screate_simple(1, &size, NULL), links = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    hid_t set = H5Dcreate2(w->file, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT);
+    w->ok = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0;
+    if (set >= 0) H5Dclose(set);
+    H5Pclose(links);
+    H5Sclose(space);
+}
+
+static void write_integer(Writer *w, const char *name, int value) { write_array(w, name, H5T_NATIVE_INT, &value, 1); }
+
+static void write_vector(Writer *w, const char *name, const double *x, size_t count) {
+    write_array(w, name, H5T_NATIVE_DOUBLE, x, count);
+}
+
+static void write_text(Writer *w, const char *name, const char *text) {
+    if (!w->ok) return;
+    hid_t space = H5Screate(H5S_SCALAR), type = H5Tcopy(H5T_C_S1), links = H5Pcreate(H5P_LINK_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    H5Tset_size(type, strlen(text) + 1);
+    hid_t set = H5Dcreate2(w->file, name, type, space, links, H5P_DEFAULT, H5P_DEFAULT);
+    w->ok = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0;
+    if (set >= 0) H5Dclose(set);
+    H5Pclose(links);
+    H5Tclose(type);
+    H5Sclose(space);
+}
+
+// Compressed columns: nz = -1.
+static void write_matrix(Writer *w, const char *group, const char *name, const cholmod_sparse *a) {
+    char part[64];
+    int count = ((int *)a->p)[a->ncol];
+#define PART(which) (snprintf(part, sizeof part, "%s/%s/%s", group, name, which), part)
+    write_integer(w, PART("nzmax"), count);
+    write_integer(w, PART("m"), (int)a->nrow);
+    write_integer(w, PART("n"), (int)a->ncol);
+    write_integer(w, PART("nz"), -1);
+    write_array(w, PART("p"), H5T_NATIVE_INT, a->p, a->ncol + 1);
+    write_array(w, PART("i"), H5T_NATIVE_INT, a->i, (size_t)count);
+    write_vector(w, PART("x"), a->x, (size_t)count);
+#undef PART
+}
+
+static void write_solution(Writer *w, const SandProblem *p, const SandSolution *s, SandFclibForm form, double *numbers,
+                           SandContactResult *results) {
+    size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->dynamic_count;
+    sand_contact_results(p, s, results);
+    for (size_t k = 0; form == SAND_FCLIB_GLOBAL && k < bodies; k++) {
+        put_vec(numbers + 6 * k, s->velocity[k]);
+        put_vec(numbers + 6 * k + 3, s->spin[k]);
+    }
+    if (form == SAND_FCLIB_GLOBAL) write_vector(w, "solution/v", numbers, 6 * bodies);
+    for (size_t i = 0; i < contacts; i++) memcpy(numbers + 3 * i, results[i].velocity, sizeof results[i].velocity);
+    write_vector(w, "solution/u", numbers, 3 * contacts);
+    for (size_t i = 0; i < contacts; i++) memcpy(numbers + 3 * i, results[i].impulse, sizeof results[i].impulse);
+    write_vector(w, "solution/r", numbers, 3 * contacts);
+    for (size_t i = 0; i < contacts; i++) numbers[i] = (double)results[i].status;
+    write_vector(w, "sandglass/contact_status", numbers, contacts); // 0 open, 1 sticks, 2 slides
+    for (size_t i = 0; i < contacts; i++) numbers[i] = results[i].gap_after;
+    if (!p->matrix) write_vector(w, "sandglass/gap_after", numbers, contacts);
+    write_text(w, "sandglass/status", sand_status_text(s->status));
+    write_integer(w, "sandglass/iterations", s->iterations);
+    write_vector(w, "sandglass/residual", &s->metrics.residual, 1);
+}
+
+// What a file of FCLIB has no place for.
+static void write_bodies(Writer *w, const SandProblem *p, double *numbers) {
+    size_t contacts = (size_t)p->contact_count;
+    for (size_t i = 0; i < contacts; i++) numbers[i] = p->contacts[i].gap;
+    write_vector(w, "sandglass/gap", numbers, contacts);
+    for (size_t i = 0; i < contacts; i++) put_vec(numbers + 3 * i, p->contacts[i].normal);
+    write_vector(w, "sandglass/normal", numbers, 3 * contacts);
+    write_vector(w, "sandglass/step", &p->step, 1);
+}
+
+static void write_problem(Writer *w, const SandProblem *p, SandFclibForm form, const cholmod_sparse *m,
+                          const cholmod_sparse *matrix, double *numbers) {
+    const char *group = form == SAND_FCLIB_GLOBAL ? "fclib_global" : "fclib_local";
+    size_t contacts = (size_t)p->contact_count;
+    char name[64];
+#define NAME(which) (snprintf(name, sizeof name, "%s/%s", group, which), name)
+    write_integer(w, NAME("spacedim"), 3);
+    if (form == SAND_FCLIB_GLOBAL) write_matrix(w, group, "M", m);
+    write_matrix(w, group, form == SAND_FCLIB_GLOBAL ? "H" : "W", matrix);
+    for (int i = 0; i < p->contact_count; i++) free_velocity(p, i, form == SAND_FCLIB_GLOBAL, numbers + 3 * i);
+    write_vector(w, NAME(form == SAND_FCLIB_GLOBAL ? "vectors/w" : "vectors/q"), numbers, 3 * contacts);
+    for (size_t i = 0; i < contacts; i++) numbers[i] = p->contacts[i].mu;
+    write_vector(w, NAME("vectors/mu"), numbers, contacts);
+    if (form == SAND_FCLIB_GLOBAL) {
+        // f = M v
+        size_t rows = m->nrow;
+        memset(numbers, 0, rows * sizeof *numbers);
+        for (size_t j = 0; j < rows; j++) {
+            const SandProblemBody *b = &p->bodies[j / 6];
+            double v[6];
+            put_vec(v, b->velocity);
+            put_vec(v + 3, b->spin);
+            for (int e = ((int *)m->p)[j]; e < ((int *)m->p)[j + 1]; e++)
+                numbers[((int *)m->i)[e]] += ((double *)m->x)[e] * v[j % 6];
+        }
+        write_vector(w, NAME("vectors/f"), numbers, rows);
+    }
+    write_text(w, NAME("info/title"), "sandglass");
+    write_text(w, NAME("info/description"), p->matrix ? p->note : "the contact problem of one step");
+    write_text(w, NAME("info/math_info"), "u = W r + q, r in the friction cone; the normal component comes first");
+#undef NAME
+}
+
+bool sand_fclib_save(const SandProblem *p, const SandSolution *s, SandFclibForm form, const char *path, SandError *error) {
+    bool global = form == SAND_FCLIB_GLOBAL;
+    if (p->contact_count == 0) return sand_fail(error, "%.200s: FCLIB has no problems without contacts", path);
+    if (global && p->matrix) return sand_fail(error, "%.200s: a problem that is stored as W has no global form", path);
+    cholmod_common common;
+    cholmod_start(&common);
+    common.print = 0;
+    cholmod_sparse *m = global ? make_m(p, false, &common) : NULL;
+    if (global && !m) {
+        cholmod_finish(&common);
+        return sand_fail(error, "%.200s: a body without a finite mass and inertia has no place in the global form", path);
+    }
+    cholmod_sparse *matrix = global ? make_h(p, &common) : make_w(p, &common);
+    size_t rows = 3 * (size_t)p->contact_count, dofs = 6 * (size_t)p->dynamic_count;
+    double *numbers = malloc((rows > dofs ? rows : dofs) * sizeof *numbers);
+    SandContactResult *results = malloc((size_t)p->contact_count * sizeof *results);
+    bool ok = (matrix && numbers && results) || sand_fail(error, "%.200s: out of memory for the matrices", path);
+    if (ok) {
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL); // keeps HDF5 from printing its error stack
+        Writer w = {.file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)};
+        w.ok = w.file >= 0;
+        write_problem(&w, p, form, m, matrix, numbers);
+        if (!p->matrix) write_bodies(&w, p, numbers);
+        if (s) write_solution(&w, p, s, form, numbers, results);
+        if (w.file >= 0) w.ok = H5Fclose(w.file) >= 0 && w.ok;
+        ok = w.ok || sand_fail(error, "%.200s: cannot write it", path);
+    }
+    free(numbers);
+    free(results);
+    cholmod_free_sparse(&m, &common);
+    cholmod_free_sparse(&matrix, &common);
+    cholmod_finish(&common);
+    return ok;
+}
+
+#endif
