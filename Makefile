@@ -3,8 +3,9 @@
 #                        there is no display; BODIES=25000 for all of it
 #   make test            build and run all tests
 #   make test-sanitize   the short tests under the address, undefined behavior and thread sanitizers
-#   make fuzz            the scene reader under libFuzzer, FUZZ_SECONDS of processor time, on all cores
+#   make fuzz            the readers of files under libFuzzer, FUZZ_SECONDS of processor time each, on all cores
 #   make bench           against Bullet and ODE, in one run; BENCH_FLAGS=--save keeps the result
+#   make collection      contact problems of our own, BUILD/collection, for `sandglass race BUILD/collection`
 #   make papers          what the papers measured, measured again: BUILD/papers/report.md; some 20 minutes
 #   make golden          draw the golden pictures of tests/golden anew; look at each before committing it
 #   make pictures        draw the pictures of the README anew, the window's too; look at each before committing it
@@ -37,7 +38,7 @@ CONFIGURE_CLANG = $(CONFIGURE) -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=
 # Tests run side by side; each says how many cores it takes, or that it must be alone.
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all program run test papers golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
+.PHONY: all program run test collection papers golden pictures test-sanitize fuzz bench format format-check clean packages clang-packages
 
 all: packages
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
@@ -60,6 +61,9 @@ run: program
 test: all
 	$(CTEST) --test-dir $(BUILD)
 
+collection: program
+	tests/bench/collection $(BUILD)/sandglass $(BUILD)/collection
+
 papers: all
 	@cmake --build $(BUILD) --target papers_iterates papers_fill papers_sheet
 	tests/papers/report $(BUILD) $(BUILD)/papers
@@ -78,13 +82,17 @@ test-sanitize: clang-packages
 	@cmake --build build-thread --target threads_tests
 	$(CTEST) --test-dir build-thread -L threads
 
-# What the fuzzer found before is kept in its build folder; the scenes are where it starts from.
+# What the fuzzers found before is kept in their build folder; scenes and the files of tests/ are where they start from.
+FUZZERS = scene take obj sand dat fclib
 fuzz: clang-packages
-	@$(CONFIGURE_CLANG) -B build-fuzz -DSAND_SANITIZE=fuzzer -DSAND_APP=OFF >/dev/null
-	@cmake --build build-fuzz --target fuzz_scene
-	@mkdir -p build-fuzz/corpus
-	cd build-fuzz && ./fuzz_scene -fork=$(JOBS) -max_total_time=$$(($(FUZZ_SECONDS) / $(JOBS))) -timeout=10 \
-	    -rss_limit_mb=4096 corpus ../scenes
+	@$(CONFIGURE_CLANG) -B build-fuzz -DSAND_SANITIZE=fuzzer -DSAND_APP=ON -DSAND_WINDOW=OFF >/dev/null
+	@cmake --build build-fuzz --target fuzzers
+	@tests/unit/fuzz_seeds build-fuzz/seeds
+	@for name in $(FUZZERS); do \
+	    echo "fuzz_$$name" && mkdir -p build-fuzz/corpus/$$name && (cd build-fuzz && ./fuzz_$$name -fork=$(JOBS) \
+	        -max_total_time=$$(($(FUZZ_SECONDS) / $(JOBS))) -timeout=10 -rss_limit_mb=4096 corpus/$$name seeds/$$name) \
+	    || exit 1; \
+	done
 
 bench: packages
 	@cmake/need $(BENCH_PACKAGES)

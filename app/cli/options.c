@@ -26,9 +26,11 @@ const VerbRow verb_table[VERB_COUNT] = {
                      "sandglass freeze cylinder --at 2 --out cylinder.sand"},
     [VERB_RECORD] = {"record", "SCENE | TAKE", true, "film a scene, off-screen and in lock step with simulated time",
                      "sandglass record hourglass --bodies 3000 --seconds 10 --mp4 hourglass.mp4"},
-    [VERB_RACE] = {"race", "SCENE|FILE", true,
-                   "run solvers in turn on the contact problem of one step, of a scene or of a file, and compare them",
-                   "sandglass race cylinder --bodies 1000 --at 2 --solvers p-spg-fb,gauss-seidel,ipm-soc --plot race.png"},
+    [VERB_RACE] =
+        {"race", "SCENE|FILE|FOLDER", true,
+         "run solvers on the contact problem of one step, of a scene or of a file, or on all problems of a folder, "
+         "and compare them",
+         "sandglass race cylinder --bodies 1000 --at 2 --solvers p-spg-fb,gauss-seidel,ipm-soc --plot race.png"},
     [VERB_DEMO] =
         {"demo", "[FILE]", false,
          "show scenes in turn with captions and a slow camera, as a playlist says, until the window is closed; any "
@@ -106,12 +108,17 @@ const OptionRow option_table[OPTION_COUNT] = {
                         "solvers to run, in this order; freeze: those of --solutions", NULL},
     [OPTION_COLD] = {"cold", KIND_FLAG, RACE, NULL, NULL, 0, 0, "all start from no impulses, not from the last step's",
                      NULL},
-    [OPTION_CSV] = {"csv", KIND_TEXT, RACE, "FILE", NULL, 0, 0, "write every point of every curve", NULL},
-    [OPTION_PLOT] = {"plot", KIND_TEXT, RACE, "FILE.png", NULL, 0, 0, "draw the curves as a picture", NULL},
+    [OPTION_CSV] = {"csv", KIND_TEXT, RACE, "FILE", NULL, 0, 0,
+                    "write every point of every curve; race FOLDER: file of results", NULL},
+    [OPTION_PLOT] = {"plot", KIND_TEXT, RACE, "FILE.png", NULL, 0, 0,
+                     "draw the curves as a picture; race FOLDER: the profiles, PNG, SVG or CSV", NULL},
     [OPTION_SOLUTIONS] = {"solutions", KIND_TEXT, RACE | FREEZE, "FOLDER", NULL, 0, 0,
                           "write the solution of each solver as HDF5 in FCLIB's layout and as CSV", NULL},
     [OPTION_GLOBAL] = {"global", KIND_FLAG, RACE | FREEZE, NULL, NULL, 0, 0,
                        "write FCLIB's global form (M, H, f, w) in place of the local one (W, q)", NULL},
+    [OPTION_LIMIT] = {"limit", KIND_ABOVE, RACE, "SECONDS", "10", 0, 1e6, "race FOLDER: most time of one solve", NULL},
+    [OPTION_JOBS] = {"jobs", KIND_INTEGER, RACE, "N", NULL, 1, 256,
+                     "race FOLDER: solves at once, a process each; one for each core", NULL},
     [OPTION_OUT] =
         {"out", KIND_TEXT, FREEZE | RECORD | DEMO, "PATH", NULL, 0, 0,
          "freeze: file to write, required; FCLIB's HDF5 where it ends in .hdf5; record, demo: folder for PNG frames", NULL},

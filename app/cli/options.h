@@ -44,6 +44,8 @@ typedef enum OptionId {
     OPTION_PLOT,
     OPTION_SOLUTIONS,
     OPTION_GLOBAL,
+    OPTION_LIMIT,
+    OPTION_JOBS,
     OPTION_OUT,
     OPTION_FRAMES,
     OPTION_FPS,

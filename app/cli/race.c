@@ -10,6 +10,7 @@
 #include "app/engine/backends.h"
 #include "app/engine/race_job.h"
 #include "app/cli/commands.h"
+#include "app/cli/race_folder.h"
 #include "app/cli/solutions.h"
 #ifdef SAND_WINDOW
 #include "app/render/context.h"
@@ -229,6 +230,13 @@ Outcome race_solvers(const Options *options, SandError *error) {
     Outcome outcome = read_budget(options, &def, error) ? OUTCOME_DONE : OUTCOME_WRONG;
     bool from_file = sand_problem_is_stored(options->subject) || is_named_as_stored(options->subject);
     session_watch();
+    if (outcome == OUTCOME_DONE && race_is_folder(options->subject)) {
+        bool ready = session_model(options, &def.solve, error) && read_params(options, &def, error);
+        outcome = ready ? race_folder(options, &def, error) : OUTCOME_WRONG;
+        race_job_free(job);
+        free(job);
+        return outcome;
+    }
     if (outcome == OUTCOME_DONE && from_file) {
         if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error) ||
             !read_backend(options, &def, error) || !read_params(options, &def, error))

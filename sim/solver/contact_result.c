@@ -7,8 +7,8 @@
 #include <string.h>
 
 const char *sand_contact_status_text(SandContactStatus status) {
-    static const char *const texts[] = {"open", "sticks", "slides"};
-    return texts[status];
+    static const char *const names[] = {"open", "sticks", "slides"};
+    return names[status];
 }
 
 void sand_contact_axes(const SandProblem *p, int i, SandVec3 axes[3]) {

@@ -214,7 +214,7 @@ static void refused(const char *text, const char *words) {
 
 // One contact, W with an entry off the diagonal, in each storage as Siconos 4.4 writes it.
 #define END "\n-1.0e+00 5.0e-01 0.0e+00 \n3.0e-01 \n"
-static const char *const texts[] = {
+static const char *const samples[] = {
     "3\n1\n0\n3\n3\n3\t3\n2.0e+00 1.0e-03 0.0e+00\n1.0e-03 3.0e+00 0.0e+00\n0.0e+00 0.0e+00 4.0e+00 " END,
     "3\n1\n1\n3\n3\n1\n1\n1\n3\t\n3\t\n2\n1\n0\t1\t\n0\t\n0\n2.0e+00\n1.0e-03\n0.0e+00\n1.0e-03\n3.0e+00\n0.0e+00\n0.0e+00\n"
     "0.0e+00\n4.0e+00" END,
@@ -227,8 +227,8 @@ static const char *const texts[] = {
 
 static void every_storage_of_the_text_is_read(void **state) {
     (void)state;
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
-        write_text(texts[k]);
+    for (size_t k = 0; k < sizeof samples / sizeof *samples; k++) {
+        write_text(samples[k]);
         assert_true(sand_problem_is_stored(path));
         SandProblem p = opened();
         assert_int_equal(p.contact_count, 1);
@@ -239,7 +239,7 @@ static void every_storage_of_the_text_is_read(void **state) {
     }
 }
 
-static void broken_texts_are_refused(void **state) {
+static void broken_files_are_refused(void **state) {
     (void)state;
     refused("2\n1\n0\n2\n2\n2\t2\n1 0 0 1\n0 0\n0.3\n", "is in 2 dimensions, not 3");
     refused("3\n0\n0\n0\n0\n0\t0\n", "has no contacts");
@@ -347,7 +347,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_written_problem_is_the_same), cmocka_unit_test(a_written_solution_fits_its_problem),
         cmocka_unit_test(csv_has_a_line_per_contact),    cmocka_unit_test(every_storage_of_the_text_is_read),
-        cmocka_unit_test(broken_texts_are_refused),
+        cmocka_unit_test(broken_files_are_refused),
 #ifdef SAND_SICONOS
         cmocka_unit_test(what_siconos_writes_is_read),   cmocka_unit_test(a_global_problem_of_siconos_is_read),
 #endif

@@ -17,103 +17,18 @@
 #include <siconos/numerics/FrictionContactProblem.h>
 #include <siconos/numerics/Friction_cst.h>
 #include <siconos/numerics/NonSmoothDrivers.h>
-#include <siconos/numerics/NumericsMatrix.h>
 #include <siconos/numerics/SolverOptions.h>
-#include <siconos/numerics/SparseBlockMatrix.h>
 #include <siconos/numerics/fc3d_compute_error.h>
 #include <siconos/numerics/fc3d_Solvers.h>
 
 #include "sandglass/problem.h"
-#include "tests/lab/dense.h"
 #include "tests/lab/frozen.h"
+#include "tests/lab/siconos_problem.h"
 #include "sim/core/clock.h"
 
 static char paths[32][1024];
 static int path_count;
 static double tolerance = 1e-8;
-
-// The contact frame for Siconos, normal first. Stored matrices are in such frames already.
-typedef struct Axes {
-    SandVec3 axis[3];
-} Axes;
-
-static Axes axes_of(const SandProblem *p, int i) {
-    if (p->matrix) return (Axes){{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    SandVec3 n = p->contacts[i].normal, side = fabs(n.x) < 0.7 ? v3_make(1, 0, 0) : v3_make(0, 1, 0);
-    SandVec3 t = v3_unit_or(v3_cross(n, side), side);
-    return (Axes){{n, t, v3_cross(n, t)}};
-}
-
-static void into(const Axes *axes, SandVec3 v, double *out) {
-    for (int k = 0; k < 3; k++) out[k] = v3_dot(axes->axis[k], v);
-}
-
-static void add_block(NumericsMatrix *w, const SandProblem *p, int i, int j, const double *stored) {
-    Axes to = axes_of(p, i), from = axes_of(p, j);
-    for (int c = 0; c < 3; c++) {
-        double column[3];
-        if (stored)
-            for (int r = 0; r < 3; r++) column[r] = stored[3 * r + c];
-        else
-            into(&to, dense_block(p, i, j, from.axis[c]), column);
-        for (int r = 0; r < 3; r++) NM_entry(w, 3 * i + r, 3 * j + c, column[r]);
-    }
-}
-
-// Adds all blocks of N of a problem with bodies: contacts are coupled if they share a dynamic body.
-static void add_blocks_of_bodies(NumericsMatrix *w, const SandProblem *p) {
-    int *first = calloc((size_t)p->dynamic_count + 2, sizeof *first), *list;
-    for (int i = 0; i < p->contact_count; i++)
-        for (int side = 0; side < 2; side++) {
-            int body = side ? p->contacts[i].b : p->contacts[i].a;
-            if (body < p->dynamic_count) first[body + 2]++;
-        }
-    for (int k = 0; k < p->dynamic_count; k++) first[k + 2] += first[k + 1];
-    list = malloc(((size_t)first[p->dynamic_count + 1] + 1) * sizeof *list);
-    for (int i = 0; i < p->contact_count; i++)
-        for (int side = 0; side < 2; side++) {
-            int body = side ? p->contacts[i].b : p->contacts[i].a;
-            if (body < p->dynamic_count) list[first[body + 1]++] = i;
-        }
-    int *seen = malloc(((size_t)p->contact_count + 1) * sizeof *seen);
-    for (int i = 0; i < p->contact_count; i++) seen[i] = -1;
-    for (int i = 0; i < p->contact_count; i++)
-        for (int side = 0; side < 2; side++) {
-            int body = side ? p->contacts[i].b : p->contacts[i].a;
-            for (int e = body < p->dynamic_count ? first[body] : 0; body < p->dynamic_count && e < first[body + 1]; e++)
-                if (seen[list[e]] != i) {
-                    seen[list[e]] = i;
-                    add_block(w, p, i, list[e], NULL);
-                }
-        }
-    free(first);
-    free(list);
-    free(seen);
-}
-
-// Converts a problem for Siconos, as a sparse block matrix.
-static FrictionContactProblem *for_siconos(const SandProblem *p) {
-    int n = 3 * p->contact_count;
-    NumericsMatrix *w = NM_create(NM_SPARSE, n, n), *blocks = NM_create(NM_SPARSE_BLOCK, n, n);
-    NM_triplet_alloc(w, 9 * (p->matrix ? p->matrix->first[p->contact_count] : 12 * p->contact_count));
-    double *q = malloc((size_t)n * sizeof *q), *mu = malloc((size_t)p->contact_count * sizeof *mu);
-    SandVec3 *r = malloc(((size_t)p->contact_count + 1) * sizeof *r);
-    if (!p->matrix) {
-        dense_r(p, false, r);
-        add_blocks_of_bodies(w, p);
-    }
-    for (int i = 0; i < p->contact_count; i++) {
-        Axes axes = axes_of(p, i);
-        into(&axes, p->matrix ? v3_scale(-1, p->bodies[i].velocity) : r[i], q + 3 * i);
-        mu[i] = p->contacts[i].mu;
-        for (int e = p->matrix ? p->matrix->first[i] : 0; p->matrix && e < p->matrix->first[i + 1]; e++)
-            add_block(w, p, i, p->matrix->column[e], p->matrix->block + 9 * e);
-    }
-    SBM_from_csparse(3, NM_csc(w), blocks->matrix1);
-    NM_free(w);
-    free(r);
-    return frictionContactProblem_new_with_data(3, p->contact_count, blocks, q, mu);
-}
 
 // A problem in Siconos' form, and the result of its nonsmooth Gauss-Seidel.
 typedef struct Peer {
@@ -126,7 +41,7 @@ typedef struct Peer {
 } Peer;
 
 static Peer peer_solve(const SandProblem *p) {
-    Peer peer = {.problem = for_siconos(p), .options = solver_options_create(SICONOS_FRICTION_3D_NSGS)};
+    Peer peer = {.problem = siconos_problem(p), .options = solver_options_create(SICONOS_FRICTION_3D_NSGS)};
     size_t n = 3 * (size_t)p->contact_count;
     for (size_t i = 0; i < n; i++) peer.norm += peer.problem->q[i] * peer.problem->q[i];
     peer.norm = sqrt(peer.norm);
@@ -152,8 +67,7 @@ static double peer_error(const Peer *peer, const SandProblem *p, const SandSolut
     size_t n = 3 * (size_t)p->contact_count;
     double *z = malloc((n + 1) * sizeof *z), *w = calloc(n + 1, sizeof *w), error = 0;
     for (int i = 0; i < p->contact_count; i++) {
-        Axes axes = axes_of(p, i);
-        into(&axes, s->impulse[i], z + 3 * i);
+        siconos_into(p, i, s->impulse[i], z + 3 * i);
     }
     fc3d_compute_error(peer->problem, z, w, tolerance, peer->options, peer->norm, &error);
     *apart = 0;

@@ -66,7 +66,7 @@ static bool read_real(Reader *r, double *value) {
     return isfinite(*value) || refuse(r, "a number is not finite");
 }
 
-// Whether the rest of the file can hold so many numbers.
+// Whether the rest of the file can hold this many numbers.
 static bool can_hold(const Reader *r, uint64_t count) {
     size_t left = r->length - (size_t)(r->at - r->text);
     if (count <= left / 2 + 1) return true;

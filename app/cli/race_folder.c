@@ -1,0 +1,217 @@
+// `sandglass race FOLDER`: every solve is a process of its own, with a limit of time; --jobs of them run at once. A result
+// is a line of a CSV file as soon as it is known, so that a run that was interrupted goes on where it was, and other
+// programs can add lines of their own solvers (tests/bench/peer_siconos.c). Table and profiles are made from that file.
+#include "app/cli/race_folder.h"
+
+#include "app/cli/profile.h"
+#include "sim/core/array.h"
+#include "sim/core/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_JOBS = 256 };
+
+bool race_is_folder(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+// The problems of a folder, in order of their names.
+typedef struct Names {
+    char (*items)[PROFILE_NAME];
+    size_t count, capacity;
+} Names;
+
+static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
+
+static bool list_problems(const char *folder, Names *names, SandError *error) {
+    static const char *const endings[] = {".sand", ".hdf5", ".h5", ".dat"};
+    DIR *handle = opendir(folder);
+    if (!handle) return sand_fail(error, "%.300s: cannot read this folder: %s", folder, strerror(errno));
+    bool ok = true;
+    for (struct dirent *entry = readdir(handle); ok && entry; entry = readdir(handle)) {
+        const char *dot = strrchr(entry->d_name, '.');
+        bool stored = false;
+        for (size_t k = 0; dot && k < sizeof endings / sizeof *endings; k++) stored = stored || !strcmp(dot, endings[k]);
+        if (!stored || strlen(entry->d_name) >= PROFILE_NAME || strchr(entry->d_name, ',')) continue;
+        ok = SAND_GROW(names->items, names->capacity, names->count + 1, "problems", error);
+        if (ok) strcpy(names->items[names->count++], entry->d_name);
+    }
+    closedir(handle);
+    if (ok && !names->count)
+        ok = sand_fail(error, "%.300s: has no stored problem (.sand, .hdf5, .dat); `tests/bench/collection` makes some",
+                       folder);
+    if (ok) qsort(names->items, names->count, sizeof *names->items, compare_names);
+    return ok;
+}
+
+// --- one solve, in a process of its own -------------------------------------------------------------------------
+
+typedef struct Job {
+    pid_t pid;
+    double deadline;
+    int problem, solver;
+} Job;
+
+typedef struct Field {
+    const Options *options;
+    const SandRaceDef *def;
+    const char *folder, *results;
+    double limit; // s
+    int descriptor;
+    Names names;
+} Field;
+
+static void write_line(const Field *f, int problem, int solver, int contacts, const char *status, bool solved,
+                       const SandSolution *s) {
+    ProfileRow row = {.contacts = contacts,
+                      .tolerance = f->def->solve.tolerance,
+                      .solved = solved,
+                      .seconds = s ? s->seconds : NAN,
+                      .iterations = s ? s->iterations : 0,
+                      .residual = s ? s->metrics.residual : NAN};
+    snprintf(row.problem, sizeof row.problem, "%s", f->names.items[problem]);
+    snprintf(row.friction, sizeof row.friction, "%s", sand_friction_table[f->def->solve.friction].name);
+    snprintf(row.solver, sizeof row.solver, "%s", sand_solver_table[f->def->solvers[solver]].name);
+    snprintf(row.status, sizeof row.status, "%s", status);
+    profile_append(f->descriptor, &row);
+}
+
+static void solve_one(const Field *f, int problem, int solver) {
+    char path[4096];
+    SandProblem p = {0};
+    SandSolution s = {.want_metrics = true};
+    SandError why = {""};
+    SandSolveDef def = f->def->solve;
+    if (!f->def->own_params || f->def->solvers[solver] != def.solver) sand_solve_choose(&def, f->def->solvers[solver]);
+    snprintf(path, sizeof path, "%.3800s/%s", f->folder, f->names.items[problem]);
+    SandCpu *cpu = sand_cpu_create(1, f->def->precision, &why);
+    if (!cpu || !sand_problem_open(&p, path, &why)) {
+        write_line(f, problem, solver, 0, "unreadable", false, NULL);
+        return;
+    }
+    for (int i = 0; f->def->cold && i < p.contact_count; i++) p.start[i] = v3_make(0, 0, 0);
+    if (!sand_cpu_solve(cpu, &p, &def, &s, &why)) {
+        write_line(f, problem, solver, p.contact_count, "refused", false, NULL);
+    } else {
+        bool solved = s.status > 0 && s.metrics.residual <= def.tolerance;
+        write_line(f, problem, solver, p.contact_count, sand_status_text(s.status), solved, &s);
+    }
+}
+
+static bool start_job(const Field *f, Job *job, int problem, int solver, SandError *error) {
+    *job = (Job){.problem = problem, .solver = solver, .deadline = sand_seconds() + 2 * f->limit + 10};
+    job->pid = fork();
+    if (job->pid < 0) return sand_fail(error, "cannot start a process: %s", strerror(errno));
+    if (job->pid > 0) return true;
+    solve_one(f, problem, solver);
+    _exit(0); // without the parent's buffers
+}
+
+// Whether a job has ended. One that was killed by its deadline or by a signal has written nothing.
+static bool end_job(const Field *f, Job *job) {
+    int status = 0;
+    bool late = sand_seconds() > job->deadline;
+    if (late) kill(job->pid, SIGKILL);
+    if (waitpid(job->pid, &status, late ? 0 : WNOHANG) != job->pid) return false;
+    if (WIFSIGNALED(status)) write_line(f, job->problem, job->solver, 0, late ? "no answer" : "crashed", false, NULL);
+    job->pid = 0;
+    return true;
+}
+
+// --- all of them ------------------------------------------------------------------------------------------------
+
+static bool is_known(const Profile *known, const Field *f, int problem, int solver) {
+    for (size_t k = 0; k < known->count; k++) {
+        const ProfileRow *row = &known->rows[k];
+        if (!strcmp(row->problem, f->names.items[problem]) &&
+            !strcmp(row->solver, sand_solver_table[f->def->solvers[solver]].name))
+            return true;
+    }
+    return false;
+}
+
+static bool run_all(const Field *f, const Profile *known, SandError *error) {
+    Job jobs[MOST_JOBS] = {0};
+    int most =
+        f->options->values[OPTION_JOBS].given ? (int)f->options->values[OPTION_JOBS].integer : session_threads(f->options);
+    int solvers = f->def->count, next = 0, all = (int)f->names.count * solvers, running = 0, done = 0;
+    if (most > MOST_JOBS) most = MOST_JOBS;
+    Progress progress = progress_begin("race");
+    bool ok = true;
+    while (ok && (next < all || running)) {
+        for (int j = 0; ok && j < most; j++) {
+            while (next < all && is_known(known, f, next / solvers, next % solvers)) {
+                next++;
+                done++;
+            }
+            if (jobs[j].pid || next >= all) continue;
+            ok = start_job(f, &jobs[j], next / solvers, next % solvers, error);
+            running += ok;
+            next += ok;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        for (int j = 0; j < most; j++)
+            if (jobs[j].pid && end_job(f, &jobs[j])) {
+                running--;
+                done++;
+            }
+        if (session_interrupted()) ok = sand_fail(error, "interrupted; the same call goes on from %.300s", f->results);
+        if (progress_due(&progress))
+            progress_update(&progress, (double)done / all, next < all ? f->names.items[next / solvers] : "the last ones");
+    }
+    for (int j = 0; j < most; j++)
+        if (jobs[j].pid) {
+            kill(jobs[j].pid, SIGKILL);
+            waitpid(jobs[j].pid, NULL, 0);
+        }
+    progress_end(&progress);
+    return ok;
+}
+
+Outcome race_folder(const Options *options, const SandRaceDef *given, SandError *error) {
+    SandRaceDef def = *given;
+    char results[4096];
+    const OptionValue *values = options->values;
+    Field f = {.options = options, .def = &def, .folder = options->subject, .results = results};
+    f.limit = values[OPTION_LIMIT].real;
+    if (!values[OPTION_TOLERANCE].given) def.solve.tolerance = 1e-6;
+    if (!values[OPTION_ITERATIONS].given) def.solve.iterations = 100000000;
+    if (!values[OPTION_BUDGET_MS].given) def.solve.budget_ms = 1e3 * f.limit;
+    if (values[OPTION_CSV].given)
+        snprintf(results, sizeof results, "%s", values[OPTION_CSV].text);
+    else
+        snprintf(results, sizeof results, "%.4000s/race.csv", f.folder);
+    Profile profile = {0};
+    const char *friction = sand_friction_table[def.solve.friction].name;
+    bool ok =
+        list_problems(f.folder, &f.names, error) && profile_load(&profile, results, friction, def.solve.tolerance, error);
+    if (ok) {
+        f.descriptor = open(results, O_WRONLY | O_CREAT | O_APPEND, 0666);
+        ok = f.descriptor >= 0 || sand_fail(error, "%.300s: cannot write: %s", results, strerror(errno));
+    }
+    if (ok) {
+        fprintf(stderr, "%s: %zu problems, %d solvers, results in %s\n", f.folder, f.names.count, def.count, results);
+        ok = run_all(&f, &profile, error);
+        close(f.descriptor);
+    }
+    ok = ok && profile_load(&profile, results, friction, def.solve.tolerance, error);
+    if (ok && values[OPTION_JSON].given)
+        profile_write_json(&profile);
+    else if (ok)
+        profile_write_table(&profile);
+    if (ok && values[OPTION_PLOT].given) ok = profile_draw(&profile, values[OPTION_PLOT].text, error);
+    profile_free(&profile);
+    sand_free(f.names.items);
+    return ok ? OUTCOME_DONE : OUTCOME_FAILED;
+}
