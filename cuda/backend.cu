@@ -519,7 +519,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     r->warm_started = c->warm_started;
     r->penetration_walls = c->deepest_wall;
     r->penetration_max = c->deepest;
-    r->status = (SandStatus)c->status;
+    r->status = sand_status_of(c->end, c->evidence);
     r->iterations = c->iterations;
     r->metrics = metrics_of(c);
     r->held = device->bytes;
@@ -535,7 +535,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     if (!device->integrated) return true;
     r->integrate = elapsed(device, MARK_SOLVED, MARK_INTEGRATED);
     report_lost(device, c, r);
-    keep_for_warm_start(device, c, r->status == SAND_SOLVED || r->status == SAND_BUDGET);
+    keep_for_warm_start(device, c, sand_status_keeps(r->status));
     return true;
 }
 

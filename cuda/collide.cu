@@ -26,8 +26,10 @@ static __global__ void reset_counts(Counts *counts) {
     counts->min_extent = ~0ull;
     counts->max_extent = counts->deepest = counts->deepest_wall = 0;
     counts->diagonal_sum = counts->kinetic = counts->potential = 0;
-    counts->status = counts->iterations = counts->curve = 0;
-    counts->seconds = counts->residual = counts->objective = counts->complementarity = 0;
+    counts->iterations = counts->curve = 0;
+    counts->end = SAND_END_NONE;
+    counts->evidence = SandEvidence{};
+    counts->seconds = counts->complementarity = counts->least_energy = 0;
 }
 
 // --- solver indices ---------------------------------------------------------------------------------------

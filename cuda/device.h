@@ -6,6 +6,7 @@
 // Start reading at cuda/backend.cu, which drives the stages.
 #pragma once
 #include "sim/core/limits.h"
+#include "sim/solver/status.h"
 #include "sim/step/backend.h"
 #include "sandglass/world.h"
 #include "cuda/sort.h"
@@ -62,8 +63,10 @@ struct Counts {
     int lost;
     SandLost lost_bodies[SAND_MAX_LOST];
     // Of the solve.
-    int status, iterations, curve;
-    double seconds, residual, objective, complementarity;
+    SandEvidence evidence;
+    SandEnd end;
+    int iterations, curve;
+    double seconds, complementarity, least_energy;
 };
 
 // Bounding box and number of the spheres of each level of the grid.

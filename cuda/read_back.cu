@@ -6,10 +6,13 @@
 #include <algorithm>
 
 SandMetrics metrics_of(const Counts *c) {
-    SandMetrics m = {.residual = c->residual,
-                     .residual_rms = c->contacts ? c->residual / sqrt((double)c->contacts) : 0,
-                     .objective = c->objective,
-                     .complementarity = c->complementarity};
+    const SandEvidence &e = c->evidence;
+    SandMetrics m = {.residual = e.residual,
+                     .residual_rms = c->contacts ? e.residual / sqrt((double)c->contacts) : 0,
+                     .objective = e.objective,
+                     .complementarity = c->complementarity,
+                     .relative = e.relative,
+                     .r_norm = e.r_norm};
     return m;
 }
 
@@ -117,7 +120,8 @@ bool read_solution(SandDevice *device, SandSolution *s, SandError *error) {
         device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data, device->stream);
     }
     if (!read_back_impulses(device, s->impulse, device->kept_impulse, contacts)) return device_fail(device, error);
-    s->status = (SandStatus)c->status;
+    s->status = sand_status_of(c->end, c->evidence);
+    s->least_energy = s->status == SAND_INFEASIBLE ? c->least_energy : 0;
     s->iterations = c->iterations;
     s->seconds = c->seconds;
     s->metrics = metrics_of(c);

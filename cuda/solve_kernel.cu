@@ -193,13 +193,13 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
 
 // Stores the result of the solve so far. One thread.
 static __device__ void store_result(const SolveState *state, Counts *counts) {
-    counts->status = state->solve.status;
+    counts->end = state->solve.end;
     counts->iterations = state->iterations;
     counts->curve = state->curve_count;
     counts->seconds = state->seconds;
-    counts->residual = state->measure.residual;
-    counts->objective = state->measure.objective;
+    counts->evidence = evidence_of(&state->request, state->measure);
     counts->complementarity = state->measure.complementarity;
+    counts->least_energy = state->solve.least_energy;
 }
 
 // The solve. In world coordinates there is one kernel for each method, so that none pays for the registers of another. The
@@ -227,7 +227,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
 }
 
 // Ends a solve: its next launch finds that all iterations are done.
-static __global__ void end_solve(SolveState *state) { state->request.most_iterations = state->iterations; }
+static __global__ void end_solve(SolveState *state) {
+    state->request.most_iterations = state->iterations;
+    state->request.canceled = true;
+}
 
 typedef void SolveFunction(SolveState *, const Op, Counts *, LaunchShared *, int, int);
 struct MethodKernels {

@@ -21,7 +21,7 @@
 static Outcome build_scene(Session *session, const Options *options, SandRaceDef *def, SandError *error) {
     Options scene = *options;
     scene.values[OPTION_ITERATIONS].given = scene.values[OPTION_BUDGET_MS].given = false;
-    scene.values[OPTION_TOLERANCE].given = false;
+    scene.values[OPTION_TOLERANCE].given = scene.values[OPTION_RELATIVE].given = false;
     Outcome outcome = session_open(session, &scene, "race", error);
     if (outcome != OUTCOME_DONE) return outcome;
     const SandWorld *world = sand_simulation_world(session->sim);
@@ -36,6 +36,7 @@ static Outcome build_scene(Session *session, const Options *options, SandRaceDef
     def->solve.iterations = budget.iterations;
     def->solve.budget_ms = budget.budget_ms;
     def->solve.tolerance = budget.tolerance;
+    def->solve.relative = budget.relative;
     def->own_params = true;
     def->backend = sand_simulation_backend(session->sim);
     return sand_simulation_build(session->sim, error) ? OUTCOME_DONE : OUTCOME_FAILED;
@@ -48,7 +49,7 @@ static bool read_budget(const Options *options, SandRaceDef *def, SandError *err
         def->solve.iterations = 1000000; // the time limit ends the solve long before
         def->solve.budget_ms = values[OPTION_BUDGET_MS].real;
     }
-    if (values[OPTION_TOLERANCE].given) def->solve.tolerance = values[OPTION_TOLERANCE].real;
+    if (!session_tolerance(options, &def->solve, error)) return false;
     if (values[OPTION_PRECISION].given) def->precision = (SandPrecision)values[OPTION_PRECISION].integer;
     def->cold = values[OPTION_COLD].given;
     def->threads = session_threads(options);
@@ -101,7 +102,9 @@ static void write_json(const SandRace *race, const SandProblem *problem) {
         json_number(&json, "objective", entry->ran ? s->metrics.objective : NAN);
         json_number(&json, "above", entry->ran ? s->metrics.objective - race->reference : NAN);
         json_number(&json, "residual", entry->ran ? s->metrics.residual : NAN);
+        json_number(&json, "relative", entry->ran ? s->metrics.relative : NAN);
         json_number(&json, "complementarity", entry->ran ? s->metrics.complementarity : NAN);
+        if (entry->ran && s->status == SAND_INFEASIBLE) json_number(&json, "least_energy", s->least_energy);
         json_open_array(&json, "curve");
         for (int k = 0; k < s->curve_count; k++) {
             json_open_object(&json, NULL);
@@ -117,20 +120,37 @@ static void write_json(const SandRace *race, const SandProblem *problem) {
     json_close_array(&json);
 }
 
+// What there is of an infeasible problem to check: the certificate that the solver found.
+static void write_certificates(const SandRace *race) {
+    for (int i = 0; i < race->count; i++) {
+        const SandSolution *s = &race->entries[i].solution;
+        if (!race->entries[i].ran || s->status != SAND_INFEASIBLE) continue;
+        const char *name = sand_solver_table[race->entries[i].solver].name;
+        if (isinf(s->least_energy))
+            printf("%s: infeasible: its impulses grow in a direction that is asked for and moves nothing\n", name);
+        else
+            printf("%s: infeasible: by the direction in which its impulses grow, a solution takes at least %.3g J\n", name,
+                   s->least_energy);
+    }
+}
+
 static void write_table(const SandRace *race, const SandProblem *problem) {
-    printf("%-14s %-7s %-15s %10s %10s %12s %15s %12s\n", "solver", "device", "status", "iterations", "ms", "residual",
-           "above the least", "largest g.u");
+    printf("%-14s %-7s %-15s %10s %10s %12s %12s %15s %12s\n", "solver", "device", "status", "iterations", "ms", "residual",
+           "relative", "above the least", "largest g.u");
     for (int i = 0; i < race->count; i++) {
         const SandRaceEntry *entry = &race->entries[i];
         const SandSolution *s = &entry->solution;
         const char *name = sand_solver_table[entry->solver].name;
-        if (!entry->ran)
+        if (!entry->ran) {
             printf("%-14s %-7s %s\n", name, entry->device, entry->refused);
-        else
-            printf("%-14s %-7s %-15s %10d %10.2f %12.3g %15.3g %12.3g\n", name, entry->device, sand_status_text(s->status),
-                   s->iterations, 1e3 * s->seconds, s->metrics.residual, s->metrics.objective - race->reference,
-                   s->metrics.complementarity);
+            continue;
+        }
+        char above[32] = "-"; // Coulomb's law minimizes nothing
+        if (!isnan(race->reference)) snprintf(above, sizeof above, "%.3g", s->metrics.objective - race->reference);
+        printf("%-14s %-7s %-15s %10d %10.2f %12.3g %12.3g %15s %12.3g\n", name, entry->device, sand_status_text(s->status),
+               s->iterations, 1e3 * s->seconds, s->metrics.residual, s->metrics.relative, above, s->metrics.complementarity);
     }
+    write_certificates(race);
     if (!isnan(race->reference))
         printf("least objective %.12g J, %s\n", race->reference,
                race->exact ? "by an interior point method" : "the best of the race");

@@ -72,6 +72,16 @@ static bool apply_set(Session *session, const char *set, SandError *error) {
                      *params.known ? params.known : "no parameters", scene->name, *knobs.known ? knobs.known : "no knobs");
 }
 
+bool session_tolerance(const Options *options, SandSolveDef *solve, SandError *error) {
+    const OptionValue *tolerance = &options->values[OPTION_TOLERANCE];
+    bool relative = options->values[OPTION_RELATIVE].given;
+    if (relative && !tolerance->given) return sand_fail(error, "--relative: it says what --tolerance X means; give both");
+    if (!tolerance->given) return true;
+    solve->tolerance = tolerance->real;
+    solve->relative = relative;
+    return true;
+}
+
 bool session_model(const Options *options, SandSolveDef *solve, SandError *error) {
     const OptionValue *values = options->values;
     if (values[OPTION_FRICTION].given) {
@@ -104,7 +114,7 @@ bool session_solve(const Options *options, const SandScene *scene, SandSolveDef 
         solve->iterations = 1000000; // the time limit ends the solve long before
         solve->budget_ms = values[OPTION_BUDGET_MS].real;
     }
-    if (values[OPTION_TOLERANCE].given) solve->tolerance = values[OPTION_TOLERANCE].real;
+    if (!session_tolerance(options, solve, error)) return false;
     for (int i = 0; i < options->sets.count; i++) {
         char key[SAND_NAME];
         const char *value = split_set(options->sets.items[i], key, sizeof key);
@@ -200,6 +210,7 @@ static bool plan_take(Session *session, const Options *options, SandError *error
                  {OPTION_ITERATIONS, "iterations"},
                  {OPTION_BUDGET_MS, "budget-ms"},
                  {OPTION_TOLERANCE, "tolerance"},
+                 {OPTION_RELATIVE, "relative"},
                  {OPTION_PRECISION, "precision"},
                  {OPTION_BODIES, "bodies"},
                  {OPTION_STEP, "step"},

@@ -18,13 +18,20 @@ const char *sand_version(void);
 
 enum { SAND_NAME = 64 }; // bytes of a name (material, boundary, scene, knob), with the terminating zero
 
-// How a solve ended: positive when solved, zero when the budget ran out, negative when it could not be solved.
+// How a solve ended: positive when solved, zero when the budget ran out, negative when it ended without a solution. It is a
+// claim about the residual of the impulses that are returned, made in one place for every method (sim/solver/status.h).
 typedef enum SandStatus {
-    SAND_SOLVED = 1,      // the residual is at or below the tolerance
+    SAND_SOLVED = 1,      // the residual is at or below the tolerance; without a tolerance: the method ended by itself, and
+                          // the residual is at most 1e-9 of the norm of r
     SAND_BUDGET = 0,      // the budget of iterations or time ran out first; the impulses reached so far are returned
-    SAND_INFEASIBLE = -1, // penetrations oppose each other: the objective is unbounded below
-    SAND_DIVERGED = -2,   // a number became infinite or NaN
+    SAND_STALLED = -1,    // the method could not improve its result any further, and it is not solved; the best is returned
+    SAND_CANCELED = -2,   // another thread ended it; the impulses reached so far are returned
+    SAND_INFEASIBLE = -3, // there is no solution, by a certificate: penetrations oppose each other
+    SAND_DIVERGED = -4,   // the impulses are far worse than none, or not finite
 } SandStatus;
+
+// Whether the impulses of a solve that ended so are good for the warm start of the next one.
+static inline bool sand_status_keeps(SandStatus status) { return status > SAND_INFEASIBLE; }
 
 // Returns the status in words, "solved" or "budget reached"; a static string.
 const char *sand_status_text(SandStatus status);

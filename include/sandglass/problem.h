@@ -81,8 +81,11 @@ bool sand_problem_open(SandProblem *problem, const char *path, SandError *error)
 typedef struct SandMetrics {
     double residual;        // m/s, ||eps||_2 of [H] eq. 24
     double residual_rms;    // m/s, root mean square over the contacts
-    double objective;       // J, q(g)
-    double complementarity; // J, largest |g_i . (N g + r)_i|
+    double objective;       // J, q(g); under Coulomb's law without De Saxce's term
+    double complementarity; // J, largest |g_i . u_i|, u = N g + r; under Coulomb's law with De Saxce's term
+    double relative;        // no dimension: ||g - P_K(g - u)||_2 / ||r||_2 in SI units, the error of Siconos; NAN where not
+                            // all metrics were wanted
+    double r_norm;          // m/s, ||r||_2; NAN as well
 } SandMetrics;
 
 // One point of the convergence curve of a solve.
@@ -96,6 +99,7 @@ typedef struct SandSolution {
     int iterations; // products with N
     double seconds;
     SandMetrics metrics;
+    double least_energy; // J: of an infeasible problem, the energy that a solution would take at least (status.h); else 0
     SandVec3 *impulse;  // contact_count, world frame, on b; feasible
     SandVec3 *velocity; // body_count, after contact
     SandVec3 *spin;

@@ -109,6 +109,7 @@ typedef struct SandSolveDef {
     int iterations;   // most products with N; raising it costs time and lowers the residual
     double budget_ms; // most milliseconds, 0: no limit; the result then depends on the machine's speed
     double tolerance; // m/s, stop when the residual is at most this; 0: never
+    bool relative;    // the tolerance has no dimension and is of SandMetrics.relative
 } SandSolveDef;
 SandSolveDef sand_default_solve(void);
 // False, with a sentence, when the solver cannot do the friction model with these bounds.

@@ -12,6 +12,8 @@ const char *sand_status_text(SandStatus status) {
     switch (status) {
     case SAND_SOLVED: return "solved";
     case SAND_BUDGET: return "budget reached";
+    case SAND_STALLED: return "stalled";
+    case SAND_CANCELED: return "canceled";
     case SAND_INFEASIBLE: return "infeasible";
     case SAND_DIVERGED: return "diverged";
     }

@@ -19,6 +19,7 @@ const cyaml_schema_field_t sand_solver_fields[] = {
     WHOLE(SandSolverDef, iterations),
     REAL(SandSolverDef, budget_ms),
     REAL(SandSolverDef, tolerance),
+    FLAG(SandSolverDef, relative),
     LIST(SandSolverDef, set, setting_value, SAND_MAX_PARAMS),
     CYAML_FIELD_END,
 };
@@ -97,5 +98,6 @@ bool sand_solver_file_apply(const SandYaml *yaml, const char *parent, const Sand
     }
     if (solver->budget_ms) solve->budget_ms = *solver->budget_ms;
     if (solver->tolerance) solve->tolerance = *solver->tolerance;
+    if (solver->tolerance || solver->relative) solve->relative = solver->relative && *solver->relative;
     return true;
 }

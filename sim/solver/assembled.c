@@ -39,16 +39,29 @@ struct SandIterationMonitor {
     const SandProblem *problem;
     const SandSolveDef *def;
     SandSolution *solution;
+    SandEnd end;
     SandVec3 *impulse;       // of the current iterate; the solution holds the best one
     double begin, measuring; // s: clock at the start, and time spent on measuring, which does not count
 };
 
+static bool is_stopped(const SandSolution *s) { return s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED); }
+
 bool sand_monitor_has_budget(const SandIterationMonitor *monitor, int iterations) {
-    const SandSolution *s = monitor->solution;
-    bool late =
-        monitor->def->budget_ms > 0 && sand_seconds() - monitor->begin - monitor->measuring > 1e-3 * monitor->def->budget_ms;
-    bool stopped = s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
-    return !late && !stopped && iterations < monitor->def->iterations;
+    const SandSolveDef *def = monitor->def;
+    bool late = def->budget_ms > 0 && sand_seconds() - monitor->begin - monitor->measuring > 1e-3 * def->budget_ms;
+    return !late && !is_stopped(monitor->solution) && iterations < def->iterations;
+}
+
+static SandEvidence evidence_of(const SandMetrics *m, const SandSolveDef *def) {
+    return (SandEvidence){m->residual, m->relative, m->objective, m->r_norm, def->tolerance, def->relative};
+}
+
+// Checks whether the current iterate proves that the problem is infeasible.
+static bool certify(SandIterationMonitor *monitor) {
+    SandRecession recession = monitor->kernel->recession(monitor->workspace, monitor->pool, monitor->impulse);
+    bool proved = sand_recedes(recession);
+    if (proved) monitor->solution->least_energy = sand_recession_energy(recession);
+    return proved;
 }
 
 // Measures the iterate and keeps it if it is the best. The curve shows the best so far: what a solve that ended here
@@ -59,7 +72,8 @@ bool sand_monitor_iterate(SandIterationMonitor *monitor, int iterations) {
     SandMetrics m;
     monitor->method->impulses(monitor->state, monitor->impulse);
     monitor->kernel->measure(monitor->workspace, monitor->pool, monitor->impulse, &m);
-    if (iterations == 0 || m.residual <= s->metrics.residual) {
+    bool relative = monitor->def->relative;
+    if (iterations == 0 || (relative ? m.relative <= s->metrics.relative : m.residual <= s->metrics.residual)) {
         s->metrics = m;
         for (int i = 0; i < monitor->problem->contact_count; i++) s->impulse[i] = monitor->impulse[i];
     }
@@ -69,12 +83,15 @@ bool sand_monitor_iterate(SandIterationMonitor *monitor, int iterations) {
                                                       s->metrics.residual, s->metrics.objective};
         if (s->live) __atomic_store_n(s->live, s->curve_count, __ATOMIC_RELEASE);
     }
+    if (monitor->end == SAND_END_RECEDES && !certify(monitor)) monitor->end = SAND_END_NONE;
     monitor->measuring += sand_seconds() - before;
-    if (s->status == SAND_BUDGET && !isfinite(m.residual))
-        s->status = SAND_DIVERGED;
-    else if (s->status == SAND_BUDGET && monitor->def->tolerance > 0 && s->metrics.residual <= monitor->def->tolerance)
-        s->status = SAND_SOLVED;
-    return s->status == SAND_BUDGET && sand_monitor_has_budget(monitor, iterations);
+    if (monitor->def->tolerance > 0 && sand_is_within(evidence_of(&s->metrics, monitor->def)))
+        monitor->end = SAND_END_TOLERANCE;
+    if (monitor->end == SAND_END_NONE && sand_is_astray(evidence_of(&m, monitor->def), SAND_HOPELESS))
+        monitor->end = SAND_END_EXHAUSTED;
+    if (monitor->end == SAND_END_NONE && !sand_monitor_has_budget(monitor, iterations))
+        monitor->end = is_stopped(s) ? SAND_END_CANCELED : SAND_END_BUDGET;
+    return monitor->end == SAND_END_NONE;
 }
 
 // Runs the method's own loop, or steps it, until the monitor or the method ends the solve.
@@ -82,15 +99,19 @@ static bool iterate(SandIterationMonitor *monitor, SandError *error) {
     SandSolution *s = monitor->solution;
     const SandAssembledMethod *method = monitor->method;
     bool more = sand_monitor_iterate(monitor, 0);
-    if (more && method->run && !method->run(monitor->state, monitor, &s->status, error)) return false;
+    if (more && method->run) {
+        if (!method->run(monitor->state, monitor, error)) return false;
+        if (monitor->end == SAND_END_NONE) monitor->end = SAND_END_EXHAUSTED;
+    }
     while (more && !method->run) {
-        if (!method->step(monitor->state, &s->status, error)) return false;
+        if (!method->step(monitor->state, &monitor->end, error)) return false;
         more = sand_monitor_iterate(monitor, s->iterations + 1);
     }
-    // A method that cannot improve further but misses the tolerance has not solved the problem.
-    if (s->status == SAND_SOLVED && monitor->def->tolerance > 0 && s->metrics.residual > monitor->def->tolerance)
-        s->status = SAND_BUDGET;
     s->seconds = sand_seconds() - monitor->begin - monitor->measuring;
+    // A method that ends without a solution may have run into a direction that recedes.
+    if (monitor->end == SAND_END_EXHAUSTED && certify(monitor)) monitor->end = SAND_END_RECEDES;
+    s->status = sand_status_of(monitor->end, evidence_of(&s->metrics, monitor->def));
+    if (s->status != SAND_INFEASIBLE) s->least_energy = 0;
     return true;
 }
 
@@ -107,8 +128,8 @@ bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKer
         (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) ||
         !SAND_GROW(monitor.impulse, impulse_capacity, contacts + 1, "impulses", error))
         return false;
-    s->status = SAND_BUDGET;
     s->iterations = s->curve_count = 0;
+    s->least_energy = 0;
     monitor.begin = sand_seconds();
     monitor.state = method->begin(p, def, error);
     bool ok = monitor.state && iterate(&monitor, error);

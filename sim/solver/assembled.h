@@ -2,8 +2,8 @@
 // SAND_ASSEMBLED_ROW and SAND_TAO_ROW of the solver table; one method per file in sim/solver/reference. One iteration is one
 // factorization, one multigrid cycle, or one product with N, whichever the method is made of.
 //
-// The driver in assembled.c measures every iterate with the residual that all solvers share, keeps the best one, and
-// enforces the budget. A method supplies begin, step (or a loop of its own, run), impulses and end. Start reading at
+// The driver in assembled.c measures every iterate with the residual that all solvers share, keeps the best one, enforces
+// the budget and the tolerance, and decides the status. A method supplies begin, step (or a loop of its own, run), impulses and end. Start reading at
 // reference/newton.c, the shortest method; reference/cone_program.h explains the problem that all of them solve.
 #pragma once
 #include "sim/solver/cpu_kernel.h"
@@ -19,13 +19,15 @@ bool sand_monitor_has_budget(const SandIterationMonitor *monitor, int iterations
 struct SandAssembledMethod {
     // Creates the method at its first iterate. Returns NULL and sets the error on failure.
     void *(*begin)(const SandProblem *problem, const SandSolveDef *def, SandError *error);
-    // Performs one iteration. *status stays SAND_BUDGET while there is more to do; SAND_SOLVED: no further gain is possible.
-    bool (*step)(void *method, SandStatus *status, SandError *error);
+    // Performs one iteration. *end stays SAND_END_NONE while there is more to do. SAND_END_EXHAUSTED: no further gain is
+    // possible. SAND_END_RECEDES: the impulses seem to grow without end; the driver checks them, and goes on if they do not
+    // prove it.
+    bool (*step)(void *method, SandEnd *end, SandError *error);
     void (*impulses)(const void *method, SandVec3 *impulse); // of the current iterate: feasible, world frame
     void (*end)(void *method);
     // Replaces step: iterates, and reports each iterate to the monitor, until the monitor returns false or no further gain
     // is possible.
-    bool (*run)(void *method, SandIterationMonitor *monitor, SandStatus *status, SandError *error);
+    bool (*run)(void *method, SandIterationMonitor *monitor, SandError *error);
     // Once-per-process initialization, excluded from the measured time; NULL: none.
     bool (*prepare)(SandError *error);
 };

@@ -47,6 +47,7 @@ struct SandSolverWorkspace {
     const SandVec3 *x;
     SandVec3 *y;
     double *each;
+    SandRecession recession;
 };
 
 static SandSolverWorkspace *kernel_create(SandError *error) {
@@ -274,7 +275,12 @@ static void solve_work(SandWorker *w, void *argument) {
 }
 
 static SandMetrics metrics_of(Measure m, size_t contacts) {
-    return (SandMetrics){m.residual, contacts ? m.residual / sqrt((double)contacts) : 0, m.objective, m.complementarity};
+    return (SandMetrics){.residual = m.residual,
+                         .residual_rms = contacts ? m.residual / sqrt((double)contacts) : 0,
+                         .objective = m.objective,
+                         .complementarity = m.complementarity,
+                         .relative = m.relative,
+                         .r_norm = m.r_norm};
 }
 
 static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
@@ -294,7 +300,8 @@ static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, c
     workspace->solution = s;
     sand_thread_pool_run(pool, solve_work, workspace);
 
-    s->status = run->solve.status;
+    s->status = sand_status_of(run->solve.end, evidence_of(&run->request, run->measure));
+    s->least_energy = s->status == SAND_INFEASIBLE ? run->solve.least_energy : 0;
     s->iterations = run->iterations;
     s->seconds = run->seconds;
     s->curve_count = run->curve_count;
@@ -326,7 +333,7 @@ static void load_impulses(SandSolverWorkspace *workspace, SandWorker *w) {
 static void measure_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;
     load_impulses(workspace, w);
-    Measure m = measure(w, &workspace->op, workspace->vectors);
+    Measure m = measure(w, &workspace->op, workspace->vectors, false);
     if (worker_is_first(w)) workspace->run.measure = m;
 }
 
@@ -336,6 +343,19 @@ static void kernel_measure(SandSolverWorkspace *workspace, SandThreadPool *pool,
     *metrics = metrics_of(workspace->run.measure, (size_t)workspace->op.contact_count);
 }
 
+static void recession_work(SandWorker *w, void *argument) {
+    SandSolverWorkspace *workspace = argument;
+    load_impulses(workspace, w);
+    SandRecession measured = measure_recession(w, &workspace->op, workspace->vectors);
+    if (worker_is_first(w)) workspace->recession = measured;
+}
+
+static SandRecession kernel_recession(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x) {
+    workspace->x = x;
+    sand_thread_pool_run(pool, recession_work, workspace);
+    return workspace->recession;
+}
+
 static void residuals_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;
     const Op *op = &workspace->op;
@@ -343,8 +363,9 @@ static void residuals_work(SandWorker *w, void *argument) {
     gather_bodies_of(w, op, workspace->vectors, op->free, op->measured);
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = contact_ref(op, i);
-        workspace->each[i] = residual_of(
-            op, contact_measured(op, ref, row_load(workspace->vectors, ref), contact_gradient_from(op, op->measured, ref)));
+        Row u = contact_unbiased(op, ref, contact_gradient_from(op, op->measured, ref));
+        workspace->each[i] = residual_of(op, contact_natural_map(op, ref, row_load(workspace->vectors, ref),
+                                                                 contact_dual(op, ref, u), (real)op->tau));
     }
 }
 
@@ -387,6 +408,7 @@ const SandSolverKernel SAND_KERNEL_NAME = {
     .load = kernel_load,
     .solve = kernel_solve,
     .measure = kernel_measure,
+    .recession = kernel_recession,
     .residuals = kernel_residuals,
     .product = kernel_product,
     .project = kernel_project,

@@ -3,6 +3,7 @@
 #pragma once
 #include "sandglass/problem.h"
 #include "sim/core/thread_pool.h"
+#include "sim/solver/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,6 +22,8 @@ typedef struct SandSolverKernel {
                   SandSolution *solution, SandError *error);
     // Measures impulses x, given as world vectors; for assembled methods.
     void (*measure)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics);
+    // Measures how far the direction x, given as world vectors, recedes; for assembled methods.
+    SandRecession (*recession)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x);
     // Each contact's share of the residual at the impulses x, m/s.
     void (*residuals)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, double *each);
     // y = N x, given as world vectors; for tests.

@@ -124,7 +124,7 @@ static void count_penetrations(const SandCollision *collision, SandStepReport *r
 // Keeps the impulses for the next step; those of an infeasible one would only grow.
 static bool keep_impulses(SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
-    if (host->solution.status >= SAND_BUDGET)
+    if (sand_status_keeps(host->solution.status))
         return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, w->step, w->body_count,
                                      error);
     sand_warm_start_clear(&host->warm_start);

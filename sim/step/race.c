@@ -1,6 +1,7 @@
 #include "sim/step/race.h"
 
 #include "sim/core/array.h"
+#include "sim/solver/status.h"
 
 #include <errno.h>
 #include <math.h>
@@ -56,6 +57,9 @@ static SandSolveDef solve_of(const SandRaceDef *def, int solver) {
     return solve;
 }
 
+// Whether only rounding is left of the residual; a tolerance may have ended the solve long before.
+static bool is_exact(const SandSolution *s) { return s->metrics.residual <= SAND_ROUNDING * s->metrics.r_norm; }
+
 // The least objective there is: an interior point method's where one can do the model and comes to an end, else the best
 // of the race.
 static void find_reference(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandCpu *cpu) {
@@ -70,17 +74,19 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     const SandSolution *known = NULL;
     SandSolution own = {.stop = &race->stop};
     for (int i = 0; i < race->count; i++)
-        if (race->entries[i].ran && race->entries[i].solver == ipm) known = &race->entries[i].solution;
+        if (race->entries[i].ran && race->entries[i].solver == ipm && is_exact(&race->entries[i].solution))
+            known = &race->entries[i].solution;
     bool can = sand_solver_can(ipm, def->solve.friction);
     if (!known && can && problem->contact_count <= MOST_CONTACTS) {
         SandSolveDef solve = solve_of(def, ipm);
         solve.iterations = 100;
         solve.tolerance = 0;
+        solve.relative = false;
         solve.budget_ms = 0;
         if (sand_cpu_solve(cpu, problem, &solve, &own, &error)) known = &own;
     }
     race->reference = INFINITY;
-    race->exact = known && known->status == SAND_SOLVED;
+    race->exact = known && is_exact(known);
     if (race->exact) {
         race->reference = known->metrics.objective;
     } else {
@@ -148,9 +154,10 @@ bool sand_race_save_csv(const SandRace *race, const char *path, SandError *error
         const SandSolution *s = &race->entries[i].solution;
         for (int k = 0; race->entries[i].ran && k < s->curve_count; k++) {
             const SandCurvePoint *p = &s->curve[k];
-            fprintf(file, "%s,%s,%d,%.9g,%.17g,%.17g,%.17g\n", sand_solver_table[race->entries[i].solver].name,
-                    race->entries[i].device, p->iteration, p->seconds, p->residual, p->objective,
-                    p->objective - race->reference);
+            fprintf(file, "%s,%s,%d,%.9g,%.17g,%.17g,", sand_solver_table[race->entries[i].solver].name,
+                    race->entries[i].device, p->iteration, p->seconds, p->residual, p->objective);
+            if (!isnan(race->reference)) fprintf(file, "%.17g", p->objective - race->reference);
+            fputc('\n', file);
         }
     }
     bool bad = ferror(file);

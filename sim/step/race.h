@@ -47,5 +47,6 @@ int sand_race_points(const SandRace *race, int racer, const SandCurvePoint **poi
 
 // Reads `a,b` or `all` into the definition. False, with a sentence that names those there are.
 bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error);
-// One line a point: solver, device, iteration, seconds, residual, objective, objective above the reference.
+// One line a point: solver, device, iteration, seconds, residual, objective, objective above the reference (empty where
+// there is none).
 bool sand_race_save_csv(const SandRace *race, const char *path, SandError *error);

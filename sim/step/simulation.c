@@ -170,9 +170,9 @@ static void tell_more_lost(SandSimulation *sim, int count) {
 
 static void tell_bad_solve(SandSimulation *sim) {
     char sentence[160];
-    sim->counters.infeasible_total++;
-    snprintf(sentence, sizeof sentence, "the step at t = %.3f s is %s; its best impulses are used and not kept",
-             sim->host.world.time, sand_status_text(sim->counters.status));
+    if (sim->counters.status == SAND_INFEASIBLE) sim->counters.infeasible_total++;
+    snprintf(sentence, sizeof sentence, "the step at t = %.3f s %s; its best impulses are used and not kept",
+             sim->host.world.time, sim->counters.status == SAND_INFEASIBLE ? "is infeasible" : "diverged");
     tell(sim, sentence);
 }
 
@@ -237,7 +237,7 @@ static bool device_step(SandSimulation *sim, SandError *error) {
     if (sim->want_curve && !b->on_host && !b->read_curve(device, &sim->host.solution, error)) return false;
 
     keep_report(sim, &r, growths);
-    if (r.status < SAND_BUDGET) tell_bad_solve(sim);
+    if (!sand_status_keeps(r.status)) tell_bad_solve(sim);
     advance_time(sim);
     for (int k = 0; k < r.lost_count; k++) tell_loss(sim, r.lost[k]);
     if (r.lost_more) tell_more_lost(sim, r.lost_more);

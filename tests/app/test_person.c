@@ -24,6 +24,7 @@ static void use_everything(void) {
         {CONTROL_FRICTION, PICK, "cone"},
         {CONTROL_ITERATIONS, DRAG, NULL},
         {CONTROL_TOLERANCE, DRAG, NULL},
+        {CONTROL_RELATIVE, PRESS, NULL},
         {CONTROL_BUDGET, PICK, "milliseconds"},
         {CONTROL_BUDGET_MS, DRAG, NULL},
         {CONTROL_BUDGET, PICK, "iterations"},

@@ -175,7 +175,11 @@ static void draw_budget(Panel *panel) {
     else
         panel->solve_due |= control_integer(CONTROL_ITERATIONS, NULL, &solve->iterations, 1, 2000, true, NULL);
     panel->solve_due |= control_slider(CONTROL_TOLERANCE, NULL, &solve->tolerance, 0, 1,
-                                       solve->tolerance > 0 ? "%.1e m/s" : "0: use the budget", true, NULL);
+                                       solve->tolerance == 0 ? "0: use the budget"
+                                       : solve->relative     ? "%.1e"
+                                                             : "%.1e m/s",
+                                       true, NULL);
+    panel->solve_due |= control_check(CONTROL_RELATIVE, &solve->relative);
 }
 
 // Accepts the definition if the solver supports it; else shows why not.
@@ -277,9 +281,11 @@ static void draw_shadow(Panel *panel) {
     same.iterations = panel->solve.iterations;
     same.budget_ms = panel->solve.budget_ms;
     same.tolerance = panel->solve.tolerance;
+    same.relative = panel->solve.relative;
     if (same.friction != panel->shadow.friction || same.bounds != panel->shadow.bounds ||
         same.facets != panel->shadow.facets || same.iterations != panel->shadow.iterations ||
-        same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance) {
+        same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance ||
+        same.relative != panel->shadow.relative) {
         panel->shadow = same;
         panel->shadow_due = true;
     }

@@ -8,11 +8,7 @@
 
 // One contact's part of the best impulses, at the end of a solve.
 SAND_INLINE Row solve_best(const Op *op, const Solve *s, ContactRef ref) {
-    const real *best = op_vector(op, s->best);
-#if SAND_VEC4_ROWS
-    if (s->paired) return vec_of_vec4(vec4_load(best + 8 * contact_index(ref)));
-#endif
-    return row_load(best, ref);
+    return row_load_from(op_vector(op, s->best), ref, s->paired);
 }
 
 // Methods that look at components are left out of variants whose impulses are world vectors.
@@ -76,8 +72,11 @@ SAND_KERNEL void method_step(Worker *w, Solve *s, MethodState *m) {
 
 // The fixed point around a method: bounds of friction, or De Saxce's bias, are renewed from its iterates now and then.
 typedef struct FixedPoint {
-    int begin;       // iteration of the last renewal
-    double residual; // of Coulomb's law, at that renewal
+    int begin;       // iteration of the last renewal, or of the last look at the law's residual
+    int interval;    // iterations after which the next one is due
+    bool due;        // the next iteration is a renewal
+    double residual; // of Coulomb's law, at the last renewal
+    double goal;     // residual of the method, for its own problem, at which it has done its part
     double weight;   // of the new values in a renewal, against the old ones
 } FixedPoint;
 
@@ -85,6 +84,8 @@ typedef struct FixedPoint {
 typedef struct SolveRequest {
     int most_iterations;
     double most_seconds, tolerance;
+    bool relative;   // the tolerance is of the relative residual
+    bool canceled;   // by the host, between two slices
     const int *stop; // NULL, or set to non-zero by another thread to end the solve
     bool want_metrics;
     real *reference;       // an earlier iterate, to notice growing impulses; for methods without SAND_OWNS_GROWTH
@@ -111,7 +112,8 @@ typedef struct SolveState {
     Clock clock;
     FixedPoint fixed_point;
     bool started, ended;
-    int receding; // how often in a row the impulses grew without effect
+    int receding;   // how often in a row the impulses grew without effect
+    double doubted; // the method's own residual when it was last within the tolerance and the measured one was not
     int iterations;
     double seconds;
     Measure measure;
@@ -121,13 +123,15 @@ typedef struct SolveState {
 static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
     run->solve.again = run->solve.paired = false;
-    run->solve.residual = run->solve.objective = 0;
-    run->solve.status = SAND_BUDGET;
+    run->solve.residual = run->solve.objective = run->solve.least_energy = 0;
+    run->solve.end = SAND_END_NONE;
     SolveRequest *request = &run->request;
     for (int k = 0; k < SAND_MAX_PARAMS; k++) request->params[k] = def->params[k];
     request->most_iterations = def->iterations;
     request->most_seconds = 1e-3 * def->budget_ms;
     request->tolerance = def->tolerance;
+    request->relative = def->relative;
+    request->canceled = false;
     request->want_metrics = metrics;
     request->curve = curve;
     request->live = NULL;
@@ -139,35 +143,25 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metr
     request->renewal =
         (bounded && def->bounds == SAND_BOUNDS_OUTSIDE) || (model->set == SAND_SET_LAW && cone) ? def->renewal : 0;
     run->fixed_point.begin = 0;
-    run->fixed_point.residual = 0;
+    run->fixed_point.interval = request->renewal;
+    run->fixed_point.due = false;
+    run->fixed_point.residual = run->fixed_point.goal = 0;
     run->fixed_point.weight = 1;
     run->curve_count = run->receding = run->iterations = 0;
     run->started = run->ended = false;
+    run->doubted = INFINITY;
     run->seconds = 0;
+}
+
+// What a solve is judged by.
+SAND_STATUS_INLINE SandEvidence evidence_of(const SolveRequest *request, Measure m) {
+    SandEvidence evidence = {m.residual, m.relative, m.objective, m.r_norm, request->tolerance, request->relative};
+    return evidence;
 }
 
 // Seconds spent on solving, for the first worker.
 SAND_INLINE double run_seconds(const Worker *w, const SolveState *run) {
     return worker_is_first(w) ? worker_seconds(w) - run->clock.begin - run->clock.measuring : 0;
-}
-
-// Copies the best impulses out of their pairs into a vector of their own, where a measurement expects them.
-SAND_HOT void copy_pairs(Worker *w, const Op *op, const real *from, real *to) {
-#if SAND_VEC4_ROWS
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        row_store(to, ref, vec_of_vec4(vec4_load(from + 8 * contact_index(ref))));
-    }
-    sand_barrier(w);
-#else
-    (void)w, (void)op, (void)from, (void)to;
-#endif
-}
-SAND_KERNEL void solve_unpair(Worker *w, Solve *s) {
-    const real *best = solve_vector(s, s->best);
-    s->best = s->best ? 0 : 2;
-    s->paired = false;
-    copy_pairs(w, s->op, best, solve_vector(s, s->best));
 }
 
 // Whether the method itself keeps the residual that the result is judged by: not under Coulomb's law.
@@ -178,16 +172,26 @@ SAND_INLINE bool solve_knows(const Solve *s) {
     return method_owns(s->method, SAND_OWNS_RESIDUAL);
 }
 
+// Whether the method's iterates lie beside their gradients.
+SAND_INLINE bool solve_pairs(const Solve *s) { return SAND_VEC4_ROWS && method_owns(s->method, SAND_OWNS_PAIRS); }
+
 SAND_KERNEL Measure solve_measure(Worker *w, const Solve *s) {
     const real *x = solve_vector(s, s->best);
-    return method_owns(s->method, SAND_OWNS_VELOCITIES) ? measure_from(w, s->op, x, s->op->body) : measure(w, s->op, x);
+    if (method_owns(s->method, SAND_OWNS_VELOCITIES)) return measure_from(w, s->op, x, false, s->op->body);
+    return measure(w, s->op, x, solve_pairs(s));
 }
 
-// Appends a point to the curve and returns its residual.
-SAND_KERNEL double record(Worker *w, SolveState *run, const Solve *s, int iteration) {
+// What a method that keeps its own residual knows without a measurement.
+SAND_INLINE Measure solve_known(const Solve *s) {
+    Measure m = {s->residual, s->objective, 0, NAN, NAN};
+    return m;
+}
+
+// Appends a point to the curve and returns what was measured for it.
+SAND_KERNEL Measure record(Worker *w, SolveState *run, const Solve *s, int iteration) {
     double before = worker_seconds(w), spent = run_seconds(w, run);
-    Measure m = {s->residual, s->objective, 0};
-    if (!solve_knows(s)) m = solve_measure(w, s);
+    Measure m = solve_known(s);
+    if (!solve_knows(s) || run->request.relative) m = solve_measure(w, s);
     if (worker_is_first(w)) {
         SandCurvePoint p = {iteration, spent, m.residual, m.objective};
         run->request.curve[iteration] = p;
@@ -195,11 +199,35 @@ SAND_KERNEL double record(Worker *w, SolveState *run, const Solve *s, int iterat
         if (run->request.live) worker_publish(run->request.live, iteration + 1);
         run->clock.measuring += worker_seconds(w) - before;
     }
-    return m.residual;
+    return m;
+}
+
+// Looks for the proof that the problem is infeasible: whether `direction` recedes. Costs a product.
+SAND_KERNEL bool solve_certify(Worker *w, Solve *s, real *direction) {
+    SandRecession measured = measure_recession(w, s->op, direction);
+    bool proved = sand_recedes(measured);
+    s->least_energy = proved ? sand_recession_energy(measured) : 0;
+    s->end = proved ? SAND_END_RECEDES : SAND_END_NONE;
+    return proved;
+}
+
+// Checks the direction that a method suspects to recede, in a vector that the method does not use.
+SAND_KERNEL void solve_check_suspicion(Worker *w, Solve *s, real *direction) {
+    const real *to = s->grows_to < 0 ? NULL : solve_vector(s, s->grows_to);
+    const real *from = s->grows_from < 0 ? NULL : solve_vector(s, s->grows_from);
+    bool paired = solve_pairs(s);
+    SAND_FOR(w, i, s->op->n) {
+        ContactRef ref = SAND_CONTACT(s->op, i);
+        Row zero = row_scale(0, row_load_from(to ? to : from, ref, paired));
+        Row d = row_sub(to ? row_load_from(to, ref, paired) : zero, from ? row_load_from(from, ref, paired) : zero);
+        row_store(direction, ref, d);
+    }
+    sand_barrier(w);
+    solve_certify(w, s, direction);
 }
 
 // For methods that do not watch their own steps: have the impulses grown much since the reference, and has the difference no
-// effect? Checked after 8, 16, 32, ... iterations; it costs a product only when they have grown. `last`: there is no further
+// effect? Checked after 8, 16, 32, ... iterations; it costs products only when they have grown. `last`: there is no further
 // check.
 SAND_KERNEL void look_for_growth(Worker *w, Solve *s, real *reference, int *receding, bool last) {
     const Op *op = s->op;
@@ -215,6 +243,10 @@ SAND_KERNEL void look_for_growth(Worker *w, Solve *s, real *reference, int *rece
     }
     sum_total(w, &sum);
     double xPx = sum.total[0], dPd = sum.total[1];
+    if (!isfinite(xPx)) {
+        s->end = SAND_END_EXHAUSTED;
+        return;
+    }
     if (dPd > 0.2 * xPx) { // grown much
         subtract(w, op, x, reference);
         gather_bodies_of(w, op, reference, op->still, op->scratch);
@@ -225,7 +257,7 @@ SAND_KERNEL void look_for_growth(Worker *w, Solve *s, real *reference, int *rece
             SAND_ADD(sum, ref, 0, row_dot(d, contact_without_bias(op, ref, y)));
         }
         sum_total(w, &sum);
-        if (recession(does_nothing(sum.total[0], dPd), receding)) s->status = SAND_INFEASIBLE;
+        if (recession(does_nothing(sum.total[0], dPd), receding)) solve_certify(w, s, reference);
     }
     if (!last) copy(w, op, x, reference);
 }
@@ -325,7 +357,7 @@ SAND_KERNEL void first_bounds(Worker *w, const SolveRequest *request, const Solv
     s.start_objective = start.objective;
     s.start_scale = start.scale;
     SAND_JOIN(SAND_DEFAULT_METHOD, _start)(w, &s, &state);
-    for (int k = 0; k < presolve && s.status == SAND_BUDGET; k++) SAND_JOIN(SAND_DEFAULT_METHOD, _step)(w, &s, &state);
+    for (int k = 0; k < presolve && s.end == SAND_END_NONE; k++) SAND_JOIN(SAND_DEFAULT_METHOD, _step)(w, &s, &state);
     update_bounds(w, op, solve_vector(&s, s.best), 1);
     copy(w, op, reference, solve_vector(&s, 0));
 }
@@ -348,7 +380,8 @@ SAND_KERNEL double renew(Worker *w, Solve *s, MethodState *state, real weight) {
     SAND_FOR_SUM(w, i, op->n, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row g = contact_gradient_from(op, op->body, ref);
-        SAND_ADD(sum, ref, 0, contact_measured(op, ref, row_load(x, ref), g));
+        Row dual = contact_dual(op, ref, contact_unbiased(op, ref, g));
+        SAND_ADD(sum, ref, 0, contact_natural_map(op, ref, row_load(x, ref), dual, (real)op->tau));
         if (updates_bias) op->de_saxce[i] += weight * (contact_mu(op, ref) * section_support(op, g) - op->de_saxce[i]);
     }
     sum_total(w, &sum);
@@ -376,33 +409,79 @@ SAND_KERNEL void solve_begin(Worker *w, const SolveRequest *request, Solve *s, M
     s->start_scale = 1;
 }
 
+// Ends the solve if what was measured is within the tolerance, or past all hope.
+SAND_KERNEL void solve_judge(const SolveRequest *request, Solve *s, Measure m) {
+    SandEvidence evidence = evidence_of(request, m);
+    if (request->tolerance > 0 && sand_is_within(evidence)) s->end = SAND_END_TOLERANCE;
+    if (sand_is_astray(evidence, SAND_HOPELESS)) s->end = SAND_END_EXHAUSTED;
+}
+
+// Before an iteration: whether a method that keeps its own residual is within the tolerance. Rounding may part its residual
+// from that of the impulses, and the impulses are what is returned: so they are measured before the solve ends.
+SAND_KERNEL void solve_confirm(Worker *w, const SolveRequest *request, Solve *s, double *doubted) {
+    if (!solve_knows(s) || request->relative || !(request->tolerance > 0)) return;
+    if (!(s->residual <= request->tolerance && s->residual < 0.9 * *doubted)) return;
+    solve_judge(request, s, solve_measure(w, s));
+    *doubted = s->residual;
+}
+
 // Finds out after an iteration what the method does not know itself: the residual, every ten iterations when a tolerance is
-// set, and whether impulses grow without effect. `recorded` is the residual on the curve, where there is one.
-SAND_KERNEL void solve_watch(Worker *w, const SolveRequest *request, Solve *s, int iteration, double recorded,
+// set, and whether impulses grow without effect. `recorded` is what was measured for the curve, where there is one.
+SAND_KERNEL void solve_watch(Worker *w, const SolveRequest *request, Solve *s, int iteration, Measure recorded,
                              int *receding) {
-    if (!solve_knows(s) && !request->renewal && request->tolerance > 0 && (request->curve || iteration % 10 == 0)) {
-        double residual = request->curve ? recorded : solve_measure(w, s).residual;
-        if (residual <= request->tolerance) s->status = SAND_SOLVED;
-    }
+    if (s->end == SAND_END_RECEDES) solve_check_suspicion(w, s, request->reference);
+    if (s->end != SAND_END_NONE) return;
+    bool measures = (!solve_knows(s) && !request->renewal) || request->relative;
+    if (request->curve)
+        solve_judge(request, s, recorded);
+    else if (measures && request->tolerance > 0 && iteration % 10 == 0)
+        solve_judge(request, s, solve_measure(w, s));
+    if (s->end != SAND_END_NONE) return;
     if (!method_owns(s->method, SAND_OWNS_GROWTH) && iteration >= 8 && (iteration & (iteration - 1)) == 0)
         look_for_growth(w, s, request->reference, receding, 2 * iteration > request->most_iterations);
 }
 
-// One iteration: a step of the method, or a renewal when that is due: when the method has reduced the residual of the last
-// renewal far enough, or has been at it for long enough.
+#if SAND_LOCAL
+// Looks whether it is the bounds or the bias that keep the law from holding better. Where the method's own residual is most
+// of the law's, renewing them gains nothing and a restart would cost the method what it has learned (momentum, directions):
+// it goes on. Costs one product.
+SAND_KERNEL void solve_look_at_law(Worker *w, const SolveRequest *request, Solve *s, FixedPoint *fixed_point) {
+    double law = solve_measure(w, s).residual;
+    fixed_point->due = law > 2 * s->residual;
+    fixed_point->interval = fixed_point->due ? request->renewal : 2 * fixed_point->interval;
+    fixed_point->goal = 0.1 * law;
+}
+
+// Whether a renewal is due, or a look at the law: when the method has done its part, or has been at it for long enough.
+SAND_INLINE bool fixed_point_waits(const Solve *s, const FixedPoint *fixed_point, int since) {
+    bool far_down = method_owns(s->method, SAND_OWNS_RESIDUAL) && s->residual <= fixed_point->goal;
+    return since < fixed_point->interval && !(since > 1 && far_down);
+}
+#endif
+
+// One iteration: a step of the method, a renewal when that is due, or a look at whether it is. In the first
+// iterations renewals are not questioned: the bias starts from zero.
 SAND_KERNEL void solve_iterate(Worker *w, const SolveRequest *request, Solve *s, MethodState *state, FixedPoint *fixed_point,
                                int iteration) {
 #if SAND_LOCAL
-    int since = iteration - fixed_point->begin;
-    bool far_down = method_owns(s->method, SAND_OWNS_RESIDUAL) && s->residual <= 0.1 * fixed_point->residual;
-    if (request->renewal && (since >= request->renewal || (since > 1 && far_down))) {
+    enum { UNQUESTIONED = 100 };
+    bool asks = method_owns(s->method, SAND_OWNS_RESIDUAL) && iteration >= UNQUESTIONED;
+    bool waits = !request->renewal || fixed_point_waits(s, fixed_point, iteration - fixed_point->begin);
+    if (!waits && asks && !fixed_point->due) {
+        solve_look_at_law(w, request, s, fixed_point);
+        if (!fixed_point->due) fixed_point->begin = iteration;
+        return;
+    }
+    if (!waits) {
         double residual = renew(w, s, state, (real)fixed_point->weight);
         // A fixed point iteration that does not get closer is circling: damp it.
         if (fixed_point->residual > 0 && residual > 0.98 * fixed_point->residual && fixed_point->weight > 0.05)
             fixed_point->weight *= 0.7;
         fixed_point->residual = residual;
+        fixed_point->goal = 0.1 * residual;
         fixed_point->begin = iteration;
-        if (request->tolerance > 0 && fixed_point->residual <= request->tolerance) s->status = SAND_SOLVED;
+        fixed_point->due = false;
+        if (request->tolerance > 0 && !request->relative && residual <= request->tolerance) s->end = SAND_END_TOLERANCE;
         return;
     }
 #else
@@ -427,32 +506,34 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     int receding = run->receding, iteration = run->iterations;
     int until = request->most_iterations - iteration < most ? request->most_iterations : iteration + most;
     FixedPoint fixed_point = run->fixed_point;
-    bool late = false;
+    double doubted = run->doubted;
 
     if (!run->started) {
         solve_begin(w, request, &s, &state);
         if (request->curve) record(w, run, &s, 0);
     }
-    while (iteration < until && s.status == SAND_BUDGET && !late) {
-        if (request->tolerance > 0 && solve_knows(&s) && s.residual <= request->tolerance) s.status = SAND_SOLVED;
-        if (s.status != SAND_BUDGET) break;
+    while (iteration < until && s.end == SAND_END_NONE) {
+        solve_confirm(w, request, &s, &doubted);
+        if (s.end != SAND_END_NONE) break;
         solve_iterate(w, request, &s, &state, &fixed_point, iteration);
         iteration++;
-        double recorded = request->curve ? record(w, run, &s, iteration) : 0;
+        Measure recorded = solve_known(&s);
+        if (request->curve) recorded = record(w, run, &s, iteration);
         solve_watch(w, request, &s, iteration, recorded, &receding);
-        if (request->most_seconds > 0) late = worker_agree(w, run_seconds(w, run) > request->most_seconds);
-        if (request->stop && !late) late = worker_agree(w, worker_stopped(request->stop));
+        if (s.end != SAND_END_NONE) break;
+        bool late = request->most_seconds > 0 && worker_agree(w, run_seconds(w, run) > request->most_seconds);
+        if (late) s.end = SAND_END_BUDGET;
+        if (request->stop && !late && worker_agree(w, worker_stopped(request->stop))) s.end = SAND_END_CANCELED;
     }
+    if (s.end == SAND_END_NONE && iteration == request->most_iterations)
+        s.end = request->canceled ? SAND_END_CANCELED : SAND_END_BUDGET;
 
     double seconds = run_seconds(w, run);
-    bool ended = late || s.status != SAND_BUDGET || iteration == request->most_iterations;
-    Measure m = {s.residual, s.objective, 0};
+    bool ended = s.end != SAND_END_NONE;
+    Measure m = solve_known(&s);
     if (ended) {
-        bool measures = !solve_knows(&s) || request->want_metrics;
-        s.paired = SAND_VEC4_ROWS && method_owns(method, SAND_OWNS_PAIRS);
-        if (s.paired && measures) solve_unpair(w, &s);
-        if (measures) m = solve_measure(w, &s);
-        if (!isfinite(m.residual)) s.status = SAND_DIVERGED;
+        s.paired = solve_pairs(&s);
+        if (!solve_knows(&s) || request->want_metrics || request->relative) m = solve_measure(w, &s);
         // What the impulses change; the caller adds the free velocity.
         if (s.paired)
             gather_bodies_strided(w, op, solve_vector(&s, s.best), 8, op->still, op->body);
@@ -468,6 +549,7 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
         run->started = true;
         run->ended = ended;
         run->receding = receding;
+        run->doubted = doubted;
 #if SAND_LOCAL
         run->fixed_point = fixed_point;
 #endif

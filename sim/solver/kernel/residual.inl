@@ -2,6 +2,7 @@
 // solver owns, so that all methods are measured alike.
 #pragma once
 #include "sim/solver/kernel/gather.inl"
+#include "sim/solver/status.h"
 
 // The share of a contact in tau^2 times the squared residual of [H] eq. 24, e = x - P(x - tau g). residual_of turns the sum
 // into the residual, which is a speed.
@@ -13,49 +14,117 @@ SAND_INLINE real contact_residual(const Op *op, ContactRef ref, Row x, Row g) {
 
 SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) * op->per_tau; }
 
-// The same for the residual that results are judged by. Under Coulomb's law it is the natural map with De Saxce's bias, on
-// the cone of the section: g_n is raised by what friction could dissipate, and the bias of the last renewal is taken out.
-SAND_INLINE real contact_measured(const Op *op, ContactRef ref, Row x, Row g) {
+// What follows is measured by the model itself, whatever a fixed point around the method has made of the operator for now.
+
+// The gradient without De Saxce's bias of the last renewal.
+SAND_INLINE Row contact_unbiased(const Op *op, ContactRef ref, Row g) {
 #if SAND_LOCAL
-    if (op->law) {
-        real tau = (real)op->tau, mu = contact_mu(op, ref);
-        g.x += mu * section_support(op, g) - op->de_saxce[contact_index(ref)];
-        Row e = row_sub(x, section_cone(op, row_madd(x, -tau, g), mu, contact_cone_factor(op, ref)));
-        return row_dot(e, e);
-    }
+    g.x -= op->de_saxce[contact_index(ref)];
 #endif
-    return contact_residual(op, ref, x, g);
+    return (void)op, (void)ref, g;
+}
+
+// The velocity that the impulse is complementary to: under Coulomb's law with De Saxce's bias of this very velocity, in
+// which the normal velocity is raised by what friction could dissipate.
+SAND_INLINE Row contact_dual(const Op *op, ContactRef ref, Row u) {
+#if SAND_LOCAL
+    if (op->law) u.x += contact_mu(op, ref) * section_support(op, u);
+#endif
+    return (void)op, (void)ref, u;
+}
+
+// The squared natural map of a contact with the step t, |x - P(x - t u)|^2; under Coulomb's law on the cone of the section.
+SAND_INLINE real contact_natural_map(const Op *op, ContactRef ref, Row x, Row u, real t) {
+    Row y = row_madd(x, -t, u);
+#if SAND_LOCAL
+    Row z = op->law ? section_cone(op, y, contact_mu(op, ref), contact_cone_factor(op, ref)) : contact_project(op, ref, y);
+#else
+    Row z = contact_project(op, ref, y);
+#endif
+    Row e = row_sub(x, z);
+    return row_dot(e, e);
 }
 
 typedef struct Measure {
     double residual, objective, complementarity;
+    double relative, r_norm; // see SandMetrics
 } Measure;
 
+// One contact of x. Interleaved, an iterate has eight numbers a contact (SAND_OWNS_PAIRS).
+SAND_INLINE Row row_load_from(const real *x, ContactRef ref, bool paired) {
+#if SAND_VEC4_ROWS
+    if (paired) return vec_of_vec4(vec4_load(x + 8 * contact_index(ref)));
+#endif
+    return (void)paired, row_load(x, ref);
+}
+
 // Measures x, whose velocities are in `body`.
-SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, const Body *body) {
+SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, bool paired, const Body *body) {
+    enum { RESIDUAL, OBJECTIVE, COMPLEMENTARITY, RELATIVE, R, SUMS };
     Sum sum;
-    sum_open(w, &sum, 3, 1u << 2);
+    sum_open(w, &sum, SUMS, 1u << COMPLEMENTARITY);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
-        Row xi = row_load(x, ref);
-        Row g = contact_gradient_from(op, body, ref), r = contact_gradient_from(op, op->free, ref);
-        real xg = row_dot(xi, g);
-        SAND_ADD(sum, ref, 0, contact_measured(op, ref, xi, g));
-        SAND_ADD(sum, ref, 1, (real)0.5 * (xg + row_dot(xi, r)));
-        SAND_MAX(sum, ref, 2, real_abs(xg));
+        Row xi = row_load_from(x, ref, paired);
+        Row u = contact_unbiased(op, ref, contact_gradient_from(op, body, ref)), dual = contact_dual(op, ref, u);
+        Row r = contact_unbiased(op, ref, contact_gradient_from(op, op->free, ref));
+        SAND_ADD(sum, ref, RESIDUAL, contact_natural_map(op, ref, xi, dual, (real)op->tau));
+        SAND_ADD(sum, ref, OBJECTIVE, (real)0.5 * (row_dot(xi, u) + row_dot(xi, r)));
+        SAND_MAX(sum, ref, COMPLEMENTARITY, real_abs(row_dot(xi, dual)));
+        SAND_ADD(sum, ref, RELATIVE, contact_natural_map(op, ref, xi, dual, 1));
+        SAND_ADD(sum, ref, R, row_dot(r, r));
     }
     sum_total(w, &sum);
     Measure m;
-    m.residual = residual_of(op, sum.total[0]);
-    m.objective = sum.total[1];
-    m.complementarity = sum.total[2];
+    m.residual = residual_of(op, sum.total[RESIDUAL]);
+    m.objective = sum.total[OBJECTIVE];
+    m.complementarity = sum.total[COMPLEMENTARITY];
+    m.r_norm = sqrt(sum.total[R]);
+    m.relative = sqrt(sum.total[RELATIVE]) / (m.r_norm > 0 ? m.r_norm : 1);
     return m;
 }
 
 // Measures x without touching what a method works on.
-SAND_KERNEL Measure measure(Worker *w, const Op *op, const real *x) {
-    gather_bodies_of(w, op, x, op->free, op->measured);
-    return measure_from(w, op, x, op->measured);
+SAND_KERNEL Measure measure(Worker *w, const Op *op, const real *x, bool paired) {
+    if (paired)
+        gather_bodies_strided(w, op, x, 8, op->free, op->measured);
+    else
+        gather_bodies_of(w, op, x, op->free, op->measured);
+    return measure_from(w, op, x, paired, op->measured);
+}
+
+// The nearest point to d in the recession cone of K, the directions in which K is unbounded: K itself where it is a cone,
+// and the normals where friction has a bound. Under Coulomb's law normals as well: a solution has u_n >= 0, and only that
+// does not depend on how the contact slides.
+SAND_INLINE Row contact_recession(const Op *op, ContactRef ref, Row d) {
+#if SAND_LOCAL
+    if (op->law || op->set != FRICTION_CONE) return vec_make(real_max(d.x, 0), 0, 0);
+#endif
+    return contact_project(op, ref, d);
+}
+
+// Measures how far a direction d recedes (status.h); d is moved into the recession cone.
+SAND_HOT SandRecession measure_recession(Worker *w, const Op *op, real *d) {
+    enum { DND, DPD, RD, ASKED, SUMS };
+    SAND_FOR(w, i, op->n) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        row_store(d, ref, contact_recession(op, ref, row_load(d, ref)));
+    }
+    gather_bodies_of(w, op, d, op->still, op->scratch);
+    Sum sum;
+    sum_open(w, &sum, SUMS, 0);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row di = row_load(d, ref), r = contact_unbiased(op, ref, contact_gradient_from(op, op->free, ref));
+        Row y = contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref));
+        SAND_ADD(sum, ref, DND, row_dot(di, y));
+        SAND_ADD(sum, ref, DPD, contact_diagonal(op, ref) * row_dot(di, di));
+        SAND_ADD(sum, ref, RD, row_dot(r, di));
+        SAND_ADD(sum, ref, ASKED, real_sqrt(row_dot(r, r) * row_dot(di, di)));
+    }
+    sum_total(w, &sum);
+    SandRecession measured = {sum.total[DND], sum.total[DPD], sum.total[RD], sum.total[ASKED]};
+    return measured;
 }
 
 // q(x) = x'(g + r) / 2, where the velocities of x are in op->body.
@@ -78,8 +147,8 @@ SAND_HOT double objective_of(Worker *w, const Op *op, const real *x) {
 // rounding level: gauss-seidel reaches such a direction only approximately, in either precision.
 #define RECESSION 1e-6
 
-// A problem is infeasible when impulses grow without effect. A step d to x shows it when d'Nd is negligible beside d'Pd
-// although d is not small beside x. Twice in a row counts as proof.
+// Impulses of an infeasible problem grow without effect. A step d to x makes it likely when d'Nd is negligible beside d'Pd
+// although d is not small beside x, twice in a row. The driver then looks for the proof.
 SAND_INLINE bool does_nothing(double dNd, double dPd) { return dPd > 0 && dNd <= RECESSION * dPd; }
 SAND_INLINE bool is_large(double dPd, double xPx) { return dPd > 1e-2 * xPx; }
 SAND_INLINE bool recession(bool suspect, int *seen) {

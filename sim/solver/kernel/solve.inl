@@ -17,8 +17,17 @@ typedef struct Solve {
     real start_scale;           // factor that this vector is still to be multiplied by (SAND_OWNS_SCALE)
     bool again;                 // the method is restarted on the same N: what it learned of N still holds
     bool paired;                // at the end: the best impulses lie beside their gradient (SAND_OWNS_PAIRS)
-    SandStatus status;          // a method ends the solve by setting anything but SAND_BUDGET
+    SandEnd end;                // a method that cannot go on sets SAND_END_EXHAUSTED
+    int grows_to, grows_from;   // with SAND_END_RECEDES: the vectors whose difference is the direction; -1: zero
+    double least_energy;        // of a direction that was found to recede: see SandSolution
 } Solve;
+
+// A method suspects that the problem is infeasible, because impulses grow along this direction; the driver checks it.
+SAND_INLINE void solve_suspect(Solve *s, int to, int from) {
+    s->end = SAND_END_RECEDES;
+    s->grows_to = to;
+    s->grows_from = from;
+}
 
 SAND_INLINE real *solve_vector(const Solve *s, int k) { return op_vector(s->op, k); }
 

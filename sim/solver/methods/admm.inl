@@ -170,7 +170,7 @@ SAND_KERNEL void admm_step(Worker *w, Solve *s, admm_State *m) {
     double beta = m->rr > 0 ? sum.total[0] / m->rr : 0;
     m->rr = sum.total[0];
     m->inner++;
-    if (!isfinite(alpha)) s->status = SAND_DIVERGED;
+    if (!isfinite(alpha)) s->end = SAND_END_EXHAUSTED;
     if (m->rr <= m->goal || m->inner >= (int)s->params[ADMM_INNER]) {
         admm_end_round(w, s, m);
         admm_begin_x_update(w, s, m);

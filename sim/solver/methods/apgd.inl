@@ -71,7 +71,7 @@ SAND_KERNEL void apgd_step(Worker *w, Solve *s, apgd_State *m) {
     sum_total(w, &sum);
     double dNd = sum.total[0], dd = sum.total[1], against = sum.total[2];
     if (!isfinite(dNd + dd + sum.total[4])) {
-        s->status = SAND_DIVERGED;
+        s->end = SAND_END_EXHAUSTED;
         return;
     }
     // The step was too long: the quadratic model lies below the objective. Retry with a shorter one.

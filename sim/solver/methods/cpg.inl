@@ -96,7 +96,7 @@ SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     sum_total(w, &sum);
     // Line 6
     double pNp = sum.total[0], gp = sum.total[1], alpha = pNp > 0 ? -gp / pNp : 0;
-    if (direction_recedes(gp, pNp, sum.total[2], sum.total[4], sum.total[3])) s->status = SAND_INFEASIBLE;
+    if (direction_recedes(gp, pNp, sum.total[2], sum.total[4], sum.total[3])) solve_suspect(s, CPG_P, -1);
     // Lines 7, 8, and line 4 of the next iteration. If nothing was projected, the gradient follows from N p.
     real step = (real)alpha;
     sum_open(w, &sum, 3, 1u << 2);
@@ -116,7 +116,7 @@ SAND_KERNEL void cpg_step(Worker *w, Solve *s, cpg_State *m) {
     m->has_last = true;
     m->current = 1 - m->current;
     m->stale = sum.total[2] > 0;
-    if (!isfinite(alpha)) s->status = SAND_DIVERGED;
+    if (!isfinite(alpha)) s->end = SAND_END_EXHAUSTED;
     if (m->stale) return;
     m->gradient = 5 - m->gradient;
     m->beta = pNp > 0 ? sum.total[0] / pNp : 0;

@@ -90,6 +90,18 @@ SAND_KERNEL void gpminres_begin(Worker *w, Solve *s, gpminres_State *m, bool pre
     gpminres_seek_face(m);
 }
 
+// The projected gradient may recede; the vector of the direction on a face is not in use now.
+SAND_KERNEL void gpminres_suspect(Worker *w, Solve *s, const gpminres_State *m) {
+    const real *x = solve_vector(s, m->current), *g = solve_vector(s, m->current + 1);
+    real *p = solve_vector(s, GPMINRES_D);
+    SAND_FOR(w, i, s->op->n) {
+        ContactRef ref = SAND_CONTACT(s->op, i);
+        row_store(p, ref, contact_projected_gradient(s->op, ref, row_load(x, ref), row_load(g, ref)));
+    }
+    sand_barrier(w);
+    solve_suspect(s, -1, GPMINRES_D);
+}
+
 // Finds the minimum along the projected gradient p: alpha* of eq. 16, where the trials of [5] start.
 SAND_KERNEL void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
     const Op *op = s->op;
@@ -116,7 +128,7 @@ SAND_KERNEL void gpminres_length(Worker *w, Solve *s, gpminres_State *m) {
         SAND_MAX(sum, ref, 3, contact_inverse_step(op, ref, xi, p));
     }
     sum_total(w, &sum);
-    if (direction_recedes(pp, sum.total[0], sum.total[1], sum.total[3], sum.total[2])) s->status = SAND_INFEASIBLE;
+    if (direction_recedes(pp, sum.total[0], sum.total[1], sum.total[3], sum.total[2])) gpminres_suspect(w, s, m);
     m->alpha = sum.total[0] > 0 ? pp / sum.total[0] : op->tau;
     m->first_bound = sum.total[3] > 0 ? 1 / sum.total[3] : INFINITY;
     m->halvings = 0;
@@ -278,7 +290,7 @@ SAND_KERNEL void gpminres_advance(Worker *w, Solve *s, gpminres_State *m) {
         }
     } else
         gpminres_minres(w, s, m);
-    if (!isfinite(s->residual + m->alpha + m->largest)) s->status = SAND_DIVERGED;
+    if (!isfinite(s->residual + m->alpha + m->largest)) s->end = SAND_END_EXHAUSTED;
 }
 
 // Two rows of the solver table: without and with the preconditioner.

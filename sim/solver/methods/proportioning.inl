@@ -175,7 +175,7 @@ SAND_KERNEL void proportioning_line_step(Worker *w, Solve *s, proportioning_Stat
     double pNp = sum.total[0], gp = sum.total[1], pp = sum.total[2], inverse_step = sum.total[3];
     if (pp > 0 && pNp > m->norm * pp) m->norm = pNp / pp;
     bool inside = gp * inverse_step <= pNp; // [8]
-    if (direction_recedes(gp, pNp, sum.total[4], inverse_step, sum.total[5])) s->status = SAND_INFEASIBLE;
+    if (direction_recedes(gp, pNp, sum.total[4], inverse_step, sum.total[5])) solve_suspect(s, -1, PROPORTIONING_P);
     double alpha = pNp > 0 && inside ? gp / pNp : inverse_step > 0 ? 1 / inverse_step : 0; // [6], [7]
     // [9]-[11], [14]
     real step = (real)alpha;
@@ -226,7 +226,7 @@ SAND_KERNEL void proportioning_step(Worker *w, Solve *s, proportioning_State *m)
         proportioning_projected_step(w, s, m, true);
     else
         proportioning_line_step(w, s, m, m->phase == PROPORTIONING_RELEASE);
-    if (!isfinite(s->residual)) s->status = SAND_DIVERGED;
+    if (!isfinite(s->residual)) s->end = SAND_END_EXHAUSTED;
 }
 
 SAND_KERNEL void kucera_start(Worker *w, Solve *s, proportioning_State *m) { proportioning_begin(w, s, m, false); }

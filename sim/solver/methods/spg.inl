@@ -244,20 +244,21 @@ SAND_KERNEL void spg_advance(Worker *w, Solve *s, spg_State *m, int precondition
         if (point->descends || p == P_UNIFORM) break;
     }
     if (!point->finite) {
-        s->status = SAND_DIVERGED;
+        s->end = SAND_END_EXHAUSTED;
         return;
     }
     double residual = point->residual;
     if (point->lambda < 1) residual = residual_of(op, spg_shorten(w, op, now, next, (real)point->lambda));
     m->alpha = point->alpha;
     m->objective = point->objective;
+    int before = m->current;
     m->current = spare;
     m->count++;
 
     // [24]-[26] Keep the best: its vectors are not overwritten until a better one is found. Diverging impulses are not
     // candidates: they grow until the residual drowns in their rounding.
     bool suspect = point->idle && is_large(point->dPd, spg_square(w, op, next, preconditioner));
-    if (recession(suspect, &m->receding)) s->status = SAND_INFEASIBLE;
+    if (recession(suspect, &m->receding)) solve_suspect(s, 2 * spare, 2 * before);
     if (m->receding == 0 && residual <= s->residual) {
         s->residual = residual;
         s->objective = m->objective;

@@ -359,10 +359,10 @@ static void *amg_begin(const SandProblem *problem, const SandSolveDef *def, Sand
     return m;
 }
 
-static bool amg_step(void *method, SandStatus *status, SandError *error) {
+static bool amg_step(void *method, SandEnd *end, SandError *error) {
     Amg *m = method;
     if (!m->contacts) {
-        *status = SAND_SOLVED;
+        *end = SAND_END_EXHAUSTED;
         return true;
     }
     if (m->cycles++ % m->renewal == 0 && !build_levels(m, error)) return false;

@@ -263,14 +263,14 @@ static void ipm_begin_polish(Ipm *m) {
 
 // Coulomb's law: a fixed point of the De Saxce bias around the cone problem. Newton's method continues with the updated
 // bias; if that gains nothing, the path is followed again from its start.
-static bool ipm_polish_law(Ipm *m, SandStatus *status, SandError *error) {
+static bool ipm_polish_law(Ipm *m, SandEnd *end, SandError *error) {
     double least = 1e-12 * sqrt(m->r_size);
     if (m->newton.size <= fmax(0.01 * m->change, least)) {
         m->change = sand_semismooth_update_bias(&m->newton);
         ipm_keep_best(m);
         m->stalled = 0;
         m->bias_updated = true;
-        if (m->change <= least) *status = SAND_SOLVED;
+        if (m->change <= least) *end = SAND_END_EXHAUSTED;
     } else if (m->stalled >= 3 && m->bias_updated) {
         return ipm_start(m, error);
     } else if (m->stalled >= 3) {
@@ -284,7 +284,7 @@ static bool ipm_polish_law(Ipm *m, SandStatus *status, SandError *error) {
 // where the impulse and the velocity of some pairs both vanish, |F| rises for a step or two while they are sorted, and then
 // drops at once. If a few steps gain nothing, it returns to its best iterate; the path goes on, and Newton is tried again
 // later. At the end of the path it is tried with a larger proximal term, which keeps steps closer to where they start.
-static bool ipm_polish(Ipm *m, SandStatus *status, SandError *error) {
+static bool ipm_polish(Ipm *m, SandEnd *end, SandError *error) {
     enum { PATIENCE = 5 };
     SandSemismooth *n = &m->newton;
     double length;
@@ -294,30 +294,30 @@ static bool ipm_polish(Ipm *m, SandStatus *status, SandError *error) {
     double r = sqrt(m->r_size);
     bool lost = !(n->size <= r), good = m->best <= 1e-12 * r, exact = m->best <= 1e-16 * r;
     if (lost) m->stalled = PATIENCE;
-    if (m->law && (good || !m->path_ended)) return ipm_polish_law(m, status, error);
+    if (m->law && (good || !m->path_ended)) return ipm_polish_law(m, end, error);
     if (m->stalled < (good ? 1 : PATIENCE) && !exact) return true;
     ipm_restore_best(m);
     if (good) {
-        *status = SAND_SOLVED;
+        *end = SAND_END_EXHAUSTED;
     } else if (!m->path_ended) {
         m->polishing = false;
     } else if (n->proximal < 1) {
         n->proximal *= 100;
     } else {
-        *status = m->growing ? SAND_INFEASIBLE : SAND_SOLVED;
+        *end = SAND_END_EXHAUSTED;
     }
     return true;
 }
 
 // One iteration: a predictor-corrector step along the path, or a Newton step.
-static bool ipm_step(void *method, SandStatus *status, SandError *error) {
+static bool ipm_step(void *method, SandEnd *end, SandError *error) {
     Ipm *m = method;
     const SandConeProgram *p = &m->program;
     if (!m->contacts) {
-        *status = SAND_SOLVED;
+        *end = SAND_END_EXHAUSTED;
         return true;
     }
-    if (m->polishing) return ipm_polish(m, status, error);
+    if (m->polishing) return ipm_polish(m, end, error);
 
     // Nesterov-Todd scaling, and the factorization for it.
     for (int c = 0; c < p->cones; c++) {
@@ -356,8 +356,8 @@ static bool ipm_step(void *method, SandStatus *status, SandError *error) {
     ipm_residuals(m);
 
     m->stalled = m->gap > 0.9 * gap ? m->stalled + 1 : 0;
-    if (ipm_recedes(m)) *status = SAND_INFEASIBLE;
-    if (!isfinite(m->gap)) *status = SAND_DIVERGED;
+    if (ipm_recedes(m)) *end = SAND_END_RECEDES;
+    if (!isfinite(m->gap)) *end = SAND_END_EXHAUSTED;
     // Near the end rounding takes over: a point within 1e-14 of a cone's boundary has lost its distance from it, and the
     // factors of a system scaled so unevenly no longer solve it.
     bool inaccurate = m->dual_residual_norm > fmax(dual_residual, 1e-11 * sqrt(m->r_size));

@@ -71,11 +71,11 @@ static void *newton_begin(const SandProblem *problem, const SandSolveDef *def, S
     return m;
 }
 
-static bool newton_step(void *method, SandStatus *status, SandError *error) {
+static bool newton_step(void *method, SandEnd *end, SandError *error) {
     Newton *m = method;
     SandSemismooth *newton = &m->newton;
     if (!m->contacts) {
-        *status = SAND_SOLVED;
+        *end = SAND_END_EXHAUSTED;
         return true;
     }
     double before = newton->size, length;
@@ -85,7 +85,7 @@ static bool newton_step(void *method, SandStatus *status, SandError *error) {
     m->stalled = gained ? 0 : m->stalled + 1;
     bool settled = newton->size <= m->goal && m->stalled >= 2;
     if (m->law && newton->size <= fmax(0.1 * m->change, m->goal)) m->change = sand_semismooth_update_bias(newton);
-    if (settled && (!m->law || m->change <= 10 * m->goal)) *status = SAND_SOLVED;
+    if (settled && (!m->law || m->change <= 10 * m->goal)) *end = SAND_END_EXHAUSTED;
     return true;
 }
 

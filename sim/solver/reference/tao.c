@@ -47,7 +47,6 @@ typedef struct BoundProblem {
     int products, measured_products; // so far, and at the last measured iterate
     double objective;                // at the last measured iterate, minus that of the base
     bool rebase;                     // the next point that is evaluated becomes the base
-    double violation;                // violation of the optimality conditions where the line search failed; relative to 1
     bool not_finite;                 // a number is no longer finite
     int memory;                      // of blmvm: steps kept
     Tron *tron;                      // NULL: blmvm
@@ -237,14 +236,12 @@ static PetscErrorCode prepare_restart(BoundProblem *m, bool *again) {
     const double near = 1e-8;
     double *x, *g = m->base_gradient;
     *again = m->objective < 0;
-    m->violation = 0;
     PetscCall(VecGetArray(m->solution, &x));
     memcpy(x, m->measured_x, (size_t)m->columns * sizeof *x);
     sand_cone_program_product(&m->program, x, g, m->work);
     m->products++;
     for (int j = 0; j < m->columns; j++) {
         g[j] += m->r[j];
-        m->violation = fmax(m->violation, fabs(fmin(x[j], g[j])));
         if (x[j] > 0 && x[j] <= near * g[j]) {
             x[j] = 0;
             *again = true;
@@ -288,20 +285,15 @@ static void destroy_petsc_objects(BoundProblem *m) {
     if (m->tron) MatDestroy(&m->tron->assembled);
 }
 
-static bool tao_run(void *method, SandIterationMonitor *monitor, SandStatus *status, SandError *error) {
+static bool tao_run(void *method, SandIterationMonitor *monitor, SandError *error) {
     BoundProblem *m = method;
-    if (!m->contacts) {
-        *status = SAND_SOLVED;
-        return true;
-    }
+    if (!m->contacts) return true;
     m->monitor = monitor;
     pthread_mutex_lock(&petsc_mutex);
     PetscErrorCode code = minimize(m);
     bool ok = m->not_finite || petsc_ok(code, error);
     destroy_petsc_objects(m);
     pthread_mutex_unlock(&petsc_mutex);
-    if (m->not_finite) *status = SAND_DIVERGED;
-    if (*status == SAND_BUDGET && m->violation <= 1e-9) *status = SAND_SOLVED;
     return ok;
 }
 
@@ -324,7 +316,6 @@ static BoundProblem *tao_begin(const SandProblem *problem, const SandSolveDef *d
         return NULL;
     }
     m->contacts = problem->contact_count;
-    m->violation = INFINITY;
     bool ok = sand_cone_program_make(&m->program, problem, def, error);
     const SandConeProgram *p = &m->program;
     size_t n = (size_t)(m->columns = p->columns);
