@@ -100,8 +100,8 @@ typedef struct SandSolution {
     double seconds;
     SandMetrics metrics;
     double least_energy; // J: of an infeasible problem, the energy that a solution would take at least (status.h); else 0
-    SandVec3 *impulse;  // contact_count, world frame, on b; feasible
-    SandVec3 *velocity; // body_count, after contact
+    SandVec3 *impulse;   // contact_count, world frame, on b; feasible
+    SandVec3 *velocity;  // body_count, after contact
     SandVec3 *spin;
     size_t impulse_capacity, velocity_capacity, spin_capacity;
     bool want_curve;   // set by the caller: record the curve

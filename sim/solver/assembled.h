@@ -3,8 +3,9 @@
 // factorization, one multigrid cycle, or one product with N, whichever the method is made of.
 //
 // The driver in assembled.c measures every iterate with the residual that all solvers share, keeps the best one, enforces
-// the budget and the tolerance, and decides the status. A method supplies begin, step (or a loop of its own, run), impulses and end. Start reading at
-// reference/newton.c, the shortest method; reference/cone_program.h explains the problem that all of them solve.
+// the budget and the tolerance, and decides the status. A method supplies begin, step (or a loop of its own, run), impulses
+// and end. Start reading at reference/newton.c, the shortest method; reference/cone_program.h explains the problem that all
+// of them solve.
 #pragma once
 #include "sim/solver/cpu_kernel.h"
 #include "sim/solver/registry.h"

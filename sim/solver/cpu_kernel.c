@@ -364,8 +364,8 @@ static void residuals_work(SandWorker *w, void *argument) {
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = contact_ref(op, i);
         Row u = contact_unbiased(op, ref, contact_gradient_from(op, op->measured, ref));
-        workspace->each[i] = residual_of(op, contact_natural_map(op, ref, row_load(workspace->vectors, ref),
-                                                                 contact_dual(op, ref, u), (real)op->tau));
+        workspace->each[i] = residual_of(
+            op, contact_natural_map(op, ref, row_load(workspace->vectors, ref), contact_dual(op, ref, u), (real)op->tau));
     }
 }
 

@@ -34,7 +34,8 @@ typedef struct SandEvidence {
 
 SAND_STATUS_INLINE bool sand_is_within(SandEvidence e) { return (e.is_relative ? e.relative : e.residual) <= e.tolerance; }
 
-// Whether the impulses are worse than none, whose objective is 0 and whose residual is at most the norm of r: by this factor.
+// Whether the impulses are worse than none, whose objective is 0 and whose residual is at most the norm of r: by this
+// factor.
 SAND_STATUS_INLINE bool sand_is_astray(SandEvidence e, double factor) {
     return !isfinite(e.residual) || (e.residual > factor * e.r_norm && e.objective > 0);
 }

@@ -125,6 +125,24 @@ DenseMeasure dense_measure(const SandProblem *p, bool frictionless, const SandVe
     return m;
 }
 
+double dense_natural_map(const SandProblem *p, bool law, const SandVec3 *x, double t) {
+    size_t n = (size_t)p->contact_count;
+    SandVec3 *r = malloc((n + 1) * sizeof *r), *y = malloc((n + 1) * sizeof *y);
+    dense_r(p, false, r);
+    dense_product(p, false, x, y, NULL);
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        const SandContact *c = &p->contacts[i];
+        SandVec3 u = v3_add(y[i], r[i]), tangential = v3_madd(u, -v3_dot(u, c->normal), c->normal);
+        if (law) u = v3_madd(u, c->mu * v3_length(tangential), c->normal);
+        SandVec3 e = v3_sub(x[i], dense_project(v3_madd(x[i], -t, u), c->normal, c->mu));
+        sum += v3_dot(e, e);
+    }
+    free(r);
+    free(y);
+    return sqrt(sum);
+}
+
 void dense_velocities(const SandProblem *p, const SandVec3 *x, SandVec3 *velocity, SandVec3 *spin) {
     for (int k = 0; k < p->body_count; k++) {
         const SandProblemBody *b = &p->bodies[k];

@@ -28,5 +28,9 @@ typedef struct DenseMeasure {
 } DenseMeasure;
 DenseMeasure dense_measure(const SandProblem *p, bool frictionless, const SandVec3 *x);
 
+// The natural map ||x - P(x - t u)|| of the circular cone with the step t, u = N x + r; with `law` u has De Saxce's term
+// mu |u_T| n. With t = tau it is tau times the residual; with t = 1, over the norm of r, it is the error of Siconos.
+double dense_natural_map(const SandProblem *p, bool law, const SandVec3 *x, double t);
+
 // Velocity and spin of every body after the impulses x.
 void dense_velocities(const SandProblem *p, const SandVec3 *x, SandVec3 *velocity, SandVec3 *spin);

@@ -64,7 +64,7 @@ static bool find_alarm(const PanelView *view, char *text, size_t size) {
     if (c->contacts == 0 || frame->step == 0) return false;
     char number[48];
     if (c->status == SAND_DIVERGED || !isfinite(c->metrics.residual)) {
-        snprintf(text, size, "the solver diverged; the warm start was kept");
+        snprintf(text, size, "the solver diverged; its impulses are not kept");
     } else if (c->penetration_max > 0.1 * grain) {
         with_unit(number, sizeof number, "m", c->penetration_max);
         snprintf(text, size, "bodies overlap by %s, %.0f %% of a radius", number, 100 * c->penetration_max / grain);

@@ -23,9 +23,11 @@ typedef struct apgd_State {
 SAND_KERNEL void apgd_start(Worker *w, Solve *s, apgd_State *m) {
     s->residual = start_gradient(w, s->op, solve_vector(s, 0), solve_vector(s, 4));
     m->objective = s->objective = s->start_objective;
-    m->lipschitz = s->op->per_tau; // the mean diagonal of N
-    m->theta = 1;
-    m->momentum = 0;
+    if (!s->again) {                   // restarted on the same N, by a fixed point around it, it goes on as fast as it was
+        m->lipschitz = s->op->per_tau; // the mean diagonal of N
+        m->theta = 1;
+        m->momentum = 0;
+    }
     m->last = m->current = 0;
     m->gradient_last = m->gradient = 4;
 }

@@ -24,8 +24,7 @@ typedef struct NgsNewton {
     double goal;     // m/s, for the residual
     bool has_goal;   // the caller's, so that the monitor ends the solve
     int iterations;  // sweeps and Newton steps
-    bool ended;      // solved, or out of budget
-    bool solved;     // by a goal of its own
+    bool ended;      // at its goal, or out of budget
     double residual; // m/s, of the sweeps' point, when it was last measured
     double tried;    // the residual from which Newton's method was last tried
     double spring;   // of the proximal problems, relative to the diagonal of N
@@ -97,8 +96,7 @@ static void copy_point(const NgsNewton *m, SandCoulombPoint to, SandCoulombPoint
 static void show(NgsNewton *m, SandIterationMonitor *monitor, SandCoulombPoint point, double residual) {
     m->shown = point.z;
     bool more = sand_monitor_iterate(monitor, m->iterations);
-    m->solved = !m->has_goal && residual <= m->goal;
-    m->ended = !more || m->solved;
+    m->ended = !more || (!m->has_goal && residual <= m->goal);
 }
 
 // --- sweeps -----------------------------------------------------------------------------------------------
@@ -266,7 +264,7 @@ static bool soften(NgsNewton *m, SandIterationMonitor *monitor, double until, Sa
 
 // --- all of it --------------------------------------------------------------------------------------------
 
-static bool ngs_newton_run(void *method, SandIterationMonitor *monitor, SandStatus *status, SandError *error) {
+static bool ngs_newton_run(void *method, SandIterationMonitor *monitor, SandError *error) {
     enum { FIRST_SWEEPS = 50 };
     NgsNewton *m = method;
     if (m->law.contacts) sweep(m, monitor, FIRST_SWEEPS);
@@ -279,7 +277,6 @@ static bool ngs_newton_run(void *method, SandIterationMonitor *monitor, SandStat
         if (!m->ended && !soften(m, monitor, fmax(m->sweep_work, m->spring_work + step_work(m)), error)) return false;
         if (!m->ended) sweep(m, monitor, m->spring_work);
     }
-    if (m->solved || !m->law.contacts) *status = SAND_SOLVED;
     return true;
 }
 

@@ -1,0 +1,201 @@
+// What a solve says about itself: its status and its figures are held against dense algebra, which shares no code with the
+// solvers, for every method, both laws of the circular cone, and tolerances of either kind.
+#include "tests/lab/dense.h"
+#include "tests/lab/frozen.h"
+#include "tests/lab/lab.h"
+#include "sim/step/race.h"
+
+static SandProblem spheres; // many of them slide
+static SandProblem resting; // the same with more friction and open gaps: nothing slides, and a solution is sure to exist
+
+static SandSolveDef solve_def(int solver, SandFriction friction, int iterations, double tolerance) {
+    SandSolveDef def = sand_default_solve();
+    sand_solve_choose(&def, solver);
+    def.friction = friction;
+    def.iterations = iterations;
+    def.tolerance = tolerance;
+    return def;
+}
+
+static SandSolution solve(const SandProblem *p, const SandSolveDef *def, SandPrecision precision) {
+    SandError error;
+    SandSolution s = {.want_metrics = true};
+    SandCpu *cpu = sand_cpu_create(1, precision, &error);
+    if (!cpu || !sand_cpu_solve(cpu, p, def, &s, &error)) fail_msg("%s", error.text);
+    sand_cpu_free(cpu);
+    return s;
+}
+
+static double r_norm(const SandProblem *p) {
+    SandVec3 *r = calloc((size_t)p->contact_count + 1, sizeof *r);
+    double sum = 0;
+    dense_r(p, false, r);
+    for (int i = 0; i < p->contact_count; i++) sum += v3_dot(r[i], r[i]);
+    free(r);
+    return sqrt(sum);
+}
+
+// Every figure is that of the returned impulses, and `solved` is said if and only if they are within the tolerance. Rounding
+// parts the two residuals by some 1e-15 of the norm of r in double, and 1e-6 in float; a status may go either way there.
+static void check(const SandProblem *p, const SandSolveDef *def, const SandSolution *s, SandPrecision precision) {
+    const char *name = sand_solver_table[def->solver].name;
+    bool law = def->friction == SAND_FRICTION_COULOMB;
+    double tau = dense_tau(p, false), r = r_norm(p), rounding = precision == SAND_FLOAT ? 1e-5 : 1e-12;
+    double residual = dense_natural_map(p, law, s->impulse, tau) / tau;
+    double relative = dense_natural_map(p, law, s->impulse, 1) / r;
+    DenseMeasure dense = dense_measure(p, false, s->impulse);
+    if (!(fabs(s->metrics.residual - residual) <= rounding * r + 1e-4 * residual))
+        fail_msg("%s: residual %g, and by dense algebra %g", name, s->metrics.residual, residual);
+    if (!(fabs(s->metrics.relative - relative) <= rounding * (1 + 1 / tau) + 1e-4 * relative))
+        fail_msg("%s: relative residual %g, and by dense algebra %g", name, s->metrics.relative, relative);
+    if (!(fabs(s->metrics.objective - dense.objective) <= rounding * 100 * fabs(dense.objective)))
+        fail_msg("%s: objective %.12g, and by dense algebra %.12g", name, s->metrics.objective, dense.objective);
+    double judged = def->relative ? relative : residual, slack = rounding * (def->relative ? 1 + 1 / tau : r);
+    if (s->status == SAND_SOLVED && def->tolerance > 0 && judged > def->tolerance + slack)
+        fail_msg("%s says solved at %g, tolerance %g", name, judged, def->tolerance);
+    if (s->status == SAND_SOLVED && def->tolerance == 0 && residual > 1e-9 * r + slack)
+        fail_msg("%s says solved at %g, of %g", name, residual, r);
+    if (s->status != SAND_SOLVED && def->tolerance > 0 && judged < def->tolerance - slack)
+        fail_msg("%s says %s at %g, tolerance %g", name, sand_status_text(s->status), judged, def->tolerance);
+    if (s->status == SAND_BUDGET && s->iterations != def->iterations)
+        fail_msg("%s says budget reached after %d of %d iterations", name, s->iterations, def->iterations);
+}
+
+static void status_is_a_claim_about_the_residual(void **state) {
+    (void)state;
+    const struct {
+        double tolerance;
+        bool relative;
+        int iterations;
+    } asked[] = {{0, false, 60}, {1e-2, false, 300}, {1e-9, false, 60}, {1e-4, true, 300}, {1e-14, true, 60}};
+    int said[2] = {0};
+    for (int solver = 0; solver < sand_solver_count(); solver++)
+        for (int law = 0; law < 2; law++)
+            for (int precision = SAND_FLOAT; precision <= SAND_DOUBLE; precision++)
+                for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
+                    SandFriction friction = law ? SAND_FRICTION_COULOMB : SAND_FRICTION_CONE;
+                    bool in_double = sand_solver_table[solver].assembled || precision == SAND_DOUBLE;
+                    if (!sand_solver_can(solver, friction)) continue;
+                    if (sand_solver_table[solver].assembled && precision == SAND_FLOAT) continue;
+                    SandSolveDef def = solve_def(solver, friction, asked[k].iterations, asked[k].tolerance);
+                    def.relative = asked[k].relative;
+                    SandSolution s = solve(&spheres, &def, (SandPrecision)precision);
+                    check(&spheres, &def, &s, in_double ? SAND_DOUBLE : SAND_FLOAT);
+                    said[s.status == SAND_SOLVED]++;
+                    sand_solution_free(&s);
+                }
+    print_message("%d solves solved, %d not\n", said[1], said[0]);
+    assert_true(said[0] > 20 && said[1] > 20); // both were put to the test
+}
+
+// A step that is too long makes jacobi's impulses grow for ever. It notices, and says so, long before the budget is used up.
+static void divergence_ends_a_solve(void **state) {
+    (void)state;
+    SandSolveDef def = solve_def(sand_solver_find("jacobi"), SAND_FRICTION_CONE, 100000, 0);
+    SandError error;
+    assert_true(sand_solve_set(&def, "omega", "1", &error));
+    for (int curve = 0; curve < 2; curve++) {
+        SandSolution s = {.want_curve = curve, .want_metrics = true};
+        SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
+        assert_true(sand_cpu_solve(cpu, &spheres, &def, &s, &error));
+        print_message("jacobi with omega 1: %s after %d iterations at %g\n", sand_status_text(s.status), s.iterations,
+                      s.metrics.residual);
+        assert_int_equal(s.status, SAND_DIVERGED);
+        assert_in_range(s.iterations, 1, 20000);
+        sand_solution_free(&s);
+        sand_cpu_free(cpu);
+    }
+}
+
+static void cancel_is_not_a_budget(void **state) {
+    (void)state;
+    const int stop = 1;
+    for (int solver = 0; solver < sand_solver_count(); solver++) {
+        SandError error;
+        SandSolution s = {.stop = &stop};
+        SandSolveDef def = solve_def(solver, SAND_FRICTIONLESS, 1000, 0);
+        SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
+        assert_true(sand_cpu_solve(cpu, &spheres, &def, &s, &error));
+        if (s.status != SAND_CANCELED) fail_msg("%s: %s", sand_solver_table[solver].name, sand_status_text(s.status));
+        sand_solution_free(&s);
+        sand_cpu_free(cpu);
+    }
+}
+
+// The certificate: where it says infeasible, the energy that a solution would take is far beyond what the problem has; and
+// nothing is said of a problem that has a solution, however the impulses grow on the way.
+static void infeasible_needs_a_proof(void **state) {
+    (void)state;
+    frozen_expected_report = "is infeasible";
+    SandProblem wedge = frozen_scene("wedge", 0, 50, 50);
+    frozen_expected_report = NULL;
+    double r = r_norm(&wedge), energy = r * r * dense_tau(&wedge, false); // of the velocities that are asked for
+    for (int solver = 0; solver < sand_solver_count(); solver++) {
+        SandSolveDef def = solve_def(solver, SAND_FRICTIONLESS, 2000, 0);
+        SandSolution s = solve(&wedge, &def, SAND_DOUBLE), t = solve(&resting, &def, SAND_DOUBLE);
+        const char *name = sand_solver_table[solver].name;
+        bool looks = !sand_solver_table[solver].assembled || strstr(name, "ipm"); // the others just get nowhere
+        if (s.status != SAND_INFEASIBLE && (looks || s.status == SAND_SOLVED))
+            fail_msg("%s: %s", name, sand_status_text(s.status));
+        if (s.status == SAND_INFEASIBLE && !(s.least_energy > 1e4 * energy)) fail_msg("%s: %g J", name, s.least_energy);
+        assert_true(t.status != SAND_INFEASIBLE && t.least_energy == 0);
+        sand_solution_free(&s);
+        sand_solution_free(&t);
+    }
+    sand_problem_free(&wedge);
+}
+
+// Where nothing slides Coulomb's law and the relaxed cone have the same solution, and the fixed point of the law must not
+// cost much more than the cone; when it restarted the method all the time it did not get there in 20,000 iterations.
+static void law_costs_little_where_nothing_slides(void **state) {
+    (void)state;
+    const char *const methods[] = {"apgd", "p-spg-fb"};
+    for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
+        int solver = sand_solver_find(methods[k]);
+        SandSolveDef cone = solve_def(solver, SAND_FRICTION_CONE, 20000, 1e-10), law = cone;
+        law.friction = SAND_FRICTION_COULOMB;
+        SandSolution a = solve(&resting, &cone, SAND_DOUBLE), b = solve(&resting, &law, SAND_DOUBLE);
+        print_message("%s: %d iterations on the cone, %d under the law\n", methods[k], a.iterations, b.iterations);
+        assert_int_equal(a.status, SAND_SOLVED);
+        assert_int_equal(b.status, SAND_SOLVED);
+        assert_in_range(b.iterations, 1, 5 * a.iterations);
+        sand_solution_free(&a);
+        sand_solution_free(&b);
+    }
+}
+
+// The least objective of a race is exact even where a loose tolerance ends ipm-soc early, and under Coulomb's law there is
+// none.
+static void race_compares_with_an_exact_objective(void **state) {
+    (void)state;
+    SandError error;
+    SandRaceDef def = sand_default_race();
+    assert_true(sand_race_parse(&def, "apgd,ipm-soc", &error));
+    def.solve.tolerance = 1e-2;
+    for (int law = 0; law < 2; law++) {
+        SandRace race = {0};
+        def.solve.friction = law ? SAND_FRICTION_COULOMB : SAND_FRICTION_CONE;
+        assert_true(sand_race_run(&race, &spheres, &def, &error));
+        assert_true(law ? isnan(race.reference) : race.exact);
+        for (int k = 0; k < race.count && !law; k++)
+            assert_true(race.entries[k].solution.metrics.objective >= race.reference - 1e-12 * fabs(race.reference));
+        sand_race_free(&race);
+    }
+}
+
+int main(void) {
+    spheres = frozen_stored("spheres");
+    resting = frozen_well_posed(&spheres, 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(status_is_a_claim_about_the_residual),
+        cmocka_unit_test(divergence_ends_a_solve),
+        cmocka_unit_test(cancel_is_not_a_budget),
+        cmocka_unit_test(infeasible_needs_a_proof),
+        cmocka_unit_test(law_costs_little_where_nothing_slides),
+        cmocka_unit_test(race_compares_with_an_exact_objective),
+    };
+    int failures = cmocka_run_group_tests_name("status", tests, NULL, NULL);
+    sand_problem_free(&spheres);
+    sand_problem_free(&resting);
+    return failures;
+}
