@@ -71,7 +71,8 @@ static void *ngs_newton_begin(const SandProblem *problem, const SandSolveDef *de
     sand_coulomb_make_feasible(&m->law, m->swept);
     m->shown = m->swept.z;
     m->has_goal = def->tolerance > 0;
-    m->goal = m->has_goal ? def->tolerance : 1e-13 * sqrt(size); // what rounding leaves
+    double rounding = 1e-13 * sqrt(size);
+    m->goal = !m->has_goal ? rounding : def->relative ? def->tolerance * sqrt(size) : def->tolerance;
     m->tried = INFINITY;
     m->spring = 1;
     m->softening = 0.05;
