@@ -197,11 +197,8 @@ static const cyaml_schema_field_t look_fields[] = {
 static const cyaml_schema_field_t size_fields[] = {WHOLE_NEEDED(SandSizeDef, bodies), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t start_fields[] = {
-    FLAG(SandStartDef, settled),
-    REAL(SandStartDef, plug),
-    WHOLE(SandStartDef, most),
-    FLAG(SandStartDef, scales),
-    CYAML_FIELD_END,
+    FLAG(SandStartDef, settled), REAL(SandStartDef, plug), WHOLE(SandStartDef, most),
+    FLAG(SandStartDef, scales),  CYAML_FIELD_END,
 };
 
 static const cyaml_schema_field_t scene_fields[] = {
