@@ -96,7 +96,8 @@ set_target_properties(sandglass_scene PROPERTIES EXPORT_NAME scene)
 
 find_path(CHOLMOD_INCLUDE_DIR suitesparse/cholmod.h REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
-find_library(UMFPACK_LIBRARY umfpack REQUIRED) # of the same package
+# Of the same package; without it what needs a system that is not symmetric (ngs-newton, stored problems) is refused.
+find_library(UMFPACK_LIBRARY umfpack)
 # For stored problems of FCLIB; without it they are refused.
 find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5)
@@ -118,8 +119,13 @@ add_library(sandglass_reference STATIC
     sim/solver/reference/fclib_write.c
 )
 target_include_directories(sandglass_reference PRIVATE ${CHOLMOD_INCLUDE_DIR})
-target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY}
-                      ${UMFPACK_LIBRARY})
+target_link_libraries(sandglass_reference PUBLIC sandglass_core PRIVATE $<BUILD_INTERFACE:sand_flags> ${CHOLMOD_LIBRARY})
+set(sand_umfpack_library "")
+if(UMFPACK_LIBRARY)
+    set_source_files_properties(sim/solver/reference/lu.c PROPERTIES COMPILE_DEFINITIONS SAND_UMFPACK)
+    target_link_libraries(sandglass_reference PRIVATE ${UMFPACK_LIBRARY})
+    set(sand_umfpack_library ${UMFPACK_LIBRARY})
+endif()
 set_target_properties(sandglass_reference PROPERTIES EXPORT_NAME reference)
 if(HDF5_INCLUDE_DIR AND HDF5_LIBRARY)
     set_source_files_properties(sim/solver/reference/fclib.c sim/solver/reference/fclib_write.c PROPERTIES COMPILE_DEFINITIONS SAND_HDF5

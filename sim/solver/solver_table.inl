@@ -166,7 +166,7 @@ SAND_ASSEMBLED_ROW(
     {"least-step", SAND_PARAM_REAL, 0.3, 0, 1, "shortest step; more escapes from where it stalls, and gains less", NULL})
 
 SAND_ASSEMBLED_ROW(
-    ngs_newton, "ngs-newton", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_COULOMB,
+    ngs_newton, "ngs-newton", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_COULOMB | SAND_UNSYMMETRIC,
     "Alart and Curnier 1991; Acary et al. 2018; Carpentier et al. 2024",
     "exact Coulomb friction to many digits: sweeps as in ngs, finished by Newton steps on the law itself, with springs that "
     "hold back what does not converge",

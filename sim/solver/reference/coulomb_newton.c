@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <suitesparse/umfpack.h>
 
 #define PROXIMAL_LEAST 1e-8 // of the diagonal of N; keeps the system regular where contacts are redundant
 #define FLOPS_OF_BLOCK 300  // estimated flops of a factorization in the time that a sweep spends on a block of N
@@ -13,7 +12,7 @@
 void sand_coulomb_newton_free(SandCoulombNewton *m) {
     void *arrays[] = {m->begin, m->row, m->at, m->value, m->right, m->solved, m->f, m->linear, m->dz, m->de, m->left};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
-    if (m->symbolic) umfpack_di_free_symbolic(&m->symbolic);
+    sand_lu_free(m->lu);
     *m = (SandCoulombNewton){0};
 }
 
@@ -130,15 +129,13 @@ bool sand_coulomb_newton_make(SandCoulombNewton *m, const SandCoulomb *law, Sand
         !SAND_GROW(m->right, m->right_capacity, m->rows + 1, "a Newton system", error) ||
         !SAND_GROW(m->solved, m->solved_capacity, m->rows + 1, "a Newton system", error))
         return false;
-    double control[UMFPACK_CONTROL];
-    umfpack_di_defaults(control);
-    control[UMFPACK_STRATEGY] = UMFPACK_STRATEGY_SYMMETRIC;
-    double info[UMFPACK_INFO];
-    int status = umfpack_di_symbolic(m->rows, m->rows, m->begin, m->row, NULL, &m->symbolic, control, info);
+    // Its solutions are refined in sand_coulomb_newton_direction, on the equations themselves.
+    m->lu = sand_lu_create(&(SandLuDef){m->rows, m->begin, m->row, .symmetric_pattern = true}, error);
+    if (!m->lu) return false;
     double blocks = law->matrix ? law->matrix->first[law->contacts] : 12.0 * law->contacts;
     // Fitted to problems of 130 to 2,800 contacts.
-    m->work = 60 + 0.1 * m->rows + info[UMFPACK_FLOPS_ESTIMATE] / (FLOPS_OF_BLOCK * blocks);
-    return status == UMFPACK_OK || sand_fail(error, "analyzing the Newton system: UMFPACK gave up (status %d)", status);
+    m->work = 60 + 0.1 * m->rows + sand_lu_flops(m->lu) / (FLOPS_OF_BLOCK * blocks);
+    return true;
 }
 
 // --- the equations of a contact ---------------------------------------------------------------------------
@@ -296,20 +293,13 @@ static void fill_matrix(SandCoulombNewton *m) {
     }
 }
 
-static bool solve(SandCoulombNewton *m, void *numeric) {
-    double control[UMFPACK_CONTROL];
-    umfpack_di_defaults(control);
-    control[UMFPACK_IRSTEP] = 0; // refined below, on the equations themselves
-    return umfpack_di_solve(UMFPACK_A, m->begin, m->row, m->value, m->solved, m->right, numeric, control, NULL) ==
-           UMFPACK_OK;
-}
-
 // Adds the solution x of A N x + B x = left to dz, and updates E dz.
-static bool correct(SandCoulombNewton *m, void *numeric) {
+static bool correct(SandCoulombNewton *m) {
+    SandError ignored; // a system that cannot be solved counts as singular
     const SandCoulomb *law = m->law;
     if (law->matrix) {
         memcpy(m->right, m->left, (size_t)m->rows * sizeof *m->right);
-        if (!solve(m, numeric)) return false;
+        if (!sand_lu_solve(m->lu, m->right, m->solved, &ignored)) return false;
         for (int j = 0; j < m->rows; j++) m->dz[j] += m->solved[j];
     } else {
         memset(m->right, 0, (size_t)m->rows * sizeof *m->right);
@@ -322,7 +312,7 @@ static bool correct(SandCoulombNewton *m, void *numeric) {
                 for (int k = 0; k < 6; k++) to[k] += root[k] * x[0] + root[6 + k] * x[1] + root[12 + k] * x[2];
             }
         }
-        if (!solve(m, numeric)) return false;
+        if (!sand_lu_solve(m->lu, m->right, m->solved, &ignored)) return false;
         // x = B^-1 (left - A E' solved)
         for (int i = 0; i < law->contacts; i++) {
             const double *root = law->root + 36 * (size_t)i, *b = m->linear + 27 * (size_t)i, *a = b + 9;
@@ -371,20 +361,16 @@ bool sand_coulomb_newton_direction(SandCoulombNewton *m, SandCoulombPoint p, boo
         fill_matrix(m);
     else
         fill_bodies(m);
-    void *numeric = NULL;
-    int status = umfpack_di_numeric(m->begin, m->row, m->value, m->symbolic, &numeric, NULL, NULL);
-    if (status == UMFPACK_ERROR_out_of_memory) return sand_fail(error, "factorizing the Newton system: out of memory");
+    if (!sand_lu_factor(m->lu, m->value, singular, error)) return false;
     memset(m->dz, 0, n * sizeof *m->dz);
     memset(m->de, 0, 6 * (size_t)m->law->bodies * sizeof *m->de);
     double before = refresh_left(m), first = before;
-    *singular = status != UMFPACK_OK;
     for (int k = 0; k <= REFINEMENTS && !*singular; k++) {
-        *singular = !correct(m, numeric);
+        *singular = !correct(m);
         double size = refresh_left(m);
         if (!(size < first)) *singular = true;
         if (!(size < 0.1 * before) || size <= 1e-14 * first) break;
         before = size;
     }
-    umfpack_di_free_numeric(&numeric);
     return true;
 }

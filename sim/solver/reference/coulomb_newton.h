@@ -2,10 +2,11 @@
 //   z_n = max(p_n, 0),  z_t = projection of p_t on the disc of radius mu max(p_n, 0),  p = z - rho u
 // whose derivative on either side of its kinks gives A du + B dz = -F, contact by contact, with du = N dz. Unlike the normal
 // map of semismooth.h it holds the friction bound and its dependence on the normal impulse, so that no fixed point around it
-// is needed; the price is that the system is not symmetric. It is factorized by UMFPACK: with bodies as I + E B^-1 A E', six
+// is needed; the price is that the system is not symmetric. It is factorized (lu.h): with bodies as I + E B^-1 A E', six
 // rows per body, else as B + A N. A proximal term keeps B regular where contacts are redundant.
 #pragma once
 #include "sim/solver/reference/coulomb.h"
+#include "sim/solver/reference/lu.h"
 
 typedef struct SandCoulombNewton {
     const SandCoulomb *law;
@@ -14,7 +15,7 @@ typedef struct SandCoulombNewton {
     int *begin, *row; // its pattern, compressed columns
     int *at;          // where each contact, or each block of N, adds to it
     double *value, *right, *solved;
-    void *symbolic;
+    SandLu *lu;
     double *f, *linear; // F; and B, A and B^-1 of each contact, 9 numbers each
     double *dz, *de;    // the step
     double *left;       // of the linear system's equations, for the refinement

@@ -106,7 +106,7 @@ SandKkt *sand_kkt_create(const SandConeProgram *m, SandKktKind kind, SandError *
         write_pattern(s);
         s->right = cholmod_allocate_dense(unknowns, 1, unknowns, CHOLMOD_REAL, &s->common);
         if (m->square && !m->symmetric)
-            s->lu = sand_lu_create(m->columns, m->begin, m->row, error);
+            s->lu = sand_lu_create(&(SandLuDef){m->columns, m->begin, m->row, .refinements = 2}, error);
         else
             s->factor = cholmod_analyze(s->matrix, &s->common);
     }
@@ -199,7 +199,7 @@ bool sand_kkt_factor(SandKkt *s, const double *scaling, SandError *error) {
     s->scaling = scaling;
     scale_columns(s);
     if (s->program->square) scale_rows(s);
-    if (s->lu) return add_identity(s), sand_lu_factor(s->lu, s->matrix->x, error);
+    if (s->lu) return add_identity(s), sand_lu_factor(s->lu, s->matrix->x, NULL, error);
     // CHOLMOD adds the identity, and forms AA' of an unsymmetric matrix.
     double identity[2] = {s->kind == SAND_KKT_NORMAL ? 1 : 0, 0};
     cholmod_factorize_p(s->matrix, identity, NULL, 0, s->factor, &s->common);

@@ -98,8 +98,8 @@ static bool inverse_make(Inverse *inverse, const SandStored *s, double asymmetry
     if (ok && inverse->factor->minor < inverse->factor->n)
         ok = sand_fail(error, "%.200s: M is not positive definite", s->path);
     if (ok && asymmetry > 0) {
-        inverse->lu = sand_lu_create((int)m->ncol, m->p, m->i, error);
-        ok = inverse->lu && sand_lu_factor(inverse->lu, m->x, error);
+        inverse->lu = sand_lu_create(&(SandLuDef){(int)m->ncol, m->p, m->i, .refinements = 2}, error);
+        ok = inverse->lu && sand_lu_factor(inverse->lu, m->x, NULL, error);
     }
     cholmod_free_sparse(&t, c);
     cholmod_free_sparse(&even, c);
