@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "app/ui/cimgui.h"
 #include "app/ui/marks.h"
@@ -56,7 +57,7 @@ static void draw_help(Panel *panel, int width, int height) {
     igEnd();
 }
 
-// One line with the most useful keys, until it is dismissed.
+// One line with the most useful keys, until it is dismissed; where little room is left, the key that shows all of them.
 static void draw_first_start(Panel *panel) {
     float em = igGetFontSize();
     igSetNextWindowPos((ImVec2){0.5f * (float)(panel->free_left + panel->free_right), (float)panel->free_top + 0.7f * em},
@@ -66,8 +67,9 @@ static void draw_first_start(Panel *panel) {
             ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                 ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoScrollbar);
     float wide = (float)(panel->free_right - panel->free_left) - 6 * em, used = 0;
+    bool cramped = wide < 26 * em;
     for (const PanelKey *k = panel->keys; k && k->key; k++) {
-        if (!k->first) continue;
+        if (!k->first || (cramped && strcmp(k->key, "F1"))) continue;
         float needed = text_width(k->key) + text_width(k->text) + 1.8f * em;
         if (used > 0 && used + needed < wide)
             igSameLine(0, 1.4f * em);

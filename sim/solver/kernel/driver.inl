@@ -478,7 +478,7 @@ SAND_KERNEL void solve_iterate(Worker *w, const SolveRequest *request, Solve *s,
         if (fixed_point->residual > 0 && residual > 0.98 * fixed_point->residual && fixed_point->weight > 0.05)
             fixed_point->weight *= 0.7;
         else if (asks)
-            fixed_point->weight = fmin(1, fixed_point->weight / 0.7);
+            fixed_point->weight = fmin(1.0, fixed_point->weight / 0.7); // 1.0: nvcc has no fmin of an int
         fixed_point->residual = residual;
         fixed_point->goal = 0.1 * residual;
         fixed_point->begin = iteration;
