@@ -317,7 +317,8 @@ static void draw_read_out(const Plot *plot, const Field *f) {
             shown = true;
         }
         unsigned color = color_of(f->ink, plot_style(plot, c));
-        ImDrawList_AddCircleFilled(f->list, p, 3.5f * f->unit, color, 0);
+        bool inside = p.y >= f->top && p.y <= f->bottom; // else the axis cuts it off
+        if (inside) ImDrawList_AddCircleFilled(f->list, p, 3.5f * f->unit, color, 0);
         plot_number(&plot->y, curve->y[i], number, sizeof number);
         snprintf(text, sizeof text, "%s %s", curve->name, number);
         igPushStyleColor_U32(ImGuiCol_Text, color);
