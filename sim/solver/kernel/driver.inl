@@ -419,7 +419,6 @@ SAND_KERNEL void solve_judge(const SolveRequest *request, Solve *s, Measure m) {
 // Before an iteration: whether a method that keeps its own residual is within the tolerance. Rounding may part its residual
 // from that of the impulses, and the impulses are what is returned: so they are measured before the solve ends.
 SAND_KERNEL void solve_confirm(Worker *w, const SolveRequest *request, Solve *s, double *doubted) {
-    if (!solve_knows(s) || request->relative || !(request->tolerance > 0)) return;
     if (!(s->residual <= request->tolerance && s->residual < 0.9 * *doubted)) return;
     solve_judge(request, s, solve_measure(w, s));
     *doubted = s->residual;
@@ -427,14 +426,13 @@ SAND_KERNEL void solve_confirm(Worker *w, const SolveRequest *request, Solve *s,
 
 // Finds out after an iteration what the method does not know itself: the residual, every ten iterations when a tolerance is
 // set, and whether impulses grow without effect. `recorded` is what was measured for the curve, where there is one.
-SAND_KERNEL void solve_watch(Worker *w, const SolveRequest *request, Solve *s, int iteration, Measure recorded,
-                             int *receding) {
+SAND_KERNEL void solve_watch(Worker *w, const SolveRequest *request, Solve *s, int iteration, const Measure *recorded,
+                             bool measures, int *receding) {
     if (s->end == SAND_END_RECEDES) solve_check_suspicion(w, s, request->reference);
     if (s->end != SAND_END_NONE) return;
-    bool measures = (!solve_knows(s) && !request->renewal) || request->relative;
-    if (request->curve)
-        solve_judge(request, s, recorded);
-    else if (measures && request->tolerance > 0 && iteration % 10 == 0)
+    if (recorded)
+        solve_judge(request, s, *recorded);
+    else if (measures && iteration % 10 == 0)
         solve_judge(request, s, solve_measure(w, s));
     if (s->end != SAND_END_NONE) return;
     if (!method_owns(s->method, SAND_OWNS_GROWTH) && iteration >= 8 && (iteration & (iteration - 1)) == 0)
@@ -514,14 +512,18 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
         solve_begin(w, request, &s, &state);
         if (request->curve) record(w, run, &s, 0);
     }
+    // Known once for all iterations: on a device every look at the request is a load behind a barrier.
+    bool has_curve = request->curve != NULL, has_tolerance = request->tolerance > 0;
+    bool confirms = has_tolerance && solve_knows(&s) && !request->relative;
+    bool measures = has_tolerance && ((!solve_knows(&s) && !request->renewal) || request->relative);
     while (iteration < until && s.end == SAND_END_NONE) {
-        solve_confirm(w, request, &s, &doubted);
+        if (confirms) solve_confirm(w, request, &s, &doubted);
         if (s.end != SAND_END_NONE) break;
         solve_iterate(w, request, &s, &state, &fixed_point, iteration);
         iteration++;
-        Measure recorded = solve_known(&s);
-        if (request->curve) recorded = record(w, run, &s, iteration);
-        solve_watch(w, request, &s, iteration, recorded, &receding);
+        Measure recorded;
+        if (has_curve) recorded = record(w, run, &s, iteration);
+        solve_watch(w, request, &s, iteration, has_curve ? &recorded : NULL, measures, &receding);
         if (s.end != SAND_END_NONE) break;
         bool late = request->most_seconds > 0 && worker_agree(w, run_seconds(w, run) > request->most_seconds);
         if (late) s.end = SAND_END_BUDGET;
