@@ -25,6 +25,8 @@ static void use_everything(void) {
         {CONTROL_ITERATIONS, DRAG, NULL},
         {CONTROL_TOLERANCE, DRAG, NULL},
         {CONTROL_RELATIVE, PRESS, NULL},
+        {CONTROL_START, PRESS, NULL}, // from the lattice
+        {CONTROL_START, PRESS, NULL}, // and settled again
         {CONTROL_BUDGET, PICK, "milliseconds"},
         {CONTROL_BUDGET_MS, DRAG, NULL},
         {CONTROL_BUDGET, PICK, "iterations"},
