@@ -146,7 +146,7 @@ static void infeasible_needs_a_proof(void **state) {
 }
 
 // Where nothing slides Coulomb's law and the relaxed cone have the same solution, and the fixed point of the law must not
-// cost much more than the cone; when it restarted the method all the time it did not get there in 20,000 iterations.
+// cost much more than the cone: a restart loses what the method has learned.
 static void law_costs_little_where_nothing_slides(void **state) {
     (void)state;
     const char *const methods[] = {"apgd", "p-spg-fb"};
