@@ -20,6 +20,7 @@ Outcome demo_playlist(const Options *options, SandError *error) {
 #include "app/engine/real_time_trial.h"
 #include "app/io/free_path.h"
 #include "app/io/recorder.h"
+#include "app/ui/input.h"
 #include "app/ui/show_caption.h"
 #include "app/ui/window.h"
 #include "sim/core/array.h"
@@ -48,25 +49,16 @@ static OptionValue number(int64_t value) { return (OptionValue){.integer = value
 
 // Throws a ball along the middle of the picture.
 static bool throw_ball(Demo *demo, const Camera *camera, SandError *error) {
-    const RenderScene *scene = &demo->offscreen.render_scene;
-    SandVec3 along = v3_sub(camera->target, camera->eye);
-    double size = v3_length(v3_sub(scene->upper, scene->lower)), radius = fmin(4 * scene->grain, 0.08 * size);
-    AimDef def = {.from = v3_add(camera->eye, scene->origin),
-                  .direction = v3_unit_or(along, v3_make(0, 0, -1)),
-                  .lower = demo->session.scene.view_lower,
-                  .upper = demo->session.scene.view_upper,
-                  .radius = radius,
-                  .least = 0.2 * radius,
-                  .speed = 0.8 * v3_length(along)};
-    Throw found;
+    Session *session = &demo->session;
+    double aspect = (double)demo->offscreen.width / demo->offscreen.height;
+    Act aim = input_aim(&demo->offscreen.render_scene, camera, aspect, 0.5, 0.5), ball;
     SandError why;
-    if (!sand_simulation_fetch(demo->session.sim, error)) return false;
-    if (!aim_throw(sand_simulation_world(demo->session.sim), &def, &found, &why)) {
-        progress_say(&demo->session.progress, why.text); // a ball that has no room ends no film
+    if (!sand_simulation_fetch(session->sim, error)) return false;
+    if (!aim_act(&aim, &session->scene, sand_simulation_world(session->sim), &ball, &why)) {
+        progress_say(&session->progress, why.text); // a ball that has no room ends no film
         return true;
     }
-    Act act = {.kind = ACT_THROW, .vector = found.start, .direction = found.velocity, .number = found.radius};
-    return act_apply(&act, &demo->session.scene, demo->session.sim, &demo->session.solve, error);
+    return act_apply(&ball, &session->scene, session->sim, &session->solve, error);
 }
 
 static bool carry_out(Demo *demo, const PlaylistAct *from, const Camera *camera, SandError *error) {
@@ -169,18 +161,10 @@ static bool film_rounds(Demo *demo, int rounds, SandError *error) {
 
 // Reads where the film goes; without a name it gets one that is free.
 static bool plan_film(Demo *demo, FilmDef *film, RecorderDef *recorder, char *path, size_t size, SandError *error) {
-    static const OptionId kinds[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
     OptionValue *values = demo->options.values;
-    int films = 0;
     *film = (FilmDef){.fps = demo->fps, .width = demo->offscreen.width, .height = demo->offscreen.height};
-    for (int k = 0; k < 3; k++) {
-        if (!values[kinds[k]].given) continue;
-        film->kind = (FilmKind)k;
-        film->path = values[kinds[k]].text;
-        films++;
-    }
-    if (films > 1) return sand_fail(error, "--mp4, --webm and --gif are three films; give one of them");
-    if (!films && !values[OPTION_OUT].given) {
+    if (!film_options(&demo->options, film, error)) return false;
+    if (!film->path && !values[OPTION_OUT].given) {
         char folder[3500];
         if (!getcwd(folder, sizeof folder)) snprintf(folder, sizeof folder, ".");
         if (!free_path(path, size, folder, "demo", "mp4", error)) return false;
@@ -204,10 +188,7 @@ static Outcome film(Demo *demo, SandError *error) {
     demo->fps = values[OPTION_FPS].given ? values[OPTION_FPS].real : 30;
     if (!values[OPTION_SIZE].given) values[OPTION_SIZE] = (OptionValue){.width = 1280, .height = 720};
     if (!offscreen_plan(offscreen, &demo->options, error)) return OUTCOME_WRONG;
-    int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
-    if (side * side != values[OPTION_SAMPLES].integer)
-        return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text), OUTCOME_WRONG;
-    offscreen->look.samples = side;
+    if (!samples_option(&demo->options, &offscreen->look.samples, error)) return OUTCOME_WRONG;
     if (!plan_film(demo, &film, &def, path, sizeof path, error)) return OUTCOME_WRONG;
     if (!offscreen_open(offscreen, error)) return OUTCOME_FAILED;
     if (context_is_software() && !values[OPTION_SAMPLES].given) offscreen->look.samples = 1;

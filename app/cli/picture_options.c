@@ -48,3 +48,21 @@ bool picture_options(const Options *options, RendererDef *look, RenderRange *lim
     return read_range(&values[OPTION_RANGE], (RenderColor)values[OPTION_COLOR].integer, limits, error) &&
            read_threshold(&values[OPTION_CHAIN_THRESHOLD], look, error) && read_cut(&values[OPTION_CUT], look, error);
 }
+
+bool samples_option(const Options *options, int *side, SandError *error) {
+    const OptionValue *samples = &options->values[OPTION_SAMPLES];
+    *side = (int)lround(sqrt((double)samples->integer));
+    return *side * *side == samples->integer || sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", samples->text);
+}
+
+bool film_options(const Options *options, FilmDef *film, SandError *error) {
+    static const OptionId kinds[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
+    for (int k = 0; k < 3; k++) {
+        const OptionValue *value = &options->values[kinds[k]];
+        if (!value->given) continue;
+        if (film->path) return sand_fail(error, "--mp4, --webm and --gif are three films; give one of them");
+        film->path = value->text;
+        film->kind = (FilmKind)k;
+    }
+    return true;
+}

@@ -24,6 +24,7 @@ Outcome record_scene(const Options *options, SandError *error) {
 #include "sim/core/array.h"
 #include "app/cli/exposure.h"
 #include "app/cli/offscreen.h"
+#include "app/cli/picture_options.h"
 #include "app/render/accumulator.h"
 
 typedef struct Shoot {
@@ -48,13 +49,11 @@ typedef struct Shoot {
 
 // Reads the options that need no scene.
 static bool plan(Shoot *shoot, const Options *options, SandError *error) {
-    static const OptionId film_options[] = {OPTION_MP4, OPTION_WEBM, OPTION_GIF}; // in the order of FilmKind
     const OptionValue *values = options->values;
     if (!offscreen_plan(&shoot->offscreen, options, error)) return false;
     if (!exposure_plan(&shoot->exposure, options, error)) return false;
-    int side = (int)lround(sqrt((double)values[OPTION_SAMPLES].integer));
-    if (side * side != values[OPTION_SAMPLES].integer)
-        return sand_fail(error, "--samples %s: expected 1, 4, 9 or 16", values[OPTION_SAMPLES].text);
+    int side;
+    if (!samples_option(options, &side, error)) return false;
     if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
     shoot->slow = values[OPTION_SLOW].real;
     shoot->rate = values[OPTION_FPS].real * shoot->slow;
@@ -63,20 +62,14 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     shoot->offscreen.look.samples = shoot->exposure.count > 1 && !values[OPTION_SAMPLES].given ? 1 : side;
     shoot->offscreen.look.transparent = values[OPTION_ALPHA].given;
 
-    int films = 0;
-    for (int k = 0; k < 3; k++) {
-        if (!values[film_options[k]].given) continue;
-        films++;
-        shoot->film = (FilmDef){.path = values[film_options[k]].text,
-                                .kind = (FilmKind)k,
-                                .width = shoot->offscreen.width,
-                                .height = shoot->offscreen.height,
-                                .fps = values[OPTION_FPS].real,
-                                .alpha = shoot->offscreen.look.transparent};
-    }
+    shoot->film = (FilmDef){.width = shoot->offscreen.width,
+                            .height = shoot->offscreen.height,
+                            .fps = values[OPTION_FPS].real,
+                            .alpha = shoot->offscreen.look.transparent};
+    if (!film_options(options, &shoot->film, error)) return false;
+    bool films = shoot->film.path != NULL;
     if (values[OPTION_RESUME].given && (films || !values[OPTION_OUT].given))
         return sand_fail(error, "--resume goes on with the PNG frames of --out DIR; a film by ffmpeg is made in one go");
-    if (films > 1) return sand_fail(error, "--mp4, --webm and --gif are three films; give one of them");
     if (!films && !values[OPTION_OUT].given)
         return sand_fail(error, "record needs --out DIR for PNG frames, or --mp4, --webm or --gif FILE");
     shoot->def = (RecorderDef){.folder = values[OPTION_OUT].given ? values[OPTION_OUT].text : NULL,

@@ -125,3 +125,17 @@ bool aim_throw(const SandWorld *world, const AimDef *def, Throw *out, SandError 
     }
     return sand_fail(error, "there is no room for a ball where the mouse points");
 }
+
+bool aim_act(const Act *aim, const SandScene *scene, const SandWorld *world, Act *ball, SandError *error) {
+    AimDef def = {.from = aim->vector,
+                  .direction = v3_unit_or(aim->direction, v3_make(0, 0, -1)),
+                  .lower = scene->view_lower,
+                  .upper = scene->view_upper,
+                  .radius = aim->number,
+                  .least = 0.2 * aim->number,
+                  .speed = v3_length(aim->direction)};
+    Throw found;
+    if (!aim_throw(world, &def, &found, error)) return false;
+    *ball = (Act){.kind = ACT_THROW, .vector = found.start, .direction = found.velocity, .number = found.radius};
+    return true;
+}

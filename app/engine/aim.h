@@ -1,7 +1,7 @@
 // Aiming a thrown ball: where on the ray of the mouse it can start. A vessel keeps the ball on its inside, bodies must not
 // overlap it, and it must come to where the mouse points.
 #pragma once
-#include "sandglass/world.h"
+#include "app/engine/acts.h"
 
 typedef struct Throw {
     SandVec3 start;    // m, center of the ball
@@ -20,3 +20,5 @@ typedef struct AimDef {
 // misses the vessel, the ball drops from above the body that is nearest to the ray. False, with a sentence, where there is
 // no room at all.
 bool aim_throw(const SandWorld *world, const AimDef *def, Throw *out, SandError *error);
+// From an ACT_AIM to the ACT_THROW that it becomes in this scene.
+bool aim_act(const Act *aim, const SandScene *scene, const SandWorld *world, Act *ball, SandError *error);

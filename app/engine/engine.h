@@ -78,7 +78,7 @@ bool engine_save(Engine *engine, const char *path, const CameraPath *views, Sand
 // solvers and the budget of an ACT_RACE. What cannot be opened is a message. False, with a sentence, while another is being
 // opened.
 bool engine_open(Engine *engine, const char *path, const Act *race, SandError *error);
-// The camera keys of the take that was opened last; none where another scene was.
+// The camera keys of the take that was opened last.
 void engine_views(Engine *engine, CameraPath *views);
 
 void engine_work(Engine *engine, EngineWork *work);

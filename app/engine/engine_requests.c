@@ -96,23 +96,6 @@ static bool start_race(Engine *e, const Act *act, SandError *error) {
     return sand_race_parse(&def, act->text, error) && race_job_start(&e->race, problem, &def, subject, step, error);
 }
 
-// Finds where a ball that is aimed along a ray can start.
-static bool aim(Engine *e, const Act *act, Act *ball, SandError *error) {
-    double speed = v3_length(act->direction);
-    AimDef def = {.from = act->vector,
-                  .direction = v3_unit_or(act->direction, v3_make(0, 0, -1)),
-                  .lower = e->scene.view_lower,
-                  .upper = e->scene.view_upper,
-                  .radius = act->number,
-                  .least = 0.2 * act->number,
-                  .speed = speed};
-    Throw found;
-    if (!sand_simulation_fetch(e->sim, error) || !aim_throw(sand_simulation_world(e->sim), &def, &found, error))
-        return false;
-    *ball = (Act){.kind = ACT_THROW, .vector = found.start, .direction = found.velocity, .number = found.radius};
-    return true;
-}
-
 // Both runs get the act, but for a solver, which is that of the first.
 static bool change_motion(Engine *e, const Act *act, SandError *error) {
     Act first = *act;
@@ -128,7 +111,8 @@ static bool change_motion(Engine *e, const Act *act, SandError *error) {
 bool engine_obey(Engine *e, const Act *act, SandError *error) {
     Act ball;
     if (act->kind == ACT_AIM) {
-        if (aim(e, act, &ball, error)) return engine_obey(e, &ball, error);
+        if (sand_simulation_fetch(e->sim, error) && aim_act(act, &e->scene, sand_simulation_world(e->sim), &ball, error))
+            return engine_obey(e, &ball, error);
         engine_tell(e, error->text); // a refused throw is no reason to pause
         return true;
     }

@@ -240,12 +240,9 @@ bool engine_open_file(Engine *e, const char *path, const Act *race, SandError *e
     if (sand_problem_is_stored(path)) return race_problem(e, path, race, error);
     bool is_take = take_is(path), again = !is_take && !strcmp(path, e->scene_name);
     bool ok = is_take ? load_take(e, path, error) : engine_change_scene(e, path, again ? e->scene.bodies : 0, error);
-    if (!ok) return false;
+    if (!ok || !is_take) return ok;
     pthread_mutex_lock(&e->lock);
-    if (is_take)
-        e->views = e->take->views;
-    else
-        e->views.count = 0;
+    e->views = e->take->views;
     pthread_mutex_unlock(&e->lock);
     return true;
 }

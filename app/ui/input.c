@@ -152,14 +152,18 @@ void input_fly(Camera *camera, double right, double up, SandVec3 direction, doub
     camera_fly(camera, v3_scale(0.35 * size * seconds, direction));
 }
 
+Act input_aim(const RenderScene *render_scene, const Camera *camera, double aspect, double x, double y) {
+    SandVec3 from, direction, size = v3_sub(render_scene->upper, render_scene->lower);
+    input_ray(camera, aspect, x, y, &from, &direction);
+    // Fast enough to cross the scene in a second. Where it starts is found by aim_act.
+    return (Act){.kind = ACT_AIM,
+                 .vector = v3_add(from, render_scene->origin),
+                 .direction = v3_scale(0.8 * v3_length(v3_sub(camera->target, camera->eye)), direction),
+                 .number = fmin(4 * render_scene->grain, 0.08 * v3_length(size))};
+}
+
 void input_throw(Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y) {
     if (!frame) return;
-    SandVec3 from, direction, size = v3_sub(frame->render_scene.upper, frame->render_scene.lower);
-    input_ray(camera, aspect, x, y, &from, &direction);
-    // Fast enough to cross the scene in a second. The engine finds the start.
-    Act act = {.kind = ACT_AIM,
-               .vector = to_world(frame, from),
-               .direction = v3_scale(0.8 * v3_length(v3_sub(camera->target, camera->eye)), direction),
-               .number = fmin(4 * frame->render_scene.grain, 0.08 * v3_length(size))};
+    Act act = input_aim(&frame->render_scene, camera, aspect, x, y);
     engine_ask(engine, &act);
 }

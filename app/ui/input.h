@@ -36,5 +36,7 @@ void input_click(Input *input, const EngineFrame *frame, const Camera *camera, c
 // to 1 each) for this long, through a scene of this size.
 void input_fly(Camera *camera, double right, double up, SandVec3 direction, double seconds, double size);
 
+// The request for a heavy ball along the ray through a point of the picture, at what is there.
+Act input_aim(const RenderScene *render_scene, const Camera *camera, double aspect, double x, double y);
 // Throws a heavy ball along the ray through a point of the picture, at what is there.
 void input_throw(Engine *engine, const EngineFrame *frame, const Camera *camera, double aspect, double x, double y);

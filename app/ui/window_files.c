@@ -68,8 +68,10 @@ void window_on_drop(GLFWwindow *glfw, int count, const char **paths) {
 void window_note_opening(Window *w) {
     if (w->openings == w->scene.openings) return;
     w->openings = w->scene.openings;
-    engine_views(w->engine, &w->path);
-    w->follow = w->path.count > 0;
+    if (take_is(w->scene.opened)) { // a scene, or a problem that is raced, leaves the keys alone
+        engine_views(w->engine, &w->path);
+        w->follow = true;
+    }
     char folder[RECENT_PATH], whole[2 * RECENT_PATH];
     bool relative = w->scene.opened[0] != '/' && getcwd(folder, sizeof folder);
     snprintf(whole, sizeof whole, "%s%s%s", relative ? folder : "", relative ? "/" : "", w->scene.opened);

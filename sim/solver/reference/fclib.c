@@ -195,12 +195,7 @@ static bool read_problem(Reader *r, SandProblem *p, SandError *error) {
     else if (ok)
         ok = (stored.w = read_matrix(r, "W", 3 * contacts, 3 * contacts)) != NULL;
     ok = ok && sand_stored_problem(p, &stored, error);
-    cholmod_free_sparse(&stored.w, &r->common);
-    cholmod_free_sparse(&stored.m, &r->common);
-    cholmod_free_sparse(&stored.h, &r->common);
-    free(mu);
-    free(q);
-    free(f);
+    sand_stored_free(&stored);
     return ok;
 }
 

@@ -272,12 +272,7 @@ static bool read_problem(Reader *r, SandProblem *p) {
         ok = sand_stored_problem(p, &stored, r->error);
     }
     if (!stored.m && !stored.w) stored.w = first;
-    cholmod_free_sparse(&stored.w, &r->common);
-    cholmod_free_sparse(&stored.m, &r->common);
-    cholmod_free_sparse(&stored.h, &r->common);
-    free(q);
-    free(f);
-    free(mu);
+    sand_stored_free(&stored);
     return ok;
 }
 

@@ -300,3 +300,12 @@ bool sand_stored_problem(SandProblem *p, SandStored *s, SandError *error) {
     free(q);
     return ok;
 }
+
+void sand_stored_free(SandStored *stored) {
+    cholmod_free_sparse(&stored->w, stored->common);
+    cholmod_free_sparse(&stored->m, stored->common);
+    cholmod_free_sparse(&stored->h, stored->common);
+    free(stored->mu);
+    free(stored->q);
+    free(stored->f);
+}

@@ -8,15 +8,16 @@
 
 #include <suitesparse/cholmod.h>
 
-// What a file says. The matrices belong to the reader; they may be replaced here.
+// What a file says. The matrices may be replaced by sand_stored_problem.
 typedef struct SandStored {
     const char *path; // for error sentences
     cholmod_common *common;
     int contacts;
-    const double *mu;
+    double *mu;                // malloc, as q and f
     cholmod_sparse *w, *m, *h; // W of a local problem; else M and H
-    const double *q, *f;       // q of a local problem, w of a global one; f
+    double *q, *f;             // q of a local problem, w of a global one; f
 } SandStored;
 
 bool sand_stored_problem(SandProblem *problem, SandStored *stored, SandError *error);
+void sand_stored_free(SandStored *stored);      // its matrices and vectors
 void sand_stored_start(cholmod_common *common); // initializes CHOLMOD for sand_stored_problem
