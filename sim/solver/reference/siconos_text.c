@@ -238,7 +238,6 @@ static cholmod_sparse *read_matrix(Reader *r, int rows) {
 
 static bool read_problem(Reader *r, SandProblem *p) {
     int dimension = 0, contacts = 0;
-    double *q = NULL, *f = NULL, *mu = NULL;
     if (!read_integer(r, "the dimension", 0, &dimension)) return false;
     if (dimension == 5) return refuse(r, "a rolling friction problem (five components a contact), which is not done here");
     if (dimension != 3) return sand_fail(r->error, "%.200s: is in %d dimensions, not 3", r->path, dimension);
@@ -258,19 +257,13 @@ static bool read_problem(Reader *r, SandProblem *p) {
         stored.m = first;
         ok = (stored.h = read_matrix(r, (int)first->nrow)) != NULL;
         if (ok && stored.h->ncol != rows) ok = refuse(r, "H has not three columns a contact");
-        ok = ok && (f = read_vector(r, first->nrow)) && (q = read_vector(r, rows));
+        ok = ok && (stored.f = read_vector(r, first->nrow)) && (stored.q = read_vector(r, rows));
     } else if (ok) {
         stored.w = first;
         if (first->nrow != rows) ok = refuse(r, "W has not three rows a contact");
-        ok = ok && (q = read_vector(r, rows));
+        ok = ok && (stored.q = read_vector(r, rows));
     }
-    ok = ok && (mu = read_vector(r, (size_t)contacts));
-    if (ok) {
-        stored.q = q;
-        stored.f = f;
-        stored.mu = mu;
-        ok = sand_stored_problem(p, &stored, r->error);
-    }
+    ok = ok && (stored.mu = read_vector(r, (size_t)contacts)) && sand_stored_problem(p, &stored, r->error);
     if (!stored.m && !stored.w) stored.w = first;
     sand_stored_free(&stored);
     return ok;
