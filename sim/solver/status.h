@@ -49,6 +49,7 @@ SAND_STATUS_INLINE SandStatus sand_status_of(SandEnd end, SandEvidence e) {
     if (sand_is_within(e)) return SAND_SOLVED;
     if (end == SAND_END_RECEDES) return SAND_INFEASIBLE;
     if (end == SAND_END_CANCELED) return SAND_CANCELED;
+    if (end == SAND_END_TOLERANCE) return SAND_STALLED; // what the driver measured on the way did not hold
     if (end != SAND_END_EXHAUSTED) return SAND_BUDGET;
     return e.tolerance == 0 && e.residual <= SAND_ROUNDING * e.r_norm ? SAND_SOLVED : SAND_STALLED;
 }
@@ -59,7 +60,8 @@ SAND_STATUS_INLINE SandStatus sand_status_of(SandEnd end, SandEvidence e) {
 // energy that its impulses alone would give the bodies. The claim is made when that is a thousand times what the contacts
 // of d ask for, sum |r_i| |d_i| / sqrt(d'Pd), with the mean diagonals P of N.
 typedef struct SandRecession {
-    double dNd, dPd; // d'Nd and d'Pd
+    double dNd;      // d'Nd, and what rounding may hide of it
+    double dPd;      // d'Pd
     double rd;       // r'd
     double asked;    // sum |r_i| |d_i|
 } SandRecession;
@@ -69,7 +71,5 @@ SAND_STATUS_INLINE bool sand_recedes(SandRecession d) {
     return d.rd < 0 && d.dPd > 0 && d.rd * d.rd * d.dPd >= times * times * d.asked * d.asked * d.dNd;
 }
 
-// The least energy of any solution that the direction proves, J; infinite where N d is zero.
-SAND_STATUS_INLINE double sand_recession_energy(SandRecession d) {
-    return d.dNd > 0 ? 0.5 * d.rd * d.rd / d.dNd : (double)INFINITY;
-}
+// The least energy of any solution that the direction proves, J.
+SAND_STATUS_INLINE double sand_recession_energy(SandRecession d) { return 0.5 * d.rd * d.rd / d.dNd; }

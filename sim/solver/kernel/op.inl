@@ -119,6 +119,7 @@ SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
 SAND_INLINE Row row_scale(real s, Row a) { return vec_scale(s, a); }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return vec_madd(a, s, b); } // a + s b
 SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a, b); }
+SAND_INLINE real row_largest(Row a) { return real_max(real_abs(a.x), real_max(real_abs(a.y), real_abs(a.z))); }
 #else
 typedef real Row;
 SAND_INLINE Row row_add(Row a, Row b) { return a + b; }
@@ -126,6 +127,7 @@ SAND_INLINE Row row_sub(Row a, Row b) { return a - b; }
 SAND_INLINE Row row_scale(real s, Row a) { return s * a; }
 SAND_INLINE Row row_madd(Row a, real s, Row b) { return a + s * b; }
 SAND_INLINE real row_dot(Row a, Row b) { return a * b; }
+SAND_INLINE real row_largest(Row a) { return real_abs(a); }
 #endif
 
 // What a contact reads of its two bodies, and what it needs of itself beside its normal.

@@ -34,6 +34,8 @@ SAND_INLINE Row contact_dual(const Op *op, ContactRef ref, Row u) {
 }
 
 // The squared natural map of a contact with the step t, |x - P(x - t u)|^2; under Coulomb's law on the cone of the section.
+// Written as t u + (y - P(y)), y = x - t u: where y is admissible this is t u exactly, while x - P(y) would round a velocity
+// away under impulses that have grown without bound.
 SAND_INLINE real contact_natural_map(const Op *op, ContactRef ref, Row x, Row u, real t) {
     Row y = row_madd(x, -t, u);
 #if SAND_LOCAL
@@ -41,7 +43,7 @@ SAND_INLINE real contact_natural_map(const Op *op, ContactRef ref, Row x, Row u,
 #else
     Row z = contact_project(op, ref, y);
 #endif
-    Row e = row_sub(x, z);
+    Row e = row_madd(row_sub(y, z), t, u);
     return row_dot(e, e);
 }
 
@@ -103,15 +105,25 @@ SAND_INLINE Row contact_recession(const Op *op, ContactRef ref, Row d) {
     return contact_project(op, ref, d);
 }
 
-// Measures how far a direction d recedes (status.h); d is moved into the recession cone.
+// Measures how far a direction d recedes (status.h); d is moved into the recession cone and scaled to a largest row of 1, so
+// that the squares of a direction that is all but zero do not underflow to a proof.
 SAND_HOT SandRecession measure_recession(Worker *w, const Op *op, real *d) {
     enum { DND, DPD, RD, ASKED, SUMS };
+    Sum sum;
+    sum_open(w, &sum, 1, 1);
+    SAND_FOR_SUM(w, i, op->n, &sum) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        Row di = contact_recession(op, ref, row_load(d, ref));
+        row_store(d, ref, di);
+        SAND_MAX(sum, ref, 0, row_largest(di));
+    }
+    sum_total(w, &sum);
+    real scale = (real)(sum.total[0] > 0 ? 1 / sum.total[0] : 0);
     SAND_FOR(w, i, op->n) {
         ContactRef ref = SAND_CONTACT(op, i);
-        row_store(d, ref, contact_recession(op, ref, row_load(d, ref)));
+        row_store(d, ref, row_scale(scale, row_load(d, ref)));
     }
     gather_bodies_of(w, op, d, op->still, op->scratch);
-    Sum sum;
     sum_open(w, &sum, SUMS, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
@@ -123,7 +135,8 @@ SAND_HOT SandRecession measure_recession(Worker *w, const Op *op, real *d) {
         SAND_ADD(sum, ref, ASKED, real_sqrt(row_dot(r, r) * row_dot(di, di)));
     }
     sum_total(w, &sum);
-    SandRecession measured = {sum.total[DND], sum.total[DPD], sum.total[RD], sum.total[ASKED]};
+    const double rounding = sizeof(real) == sizeof(float) ? 1e-7 : 1e-15;
+    SandRecession measured = {sum.total[DND] + rounding * sum.total[DPD], sum.total[DPD], sum.total[RD], sum.total[ASKED]};
     return measured;
 }
 

@@ -32,6 +32,7 @@ typedef struct proportioning_State {
     double length;       // of its vector
     double norm;         // lower estimate of the norm of N
     double rho;          // [11]: coefficient of the last direction
+    double noise;        // |g|^2 that rounding alone may leave
     int since_recompute; // steps since the gradient was last recomputed
 } proportioning_State;
 
@@ -88,15 +89,18 @@ SAND_KERNEL void proportioning_begin(Worker *w, Solve *s, proportioning_State *m
     m->norm = op->per_tau; // the mean diagonal of N, a lower bound of the norm
     // The power method starts from the gradient.
     Sum sum;
-    sum_open(w, &sum, 1, 0);
+    sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
-        Row gi = row_load(g, ref);
+        Row gi = row_load(g, ref), ri = contact_gradient_from(op, op->free, ref);
         row_store(p, ref, gi);
         SAND_ADD(sum, ref, 0, row_dot(gi, gi));
+        SAND_ADD(sum, ref, 1, row_dot(ri, ri));
     }
     sum_total(w, &sum);
     m->length = sqrt(sum.total[0]);
+    const double unit = sizeof(real) == sizeof(float) ? 1e-7 : 1e-16;
+    m->noise = 4 * unit * unit * sum.total[1];
 }
 
 // [15], [16] Expansion: a short projected gradient step of the free components, and the gradient there.
@@ -177,6 +181,8 @@ SAND_KERNEL void proportioning_line_step(Worker *w, Solve *s, proportioning_Stat
     bool inside = gp * inverse_step <= pNp; // [8]
     if (direction_recedes(gp, pNp, sum.total[4], inverse_step, sum.total[5])) solve_suspect(s, -1, PROPORTIONING_P);
     double alpha = pNp > 0 && inside ? gp / pNp : inverse_step > 0 ? 1 / inverse_step : 0; // [6], [7]
+    bool converged = pp <= m->noise; // what is left is rounding, and says nothing about a step
+    if (converged) alpha = 0;
     // [9]-[11], [14]
     real step = (real)alpha;
     sum_open(w, &sum, 4, 0);
@@ -200,7 +206,7 @@ SAND_KERNEL void proportioning_line_step(Worker *w, Solve *s, proportioning_Stat
     proportioning_choose(s, m, sum.total[0], sum.total[1]);
     // [13] The expansion step follows at the boundary, and now and then because rounding accumulates in g, which it
     // recomputes.
-    if (!inside || ++m->since_recompute >= 50) m->phase = PROPORTIONING_EXPAND;
+    if (!inside || converged || ++m->since_recompute >= 50) m->phase = PROPORTIONING_EXPAND;
 }
 
 // Whether active components are released by a step to the minimum: in mprgp, unless the section is a disc, whose edge is
