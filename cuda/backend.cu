@@ -12,6 +12,7 @@
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/revolution.h"
+#include "sim/step/build_problem.inl"
 
 #include <algorithm>
 #include <stdio.h>
@@ -283,6 +284,7 @@ static bool mark(SandDevice *device, int k) {
 static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     mark(device, MARK_BEGIN);
     device->world = device_view(device, w);
+    device->recovery = problem_recovery(w);
     if (!upload_boundaries(device, w, error)) return false;
     device->search.least_mu = device->least_mu;
     device->search.largest_mu = device->largest_mu;
@@ -434,7 +436,7 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     device->pack_source.start = device->start.data;
     device->pack_source.boundaries = p->body_count - p->dynamic_count;
     device->world.step = p->step;
-    device->world.recovery = p->recovery;
+    device->recovery = p->recovery;
     return pack_enqueue(device, def, (int64_t)bodies, error);
 }
 
@@ -447,8 +449,8 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     // As many iterations a launch as fit into SLICE_MS, by the duration of an iteration in the last solve.
     int slice = device->iteration_ms > 0 ? (int)(SLICE_MS / device->iteration_ms) : 64;
     slice = std::max(1, std::min(slice, def->iterations));
-    cudaError_t code = device->kernel->solve(device->arrays, *def, device->world.step, device->world.recovery,
-                                             device->counts, want_metrics, want_curve, slice, stop, device->stream);
+    cudaError_t code = device->kernel->solve(device->arrays, *def, device->world.step, device->recovery, device->counts,
+                                             want_metrics, want_curve, slice, stop, device->stream);
     device->solved = true;
     return (device_check(device, code, "solving") && mark(device, MARK_SOLVED)) || device_fail(device, error);
 }

@@ -133,8 +133,8 @@ struct SolverKernel {
     void (*pack_batch)(const PackSource &from, const KernelArrays &to, cudaStream_t stream);
     // Solves in slices of at most `slice` iterations, a launch each, all enqueued at once; with a `stop`, one after the
     // other until it is not 0.
-    cudaError_t (*solve)(const KernelArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
-                         bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream);
+    cudaError_t (*solve)(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
+                         Counts *counts, bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream);
     // Writes the impulses as vectors of the world.
     void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
 };
@@ -160,6 +160,7 @@ struct SandDevice {
 
     // World: what the host knows of it.
     SandWorld world;              // settings of the host, arrays of the device
+    SandRecovery recovery;        // of the step under way
     std::vector<void *> geometry; // device copies of the shapes' spheres, and of the boundaries' profiles and meshes
     std::vector<SandBoundary> host_boundaries;
     uint8_t *boundary_staging; // pinned; uploaded to boundary_data

@@ -136,7 +136,7 @@ static void pack_batch(const PackSource &from, const KernelArrays &to, cudaStrea
 // --- solving ----------------------------------------------------------------------------------------------
 
 // The operator as far as the host knows it; its sizes are on the device: see op_measure.
-static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step, double recovery) {
+static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step, SandRecovery recovery) {
     Op op;
     memset(&op, 0, sizeof op);
 #if SAND_LOCAL
@@ -147,7 +147,7 @@ static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step
     (void)def;
 #endif
     op.two_per_step = (real)(2 / step);
-    op.recovery = (real)recovery;
+    op_set_recovery(&op, recovery);
     op.ratio = def ? (real)sand_solve_param(def, "ratio") : (real)1;
     op.a = arrays.a;
     op.b = arrays.b;
@@ -251,8 +251,8 @@ static const MethodKernels method_kernels[] = {
 static bool has(int solver) { return method_kernels[solver].small != nullptr; }
 
 // Enqueues the solve in launches of `slice` iterations: see SolverKernel.
-static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, double step, double recovery, Counts *counts,
-                         bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
+static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
+                         Counts *counts, bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream) {
     SolveState state;
     memset(&state, 0, sizeof state);
     state.request.reference = arrays.reference;
@@ -298,8 +298,8 @@ static __global__ void read_impulses(const SolveState *state, const __grid_const
 }
 
 static void impulses(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream) {
-    read_impulses<<<launch_blocks(arrays.capacity), BLOCK_THREADS, 0, stream>>>((const SolveState *)arrays.solve_state,
-                                                                                op_of(arrays, NULL, 1, 0), counts, out);
+    read_impulses<<<launch_blocks(arrays.capacity), BLOCK_THREADS, 0, stream>>>(
+        (const SolveState *)arrays.solve_state, op_of(arrays, NULL, 1, SandRecovery()), counts, out);
 }
 
 extern const SolverKernel SAND_KERNEL_NAME = {

@@ -31,7 +31,7 @@ int main(void) {
                            .contact_count = 2,
                            .radial = true, // every moving body is a sphere and the ground does not spin
                            .step = step,
-                           .recovery = 1,
+                           .recovery = {.speed = 1},
                            .bodies = bodies,
                            .contacts = contacts,
                            .start = start};

@@ -42,15 +42,32 @@ typedef struct SandMatrix {
     size_t first_capacity, column_capacity, mirror_capacity, block_capacity;
 } SandMatrix;
 
+// How a step undoes penetrations. A shallow penetration is mostly what the unfinished solve of the last step left, and to
+// undo all of it at once makes a pile boil: unless the solve reduces an error of the impulses to less than 1 / (1 +
+// fraction), the error grows from step to step (docs/convergence.md). So only a fraction of a penetration is undone in a
+// step, and all of it beyond a depth.
+typedef struct SandRecovery {
+    double speed;    // m/s, the largest at which a penetration is pushed apart; 0: never
+    double depth;    // m; what is deeper is undone in full. 0: everything
+    double fraction; // of what is shallower, from 0 to 1
+} SandRecovery;
+
+// The least normal velocity of a contact, m/s: a gap may close in one step and no faster, a penetration is undone.
+static inline double sand_recovery_bias(SandRecovery r, double gap, double step) {
+    double deep = gap + (1 - r.fraction) * r.depth, shallow = gap < 0 ? r.fraction * gap : gap;
+    double bias = (deep < shallow ? deep : shallow) / step;
+    return bias > -r.speed ? bias : -r.speed;
+}
+
 typedef struct SandProblem {
     SandMatrix *matrix; // NULL: N follows from the bodies
     char note[128];     // of a stored matrix, for the user: what is solved; else empty
     int body_count;     // dynamic bodies first, then boundaries
     int dynamic_count;
     int contact_count;
-    bool radial;     // every dynamic body is a sphere and no boundary spins: arms are radius + gap / 2 along the normal
-    double step;     // s
-    double recovery; // m/s: fastest rate at which a penetration is undone
+    bool radial; // every dynamic body is a sphere and no boundary spins: arms are radius + gap / 2 along the normal
+    double step; // s
+    SandRecovery recovery;
     SandProblemBody *bodies;
     SandContact *contacts;
     SandVec3 *start; // warm start impulses, world frame, on b

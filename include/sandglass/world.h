@@ -55,17 +55,19 @@ typedef struct SandWorld {
     size_t shape_capacity, boundary_capacity, material_capacity, friction_capacity;
     double *friction; // friction coefficients of pairs: material_count x material_count, symmetric, always complete
 
-    SandVec3 gravity;      // m/s^2
-    SandSpring spring;     // at most one
-    SandVec3 lower, upper; // m, the world's box: a body whose center leaves it is reported and deactivated
-    double step;           // s, length of a step; a larger one is faster and coarser
-    double time;           // s, now
-    uint64_t step_index;   // steps done
-    double recovery;       // m/s, the largest speed at which a penetration is pushed apart; 0: never
-    double envelope;       // m, the least gap within which a pair is a contact; more finds more contacts
+    SandVec3 gravity;         // m/s^2
+    SandSpring spring;        // at most one
+    SandVec3 lower, upper;    // m, the world's box: a body whose center leaves it is reported and deactivated
+    double step;              // s, length of a step; a larger one is faster and coarser
+    double time;              // s, now
+    uint64_t step_index;      // steps done
+    double recovery;          // m/s, the largest speed at which a penetration is pushed apart; 0: never
+    double recovery_fraction; // of a penetration up to what a body falls in a step, the part that a step undoes; 1: all
+    double envelope;          // m, the least gap within which a pair is a contact; more finds more contacts
 } SandWorld;
 
-// Makes an empty world: gravity 9.81 m/s^2 along -z, a step of 0.01 s, a recovery of 1 m/s, a box of 20 km.
+// Makes an empty world: gravity 9.81 m/s^2 along -z, a step of 0.01 s, a recovery of 1 m/s, a recovery
+// fraction of 0.3, a box of 20 km.
 void sand_world_init(SandWorld *world);
 void sand_world_free(SandWorld *world); // frees everything the world owns, not `world` itself
 

@@ -210,6 +210,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     WHOLE(SandSceneDef, seed),
     NUMBERS(SandSceneDef, gravity, 3),
     REAL(SandSceneDef, recovery),
+    REAL(SandSceneDef, recovery_fraction),
     REAL(SandSceneDef, envelope),
     PART(SandSceneDef, world, bounds_fields),
     PART(SandSceneDef, view, bounds_fields),

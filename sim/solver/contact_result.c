@@ -23,7 +23,9 @@ void sand_contact_axes(const SandProblem *p, int i, SandVec3 axes[3]) {
     axes[2] = v3_make(0, 0, 1);
 }
 
-double sand_contact_bias(const SandProblem *p, int i) { return fmax(p->contacts[i].gap / p->step, -p->recovery); }
+double sand_contact_bias(const SandProblem *p, int i) {
+    return sand_recovery_bias(p->recovery, p->contacts[i].gap, p->step);
+}
 
 static SandVec3 relative_velocity(const SandProblem *p, const SandSolution *s, int i) {
     const SandContact *c = &p->contacts[i];

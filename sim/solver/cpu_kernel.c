@@ -198,7 +198,7 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     op->body_count = p->body_count + 1;
     op->dynamic_count = p->dynamic_count;
     op->two_per_step = (real)(2 / p->step);
-    op->recovery = (real)p->recovery;
+    op_set_recovery(op, p->recovery);
     op->ratio = (real)sand_solve_param(def, "ratio");
     workspace->problem = p;
     size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,

@@ -71,14 +71,16 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
 
 // File format: a line of text that identifies it, the counts, then the arrays as 8-byte numbers in native byte order, which
 // the mark in the header reveals.
-static const char magic[16] = "sandglass-ccp-1\n";
+// Files of version 1 end their head before the last two numbers: they undo every penetration in full.
+static const char magic[16] = "sandglass-ccp-2\n", magic1[16] = "sandglass-ccp-1\n";
 
 typedef struct FileHeader {
     char magic[16];
     double order_mark; // 1.0
     int64_t bodies, dynamic, contacts, radial;
-    double step, recovery;
+    double step, recovery, recovery_depth, recovery_fraction;
 } FileHeader;
+enum { HEAD1 = sizeof(FileHeader) - 2 * sizeof(double) };
 
 enum { BODY_NUMBERS = 14, CONTACT_NUMBERS = 16 };
 
@@ -127,7 +129,9 @@ static bool write_all(const SandProblem *p, FILE *f) {
                          .contacts = p->contact_count,
                          .radial = p->radial,
                          .step = p->step,
-                         .recovery = p->recovery};
+                         .recovery = p->recovery.speed,
+                         .recovery_depth = p->recovery.depth,
+                         .recovery_fraction = p->recovery.fraction};
     memcpy(header.magic, magic, sizeof magic);
     bool ok = fwrite(&header, sizeof header, 1, f) == 1;
     for (int k = 0; ok && k < p->body_count; k++) {
@@ -207,20 +211,24 @@ static bool read_arrays(SandProblem *p, FILE *f, const char *path, SandError *er
 bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     FILE *f = fopen(path, "rb");
     if (!f) return sand_fail(error, "%s: cannot read: %s", path, strerror(errno));
-    FileHeader header;
-    bool ok = fread(&header, sizeof header, 1, f) == 1 && !memcmp(header.magic, magic, sizeof magic);
+    FileHeader header = {.recovery_depth = 0};
+    bool ok = fread(&header, HEAD1, 1, f) == 1, old = ok && !memcmp(header.magic, magic1, sizeof magic1);
+    size_t head = old ? HEAD1 : sizeof header;
+    if (ok && !old)
+        ok = !memcmp(header.magic, magic, sizeof magic) && fread(&header.recovery_depth, head - HEAD1, 1, f) == 1;
     if (!ok) sand_fail(error, "%s: is not a contact problem saved by this program", path);
     if (ok && header.order_mark != 1) ok = sand_fail(error, "%s: was saved on a machine of another byte order", path);
     const int64_t most = 1 << 30;
     if (ok && (header.dynamic < 0 || header.bodies < header.dynamic || header.bodies > most || header.contacts < 0 ||
-               header.contacts > most || !(header.step > 0) || !isfinite(header.step) || !(header.recovery >= 0)))
+               header.contacts > most || !(header.step > 0) || !isfinite(header.step) || !(header.recovery >= 0) ||
+               !(header.recovery_depth >= 0) || !(header.recovery_fraction >= 0 && header.recovery_fraction <= 1)))
         ok = sand_fail(error, "%s: its counts or its step are out of range", path);
     // Check the file's length against its header before allocating anything.
     if (ok && fseek(f, 0, SEEK_END) == 0) {
-        int64_t wanted = (int64_t)sizeof header + 8 * (header.bodies * BODY_NUMBERS + header.contacts * CONTACT_NUMBERS);
+        int64_t wanted = (int64_t)head + 8 * (header.bodies * BODY_NUMBERS + header.contacts * CONTACT_NUMBERS);
         if (ftell(f) != wanted)
             ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
-        fseek(f, sizeof header, SEEK_SET);
+        fseek(f, (long)head, SEEK_SET);
     }
     ok = ok && SAND_GROW(p->bodies, p->body_capacity, header.bodies, "bodies", error) &&
          SAND_GROW(p->contacts, p->contact_capacity, header.contacts, "contacts", error) &&
@@ -231,7 +239,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
         p->contact_count = (int)header.contacts;
         p->radial = header.radial != 0;
         p->step = header.step;
-        p->recovery = header.recovery;
+        p->recovery = (SandRecovery){header.recovery, header.recovery_depth, header.recovery_fraction};
         ok = read_arrays(p, f, path, error) && check(p, path, error);
     }
     fclose(f);
@@ -256,7 +264,8 @@ static bool is_siconos_text(const char *bytes, size_t count) {
 bool sand_problem_is_stored(const char *path) {
     char bytes[16] = "";
     size_t count = first_bytes(path, bytes);
-    return (count == 16 && !memcmp(bytes, magic, sizeof magic)) || is_hdf5(bytes, count) || is_siconos_text(bytes, count);
+    bool own = count == 16 && (!memcmp(bytes, magic, sizeof magic) || !memcmp(bytes, magic1, sizeof magic1));
+    return own || is_hdf5(bytes, count) || is_siconos_text(bytes, count);
 }
 
 static SandProblemReader *read_fclib, *read_siconos_text;

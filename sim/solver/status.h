@@ -60,10 +60,10 @@ SAND_STATUS_INLINE SandStatus sand_status_of(SandEnd end, SandEvidence e) {
 // energy that its impulses alone would give the bodies. The claim is made when that is a thousand times what the contacts
 // of d ask for, sum |r_i| |d_i| / sqrt(d'Pd), with the mean diagonals P of N.
 typedef struct SandRecession {
-    double dNd;      // d'Nd, and what rounding may hide of it
-    double dPd;      // d'Pd
-    double rd;       // r'd
-    double asked;    // sum |r_i| |d_i|
+    double dNd;   // d'Nd, and what rounding may hide of it
+    double dPd;   // d'Pd
+    double rd;    // r'd
+    double asked; // sum |r_i| |d_i|
 } SandRecession;
 
 SAND_STATUS_INLINE bool sand_recedes(SandRecession d) {

@@ -11,7 +11,7 @@ bool sand_problem_reserve(SandHostState *host, SandError *error) {
     p->body_count = collision->body_count + w->boundary_count;
     p->contact_count = collision->contact_count;
     p->step = w->step;
-    p->recovery = w->recovery;
+    p->recovery = problem_recovery(w);
     p->radial = true;
     for (int k = 0; k < w->shape_count; k++) p->radial = p->radial && w->shapes[k].kind == SAND_SPHERE;
     for (int b = 0; b < w->boundary_count; b++) p->radial = p->radial && v3_dot(collision->spin[b], collision->spin[b]) == 0;

@@ -4,6 +4,12 @@
 #include "sim/collision/collide.h"
 #include "sandglass/problem.h"
 
+// Shallow is what a body falls in a step: an impact is undone at once, and what a pile at rest leaves is not.
+static inline SandRecovery problem_recovery(const SandWorld *w) {
+    SandRecovery r = {w->recovery, v3_length(w->gravity) * w->step * w->step, w->recovery_fraction};
+    return r;
+}
+
 // The free motion M^-1 Q of a body, and its inverse inertia in world coordinates.
 SAND_HOST_DEVICE SandProblemBody free_body(const SandWorld *w, int body) {
     const SandShape *shape = &w->shapes[w->shape[body]];

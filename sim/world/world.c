@@ -14,6 +14,7 @@ void sand_world_init(SandWorld *world) {
         .upper = {1e4, 1e4, 1e4},
         .step = 0.01,
         .recovery = 1.0,
+        .recovery_fraction = 0.3,
         .spring = {.body = -1},
     };
 }
@@ -166,6 +167,8 @@ static bool check_settings(const SandWorld *world, SandError *error) {
     if (!v3_finite(world->gravity)) return sand_fail(error, "gravity must be finite");
     if (!isfinite(world->recovery) || world->recovery < 0)
         return sand_fail(error, "the recovery speed %g m/s must be finite and not below 0", world->recovery);
+    if (!(world->recovery_fraction >= 0 && world->recovery_fraction <= 1))
+        return sand_fail(error, "the recovery fraction %g must be from 0 to 1", world->recovery_fraction);
     if (!isfinite(world->envelope) || world->envelope < 0)
         return sand_fail(error, "the envelope %g m must be finite and not below 0", world->envelope);
     SandVec3 size = v3_sub(world->upper, world->lower);

@@ -27,7 +27,7 @@ static void make_lattice(SandProblem *p, int n, double mu, bool clumsy, bool hig
     p->dynamic_count = spheres + (high_degree ? HIGH_DEGREE_BODIES : 0);
     p->body_count = p->dynamic_count + 1;
     p->radial = !clumsy;
-    p->step = 0.01, p->recovery = 1;
+    p->step = 0.01, p->recovery.speed = 1;
     assert_true(SAND_GROW(p->bodies, p->body_capacity, p->body_count, "bodies", &error));
     assert_true(SAND_GROW(p->contacts, p->contact_capacity, 3 * p->dynamic_count, "contacts", &error));
     assert_true(SAND_GROW(p->start, p->start_capacity, 3 * p->dynamic_count, "contacts", &error));

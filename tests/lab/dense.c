@@ -59,6 +59,13 @@ void dense_product(const SandProblem *p, bool frictionless, const SandVec3 *x, S
     }
 }
 
+// A gap may close in a step. Of a penetration a fraction is undone down to a depth, and all of what is deeper.
+static double bias(const SandProblem *p, double gap) {
+    SandRecovery r = p->recovery;
+    double undone = gap < -r.depth ? -gap - r.depth + r.fraction * r.depth : -r.fraction * gap;
+    return gap >= 0 ? gap / p->step : -fmin(undone / p->step, r.speed);
+}
+
 void dense_r(const SandProblem *p, bool frictionless, SandVec3 *r) {
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
@@ -66,7 +73,7 @@ void dense_r(const SandProblem *p, bool frictionless, SandVec3 *r) {
         SandVec3 u =
             v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
         if (one_row(p, frictionless, i)) u = along(u, c->normal);
-        r[i] = v3_madd(u, fmax(c->gap / p->step, -p->recovery), c->normal);
+        r[i] = v3_madd(u, bias(p, c->gap), c->normal);
     }
 }
 

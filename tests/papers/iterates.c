@@ -49,7 +49,7 @@ static bool is_active(const SandProblem *p, const SandSolution *s, int i) { retu
 // The normal component of (N g + r)_i.
 static double normal_speed(const SandProblem *p, const SandSolution *s, int i) {
     const SandContact *c = &p->contacts[i];
-    return v3_dot(contact_velocity(p, s, i), c->normal) + fmax(c->gap / p->step, -p->recovery);
+    return v3_dot(contact_velocity(p, s, i), c->normal) + sand_recovery_bias(p->recovery, c->gap, p->step);
 }
 
 // Statistics of g_i (N g + r)_i of the normal components: the feasibility of [H] Fig. 9.

@@ -114,7 +114,7 @@ static void known_answers(void **state) {
                      .dynamic_count = CONTACTS,
                      .contact_count = CONTACTS,
                      .step = 1,
-                     .recovery = 1,
+                     .recovery = {.speed = 1},
                      .bodies = bodies,
                      .contacts = contacts,
                      .start = start};

@@ -203,8 +203,17 @@ static void an_unwritable_path_is_reported(void **state) {
 }
 
 // The header is a text of 16 bytes, then numbers of 8 bytes: the byte order mark, bodies, dynamic bodies, contacts, radial,
-// step, recovery. Counts are integers, the others are doubles.
-enum { MARK = 16, BODY_COUNT = 24, DYNAMIC_COUNT = 32, CONTACT_COUNT = 40, STEP = 56, RECOVERY = 64 };
+// step, and speed, depth and fraction of the recovery. Counts are integers, the others are doubles.
+enum {
+    MARK = 16,
+    BODY_COUNT = 24,
+    DYNAMIC_COUNT = 32,
+    CONTACT_COUNT = 40,
+    STEP = 56,
+    RECOVERY = 64,
+    DEPTH = 72,
+    FRACTION = 80
+};
 
 static void wrong_headers_are_refused(void **state) {
     (void)state;
@@ -224,8 +233,9 @@ static void wrong_headers_are_refused(void **state) {
     const struct {
         size_t place;
         double value;
-    } numbers[] = {{MARK, 2},   {MARK, NAN},      {STEP, 0},       {STEP, -0.01},
-                   {STEP, NAN}, {STEP, INFINITY}, {RECOVERY, NAN}, {RECOVERY, -1}};
+    } numbers[] = {{MARK, 2},        {MARK, NAN},      {STEP, 0},      {STEP, -0.01}, {STEP, NAN},
+                   {STEP, INFINITY}, {RECOVERY, NAN},  {RECOVERY, -1}, {DEPTH, NAN},  {DEPTH, -1},
+                   {FRACTION, NAN},  {FRACTION, -0.1}, {FRACTION, 1.1}};
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
         double was;
         memcpy(&was, b.data + numbers[k].place, 8);

@@ -309,7 +309,7 @@ static SandProblem column(int spheres) {
     SandError error = {""};
     const double radius = 0.1;
     p.step = 0.01;
-    p.recovery = 1;
+    p.recovery.speed = 1;
     if (!SAND_GROW(p.bodies, p.body_capacity, p.body_count, "bodies", &error) ||
         !SAND_GROW(p.contacts, p.contact_capacity, spheres, "contacts", &error) ||
         !SAND_GROW(p.start, p.start_capacity, spheres, "start", &error))

@@ -24,8 +24,8 @@ static void load(SandScene *scene, const char *name, int bodies) {
 
 static void test_every_scene_loads(void **state) {
     (void)state;
-    const char *wanted[] = {"hourglass", "rubble",  "cylinder", "heavy", "ball-drop",   "pebble-bed", "drum",
-                            "heap",      "incline", "stack",    "wedge", "two-spheres", "peer-s1",    "peer-s2"};
+    const char *wanted[] = {"hourglass", "rubble", "cylinder", "heavy",       "ball-drop", "pebble-bed", "drum", "heap",
+                            "incline",   "stack",  "wedge",    "two-spheres", "peer-s1",   "peer-s2",    "wide"};
     SandSceneEntry *entries;
     SandError error;
     int count;
@@ -56,8 +56,8 @@ static void test_default_sizes(void **state) {
     const struct {
         const char *name;
         int bodies;
-    } sizes[] = {{"hourglass", 25000}, {"cylinder", 1000}, {"heavy", 1001}, {"ball-drop", 32811}, {"rubble", 1000},
-                 {"peer-s1", 4000},    {"peer-s2", 25000}, {"stack", 10},   {"two-spheres", 2}};
+    } sizes[] = {{"hourglass", 25000}, {"cylinder", 1000}, {"heavy", 1001},  {"ball-drop", 32811}, {"rubble", 1000},
+                 {"peer-s1", 4000},    {"peer-s2", 25000}, {"wide", 100000}, {"stack", 10},        {"two-spheres", 2}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         SandScene scene;
         load(&scene, sizes[i].name, 0);

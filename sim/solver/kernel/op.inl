@@ -50,6 +50,8 @@ typedef struct Op {
     int dynamic_count;
     real two_per_step; // 2 / h: turns half a gap into the speed that closes it in one step
     real recovery;     // m/s, the largest speed at which penetration is undone
+    real fraction;     // of a shallow penetration that is undone in a step
+    real left;         // m, half of what is left of a deep one
     double tau;        // step of the residual, 1 / mean(trace N_ii / rows)
     double per_tau;    // 1 / tau
     real ratio;        // of P_DIAGONAL

@@ -12,11 +12,20 @@
 //
 // In a problem of 3 rows a contact with mu = 0 has one row's worth: its gradient and its impulse lie along n.
 #pragma once
+#include "sandglass/problem.h"
 #include "sim/solver/kernel/project.inl"
 
-// The stabilization term b_i = max(gap / h, -recovery), with De Saxce's bias where there is one.
+// Sets up the stabilization. Called by the host.
+static inline void op_set_recovery(Op *op, SandRecovery r) {
+    op->recovery = (real)r.speed;
+    op->fraction = (real)r.fraction;
+    op->left = (real)(0.5 * (1 - r.fraction) * r.depth);
+}
+
+// The stabilization term b_i (SandRecovery), with De Saxce's bias where there is one.
 SAND_INLINE real contact_bias(const Op *op, ContactRef ref, real half_gap) {
-    real bias = real_max(half_gap * op->two_per_step, -op->recovery);
+    real shallow = real_max(half_gap, op->fraction * half_gap), deep = half_gap + op->left;
+    real bias = real_max((deep < shallow ? deep : shallow) * op->two_per_step, -op->recovery);
 #if SAND_LOCAL
     return bias + op->de_saxce[contact_index(ref)];
 #else

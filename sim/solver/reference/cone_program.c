@@ -107,7 +107,7 @@ static SandVec3 contact_r(const SandProblem *p, int i) {
     const SandContact *c = &p->contacts[i];
     const SandProblemBody *a = &p->bodies[c->a], *b = &p->bodies[c->b];
     SandVec3 u = v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
-    return v3_madd(u, fmax(c->gap / p->step, -p->recovery), c->normal);
+    return v3_madd(u, sand_recovery_bias(p->recovery, c->gap, p->step), c->normal);
 }
 
 // --- N, for a problem without bodies ----------------------------------------------------------------------

@@ -257,7 +257,7 @@ static bool fill_problem(SandProblem *p, const SandStored *s, const double *q, S
     p->contact_count = p->dynamic_count = contacts;
     p->body_count = contacts + 1;
     p->step = 1;
-    p->recovery = 0;
+    p->recovery = (SandRecovery){0};
     p->radial = false;
     for (int i = 0; i <= contacts; i++) p->bodies[i] = (SandProblemBody){0};
     for (int i = 0; i < contacts; i++) {
