@@ -15,7 +15,11 @@
 #include "app/ui/plot.h"
 #endif
 
+enum { LINE = 1024 };
 static const char header[] =
+    "problem,contacts,friction,tolerance,relative tolerance,solver,status,solved,seconds,iterations,"
+    "residual (m/s),relative residual\n";
+static const char old_header[] =
     "problem,contacts,friction,tolerance (m/s),solver,status,solved,seconds,iterations,residual (m/s)\n";
 
 void profile_free(Profile *profile) {
@@ -24,34 +28,47 @@ void profile_free(Profile *profile) {
 }
 
 void profile_append(int descriptor, const ProfileRow *r) {
-    char line[512];
+    char line[LINE];
     int used = lseek(descriptor, 0, SEEK_END) == 0 ? snprintf(line, sizeof line, "%s", header) : 0;
-    used += snprintf(line + used, sizeof line - (size_t)used, "%s,%d,%s,%g,%s,%s,%d,%.9g,%d,%.9g\n", r->problem, r->contacts,
-                     r->friction, r->tolerance, r->solver, r->status, r->solved, r->seconds, r->iterations, r->residual);
+    used += snprintf(line + used, sizeof line - (size_t)used, "%s,%d,%s,%g,%d,%s,%s,%d,%.9g,%d,%.9g,%.9g\n", r->problem,
+                     r->contacts, r->friction, r->tolerance, r->is_relative, r->solver, r->status, r->solved, r->seconds,
+                     r->iterations, r->residual, r->relative);
     if (write(descriptor, line, (size_t)used) != used)
         fprintf(stderr, "a result could not be written: %s\n", strerror(errno));
 }
 
 static bool read_row(const char *line, ProfileRow *r) {
-    int solved = 0;
-    bool whole = sscanf(line, "%127[^,],%d,%23[^,],%lf,%31[^,],%31[^,],%d,%lf,%d,%lf", r->problem, &r->contacts, r->friction,
-                        &r->tolerance, r->solver, r->status, &solved, &r->seconds, &r->iterations, &r->residual) == 10;
+    int solved = 0, is_relative = 0;
+    bool whole = sscanf(line, "%127[^,],%d,%23[^,],%lf,%d,%31[^,],%31[^,],%d,%lf,%d,%lf,%lf", r->problem, &r->contacts,
+                        r->friction, &r->tolerance, &is_relative, r->solver, r->status, &solved, &r->seconds, &r->iterations,
+                        &r->residual, &r->relative) == 12;
+    r->is_relative = is_relative != 0;
     r->solved = solved != 0 && isfinite(r->seconds);
     return whole;
 }
 
-bool profile_load(Profile *p, const char *path, const char *friction, double tolerance, SandError *error) {
+static bool is_of_kind(const ProfileRow *row, ProfileKind kind) {
+    return !strcmp(row->friction, kind.friction) && row->is_relative == kind.is_relative &&
+           fabs(row->tolerance - kind.tolerance) <= 1e-6 * kind.tolerance;
+}
+
+bool profile_load(Profile *p, const char *path, ProfileKind kind, SandError *error) {
     p->count = 0;
     FILE *file = fopen(path, "r");
     if (!file) return errno == ENOENT || sand_fail(error, "%.300s: cannot read: %s", path, strerror(errno));
-    char line[512];
+    char line[LINE];
     bool ok = true;
     for (int number = 1; ok && fgets(line, sizeof line, file); number++) {
         ProfileRow row;
         if (!strcmp(line, header)) continue;
-        if (!read_row(line, &row)) {
+        if (!strcmp(line, old_header)) {
+            ok = sand_fail(error,
+                           "%.300s: does not say which tolerances are relative, as results of an older version; "
+                           "remove it, or name another file with --csv",
+                           path);
+        } else if (!read_row(line, &row)) {
             ok = sand_fail(error, "%.300s:%d: is no result of a race", path, number);
-        } else if (!strcmp(row.friction, friction) && fabs(row.tolerance - tolerance) <= 1e-6 * tolerance) {
+        } else if (is_of_kind(&row, kind)) {
             ok = SAND_GROW(p->rows, p->capacity, p->count + 1, "results", error);
             if (ok) p->rows[p->count++] = row;
         }
@@ -176,12 +193,14 @@ void profile_write_json(const Profile *p) {
         json_integer(&json, "contacts", row->contacts);
         json_text(&json, "friction", row->friction);
         json_number(&json, "tolerance", row->tolerance);
+        json_bool(&json, "relative_tolerance", row->is_relative);
         json_text(&json, "solver", row->solver);
         json_text(&json, "status", row->status);
         json_bool(&json, "solved", row->solved);
         json_number(&json, "seconds", row->seconds);
         json_integer(&json, "iterations", row->iterations);
         json_number(&json, "residual", row->residual);
+        json_number(&json, "relative", row->relative);
         json_close_object(&json);
     }
     json_close_array(&json);

@@ -11,19 +11,26 @@ enum { PROFILE_NAME = 128, PROFILE_MOST_SOLVERS = 32 };
 typedef struct ProfileRow {
     char problem[PROFILE_NAME], friction[24], solver[32], status[32];
     int contacts, iterations;
-    double tolerance; // m/s
-    bool solved;      // the residual is within the tolerance
-    double seconds, residual;
+    double tolerance;                   // m/s, or without dimension where it is of the relative residual
+    bool is_relative, solved;           // solved: the residual that the tolerance is about is within it
+    double seconds, residual, relative; // residual: m/s
 } ProfileRow;
 
+// What the rows that are compared with each other have in common.
+typedef struct ProfileKind {
+    const char *friction;
+    double tolerance;
+    bool is_relative;
+} ProfileKind;
+
 typedef struct Profile {
-    ProfileRow *rows; // of one friction model and tolerance
+    ProfileRow *rows; // of one kind
     size_t count, capacity;
 } Profile;
 
 void profile_append(int descriptor, const ProfileRow *row); // one line, in one write
-// Reads the lines of a friction model and tolerance; a file that is not there has none.
-bool profile_load(Profile *profile, const char *path, const char *friction, double tolerance, SandError *error);
+// Reads the lines of a kind; a file that is not there has none.
+bool profile_load(Profile *profile, const char *path, ProfileKind kind, SandError *error);
 void profile_free(Profile *profile);
 
 void profile_write_table(const Profile *profile);

@@ -3,16 +3,14 @@
 // programs can add lines of their own solvers (tests/bench/peer_siconos.c). Table and profiles are made from that file.
 #include "app/cli/race_folder.h"
 
+#include "app/cli/problem_list.h"
 #include "app/cli/profile.h"
-#include "sim/core/array.h"
 #include "sim/core/clock.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -24,35 +22,6 @@ enum { MOST_JOBS = 256 };
 bool race_is_folder(const char *path) {
     struct stat about;
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-}
-
-// The problems of a folder, in order of their names.
-typedef struct Names {
-    char (*items)[PROFILE_NAME];
-    size_t count, capacity;
-} Names;
-
-static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
-
-static bool list_problems(const char *folder, Names *names, SandError *error) {
-    static const char *const endings[] = {".sand", ".hdf5", ".h5", ".dat"};
-    DIR *handle = opendir(folder);
-    if (!handle) return sand_fail(error, "%.300s: cannot read this folder: %s", folder, strerror(errno));
-    bool ok = true;
-    for (struct dirent *entry = readdir(handle); ok && entry; entry = readdir(handle)) {
-        const char *dot = strrchr(entry->d_name, '.');
-        bool stored = false;
-        for (size_t k = 0; dot && k < sizeof endings / sizeof *endings; k++) stored = stored || !strcmp(dot, endings[k]);
-        if (!stored || strlen(entry->d_name) >= PROFILE_NAME || strchr(entry->d_name, ',')) continue;
-        ok = SAND_GROW(names->items, names->capacity, names->count + 1, "problems", error);
-        if (ok) strcpy(names->items[names->count++], entry->d_name);
-    }
-    closedir(handle);
-    if (ok && !names->count)
-        ok = sand_fail(error, "%.300s: has no stored problem (.sand, .hdf5, .dat); `tests/bench/collection` makes some",
-                       folder);
-    if (ok) qsort(names->items, names->count, sizeof *names->items, compare_names);
-    return ok;
 }
 
 // --- one solve, in a process of its own -------------------------------------------------------------------------
@@ -69,18 +38,20 @@ typedef struct Field {
     const char *folder, *results;
     double limit; // s
     int descriptor;
-    Names names;
+    ProblemList problems;
 } Field;
 
 static void write_line(const Field *f, int problem, int solver, int contacts, const char *status, bool solved,
                        const SandSolution *s) {
     ProfileRow row = {.contacts = contacts,
                       .tolerance = f->def->solve.tolerance,
+                      .is_relative = f->def->solve.relative,
                       .solved = solved,
                       .seconds = s ? s->seconds : NAN,
                       .iterations = s ? s->iterations : 0,
-                      .residual = s ? s->metrics.residual : NAN};
-    snprintf(row.problem, sizeof row.problem, "%s", f->names.items[problem]);
+                      .residual = s ? s->metrics.residual : NAN,
+                      .relative = s ? s->metrics.relative : NAN};
+    snprintf(row.problem, sizeof row.problem, "%s", f->problems.items[problem]);
     snprintf(row.friction, sizeof row.friction, "%s", sand_friction_table[f->def->solve.friction].name);
     snprintf(row.solver, sizeof row.solver, "%s", sand_solver_table[f->def->solvers[solver]].name);
     snprintf(row.status, sizeof row.status, "%s", status);
@@ -94,7 +65,7 @@ static void solve_one(const Field *f, int problem, int solver) {
     SandError why = {""};
     SandSolveDef def = f->def->solve;
     if (!f->def->own_params || f->def->solvers[solver] != def.solver) sand_solve_choose(&def, f->def->solvers[solver]);
-    snprintf(path, sizeof path, "%.3800s/%s", f->folder, f->names.items[problem]);
+    snprintf(path, sizeof path, "%.3800s/%s", f->folder, f->problems.items[problem]);
     SandCpu *cpu = sand_cpu_create(1, f->def->precision, &why);
     if (!cpu || !sand_problem_open(&p, path, &why)) {
         write_line(f, problem, solver, 0, "unreadable", false, NULL);
@@ -133,7 +104,7 @@ static bool end_job(const Field *f, Job *job) {
 static bool is_known(const Profile *known, const Field *f, int problem, int solver) {
     for (size_t k = 0; k < known->count; k++) {
         const ProfileRow *row = &known->rows[k];
-        if (!strcmp(row->problem, f->names.items[problem]) &&
+        if (!strcmp(row->problem, f->problems.items[problem]) &&
             !strcmp(row->solver, sand_solver_table[f->def->solvers[solver]].name))
             return true;
     }
@@ -144,7 +115,7 @@ static bool run_all(const Field *f, const Profile *known, SandError *error) {
     Job jobs[MOST_JOBS] = {0};
     int most =
         f->options->values[OPTION_JOBS].given ? (int)f->options->values[OPTION_JOBS].integer : session_threads(f->options);
-    int solvers = f->def->count, next = 0, all = (int)f->names.count * solvers, running = 0, done = 0;
+    int solvers = f->def->count, next = 0, all = (int)f->problems.count * solvers, running = 0, done = 0;
     if (most > MOST_JOBS) most = MOST_JOBS;
     Progress progress = progress_begin("race");
     bool ok = true;
@@ -167,7 +138,7 @@ static bool run_all(const Field *f, const Profile *known, SandError *error) {
             }
         if (session_interrupted()) ok = sand_fail(error, "interrupted; the same call goes on from %.300s", f->results);
         if (progress_due(&progress))
-            progress_update(&progress, (double)done / all, next < all ? f->names.items[next / solvers] : "the last ones");
+            progress_update(&progress, (double)done / all, next < all ? f->problems.items[next / solvers] : "the last ones");
     }
     for (int j = 0; j < most; j++)
         if (jobs[j].pid) {
@@ -192,25 +163,24 @@ Outcome race_folder(const Options *options, const SandRaceDef *given, SandError 
     else
         snprintf(results, sizeof results, "%.4000s/race.csv", f.folder);
     Profile profile = {0};
-    const char *friction = sand_friction_table[def.solve.friction].name;
-    bool ok =
-        list_problems(f.folder, &f.names, error) && profile_load(&profile, results, friction, def.solve.tolerance, error);
+    ProfileKind kind = {sand_friction_table[def.solve.friction].name, def.solve.tolerance, def.solve.relative};
+    bool ok = problem_list_read(&f.problems, f.folder, error) && profile_load(&profile, results, kind, error);
     if (ok) {
         f.descriptor = open(results, O_WRONLY | O_CREAT | O_APPEND, 0666);
         ok = f.descriptor >= 0 || sand_fail(error, "%.300s: cannot write: %s", results, strerror(errno));
     }
     if (ok) {
-        fprintf(stderr, "%s: %zu problems, %d solvers, results in %s\n", f.folder, f.names.count, def.count, results);
+        fprintf(stderr, "%s: %zu problems, %d solvers, results in %s\n", f.folder, f.problems.count, def.count, results);
         ok = run_all(&f, &profile, error);
         close(f.descriptor);
     }
-    ok = ok && profile_load(&profile, results, friction, def.solve.tolerance, error);
+    ok = ok && profile_load(&profile, results, kind, error);
     if (ok && values[OPTION_JSON].given)
         profile_write_json(&profile);
     else if (ok)
         profile_write_table(&profile);
     if (ok && values[OPTION_PLOT].given) ok = profile_draw(&profile, values[OPTION_PLOT].text, error);
     profile_free(&profile);
-    sand_free(f.names.items);
+    problem_list_free(&f.problems);
     return ok ? OUTCOME_DONE : OUTCOME_FAILED;
 }

@@ -1,12 +1,12 @@
 // Solvers of Siconos over the stored problems of a folder, with exact Coulomb friction: adds their results to those of
 // `sandglass race FOLDER --friction coulomb`, where they become columns of the table and curves of the profiles.
 //
-//   peer_siconos FOLDER [RESULTS.csv [TOLERANCE [LIMIT]]]      FOLDER/race.csv, 1e-6 m/s, 10 s
+//   peer_siconos [--relative] FOLDER [RESULTS.csv [TOLERANCE [LIMIT]]]      FOLDER/race.csv, 1e-6 m/s, 10 s
 //
-// They start from no impulses. The residual is ours: Siconos' own tolerance is tightened until the residual is within the
-// tolerance, and the time is that of the last of these solves. Every solve is a process of its own that is ended at the
-// limit.
-#include <dirent.h>
+// They start from no impulses. With --relative the tolerance is of Siconos' own error, which is our relative residual;
+// without, of our residual, and Siconos' tolerance begins looser. It is tightened until the residual that we measure is
+// within the tolerance, and the time is that of the last of these solves. Each of them has the whole limit. A solver runs in
+// a process of its own, which is ended at the limit.
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 #include <siconos/numerics/SolverOptions.h>
 #include <siconos/numerics/fc3d_Solvers.h>
 
-#include "app/cli/profile.h"
+#include "app/cli/problem_list.h"
 #include "sim/core/clock.h"
 #include "tests/lab/dense.h"
 #include "tests/lab/siconos_problem.h"
@@ -46,8 +46,8 @@ static double mean_diagonal(const SandProblem *p) {
 }
 
 // The residual of Coulomb's law, by its definition (docs/problem.md): |x - P(x - t (u + mu |u_t| n))| / t.
-static double residual_of(const SandProblem *p, const double *impulse, const double *velocity) {
-    double t = 1 / mean_diagonal(p), sum = 0;
+static double residual_of(const SandProblem *p, const double *impulse, const double *velocity, double t) {
+    double sum = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const double *r = impulse + 3 * i, *u = velocity + 3 * i;
         double mu = p->contacts[i].mu;
@@ -58,7 +58,7 @@ static double residual_of(const SandProblem *p, const double *impulse, const dou
     return sqrt(sum) / t;
 }
 
-static void solve(const char *path, int solver, int results, ProfileRow *row) {
+static void solve(const char *path, int solver, double limit, int results, ProfileRow *row) {
     SandProblem p = {0};
     SandError error = {""};
     snprintf(row->status, sizeof row->status, "unreadable");
@@ -68,20 +68,24 @@ static void solve(const char *path, int solver, int results, ProfileRow *row) {
     FrictionContactProblem *problem = siconos_problem(&p);
     double *impulse = malloc((n + 1) * sizeof *impulse), *velocity = malloc((n + 1) * sizeof *velocity);
     for (size_t k = 0; k < n; k++) norm += problem->q[k] * problem->q[k];
+    norm = norm > 0 ? sqrt(norm) : 1;
+    double unit = row->is_relative ? 1 : norm, first = row->is_relative ? 1 : 100;
     row->contacts = p.contact_count;
     snprintf(row->status, sizeof row->status, "budget reached");
-    for (double part = 100; part > 1e-5 && !row->solved; part *= 0.1) {
+    for (double part = first; part > 1e-5 && !row->solved; part *= 0.1) {
         SolverOptions *options = solver_options_create(solvers[solver].id);
-        options->dparam[SICONOS_DPARAM_TOL] = part * row->tolerance / fmax(sqrt(norm), 1e-300);
+        options->dparam[SICONOS_DPARAM_TOL] = part * row->tolerance / unit;
         options->iparam[SICONOS_IPARAM_MAX_ITER] = 1000000;
         memset(impulse, 0, n * sizeof *impulse);
         memset(velocity, 0, n * sizeof *velocity);
+        alarm((unsigned)ceil(limit)); // its default action ends the process
         double begin = sand_seconds();
         int info = fc3d_driver(problem, impulse, velocity, options);
         row->seconds = sand_seconds() - begin;
         row->iterations = options->iparam[SICONOS_IPARAM_ITER_DONE];
-        row->residual = residual_of(&p, impulse, velocity);
-        row->solved = row->residual <= row->tolerance;
+        row->residual = residual_of(&p, impulse, velocity, 1 / mean_diagonal(&p));
+        row->relative = residual_of(&p, impulse, velocity, 1) / norm;
+        row->solved = (row->is_relative ? row->relative : row->residual) <= row->tolerance;
         solver_options_delete(options);
         if (info != 0) break;
     }
@@ -99,27 +103,34 @@ int main(int argc, char **argv) {
     char path[4096], file[4096];
     SandError error = {""};
     Profile known = {0};
-    if (argc < 2) return fprintf(stderr, "peer_siconos FOLDER [RESULTS.csv [TOLERANCE [LIMIT]]]\n"), 2;
+    ProblemList problems = {0};
+    bool is_relative = argc > 1 && !strcmp(argv[1], "--relative");
+    argc -= is_relative;
+    argv += is_relative;
+    if (argc < 2) return fprintf(stderr, "peer_siconos [--relative] FOLDER [RESULTS.csv [TOLERANCE [LIMIT]]]\n"), 2;
     double tolerance = argc > 3 ? atof(argv[3]) : 1e-6, limit = argc > 4 ? atof(argv[4]) : 10;
     snprintf(path, sizeof path, "%.4000s/race.csv", argv[1]);
     if (argc > 2) snprintf(path, sizeof path, "%s", argv[2]);
-    if (!profile_load(&known, path, "coulomb", tolerance, &error)) return fprintf(stderr, "%s\n", error.text), 1;
+    if (!problem_list_read(&problems, argv[1], &error) ||
+        !profile_load(&known, path, (ProfileKind){"coulomb", tolerance, is_relative}, &error))
+        return fprintf(stderr, "%s\n", error.text), 1;
     int results = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
-    DIR *folder = opendir(argv[1]);
-    if (!folder || results < 0) return fprintf(stderr, "%s: cannot read this folder, or write to %s\n", argv[1], path), 1;
-    for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-        const char *dot = strrchr(entry->d_name, '.');
-        if (!dot || (strcmp(dot, ".sand") && strcmp(dot, ".hdf5") && strcmp(dot, ".dat"))) continue;
+    if (results < 0) return fprintf(stderr, "%s: cannot write\n", path), 1;
+    for (size_t k = 0; k < problems.count; k++) {
         for (int s = 0; s < SOLVERS; s++) {
-            ProfileRow row = {.tolerance = tolerance, .seconds = NAN, .residual = NAN, .friction = "coulomb"};
-            snprintf(row.problem, sizeof row.problem, "%.127s", entry->d_name);
+            ProfileRow row = {.tolerance = tolerance,
+                              .is_relative = is_relative,
+                              .seconds = NAN,
+                              .residual = NAN,
+                              .relative = NAN,
+                              .friction = "coulomb"};
+            snprintf(row.problem, sizeof row.problem, "%s", problems.items[k]);
             snprintf(row.solver, sizeof row.solver, "%s", solvers[s].name);
             if (is_known(&known, &row)) continue;
-            snprintf(file, sizeof file, "%.3800s/%.250s", argv[1], entry->d_name);
+            snprintf(file, sizeof file, "%.3800s/%s", argv[1], problems.items[k]);
             pid_t child = fork();
             if (child == 0) {
-                alarm((unsigned)ceil(limit)); // its default action ends the process
-                solve(file, s, results, &row);
+                solve(file, s, limit, results, &row);
                 _exit(0);
             }
             int status = 0;
@@ -130,7 +141,7 @@ int main(int argc, char **argv) {
             }
         }
     }
-    closedir(folder);
     profile_free(&known);
+    problem_list_free(&problems);
     return 0;
 }
