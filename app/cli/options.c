@@ -79,7 +79,7 @@ const OptionRow option_table[OPTION_COUNT] = {
     [OPTION_TOLERANCE] = {"tolerance", KIND_REAL, SCENE, "X", NULL, 0, 1e6,
                           "m/s; a solve stops when its residual is at most this; as the scene says", NULL},
     [OPTION_RELATIVE] = {"relative", KIND_FLAG, SCENE, NULL, NULL, 0, 0,
-                         "--tolerance has no dimension: of the relative residual, which is the error of Siconos", NULL},
+                         "--tolerance has no dimension: of the relative residual, which bounds the error of Siconos", NULL},
     [OPTION_BACKEND] = {"backend", KIND_CHOICE, SCENE | DEMO, NULL, "auto", 0, 0, "what computes: CPU or GPU",
                         backend_names},
     [OPTION_PRECISION] = {"precision", KIND_CHOICE, SCENE | DEMO, NULL, "float", 0, 0,
