@@ -100,9 +100,9 @@ typedef struct SandMetrics {
     double residual_rms;    // m/s, root mean square over the contacts
     double objective;       // J, q(g); under Coulomb's law without De Saxce's term
     double complementarity; // J, largest |g_i . u_i|, u = N g + r; under Coulomb's law with De Saxce's term
-    double relative; // no dimension: ||g - P_K(g - u)||_2 / ||r||_2 in SI units, a bound of Siconos' error; NAN where not
-                     // all metrics were wanted
-    double r_norm;   // m/s, ||r||_2; NAN as well
+    double relative;        // no dimension: ||g - P_K(g - u)||_2 / ||r||_2 in SI units, a bound of Siconos' error; NAN where
+                            // not all metrics were wanted
+    double r_norm;          // m/s, ||r||_2; NAN as well
 } SandMetrics;
 
 // One point of the convergence curve of a solve.
