@@ -23,7 +23,7 @@ static void find_bounds(const SandProblem *p, const SandSolverKernel *kernel, Sa
         kernel->project(workspace, far, far);
         for (size_t i = 0; i < n; i++) {
             admissible_tangents(p->contacts[i].normal, &t1, &t2);
-            bound[i] = v3_dot(far[i], t1);
+            bound[i] = fmax(v3_dot(far[i], t1), 0); // a bound of 0 comes back with the sign of its rounding
             most = fmax(most, bound[i]);
         }
         length = 2 * most;
