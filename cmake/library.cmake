@@ -37,6 +37,7 @@ add_library(sandglass_core STATIC
     sim/step/race.c
     sim/step/residency.c
     sim/step/simulation.c
+    sim/step/track.c
 )
 target_include_directories(sandglass_core PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                                  $<INSTALL_INTERFACE:include>)

@@ -2,6 +2,7 @@
 
 #include "sim/core/array.h"
 #include "sim/solver/status.h"
+#include "sim/step/track.h"
 
 #include <errno.h>
 #include <math.h>
@@ -51,7 +52,7 @@ bool sand_race_parse(SandRaceDef *def, const char *list, SandError *error) {
     return def->count > 0 || sand_fail(error, "a race needs a solver");
 }
 
-static SandSolveDef solve_of(const SandRaceDef *def, int solver) {
+SandSolveDef sand_race_solve(const SandRaceDef *def, int solver) {
     SandSolveDef solve = def->solve;
     if (!def->own_params || solver != solve.solver) sand_solve_choose(&solve, solver);
     return solve;
@@ -78,7 +79,7 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
             known = &race->entries[i].solution;
     bool can = sand_solver_can(ipm, def->solve.friction);
     if (!known && can && problem->contact_count <= MOST_CONTACTS) {
-        SandSolveDef solve = solve_of(def, ipm);
+        SandSolveDef solve = sand_race_solve(def, ipm);
         solve.iterations = 100;
         solve.tolerance = 0;
         solve.relative = false;
@@ -97,20 +98,9 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     sand_solution_free(&own);
 }
 
-static bool solve_on(const SandBackend *b, SandDevice *device, const SandProblem *problem, const SandSolveDef *solve,
-                     SandSolution *solution, SandError *error) {
-    SandStepReport report;
-    return b->upload_problem(device, problem, solve, error) &&
-           b->solve(device, solve, solution->want_curve, solution->want_metrics, solution->stop, error) &&
-           b->finish(device, &report, error) && b->read_solution(device, solution, error);
-}
-
 bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandError *error) {
-    const SandBackend *backend = def->backend && !def->backend->on_host ? def->backend : NULL;
-    const SandDeviceDef device_def = {.threads = def->threads, .precision = def->precision};
-    SandCpu *cpu = sand_cpu_create(def->threads, def->precision, error);
-    SandDevice *device = cpu && backend ? backend->create(&device_def, error) : NULL;
-    if (!cpu || (backend && !device)) return sand_cpu_free(cpu), false;
+    SandTrack track;
+    if (!sand_track_open(&track, def->backend, def->threads, def->precision, error)) return sand_track_close(&track), false;
     SandProblem start = *problem; // shares all but the start
     start.start = NULL;
     start.start_capacity = 0;
@@ -119,11 +109,10 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
     race->count = ok ? def->count : 0;
     for (int i = 0; i < race->count; i++) {
         SandRaceEntry *entry = &race->entries[i];
-        SandSolveDef solve = solve_of(def, def->solvers[i]);
+        SandSolveDef solve = sand_race_solve(def, def->solvers[i]);
         SandError why;
-        bool there = backend && !problem->matrix && sand_solver_table[solve.solver].on_cuda;
         *entry = (SandRaceEntry){.solver = solve.solver,
-                                 .device = there ? backend->name : "cpu",
+                                 .device = sand_track_device(&track, problem, &solve),
                                  .solution = {.want_curve = true, .want_metrics = true, .stop = &race->stop}};
         SandSolution *s = &entry->solution;
         s->live = &entry->live;
@@ -132,17 +121,15 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
         } else if (!SAND_GROW(s->curve, s->curve_capacity, solve.iterations + 1, "residual curve", &why)) {
             snprintf(entry->refused, sizeof entry->refused, "%.159s", why.text);
         } else {
-            entry->ran = there ? solve_on(backend, device, &start, &solve, &entry->solution, &why)
-                               : sand_cpu_solve(cpu, &start, &solve, &entry->solution, &why);
+            entry->ran = sand_track_solve(&track, &start, &solve, s, &why);
             if (!entry->ran) snprintf(entry->refused, sizeof entry->refused, "%.159s", why.text);
             if (entry->ran) __atomic_store_n(&entry->live, s->curve_count, __ATOMIC_RELEASE);
         }
         __atomic_store_n(&race->at, i + 1, __ATOMIC_RELEASE);
     }
-    if (ok) find_reference(race, &start, def, cpu);
+    if (ok) find_reference(race, &start, def, track.cpu);
     if (def->cold) sand_free(start.start);
-    if (device) backend->destroy(device);
-    sand_cpu_free(cpu);
+    sand_track_close(&track);
     return ok;
 }
 

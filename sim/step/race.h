@@ -34,6 +34,8 @@ typedef struct SandRace {
     int stop, at;     // read and set by other threads, through the functions below
 } SandRace;
 
+// What a solver of the race solves with.
+SandSolveDef sand_race_solve(const SandRaceDef *def, int solver);
 // Runs all of them. What a solver cannot do is kept in its entry; false only when nothing can run at all.
 bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef *def, SandError *error);
 void sand_race_free(SandRace *race);
