@@ -29,11 +29,13 @@ add_library(sandglass_core STATIC
     sim/solver/assembled.c
     sim/solver/contact_result.c
     sim/solver/cpu_solver.c
+    sim/solver/evaluator.c
     sim/solver/problem.c
     sim/solver/solver_table.c
     sim/step/build_problem.c
     sim/step/checkpoint.c
     sim/step/cpu_backend.c
+    sim/step/gap_study.c
     sim/step/race.c
     sim/step/residency.c
     sim/step/simulation.c

@@ -375,7 +375,7 @@ static void kernel_residuals(SandSolverWorkspace *workspace, SandThreadPool *poo
     sand_thread_pool_run(pool, residuals_work, workspace);
 }
 
-// --- for tests --------------------------------------------------------------------------------------------
+// --- products and projections of world vectors ------------------------------------------------------------
 
 static void product_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;

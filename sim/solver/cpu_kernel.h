@@ -20,15 +20,15 @@ typedef struct SandSolverKernel {
     // Solves what was loaded and fills the solution.
     bool (*solve)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *problem, const SandSolveDef *def,
                   SandSolution *solution, SandError *error);
-    // Measures impulses x, given as world vectors; for assembled methods.
+    // Measures impulses x, given as world vectors; for assembled methods and the evaluator.
     void (*measure)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandMetrics *metrics);
     // Measures how far the direction x, given as world vectors, recedes; for assembled methods.
     SandRecession (*recession)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x);
     // Each contact's share of the residual at the impulses x, m/s.
     void (*residuals)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, double *each);
-    // y = N x, given as world vectors; for tests.
+    // y = N x, given as world vectors; for the evaluator and for tests.
     void (*product)(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandVec3 *x, SandVec3 *y);
-    void (*project)(SandSolverWorkspace *workspace, const SandVec3 *x, SandVec3 *y); // P(x), contact by contact; for tests
+    void (*project)(SandSolverWorkspace *workspace, const SandVec3 *x, SandVec3 *y); // P(x), contact by contact
 } SandSolverKernel;
 
 // Float or double; one row (normal), three in world coordinates, or three in the basis of each contact (local); full or

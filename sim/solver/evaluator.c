@@ -1,0 +1,78 @@
+#include "sim/solver/evaluator.h"
+
+#include "sim/core/array.h"
+#include "sim/solver/cpu_kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct SandEvaluator {
+    SandCpu *cpu; // of its own: a solve would replace what is loaded
+    const SandSolverKernel *kernel;
+    SandSolverWorkspace *workspace;
+    int contact_count;
+    double *residual;               // of each contact
+    SandVec3 *difference, *product; // x - y, and N times that
+    size_t residual_capacity, difference_capacity, product_capacity;
+};
+
+bool sand_evaluator_check(const SandSolveDef *def, SandError *error) {
+    const SandFrictionRow *model = &sand_friction_table[def->friction];
+    return model->set == SAND_SET_CONE ||
+           sand_fail(error,
+                     "the friction model %s has no minimum over a fixed set to measure a gap from; "
+                     "frictionless, cone, pyramid and polyhedral have one",
+                     model->name);
+}
+
+static bool load(SandEvaluator *e, const SandProblem *problem, const SandSolveDef *def, int threads, SandError *error) {
+    SandSolveDef model = *def;
+    sand_solve_choose(&model, sand_solver_find("jacobi")); // it can do all models, and has the fewest vectors
+    size_t n = (size_t)problem->contact_count + 1;
+    e->contact_count = problem->contact_count;
+    e->cpu = sand_cpu_create(threads, SAND_DOUBLE, error);
+    return e->cpu && SAND_GROW(e->residual, e->residual_capacity, n, "residuals", error) &&
+           SAND_GROW(e->difference, e->difference_capacity, n, "impulses", error) &&
+           SAND_GROW(e->product, e->product_capacity, n, "impulses", error) &&
+           sand_cpu_load(e->cpu, problem, &model, &e->kernel, &e->workspace, error);
+}
+
+SandEvaluator *sand_evaluator_create(const SandProblem *problem, const SandSolveDef *def, int threads, SandError *error) {
+    if (!sand_evaluator_check(def, error)) return NULL;
+    SandEvaluator *e = calloc(1, sizeof *e);
+    if (!e) return sand_fail(error, "out of memory for an evaluator"), NULL;
+    if (load(e, problem, def, threads, error)) return e;
+    sand_evaluator_free(e);
+    return NULL;
+}
+
+void sand_evaluator_free(SandEvaluator *e) {
+    if (!e) return;
+    sand_cpu_free(e->cpu);
+    sand_free(e->residual);
+    sand_free(e->difference);
+    sand_free(e->product);
+    free(e);
+}
+
+void sand_evaluator_project(SandEvaluator *e, const SandVec3 *from, SandVec3 *to) {
+    e->kernel->project(e->workspace, from, to);
+}
+
+SandEvaluation sand_evaluate(SandEvaluator *e, const SandVec3 *impulse) {
+    SandThreadPool *pool = sand_cpu_thread_pool(e->cpu);
+    SandMetrics metrics;
+    e->kernel->measure(e->workspace, pool, impulse, &metrics);
+    e->kernel->residuals(e->workspace, pool, impulse, e->residual);
+    SandEvaluation found = {.objective = metrics.objective, .residual_rms = metrics.residual_rms};
+    for (int i = 0; i < e->contact_count; i++) found.residual_max = fmax(found.residual_max, e->residual[i]);
+    return found;
+}
+
+double sand_evaluator_energy(SandEvaluator *e, const SandVec3 *x, const SandVec3 *y) {
+    double sum = 0;
+    for (int i = 0; i < e->contact_count; i++) e->difference[i] = v3_sub(x[i], y[i]);
+    e->kernel->product(e->workspace, sand_cpu_thread_pool(e->cpu), e->difference, e->product);
+    for (int i = 0; i < e->contact_count; i++) sum += v3_dot(e->difference[i], e->product[i]);
+    return 0.5 * fmax(sum, 0); // N is positive semidefinite, its products are so to a rounding
+}
