@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #ifdef SAND_WINDOW
-#include "app/render/context.h"
-#include "app/ui/plot.h"
+#include "app/cli/plot_file.h"
 #endif
 
 enum { LINE = 1024 };
@@ -234,22 +233,6 @@ static void make_plot(const Grid *g, Plot *plot, double *numbers, double *ratios
     }
 }
 
-static bool save_png(const Plot *plot, const char *path, SandError *error) {
-    enum { WIDTH = 1400, HEIGHT = 900 };
-    ContextDef off_screen = context_default();
-    Context *context = context_create(&off_screen, error);
-    Interface *interface = context ? interface_create(NULL, error) : NULL;
-    bool ok = interface != NULL;
-    if (ok) {
-        interface_begin(interface, WIDTH, HEIGHT, 1.4, 0.01);
-        ok = plot_save_png(plot, interface, path, WIDTH, HEIGHT, error);
-        interface_end(interface, 0);
-    }
-    interface_free(interface);
-    context_free(context);
-    return ok;
-}
-
 bool profile_draw(const Profile *p, const char *path, SandError *error) {
     Grid g;
     Plot plot = {.name = "profile",
@@ -261,15 +244,9 @@ bool profile_draw(const Profile *p, const char *path, SandError *error) {
     double *numbers = malloc((size_t)(g.solvers + 1) * (4 * (size_t)g.problems + 4) * sizeof *numbers);
     double *ratios = malloc(((size_t)g.problems + 1) * sizeof *ratios);
     bool ok = (numbers && ratios) || sand_fail(error, "out of memory for a plot");
-    const char *dot = strrchr(path, '.');
     if (ok) {
         make_plot(&g, &plot, numbers, ratios);
-        if (dot && !strcmp(dot, ".svg"))
-            ok = plot_save_svg(&plot, path, 1000, 640, error);
-        else if (dot && !strcmp(dot, ".csv"))
-            ok = plot_save_csv(&plot, path, error);
-        else
-            ok = save_png(&plot, path, error);
+        ok = plot_file_save(&plot, path, error);
     }
     free(numbers);
     free(ratios);
