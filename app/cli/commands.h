@@ -3,14 +3,15 @@
 #include "app/cli/options.h"
 #include "app/cli/session.h"
 
-Outcome run_scene(const Options *options, SandError *error);     // run.c
-Outcome bench_scene(const Options *options, SandError *error);   // bench.c
-Outcome freeze_step(const Options *options, SandError *error);   // freeze.c
-Outcome record_scene(const Options *options, SandError *error);  // record.c
-Outcome race_solvers(const Options *options, SandError *error);  // race.c
-Outcome demo_playlist(const Options *options, SandError *error); // demo.c
-Outcome list_topic(const Options *options, SandError *error);    // list.c
-Outcome print_manual(const Options *options, SandError *error);  // manual.c
+Outcome run_scene(const Options *options, SandError *error);      // run.c
+Outcome bench_scene(const Options *options, SandError *error);    // bench.c
+Outcome freeze_step(const Options *options, SandError *error);    // freeze.c
+Outcome record_scene(const Options *options, SandError *error);   // record.c
+Outcome race_solvers(const Options *options, SandError *error);   // race.c
+Outcome converge_scene(const Options *options, SandError *error); // converge.c
+Outcome demo_playlist(const Options *options, SandError *error);  // demo.c
+Outcome list_topic(const Options *options, SandError *error);     // list.c
+Outcome print_manual(const Options *options, SandError *error);   // manual.c
 
 // Prints the help of a verb on standard output; that of run is also that of the program (manual.c).
 void print_help(Verb verb);

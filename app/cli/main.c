@@ -12,6 +12,7 @@ static Outcome dispatch(const Options *options, SandError *error) {
     case VERB_FREEZE: return freeze_step(options, error);
     case VERB_RECORD: return record_scene(options, error);
     case VERB_RACE: return race_solvers(options, error);
+    case VERB_CONVERGE: return converge_scene(options, error);
     case VERB_DEMO: return demo_playlist(options, error);
     case VERB_LIST: return list_topic(options, error);
     case VERB_HELP: return print_manual(options, error);

@@ -18,13 +18,16 @@ typedef enum OptionKind {
     KIND_INTEGER,
     KIND_REAL,
     KIND_ABOVE,
+    KIND_INTEGERS,
+    KIND_REALS,
     KIND_CHOICE,
     KIND_SIZE
 } OptionKind;
 
 typedef struct OptionRow {
     const char *name;
-    OptionKind kind;    // KIND_ABOVE: a real strictly above `least`; KIND_REAL may equal it
+    OptionKind kind;    // KIND_ABOVE: a real strictly above `least`; KIND_REAL may equal it. KIND_INTEGERS and KIND_REALS:
+                        // rising numbers with commas between them
     unsigned verbs;     // bit 1 << Verb for each verb that takes it
     const char *value;  // name of the value in the help
     const char *preset; // default as written on the command line, or NULL

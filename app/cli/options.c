@@ -31,6 +31,11 @@ const VerbRow verb_table[VERB_COUNT] = {
          "run solvers on the contact problem of one step, of a scene or of a file, or on all problems of a folder, "
          "and compare them",
          "sandglass race cylinder --bodies 1000 --at 2 --solvers p-spg-fb,gauss-seidel,ipm-soc --plot race.png"},
+    [VERB_CONVERGE] = {"converge", "SCENE", true,
+                       "measure what budgets of iterations leave unsolved, solver by solver: on the contact problems of "
+                       "some steps, and in "
+                       "the running simulation",
+                       "sandglass converge hourglass --bodies 3000 --at 1,2 --solvers p-spg-fb,apgd --csv converge.csv"},
     [VERB_DEMO] =
         {"demo", "[FILE]", false,
          "show scenes in turn with captions and a slow camera, as a playlist says, until the window is closed; any "
@@ -49,8 +54,10 @@ const VerbRow verb_table[VERB_COUNT] = {
 #define HELP (1u << VERB_HELP)
 #define RECORD (1u << VERB_RECORD)
 #define RACE (1u << VERB_RACE)
+#define CONVERGE (1u << VERB_CONVERGE)
 #define DEMO (1u << VERB_DEMO)
-#define SCENE (RUN | BENCH | FREEZE | RECORD | RACE)
+#define LOGGED (RUN | BENCH | FREEZE | RECORD | RACE) // one run of a scene
+#define SCENE (LOGGED | CONVERGE)
 #define REPORT (RUN | BENCH | FREEZE | RACE)
 
 static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
@@ -97,23 +104,39 @@ const OptionRow option_table[OPTION_COUNT] = {
          start_names},
     [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN | DEMO, NULL, NULL, 0, 0,
                          "run without a window: film the scene, or print figures with --json or --log", NULL},
-    [OPTION_LOG] = {"log", KIND_TEXT, SCENE, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
-    [OPTION_SECONDS] = {"seconds", KIND_ABOVE, RUN | RECORD | DEMO, "S", NULL, 0, 1e9,
-                        "simulated time to run; demo: how long each scene is shown; as the scene or the playlist says",
-                        NULL},
+    [OPTION_LOG] = {"log", KIND_TEXT, LOGGED, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
+    [OPTION_SECONDS] =
+        {"seconds", KIND_ABOVE, RUN | RECORD | DEMO | CONVERGE, "S", NULL, 0, 1e9,
+         "simulated time to run; demo: how long each scene is shown; as the scene or the playlist says; converge: of each "
+         "run with a solver and a budget, none unless it is given",
+         NULL},
+    [OPTION_FROM] = {"from", KIND_REAL, CONVERGE, "S", NULL, 0, 1e9,
+                     "time from which the loss of potential energy is counted; half of --seconds", NULL},
     [OPTION_STEPS] = {"steps", KIND_INTEGER, BENCH, "N", "100", 1, 1e9, "steps to measure", NULL},
     [OPTION_WARMUP] = {"warmup", KIND_INTEGER, BENCH, "N", "20", 0, 1e9, "steps to take before measuring", NULL},
     [OPTION_DRAW] = {"draw", KIND_FLAG, BENCH, NULL, NULL, 0, 0, "draw a picture of each step that is measured", NULL},
-    [OPTION_AT] = {"at", KIND_REAL, FREEZE | RACE, "SECONDS", NULL, 0, 1e9,
-                   "simulated time of the step that is meant; required with a scene", NULL},
-    [OPTION_SOLVERS] = {"solvers", KIND_TEXT, RACE | FREEZE, "A,B|all", "all", 0, 0,
-                        "solvers to run, in this order; freeze: those of --solutions", NULL},
+    [OPTION_AT] = {"at", KIND_REALS, FREEZE | RACE | CONVERGE, "SECONDS", NULL, 0, 1e9,
+                   "simulated time of the step that is meant; freeze, race: required with a scene; converge: one or more, "
+                   "as in 1,2",
+                   NULL},
+    [OPTION_SOLVERS] = {"solvers", KIND_TEXT, RACE | FREEZE | CONVERGE, "A,B|all", "all", 0, 0,
+                        "solvers to run, in this order; freeze: those of --solutions; converge: p-spg-fb, apgd, "
+                        "gauss-seidel and jacobi unless it is given",
+                        NULL},
+    [OPTION_BUDGETS] = {"budgets", KIND_INTEGERS, CONVERGE, "N,N", "20,50,140,400,1000", 1, 1e6,
+                        "budgets that each solver gets, in products with the contact operator", NULL},
+    [OPTION_REFERENCE] = {"reference", KIND_INTEGER, CONVERGE, "N", "20000", 1, 1e7,
+                          "most products of the solve that the gap of a frozen problem is measured from", NULL},
+    [OPTION_CONVERGED] = {"converged", KIND_INTEGER, CONVERGE, "N", "2000", 1, 1e6,
+                          "budget of a step in the run that the others are compared with", NULL},
     [OPTION_COLD] = {"cold", KIND_FLAG, RACE, NULL, NULL, 0, 0, "all start from no impulses, not from the last step's",
                      NULL},
-    [OPTION_CSV] = {"csv", KIND_TEXT, RACE, "FILE", NULL, 0, 0,
-                    "write every point of every curve; race FOLDER: file of results", NULL},
-    [OPTION_PLOT] = {"plot", KIND_TEXT, RACE, "FILE.png", NULL, 0, 0,
-                     "draw the curves as a picture; race FOLDER: the profiles, PNG, SVG or CSV", NULL},
+    [OPTION_CSV] = {"csv", KIND_TEXT, RACE | CONVERGE, "FILE", NULL, 0, 0,
+                    "write every point of every curve; race FOLDER: file of results; converge: every row", NULL},
+    [OPTION_PLOT] = {"plot", KIND_TEXT, RACE | CONVERGE, "FILE.png", NULL, 0, 0,
+                     "draw the curves as a picture; race FOLDER: the profiles, PNG, SVG or CSV; converge: the share of the "
+                     "gap against products, likewise",
+                     NULL},
     [OPTION_SOLUTIONS] = {"solutions", KIND_TEXT, RACE | FREEZE, "FOLDER", NULL, 0, 0,
                           "write the solution of each solver as HDF5 in FCLIB's layout and as CSV", NULL},
     [OPTION_GLOBAL] = {"global", KIND_FLAG, RACE | FREEZE, NULL, NULL, 0, 0,
@@ -218,6 +241,37 @@ static bool read_number(const char *text, double *number) {
     return end != text && *end == '\0' && isfinite(*number);
 }
 
+// Parses a number within the limits of the row.
+static bool read_limited(const OptionRow *row, const char *text, double *number, SandError *error) {
+    bool whole = row->kind == KIND_INTEGER || row->kind == KIND_INTEGERS;
+    if (!read_number(text, number)) return sand_fail(error, "--%s %s: expected a number", row->name, text);
+    if (whole && *number != floor(*number)) return sand_fail(error, "--%s %s: expected a whole number", row->name, text);
+    bool low = row->kind == KIND_ABOVE ? *number <= row->least : *number < row->least;
+    if (!low && *number <= row->most) return true;
+    return sand_fail(error, "--%s %s: expected %s %.16g and at most %.16g", row->name, text,
+                     row->kind == KIND_ABOVE ? "above" : "at least", row->least, row->most);
+}
+
+// Parses `1,2,5`.
+static bool read_list(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
+    value->count = 0;
+    for (const char *word = text; word;) {
+        size_t length = strcspn(word, ",");
+        char one[32];
+        snprintf(one, sizeof one, "%.*s", (int)length, word);
+        if (value->count == OPTIONS_MAX_NUMBERS)
+            return sand_fail(error, "--%s: more than %d numbers", row->name, OPTIONS_MAX_NUMBERS);
+        double *number = &value->numbers[value->count];
+        if (!length) return sand_fail(error, "--%s %.100s: expected numbers with commas between them", row->name, text);
+        if (!read_limited(row, one, number, error)) return false;
+        if (value->count++ && number[0] <= number[-1])
+            return sand_fail(error, "--%s %.100s: expected numbers that rise", row->name, text);
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    value->real = value->numbers[0];
+    return true;
+}
+
 // Parses `1920x1080`.
 static bool read_size(const OptionRow *row, const char *text, OptionValue *value, SandError *error) {
     char rest;
@@ -260,18 +314,13 @@ static bool read_value(const OptionRow *row, const char *text, OptionValue *valu
         }
         return refuse_choice(row, text, error);
     case KIND_SIZE: return read_size(row, text, value, error);
+    case KIND_INTEGERS:
+    case KIND_REALS: return read_list(row, text, value, error);
     case KIND_INTEGER:
     case KIND_REAL:
     case KIND_ABOVE: break;
     }
-
-    if (!read_number(text, &value->real)) return sand_fail(error, "--%s %s: expected a number", row->name, text);
-    if (row->kind == KIND_INTEGER && value->real != floor(value->real))
-        return sand_fail(error, "--%s %s: expected a whole number", row->name, text);
-    bool low = row->kind == KIND_ABOVE ? value->real <= row->least : value->real < row->least;
-    if (low || value->real > row->most)
-        return sand_fail(error, "--%s %s: expected %s %.16g and at most %.16g", row->name, text,
-                         row->kind == KIND_ABOVE ? "above" : "at least", row->least, row->most);
+    if (!read_limited(row, text, &value->real, error)) return false;
     if (row->kind == KIND_INTEGER) value->integer = (int64_t)value->real;
     return true;
 }
@@ -348,6 +397,13 @@ static bool check_call(const Options *options, SandError *error) {
         return sand_fail(error, "--iterations and --budget-ms are two budgets; give one of them");
     if (values[OPTION_FRAMES].given && values[OPTION_SECONDS].given)
         return sand_fail(error, "--frames and --seconds are two lengths; give one of them");
+    if (values[OPTION_AT].count > 1 && options->verb != VERB_CONVERGE)
+        return sand_fail(error, "--at %.100s: %s takes one time", values[OPTION_AT].text, verb->name);
+    if (options->verb == VERB_CONVERGE && !values[OPTION_AT].given && !values[OPTION_SECONDS].given)
+        return sand_fail(error, "converge needs --at SECONDS for frozen problems, --seconds S for runs, or both");
+    if (values[OPTION_FROM].given && !(values[OPTION_FROM].real < values[OPTION_SECONDS].real))
+        return sand_fail(error, "--from %s: expected a time before the end that --seconds S gives",
+                         values[OPTION_FROM].text);
     if (options->verb == VERB_FREEZE && (!values[OPTION_AT].given || !values[OPTION_OUT].given))
         return sand_fail(error, "freeze needs --at SECONDS and --out FILE; for example `%s`", verb->example);
     return true;

@@ -9,6 +9,7 @@ typedef enum Verb {
     VERB_FREEZE,
     VERB_RECORD,
     VERB_RACE,
+    VERB_CONVERGE,
     VERB_DEMO,
     VERB_LIST,
     VERB_HELP,
@@ -35,11 +36,15 @@ typedef enum OptionId {
     OPTION_HEADLESS,
     OPTION_LOG,
     OPTION_SECONDS,
+    OPTION_FROM,
     OPTION_STEPS,
     OPTION_WARMUP,
     OPTION_DRAW,
     OPTION_AT,
     OPTION_SOLVERS,
+    OPTION_BUDGETS,
+    OPTION_REFERENCE,
+    OPTION_CONVERGED,
     OPTION_COLD,
     OPTION_CSV,
     OPTION_PLOT,
@@ -95,14 +100,19 @@ typedef enum OptionId {
     OPTION_COUNT
 } OptionId;
 
-enum { OPTIONS_MAX_LIST = 64 }; // --set and --camera-key may be given this many times
+enum {
+    OPTIONS_MAX_LIST = 64,    // --set and --camera-key may be given this many times
+    OPTIONS_MAX_NUMBERS = 16, // in a list of numbers
+};
 
 typedef struct OptionValue {
-    bool given;       // on the command line; false: the default
-    const char *text; // as written; NULL where there is neither a value nor a default
-    double real;
-    int64_t integer;   // integers, flags and the index of a choice
-    int width, height; // of a size
+    bool given;                          // on the command line; false: the default
+    const char *text;                    // as written; NULL where there is neither a value nor a default
+    double real;                         // of a list the first
+    int64_t integer;                     // integers, flags and the index of a choice
+    int width, height;                   // of a size
+    double numbers[OPTIONS_MAX_NUMBERS]; // of a list
+    int count;
 } OptionValue;
 
 typedef struct OptionList {

@@ -386,9 +386,10 @@ bool session_penetration(Session *session, Penetration *penetration, SandError *
     penetration->contacts = problem->contact_count;
     for (int i = 0; i < problem->contact_count; i++) {
         const SandContact *c = &problem->contacts[i];
-        penetration->largest = fmax(penetration->largest, -c->gap);
-        if (c->b < problem->dynamic_count) penetration->bodies = fmax(penetration->bodies, -c->gap);
+        double *worst = c->b < problem->dynamic_count ? &penetration->bodies : &penetration->boundaries;
+        if (-c->gap > *worst) *worst = -c->gap;
     }
+    penetration->largest = fmax(penetration->bodies, penetration->boundaries);
     sand_simulation_measure(session->sim);
     penetration->p99 = sand_simulation_counters(session->sim)->penetration_p99;
     penetration->all = sand_simulation_counters(session->sim)->penetration_all;

@@ -60,11 +60,12 @@ void session_watch(void); // installs the handlers; session_plan does so too
 
 // Penetrations at the current positions, not at those that the last step began with.
 typedef struct Penetration {
-    double largest; // m
-    double p99;     // m, 99th percentile of the penetrating contacts
-    double all;     // m, 99th percentile of all contacts
-    double bodies;  // m, largest between two bodies, boundaries excluded
-    int contacts;   // within the contact envelope now
+    double largest;    // m
+    double p99;        // m, 99th percentile of the penetrating contacts
+    double all;        // m, 99th percentile of all contacts
+    double bodies;     // m, largest between two bodies, boundaries excluded
+    double boundaries; // m, largest into boundaries
+    int contacts;      // within the contact envelope now
 } Penetration;
 bool session_penetration(Session *session, Penetration *penetration, SandError *error);
 
