@@ -26,6 +26,7 @@ add_library(sandglass_core STATIC
     sim/collision/collide.c
     sim/collision/warm_start.c
     sim/solver/adjacency.c
+    sim/solver/cells.c
     sim/solver/assembled.c
     sim/solver/contact_result.c
     sim/solver/cpu_solver.c

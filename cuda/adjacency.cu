@@ -4,6 +4,7 @@
 // for a standalone problem.
 #include "cuda/device.h"
 #include "cuda/csr.h"
+#include "sim/solver/method_traits.h"
 
 #include <string.h>
 
@@ -94,7 +95,9 @@ bool adjacency_finish(SandDevice *device, const SandSolveDef *def) {
     arrays.segment_sum = device->segment_sum.data;
     arrays.color_first = arrays.color_list = NULL;
     arrays.batch_step = NULL;
+    arrays.place = NULL;
 
+    if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS) return cells_enqueue(device);
     if (sand_solve_needs_colors(def)) return colors_enqueue(device);
     return device_check(device, cudaGetLastError(), "making the adjacency");
 }

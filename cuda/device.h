@@ -6,6 +6,7 @@
 // Start reading at cuda/backend.cu, which drives the stages.
 #pragma once
 #include "sim/core/limits.h"
+#include "sim/solver/cell_grid.h"
 #include "sim/solver/status.h"
 #include "sim/step/backend.h"
 #include "sandglass/world.h"
@@ -59,6 +60,7 @@ struct Counts {
     unsigned long long min_extent, max_extent; // of all spheres, as the bits of positive doubles
     double deepest, deepest_wall;              // penetration; that into a boundary
     double diagonal_sum;                       // of the mean diagonals of the blocks of N
+    SandCellGrid grid;                         // of the coarse correction
     double kinetic, potential;
     int lost;
     SandLost lost_bodies[SAND_MAX_LOST];
@@ -99,6 +101,8 @@ struct KernelArrays {
     void *free, *body, *scratch, *measured, *still, *segment_sum;
     int *first, *second, *list, *high_degree, *high_degree_segment, *segment_body, *color_first, *color_list;
     float *batch_step;
+    float *place, *field, *moments, *coarse; // of the coarse correction; NULL: the method has none
+    int *cell_first, *cell_list;
     void *launch_shared; // LaunchShared
     void *solve_state;   // SolveState
     SandCurvePoint *curve;
@@ -126,7 +130,8 @@ struct SolverKernel {
     bool local, radial;
     int constant_count, inertia_size;
     size_t state_bytes, launch_bytes;
-    bool (*has)(int solver); // whether this variant has the method
+    size_t coarse_size, moment_count; // numbers that the coarse correction works in; of each body
+    bool (*has)(int solver);          // whether this variant has the method
     // Packs bodies and contacts; the adjacency follows from them.
     void (*pack)(const PackSource &from, const KernelArrays &to, int64_t bodies, cudaStream_t stream);
     // Computes the relaxation steps of the Jacobi batch of colored gauss-seidel.
@@ -311,6 +316,7 @@ bool warm_start_enqueue(SandDevice *device);  // cuda/integrate.cu
 bool adjacency_begin(SandDevice *device);
 bool adjacency_finish(SandDevice *device, const SandSolveDef *def);
 bool colors_enqueue(SandDevice *device);    // cuda/coloring.cu
+bool cells_enqueue(SandDevice *device);     // cuda/cells.cu
 bool integrate_enqueue(SandDevice *device); // cuda/integrate.cu
 
 // --- reading back: cuda/read_back.cu; the functions of SandBackend ---

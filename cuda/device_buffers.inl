@@ -87,6 +87,18 @@ BUFFER(int, color_first)                // of the colors in use
 BUFFER(int, color_list)
 BUFFER(float, batch_step)
 
+// --- cells of the coarse correction ---
+BUFFER(uint8_t, boxes) // around the bodies that each thread block looks at
+BUFFER(uint32_t, body_cell)
+BUFFER(int, body_cell_counts)
+BUFFER(int, body_cell_first)
+BUFFER(int, body_cell_list)
+BUFFER(uint32_t, body_cell_sorted)
+BUFFER(float, moments)
+BUFFER(float, place)
+BUFFER(float, field)
+BUFFER(float, coarse) // parts and matrices of the cells, vectors over the nodes
+
 // --- solver: what KernelArrays points to ---
 BUFFER(int, a)
 BUFFER(int, b)

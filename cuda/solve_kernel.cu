@@ -177,7 +177,26 @@ static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step
     op.color_first = arrays.color_first;
     op.color_list = arrays.color_list;
     op.batch_step = arrays.batch_step;
+    op.place = arrays.place;
+    op.field = arrays.field;
+    op.moments = arrays.moments;
+    op.cell_parts = arrays.coarse;
+    op.cell_first = arrays.cell_first;
+    op.cell_list = arrays.cell_list;
     return op;
+}
+
+// Fills in the grid of the coarse correction. The buffer holds the parts, the matrices and the vectors one after the other.
+enum {
+    COARSE_SIZE = COARSE_ELEMENT * (SAND_CELL_SLOTS + SAND_MAX_CELLS) + (COARSE_NEIGHBORS + COARSE_VECTORS) * SAND_MAX_NODES
+};
+static __device__ void op_set_cells(Op *op, const SandCellGrid *grid) {
+    for (int k = 0; k < 3; k++) op->cells[k] = grid->cells[k];
+    op->cell_slots = grid->slots;
+    op->per_edge = (real)(1 / grid->edge);
+    op->cell_matrix = op->cell_parts + COARSE_ELEMENT * coarse_cells(op) * op->cell_slots;
+    op->coarse_rows = op->cell_matrix + COARSE_ELEMENT * coarse_cells(op);
+    op->coarse_vectors = op->coarse_rows + COARSE_NEIGHBORS * coarse_nodes(op);
 }
 
 // Fills in the sizes of the operator.
@@ -189,6 +208,7 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
     op->high_degree_count = (int)(counts->high_degree >> 32);
     op->segment_count = (int)(unsigned)counts->high_degree;
     op->color_count = counts->colors;
+    if (op->place) op_set_cells(op, &counts->grid);
 }
 
 // Stores the result of the solve so far. One thread.
@@ -310,6 +330,8 @@ extern const SolverKernel SAND_KERNEL_NAME = {
     .inertia_size = SAND_INERTIA_SIZE,
     .state_bytes = sizeof(SolveState),
     .launch_bytes = sizeof(LaunchShared),
+    .coarse_size = COARSE_SIZE,
+    .moment_count = COARSE_MOMENTS,
     .has = has,
     .pack = pack,
     .pack_batch = pack_batch,

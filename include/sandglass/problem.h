@@ -26,7 +26,9 @@ typedef struct SandProblemBody {
     double inverse_inertia[6]; // world frame: xx, yy, zz, xy, xz, yz
     SandVec3 velocity;         // free velocity M^-1 Q: after the step's forces, before contact
     SandVec3 spin;
-    double radius; // of a sphere, else 0
+    double radius;     // of a sphere, else 0
+    SandVec3 position; // m, center of mass; only differences matter. All zero where unknown
+    double unused;     // pads to a multiple of 16 bytes, in which a GPU copies records
 } SandProblemBody;
 
 // N of a problem that is stored as a matrix, in contact frames whose first axis is the normal. Such a problem has bodies in

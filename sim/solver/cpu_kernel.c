@@ -5,6 +5,7 @@
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 #include "sim/solver/adjacency.h"
+#include "sim/solver/cells.h"
 #include "sim/solver/kernel/driver.inl"
 #include "sim/solver/kernel/pack.inl"
 
@@ -32,13 +33,16 @@ struct SandSolverWorkspace {
     Op op;
     SolveState run;
     SandAdjacency adjacency;
+    SandCells cells;
     // Arrays that the const pointers in op look into.
     real *contacts; // OFFSET_
     real *vectors, *mass, *inertia, *batch_step, *matrix;
     int *a, *b;
+    real *place;  // the field and the moments of the bodies behind it
+    real *coarse; // parts, matrices and vectors of the cells
     Body *free, *body, *scratch, *measured, *segment_sum;
     size_t contacts_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity, matrix_capacity;
-    size_t a_capacity, b_capacity;
+    size_t a_capacity, b_capacity, place_capacity, coarse_capacity;
     size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity;
     // While the thread pool works on it.
     int method;
@@ -58,12 +62,13 @@ static SandSolverWorkspace *kernel_create(SandError *error) {
 
 static void kernel_destroy(SandSolverWorkspace *workspace) {
     if (!workspace) return;
-    void *arrays[] = {workspace->contacts,   workspace->vectors, workspace->mass,    workspace->inertia,
-                      workspace->batch_step, workspace->matrix,  workspace->a,       workspace->b,
-                      workspace->free,       workspace->body,    workspace->scratch, workspace->measured,
-                      workspace->segment_sum};
+    void *arrays[] = {workspace->contacts,    workspace->vectors, workspace->mass,    workspace->inertia,
+                      workspace->batch_step,  workspace->matrix,  workspace->a,       workspace->b,
+                      workspace->free,        workspace->body,    workspace->scratch, workspace->measured,
+                      workspace->segment_sum, workspace->place,   workspace->coarse};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_adjacency_free(&workspace->adjacency);
+    sand_cells_free(&workspace->cells);
     free(workspace);
 }
 
@@ -190,6 +195,36 @@ static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
+// Sorts the bodies by cells, for the coarse correction. A stored matrix has no bodies to speak of.
+static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
+    const SandProblem *p = workspace->problem;
+    Op *op = &workspace->op;
+    if (p->matrix) return true;
+    SandCells *cells = &workspace->cells;
+    if (!sand_cells_build(cells, p, error)) return false;
+    size_t bodies = (size_t)p->dynamic_count + 1, count = (size_t)sand_cell_count(&cells->grid);
+    size_t slots = (size_t)cells->grid.slots, nodes = (size_t)sand_cell_nodes(&cells->grid);
+    size_t numbers = COARSE_ELEMENT * (slots + 1) * count + (COARSE_NEIGHBORS + COARSE_VECTORS) * nodes;
+    if (!SAND_GROW(workspace->place, workspace->place_capacity, (8 + COARSE_MOMENTS) * bodies, "cells", error) ||
+        !SAND_GROW(workspace->coarse, workspace->coarse_capacity, numbers, "cells", error))
+        return false;
+    for (int k = 0; k < p->dynamic_count; k++)
+        pack_vec4(workspace->place + 4 * k, sand_cell_place(&cells->grid, p->bodies[k].position), 0);
+    for (int k = 0; k < 3; k++) op->cells[k] = cells->grid.cells[k];
+    op->cell_slots = cells->grid.slots;
+    op->per_edge = (real)(1 / cells->grid.edge);
+    op->place = workspace->place;
+    op->field = workspace->place + 4 * bodies;
+    op->moments = workspace->place + 8 * bodies;
+    op->cell_first = cells->first;
+    op->cell_list = cells->list;
+    op->cell_parts = workspace->coarse;
+    op->cell_matrix = op->cell_parts + COARSE_ELEMENT * slots * count;
+    op->coarse_rows = op->cell_matrix + COARSE_ELEMENT * count;
+    op->coarse_vectors = op->coarse_rows + COARSE_NEIGHBORS * nodes;
+    return true;
+}
+
 static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
                         SandError *error) {
     Op *op = &workspace->op;
@@ -244,7 +279,8 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     op->vector_stride = op->n * ROW_SIZE;
     workspace->run.request.reference = workspace->vectors + (vectors - 1) * (size_t)op->n * ROW_SIZE;
     sand_thread_pool_run(pool, load_work, workspace);
-    op->color_count = 0;
+    op->color_count = op->cells[0] = 0;
+    if (sand_solver_table[def->solver].needs & SAND_NEEDS_CELLS && !load_cells(workspace, error)) return false;
     return !sand_solve_needs_colors(def) || load_colors(workspace, error);
 }
 

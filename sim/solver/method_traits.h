@@ -16,4 +16,5 @@ enum {
     SAND_NEEDS_COLORS = 1,         // a coloring of the contacts, when its parameter `order` says so
     SAND_NEEDS_PRECONDITIONER = 2, // the diagonal preconditioner
     SAND_NEEDS_NORM = 4,           // an estimate of the norm of N; it spends products on it first
+    SAND_NEEDS_CELLS = 8,          // the bodies by cells of a grid, for the coarse correction
 };

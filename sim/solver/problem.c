@@ -71,8 +71,10 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
 
 // File format: a line of text that identifies it, the counts, then the arrays as 8-byte numbers in native byte order, which
 // the mark in the header reveals.
-// Files of version 1 end their head before the last two numbers: they undo every penetration in full.
-static const char magic[16] = "sandglass-ccp-2\n", magic1[16] = "sandglass-ccp-1\n";
+// Files of version 1 end their head before the last two numbers: they undo every penetration in full. Up to version 2 bodies
+// have no positions.
+static const char magic[16] = "sandglass-ccp-3\n";
+enum { MAGIC_VERSION = 14 }; // where the digit is
 
 typedef struct FileHeader {
     char magic[16];
@@ -82,7 +84,7 @@ typedef struct FileHeader {
 } FileHeader;
 enum { HEAD1 = sizeof(FileHeader) - 2 * sizeof(double) };
 
-enum { BODY_NUMBERS = 14, CONTACT_NUMBERS = 16 };
+enum { BODY_NUMBERS = 17, BODY_NUMBERS2 = 14, CONTACT_NUMBERS = 16 };
 
 static void pack_body(const SandProblemBody *b, double *out) {
     out[0] = b->inverse_mass;
@@ -90,6 +92,7 @@ static void pack_body(const SandProblemBody *b, double *out) {
     memcpy(out + 7, &b->velocity, sizeof b->velocity);
     memcpy(out + 10, &b->spin, sizeof b->spin);
     out[13] = b->radius;
+    memcpy(out + 14, &b->position, sizeof b->position);
 }
 
 static void unpack_body(SandProblemBody *b, const double *in) {
@@ -98,6 +101,7 @@ static void unpack_body(SandProblemBody *b, const double *in) {
     memcpy(&b->velocity, in + 7, sizeof b->velocity);
     memcpy(&b->spin, in + 10, sizeof b->spin);
     b->radius = in[13];
+    memcpy(&b->position, in + 14, sizeof b->position);
 }
 
 static void pack_contact(const SandContact *c, SandVec3 start, double *out) {
@@ -170,8 +174,8 @@ bool sand_problem_save(const SandProblem *p, const char *path, SandError *error)
 static bool check(const SandProblem *p, const char *path, SandError *error) {
     for (int k = 0; k < p->body_count; k++) {
         const SandProblemBody *b = &p->bodies[k];
-        bool finite = isfinite(b->radius) && v3_finite(b->velocity) && v3_finite(b->spin) && isfinite(b->inverse_mass) &&
-                      b->inverse_mass >= 0;
+        bool finite = isfinite(b->radius) && v3_finite(b->velocity) && v3_finite(b->spin) && v3_finite(b->position) &&
+                      isfinite(b->inverse_mass) && b->inverse_mass >= 0;
         for (int j = 0; j < 6; j++) finite = finite && isfinite(b->inverse_inertia[j]);
         if (!finite) return sand_fail(error, "%s: body %d has a number that is not finite, or a negative mass", path, k);
     }
@@ -190,10 +194,10 @@ static bool check(const SandProblem *p, const char *path, SandError *error) {
     return true;
 }
 
-static bool read_arrays(SandProblem *p, FILE *f, const char *path, SandError *error) {
+static bool read_arrays(SandProblem *p, int body_numbers, FILE *f, const char *path, SandError *error) {
     for (int k = 0; k < p->body_count; k++) {
-        double numbers[BODY_NUMBERS];
-        if (fread(numbers, sizeof numbers, 1, f) != 1)
+        double numbers[BODY_NUMBERS] = {0};
+        if (fread(numbers, (size_t)body_numbers * sizeof *numbers, 1, f) != 1)
             return sand_fail(error, "%s: ends in body %d of %d", path, k, p->body_count);
         unpack_body(&p->bodies[k], numbers);
     }
@@ -208,14 +212,21 @@ static bool read_arrays(SandProblem *p, FILE *f, const char *path, SandError *er
     return true;
 }
 
+// The version of a file by its first bytes; 0: it is none of ours.
+static int version_of(const char *bytes) {
+    bool own = !memcmp(bytes, magic, MAGIC_VERSION) && bytes[MAGIC_VERSION + 1] == magic[MAGIC_VERSION + 1];
+    return own && bytes[MAGIC_VERSION] >= '1' && bytes[MAGIC_VERSION] <= magic[MAGIC_VERSION] ? bytes[MAGIC_VERSION] - '0'
+                                                                                              : 0;
+}
+
 bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     FILE *f = fopen(path, "rb");
     if (!f) return sand_fail(error, "%s: cannot read: %s", path, strerror(errno));
     FileHeader header = {.recovery_depth = 0};
-    bool ok = fread(&header, HEAD1, 1, f) == 1, old = ok && !memcmp(header.magic, magic1, sizeof magic1);
-    size_t head = old ? HEAD1 : sizeof header;
-    if (ok && !old)
-        ok = !memcmp(header.magic, magic, sizeof magic) && fread(&header.recovery_depth, head - HEAD1, 1, f) == 1;
+    bool ok = fread(&header, HEAD1, 1, f) == 1;
+    int version = ok ? version_of(header.magic) : 0, body_numbers = version < 3 ? BODY_NUMBERS2 : BODY_NUMBERS;
+    size_t head = version == 1 ? HEAD1 : sizeof header;
+    ok = version > 0 && (version == 1 || fread(&header.recovery_depth, head - HEAD1, 1, f) == 1);
     if (!ok) sand_fail(error, "%s: is not a contact problem saved by this program", path);
     if (ok && header.order_mark != 1) ok = sand_fail(error, "%s: was saved on a machine of another byte order", path);
     const int64_t most = 1 << 30;
@@ -225,7 +236,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
         ok = sand_fail(error, "%s: its counts or its step are out of range", path);
     // Check the file's length against its header before allocating anything.
     if (ok && fseek(f, 0, SEEK_END) == 0) {
-        int64_t wanted = (int64_t)head + 8 * (header.bodies * BODY_NUMBERS + header.contacts * CONTACT_NUMBERS);
+        int64_t wanted = (int64_t)head + 8 * (header.bodies * body_numbers + header.contacts * CONTACT_NUMBERS);
         if (ftell(f) != wanted)
             ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
         fseek(f, (long)head, SEEK_SET);
@@ -240,7 +251,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
         p->radial = header.radial != 0;
         p->step = header.step;
         p->recovery = (SandRecovery){header.recovery, header.recovery_depth, header.recovery_fraction};
-        ok = read_arrays(p, f, path, error) && check(p, path, error);
+        ok = read_arrays(p, body_numbers, f, path, error) && check(p, path, error);
     }
     fclose(f);
     return ok;
@@ -264,8 +275,7 @@ static bool is_siconos_text(const char *bytes, size_t count) {
 bool sand_problem_is_stored(const char *path) {
     char bytes[16] = "";
     size_t count = first_bytes(path, bytes);
-    bool own = count == 16 && (!memcmp(bytes, magic, sizeof magic) || !memcmp(bytes, magic1, sizeof magic1));
-    return own || is_hdf5(bytes, count) || is_siconos_text(bytes, count);
+    return (count == 16 && version_of(bytes)) || is_hdf5(bytes, count) || is_siconos_text(bytes, count);
 }
 
 static SandProblemReader *read_fclib, *read_siconos_text;

@@ -17,7 +17,8 @@ SAND_HOST_DEVICE SandProblemBody free_body(const SandWorld *w, int body) {
     SandProblemBody b = {.inverse_mass = 1 / w->mass[body],
                          .inverse_inertia = {inverse.x, inverse.x, inverse.x, 0, 0, 0},
                          .velocity = v3_madd(w->velocity[body], w->step, w->gravity),
-                         .spin = w->spin[body]};
+                         .spin = w->spin[body],
+                         .position = w->position[body]};
     if (shape->kind == SAND_SPHERE) {
         b.radius = w->scale[body];
     } else {

@@ -498,6 +498,7 @@ SAND_KERNEL void solve_run(Worker *w, SolveState *run, const SolveRequest *reque
     s.op = op;
     s.params = request->params;
     s.method = method;
+    s.budget = request->most_iterations;
     MethodState state = run->state;
     if (worker_is_first(w)) {
         run->clock.begin = worker_seconds(w) - run->seconds;

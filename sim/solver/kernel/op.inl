@@ -94,6 +94,18 @@ typedef struct Op {
     const int *color_first, *color_list;
     const real *batch_step; // 1 / diagonal where a high-degree body is split among its contacts
 
+    // Cells of the coarse correction (coarse.inl), for methods that use it; none: no cells.
+    int cells[3];                      // along each axis
+    int cell_slots;                    // parts that a cell is summed in
+    real per_edge;                     // 1/m
+    const real *place;                 // 4 numbers per moving body: where it is, in cells from the lower corner of the grid
+    const int *cell_first, *cell_list; // bodies cell_list[cell_first[c] ..] are in cell c
+    real *moments;                     // COARSE_MOMENTS numbers per moving body
+    real *field;                       // 4 numbers per moving body: phi and its gradient
+    real *cell_parts, *cell_matrix;    // COARSE_ELEMENT numbers for each part, for each cell
+    real *coarse_rows;                 // COARSE_NEIGHBORS numbers per node: rows of the equations for phi
+    real *coarse_vectors;              // COARSE_VECTORS vectors over the nodes
+
     // A stored matrix N in place of bodies (operator_matrix.inl): blocks matrix_first[i] .. of row i, 9 numbers each.
     bool is_matrix;
     const int *matrix_first, *matrix_column, *matrix_mirror;

@@ -3,6 +3,7 @@
 // product with N.
 #pragma once
 #include "sim/solver/kernel/active_set.inl"
+#include "sim/solver/kernel/coarse.inl"
 #include "sim/solver/kernel/local_solve.inl"
 #include "sim/solver/kernel/residual.inl"
 
@@ -10,6 +11,7 @@
 typedef struct Solve {
     const Op *op;
     int method;                 // row of the solver table
+    int budget;                 // iterations that the solve may take
     const double *params;       // of the method
     int best;                   // the vector that holds the impulses to return
     double residual, objective; // of the best iterate, where the method keeps them (SAND_OWNS_RESIDUAL)

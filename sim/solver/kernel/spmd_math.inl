@@ -11,6 +11,7 @@
 
 SAND_INLINE real real_sqrt(real a) { return sizeof(real) == 4 ? (real)sqrtf((float)a) : (real)sqrt((double)a); }
 SAND_INLINE real real_max(real a, real b) { return a > b ? a : b; }
+SAND_INLINE real real_min(real a, real b) { return a < b ? a : b; }
 SAND_INLINE real real_abs(real a) { return a < 0 ? -a : a; }
 
 // The length of a vector from its square; its inverse stays finite.

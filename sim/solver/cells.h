@@ -1,0 +1,16 @@
+// The moving bodies of a problem by the cells of a grid, as the coarse correction needs them (sim/solver/kernel/coarse.inl).
+// The CPU's counterpart of cuda/cells.cu.
+#pragma once
+#include "sim/solver/cell_grid.h"
+#include "sandglass/problem.h"
+
+typedef struct SandCells {
+    SandCellGrid grid;
+    int *first, *list; // bodies list[first[c] .. first[c+1]-1] are in cell c, in ascending order
+    int *cell;         // of each body
+    size_t first_capacity, list_capacity, cell_capacity;
+} SandCells;
+
+void sand_cells_free(SandCells *cells);
+// Chooses the grid and sorts the bodies. False when memory is out.
+bool sand_cells_build(SandCells *cells, const SandProblem *problem, SandError *error);
