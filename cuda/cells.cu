@@ -82,8 +82,8 @@ bool cells_enqueue(SandDevice *device) {
     if (!ok) return false;
     Box *parts = (Box *)device->boxes.data;
     int blocks = device_blocks(device, arrays.bodies, BLOCK_THREADS, 3);
-    find_box < <<blocks<BOX_BLOCKS ? blocks : BOX_BLOCKS, BLOCK_THREADS, 0, device->stream>>>(device->bodies.data, parts,
-                                                                                              device->counts);
+    if (blocks > BOX_BLOCKS) blocks = BOX_BLOCKS;
+    find_box<<<blocks, BLOCK_THREADS, 0, device->stream>>>(device->bodies.data, parts, device->counts);
     LAUNCH(device, place_bodies, arrays.bodies, device->bodies.data, device->place.data, device->body_cell.data,
            arrays.bodies, device->counts);
     CsrKeys keys = {device->body_cell.data, &device->counts->bodies, arrays.bodies, (int64_t)cells};

@@ -94,8 +94,8 @@ SAND_ROW(c_spg_fb, "c-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER
          "a correction costs three products; gains little where the pattern of the impulses itself is wrong",
          SAND_P_SPG_PARAMS,
          {"interval", SAND_PARAM_INTEGER, 10, 2, 1000,
-          "iterations from the first correction, which is at once, to the second; each later one comes after twice as many",
-          NULL})
+          "iteration of the second correction; each later one comes at twice the iteration of the last", NULL},
+         {"first", SAND_PARAM_INTEGER, 0, 0, 1000, "iteration of the first correction", NULL})
 
 SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWNS, 0, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)

@@ -16,7 +16,7 @@ typedef struct c_spg_fb_State {
 } c_spg_fb_State;
 
 enum { COARSE_DG, COARSE_DND, COARSE_RESIDUAL, COARSE_SUMS };
-enum { COARSE_INTERVAL = 5 }; // parameter
+enum { COARSE_INTERVAL = 5, COARSE_FIRST }; // parameters
 enum { COARSE_REMAIN = 8 };   // iterations that must follow: a correction leaves errors between neighbors
 
 // Stores the scaled impulses z, with the old gradient in its place, and computes their velocities in op->body.
@@ -86,14 +86,16 @@ SAND_KERNEL void coarse_advance(Worker *w, Solve *s, spg_State *m) {
 
 SAND_KERNEL void c_spg_fb_start(Worker *w, Solve *s, c_spg_fb_State *m) {
     spg_begin(w, s, &m->spg);
-    m->done = m->due = 0;
+    m->done = 0;
+    m->due = (int)s->params[COARSE_FIRST];
 }
 
 SAND_KERNEL void c_spg_fb_step(Worker *w, Solve *s, c_spg_fb_State *m) {
     bool corrects = m->done >= m->due && m->done + COARSE_REMAIN < s->budget && s->op->cells[0];
     if (corrects) {
         coarse_advance(w, s, &m->spg);
-        m->due = m->done ? 2 * m->done : (int)s->params[COARSE_INTERVAL];
+        int interval = (int)s->params[COARSE_INTERVAL];
+        m->due = m->done < interval ? interval : 2 * m->done;
     } else {
         spg_advance(w, s, &m->spg, P_DIAGONAL);
     }
