@@ -3,6 +3,7 @@
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/solver/assembled.h"
+#include "sim/solver/method_traits.h"
 #include "sim/core/array.h"
 
 #include <stdio.h>
@@ -70,9 +71,17 @@ static bool check_symmetry(const SandProblem *problem, const SandSolveDef *def, 
                      solver->name, problem->matrix->asymmetry, others);
 }
 
+// Methods that work on bodies refuse a stored matrix, which has none.
+static bool check_bodies(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (!problem->matrix || !(solver->needs & SAND_NEEDS_BODIES)) return true;
+    return sand_fail(error, "%s needs bodies, and this problem is a matrix", solver->name);
+}
+
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
                    SandSolverWorkspace **workspace, SandError *error) {
-    if (!sand_solve_check(def, error) || !check_symmetry(problem, def, error)) return false;
+    if (!sand_solve_check(def, error) || !check_bodies(problem, def, error) || !check_symmetry(problem, def, error))
+        return false;
     int kind = kind_of(problem, def), radial = problem->radial;
     SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;
     const SandSolverKernel *v = kernels[precision][kind][radial];

@@ -37,6 +37,7 @@
 #include "sim/solver/methods/coarse_spg.inl"
 #include "sim/solver/methods/gauss_seidel.inl"
 #include "sim/solver/methods/jacobi.inl"
+#include "sim/solver/methods/mass_splitting.inl"
 #include "sim/solver/methods/spg.inl"
 #if SAND_COMPONENTS
 #include "sim/solver/methods/cpg.inl"
@@ -111,6 +112,14 @@ SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADA
          "the slowest to converge; where bodies have very many contacts it needs a lower omega, or it diverges",
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
+
+SAND_ROW(mass_splitting, "mass-splitting", 2, true, SAND_OWNS_VELOCITIES, SAND_NEEDS_BODIES, SAND_ALL | SAND_ADAPTS,
+         "Tonge et al. 2012",
+         "splits each body among its contacts, solves all contacts at once, and gives the parts of a body their mean "
+         "velocity: jacobi without damping, whose objective never rises",
+         "as slow as jacobi: a contact yields as if all others of its bodies pushed the same way",
+         {"local", SAND_PARAM_INTEGER, 4, 1, 100,
+          "steps on a contact whose bodies are not both spheres; more solve it better", NULL})
 
 SAND_ROW(apgd, "apgd", 7, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
          "a projected gradient step from a point a little ahead, with restart; returns its best iterate",

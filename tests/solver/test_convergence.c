@@ -160,6 +160,28 @@ static void cpg_needs_half_of_pgs(void **state) {
     }
 }
 
+// The split blocks are above N, so that solving each contact by its own never raises the objective, whatever the degrees:
+// the plate has more than SAND_HIGH_DEGREE contacts. 1e-12 of the objective is rounding.
+static void mass_splitting_always_descends(void **state) {
+    (void)state;
+    for (int k = 0; k < PROBLEMS; k++)
+        for (int frictionless = 0; frictionless < 2; frictionless++) {
+            SandProblem p = frozen_copy(&problems[k]);
+            frozen_set_cold(&p);
+            SandSolution s = {.want_curve = true};
+            SandSolveDef def = method_def((Method){.solver = "mass-splitting"}, 300, 0);
+            if (frictionless) def.friction = SAND_FRICTIONLESS;
+            solve(&p, &def, &s);
+            for (int i = 1; i < s.curve_count; i++)
+                if (s.curve[i].objective > s.curve[i - 1].objective + 1e-12 * fabs(s.curve[i].objective))
+                    fail_msg("%s: iteration %d raises %.17g to %.17g", problem_names[k], i, s.curve[i - 1].objective,
+                             s.curve[i].objective);
+            assert_true(s.curve[s.curve_count - 1].objective < 0);
+            sand_solution_free(&s);
+            sand_problem_free(&p);
+        }
+}
+
 // A body with more than SAND_HIGH_DEGREE contacts: colored gauss-seidel relaxes these as one Jacobi batch.
 static void batch_converges(void **state) {
     (void)state;
@@ -198,7 +220,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cylinder_converges),      cmocka_unit_test(separate_normal_and_tangent_entries_pay),
         cmocka_unit_test(spg_is_far_below_jacobi), cmocka_unit_test(gpminres_is_ten_times_jacobi),
-        cmocka_unit_test(cpg_needs_half_of_pgs),   cmocka_unit_test(batch_converges),
+        cmocka_unit_test(cpg_needs_half_of_pgs),   cmocka_unit_test(mass_splitting_always_descends),
+        cmocka_unit_test(batch_converges),
     };
     return cmocka_run_group_tests(tests, make_problems, free_problems);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/lab/frozen.h"
+#include "sim/solver/method_traits.h"
 
 enum { CONTACTS = 4, ROWS = 3 * CONTACTS, DOFS = 9 };
 typedef enum Form { TRIPLETS, COLUMNS, LINES, FORMS } Form;
@@ -305,6 +306,28 @@ static bool assert_law(const SandSolution *s, int i, double tolerance) {
     return slip > 1e-3 && g.x > 1e-3;
 }
 
+// A matrix has no bodies. Methods that work on bodies say so, with their name.
+static void methods_of_bodies_refuse_a_matrix(void **state) {
+    (void)state;
+    SandProblem p = global_problem();
+    int refused = 0;
+    for (int k = 0; k < sand_solver_count(); k++) {
+        if (!(sand_solver_table[k].needs & SAND_NEEDS_BODIES)) continue;
+        SandError error = {""};
+        SandSolution s = {0};
+        SandSolveDef def = sand_default_solve();
+        sand_solve_choose(&def, k);
+        SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
+        assert_false(sand_cpu_solve(cpu, &p, &def, &s, &error));
+        assert_ptr_equal(strstr(error.text, sand_solver_table[k].name), error.text);
+        assert_non_null(strstr(error.text, "needs bodies"));
+        sand_cpu_free(cpu);
+        refused++;
+    }
+    assert_true(refused > 0);
+    sand_problem_free(&p);
+}
+
 // Coulomb's law, from the dense matrix, for every method that supports it. The rows of a contact are coupled here, so
 // methods that relax a contact exactly need its diagonal block of W.
 static void coulomb_on_a_matrix(void **state) {
@@ -313,7 +336,7 @@ static void coulomb_on_a_matrix(void **state) {
     SandProblem p = global_problem();
     int sliding = 0;
     for (int k = 0; k < sand_solver_count(); k++) {
-        if (!sand_solver_can(k, SAND_FRICTION_COULOMB)) continue;
+        if (!sand_solver_can(k, SAND_FRICTION_COULOMB) || sand_solver_table[k].needs & SAND_NEEDS_BODIES) continue;
         SandSolveDef def = sand_default_solve();
         sand_solve_choose(&def, k);
         def.friction = SAND_FRICTION_COULOMB;
@@ -343,7 +366,7 @@ static void an_unsymmetric_matrix_is_solved(void **state) {
     SandProblem p = global_problem();
     int solved = 0;
     for (int k = 0; k < sand_solver_count(); k++) {
-        if (!sand_solver_can(k, SAND_FRICTION_COULOMB)) continue;
+        if (!sand_solver_can(k, SAND_FRICTION_COULOMB) || sand_solver_table[k].needs & SAND_NEEDS_BODIES) continue;
         const char *name = sand_solver_table[k].name;
         SandSolveDef def = sand_default_solve();
         sand_solve_choose(&def, k);
@@ -498,6 +521,7 @@ int main(void) {
         cmocka_unit_test(an_unsymmetric_matrix_is_solved),
         cmocka_unit_test(solvers_run_on_a_matrix),
         cmocka_unit_test(coulomb_on_a_matrix),
+        cmocka_unit_test(methods_of_bodies_refuse_a_matrix),
         cmocka_unit_test(unsupported_problems_are_refused),
         cmocka_unit_test(broken_files_are_refused),
     };

@@ -37,6 +37,16 @@ const Citation citation_table[] = {
      "  year    = {2009},\n"
      "  doi     = {10.1080/10556780902806094}\n"
      "}\n"},
+    {"tonge2012mass", "Tonge et al. 2012",
+     "@article{tonge2012mass,\n"
+     "  author  = {Tonge, Richard and Benevolenski, Feodor and Voroshilov, Andrey},\n"
+     "  title   = {Mass Splitting for Jitter-Free Parallel Rigid Body Simulation},\n"
+     "  journal = {ACM Transactions on Graphics},\n"
+     "  volume  = {31},\n"
+     "  number  = {4},\n"
+     "  year    = {2012},\n"
+     "  doi     = {10.1145/2185520.2185601}\n"
+     "}\n"},
     {"nesterov1983method", "Nesterov 1983",
      "@article{nesterov1983method,\n"
      "  author  = {Nesterov, Yurii},\n"

@@ -1,6 +1,14 @@
-// The problem of one contact alone, in its own basis: how gauss-seidel and ngs relax a contact exactly.
+// The problem of one contact alone: how gauss-seidel and ngs relax a contact exactly, in its own basis.
 #pragma once
 #include "sim/solver/kernel/gather.inl"
+
+#if !SAND_RADIAL
+// The velocity at the end of a body's arm for an impulse there.
+SAND_INLINE Vec arm_response(const Op *op, int k, Vec arm, Vec impulse) {
+    if (k >= op->dynamic_count) return vec_make(0, 0, 0);
+    return vec_madd(vec_cross(body_turn(op, k, vec_cross(arm, impulse)), arm), op->inverse_mass[k], impulse);
+}
+#endif
 
 #if SAND_LOCAL
 
@@ -28,12 +36,6 @@ SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
     return b;
 }
 #else
-// The velocity at the end of a body's arm for an impulse there.
-SAND_INLINE Vec arm_response(const Op *op, int k, Vec arm, Vec impulse) {
-    if (k >= op->dynamic_count) return vec_make(0, 0, 0);
-    return vec_madd(vec_cross(body_turn(op, k, vec_cross(arm, impulse)), arm), op->inverse_mass[k], impulse);
-}
-
 SAND_INLINE Vec contact_response(const Op *op, ContactRef ref, Vec impulse) {
     if (op->is_matrix) return matrix_own(op, contact_index(ref), impulse);
     return vec_add(arm_response(op, op->a[contact_index(ref)], contact_arm_a(op, ref), impulse),

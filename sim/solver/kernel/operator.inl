@@ -44,6 +44,17 @@ SAND_INLINE Vec contact_impulse(const Op *op, ContactRef ref, Row r) {
 #endif
 }
 
+// The rows of a velocity in world coordinates: the inverse of contact_impulse.
+SAND_INLINE Row contact_row(const Op *op, ContactRef ref, Vec u) {
+#if SAND_LOCAL
+    return basis_in(basis_of(contact_normal(op, ref)), u);
+#elif SAND_ROWS == 3
+    return (void)op, (void)ref, u;
+#else
+    return vec_dot(u, contact_normal(op, ref));
+#endif
+}
+
 // The gradient (N x + r)_i from the motion of the two bodies.
 SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m) {
     Vec n = contact_normal(op, ref);

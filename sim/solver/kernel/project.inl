@@ -123,22 +123,28 @@ SAND_INLINE Stepped preconditioned_step(const Op *op, Preconditioner p, ContactR
     return s;
 }
 
-// A projected gradient step: the point of K nearest to x - alpha P^-1 g in the metric of P. Where K is not a cone, normal
-// and tangential parts are projected separately, and the metric makes no difference.
-SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
-    Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
+// The point of K nearest to x + more n, where the square of a distance across n counts `ratio` times as much as along it;
+// root is the square root of ratio. Where K is not a cone, normal and tangential parts are projected separately, and the
+// metric makes no difference.
+SAND_INLINE Row contact_project_by(const Op *op, ContactRef ref, Row x, real more, real ratio, real root) {
 #if SAND_ROWS == 3 && !SAND_LOCAL
-    real mu = contact_mu(op, ref), cone_factor = real_rough_inverse(real_ma(p.ratio * mu, mu, 1));
-    return cone_project_by(s.x, s.more, contact_normal(op, ref), mu, p.ratio, cone_factor);
+    real mu = contact_mu(op, ref), cone_factor = real_rough_inverse(real_ma(ratio * mu, mu, 1));
+    return (void)root, cone_project_by(x, more, contact_normal(op, ref), mu, ratio, cone_factor);
 #else
-    Row y = row_add_normal(op, ref, s.x, s.more);
+    Row y = row_add_normal(op, ref, x, more);
 #if SAND_LOCAL
     if (op->set == FRICTION_CONE) { // with the tangents stretched the metric is the Euclidean one
-        real mu = p.root * contact_mu(op, ref);
-        Vec z = section_cone(op, vec_make(y.x, p.root * y.y, p.root * y.z), mu, 1 / (1 + mu * mu));
-        return vec_make(z.x, z.y / p.root, z.z / p.root);
+        real mu = root * contact_mu(op, ref);
+        Vec z = section_cone(op, vec_make(y.x, root * y.y, root * y.z), mu, 1 / (1 + mu * mu));
+        return vec_make(z.x, z.y / root, z.z / root);
     }
 #endif
-    return contact_project(op, ref, y);
+    return (void)ratio, (void)root, contact_project(op, ref, y);
 #endif
+}
+
+// A projected gradient step: the point of K nearest to x - alpha P^-1 g in the metric of P.
+SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
+    Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
+    return contact_project_by(op, ref, s.x, s.more, p.ratio, p.root);
 }
