@@ -105,6 +105,25 @@ const Citation citation_table[] = {
      "  year    = {2021},\n"
      "  doi     = {10.1002/nme.6693}\n"
      "}\n"},
+    {"xu2017adaptive", "Xu et al. 2017",
+     "@inproceedings{xu2017adaptive,\n"
+     "  author    = {Xu, Zheng and Figueiredo, M{\\'a}rio A. T. and Goldstein, Tom},\n"
+     "  title     = {Adaptive {ADMM} with Spectral Penalty Parameter Selection},\n"
+     "  booktitle = {Artificial Intelligence and Statistics},\n"
+     "  year      = {2017},\n"
+     "  eprint    = {1605.07246}\n"
+     "}\n"},
+    {"goldstein2014fast", "Goldstein et al. 2014",
+     "@article{goldstein2014fast,\n"
+     "  author  = {Goldstein, Tom and O'Donoghue, Brendan and Setzer, Simon and Baraniuk, Richard},\n"
+     "  title   = {Fast Alternating Direction Optimization Methods},\n"
+     "  journal = {SIAM Journal on Imaging Sciences},\n"
+     "  volume  = {7},\n"
+     "  number  = {3},\n"
+     "  pages   = {1588--1623},\n"
+     "  year    = {2014},\n"
+     "  doi     = {10.1137/120896219}\n"
+     "}\n"},
     {"benson2001blmvm", "Benson and Moré 2001",
      "@techreport{benson2001blmvm,\n"
      "  author      = {Benson, Steven J. and Mor{\\'e}, Jorge J.},\n"

@@ -13,12 +13,15 @@
 #include "sim/solver/kernel/kernel.inl"
 
 enum { ADMM_RHO, ADMM_INNER, ADMM_ACCURACY }; // parameters
+#define ADMM_LEAST_RHO 1e-6
+#define ADMM_MOST_RHO 1e6
 // Vectors: feasible copy, free copy, scaled multiplier, gradient N x + r at the free copy; residual, direction and product
 // of the conjugate gradients; a second feasible copy while the first is kept as the best.
 enum { ADMM_Z, ADMM_X, ADMM_U, ADMM_G, ADMM_R, ADMM_P, ADMM_Y, ADMM_Z2 };
 
 typedef struct admm_State {
     int z;               // vector of the feasible copy; the best one so far is s->best
+    int pull_z, pull_u;  // vectors that the x-update is drawn to: the feasible copy and the multiplier
     bool measure_next;   // the feasible copy is new and the next step measures it
     int rounds;          // x-, z- and u-updates done
     double rho;          // penalty
@@ -31,7 +34,7 @@ typedef struct admm_State {
 // [x-update] Starts the conjugate gradients from the residual -(N x + r + rho diag(N) (x - z + u)) at the free copy x.
 SAND_KERNEL void admm_begin_x_update(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
-    const real *z = solve_vector(s, m->z), *x = solve_vector(s, ADMM_X), *u = solve_vector(s, ADMM_U),
+    const real *z = solve_vector(s, m->pull_z), *x = solve_vector(s, ADMM_X), *u = solve_vector(s, m->pull_u),
                *g = solve_vector(s, ADMM_G);
     real *r = solve_vector(s, ADMM_R), *p = solve_vector(s, ADMM_P), rho = (real)m->rho;
     Sum sum;
@@ -53,7 +56,8 @@ SAND_KERNEL void admm_begin_x_update(Worker *w, Solve *s, admm_State *m) {
 
 SAND_KERNEL void admm_start(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
-    m->z = s->best = ADMM_Z;
+    m->z = m->pull_z = s->best = ADMM_Z;
+    m->pull_u = ADMM_U;
     m->measure_next = false;
     m->rounds = 0;
     const real *z = solve_vector(s, m->z);
@@ -75,15 +79,30 @@ SAND_KERNEL void admm_start(Worker *w, Solve *s, admm_State *m) {
     admm_begin_x_update(w, s, m);
 }
 
+// Which feasible copies are measured: a short solve must not miss its best; a long one has many.
+SAND_INLINE bool admm_measures(int rounds) { return rounds <= 8 || rounds % 4 == 0; }
+
+// Divides a scaled multiplier by the factor that the penalty was multiplied by.
+SAND_KERNEL void admm_rescale(Worker *w, Solve *s, int multiplier, double factor) {
+    const Op *op = s->op;
+    real *u = solve_vector(s, multiplier), scale = (real)(1 / factor);
+    SAND_FOR(w, i, op->n) {
+        ContactRef ref = SAND_CONTACT(op, i);
+        row_store(u, ref, row_scale(scale, row_load(u, ref)));
+    }
+    sand_barrier(w);
+}
+
 // [z-update] and [u-update] with over-relaxation 1.6, and the adaptation of the penalty.
 SAND_KERNEL void admm_end_round(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
     const real *before = solve_vector(s, m->z), *x = solve_vector(s, ADMM_X);
     if (m->z == s->best) m->z = m->z == ADMM_Z ? ADMM_Z2 : ADMM_Z; // do not overwrite the best
+    m->pull_z = m->z;
     real *z = solve_vector(s, m->z), *u = solve_vector(s, ADMM_U);
     const real relax = (real)1.6;
     m->rounds++;
-    m->measure_next = m->rounds <= 8 || m->rounds % 4 == 0; // a short solve must not miss its best; a long one has many
+    m->measure_next = admm_measures(m->rounds);
     Sum sum;
     sum_open(w, &sum, 2, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
@@ -103,46 +122,42 @@ SAND_KERNEL void admm_end_round(Worker *w, Solve *s, admm_State *m) {
     if (primal > 5 * dual) change = 2;
     if (dual > 5 * primal) change = 0.5;
     double rho = m->rho * change;
-    if (change == 1 || rho < 1e-6 || rho > 1e6) return;
+    if (change == 1 || rho < ADMM_LEAST_RHO || rho > ADMM_MOST_RHO) return;
     m->rho = rho;
-    real scale = (real)(1 / change); // the scaled multiplier is divided by rho
-    SAND_FOR(w, i, op->n) {
-        ContactRef ref = SAND_CONTACT(op, i);
-        row_store(u, ref, row_scale(scale, row_load(u, ref)));
-    }
-    sand_barrier(w);
+    admm_rescale(w, s, ADMM_U, change);
 }
 
-// One conjugate gradient iteration on (N + rho diag(N)) x = rho diag(N) (z - u) - r; the round ends when that is accurate
-// enough. Or the measurement of the feasible copy after a round.
-SAND_KERNEL void admm_step(Worker *w, Solve *s, admm_State *m) {
+// Measures the feasible copy; the best is returned.
+SAND_KERNEL void admm_measure(Worker *w, Solve *s, admm_State *m) {
     const Op *op = s->op;
-    if (m->measure_next) {
-        m->measure_next = false;
-        const real *z = solve_vector(s, m->z);
-        gather_bodies_of(w, op, z, op->free, op->body);
-        double residual = start_gradient(w, op, z, solve_vector(s, ADMM_Y));
-        if (residual <= s->residual) {
-            s->best = m->z;
-            s->residual = residual;
-            s->objective = objective_of(w, op, z);
-        }
-        return;
-    }
-    real *x = solve_vector(s, ADMM_X), *r = solve_vector(s, ADMM_R), *p = solve_vector(s, ADMM_P),
-         *y = solve_vector(s, ADMM_Y);
+    const real *z = solve_vector(s, m->z);
+    m->measure_next = false;
+    gather_bodies_of(w, op, z, op->free, op->body);
+    double residual = start_gradient(w, op, z, solve_vector(s, ADMM_Y));
+    if (residual > s->residual) return;
+    s->best = m->z;
+    s->residual = residual;
+    s->objective = objective_of(w, op, z);
+}
+
+// Rounding accumulates in the gradient at the free copy: computes it anew, and starts the x-update again.
+SAND_KERNEL void admm_recompute(Worker *w, Solve *s, admm_State *m) {
+    const Op *op = s->op;
     real *g = solve_vector(s, ADMM_G);
-    if (m->since_recompute++ >= 50) { // rounding accumulates in g: recompute it
-        m->since_recompute = 0;
-        gather_bodies_of(w, op, x, op->free, op->body);
-        SAND_FOR_GRADIENTS(w, i, op, op->body, NULL) {
-            row_store(g, SAND_CONTACT(op, i), SAND_GRADIENT(op, SAND_CONTACT(op, i)));
-        }
-        sand_barrier(w);
-        admm_begin_x_update(w, s, m);
-        return;
+    m->since_recompute = 0;
+    gather_bodies_of(w, op, solve_vector(s, ADMM_X), op->free, op->body);
+    SAND_FOR_GRADIENTS(w, i, op, op->body, NULL) {
+        row_store(g, SAND_CONTACT(op, i), SAND_GRADIENT(op, SAND_CONTACT(op, i)));
     }
-    real rho = (real)m->rho;
+    sand_barrier(w);
+    admm_begin_x_update(w, s, m);
+}
+
+// y := (N + rho diag(N)) p; returns p'y.
+SAND_KERNEL double admm_product(Worker *w, Solve *s, real rho) {
+    const Op *op = s->op;
+    const real *p = solve_vector(s, ADMM_P);
+    real *y = solve_vector(s, ADMM_Y);
     gather_bodies_of(w, op, p, op->still, op->scratch);
     Sum sum;
     sum_open(w, &sum, 1, 0);
@@ -154,8 +169,15 @@ SAND_KERNEL void admm_step(Worker *w, Solve *s, admm_State *m) {
         SAND_ADD(sum, ref, 0, row_dot(pi, yi));
     }
     sum_total(w, &sum);
-    double alpha = sum.total[0] > 0 ? m->rr / sum.total[0] : 0;
-    real step = (real)alpha;
+    return sum.total[0];
+}
+
+// Moves the free copy, its gradient and the residual of the conjugate gradients along p; returns the new r'C r.
+SAND_KERNEL double admm_advance(Worker *w, Solve *s, real rho, real step) {
+    const Op *op = s->op;
+    const real *p = solve_vector(s, ADMM_P), *y = solve_vector(s, ADMM_Y);
+    real *x = solve_vector(s, ADMM_X), *g = solve_vector(s, ADMM_G), *r = solve_vector(s, ADMM_R);
+    Sum sum;
     sum_open(w, &sum, 1, 0);
     SAND_FOR_SUM(w, i, op->n, &sum) {
         ContactRef ref = SAND_CONTACT(op, i);
@@ -167,22 +189,54 @@ SAND_KERNEL void admm_step(Worker *w, Solve *s, admm_State *m) {
         SAND_ADD(sum, ref, 0, contact_inverse_diagonal(op, ref) * row_dot(ri, ri));
     }
     sum_total(w, &sum);
-    double beta = m->rr > 0 ? sum.total[0] / m->rr : 0;
-    m->rr = sum.total[0];
-    m->inner++;
-    if (!isfinite(alpha)) s->end = SAND_END_EXHAUSTED;
-    if (m->rr <= m->goal || m->inner >= (int)s->params[ADMM_INNER]) {
-        admm_end_round(w, s, m);
-        admm_begin_x_update(w, s, m);
-        return;
-    }
-    real keep = (real)beta;
+    return sum.total[0];
+}
+
+// p := C r + keep p
+SAND_KERNEL void admm_turn(Worker *w, Solve *s, real keep) {
+    const Op *op = s->op;
+    const real *r = solve_vector(s, ADMM_R);
+    real *p = solve_vector(s, ADMM_P);
     SAND_FOR(w, i, op->n) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row pi = row_scale(contact_inverse_diagonal(op, ref), row_load(r, ref));
         row_store(p, ref, row_madd(pi, keep, row_load(p, ref)));
     }
     sand_barrier(w);
+}
+
+// [x-update] One conjugate gradient iteration on (N + rho diag(N)) x = rho diag(N) (z - u) - r. True when that is accurate
+// enough, or has taken long enough.
+SAND_KERNEL bool admm_x_update(Worker *w, Solve *s, admm_State *m) {
+    real rho = (real)m->rho;
+    double curvature = admm_product(w, s, rho), alpha = curvature > 0 ? m->rr / curvature : 0;
+    double rr = admm_advance(w, s, rho, (real)alpha), beta = m->rr > 0 ? rr / m->rr : 0;
+    m->rr = rr;
+    m->inner++;
+    if (!isfinite(alpha)) s->end = SAND_END_EXHAUSTED;
+    if (m->rr <= m->goal || m->inner >= (int)s->params[ADMM_INNER]) return true;
+    admm_turn(w, s, (real)beta);
+    return false;
+}
+
+// One product: a measurement after a round, the gradient anew, or a conjugate gradient iteration, which may end the round.
+// True when it has: the z- and u-updates are next.
+SAND_KERNEL bool admm_product_of_round(Worker *w, Solve *s, admm_State *m) {
+    if (m->measure_next) {
+        admm_measure(w, s, m);
+        return false;
+    }
+    if (m->since_recompute++ >= 50) {
+        admm_recompute(w, s, m);
+        return false;
+    }
+    return admm_x_update(w, s, m);
+}
+
+SAND_KERNEL void admm_step(Worker *w, Solve *s, admm_State *m) {
+    if (!admm_product_of_round(w, s, m)) return;
+    admm_end_round(w, s, m);
+    admm_begin_x_update(w, s, m);
 }
 
 #endif // SAND_METHOD_ADMM_INL
