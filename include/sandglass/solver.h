@@ -60,7 +60,7 @@ typedef struct SandSolver {
     const char *paper;                 // where it comes from, with equation numbers
     const char *idea;                  // one line
     const char *weakness;              // one line: what it is bad at
-    unsigned friction;                 // bit 1 << SandFriction for each model it can do; and the two below
+    unsigned friction;                 // bit 1 << SandFriction for each model it can do; and those below
     bool on_cuda;                      // whether it is compiled for CUDA as well
     int vectors;                       // solver vectors it uses
     unsigned owns, needs;              // for the driver: sim/solver/method_traits.h
@@ -72,6 +72,8 @@ typedef struct SandSolver {
 #define SAND_ADAPTS (1u << SAND_FRICTION_COUNT)
 // And that it solves a stored N that is not symmetric: it minimizes nothing, and needs no symmetry to converge.
 #define SAND_UNSYMMETRIC (2u << SAND_FRICTION_COUNT)
+// And that it solves another problem in place of this one: its residual does not go to zero, however large the budget.
+#define SAND_INEXACT (4u << SAND_FRICTION_COUNT)
 
 // How to get the methods that a build may lack.
 #define SAND_PETSC_WANTED "it needs petsc-dev and -DSAND_PETSC=ON"

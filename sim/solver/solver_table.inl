@@ -40,6 +40,7 @@
 #include "sim/solver/methods/jacobi.inl"
 #include "sim/solver/methods/mass_splitting.inl"
 #include "sim/solver/methods/spg.inl"
+#include "sim/solver/methods/tgs_soft.inl"
 #if SAND_COMPONENTS
 #include "sim/solver/methods/cpg.inl"
 #include "sim/solver/methods/gpminres.inl"
@@ -58,13 +59,15 @@
     SAND_SPG_PARAMS, \
     {"ratio", SAND_PARAM_REAL, 3.5, 1, 10, \
      "of the preconditioner across a normal to that along it: 3.5 as of solid spheres, 1 averaged as in the paper", NULL}
-#define SAND_GAUSS_SEIDEL_PARAMS \
-    {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL}, \
-    {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL}, \
+#define SAND_ORDER_PARAM \
     {"order", SAND_PARAM_CHOICE, 2, 0, 3, \
      "sequential, symmetric (there and back), colored for all threads, or uncoordinated, which gives other bits every time " \
      "on a GPU and is sequential on the CPU", \
      sand_gauss_seidel_orders}
+#define SAND_GAUSS_SEIDEL_PARAMS \
+    {"omega", SAND_PARAM_REAL, 1, 0.01, 2, "relaxation; above 1 it may not converge", NULL}, \
+    {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL}, \
+    SAND_ORDER_PARAM
 #define SAND_ADMM_PARAMS(least) \
     {"rho", SAND_PARAM_REAL, 1, least, 1e4, "stiffness at first; more draws the copies together sooner", NULL}, \
     {"inner", SAND_PARAM_INTEGER, 3, 1, 1000, "most conjugate gradients a round; more solves the free copy better", NULL}, \
@@ -110,6 +113,14 @@ SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL |
          "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          SAND_GAUSS_SEIDEL_PARAMS)
+
+SAND_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,
+         (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT, "Macklin et al. 2019; Catto 2024",
+         "a substep for each iteration: one sweep of gauss-seidel with soft contacts, then the gaps move", "W",
+         {"hertz", SAND_PARAM_REAL, 30, 1, 10000, "frequency of a penetrated contact; more is stiffer", NULL},
+         {"damping", SAND_PARAM_REAL, 10, 0.1, 100, "its damping ratio; more undoes penetrations slower", NULL},
+         {"push", SAND_PARAM_REAL, 3, 0, 1000, "m/s, the largest speed at which a penetration is undone", NULL},
+         SAND_ORDER_PARAM)
 
 SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADAPTS | SAND_UNSYMMETRIC,
          "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
@@ -236,6 +247,7 @@ SAND_TAO_ROW(
 #undef SAND_GPMINRES_PARAMS
 #undef SAND_PROPORTIONING_PARAMS
 #undef SAND_BOUNDED
+#undef SAND_ORDER_PARAM
 #undef SAND_ADMM_PARAMS
 #undef SAND_SPG_PARAMS
 #undef SAND_SPG_OWNS

@@ -182,6 +182,43 @@ static void mass_splitting_always_descends(void **state) {
         }
 }
 
+// The velocity of a ball on a plane, with the impulse that carries it, for a penetration of `depth` springs.
+static double speed_on_spring(const char *hertz, bool frictionless, double depth) {
+    const double g = 9.81, step = 0.01, mass = 3, radius = 0.1, turn = 1 / (0.4 * mass * radius * radius);
+    const double omega = 2 * 3.14159265358979323846 * atof(hertz), gap = -depth * g / (omega * omega);
+    SandProblemBody bodies[] = {
+        {.inverse_mass = 1 / mass, .inverse_inertia = {turn, turn, turn}, .velocity = {0, 0, -g * step}, .radius = radius},
+        {.inverse_mass = 0}};
+    SandContact contact = {
+        .b = 1, .normal = {0, 0, -1}, .arm_a = {0, 0, -radius - gap / 2}, .gap = gap, .mu = frictionless ? 0 : 0.5};
+    SandVec3 start = {0, 0, -mass * g * step};
+    SandProblem p = {.body_count = 2, .dynamic_count = 1, .contact_count = 1, .radial = true, .step = step};
+    p.bodies = bodies;
+    p.contacts = &contact;
+    p.start = &start;
+    SandSolution s = {0};
+    SandError error;
+    SandSolveDef def = method_def((Method){.solver = "tgs-soft"}, 40, 0);
+    if (!sand_solve_set(&def, "hertz", hertz, &error)) fail_msg("%s", error.text);
+    solve(&p, &def, &s);
+    double speed = s.velocity[0].z;
+    sand_solution_free(&s);
+    return speed;
+}
+
+// A soft contact is a spring: a ball rests on it at a depth of g / omega^2, sinks from above and rises from below, whatever
+// the damping and the substeps.
+static void soft_contact_rests_at_its_spring(void **state) {
+    (void)state;
+    const char *const hertz[] = {"15", "30", "60"};
+    for (int k = 0; k < 3; k++)
+        for (int frictionless = 0; frictionless < 2; frictionless++) {
+            assert_true(fabs(speed_on_spring(hertz[k], frictionless, 1)) <= 1e-14);
+            assert_true(speed_on_spring(hertz[k], frictionless, 0.9) < -1e-6);
+            assert_true(speed_on_spring(hertz[k], frictionless, 1.1) > 1e-6);
+        }
+}
+
 // A body with more than SAND_HIGH_DEGREE contacts: colored gauss-seidel relaxes these as one Jacobi batch.
 static void batch_converges(void **state) {
     (void)state;
@@ -218,9 +255,13 @@ static void batch_converges(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cylinder_converges),      cmocka_unit_test(separate_normal_and_tangent_entries_pay),
-        cmocka_unit_test(spg_is_far_below_jacobi), cmocka_unit_test(gpminres_is_ten_times_jacobi),
-        cmocka_unit_test(cpg_needs_half_of_pgs),   cmocka_unit_test(mass_splitting_always_descends),
+        cmocka_unit_test(cylinder_converges),
+        cmocka_unit_test(separate_normal_and_tangent_entries_pay),
+        cmocka_unit_test(spg_is_far_below_jacobi),
+        cmocka_unit_test(gpminres_is_ten_times_jacobi),
+        cmocka_unit_test(cpg_needs_half_of_pgs),
+        cmocka_unit_test(mass_splitting_always_descends),
+        cmocka_unit_test(soft_contact_rests_at_its_spring),
         cmocka_unit_test(batch_converges),
     };
     return cmocka_run_group_tests(tests, make_problems, free_problems);

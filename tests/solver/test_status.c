@@ -114,6 +114,7 @@ static void infeasible_needs_a_proof(void **state) {
         SandSolution s = solve(&wedge, &def, SAND_DOUBLE), t = solve(&resting, &def, SAND_DOUBLE);
         const char *name = sand_solver_table[solver].name;
         bool looks = !sand_solver_table[solver].assembled || strstr(name, "ipm"); // the others just get nowhere
+        if (sand_solver_table[solver].friction & SAND_INEXACT) looks = false;     // it solves another problem
         if (s.status != SAND_INFEASIBLE && (looks || s.status == SAND_SOLVED))
             fail_msg("%s: %s", name, sand_status_text(s.status));
         if (s.status == SAND_INFEASIBLE && !(s.least_energy > 1e4 * energy)) fail_msg("%s: %g J", name, s.least_energy);

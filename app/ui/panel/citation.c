@@ -124,6 +124,22 @@ const Citation citation_table[] = {
      "  year    = {2014},\n"
      "  doi     = {10.1137/120896219}\n"
      "}\n"},
+    {"macklin2019small", "Macklin et al. 2019",
+     "@inproceedings{macklin2019small,\n"
+     "  author    = {Macklin, Miles and Storey, Kier and Lu, Michelle and Terdiman, Pierre and Chentanez, Nuttapong and\n"
+     "               Jeschke, Stefan and M{\\\"u}ller, Matthias},\n"
+     "  title     = {Small Steps in Physics Simulation},\n"
+     "  booktitle = {Symposium on Computer Animation},\n"
+     "  year      = {2019},\n"
+     "  doi       = {10.1145/3309486.3340247}\n"
+     "}\n"},
+    {"catto2024solver2d", "Catto 2024",
+     "@misc{catto2024solver2d,\n"
+     "  author = {Catto, Erin},\n"
+     "  title  = {Solver2D},\n"
+     "  year   = {2024},\n"
+     "  url    = {https://box2d.org/posts/2024/02/solver2d/}\n"
+     "}\n"},
     {"benson2001blmvm", "Benson and Moré 2001",
      "@techreport{benson2001blmvm,\n"
      "  author      = {Benson, Steven J. and Mor{\\'e}, Jorge J.},\n"

@@ -2,11 +2,24 @@
 #pragma once
 #include "sim/solver/kernel/gather.inl"
 
-#if !SAND_RADIAL
+#if SAND_RADIAL
+// The normal entry of N_ii: a normal impulse does not turn spheres.
+SAND_INLINE real contact_normal_diagonal(const Op *op, ContactRef ref) {
+    int a = op->a[contact_index(ref)], b = op->b[contact_index(ref)];
+    return (a < op->dynamic_count ? op->inverse_mass[a] : (real)0) + (b < op->dynamic_count ? op->inverse_mass[b] : (real)0);
+}
+#else
 // The velocity at the end of a body's arm for an impulse there.
 SAND_INLINE Vec arm_response(const Op *op, int k, Vec arm, Vec impulse) {
     if (k >= op->dynamic_count) return vec_make(0, 0, 0);
     return vec_madd(vec_cross(body_turn(op, k, vec_cross(arm, impulse)), arm), op->inverse_mass[k], impulse);
+}
+
+// The normal entry of N_ii.
+SAND_INLINE real contact_normal_diagonal(const Op *op, ContactRef ref) {
+    Vec n = contact_normal(op, ref);
+    return vec_dot(n, vec_add(arm_response(op, op->a[contact_index(ref)], contact_arm_a(op, ref), n),
+                              arm_response(op, op->b[contact_index(ref)], contact_arm_b(op, ref), n)));
 }
 #endif
 

@@ -17,14 +17,28 @@ enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER }; // paramet
 // Values of the parameter `order`.
 enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLORED, GAUSS_SEIDEL_UNCOORDINATED };
 
-// How a contact is relaxed: as a block, by its mean diagonal; exactly, one row after the other; or (ngs) the normal row and
-// then both tangential rows together.
-typedef enum Relaxation { RELAX_BLOCK, RELAX_ROWS, RELAX_DISSIPATION } Relaxation;
+// How a contact is relaxed: as a block, by its mean diagonal; exactly, one row after the other; (ngs) the normal row and
+// then both tangential rows together; or (tgs-soft) as a block with the gap of a substep.
+typedef enum Relaxation { RELAX_BLOCK, RELAX_ROWS, RELAX_DISSIPATION, RELAX_SOFT } Relaxation;
+
+// A soft contact of a substep (tgs_soft.inl). A gap that a substep has closed is zero but for rounding, which must not
+// decide whether the contact is soft.
+#define SOFT_SLOP ((real)1e-5) // m/s
+typedef struct Softness {
+    real rate;    // gaps are in m/s, what closes them in a step; this times a penetration is the speed that undoes it
+    real push;    // m/s, the largest such speed
+    real mass;    // factor of the effective mass
+    real impulse; // what a sweep takes from the impulse
+    real closing; // this times an open gap is the speed that closes it in a substep
+} Softness;
 
 typedef struct gauss_seidel_State {
     real omega, lambda;
     int order, sweeps; // GAUSS_SEIDEL_ order; sweeps done
+    int x;             // vector of the impulses
     Relaxation how;
+    Softness soft; // with RELAX_SOFT
+    int gaps;      // the same: vector of the gaps along the normals
 } gauss_seidel_State;
 
 #if SAND_LOCAL
@@ -51,15 +65,20 @@ SAND_KERNEL void gauss_seidel_relax_by(Worker *w, Solve *s, gauss_seidel_State *
 #endif
 }
 
-// [N] steps 1 to 3 are done before: eta_i, the warm start, and its velocities in op->body.
-SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
-    m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
-    m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
-    m->order = (int)s->params[GAUSS_SEIDEL_ORDER];
+SAND_KERNEL void gauss_seidel_set_order(const Solve *s, gauss_seidel_State *m, int order) {
+    m->order = order;
     // Coloring needs bodies; the contacts of a stored matrix are relaxed in order.
     if (s->op->is_matrix && m->order == GAUSS_SEIDEL_COLORED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     if (!SAND_UNCOORDINATED && m->order == GAUSS_SEIDEL_UNCOORDINATED) m->order = GAUSS_SEIDEL_SEQUENTIAL;
     m->sweeps = 0;
+    m->x = s->best;
+}
+
+// [N] steps 1 to 3 are done before: eta_i, the warm start, and its velocities in op->body.
+SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) {
+    m->omega = (real)s->params[GAUSS_SEIDEL_OMEGA];
+    m->lambda = (real)s->params[GAUSS_SEIDEL_LAMBDA];
+    gauss_seidel_set_order(s, m, (int)s->params[GAUSS_SEIDEL_ORDER]);
     Relaxation how = RELAX_BLOCK;
 #if SAND_LOCAL
     if (s->op->section == SAND_SQUARE && s->op->set != FRICTION_CONE) how = RELAX_ROWS;
@@ -67,21 +86,33 @@ SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) 
     gauss_seidel_relax_by(w, s, m, how);
 }
 
+// The gradient g, whose stabilization term is that of a step, as a substep has it: the normal part asks for the speed that
+// the gap left so far allows, or that undoes a part of a penetration; the latter softly.
+SAND_INLINE Row soft_gradient(const Op *op, ContactRef ref, const Softness *soft, real gap, real impulse, Row g) {
+    real normal = row_normal(op, ref, g), u = normal - contact_bias(op, ref, contact_half_gap(op, ref));
+    real want = u + soft->closing * gap;
+    if (gap < -SOFT_SLOP)
+        want = soft->mass * (u + real_max(soft->rate * gap, -soft->push)) +
+               soft->impulse * contact_normal_diagonal(op, ref) * impulse;
+    return row_add_normal(op, ref, g, want - normal);
+}
+
 // Relaxes one contact whose gradient is g: x := lambda P(x - omega eta g) + (1 - lambda) x, with step = omega eta. Returns
 // the change of the impulse.
 SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, ContactRef ref, Row g, real step,
                                    Relaxation how) {
     const Op *op = s->op;
-    real *x = solve_vector(s, s->best);
+    real *x = solve_vector(s, m->x);
     Row xi = row_load(x, ref), z;
+    if (how == RELAX_SOFT)
+        g = soft_gradient(op, ref, &m->soft, row_normal(op, ref, row_load(solve_vector(s, m->gaps), ref)),
+                          row_normal(op, ref, xi), g);
 #if SAND_LOCAL
-    if (how != RELAX_BLOCK) {
+    if (how == RELAX_ROWS || how == RELAX_DISSIPATION) {
         DiagonalBlocks blocks = gauss_seidel_diagonal(s);
         DiagonalBlock b = diagonal_blocks_load(&blocks, ref);
         z = how == RELAX_ROWS ? relax_rows(op, ref, &b, xi, g, m->omega) : relax_dissipation(op, ref, &b, xi, g, m->omega);
     } else
-#else
-    (void)how;
 #endif
         z = contact_project(op, ref, row_madd(xi, -step, g));
     Row d = row_sub(z, xi);
@@ -169,10 +200,10 @@ SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
             SAND_FOR_EACH(w, e, size) {
                 gauss_seidel_relax(s, m, contact_ref(op, batch[e]),
                                    contact_gradient_from(op, op->body, contact_ref(op, batch[e])),
-                                   m->omega * op->batch_step[e], RELAX_BLOCK);
+                                   m->omega * op->batch_step[e], m->how == RELAX_SOFT ? RELAX_SOFT : RELAX_BLOCK);
             }
             sand_barrier(w);
-            gather_bodies_of(w, op, solve_vector(s, s->best), op->free, op->body);
+            gather_bodies_of(w, op, solve_vector(s, m->x), op->free, op->body);
         }
     } else {
         bool reverse = m->order == GAUSS_SEIDEL_SYMMETRIC && m->sweeps % 2; // [N] step 5: the reverse order
