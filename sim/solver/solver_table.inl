@@ -35,6 +35,7 @@
 #include "sim/solver/methods/admm.inl"
 #include "sim/solver/methods/admm_spectral.inl"
 #include "sim/solver/methods/apgd.inl"
+#include "sim/solver/methods/avbd.inl"
 #include "sim/solver/methods/coarse_spg.inl"
 #include "sim/solver/methods/gauss_seidel.inl"
 #include "sim/solver/methods/jacobi.inl"
@@ -157,6 +158,17 @@ SAND_ROW(admm_spectral, "admm-spectral", 16, true, SAND_OWNS_RESIDUAL, 0, SAND_A
          "admm whose penalty follows from the curvatures along its own steps, with momentum that restarts; returns its best",
          "ahead of admm on piles of spheres, behind it at first and on clumps; still far behind p-spg-fb",
          SAND_ADMM_PARAMS(0.1))
+
+SAND_ROW(
+    avbd, "avbd", 3, true, 0, SAND_NEEDS_BODIES, SAND_ALL, "Giles et al. 2025",
+    "moves each body to the minimum of its springs to its contacts, then the impulses to the forces of the springs, which "
+    "stiffen",
+    "no stiffness serves every budget: soft springs converge as gauss-seidel, stiff ones are far off at first",
+    {"stiffness", SAND_PARAM_REAL, 3, 1e-3, 1e3,
+     "of a spring at first, over the inverse diagonal of N; more is worse after few iterations and better after many", NULL},
+    {"beta", SAND_PARAM_REAL, 1, 0, 1e6, "growth of the stiffness by a contact's error, for each m/s", NULL},
+    {"most", SAND_PARAM_REAL, 10, 1e-3, 1e4, "that the stiffness grows to; see stiffness", NULL},
+    {"gamma", SAND_PARAM_REAL, 0.99, 0, 1, "part of the last impulses that it starts from; more starts nearer", NULL})
 
 SAND_COMPONENT_ROW(gpminres, "gpminres", 8, true, SAND_OWNS_RESIDUAL | SAND_OWNS_GROWTH, 0, SAND_BOUNDED,
                    "Heyn et al. 2012, section 4, algorithm GPMINRES",

@@ -140,6 +140,16 @@ const Citation citation_table[] = {
      "  year   = {2024},\n"
      "  url    = {https://box2d.org/posts/2024/02/solver2d/}\n"
      "}\n"},
+    {"giles2025avbd", "Giles et al. 2025",
+     "@article{giles2025avbd,\n"
+     "  author  = {Giles, Chris and Diaz, Elie and Yuksel, Cem},\n"
+     "  title   = {Augmented Vertex Block Descent},\n"
+     "  journal = {ACM Transactions on Graphics},\n"
+     "  volume  = {44},\n"
+     "  number  = {4},\n"
+     "  year    = {2025},\n"
+     "  doi     = {10.1145/3731195}\n"
+     "}\n"},
     {"benson2001blmvm", "Benson and Moré 2001",
      "@techreport{benson2001blmvm,\n"
      "  author      = {Benson, Steven J. and Mor{\\'e}, Jorge J.},\n"
