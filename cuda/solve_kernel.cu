@@ -9,6 +9,7 @@
 #include "cuda/device.h"
 #include "cuda/spmd_cuda.h" // before the kernel: it chooses the device and the layout
 
+#include "sim/solver/accuracy.h"
 #include "sim/solver/kernel/driver.inl"
 #include "sim/solver/kernel/pack.inl"
 #include "sim/step/build_problem.inl"
@@ -212,12 +213,12 @@ static __device__ void op_measure(Op *op, const Counts *counts) {
 }
 
 // Stores the result of the solve so far. One thread.
-static __device__ void store_result(const SolveState *state, Counts *counts) {
+static __device__ void store_result(const SolveState *state, const SolveRequest *request, Counts *counts) {
     counts->end = state->solve.end;
     counts->iterations = state->iterations;
     counts->curve = state->curve_count;
     counts->seconds = state->seconds;
-    counts->evidence = evidence_of(&state->request, state->measure);
+    counts->evidence = evidence_of(request, state->measure);
     counts->complementarity = state->measure.complementarity;
     counts->least_energy = state->solve.least_energy;
 }
@@ -239,11 +240,12 @@ static __global__ void __launch_bounds__(THREADS, 1)
         op = host_op;
         op_measure(&op, counts);
         request = state->request;
+        request_resolve(&request, counts->contacts);
     }
     __syncthreads();
     Worker w = worker_make(shared);
     solve_run(&w, state, &request, &op, METHOD == ANY_METHOD ? method : METHOD, most_iterations);
-    if (worker_is_first(&w)) store_result(state, counts);
+    if (worker_is_first(&w)) store_result(state, &request, counts);
 }
 
 // Ends a solve: its next launch finds that all iterations are done.
@@ -276,7 +278,7 @@ static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, do
     SolveState state;
     memset(&state, 0, sizeof state);
     state.request.reference = arrays.reference;
-    solve_state_init(&state, &def, metrics, curve ? arrays.curve : NULL);
+    solve_state_init(&state, &def, sand_accuracy_rms(&def, recovery, step), metrics, curve ? arrays.curve : NULL);
     cudaError_t error = cudaMemcpyAsync(arrays.solve_state, &state, sizeof state, cudaMemcpyHostToDevice, stream);
     if (error == cudaSuccess) error = cudaMemsetAsync(arrays.launch_shared, 0, sizeof(LaunchShared), stream);
     if (error != cudaSuccess) return error;

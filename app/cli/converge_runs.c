@@ -76,7 +76,7 @@ bool runs_take(Runs *runs, Session *session, const SandGapStudyDef *def, const S
     const SandBackend *backend = def->race.backend;
     SandSolveDef solve = sand_race_solve(&def->race, sand_solver_find("apgd"));
     solve.iterations = runs->converged;
-    solve.budget_ms = solve.tolerance = 0;
+    solve.budget_ms = solve.tolerance = solve.accuracy = 0;
     runs->count = 0;
     if (!take_run(&runs->rows[runs->count++], runs, session, &solve, backend, start, error)) return false;
     for (int s = 0; s < def->race.count; s++)

@@ -37,6 +37,7 @@ static Outcome build_scene(Session *session, const Options *options, SandRaceDef
     def->solve.budget_ms = budget.budget_ms;
     def->solve.tolerance = budget.tolerance;
     def->solve.relative = budget.relative;
+    def->solve.accuracy = budget.accuracy;
     def->own_params = true;
     def->backend = sand_simulation_backend(session->sim);
     return sand_simulation_build(session->sim, error) ? OUTCOME_DONE : OUTCOME_FAILED;

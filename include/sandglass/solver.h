@@ -99,6 +99,8 @@ bool sand_solver_can(int solver, SandFriction friction);                        
 int sand_param_count(const SandSolver *solver);
 int sand_param_find(const SandSolver *solver, const char *name); // index, or -1
 
+#define SAND_MOST_ACCURACY 99.999 // percent: beyond it the rounding of float is what is left of a residual
+
 // What to solve with. Parameters are in the order of the solver's descriptors.
 typedef struct SandSolveDef {
     int solver;
@@ -112,6 +114,8 @@ typedef struct SandSolveDef {
     double budget_ms; // most milliseconds, 0: no limit; the result then depends on the machine's speed
     double tolerance; // m/s, stop when the residual is at most this; 0: never
     bool relative;    // the tolerance has no dimension and is of SandMetrics.relative
+    double accuracy;  // percent, stop when so much of the step is solved (SandCounters.solved); in place of a tolerance, and
+                      // above 0 it wins over one; 0: never
 } SandSolveDef;
 SandSolveDef sand_default_solve(void);
 // False, with a sentence, when the solver cannot do the friction model with these bounds.

@@ -4,6 +4,7 @@
 
 #include "sim/core/array.h"
 #include "sim/core/clock.h"
+#include "sim/solver/accuracy.h"
 
 #include <math.h>
 #include <string.h>
@@ -115,9 +116,20 @@ static bool iterate(SandIterationMonitor *monitor, SandError *error) {
     return true;
 }
 
+// The definition with its accuracy as a tolerance.
+static SandSolveDef judged_def(const SandProblem *p, const SandSolveDef *wanted) {
+    SandSolveDef def = *wanted;
+    if (def.accuracy > 0) {
+        def.tolerance = sand_accuracy_rms(&def, p->recovery, p->step) * sqrt(fmax(p->contact_count, 1));
+        def.relative = false;
+    }
+    return def;
+}
+
 bool sand_assembled_solve(const SandAssembledMethod *method, const SandSolverKernel *kernel, SandSolverWorkspace *workspace,
-                          SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def, SandSolution *s,
+                          SandThreadPool *pool, const SandProblem *p, const SandSolveDef *wanted, SandSolution *s,
                           SandError *error) {
+    SandSolveDef judged = judged_def(p, wanted), *def = &judged;
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count, impulse_capacity = 0;
     SandIterationMonitor monitor = {
         .method = method, .kernel = kernel, .workspace = workspace, .pool = pool, .problem = p, .def = def, .solution = s};

@@ -4,6 +4,7 @@
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/solver/accuracy.h"
 #include "sim/solver/adjacency.h"
 #include "sim/solver/cells.h"
 #include "sim/solver/kernel/driver.inl"
@@ -328,7 +329,9 @@ static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, c
         return false;
     if (s->want_curve && !SAND_GROW(s->curve, s->curve_capacity, def->iterations + 1, "residual curve", error)) return false;
     SolveState *run = &workspace->run;
-    solve_state_init(run, def, s->want_metrics, s->want_curve ? s->curve : NULL);
+    double rms = sand_accuracy_rms(def, p->recovery, p->step);
+    solve_state_init(run, def, rms, s->want_metrics, s->want_curve ? s->curve : NULL);
+    request_resolve(&run->request, (double)contacts);
     run->request.stop = s->stop;
     run->request.live = s->live;
     workspace->method = def->solver;

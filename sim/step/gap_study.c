@@ -38,7 +38,7 @@ static bool tell(Work *k, const char *next, SandError *error) {
 static SandSolveDef solve_def(const SandGapStudyDef *def, int solver, int budget) {
     SandSolveDef solve = sand_race_solve(&def->race, solver);
     solve.iterations = budget;
-    solve.budget_ms = solve.tolerance = 0;
+    solve.budget_ms = solve.tolerance = solve.accuracy = 0;
     solve.relative = false;
     return solve;
 }

@@ -81,7 +81,7 @@ static void find_reference(SandRace *race, const SandProblem *problem, const San
     if (!known && can && problem->contact_count <= MOST_CONTACTS) {
         SandSolveDef solve = sand_race_solve(def, ipm);
         solve.iterations = 100;
-        solve.tolerance = 0;
+        solve.tolerance = solve.accuracy = 0;
         solve.relative = false;
         solve.budget_ms = 0;
         if (sand_cpu_solve(cpu, problem, &solve, &own, &error)) known = &own;

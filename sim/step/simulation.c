@@ -6,6 +6,8 @@
 #include "sim/core/array.h"
 #include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
+#include "sim/solver/accuracy.h"
+#include "sim/step/build_problem.inl"
 #include "sim/step/cpu_backend.h"
 #include "sim/step/residency.h"
 
@@ -179,12 +181,14 @@ static void tell_bad_solve(SandSimulation *sim) {
 static void keep_report(SandSimulation *sim, const SandStepReport *r, uint64_t growths) {
     SandCounters *c = &sim->counters;
     SandProfile *p = &sim->profile;
+    const SandWorld *world = &sim->host.world;
     c->bodies = r->bodies;
     c->contacts = r->contacts;
     c->warm_started = r->warm_started;
     c->iterations = r->iterations;
     c->status = r->status;
     c->metrics = r->metrics;
+    c->solved = sand_solved_percent(r->metrics.residual_rms, sand_fall_speed(problem_recovery(world), world->step));
     c->penetration_max = r->penetration_max;
     c->penetration_walls = r->penetration_walls;
     c->growths = growths;

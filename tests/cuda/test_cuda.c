@@ -297,6 +297,31 @@ static void test_runs(void **state) {
     compare_runs("cylinder", 1000, 200);
 }
 
+// A budget by accuracy: the device alone knows how many contacts the tolerance of a step is for. One method keeps its own
+// residual, the other is measured every ten iterations.
+static void test_accuracy(void **state) {
+    (void)state;
+    const char *const methods[] = {"p-spg-fb", "jacobi"};
+    SandError error;
+    for (int k = 0; k < 2; k++) {
+        SandSimulation *sim = lab_scene("heap", 200, 2, SAND_FLOAT);
+        if (!sand_simulation_move(sim, cuda, &error)) fail_msg("%s", error.text);
+        SandSolveDef solve = sand_default_solve();
+        sand_solve_choose(&solve, sand_solver_find(methods[k]));
+        solve.iterations = 5000;
+        solve.accuracy = 99;
+        sand_simulation_set_solve(sim, &solve);
+        for (int i = 0; i < 150; i++) {
+            lab_step(sim);
+            const SandCounters *c = sand_simulation_counters(sim);
+            assert_true(c->status == SAND_SOLVED && c->iterations < solve.iterations);
+            assert_true(c->metrics.residual_rms <= 0.01 * GRAVITY * sand_simulation_world(sim)->step * (1 + 1e-9));
+        }
+        assert_true(sand_simulation_counters(sim)->contacts > 100);
+        sand_simulation_free(sim);
+    }
+}
+
 // Contacts and impulses of a step on the device, fetched to the host, are those of the same step on the CPU.
 static void test_fetched_contacts(void **state) {
     (void)state;
@@ -384,10 +409,15 @@ int main(int count, char **arguments) {
     device = cuda->create(&def, &why);
     if (!device) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),   cmocka_unit_test(test_high_degree),
-                                       cmocka_unit_test(test_uncoordinated),    cmocka_unit_test(test_many_iterations),
-                                       cmocka_unit_test(test_stages),           cmocka_unit_test(test_runs),
-                                       cmocka_unit_test(test_fetched_contacts), cmocka_unit_test(test_race)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),
+                                       cmocka_unit_test(test_high_degree),
+                                       cmocka_unit_test(test_uncoordinated),
+                                       cmocka_unit_test(test_many_iterations),
+                                       cmocka_unit_test(test_stages),
+                                       cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_accuracy),
+                                       cmocka_unit_test(test_fetched_contacts),
+                                       cmocka_unit_test(test_race)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cuda->destroy(device);
     return failed;

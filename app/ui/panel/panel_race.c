@@ -46,7 +46,7 @@ static Act race_act(const Panel *panel) {
     Act act = {.kind = ACT_RACE, .number = r->cold, .solve = panel->solve};
     act.solve.iterations = r->iterations;
     act.solve.budget_ms = 0;
-    act.solve.tolerance = 0;
+    act.solve.tolerance = act.solve.accuracy = 0;
     list_chosen(panel, act.text, sizeof act.text);
     return act;
 }

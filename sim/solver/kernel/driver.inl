@@ -84,6 +84,7 @@ typedef struct FixedPoint {
 typedef struct SolveRequest {
     int most_iterations;
     double most_seconds, tolerance;
+    double rms;      // m/s, tolerance of the root mean square over the contacts: see request_resolve; 0: none
     bool relative;   // the tolerance is of the relative residual
     bool canceled;   // by the host, between two slices
     const int *stop; // NULL, or set to non-zero by another thread to end the solve
@@ -119,8 +120,9 @@ typedef struct SolveState {
     Measure measure;
 } SolveState;
 
-// Sets a solve to its beginning; vectors, reference and operator are in place. Called by the host.
-static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metrics, SandCurvePoint *curve) {
+// Sets a solve to its beginning; vectors, reference and operator are in place. `rms` is what the accuracy of the definition
+// means in this step: sand_accuracy_rms. Called by the host.
+static void solve_state_init(SolveState *run, const SandSolveDef *def, double rms, bool metrics, SandCurvePoint *curve) {
     run->solve.best = 0;
     run->solve.again = run->solve.paired = false;
     run->solve.residual = run->solve.objective = run->solve.least_energy = 0;
@@ -130,7 +132,8 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metr
     request->most_iterations = def->iterations;
     request->most_seconds = 1e-3 * def->budget_ms;
     request->tolerance = def->tolerance;
-    request->relative = def->relative;
+    request->rms = rms;
+    request->relative = def->relative && rms == 0;
     request->canceled = false;
     request->want_metrics = metrics;
     request->curve = curve;
@@ -151,6 +154,12 @@ static void solve_state_init(SolveState *run, const SandSolveDef *def, bool metr
     run->started = run->ended = false;
     run->doubted = INFINITY;
     run->seconds = 0;
+}
+
+// Turns a tolerance of the root mean square into one of the residual. Done where a solve begins, since the number of
+// contacts may be known on the device alone; the iterations know one tolerance.
+SAND_STATUS_INLINE void request_resolve(SolveRequest *request, double contacts) {
+    if (request->rms > 0) request->tolerance = request->rms * sqrt(contacts > 1 ? contacts : 1);
 }
 
 // What a solve is judged by.
