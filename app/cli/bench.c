@@ -190,8 +190,8 @@ static void report(const Session *session, const Penetration *penetration, Sampl
                1e3 * (double)samples->pictures / all_ms);
     if (!sand_simulation_backend(session->sim)->on_host)
         printf("  to host    %10.0f bytes of bodies and contacts a step\n", samples->total_downloaded / (double)steps);
-    printf("  residual %.3g m/s, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
-           1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
+    printf("  residual %.3g m/s, %.1f %% solved, largest penetration %.3g mm, kinetic energy %.4g J\n", c->metrics.residual,
+           c->solved, 1e3 * penetration->largest, sand_simulation_energy(session->sim).kinetic);
     if (c->held)
         printf("  GPU memory %.1f MB: %.0f bytes a body, %.0f a contact\n", 1e-6 * (double)c->held,
                (double)c->held / fmax(c->bodies, 1), (double)c->held / fmax(c->contacts, 1));

@@ -73,12 +73,15 @@ static bool apply_set(Session *session, const char *set, SandError *error) {
 }
 
 bool session_tolerance(const Options *options, SandSolveDef *solve, SandError *error) {
-    const OptionValue *tolerance = &options->values[OPTION_TOLERANCE];
+    const OptionValue *tolerance = &options->values[OPTION_TOLERANCE], *accuracy = &options->values[OPTION_ACCURACY];
     bool relative = options->values[OPTION_RELATIVE].given;
     if (relative && !tolerance->given) return sand_fail(error, "--relative: it says what --tolerance X means; give both");
-    if (!tolerance->given) return true;
-    solve->tolerance = tolerance->real;
+    if (accuracy->given && tolerance->given)
+        return sand_fail(error, "--accuracy: a solve ends at an accuracy or at a --tolerance; give one of them");
+    if (!accuracy->given && !tolerance->given) return true;
+    solve->tolerance = tolerance->given ? tolerance->real : 0;
     solve->relative = relative;
+    solve->accuracy = accuracy->given ? accuracy->real : 0;
     return true;
 }
 
@@ -203,20 +206,11 @@ static bool plan_take(Session *session, const Options *options, SandError *error
     static const struct {
         OptionId id;
         const char *name;
-    } fixed[] = {{OPTION_SOLVER, "solver"},
-                 {OPTION_FRICTION, "friction"},
-                 {OPTION_BOUNDS, "bounds"},
-                 {OPTION_FACETS, "facets"},
-                 {OPTION_ITERATIONS, "iterations"},
-                 {OPTION_BUDGET_MS, "budget-ms"},
-                 {OPTION_TOLERANCE, "tolerance"},
-                 {OPTION_RELATIVE, "relative"},
-                 {OPTION_PRECISION, "precision"},
-                 {OPTION_BODIES, "bodies"},
-                 {OPTION_STEP, "step"},
-                 {OPTION_SEED, "seed"},
-                 {OPTION_START, "start"},
-                 {OPTION_GRAVITY, "gravity"}};
+    } fixed[] = {{OPTION_SOLVER, "solver"},       {OPTION_FRICTION, "friction"},     {OPTION_BOUNDS, "bounds"},
+                 {OPTION_FACETS, "facets"},       {OPTION_ITERATIONS, "iterations"}, {OPTION_BUDGET_MS, "budget-ms"},
+                 {OPTION_TOLERANCE, "tolerance"}, {OPTION_RELATIVE, "relative"},     {OPTION_ACCURACY, "accuracy"},
+                 {OPTION_PRECISION, "precision"}, {OPTION_BODIES, "bodies"},         {OPTION_STEP, "step"},
+                 {OPTION_SEED, "seed"},           {OPTION_START, "start"},           {OPTION_GRAVITY, "gravity"}};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         if (options->values[fixed[i].id].given)
             return sand_fail(error, "--%s: a take is replayed as it was; change it in %.200s", fixed[i].name,
@@ -340,8 +334,9 @@ static void describe(const Session *session, char *text, size_t size) {
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
     double elapsed = progress_now() - session->begin;
-    snprintf(text, size, "t %.2f s, %.2f x real time, %d bodies, %d contacts, residual %.1e, penetration %.2g mm",
-             world->time, elapsed > 0 ? world->time / elapsed : 0, c->bodies, c->contacts, c->metrics.residual,
+    snprintf(text, size,
+             "t %.2f s, %.2f x real time, %d bodies, %d contacts, residual %.1e, %.0f %% solved, penetration %.2g mm",
+             world->time, elapsed > 0 ? world->time / elapsed : 0, c->bodies, c->contacts, c->metrics.residual, c->solved,
              1e3 * c->penetration_max);
 }
 
@@ -427,6 +422,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_text(json, "status", sand_status_text(c->status));
     json_number(json, "residual", c->metrics.residual);
     json_number(json, "residual_rms", c->metrics.residual_rms);
+    json_number(json, "solved_percent", c->solved);
     json_number(json, "objective", c->metrics.objective);
     json_number(json, "penetration_max", penetration->largest);
     json_number(json, "penetration_p99", penetration->p99);

@@ -38,7 +38,7 @@ int session_threads(const Options *options); // one per core, unless --threads
 bool session_solve(const Options *options, const SandScene *scene, SandSolveDef *solve, SandError *error);
 // Applies --friction, --bounds and --facets.
 bool session_model(const Options *options, SandSolveDef *solve, SandError *error);
-// Applies --tolerance and --relative.
+// Applies --tolerance, --relative and --accuracy.
 bool session_tolerance(const Options *options, SandSolveDef *solve, SandError *error);
 const char *session_name(const Options *options); // of the scene or take
 // Builds the planned scene and settles its bodies where they are to start settled, with a line of progress.

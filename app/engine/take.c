@@ -329,6 +329,10 @@ static void put_solver(FILE *file, const char *between, const SandSolveDef *solv
     fputs(", tolerance: ", file);
     put_number(file, solve->tolerance);
     if (solve->relative) fputs(", relative: true", file);
+    if (solve->accuracy > 0) {
+        fputs(", accuracy: ", file);
+        put_number(file, solve->accuracy);
+    }
     fprintf(file, ", bounds: %s, facets: %d", sand_bounds_table[solve->bounds].name, solve->facets);
     int count = sand_param_count(solver);
     for (int i = 0; i < count; i++) {

@@ -20,6 +20,7 @@ const cyaml_schema_field_t sand_solver_fields[] = {
     REAL(SandSolverDef, budget_ms),
     REAL(SandSolverDef, tolerance),
     FLAG(SandSolverDef, relative),
+    REAL(SandSolverDef, accuracy),
     LIST(SandSolverDef, set, setting_value, SAND_MAX_PARAMS),
     CYAML_FIELD_END,
 };
@@ -65,6 +66,24 @@ static bool apply_section(const SandYaml *yaml, const char *within, const SandSo
     return true;
 }
 
+// Reads what ends a solve before its budget is used up: a tolerance or an accuracy. Each replaces both.
+static bool apply_goal(const SandYaml *yaml, const char *within, const SandSolverDef *solver, SandSolveDef *solve,
+                       SandError *error) {
+    char path[160];
+    double tolerance = solver->tolerance ? *solver->tolerance : 0, accuracy = solver->accuracy ? *solver->accuracy : 0;
+    if (!sand_yaml_range(yaml, error, within, "tolerance", solver->tolerance, 0, 1e6)) return false;
+    if (!sand_yaml_range(yaml, error, within, "accuracy", solver->accuracy, 0, SAND_MOST_ACCURACY)) return false;
+    if (tolerance > 0 && accuracy > 0)
+        return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "accuracy"),
+                               "a solve ends at an accuracy or at a tolerance; give one of them");
+    if (solver->tolerance || solver->accuracy) {
+        solve->tolerance = tolerance;
+        solve->accuracy = accuracy;
+    }
+    if (solver->tolerance || solver->accuracy || solver->relative) solve->relative = solver->relative && *solver->relative;
+    return true;
+}
+
 static bool choose(const SandYaml *yaml, const char *parent, const char *name, SandSolveDef *solve, SandError *error) {
     int index = sand_solver_find(name);
     char path[160];
@@ -89,7 +108,7 @@ bool sand_solver_file_apply(const SandYaml *yaml, const char *parent, const Sand
     }
     if (!apply_section(yaml, within, solver, solve, error)) return false;
     if (!sand_yaml_range(yaml, error, within, "budget_ms", solver->budget_ms, 0, 1e6)) return false;
-    if (!sand_yaml_range(yaml, error, within, "tolerance", solver->tolerance, 0, 1e6)) return false;
+    if (!apply_goal(yaml, within, solver, solve, error)) return false;
     if (solver->iterations) {
         if (*solver->iterations < 1 || *solver->iterations > 1000000)
             return sand_yaml_wrong(yaml, error, join(path, sizeof path, within, "iterations"),
@@ -97,7 +116,5 @@ bool sand_solver_file_apply(const SandYaml *yaml, const char *parent, const Sand
         solve->iterations = (int)*solver->iterations;
     }
     if (solver->budget_ms) solve->budget_ms = *solver->budget_ms;
-    if (solver->tolerance) solve->tolerance = *solver->tolerance;
-    if (solver->tolerance || solver->relative) solve->relative = solver->relative && *solver->relative;
     return true;
 }

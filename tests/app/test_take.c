@@ -85,6 +85,7 @@ static void play(const char *path) {
     ask(engine, (Act){.kind = ACT_THROW, .vector = {0.1, 0, 2}, .direction = {0, 0, -1.0 / 7}, .number = 0.15});
     sand_solve_choose(&solve.solve, sand_solver_find("jacobi"));
     assert_true(sand_solve_set(&solve.solve, "omega", "0.21", &error));
+    solve.solve.accuracy = 87.5;
     ask(engine, solve);
     steps(engine, 8, 30);
     ask(engine, (Act){.kind = ACT_FLIP});
@@ -172,6 +173,7 @@ static void same_bits(void **state) {
     engine_scene(engine, &shown);
     assert_true(shown.gravity.x == 0.5); // the panel follows the replay
     assert_string_equal(sand_solver_table[shown.solve.solver].name, "jacobi");
+    assert_true(shown.solve.accuracy == 87.5);
     expect_message("The take ends here.");
     steps(engine, 19, 50);
     assert_int_equal(heard(engine, "The take ends here."), 1);

@@ -253,6 +253,15 @@ static void test_everything_in_one_file(void **state) {
     sand_scene_free(&scene);
 }
 
+static void test_accuracy(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error;
+    if (!parse(&scene, "name: t\nsolver: {iterations: 200, accuracy: 99.5}\n", &error)) fail_msg("%s", error.text);
+    assert_true(scene.solve.accuracy == 99.5 && scene.solve.tolerance == 0 && scene.solve.iterations == 200);
+    sand_scene_free(&scene);
+}
+
 static void test_sizes_of_a_fill(void **state) {
     (void)state;
     SandScene scene;
@@ -371,6 +380,10 @@ static const struct {
     {HEAD "look:\n  key: {direction: [1, 0, -1]}\n", "t.yaml:3: direction: expected [x, y, z] to a light above the ground"},
     {HEAD "look:\n  fill: {color: [1, -1, 0]}\n", "t.yaml:3: color: expected red, green and blue from 0 to 100, got -1"},
     {HEAD "look:\n  fill: {direction: [1, 1, 1]}\n", "t.yaml:3: direction: unknown key; there are color, strength"},
+    {HEAD "solver: {accuracy: 100}\n", "t.yaml:2: accuracy: expected a number from 0 to 99.999, got 100"},
+    {HEAD "solver: {accuracy: -1}\n", "t.yaml:2: accuracy: expected a number from 0 to 99.999, got -1"},
+    {HEAD "solver: {tolerance: 1e-3, accuracy: 99}\n",
+     "t.yaml:2: accuracy: a solve ends at an accuracy or at a tolerance; give one of them"},
     {HEAD "solver: {iterations: 0}\n", "t.yaml:2: iterations: expected 1 to 1000000, got 0"},
     {HEAD "solver:\n  set:\n    - {name: magic, value: 3}\n", "t.yaml:4: set: "},
     {HEAD "friction: sticky\n", "t.yaml:2: friction: sticky: there is no such friction model; there are frictionless, "},
@@ -573,6 +586,7 @@ int main(void) {
         cmocka_unit_test(test_hourglass_scales),
         cmocka_unit_test(test_knobs),
         cmocka_unit_test(test_everything_in_one_file),
+        cmocka_unit_test(test_accuracy),
         cmocka_unit_test(test_sizes_of_a_fill),
         cmocka_unit_test(test_poured_and_dense_layers),
         cmocka_unit_test(test_mesh_beside_the_scene),
