@@ -136,6 +136,8 @@ static void draw_run(const OverlayRun *run, const OverlayRun *other, float left,
     float em = igGetFontSize();
     char text[96];
     int used = snprintf(text, sizeof text, "%s, ", solver->name);
+    if (run->solve->accuracy > 0)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%g %% in ", run->solve->accuracy);
     used += run->solve->budget_ms > 0 ? snprintf(text + used, sizeof text - (size_t)used, "%g ms", run->solve->budget_ms)
                                       : snprintf(text + used, sizeof text - (size_t)used, "%d iteration%s",
                                                  run->solve->iterations, run->solve->iterations == 1 ? "" : "s");

@@ -29,6 +29,8 @@ static void use_everything(void) {
         {CONTROL_START, PRESS, NULL}, // and settled again
         {CONTROL_BUDGET, PICK, "milliseconds"},
         {CONTROL_BUDGET_MS, DRAG, NULL},
+        {CONTROL_BUDGET, PICK, "accuracy, in ms"},
+        {CONTROL_ACCURACY, DRAG, NULL},
         {CONTROL_BUDGET, PICK, "iterations"},
         {CONTROL_BACKEND, PICK, "cpu"},
         {CONTROL_SHADOW, PICK, NULL},

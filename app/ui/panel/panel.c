@@ -169,7 +169,10 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     float w = (float)width, h = (float)height;
     panel_follow_scene(panel, frame, scene);
     panel_follow_race(panel);
-    if (frame) panel_note(panel, frame);
+    if (frame) {
+        panel_note(panel, frame);
+        panel_follow_gauge(panel, frame, seconds);
+    }
     panel->free_left = panel->free_top = 0;
     panel->free_right = w;
     panel->free_bottom = h;

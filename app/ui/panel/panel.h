@@ -108,6 +108,8 @@ typedef struct Panel {
     // Set by panel_draw: the part of the window that it does not cover, in pixels from the upper left corner.
     double free_left, free_top, free_right, free_bottom;
     char headline[160]; // of the figures: how the step went, or what is wrong with it
+    double gauge;       // percent of the step that is solved, smoothed so that it can be read
+    char verdict[80];   // what the gauge says about it
     SplitArea halves;   // of that part, for two runs side by side
 
     // Private.
@@ -125,6 +127,7 @@ typedef struct Panel {
     double knobs[SAND_MAX_KNOBS];
     double gravity, tilt, towards; // m/s^2, degrees
     int64_t seek;                  // last requested step, -1: none
+    uint64_t gauge_step;           // the step that the gauge followed last
     struct {
         char text[SAND_SENTENCE];
         double left; // s, remaining display time

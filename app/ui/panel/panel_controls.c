@@ -157,29 +157,56 @@ static bool choose_solver(ControlId id, int now, const SandSolveDef *like, const
     return changed;
 }
 
-static void draw_budget(Panel *panel) {
-    static const char *const kinds[] = {"iterations", "milliseconds"};
+// Of a budget: its limit is in milliseconds, or the solve ends before that at an accuracy.
+enum { BY_TIME = 1, BY_ACCURACY = 2 };
+
+static void choose_budget(Panel *panel, int kind) {
     SandSolveDef *solve = &panel->solve;
-    int kind = panel->by_time;
-    if (control_choice(CONTROL_BUDGET, NULL, &kind, kinds, 2, NULL)) {
-        panel->by_time = kind;
-        solve->budget_ms = kind ? 5 : 0;
-        if (kind)
-            solve->iterations = 1000000;
-        else
-            solve->iterations = 50;
-        panel->solve_due = true;
+    panel->by_time = kind & BY_TIME;
+    solve->budget_ms = panel->by_time ? 5 : 0;
+    solve->iterations = panel->by_time ? 1000000 : kind & BY_ACCURACY ? 500 : 50;
+    solve->accuracy = 0;
+    if (kind & BY_ACCURACY) {
+        solve->accuracy = 99;
+        solve->tolerance = 0;
+        solve->relative = false;
     }
+    panel->solve_due = true;
+}
+
+// What ends a solve before its budget is used up.
+static void draw_goal(Panel *panel) {
+    SandSolveDef *solve = &panel->solve;
+    bool by_accuracy = solve->accuracy > 0;
+    if (by_accuracy)
+        panel->solve_due |=
+            control_slider(CONTROL_ACCURACY, NULL, &solve->accuracy, 90, 99.9, "%.1f %% solved", false, NULL);
+    else
+        panel->solve_due |= control_slider(CONTROL_TOLERANCE, NULL, &solve->tolerance, 0, 1,
+                                           solve->tolerance == 0 ? "0: use the budget"
+                                           : solve->relative     ? "%.1e"
+                                                                 : "%.1e m/s",
+                                           true, NULL);
+    igBeginDisabled(by_accuracy);
+    panel->solve_due |= control_check(CONTROL_RELATIVE, &solve->relative);
+    igEndDisabled();
+}
+
+static void draw_budget(Panel *panel) {
+    static const char *const kinds[] = {
+        [0] = "iterations",
+        [BY_TIME] = "milliseconds",
+        [BY_ACCURACY] = "accuracy, in iterations",
+        [BY_ACCURACY | BY_TIME] = "accuracy, in ms",
+    };
+    SandSolveDef *solve = &panel->solve;
+    int kind = (panel->by_time ? BY_TIME : 0) | (solve->accuracy > 0 ? BY_ACCURACY : 0);
+    if (control_choice(CONTROL_BUDGET, NULL, &kind, kinds, 4, NULL)) choose_budget(panel, kind);
     if (panel->by_time)
         panel->solve_due |= control_slider(CONTROL_BUDGET_MS, NULL, &solve->budget_ms, 0.1, 1000, "%.3g ms", true, NULL);
     else
         panel->solve_due |= control_integer(CONTROL_ITERATIONS, NULL, &solve->iterations, 1, 2000, true, NULL);
-    panel->solve_due |= control_slider(CONTROL_TOLERANCE, NULL, &solve->tolerance, 0, 1,
-                                       solve->tolerance == 0 ? "0: use the budget"
-                                       : solve->relative     ? "%.1e"
-                                                             : "%.1e m/s",
-                                       true, NULL);
-    panel->solve_due |= control_check(CONTROL_RELATIVE, &solve->relative);
+    draw_goal(panel);
 }
 
 // Accepts the definition if the solver supports it; else shows why not.
@@ -282,10 +309,11 @@ static void draw_shadow(Panel *panel) {
     same.budget_ms = panel->solve.budget_ms;
     same.tolerance = panel->solve.tolerance;
     same.relative = panel->solve.relative;
+    same.accuracy = panel->solve.accuracy;
     if (same.friction != panel->shadow.friction || same.bounds != panel->shadow.bounds ||
         same.facets != panel->shadow.facets || same.iterations != panel->shadow.iterations ||
         same.budget_ms != panel->shadow.budget_ms || same.tolerance != panel->shadow.tolerance ||
-        same.relative != panel->shadow.relative) {
+        same.relative != panel->shadow.relative || same.accuracy != panel->shadow.accuracy) {
         panel->shadow = same;
         panel->shadow_due = true;
     }

@@ -99,6 +99,66 @@ static void draw_headline(Panel *panel, const PanelView *view) {
     colored(FAINT, below);
 }
 
+// --- the gauge ----------------------------------------------------------------------------------------------
+
+// At 99 % contacts err by a hundredth of what a body falls in a step: 10 um of the 1 mm in 10 ms.
+static ImU32 gauge_color(double percent) { return percent >= 99 ? GREEN : percent >= 90 ? AMBER : RED; }
+
+// In percent; never rounded up to 100.
+static void percent_text(char *text, size_t size, double percent) {
+    double shown = percent < 99 ? floor(percent) : floor(10 * percent) / 10;
+    snprintf(text, size, shown < 99 || shown == 100 ? "%.0f %%" : "%.1f %%", shown);
+}
+
+static void draw_bar(double percent, const char *text) {
+    ImDrawList *list = igGetWindowDrawList();
+    float em = igGetFontSize(), high = 1.2f * em, thick = 0.8f * em;
+    ImVec2 at, free;
+    igGetCursorScreenPos(&at);
+    igGetContentRegionAvail(&free);
+    float top = at.y + 0.5f * (high - thick), wide = free.x - 7.2f * em, full = (float)(0.01 * percent) * wide;
+    ImU32 color = gauge_color(percent);
+    ImDrawList_AddRectFilled(list, (ImVec2){at.x, top}, (ImVec2){at.x + wide, top + thick}, 0x40f1ece9u, 0.2f * em, 0);
+    if (full > 0)
+        ImDrawList_AddRectFilled(list, (ImVec2){at.x, top}, (ImVec2){at.x + full, top + thick}, color, 0.2f * em, 0);
+    ImDrawList_AddText_Vec2(list, (ImVec2){at.x + wide + 0.6f * em, at.y + 0.5f * (high - em)}, color, text, NULL);
+    igDummy((ImVec2){free.x, high});
+}
+
+// What the gauge means, in a line that is always there, so that nothing below moves. Real time is blamed where the scene
+// keeps up with the clock, or its budget is in milliseconds: there a longer solve would cost it.
+static ImU32 judge_step(Panel *panel, const EngineFrame *frame) {
+    const double VISIBLE = 95; // percent, below which errors begin to show
+    char *text = panel->verdict;
+    size_t size = sizeof panel->verdict;
+    bool real_time = frame->playing && (frame->real_time_factor >= 0.9 || panel->by_time);
+    if (frame->step == 0)
+        snprintf(text, size, "No step was taken yet.");
+    else if (panel->gauge < VISIBLE)
+        snprintf(text, size,
+                 real_time ? "Real time leaves %.0f %% of this step unsolved." : "%.0f %% of this step is unsolved.",
+                 100 - floor(panel->gauge));
+    else
+        snprintf(text, size,
+                 panel->gauge < 99 ? "What the contacts err by can hardly be seen."
+                                   : "What the contacts err by cannot be seen.");
+    return frame->step > 0 && panel->gauge < VISIBLE ? AMBER : FAINT;
+}
+
+static void draw_gauge(Panel *panel, const EngineFrame *frame) {
+    char number[16], text[32] = "no step yet";
+    percent_text(number, sizeof number, panel->gauge);
+    if (frame->step > 0) snprintf(text, sizeof text, "%s solved", number);
+    draw_bar(frame->step > 0 ? panel->gauge : 0, text);
+    panel_tip(
+        "How much of this step is solved. At 100 % every contact obeys its law; at 0 % contacts err by as much speed as "
+        "gravity adds in a step, and hold nothing up. From 99 % on errors are not seen; the lower it is, the more "
+        "piles sag, boil and sink into each other. What helps: more iterations, another solver, a smaller scene, or a "
+        "smaller step.");
+    ImU32 color = judge_step(panel, frame);
+    colored(color, panel->verdict);
+}
+
 // --- figures
 // --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------
 
@@ -302,6 +362,7 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
         return;
     }
     draw_headline(panel, view);
+    draw_gauge(panel, frame);
     draw_warnings(panel, frame);
     draw_numbers(panel, frame, view->scene);
     if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);

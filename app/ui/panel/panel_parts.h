@@ -17,7 +17,8 @@ typedef struct PanelView {
 // panel_state.c
 void panel_follow_scene(Panel *panel, const EngineFrame *frame, const EngineScene *scene); // takes over what it changed
 void panel_note(Panel *panel, const EngineFrame *frame); // keeps the figures of a frame for the plots
-void panel_send_due(Panel *panel);                       // requests of sliders that the engine has not taken yet
+void panel_follow_gauge(Panel *panel, const EngineFrame *frame, double seconds); // moves it towards the step's figure
+void panel_send_due(Panel *panel); // requests of sliders that the engine has not taken yet
 
 // panel_plot.c
 bool panel_section(const Panel *panel, const char *name, bool open); // begins a section that folds; `open` at first

@@ -154,6 +154,14 @@ void panel_send_due(Panel *panel) {
         panel->curve_asked = panel->curve_wanted;
 }
 
+// The first step of a run shows at once.
+void panel_follow_gauge(Panel *panel, const EngineFrame *frame, double seconds) {
+    const double SETTLING = 0.25; // s in which most of a change is followed
+    double share = panel->gauge_step == 0 ? 1 : 1 - exp(-seconds / SETTLING);
+    panel->gauge += share * (frame->counters.solved - panel->gauge);
+    panel->gauge_step = frame->step;
+}
+
 // --- figures for the plots -----------------------------------------------------------------------------
 
 // Drops the older half when it is full.
