@@ -605,7 +605,7 @@ static void test_panel_follows(void **state) {
     Fixture s;
     open_offscreen(&s);
     s.plain = s.panel->unfold = true;
-    s.height = 1700;
+    s.height = 2400;
     advance(&s, 5);
     click(&s, CONTROL_TILT);
     panel_choose_solver(s.panel, sand_solver_find("jacobi"));
