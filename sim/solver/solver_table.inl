@@ -97,15 +97,16 @@ SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER
          "spectral projected gradients with a diagonal preconditioner; returns its best iterate",
          "fast at first; from a residual of 1e-4 of the first on apgd is ahead", SAND_P_SPG_PARAMS)
 
-SAND_ROW(c_spg_fb, "c-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER | SAND_NEEDS_CELLS, SAND_ALL,
-         "Heyn et al. 2012, section 4; with a coarse correction of our own (docs/convergence.md)",
-         "as p-spg-fb; now and then all impulses are scaled by a smooth field, which puts right what is wrong over long "
-         "distances",
-         "a correction costs three products; gains little where the pattern of the impulses itself is wrong",
-         SAND_P_SPG_PARAMS,
-         {"interval", SAND_PARAM_INTEGER, 10, 2, 1000,
-          "iteration of the second correction; each later one comes at twice the iteration of the last", NULL},
-         {"first", SAND_PARAM_INTEGER, 0, 0, 1000, "iteration of the first correction", NULL})
+SAND_ROW(
+    c_spg_fb, "c-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER | SAND_NEEDS_CELLS, SAND_ALL,
+    "Heyn et al. 2012, section 4, algorithm P-SPG-FB, with a coarse correction",
+    "as p-spg-fb; now and then all impulses are scaled by a smooth field, which puts right what is wrong over long "
+    "distances",
+    "a correction costs four products of a million spheres, and more of a small pile; gains little where the pattern of "
+    "the impulses itself is wrong, and nothing in fewer than 20 iterations of a flow",
+    SAND_P_SPG_PARAMS,
+    {"first", SAND_PARAM_INTEGER, 10, 0, 1000,
+     "iteration of the first correction, earlier if the budget is small; each other comes at twice that of the last", NULL})
 
 SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWNS, 0, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
          "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
@@ -117,7 +118,8 @@ SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL |
 
 SAND_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,
          (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT, "Macklin et al. 2019; Catto 2024",
-         "a substep for each iteration: one sweep of gauss-seidel with soft contacts, then the gaps move", "W",
+         "a substep for each iteration: one sweep of gauss-seidel with soft contacts, then the gaps move",
+         "solves another problem, in which contacts are springs, so that its residual ends at a floor",
          {"hertz", SAND_PARAM_REAL, 30, 1, 10000, "frequency of a penetrated contact; more is stiffer", NULL},
          {"damping", SAND_PARAM_REAL, 10, 0.1, 100, "its damping ratio; more undoes penetrations slower", NULL},
          {"push", SAND_PARAM_REAL, 3, 0, 1000, "m/s, the largest speed at which a penetration is undone", NULL},

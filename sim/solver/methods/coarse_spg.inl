@@ -1,10 +1,10 @@
 // P-SPG-FB with a coarse correction, C-SPG-FB.
 // Idea: spectral projected gradients (spg.inl) soon put right what is wrong between neighbors. What is left is wrong over
-// long distances: the load of whole regions is too small or too large, while its pattern is right. So now and then, and
-// first of all, the impulses are scaled by the smooth field that lowers the objective most (coarse.inl), followed by an
-// exact step along the change, so that the objective falls. Weakness: what the field cannot do is left to the gradients:
-// contacts that should open or close, and the pattern itself. A correction takes about three times as long as an iteration
-// of p-spg-fb.
+// long distances: the load of whole regions is too small or too large, while its pattern is right. So after the first
+// iterations, and now and then, the impulses are scaled by the smooth field that lowers the objective most (coarse.inl),
+// followed by an exact step along the change, so that the objective falls.
+// Weakness: what the field cannot do is left to the gradients: contacts that should open or close, and the pattern itself. A
+// correction of a million spheres takes four times as long as an iteration; of a small pile even longer, for its barriers.
 #ifndef SAND_METHOD_COARSE_SPG_INL
 #define SAND_METHOD_COARSE_SPG_INL
 #include "sim/solver/methods/spg.inl"
@@ -16,8 +16,8 @@ typedef struct c_spg_fb_State {
 } c_spg_fb_State;
 
 enum { COARSE_DG, COARSE_DND, COARSE_RESIDUAL, COARSE_SUMS };
-enum { COARSE_INTERVAL = 5, COARSE_FIRST }; // parameters
-enum { COARSE_REMAIN = 8 };   // iterations that must follow: a correction leaves errors between neighbors
+enum { COARSE_FIRST = 5 };  // parameter
+enum { COARSE_REMAIN = 8 }; // iterations that must follow: a correction leaves errors between neighbors
 
 // Stores the scaled impulses z, with the old gradient in its place, and computes their velocities in op->body.
 SAND_HOT void coarse_trial(Worker *w, const Op *SAND_RESTRICT op, spg_Iterate now, spg_Iterate next) {
@@ -86,16 +86,16 @@ SAND_KERNEL void coarse_advance(Worker *w, Solve *s, spg_State *m) {
 
 SAND_KERNEL void c_spg_fb_start(Worker *w, Solve *s, c_spg_fb_State *m) {
     spg_begin(w, s, &m->spg);
+    int latest = s->budget - COARSE_REMAIN, first = (int)s->params[COARSE_FIRST];
     m->done = 0;
-    m->due = (int)s->params[COARSE_FIRST];
+    m->due = first < latest || latest < 0 ? first : latest;
 }
 
 SAND_KERNEL void c_spg_fb_step(Worker *w, Solve *s, c_spg_fb_State *m) {
-    bool corrects = m->done >= m->due && m->done + COARSE_REMAIN < s->budget && s->op->cells[0];
+    bool corrects = m->done >= m->due && m->done + COARSE_REMAIN <= s->budget && s->op->cells[0];
     if (corrects) {
         coarse_advance(w, s, &m->spg);
-        int interval = (int)s->params[COARSE_INTERVAL];
-        m->due = m->done < interval ? interval : 2 * m->done;
+        m->due = m->done ? 2 * m->done : COARSE_REMAIN;
     } else {
         spg_advance(w, s, &m->spg, P_DIAGONAL);
     }

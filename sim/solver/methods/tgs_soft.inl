@@ -2,8 +2,9 @@
 // Catto 2024 have it), on the problem of one step.
 // Idea: in place of n sweeps over one problem, n substeps with a sweep each. A substep begins with the gaps that those
 // before it have left. Open gaps may close within the substep; penetrations are springs of a given frequency and damping
-// ratio, whose push is limited. Weakness: another problem than the others solve. Impulses are the mean over the substeps,
-// and sweeps are few in each, so that its residual ends at a floor, and falls towards it no faster than one over n.
+// ratio, whose push is limited.
+// Weakness: another problem than the others solve. Impulses are the mean over the substeps, and sweeps are few in each, so
+// that its residual ends at a floor, and falls towards it no faster than one over n.
 //
 // The free velocity is applied at once, as PhysX does by default: the problem does not say what of it is this step's. The
 // mean of the impulses is returned because its velocity moves the bodies, in one step, to where the substeps have moved
