@@ -145,7 +145,7 @@ SAND_ROW(apgd, "apgd", 7, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Nesterov 1983;
          "behind p-spg-fb at first, ahead from a residual of 1e-4 of the first on; still a gradient method")
 
 SAND_ROW(p_apgd, "p-apgd", 7, true, SAND_OWNS_RESIDUAL, SAND_NEEDS_PRECONDITIONER, SAND_ALL,
-         "Mazhar et al. 2015, algorithm APGD, in the metric of Heyn et al. 2012",
+         "Mazhar et al. 2015, algorithm APGD; Heyn et al. 2012, section 4",
          "as apgd, with the preconditioner of p-spg-fb; the first choice for many digits on a large pile",
          "behind p-spg-fb for the first hundred products; still a gradient method",
          {"ratio", SAND_PARAM_REAL, 3.5, 1, 10,

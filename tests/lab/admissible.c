@@ -30,7 +30,9 @@ static double distance2(const double a[3], const double b[3]) {
     return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]);
 }
 
-// Projects y on a convex polygon given by its corners, in the tangent plane: y itself, or a point on one of its sides.
+// Projects y on a convex polygon given by its corners, in the tangent plane: y itself, or a point on one of its sides. Close
+// to a corner squared distances are equal but for rounding: the foot of a perpendicular is then the nearest point, not the
+// corner where the next side ends.
 static void nearest_in_polygon(const double (*corner)[2], int count, double r, double y[3]) {
     double best = INFINITY, found[2] = {0, 0};
     bool inside = r > 0;
@@ -39,8 +41,10 @@ static void nearest_in_polygon(const double (*corner)[2], int count, double r, d
         double ax = r * a[0], ay = r * a[1], ex = r * b[0] - ax, ey = r * b[1] - ay, length2 = ex * ex + ey * ey;
         if (ex * (y[2] - ay) - ey * (y[1] - ax) < 0) inside = false;
         double t = length2 > 0 ? ((y[1] - ax) * ex + (y[2] - ay) * ey) / length2 : 0;
+        bool foot = t >= 0 && t <= 1;
         t = fmin(1, fmax(0, t));
         double px = ax + t * ex, py = ay + t * ey, d = (px - y[1]) * (px - y[1]) + (py - y[2]) * (py - y[2]);
+        d *= foot ? 1 : 1 + 1e-14;
         if (d < best) {
             best = d;
             found[0] = px;

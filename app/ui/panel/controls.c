@@ -31,7 +31,7 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_BUDGET_MS] = {"Milliseconds", "Most milliseconds of a solve. More lower the residual. The motion then depends on the machine's speed.", "sandglass hourglass --budget-ms 5"},
     [CONTROL_TOLERANCE] = {"Tolerance", "m/s; a solve stops when its residual is at most this. Lower is more exact and takes longer; 0 uses up the budget.", "sandglass hourglass --tolerance 1e-4"},
     [CONTROL_RELATIVE] = {"Relative tolerance", "The tolerance has no dimension: of the relative residual, which is the error of Siconos, in place of m/s.", "sandglass hourglass --tolerance 1e-8 --relative"},
-    [CONTROL_ACCURACY] = {"Accuracy", "Percent; a solve stops when so much of the step is solved, as the gauge on the right shows, and when its budget is used up at the latest. From 99 on errors are not seen.", "sandglass hourglass --accuracy 99 --iterations 500"},
+    [CONTROL_ACCURACY] = {"Accuracy", "Percent; a solve stops when so much of the step is solved, as the gauge on the right shows, and when its budget is used up at the latest.", "sandglass hourglass --accuracy 99 --iterations 500"},
     [CONTROL_SHADOW] = {"Shadow", "A second solver on the same problem of each step. It does not touch the scene: its residual is laid over the first one's, and it costs time.", "sandglass hourglass --shadow jacobi"},
     [CONTROL_SHADOW_PARAM] = {"Parameter", "Of the shadow solver, from the next step on.", "sandglass hourglass --shadow jacobi --set shadow.omega=0.3"},
     [CONTROL_BESIDE] = {"Beside", "The same scene once more in the right half of the picture, from this step on, with this solver. Both get the same acts; the first does not notice. It costs the time of a second run.", "sandglass hourglass --beside jacobi"},

@@ -152,8 +152,9 @@ static void draw_gauge(Panel *panel, const EngineFrame *frame) {
     draw_bar(frame->step > 0 ? panel->gauge : 0, text);
     panel_tip(
         "How much of this step is solved. At 100 % every contact obeys its law; at 0 % contacts err by as much speed as "
-        "gravity adds in a step, and hold nothing up. From 99 % on errors are not seen; the lower it is, the more "
-        "piles sag, boil and sink into each other. What helps: more iterations, another solver, a smaller scene, or a "
+        "gravity adds in a step, and hold nothing up. It looks at each contact by itself: where a large pile as "
+        "a whole carries too little, it shows less of that. The lower it is, the more piles sag, boil and sink into each "
+        "other. What helps: more iterations, another solver, a smaller scene, or a "
         "smaller step.");
     ImU32 color = judge_step(panel, frame);
     colored(color, panel->verdict);
