@@ -187,18 +187,10 @@ static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step
     return op;
 }
 
-// Fills in the grid of the coarse correction. The buffer holds the parts, the matrices and the vectors one after the other.
+// The largest workspace that op_set_cells divides.
 enum {
     COARSE_SIZE = COARSE_ELEMENT * (SAND_CELL_SLOTS + SAND_MAX_CELLS) + (COARSE_NEIGHBORS + COARSE_VECTORS) * SAND_MAX_NODES
 };
-static __device__ void op_set_cells(Op *op, const SandCellGrid *grid) {
-    for (int k = 0; k < 3; k++) op->cells[k] = grid->cells[k];
-    op->cell_slots = grid->slots;
-    op->per_edge = (real)(1 / grid->edge);
-    op->cell_matrix = op->cell_parts + COARSE_ELEMENT * coarse_cells(op) * op->cell_slots;
-    op->coarse_rows = op->cell_matrix + COARSE_ELEMENT * coarse_cells(op);
-    op->coarse_vectors = op->coarse_rows + COARSE_NEIGHBORS * coarse_nodes(op);
-}
 
 // Fills in the sizes of the operator.
 static __device__ void op_measure(Op *op, const Counts *counts) {

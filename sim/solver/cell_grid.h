@@ -47,11 +47,12 @@ SAND_HOST_DEVICE SandCellGrid sand_cell_grid(SandVec3 low, SandVec3 high, int bo
     return g;
 }
 
-// Where a body is, in cells from the lower corner; within the grid.
+// Where a body is, in cells from the lower corner; within the grid. Rounded to float: solvers in either precision then find
+// a body in the cell that lists it.
 SAND_HOST_DEVICE SandVec3 sand_cell_place(const SandCellGrid *g, SandVec3 position) {
     SandVec3 p = v3_scale(1 / g->edge, v3_sub(position, g->low));
-    return v3_make(fmin(fmax(p.x, 0.0), (double)g->cells[0]), fmin(fmax(p.y, 0.0), (double)g->cells[1]),
-                   fmin(fmax(p.z, 0.0), (double)g->cells[2]));
+    return v3_make((float)fmin(fmax(p.x, 0.0), (double)g->cells[0]), (float)fmin(fmax(p.y, 0.0), (double)g->cells[1]),
+                   (float)fmin(fmax(p.z, 0.0), (double)g->cells[2]));
 }
 
 // The cell of a coordinate along an axis.

@@ -211,18 +211,13 @@ static bool load_cells(SandSolverWorkspace *workspace, SandError *error) {
         return false;
     for (int k = 0; k < p->dynamic_count; k++)
         pack_vec4(workspace->place + 4 * k, sand_cell_place(&cells->grid, p->bodies[k].position), 0);
-    for (int k = 0; k < 3; k++) op->cells[k] = cells->grid.cells[k];
-    op->cell_slots = cells->grid.slots;
-    op->per_edge = (real)(1 / cells->grid.edge);
     op->place = workspace->place;
     op->field = workspace->place + 4 * bodies;
     op->moments = workspace->place + 8 * bodies;
     op->cell_first = cells->first;
     op->cell_list = cells->list;
     op->cell_parts = workspace->coarse;
-    op->cell_matrix = op->cell_parts + COARSE_ELEMENT * slots * count;
-    op->coarse_rows = op->cell_matrix + COARSE_ELEMENT * count;
-    op->coarse_vectors = op->coarse_rows + COARSE_NEIGHBORS * nodes;
+    op_set_cells(op, &cells->grid);
     return true;
 }
 

@@ -146,6 +146,17 @@ static void change_of(const Bench *b, const double *y, int k, SandVec3 *impulse,
     }
 }
 
+// y'Ay, and y'right in `right`, of the assembled equations.
+static double form(const Op *op, const double *y, double *right) {
+    double yAy = 0;
+    *right = 0;
+    for (int n = 0; n < coarse_nodes(op); n++) {
+        yAy += y[n] * coarse_times(op, n, y);
+        *right += y[n] * coarse_vector(op, COARSE_R)[n];
+    }
+    return yAy;
+}
+
 // y'Ay and y'right of the assembled equations, for random y, are the sums over bodies.
 static void equations(void **state) {
     (void)state;
@@ -158,11 +169,7 @@ static void equations(void **state) {
         unsigned seed = 1;
         for (int trial = 0; trial < 3; trial++) {
             for (int n = 0; n < nodes; n++) y[n] = random_number(&seed);
-            double yAy = 0, right = 0, want = 0, want_right = 0;
-            for (int n = 0; n < nodes; n++) {
-                yAy += y[n] * coarse_times(op, n, y);
-                right += y[n] * coarse_vector(op, COARSE_R)[n];
-            }
+            double right, yAy = form(op, y, &right), want = 0, want_right = 0;
             for (int k = 0; k < op->dynamic_count; k++) {
                 SandVec3 f, t;
                 double work;
@@ -196,11 +203,7 @@ static void model_is_exact_for_linear_fields(void **state) {
     for (int field = 0; field < 4; field++) {
         for (int n = 0; n < nodes; n++) y[n] = field < 3 ? 0.01 * (1 + node_at(op, n, field)) : 0.02;
         sand_thread_pool_run(b->pool, spread_work, b->workspace);
-        double yAy = 0, right = 0, dNd = 0, du = 0;
-        for (int n = 0; n < nodes; n++) {
-            yAy += y[n] * coarse_times(op, n, y);
-            right += y[n] * coarse_vector(op, COARSE_R)[n];
-        }
+        double right, yAy = form(op, y, &right), dNd = 0, du = 0;
         for (int i = 0; i < contacts; i++) d[i] = v3_scale(coarse_factor(op, contact_ref(op, i)) - 1, b->g[i]);
         dense_product(&b->problem, false, d, Nd, NULL);
         for (int i = 0; i < contacts; i++) {

@@ -23,6 +23,7 @@
 // Modes that are added instead (a smooth stress in all contacts of a region) do not work: they break the pattern, and every
 // body is pushed about (docs/convergence.md).
 #pragma once
+#include "sim/solver/cell_grid.h"
 #include "sim/solver/kernel/gather.inl"
 
 enum {
@@ -376,6 +377,17 @@ SAND_HOT void coarse_solve(Worker *w, const Op *op) {
         }
         sand_barrier(w);
     }
+}
+
+// Sets the grid of the operator, and divides its workspace: the parts and the matrices of the cells, then the rows and the
+// vectors of the nodes. op->cell_parts is the beginning of it.
+SAND_INLINE void op_set_cells(Op *op, const SandCellGrid *grid) {
+    for (int k = 0; k < 3; k++) op->cells[k] = grid->cells[k];
+    op->cell_slots = grid->slots;
+    op->per_edge = (real)(1 / grid->edge);
+    op->cell_matrix = op->cell_parts + (Index)COARSE_ELEMENT * coarse_cells(op) * op->cell_slots;
+    op->coarse_rows = op->cell_matrix + (Index)COARSE_ELEMENT * coarse_cells(op);
+    op->coarse_vectors = op->coarse_rows + (Index)COARSE_NEIGHBORS * coarse_nodes(op);
 }
 
 // --- the field -------------------------------------------------------------------------------------------------
