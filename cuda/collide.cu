@@ -20,7 +20,7 @@
 // Clears the counters of a step. One thread.
 static __global__ void reset_counts(Counts *counts) {
     counts->retry = counts->spheres = counts->bodies = counts->contacts = counts->levels = counts->warm_started = 0;
-    counts->high_degree = counts->colors = counts->lost = 0;
+    counts->high_degree = counts->colors = counts->uncolored = counts->lost = 0;
     counts->crowded = counts->mesh_overflow[2] = 0;
     counts->blocks_done = 0;
     counts->min_extent = ~0ull;

@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) color_contacts(Coloring 
     }
     for (bool left = true; left;) {
         launch.sync();
-        if (launch.thread_rank() == 0) c.counts->colors = 0; // here a flag: contacts without a color are left
+        if (launch.thread_rank() == 0) c.counts->uncolored = 0;
         EACH(i, contacts)
             c.ready[i] = c.color[i] == NO_COLOR && !waits(c, i, c.a[i]) && !(c.b[i] < bodies && waits(c, i, c.b[i]));
         launch.sync();
@@ -81,9 +81,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) color_contacts(Coloring 
             ub[half] |= 1ull << bit;
             c.color[i] = (uint32_t)(64 * half + bit);
         }
-        if (without) c.counts->colors = 1;
+        if (without) c.counts->uncolored = 1;
         launch.sync();
-        left = c.counts->colors != 0;
+        left = c.counts->uncolored != 0;
     }
 }
 

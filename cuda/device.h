@@ -56,6 +56,7 @@ struct Counts {
     int warm_started;
     unsigned long long high_degree; // bodies of many contacts, and in the lower half the segments that they are summed in
     int colors;
+    int uncolored;                             // a flag while contacts are colored: some have no color yet
     unsigned blocks_done;                      // thread blocks that have finished: see last_block_done
     unsigned long long min_extent, max_extent; // of all spheres, as the bits of positive doubles
     double deepest, deepest_wall;              // penetration; that into a boundary
