@@ -125,8 +125,9 @@ static void draw_bar(double percent, const char *text) {
     igDummy((ImVec2){free.x, high});
 }
 
-// What the gauge means, in a line that is always there, so that nothing below moves. Real time is blamed where the scene
-// keeps up with the clock, or its budget is in milliseconds: there a longer solve would cost it.
+// What the gauge means, in a line that is always there, so that nothing below moves. It never says that a step is without
+// visible error: errors over long distances are small at each contact (docs/convergence.md). Real time is blamed where the
+// scene keeps up with the clock, or its budget is in milliseconds: there a longer solve would cost it.
 static ImU32 judge_step(Panel *panel, const EngineFrame *frame) {
     const double VISIBLE = 95; // percent, below which errors begin to show
     char *text = panel->verdict;
@@ -140,8 +141,8 @@ static ImU32 judge_step(Panel *panel, const EngineFrame *frame) {
                  100 - floor(panel->gauge));
     else
         snprintf(text, size,
-                 panel->gauge < 99 ? "What the contacts err by can hardly be seen."
-                                   : "What the contacts err by cannot be seen.");
+                 panel->gauge < 99 ? "Contacts err little; a large pile may still sag."
+                                   : "Contacts are solved; a large pile may still sag.");
     return frame->step > 0 && panel->gauge < VISIBLE ? AMBER : FAINT;
 }
 
