@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 enum { MOST_JOBS = 256 };
+static const char UNREADABLE[] = "unreadable"; // a status of the results
 
 bool race_is_folder(const char *path) {
     struct stat about;
@@ -58,21 +59,25 @@ static void write_line(const Field *f, int problem, int solver, int contacts, co
     profile_append(f->descriptor, &row);
 }
 
-static void solve_one(const Field *f, int problem, int solver) {
+static bool open_problem(const Field *f, int problem, SandProblem *p, SandError *error) {
     char path[4096];
+    snprintf(path, sizeof path, "%.3800s/%s", f->folder, f->problems.items[problem]);
+    return sand_problem_open(p, path, error);
+}
+
+static void solve_one(const Field *f, int problem, int solver) {
     SandProblem p = {0};
     SandSolution s = {.want_metrics = true};
     SandError why = {""};
     SandSolveDef def = f->def->solve;
     if (!f->def->own_params || f->def->solvers[solver] != def.solver) sand_solve_choose(&def, f->def->solvers[solver]);
-    snprintf(path, sizeof path, "%.3800s/%s", f->folder, f->problems.items[problem]);
-    SandCpu *cpu = sand_cpu_create(1, f->def->precision, &why);
-    if (!cpu || !sand_problem_open(&p, path, &why)) {
-        write_line(f, problem, solver, 0, "unreadable", false, NULL);
+    if (!open_problem(f, problem, &p, &why)) {
+        write_line(f, problem, solver, 0, UNREADABLE, false, NULL);
         return;
     }
+    SandCpu *cpu = sand_cpu_create(1, f->def->precision, &why);
     for (int i = 0; f->def->cold && i < p.contact_count; i++) p.start[i] = v3_make(0, 0, 0);
-    if (!sand_cpu_solve(cpu, &p, &def, &s, &why)) {
+    if (!cpu || !sand_cpu_solve(cpu, &p, &def, &s, &why)) {
         write_line(f, problem, solver, p.contact_count, "refused", false, NULL);
     } else {
         write_line(f, problem, solver, p.contact_count, sand_status_text(s.status), s.status == SAND_SOLVED, &s);
@@ -149,6 +154,34 @@ static bool run_all(const Field *f, const Profile *known, SandError *error) {
     return ok;
 }
 
+// --- what was not raced -----------------------------------------------------------------------------------------
+
+static bool has_status(const Profile *profile, const char *problem, const char *status) {
+    for (size_t k = 0; k < profile->count; k++)
+        if (!strcmp(profile->rows[k].problem, problem) && !strcmp(profile->rows[k].status, status)) return true;
+    return false;
+}
+
+// Why a file cannot be read. The results have the word alone, also those of an earlier call, so that it is opened again.
+static void tell_unreadable(const Field *f, int problem) {
+    SandProblem p = {0};
+    SandError why = {""};
+    if (open_problem(f, problem, &p, &why))
+        fprintf(stderr, "%s: was unreadable and no longer is; remove its lines from %s to race it\n",
+                f->problems.items[problem], f->results);
+    else
+        fprintf(stderr, "%s\n", why.text);
+    sand_problem_free(&p);
+}
+
+// A line for each file that was not raced.
+static void tell_reasons(const Field *f, const Profile *profile) {
+    for (int k = 0; k < (int)f->problems.count; k++)
+        if (has_status(profile, f->problems.items[k], UNREADABLE)) tell_unreadable(f, k);
+}
+
+// --- the verb ---------------------------------------------------------------------------------------------------
+
 Outcome race_folder(const Options *options, const SandRaceDef *given, SandError *error) {
     SandRaceDef def = *given;
     char results[4096];
@@ -175,6 +208,7 @@ Outcome race_folder(const Options *options, const SandRaceDef *given, SandError 
         close(f.descriptor);
     }
     ok = ok && profile_load(&profile, results, kind, error);
+    if (ok) tell_reasons(&f, &profile);
     if (ok && values[OPTION_JSON].given)
         profile_write_json(&profile);
     else if (ok)
