@@ -14,7 +14,7 @@
 #include "app/cli/plot_file.h"
 #endif
 
-enum { LINE = 1024 };
+enum { LINE = 1024, GOAL = 32 };
 static const char header[] =
     "problem,contacts,friction,tolerance,relative tolerance,solver,status,solved,seconds,iterations,"
     "residual (m/s),relative residual\n";
@@ -26,29 +26,46 @@ void profile_free(Profile *profile) {
     *profile = (Profile){0};
 }
 
+// The cell of what ends a solve: a number, or an accuracy with its percent sign.
+static const char *goal_text(const ProfileRow *r, char text[GOAL]) {
+    snprintf(text, GOAL, r->accuracy > 0 ? "%g%%" : "%g", r->accuracy > 0 ? r->accuracy : r->tolerance);
+    return text;
+}
+
+static bool read_goal(const char *text, ProfileRow *r) {
+    char *end;
+    double number = strtod(text, &end);
+    bool is_percent = *end == '%';
+    r->tolerance = is_percent ? 0 : number;
+    r->accuracy = is_percent ? number : 0;
+    return end > text && !end[is_percent];
+}
+
 void profile_append(int descriptor, const ProfileRow *r) {
-    char line[LINE];
+    char line[LINE], goal[GOAL];
     int used = lseek(descriptor, 0, SEEK_END) == 0 ? snprintf(line, sizeof line, "%s", header) : 0;
-    used += snprintf(line + used, sizeof line - (size_t)used, "%s,%d,%s,%g,%d,%s,%s,%d,%.9g,%d,%.9g,%.9g\n", r->problem,
-                     r->contacts, r->friction, r->tolerance, r->is_relative, r->solver, r->status, r->solved, r->seconds,
-                     r->iterations, r->residual, r->relative);
+    used += snprintf(line + used, sizeof line - (size_t)used, "%s,%d,%s,%s,%d,%s,%s,%d,%.9g,%d,%.9g,%.9g\n", r->problem,
+                     r->contacts, r->friction, goal_text(r, goal), r->is_relative, r->solver, r->status, r->solved,
+                     r->seconds, r->iterations, r->residual, r->relative);
     if (write(descriptor, line, (size_t)used) != used)
         fprintf(stderr, "a result could not be written: %s\n", strerror(errno));
 }
 
 static bool read_row(const char *line, ProfileRow *r) {
+    char goal[GOAL];
     int solved = 0, is_relative = 0;
-    bool whole = sscanf(line, "%127[^,],%d,%23[^,],%lf,%d,%31[^,],%31[^,],%d,%lf,%d,%lf,%lf", r->problem, &r->contacts,
-                        r->friction, &r->tolerance, &is_relative, r->solver, r->status, &solved, &r->seconds, &r->iterations,
+    bool whole = sscanf(line, "%127[^,],%d,%23[^,],%31[^,],%d,%31[^,],%31[^,],%d,%lf,%d,%lf,%lf", r->problem, &r->contacts,
+                        r->friction, goal, &is_relative, r->solver, r->status, &solved, &r->seconds, &r->iterations,
                         &r->residual, &r->relative) == 12;
     r->is_relative = is_relative != 0;
     r->solved = solved != 0 && isfinite(r->seconds);
-    return whole;
+    return whole && read_goal(goal, r);
 }
 
 static bool is_of_kind(const ProfileRow *row, ProfileKind kind) {
     return !strcmp(row->friction, kind.friction) && row->is_relative == kind.is_relative &&
-           fabs(row->tolerance - kind.tolerance) <= 1e-6 * kind.tolerance;
+           fabs(row->tolerance - kind.tolerance) <= 1e-6 * kind.tolerance &&
+           fabs(row->accuracy - kind.accuracy) <= 1e-6 * kind.accuracy;
 }
 
 bool profile_load(Profile *p, const char *path, ProfileKind kind, SandError *error) {
@@ -191,7 +208,8 @@ void profile_write_json(const Profile *p) {
         json_text(&json, "problem", row->problem);
         json_integer(&json, "contacts", row->contacts);
         json_text(&json, "friction", row->friction);
-        json_number(&json, "tolerance", row->tolerance);
+        json_number(&json, "tolerance", row->accuracy > 0 ? NAN : row->tolerance);
+        if (row->accuracy > 0) json_number(&json, "accuracy", row->accuracy);
         json_bool(&json, "relative_tolerance", row->is_relative);
         json_text(&json, "solver", row->solver);
         json_text(&json, "status", row->status);

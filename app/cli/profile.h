@@ -11,7 +11,8 @@ enum { PROFILE_NAME = 128, PROFILE_MOST_SOLVERS = 32 };
 typedef struct ProfileRow {
     char problem[PROFILE_NAME], friction[24], solver[32], status[32];
     int contacts, iterations;
-    double tolerance;                   // m/s, or without dimension where it is of the relative residual
+    double tolerance;                   // m/s, or without dimension where it is of the relative residual; 0: an accuracy
+    double accuracy;                    // percent, in place of a tolerance; 0: none
     bool is_relative, solved;           // solved: the residual that the tolerance is about is within it
     double seconds, residual, relative; // residual: m/s
 } ProfileRow;
@@ -19,7 +20,7 @@ typedef struct ProfileRow {
 // What the rows that are compared with each other have in common.
 typedef struct ProfileKind {
     const char *friction;
-    double tolerance;
+    double tolerance, accuracy; // one of them is 0
     bool is_relative;
 } ProfileKind;
 

@@ -22,6 +22,7 @@ static Outcome build_scene(Session *session, const Options *options, SandRaceDef
     Options scene = *options;
     scene.values[OPTION_ITERATIONS].given = scene.values[OPTION_BUDGET_MS].given = false;
     scene.values[OPTION_TOLERANCE].given = scene.values[OPTION_RELATIVE].given = false;
+    scene.values[OPTION_ACCURACY].given = false;
     Outcome outcome = session_open(session, &scene, "race", error);
     if (outcome != OUTCOME_DONE) return outcome;
     const SandWorld *world = sand_simulation_world(session->sim);
@@ -55,6 +56,13 @@ static bool read_budget(const Options *options, SandRaceDef *def, SandError *err
     def->cold = values[OPTION_COLD].given;
     def->threads = session_threads(options);
     return sand_race_parse(def, values[OPTION_SOLVERS].text, error);
+}
+
+// A stored matrix comes without a time step, and so without a fall that an accuracy is measured by.
+static bool open_stored(SandProblem *problem, const char *path, const SandRaceDef *def, SandError *error) {
+    if (!sand_problem_open(problem, path, error)) return false;
+    return !(problem->matrix && def->solve.accuracy > 0) ||
+           sand_fail(error, "--accuracy: %.300s has no time step to measure it by; give a --tolerance", path);
 }
 
 // A stored problem has no scene and no backend: the CPU, unless --backend names another.
@@ -256,7 +264,7 @@ Outcome race_solvers(const Options *options, SandError *error) {
         return outcome;
     }
     if (outcome == OUTCOME_DONE && from_file) {
-        if (!sand_problem_open(&stored, options->subject, error) || !session_model(options, &def.solve, error) ||
+        if (!open_stored(&stored, options->subject, &def, error) || !session_model(options, &def.solve, error) ||
             !read_backend(options, &def, error) || !read_params(options, &def, error))
             outcome = OUTCOME_WRONG;
     } else if (outcome == OUTCOME_DONE && !options->values[OPTION_AT].given) {

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum { MOST_JOBS = 256 };
-static const char UNREADABLE[] = "unreadable"; // a status of the results
+static const char UNREADABLE[] = "unreadable", NO_STEP[] = "no time step"; // of the statuses of results
 
 bool race_is_folder(const char *path) {
     struct stat about;
@@ -46,6 +46,7 @@ static void write_line(const Field *f, int problem, int solver, int contacts, co
                        const SandSolution *s) {
     ProfileRow row = {.contacts = contacts,
                       .tolerance = f->def->solve.tolerance,
+                      .accuracy = f->def->solve.accuracy,
                       .is_relative = f->def->solve.relative,
                       .solved = solved,
                       .seconds = s ? s->seconds : NAN,
@@ -73,6 +74,10 @@ static void solve_one(const Field *f, int problem, int solver) {
     if (!f->def->own_params || f->def->solvers[solver] != def.solver) sand_solve_choose(&def, f->def->solvers[solver]);
     if (!open_problem(f, problem, &p, &why)) {
         write_line(f, problem, solver, 0, UNREADABLE, false, NULL);
+        return;
+    }
+    if (p.matrix && def.accuracy > 0) {
+        write_line(f, problem, solver, p.contact_count, NO_STEP, false, NULL);
         return;
     }
     SandCpu *cpu = sand_cpu_create(1, f->def->precision, &why);
@@ -176,8 +181,12 @@ static void tell_unreadable(const Field *f, int problem) {
 
 // A line for each file that was not raced.
 static void tell_reasons(const Field *f, const Profile *profile) {
-    for (int k = 0; k < (int)f->problems.count; k++)
-        if (has_status(profile, f->problems.items[k], UNREADABLE)) tell_unreadable(f, k);
+    for (int k = 0; k < (int)f->problems.count; k++) {
+        const char *name = f->problems.items[k];
+        if (has_status(profile, name, UNREADABLE)) tell_unreadable(f, k);
+        if (has_status(profile, name, NO_STEP))
+            fprintf(stderr, "%s: has no time step to measure an accuracy by; race it to a --tolerance\n", name);
+    }
 }
 
 // --- the verb ---------------------------------------------------------------------------------------------------
@@ -188,7 +197,7 @@ Outcome race_folder(const Options *options, const SandRaceDef *given, SandError 
     const OptionValue *values = options->values;
     Field f = {.options = options, .def = &def, .folder = options->subject, .results = results};
     f.limit = values[OPTION_LIMIT].real;
-    if (!values[OPTION_TOLERANCE].given) def.solve.tolerance = 1e-6;
+    if (!values[OPTION_TOLERANCE].given && !values[OPTION_ACCURACY].given) def.solve.tolerance = 1e-6;
     if (!values[OPTION_ITERATIONS].given) def.solve.iterations = 100000000;
     if (!values[OPTION_BUDGET_MS].given) def.solve.budget_ms = 1e3 * f.limit;
     if (values[OPTION_CSV].given)
@@ -196,7 +205,8 @@ Outcome race_folder(const Options *options, const SandRaceDef *given, SandError 
     else
         snprintf(results, sizeof results, "%.4000s/race.csv", f.folder);
     Profile profile = {0};
-    ProfileKind kind = {sand_friction_table[def.solve.friction].name, def.solve.tolerance, def.solve.relative};
+    const SandSolveDef *solve = &def.solve;
+    ProfileKind kind = {sand_friction_table[solve->friction].name, solve->tolerance, solve->accuracy, solve->relative};
     bool ok = problem_list_read(&f.problems, f.folder, error) && profile_load(&profile, results, kind, error);
     if (ok) {
         f.descriptor = open(results, O_WRONLY | O_CREAT | O_APPEND, 0666);

@@ -117,7 +117,8 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%.4000s/race.csv", argv[1]);
     if (argc > 2) snprintf(path, sizeof path, "%s", argv[2]);
     if (!problem_list_read(&problems, argv[1], &error) ||
-        !profile_load(&known, path, (ProfileKind){"coulomb", tolerance, is_relative}, &error))
+        !profile_load(&known, path, (ProfileKind){.friction = "coulomb", .tolerance = tolerance, .is_relative = is_relative},
+                      &error))
         return fprintf(stderr, "%s\n", error.text), 1;
     int results = open(path, O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (results < 0) return fprintf(stderr, "%s: cannot write\n", path), 1;
