@@ -75,8 +75,7 @@ static bool carry_out(Demo *demo, const PlaylistAct *from, const Camera *camera,
         break;
     case PLAYLIST_SOLVE:
         act.kind = ACT_SOLVE;
-        if (from->solver != act.solve.solver) sand_solve_choose(&act.solve, from->solver);
-        if (from->iterations) act.solve.iterations = from->iterations;
+        playlist_act_solve(from, &act.solve);
         break;
     }
     return act_apply(&act, &session->scene, session->sim, &session->solve, error);
@@ -225,6 +224,10 @@ static bool is_over(void *user) {
     return session_interrupted() || (rounds->given && demo->show.round >= rounds->integer);
 }
 
+static bool solve_as_asked(const void *asked, const SandScene *scene, SandSolveDef *solve, SandError *error) {
+    return session_solve(asked, scene, solve, error);
+}
+
 static Outcome show(Demo *demo, SandError *error) {
     Options *options = &demo->options;
     OptionValue *values = options->values;
@@ -240,6 +243,9 @@ static Outcome show(Demo *demo, SandError *error) {
         def.engine.options = session_scene_options(options);
         def.engine.options.bodies = demo->playlist.scenes[0].bodies;
         def.engine.simulation = session->def;
+        def.engine.own_solve = true;
+        def.engine.choose_solve = solve_as_asked;
+        def.engine.asked = options;
         def.engine.history_bytes = 64u << 20; // a person may go back a little; a demo never does
         def.show = &demo->show;
         def.fullscreen = !values[OPTION_SIZE].given;

@@ -87,7 +87,7 @@ const OptionRow option_table[OPTION_COUNT] = {
                           "m/s; a solve stops when its residual is at most this; as the scene says", NULL},
     [OPTION_RELATIVE] = {"relative", KIND_FLAG, SCENE, NULL, NULL, 0, 0,
                          "--tolerance has no dimension: of the relative residual, which bounds the error of Siconos", NULL},
-    [OPTION_ACCURACY] = {"accuracy", KIND_ABOVE, SCENE, "P", NULL, 0, SAND_MOST_ACCURACY,
+    [OPTION_ACCURACY] = {"accuracy", KIND_ABOVE, SCENE | DEMO, "P", NULL, 0, SAND_MOST_ACCURACY,
                          "percent; a solve stops when so much of the step is solved, and when its budget is used up at the "
                          "latest; as the scene says",
                          NULL},

@@ -18,6 +18,7 @@ typedef struct ActDef {
     PlaylistActKind act;
     char *solver, *text;
     uint32_t *iterations;
+    double *accuracy;
     double *gravity; // 3
     RenderColor *color;
 } ActDef;
@@ -51,6 +52,7 @@ static const cyaml_schema_field_t act_fields[] = {
     CHOICE_NEEDED(ActDef, act, kinds),
     TEXT(ActDef, solver),
     WHOLE(ActDef, iterations),
+    REAL(ActDef, accuracy),
     NUMBERS(ActDef, gravity, 3),
     CHOICE(ActDef, color, colors),
     LONG_TEXT(ActDef, text, SAND_SENTENCE - 1),
@@ -82,6 +84,21 @@ static const cyaml_schema_value_t playlist_value = {CYAML_VALUE_MAPPING(CYAML_FL
 
 static double number(const double *value, double otherwise) { return value ? *value : otherwise; }
 
+// Solver and budget, which belong to the act solve alone.
+static bool read_solve(const SandYaml *yaml, const char *path, const ActDef *from, PlaylistAct *act, SandError *error) {
+    bool is_solve = from->act == PLAYLIST_SOLVE;
+    if (from->iterations && (!is_solve || *from->iterations < 1 || *from->iterations > 1000000))
+        return sand_yaml_wrong(yaml, error, path, "iterations: 1 to 1000000, of the act solve");
+    if (from->accuracy && !is_solve) return sand_yaml_wrong(yaml, error, path, "accuracy: of the act solve");
+    if (!sand_yaml_range(yaml, error, path, "accuracy", from->accuracy, 0, SAND_MOST_ACCURACY)) return false;
+    act->iterations = from->iterations ? (int)*from->iterations : 0;
+    act->accuracy = number(from->accuracy, -1);
+    if (!from->solver || (act->solver = sand_solver_find(from->solver)) >= 0) return true;
+    SandError why;
+    sand_solver_refuse("", from->solver, &why);
+    return sand_yaml_wrong(yaml, error, path, "%.200s", why.text);
+}
+
 // Every act has the key that it needs and no other.
 static bool read_act(const SandYaml *yaml, const char *path, const ActDef *from, PlaylistAct *act, SandError *error) {
     static const char *const needs[] = {[PLAYLIST_SOLVE] = "solver",
@@ -98,15 +115,8 @@ static bool read_act(const SandYaml *yaml, const char *path, const ActDef *from,
         has = has || given[k];
     }
     if (!has) return sand_yaml_wrong(yaml, error, path, "the act %s needs `%s`", kinds[from->act].str, needed);
-    if (from->iterations && (from->act != PLAYLIST_SOLVE || *from->iterations < 1 || *from->iterations > 1000000))
-        return sand_yaml_wrong(yaml, error, path, "iterations: 1 to 1000000, of the act solve");
     *act = (PlaylistAct){.at = from->at, .kind = from->act, .text = from->text};
-    if (from->solver && (act->solver = sand_solver_find(from->solver)) < 0) {
-        SandError why;
-        sand_solver_refuse("", from->solver, &why);
-        return sand_yaml_wrong(yaml, error, path, "%.200s", why.text);
-    }
-    act->iterations = from->iterations ? (int)*from->iterations : 0;
+    if (!read_solve(yaml, path, from, act, error)) return false;
     if (from->gravity) act->gravity = v3_make(from->gravity[0], from->gravity[1], from->gravity[2]);
     if (from->color) act->color = *from->color;
     return true;
@@ -188,6 +198,15 @@ void playlist_free(Playlist *playlist) {
     sand_free(playlist->scenes);
     if (playlist->file.def) sand_yaml_free(&playlist->file);
     *playlist = (Playlist){0};
+}
+
+void playlist_act_solve(const PlaylistAct *act, SandSolveDef *solve) {
+    if (act->solver != solve->solver) sand_solve_choose(solve, act->solver);
+    if (act->iterations) solve->iterations = act->iterations;
+    if (act->accuracy < 0) return;
+    solve->accuracy = act->accuracy;
+    solve->tolerance = 0;
+    solve->relative = false;
 }
 
 // --- the show -----------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ typedef struct PlaylistAct {
     double at; // s, from the start of the scene, on the clock of who looks
     PlaylistActKind kind;
     int solver, iterations; // PLAYLIST_SOLVE; iterations 0: as before
+    double accuracy;        // percent, of the same; 0: none, below 0: as before
     SandVec3 gravity;       // m/s^2
     RenderColor color;
     const char *text; // of the file
@@ -49,6 +50,8 @@ typedef struct Playlist {
 // `file:line: key: what was expected`. On failure there is nothing to free.
 bool playlist_load(Playlist *playlist, const char *name_or_path, SandError *error);
 void playlist_free(Playlist *playlist);
+// Changes a solver definition as an act PLAYLIST_SOLVE says. The same method keeps its parameters.
+void playlist_act_solve(const PlaylistAct *act, SandSolveDef *solve);
 
 // Where a show has come to.
 typedef struct Show {

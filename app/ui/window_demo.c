@@ -71,8 +71,7 @@ static void carry_out(Window *w, const PlaylistAct *act) {
     case PLAYLIST_THROW: input_throw(w->engine, w->frame, &w->camera, window_aspect(w), 0.5, 0.5); break;
     case PLAYLIST_GRAVITY: ask(w, (Act){.kind = ACT_GRAVITY, .vector = act->gravity}); break;
     case PLAYLIST_SOLVE:
-        if (act->solver != solve.solve.solver) sand_solve_choose(&solve.solve, act->solver);
-        if (act->iterations) solve.solve.iterations = act->iterations;
+        playlist_act_solve(act, &solve.solve);
         ask(w, solve);
         break;
     case PLAYLIST_COLOR:
