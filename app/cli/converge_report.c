@@ -15,8 +15,8 @@
 
 static void write_reference(const SandGapStudy *s) {
     printf("  start      rms residual %.3g m/s, largest %.3g\n", s->start.residual_rms, s->start.residual_max);
-    printf("  reference  rms residual %.3g m/s, largest %.3g; %d products of apgd on %s, %s\n", s->reference.residual_rms,
-           s->reference.residual_max, s->reference_iterations, s->reference_device,
+    printf("  reference  rms residual %.3g m/s, largest %.3g; %d products of %s on %s, %s\n", s->reference.residual_rms,
+           s->reference.residual_max, s->reference_iterations, SAND_GAP_REFERENCE, s->reference_device,
            s->reference_ended ? "until it no longer fell" : "and it still fell: a longer --reference is nearer");
     printf("  gap        %.6g J in the objective, %.6g J in the velocities\n", s->start.objective - s->reference.objective,
            s->velocity_energy);

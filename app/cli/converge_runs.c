@@ -74,7 +74,7 @@ static bool take_run(RunRow *row, const Runs *runs, Session *session, const Sand
 
 bool runs_take(Runs *runs, Session *session, const SandGapStudyDef *def, const SandCheckpoint *start, SandError *error) {
     const SandBackend *backend = def->race.backend;
-    SandSolveDef solve = sand_race_solve(&def->race, sand_solver_find("apgd"));
+    SandSolveDef solve = sand_race_solve(&def->race, sand_solver_find(SAND_GAP_REFERENCE));
     solve.iterations = runs->converged;
     solve.budget_ms = solve.tolerance = solve.accuracy = 0;
     runs->count = 0;

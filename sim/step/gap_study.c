@@ -73,7 +73,7 @@ static bool time_product(Work *k, SandGapStudy *study, SandError *error) {
 static bool reference_round(Work *k, SandTrack *track, SandProblem *from, SandGapStudy *study, bool *falls,
                             SandError *error) {
     int left = k->def->reference - study->reference_iterations, n = k->problem->contact_count;
-    SandSolveDef solve = solve_def(k->def, sand_solver_find("apgd"), left < ROUND ? left : ROUND);
+    SandSolveDef solve = solve_def(k->def, sand_solver_find(SAND_GAP_REFERENCE), left < ROUND ? left : ROUND);
     from->start = k->reference;
     if (!tell(k, "the reference", error) || !sand_track_solve(track, from, &solve, &k->solution, error)) return false;
     study->reference_iterations += solve.iterations;
@@ -88,8 +88,8 @@ static bool reference_round(Work *k, SandTrack *track, SandProblem *from, SandGa
     return true;
 }
 
-// apgd, the quickest of the methods for any number of contacts in the end, in rounds until its residual no longer falls. On
-// the CPU in double, whatever the precision of the study; a device has float.
+// In rounds, until the residual no longer falls. On the CPU in double, whatever the precision of the study; a device has
+// float.
 static bool find_reference(Work *k, SandGapStudy *study, SandError *error) {
     const SandRaceDef *race = &k->def->race;
     SandProblem from = *k->problem;

@@ -7,6 +7,9 @@
 
 enum { SAND_GAP_BUDGETS = 16 };
 
+// The method of references: the quickest of those for any number of contacts, when many digits are wanted.
+#define SAND_GAP_REFERENCE "p-apgd"
+
 // Called before each solve, with the share of the work that is done, 0 to 1, and what comes next. False ends the study.
 typedef bool SandGapProgress(void *user, double done, const char *next);
 

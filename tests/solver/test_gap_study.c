@@ -163,6 +163,17 @@ static void gaps_fall_to_those_of_an_interior_point_method(void **state) {
     sand_gap_study_free(&study);
 }
 
+// The reference is the method that needs the fewest products for many digits: with as many, apgd is above it.
+static void the_reference_is_below_apgd(void **state) {
+    (void)state;
+    SandGapStudyDef def = study_of("apgd");
+    def.reference = 400;
+    SandGapStudy study = run(&def);
+    assert_int_equal(study.reference_iterations, def.budgets[3]);
+    assert_true(study.rows[3].gap > 0 && study.rows[3].at.residual_rms > study.reference.residual_rms);
+    sand_gap_study_free(&study);
+}
+
 static void a_solver_that_cannot_is_kept_by_name(void **state) {
     (void)state;
     SandGapStudyDef def = study_of("ngs,jacobi");
@@ -245,6 +256,7 @@ int main(void) {
                                        cmocka_unit_test(threads_change_nothing),
                                        cmocka_unit_test(a_law_has_no_gap),
                                        cmocka_unit_test(gaps_fall_to_those_of_an_interior_point_method),
+                                       cmocka_unit_test(the_reference_is_below_apgd),
                                        cmocka_unit_test(a_solver_that_cannot_is_kept_by_name),
                                        cmocka_unit_test(a_backend_solves_and_the_host_measures),
                                        cmocka_unit_test(the_caller_ends_it),
