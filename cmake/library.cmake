@@ -39,6 +39,7 @@ add_library(sandglass_core STATIC
     sim/step/gap_study.c
     sim/step/race.c
     sim/step/residency.c
+    sim/step/rest.c
     sim/step/simulation.c
     sim/step/track.c
 )

@@ -55,8 +55,8 @@ static bool adjacency_reserve(SandDevice *device) {
 
 // Needs both lists of contacts, by first and by second body.
 static bool high_degree_enqueue(SandDevice *device, cudaStream_t stream) {
-    LAUNCH_ON(stream, list_high_degree, bodies_of(device), device->first.data, device->second.data, device->high_degree.data,
-              device->high_degree_segment.data, device->segment_body.data, device->counts);
+    LAUNCH_ON(stream, list_high_degree, bodies_of(device), device->problem.first, device->second.data,
+              device->high_degree.data, device->high_degree_segment.data, device->segment_body.data, device->counts);
     return device_check(device, cudaGetLastError(), "listing high-degree bodies");
 }
 
@@ -68,7 +68,7 @@ bool adjacency_begin(SandDevice *device) {
     if (device->standalone)
         LAUNCH_ON(stream, list_second_bodies, device->contact_capacity, device->contacts.data, device->keys.data,
                   device->counts);
-    CsrKeys seconds = {device->keys.data, &device->counts->contacts, device->contact_capacity, bodies_of(device)};
+    CsrKeys seconds = {device->problem.second, &device->counts->contacts, device->contact_capacity, bodies_of(device)};
     return csr_count(device, seconds, device->row_counts, stream) &&
            csr_build(device, seconds, device->row_counts, device->second.data, device->list.data, stream) &&
            (device->standalone || high_degree_enqueue(device, stream));
@@ -86,7 +86,7 @@ static bool owners_enqueue(SandDevice *device) {
 bool adjacency_finish(SandDevice *device, const SandSolveDef *def) {
     KernelArrays &arrays = device->arrays;
     if (!device_join(device, 0) || (device->standalone && !owners_enqueue(device))) return false;
-    arrays.first = device->first.data;
+    arrays.first = device->problem.first;
     arrays.second = device->second.data;
     arrays.list = device->list.data;
     arrays.high_degree = device->high_degree.data;

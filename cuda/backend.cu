@@ -13,6 +13,7 @@
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/revolution.h"
 #include "sim/step/build_problem.inl"
+#include "sim/step/rest.h"
 
 #include <algorithm>
 #include <stdio.h>
@@ -180,6 +181,7 @@ static bool upload_impulses(SandDevice *device, Array<Impulse> &array, const San
 
 static bool upload_warm_start(SandDevice *device, const SandWarmStart *cache) {
     device->kept_step = cache ? cache->step : 0;
+    device->kept_settings = cache ? cache->settings : 0;
     if (device->kept_step == 0) return true;
     device->kept_world = cache->world_count;
     device->kept_bodies = cache->body_count;
@@ -205,7 +207,8 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
               upload(device, device->mass, w->mass, n) && upload(device, device->inertia, w->inertia, n) &&
               upload(device, device->scale, w->scale, n) && upload(device, device->shape, w->shape, n) &&
               upload(device, device->material, w->material, n) && upload(device, device->enter, w->enter, n) &&
-              upload(device, device->gone, w->gone, n) && upload_shapes(device, w) && upload_instance_layout(device, w) &&
+              upload(device, device->gone, w->gone, n) && upload(device, device->rest, w->rest, n) &&
+              upload_shapes(device, w) && upload_instance_layout(device, w) &&
               upload_warm_start(device, &host->warm_start) && device_wait(device);
     if (!ok) return device_fail(device, error);
     summarize_bodies(device, w);
@@ -231,6 +234,7 @@ static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
     d.material = device->material.data;
     d.enter = device->enter.data;
     d.gone = device->gone.data;
+    d.rest = device->rest.data;
     d.shapes = device->shapes.data;
     d.friction = device->friction.data;
     d.boundaries = NULL;
@@ -285,6 +289,8 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     mark(device, MARK_BEGIN);
     device->world = device_view(device, w);
     device->recovery = problem_recovery(w);
+    device->rest_settings = sand_rest_settings(w);
+    device->leaves_out = w->rest_speed > 0 && device->kept_step > 0 && device->kept_settings == device->rest_settings;
     if (!upload_boundaries(device, w, error)) return false;
     device->search.least_mu = device->least_mu;
     device->search.largest_mu = device->largest_mu;
@@ -387,6 +393,7 @@ static bool can_solve(const SandSolveDef *def, SandError *error) {
 static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
     const SandWorld *w = &device->world;
     if (!can_solve(def, error)) return false;
+    if (w->rest_speed > 0 && !rest_divide_enqueue(device)) return device_fail(device, error);
     bool radial = device->all_spheres;
     for (int b = 0; b < w->boundary_count; b++)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
@@ -397,8 +404,9 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     device->pack_source.world = *w;
     device->pack_source.collision = device->device_collision.data;
     device->pack_source.candidates = device->candidates.data;
-    device->pack_source.candidate_order = device->candidate_order.data;
-    device->pack_source.start = device->start.data;
+    device->pack_source.candidate_order = device->problem.order;
+    device->pack_source.start = device->problem.start;
+    device->pack_source.leaves_out = device->leaves_out;
     device->pack_source.boundaries = w->boundary_count;
     return pack_enqueue(device, def, bodies, error);
 }
@@ -406,7 +414,7 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
 static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
     memset(counts, 0, sizeof *counts);
     counts->bodies = bodies;
-    counts->contacts = contacts;
+    counts->found = counts->contacts = contacts;
 }
 
 static bool upload_problem(SandDevice *device, const SandProblem *p, const SandSolveDef *def, SandError *error) {
@@ -432,8 +440,9 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     mark(device, MARK_COLLIDED);
     mark(device, MARK_WARM_STARTED);
     device->pack_source = PackSource();
+    device->problem = {NULL, device->start.data, device->keys.data, device->first.data};
     device->pack_source.contacts = device->contacts.data;
-    device->pack_source.start = device->start.data;
+    device->pack_source.start = device->problem.start;
     device->pack_source.boundaries = p->body_count - p->dynamic_count;
     device->world.step = p->step;
     device->recovery = p->recovery;
@@ -465,9 +474,8 @@ static void plan_next_step(SandDevice *device, const Counts *c, SandStepReport *
     device->check_impacts = c->levels > 1;
     // Not much above the number of contacts: kernels are launched for the capacity, and sorts work on all of it. The buffers
     // grow by more, and do not shrink.
-    if (c->contacts > 0.95 * (double)device->contact_capacity ||
-        c->contacts < 0.85 * (double)device->contact_capacity - 10000)
-        device->contact_capacity = ((int64_t)(1.08 * c->contacts + 1000) / SAND_LANES + 1) * SAND_LANES;
+    if (c->found > 0.95 * (double)device->contact_capacity || c->found < 0.85 * (double)device->contact_capacity - 10000)
+        device->contact_capacity = ((int64_t)(1.08 * c->found + 1000) / SAND_LANES + 1) * SAND_LANES;
     report->again = c->retry != 0;
 }
 
@@ -494,9 +502,10 @@ static void report_lost(SandDevice *device, const Counts *c, SandStepReport *r) 
 // that failed are not worth starting from.
 static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) {
     device->kept_step = keep ? device->world.step : 0;
+    device->kept_settings = device->rest_settings;
     device->kept_world = device->world.body_count;
     device->kept_bodies = c->bodies;
-    device->kept_contacts = c->contacts;
+    device->kept_contacts = c->found;
     std::swap(device->kept_solver_index, device->solver_index);
     std::swap(device->kept_first, device->first);
     std::swap(device->kept_key, device->key);
@@ -511,13 +520,15 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
         return sand_fail(error, "body %d touches boundary %s in %d places at once; the mesh is too fine for it",
                          c->mesh_overflow[0], device->host_boundaries[(size_t)c->mesh_overflow[1]].name,
                          c->mesh_overflow[2]);
-    if (c->contacts < 0) return sand_fail(error, "there are more contacts than CUDA can number");
+    if (c->found < 0) return sand_fail(error, "there are more contacts than CUDA can number");
     if (!device->standalone) plan_next_step(device, c, r);
     r->growths = device->growths;
     device->growths = 0;
     if (r->again) return true;
     r->bodies = c->bodies;
-    r->contacts = c->contacts;
+    r->contacts = c->found;
+    r->solved = c->contacts;
+    r->resting = c->resting;
     r->warm_started = c->warm_started;
     r->penetration_walls = c->deepest_wall;
     r->penetration_max = c->deepest;

@@ -20,6 +20,7 @@
 // Clears the counters of a step. One thread.
 static __global__ void reset_counts(Counts *counts) {
     counts->retry = counts->spheres = counts->bodies = counts->contacts = counts->levels = counts->warm_started = 0;
+    counts->found = counts->resting = 0;
     counts->high_degree = counts->colors = counts->uncolored = counts->lost = 0;
     counts->crowded = counts->mesh_overflow[2] = 0;
     counts->blocks_done = 0;
@@ -138,7 +139,7 @@ static __global__ void __launch_bounds__(128)
 static __global__ void store_total(const int *first, int64_t capacity, int64_t contact_capacity, SandCollision *collision,
                                    Counts *counts) {
     int total = first[capacity - 1];
-    counts->contacts = collision->contact_count = total;
+    counts->found = counts->contacts = collision->contact_count = total;
     if (total < 0 || total > contact_capacity) counts->retry |= RETRY_CONTACTS;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/solver/cell_grid.h"
 #include "sim/solver/status.h"
 #include "sim/step/backend.h"
+#include "sim/step/rest.inl"
 #include "sandglass/world.h"
 #include "cuda/sort.h"
 
@@ -50,7 +51,9 @@ enum Retry {
 // not look at it, and of cuda/csr.cu, which look at RETRY_CONTACTS alone.
 struct Counts {
     int retry; // bits of Retry
-    int spheres, bodies, contacts, levels;
+    int spheres, bodies, levels;
+    int found, contacts;  // contacts: all, and those that are solved, which are fewer where bodies rest
+    int resting;          // bodies, after the step
     int crowded;          // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collide.cu
     int mesh_overflow[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int warm_started;
@@ -121,8 +124,17 @@ struct PackSource {
     SandProblemBody *bodies;     // written, or those of a standalone problem
     const Impulse *start;
     Counts *counts;
-    int boundaries; // bodies behind the moving ones
+    int boundaries;  // bodies behind the moving ones
+    bool leaves_out; // what rests has infinite mass
     double *partials;
+};
+
+// The contacts that are solved, by owner: all of a step, or those that do not rest.
+struct SolvedContacts {
+    const int *order;       // their numbers among the candidates
+    const Impulse *start;   // impulses to start from
+    const uint32_t *second; // second bodies
+    int *first;             // rows of their owners
 };
 
 // A solver kernel (cuda/solve_kernel.cu): one variant for each number of rows, kind of arms and frame of an impulse.
@@ -195,7 +207,13 @@ struct SandDevice {
     int kept_bodies;  // solver indices
     int kept_contacts;
 
+    // What rests (sim/step/rest.inl).
+    bool leaves_out;        // in this step
+    uint64_t rest_settings; // of this step: sand_rest_settings
+    uint64_t kept_settings; // of the last
+
     // Problem and solver.
+    SolvedContacts problem;
     const SolverKernel *kernel;
     KernelArrays arrays;
     PackSource pack_source;
@@ -312,6 +330,10 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 bool collide_enqueue(SandDevice *device);     // cuda/collide.cu: from the world to contact candidates
 bool broad_phase_enqueue(SandDevice *device); // cuda/broad_phase.cu: the first part of it, from the world to sorted spheres
 bool warm_start_enqueue(SandDevice *device);  // cuda/integrate.cu
+// cuda/rest.cu: leaves contacts of what rests out of device->problem; puts their impulses back into kept_impulse.
+bool rest_divide_enqueue(SandDevice *device);
+bool rest_merge_enqueue(SandDevice *device);
+RestArrays rest_arrays(const SandDevice *device);
 // cuda/adjacency.cu: the contacts of each body, high-degree bodies, colors. Begun beside the packing of the contacts, and
 // finished after it.
 bool adjacency_begin(SandDevice *device);

@@ -17,6 +17,7 @@ BUFFER(int, shape)
 BUFFER(int, material)
 BUFFER(double, enter)
 BUFFER(uint8_t, gone)
+BUFFER(uint16_t, rest)
 BUFFER(SandShape, shapes)
 BUFFER(double, friction)       // of each pair of materials
 BUFFER(uint8_t, boundary_data) // boundaries and their poses in this step, packed so that one copy uploads them all
@@ -58,6 +59,17 @@ BUFFER(uint32_t, keys)                   // of each contact: its owner, then its
 BUFFER(uint32_t, keys_sorted)
 BUFFER(int, first) // contact of each solver index
 SCRATCH(scratch)
+
+// --- what rests is left out: cuda/rest.cu ---
+BUFFER(uint32_t, touches) // of each solver index, as is the next
+BUFFER(RestSum, rest_sum)
+BUFFER(int, chosen)       // whether each contact is solved
+BUFFER(int, solved_place) // and as which of them
+BUFFER(int, solved_order) // of each contact that is solved, as are the next two and the last
+BUFFER(Impulse, solved_start)
+BUFFER(uint32_t, solved_second)
+BUFFER(int, solved_first) // of each solver index
+BUFFER(Impulse, solved_impulse)
 SCRATCH(index_scratch) // for a sort that may run beside one that uses the other
 
 // --- warm start ---

@@ -1,6 +1,7 @@
 // Render instances of the bodies, written on the device by the code that the CPU uses (sim/world/render_instance.inl), so
 // that both draw the same picture. Also the slots that they are written to: see cuda/instance_slot.h.
 #include "cuda/device.h"
+#include "cuda/csr.h"
 #include "cuda/instance_slot.h"
 
 #include "sim/world/render_instance.inl"
@@ -79,6 +80,21 @@ static __global__ void write_instances(SandWorld w, SandInstanceDef def, const f
     }
 }
 
+// The second bodies of all contacts of the step.
+static __global__ void list_seconds(const SandCollision *collision, const int *order, uint32_t *second,
+                                    const Counts *counts) {
+    EACH(i, counts->found) second[i] = (uint32_t)collision->contacts[order[i]].b;
+}
+
+// Lists the contacts by their second body once more, where the solver's list has only those that were solved.
+static bool list_all_contacts(SandDevice *device) {
+    LAUNCH(device, list_seconds, device->contact_capacity, device->device_collision.data, device->candidate_order.data,
+           device->keys.data, device->counts);
+    CsrKeys seconds = {device->keys.data, &device->counts->found, device->contact_capacity, device->world.body_count};
+    return csr_count(device, seconds, device->row_counts, device->stream) &&
+           csr_build(device, seconds, device->row_counts, device->second.data, device->list.data, device->stream);
+}
+
 // Sums the values of contacts: zero for bodies without contacts, and for all if no step was taken since the upload.
 static bool sum_enqueue(SandDevice *device, const SandWorld *w, SandShade shade) {
     size_t n = (size_t)w->body_count;
@@ -87,6 +103,7 @@ static bool sum_enqueue(SandDevice *device, const SandWorld *w, SandShade shade)
                       "clearing the values of bodies"))
         return false;
     if (!device->integrated) return true;
+    if (device->world.rest_speed > 0 && !list_all_contacts(device)) return false;
     ContactRows rows = {device->body.data, device->kept_first.data,   device->second.data,
                         device->list.data, device->kept_impulse.data, device->counts};
     LAUNCH(device, sum_contacts, (int64_t)n, rows, shade, device->world.step, device->instance_values.data);

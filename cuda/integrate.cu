@@ -45,6 +45,7 @@ bool warm_start_enqueue(SandDevice *device) {
                           device->stream>>>(cache, device->device_collision.data, device->candidate_order.data, ratio,
                                             device->kept_impulse.data, device->start.data, device->key.data,
                                             device->keys.data, device->counts);
+    device->problem = {device->candidate_order.data, device->start.data, device->keys.data, device->first.data};
     return device_check(device, cudaGetLastError(), "warm starting");
 }
 
@@ -58,11 +59,11 @@ struct VelocityChange { // what the impulses make of a body: a Body of the solve
 // accuracy. In the order of solver indices, where the contacts of a body are contiguous. `b` are their second bodies,
 // boundaries behind all that move.
 static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandCollision *collision,
-                                          const int *order, const int *b, const SandProblemBody *free,
+                                          const int *first, const int *order, const int *b, const SandProblemBody *free,
                                           VelocityChange *change, const Counts *counts) {
     if (counts->retry) return;
     EACH(k, counts->bodies)
-        for (int i = collision->first[k]; i < collision->first[k + 1]; i++) {
+        for (int i = first[k]; i < first[k + 1]; i++) {
             if (b[i] < counts->bodies) continue;
             VelocityChange *c = &change[k];
             SandVec3 velocity = v3_add(free[k].velocity, v3_make(c->v[0], c->v[1], c->v[2]));
@@ -91,20 +92,36 @@ static __device__ void add_energies(const double *energies, Counts *counts) {
     if (lane == 0) *(which ? &counts->potential : &counts->kinetic) = sum;
 }
 
+// Whether a body rests in this step, given the velocity that the solve left it with. What rests is solved for as a wall, and
+// judged by all impulses on it.
+static __device__ bool stands_still(SandWorld *w, int body, uint32_t touches, const RestSum *sum, bool leaves_out,
+                                    const SandProblemBody *free, SandVec3 velocity, SandVec3 spin) {
+    if (leaves_out && body_rests(w, body)) rest_motion(w, body, sum, free, &velocity, &spin);
+    if (!rest_update(w, body, touches, velocity, spin)) return false;
+    w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
+    return true;
+}
+
 // Moves the bodies, removes those that are lost, and sums the energy of the others in a fixed order. In the order of the
 // world, since more of its arrays are read and written than of those in the order of solver indices.
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     move_bodies(SandWorld w, const SandCollision *collision, const SandProblemBody *free, const VelocityChange *change,
-                Counts *counts, double *energies) {
+                RestArrays rest, bool leaves_out, Counts *counts, double *energies) {
     __shared__ double shared[2][BLOCK_THREADS / 32];
     if (counts->retry) return;
     double kinetic = 0, potential = 0;
+    int resting = 0;
     EACH(i, w.body_count) {
         int body = (int)i, k = collision->solver_index[i];
         if (k < 0) continue; // does not take part
         const VelocityChange c = change[k];
         SandVec3 velocity = v3_add(free[k].velocity, v3_make(c.v[0], c.v[1], c.v[2]));
         SandVec3 spin = v3_add(free[k].spin, v3_make(c.w[0], c.w[1], c.w[2]));
+        if (rest.touches && stands_still(&w, body, rest.touches[k], &rest.sum[k], leaves_out, &free[k], velocity, spin)) {
+            resting += body_rests(&w, body);
+            potential += sand_body_potential_energy(&w, body);
+            continue;
+        }
         move_body(&w, body, velocity, spin);
         SandLoss loss = body_loss(&w, body);
         if (loss != SAND_PRESENT) {
@@ -115,6 +132,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         kinetic += sand_body_kinetic_energy(&w, body);
         potential += sand_body_potential_energy(&w, body);
     }
+    resting = warp_sum(resting);
+    if ((threadIdx.x & 31) == 0 && resting) atomicAdd(&counts->resting, resting);
     for (int s = 16; s; s >>= 1) {
         kinetic += __shfl_down_sync(0xffffffffu, kinetic, s);
         potential += __shfl_down_sync(0xffffffffu, potential, s);
@@ -141,13 +160,14 @@ bool integrate_enqueue(SandDevice *device) {
         !reserve(device, device->kept_solver_index, bodies, true) ||
         !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
         return false;
-    if (!device_fork(device, 1)) return false;
-    device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data, device->side_stream[0]);
+    bool rests = device->world.rest_speed > 0;
+    if ((rests && !rest_merge_enqueue(device)) || !device_fork(device, 1)) return false;
+    if (!rests) device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data, device->side_stream[0]);
     LAUNCH(device, stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
-           device->candidate_order.data, device->arrays.b, device->bodies.data, (VelocityChange *)device->arrays.body,
-           device->counts);
+           device->problem.first, device->problem.order, device->arrays.b, device->bodies.data,
+           (VelocityChange *)device->arrays.body, device->counts);
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
-        device->counts, device->energies.data);
+        rests ? rest_arrays(device) : RestArrays(), device->leaves_out, device->counts, device->energies.data);
     return device_join(device, 0) && device_check(device, cudaGetLastError(), "integrating");
 }

@@ -35,7 +35,8 @@ bool read_bodies(SandDevice *device, SandWorld *w, int first, int count, SandErr
               read_back(device, w->rotation + first, device->rotation.data + first, n) &&
               read_back(device, w->velocity + first, device->velocity.data + first, n) &&
               read_back(device, w->spin + first, device->spin.data + first, n) &&
-              read_back(device, w->gone + first, device->gone.data + first, n) && device_wait(device);
+              read_back(device, w->gone + first, device->gone.data + first, n) &&
+              read_back(device, w->rest + first, device->rest.data + first, n) && device_wait(device);
     return ok || device_fail(device, error);
 }
 
@@ -54,6 +55,7 @@ bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error)
               read_back(device, cache->key, device->kept_key.data, contacts) &&
               read_back_impulses(device, cache->impulse, device->kept_impulse, contacts);
     cache->step = device->kept_step;
+    cache->settings = device->kept_settings;
     cache->body_count = device->kept_bodies;
     cache->world_count = device->kept_world;
     return ok || device_fail(device, error);
@@ -62,7 +64,7 @@ bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error)
 // Reads the contact candidates in their sorted order. After the integration the solver indices and rows are those kept for
 // the next warm start.
 bool read_contacts(SandDevice *device, SandCollision *collision, SandError *error) {
-    size_t bodies = (size_t)device->host_counts->bodies, contacts = (size_t)device->host_counts->contacts;
+    size_t bodies = (size_t)device->host_counts->bodies, contacts = (size_t)device->host_counts->found;
     size_t world = (size_t)device->world.body_count, boundaries = (size_t)device->world.boundary_count;
     if (!SAND_GROW(collision->solver_index, collision->solver_index_capacity, world, "bodies", error) ||
         !SAND_GROW(collision->body, collision->body_capacity, world, "bodies", error) ||
@@ -91,7 +93,7 @@ bool read_contacts(SandDevice *device, SandCollision *collision, SandError *erro
 }
 
 bool read_start(SandDevice *device, SandVec3 *start, SandError *error) {
-    return read_back_impulses(device, start, device->start, (size_t)device->host_counts->contacts) ||
+    return read_back_impulses(device, start, device->start, (size_t)device->host_counts->found) ||
            device_fail(device, error);
 }
 
@@ -111,7 +113,7 @@ bool read_curve(SandDevice *device, SandSolution *s, SandError *error) {
 // written here.
 bool read_solution(SandDevice *device, SandSolution *s, SandError *error) {
     const Counts *c = device->host_counts;
-    size_t contacts = (size_t)c->contacts;
+    size_t contacts = (size_t)c->found;
     if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error)) return false;
     if (s->want_curve && !read_curve(device, s, error)) return false;
     if (device->standalone) {

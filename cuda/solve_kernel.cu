@@ -13,6 +13,7 @@
 #include "sim/solver/kernel/driver.inl"
 #include "sim/solver/kernel/pack.inl"
 #include "sim/step/build_problem.inl"
+#include "sim/step/rest.inl"
 
 static __device__ int64_t padded(int64_t n) { return (n + SAND_LANES - 1) / SAND_LANES * SAND_LANES; }
 
@@ -26,6 +27,12 @@ static PackTarget pack_target(const KernelArrays &to) {
 static __device__ SandContact contact_of(const PackSource &from, int64_t i) {
     return from.candidates ? problem_contact(&from.world, from.collision, &from.candidates[from.candidate_order[i]])
                            : from.contacts[i];
+}
+
+// A body as the solver sees it.
+static __device__ SandProblemBody solver_body(const PackSource &from, int64_t k, const SandProblemBody &b) {
+    bool rests = from.leaves_out && k < from.counts->bodies && body_rests(&from.world, from.collision->body[k]);
+    return rests ? rest_fixed(b) : b;
 }
 
 static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
@@ -45,6 +52,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
         if (k < all) b = from.candidates ? problem_body(&from.world, from.collision, (int)k) : from.bodies[k];
         if (from.candidates) write_records(from.bodies, base, all, b);
         if (k > all) continue;
+        b = solver_body(from, k, b);
         Body body = pack_body(&b), still = {{0}, {0, 0, 0, body.w[3]}};
         to.mass[k] = (real)b.inverse_mass;
         for (int j = 0; j < SAND_INERTIA_SIZE; j++) to.inertia[SAND_INERTIA_SIZE * k + j] = (real)b.inverse_inertia[j];
@@ -54,6 +62,14 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
         body_store(to.measured, k, body);
         body_store(to.scratch, k, still);
     }
+}
+
+static __device__ double mean_diagonal(const PackSource &from, const SandContact &c, int times_a, int times_b) {
+    const SandProblemBody pair[2] = {solver_body(from, c.a, from.bodies[c.a]), solver_body(from, c.b, from.bodies[c.b])};
+    SandContact of_pair = c;
+    of_pair.a = 0;
+    of_pair.b = 1;
+    return contact_mean_diagonal(pair, &of_pair, times_a, times_b);
 }
 
 // The mean diagonal of the contact's block of N. For spheres it is computed from a few packed numbers: the arms are not
@@ -66,7 +82,7 @@ static __device__ double diagonal_of(const PackSource &from, const KernelArrays 
     return trace_mean(all, normal, c.mu);
 #else
     (void)to;
-    return contact_mean_diagonal(from.bodies, &c, 1, 1);
+    return mean_diagonal(from, c, 1, 1);
 #endif
 }
 
@@ -125,8 +141,7 @@ static __global__ void pack_batch_steps(const __grid_constant__ PackSource from,
         SandContact c = contact_of(from, to.color_list[begin + e]);
         int a = body_degree(to.first, to.second, c.a), b = 1;
         if (c.b < counts->bodies) b = body_degree(to.first, to.second, c.b);
-        to.batch_step[e] =
-            (real)(1 / contact_mean_diagonal(from.bodies, &c, a > SAND_HIGH_DEGREE ? a : 1, b > SAND_HIGH_DEGREE ? b : 1));
+        to.batch_step[e] = (real)(1 / mean_diagonal(from, c, a > SAND_HIGH_DEGREE ? a : 1, b > SAND_HIGH_DEGREE ? b : 1));
     }
 }
 

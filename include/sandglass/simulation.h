@@ -22,7 +22,9 @@ typedef struct SandProfile {
 typedef struct SandCounters {
     int bodies; // active
     int contacts;
-    int warm_started; // contacts that found their impulse of the previous step
+    int resting;         // bodies that rest (rest_speed of the world)
+    int solved_contacts; // contacts that were solved: all but those among bodies that rest
+    int warm_started;    // contacts that found their impulse of the previous step
     int iterations;
     SandStatus status;
     SandMetrics metrics;      // residual and objective; for complementarity see want_metrics of sand_cpu_solve

@@ -46,7 +46,8 @@ typedef struct SandWorld {
     int *material;            // index into materials
     double *enter;            // s, the body is active from this time on (0: from the start)
     uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on
-    size_t body_capacity[11]; // of each array above
+    uint16_t *rest;           // steps in a row that it was slower than rest_speed, and a flag: sim/step/rest.inl
+    size_t body_capacity[12]; // of each array above
 
     int shape_count, boundary_count, material_count;
     SandShape *shapes;        // owned
@@ -63,6 +64,7 @@ typedef struct SandWorld {
     uint64_t step_index;      // steps done
     double recovery;          // m/s, the largest speed at which a penetration is pushed apart; 0: never
     double recovery_fraction; // of a penetration up to what a body falls in a step, the part that a step undoes; 1: all
+    double rest_speed;        // m/s; what is slower for half a second rests, and is left out of the solve. 0: nothing is
     double envelope;          // m, the least gap within which a pair is a contact; more finds more contacts
 } SandWorld;
 

@@ -47,6 +47,7 @@ bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandErro
     to->body_count = from->body_count;
     to->world_count = from->world_count;
     to->step = from->step;
+    to->settings = from->settings;
     for (int i = 0; i < from->world_count; i++) to->solver_index[i] = from->solver_index[i];
     for (int k = 0; k <= from->body_count; k++) to->first[k] = from->first[k];
     for (int i = 0; i < contacts; i++) {

@@ -16,6 +16,7 @@ typedef struct SandWarmStart {
     SandContactKey *key; // of each contact
     SandVec3 *impulse;   // N s, world frame
     double step;         // s, the step they belong to; 0: empty
+    uint64_t settings;   // of the world then: sand_rest_settings
     size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity;
 } SandWarmStart;
 

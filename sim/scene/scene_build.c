@@ -61,12 +61,14 @@ static bool build_settings(SandBuilder *b) {
     if (!sand_build_range(b, "step", step, 1e-9, 10) || !sand_build_range3(b, "gravity", def->gravity, 1e6) ||
         !sand_build_range(b, "recovery", def->recovery, 0, SAND_FAST) ||
         !sand_build_range(b, "recovery_fraction", def->recovery_fraction, 0, 1) ||
+        !sand_build_range(b, "rest_speed", def->rest_speed, 0, SAND_FAST) ||
         !sand_build_range(b, "envelope", def->envelope, 0, SAND_FAR))
         return false;
     world->step = sand_number(step, world->step);
     if (def->gravity) world->gravity = sand_vector(def->gravity);
     world->recovery = sand_number(def->recovery, world->recovery);
     world->recovery_fraction = sand_number(def->recovery_fraction, world->recovery_fraction);
+    world->rest_speed = sand_number(def->rest_speed, world->rest_speed);
     world->envelope = sand_number(def->envelope, world->envelope);
     const double *tilt = sand_build_knob_value(b, SAND_KNOB_TILT, -1);
     if (tilt) world->gravity = q_rotate(q_exp(v3_make(0, -*tilt * SAND_DEGREE, 0)), world->gravity);

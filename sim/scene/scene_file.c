@@ -211,6 +211,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     NUMBERS(SandSceneDef, gravity, 3),
     REAL(SandSceneDef, recovery),
     REAL(SandSceneDef, recovery_fraction),
+    REAL(SandSceneDef, rest_speed),
     REAL(SandSceneDef, envelope),
     PART(SandSceneDef, world, bounds_fields),
     PART(SandSceneDef, view, bounds_fields),

@@ -150,7 +150,7 @@ typedef struct SandStartDef {
 
 typedef struct SandSceneDef {
     char *name, *like, *about;
-    double *step, *seconds, *gravity, *recovery, *recovery_fraction, *envelope;
+    double *step, *seconds, *gravity, *recovery, *recovery_fraction, *rest_speed, *envelope;
     uint64_t *seed;
     SandBoundsDef *world, *view;
     SandSizeDef *size;

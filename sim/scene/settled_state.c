@@ -52,8 +52,8 @@ uint64_t sand_settled_key(const SandScene *scene) {
     const SandWorld *w = &scene->world;
     size_t n = (size_t)w->body_count;
     int numbers[] = {SETTLE_VERSION, w->body_count, scene->has_plug, w->boundary_count, w->shape_count, w->material_count};
-    double settings[] = {scene->plug, w->gravity.x, w->gravity.y,         w->gravity.z,
-                         w->step,     w->recovery,  w->recovery_fraction, w->envelope};
+    double settings[] = {scene->plug, w->gravity.x,         w->gravity.y, w->gravity.z, w->step,
+                         w->recovery, w->recovery_fraction, w->envelope,  w->rest_speed};
     uint64_t hash = hash_bytes(0xcbf29ce484222325u, sand_version(), strlen(sand_version()));
     hash = hash_bytes(hash, __VERSION__, strlen(__VERSION__)); // another compiler may round otherwise
     hash = hash_bytes(hash, numbers, sizeof numbers);

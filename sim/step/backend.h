@@ -38,6 +38,7 @@ typedef struct SandLost {
 typedef struct SandStepReport {
     bool again; // a buffer was too small and has grown; nothing moved, and the step must be repeated
     int bodies, contacts, warm_started, iterations;
+    int resting, solved; // bodies that rest; contacts that were solved, all but those among them
     SandStatus status;
     SandMetrics metrics;
     double penetration_max, penetration_walls; // m; the second into boundaries alone

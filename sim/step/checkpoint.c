@@ -9,6 +9,7 @@ void sand_checkpoint_free(SandCheckpoint *c) {
     sand_free(c->spin);
     sand_free(c->rotation);
     sand_free(c->gone);
+    sand_free(c->rest);
     sand_warm_start_free(&c->warm_start);
     *c = (SandCheckpoint){0};
 }
@@ -17,7 +18,7 @@ size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
     return c->boundary_capacity * sizeof *c->boundaries + c->position_capacity * sizeof *c->position +
            c->velocity_capacity * sizeof *c->velocity + c->spin_capacity * sizeof *c->spin +
            c->rotation_capacity * sizeof *c->rotation + c->gone_capacity * sizeof *c->gone +
-           sand_warm_start_bytes(&c->warm_start);
+           c->rest_capacity * sizeof *c->rest + sand_warm_start_bytes(&c->warm_start);
 }
 
 bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
@@ -28,6 +29,7 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
         !SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->rotation, c->rotation_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->gone, c->gone_capacity, n, "checkpoint", error) ||
+        !SAND_GROW(c->rest, c->rest_capacity, n, "checkpoint", error) ||
         !sand_warm_start_copy(&c->warm_start, warm_start, error))
         return false;
     c->time = w->time;
@@ -44,6 +46,7 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
         c->velocity[i] = w->velocity[i];
         c->spin[i] = w->spin[i];
         c->gone[i] = w->gone[i];
+        c->rest[i] = w->rest[i];
     }
     return true;
 }
@@ -69,6 +72,7 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
         w->velocity[i] = c->velocity[i];
         w->spin[i] = c->spin[i];
         w->gone[i] = c->gone[i];
+        w->rest[i] = c->rest[i];
     }
     return true;
 }

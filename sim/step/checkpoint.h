@@ -25,7 +25,8 @@ typedef struct SandCheckpoint {
     SandVec3 *position, *velocity, *spin;
     SandQuat *rotation;
     uint8_t *gone;
-    size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity;
+    uint16_t *rest;
+    size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity, rest_capacity;
     SandWarmStart warm_start;
 } SandCheckpoint;
 

@@ -7,6 +7,7 @@
 #include "sim/core/thread_pool.h"
 #include "sim/step/build_problem.h"
 #include "sim/step/integrate.inl"
+#include "sim/step/rest.h"
 
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ struct SandDevice {
     SandCpu *solver;
     SandThreadPool *pool; // the solver's
     SandHostState *host;
+    SandRest rest;
     SandStepReport report; // filled by the functions of a step
     uint64_t growths;      // sand_growth_count() at the end of the last step
 };
@@ -21,6 +23,7 @@ struct SandDevice {
 static void destroy(SandDevice *device) {
     if (!device) return;
     sand_cpu_free(device->solver);
+    sand_rest_free(&device->rest);
     free(device);
 }
 
@@ -72,6 +75,16 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     return true;
 }
 
+// Solves the problem, without the contacts of what rests.
+static bool solve_awake(SandDevice *device, const SandSolveDef *def, SandError *error) {
+    SandHostState *host = device->host;
+    SandRest *rest = &device->rest;
+    if (!(host->world.rest_speed > 0)) return sand_cpu_solve(device->solver, &host->problem, def, &host->solution, error);
+    return sand_rest_reduce(rest, host, device->pool, error) &&
+           sand_cpu_solve(device->solver, &rest->problem, def, &host->solution, error) &&
+           sand_rest_expand(rest, host, &host->solution, error);
+}
+
 static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, bool want_metrics, const int *stop,
                   SandError *error) {
     SandHostState *host = device->host;
@@ -80,18 +93,32 @@ static bool solve(SandDevice *device, const SandSolveDef *def, bool want_curve, 
     solution->want_curve = want_curve;
     solution->want_metrics = want_metrics;
     solution->stop = stop;
-    if (!sand_cpu_solve(device->solver, &host->problem, def, solution, error)) return false;
+    if (!solve_awake(device, def, error)) return false;
     device->report.solve = milliseconds_since(begin);
     return true;
 }
 
+// Whether a body rests in this step: then it stands still where it is.
+static bool rest_body(SandDevice *device, int64_t k) {
+    SandHostState *host = device->host;
+    SandWorld *w = &host->world;
+    int body = host->collision.body[k];
+    if (!(w->rest_speed > 0)) return false;
+    if (!rest_update(w, body, device->rest.arrays.touches[k], host->solution.velocity[k], host->solution.spin[k]))
+        return false;
+    w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
+    return true;
+}
+
 static void integrate_work(SandWorker *worker, void *argument) {
-    SandHostState *host = argument;
+    SandDevice *device = argument;
+    SandHostState *host = device->host;
     SandWorld *w = &host->world;
     const SandCollision *collision = &host->collision;
     for (int64_t k = sand_chunk_begin(worker->first_chunk, collision->body_count);
          k < sand_chunk_begin(worker->last_chunk, collision->body_count); k++) {
         SandVec3 velocity = host->solution.velocity[k];
+        if (rest_body(device, k)) continue;
         for (int i = collision->first[k]; i < collision->first[k + 1]; i++)
             if (collision->contacts[i].b < 0) velocity = stop_at_boundary(w, collision, &collision->contacts[i], velocity);
         move_body(w, collision->body[k], velocity, host->solution.spin[k]);
@@ -124,6 +151,7 @@ static void count_penetrations(const SandCollision *collision, SandStepReport *r
 // Keeps the impulses for the next step; those of an infeasible one would only grow.
 static bool keep_impulses(SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
+    host->warm_start.settings = sand_rest_settings(w);
     if (sand_status_keeps(host->solution.status))
         return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, w->step, w->body_count,
                                      error);
@@ -136,10 +164,16 @@ static bool integrate(SandDevice *device, SandError *error) {
     double begin = sand_seconds();
     count_penetrations(&host->collision, &device->report);
     if (!keep_impulses(host, error)) return false;
-    sand_thread_pool_run(device->pool, integrate_work, host);
+    sand_thread_pool_run(device->pool, integrate_work, device);
     find_lost(host, &device->report);
     device->report.integrate = milliseconds_since(begin);
     return true;
+}
+
+static int count_resting(const SandHostState *host) {
+    int resting = 0;
+    for (int k = 0; k < host->collision.body_count; k++) resting += body_rests(&host->world, host->collision.body[k]);
+    return resting;
 }
 
 static bool finish(SandDevice *device, SandStepReport *report, SandError *error) {
@@ -148,6 +182,8 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     *report = device->report;
     report->bodies = host->collision.body_count;
     report->contacts = host->collision.contact_count;
+    report->resting = count_resting(host);
+    report->solved = host->world.rest_speed > 0 ? device->rest.solved_count : report->contacts;
     report->iterations = host->solution.iterations;
     report->status = host->solution.status;
     report->metrics = host->solution.metrics;

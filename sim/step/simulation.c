@@ -184,6 +184,8 @@ static void keep_report(SandSimulation *sim, const SandStepReport *r, uint64_t g
     const SandWorld *world = &sim->host.world;
     c->bodies = r->bodies;
     c->contacts = r->contacts;
+    c->resting = r->resting;
+    c->solved_contacts = r->solved;
     c->warm_started = r->warm_started;
     c->iterations = r->iterations;
     c->status = r->status;
@@ -315,6 +317,7 @@ SandWorld *sand_simulation_change(SandSimulation *sim) {
 SandWorld *sand_simulation_change_bodies(SandSimulation *sim, SandError *error) {
     if (!read_state(sim, error)) return NULL;
     sand_residency_changed(&sim->where);
+    for (int i = 0; i < sim->host.world.body_count; i++) sim->host.world.rest[i] = 0; // nothing rests on what may move now
     return sand_simulation_change(sim);
 }
 

@@ -23,9 +23,9 @@ void sand_world_free(SandWorld *world) {
     for (int i = 0; i < world->shape_count; i++) sand_shape_free(&world->shapes[i]);
     for (int i = 0; i < world->boundary_count; i++) sand_boundary_free(&world->boundaries[i]);
     void *arrays[] = {
-        world->position, world->rotation, world->velocity,   world->spin,      world->mass,
-        world->inertia,  world->scale,    world->shape,      world->material,  world->enter,
-        world->gone,     world->shapes,   world->boundaries, world->materials, world->friction,
+        world->position, world->rotation,   world->velocity,  world->spin,     world->mass, world->inertia,
+        world->scale,    world->shape,      world->material,  world->enter,    world->gone, world->rest,
+        world->shapes,   world->boundaries, world->materials, world->friction,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
     *world = (SandWorld){0};
@@ -112,7 +112,7 @@ static bool grow_bodies(SandWorld *w, SandError *error) {
            SAND_GROW(w->mass, capacity[4], n, "bodies", error) && SAND_GROW(w->inertia, capacity[5], n, "bodies", error) &&
            SAND_GROW(w->scale, capacity[6], n, "bodies", error) && SAND_GROW(w->shape, capacity[7], n, "bodies", error) &&
            SAND_GROW(w->material, capacity[8], n, "bodies", error) && SAND_GROW(w->enter, capacity[9], n, "bodies", error) &&
-           SAND_GROW(w->gone, capacity[10], n, "bodies", error);
+           SAND_GROW(w->gone, capacity[10], n, "bodies", error) && SAND_GROW(w->rest, capacity[11], n, "bodies", error);
 }
 
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error) {
@@ -141,6 +141,7 @@ int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *err
     world->material[i] = def->material;
     world->enter[i] = def->enter;
     world->gone[i] = 0;
+    world->rest[i] = 0;
     return i;
 }
 
@@ -169,6 +170,8 @@ static bool check_settings(const SandWorld *world, SandError *error) {
         return sand_fail(error, "the recovery speed %g m/s must be finite and not below 0", world->recovery);
     if (!(world->recovery_fraction >= 0 && world->recovery_fraction <= 1))
         return sand_fail(error, "the recovery fraction %g must be from 0 to 1", world->recovery_fraction);
+    if (!isfinite(world->rest_speed) || world->rest_speed < 0)
+        return sand_fail(error, "the rest speed %g m/s must be finite and not below 0", world->rest_speed);
     if (!isfinite(world->envelope) || world->envelope < 0)
         return sand_fail(error, "the envelope %g m must be finite and not below 0", world->envelope);
     SandVec3 size = v3_sub(world->upper, world->lower);

@@ -350,6 +350,41 @@ static void test_fetched_contacts(void **state) {
     sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
 }
 
+static SandSimulation *settled_pile(void) {
+    SandWorld world = lab_pile(0.001);
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 2;
+    def.solve.iterations = 50;
+    SandSimulation *sim = lab_simulation(&world, &def);
+    lab_run(sim, 500);
+    return sim;
+}
+
+// What rests is left out on the device as it is on the CPU: the same contacts are solved, those that are not keep their
+// impulses, the same bodies rest after the step, and a run repeats its bits.
+static void test_rest(void **state) {
+    (void)state;
+    SandError error;
+    SandSimulation *sims[] = {settled_pile(), settled_pile(), settled_pile()}, *on_cpu = sims[0], *on_gpu = sims[1];
+    for (int k = 1; k < 3; k++)
+        if (!sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
+    for (int k = 0; k < 3; k++) lab_step(sims[k]);
+    if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
+    const SandCounters *c = sand_simulation_counters(on_cpu), *d = sand_simulation_counters(on_gpu);
+    printf("pile: %d bodies rest, %d of %d contacts are solved\n", d->resting, d->solved_contacts, d->contacts);
+    assert_true(c->resting > 0.5 * LAB_PILE && d->solved_contacts < 0.6 * d->contacts);
+    assert_int_equal(c->contacts, d->contacts);
+    assert_int_equal(c->solved_contacts, d->solved_contacts);
+    assert_int_equal(c->resting, d->resting);
+    assert_true(relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), c->contacts) < 1e-3);
+    double height = sand_simulation_energy(on_cpu).potential;
+    for (int k = 1; k < 3; k++) lab_run(sims[k], 200);
+    for (int k = 1; k < 3; k++) assert_true(sand_simulation_fetch(sims[k], &error));
+    assert_true(sand_world_hash(sand_simulation_world(on_gpu)) == sand_world_hash(sand_simulation_world(sims[2])));
+    assert_true(fabs(sand_simulation_energy(on_gpu).potential - height) <= 1e-4 * height);
+    for (int k = 0; k < 3; k++) sand_simulation_free(sims[k]);
+}
+
 // --- races --------------------------------------------------------------------------------------------------
 
 typedef struct Cancel {
@@ -409,15 +444,11 @@ int main(int count, char **arguments) {
     device = cuda->create(&def, &why);
     if (!device) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),
-                                       cmocka_unit_test(test_high_degree),
-                                       cmocka_unit_test(test_uncoordinated),
-                                       cmocka_unit_test(test_many_iterations),
-                                       cmocka_unit_test(test_stages),
-                                       cmocka_unit_test(test_runs),
-                                       cmocka_unit_test(test_accuracy),
-                                       cmocka_unit_test(test_fetched_contacts),
-                                       cmocka_unit_test(test_race)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations), cmocka_unit_test(test_high_degree),
+                                       cmocka_unit_test(test_uncoordinated),  cmocka_unit_test(test_many_iterations),
+                                       cmocka_unit_test(test_stages),         cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_accuracy),       cmocka_unit_test(test_fetched_contacts),
+                                       cmocka_unit_test(test_rest),           cmocka_unit_test(test_race)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cuda->destroy(device);
     return failed;

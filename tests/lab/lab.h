@@ -48,6 +48,26 @@ static inline int lab_body(SandWorld *world, int shape, double scale, SandVec3 p
     return body;
 }
 
+// A box of spheres on a lattice, a little out of line, that falls and settles within 5 s. Where rest_speed is above 0, what
+// rests is left out.
+enum { LAB_PILE_SIDE = 5, LAB_PILE = 8 * LAB_PILE_SIDE * LAB_PILE_SIDE };
+static inline SandWorld lab_pile(double rest_speed) {
+    SandWorld world = lab_world(0.3);
+    SandRandom random = sand_random(1);
+    world.rest_speed = rest_speed;
+    lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
+    for (int k = 0; k < 4; k++) {
+        SandVec3 normal = v3_make(k == 0 ? 1 : k == 1 ? -1 : 0, k == 2 ? 1 : k == 3 ? -1 : 0, 0);
+        lab_plane(&world, v3_scale(-0.11 * LAB_PILE_SIDE, normal), normal);
+    }
+    for (int i = 0, n = LAB_PILE_SIDE; i < LAB_PILE; i++) {
+        SandVec3 cell = v3_make(i % n - 0.5 * (n - 1), i / n % n - 0.5 * (n - 1), i / n / n);
+        SandVec3 off = v3_make(sand_random_unit(&random), sand_random_unit(&random), 15);
+        lab_body(&world, 0, 0.1, v3_madd(v3_scale(0.21, cell), 0.008, off));
+    }
+    return world;
+}
+
 // Gravity on a slope of this angle, whose surface is z = 0 and whose downhill direction is +x.
 static inline SandVec3 lab_slope(double angle) { return v3_make(GRAVITY * sin(angle), 0, -GRAVITY * cos(angle)); }
 
