@@ -21,6 +21,18 @@ typedef struct SandContact {
     double mu;  // coefficient of friction
 } SandContact;
 
+// Rows of a joint. A joint is made of blocks of three rows (docs/problem.md), and each is a contact of the problem whose
+// normal is the axis of the block, with gap and mu of zero and these rows in place of a friction cone. Impulses and relative
+// velocities are those at the end of the arms, or, of an angular block, angular ones; the arms are then zero.
+typedef struct SandJointRows {
+    bool angular;
+    double low, high;  // N s or N m s: interval of the impulse along the axis. From -INFINITY to INFINITY: bilateral; a half
+                       // line: a limit; finite: a motor; both zero: there is no such row
+    double across;     // the same of each row across the axis, from -across to across: INFINITY, or 0 where there is none
+    SandVec3 bias;     // m/s or rad/s, world frame: added to the relative velocity, b minus a
+    double compliance; // added to the diagonal of N along the axis: velocity over impulse of an implicit spring; 0: rigid
+} SandJointRows;
+
 typedef struct SandProblemBody {
     double inverse_mass;       // 0: kinematic (a boundary)
     double inverse_inertia[6]; // world frame: xx, yy, zz, xy, xz, yz
@@ -73,8 +85,18 @@ typedef struct SandProblem {
     SandProblemBody *bodies;
     SandContact *contacts;
     SandVec3 *start; // warm start impulses, world frame, on b
-    size_t body_capacity, contact_capacity, start_capacity;
+    int joint_count; // blocks of joints among the contacts
+    SandJointRows *joints;
+    int *joint; // of each contact: its rows among `joints`, or -1; only where there are joints
+    size_t body_capacity, contact_capacity, start_capacity, joints_capacity, joint_capacity;
 } SandProblem;
+
+// Makes room for `count` blocks of joints, and none of the contacts is one yet. contact_count must be set.
+bool sand_problem_reserve_joints(SandProblem *problem, int count, SandError *error);
+// The rows of contact i where it is a block of a joint, else NULL.
+static inline const SandJointRows *sand_problem_joint(const SandProblem *problem, int i) {
+    return problem->joint_count && problem->joint[i] >= 0 ? &problem->joints[problem->joint[i]] : NULL;
+}
 
 void sand_problem_free(SandProblem *problem);
 // Copies a problem; arrays of `to` that are large enough are reused.

@@ -74,6 +74,8 @@ typedef struct SandSolver {
 #define SAND_UNSYMMETRIC (2u << SAND_FRICTION_COUNT)
 // And that it solves another problem in place of this one: its residual does not go to zero, however large the budget.
 #define SAND_INEXACT (4u << SAND_FRICTION_COUNT)
+// And that it cannot do joints, whose rows are bounded on both sides or on none.
+#define SAND_CONTACTS_ONLY (8u << SAND_FRICTION_COUNT)
 
 // How to get the methods that a build may lack.
 #define SAND_PETSC_WANTED "it needs petsc-dev and -DSAND_PETSC=ON"

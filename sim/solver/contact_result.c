@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *sand_contact_status_text(SandContactStatus status) {
-    static const char *const names[] = {"open", "sticks", "slides"};
+    static const char *const names[] = {"open", "sticks", "slides", "joint"};
     return names[status];
 }
 
@@ -29,9 +29,20 @@ double sand_contact_bias(const SandProblem *p, int i) {
 
 static SandVec3 relative_velocity(const SandProblem *p, const SandSolution *s, int i) {
     const SandContact *c = &p->contacts[i];
+    const SandJointRows *joint = sand_problem_joint(p, i);
+    if (joint && joint->angular) return v3_sub(s->spin[c->b], s->spin[c->a]);
     SandVec3 a = v3_add(s->velocity[c->a], v3_cross(s->spin[c->a], c->arm_a));
     SandVec3 b = v3_add(s->velocity[c->b], v3_cross(s->spin[c->b], c->arm_b));
     return v3_sub(b, a);
+}
+
+// What makes the velocity of a row zero where its impulse lies within its bounds.
+static void add_bias(const SandProblem *p, int i, const SandVec3 *axes, SandContactResult *r) {
+    const SandJointRows *joint = sand_problem_joint(p, i);
+    if (!joint) r->velocity[0] += sand_contact_bias(p, i);
+    if (!joint) return;
+    for (int k = 0; k < 3; k++) r->velocity[k] += v3_dot(axes[k], joint->bias);
+    r->velocity[0] += joint->compliance * r->impulse[0];
 }
 
 void sand_contact_results(const SandProblem *p, const SandSolution *s, SandContactResult *results) {
@@ -44,15 +55,19 @@ void sand_contact_results(const SandProblem *p, const SandSolution *s, SandConta
             r->impulse[k] = v3_dot(axes[k], s->impulse[i]);
             r->velocity[k] = v3_dot(axes[k], u);
         }
-        r->gap = p->matrix ? NAN : p->contacts[i].gap;
+        r->gap = p->matrix || sand_problem_joint(p, i) ? NAN : p->contacts[i].gap;
         r->gap_after = r->gap + p->step * r->velocity[0];
-        r->velocity[0] += sand_contact_bias(p, i);
+        add_bias(p, i, axes, r);
         largest = fmax(largest, r->impulse[0]);
     }
     for (int i = 0; i < p->contact_count; i++) {
         SandContactResult *r = &results[i];
         double friction = hypot(r->impulse[1], r->impulse[2]);
         bool open = !(r->impulse[0] > 1e-9 * largest), slides = friction >= (1 - 1e-6) * p->contacts[i].mu * r->impulse[0];
+        if (sand_problem_joint(p, i)) {
+            r->status = SAND_CONTACT_JOINT;
+            continue;
+        }
         r->status = open ? SAND_CONTACT_OPEN : slides ? SAND_CONTACT_SLIDES : SAND_CONTACT_STICKS;
     }
 }

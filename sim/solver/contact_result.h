@@ -3,13 +3,18 @@
 #pragma once
 #include "sandglass/problem.h"
 
-typedef enum SandContactStatus { SAND_CONTACT_OPEN, SAND_CONTACT_STICKS, SAND_CONTACT_SLIDES } SandContactStatus;
+typedef enum SandContactStatus {
+    SAND_CONTACT_OPEN,
+    SAND_CONTACT_STICKS,
+    SAND_CONTACT_SLIDES,
+    SAND_CONTACT_JOINT // a block of a joint
+} SandContactStatus;
 const char *sand_contact_status_text(SandContactStatus status);
 
 typedef struct SandContactResult {
     double impulse[3];  // N s: normal, tangent, tangent
     double velocity[3]; // m/s, u = N g + r: the normal one includes the gap over the step, so that it is 0 where they touch
-    double gap;         // m, before the step; NAN of a stored matrix, which has none
+    double gap;         // m, before the step; NAN of a stored matrix, and of a joint, which have none
     double gap_after;   // m, at the end of the step, if the velocities stay as they are
     // Open: no impulse, or less than 1e-9 of the largest. Slides: friction is at mu times the normal impulse.
     SandContactStatus status;

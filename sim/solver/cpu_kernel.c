@@ -47,6 +47,7 @@ struct SandSolverWorkspace {
     size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity;
     // While the thread pool works on it.
     int method;
+    bool frictionless; // by the model, whatever the contacts say
     const SandProblem *problem;
     SandSolution *solution;
     const SandVec3 *x;
@@ -75,6 +76,7 @@ static void kernel_destroy(SandSolverWorkspace *workspace) {
 
 // --- packing the problem --------------------------------------------------------------------------------
 
+#if !SAND_JOINTS
 // Mean diagonal of N_ii where N is a matrix.
 static double matrix_diagonal(const SandProblem *p, int i) {
     const SandMatrix *m = p->matrix;
@@ -85,6 +87,7 @@ static double matrix_diagonal(const SandProblem *p, int i) {
     }
     return 1;
 }
+#endif
 
 static bool load_matrix(SandSolverWorkspace *workspace, SandError *error) {
     const SandMatrix *m = workspace->problem->matrix;
@@ -101,6 +104,38 @@ static bool load_matrix(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
+#if SAND_JOINTS
+// Packs contact i, which may be a block of a joint, and returns the mean diagonal of its N_ii.
+static double load_contact(SandSolverWorkspace *workspace, const PackTarget *target, int64_t i) {
+    const SandProblem *p = workspace->problem;
+    const SandJointRows *joint = sand_problem_joint(p, (int)i);
+    SandContact c = p->contacts[i];
+    double numbers[JOINT_CONSTANTS] = {0};
+    if (workspace->frictionless) c.mu = 0;
+    double d = joint ? joint_pack(p->bodies, &c, joint, numbers) : contact_mean_diagonal(p->bodies, &c, 1, 1);
+    pack_contact(target, i, &c, d, p->start[i]);
+    pack_joint(target, i, numbers);
+    return d;
+}
+#else
+static double load_contact(SandSolverWorkspace *workspace, const PackTarget *target, int64_t i) {
+    const SandProblem *p = workspace->problem;
+    const SandContact *c = &p->contacts[i];
+    double d = p->matrix ? matrix_diagonal(p, (int)i) : contact_mean_diagonal(p->bodies, c, 1, 1);
+    pack_contact(target, i, c, d, p->start[i]);
+    return d;
+}
+#endif
+
+static void load_padding(SandSolverWorkspace *workspace, const PackTarget *target, int64_t i) {
+    SandContact none = {.a = workspace->op.body_count - 1, .b = workspace->op.body_count - 1};
+    pack_contact(target, i, &none, 1, v3_make(0, 0, 0));
+#if SAND_JOINTS
+    double numbers[JOINT_CONSTANTS] = {0};
+    pack_joint(target, i, numbers);
+#endif
+}
+
 static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
     const SandProblem *p = workspace->problem;
     int64_t n = workspace->op.n;
@@ -113,13 +148,10 @@ static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
         double diagonals = 0;
         int64_t end = sand_chunk_begin(chunk + 1, n / SAND_LANES) * SAND_LANES;
         for (int64_t i = sand_chunk_begin(chunk, n / SAND_LANES) * SAND_LANES; i < end; i++) {
-            SandContact none = {.a = workspace->op.body_count - 1, .b = workspace->op.body_count - 1};
-            const SandContact *c = i < p->contact_count ? &p->contacts[i] : &none;
-            double d = i >= p->contact_count ? 1
-                       : p->matrix           ? matrix_diagonal(p, (int)i)
-                                             : contact_mean_diagonal(p->bodies, c, 1, 1);
-            if (i < p->contact_count) diagonals += d;
-            pack_contact(&target, i, c, d, i < p->contact_count ? p->start[i] : v3_make(0, 0, 0));
+            if (i < p->contact_count)
+                diagonals += load_contact(workspace, &target, i);
+            else
+                load_padding(workspace, &target, i);
 #if SAND_LOCAL
             workspace->op.de_saxce[i] = 0; // left from another problem
 #endif
@@ -130,9 +162,12 @@ static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
     if (worker_is_first(w)) op_scale(&workspace->op, sum.total[0]);
 }
 
+// Entries of an array of Body.
+static int64_t body_entries(const Op *op) { return op->body_count + (SAND_JOINTS ? op->n : 0); }
+
 static void load_bodies(SandSolverWorkspace *workspace, Worker *w) {
     const SandProblem *p = workspace->problem;
-    SAND_FOR_EACH(w, k, workspace->op.body_count) {
+    SAND_FOR_EACH(w, k, body_entries(&workspace->op)) {
         Body body = {{0}, {0}};
         if (k < p->body_count) {
             const SandProblemBody *b = &p->bodies[k];
@@ -172,6 +207,18 @@ static bool load_adjacency(SandSolverWorkspace *workspace, SandError *error) {
     return true;
 }
 
+// The diagonal that contact i steps by in the batch, in which its bodies count times_a and times_b times. The rows of a
+// joint may differ by far, and step by the largest.
+static double batch_diagonal(const SandProblem *p, int i, int times_a, int times_b) {
+    const SandContact *c = &p->contacts[i];
+#if SAND_JOINTS
+    const SandJointRows *joint = sand_problem_joint(p, i);
+    double numbers[JOINT_CONSTANTS], times = times_a > times_b ? times_a : times_b;
+    if (joint) return 3 * times * joint_pack(p->bodies, c, joint, numbers);
+#endif
+    return contact_mean_diagonal(p->bodies, c, times_a, times_b);
+}
+
 // Colors the contacts. In the batch a body counts as often as it has contacts there: then the batch cannot overshoot.
 static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
     const SandProblem *p = workspace->problem;
@@ -186,8 +233,8 @@ static bool load_colors(SandSolverWorkspace *workspace, SandError *error) {
         int times_a = sand_adjacency_degree(adjacency, c->a);
         int times_b = c->b < p->dynamic_count ? sand_adjacency_degree(adjacency, c->b) : 1;
         workspace->batch_step[e - adjacency->color_first[adjacency->color_count]] =
-            (real)(1 / contact_mean_diagonal(p->bodies, c, times_a > SAND_HIGH_DEGREE ? times_a : 1,
-                                             times_b > SAND_HIGH_DEGREE ? times_b : 1));
+            (real)(1 / batch_diagonal(p, adjacency->color_list[e], times_a > SAND_HIGH_DEGREE ? times_a : 1,
+                                      times_b > SAND_HIGH_DEGREE ? times_b : 1));
     }
     op->color_count = adjacency->color_count;
     op->color_first = adjacency->color_first;
@@ -232,7 +279,8 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
     op_set_recovery(op, p->recovery);
     op->ratio = (real)sand_solve_param(def, "ratio");
     workspace->problem = p;
-    size_t n = (size_t)op->n + 1, bodies = (size_t)op->body_count,
+    workspace->frictionless = def->friction == SAND_FRICTIONLESS;
+    size_t n = (size_t)op->n + 1, bodies = (size_t)body_entries(op),
            vectors = (size_t)sand_solver_table[def->solver].vectors + 1;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors + 1; // their method has vectors as well
     if (SAND_LOCAL && vectors < for_bounds) vectors = for_bounds;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 // Variants: one row (normal impulses alone); three rows in world coordinates, the quickest, for the circular cone; three
-// rows in the basis of each contact, for every other model.
-enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KINDS };
+// rows in the basis of each contact, for every other model; the same with joints among the contacts.
+enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KIND_JOINTS, KINDS };
 
 struct SandCpu {
     SandThreadPool *pool;
@@ -22,10 +22,12 @@ struct SandCpu {
 static const SandSolverKernel *const kernels[2][KINDS][2] = {
     {{&sand_kernel_f32_normal_full, &sand_kernel_f32_normal_radial},
      {&sand_kernel_f32_world_full, &sand_kernel_f32_world_radial},
-     {&sand_kernel_f32_local_full, &sand_kernel_f32_local_radial}},
+     {&sand_kernel_f32_local_full, &sand_kernel_f32_local_radial},
+     {&sand_kernel_f32_joints_full, &sand_kernel_f32_joints_full}},
     {{&sand_kernel_f64_normal_full, &sand_kernel_f64_normal_radial},
      {&sand_kernel_f64_world_full, &sand_kernel_f64_world_radial},
-     {&sand_kernel_f64_local_full, &sand_kernel_f64_local_radial}},
+     {&sand_kernel_f64_local_full, &sand_kernel_f64_local_radial},
+     {&sand_kernel_f64_joints_full, &sand_kernel_f64_joints_full}},
 };
 
 SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error) {
@@ -51,6 +53,7 @@ SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu) { return cpu->pool; }
 
 // A problem without friction takes one row per contact, by the model or because every mu is zero.
 static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
+    if (problem->joint_count) return KIND_JOINTS;
     if (def->friction == SAND_FRICTIONLESS) return KIND_NORMAL;
     for (int i = 0; i < problem->contact_count; i++)
         if (problem->contacts[i].mu > 0) return def->friction == SAND_FRICTION_CONE ? KIND_WORLD : KIND_LOCAL;
@@ -78,11 +81,20 @@ static bool check_bodies(const SandProblem *problem, const SandSolveDef *def, Sa
     return sand_fail(error, "%s needs bodies, and this problem is a matrix", solver->name);
 }
 
+// Methods that know contacts alone refuse joints.
+static bool check_joints(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (!problem->joint_count || !(solver->friction & SAND_CONTACTS_ONLY)) return true;
+    return sand_fail(error, "%s cannot do joints, and this problem has %d blocks of them", solver->name,
+                     problem->joint_count);
+}
+
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
                    SandSolverWorkspace **workspace, SandError *error) {
-    if (!sand_solve_check(def, error) || !check_bodies(problem, def, error) || !check_symmetry(problem, def, error))
+    if (!sand_solve_check(def, error) || !check_bodies(problem, def, error) || !check_symmetry(problem, def, error) ||
+        !check_joints(problem, def, error))
         return false;
-    int kind = kind_of(problem, def), radial = problem->radial;
+    int kind = kind_of(problem, def), radial = problem->radial && kind != KIND_JOINTS;
     SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;
     const SandSolverKernel *v = kernels[precision][kind][radial];
     SandSolverWorkspace **kept = &cpu->workspace[precision][kind][radial];

@@ -24,6 +24,8 @@ void sand_problem_free(SandProblem *p) {
     sand_free(p->bodies);
     sand_free(p->contacts);
     sand_free(p->start);
+    sand_free(p->joints);
+    sand_free(p->joint);
     *p = (SandProblem){0};
 }
 
@@ -39,6 +41,24 @@ static bool copy_matrix(SandMatrix *to, const SandMatrix *from, int contacts, Sa
     memcpy(to->mirror, from->mirror, blocks * sizeof *to->mirror);
     memcpy(to->block, from->block, 9 * blocks * sizeof *to->block);
     to->asymmetry = from->asymmetry;
+    return true;
+}
+
+bool sand_problem_reserve_joints(SandProblem *p, int count, SandError *error) {
+    p->joint_count = 0;
+    if (count && (!SAND_GROW(p->joints, p->joints_capacity, count, "joints", error) ||
+                  !SAND_GROW(p->joint, p->joint_capacity, p->contact_count, "joints", error)))
+        return false;
+    p->joint_count = count;
+    for (int i = 0; count && i < p->contact_count; i++) p->joint[i] = -1;
+    return true;
+}
+
+static bool copy_joints(SandProblem *to, const SandProblem *from, SandError *error) {
+    if (!sand_problem_reserve_joints(to, from->joint_count, error)) return false;
+    if (!from->joint_count) return true;
+    memcpy(to->joints, from->joints, (size_t)from->joint_count * sizeof *to->joints);
+    memcpy(to->joint, from->joint, (size_t)from->contact_count * sizeof *to->joint);
     return true;
 }
 
@@ -66,14 +86,14 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
     if (bodies) memcpy(to->bodies, from->bodies, bodies * sizeof *to->bodies);
     if (contacts) memcpy(to->contacts, from->contacts, contacts * sizeof *to->contacts);
     if (contacts) memcpy(to->start, from->start, contacts * sizeof *to->start);
-    return true;
+    return copy_joints(to, from, error);
 }
 
 // File format: a line of text that identifies it, the counts, then the arrays as 8-byte numbers in native byte order, which
 // the mark in the header reveals.
 // Files of version 1 end their head before the last two numbers: they undo every penetration in full. Up to version 2 bodies
-// have no positions.
-static const char magic[16] = "sandglass-ccp-3\n";
+// have no positions. Version 4 is written where there are joints: their number follows the head, and they end the file.
+static const char magic[16] = "sandglass-ccp-4\n";
 enum { MAGIC_VERSION = 14 }; // where the digit is
 
 typedef struct FileHeader {
@@ -84,7 +104,7 @@ typedef struct FileHeader {
 } FileHeader;
 enum { HEAD1 = sizeof(FileHeader) - 2 * sizeof(double) };
 
-enum { BODY_NUMBERS = 17, BODY_NUMBERS2 = 14, CONTACT_NUMBERS = 16 };
+enum { BODY_NUMBERS = 17, BODY_NUMBERS2 = 14, CONTACT_NUMBERS = 16, JOINT_NUMBERS = 9 };
 
 static void pack_body(const SandProblemBody *b, double *out) {
     out[0] = b->inverse_mass;
@@ -126,6 +146,31 @@ static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
     memcpy(start, in + 13, sizeof *start);
 }
 
+static void pack_joint(const SandJointRows *j, int contact, double *out) {
+    const double numbers[JOINT_NUMBERS] = {contact,   j->angular, j->low,    j->high,      j->across,
+                                           j->bias.x, j->bias.y,  j->bias.z, j->compliance};
+    memcpy(out, numbers, sizeof numbers);
+}
+
+static SandJointRows unpack_joint(const double *in) {
+    return (SandJointRows){.angular = in[1] != 0,
+                           .low = in[2],
+                           .high = in[3],
+                           .across = in[4],
+                           .bias = {in[5], in[6], in[7]},
+                           .compliance = in[8]};
+}
+
+static bool write_joints(const SandProblem *p, FILE *f) {
+    for (int i = 0; p->joint_count && i < p->contact_count; i++) {
+        double numbers[JOINT_NUMBERS];
+        if (p->joint[i] < 0) continue;
+        pack_joint(&p->joints[p->joint[i]], i, numbers);
+        if (fwrite(numbers, sizeof numbers, 1, f) != 1) return false;
+    }
+    return true;
+}
+
 static bool write_all(const SandProblem *p, FILE *f) {
     FileHeader header = {.order_mark = 1,
                          .bodies = p->body_count,
@@ -136,8 +181,11 @@ static bool write_all(const SandProblem *p, FILE *f) {
                          .recovery = p->recovery.speed,
                          .recovery_depth = p->recovery.depth,
                          .recovery_fraction = p->recovery.fraction};
+    int64_t joints = p->joint_count;
     memcpy(header.magic, magic, sizeof magic);
+    header.magic[MAGIC_VERSION] = joints ? '4' : '3';
     bool ok = fwrite(&header, sizeof header, 1, f) == 1;
+    if (joints) ok = ok && fwrite(&joints, sizeof joints, 1, f) == 1;
     for (int k = 0; ok && k < p->body_count; k++) {
         double numbers[BODY_NUMBERS];
         pack_body(&p->bodies[k], numbers);
@@ -148,7 +196,7 @@ static bool write_all(const SandProblem *p, FILE *f) {
         pack_contact(&p->contacts[i], p->start[i], numbers);
         ok = fwrite(numbers, sizeof numbers, 1, f) == 1;
     }
-    return ok;
+    return ok && write_joints(p, f);
 }
 
 // Writes the file whole or not at all: to a temporary file next to it, which is then renamed. Anything but a regular file (a
@@ -212,6 +260,27 @@ static bool read_arrays(SandProblem *p, int body_numbers, FILE *f, const char *p
     return true;
 }
 
+// Intervals that contain zero, so that no impulse at all is admissible, and bias and compliance that are numbers.
+static bool joint_valid(const SandJointRows *j) {
+    return j->low <= 0 && j->high >= 0 && j->across >= 0 && v3_finite(j->bias) && j->compliance >= 0 &&
+           isfinite(j->compliance);
+}
+
+static bool read_joints(SandProblem *p, int64_t count, FILE *f, const char *path, SandError *error) {
+    if (!sand_problem_reserve_joints(p, (int)count, error)) return false;
+    for (int k = 0; k < p->joint_count; k++) {
+        double numbers[JOINT_NUMBERS];
+        if (fread(numbers, sizeof numbers, 1, f) != 1)
+            return sand_fail(error, "%s: ends in joint %d of %d", path, k, p->joint_count);
+        bool placed = numbers[0] >= 0 && numbers[0] < p->contact_count && p->joint[(int)numbers[0]] < 0;
+        p->joints[k] = unpack_joint(numbers);
+        if (!placed || !joint_valid(&p->joints[k]))
+            return sand_fail(error, "%s: joint %d has no contact of its own, or rows that are out of range", path, k);
+        p->joint[(int)numbers[0]] = k;
+    }
+    return true;
+}
+
 // The version of a file by its first bytes; 0: it is none of ours.
 static int version_of(const char *bytes) {
     bool own = !memcmp(bytes, magic, MAGIC_VERSION) && bytes[MAGIC_VERSION + 1] == magic[MAGIC_VERSION + 1];
@@ -227,16 +296,23 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     int version = ok ? version_of(header.magic) : 0, body_numbers = version < 3 ? BODY_NUMBERS2 : BODY_NUMBERS;
     size_t head = version == 1 ? HEAD1 : sizeof header;
     ok = version > 0 && (version == 1 || fread(&header.recovery_depth, head - HEAD1, 1, f) == 1);
+    int64_t joints = 0;
+    if (version >= 4) {
+        ok = ok && fread(&joints, sizeof joints, 1, f) == 1;
+        head += sizeof joints;
+    }
     if (!ok) sand_fail(error, "%s: is not a contact problem saved by this program", path);
     if (ok && header.order_mark != 1) ok = sand_fail(error, "%s: was saved on a machine of another byte order", path);
     const int64_t most = 1 << 30;
-    if (ok && (header.dynamic < 0 || header.bodies < header.dynamic || header.bodies > most || header.contacts < 0 ||
-               header.contacts > most || !(header.step > 0) || !isfinite(header.step) || !(header.recovery >= 0) ||
-               !(header.recovery_depth >= 0) || !(header.recovery_fraction >= 0 && header.recovery_fraction <= 1)))
+    if (ok && (joints < 0 || joints > header.contacts || header.dynamic < 0 || header.bodies < header.dynamic ||
+               header.bodies > most || header.contacts < 0 || header.contacts > most || !(header.step > 0) ||
+               !isfinite(header.step) || !(header.recovery >= 0) || !(header.recovery_depth >= 0) ||
+               !(header.recovery_fraction >= 0 && header.recovery_fraction <= 1)))
         ok = sand_fail(error, "%s: its counts or its step are out of range", path);
     // Check the file's length against its header before allocating anything.
     if (ok && fseek(f, 0, SEEK_END) == 0) {
-        int64_t wanted = (int64_t)head + 8 * (header.bodies * body_numbers + header.contacts * CONTACT_NUMBERS);
+        int64_t wanted =
+            (int64_t)head + 8 * (header.bodies * body_numbers + header.contacts * CONTACT_NUMBERS + joints * JOINT_NUMBERS);
         if (ftell(f) != wanted)
             ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
         fseek(f, (long)head, SEEK_SET);
@@ -251,7 +327,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
         p->radial = header.radial != 0;
         p->step = header.step;
         p->recovery = (SandRecovery){header.recovery, header.recovery_depth, header.recovery_fraction};
-        ok = read_arrays(p, body_numbers, f, path, error) && check(p, path, error);
+        ok = read_arrays(p, body_numbers, f, path, error) && check(p, path, error) && read_joints(p, joints, f, path, error);
     }
     fclose(f);
     return ok;

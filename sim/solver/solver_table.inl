@@ -117,7 +117,8 @@ SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL |
          SAND_GAUSS_SEIDEL_PARAMS)
 
 SAND_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,
-         (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT, "Macklin et al. 2019; Catto 2024",
+         (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT | SAND_CONTACTS_ONLY,
+         "Macklin et al. 2019; Catto 2024",
          "a substep for each iteration: one sweep of gauss-seidel with soft contacts, then the gaps move",
          "solves another problem, in which contacts are springs, so that its residual ends at a floor",
          {"hertz", SAND_PARAM_REAL, 30, 1, 10000, "frequency of a penetrated contact; more is stiffer", NULL},
@@ -162,7 +163,7 @@ SAND_ROW(admm_spectral, "admm-spectral", 16, true, SAND_OWNS_RESIDUAL, 0, SAND_A
          SAND_ADMM_PARAMS(0.1))
 
 SAND_ROW(
-    avbd, "avbd", 3, true, 0, SAND_NEEDS_BODIES, SAND_ALL, "Giles et al. 2025",
+    avbd, "avbd", 3, true, 0, SAND_NEEDS_BODIES, SAND_ALL | SAND_CONTACTS_ONLY, "Giles et al. 2025",
     "moves each body to the minimum of its springs to its contacts, then the impulses to the forces of the springs, which "
     "stiffen",
     "no stiffness serves every budget: soft springs converge as gauss-seidel, stiff ones are far off at first",
@@ -206,33 +207,33 @@ SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0, SAND_NEEDS_COLORS,
 #define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CONE)
 #define SAND_FACETED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL)
 
-SAND_ASSEMBLED_ROW(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
+SAND_ASSEMBLED_ROW(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB | SAND_CONTACTS_ONLY,
                    "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
                    "interior point method on the circular cones themselves; the reference for the others",
                    "an iteration is a factorization, and a warm start is of no use")
 
-SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
+SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED | SAND_CONTACTS_ONLY, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
                    "Mehrotra's interior point method on cones of facets; the reference for these",
                    "as ipm-soc; many facets make it slow",
                    {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",
                     sand_ipm_systems})
 
 SAND_ASSEMBLED_ROW(
-    newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB | SAND_UNSYMMETRIC,
+    newton, "newton", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB | SAND_UNSYMMETRIC | SAND_CONTACTS_ONLY,
     "Preclik et al. 2009, section 3.3, eq. 20 and 21",
     "semismooth Newton: once it knows which contacts are open, stick and slide, the solution is one step away",
     "slow to find that out, may stall on the way, and an iteration is a factorization",
     {"least-step", SAND_PARAM_REAL, 0.3, 0, 1, "shortest step; more escapes from where it stalls, and gains less", NULL})
 
 SAND_ASSEMBLED_ROW(
-    ngs_newton, "ngs-newton", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_COULOMB | SAND_UNSYMMETRIC,
+    ngs_newton, "ngs-newton", 1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_COULOMB | SAND_UNSYMMETRIC | SAND_CONTACTS_ONLY,
     "Alart and Curnier 1991; Acary et al. 2018; Carpentier et al. 2024",
     "exact Coulomb friction to many digits: sweeps as in ngs, finished by Newton steps on the law itself, with springs that "
     "hold back what does not converge",
     "one thread; a Newton step factorizes a matrix that is not symmetric, and jammed piles with strong friction need many")
 
 SAND_ASSEMBLED_ROW(
-    amg, "amg", SAND_FACETED, "Preclik et al. 2009, section 3.4, eq. 22-24",
+    amg, "amg", SAND_FACETED | SAND_CONTACTS_ONLY, "Preclik et al. 2009, section 3.4, eq. 22-24",
     "algebraic multigrid: Gauss-Seidel as smoother; slow errors are removed on smaller problems",
     "gains less than its cycles cost: errors of impulses are not smooth, and N is assembled on every grid",
     {"sweeps", SAND_PARAM_INTEGER, 2, 1, 100, "relaxations before and after a correction; more smooth it better", NULL},
@@ -244,13 +245,13 @@ SAND_ASSEMBLED_ROW(
     {"outside", SAND_PARAM_CHOICE, 0, 0, 1, "what becomes of a correction that leaves its bound", sand_amg_ways})
 
 SAND_TAO_ROW(
-    blmvm, "blmvm", SAND_FACETED, "Petra et al. 2009, section 3.3; Benson and Moré 2001",
+    blmvm, "blmvm", SAND_FACETED | SAND_CONTACTS_ONLY, "Petra et al. 2009, section 3.3; Benson and Moré 2001",
     "quasi-Newton: a few past steps stand for the curvature, and a projected line search keeps to the bounds; by TAO",
     "learns N only from its own steps, so that many digits take many products",
     {"memory", SAND_PARAM_INTEGER, 5, 1, 100, "past steps that are kept; more know the curvature better", NULL})
 
 SAND_TAO_ROW(
-    tron, "tron", SAND_FACETED, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
+    tron, "tron", SAND_FACETED | SAND_CONTACTS_ONLY, "Petra et al. 2009, section 3.2; Lin and Moré 1999",
     "projected gradients find a face, and Newton's step on it comes from conjugate gradients in a trust region; by TAO",
     "N is assembled, and factorized in part on each face; may stall on jammed piles with many facets",
     {"accuracy", SAND_PARAM_REAL, 0.1, 1e-12, 0.9,

@@ -2,6 +2,7 @@
 // the ContactRef, vectors of four numbers per contact, and iterates interleaved with their gradients. It must find what the
 // structure-of-arrays layout of the CPU finds, so that the layout is tested where there is no GPU.
 #include "tests/lab/frozen.h"
+#include "tests/lab/joint_problem.h"
 #include "sim/solver/cpu_kernel.h"
 #include "sandglass/solver.h"
 
@@ -15,9 +16,10 @@
 #include <cmocka.h>
 
 extern const SandSolverKernel sand_kernel_aos_world_full, sand_kernel_aos_world_radial, sand_kernel_aos_normal_full,
-    sand_kernel_aos_normal_radial;
+    sand_kernel_aos_normal_radial, sand_kernel_aos_joints_full;
 
 static const SandSolverKernel *aos_kernel_for(const SandProblem *p, const SandSolveDef *def) {
+    if (p->joint_count) return &sand_kernel_aos_joints_full;
     if (def->friction == SAND_FRICTIONLESS) return p->radial ? &sand_kernel_aos_normal_radial : &sand_kernel_aos_normal_full;
     return p->radial ? &sand_kernel_aos_world_radial : &sand_kernel_aos_world_full;
 }
@@ -100,10 +102,33 @@ static void many_contacts_and_long_solves(void **state) {
     sand_problem_free(&heavy);
 }
 
+// Joints among the contacts, with every model that the methods of a GPU can do.
+static void joints(void **state) {
+    (void)state;
+    SandProblem p = joint_problem(1);
+    int solved = 0;
+    for (int solver = 0; solver < sand_solver_count(); solver++)
+        for (int friction = 0; friction < SAND_FRICTION_COUNT; friction++) {
+            const SandSolver *row = &sand_solver_table[solver];
+            SandSolveDef def = sand_default_solve();
+            SandError error;
+            sand_solve_choose(&def, solver);
+            def.friction = (SandFriction)friction;
+            def.iterations = 15;
+            if (!row->on_cuda || row->friction & SAND_CONTACTS_ONLY || !sand_solve_check(&def, &error)) continue;
+            compare(&p, &def, 1 + solved % 2, solved % 3 == 0);
+            solved++;
+        }
+    print_message("%d solves with joints are the same in both layouts\n", solved);
+    assert_true(solved > 40);
+    sand_problem_free(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_solver),
         cmocka_unit_test(many_contacts_and_long_solves),
+        cmocka_unit_test(joints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,9 @@ SAND_INLINE bool contact_same_face(const Op *op, ContactRef ref, Row x, Row y) {
 SAND_INLINE bool disc_edge(Vec x, real r) { return x.y * x.y + x.z * x.z >= r * r * (1 - 16 * REAL_EPSILON); }
 
 SAND_INLINE Row contact_free_gradient(const Op *op, ContactRef ref, Row x, Row v) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_free(op, ref, x, v);
+#endif
     real r = contact_bound(op, ref, x.x);
     bool disc = op->section == SAND_DISC, edge = disc_edge(x, r);
     bool free1 = disc ? !edge : real_abs(x.y) < r, free2 = disc ? !edge : real_abs(x.z) < r;
@@ -61,6 +64,9 @@ SAND_INLINE real bound_tangent(real x, real r, real d) {
 }
 
 SAND_INLINE Row contact_tangent(const Op *op, ContactRef ref, Row x, Row d) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_tangent(op, ref, x, d);
+#endif
     real r = contact_bound(op, ref, x.x), normal = x.x > 0 ? d.x : real_max(d.x, 0);
     if (op->section == SAND_DISC) {
         real square = x.y * x.y + x.z * x.z, out = x.y * d.y + x.z * d.z;
@@ -77,6 +83,9 @@ SAND_INLINE real bound_inverse_step(real x, real r, real p) {
 }
 
 SAND_INLINE real contact_inverse_step(const Op *op, ContactRef ref, Row x, Row p) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_inverse_step(op, ref, x, p);
+#endif
     real r = contact_bound(op, ref, x.x), normal = p.x > 0 ? p.x / real_max(x.x, REAL_TINY) : (real)0;
     if (op->section == SAND_DISC) { // the root of |x - t p|^2 = r^2
         real a = p.y * p.y + p.z * p.z, b = x.y * p.y + x.z * p.z, c = r * r - x.y * x.y - x.z * x.z;

@@ -121,6 +121,9 @@ SAND_INLINE CoarseMoments coarse_moments(const Op *op, CoarseSource from, Index 
         ContactRef ref = contact_ref(op, e < owned ? begin + e : SAND_FIXED(&op->list[other + e - owned]));
         Row x = coarse_load(from.x, ref, from.paired, 0),
             u = coarse_load(from.paired ? from.x : from.u, ref, from.paired, 1);
+#if SAND_JOINTS
+        if (contact_is_joint(op, ref)) continue; // their impulses stay: an angular one has no place that phi could scale
+#endif
         coarse_add_contact(op, ref, x, u, e < owned ? -1 : +1, radius, &m);
     }
     return m;
@@ -423,6 +426,9 @@ SAND_INLINE real coarse_seen(const Op *op, ContactRef ref, Index k, int side) {
 SAND_INLINE real coarse_factor(const Op *op, ContactRef ref) {
     Index a = SAND_FIXED(&op->a[contact_index(ref)]), b = SAND_FIXED(&op->b[contact_index(ref)]);
     if (a >= op->dynamic_count) return 1; // padding
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return 1;
+#endif
     real phi = coarse_seen(op, ref, a, -1);
     if (b < op->dynamic_count) phi = (real)0.5 * (phi + coarse_seen(op, ref, b, +1));
     return real_min(real_max(1 + phi, (real)0.1), (real)4);

@@ -313,13 +313,18 @@ SAND_HOT Scaled scale_start(Worker *w, const Op *op, const real *x) {
     start_sums(w, op, x, total);
     double rx = total[GATHER_RX], xNx = total[GATHER_XNX];
     double best = xNx > RECESSION * total[GATHER_XPX] && rx < 0 ? -rx / xNx : 0;
-    real t = (real)(best < 1.5 ? best : 1.5);
+    // Not more than 1 where an impulse may have two bounds.
+    const double most = SAND_JOINTS ? 1 : 1.5;
+    real t = (real)(best < most ? best : most);
     SAND_FOR_EACH(w, k, op->dynamic_count) {
         const Body *free = &op->free[k];
         Body *body = &op->body[k];
         for (int c = 0; c < 3; c++) body->v[c] = free->v[c] + t * (body->v[c] - free->v[c]);
         for (int c = 0; c < 3; c++) body->w[c] = free->w[c] + t * (body->w[c] - free->w[c]);
     }
+#if SAND_JOINTS
+    SAND_FOR_EACH(w, i, op->contact_count) op->body[op->body_count + i].v[0] *= t;
+#endif
     sand_barrier(w);
     Scaled scaled = {t * (rx + 0.5 * t * xNx), t};
     return scaled;

@@ -103,10 +103,14 @@ static inline void op_set_friction(Op *op, const SandSolveDef *def, bool cone) {
     const SandFrictionRow *model = &sand_friction_table[def->friction];
     bool bounded = model->set == SAND_SET_CYLINDER, square = model->section == SAND_SQUARE;
     op->section = model->section;
-    op->set = bounded && def->bounds == SAND_BOUNDS_INSIDE ? FRICTION_INSIDE
-              : bounded                                    ? FRICTION_BOUNDED
-              : model->set == SAND_SET_LAW && !cone        ? FRICTION_INSIDE
-                                                           : FRICTION_CONE;
+    // With joints contacts without friction have three rows as well: a box of size zero.
+    bool frictionless = SAND_JOINTS && def->friction == SAND_FRICTIONLESS;
+    if (frictionless) op->section = SAND_SQUARE;
+    op->set = frictionless                                   ? FRICTION_BOUNDED
+              : bounded && def->bounds == SAND_BOUNDS_INSIDE ? FRICTION_INSIDE
+              : bounded                                      ? FRICTION_BOUNDED
+              : model->set == SAND_SET_LAW && !cone          ? FRICTION_INSIDE
+                                                             : FRICTION_CONE;
     op->law = model->set == SAND_SET_LAW || (bounded && def->bounds != SAND_BOUNDS_PRESOLVE);
     // A square is a polygon around the circle, turned so that its facets face along the tangents.
     op->facets = square ? 4 : model->section == SAND_POLYGON ? def->facets : 0;

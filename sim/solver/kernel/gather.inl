@@ -71,6 +71,14 @@ SAND_INLINE Vec4 source_impulse(const Op *op, Source from, bool trial, ContactRe
 
 // Adds the impulse g of a contact to the sums of a body, which is its a (side -1) or b (side +1).
 SAND_INLINE BodyImpulse gather_contact(const Op *op, ContactRef ref, Vec4 g, int side, real radius, BodyImpulse s) {
+#if SAND_JOINTS
+    // The fourth number of an arm is 1 in an angular block, which exerts no force: there the impulse is the torque.
+    Vec4 arm = vec4_load_fixed((side < 0 ? op->arm_a_record : op->arm_b_record) + 4 * contact_index(ref));
+    real angular = vec4_last(arm), sign = side < 0 ? (real)-1 : (real)1;
+    s.f = vec4_madd(s.f, sign * (1 - angular), g);
+    s.t = vec4_madd(vec4_madd(s.t, sign, vec4_cross(arm, g)), sign * angular, vec4_yzx(vec4_yzx(g)));
+    return (void)radius, s;
+#else
     s.f = side < 0 ? vec4_sub(s.f, g) : vec4_add(s.f, g);
 #if SAND_ROWS == 3 && SAND_RADIAL
     // Both arms point to the other body, so the torque is -arm (n x g) on either side.
@@ -84,6 +92,7 @@ SAND_INLINE BodyImpulse gather_contact(const Op *op, ContactRef ref, Vec4 g, int
     s.t = side < 0 ? vec4_sub(s.t, c) : vec4_add(s.t, c);
 #endif
     return s;
+#endif
 }
 
 // J^-1 t of body k.
@@ -240,6 +249,17 @@ SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, In
     sand_barrier(w);
 }
 
+#if SAND_JOINTS
+// The springs of all blocks, behind the bodies.
+SAND_KERNEL void gather_yields(Worker *w, const Op *op, const real *impulse, Body *out) {
+    SAND_FOR_EACH(w, i, op->contact_count) {
+        ContactRef ref = contact_ref(op, i);
+        Vec y = joint_yield(op, ref, contact_row(op, ref, vec_of(impulse + 4 * i)));
+        vec4_write(out[op->body_count + i].v, y.x, y.y, y.z, 0);
+    }
+}
+#endif
+
 // out = base + M^-1 D x for all bodies, with the impulses x stored at `impulse`, `spacing` numbers apart. base is op->free,
 // or op->still for the product alone. Begins and ends with a barrier.
 SAND_KERNEL void gather_bodies_strided(Worker *w, const Op *op, const real *impulse, Index spacing, const Body *base,
@@ -253,6 +273,9 @@ SAND_KERNEL void gather_bodies_strided(Worker *w, const Op *op, const real *impu
         matrix_gather(w, op, impulse, base, out);
         return;
     }
+#if SAND_JOINTS
+    gather_yields(w, op, impulse, out);
+#endif
     if (op->high_degree_count) gather_segments_stored(w, op, from);
     gather_low_degree_stored(w, op, from, base, stride, out);
     gather_bodies_end(w, op, base, stride, out);

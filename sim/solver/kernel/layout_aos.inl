@@ -21,7 +21,7 @@ typedef struct ContactRef {
 // --- constants of a contact ---------------------------------------------------------------------------------
 
 // What is not in the record. Anything that is cheaper to compute again than to load is computed again.
-enum { CONTACT_MU, CONTACT_INVERSE_DIAGONAL, CONTACT_CONSTANTS };
+enum { CONTACT_MU, CONTACT_INVERSE_DIAGONAL, CONTACT_JOINT, CONTACT_CONSTANTS = CONTACT_JOINT + JOINT_CONSTANTS };
 
 SAND_INLINE ContactRef contact_ref_bare(Index i) {
     ContactRef ref = {i, vec4_zero(), 0, 0};
@@ -49,6 +49,9 @@ SAND_INLINE real contact_diagonal(const Op *op, ContactRef ref) {
 }
 SAND_INLINE real contact_cone_factor(const Op *op, ContactRef ref) {
     return (void)op, real_rough_inverse(1 + ref.mu * ref.mu);
+}
+SAND_INLINE real joint_constant(const Op *op, ContactRef ref, int k) {
+    return SAND_FIXED(&op->constant[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_JOINT + k]);
 }
 #if !SAND_RADIAL
 SAND_INLINE Vec contact_arm_a(const Op *op, ContactRef ref) {

@@ -54,7 +54,8 @@ enum {
     CONTACT_CONE_FACTOR,      // 1 / (1 + mu^2)
     CONTACT_ARM_A,            // 3 numbers, not when radial
     CONTACT_ARM_B = CONTACT_ARM_A + 3,
-    CONTACT_CONSTANTS = SAND_RADIAL ? CONTACT_ARM_A : CONTACT_ARM_B + 3,
+    CONTACT_JOINT = SAND_RADIAL ? CONTACT_ARM_A : CONTACT_ARM_B + 3, // JOINT_CONSTANTS numbers
+    CONTACT_CONSTANTS = CONTACT_JOINT + JOINT_CONSTANTS,
 };
 
 SAND_INLINE real contact_constant(const Op *op, ContactRef ref, int k) {
@@ -71,6 +72,7 @@ SAND_INLINE real contact_inverse_diagonal(const Op *op, ContactRef ref) {
 }
 SAND_INLINE real contact_diagonal(const Op *op, ContactRef ref) { return contact_constant(op, ref, CONTACT_DIAGONAL); }
 SAND_INLINE real contact_cone_factor(const Op *op, ContactRef ref) { return contact_constant(op, ref, CONTACT_CONE_FACTOR); }
+SAND_INLINE real joint_constant(const Op *op, ContactRef ref, int k) { return contact_constant(op, ref, CONTACT_JOINT + k); }
 #if SAND_RADIAL
 // Normal and half the gap in one load, for gathers, which visit contacts in no order.
 SAND_INLINE Vec4 contact_record(const Op *op, ContactRef ref) { return vec4_load(op->record + 4 * contact_index(ref)); }
@@ -94,6 +96,9 @@ typedef struct Tile {
 #else
     Vec4 wa[SAND_LANES], wb[SAND_LANES]; // the fourth is mu
 #endif
+#if SAND_JOINTS
+    Vec4 yield[SAND_LANES];
+#endif
     real gradient[SAND_ROWS * SAND_LANES];
 } Tile;
 
@@ -111,6 +116,9 @@ SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, ContactRef ref) {
     m.wa = vec_of(wa);
     m.wb = vec_of(wb);
     m.mu = wa[3];
+#endif
+#if SAND_JOINTS
+    m.yield = vec_of((const real *)tile->yield + 4 * ref.lane);
 #endif
     return contact_gradient(op, ref, m);
 }
@@ -138,6 +146,9 @@ bool tile_fetch(Tile *SAND_RESTRICT tile, const Op *SAND_RESTRICT op, const Body
 #else
         tile->wa[l] = vec4_with_last(wa, mu);
         tile->wb[l] = vec4_with_last(wb, mu);
+#endif
+#if SAND_JOINTS
+        tile->yield[l] = vec4_load(body[op->body_count + begin + l].v);
 #endif
     }
 #pragma omp simd

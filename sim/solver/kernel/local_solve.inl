@@ -15,6 +15,13 @@ SAND_INLINE Vec arm_response(const Op *op, int k, Vec arm, Vec impulse) {
     return vec_madd(vec_cross(body_turn(op, k, vec_cross(arm, impulse)), arm), op->inverse_mass[k], impulse);
 }
 
+#if SAND_JOINTS
+// The spin of a body for an angular impulse.
+SAND_INLINE Vec turn_response(const Op *op, int k, Vec impulse) {
+    return k < op->dynamic_count ? body_turn(op, k, impulse) : vec_make(0, 0, 0);
+}
+#endif
+
 // The normal entry of N_ii.
 SAND_INLINE real contact_normal_diagonal(const Op *op, ContactRef ref) {
     Vec n = contact_normal(op, ref);
@@ -50,6 +57,11 @@ SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
 }
 #else
 SAND_INLINE Vec contact_response(const Op *op, ContactRef ref, Vec impulse) {
+#if SAND_JOINTS
+    if (contact_is_angular(op, ref))
+        return vec_add(turn_response(op, op->a[contact_index(ref)], impulse),
+                       turn_response(op, op->b[contact_index(ref)], impulse));
+#endif
     if (op->is_matrix) return matrix_own(op, contact_index(ref), impulse);
     return vec_add(arm_response(op, op->a[contact_index(ref)], contact_arm_a(op, ref), impulse),
                    arm_response(op, op->b[contact_index(ref)], contact_arm_b(op, ref), impulse));
@@ -60,6 +72,9 @@ SAND_INLINE DiagonalBlock diagonal_block(const Op *op, ContactRef ref) {
     Vec n = basis_in(basis, contact_response(op, ref, basis.n)), t1 = basis_in(basis, contact_response(op, ref, basis.t1)),
         t2 = basis_in(basis, contact_response(op, ref, basis.t2));
     DiagonalBlock b = {n.x, t1.x, t2.x, t1.y, t2.y, t2.z};
+#if SAND_JOINTS
+    b.n += joint_constant(op, ref, JOINT_COMPLIANCE);
+#endif
     return b;
 }
 #endif
@@ -86,6 +101,24 @@ SAND_INLINE real relax_normal(const DiagonalBlock *b, real x, Vec *g, real omega
     *g = vec_make(g->x + d * b->n, g->y + d * b->n1, g->z + d * b->n2);
     return z;
 }
+
+#if SAND_JOINTS
+// Relaxes the rows of a block of a joint one after the other, each within its bounds. Their diagonals may differ by far: a
+// step with the mean of them would overshoot.
+SAND_INLINE Row relax_joint(const Op *op, ContactRef ref, const DiagonalBlock *b, Row x, Row g, real omega) {
+    JointBounds k = joint_bounds(op, ref);
+    Vec keep = joint_keeps(op, ref);
+    Row z = x;
+    z.x = keep.x > 0 ? real_clamp(x.x - omega * g.x / b->n, k.low.x, k.high.x) : (real)0;
+    g.y += (z.x - x.x) * b->n1;
+    g.z += (z.x - x.x) * b->n2;
+    if (!(keep.y > 0)) return z;
+    z.y = real_clamp(x.y - omega * g.y / b->t11, k.low.y, k.high.y);
+    g.z += (z.y - x.y) * b->t12;
+    z.z = real_clamp(x.z - omega * g.z / b->t22, k.low.z, k.high.z);
+    return z;
+}
+#endif
 
 // Relaxes one row after the other, each within its bounds.
 SAND_INLINE Row relax_rows(const Op *op, ContactRef ref, const DiagonalBlock *b, Row x, Row g, real omega) {

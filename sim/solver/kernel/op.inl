@@ -20,6 +20,18 @@ typedef struct Body {
     real w[4]; // the fourth is the radius of a sphere
 } Body;
 
+// The constants of a block of a joint, beside those of a contact (joint.inl).
+enum {
+    JOINT_KIND,           // 0: a contact, 1: a block, 2: an angular one
+    JOINT_LOW,            // bounds of the impulse along the axis
+    JOINT_HIGH,           //
+    JOINT_ACROSS,         // bound of each impulse across it
+    JOINT_BIAS,           // 3 numbers, in the basis of the block; 0 for a row that does not exist
+    JOINT_COMPLIANCE = 7, // along the axis
+    JOINT_DIAGONAL,       // 3 numbers: the diagonal of N_ii
+    JOINT_CONSTANTS = SAND_JOINTS ? JOINT_DIAGONAL + 3 : 0,
+};
+
 enum { SAND_INERTIA_SIZE = SAND_RADIAL ? 1 : 6 }; // numbers of an inverse inertia: a scalar, or xx, yy, zz, xy, xz, yz
 
 // The preconditioner P, which measures and scales steps. P_DIAGONAL is p along a normal and ratio p across it, with p such
@@ -70,7 +82,8 @@ typedef struct Op {
     real *vectors;         // the method's vectors, one after the other: op_vector
     int64_t vector_stride; // from one vector to the next
 
-    // Bodies.
+    // Bodies. Where there are joints, each array of Body goes on with one entry per contact behind body_count: how its
+    // springs yield (joint.inl).
     const real *inverse_mass;
     const real *inverse_inertia;
     const Body *free;         // velocities before contact
@@ -153,4 +166,7 @@ typedef struct RelativeMotion {
     Vec wa, wb;
 #endif
     real half_gap, mu;
+#if SAND_JOINTS
+    Vec yield; // of the springs of the block
+#endif
 } RelativeMotion;

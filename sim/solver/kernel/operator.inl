@@ -64,6 +64,12 @@ SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m)
     Vec u = vec_add(m.u, vec_sub(vec_cross(m.wb, contact_arm_b(op, ref)), vec_cross(m.wa, contact_arm_a(op, ref))));
 #endif
     real bias = contact_bias(op, ref, m.half_gap);
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) {
+        ContactBasis basis = basis_of(n);
+        return joint_gradient(op, ref, m, basis_in(basis, u), basis_in(basis, vec_sub(m.wb, m.wa)));
+    }
+#endif
 #if SAND_LOCAL
     Vec in = basis_in(basis_of(n), u);
     real keep = m.mu > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
@@ -95,8 +101,11 @@ SAND_INLINE RelativeMotion relative_motion(const Op *op, ContactRef ref, Vec4 va
 // The gradient of one contact from the velocities of all bodies. Loops over all contacts use SAND_FOR_GRADIENTS.
 SAND_INLINE Row contact_gradient_from(const Op *op, const Body *body, ContactRef ref) {
     const Body *a = &body[SAND_FIXED(&op->a[contact_index(ref)])], *b = &body[SAND_FIXED(&op->b[contact_index(ref)])];
-    return contact_gradient(op, ref,
-                            relative_motion(op, ref, vec4_load(a->v), vec4_load(a->w), vec4_load(b->v), vec4_load(b->w)));
+    RelativeMotion m = relative_motion(op, ref, vec4_load(a->v), vec4_load(a->w), vec4_load(b->v), vec4_load(b->w));
+#if SAND_JOINTS
+    m.yield = vec_of_vec4(vec4_load(body[op->body_count + contact_index(ref)].v));
+#endif
+    return contact_gradient(op, ref, m);
 }
 
 #if SAND_UNCOORDINATED
@@ -105,12 +114,18 @@ SAND_INLINE Row contact_gradient_now(const Op *op, const Body *body, ContactRef 
     const Body *a = &body[SAND_FIXED(&op->a[contact_index(ref)])], *b = &body[SAND_FIXED(&op->b[contact_index(ref)])];
     RelativeMotion m =
         relative_motion(op, ref, vec4_load_now(a->v), vec4_load_now(a->w), vec4_load_now(b->v), vec4_load_now(b->w));
+#if SAND_JOINTS
+    m.yield = vec_of_vec4(vec4_load(body[op->body_count + contact_index(ref)].v)); // of this worker alone
+#endif
     return contact_gradient(op, ref, m);
 }
 #endif
 
 // A gradient without the stabilization term: N x alone, when the free velocities were left out of the gather.
 SAND_INLINE Row contact_without_bias(const Op *op, ContactRef ref, Row y) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return vec_sub(y, joint_constants(op, ref, JOINT_BIAS));
+#endif
     real bias = contact_bias(op, ref, contact_half_gap(op, ref));
 #if SAND_LOCAL
     return vec_make(y.x - bias, y.y, y.z);

@@ -44,6 +44,44 @@ SAND_INLINE void pack_vec4(real *out, SandVec3 v, double fourth) {
     vec4_write(out, (real)v.x, (real)v.y, (real)v.z, (real)fourth);
 }
 
+#if SAND_JOINTS
+// One body's share of the diagonal of N_ii along d.
+SAND_INLINE double joint_share(const SandProblemBody *body, SandVec3 arm, SandVec3 d, bool angular) {
+    SandVec3 c = angular ? d : v3_cross(arm, d);
+    return (angular ? 0 : body->inverse_mass) + v3_dot(c, m3_apply_symmetric(body->inverse_inertia, c));
+}
+
+// The axes of a block in double; as basis_of.
+SAND_INLINE void joint_axes(SandVec3 n, SandVec3 *axes) {
+    double sign = n.z < 0 ? -1 : 1, a = -1 / (sign + n.z), b = n.x * n.y * a;
+    axes[0] = n;
+    axes[1] = v3_make(1 + sign * n.x * n.x * a, sign * b, -sign * n.x);
+    axes[2] = v3_make(b, sign + n.y * n.y * a, -n.y);
+}
+
+// The mean of the diagonals of the rows that a block has, which go to `out` with all its other constants.
+SAND_INLINE double joint_pack(const SandProblemBody *bodies, const SandContact *c, const SandJointRows *j, double *out) {
+    SandVec3 axes[3];
+    double sum = 0, rows = 0;
+    joint_axes(c->normal, axes);
+    out[JOINT_KIND] = j->angular ? 2 : 1;
+    out[JOINT_LOW] = j->low;
+    out[JOINT_HIGH] = j->high;
+    out[JOINT_ACROSS] = j->across;
+    out[JOINT_COMPLIANCE] = j->compliance;
+    for (int k = 0; k < 3; k++) {
+        bool exists = k == 0 ? j->low < j->high : j->across > 0;
+        double d = joint_share(&bodies[c->a], c->arm_a, axes[k], j->angular) +
+                   joint_share(&bodies[c->b], c->arm_b, axes[k], j->angular) + (k == 0 ? j->compliance : 0);
+        out[JOINT_BIAS + k] = exists ? v3_dot(j->bias, axes[k]) : 0;
+        out[JOINT_DIAGONAL + k] = d > 0 ? d : 1;
+        if (exists) sum += out[JOINT_DIAGONAL + k];
+        if (exists) rows++;
+    }
+    return rows > 0 ? sum / rows : 1;
+}
+#endif
+
 // Where contacts are packed to: the arrays behind the const pointers of Op, and the first solver vector.
 typedef struct PackTarget {
     int *a, *b;
@@ -60,7 +98,7 @@ SAND_INLINE void pack_constants(real *constant, ContactRef ref, const SandContac
         // in the order of CONTACT_
         c->normal.x, c->normal.y, c->normal.z, 0.5 * c->gap, c->mu,      1 / d,     d, 1 / (1 + c->mu * c->mu),
         c->arm_a.x,  c->arm_a.y,  c->arm_a.z,  c->arm_b.x,   c->arm_b.y, c->arm_b.z};
-    for (int k = 0; k < CONTACT_CONSTANTS; k++) constant[contact_number(ref, CONTACT_CONSTANTS, k)] = (real)numbers[k];
+    for (int k = 0; k < CONTACT_JOINT; k++) constant[contact_number(ref, CONTACT_CONSTANTS, k)] = (real)numbers[k];
 #endif
 }
 
@@ -83,7 +121,7 @@ SAND_INLINE void pack_contact(const PackTarget *to, int64_t i, const SandContact
 #else
     Vec n = vec_make((real)c->normal.x, (real)c->normal.y, (real)c->normal.z);
 #if SAND_LOCAL
-    if (c->mu == 0) start = v3_scale(v3_dot(start, c->normal), c->normal);
+    if (c->mu == 0 && !SAND_JOINTS) start = v3_scale(v3_dot(start, c->normal), c->normal); // joints have mu = 0
     row_store(to->start, ref, basis_in(basis_of(n), vec_make((real)start.x, (real)start.y, (real)start.z)));
 #else
     Vec x = vec_make((real)start.x, (real)start.y, (real)start.z);
@@ -91,6 +129,21 @@ SAND_INLINE void pack_contact(const PackTarget *to, int64_t i, const SandContact
 #endif
 #endif
 }
+
+#if SAND_JOINTS
+// Packs what contact i has as a block of a joint: the numbers of joint_pack, all zero for a contact. After pack_contact.
+SAND_INLINE void pack_joint(const PackTarget *to, int64_t i, const double *numbers) {
+    ContactRef ref = contact_ref_bare(i);
+    for (int k = 0; k < JOINT_CONSTANTS; k++) {
+#if SAND_LAYOUT_AOS
+        to->constant[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_JOINT + k] = (real)numbers[k];
+#else
+        to->constant[contact_number(ref, CONTACT_CONSTANTS, CONTACT_JOINT + k)] = (real)numbers[k];
+#endif
+    }
+    to->arm_a_record[4 * i + 3] = to->arm_b_record[4 * i + 3] = numbers[JOINT_KIND] > 1 ? (real)1 : (real)0;
+}
+#endif
 
 // The free motion of a body.
 SAND_INLINE Body pack_body(const SandProblemBody *b) {

@@ -7,6 +7,9 @@
 #else
 #include "sim/solver/kernel/layout_soa.inl"
 #endif
+#if SAND_JOINTS
+#include "sim/solver/kernel/joint.inl"
+#endif
 
 // The nearest point to x + more n in the friction cone around the unit vector n, where the square of a distance across n
 // counts `ratio` times as much as along it. Without branches, so that lanes stay together. cone_factor = 1 / (1 + ratio
@@ -39,6 +42,9 @@ SAND_INLINE real contact_bound(const Op *op, ContactRef ref, real normal) {
 
 // P_K(x) of one contact.
 SAND_INLINE Row contact_project(const Op *op, ContactRef ref, Row x) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_project(op, ref, x);
+#endif
 #if SAND_LOCAL
     if (op->set == FRICTION_CONE) return section_cone(op, x, contact_mu(op, ref), contact_cone_factor(op, ref));
     x.x = real_max(x.x, 0);
@@ -48,6 +54,15 @@ SAND_INLINE Row contact_project(const Op *op, ContactRef ref, Row x) {
 #else
     return (void)op, (void)ref, real_max(x, 0);
 #endif
+}
+
+// A step of `step` times the inverse diagonal against the gradient g, projected: the block relaxed by itself.
+SAND_INLINE Row contact_relaxed(const Op *op, ContactRef ref, Row x, Row g, real step) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref))
+        return joint_project(op, ref, vec_madd(x, -step, vec_over(g, joint_constants(op, ref, JOINT_DIAGONAL))));
+#endif
+    return contact_project(op, ref, row_madd(x, -step * contact_inverse_diagonal(op, ref), g));
 }
 
 // The part of r along the normal.
@@ -98,14 +113,28 @@ SAND_INLINE real preconditioner_inverse_at(const Op *op, Preconditioner p, Conta
 }
 SAND_INLINE bool contact_has_friction(const Op *op, ContactRef ref) { return SAND_ROWS == 3 && contact_mu(op, ref) > 0; }
 
+// The same, or the rows of a joint across its axis.
+SAND_INLINE bool contact_has_tangents(const Op *op, ContactRef ref) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_constant(op, ref, JOINT_ACROSS) > 0;
+#endif
+    return contact_has_friction(op, ref);
+}
+
 // d'Pd of one contact.
 SAND_INLINE real preconditioner_square(const Op *op, Preconditioner p, ContactRef ref, Row d) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return vec_dot(d, vec_times(joint_metric(op, p, ref), d));
+#endif
     real n = row_normal(op, ref, d), more = contact_has_friction(op, ref) ? p.more : p.more_bare;
     return preconditioner_at(op, p, ref) * real_ma(more * n, n, p.across * row_dot(d, d));
 }
 
 // y'P^-1 y of one contact.
 SAND_INLINE real preconditioner_inverse_square(const Op *op, Preconditioner p, ContactRef ref, Row y) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return vec_dot(y, vec_over(y, joint_metric(op, p, ref)));
+#endif
     real n = row_normal(op, ref, y), more = contact_has_friction(op, ref) ? p.per_more : p.per_more_bare;
     return preconditioner_inverse_at(op, p, ref) * real_ma(more * n, n, p.per_across * row_dot(y, y));
 }
@@ -127,6 +156,9 @@ SAND_INLINE Stepped preconditioned_step(const Op *op, Preconditioner p, ContactR
 // root is the square root of ratio. Where K is not a cone, normal and tangential parts are projected separately, and the
 // metric makes no difference.
 SAND_INLINE Row contact_project_by(const Op *op, ContactRef ref, Row x, real more, real ratio, real root) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_project(op, ref, row_add_normal(op, ref, x, more));
+#endif
 #if SAND_ROWS == 3 && !SAND_LOCAL
     real mu = contact_mu(op, ref), cone_factor = real_rough_inverse(real_ma(ratio * mu, mu, 1));
     return (void)root, cone_project_by(x, more, contact_normal(op, ref), mu, ratio, cone_factor);
@@ -145,6 +177,9 @@ SAND_INLINE Row contact_project_by(const Op *op, ContactRef ref, Row x, real mor
 
 // A projected gradient step: the point of K nearest to x - alpha P^-1 g in the metric of P.
 SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_project(op, ref, vec_madd(x, -alpha, vec_over(g, joint_metric(op, p, ref))));
+#endif
     Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
     return contact_project_by(op, ref, s.x, s.more, p.ratio, p.root);
 }

@@ -33,16 +33,23 @@ SAND_INLINE Row contact_dual(const Op *op, ContactRef ref, Row u) {
     return (void)op, (void)ref, u;
 }
 
+// P_K(y), where under Coulomb's law K is the cone of the section.
+SAND_INLINE Row contact_project_by_law(const Op *op, ContactRef ref, Row y) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_project(op, ref, y);
+#endif
+#if SAND_LOCAL
+    if (op->law) return section_cone(op, y, contact_mu(op, ref), contact_cone_factor(op, ref));
+#endif
+    return contact_project(op, ref, y);
+}
+
 // The squared natural map of a contact with the step t, |x - P(x - t u)|^2; under Coulomb's law on the cone of the section.
 // Written as t u + (y - P(y)), y = x - t u: where y is admissible this is t u exactly, while x - P(y) would round a velocity
 // away under impulses that have grown without bound.
 SAND_INLINE real contact_natural_map(const Op *op, ContactRef ref, Row x, Row u, real t) {
     Row y = row_madd(x, -t, u);
-#if SAND_LOCAL
-    Row z = op->law ? section_cone(op, y, contact_mu(op, ref), contact_cone_factor(op, ref)) : contact_project(op, ref, y);
-#else
-    Row z = contact_project(op, ref, y);
-#endif
+    Row z = contact_project_by_law(op, ref, y);
     Row e = row_madd(row_sub(y, z), t, u);
     return row_dot(e, e);
 }
@@ -99,6 +106,9 @@ SAND_KERNEL Measure measure(Worker *w, const Op *op, const real *x, bool paired)
 // and the normals where friction has a bound. Under Coulomb's law normals as well: a solution has u_n >= 0, and only that
 // does not depend on how the contact slides.
 SAND_INLINE Row contact_recession(const Op *op, ContactRef ref, Row d) {
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return joint_recession(op, ref, d);
+#endif
 #if SAND_LOCAL
     if (op->law || op->set != FRICTION_CONE) return vec_make(real_max(d.x, 0), 0, 0);
 #endif

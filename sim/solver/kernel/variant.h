@@ -7,6 +7,7 @@
 //                    radius + gap / 2 along the normal, which spares two vectors per contact
 //   SAND_LOCAL       1: impulses are stored in the basis of their contact (normal, tangent, tangent), for methods that look
 //                    at single components and for every friction model but the circular cone. 0: in world coordinates
+//   SAND_JOINTS      1: contacts may be blocks of joints (joint.inl); with three rows, local and full arms only
 //   SAND_LAYOUT_AOS  the memory layout. 0: structure of arrays in tiles of SAND_LANES contacts (layout_soa.inl), for SIMD on
 //                    the CPU. 1: one record per contact (layout_aos.inl), for the GPU, where one thread handles one contact
 #pragma once
@@ -23,6 +24,9 @@
 #endif
 #ifndef SAND_LOCAL
 #define SAND_LOCAL 1
+#endif
+#ifndef SAND_JOINTS
+#define SAND_JOINTS 0
 #endif
 #ifndef SAND_LAYOUT_AOS
 #define SAND_LAYOUT_AOS 0

@@ -18,8 +18,8 @@ enum { GAUSS_SEIDEL_OMEGA, GAUSS_SEIDEL_LAMBDA, GAUSS_SEIDEL_ORDER }; // paramet
 enum { GAUSS_SEIDEL_SEQUENTIAL, GAUSS_SEIDEL_SYMMETRIC, GAUSS_SEIDEL_COLORED, GAUSS_SEIDEL_UNCOORDINATED };
 
 // How a contact is relaxed: as a block, by its mean diagonal; exactly, one row after the other; (ngs) the normal row and
-// then both tangential rows together; or (tgs-soft) as a block with the gap of a substep.
-typedef enum Relaxation { RELAX_BLOCK, RELAX_ROWS, RELAX_DISSIPATION, RELAX_SOFT } Relaxation;
+// then both tangential rows together; (tgs-soft) as a block with the gap of a substep; or as a block in the Jacobi batch.
+typedef enum Relaxation { RELAX_BLOCK, RELAX_ROWS, RELAX_DISSIPATION, RELAX_SOFT, RELAX_BATCH } Relaxation;
 
 // A soft contact of a substep (tgs_soft.inl). A gap that a substep has closed is zero but for rounding, which must not
 // decide whether the contact is soft.
@@ -97,26 +97,38 @@ SAND_INLINE Row soft_gradient(const Op *op, ContactRef ref, const Softness *soft
     return row_add_normal(op, ref, g, want - normal);
 }
 
-// Relaxes one contact whose gradient is g: x := lambda P(x - omega eta g) + (1 - lambda) x, with step = omega eta. Returns
-// the change of the impulse.
-SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, ContactRef ref, Row g, real step,
+// The impulse that solves a contact alone, or brings it closer to that: P(x - omega eta g), with step = omega eta.
+SAND_INLINE Row gauss_seidel_solve(const Solve *s, const gauss_seidel_State *m, ContactRef ref, Row x, Row g, real step,
                                    Relaxation how) {
     const Op *op = s->op;
-    real *x = solve_vector(s, m->x);
-    Row xi = row_load(x, ref), z;
-    if (how == RELAX_SOFT)
-        g = soft_gradient(op, ref, &m->soft, row_normal(op, ref, row_load(solve_vector(s, m->gaps), ref)),
-                          row_normal(op, ref, xi), g);
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref) && how != RELAX_BATCH) {
+        DiagonalBlock b = diagonal_block(op, ref);
+        return relax_joint(op, ref, &b, x, g, m->omega);
+    }
+#endif
 #if SAND_LOCAL
     if (how == RELAX_ROWS || how == RELAX_DISSIPATION) {
         DiagonalBlocks blocks = gauss_seidel_diagonal(s);
         DiagonalBlock b = diagonal_blocks_load(&blocks, ref);
-        z = how == RELAX_ROWS ? relax_rows(op, ref, &b, xi, g, m->omega) : relax_dissipation(op, ref, &b, xi, g, m->omega);
-    } else
+        return how == RELAX_ROWS ? relax_rows(op, ref, &b, x, g, m->omega) : relax_dissipation(op, ref, &b, x, g, m->omega);
+    }
 #endif
-        z = contact_project(op, ref, row_madd(xi, -step, g));
-    Row d = row_sub(z, xi);
-    z = row_madd(xi, m->lambda, d);
+    return (void)m, (void)how, contact_project(op, ref, row_madd(x, -step, g));
+}
+
+// Relaxes one contact whose gradient is g: x := lambda P(x - omega eta g) + (1 - lambda) x. Returns the change of the
+// impulse.
+SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, ContactRef ref, Row g, real step,
+                                   Relaxation how) {
+    const Op *op = s->op;
+    real *x = solve_vector(s, m->x);
+    Row xi = row_load(x, ref);
+    if (how == RELAX_SOFT)
+        g = soft_gradient(op, ref, &m->soft, row_normal(op, ref, row_load(solve_vector(s, m->gaps), ref)),
+                          row_normal(op, ref, xi), g);
+    Row d = row_sub(gauss_seidel_solve(s, m, ref, xi, g, step, how), xi);
+    Row z = row_madd(xi, m->lambda, d);
     row_store(x, ref, z);
     return row_sub(z, xi);
 }
@@ -133,6 +145,16 @@ SAND_INLINE void gauss_seidel_apply(const Op *op, Index i, int k, int side) {
     body_write(op, &op->body[k], op->body, k, gauss_seidel_body_impulse(op, i, k, side));
 }
 
+// Adds the effect of the stored impulse of contact i to its own springs.
+SAND_INLINE void gauss_seidel_yield(const Op *op, Index i) {
+#if SAND_JOINTS
+    ContactRef ref = contact_ref(op, i);
+    op->body[op->body_count + i].v[0] += joint_yield(op, ref, contact_row(op, ref, vec_of(op->impulse + 4 * i))).x;
+#else
+    (void)op, (void)i;
+#endif
+}
+
 // [N] step 4 for one contact: v := v + M^-1 D_i (change of x_i).
 SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *m, Index i) {
     const Op *op = s->op;
@@ -144,6 +166,7 @@ SAND_INLINE void gauss_seidel_contact(const Solve *s, const gauss_seidel_State *
     } else {
         gauss_seidel_apply(op, i, op->a[i], -1);
         gauss_seidel_apply(op, i, op->b[i], +1);
+        gauss_seidel_yield(op, i);
     }
 }
 
@@ -173,6 +196,7 @@ SAND_HOT void gauss_seidel_uncoordinated(Worker *w, const Solve *s, const gauss_
         store_impulse(op, ref, gauss_seidel_relax(s, m, ref, g, m->omega * contact_inverse_diagonal(op, ref), m->how));
         gauss_seidel_add(op, i, op->a[i], -1);
         gauss_seidel_add(op, i, op->b[i], +1);
+        gauss_seidel_yield(op, i);
     }
 }
 #endif
@@ -200,7 +224,7 @@ SAND_KERNEL void gauss_seidel_step(Worker *w, Solve *s, gauss_seidel_State *m) {
             SAND_FOR_EACH(w, e, size) {
                 gauss_seidel_relax(s, m, contact_ref(op, batch[e]),
                                    contact_gradient_from(op, op->body, contact_ref(op, batch[e])),
-                                   m->omega * op->batch_step[e], m->how == RELAX_SOFT ? RELAX_SOFT : RELAX_BLOCK);
+                                   m->omega * op->batch_step[e], m->how == RELAX_SOFT ? RELAX_SOFT : RELAX_BATCH);
             }
             sand_barrier(w);
             gather_bodies_of(w, op, solve_vector(s, m->x), op->free, op->body);

@@ -22,7 +22,7 @@ SAND_HOT void jacobi_sweep(Worker *w, const Op *SAND_RESTRICT op, real *x, real 
     SAND_FOR_GRADIENTS(w, i, op, op->body, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
         Row xi = row_load(x, ref), g = SAND_GRADIENT(op, ref);
-        Row z = contact_project(op, ref, row_madd(xi, -omega * contact_inverse_diagonal(op, ref), g));
+        Row z = contact_relaxed(op, ref, xi, g, omega);
         z = row_madd(xi, lambda, row_sub(z, xi));
         row_store(x, ref, z);
         store_impulse_beside(op, ref, z);

@@ -43,9 +43,25 @@ SAND_INLINE SplitMetric split_metric(const Op *op, ContactRef ref) {
     return m;
 }
 #else
+#if SAND_JOINTS
+// The same of a block of a joint: its spring is not split.
+SAND_INLINE Vec split_joint_response(const Op *op, ContactRef ref, Vec impulse) {
+    int a = op->a[contact_index(ref)], b = op->b[contact_index(ref)];
+    bool angular = contact_is_angular(op, ref);
+    Vec n = contact_normal(op, ref);
+    Vec va = angular ? turn_response(op, a, impulse) : arm_response(op, a, contact_arm_a(op, ref), impulse);
+    Vec vb = angular ? turn_response(op, b, impulse) : arm_response(op, b, contact_arm_b(op, ref), impulse);
+    Vec v = vec_madd(vec_scale(split_count(op, a), va), split_count(op, b), vb);
+    return vec_madd(v, joint_constant(op, ref, JOINT_COMPLIANCE) * vec_dot(n, impulse), n);
+}
+#endif
+
 // The velocity of the two sub-bodies at their contact for an impulse there: the block times the impulse.
 SAND_INLINE Vec split_response(const Op *op, ContactRef ref, Vec impulse) {
     int a = op->a[contact_index(ref)], b = op->b[contact_index(ref)];
+#if SAND_JOINTS
+    if (contact_is_joint(op, ref)) return split_joint_response(op, ref, impulse);
+#endif
     Vec va = arm_response(op, a, contact_arm_a(op, ref), impulse), vb = arm_response(op, b, contact_arm_b(op, ref), impulse);
     return vec_madd(vec_scale(split_count(op, a), va), split_count(op, b), vb);
 }
@@ -58,7 +74,7 @@ SAND_INLINE SplitMetric split_metric(const Op *op, ContactRef ref) {
 #if SAND_ROWS == 3
     Vec x = split_response(op, ref, vec_make(1, 0, 0)), y = split_response(op, ref, vec_make(0, 1, 0)),
         z = split_response(op, ref, vec_make(0, 0, 1)), c = vec_madd(wn, -m.along, n);
-    if (!(contact_mu(op, ref) > 0)) return m.across = m.along, m;
+    if (!contact_has_tangents(op, ref)) return m.across = m.along, m;
     real cc = vec_dot(c, c), trace = x.x + y.y + z.z - m.along;
     real square = vec_dot(x, x) + vec_dot(y, y) + vec_dot(z, z) - m.along * m.along - 2 * cc;
     real coupling = real_sqrt(cc), spread = real_sqrt(real_max(2 * square - trace * trace, 0));
