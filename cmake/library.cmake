@@ -20,6 +20,7 @@ add_library(sandglass_core STATIC
     sim/geometry/obj.c
     sim/geometry/revolution.c
     sim/geometry/shape.c
+    sim/world/joint.c
     sim/world/render_instance.c
     sim/world/world.c
     sim/collision/broad_phase.c

@@ -67,7 +67,7 @@ typedef struct SandRecovery {
 } SandRecovery;
 
 // The least normal velocity of a contact, m/s: a gap may close in one step and no faster, a penetration is undone.
-static inline double sand_recovery_bias(SandRecovery r, double gap, double step) {
+SAND_HOST_DEVICE double sand_recovery_bias(SandRecovery r, double gap, double step) {
     double deep = gap + (1 - r.fraction) * r.depth, shallow = gap < 0 ? r.fraction * gap : gap;
     double bias = (deep < shallow ? deep : shallow) / step;
     return bias > -r.speed ? bias : -r.speed;

@@ -32,6 +32,47 @@ typedef struct SandSpring {
     double rate;     // 1/s, how fast the point approaches the target; more is stiffer
 } SandSpring;
 
+// How a joint holds body b to body a, which may be the world. Hinge, slider and distance leave one motion free, the
+// coordinate of the joint: the angle of b about the axis (rad), how far it has moved along it (m), both zero where it was
+// made, or the distance of the two anchors (m). A rod keeps that distance as it was; a rope lets it be less.
+typedef enum SandJointKind {
+    SAND_JOINT_BALL,      // the anchors coincide
+    SAND_JOINT_HINGE,     // the same, and b turns about the axis alone
+    SAND_JOINT_SLIDER,    // b moves along the axis and does not turn
+    SAND_JOINT_UNIVERSAL, // the anchors coincide, and the axis of a stays at a right angle to that of b
+    SAND_JOINT_FIXED,     // b keeps its place and its rotation
+    SAND_JOINT_DISTANCE,
+    SAND_JOINT_ROD,
+    SAND_JOINT_ROPE,
+    SAND_JOINT_KINDS
+} SandJointKind;
+
+typedef enum SandMotor { SAND_MOTOR_NONE, SAND_MOTOR_SPEED, SAND_MOTOR_POSITION } SandMotor;
+
+// What acts on the coordinate of a joint: limits, a motor, and a spring with a damper.
+typedef struct SandDrive {
+    double low, high; // limits; -INFINITY and INFINITY: none. Equal: the coordinate is held
+    SandMotor motor;
+    double target;    // of the motor: a speed, or a coordinate
+    double rate;      // 1/s, a motor that goes to a position wants this times what is left as its speed; more is quicker,
+                      // and overshoots where the motor is too weak to brake
+    double speed;     // m/s or rad/s, the largest speed on the way there
+    double strength;  // N or N m, the largest force or torque of the motor; INFINITY: it is never overcome
+    double stiffness; // N/m or N m/rad, of the spring; it is integrated implicitly, and stable however stiff
+    double damping;   // N s/m or N m s/rad, of the damper
+    double rest;      // coordinate at which the spring is at rest
+} SandDrive;
+
+// A joint as the world keeps it, in the frames of its bodies. `drive` may be changed between steps.
+typedef struct SandJoint {
+    SandJointKind kind;
+    int a, b;                    // bodies; a -1: the world
+    SandVec3 anchor_a, anchor_b; // m
+    SandVec3 axis_a, axis_b;     // unit
+    SandQuat rest;               // rotation of b in the frame of a when the joint was made
+    SandDrive drive;
+} SandJoint;
+
 typedef struct SandWorld {
     // Bodies, as arrays of body_count entries. The index of a body never changes.
     int body_count;
@@ -55,6 +96,12 @@ typedef struct SandWorld {
     SandMaterial *materials;
     size_t shape_capacity, boundary_capacity, material_capacity, friction_capacity;
     double *friction; // friction coefficients of pairs: material_count x material_count, symmetric, always complete
+
+    int joint_count;
+    SandJoint *joints;
+    int apart_count;
+    uint64_t *apart; // pairs of bodies that do not collide, sorted: the lower index << 32 | the higher one
+    size_t joint_capacity, apart_capacity;
 
     SandVec3 gravity;         // m/s^2
     SandSpring spring;        // at most one
@@ -93,6 +140,39 @@ typedef struct SandBodyDef {
 SandBodyDef sand_default_body(void); // shape and material 0, scale 1, mass from the density, at rest at the origin
 // Adds a body. Refuses indices out of range, numbers that are not finite, and masses beyond the range of the solvers.
 int sand_world_add_body(SandWorld *world, const SandBodyDef *def, SandError *error);
+
+// Describes a joint to add, in the world frame and with the bodies where they are now; start from sand_default_joint().
+typedef struct SandJointDef {
+    SandJointKind kind;
+    int a, b;          // bodies; a -1: the world
+    SandVec3 anchor;   // m, the point that they share; of distance, rod and rope the end on a
+    SandVec3 anchor_b; // m, the end on b; of these three alone
+    SandVec3 axis;     // of hinge and slider, and that of a in a universal joint; any length but 0
+    SandVec3 axis_b;   // that of b in a universal joint, at a right angle to the other
+    SandDrive drive;   // of hinge, slider and distance; rod and rope set its limits
+    bool collide;      // whether a and b still collide; false: they pass through each other
+} SandJointDef;
+SandJointDef sand_default_joint(void); // a ball joint of body 0 to the world at the origin, axes z and x, nothing driven
+// Adds a joint. Refuses bodies that are not there, axes of length 0, limits that cross, numbers that are not finite.
+int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error);
+double sand_joint_coordinate(const SandWorld *world, int joint); // m or rad; 0 where the joint has none
+const char *sand_joint_kind_name(SandJointKind kind);
+
+// Whether two bodies are joined and do not collide.
+SAND_HOST_DEVICE bool sand_world_apart(const SandWorld *world, int body_a, int body_b) {
+    if (!world->apart_count) return false;
+    uint64_t low = (uint64_t)(body_a < body_b ? body_a : body_b), high = (uint64_t)(body_a < body_b ? body_b : body_a);
+    uint64_t pair = low << 32 | high;
+    int begin = 0, end = world->apart_count;
+    while (begin < end) {
+        int middle = (begin + end) / 2;
+        if (world->apart[middle] < pair)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < world->apart_count && world->apart[begin] == pair;
+}
 
 // Replaces the motion of a boundary by half a turn about an axis through `center` (m), in `seconds` from now on.
 void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);

@@ -3,6 +3,7 @@
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/world/joint.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -126,9 +127,23 @@ static bool assign_solver_indices(Job *job, SandError *error) {
     return true;
 }
 
+// --- joints -----------------------------------------------------------------------------------------------
+
+// Emits the blocks of all joints whose bodies take part.
+static void joint_candidates(const SandWorld *w, const SandCollision *collision, SandSink *sink) {
+    for (int k = 0; k < w->joint_count; k++) {
+        const SandJoint *j = &w->joints[k];
+        if (collision->solver_index[j->b] < 0 || (j->a >= 0 && collision->solver_index[j->a] < 0)) continue;
+        for (int block = 0; block < sand_joint_blocks(j); block++) {
+            SandContactCandidate candidate = sand_joint_candidate(w, collision->solver_index, k, block);
+            sink_put(sink, &candidate);
+        }
+    }
+}
+
 // --- contacts ---------------------------------------------------------------------------------------------
 
-// Runs the narrow phase over the chunks of a worker; the convex body belongs to the last chunk.
+// Runs the narrow phase over the chunks of a worker; the convex body and the joints belong to the last chunk.
 static void find_contacts(SandWorker *worker, void *argument) {
     Job *job = argument;
     SandCollision *collision = job->collision;
@@ -144,6 +159,7 @@ static void find_contacts(SandWorker *worker, void *argument) {
         }
         if (chunk == SAND_CHUNKS - 1 && job->finder->convex_body >= 0)
             convex_body_contacts(job->finder, &sink, job->finder->convex_body);
+        if (chunk == SAND_CHUNKS - 1) joint_candidates(job->world, collision, &sink);
     }
 }
 
@@ -180,6 +196,8 @@ static void sort_contacts(SandWorker *worker, void *argument) {
 
 // A contact is owned by the body of lower solver index, names bodies and boundaries that exist, and has a unit normal.
 static bool contact_valid(const SandCollision *collision, const SandWorld *w, const SandContactCandidate *candidate) {
+    if (sand_candidate_is_joint(candidate))
+        return candidate->index_a >= 0 && (candidate->b < 0 || candidate->b > candidate->index_a);
     if (candidate->index_a < 0 || candidate->index_a >= collision->body_count || candidate->b >= collision->body_count ||
         -1 - candidate->b >= w->boundary_count)
         return false;

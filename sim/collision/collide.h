@@ -25,6 +25,8 @@ typedef struct SandContactKey {
 } SandContactKey;
 
 #define SAND_BOUNDARY_BIT 0x80000000u
+// The key of a block of a joint: SAND_JOINT_BIT | the joint, and the number of the block.
+#define SAND_JOINT_BIT 0x40000000u
 
 // A contact as the narrow phase finds it.
 typedef struct SandContactCandidate {
@@ -34,6 +36,26 @@ typedef struct SandContactCandidate {
     SandVec3 point;  // m, in the middle of the gap
     double gap, mu;  // m, signed distance of the surfaces, negative when they penetrate; friction coefficient
 } SandContactCandidate;
+
+// Whether it is a block of a joint and no contact at all: it then has no geometry yet. Joints go the way of contacts from
+// here on, through the warm start to the problem. A joint to the world has the boundary behind the last as its b.
+SAND_HOST_DEVICE bool sand_candidate_is_joint(const SandContactCandidate *candidate) {
+    return (candidate->key.other & (SAND_BOUNDARY_BIT | SAND_JOINT_BIT)) == SAND_JOINT_BIT;
+}
+
+// Block `block` of a joint whose bodies are active.
+SAND_HOST_DEVICE SandContactCandidate sand_joint_candidate(const SandWorld *w, const int *solver_index, int joint,
+                                                           int block) {
+    const SandJoint *j = &w->joints[joint];
+    int b = solver_index[j->b], a = j->a < 0 ? -1 - w->boundary_count : solver_index[j->a];
+    bool first = a >= 0 && a < b;
+    SandContactCandidate candidate = {.index_a = first ? a : b, .b = first ? b : a};
+    candidate.key.other = SAND_JOINT_BIT | (uint32_t)joint;
+    candidate.key.feature = (uint32_t)block;
+    candidate.normal = v3_make(0, 0, 1);
+    candidate.point = w->position[j->b];
+    return candidate;
+}
 
 // A quick test that a boundary is far away: a fixed plane is where normal . point - offset is large. For a boundary of
 // another kind the normal is zero, and it is never far.

@@ -71,10 +71,11 @@ SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body
 // Packs the spheres of a and b into the feature of a contact key.
 SAND_HOST_DEVICE uint32_t two_subs(int a, int b) { return (uint32_t)a << 24 | (uint32_t)b; }
 
-// Emits a contact between two bodies, owned by the one of lower solver index.
+// Emits a contact between two bodies, owned by the one of lower solver index, unless a joint keeps them from colliding.
 SAND_HOST_DEVICE void add_pair(const SandFinder *finder, SandSink *sink, int body_a, int sub_a, int body_b, int sub_b,
                                SandVec3 normal, SandVec3 point, double gap) {
     const SandCollision *collision = finder->collision;
+    if (sand_world_apart(finder->world, body_a, body_b)) return;
     if (collision->solver_index[body_a] > collision->solver_index[body_b]) {
         int body = body_a, sub = sub_a;
         body_a = body_b;

@@ -22,6 +22,8 @@ typedef struct SandHostState {
     SandWarmStart warm_start; // impulses for the next step
     SandProblem problem;      // of the last build
     SandSolution solution;    // of the last step
+    double *lift;             // N m s, of each body of the problem: what joints pull at its arms; scratch of the build
+    size_t lift_capacity;
 } SandHostState;
 
 // Why a body is taken out of the world.

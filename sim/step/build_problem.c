@@ -2,13 +2,28 @@
 
 #include "sim/core/array.h"
 #include "sim/step/build_problem.inl"
+#include "sim/step/joint_rows.inl"
+
+// Numbers the blocks of joints among the contacts.
+static bool reserve_joints(SandHostState *host, SandError *error) {
+    SandProblem *p = &host->problem;
+    int count = 0;
+    for (int i = 0; host->world.joint_count && i < p->contact_count; i++)
+        count += sand_candidate_is_joint(&host->collision.contacts[i]);
+    if (!sand_problem_reserve_joints(p, count, error) ||
+        (count && !SAND_GROW(host->lift, host->lift_capacity, p->dynamic_count, "joints", error)))
+        return false;
+    for (int i = 0, next = 0; count && i < p->contact_count; i++)
+        if (sand_candidate_is_joint(&host->collision.contacts[i])) p->joint[i] = next++;
+    return true;
+}
 
 bool sand_problem_reserve(SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     const SandCollision *collision = &host->collision;
     SandProblem *p = &host->problem;
     p->dynamic_count = collision->body_count;
-    p->body_count = collision->body_count + w->boundary_count;
+    p->body_count = collision->body_count + w->boundary_count + (w->joint_count ? 1 : 0); // the last: the world itself
     p->contact_count = collision->contact_count;
     p->step = w->step;
     p->recovery = problem_recovery(w);
@@ -17,7 +32,27 @@ bool sand_problem_reserve(SandHostState *host, SandError *error) {
     for (int b = 0; b < w->boundary_count; b++) p->radial = p->radial && v3_dot(collision->spin[b], collision->spin[b]) == 0;
     return SAND_GROW(p->bodies, p->body_capacity, p->body_count, "bodies", error) &&
            SAND_GROW(p->contacts, p->contact_capacity, p->contact_count, "contacts", error) &&
-           SAND_GROW(p->start, p->start_capacity, p->contact_count, "contacts", error);
+           SAND_GROW(p->start, p->start_capacity, p->contact_count, "contacts", error) && reserve_joints(host, error);
+}
+
+// Adds what the last impulse of a joint does at the end of an arm of body k to the resistance of that body (joint_tension),
+// and lifts its inertia to it.
+static void lift_inertia(SandHostState *host, int k, double tension) {
+    const SandWorld *w = &host->world;
+    if (k >= host->problem.dynamic_count || !(tension > 0)) return;
+    host->lift[k] += tension;
+    lifted_inertia(w, host->collision.body[k], w->step * host->lift[k], host->problem.bodies[k].inverse_inertia);
+}
+
+static void lift_inertias(SandHostState *host) {
+    const SandProblem *p = &host->problem;
+    for (int k = 0; k < p->dynamic_count; k++) host->lift[k] = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const SandContact *c = &p->contacts[i];
+        if (p->joint[i] < 0) continue;
+        lift_inertia(host, c->a, -v3_dot(p->start[i], c->arm_a));
+        lift_inertia(host, c->b, v3_dot(p->start[i], c->arm_b));
+    }
 }
 
 static void build_work(SandWorker *worker, void *argument) {
@@ -31,11 +66,17 @@ static void build_work(SandWorker *worker, void *argument) {
     }
     for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
-        p->contacts[i] = problem_contact(w, collision, &collision->contacts[i]);
+        const SandContactCandidate *candidate = &collision->contacts[i];
+        p->contacts[i] = p->joint_count && p->joint[i] >= 0
+                             ? joint_contact(w, collision, candidate, p->recovery, &p->joints[p->joint[i]])
+                             : problem_contact(w, collision, candidate);
     }
 }
 
-void sand_problem_build(SandHostState *host, SandThreadPool *pool) { sand_thread_pool_run(pool, build_work, host); }
+void sand_problem_build(SandHostState *host, SandThreadPool *pool) {
+    sand_thread_pool_run(pool, build_work, host);
+    if (host->problem.joint_count) lift_inertias(host);
+}
 
 static SandVec3 position_before(const SandWorld *w, int body) {
     return v3_madd(w->position[body], -w->step, w->velocity[body]);

@@ -66,6 +66,7 @@ SAND_HOST_DEVICE SandProblemBody problem_body(const SandWorld *w, const SandColl
         return b;
     }
     SandProblemBody boundary = {0};
+    if (k == collision->body_count + w->boundary_count) return boundary; // the world, which joints hold on to
     boundary.velocity = collision->velocity[k - collision->body_count];
     boundary.spin = collision->spin[k - collision->body_count];
     return boundary;

@@ -4,6 +4,7 @@
 
 void sand_checkpoint_free(SandCheckpoint *c) {
     sand_free(c->boundaries);
+    sand_free(c->joints);
     sand_free(c->position);
     sand_free(c->velocity);
     sand_free(c->spin);
@@ -15,15 +16,16 @@ void sand_checkpoint_free(SandCheckpoint *c) {
 }
 
 size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
-    return c->boundary_capacity * sizeof *c->boundaries + c->position_capacity * sizeof *c->position +
-           c->velocity_capacity * sizeof *c->velocity + c->spin_capacity * sizeof *c->spin +
-           c->rotation_capacity * sizeof *c->rotation + c->gone_capacity * sizeof *c->gone +
-           c->rest_capacity * sizeof *c->rest + sand_warm_start_bytes(&c->warm_start);
+    return c->boundary_capacity * sizeof *c->boundaries + c->joint_capacity * sizeof *c->joints +
+           c->position_capacity * sizeof *c->position + c->velocity_capacity * sizeof *c->velocity +
+           c->spin_capacity * sizeof *c->spin + c->rotation_capacity * sizeof *c->rotation +
+           c->gone_capacity * sizeof *c->gone + c->rest_capacity * sizeof *c->rest + sand_warm_start_bytes(&c->warm_start);
 }
 
 bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
     int n = w->body_count;
     if (!SAND_GROW(c->boundaries, c->boundary_capacity, w->boundary_count, "checkpoint", error) ||
+        !SAND_GROW(c->joints, c->joint_capacity, w->joint_count, "checkpoint", error) ||
         !SAND_GROW(c->position, c->position_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->velocity, c->velocity_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) ||
@@ -40,6 +42,8 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
     c->boundary_count = w->boundary_count;
     for (int b = 0; b < w->boundary_count; b++)
         c->boundaries[b] = (SandBoundaryState){w->boundaries[b].pose, w->boundaries[b].motion, w->boundaries[b].moves};
+    c->joint_count = w->joint_count;
+    for (int k = 0; k < w->joint_count; k++) c->joints[k] = w->joints[k];
     for (int i = 0; i < n; i++) {
         c->position[i] = w->position[i];
         c->rotation[i] = w->rotation[i];
@@ -52,7 +56,8 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
 }
 
 bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *warm_start, SandError *error) {
-    if (c->boundary_count != w->boundary_count) return sand_fail(error, "the checkpoint is that of another scene");
+    if (c->boundary_count != w->boundary_count || c->joint_count != w->joint_count)
+        return sand_fail(error, "the checkpoint is that of another scene");
     if (c->body_count > w->body_count)
         return sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
     if (!sand_warm_start_copy(warm_start, &c->warm_start, error)) return false;
@@ -66,6 +71,7 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
         w->boundaries[b].motion = c->boundaries[b].motion;
         w->boundaries[b].moves = c->boundaries[b].moves;
     }
+    for (int k = 0; k < c->joint_count; k++) w->joints[k] = c->joints[k];
     for (int i = 0; i < c->body_count; i++) {
         w->position[i] = c->position[i];
         w->rotation[i] = c->rotation[i];

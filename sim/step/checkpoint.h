@@ -21,6 +21,9 @@ typedef struct SandCheckpoint {
     int boundary_count;
     SandBoundaryState *boundaries; // where they are and how they move, which a person may have changed
     size_t boundary_capacity;
+    int joint_count;
+    SandJoint *joints; // with their drives, which may have been changed
+    size_t joint_capacity;
     int body_count;
     SandVec3 *position, *velocity, *spin;
     SandQuat *rotation;

@@ -120,7 +120,8 @@ static void integrate_work(SandWorker *worker, void *argument) {
         SandVec3 velocity = host->solution.velocity[k];
         if (rest_body(device, k)) continue;
         for (int i = collision->first[k]; i < collision->first[k + 1]; i++)
-            if (collision->contacts[i].b < 0) velocity = stop_at_boundary(w, collision, &collision->contacts[i], velocity);
+            if (collision->contacts[i].b < 0 && !sand_candidate_is_joint(&collision->contacts[i]))
+                velocity = stop_at_boundary(w, collision, &collision->contacts[i], velocity);
         move_body(w, collision->body[k], velocity, host->solution.spin[k]);
     }
 }

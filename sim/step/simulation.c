@@ -69,6 +69,7 @@ void sand_simulation_free(SandSimulation *sim) {
     sand_warm_start_free(&sim->host.warm_start);
     sand_problem_free(&sim->host.problem);
     sand_solution_free(&sim->host.solution);
+    sand_free(sim->host.lift);
     sand_free(sim->depths);
     sand_free(sim->residuals);
     free(sim);

@@ -1,0 +1,120 @@
+// Adding joints to a world.
+#include "sim/world/joint.h"
+
+#include "sim/core/array.h"
+
+#include <string.h>
+
+const char *sand_joint_kind_name(SandJointKind kind) {
+    static const char *const names[SAND_JOINT_KINDS] = {"ball",  "hinge",    "slider", "universal",
+                                                        "fixed", "distance", "rod",    "rope"};
+    return kind >= 0 && kind < SAND_JOINT_KINDS ? names[kind] : "unknown";
+}
+
+SandJointDef sand_default_joint(void) {
+    return (SandJointDef){
+        .kind = SAND_JOINT_BALL,
+        .a = -1,
+        .axis = {0, 0, 1},
+        .axis_b = {1, 0, 0},
+        .drive = {.low = -INFINITY, .high = INFINITY, .rate = 10, .speed = INFINITY, .strength = INFINITY}};
+}
+
+static bool is_tie(SandJointKind kind) {
+    return kind == SAND_JOINT_DISTANCE || kind == SAND_JOINT_ROD || kind == SAND_JOINT_ROPE;
+}
+
+static bool check_bodies(const SandWorld *w, const SandJointDef *def, int joint, SandError *error) {
+    if (def->kind < 0 || def->kind >= SAND_JOINT_KINDS) return sand_fail(error, "joint %d: there is no such kind", joint);
+    if (def->a < -1 || def->a >= w->body_count) return sand_fail(error, "joint %d: there is no body %d", joint, def->a);
+    if (def->b < 0 || def->b >= w->body_count) return sand_fail(error, "joint %d: there is no body %d", joint, def->b);
+    return def->a != def->b || sand_fail(error, "joint %d joins body %d to itself", joint, def->a);
+}
+
+static bool check_geometry(const SandJointDef *def, int joint, SandError *error) {
+    if (!v3_finite(def->anchor) || !v3_finite(def->anchor_b) || !v3_finite(def->axis) || !v3_finite(def->axis_b))
+        return sand_fail(error, "joint %d: anchors and axes must be finite", joint);
+    double a = v3_length(def->axis), b = v3_length(def->axis_b);
+    if (!(a > 1e-12)) return sand_fail(error, "joint %d: the axis has length 0", joint);
+    if (def->kind == SAND_JOINT_UNIVERSAL && !(b > 1e-12))
+        return sand_fail(error, "joint %d: the second axis has length 0", joint);
+    if (def->kind == SAND_JOINT_UNIVERSAL && fabs(v3_dot(def->axis, def->axis_b)) > 1e-6 * a * b)
+        return sand_fail(error, "joint %d: the two axes must be at a right angle", joint);
+    if ((def->kind == SAND_JOINT_ROD || def->kind == SAND_JOINT_ROPE) &&
+        !(v3_length(v3_sub(def->anchor_b, def->anchor)) > 1e-9))
+        return sand_fail(error, "joint %d: a %s needs two ends that are apart", joint, sand_joint_kind_name(def->kind));
+    return true;
+}
+
+static bool check_drive(const SandJointDef *def, int joint, SandError *error) {
+    const SandDrive *d = &def->drive;
+    bool idle =
+        d->low == -INFINITY && d->high == INFINITY && d->motor == SAND_MOTOR_NONE && d->stiffness == 0 && d->damping == 0;
+    if (idle) return true;
+    if (def->kind != SAND_JOINT_HINGE && def->kind != SAND_JOINT_SLIDER && def->kind != SAND_JOINT_DISTANCE)
+        return sand_fail(error, "joint %d: a %s joint has no limits, motor or spring; hinge, slider and distance have",
+                         joint, sand_joint_kind_name(def->kind));
+    if (!(d->low <= d->high)) return sand_fail(error, "joint %d: its limits %g and %g cross", joint, d->low, d->high);
+    const double turn = 6.28318530717958647692;
+    if (def->kind == SAND_JOINT_HINGE && d->high - d->low >= turn && d->high - d->low < INFINITY)
+        return sand_fail(error, "joint %d: the limits of a hinge must be less than a turn apart", joint);
+    if (!isfinite(d->target) || !isfinite(d->rest) || !(d->rate >= 0) || !(d->speed >= 0) || !(d->strength >= 0))
+        return sand_fail(error, "joint %d: target and rest must be finite, rate, speed and strength not below 0", joint);
+    if (!isfinite(d->stiffness) || !isfinite(d->damping) || d->stiffness < 0 || d->damping < 0)
+        return sand_fail(error, "joint %d: stiffness and damping must be finite and not below 0", joint);
+    return true;
+}
+
+// Inserts a pair of bodies among those that do not collide.
+static bool keep_apart(SandWorld *w, int a, int b, SandError *error) {
+    if (a < 0 || sand_world_apart(w, a, b)) return true;
+    if (!SAND_GROW(w->apart, w->apart_capacity, w->apart_count + 1, "joints", error)) return false;
+    uint64_t pair = (uint64_t)(a < b ? a : b) << 32 | (uint64_t)(a < b ? b : a);
+    int at = w->apart_count++;
+    for (; at > 0 && w->apart[at - 1] > pair; at--) w->apart[at] = w->apart[at - 1];
+    w->apart[at] = pair;
+    return true;
+}
+
+static SandVec3 into_body(const SandWorld *w, int body, SandVec3 point) {
+    return body < 0 ? point : q_unrotate(w->rotation[body], v3_sub(point, w->position[body]));
+}
+static SandVec3 axis_in(const SandWorld *w, int body, SandVec3 axis) {
+    SandVec3 unit = v3_scale(1 / v3_length(axis), axis);
+    return body < 0 ? unit : q_unrotate(w->rotation[body], unit);
+}
+
+// The joint in the frames of its bodies. Rod and rope are distances with limits.
+static SandJoint joint_of(const SandWorld *w, const SandJointDef *def) {
+    bool two = def->kind == SAND_JOINT_UNIVERSAL, tie = is_tie(def->kind);
+    SandQuat a = def->a < 0 ? q_identity() : w->rotation[def->a];
+    SandJoint j = {.kind = tie ? SAND_JOINT_DISTANCE : def->kind,
+                   .a = def->a,
+                   .b = def->b,
+                   .anchor_a = into_body(w, def->a, def->anchor),
+                   .anchor_b = into_body(w, def->b, tie ? def->anchor_b : def->anchor),
+                   .axis_a = axis_in(w, def->a, def->axis),
+                   .axis_b = axis_in(w, def->b, two ? def->axis_b : def->axis),
+                   .rest = q_mul(q_conjugate(a), w->rotation[def->b]),
+                   .drive = def->drive};
+    double length = v3_length(v3_sub(def->anchor_b, def->anchor));
+    if (def->kind == SAND_JOINT_ROD) j.drive.low = j.drive.high = length;
+    if (def->kind == SAND_JOINT_ROPE) j.drive.high = length;
+    return j;
+}
+
+int sand_world_add_joint(SandWorld *world, const SandJointDef *def, SandError *error) {
+    int joint = world->joint_count;
+    if (!check_bodies(world, def, joint, error) || !check_geometry(def, joint, error) || !check_drive(def, joint, error) ||
+        !SAND_GROW(world->joints, world->joint_capacity, joint + 1, "joints", error) ||
+        (!def->collide && !keep_apart(world, def->a, def->b, error)))
+        return -1;
+    world->joints[joint] = joint_of(world, def);
+    return world->joint_count++;
+}
+
+double sand_joint_coordinate(const SandWorld *world, int joint) {
+    const SandJoint *j = &world->joints[joint];
+    SandJointSide a = sand_joint_side_a(world, j), b = sand_joint_side_b(world, j);
+    return sand_joint_has_coordinate(j) ? sand_joint_position(j, &a, &b, 0) : 0;
+}
