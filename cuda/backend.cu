@@ -201,6 +201,7 @@ static bool upload_instance_layout(SandDevice *device, const SandWorld *w) {
 
 static bool upload_world(SandDevice *device, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
+    if (w->joint_count) return sand_fail(error, "the CUDA backend cannot do joints, and this world has %d", w->joint_count);
     size_t n = (size_t)w->body_count;
     bool ok = upload(device, device->position, w->position, n) && upload(device, device->rotation, w->rotation, n) &&
               upload(device, device->velocity, w->velocity, n) && upload(device, device->spin, w->spin, n) &&
@@ -239,6 +240,8 @@ static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
     d.friction = device->friction.data;
     d.boundaries = NULL;
     d.materials = NULL;
+    d.joints = NULL;
+    d.apart = NULL;
     return d;
 }
 
@@ -419,6 +422,7 @@ static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
 
 static bool upload_problem(SandDevice *device, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     if (!can_solve(def, error)) return false;
+    if (p->joint_count) return sand_fail(error, "the CUDA backend cannot do joints, and this problem has them");
     device->standalone = true;
     device->solved = device->integrated = false;
     device->standalone_bodies = p->dynamic_count;
