@@ -82,6 +82,16 @@ static void keep_work(SandWorker *worker, void *argument) {
     }
 }
 
+static bool copy_joints(SandRest *rest, const SandProblem *all, SandError *error) {
+    SandProblem *p = &rest->problem;
+    p->joint_count = 0;
+    if (all->joint_count == 0) return true;
+    if (!sand_problem_reserve_joints(p, all->joint_count, error)) return false;
+    for (int k = 0; k < all->joint_count; k++) p->joints[k] = all->joints[k];
+    for (int i = 0; i < rest->solved_count; i++) p->joint[i] = all->joint[rest->solved[i]];
+    return true;
+}
+
 bool sand_rest_reduce(SandRest *rest, const SandHostState *host, SandThreadPool *pool, SandError *error) {
     const SandProblem *all = &host->problem;
     SandProblem *p = &rest->problem;
@@ -105,7 +115,7 @@ bool sand_rest_reduce(SandRest *rest, const SandHostState *host, SandThreadPool 
         p->contacts[i] = all->contacts[rest->solved[i]];
         p->start[i] = all->start[rest->solved[i]];
     }
-    return true;
+    return copy_joints(rest, all, error);
 }
 
 // Spreads the impulses over all contacts; those that were left out keep their start. From the last one on: none is

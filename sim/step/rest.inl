@@ -14,7 +14,7 @@
 //
 // A contact can only vanish with one of its bodies awake or its boundary moving. The bit REST_TOUCHED lets the other body be
 // solved for once more, so that nothing rests on what is no longer there. When settings change (rest_settings) no contact is
-// left out for a step.
+// left out for a step. What a joint holds never rests.
 //
 // The impulses on resting bodies are summed in fixed point: the sums do not depend on their order or on threads.
 #pragma once
@@ -30,7 +30,7 @@ enum {
 #define REST_WAKE 10.0          // times rest_speed: what the impulses on a resting body must give it to wake it
 #define REST_UNITS 4294967296.0 // of fixed point in mass times rest_speed
 
-enum { TOUCHES_AWAKE = 1, TOUCHES_MOVING_BOUNDARY = 2 }; // bits of RestArrays.touches
+enum { TOUCHES_AWAKE = 1, TOUCHES_MOVING = 2 }; // bits of RestArrays.touches; the second keeps a body awake
 
 // Impulse and its moment on one body, in fixed point.
 typedef struct RestSum {
@@ -80,15 +80,15 @@ SAND_HOST_DEVICE bool boundary_still(const SandCollision *collision, int boundar
 
 // Whether a contact is left out.
 SAND_HOST_DEVICE bool contact_rests(const SandWorld *w, const SandCollision *collision, const SandContactCandidate *c) {
-    return body_rests(w, collision->body[c->index_a]) &&
+    return !sand_candidate_is_joint(c) && body_rests(w, collision->body[c->index_a]) &&
            (c->b < 0 ? boundary_still(collision, -1 - c->b) : body_rests(w, collision->body[c->b]));
 }
 
 // Notes for both bodies that this contact is solved.
 SAND_HOST_DEVICE void rest_touch(const SandCollision *collision, const SandContactCandidate *c, RestArrays rest) {
-    bool pushed = c->b < 0 && !boundary_still(collision, -1 - c->b);
-    rest_or(&rest.touches[c->index_a], TOUCHES_AWAKE | (pushed ? TOUCHES_MOVING_BOUNDARY : 0));
-    if (c->b >= 0) rest_or(&rest.touches[c->b], TOUCHES_AWAKE);
+    bool joint = sand_candidate_is_joint(c), moving = joint || (c->b < 0 && !boundary_still(collision, -1 - c->b));
+    rest_or(&rest.touches[c->index_a], moving ? TOUCHES_MOVING : TOUCHES_AWAKE);
+    if (c->b >= 0) rest_or(&rest.touches[c->b], joint ? TOUCHES_MOVING : TOUCHES_AWAKE);
 }
 
 // The size of a body at which its spin counts as speed.
@@ -140,8 +140,8 @@ SAND_HOST_DEVICE bool rest_update(SandWorld *w, int body, uint32_t touches, Sand
     bool rests = body_rests(w, body);
     if (!rests || touches) {
         double speed = v3_length(velocity) + rest_size(w, body) * v3_length(spin);
-        bool slow = speed <= (rests ? REST_WAKE : 1) * w->rest_speed && !(touches & TOUCHES_MOVING_BOUNDARY) &&
-                    body != w->spring.body;
+        bool slow =
+            speed <= (rests ? REST_WAKE : 1) * w->rest_speed && !(touches & TOUCHES_MOVING) && body != w->spring.body;
         int woken = rests ? (int)((1 - REST_AGAIN / REST_SECONDS) * enough) : 0;
         steps = !slow ? woken : steps < enough ? steps + 1 : enough;
     }

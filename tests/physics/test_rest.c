@@ -180,6 +180,27 @@ static void a_slow_boundary_carries(void **state) {
     sand_simulation_free(sim);
 }
 
+// A ball on a rope above a floor with balls that rest: the rope is solved with what is awake, and its ball never rests.
+static void what_hangs_does_not_rest(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0.5);
+    SandJointDef rope = sand_default_joint();
+    world.rest_speed = 0.001;
+    lab_plane(&world, v3_make(0, 0, 0), v3_make(0, 0, 1));
+    for (int k = 0; k < 3; k++) lab_body(&world, 0, 0.1, v3_make(k, 0, 0.1));
+    rope.kind = SAND_JOINT_ROPE;
+    rope.a = -1;
+    rope.b = lab_body(&world, 0, 0.1, v3_make(0, 0, 1));
+    rope.anchor = v3_make(0, 0, 2);
+    rope.anchor_b = v3_make(0, 0, 1);
+    assert_true(sand_world_add_joint(&world, &rope, NULL) >= 0);
+    SandSimulation *sim = lab_exact(&world);
+    lab_run(sim, 200);
+    assert_int_equal(sand_simulation_counters(sim)->resting, 3);
+    NEAR(sand_simulation_world(sim)->position[rope.b].z, 1, 1e-6);
+    sand_simulation_free(sim);
+}
+
 // The same bits for any number of threads, and from a checkpoint in the midst of it.
 static void bits_do_not_change(void **state) {
     (void)state;
