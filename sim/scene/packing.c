@@ -225,6 +225,7 @@ static bool deep(const SandWorld *world, const Sphere *a, const Sphere *b, doubl
     double reach = a->radius + b->radius - tolerance * fmin(a->radius, b->radius);
     SandVec3 d = v3_sub(a->center, b->center);
     if (v3_dot(d, d) >= reach * reach) return false;
+    if (sand_world_apart(world, a->body, b->body)) return false; // joined: they pass through each other
     int low = a->body < b->body ? a->body : b->body;
     *overlap = (SandOverlap){low, a->body + b->body - low, -1, a->radius + b->radius - v3_length(d)};
     return true;
@@ -270,7 +271,7 @@ static bool convex_body_overlaps(const SandWorld *world, const Spheres *spheres,
         const Sphere *sphere = &spheres->sphere[i];
         SandVec3 normal;
         uint32_t feature;
-        if (world->enter[sphere->body] != world->enter[body]) continue;
+        if (world->enter[sphere->body] != world->enter[body] || sand_world_apart(world, sphere->body, body)) continue;
         SandVec3 away = v3_sub(sphere->center, pose.position);
         double far = sphere->radius + shape->bound * world->scale[body];
         if (v3_dot(away, away) > far * far) continue;

@@ -1,4 +1,4 @@
-// Building the world that a scene file describes: materials, shapes, boundaries, single bodies, then fills.
+// Building the world that a scene file describes: materials, shapes, boundaries, single bodies, joints, then fills.
 #include "sim/core/suggestion.h"
 #include "sim/scene/scene_build.h"
 #include "sim/scene/packing.h"
@@ -454,7 +454,7 @@ static bool build_all(SandBuilder *b) {
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
-    if (!build_fills(b) || !build_bounds(b)) return false;
+    if (!sand_build_joints(b) || !build_fills(b) || !build_bounds(b)) return false;
     SandError reason;
     b->path[0] = 0;
     if (!sand_world_check(b->world, &reason))

@@ -43,3 +43,5 @@ const double *sand_build_knob_value(const SandBuilder *b, SandKnobKind kind, int
 
 // Builds all boundaries (scene_boundaries.c).
 bool sand_build_boundaries(SandBuilder *b);
+// Joins the single bodies, which are in the world already (scene_joints.c).
+bool sand_build_joints(SandBuilder *b);

@@ -104,6 +104,37 @@ static const cyaml_schema_field_t body_fields[] = {
 };
 static const cyaml_schema_value_t body_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandBodyFileDef, body_fields)};
 
+static const cyaml_schema_field_t motor_fields[] = {
+    REAL(SandMotorFileDef, speed),   REAL(SandMotorFileDef, position), REAL(SandMotorFileDef, rate),
+    REAL(SandMotorFileDef, fastest), REAL(SandMotorFileDef, strength), CYAML_FIELD_END,
+};
+static const cyaml_schema_field_t spring_fields[] = {
+    REAL(SandSpringFileDef, stiffness),
+    REAL(SandSpringFileDef, damping),
+    REAL(SandSpringFileDef, rest),
+    CYAML_FIELD_END,
+};
+static const cyaml_strval_t joint_kinds[] = {{"ball", SAND_JOINT_BALL},     {"hinge", SAND_JOINT_HINGE},
+                                             {"slider", SAND_JOINT_SLIDER}, {"universal", SAND_JOINT_UNIVERSAL},
+                                             {"fixed", SAND_JOINT_FIXED},   {"distance", SAND_JOINT_DISTANCE},
+                                             {"rod", SAND_JOINT_ROD},       {"rope", SAND_JOINT_ROPE}};
+static const cyaml_schema_field_t joint_fields[] = {
+    TEXT(SandJointFileDef, name),
+    CHOICE_NEEDED(SandJointFileDef, kind, joint_kinds),
+    TEXT(SandJointFileDef, a),
+    TEXT_NEEDED(SandJointFileDef, b),
+    NUMBERS(SandJointFileDef, anchor, 3),
+    NUMBERS(SandJointFileDef, anchor_b, 3),
+    NUMBERS(SandJointFileDef, axis, 3),
+    NUMBERS(SandJointFileDef, axis_b, 3),
+    NUMBERS(SandJointFileDef, limits, 2),
+    PART(SandJointFileDef, motor, motor_fields),
+    PART(SandJointFileDef, spring, spring_fields),
+    FLAG(SandJointFileDef, collide),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t joint_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandJointFileDef, joint_fields)};
+
 static const cyaml_schema_field_t lattice_fields[] = {
     REAL_NEEDED(SandLatticeDef, spacing),
     REAL(SandLatticeDef, jitter),
@@ -225,6 +256,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST(SandSceneDef, shapes, clump_value, 256),
     LIST(SandSceneDef, boundaries, boundary_value, MOST_BOUNDARIES),
     LIST(SandSceneDef, bodies, body_value, MOST_SINGLE),
+    LIST(SandSceneDef, joints, joint_value, MOST_SINGLE),
     LIST(SandSceneDef, fills, fill_value, 256),
     LIST(SandSceneDef, knobs, knob_value, SAND_MAX_KNOBS),
     CYAML_FIELD_END,

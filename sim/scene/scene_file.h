@@ -4,6 +4,7 @@
 #include "sandglass/error.h"
 #include "sandglass/geometry.h"
 #include "sandglass/scene.h"
+#include "sandglass/world.h"
 #include "sim/scene/solver_file.h"
 #include "sim/scene/yaml_file.h"
 
@@ -79,6 +80,25 @@ typedef struct SandBodyFileDef {
     double *enter;
     bool *scales; // the position only
 } SandBodyFileDef;
+
+typedef struct SandMotorFileDef {
+    double *speed, *position; // one of them: m/s or rad/s, m or degrees
+    double *rate, *fastest, *strength;
+} SandMotorFileDef;
+
+typedef struct SandSpringFileDef {
+    double *stiffness, *damping, *rest; // rest: m or degrees
+} SandSpringFileDef;
+
+typedef struct SandJointFileDef {
+    char *name, *a, *b; // a and b: names of bodies; a NULL: the world
+    SandJointKind kind;
+    double *anchor, *anchor_b, *axis, *axis_b; // 3 each
+    double *limits;                            // 2: m or degrees
+    SandMotorFileDef *motor;
+    SandSpringFileDef *spring;
+    bool *collide;
+} SandJointFileDef;
 
 typedef struct SandLatticeDef {
     double spacing;
@@ -163,9 +183,11 @@ typedef struct SandSceneDef {
     SandClumpDef *shapes;
     SandBoundaryDef *boundaries;
     SandBodyFileDef *bodies;
+    SandJointFileDef *joints;
     SandFillDef *fills;
     SandKnobDef *knobs;
-    uint32_t materials_count, pairs_count, shapes_count, boundaries_count, bodies_count, fills_count, knobs_count;
+    uint32_t materials_count, pairs_count, shapes_count, boundaries_count, bodies_count, joints_count, fills_count,
+        knobs_count;
 } SandSceneDef;
 
 struct SandSceneFile {

@@ -48,6 +48,16 @@ static uint64_t hash_shape(uint64_t hash, const SandShape *s) {
     return s->sphere_count ? hash_bytes(hash, s->spheres, (size_t)s->sphere_count * sizeof *s->spheres) : hash;
 }
 
+static uint64_t hash_joint(uint64_t hash, const SandJoint *j) {
+    const SandDrive *d = &j->drive;
+    int numbers[] = {(int)j->kind, j->a, j->b, (int)d->motor};
+    double drive[] = {d->low, d->high, d->target, d->rate, d->speed, d->strength, d->stiffness, d->damping, d->rest};
+    SandVec3 places[] = {j->anchor_a, j->anchor_b, j->axis_a, j->axis_b};
+    hash = hash_bytes(hash, numbers, sizeof numbers);
+    hash = hash_bytes(hash, drive, sizeof drive);
+    return hash_bytes(hash, places, sizeof places);
+}
+
 uint64_t sand_settled_key(const SandScene *scene) {
     const SandWorld *w = &scene->world;
     size_t n = (size_t)w->body_count;
@@ -62,6 +72,7 @@ uint64_t sand_settled_key(const SandScene *scene) {
     hash = hash_bytes(hash, w->friction, (size_t)w->material_count * (size_t)w->material_count * sizeof *w->friction);
     for (int i = 0; i < w->shape_count; i++) hash = hash_shape(hash, &w->shapes[i]);
     for (int i = 0; i < w->boundary_count; i++) hash = hash_boundary(hash, &w->boundaries[i]);
+    for (int i = 0; i < w->joint_count; i++) hash = hash_joint(hash, &w->joints[i]);
     hash = hash_bytes(hash, w->position, n * sizeof *w->position);
     hash = hash_bytes(hash, w->rotation, n * sizeof *w->rotation);
     hash = hash_bytes(hash, w->mass, n * sizeof *w->mass);
