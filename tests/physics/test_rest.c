@@ -234,6 +234,7 @@ int main(void) {
         cmocka_unit_test(a_change_of_settings_wakes),
         cmocka_unit_test(a_slow_boundary_carries),
         cmocka_unit_test(nothing_rests_on_what_was_pulled_away),
+        cmocka_unit_test(what_hangs_does_not_rest),
         cmocka_unit_test(bits_do_not_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
