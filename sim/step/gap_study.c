@@ -23,7 +23,8 @@ typedef struct Work {
 // Timing a product: jacobi is a product, a projection and nothing else. The difference of two budgets has no start and no
 // end of a solve in it, and the least of some runs no interruption.
 enum { PRODUCT_FEW = 20, PRODUCT_MANY = 120 };
-// A round of the reference, after which its residual is looked at.
+// The first round of the reference, after which its residual is looked at. Each later one is as long as all before it: a
+// round begins without momentum, and in a large pile it takes thousands of products to gather it.
 enum { ROUND = 2000 };
 // Runs of which the least time counts; a solve of a row that takes longer than SHORT runs once.
 enum { RUNS = 3 };
@@ -72,8 +73,9 @@ static bool time_product(Work *k, SandGapStudy *study, SandError *error) {
 // Solves on from the best impulses so far for one round; `from` shares all but the start with the problem.
 static bool reference_round(Work *k, SandTrack *track, SandProblem *from, SandGapStudy *study, bool *falls,
                             SandError *error) {
-    int left = k->def->reference - study->reference_iterations, n = k->problem->contact_count;
-    SandSolveDef solve = solve_def(k->def, sand_solver_find(SAND_GAP_REFERENCE), left < ROUND ? left : ROUND);
+    int done = study->reference_iterations, left = k->def->reference - done, n = k->problem->contact_count;
+    int round = done > ROUND ? done : ROUND;
+    SandSolveDef solve = solve_def(k->def, sand_solver_find(SAND_GAP_REFERENCE), left < round ? left : round);
     from->start = k->reference;
     if (!tell(k, "the reference", error) || !sand_track_solve(track, from, &solve, &k->solution, error)) return false;
     study->reference_iterations += solve.iterations;
