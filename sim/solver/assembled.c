@@ -25,8 +25,11 @@ static void move_bodies(const SandProblem *p, SandSolution *s) {
             const SandContact *c = &p->contacts[i];
             int k = side ? c->b : c->a;
             if (k >= p->dynamic_count) continue;
-            SandVec3 g = side ? s->impulse[i] : v3_neg(s->impulse[i]), t = v3_cross(side ? c->arm_b : c->arm_a, g);
-            s->velocity[k] = v3_madd(s->velocity[k], p->bodies[k].inverse_mass, g);
+            const SandJointRows *joint = sand_problem_joint(p, i);
+            bool angular = joint && joint->angular;
+            SandVec3 g = side ? s->impulse[i] : v3_neg(s->impulse[i]);
+            SandVec3 t = angular ? g : v3_cross(side ? c->arm_b : c->arm_a, g);
+            if (!angular) s->velocity[k] = v3_madd(s->velocity[k], p->bodies[k].inverse_mass, g);
             s->spin[k] = v3_add(s->spin[k], m3_apply_symmetric(p->bodies[k].inverse_inertia, t));
         }
 }

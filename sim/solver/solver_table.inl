@@ -207,12 +207,12 @@ SAND_COMPONENT_ROW(ngs, "ngs", 3, false, 0, SAND_NEEDS_COLORS,
 #define SAND_CIRCULAR (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_CONE)
 #define SAND_FACETED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_PYRAMID | 1u << SAND_FRICTION_POLYHEDRAL)
 
-SAND_ASSEMBLED_ROW(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB | SAND_CONTACTS_ONLY,
+SAND_ASSEMBLED_ROW(ipm_soc, "ipm-soc", SAND_CIRCULAR | 1u << SAND_FRICTION_COULOMB,
                    "Petra et al. 2009, section 5, the conic way; Nesterov and Todd 1997",
                    "interior point method on the circular cones themselves; the reference for the others",
                    "an iteration is a factorization, and a warm start is of no use")
 
-SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED | SAND_CONTACTS_ONLY, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
+SAND_ASSEMBLED_ROW(ipm, "ipm", SAND_FACETED, "Petra et al. 2009, eq. 10 and section 3.1, OOQP",
                    "Mehrotra's interior point method on cones of facets; the reference for these",
                    "as ipm-soc; many facets make it slow",
                    {"system", SAND_PARAM_CHOICE, 0, 0, 1, "normal equations, or the larger and sparser augmented system",

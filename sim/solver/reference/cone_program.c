@@ -42,6 +42,23 @@ static int directions(const SandContact *c, const SandSolveDef *def, SandVec3 *o
     return 0;
 }
 
+// The columns of a block of a joint, each a half-line of its own: one for a limit, two that oppose each other for a row that
+// is bounded on no side. False for a row that is bounded on both.
+static bool joint_directions(const SandContact *c, const SandJointRows *j, SandVec3 *out, int *count) {
+    SandVec3 n = c->normal;
+    double sign = n.z < 0 ? -1 : 1, a = -1 / (sign + n.z), b = n.x * n.y * a;
+    const SandVec3 axes[3] = {n, v3_make(1 + sign * n.x * n.x * a, sign * b, -sign * n.x),
+                              v3_make(b, sign + n.y * n.y * a, -n.y)};
+    *count = 0;
+    for (int k = 0; k < 3; k++) {
+        double low = k ? -j->across : j->low, high = k ? j->across : j->high;
+        if ((low < 0 && low > -INFINITY) || (high > 0 && high < INFINITY)) return false;
+        if (high > 0) out[(*count)++] = axes[k];
+        if (low < 0) out[(*count)++] = v3_neg(axes[k]);
+    }
+    return true;
+}
+
 // --- E, for a problem with bodies -------------------------------------------------------------------------
 
 // The square root of a body's M^-1: that of the inverse mass, and the Cholesky factor L, L L' = inverse inertia.
@@ -64,10 +81,11 @@ static InverseMassRoot root_of(const SandProblemBody *b) {
 }
 
 // Writes one body's part of a column of E: the root of M^-1 times the impulse and its moment.
-static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 impulse, bool rotates, int *row,
+static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 impulse, bool rotates, bool angular, int *row,
                        double *value) {
     InverseMassRoot l = root_of(&p->bodies[body]);
-    SandVec3 t = v3_cross(arm, impulse);
+    SandVec3 t = angular ? impulse : v3_cross(arm, impulse);
+    if (angular) impulse = v3_make(0, 0, 0);
     double numbers[6] = {l.mass * impulse.x,      l.mass * impulse.y,
                          l.mass * impulse.z,      l.xx * t.x + l.yx * t.y + l.zx * t.z,
                          l.yy * t.y + l.zy * t.z, l.zz * t.z};
@@ -77,26 +95,30 @@ static void write_body(const SandProblem *p, int body, SandVec3 arm, SandVec3 im
     }
 }
 
-// Assembles E = M^-1/2 D.
+// Assembles E = M^-1/2 D, with a row for the spring of each block of a joint behind those of the bodies.
 static bool assemble_root(SandConeProgram *m, const SandProblem *p, SandError *error) {
-    m->rows = 6 * p->dynamic_count;
+    m->rows = 6 * p->dynamic_count + p->joint_count;
     if (!SAND_GROW(m->begin, m->begin_capacity, m->columns + 1, "columns of a cone program", error) ||
-        !SAND_GROW(m->row, m->row_capacity, 12 * (size_t)m->columns, "entries of a cone program", error) ||
-        !SAND_GROW(m->value, m->value_capacity, 12 * (size_t)m->columns, "entries of a cone program", error))
+        !SAND_GROW(m->row, m->row_capacity, 13 * (size_t)m->columns, "entries of a cone program", error) ||
+        !SAND_GROW(m->value, m->value_capacity, 13 * (size_t)m->columns, "entries of a cone program", error))
         return false;
     int entry = 0;
     for (int cone = 0; cone < m->cones; cone++)
         for (int j = m->first[cone]; j < m->first[cone + 1]; j++) {
             const SandContact *c = &p->contacts[m->contact[cone]];
             // A normal impulse does not rotate a sphere: its three angular rows are left out.
+            const SandJointRows *joint = sand_problem_joint(p, m->contact[cone]);
             bool rotates = !p->radial || v3_dot(m->direction[j], c->normal) != v3_length(m->direction[j]) ||
-                           sand_cone_program_size(m, cone) > 1;
+                           sand_cone_program_size(m, cone) > 1 || joint;
+            bool angular = joint && joint->angular, moves_b = c->b < p->dynamic_count;
             m->begin[j] = entry;
-            write_body(p, c->a, c->arm_a, v3_neg(m->direction[j]), rotates, m->row + entry, m->value + entry);
+            write_body(p, c->a, c->arm_a, v3_neg(m->direction[j]), rotates, angular, m->row + entry, m->value + entry);
             entry += rotates ? 6 : 3;
-            if (c->b >= p->dynamic_count) continue;
-            write_body(p, c->b, c->arm_b, m->direction[j], rotates, m->row + entry, m->value + entry);
-            entry += rotates ? 6 : 3;
+            if (moves_b) write_body(p, c->b, c->arm_b, m->direction[j], rotates, angular, m->row + entry, m->value + entry);
+            if (moves_b) entry += rotates ? 6 : 3;
+            if (!joint || !(joint->compliance > 0)) continue;
+            m->row[entry] = 6 * p->dynamic_count + p->joint[m->contact[cone]];
+            m->value[entry++] = sqrt(joint->compliance) * v3_dot(m->direction[j], c->normal);
         }
     m->begin[m->columns] = entry;
     return true;
@@ -106,7 +128,10 @@ static bool assemble_root(SandConeProgram *m, const SandProblem *p, SandError *e
 static SandVec3 contact_r(const SandProblem *p, int i) {
     const SandContact *c = &p->contacts[i];
     const SandProblemBody *a = &p->bodies[c->a], *b = &p->bodies[c->b];
+    const SandJointRows *joint = sand_problem_joint(p, i);
+    if (joint && joint->angular) return v3_add(v3_sub(b->spin, a->spin), joint->bias);
     SandVec3 u = v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
+    if (joint) return v3_add(u, joint->bias);
     return v3_madd(u, sand_recovery_bias(p->recovery, c->gap, p->step), c->normal);
 }
 
@@ -188,8 +213,8 @@ bool sand_cone_program_make(SandConeProgram *m, const SandProblem *p, const Sand
     const SandFrictionRow *model = &sand_friction_table[def->friction];
     if (model->set == SAND_SET_CYLINDER) return sand_fail(error, "the set of the friction model %s is no cone", model->name);
     bool circular = model->section == SAND_DISC;
-    size_t most = (size_t)p->contact_count * (size_t)(circular ? 3 : SAND_MAX_FACETS);
-    if (most > INT32_MAX / 12) return sand_fail(error, "%d contacts are too many to factorize", p->contact_count);
+    size_t most = (size_t)p->contact_count * (size_t)(circular ? 6 : SAND_MAX_FACETS); // 6: of a joint
+    if (most > INT32_MAX / 13) return sand_fail(error, "%d contacts are too many to factorize", p->contact_count);
     if (!SAND_GROW(m->first, m->first_capacity, most + 1, "cones", error) ||
         !SAND_GROW(m->contact, m->contact_capacity, most + 1, "cones", error) ||
         !SAND_GROW(m->cone_of, m->cone_of_capacity, most + 1, "cones", error) ||
@@ -198,10 +223,14 @@ bool sand_cone_program_make(SandConeProgram *m, const SandProblem *p, const Sand
         return false;
     for (int i = 0; i < p->contact_count; i++) {
         SandVec3 *d = m->direction + m->columns;
-        int count = directions(&p->contacts[i], def, d);
+        const SandJointRows *joint = sand_problem_joint(p, i);
+        int count = joint ? 0 : directions(&p->contacts[i], def, d);
+        if (joint && !joint_directions(&p->contacts[i], joint, d, &count))
+            return sand_fail(error, "%s cannot do motors, whose impulses have two bounds",
+                             sand_solver_table[def->solver].name);
         SandVec3 r = contact_r(p, i);
         for (int k = 0; k < count; k++) {
-            if (k == 0 || !circular) {
+            if (k == 0 || !circular || joint) {
                 m->contact[m->cones] = i;
                 m->first[m->cones++] = m->columns;
             }
