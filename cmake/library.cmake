@@ -15,9 +15,12 @@ add_library(sandglass_core STATIC
     sim/core/suggestion.c
     sim/core/thread_pool.c
     sim/geometry/boundary.c
+    sim/geometry/convex_shape.c
+    sim/geometry/hull.c
     sim/geometry/mesh.c
     sim/geometry/mesh_distance.c
     sim/geometry/obj.c
+    sim/geometry/principal.c
     sim/geometry/revolution.c
     sim/geometry/shape.c
     sim/world/joint.c

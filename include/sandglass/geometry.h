@@ -13,8 +13,10 @@ extern "C" {
 typedef enum SandShapeKind {
     SAND_SPHERE,
     SAND_CLUMP,    // rigid union of spheres
-    SAND_BOX,      // at most one box or cylinder may be in a world: sand_world_check
-    SAND_CYLINDER, // axis z
+    SAND_BOX,      // this and the next are convex bodies
+    SAND_CYLINDER, // axis z, with sharp rims
+    SAND_CAPSULE,  // a segment along z, rounded by its radius
+    SAND_HULL,     // convex hull of points: a stone
 } SandShapeKind;
 
 // One sphere of a shape, at scale 1.
@@ -25,17 +27,45 @@ typedef struct SandShapeSphere {
 
 enum { SAND_MAX_SPHERES = 255 }; // spheres in a clump: the index of one is a byte of a contact's key
 
+// The corners, edges and faces of a convex polytope: the core of a box, of a hull, and, with two corners and no face, of a
+// capsule. Corners, edges and faces are bytes of contact keys; with 64 corners a polytope has at most 186 edges and 124
+// faces.
+enum { SAND_MAX_CORNERS = 64, SAND_MAX_EDGES = 3 * SAND_MAX_CORNERS - 6, SAND_MAX_FACES = 2 * SAND_MAX_CORNERS - 4 };
+
+typedef struct SandFace {
+    SandVec3 normal; // unit, outward
+    double offset;   // m, the face lies in normal . x = offset
+    int first;       // its corners are loop[first] .. loop[first + count - 1]
+    int count;
+} SandFace;
+
+typedef struct SandEdge {
+    uint8_t from, to;    // corners, in the order of the face `left`
+    uint8_t left, right; // faces
+} SandEdge;
+
+typedef struct SandPolytope {
+    int corner_count, edge_count, face_count;
+    SandVec3 corners[SAND_MAX_CORNERS]; // m, principal frame, at scale 1
+    SandEdge edges[SAND_MAX_EDGES];
+    SandFace faces[SAND_MAX_FACES];
+    uint8_t loop[2 * SAND_MAX_EDGES];  // corners of the faces, counter-clockwise from outside
+    uint8_t sides[2 * SAND_MAX_EDGES]; // edge from loop[k] to the next corner of its face
+} SandPolytope;
+
 // Fields are filled by the functions below and read-only afterwards.
 
 typedef struct SandShape {
     SandShapeKind kind;
-    int sphere_count;         // sphere: 1, clump: its spheres, box and cylinder: 0
+    int sphere_count;         // sphere: 1, clump: its spheres, convex bodies: 0
     SandShapeSphere *spheres; // owned; in the principal frame
-    SandVec3 half;            // m, box: half extents; cylinder: (radius, radius, half height)
-    double volume;            // m^3 at scale 1; grows with scale^3
-    SandVec3 inertia;         // m^5, principal moments at density 1 and scale 1; grow with density and scale^5
-    double bound;             // m, radius about the center of mass that contains the shape, at scale 1
-    SandPose from_input;      // the frame the shape was described in, expressed in the principal frame
+    SandPolytope *core;       // owned; box, capsule and hull: what is rounded by `rounding`
+    double rounding;          // m, capsule: its radius; box, cylinder and hull: 0, sharp
+    SandVec3 half;       // m, box: half extents; cylinder and capsule: (radius, radius, half height); hull: of its bounds
+    double volume;       // m^3 at scale 1; grows with scale^3
+    SandVec3 inertia;    // m^5, principal moments at density 1 and scale 1; grow with density and scale^5
+    double bound;        // m, radius about the center of mass that contains the shape, at scale 1
+    SandPose from_input; // the frame the shape was described in, expressed in the principal frame
 } SandShape;
 
 // Make a shape. On failure there is a sentence, and nothing needs to be freed.
@@ -51,6 +81,25 @@ bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int coun
 bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error);
 // A cylinder of this radius and height (m), with its axis along z.
 bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error);
+// A capsule: all points within `radius` (m) of a segment of this length (m) along z; its ends are half spheres.
+bool sand_shape_capsule(SandShape *shape, double radius, double length, SandError *error);
+// The convex hull of `count` points (m). Points inside it, or within 1e-9 of its size of a face, are dropped. Refuses points
+// in one plane and hulls of more than SAND_MAX_CORNERS corners.
+bool sand_shape_hull(SandShape *shape, const SandVec3 *points, int count, SandError *error);
+// The convex hull of a closed mesh from an OBJ file (v and f lines); an open mesh is refused.
+bool sand_shape_hull_file(SandShape *shape, const char *path, SandError *error);
+
+// Describes a random stone: the hull of points on an ellipsoid, cut by planes. Start from sand_default_stone().
+typedef struct SandStoneDef {
+    uint64_t seed;     // another one, another stone; 0 is the default seed
+    int points;        // on the ellipsoid, 4 to 32; more make it rounder
+    int cuts;          // planes that cut off a cap each, 0 to 8; more make it more angular
+    double elongation; // middle axis over the longest, above 0, at most 1
+    double flatness;   // shortest axis over the middle one, above 0, at most 1
+} SandStoneDef;
+SandStoneDef sand_default_stone(void);
+// A stone as large as the sphere of radius 1: the scale of a body is the radius (m) of the sphere of its volume.
+bool sand_shape_stone(SandShape *shape, const SandStoneDef *def, SandError *error);
 
 void sand_shape_free(SandShape *shape); // frees what the shape owns, not `shape` itself
 

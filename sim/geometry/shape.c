@@ -1,19 +1,17 @@
-// Shapes and their mass properties. Spheres, boxes and cylinders have formulas; most of this file is the volume, center of
-// mass and inertia of a clump, a union of spheres. A plane z = const cuts the union in a union of discs, whose area and
-// moments are exact sums over its exposed arcs (Green's theorem). Only the integral over z is a quadrature: Gauss points
-// between the heights where a sphere begins or ends.
+// Spheres and clumps, and their mass properties; convex shapes are in convex_shape.c. Most of this file is the volume,
+// center of mass and inertia of a clump, a union of spheres. A plane z = const cuts the union in a union of discs, whose
+// area and moments are exact sums over its exposed arcs (Green's theorem). Only the integral over z is a quadrature: Gauss
+// points between the heights where a sphere begins or ends.
 #include "sandglass/geometry.h"
 
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/geometry/principal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Moments of a plane region or of a solid: integrals of 1, x, y, z and of their products.
-typedef struct Moments {
-    double one, x, y, z, xx, yy, zz, xy, xz, yz;
-} Moments;
+typedef SandMoments Moments; // also of a plane region, without z
 
 typedef struct Disc {
     double x, y, r;
@@ -203,57 +201,6 @@ static Moments union_of_spheres(const SandShapeSphere *spheres, int count) {
     return sum;
 }
 
-// Diagonalizes a symmetric matrix by Jacobi rotations and returns its axes as columns, right-handed since every factor is a
-// rotation. Of the two angles the smaller one is taken, so the axes stay close to those of the input.
-static SandMat3 diagonalize(SandMat3 *a) {
-    SandMat3 axes = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    double tiny = 1e-12 * (a->m[0][0] + a->m[1][1] + a->m[2][2]); // below this an entry is rounding error
-    for (int sweep = 0; sweep < 30; sweep++) {
-        bool done = true;
-        for (int p = 0; p < 2; p++)
-            for (int q = p + 1; q < 3; q++) {
-                if (fabs(a->m[p][q]) <= tiny) continue;
-                done = false;
-                double theta = (a->m[q][q] - a->m[p][p]) / (2 * a->m[p][q]);
-                double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1));
-                double c = 1 / sqrt(t * t + 1), s = t * c;
-                for (int k = 0; k < 3; k++) { // columns
-                    double u = a->m[k][p], v = a->m[k][q];
-                    a->m[k][p] = c * u - s * v;
-                    a->m[k][q] = s * u + c * v;
-                    u = axes.m[k][p];
-                    v = axes.m[k][q];
-                    axes.m[k][p] = c * u - s * v;
-                    axes.m[k][q] = s * u + c * v;
-                }
-                for (int k = 0; k < 3; k++) { // rows
-                    double u = a->m[p][k], v = a->m[q][k];
-                    a->m[p][k] = c * u - s * v;
-                    a->m[q][k] = s * u + c * v;
-                }
-            }
-        if (done) break;
-    }
-    return axes;
-}
-
-// Returns the quaternion of a rotation matrix. The largest component comes from the diagonal, so that nothing cancels.
-static SandQuat quaternion_of(SandMat3 r) {
-    double(*m)[3] = r.m;
-    double four[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2],
-                      1 - m[0][0] - m[1][1] + m[2][2]};
-    int big = 0;
-    for (int i = 1; i < 4; i++)
-        if (four[i] > four[big]) big = i;
-    double wx = m[2][1] - m[1][2], wy = m[0][2] - m[2][0], wz = m[1][0] - m[0][1];
-    double xy = m[0][1] + m[1][0], xz = m[0][2] + m[2][0], yz = m[1][2] + m[2][1];
-    SandQuat q = big == 0   ? (SandQuat){four[0], wx, wy, wz}
-                 : big == 1 ? (SandQuat){wx, four[1], xy, xz}
-                 : big == 2 ? (SandQuat){wy, xy, four[2], yz}
-                            : (SandQuat){wz, xz, yz, four[3]};
-    return q_unit(q);
-}
-
 // Returns the first sphere that no chain of touching spheres connects to sphere 0, or -1.
 static int detached_sphere(const SandShapeSphere *spheres, int count) {
     bool reached[SAND_MAX_SPHERES] = {true};
@@ -311,16 +258,9 @@ bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int coun
     SandVec3 origin = spheres[0].center;
     for (int i = 0; i < count; i++) shape->spheres[i].center = v3_sub(spheres[i].center, origin);
     Moments m = union_of_spheres(shape->spheres, count);
-    SandVec3 c = v3_make(m.x / m.one, m.y / m.one, m.z / m.one);
-    double xx = m.xx - c.x * m.x, yy = m.yy - c.y * m.y, zz = m.zz - c.z * m.z;
-    double xy = m.xy - c.x * m.y, xz = m.xz - c.x * m.z, yz = m.yz - c.y * m.z;
-    SandMat3 inertia = {{{yy + zz, -xy, -xz}, {-xy, xx + zz, -yz}, {-xz, -yz, xx + yy}}};
-    SandMat3 axes = diagonalize(&inertia);
-
-    shape->volume = m.one;
-    shape->inertia = v3_make(inertia.m[0][0], inertia.m[1][1], inertia.m[2][2]);
-    if (!isfinite(m.one) || m.one <= 0 || !v3_finite(shape->inertia) ||
-        fmin(shape->inertia.x, fmin(shape->inertia.y, shape->inertia.z)) <= 0) {
+    SandVec3 c;
+    SandMat3 axes;
+    if (!sand_shape_set_moments(shape, m, origin, &c, &axes)) {
         sand_shape_free(shape);
         return sand_fail(error, "the clump's volume and inertia are beyond what numbers can hold; change its unit");
     }
@@ -329,36 +269,11 @@ bool sand_shape_clump(SandShape *shape, const SandShapeSphere *spheres, int coun
         sphere->center = m3_apply_transposed(axes, v3_sub(sphere->center, c));
         shape->bound = fmax(shape->bound, v3_length(sphere->center) + sphere->radius);
     }
-    SAND_ASSERT(fabs(v3_dot(m3_apply(axes, v3_make(1, 0, 0)), m3_apply(axes, v3_make(1, 0, 0))) - 1) < 1e-9);
-    shape->from_input.rotation = q_conjugate(quaternion_of(axes));
-    shape->from_input.position = v3_neg(m3_apply_transposed(axes, v3_add(origin, c)));
-    return true;
-}
-
-bool sand_shape_box(SandShape *shape, SandVec3 half, SandError *error) {
-    *shape = (SandShape){.kind = SAND_BOX, .half = half, .from_input.rotation = q_identity()};
-    if (!v3_finite(half) || half.x <= 0 || half.y <= 0 || half.z <= 0)
-        return sand_fail(error, "a box has half extents %g %g %g; each must be finite and above 0", half.x, half.y, half.z);
-    double xx = half.x * half.x, yy = half.y * half.y, zz = half.z * half.z;
-    shape->volume = 8 * half.x * half.y * half.z;
-    shape->inertia = v3_scale(shape->volume / 3, v3_make(yy + zz, xx + zz, xx + yy));
-    shape->bound = v3_length(half);
-    return true;
-}
-
-bool sand_shape_cylinder(SandShape *shape, double radius, double height, SandError *error) {
-    *shape = (SandShape){.kind = SAND_CYLINDER, .from_input.rotation = q_identity()};
-    if (!isfinite(radius) || !isfinite(height) || radius <= 0 || height <= 0)
-        return sand_fail(error, "a cylinder has radius %g and height %g; each must be finite and above 0", radius, height);
-    shape->half = v3_make(radius, radius, 0.5 * height);
-    shape->volume = 0.5 * TWO_PI * radius * radius * height;
-    double across = radius * radius / 4 + height * height / 12;
-    shape->inertia = v3_scale(shape->volume, v3_make(across, across, radius * radius / 2));
-    shape->bound = hypot(radius, 0.5 * height);
     return true;
 }
 
 void sand_shape_free(SandShape *shape) {
     sand_free(shape->spheres);
+    sand_free(shape->core);
     *shape = (SandShape){0};
 }

@@ -45,6 +45,7 @@ static uint64_t hash_boundary(uint64_t hash, const SandBoundary *b) {
 static uint64_t hash_shape(uint64_t hash, const SandShape *s) {
     hash = hash_bytes(hash, &s->kind, sizeof s->kind);
     hash = hash_bytes(hash, &s->half, sizeof s->half);
+    if (s->kind == SAND_HULL) hash = hash_bytes(hash, s->core->corners, (size_t)s->core->corner_count * sizeof(SandVec3));
     return s->sphere_count ? hash_bytes(hash, s->spheres, (size_t)s->sphere_count * sizeof *s->spheres) : hash;
 }
 
