@@ -1,0 +1,138 @@
+// The least translation that separates two polytopes which overlap, exactly: it is along a face normal of one of them, or
+// across an edge of each (the separating axis theorem). An edge pair counts only where the arcs that the two edges make on
+// the Gauss map cross, since only then is it an edge of the difference of the bodies (Gregorius 2013).
+#pragma once
+#include "sim/geometry/convex.inl"
+
+// The axis along which two polytopes overlap least.
+typedef struct ConvexAxis {
+    double distance;                    // m, negative: overlap
+    SandVec3 normal;                    // unit, from a to b
+    int face_a, face_b, edge_a, edge_b; // which one it is; the others are -1
+} ConvexAxis;
+
+SAND_HOST_DEVICE ConvexAxis axis_none(void) {
+    ConvexAxis axis = {-INFINITY, {0, 0, 0}, -1, -1, -1, -1};
+    return axis;
+}
+
+// How far b is from the plane of face f of a; negative: how deep it reaches behind it.
+SAND_HOST_DEVICE double face_separation(const Convex *a, const Convex *b, int f) {
+    SandVec3 n = convex_face_normal(a, f);
+    int corner;
+    SandVec3 deepest = convex_support(b, v3_neg(n), &corner);
+    return v3_dot(n, v3_sub(deepest, a->center)) - a->scale * a->faces[f].offset;
+}
+
+// The face of a that separates the two most.
+SAND_HOST_DEVICE_NOINLINE double best_face(const Convex *a, const Convex *b, int *face) {
+    double best = -INFINITY;
+    *face = -1;
+    for (int f = 0; f < a->face_count; f++) {
+        double s = face_separation(a, b, f);
+        if (s <= best) continue;
+        best = s;
+        *face = f;
+    }
+    return best;
+}
+
+SAND_HOST_DEVICE ConvexAxis best_face_axis(const Convex *a, const Convex *b) {
+    ConvexAxis axis = axis_none();
+    int of_a, of_b;
+    double on_a = best_face(a, b, &of_a), on_b = best_face(b, a, &of_b);
+    if (of_a >= 0 && on_a >= on_b) {
+        axis.distance = on_a;
+        axis.normal = convex_face_normal(a, of_a);
+        axis.face_a = of_a;
+    } else if (of_b >= 0) {
+        axis.distance = on_b;
+        axis.normal = v3_neg(convex_face_normal(b, of_b));
+        axis.face_b = of_b;
+    }
+    return axis;
+}
+
+enum { EDGE_WORDS = (SAND_MAX_EDGES + 31) / 32 };
+
+// Marks the edges of a that come within `depth` of b; others are no part of a shallower translation. An edge is off where
+// both of its ends are beyond a face of b.
+SAND_HOST_DEVICE_NOINLINE void near_edges(const Convex *a, const Convex *b, double depth, uint32_t *near) {
+    for (int k = 0; k < EDGE_WORDS; k++) near[k] = 0;
+    for (int e = 0; e < a->edge_count; e++) {
+        SandVec3 from = v3_sub(convex_corner(a, a->edges[e].from), b->center);
+        SandVec3 to = v3_sub(convex_corner(a, a->edges[e].to), b->center);
+        from = m3_apply_transposed(b->rotation, from);
+        to = m3_apply_transposed(b->rotation, to);
+        bool off = false;
+        for (int f = 0; f < b->face_count && !off; f++) {
+            double beyond = b->scale * b->faces[f].offset + depth;
+            off = v3_dot(b->faces[f].normal, from) > beyond && v3_dot(b->faces[f].normal, to) > beyond;
+        }
+        if (!off) near[e / 32] |= 1u << (e % 32);
+    }
+}
+
+// An edge as the pair test needs it: a point, its direction, and the normals of its two faces.
+typedef struct GaussEdge {
+    SandVec3 from, along, left, right;
+    bool bare; // a segment, which has no faces
+} GaussEdge;
+
+SAND_HOST_DEVICE GaussEdge gauss_edge(const Convex *c, int e) {
+    GaussEdge g;
+    g.from = convex_corner(c, c->edges[e].from);
+    g.along = v3_sub(convex_corner(c, c->edges[e].to), g.from);
+    g.bare = c->face_count == 0;
+    g.left = g.right = v3_make(0, 0, 0);
+    if (g.bare) return g;
+    g.left = convex_face_normal(c, c->edges[e].left);
+    g.right = convex_face_normal(c, c->edges[e].right);
+    return g;
+}
+
+// Whether the arcs of two edges cross, those of b seen from the other side. The arc of a segment is a whole circle.
+SAND_HOST_DEVICE bool arcs_cross(const GaussEdge *a, const GaussEdge *b) {
+    double left_b = v3_dot(b->left, a->along), right_b = v3_dot(b->right, a->along);
+    double left_a = -v3_dot(a->left, b->along), right_a = -v3_dot(a->right, b->along);
+    if (!b->bare && !(left_b * right_b < 0)) return false;
+    if (!a->bare && !(left_a * right_a < 0)) return false;
+    return a->bare || b->bare || left_b * right_a > 0;
+}
+
+// The axis across two edges, from a to b. False where they are parallel: then a face has it.
+SAND_HOST_DEVICE bool edge_axis(const Convex *a, const Convex *b, const GaussEdge *p, const GaussEdge *q, ConvexAxis *axis) {
+    SandVec3 n = v3_cross(p->along, q->along);
+    double nn = v3_dot(n, n);
+    if (!(nn > 1e-12 * v3_dot(p->along, p->along) * v3_dot(q->along, q->along))) return false;
+    n = v3_scale(1 / sqrt(nn), n);
+    SandVec3 across = v3_sub(q->from, p->from);
+    double outward = v3_dot(n, v3_sub(v3_sub(p->from, a->center), v3_sub(q->from, b->center)));
+    if (p->bare && q->bare) outward = v3_dot(n, across);
+    if (outward < 0) n = v3_neg(n);
+    axis->normal = n;
+    axis->distance = v3_dot(n, across);
+    return true;
+}
+
+// Improves the axis by the edge pairs of two polytopes that overlap by -axis->distance along it.
+SAND_HOST_DEVICE_NOINLINE void improve_by_edges(const Convex *a, const Convex *b, ConvexAxis *axis) {
+    uint32_t near_a[EDGE_WORDS], near_b[EDGE_WORDS];
+    double depth = axis->distance < 0 ? -axis->distance : 0;
+    depth += 1e-9 * (a->bound + b->bound);
+    near_edges(a, b, depth, near_a);
+    near_edges(b, a, depth, near_b);
+    for (int i = 0; i < a->edge_count; i++) {
+        if (!(near_a[i / 32] >> (i % 32) & 1)) continue;
+        GaussEdge p = gauss_edge(a, i);
+        for (int k = 0; k < b->edge_count; k++) {
+            if (!(near_b[k / 32] >> (k % 32) & 1)) continue;
+            GaussEdge q = gauss_edge(b, k);
+            ConvexAxis found = {0, {0, 0, 0}, -1, -1, i, k};
+            if (!arcs_cross(&p, &q) || !edge_axis(a, b, &p, &q, &found) || found.distance <= axis->distance) continue;
+            // Nearly parallel edges have an uncertain normal: what it separates is what counts.
+            found.distance = convex_separation(a, b, found.normal);
+            if (found.distance > axis->distance) *axis = found;
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// Distance, depth and normal of convex pairs against brute force (tests/lab/convex_lab.h). With a number as argument, that
+// many pairs of each two kinds; otherwise a few hundred.
+#include "sim/geometry/convex_distance.inl"
+#include "tests/lab/convex_lab.h"
+
+static int pairs = 300;
+
+typedef struct Worst {
+    double distance, normal, points; // over the size of the pair
+    double concentric;               // distance of cylinders that overlap by more than 0.05
+    int apart, overlapping;
+} Worst;
+
+// Apart: points of the two bodies at this distance are an upper bound, the separation along the normal a lower one.
+static void check_apart(const LabConvex *a, const LabConvex *b, const ConvexGap *gap, double size, Worst *worst) {
+    worst->apart++;
+    worst->normal = fmax(worst->normal, fabs(lab_separation(a, b, gap->normal) - gap->distance) / size);
+    worst->distance = fmax(worst->distance, fabs(v3_length(v3_sub(gap->on_b, gap->on_a)) - gap->distance) / size);
+    worst->points = fmax(worst->points, fmax(lab_outside(a, gap->on_a), lab_outside(b, gap->on_b)) / size);
+}
+
+// Overlapping: along the normal they overlap by the depth, and along no other direction by less.
+static void check_overlap(const LabConvex *a, const LabConvex *b, const ConvexGap *gap, double size, Worst *worst) {
+    SandVec3 normal;
+    worst->overlapping++;
+    worst->normal = fmax(worst->normal, fabs(lab_separation(a, b, gap->normal) - gap->distance) / size);
+    bool cylinder = a->kind == LAB_CYLINDER || b->kind == LAB_CYLINDER;
+    double best = cylinder ? lab_searched_axis(a, b, 60) : lab_best_axis(a, b, &normal);
+    double off = (best - gap->distance) / size;
+    // Bodies that lie in each other about one axis overlap by nearly as much in every direction across it, and the expanding
+    // polytope spends its points on all of them.
+    if (cylinder && gap->distance < -0.05 * size)
+        worst->concentric = fmax(worst->concentric, off);
+    else
+        worst->distance = fmax(worst->distance, off);
+}
+
+static Worst check_kinds(int kind_a, int kind_b, int count) {
+    Worst worst = {0};
+    LabConvex a, b;
+    for (int trial = 0; trial < count; trial++) {
+        if (trial % 50 == 0) {
+            if (trial) sand_shape_free(&a.shape);
+            if (trial) sand_shape_free(&b.shape);
+            a = lab_convex(kind_a);
+            b = lab_convex(kind_b);
+        }
+        lab_place(&a, &b, trial);
+        Convex p = lab_view(&a), q = lab_view(&b);
+        ConvexGap gap;
+        convex_distance(&p, &q, INFINITY, &gap);
+        double size = p.bound + q.bound;
+        NEAR(v3_length(gap.normal), 1, 1e-12);
+        if (gap.distance > 1e-10 * size)
+            check_apart(&a, &b, &gap, size, &worst);
+        else
+            check_overlap(&a, &b, &gap, size, &worst);
+    }
+    sand_shape_free(&a.shape);
+    sand_shape_free(&b.shape);
+    return worst;
+}
+
+static void distances_agree_with_brute_force(void **state) {
+    (void)state;
+    for (int i = 0; i < LAB_KINDS; i++)
+        for (int k = i; k < LAB_KINDS; k++) {
+            bool cylinder = k == LAB_CYLINDER;
+            if (i == LAB_SPHERE && k == LAB_SPHERE) continue;
+            Worst w = check_kinds(i, k, cylinder && pairs > 2000 ? pairs / 20 : pairs);
+            print_message("%11s %-11s %6d apart %6d overlapping: distance %.1e normal %.1e points %.1e\n", lab_kind_names[i],
+                          lab_kind_names[k], w.apart, w.overlapping, w.distance, w.normal, w.points);
+            assert_true(w.distance < 1e-9);
+            assert_true(w.normal < 1e-9);
+            assert_true(w.points < 1e-9);
+            assert_true(w.concentric < 1e-3);
+        }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(distances_agree_with_brute_force)};
+    if (argc > 1) pairs = atoi(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
