@@ -132,12 +132,16 @@ static SandTriangleMesh *mesh_copy(SandDevice *device, const SandTriangleMesh *h
 static bool upload_shapes(SandDevice *device, const SandWorld *w) {
     free_geometry(device);
     std::vector<SandShape> shapes(w->shapes, w->shapes + w->shape_count);
-    for (SandShape &s : shapes) s.spheres = geometry_copy(device, s.spheres, (size_t)s.sphere_count);
+    for (SandShape &s : shapes) {
+        s.spheres = geometry_copy(device, s.spheres, (size_t)s.sphere_count);
+        s.core = geometry_copy(device, s.core, 1);
+    }
     device->host_boundaries.assign(w->boundaries, w->boundaries + w->boundary_count);
     for (SandBoundary &b : device->host_boundaries) {
         b.profile = geometry_copy(device, b.profile, (size_t)b.profile_count);
         b.segments = geometry_copy(device, b.segments, (size_t)b.profile_count);
         b.bands = geometry_copy(device, b.bands, 1);
+        b.core = geometry_copy(device, b.core, 1);
         b.mesh = mesh_copy(device, b.mesh);
     }
     size_t materials = (size_t)w->material_count;
@@ -145,22 +149,16 @@ static bool upload_shapes(SandDevice *device, const SandWorld *w) {
            upload(device, device->friction, w->friction, materials * materials) && device_wait(device);
 }
 
-// Derives what the stages need to know of the bodies: numbers of spheres, boxes and cylinders, extremes of friction.
+// Derives what the stages need to know of the bodies: numbers of spheres and convex bodies, extremes of friction.
 static void summarize_bodies(SandDevice *device, const SandWorld *w) {
     int64_t spheres = 0;
     device->single_spheres = device->all_spheres = true;
-    device->convex_bodies.clear();
-    device->convex_enter.clear();
-    device->convex_gone.clear();
+    device->convex_total = 0;
     for (int i = 0; i < w->body_count; i++) {
         const SandShape *shape = &w->shapes[w->shape[i]];
         spheres += shape->sphere_count;
         if (shape->sphere_count > 1) device->single_spheres = false;
-        if (shape->sphere_count == 0) {
-            device->convex_bodies.push_back(i);
-            device->convex_enter.push_back(w->enter[i]);
-            device->convex_gone.push_back(w->gone[i]);
-        }
+        if (shape->sphere_count == 0) device->convex_total++;
     }
     for (int k = 0; k < w->shape_count; k++) device->all_spheres = device->all_spheres && w->shapes[k].kind == SAND_SPHERE;
     device->sphere_total = (int)spheres;
@@ -215,7 +213,7 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
     summarize_bodies(device, w);
     device->standalone = device->solved = device->integrated = false;
     device->check_impacts = true; // until a step shows that there is only one level
-    int64_t likely = (int64_t)device->sphere_total * 5 + 4096;
+    int64_t likely = (int64_t)device->sphere_total * 5 + (int64_t)device->convex_total * 24 + 4096;
     device->contact_capacity = std::max(
         device->contact_capacity, std::max(likely, (int64_t)device->kept_contacts) / SAND_LANES * SAND_LANES + SAND_LANES);
     return true;
@@ -299,14 +297,6 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->search.largest_mu = device->largest_mu;
     device->search.single_spheres = device->single_spheres;
     device->search.fall = w->step * v3_length(w->gravity);
-    device->search.convex_body = -1;
-    for (size_t k = 0; k < device->convex_bodies.size(); k++) {
-        if (device->convex_gone[k] || device->convex_enter[k] > w->time + 1e-9 * w->step) continue;
-        if (device->search.convex_body >= 0)
-            return sand_fail(error, "bodies %d and %d are both boxes or cylinders; only one may take part at a time",
-                             device->search.convex_body, device->convex_bodies[k]);
-        device->search.convex_body = device->convex_bodies[k];
-    }
     device->solved = device->integrated = false;
     return (collide_enqueue(device) && mark(device, MARK_COLLIDED)) || device_fail(device, error);
 }
@@ -491,14 +481,10 @@ static double elapsed(SandDevice *device, int from, int to) {
 }
 
 // Names the lost bodies in the report, sorted.
-static void report_lost(SandDevice *device, const Counts *c, SandStepReport *r) {
+static void report_lost(const Counts *c, SandStepReport *r) {
     r->lost_count = std::min(c->lost, (int)SAND_MAX_LOST);
     r->lost_more = c->lost - r->lost_count;
-    for (int k = 0; k < r->lost_count; k++) {
-        r->lost[k] = c->lost_bodies[k];
-        for (size_t s = 0; s < device->convex_bodies.size(); s++)
-            if (device->convex_bodies[s] == r->lost[k].body) device->convex_gone[s] = 1;
-    }
+    for (int k = 0; k < r->lost_count; k++) r->lost[k] = c->lost_bodies[k];
     std::sort(r->lost, r->lost + r->lost_count, [](const SandLost &a, const SandLost &b) { return a.body < b.body; });
 }
 
@@ -551,7 +537,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     if (c->iterations > 0) device->iteration_ms = r->solve / c->iterations;
     if (!device->integrated) return true;
     r->integrate = elapsed(device, MARK_SOLVED, MARK_INTEGRATED);
-    report_lost(device, c, r);
+    report_lost(c, r);
     keep_for_warm_start(device, c, sand_status_keeps(r->status));
     return true;
 }

@@ -13,15 +13,7 @@
 //   widen_proxies            with these margins; then the last three kernels run a second time
 #include "cuda/narrow_phase.h"
 #include "cuda/csr.h"
-
-// The bits of a double as an integer of the same order, for integer atomics.
-static __device__ unsigned long long ordered_bits(double v) {
-    long long bits = __double_as_longlong(v);
-    return bits < 0 ? ~(unsigned long long)bits : (unsigned long long)bits | 1ull << 63;
-}
-static __device__ double from_ordered(unsigned long long bits) {
-    return __longlong_as_double((long long)(bits >> 63 ? bits & ~(1ull << 63) : ~bits));
-}
+#include "cuda/level_tally.h"
 
 // --- spheres ----------------------------------------------------------------------------------------------
 
@@ -42,13 +34,7 @@ static __device__ void choose_levels(SandCollision *collision, LevelTally *tally
     if (counts->spheres)
         grid_choose_levels(&collision->broad_phase, __longlong_as_double((long long)counts->min_extent),
                            __longlong_as_double((long long)counts->max_extent));
-    for (int l = 0; l < SAND_MAX_LEVELS; l++) {
-        tally->count[l] = 0;
-        for (int a = 0; a < 3; a++) {
-            tally->low[l][a] = ~0ull;
-            tally->high[l][a] = 0;
-        }
-    }
+    for (int l = 0; l < SAND_MAX_LEVELS; l++) tally_clear(tally, l);
 }
 
 // Reduces the extents that each thread has seen to the least and greatest of all spheres; the last block to finish chooses
@@ -106,28 +92,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 
 // --- grid -------------------------------------------------------------------------------------------------
 
-static __device__ void tally_add(LevelTally *t, int l, int count, double low[3], double high[3]) {
-    atomicAdd(&t->count[l], count);
-    for (int a = 0; a < 3; a++) {
-        atomicMin(&t->low[l][a], ordered_bits(low[a]));
-        atomicMax(&t->high[l][a], ordered_bits(high[a]));
-    }
-}
-
 // Sizes the grids of the levels, when all spheres are counted. One thread.
 static __device__ void size_levels(SandCollision *collision, const LevelTally *t, Counts *counts, bool impact) {
     SandBroadPhase *g = &collision->broad_phase;
-    g->cell_count = 0;
-    SandVec3 lowest = v3_make(INFINITY, INFINITY, INFINITY), highest = v3_neg(lowest);
-    int begin = 0;
-    for (int k = 0; k < g->level_count; k++) {
-        SandVec3 low = v3_make(from_ordered(t->low[k][0]), from_ordered(t->low[k][1]), from_ordered(t->low[k][2]));
-        SandVec3 high = v3_make(from_ordered(t->high[k][0]), from_ordered(t->high[k][1]), from_ordered(t->high[k][2]));
-        grid_size_level(g, k, begin, t->count[k], low, high);
-        begin += t->count[k];
-        if (t->count[k]) grid_extend(&lowest, &highest, low, high);
-    }
-    grid_size_spatial(g, lowest, highest);
+    tally_size_grids(g, t);
     counts->levels = g->level_count;
     if (g->level_count > 1 && !impact) counts->retry |= RETRY_IMPACT;
     counts->min_extent = ~0ull;
@@ -138,13 +106,7 @@ static __device__ void size_levels(SandCollision *collision, const LevelTally *t
 static __global__ void tally_levels(SandCollision *collision, LevelTally *tally, Counts *counts, bool impact) {
     __shared__ LevelTally mine;
     const SandBroadPhase *g = &collision->broad_phase;
-    if (threadIdx.x < SAND_MAX_LEVELS) {
-        mine.count[threadIdx.x] = 0;
-        for (int a = 0; a < 3; a++) {
-            mine.low[threadIdx.x][a] = ~0ull;
-            mine.high[threadIdx.x][a] = 0;
-        }
-    }
+    if (threadIdx.x < SAND_MAX_LEVELS) tally_clear(&mine, threadIdx.x);
     __syncthreads();
     EACH_BLOCK(base, g->sphere_count) {
         int64_t i = base + threadIdx.x;

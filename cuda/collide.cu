@@ -2,10 +2,11 @@
 // contacts come out in the same order and with the same bits. The kernels in order:
 //
 //   reset_counts             the counters of the step
-//   ...                      the broad phase: cuda/broad_phase.cu
+//   ...                      the broad phase: cuda/broad_phase.cu, for convex bodies cuda/convex.cu
 //   number_spatial_cells     where each body is in space; a sort by it makes the order of solver indices
 //   assign_solver_indices
-//   count_nonspheres              contacts of each sphere with boundaries, and those of the box or cylinder
+//   count_nonspheres         contacts of each sphere with boundaries and convex bodies
+//   ...                      those of convex bodies with each other and with boundaries: cuda/convex.cu
 //   count_pairs_by_group, count_pairs_by_thread    contacts of each sphere with others; neighbors are kept in short lists
 //   store_total              after a scan of the counts: how many contacts there are, and whether they fit
 //   list_pairs               the spheres of each contact, from the lists
@@ -46,24 +47,20 @@ static __global__ void number_spatial_cells(const SandCollision *collision, uint
 
 // Numbers the bodies for the solver. `placed` are the sorted positions of their first spheres, by their cells in space;
 // NULL: the sorted order has them in that order already.
-static __global__ void assign_solver_indices(SandCollision *collision, const int *placed, int convex_body) {
+static __global__ void assign_solver_indices(SandCollision *collision, const int *placed) {
     const SandBroadPhase *g = &collision->broad_phase;
-    int spheres = collision->body_count - (convex_body >= 0 ? 1 : 0); // bodies that are made of spheres
+    int spheres = collision->body_count - collision->convex_phase.sphere_count; // bodies that are made of spheres
     EACH(solver_index, spheres) {
         int body = g->sorted[placed ? placed[solver_index] : solver_index].body;
         collision->body[solver_index] = body;
         collision->solver_index[body] = (int)solver_index;
     }
-    if (convex_body >= 0 && blockIdx.x == 0 && threadIdx.x == 0) {
-        collision->body[spheres] = convex_body;
-        collision->solver_index[convex_body] = spheres;
-    }
 }
 
 // --- contacts ---------------------------------------------------------------------------------------------
 
-// Contacts are counted by items, two a sphere: its contacts with other spheres, then those with boundaries. A last sphere
-// stands for the box or cylinder.
+// Contacts are counted by items, two a sphere: its contacts with other spheres, then those with all else. One sphere more
+// stands for nothing; after it comes an item for each convex body.
 enum { PAIR_ITEM, WALL_ITEM, ITEMS_PER_SPHERE };
 static __host__ __device__ int64_t item_of(int64_t sphere, int which) { return sphere * ITEMS_PER_SPHERE + which; }
 
@@ -121,16 +118,25 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     }
 }
 
-// Counts the contacts with boundaries of each sphere, and the contacts of the box or cylinder.
+// The contacts of a sphere with all but spheres. Without convex bodies in the world their code is left out of the kernel.
+template <bool CONVEX>
+static __device__ void contacts_beside_spheres(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
+    if constexpr (CONVEX)
+        nonsphere_contacts(finder, sink, sphere);
+    else
+        sphere_boundaries(finder, sink, sphere);
+}
+
+// Counts the contacts of each sphere with boundaries and convex bodies.
+template <bool CONVEX>
 static __global__ void __launch_bounds__(128)
     count_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, int *count,
                      Counts *counts, int64_t spheres) {
     SandFinder finder = finder_of(&w, collision, search);
     EACH(i, spheres + 1) {
         SandSink sink = {NULL, 0, counts->mesh_overflow};
-        if (i < collision->broad_phase.sphere_count) nonsphere_contacts(&finder, &sink, &collision->broad_phase.sorted[i]);
-        if (i == collision->broad_phase.sphere_count && search.convex_body >= 0)
-            convex_body_contacts(&finder, &sink, search.convex_body);
+        if (i < collision->broad_phase.sphere_count)
+            contacts_beside_spheres<CONVEX>(&finder, &sink, &collision->broad_phase.sorted[i]);
         count[item_of(i, WALL_ITEM)] = sink.count;
     }
 }
@@ -148,6 +154,8 @@ enum { LIST_THREADS = 4 }; // a sphere
 static __global__ void list_pairs(const SandCollision *collision, const int *neighbors, const int *first, SpherePair *pairs,
                                   const Counts *counts, int64_t spheres) {
     if (counts->retry) return;
+    int convex_begin = first[item_of(spheres + 1, 0)];
+    EACH(k, counts->contacts - convex_begin) pairs[convex_begin + k] = {-1, -1};
     EACH(t, LIST_THREADS * (spheres + 1)) {
         int64_t sphere = t / LIST_THREADS, item = item_of(sphere, PAIR_ITEM);
         int lane = (int)(t % LIST_THREADS);
@@ -171,12 +179,6 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
         int i = (int)group.sphere, begin = first[item_of(i, PAIR_ITEM)];
         find_neighbors(&finder, search, cull, group, [&](int k, int j) { pairs[begin + k] = {i, j}; });
     }
-}
-
-// Raises the deepest penetration of all to that of the warp.
-static __device__ void raise_deepest(double *of_all, double deepest) {
-    for (int s = 16; s; s >>= 1) deepest = fmax(deepest, __shfl_down_sync(0xffffffffu, deepest, s));
-    if ((threadIdx.x & 31) == 0 && deepest > 0) raise_to(of_all, deepest);
 }
 
 // Writes the contact candidates between spheres, a thread each, and leaves out those of boundaries between them.
@@ -203,22 +205,20 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     raise_deepest(&counts->deepest, deepest);
 }
 
-// Writes the contact candidates with boundaries and those of the box or cylinder.
+// Writes the contact candidates of spheres with boundaries and convex bodies.
+template <bool CONVEX>
 static __global__ void __launch_bounds__(128)
     write_nonspheres(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                      const int *first, SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
     if (counts->retry) return;
     SandFinder finder = finder_of(&w, collision, search);
-    double deepest = 0, wall = 0; // contacts of the box or cylinder with spheres count for the first alone
-    EACH(i, collision->broad_phase.sphere_count + 1) {
+    double deepest = 0, wall = 0; // contacts with convex bodies count for the first alone
+    EACH(i, collision->broad_phase.sphere_count) {
         int64_t item = item_of(i, WALL_ITEM);
         int begin = first[item], end = first[item + 1];
         if (begin == end) continue;
         SandSink sink = {candidates + begin, 0, counts->mesh_overflow};
-        if (i < collision->broad_phase.sphere_count)
-            nonsphere_contacts(&finder, &sink, &collision->broad_phase.sorted[i]);
-        else
-            convex_body_contacts(&finder, &sink, search.convex_body);
+        contacts_beside_spheres<CONVEX>(&finder, &sink, &collision->broad_phase.sorted[i]);
         for (int k = begin; k < end; k++) {
             deepest = fmax(deepest, -candidates[k].gap);
             if (candidates[k].b < 0) wall = fmax(wall, -candidates[k].gap);
@@ -235,7 +235,7 @@ static bool reserve_all(SandDevice *device) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
            contacts = (size_t)device->contact_capacity + 2;
     size_t cells = (size_t)grid_most_cells(device->sphere_total) + 2;
-    size_t items = ITEMS_PER_SPHERE * spheres, most = contacts > cells ? contacts : cells;
+    size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total, most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
     bool ok = reserve(device, device->sphere_count, bodies) && reserve(device, device->sphere_first, bodies) &&
               reserve(device, device->spheres, spheres) && reserve(device, device->sorted, spheres) &&
@@ -253,7 +253,7 @@ static bool reserve_all(SandDevice *device) {
               reserve_scratch(device, device->scratch, (int64_t)most) &&
               reserve_scratch(device, device->index_scratch, (int64_t)spheres) &&
               reserve(device, device->device_collision, 1);
-    return ok && reserve(device, device->spatial_order, spheres);
+    return ok && reserve(device, device->spatial_order, spheres) && convex_reserve(device);
 }
 
 // Points the device's SandCollision to the buffers, which may have grown.
@@ -263,6 +263,10 @@ static void bind_buffers(SandDevice *device) {
     host->broad_phase.sorted = device->sorted.data;
     host->broad_phase.order = device->sphere_order.data;
     host->broad_phase.starts = device->cell_starts.data + 1; // where a cell's spheres end; one more entry is in front
+    host->convex_phase.spheres = device->convex_spheres.data;
+    host->convex_phase.sorted = device->convex_sorted.data;
+    host->convex_phase.order = device->convex_order.data;
+    host->convex_phase.starts = device->convex_starts.data ? device->convex_starts.data + 1 : NULL;
     host->solver_index = device->solver_index.data;
     host->body = device->body.data;
     host->first = device->first.data;
@@ -287,9 +291,8 @@ static bool solver_indices_enqueue(SandDevice *device, cudaStream_t stream) {
                           "ordering the bodies"))
             return false;
     }
-    LAUNCH_ON(stream, assign_solver_indices, spheres, collision, spatial ? device->spatial_order.data : NULL,
-              device->search.convex_body);
-    return true;
+    LAUNCH_ON(stream, assign_solver_indices, spheres, collision, spatial ? device->spatial_order.data : NULL);
+    return convex_indices_enqueue(device, stream);
 }
 
 bool collide_enqueue(SandDevice *device) {
@@ -300,17 +303,20 @@ bool collide_enqueue(SandDevice *device) {
     bind_buffers(device);
 
     reset_counts<<<1, 1, 0, device->stream>>>(device->counts);
-    if (!broad_phase_enqueue(device)) return false;
+    if (!broad_phase_enqueue(device) || !convex_phase_enqueue(device)) return false;
 
     // Solver indices are not needed to count contacts, nor does one kind of contact need the other. What takes longest is
     // launched first.
     if (!device_fork(device, 3)) return false;
     cudaStream_t indexing = device->side_stream[0], nonspheres = device->side_stream[1], coarse = device->side_stream[2];
-    int64_t items = item_of(spheres + 1, 0) + 1; // and a last one for the total
+    int64_t convex_items = item_of(spheres + 1, 0),
+            items = convex_items + device->convex_total + 1; // the last for the total
     int *count = device->item_count.data, *first = device->item_first.data;
     SpherePair *pairs = (SpherePair *)device->pairs.data;
-    count_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count,
-                                                                              device->counts, spheres);
+    auto count_others = device->convex_total ? count_nonspheres<true> : count_nonspheres<false>;
+    count_others<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count,
+                                                                          device->counts, spheres);
+    convex_count_enqueue(device, count + convex_items, nonspheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
     count_pairs_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
         w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,
@@ -330,8 +336,10 @@ bool collide_enqueue(SandDevice *device) {
     list_crowded_pairs<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
         w, collision, device->search, cull_arrays(device), first, device->crowded.data, pairs, device->counts);
     if (!device_join(device, 0)) return false; // from here on solver indices are needed
-    write_nonspheres<<<launch_blocks(spheres + 1, 128), 128, 0, device->side_stream[0]>>>(
+    auto write_others = device->convex_total ? write_nonspheres<true> : write_nonspheres<false>;
+    write_others<<<launch_blocks(spheres + 1, 128), 128, 0, device->side_stream[0]>>>(
         w, collision, device->search, first, device->candidates.data, device->keys.data, device->counts);
+    convex_write_enqueue(device, first + convex_items, device->side_stream[0]);
     LAUNCH(device, write_pairs, device->contact_capacity, w, collision, device->search, pairs, device->candidates.data,
            device->keys.data, device->counts);
 

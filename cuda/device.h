@@ -84,7 +84,6 @@ struct LevelTally {
 // Parameters of collision detection beside the world's.
 struct SearchParams {
     double least_mu, largest_mu, fall;
-    int convex_body;
     bool single_spheres; // no two spheres are of one body
 };
 
@@ -183,12 +182,10 @@ struct SandDevice {
     std::vector<SandBoundary> host_boundaries;
     uint8_t *boundary_staging; // pinned; uploaded to boundary_data
     size_t boundary_staging_capacity;
-    int sphere_total;               // of all bodies
-    bool single_spheres;            // every body is one sphere, a box or a cylinder
-    bool all_spheres;               // every shape is a sphere: arms are radial
-    std::vector<int> convex_bodies; // boxes and cylinders
-    std::vector<double> convex_enter;
-    std::vector<uint8_t> convex_gone;
+    int sphere_total;    // of all bodies
+    int convex_total;    // bodies that are boxes, cylinders, capsules or hulls
+    bool single_spheres; // every body is one sphere, or convex
+    bool all_spheres;    // every shape is a sphere: arms are radial
     double least_mu, largest_mu;
 
     // Rendering.
@@ -329,7 +326,13 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 
 bool collide_enqueue(SandDevice *device);     // cuda/collide.cu: from the world to contact candidates
 bool broad_phase_enqueue(SandDevice *device); // cuda/broad_phase.cu: the first part of it, from the world to sorted spheres
-bool warm_start_enqueue(SandDevice *device);  // cuda/integrate.cu
+// cuda/convex.cu: the same for convex bodies, then their solver indices, the numbers of their contacts, and the contacts.
+bool convex_reserve(SandDevice *device);
+bool convex_phase_enqueue(SandDevice *device);
+bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream);
+void convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
+void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
+bool warm_start_enqueue(SandDevice *device);                                          // cuda/integrate.cu
 // cuda/rest.cu: leaves contacts of what rests out of device->problem; puts their impulses back into kept_impulse.
 bool rest_divide_enqueue(SandDevice *device);
 bool rest_merge_enqueue(SandDevice *device);

@@ -47,6 +47,18 @@ BUFFER(int, solver_index) // of each body
 BUFFER(int, body)         // of each solver index
 BUFFER(int, iota)         // 0, 1, 2, ...; kept
 
+// --- broad phase of convex bodies, as above ---
+BUFFER(int, convex_active) // of each body: whether it is a convex one that takes part
+BUFFER(int, convex_first)  // of each body: how many of them come before it
+BUFFER(SandSphereProxy, convex_spheres)
+BUFFER(SandSphereProxy, convex_sorted)
+BUFFER(uint32_t, convex_cell)
+BUFFER(uint32_t, convex_cell_sorted)
+BUFFER(int, convex_order)
+BUFFER(int, convex_starts)
+BUFFER(int, convex_counts)
+BUFFER(int, convex_spatial_order)
+
 // --- narrow phase ---
 BUFFER(int, neighbors)  // the first neighbors of each sphere: see NEIGHBOR_SLOTS in cuda/collide.cu
 BUFFER(int, crowded)    // spheres that have more

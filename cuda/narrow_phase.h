@@ -28,7 +28,7 @@ SAND_HOST_DEVICE void sink_too_many(SandSink *sink, int body, int boundary, int 
 #include "cuda/neighbor_list.h"
 
 static __device__ SandFinder finder_of(const SandWorld *world, const SandCollision *collision, SearchParams s) {
-    SandFinder f = {world, collision, s.largest_mu, s.fall, s.convex_body};
+    SandFinder f = {world, collision, s.largest_mu, s.fall};
     return f;
 }
 
@@ -46,4 +46,10 @@ inline int query_blocks(const SandDevice *device) {
 static __device__ void raise_to(double *value, double other) {
     if (*(volatile double *)value >= other) return;
     atomicMax((unsigned long long *)value, (unsigned long long)__double_as_longlong(other));
+}
+
+// Raises the deepest penetration of all to that of the warp.
+static __device__ void raise_deepest(double *of_all, double deepest) {
+    for (int s = 16; s; s >>= 1) deepest = fmax(deepest, __shfl_down_sync(0xffffffffu, deepest, s));
+    if ((threadIdx.x & 31) == 0 && deepest > 0) raise_to(of_all, deepest);
 }

@@ -151,6 +151,8 @@ typedef struct SandBoundary {
     double (*profile)[2];                // m, (radius, height), owned; an open polyline whose ends may lie on the axis
     struct SandProfileSegment *segments; // derived from the profile, owned, one for each corner: sim/geometry/revolution.h
     struct SandBands *bands;             // likewise
+    bool hollow;                         // revolution: its allowed side is convex; derived
+    SandPolytope *core;                  // box, outside: the block as a polytope; derived, owned
     SandTriangleMesh *mesh;              // owned
 } SandBoundary;
 

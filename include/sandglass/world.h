@@ -183,9 +183,7 @@ SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, 
     return world->friction[material_a * world->material_count + material_b];
 }
 
-// Checks the finished world: settings, boundaries, friction, and that at most one box or cylinder is in it, on boundaries
-// that are flat or hollow. Boxes and cylinders are only known by their distance function: spheres can touch them, but they
-// cannot meet each other or lie on a convex boundary.
+// Checks the finished world: settings, boundaries and friction.
 bool sand_world_check(const SandWorld *world, SandError *error);
 
 // Whether a body takes part in the coming step: it has entered and is not gone.

@@ -116,25 +116,17 @@ SAND_HOST_DEVICE int grid_level_of(const SandBroadPhase *g, int i) {
 // Returns where the proxies of cell c begin.
 SAND_HOST_DEVICE int grid_cell_start(const SandBroadPhase *g, int64_t c) { return c > 0 ? g->starts[c - 1] : 0; }
 
-// Returns the cells of level k that hold possible neighbors of sorted proxy i, which is of `level`. In its own level these
-// are the later proxies in half of the neighborhood: the rest of its cell, the next cell in the row, and the rows after it;
-// the earlier ones look for it. In another level they are all proxies in the cells that the box of both extents meets.
-SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level, int i, int k) {
+// Returns the cells of level k that hold possible neighbors of a sphere that is of another level, or of another grid: all
+// proxies in the cells that the box of both extents meets.
+SAND_HOST_DEVICE SandCellRange cell_range_around(const SandBroadPhase *g, const SandSphereProxy *sphere, int k) {
     const SandGridLevel *l = &g->levels[k];
-    const SandSphereProxy *sphere = &g->sorted[i];
     SandCellRange range = {0};
     range.level = k;
-    range.sphere = i;
-    range.own = k == level;
-    range.few = !range.own && l->end - l->begin <= SAND_FEW_PROXIES;
-    range.rows = range.few ? 1 : 5;
+    range.few = l->end - l->begin <= SAND_FEW_PROXIES;
+    range.rows = 1;
     if (range.few) return range;
-    double reach = range.own ? 0 : sphere->extent + l->largest;
+    double reach = sphere->extent + l->largest;
     grid_coordinates(l, v3_sub(sphere->center, v3_make(reach, reach, reach)), range.low);
-    if (range.own) {
-        for (int a = 0; a < 3; a++) range.high[a] = range.low[a] + 1;
-        return range;
-    }
     grid_coordinates(l, v3_add(sphere->center, v3_make(reach, reach, reach)), range.high);
     for (int a = 0; a < 3; a++) { // an axis that does not wrap has nothing outside of its box
         if (!l->wraps[a] && range.low[a] < 0) range.low[a] = 0;
@@ -143,6 +135,21 @@ SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level,
     bool empty = range.low[0] > range.high[0] || range.low[1] > range.high[1] || range.low[2] > range.high[2];
     range.width = range.high[1] - range.low[1] + 1;
     range.rows = empty ? 0 : range.width * (range.high[2] - range.low[2] + 1);
+    return range;
+}
+
+// The same for sorted proxy i, which is of `level`. In its own level these are the later proxies in half of the
+// neighborhood: the rest of its cell, the next cell in the row, and the rows after it; the earlier ones look for it.
+SAND_HOST_DEVICE SandCellRange cell_range_of(const SandBroadPhase *g, int level, int i, int k) {
+    const SandSphereProxy *sphere = &g->sorted[i];
+    if (k != level) return cell_range_around(g, sphere, k);
+    SandCellRange range = {0};
+    range.level = k;
+    range.sphere = i;
+    range.own = true;
+    range.rows = 5;
+    grid_coordinates(&g->levels[k], sphere->center, range.low);
+    for (int a = 0; a < 3; a++) range.high[a] = range.low[a] + 1;
     return range;
 }
 

@@ -10,6 +10,7 @@
 
 void sand_collision_free(SandCollision *collision) {
     sand_broad_phase_free(&collision->broad_phase);
+    sand_broad_phase_free(&collision->convex_phase);
     sand_free(collision->solver_index);
     sand_free(collision->body);
     sand_free(collision->pose);
@@ -59,8 +60,9 @@ static void sink_too_many(SandSink *sink, int body, int boundary, int count) {
 
 // --- proxies and solver indices ---------------------------------------------------------------------------
 
-// Counts the spheres of the active bodies. Until solver indices are assigned, solver_index holds each body's first sphere.
-static bool count_spheres(Job *job, int *convex_body, SandError *error) {
+// Counts the spheres of the active bodies, and the convex bodies. Until solver indices are assigned, solver_index holds each
+// body's first sphere, or its place among the convex bodies.
+static bool count_proxies(Job *job, SandError *error) {
     SandCollision *collision = job->collision;
     const SandWorld *w = job->world;
     if (!SAND_GROW(collision->solver_index, collision->solver_index_capacity, w->body_count, "bodies", error) ||
@@ -68,25 +70,22 @@ static bool count_spheres(Job *job, int *convex_body, SandError *error) {
         !SAND_GROW(collision->first, collision->first_capacity, w->body_count + 2, "bodies", error))
         return false;
     int64_t spheres = 0;
+    int convex = 0;
     collision->body_count = 0;
-    *convex_body = -1;
     for (int i = 0; i < w->body_count; i++) {
         collision->solver_index[i] = -1;
         if (!sand_world_active(w, i)) continue;
-        collision->solver_index[i] = (int)spheres;
-        spheres += w->shapes[w->shape[i]].sphere_count;
+        int count = w->shapes[w->shape[i]].sphere_count;
+        collision->solver_index[i] = count ? (int)spheres : convex++;
+        spheres += count;
         collision->body_count++;
-        if (w->shapes[w->shape[i]].sphere_count == 0) {
-            if (*convex_body >= 0)
-                return sand_fail(error, "bodies %d and %d are both boxes or cylinders; only one may take part at a time",
-                                 *convex_body, i);
-            *convex_body = i;
-        }
         if (spheres > INT32_MAX / 2)
             return sand_fail(error, "more than %d spheres are more than the grid can number", INT32_MAX / 2);
     }
     collision->broad_phase.sphere_count = (int)spheres;
-    return sand_broad_phase_reserve(&collision->broad_phase, (int)spheres, error);
+    collision->convex_phase.sphere_count = convex;
+    return sand_broad_phase_reserve(&collision->broad_phase, (int)spheres, error) &&
+           sand_broad_phase_reserve(&collision->convex_phase, convex, error);
 }
 
 // Fills the proxies of the active bodies.
@@ -96,6 +95,7 @@ static void place_spheres(SandWorker *worker, void *argument) {
     for (int64_t i = sand_chunk_begin(worker->first_chunk, w->body_count);
          i < sand_chunk_begin(worker->last_chunk, w->body_count); i++) {
         int first = job->collision->solver_index[i], count = first < 0 ? 0 : w->shapes[w->shape[i]].sphere_count;
+        if (first >= 0 && count == 0) job->collision->convex_phase.spheres[first] = convex_proxy(job->finder, (int)i);
         for (int k = 0; k < count; k++)
             job->collision->broad_phase.spheres[first + k] = sphere_proxy(job->finder, (int)i, k);
     }
@@ -113,15 +113,23 @@ static bool solver_indices_inverse(const SandCollision *collision, int world_cou
     return active == collision->body_count;
 }
 
+// Appends the bodies of a grid in their spatial order.
+static bool append_bodies(SandCollision *collision, SandBroadPhase *g, int *indexed, SandError *error) {
+    int count = 0;
+    const int *spatial_order = sand_broad_phase_spatial_order(g, &count, error);
+    if (!spatial_order) return false;
+    for (int k = 0; k < count; k++) collision->body[(*indexed)++] = g->sorted[spatial_order[k]].body;
+    return true;
+}
+
 // Assigns solver indices along the spatial order of the bodies' first spheres, so that neighbors in space are neighbors in
-// memory; a box or cylinder is the last.
+// memory; convex bodies follow in theirs.
 static bool assign_solver_indices(Job *job, SandError *error) {
     SandCollision *collision = job->collision;
     int indexed = 0;
-    const int *spatial_order = sand_broad_phase_spatial_order(&collision->broad_phase, &indexed, error);
-    if (!spatial_order) return false;
-    for (int k = 0; k < indexed; k++) collision->body[k] = collision->broad_phase.sorted[spatial_order[k]].body;
-    if (job->finder->convex_body >= 0) collision->body[indexed++] = job->finder->convex_body;
+    if (!append_bodies(collision, &collision->broad_phase, &indexed, error) ||
+        !append_bodies(collision, &collision->convex_phase, &indexed, error))
+        return false;
     for (int k = 0; k < indexed; k++) collision->solver_index[collision->body[k]] = k;
     SAND_ASSERT(solver_indices_inverse(collision, job->world->body_count));
     return true;
@@ -143,22 +151,27 @@ static void joint_candidates(const SandWorld *w, const SandCollision *collision,
 
 // --- contacts ---------------------------------------------------------------------------------------------
 
-// Runs the narrow phase over the chunks of a worker; the convex body and the joints belong to the last chunk.
+// Finds the contacts of one chunk of a grid, by `contacts_of`.
+static void find_chunk(const SandBroadPhase *g, int chunk, SandSink *sink,
+                       void (*contacts_of)(const SandFinder *, SandSink *, int, int)) {
+    int begin = (int)sand_chunk_begin(chunk, g->sphere_count), end = (int)sand_chunk_begin(chunk + 1, g->sphere_count);
+    int level = begin < end ? grid_level_of(g, begin) : 0;
+    for (int i = begin; i < end; i++) {
+        while (i >= g->levels[level].end) level++;
+        contacts_of(sink->job->finder, sink, level, i);
+    }
+}
+
+// Runs the narrow phase over the chunks of a worker: spheres, then convex bodies. The joints belong to the last
+// chunk.
 static void find_contacts(SandWorker *worker, void *argument) {
     Job *job = argument;
     SandCollision *collision = job->collision;
-    const SandBroadPhase *g = &collision->broad_phase;
     for (int chunk = worker->first_chunk; chunk < worker->last_chunk; chunk++) {
         SandSink sink = {job, chunk};
         collision->found_count[chunk] = 0;
-        int begin = (int)sand_chunk_begin(chunk, g->sphere_count), end = (int)sand_chunk_begin(chunk + 1, g->sphere_count);
-        int level = begin < end ? grid_level_of(g, begin) : 0;
-        for (int i = begin; i < end; i++) {
-            while (i >= g->levels[level].end) level++;
-            sphere_contacts(job->finder, &sink, level, i);
-        }
-        if (chunk == SAND_CHUNKS - 1 && job->finder->convex_body >= 0)
-            convex_body_contacts(job->finder, &sink, job->finder->convex_body);
+        find_chunk(&collision->broad_phase, chunk, &sink, sphere_contacts);
+        find_chunk(&collision->convex_phase, chunk, &sink, convex_contacts);
         if (chunk == SAND_CHUNKS - 1) joint_candidates(job->world, collision, &sink);
     }
 }
@@ -242,13 +255,12 @@ bool sand_collision_place_boundaries(SandCollision *collision, const SandWorld *
 bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPool *pool, SandError *error) {
     SandFinder finder = finder_make(world, collision);
     Job job = {.collision = collision, .world = world, .finder = &finder};
-    if (!sand_collision_place_boundaries(collision, world, error) || !count_spheres(&job, &finder.convex_body, error))
-        return false;
+    if (!sand_collision_place_boundaries(collision, world, error) || !count_proxies(&job, error)) return false;
     sand_thread_pool_run(pool, place_spheres, &job);
     double horizon = world->step * (1 + finder.largest_mu);
     if (!sand_broad_phase_sort(&collision->broad_phase, pool, error) ||
         !sand_broad_phase_add_impact_margins(&collision->broad_phase, world->envelope, horizon, pool, error) ||
-        !assign_solver_indices(&job, error))
+        !sand_broad_phase_sort(&collision->convex_phase, pool, error) || !assign_solver_indices(&job, error))
         return false;
     sand_thread_pool_run(pool, find_contacts, &job);
     if (job.failed) return sand_fail(error, "%s", job.error.text[0] ? job.error.text : "out of memory for contacts");

@@ -1,7 +1,7 @@
 // Collision detection: from the world to the contacts of the coming step, in an order that does not depend on the number of
 // threads. The stages, in sand_collide:
 //   1. place boundaries    poses and velocities over the step
-//   2. sphere proxies      one for each sphere of each active body
+//   2. sphere proxies      one for each sphere of each active body, and one around each convex body, in grids of their own
 //   3. broad phase         sort the proxies into grids, add impact margins, sort again (broad_phase.h)
 //   4. solver indices      number the active bodies along space; solvers know bodies by these numbers
 //   5. narrow phase        find contacts, chunk by chunk of the sorted proxies (narrow_phase.inl)
@@ -20,8 +20,10 @@ extern "C" {
 // Identifies a contact from step to step, as seen from its body a: the other body or boundary, and which spheres, or which
 // piece of the boundary, touch. Warm starting matches contacts by it (warm_start.h).
 typedef struct SandContactKey {
-    uint32_t other;   // index of the body in the world, or SAND_BOUNDARY_BIT | index of the boundary
-    uint32_t feature; // sphere of a << 24 | sphere of b, or sphere of a << 24 | piece of the boundary
+    uint32_t other; // index of the body in the world, or SAND_BOUNDARY_BIT | index of the boundary
+    // Feature of a (16 bits, their bytes reversed) and feature of b, or that of a (8 bits) and the piece of the boundary. A
+    // feature is the number of a clump's sphere, or kind << 8 | number of a corner, edge or face (convex_manifold.inl).
+    uint32_t feature;
 } SandContactKey;
 
 #define SAND_BOUNDARY_BIT 0x80000000u
@@ -65,10 +67,11 @@ typedef struct SandGuard {
 } SandGuard;
 
 typedef struct SandCollision {
-    SandBroadPhase broad_phase;
-    int body_count;    // active bodies
-    int *solver_index; // of each body of the world, -1: inactive
-    int *body;         // the inverse: body of the world with solver index k
+    SandBroadPhase broad_phase;  // the spheres
+    SandBroadPhase convex_phase; // the convex bodies, each by the sphere around it
+    int body_count;              // active bodies
+    int *solver_index;           // of each body of the world, -1: inactive
+    int *body;                   // the inverse: body of the world with solver index k
     size_t solver_index_capacity, body_capacity;
     SandPose *pose;            // of each boundary, at the start of the step
     struct SandGuard *guard;   // of each boundary

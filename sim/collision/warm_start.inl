@@ -25,8 +25,8 @@ SAND_HOST_DEVICE int warm_start_recall_joint(const SandWarmStart *warm, const Sa
 }
 
 // Returns the stored contact that is the same as this one, or -1. The order of two solver indices may have changed since,
-// and with it which body is a: then `swapped` is set, the stored impulse has the opposite sign and the feature's halves
-// swap.
+// and with it which body is a: then `swapped` is set, the stored impulse has the opposite sign and the feature's bytes
+// are reversed.
 SAND_HOST_DEVICE int warm_start_recall(const SandWarmStart *warm, const SandCollision *collision,
                                        const SandContactCandidate *candidate, bool *swapped) {
     int body_a = collision->body[candidate->index_a], index_a = warm_start_index(warm, body_a);
@@ -38,6 +38,7 @@ SAND_HOST_DEVICE int warm_start_recall(const SandWarmStart *warm, const SandColl
     if (between && index_b < 0) return -1;
     if (!between || index_a < index_b) return warm_start_find(warm, index_a, candidate->key);
     *swapped = true;
-    SandContactKey key = {(uint32_t)body_a, candidate->key.feature << 24 | candidate->key.feature >> 24};
+    uint32_t f = candidate->key.feature;
+    SandContactKey key = {(uint32_t)body_a, f << 24 | (f << 8 & 0xff0000) | (f >> 8 & 0xff00) | f >> 24};
     return warm_start_find(warm, index_b, key);
 }

@@ -4,6 +4,7 @@
 #include "sim/geometry/boundary_distance.inl"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
+#include "sim/geometry/hull.h"
 
 // ---------------------------------------------------------------------------------------------------------------
 // Making
@@ -32,7 +33,8 @@ bool sand_boundary_box(SandBoundary *b, SandVec3 half, SandSide side, SandError 
     if (!v3_finite(half) || half.x <= 0 || half.y <= 0 || half.z <= 0)
         return sand_fail(error, "half: %g %g %g must be finite and above 0", half.x, half.y, half.z);
     b->half = half;
-    return true;
+    if (side == SAND_OUTSIDE) b->core = sand_polytope_box(half, error);
+    return side == SAND_INSIDE || b->core != NULL;
 }
 
 bool sand_boundary_sphere(SandBoundary *b, double radius, SandSide side, SandError *error) {
@@ -44,9 +46,12 @@ bool sand_boundary_sphere(SandBoundary *b, double radius, SandSide side, SandErr
 
 bool sand_boundary_revolution(SandBoundary *b, const double (*profile)[2], int count, SandSide side, SandError *error) {
     start(b, SAND_REVOLUTION, side);
-    if (sand_revolution_make(b, profile, count, error)) return true;
-    sand_boundary_free(b);
-    return false;
+    if (!sand_revolution_make(b, profile, count, error)) {
+        sand_boundary_free(b);
+        return false;
+    }
+    b->hollow = sand_revolution_hollow(b);
+    return true;
 }
 
 bool sand_boundary_mesh_file(SandBoundary *b, const char *path, SandError *error) {
@@ -65,6 +70,7 @@ void sand_boundary_free(SandBoundary *b) {
     sand_free(b->profile);
     sand_free(b->segments);
     sand_free(b->bands);
+    sand_free(b->core);
     sand_mesh_free(b->mesh);
     *b = (SandBoundary){0};
 }
@@ -119,7 +125,7 @@ double sand_boundary_distance(const SandBoundary *b, const SandPose *pose, SandV
     double sign = b->side == SAND_INSIDE ? -1 : 1;
     switch (b->kind) {
     case SAND_PLANE: return local.z;
-    case SAND_BOX_WALLS: return sign * block_distance(b->half, local, &normal, &feature);
+    case SAND_BOX_WALLS: return sign * box_distance(b->half, local, &normal, &feature);
     case SAND_REVOLUTION: return sand_revolution_distance(b, local);
     case SAND_SPHERE_WALL: return sign * (v3_length(local) - b->radius);
     case SAND_MESH: return sand_mesh_distance(b->mesh, local);

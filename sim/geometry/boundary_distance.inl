@@ -42,19 +42,13 @@ SAND_HOST_DEVICE int box_inside_touch(SandVec3 half, SandVec3 c, double radius, 
     return n;
 }
 
-// Signed distance to a solid block, by the box of shape_distance.inl.
-SAND_HOST_DEVICE double block_distance(SandVec3 half, SandVec3 point, SandVec3 *normal, uint32_t *feature) {
-    SandShape block = {.kind = SAND_BOX, .half = half};
-    return sand_shape_distance(&block, 1, point, normal, feature);
-}
-
 SAND_HOST_DEVICE int box_outside_touch(SandVec3 half, SandVec3 c, double radius, double reach, SandTouch *touches,
                                        int capacity) {
     double range = radius + reach;
     if (fabs(c.x) > half.x + range || fabs(c.y) > half.y + range || fabs(c.z) > half.z + range) return 0;
     SandVec3 out;
     uint32_t feature;
-    double gap = block_distance(half, c, &out, &feature) - radius;
+    double gap = box_distance(half, c, &out, &feature) - radius;
     return gap > reach ? 0 : touch_put(touches, capacity, 0, v3_neg(out), gap, feature);
 }
 

@@ -373,12 +373,36 @@ SAND_HOST_DEVICE void touching_edge(const Convex *c, const int *corner, int coun
     }
 }
 
+// Fills the patch of a face, of b or of a, and what of the other faces it; its normal becomes that of the patch. Returns a
+// direction that moves with the face.
+SAND_HOST_DEVICE SandVec3 patch_on_face(Patch *patch, bool of_b, int face, Feature *f, Feature *g) {
+    const Convex *reference = of_b ? patch->b : patch->a, *other = of_b ? patch->a : patch->b;
+    Feature *flat = of_b ? g : f, *facing = of_b ? f : g;
+    reference_feature(reference, of_b ? v3_neg(patch->normal) : patch->normal, face, flat);
+    patch->normal = of_b ? v3_neg(flat->normal) : flat->normal;
+    feature_facing(other, v3_neg(flat->normal), facing);
+    patch_corners(patch, f, g);
+    patch_crossings(patch, f, g);
+    return v3_sub(flat->p[1], flat->p[0]);
+}
+
+// Fills the points in which a body touches a face of b, whatever else of b may be nearer.
+SAND_HOST_DEVICE_NOINLINE void convex_manifold_on_face(const Convex *a, const Convex *b, int face, double reach,
+                                                       Manifold *to) {
+    Feature f, g;
+    Patch patch = {
+        .a = a, .b = b, .normal = {0, 0, 0}, .reach = reach, .near = SAND_FACE_PREFERENCE * (a->bound + a->radius)};
+    patch.normal = v3_neg(convex_face_normal(b, face));
+    SandVec3 way = patch_on_face(&patch, true, face, &f, &g);
+    patch_choose(&patch, way, to);
+}
+
 // Fills the points in which two bodies touch with gaps up to `reach` (m).
 SAND_HOST_DEVICE_NOINLINE void convex_manifold(const Convex *a, const Convex *b, double reach, Manifold *to) {
     ConvexGap gap;
     Feature f, g;
     double size = fmin(a->bound + a->radius, b->bound + b->radius);
-    Patch patch = {.a = a, .b = b, .reach = reach, .near = SAND_FACE_PREFERENCE * size};
+    Patch patch = {.a = a, .b = b, .normal = {0, 0, 0}, .reach = reach, .near = SAND_FACE_PREFERENCE * size};
     to->count = 0;
     convex_distance(a, b, reach + a->radius + b->radius, &gap);
     to->normal = patch.normal = gap.normal;
@@ -390,16 +414,8 @@ SAND_HOST_DEVICE_NOINLINE void convex_manifold(const Convex *a, const Convex *b,
     SandVec3 way = gap.normal; // without a face there are two points at most
     bool of_b = on_b > on_a + 0.1 * patch.near;
     if (fmax(on_a, on_b) >= gap.distance - patch.near) {
-        const Convex *reference = of_b ? b : a, *other = of_b ? a : b;
-        SandVec3 out = of_b ? v3_neg(gap.normal) : gap.normal;
-        reference_feature(reference, out, of_b ? face_b : face_a, of_b ? &g : &f);
-        out = of_b ? g.normal : f.normal;
-        patch.normal = of_b ? v3_neg(out) : out;
+        way = patch_on_face(&patch, of_b, of_b ? face_b : face_a, &f, &g);
         apart = of_b ? on_b : on_a;
-        way = of_b ? v3_sub(g.p[1], g.p[0]) : v3_sub(f.p[1], f.p[0]);
-        feature_facing(other, v3_neg(out), of_b ? &f : &g);
-        patch_corners(&patch, &f, &g);
-        patch_crossings(&patch, &f, &g);
     } else {
         touching_edge(a, gap.corner_a, gap.count_a, gap.normal, &f);
         touching_edge(b, gap.corner_b, gap.count_b, v3_neg(gap.normal), &g);

@@ -109,6 +109,44 @@ SAND_HOST_DEVICE bool mesh_cell_span(double center, double range, double lower, 
     return true;
 }
 
+// A walk over the faces in the cells around a point, each once and in a fixed order.
+typedef struct MeshCells {
+    int low[3], high[3];
+    int x, y, z, entry; // the next one
+} MeshCells;
+
+SAND_HOST_DEVICE bool mesh_cells_around(const SandTriangleMesh *m, SandVec3 center, double range, MeshCells *c) {
+    if (!mesh_cell_span(center.x, range, m->lower.x, m->upper.x, m->cell, m->dim[0], &c->low[0], &c->high[0])) return false;
+    if (!mesh_cell_span(center.y, range, m->lower.y, m->upper.y, m->cell, m->dim[1], &c->low[1], &c->high[1])) return false;
+    if (!mesh_cell_span(center.z, range, m->lower.z, m->upper.z, m->cell, m->dim[2], &c->low[2], &c->high[2])) return false;
+    c->x = c->low[0];
+    c->y = c->low[1];
+    c->z = c->low[2];
+    c->entry = m->cell_start[(c->z * m->dim[1] + c->y) * m->dim[0] + c->x];
+    return true;
+}
+
+// Returns the next face, or -1. A face listed in many cells comes in the first of them, as in mesh_query_all.
+SAND_HOST_DEVICE int mesh_cells_next(const SandTriangleMesh *m, MeshCells *c) {
+    while (c->z <= c->high[2]) {
+        int cell = (c->z * m->dim[1] + c->y) * m->dim[0] + c->x;
+        uint32_t later = (c->x > c->low[0] ? 1u : 0) | (c->y > c->low[1] ? 2u : 0) | (c->z > c->low[2] ? 4u : 0);
+        while (c->entry < m->cell_start[cell + 1]) {
+            uint32_t face = m->cell_faces[c->entry++];
+            if (!(later & ~face)) return (int)(face / 8);
+        }
+        if (++c->x > c->high[0]) {
+            c->x = c->low[0];
+            if (++c->y > c->high[1]) {
+                c->y = c->low[1];
+                c->z++;
+            }
+        }
+        if (c->z <= c->high[2]) c->entry = m->cell_start[(c->z * m->dim[1] + c->y) * m->dim[0] + c->x];
+    }
+    return -1;
+}
+
 // Queries every face in the cells around the center.
 SAND_HOST_DEVICE void mesh_query_all(MeshQuery *q) {
     const SandTriangleMesh *m = q->mesh;

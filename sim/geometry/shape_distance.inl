@@ -1,7 +1,8 @@
-// Signed distance from a point in the body frame to the surface of a box or cylinder (negative inside), and the outward unit
-// normal at the nearest surface point; one source for CPU and GPU. `feature` identifies the face, edge or corner.
+// Signed distance from a point in the body frame to the surface of a convex shape (negative inside), and the outward unit
+// normal at the nearest surface point; one source for CPU and GPU. `feature` identifies the face, edge or corner of a box or
+// cylinder.
 #pragma once
-#include "sandglass/geometry.h"
+#include "sim/geometry/convex_distance.inl"
 
 // The feature is the region of the point in base 3: along each axis 0 below the box, 1 within it, 2 above. Inside the box
 // the nearest face counts.
@@ -55,10 +56,32 @@ SAND_HOST_DEVICE double cylinder_distance(SandVec3 half, SandVec3 p, SandVec3 *n
     return cap;
 }
 
-// The distance to a box or cylinder of this scale.
+// The segment of a capsule, rounded by its radius.
+SAND_HOST_DEVICE double capsule_distance(SandVec3 half, SandVec3 p, SandVec3 *normal) {
+    double end = half.z - half.x, z = fmin(fmax(p.z, -end), end);
+    SandVec3 away = v3_make(p.x, p.y, p.z - z);
+    *normal = v3_unit_or(away, v3_make(1, 0, 0)); // on the segment any direction across it will do
+    return v3_length(away) - half.x;
+}
+
+SAND_HOST_DEVICE_NOINLINE double hull_distance(const SandShape *shape, double scale, SandVec3 point, SandVec3 *normal) {
+    SandVec3 zero = v3_make(0, 0, 0);
+    Convex hull = convex_make(shape, scale, q_identity(), zero), sphere = convex_sphere(&zero, point, 0);
+    ConvexGap gap;
+    convex_distance(&hull, &sphere, INFINITY, &gap);
+    *normal = gap.normal;
+    return gap.distance;
+}
+
+// The distance to a convex shape of this scale.
 SAND_HOST_DEVICE double sand_shape_distance(const SandShape *shape, double scale, SandVec3 point, SandVec3 *normal,
                                             uint32_t *feature) {
     SandVec3 half = v3_scale(scale, shape->half);
-    if (shape->kind == SAND_BOX) return box_distance(half, point, normal, feature);
-    return cylinder_distance(half, point, normal, feature);
+    *feature = 0;
+    switch (shape->kind) {
+    case SAND_BOX: return box_distance(half, point, normal, feature);
+    case SAND_CYLINDER: return cylinder_distance(half, point, normal, feature);
+    case SAND_CAPSULE: return capsule_distance(half, point, normal);
+    default: return hull_distance(shape, scale, point, normal);
+    }
 }

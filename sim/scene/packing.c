@@ -2,7 +2,7 @@
 #include "sim/scene/packing.h"
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"
-#include "sim/geometry/shape_distance.inl"
+#include "sim/geometry/convex_distance.inl"
 #include <float.h>
 #include <string.h>
 
@@ -186,9 +186,16 @@ static uint64_t bucket(const Spheres *spheres, int level, double enter, int64_t 
     return (h ^ h >> 32) & spheres->mask;
 }
 
+static bool is_convex(const SandWorld *world, int body) { return world->shapes[world->shape[body]].sphere_count == 0; }
+
+// A convex body counts as the sphere around it.
+static int sphere_count(const SandWorld *world, int body) {
+    return is_convex(world, body) ? 1 : world->shapes[world->shape[body]].sphere_count;
+}
+
 static bool gather_spheres(const SandWorld *world, Spheres *spheres, SandError *error) {
     size_t count = 0;
-    for (int i = 0; i < world->body_count; i++) count += (size_t)world->shapes[world->shape[i]].sphere_count;
+    for (int i = 0; i < world->body_count; i++) count += (size_t)sphere_count(world, i);
     if (count > INT32_MAX / 2) return sand_fail(error, "%zu spheres are more than can be checked", count);
     spheres->mask = 1;
     while (spheres->mask < count) spheres->mask *= 2;
@@ -199,11 +206,13 @@ static bool gather_spheres(const SandWorld *world, Spheres *spheres, SandError *
     spheres->mask--;
     for (int i = 0; i < world->body_count; i++) {
         const SandShape *shape = &world->shapes[world->shape[i]];
-        for (int s = 0; s < shape->sphere_count; s++) {
+        SandShapeSphere around = {.radius = shape->bound};
+        for (int s = 0; s < sphere_count(world, i); s++) {
             Sphere *sphere = &spheres->sphere[spheres->count];
-            SandVec3 local = v3_scale(world->scale[i], shape->spheres[s].center);
+            const SandShapeSphere *from = shape->sphere_count ? &shape->spheres[s] : &around;
+            SandVec3 local = v3_scale(world->scale[i], from->center);
             sphere->center = v3_add(world->position[i], q_rotate(world->rotation[i], local));
-            sphere->radius = world->scale[i] * shape->spheres[s].radius;
+            sphere->radius = world->scale[i] * from->radius;
             sphere->body = i;
             frexp(4 * sphere->radius, &sphere->level);
             int l = 0;
@@ -219,13 +228,41 @@ static bool gather_spheres(const SandWorld *world, Spheres *spheres, SandError *
     return true;
 }
 
+static const SandVec3 zero = {0, 0, 0};
+
+// A sphere of a body, or the whole of it where it is convex, relative to `origin`; `smallest` is its least half extent.
+static Convex convex_of(const SandWorld *world, const Sphere *sphere, SandVec3 origin, double *smallest) {
+    int body = sphere->body;
+    SandVec3 at = v3_sub(sphere->center, origin), half = world->shapes[world->shape[body]].half;
+    *smallest = sphere->radius;
+    if (!is_convex(world, body)) return convex_sphere(&zero, at, sphere->radius);
+    *smallest = world->scale[body] * fmin(half.x, fmin(half.y, half.z));
+    return convex_make(&world->shapes[world->shape[body]], world->scale[body], world->rotation[body], at);
+}
+
+// The same where one of them stands for a convex body.
+static bool convex_deep(const SandWorld *world, const Sphere *a, const Sphere *b, double tolerance, SandOverlap *overlap) {
+    double least_a, least_b;
+    SandVec3 apart = v3_sub(a->center, b->center);
+    if (v3_length(apart) > a->radius + b->radius) return false;
+    Convex p = convex_of(world, a, a->center, &least_a), q = convex_of(world, b, a->center, &least_b);
+    ConvexGap gap;
+    convex_distance(&p, &q, INFINITY, &gap);
+    double depth = p.radius + q.radius - gap.distance;
+    if (!(depth > tolerance * fmin(least_a, least_b))) return false;
+    int low = a->body < b->body ? a->body : b->body;
+    *overlap = (SandOverlap){low, a->body + b->body - low, -1, depth};
+    return true;
+}
+
 // Whether two spheres overlap by more than the tolerance.
 static bool deep(const SandWorld *world, const Sphere *a, const Sphere *b, double tolerance, SandOverlap *overlap) {
     if (a->body == b->body || world->enter[a->body] != world->enter[b->body]) return false;
+    if (sand_world_apart(world, a->body, b->body)) return false; // joined: they pass through each other
+    if (is_convex(world, a->body) || is_convex(world, b->body)) return convex_deep(world, a, b, tolerance, overlap);
     double reach = a->radius + b->radius - tolerance * fmin(a->radius, b->radius);
     SandVec3 d = v3_sub(a->center, b->center);
     if (v3_dot(d, d) >= reach * reach) return false;
-    if (sand_world_apart(world, a->body, b->body)) return false; // joined: they pass through each other
     int low = a->body < b->body ? a->body : b->body;
     *overlap = (SandOverlap){low, a->body + b->body - low, -1, a->radius + b->radius - v3_length(d)};
     return true;
@@ -250,7 +287,29 @@ static bool sphere_overlaps(const SandWorld *world, const Spheres *spheres, int 
     return false;
 }
 
+// Tests the corners of a convex body, or points of its rims, against the boundaries.
+static bool convex_in_boundary(const SandWorld *world, const Sphere *sphere, double tolerance, SandOverlap *overlap) {
+    double smallest;
+    int body = sphere->body;
+    Convex c = convex_of(world, sphere, zero, &smallest);
+    for (int n = 0; n < (c.corner_count ? c.corner_count : 32); n++) {
+        double angle = 2 * 3.14159265358979 * (n / 2) / 16;
+        SandVec3 rim = v3_make(c.rim * cos(angle), c.rim * sin(angle), n & 1 ? c.half : -c.half);
+        SandVec3 point = c.corner_count ? convex_corner(&c, n) : v3_add(c.center, m3_apply(c.rotation, rim));
+        for (int i = 0; i < world->boundary_count; i++) {
+            const SandBoundary *boundary = &world->boundaries[i];
+            SandPose pose = sand_boundary_pose(boundary, world->enter[body]);
+            double gap = clear_distance(boundary, &pose, point, c.radius) - c.radius;
+            if (!(gap < -tolerance * smallest)) continue;
+            *overlap = (SandOverlap){body, -1, i, -gap};
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool sphere_in_boundary(const SandWorld *world, const Sphere *sphere, double tolerance, SandOverlap *overlap) {
+    if (is_convex(world, sphere->body)) return convex_in_boundary(world, sphere, tolerance, overlap);
     for (int i = 0; i < world->boundary_count; i++) {
         const SandBoundary *boundary = &world->boundaries[i];
         SandPose pose = sand_boundary_pose(boundary, world->enter[sphere->body]);
@@ -262,52 +321,12 @@ static bool sphere_in_boundary(const SandWorld *world, const Sphere *sphere, dou
     return false;
 }
 
-// Tests a box or cylinder against every sphere, and its corners or rims against the boundaries.
-static bool convex_body_overlaps(const SandWorld *world, const Spheres *spheres, int body, double tolerance,
-                                 SandOverlap *overlap) {
-    const SandShape *shape = &world->shapes[world->shape[body]];
-    SandPose pose = {world->position[body], world->rotation[body]};
-    for (int i = 0; i < spheres->count; i++) {
-        const Sphere *sphere = &spheres->sphere[i];
-        SandVec3 normal;
-        uint32_t feature;
-        if (world->enter[sphere->body] != world->enter[body] || sand_world_apart(world, sphere->body, body)) continue;
-        SandVec3 away = v3_sub(sphere->center, pose.position);
-        double far = sphere->radius + shape->bound * world->scale[body];
-        if (v3_dot(away, away) > far * far) continue;
-        double gap =
-            sand_shape_distance(shape, world->scale[body], pose_apply_inverse(pose, sphere->center), &normal, &feature) -
-            sphere->radius;
-        if (!(gap < -tolerance * sphere->radius)) continue;
-        *overlap = (SandOverlap){body, sphere->body, -1, -gap};
-        return true;
-    }
-    SandVec3 half = v3_scale(world->scale[body], shape->half);
-    double smallest = fmin(half.x, fmin(half.y, half.z));
-    for (int n = 0; n < 32; n++) {
-        double up = n & 1 ? half.z : -half.z, angle = 2 * 3.14159265358979 * (n / 2) / 16;
-        SandVec3 point = shape->kind == SAND_BOX ? v3_make(n & 2 ? half.x : -half.x, n & 4 ? half.y : -half.y, up)
-                                                 : v3_make(half.x * cos(angle), half.x * sin(angle), up);
-        for (int i = 0; i < world->boundary_count; i++) {
-            SandPose boundary_pose = sand_boundary_pose(&world->boundaries[i], world->enter[body]);
-            double gap = sand_boundary_distance(&world->boundaries[i], &boundary_pose, pose_apply(pose, point));
-            if (!(gap < -tolerance * smallest)) continue;
-            *overlap = (SandOverlap){body, -1, i, -gap};
-            return true;
-        }
-    }
-    return false;
-}
-
 int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *overlap, SandError *error) {
     Spheres spheres = {0};
     int found = gather_spheres(world, &spheres, error) ? 0 : -1;
     for (int i = 0; i < spheres.count && found == 0; i++)
         if (sphere_in_boundary(world, &spheres.sphere[i], tolerance, overlap) ||
             sphere_overlaps(world, &spheres, i, tolerance, overlap))
-            found = 1;
-    for (int i = 0; i < world->body_count && found == 0; i++)
-        if (world->shapes[world->shape[i]].sphere_count == 0 && convex_body_overlaps(world, &spheres, i, tolerance, overlap))
             found = 1;
     sand_free(spheres.sphere);
     sand_free(spheres.head);

@@ -75,7 +75,7 @@ static bool build_settings(SandBuilder *b) {
     return true;
 }
 
-// ---- materials and shapes ----
+// ---- materials ----
 
 int sand_build_material(SandBuilder *b, const char *name, const char *key) {
     if (!name) return 0;
@@ -115,95 +115,7 @@ static bool build_materials(SandBuilder *b) {
     return true;
 }
 
-// Adds a shape to the world. Shape 0 is the sphere, then come the clumps in the file's order.
-static int add_shape(SandBuilder *b, SandShape *shape) {
-    int index = sand_world_add_shape(b->world, shape, b->error);
-    if (index < 0) sand_shape_free(shape);
-    return index;
-}
-
-static bool build_shapes(SandBuilder *b) {
-    const SandSceneDef *def = b->def;
-    SandShape sphere;
-    if (!sand_shape_sphere(&sphere, b->error) || add_shape(b, &sphere) < 0) return false;
-    for (uint32_t i = 0; i < def->shapes_count; i++) {
-        const SandClumpDef *clump = &def->shapes[i];
-        SandShapeSphere spheres[SAND_MAX_SPHERES];
-        snprintf(b->path, sizeof b->path, "shapes[%u]", i);
-        bool taken = !strcmp(clump->name, "sphere") || !strcmp(clump->name, "box") || !strcmp(clump->name, "cylinder");
-        for (uint32_t j = 0; j < i; j++) taken = taken || strcmp(clump->name, def->shapes[j].name) == 0;
-        if (taken) return sand_build_wrong(b, "name", "there is a shape '%s' already", clump->name);
-        for (uint32_t j = 0; j < clump->spheres_count; j++) {
-            snprintf(b->path, sizeof b->path, "shapes[%u].spheres[%u]", i, j);
-            if (!sand_build_range3(b, "center", clump->spheres[j].center, SAND_FAR) ||
-                !sand_build_range(b, "radius", &clump->spheres[j].radius, SAND_TINY, SAND_FAR))
-                return false;
-            spheres[j] = (SandShapeSphere){sand_vector(clump->spheres[j].center), clump->spheres[j].radius};
-        }
-        SandShape shape;
-        SandError reason;
-        snprintf(b->path, sizeof b->path, "shapes[%u]", i);
-        if (!sand_shape_clump(&shape, spheres, (int)clump->spheres_count, &reason))
-            return sand_build_wrong(b, "spheres", "%s", reason.text);
-        if (add_shape(b, &shape) < 0) return false;
-    }
-    return true;
-}
-
-// Returns the index of the sphere or a clump by name, or -1 with a message. A single body may also be a box or a cylinder.
-static int find_shape(SandBuilder *b, const char *name, const char *key, bool single) {
-    if (strcmp(name, "sphere") == 0) return 0;
-    SandSuggestion names = sand_suggestion(name);
-    sand_suggestion_add(&names, "sphere");
-    if (single) {
-        sand_suggestion_add(&names, "box");
-        sand_suggestion_add(&names, "cylinder");
-    }
-    for (uint32_t i = 0; i < b->def->shapes_count; i++) {
-        if (strcmp(b->def->shapes[i].name, name) == 0) return 1 + (int)i;
-        sand_suggestion_add(&names, b->def->shapes[i].name);
-    }
-    sand_build_wrong(b, key, "unknown shape '%s'; %s", name, sand_suggestion_text(&names));
-    return -1;
-}
-
 // ---- single bodies ----
-
-// Returns the shape and scale of a single body; boxes and cylinders get a shape of their own.
-static int body_shape(SandBuilder *b, const SandBodyFileDef *from, double *scale) {
-    bool box = strcmp(from->shape, "box") == 0, cylinder = strcmp(from->shape, "cylinder") == 0;
-    bool sphere = strcmp(from->shape, "sphere") == 0;
-    int clump = box || cylinder || sphere ? 0 : find_shape(b, from->shape, "shape", true);
-    if (clump < 0) return -1;
-    // Each shape has its own size keys; any other is a mistake.
-    struct {
-        const char *key;
-        bool given, wanted;
-    } keys[] = {{"radius", from->radius, sphere || cylinder},
-                {"height", from->height, cylinder},
-                {"size", from->size, box},
-                {"scale", from->scale, clump > 0 && from->scale}};
-    for (int i = 0; i < 4; i++) {
-        if (keys[i].given && !keys[i].wanted)
-            return sand_build_wrong(b, keys[i].key, "a %s has no such key", from->shape), -1;
-        if (!keys[i].given && keys[i].wanted)
-            return sand_build_wrong(b, keys[i].key, "missing: a %s needs it", from->shape), -1;
-    }
-    if (!sand_build_range(b, "radius", from->radius, SAND_TINY, SAND_FAR) ||
-        !sand_build_range(b, "height", from->height, SAND_TINY, SAND_FAR) ||
-        !sand_build_range(b, "scale", from->scale, SAND_TINY, SAND_FAR))
-        return -1;
-    for (int i = 0; box && i < 3; i++)
-        if (!sand_build_range(b, "size", &from->size[i], SAND_TINY, SAND_FAR)) return -1;
-    *scale = sphere ? *from->radius : sand_number(from->scale, 1);
-    if (sphere || clump > 0) return clump;
-    SandShape shape;
-    SandError reason;
-    if (box ? !sand_shape_box(&shape, v3_scale(0.5, sand_vector(from->size)), &reason)
-            : !sand_shape_cylinder(&shape, *from->radius, *from->height, &reason))
-        return sand_build_wrong(b, "shape", "%s", reason.text), -1;
-    return add_shape(b, &shape);
-}
 
 static bool build_body(SandBuilder *b, int index) {
     const SandBodyFileDef *from = &b->def->bodies[index];
@@ -215,7 +127,7 @@ static bool build_body(SandBuilder *b, int index) {
         if (b->def->bodies[i].name && strcmp(b->def->bodies[i].name, from->name) == 0)
             return sand_build_wrong(b, "name", "there is a body '%s' already", from->name);
     if ((body.material = sand_build_material(b, from->material, "material")) < 0) return false;
-    if ((body.shape = body_shape(b, from, &body.scale)) < 0) return false;
+    if ((body.shape = sand_build_body_shape(b, from, &body.scale)) < 0) return false;
     double scale = from->scales && *from->scales ? b->scene->scale : 1;
     body.scale *= scale;
     if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
@@ -240,18 +152,27 @@ static bool build_body(SandBuilder *b, int index) {
 
 // ---- fills ----
 
+enum { MOST_FILL_SHAPES = 1024 };
+
+// Adds a shape to those that a fill draws from; a stone may stand for several.
+static bool fill_shape(SandBuilder *b, const char *name, const char *key, SandFill *fill, int shapes[MOST_FILL_SHAPES]) {
+    int count, first = sand_build_find_shape(b, name, key, false, &count);
+    if (first < 0) return false;
+    if (fill->shape_count + count > MOST_FILL_SHAPES)
+        return sand_build_wrong(b, key, "a fill draws from at most %d shapes", MOST_FILL_SHAPES);
+    for (int k = 0; k < count; k++) shapes[fill->shape_count++] = first + k;
+    return true;
+}
+
 // Reads shapes and sizes of a fill.
-static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[256]) {
+static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[MOST_FILL_SHAPES]) {
     if (from->shape && from->shapes_count) return sand_build_wrong(b, "shapes", "expected `shape` or `shapes`, not both");
-    if (from->shapes_count == 0)
-        shapes[fill->shape_count++] = find_shape(b, from->shape ? from->shape : "sphere", "shape", false);
+    if (from->shapes_count == 0 && !fill_shape(b, from->shape ? from->shape : "sphere", "shape", fill, shapes)) return false;
     for (uint32_t i = 0; i < from->shapes_count; i++) {
         char key[32];
         snprintf(key, sizeof key, "shapes[%u]", i);
-        shapes[fill->shape_count++] = find_shape(b, from->shapes[i], key, false);
-        if (shapes[i] < 0) return false;
+        if (!fill_shape(b, from->shapes[i], key, fill, shapes)) return false;
     }
-    if (shapes[0] < 0) return false;
     fill->shapes = shapes;
     for (int i = 0; i < fill->shape_count; i++) fill->random_rotation = fill->random_rotation || shapes[i] > 0;
 
@@ -260,7 +181,7 @@ static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill,
     if ((from->radius != NULL) + (from->radii != NULL) + (from->sizes != NULL) > 1)
         return sand_build_wrong(b, key, "expected one of radius, radii and sizes");
     if (fill->random_rotation && (from->radius || from->radii))
-        return sand_build_wrong(b, key, "clumps have `sizes`, not a radius");
+        return sand_build_wrong(b, key, "shapes of the file have `sizes`, not a radius");
     if (!fill->random_rotation && from->sizes)
         return sand_build_wrong(b, key, "spheres have `radius` or `radii`, not sizes");
     if (!sizes && !fill->random_rotation) return sand_build_wrong(b, "radius", "missing: spheres need radius or radii");
@@ -320,7 +241,7 @@ static bool build_fill(SandBuilder *b, int index) {
     const SandFillDef *from = &b->def->fills[index];
     SandFill fill = sand_default_fill();
     SandError reason;
-    int shapes[256], limit = b->scene->options.limit;
+    int shapes[MOST_FILL_SHAPES], limit = b->scene->options.limit;
     snprintf(b->path, sizeof b->path, "fills[%d]", index);
     if ((fill.material = sand_build_material(b, from->material, "material")) < 0) return false;
     if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
@@ -448,7 +369,7 @@ static bool build_bounds(SandBuilder *b) {
 }
 
 static bool build_all(SandBuilder *b) {
-    if (!build_settings(b) || !build_materials(b) || !build_shapes(b) || !sand_build_boundaries(b)) return false;
+    if (!build_settings(b) || !build_materials(b) || !sand_build_shapes(b) || !sand_build_boundaries(b)) return false;
     int limit = b->scene->options.limit ? b->scene->options.limit : SAND_MAX_BODIES;
     b->path[0] = 0;
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);

@@ -1,4 +1,5 @@
-// Shared by scene.c (opening), scene_build.c and scene_boundaries.c (building) and solver_file.c. Internal to sim/scene.
+// Shared by scene.c (opening), scene_build.c, scene_shapes.c and scene_boundaries.c (building) and solver_file.c. Internal
+// to sim/scene.
 #pragma once
 #include "sim/core/random.h"
 #include "sim/scene/scene_file.h"
@@ -40,6 +41,15 @@ bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rota
 int sand_build_material(SandBuilder *b, const char *name, const char *key);
 // Returns the value of a knob that was set, or NULL: then the file's value holds.
 const double *sand_build_knob_value(const SandBuilder *b, SandKnobKind kind, int target);
+
+// Builds the shapes of the file (scene_shapes.c).
+bool sand_build_shapes(SandBuilder *b);
+// Returns the index of the sphere or of a shape of the file by name, and how many shapes it stands for, or -1 with a
+// message. `single` names the shapes that only a single body may have as well.
+int sand_build_find_shape(SandBuilder *b, const char *name, const char *key, bool single, int *count);
+// Returns the shape and scale of a single body, or -1; boxes, cylinders and capsules get a shape of their own.
+int sand_build_body_shape(SandBuilder *b, const SandBodyFileDef *from, double *scale);
+enum { SAND_MOST_VARIETY = 64 };
 
 // Builds all boundaries (scene_boundaries.c).
 bool sand_build_boundaries(SandBuilder *b);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PATH = 1023, MOST_BOUNDARIES = 4096, MOST_SINGLE = 100000, MOST_CORNERS = 4096 };
+enum { MOST_PATH = 1023, MOST_BOUNDARIES = 4096, MOST_SINGLE = 100000, MOST_CORNERS = 4096, MOST_POINTS = 4096 };
 
 static const cyaml_schema_value_t name_value = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char *, 1, SAND_NAME - 1)};
 
@@ -16,12 +16,38 @@ static const cyaml_schema_field_t sphere_fields[] = {
 };
 static const cyaml_schema_value_t sphere_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandSphereDef, sphere_fields)};
 
-static const cyaml_schema_field_t clump_fields[] = {
-    TEXT_NEEDED(SandClumpDef, name),
-    CYAML_FIELD_SEQUENCE("spheres", CYAML_FLAG_POINTER, SandClumpDef, spheres, &sphere_value, 1, SAND_MAX_SPHERES),
+static const cyaml_schema_field_t box_fields[] = {NUMBERS_NEEDED(SandBoxDef, size, 3), CYAML_FIELD_END};
+static const cyaml_schema_field_t cylinder_fields[] = {REAL_NEEDED(SandRoundDef, radius), REAL(SandRoundDef, height),
+                                                       CYAML_FIELD_END};
+static const cyaml_schema_field_t capsule_fields[] = {REAL_NEEDED(SandRoundDef, radius), REAL(SandRoundDef, length),
+                                                      CYAML_FIELD_END};
+static const cyaml_schema_value_t point_value = {CYAML_VALUE_SEQUENCE_FIXED(CYAML_FLAG_DEFAULT, double, &real_value, 3)};
+static const cyaml_schema_field_t hull_fields[] = {
+    LIST(SandHullDef, points, point_value, MOST_POINTS),
+    LONG_TEXT(SandHullDef, file, MOST_PATH),
     CYAML_FIELD_END,
 };
-static const cyaml_schema_value_t clump_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandClumpDef, clump_fields)};
+static const cyaml_schema_field_t stone_fields[] = {
+    WHOLE(SandStoneFileDef, seed),
+    WHOLE(SandStoneFileDef, points),
+    WHOLE(SandStoneFileDef, cuts),
+    WHOLE(SandStoneFileDef, variety),
+    REAL(SandStoneFileDef, elongation),
+    REAL(SandStoneFileDef, flatness),
+    CYAML_FIELD_END,
+};
+
+static const cyaml_schema_field_t shape_fields[] = {
+    TEXT_NEEDED(SandShapeDef, name),
+    CYAML_FIELD_SEQUENCE("spheres", OPTIONAL_PTR, SandShapeDef, spheres, &sphere_value, 1, SAND_MAX_SPHERES),
+    PART(SandShapeDef, box, box_fields),
+    PART(SandShapeDef, cylinder, cylinder_fields),
+    PART(SandShapeDef, capsule, capsule_fields),
+    PART(SandShapeDef, hull, hull_fields),
+    PART(SandShapeDef, stone, stone_fields),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t shape_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandShapeDef, shape_fields)};
 
 static const cyaml_schema_field_t material_fields[] = {
     TEXT_NEEDED(SandMaterialDef, name),
@@ -96,11 +122,22 @@ static const cyaml_schema_value_t boundary_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandBoundaryDef, boundary_fields)};
 
 static const cyaml_schema_field_t body_fields[] = {
-    TEXT(SandBodyFileDef, name),           TEXT(SandBodyFileDef, material),   TEXT_NEEDED(SandBodyFileDef, shape),
-    REAL(SandBodyFileDef, radius),         NUMBERS(SandBodyFileDef, size, 3), REAL(SandBodyFileDef, height),
-    REAL(SandBodyFileDef, scale),          REAL(SandBodyFileDef, mass),       NUMBERS(SandBodyFileDef, position, 3),
-    NUMBERS(SandBodyFileDef, velocity, 3), NUMBERS(SandBodyFileDef, spin, 3), PART(SandBodyFileDef, rotation, turn_fields),
-    REAL(SandBodyFileDef, enter),          FLAG(SandBodyFileDef, scales),     CYAML_FIELD_END,
+    TEXT(SandBodyFileDef, name),
+    TEXT(SandBodyFileDef, material),
+    TEXT_NEEDED(SandBodyFileDef, shape),
+    REAL(SandBodyFileDef, radius),
+    NUMBERS(SandBodyFileDef, size, 3),
+    REAL(SandBodyFileDef, height),
+    REAL(SandBodyFileDef, length),
+    REAL(SandBodyFileDef, scale),
+    REAL(SandBodyFileDef, mass),
+    NUMBERS(SandBodyFileDef, position, 3),
+    NUMBERS(SandBodyFileDef, velocity, 3),
+    NUMBERS(SandBodyFileDef, spin, 3),
+    PART(SandBodyFileDef, rotation, turn_fields),
+    REAL(SandBodyFileDef, enter),
+    FLAG(SandBodyFileDef, scales),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t body_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandBodyFileDef, body_fields)};
 
@@ -253,7 +290,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     TEXT(SandSceneDef, friction),
     LIST(SandSceneDef, materials, material_value, 256),
     LIST(SandSceneDef, pairs, pair_value, 65536),
-    LIST(SandSceneDef, shapes, clump_value, 256),
+    LIST(SandSceneDef, shapes, shape_value, 256),
     LIST(SandSceneDef, boundaries, boundary_value, MOST_BOUNDARIES),
     LIST(SandSceneDef, bodies, body_value, MOST_SINGLE),
     LIST(SandSceneDef, joints, joint_value, MOST_SINGLE),

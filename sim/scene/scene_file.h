@@ -27,11 +27,37 @@ typedef struct SandSphereDef {
     double radius;
 } SandSphereDef;
 
-typedef struct SandClumpDef {
+typedef struct SandBoxDef {
+    double size[3];
+} SandBoxDef;
+
+typedef struct SandRoundDef { // cylinder: radius and height; capsule: radius and length
+    double radius;
+    double *height, *length;
+} SandRoundDef;
+
+typedef struct SandHullDef {
+    double (*points)[3];
+    uint32_t points_count;
+    char *file;
+} SandHullDef;
+
+typedef struct SandStoneFileDef {
+    uint64_t *seed;
+    uint32_t *points, *cuts, *variety;
+    double *elongation, *flatness;
+} SandStoneFileDef;
+
+// A shape of its own name: one of the keys below it.
+typedef struct SandShapeDef {
     char *name;
     SandSphereDef *spheres;
     uint32_t spheres_count;
-} SandClumpDef;
+    SandBoxDef *box;
+    SandRoundDef *cylinder, *capsule;
+    SandHullDef *hull;
+    SandStoneFileDef *stone;
+} SandShapeDef;
 
 typedef struct SandMaterialDef {
     char *name;
@@ -74,8 +100,8 @@ typedef struct SandBoundaryDef {
 
 typedef struct SandBodyFileDef {
     char *name, *material, *shape;
-    double *radius, *size, *height, *scale, *mass; // size: 3
-    double *position, *velocity, *spin;            // 3 each
+    double *radius, *size, *height, *length, *scale, *mass; // size: 3
+    double *position, *velocity, *spin;                     // 3 each
     SandTurnDef *rotation;
     double *enter;
     bool *scales; // the position only
@@ -180,7 +206,7 @@ typedef struct SandSceneDef {
     char *friction;
     SandMaterialDef *materials;
     SandPairDef *pairs;
-    SandClumpDef *shapes;
+    SandShapeDef *shapes;
     SandBoundaryDef *boundaries;
     SandBodyFileDef *bodies;
     SandJointFileDef *joints;

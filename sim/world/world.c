@@ -204,28 +204,8 @@ static bool check_boundaries(const SandWorld *world, SandError *error) {
     return true;
 }
 
-// Boxes and cylinders are only known by their distance function: spheres can touch them, but two of them cannot meet.
-static bool check_convex_bodies(const SandWorld *world, SandError *error) {
-    int first = -1;
-    for (int i = 0; i < world->body_count; i++) {
-        SandShapeKind kind = world->shapes[world->shape[i]].kind;
-        if (kind != SAND_BOX && kind != SAND_CYLINDER) continue;
-        if (first >= 0)
-            return sand_fail(error,
-                             "bodies %d and %d are boxes or cylinders and could meet each other; only one may be in a world",
-                             first, i);
-        first = i;
-    }
-    for (int i = 0; i < world->boundary_count && first >= 0; i++)
-        if (!sand_boundary_flat_or_hollow(&world->boundaries[i]))
-            return sand_fail(error,
-                             "body %d is a box or cylinder and cannot lie on boundary %s, which is not flat or hollow",
-                             first, world->boundaries[i].name);
-    return true;
-}
-
 bool sand_world_check(const SandWorld *world, SandError *error) {
-    return check_settings(world, error) && check_boundaries(world, error) && check_convex_bodies(world, error);
+    return check_settings(world, error) && check_boundaries(world, error);
 }
 
 double sand_world_kinetic_energy(const SandWorld *world) {

@@ -253,11 +253,12 @@ static void compare_stages(const char *scene, int bodies, int steps) {
 
 static void test_stages(void **state) {
     (void)state;
-    compare_stages("hourglass", 3000, 120); // the glass, several levels
-    compare_stages("rubble", 150, 100);     // clumps
-    compare_stages("heavy", 0, 60);         // a cylinder on spheres
-    compare_stages("heap", 400, 60);        // the ground
-    compare_stages("drum", 0, 60);          // a wall that turns
+    compare_stages("hourglass", 3000, 120);                            // the glass, several levels
+    compare_stages("rubble", 150, 100);                                // clumps
+    compare_stages("heavy", 0, 60);                                    // a cylinder on spheres
+    compare_stages("heap", 400, 60);                                   // the ground
+    compare_stages("drum", 0, 60);                                     // a wall that turns
+    compare_stages(SAND_SOURCE_DIR "/tests/lab/stones.yaml", 200, 80); // convex bodies of every kind
 }
 
 // --- whole runs ---------------------------------------------------------------------------------------------

@@ -49,8 +49,14 @@ static void heavy(void **state) {
     same_for_all_thread_counts("heavy", 0, is_short ? 15 : 200);
 }
 
+static void stones(void **state) {
+    (void)state;
+    same_for_all_thread_counts(SAND_SOURCE_DIR "/tests/lab/stones.yaml", is_short ? 40 : 200, is_short ? 40 : 150);
+}
+
 int main(int argc, char **argv) {
     is_short = argc > 1 && !strcmp(argv[1], "short");
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hourglass), cmocka_unit_test(rubble), cmocka_unit_test(heavy)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hourglass), cmocka_unit_test(rubble), cmocka_unit_test(heavy),
+                                       cmocka_unit_test(stones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,17 +105,13 @@ static void the_whole_world_is_checked(void **state) {
     def.shape = 1;
     sand_world_add_body(&w, &def, NULL);
     assert_true(sand_world_check(&w, &error));
-    w.boundaries[0].side = SAND_OUTSIDE;
+    w.boundaries[0].side = SAND_OUTSIDE; // boxes lie on anything, and there may be several
+    sand_world_add_body(&w, &def, NULL);
+    assert_true(sand_world_check(&w, &error));
+    w.boundaries[0].material = 3;
     strcpy(w.boundaries[0].name, "dome");
     assert_false(sand_world_check(&w, &error));
     assert_non_null(strstr(error.text, "dome"));
-    w.boundaries[0].side = SAND_INSIDE;
-    w.boundaries[0].material = 3;
-    assert_false(sand_world_check(&w, &error));
-    w.boundaries[0].material = 0;
-    sand_world_add_body(&w, &def, NULL);
-    assert_false(sand_world_check(&w, &error));
-    assert_non_null(strstr(error.text, "bodies 1 and 2"));
     sand_world_free(&w);
     w = small_world();
     w.step = 0;

@@ -1,0 +1,348 @@
+// The contacts of convex bodies: with spheres, with each other, and with boundaries; one source for CPU and GPU. Start at
+// convex_contacts and touch_convex_bodies.
+//
+// A boundary whose allowed side is convex (a plane, the inside of a box) is touched by corners, and by the rims of a
+// cylinder: no edge or face can reach it first. A solid box or sphere and the triangles of a mesh are convex bodies
+// themselves, and touch as such. A surface of revolution with a neck or an outside is touched by corners, and by the point
+// of each edge that is nearest to it; where such a surface would touch the middle of a face, that is not found.
+#pragma once
+#include "sim/collision/contact_finder.inl"
+#include "sim/geometry/boundary_convex.inl"
+#include "sim/geometry/shape_distance.inl"
+
+// --- spheres ----------------------------------------------------------------------------------------------
+
+// Tests a sphere against a convex body, by the nearest point of its surface.
+SAND_HOST_DEVICE_NOINLINE void touch_convex_body(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere,
+                                                 int convex_body) {
+    const SandWorld *w = finder->world;
+    const SandShape *shape = &w->shapes[w->shape[convex_body]];
+    SandVec3 apart = v3_sub(sphere->center, w->position[convex_body]);
+    double bound = shape->bound * w->scale[convex_body];
+    double mu = sand_world_pair(w, w->material[sphere->body], w->material[convex_body]);
+    double speed = v3_length(v3_sub(w->velocity[convex_body], sphere->velocity)) + v3_length(w->spin[convex_body]) * bound +
+                   sphere->turning + finder->fall;
+    double reach = fmax(fmax(w->envelope, sphere->impact_margin), w->step * (1 + mu) * speed);
+    if (v3_length(apart) > bound + sphere->radius + reach) return;
+    SandVec3 outward;
+    uint32_t feature; // not in the key: a sphere touches a convex body once
+    double gap =
+        sand_shape_distance(shape, w->scale[convex_body], q_unrotate(w->rotation[convex_body], apart), &outward, &feature) -
+        sphere->radius;
+    if (gap > reach) return;
+    SandVec3 normal = v3_neg(q_rotate(w->rotation[convex_body], outward)); // from the sphere to the convex body
+    add_pair(finder, sink, sphere->body, sphere->sub, convex_body, 0, normal,
+             v3_madd(sphere->center, sphere->radius + 0.5 * gap, normal), gap);
+}
+
+// Tests a sphere against the convex bodies around it.
+SAND_HOST_DEVICE_NOINLINE void touch_convex_bodies(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
+    const SandBroadPhase *g = &finder->collision->convex_phase;
+    for (int k = 0; k < g->level_count; k++) {
+        SandCellRange range = cell_range_around(g, sphere, k);
+        for (int r = 0; r < range.rows; r++) {
+            SandCellRow row = cell_row(g, &range, r);
+            for (int half = 0; half < 2; half++)
+                for (int j = row.run[half].begin; j < row.run[half].end; j++)
+                    if (proxies_near(sphere, &g->sorted[j])) touch_convex_body(finder, sink, sphere, g->sorted[j].body);
+        }
+    }
+}
+
+// --- pairs ------------------------------------------------------------------------------------------------
+
+// Emits the contacts of two convex bodies. The one of lower index is the first, so that the order in which they are found
+// makes no difference.
+SAND_HOST_DEVICE_NOINLINE void convex_pair(const SandFinder *finder, SandSink *sink, const SandSphereProxy *p,
+                                           const SandSphereProxy *q) {
+    const SandWorld *w = finder->world;
+    int a = p->body < q->body ? p->body : q->body, b = p->body < q->body ? q->body : p->body;
+    if (sand_world_apart(w, a, b)) return;
+    double mu = sand_world_pair(w, w->material[a], w->material[b]);
+    double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + finder->fall;
+    double reach = fmax(w->envelope, w->step * (1 + mu) * speed);
+    if (v3_length(v3_sub(q->center, p->center)) > p->radius + q->radius + reach) return;
+    SandVec3 origin = w->position[a];
+    Convex first = convex_make(&w->shapes[w->shape[a]], w->scale[a], w->rotation[a], v3_make(0, 0, 0));
+    Convex second = convex_make(&w->shapes[w->shape[b]], w->scale[b], w->rotation[b], v3_sub(w->position[b], origin));
+    Manifold m;
+    convex_manifold(&first, &second, reach, &m);
+    for (int k = 0; k < m.count; k++)
+        add_pair(finder, sink, a, m.point[k].of_a, b, m.point[k].of_b, m.normal, v3_add(origin, m.point[k].point),
+                 m.point[k].gap);
+}
+
+// --- boundaries by corners and edges ----------------------------------------------------------------------
+
+// Below a surface a point of radius 0 is outside of an open vessel, or of a mesh: it is looked for as the center of a sphere
+// of the depth from which it is still pushed back.
+SAND_HOST_DEVICE int point_touches(const SandFinder *finder, SandSink *sink, int body, int boundary, SandVec3 point,
+                                   double radius, double reach, double depth, SandTouch *touches) {
+    if (finder->world->boundaries[boundary].kind != SAND_REVOLUTION) depth = 0;
+    int count = find_touches(finder, sink, body, boundary, point, radius + depth, reach - depth, touches);
+    for (int k = 0; k < count && depth > 0; k++) touches[k].gap += depth;
+    return count;
+}
+
+// Tests a point of a core, rounded by `radius`, against a boundary.
+SAND_HOST_DEVICE_NOINLINE void touch_point(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int sub,
+                                           int boundary, SandVec3 arm, double radius) {
+    SandTouch touches[MAX_TOUCHES];
+    const SandWorld *w = finder->world;
+    SandVec3 velocity = v3_add(w->velocity[body], v3_cross(w->spin[body], arm)), point = v3_add(w->position[body], arm);
+    double turning = v3_length(w->spin[body]) * radius;
+    const SandGuard *guard = &finder->collision->guard[boundary];
+    double reach = boundary_reach(finder, body, boundary, point, velocity, turning, 0);
+    if (v3_dot(guard->normal, point) - guard->offset > radius + reach) return; // a fixed plane that is far away
+    int count = point_touches(finder, sink, body, boundary, point, radius, reach, c->bound, touches);
+    for (int k = 0; k < count; k++) add_touch(finder, sink, body, sub, boundary, point, radius, &touches[k]);
+}
+
+// Returns the part of an edge at which it is nearest to a surface of revolution; 0 or 1 where that is one of its ends. Along
+// a line the distance from a convex obstacle falls and rises once; the samples are for a surface with several bends.
+SAND_HOST_DEVICE_NOINLINE double nearest_on_edge_to(const SandBoundary *b, SandVec3 from, SandVec3 along) {
+    enum { SAMPLES = 8, CUTS = 40 };
+    double best = INFINITY, low = 0, high = 0;
+    for (int k = 0; k <= SAMPLES; k++) {
+        double distance = revolution_distance(b, v3_madd(from, (double)k / SAMPLES, along));
+        if (distance >= best) continue;
+        best = distance;
+        low = fmax(k - 1., 0.) / SAMPLES;
+        high = fmin(k + 1., (double)SAMPLES) / SAMPLES;
+    }
+    for (int k = 0; k < CUTS; k++) {
+        double left = low + (high - low) / 3, right = high - (high - low) / 3;
+        bool falls =
+            revolution_distance(b, v3_madd(from, left, along)) > revolution_distance(b, v3_madd(from, right, along));
+        low = falls ? left : low;
+        high = falls ? high : right;
+    }
+    double t = 0.5 * (low + high);
+    return t < 1e-3 ? 0 : t > 1 - 1e-3 ? 1 : t;
+}
+
+// Tests the edges of a core against a surface of revolution that protrudes: by the nearest point of each.
+SAND_HOST_DEVICE void touch_edges(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int boundary) {
+    const SandBoundary *b = &finder->world->boundaries[boundary];
+    const SandPose *pose = &finder->collision->pose[boundary];
+    for (int e = 0; e < c->edge_count; e++) {
+        SandVec3 from = convex_corner(c, c->edges[e].from), to = convex_corner(c, c->edges[e].to);
+        SandVec3 start = pose_apply_inverse(*pose, v3_add(from, finder->world->position[body]));
+        SandVec3 end = pose_apply_inverse(*pose, v3_add(to, finder->world->position[body]));
+        double t = nearest_on_edge_to(b, start, v3_sub(end, start));
+        if (t == 0 || t == 1) continue; // a corner has it
+        touch_point(finder, sink, c, body, 64 + e % 192, boundary, v3_madd(from, t, v3_sub(to, from)), c->radius);
+    }
+}
+
+// One rim of a cylinder against one boundary. It touches each smooth piece (feature) of the boundary by its point of least
+// gap and three more at quarter turns from there, so that a standing cylinder has a base.
+typedef struct Rim {
+    const SandFinder *finder;
+    SandSink *sink;
+    int body, sub, boundary;
+    double radius, reach;
+    SandVec3 center, x, y; // m, world frame; x and y span its plane, each as long as the radius
+} Rim;
+
+enum { RIM_SAMPLES = 16 }; // angles at which a rim is sampled before bisection
+#define QUARTER_TURN 1.57079632679489661923
+
+SAND_HOST_DEVICE SandVec3 rim_point(const Rim *r, double angle) {
+    return v3_add(r->center, v3_add(v3_scale(cos(angle), r->x), v3_scale(sin(angle), r->y)));
+}
+
+// Finds the touch of the rim point at this angle with one piece of the boundary, and the derivative of its gap by the angle
+// (up to a positive factor). False where the piece is out of reach there.
+SAND_HOST_DEVICE_NOINLINE bool rim_touch(const Rim *r, double angle, uint32_t piece, SandTouch *touch, double *slope) {
+    SandTouch touches[MAX_TOUCHES];
+    int count =
+        find_touches(r->finder, r->sink, r->body, r->boundary, rim_point(r, angle), 0, r->reach + 0.1 * r->radius, touches);
+    for (int k = 0; k < count; k++) {
+        if (touches[k].feature != piece) continue;
+        *touch = touches[k];
+        *slope = -v3_dot(touch->normal, v3_sub(v3_scale(cos(angle), r->y), v3_scale(sin(angle), r->x)));
+        return true;
+    }
+    return false;
+}
+
+// Returns the angle of least gap between two angles, by bisection on the slope; the middle where there is no minimum between
+// them.
+SAND_HOST_DEVICE_NOINLINE double rim_least(const Rim *r, uint32_t piece, double low, double high) {
+    double middle = 0.5 * (low + high), slope;
+    SandTouch touch;
+    if (rim_touch(r, low, piece, &touch, &slope) && slope > 0) return middle;
+    if (rim_touch(r, high, piece, &touch, &slope) && slope < 0) return middle;
+    for (int k = 0; k < 60; k++) {
+        double angle = 0.5 * (low + high);
+        if (!rim_touch(r, angle, piece, &touch, &slope)) return middle;
+        if (slope < 0)
+            low = angle;
+        else
+            high = angle;
+    }
+    return 0.5 * (low + high);
+}
+
+// Emits the contacts of a rim with one piece of the boundary.
+SAND_HOST_DEVICE void rim_piece(const Rim *r, uint32_t piece) {
+    double least = INFINITY, most = -INFINITY, angle = 0, slope;
+    SandTouch touch;
+    for (int k = 0; k < RIM_SAMPLES; k++) {
+        double sample = k * (4 * QUARTER_TURN / RIM_SAMPLES), gap = INFINITY;
+        if (rim_touch(r, sample, piece, &touch, &slope)) gap = touch.gap;
+        most = fmax(most, gap);
+        if (gap < least) {
+            least = gap;
+            angle = sample;
+        }
+    }
+    // Where a rim lies flat the point of least gap is rounding noise: it then touches by the same points in every step.
+    bool flat = most - least < 1e-4 * r->radius;
+    if (flat) angle = 0;
+    for (int quarter = 0; quarter < 4; quarter++) {
+        double half = quarter == 0 ? 4 * QUARTER_TURN / RIM_SAMPLES : 0.5 * QUARTER_TURN;
+        double at = angle + quarter * QUARTER_TURN;
+        if (!flat) at = rim_least(r, piece, at - half, at + half);
+        if (quarter == 0) angle = at;
+        if (rim_touch(r, at, piece, &touch, &slope) && touch.gap <= r->reach)
+            add_touch(r->finder, r->sink, r->body, r->sub + quarter, r->boundary, rim_point(r, at), 0, &touch);
+    }
+}
+
+// Emits the contacts of a rim with every piece of the boundary that some sample of it is near, in the order of the samples.
+SAND_HOST_DEVICE void touch_rim(const Rim *r) {
+    uint32_t pieces[MAX_TOUCHES];
+    SandTouch touches[MAX_TOUCHES];
+    int piece_count = 0;
+    for (int k = 0; k < RIM_SAMPLES; k++) {
+        SandVec3 point = rim_point(r, k * (4 * QUARTER_TURN / RIM_SAMPLES));
+        int count = find_touches(r->finder, r->sink, r->body, r->boundary, point, 0, r->reach + 0.1 * r->radius, touches);
+        for (int t = 0; t < count; t++) {
+            int known = 0;
+            while (known < piece_count && pieces[known] != touches[t].feature) known++;
+            if (known == piece_count && piece_count < MAX_TOUCHES) pieces[piece_count++] = touches[t].feature;
+        }
+    }
+    for (int k = 0; k < piece_count; k++) rim_piece(r, pieces[k]);
+}
+
+// --- boundaries as convex bodies --------------------------------------------------------------------------
+
+// Emits the contacts of a body with a boundary, of which the manifold is in a frame at `pose` with its origin at `origin`.
+SAND_HOST_DEVICE void add_manifold(const SandFinder *finder, SandSink *sink, int body, int boundary, const Manifold *m,
+                                   SandMat3 frame, SandVec3 origin, uint32_t feature, bool numbered) {
+    for (int k = 0; k < m->count; k++) {
+        const ManifoldPoint *p = &m->point[k];
+        SandTouch touch = {m3_apply(frame, m->normal), p->gap, numbered ? feature : p->of_b};
+        SandVec3 point = v3_add(origin, m3_apply(frame, p->point));
+        int sub = (p->of_a & 255) ^ (p->of_a >> 8) << 6; // corners and edges of one number are told apart
+        add_touch(finder, sink, body, sub & 255, boundary, v3_madd(point, -0.5 * p->gap, touch.normal), 0, &touch);
+    }
+}
+
+// A body as a boundary sees it: turned into its frame, with the origin at the body's center.
+SAND_HOST_DEVICE Convex convex_in_frame(const Convex *c, SandMat3 frame) {
+    Convex local = *c;
+    for (int i = 0; i < 3; i++) {
+        SandVec3 column = v3_make(c->rotation.m[0][i], c->rotation.m[1][i], c->rotation.m[2][i]);
+        column = m3_apply_transposed(frame, column);
+        local.rotation.m[0][i] = column.x;
+        local.rotation.m[1][i] = column.y;
+        local.rotation.m[2][i] = column.z;
+    }
+    return local;
+}
+
+// A solid box or a solid sphere.
+SAND_HOST_DEVICE_NOINLINE void touch_solid(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int boundary,
+                                           double reach) {
+    const SandBoundary *b = &finder->world->boundaries[boundary];
+    const SandPose *pose = &finder->collision->pose[boundary];
+    SandMat3 frame = q_matrix(pose->rotation);
+    Convex local = convex_in_frame(c, frame);
+    SandVec3 zero = v3_make(0, 0, 0), position = finder->world->position[body];
+    SandVec3 at = m3_apply_transposed(frame, v3_sub(pose->position, position));
+    Convex solid = boundary_solid(b, at, &zero);
+    Manifold m;
+    convex_manifold(&local, &solid, reach, &m);
+    add_manifold(finder, sink, body, boundary, &m, frame, position, 0, false);
+}
+
+// Emits the contacts of a body with the triangles around it.
+SAND_HOST_DEVICE_NOINLINE void touch_mesh(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int boundary,
+                                          double reach) {
+    const SandTriangleMesh *mesh = finder->world->boundaries[boundary].mesh;
+    const SandPose *pose = &finder->collision->pose[boundary];
+    SandMat3 frame = q_matrix(pose->rotation);
+    Convex local = convex_in_frame(c, frame);
+    SandVec3 position = finder->world->position[body];
+    SandVec3 at = m3_apply_transposed(frame, v3_sub(position, pose->position));
+    MeshCells cells;
+    Manifold m;
+    if (!mesh_cells_around(mesh, at, c->bound + c->radius + reach, &cells)) return;
+    for (int f = mesh_cells_next(mesh, &cells); f >= 0; f = mesh_cells_next(mesh, &cells)) {
+        touch_triangle(mesh, f, &local, at, reach, &m);
+        add_manifold(finder, sink, body, boundary, &m, frame, position, (uint32_t)f, true);
+    }
+}
+
+// --- a convex body ----------------------------------------------------------------------------------------
+
+// Emits the contacts of the rims of a cylinder with a boundary.
+SAND_HOST_DEVICE_NOINLINE void touch_rims(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int boundary,
+                                          double turning) {
+    const SandWorld *w = finder->world;
+    for (int end = 0; end < 2; end++) {
+        Rim rim = {.finder = finder, .sink = sink, .body = body, .sub = 4 * end, .boundary = boundary, .radius = c->rim};
+        rim.center = v3_add(w->position[body], q_rotate(w->rotation[body], v3_make(0, 0, end ? c->half : -c->half)));
+        rim.x = q_rotate(w->rotation[body], v3_make(c->rim, 0, 0));
+        rim.y = q_rotate(w->rotation[body], v3_make(0, c->rim, 0));
+        rim.reach = boundary_reach(finder, body, boundary, rim.center, w->velocity[body], turning, 0);
+        touch_rim(&rim);
+    }
+}
+
+// Emits the contacts of a convex body with one boundary.
+SAND_HOST_DEVICE_NOINLINE void convex_boundary(const SandFinder *finder, SandSink *sink, const SandSphereProxy *proxy,
+                                               const Convex *c, int boundary) {
+    const SandBoundary *b = &finder->world->boundaries[boundary];
+    int body = proxy->body;
+    double reach = boundary_reach(finder, body, boundary, proxy->center, proxy->velocity, proxy->turning, 0);
+    const SandGuard *guard = &finder->collision->guard[boundary];
+    if (v3_dot(guard->normal, proxy->center) - guard->offset > proxy->radius + reach) return;
+    if (b->kind == SAND_MESH) {
+        touch_mesh(finder, sink, c, body, boundary, reach);
+    } else if (boundary_is_solid(b)) {
+        touch_solid(finder, sink, c, body, boundary, reach);
+    } else if (c->corner_count == 0) {
+        touch_rims(finder, sink, c, body, boundary, proxy->turning);
+    } else {
+        SandVec3 local = pose_apply_inverse(finder->collision->pose[boundary], proxy->center);
+        if (b->kind == SAND_REVOLUTION && revolution_distance(b, local) > proxy->radius + reach) return;
+        for (int k = 0; k < c->corner_count; k++)
+            touch_point(finder, sink, c, body, k, boundary, convex_corner(c, k), c->radius);
+        if (b->kind == SAND_REVOLUTION && !b->hollow) touch_edges(finder, sink, c, body, boundary);
+    }
+}
+
+// Emits all contacts of sorted convex proxy i: with its neighbors in the grids, then with the boundaries.
+SAND_HOST_DEVICE_NOINLINE void convex_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
+    const SandWorld *w = finder->world;
+    const SandBroadPhase *g = &finder->collision->convex_phase;
+    const SandSphereProxy *proxy = &g->sorted[i];
+    for (int k = 0; k < g->level_count; k++) {
+        if (!grid_looks_in(level, k)) continue;
+        SandCellRange range = cell_range_of(g, level, i, k);
+        for (int r = 0; r < range.rows; r++) {
+            SandCellRow row = cell_row(g, &range, r);
+            for (int half = 0; half < 2; half++)
+                for (int j = row.run[half].begin; j < row.run[half].end; j++)
+                    if (proxies_near(proxy, &g->sorted[j])) convex_pair(finder, sink, proxy, &g->sorted[j]);
+        }
+    }
+    Convex c =
+        convex_make(&w->shapes[w->shape[proxy->body]], w->scale[proxy->body], w->rotation[proxy->body], v3_make(0, 0, 0));
+    for (int b = 0; b < w->boundary_count; b++) convex_boundary(finder, sink, proxy, &c, b);
+}
