@@ -304,6 +304,16 @@ SAND_HOST_DEVICE_NOINLINE void touch_rims(const SandFinder *finder, SandSink *si
     }
 }
 
+// Tests the side of a cylinder against a surface of revolution that protrudes: by the sphere in it whose center is the point
+// of the axis that is nearest to the surface. It touches where the side does, if the surface is parallel to it there.
+SAND_HOST_DEVICE void touch_side(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int boundary) {
+    const SandPose *pose = &finder->collision->pose[boundary];
+    SandVec3 up = v3_scale(c->half, convex_axis(c)), position = finder->world->position[body];
+    SandVec3 start = pose_apply_inverse(*pose, v3_sub(position, up)), end = pose_apply_inverse(*pose, v3_add(position, up));
+    double t = nearest_on_edge_to(&finder->world->boundaries[boundary], start, v3_sub(end, start));
+    if (t > 0 && t < 1) touch_point(finder, sink, c, body, 8, boundary, v3_scale(2 * t - 1, up), c->rim);
+}
+
 // Emits the contacts of a convex body with one boundary.
 SAND_HOST_DEVICE_NOINLINE void convex_boundary(const SandFinder *finder, SandSink *sink, const SandSphereProxy *proxy,
                                                const Convex *c, int boundary) {
@@ -318,6 +328,7 @@ SAND_HOST_DEVICE_NOINLINE void convex_boundary(const SandFinder *finder, SandSin
         touch_solid(finder, sink, c, body, boundary, reach);
     } else if (c->corner_count == 0) {
         touch_rims(finder, sink, c, body, boundary, proxy->turning);
+        if (b->kind == SAND_REVOLUTION && !b->hollow) touch_side(finder, sink, c, body, boundary);
     } else {
         SandVec3 local = pose_apply_inverse(finder->collision->pose[boundary], proxy->center);
         if (b->kind == SAND_REVOLUTION && revolution_distance(b, local) > proxy->radius + reach) return;
