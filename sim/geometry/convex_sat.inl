@@ -79,15 +79,26 @@ typedef struct GaussEdge {
     bool bare; // a segment, which has no faces
 } GaussEdge;
 
+// Edge e of a body in its own frame, scaled.
 SAND_HOST_DEVICE GaussEdge gauss_edge(const Convex *c, int e) {
     GaussEdge g;
-    g.from = convex_corner(c, c->edges[e].from);
-    g.along = v3_sub(convex_corner(c, c->edges[e].to), g.from);
+    SandEdge edge = c->edges[e];
+    g.from = v3_scale(c->scale, c->corners[edge.from]);
+    g.along = v3_scale(c->scale, v3_sub(c->corners[edge.to], c->corners[edge.from]));
     g.bare = c->face_count == 0;
-    g.left = g.right = v3_make(0, 0, 0);
-    if (g.bare) return g;
-    g.left = convex_face_normal(c, c->edges[e].left);
-    g.right = convex_face_normal(c, c->edges[e].right);
+    g.left = g.bare ? v3_make(0, 0, 0) : c->faces[edge.left].normal;
+    g.right = g.bare ? v3_make(0, 0, 0) : c->faces[edge.right].normal;
+    return g;
+}
+
+// Edge e of a in the frame of b.
+SAND_HOST_DEVICE GaussEdge gauss_edge_in(const Convex *a, int e, const Convex *b) {
+    GaussEdge g = gauss_edge(a, e);
+    SandVec3 from = v3_add(a->center, m3_apply(a->rotation, g.from));
+    g.from = m3_apply_transposed(b->rotation, v3_sub(from, b->center));
+    g.along = m3_apply_transposed(b->rotation, m3_apply(a->rotation, g.along));
+    g.left = m3_apply_transposed(b->rotation, m3_apply(a->rotation, g.left));
+    g.right = m3_apply_transposed(b->rotation, m3_apply(a->rotation, g.right));
     return g;
 }
 
@@ -100,14 +111,15 @@ SAND_HOST_DEVICE bool arcs_cross(const GaussEdge *a, const GaussEdge *b) {
     return a->bare || b->bare || left_b * right_a > 0;
 }
 
-// The axis across two edges, from a to b. False where they are parallel: then a face has it.
-SAND_HOST_DEVICE bool edge_axis(const Convex *a, const Convex *b, const GaussEdge *p, const GaussEdge *q, ConvexAxis *axis) {
+// The axis across two edges, from a, whose center is given, to b, whose center is the origin. False where they are parallel:
+// then a face has it.
+SAND_HOST_DEVICE bool edge_axis(SandVec3 center, const GaussEdge *p, const GaussEdge *q, ConvexAxis *axis) {
     SandVec3 n = v3_cross(p->along, q->along);
     double nn = v3_dot(n, n);
     if (!(nn > 1e-12 * v3_dot(p->along, p->along) * v3_dot(q->along, q->along))) return false;
     n = v3_scale(1 / sqrt(nn), n);
     SandVec3 across = v3_sub(q->from, p->from);
-    double outward = v3_dot(n, v3_sub(v3_sub(p->from, a->center), v3_sub(q->from, b->center)));
+    double outward = v3_dot(n, v3_sub(v3_sub(p->from, center), q->from));
     if (p->bare && q->bare) outward = v3_dot(n, across);
     if (outward < 0) n = v3_neg(n);
     axis->normal = n;
@@ -115,21 +127,24 @@ SAND_HOST_DEVICE bool edge_axis(const Convex *a, const Convex *b, const GaussEdg
     return true;
 }
 
-// Improves the axis by the edge pairs of two polytopes that overlap by -axis->distance along it.
+// Improves the axis by the edge pairs of two polytopes that overlap by -axis->distance along it. Pairs are tested in the
+// frame of b, so that its edges need not be turned for each of them.
 SAND_HOST_DEVICE_NOINLINE void improve_by_edges(const Convex *a, const Convex *b, ConvexAxis *axis) {
     uint32_t near_a[EDGE_WORDS], near_b[EDGE_WORDS];
     double depth = axis->distance < 0 ? -axis->distance : 0;
     depth += 1e-9 * (a->bound + b->bound);
     near_edges(a, b, depth, near_a);
     near_edges(b, a, depth, near_b);
+    SandVec3 center = m3_apply_transposed(b->rotation, v3_sub(a->center, b->center));
     for (int i = 0; i < a->edge_count; i++) {
         if (!(near_a[i / 32] >> (i % 32) & 1)) continue;
-        GaussEdge p = gauss_edge(a, i);
+        GaussEdge p = gauss_edge_in(a, i, b);
         for (int k = 0; k < b->edge_count; k++) {
             if (!(near_b[k / 32] >> (k % 32) & 1)) continue;
             GaussEdge q = gauss_edge(b, k);
             ConvexAxis found = {0, {0, 0, 0}, -1, -1, i, k};
-            if (!arcs_cross(&p, &q) || !edge_axis(a, b, &p, &q, &found) || found.distance <= axis->distance) continue;
+            if (!arcs_cross(&p, &q) || !edge_axis(center, &p, &q, &found) || found.distance <= axis->distance) continue;
+            found.normal = m3_apply(b->rotation, found.normal);
             // Nearly parallel edges have an uncertain normal: what it separates is what counts.
             found.distance = convex_separation(a, b, found.normal);
             if (found.distance > axis->distance) *axis = found;
