@@ -311,6 +311,7 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
     const SolverKernel *kernel = device->kernel;
     KernelArrays &arrays = device->arrays;
     size_t n = (size_t)(device->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
+    if (kernel->joints) b += n; // an entry for the springs of each contact: see sim/solver/kernel/joint.inl
     size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
     size_t for_bounds = (size_t)sand_solver_table[sand_solver_default].vectors; // of the solver that finds the bounds
     if (kernel->local && vectors < for_bounds) vectors = for_bounds;
@@ -354,7 +355,8 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
 
 // Chooses the kernel: a problem without friction takes one row a contact, the circular cone three in the world frame, any
 // other friction model three in the contact frame. Without friction the active-set methods have a kernel of their own.
-static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, bool radial) {
+static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, bool radial, bool joints) {
+    if (joints) return &kernel_joints_full;
     if (def->friction == SAND_FRICTIONLESS || !frictional) {
         if (kernel_normal_full.has(def->solver)) return radial ? &kernel_normal_radial : &kernel_normal_full;
         return radial ? &kernel_active_radial : &kernel_active_full;
@@ -370,6 +372,8 @@ static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bo
     device->pack_source.partials = device->partials.data;
     device->pack_source.bodies = device->bodies.data;
     device->pack_source.counts = device->counts;
+    device->pack_source.recovery = device->recovery;
+    device->pack_source.frictionless = def->friction == SAND_FRICTIONLESS;
     if (!adjacency_begin(device)) return device_fail(device, error);
     device->kernel->pack(device->pack_source, device->arrays, bodies + 1, device->stream);
     bool ok = device_check(device, cudaGetLastError(), "packing the problem") && adjacency_finish(device, def) &&
@@ -390,7 +394,7 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     bool radial = device->all_spheres;
     for (int b = 0; b < w->boundary_count; b++)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
-    device->kernel = kernel_for(def, device->largest_mu > 0, radial);
+    device->kernel = kernel_for(def, device->largest_mu > 0, radial, false);
     int64_t bodies = (int64_t)w->body_count + w->boundary_count;
     if (!reserve_kernel(device, def, bodies)) return device_fail(device, error);
     device->pack_source = PackSource();
@@ -412,7 +416,9 @@ static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
 
 static bool upload_problem(SandDevice *device, const SandProblem *p, const SandSolveDef *def, SandError *error) {
     if (!can_solve(def, error)) return false;
-    if (p->joint_count) return sand_fail(error, "the CUDA backend cannot do joints, and this problem has them");
+    if (p->joint_count && sand_solver_table[def->solver].friction & SAND_CONTACTS_ONLY)
+        return sand_fail(error, "%s cannot do joints, and this problem has %d blocks of them",
+                         sand_solver_table[def->solver].name, p->joint_count);
     device->standalone = true;
     device->solved = device->integrated = false;
     device->standalone_bodies = p->dynamic_count;
@@ -421,7 +427,7 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     size_t bodies = (size_t)p->body_count, contacts = (size_t)device->contact_capacity + 2;
     bool frictional = false;
     for (int i = 0; i < p->contact_count; i++) frictional = frictional || p->contacts[i].mu > 0;
-    device->kernel = kernel_for(def, frictional, p->radial);
+    device->kernel = kernel_for(def, frictional, p->radial, p->joint_count > 0);
     size_t most = std::max(contacts, bodies + 4);
     mark(device, MARK_BEGIN);
     bool ok = reserve_kernel(device, def, (int64_t)bodies) && upload(device, device->bodies, p->bodies, bodies) &&
@@ -429,6 +435,9 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
               upload_impulses(device, device->start, p->start, (size_t)p->contact_count) &&
               reserve(device, device->keys, contacts) && reserve(device, device->first, bodies + 3) &&
               reserve_scratch(device, device->scratch, (int64_t)most);
+    if (p->joint_count)
+        ok = ok && upload(device, device->problem_joint, p->joint, (size_t)p->contact_count) &&
+             upload(device, device->problem_joints, p->joints, (size_t)p->joint_count);
     if (!ok) return device_fail(device, error);
     begin_problem<<<1, 1, 0, device->stream>>>(device->counts, p->dynamic_count, p->contact_count);
     mark(device, MARK_COLLIDED);
@@ -438,6 +447,8 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     device->pack_source.contacts = device->contacts.data;
     device->pack_source.start = device->problem.start;
     device->pack_source.boundaries = p->body_count - p->dynamic_count;
+    device->pack_source.joint = p->joint_count ? device->problem_joint.data : NULL;
+    device->pack_source.joints = device->problem_joints.data;
     device->world.step = p->step;
     device->recovery = p->recovery;
     return pack_enqueue(device, def, (int64_t)bodies, error);

@@ -126,6 +126,11 @@ struct PackSource {
     int boundaries;  // bodies behind the moving ones
     bool leaves_out; // what rests has infinite mass
     double *partials;
+    // Joints, for the variant that has them.
+    bool frictionless; // by the model, whatever the contacts say
+    SandRecovery recovery;
+    const int *joint;            // of a standalone problem: as in SandProblem
+    const SandJointRows *joints; //
 };
 
 // The contacts that are solved, by owner: all of a step, or those that do not rest.
@@ -139,7 +144,7 @@ struct SolvedContacts {
 // A solver kernel (cuda/solve_kernel.cu): one variant for each number of rows, kind of arms and frame of an impulse.
 struct SolverKernel {
     int row_size; // of a contact in a vector
-    bool local, radial;
+    bool local, radial, joints;
     int constant_count, inertia_size;
     size_t state_bytes, launch_bytes;
     size_t coarse_size, moment_count; // numbers that the coarse correction works in; of each body
@@ -156,7 +161,7 @@ struct SolverKernel {
     void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
 };
 extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_active_full, kernel_active_radial,
-    kernel_world_full, kernel_world_radial, kernel_local_full, kernel_local_radial;
+    kernel_world_full, kernel_world_radial, kernel_local_full, kernel_local_radial, kernel_joints_full;
 
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };

@@ -95,8 +95,10 @@ BUFFER(Impulse, start)
 // --- problem ---
 BUFFER(SandProblemBody, bodies)
 BUFFER(SandContact, contacts) // of a standalone problem
-BUFFER(int, second)           // contacts where a body is the second one, in CSR form: rows
-BUFFER(int, list)             // and items
+BUFFER(int, problem_joint)    // the same: which of its contacts are blocks of joints
+BUFFER(SandJointRows, problem_joints)
+BUFFER(int, second) // contacts where a body is the second one, in CSR form: rows
+BUFFER(int, list)   // and items
 BUFFER(int, row_counts)
 BUFFER(int, high_degree)
 BUFFER(int, high_degree_segment)

@@ -3,8 +3,8 @@
 // cuda/spmd_cuda.h.
 //
 // Compiled once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL,
-// SAND_LOCAL, SAND_COMPONENTS and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that other files
-// see of this one.
+// SAND_LOCAL, SAND_JOINTS, SAND_COMPONENTS and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that
+// other files see of this one.
 #define SAND_REAL float
 #include "cuda/device.h"
 #include "cuda/spmd_cuda.h" // before the kernel: it chooses the device and the layout
@@ -72,6 +72,21 @@ static __device__ double mean_diagonal(const PackSource &from, const SandContact
     return contact_mean_diagonal(pair, &of_pair, times_a, times_b);
 }
 
+#if SAND_JOINTS
+// Packs contact i, which may be a block of a joint, and returns the mean diagonal of its block of N. Its springs do not
+// yield before the solve.
+static __device__ double pack_block(const PackSource &from, const KernelArrays &to, const PackTarget &target, int64_t i) {
+    SandContact c = contact_of(from, i);
+    const SandJointRows *joint = from.joint && from.joint[i] >= 0 ? &from.joints[from.joint[i]] : NULL;
+    double numbers[JOINT_CONSTANTS] = {0};
+    if (from.frictionless) c.mu = 0;
+    double d = joint ? joint_pack(from.bodies, &c, joint, numbers) : mean_diagonal(from, c, 1, 1);
+    pack_contact(&target, i, &c, d, impulse_vector(from.start[i]));
+    pack_joint(&target, i, numbers);
+    body_store(to.free, to.bodies + 1 + i, Body());
+    return d;
+}
+#else
 // The mean diagonal of the contact's block of N. For spheres it is computed from a few packed numbers: the arms are not
 // needed, so that the positions of the bodies are not loaded.
 static __device__ double diagonal_of(const PackSource &from, const KernelArrays &to, const SandContact &c) {
@@ -83,6 +98,23 @@ static __device__ double diagonal_of(const PackSource &from, const KernelArrays 
 #else
     (void)to;
     return mean_diagonal(from, c, 1, 1);
+#endif
+}
+
+static __device__ double pack_block(const PackSource &from, const KernelArrays &to, const PackTarget &target, int64_t i) {
+    SandContact c = contact_of(from, i);
+    double d = diagonal_of(from, to, c);
+    pack_contact(&target, i, &c, d, impulse_vector(from.start[i]));
+    return d;
+}
+#endif
+
+static __device__ void pack_padding(const PackTarget &target, int64_t i, int none) {
+    SandContact c = {none, none};
+    pack_contact(&target, i, &c, 1, v3_make(0, 0, 0));
+#if SAND_JOINTS
+    double numbers[JOINT_CONSTANTS] = {0};
+    pack_joint(&target, i, numbers);
 #endif
 }
 
@@ -102,15 +134,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SAND_RADIAL ? 4 : 3)
     int contacts = from.counts->contacts, none = from.counts->bodies + from.boundaries;
     double diagonals = 0;
     EACH(i, padded(contacts)) {
-        if (i < contacts) {
-            SandContact c = contact_of(from, i);
-            double d = diagonal_of(from, to, c);
-            diagonals += d;
-            pack_contact(&target, i, &c, d, impulse_vector(from.start[i]));
-        } else {
-            SandContact c = {none, none};
-            pack_contact(&target, i, &c, 1, v3_make(0, 0, 0));
-        }
+        if (i < contacts)
+            diagonals += pack_block(from, to, target, i);
+        else
+            pack_padding(target, i, none);
     }
     for (int s = 16; s; s >>= 1) diagonals += __shfl_down_sync(0xffffffffu, diagonals, s);
     if ((threadIdx.x & 31) == 0) shared[threadIdx.x >> 5] = diagonals;
@@ -131,6 +158,19 @@ static void pack(const PackSource &from, const KernelArrays &to, int64_t bodies,
     pack_contacts<<<blocks, BLOCK_THREADS, 0, stream>>>(from, to, pack_target(to));
 }
 
+// The diagonal that a contact steps by in the batch, in which its bodies count times_a and times_b times. The rows of a
+// joint may differ by far, and step by the largest.
+static __device__ double batch_diagonal(const PackSource &from, const SandContact &c, int i, int times_a, int times_b) {
+#if SAND_JOINTS
+    double numbers[JOINT_CONSTANTS], times = times_a > times_b ? times_a : times_b;
+    if (from.joint && from.joint[i] >= 0)
+        return 3 * times * joint_pack(from.bodies, &c, &from.joints[from.joint[i]], numbers);
+#else
+    (void)i;
+#endif
+    return mean_diagonal(from, c, times_a, times_b);
+}
+
 // Computes the steps of the Jacobi batch. A high-degree body counts with all its contacts in the diagonal: then the contacts
 // of the batch, relaxed all at once, cannot overshoot together.
 static __global__ void pack_batch_steps(const __grid_constant__ PackSource from, const KernelArrays to) {
@@ -141,7 +181,9 @@ static __global__ void pack_batch_steps(const __grid_constant__ PackSource from,
         SandContact c = contact_of(from, to.color_list[begin + e]);
         int a = body_degree(to.first, to.second, c.a), b = 1;
         if (c.b < counts->bodies) b = body_degree(to.first, to.second, c.b);
-        to.batch_step[e] = (real)(1 / mean_diagonal(from, c, a > SAND_HIGH_DEGREE ? a : 1, b > SAND_HIGH_DEGREE ? b : 1));
+        a = a > SAND_HIGH_DEGREE ? a : 1;
+        b = b > SAND_HIGH_DEGREE ? b : 1;
+        to.batch_step[e] = (real)(1 / batch_diagonal(from, c, to.color_list[begin + e], a, b));
     }
 }
 
@@ -183,6 +225,7 @@ static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step
     op.body = (Body *)arrays.body;
     op.scratch = (Body *)arrays.scratch;
     op.measured = (Body *)arrays.measured;
+    op.body_count = (int)arrays.bodies + 1; // behind them are the springs of joints
     op.first = arrays.first;
     op.second = arrays.second;
     op.list = arrays.list;
@@ -335,6 +378,7 @@ extern const SolverKernel SAND_KERNEL_NAME = {
     .row_size = ROW_SIZE,
     .local = SAND_LOCAL,
     .radial = SAND_RADIAL,
+    .joints = SAND_JOINTS,
     .constant_count = CONTACT_CONSTANTS,
     .inertia_size = SAND_INERTIA_SIZE,
     .state_bytes = sizeof(SolveState),

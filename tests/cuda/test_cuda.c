@@ -1,6 +1,7 @@
 // The GPU against the CPU: the solvers on one problem, the stages of a step on one state, and whole runs. Skipped where
 // there is no CUDA device. An argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"
+#include "tests/lab/joint_problem.h"
 #include "tests/lab/lab.h"
 #include "sim/core/array.h"
 #include "sim/step/build_problem.inl"
@@ -140,6 +141,37 @@ static void test_few_iterations(void **state) {
 
 // Uncoordinated gauss-seidel has races by design, so that bits differ from run to run; its residual comes down as far as
 // that of the colored one, and the velocities that all threads add to stay those that the impulses make.
+// Joints among the contacts: every method that does them, on a few random problems, to the rounding of float.
+static void test_joints(void **state) {
+    (void)state;
+    int solved = 0;
+    for (int solver = 0; solver < sand_solver_count(); solver++)
+        for (int friction = 0; friction < SAND_FRICTION_COUNT; friction++) {
+            const SandSolver *row = &sand_solver_table[solver];
+            SandSolveDef def = sand_default_solve();
+            SandError error = {""};
+            sand_solve_choose(&def, solver);
+            def.friction = (SandFriction)friction;
+            def.iterations = 400;
+            if (!row->on_cuda || row->friction & SAND_CONTACTS_ONLY || !sand_solve_check(&def, &error)) continue;
+            SandProblem p = joint_problem(solved % 4);
+            SandSolution on_cpu = {.want_metrics = true}, on_gpu = {.want_metrics = true};
+            SandCpu *cpu = sand_cpu_create(1, SAND_FLOAT, &error);
+            assert_true(cpu && sand_cpu_solve(cpu, &p, &def, &on_cpu, &error));
+            solve_on_cuda(&p, &def, &on_gpu);
+            if (!(fabs(on_gpu.metrics.objective - on_cpu.metrics.objective) <= 1e-3 * fabs(on_cpu.metrics.objective)))
+                fail_msg("%s, %s: objective %g on the GPU, %g on the CPU", row->name, sand_friction_table[friction].name,
+                         on_gpu.metrics.objective, on_cpu.metrics.objective);
+            solved++;
+            sand_cpu_free(cpu);
+            sand_solution_free(&on_cpu);
+            sand_solution_free(&on_gpu);
+            sand_problem_free(&p);
+        }
+    print_message("%d solves with joints\n", solved);
+    assert_true(solved > 40);
+}
+
 static void test_uncoordinated(void **state) {
     (void)state;
     SandSolveDef def = sand_default_solve();
@@ -445,11 +477,17 @@ int main(int count, char **arguments) {
     device = cuda->create(&def, &why);
     if (!device) return printf("%s\n", why.text), 1;
     if (count > 1) cmocka_set_test_filter(arguments[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations), cmocka_unit_test(test_high_degree),
-                                       cmocka_unit_test(test_uncoordinated),  cmocka_unit_test(test_many_iterations),
-                                       cmocka_unit_test(test_stages),         cmocka_unit_test(test_runs),
-                                       cmocka_unit_test(test_accuracy),       cmocka_unit_test(test_fetched_contacts),
-                                       cmocka_unit_test(test_rest),           cmocka_unit_test(test_race)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),
+                                       cmocka_unit_test(test_high_degree),
+                                       cmocka_unit_test(test_joints),
+                                       cmocka_unit_test(test_uncoordinated),
+                                       cmocka_unit_test(test_many_iterations),
+                                       cmocka_unit_test(test_stages),
+                                       cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_accuracy),
+                                       cmocka_unit_test(test_fetched_contacts),
+                                       cmocka_unit_test(test_rest),
+                                       cmocka_unit_test(test_race)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     cuda->destroy(device);
     return failed;
