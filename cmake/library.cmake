@@ -26,6 +26,7 @@ add_library(sandglass_core STATIC
     sim/world/joint.c
     sim/world/render_instance.c
     sim/world/world.c
+    sim/world/flow.c
     sim/collision/broad_phase.c
     sim/collision/collide.c
     sim/collision/warm_start.c
@@ -89,6 +90,7 @@ add_library(sandglass_scene STATIC
     sim/scene/packing.c
     sim/scene/scene.c
     sim/scene/scene_build.c
+    sim/scene/scene_flow.c
     sim/scene/scene_file.c
     sim/scene/scene_boundaries.c
     sim/scene/scene_joints.c

@@ -207,7 +207,7 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
               upload(device, device->scale, w->scale, n) && upload(device, device->shape, w->shape, n) &&
               upload(device, device->material, w->material, n) && upload(device, device->enter, w->enter, n) &&
               upload(device, device->gone, w->gone, n) && upload(device, device->rest, w->rest, n) &&
-              upload_shapes(device, w) && upload_instance_layout(device, w) &&
+              flow_upload(device, w) && upload_shapes(device, w) && upload_instance_layout(device, w) &&
               upload_warm_start(device, &host->warm_start) && device_wait(device);
     if (!ok) return device_fail(device, error);
     summarize_bodies(device, w);
@@ -236,6 +236,7 @@ static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
     d.rest = device->rest.data;
     d.shapes = device->shapes.data;
     d.friction = device->friction.data;
+    d.outlets = device->outlets.data;
     d.boundaries = NULL;
     d.materials = NULL;
     d.joints = NULL;
@@ -549,6 +550,7 @@ static bool finish(SandDevice *device, SandStepReport *r, SandError *error) {
     if (!device->integrated) return true;
     r->integrate = elapsed(device, MARK_SOLVED, MARK_INTEGRATED);
     report_lost(c, r);
+    flow_report(device, c, r);
     keep_for_warm_start(device, c, sand_status_keeps(r->status));
     return true;
 }

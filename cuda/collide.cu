@@ -23,6 +23,7 @@ static __global__ void reset_counts(Counts *counts) {
     counts->retry = counts->spheres = counts->bodies = counts->contacts = counts->levels = counts->warm_started = 0;
     counts->found = counts->resting = 0;
     counts->high_degree = counts->colors = counts->uncolored = counts->lost = 0;
+    for (int k = 0; k < SAND_MAX_OUTLETS; k++) counts->left[k] = counts->left_mass[k] = 0;
     counts->crowded = counts->mesh_overflow[2] = 0;
     counts->blocks_done = 0;
     counts->min_extent = ~0ull;

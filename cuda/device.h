@@ -68,6 +68,8 @@ struct Counts {
     double kinetic, potential;
     int lost;
     SandLost lost_bodies[SAND_MAX_LOST];
+    int left[SAND_MAX_OUTLETS];                     // bodies that left by each outlet
+    unsigned long long left_mass[SAND_MAX_OUTLETS]; // theirs, in units of SandDevice.mass_unit: sums keep no order
     // Of the solve.
     SandEvidence evidence;
     SandEnd end;
@@ -192,6 +194,7 @@ struct SandDevice {
     bool single_spheres; // every body is one sphere, or convex
     bool all_spheres;    // every shape is a sphere: arms are radial
     double least_mu, largest_mu;
+    double mass_unit; // kg, of Counts.left_mass: the sum of all bodies is 2^62 of them
 
     // Rendering.
     size_t instance_total;
@@ -349,6 +352,9 @@ bool adjacency_finish(SandDevice *device, const SandSolveDef *def);
 bool colors_enqueue(SandDevice *device);    // cuda/coloring.cu
 bool cells_enqueue(SandDevice *device);     // cuda/cells.cu
 bool integrate_enqueue(SandDevice *device); // cuda/integrate.cu
+// cuda/flow.cu: outlets.
+bool flow_upload(SandDevice *device, const SandWorld *w);
+void flow_report(const SandDevice *device, const Counts *counts, SandStepReport *report);
 
 // --- reading back: cuda/read_back.cu; the functions of SandBackend ---
 

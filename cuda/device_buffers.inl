@@ -19,7 +19,8 @@ BUFFER(double, enter)
 BUFFER(uint8_t, gone)
 BUFFER(uint16_t, rest)
 BUFFER(SandShape, shapes)
-BUFFER(double, friction)       // of each pair of materials
+BUFFER(double, friction) // of each pair of materials
+BUFFER(SandOutlet, outlets)
 BUFFER(uint8_t, boundary_data) // boundaries and their poses in this step, packed so that one copy uploads them all
 
 // --- rendering ---

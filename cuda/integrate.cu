@@ -83,6 +83,12 @@ static __device__ void report_loss(Counts *counts, int body, SandLoss loss) {
     }
 }
 
+// Counts a body that left by an outlet.
+static __device__ void count_left(Counts *counts, int outlet, double mass, double mass_unit) {
+    atomicAdd(&counts->left[outlet], 1);
+    atomicAdd(&counts->left_mass[outlet], (unsigned long long)(mass / mass_unit));
+}
+
 // Sums the energies of all thread blocks in a fixed order, one warp for each of the two.
 static __device__ void add_energies(const double *energies, Counts *counts) {
     int lane = threadIdx.x & 31, which = threadIdx.x >> 5;
@@ -106,7 +112,7 @@ static __device__ bool stands_still(SandWorld *w, int body, uint32_t touches, co
 // world, since more of its arrays are read and written than of those in the order of solver indices.
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     move_bodies(SandWorld w, const SandCollision *collision, const SandProblemBody *free, const VelocityChange *change,
-                RestArrays rest, bool leaves_out, Counts *counts, double *energies) {
+                RestArrays rest, bool leaves_out, double mass_unit, Counts *counts, double *energies) {
     __shared__ double shared[2][BLOCK_THREADS / 32];
     if (counts->retry) return;
     double kinetic = 0, potential = 0;
@@ -123,10 +129,14 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
             continue;
         }
         move_body(&w, body, velocity, spin);
-        SandLoss loss = body_loss(&w, body);
+        int outlet = -1;
+        SandLoss loss = body_loss(&w, body, &outlet);
         if (loss != SAND_PRESENT) {
-            remove_body(&w, body, loss);
-            report_loss(counts, body, loss);
+            remove_body(&w, body, loss, outlet);
+            if (loss == SAND_BY_OUTLET)
+                count_left(counts, outlet, w.mass[body], mass_unit);
+            else
+                report_loss(counts, body, loss);
             continue;
         }
         kinetic += sand_body_kinetic_energy(&w, body);
@@ -168,6 +178,7 @@ bool integrate_enqueue(SandDevice *device) {
            (VelocityChange *)device->arrays.body, device->counts);
     move_bodies<<<blocks, BLOCK_THREADS, 0, device->stream>>>(
         device->world, device->device_collision.data, device->bodies.data, (const VelocityChange *)device->arrays.body,
-        rests ? rest_arrays(device) : RestArrays(), device->leaves_out, device->counts, device->energies.data);
+        rests ? rest_arrays(device) : RestArrays(), device->leaves_out, device->mass_unit, device->counts,
+        device->energies.data);
     return device_join(device, 0) && device_check(device, cudaGetLastError(), "integrating");
 }

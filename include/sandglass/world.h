@@ -73,6 +73,22 @@ typedef struct SandJoint {
     SandDrive drive;
 } SandJoint;
 
+enum {
+    SAND_MAX_OUTLETS = 16, // of a world
+    SAND_LEFT_BY = 2,      // SandWorld.gone of a body that left through outlet 0
+};
+
+// A region in which bodies are taken out of the world and counted: what is in the box and behind the plane. Made by
+// sand_outlet_box or sand_outlet_plane; a body is where its center of mass is.
+typedef struct SandOutlet {
+    char name[SAND_NAME];  // for people; the caller's to set
+    SandVec3 lower, upper; // m, the box; of a plane: everything
+    SandVec3 normal;       // the plane: bodies are taken out where normal . position <= offset
+    double offset;         // of a box both are 0: everything is behind it
+    int64_t bodies;        // that left through it so far
+    double mass;           // kg, theirs
+} SandOutlet;
+
 typedef struct SandWorld {
     // Bodies, as arrays of body_count entries. The index of a body never changes.
     int body_count;
@@ -86,7 +102,8 @@ typedef struct SandWorld {
     int *shape;               // index into shapes
     int *material;            // index into materials
     double *enter;            // s, the body is active from this time on (0: from the start)
-    uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on
+    uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on;
+                              // SAND_LEFT_BY + k: left through outlet k
     uint16_t *rest;           // steps in a row that it was slower than rest_speed, and a flag: sim/step/rest.inl
     size_t body_capacity[12]; // of each array above
 
@@ -102,6 +119,10 @@ typedef struct SandWorld {
     int apart_count;
     uint64_t *apart; // pairs of bodies that do not collide, sorted: the lower index << 32 | the higher one
     size_t joint_capacity, apart_capacity;
+
+    int outlet_count;
+    SandOutlet *outlets;
+    size_t outlet_capacity;
 
     SandVec3 gravity;         // m/s^2
     SandSpring spring;        // at most one
@@ -125,6 +146,12 @@ int sand_world_add_material(SandWorld *world, const char *name, double density, 
 // Add a shape or boundary. The world takes ownership of what it owns, unless the call fails.
 int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error);
 int sand_world_add_boundary(SandWorld *world, const SandBoundary *boundary, SandError *error);
+
+// An outlet in a box, or behind a plane through `point`: on the side that `normal`, of any length, does not point to.
+SandOutlet sand_outlet_box(SandVec3 lower, SandVec3 upper);
+SandOutlet sand_outlet_plane(SandVec3 point, SandVec3 normal);
+// Adds an outlet. Refuses a box without volume, a normal of length 0, and more than SAND_MAX_OUTLETS.
+int sand_world_add_outlet(SandWorld *world, const SandOutlet *outlet, SandError *error);
 
 // Describes a body to add; start from sand_default_body().
 typedef struct SandBodyDef {

@@ -375,7 +375,7 @@ static bool build_all(SandBuilder *b) {
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
-    if (!sand_build_joints(b) || !build_fills(b) || !build_bounds(b)) return false;
+    if (!sand_build_joints(b) || !build_fills(b) || !sand_build_outlets(b) || !build_bounds(b)) return false;
     SandError reason;
     b->path[0] = 0;
     if (!sand_world_check(b->world, &reason))

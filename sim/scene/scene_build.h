@@ -55,3 +55,6 @@ enum { SAND_MOST_VARIETY = 64 };
 bool sand_build_boundaries(SandBuilder *b);
 // Joins the single bodies, which are in the world already (scene_joints.c).
 bool sand_build_joints(SandBuilder *b);
+
+// Builds the outlets (scene_flow.c).
+bool sand_build_outlets(SandBuilder *b);

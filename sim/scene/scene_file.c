@@ -210,6 +210,17 @@ static const cyaml_schema_field_t fill_fields[] = {
 };
 static const cyaml_schema_value_t fill_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandFillDef, fill_fields)};
 
+static const cyaml_schema_field_t outlet_fields[] = {
+    TEXT(SandOutletDef, name),
+    NUMBERS(SandOutletDef, lower, 3),
+    NUMBERS(SandOutletDef, upper, 3),
+    NUMBERS(SandOutletDef, point, 3),
+    NUMBERS(SandOutletDef, normal, 3),
+    FLAG(SandOutletDef, scales),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t outlet_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandOutletDef, outlet_fields)};
+
 static const cyaml_strval_t knob_kinds[] = {{"mass", SAND_KNOB_MASS},
                                             {"narrowest", SAND_KNOB_NARROWEST},
                                             {"rate", SAND_KNOB_RATE},
@@ -295,6 +306,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST(SandSceneDef, bodies, body_value, MOST_SINGLE),
     LIST(SandSceneDef, joints, joint_value, MOST_SINGLE),
     LIST(SandSceneDef, fills, fill_value, 256),
+    LIST(SandSceneDef, outlets, outlet_value, SAND_MAX_OUTLETS),
     LIST(SandSceneDef, knobs, knob_value, SAND_MAX_KNOBS),
     CYAML_FIELD_END,
 };

@@ -155,6 +155,13 @@ typedef struct SandFillDef {
     bool *scales;
 } SandFillDef;
 
+typedef struct SandOutletDef {
+    char *name;
+    double *lower, *upper;  // 3 each: a box
+    double *point, *normal; // 3 each: or a plane
+    bool *scales;
+} SandOutletDef;
+
 typedef struct SandKnobDef {
     char *name, *about, *unit, *of;
     SandKnobKind kind;
@@ -211,9 +218,10 @@ typedef struct SandSceneDef {
     SandBodyFileDef *bodies;
     SandJointFileDef *joints;
     SandFillDef *fills;
+    SandOutletDef *outlets;
     SandKnobDef *knobs;
     uint32_t materials_count, pairs_count, shapes_count, boundaries_count, bodies_count, joints_count, fills_count,
-        knobs_count;
+        outlets_count, knobs_count;
 } SandSceneDef;
 
 struct SandSceneFile {

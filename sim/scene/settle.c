@@ -34,10 +34,11 @@ static bool tell(void *user, double done) {
     return !s->def->tell || s->def->tell(s->def->user, s->from + s->share * done);
 }
 
-// Bodies that come later must not enter while the others settle, boundaries stand where they are at the start, and the plug
-// closes the vessel.
+// Bodies that come later must not enter while the others settle, and none leave; boundaries stand where they are at the
+// start, and the plug closes the vessel.
 static bool prepare_world(SandScene *scene, SandError *error) {
     SandWorld *world = &scene->world;
+    world->outlet_count = 0;
     for (int i = 0; i < world->body_count; i++)
         if (world->enter[i] > 0) world->enter[i] = INFINITY;
     for (int b = 0; b < world->boundary_count; b++) {

@@ -27,7 +27,7 @@ typedef struct SandHostState {
 } SandHostState;
 
 // Why a body is taken out of the world.
-typedef enum SandLoss { SAND_PRESENT, SAND_LEFT, SAND_NON_FINITE } SandLoss;
+typedef enum SandLoss { SAND_PRESENT, SAND_LEFT, SAND_NON_FINITE, SAND_BY_OUTLET } SandLoss;
 
 enum { SAND_MAX_LOST = 64 }; // lost bodies that one step names; of the others it gives the number
 
@@ -48,6 +48,8 @@ typedef struct SandStepReport {
     double collide, warm_start, build, solve, integrate; // ms
     int lost_count, lost_more;                           // bodies named below, and those beyond SAND_MAX_LOST
     SandLost lost[SAND_MAX_LOST];
+    int left[SAND_MAX_OUTLETS]; // bodies that left by each outlet; they are not lost
+    double left_mass[SAND_MAX_OUTLETS];
     uint64_t growths; // arrays that grew
     uint64_t held;    // bytes on the device, all arrays together; 0 on the CPU
 } SandStepReport;

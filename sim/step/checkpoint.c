@@ -22,6 +22,21 @@ size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
            c->gone_capacity * sizeof *c->gone + c->rest_capacity * sizeof *c->rest + sand_warm_start_bytes(&c->warm_start);
 }
 
+static void save_flow(SandCheckpoint *c, const SandWorld *w) {
+    c->outlet_count = w->outlet_count;
+    for (int k = 0; k < w->outlet_count; k++) {
+        c->left_bodies[k] = w->outlets[k].bodies;
+        c->left_mass[k] = w->outlets[k].mass;
+    }
+}
+
+static void restore_flow(const SandCheckpoint *c, SandWorld *w) {
+    for (int k = 0; k < c->outlet_count; k++) {
+        w->outlets[k].bodies = c->left_bodies[k];
+        w->outlets[k].mass = c->left_mass[k];
+    }
+}
+
 bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
     int n = w->body_count;
     if (!SAND_GROW(c->boundaries, c->boundary_capacity, w->boundary_count, "checkpoint", error) ||
@@ -39,6 +54,7 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
     c->body_count = n;
     c->gravity = w->gravity;
     c->spring = w->spring;
+    save_flow(c, w);
     c->boundary_count = w->boundary_count;
     for (int b = 0; b < w->boundary_count; b++)
         c->boundaries[b] = (SandBoundaryState){w->boundaries[b].pose, w->boundaries[b].motion, w->boundaries[b].moves};
@@ -56,7 +72,7 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
 }
 
 bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *warm_start, SandError *error) {
-    if (c->boundary_count != w->boundary_count || c->joint_count != w->joint_count)
+    if (c->boundary_count != w->boundary_count || c->joint_count != w->joint_count || c->outlet_count != w->outlet_count)
         return sand_fail(error, "the checkpoint is that of another scene");
     if (c->body_count > w->body_count)
         return sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);
@@ -66,6 +82,7 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
     w->body_count = c->body_count;
     w->gravity = c->gravity;
     w->spring = c->spring;
+    restore_flow(c, w);
     for (int b = 0; b < c->boundary_count; b++) {
         w->boundaries[b].pose = c->boundaries[b].pose;
         w->boundaries[b].motion = c->boundaries[b].motion;

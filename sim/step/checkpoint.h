@@ -29,6 +29,9 @@ typedef struct SandCheckpoint {
     SandQuat *rotation;
     uint8_t *gone;
     uint16_t *rest;
+    int outlet_count;
+    int64_t left_bodies[SAND_MAX_OUTLETS]; // through each outlet so far
+    double left_mass[SAND_MAX_OUTLETS];
     size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity, rest_capacity;
     SandWarmStart warm_start;
 } SandCheckpoint;

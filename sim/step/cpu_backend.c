@@ -126,18 +126,27 @@ static void integrate_work(SandWorker *worker, void *argument) {
     }
 }
 
-// Takes out, and names, the bodies that left the world's box or became non-finite.
+static void report_lost(SandStepReport *report, int body, SandLoss loss) {
+    if (report->lost_count < SAND_MAX_LOST)
+        report->lost[report->lost_count++] = (SandLost){body, loss};
+    else
+        report->lost_more++;
+}
+
+// Takes out, and counts, the bodies in outlets; takes out, and names, those that left the world's box or became non-finite.
 static void find_lost(SandHostState *host, SandStepReport *report) {
     SandWorld *w = &host->world;
     for (int k = 0; k < host->collision.body_count; k++) {
-        int body = host->collision.body[k];
-        SandLoss loss = body_loss(w, body);
+        int body = host->collision.body[k], outlet = -1;
+        SandLoss loss = body_loss(w, body, &outlet);
         if (loss == SAND_PRESENT) continue;
-        remove_body(w, body, loss);
-        if (report->lost_count < SAND_MAX_LOST)
-            report->lost[report->lost_count++] = (SandLost){body, loss};
-        else
-            report->lost_more++;
+        remove_body(w, body, loss, outlet);
+        if (loss == SAND_BY_OUTLET) {
+            report->left[outlet]++;
+            report->left_mass[outlet] += w->mass[body];
+        } else {
+            report_lost(report, body, loss);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// The motion of a body after the solve, and which bodies are lost; one source for the CPU and the GPU.
+// The motion of a body after the solve, and which bodies leave or are lost; one source for the CPU and the GPU.
 #pragma once
 #include "sim/collision/collide.h"
 #include "sim/step/backend.h"
@@ -38,17 +38,30 @@ SAND_HOST_DEVICE void move_body(SandWorld *w, int body, SandVec3 velocity, SandV
     turn_body(w, body);
 }
 
-// Whether a body has left the world's box or has become non-finite.
-SAND_HOST_DEVICE SandLoss body_loss(const SandWorld *w, int body) {
+// Returns the outlet that a body is in, or -1.
+SAND_HOST_DEVICE int body_outlet(const SandWorld *w, SandVec3 p) {
+    for (int k = 0; k < w->outlet_count; k++) {
+        const SandOutlet *o = &w->outlets[k];
+        if (p.x >= o->lower.x && p.y >= o->lower.y && p.z >= o->lower.z && p.x <= o->upper.x && p.y <= o->upper.y &&
+            p.z <= o->upper.z && v3_dot(o->normal, p) <= o->offset)
+            return k;
+    }
+    return -1;
+}
+
+// Whether a body has become non-finite, is in an outlet, or has left the world's box.
+SAND_HOST_DEVICE SandLoss body_loss(const SandWorld *w, int body, int *outlet) {
     SandVec3 p = w->position[body];
     if (!v3_finite(p) || !v3_finite(w->velocity[body]) || !v3_finite(w->spin[body])) return SAND_NON_FINITE;
+    *outlet = body_outlet(w, p);
+    if (*outlet >= 0) return SAND_BY_OUTLET;
     bool within = p.x >= w->lower.x && p.y >= w->lower.y && p.z >= w->lower.z && p.x <= w->upper.x && p.y <= w->upper.y &&
                   p.z <= w->upper.z;
     return within ? SAND_PRESENT : SAND_LEFT;
 }
 
-// Takes a lost body out of the world. Non-finite numbers must not reach anything else.
-SAND_HOST_DEVICE void remove_body(SandWorld *w, int body, SandLoss loss) {
-    w->gone[body] = 1;
+// Takes a body out of the world. Non-finite numbers must not reach anything else.
+SAND_HOST_DEVICE void remove_body(SandWorld *w, int body, SandLoss loss, int outlet) {
+    w->gone[body] = (uint8_t)(loss == SAND_BY_OUTLET ? SAND_LEFT_BY + outlet : 1);
     if (loss == SAND_NON_FINITE) w->position[body] = w->velocity[body] = w->spin[body] = v3_make(0, 0, 0);
 }

@@ -179,6 +179,27 @@ static void tell_bad_solve(SandSimulation *sim) {
     tell(sim, sentence);
 }
 
+// Counts what left through the outlets. The world keeps the counts, so that a checkpoint has them.
+static void count_flow(SandSimulation *sim) {
+    const SandWorld *w = &sim->host.world;
+    SandCounters *c = &sim->counters;
+    c->left_total = 0;
+    c->left_mass = 0;
+    for (int k = 0; k < w->outlet_count; k++) {
+        c->left_total += w->outlets[k].bodies;
+        c->left_mass += w->outlets[k].mass;
+    }
+}
+
+static void keep_flow(SandSimulation *sim, const SandStepReport *r) {
+    SandWorld *w = &sim->host.world;
+    for (int k = 0; k < w->outlet_count; k++) {
+        w->outlets[k].bodies += r->left[k];
+        w->outlets[k].mass += r->left_mass[k];
+    }
+    count_flow(sim);
+}
+
 static void keep_report(SandSimulation *sim, const SandStepReport *r, uint64_t growths) {
     SandCounters *c = &sim->counters;
     SandProfile *p = &sim->profile;
@@ -244,6 +265,7 @@ static bool device_step(SandSimulation *sim, SandError *error) {
     if (sim->want_curve && !b->on_host && !b->read_curve(device, &sim->host.solution, error)) return false;
 
     keep_report(sim, &r, growths);
+    keep_flow(sim, &r);
     if (!sand_status_keeps(r.status)) tell_bad_solve(sim);
     advance_time(sim);
     for (int k = 0; k < r.lost_count; k++) tell_loss(sim, r.lost[k]);
@@ -303,6 +325,7 @@ bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoi
     sand_residency_changed(&sim->where);
     sim->built = false;
     sim->host.problem.contact_count = 0; // contacts and impulses are those of another state
+    count_flow(sim);
     return true;
 }
 
