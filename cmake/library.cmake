@@ -45,6 +45,7 @@ add_library(sandglass_core STATIC
     sim/step/race.c
     sim/step/residency.c
     sim/step/rest.c
+    sim/step/inlet.c
     sim/step/simulation.c
     sim/step/track.c
 )

@@ -299,7 +299,8 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->search.single_spheres = device->single_spheres;
     device->search.fall = w->step * v3_length(w->gravity);
     device->solved = device->integrated = false;
-    return (collide_enqueue(device) && mark(device, MARK_COLLIDED)) || device_fail(device, error);
+    return (inlets_enqueue(device, w) && collide_enqueue(device) && mark(device, MARK_COLLIDED)) ||
+           device_fail(device, error);
 }
 
 static bool warm_start(SandDevice *device, SandError *error) {

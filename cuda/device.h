@@ -70,6 +70,7 @@ struct Counts {
     SandLost lost_bodies[SAND_MAX_LOST];
     int left[SAND_MAX_OUTLETS];                     // bodies that left by each outlet
     unsigned long long left_mass[SAND_MAX_OUTLETS]; // theirs, in units of SandDevice.mass_unit: sums keep no order
+    int entered[SAND_MAX_INLETS];                   // bodies that entered by each inlet
     // Of the solve.
     SandEvidence evidence;
     SandEnd end;
@@ -352,8 +353,9 @@ bool adjacency_finish(SandDevice *device, const SandSolveDef *def);
 bool colors_enqueue(SandDevice *device);    // cuda/coloring.cu
 bool cells_enqueue(SandDevice *device);     // cuda/cells.cu
 bool integrate_enqueue(SandDevice *device); // cuda/integrate.cu
-// cuda/flow.cu: outlets.
+// cuda/flow.cu: outlets and inlets.
 bool flow_upload(SandDevice *device, const SandWorld *w);
+bool inlets_enqueue(SandDevice *device, const SandWorld *w); // bodies enter, before the broad phase; `w` is the host's
 void flow_report(const SandDevice *device, const Counts *counts, SandStepReport *report);
 
 // --- reading back: cuda/read_back.cu; the functions of SandBackend ---

@@ -21,6 +21,8 @@ BUFFER(uint16_t, rest)
 BUFFER(SandShape, shapes)
 BUFFER(double, friction) // of each pair of materials
 BUFFER(SandOutlet, outlets)
+BUFFER(SandInlet, inlets)
+BUFFER(uint8_t, blocked)       // of each cell of each inlet: something reaches into it
 BUFFER(uint8_t, boundary_data) // boundaries and their poses in this step, packed so that one copy uploads them all
 
 // --- rendering ---

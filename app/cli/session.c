@@ -432,6 +432,7 @@ void session_write(const Session *session, const Penetration *penetration, Json 
     json_number(json, "kinetic_energy", energy.kinetic);
     json_number(json, "potential_energy", energy.potential);
     json_integer(json, "lost", c->lost_total);
+    json_integer(json, "entered", c->entered_total);
     json_integer(json, "left", c->left_total);
     json_number(json, "left_mass", c->left_mass);
     json_integer(json, "infeasible_steps", c->infeasible_total);

@@ -37,6 +37,7 @@ typedef struct SandCounters {
     uint64_t held;            // bytes held on the device; 0 on the CPU
     int lost_total;           // bodies that left the world or became non-finite, since the start
     int infeasible_total;     // steps that ended infeasible, since the start
+    int64_t entered_total;    // bodies that entered through inlets, since time 0; of each inlet: SandInlet
     int64_t left_total;       // bodies that left through outlets, since time 0; of each outlet: SandOutlet
     double left_mass;         // kg, theirs
 } SandCounters;

@@ -75,7 +75,8 @@ typedef struct SandJoint {
 
 enum {
     SAND_MAX_OUTLETS = 16, // of a world
-    SAND_LEFT_BY = 2,      // SandWorld.gone of a body that left through outlet 0
+    SAND_MAX_INLETS = 16,
+    SAND_LEFT_BY = 2, // SandWorld.gone of a body that left through outlet 0
 };
 
 // A region in which bodies are taken out of the world and counted: what is in the box and behind the plane. Made by
@@ -89,6 +90,23 @@ typedef struct SandOutlet {
     double mass;           // kg, theirs
 } SandOutlet;
 
+// A box through which bodies enter at a rate. All of them are bodies of the world from the beginning, and enter in
+// the order of their indices. The box is divided into cells that each hold the largest of them: a body enters in a cell that
+// nothing reaches into, so that it overlaps nothing, and waits while there is none. Which cell, and where in it, follows
+// from the seed.
+typedef struct SandInlet {
+    char name[SAND_NAME];  // for people
+    SandVec3 lower, upper; // m, the box
+    double rate;           // bodies per second
+    double start;          // s, when it opens
+    int first, count;      // its bodies: indices of the world, from `first` on
+    uint64_t seed;
+    // Filled by sand_world_add_inlet.
+    int cells[3]; // along each axis
+    int stride;   // cells are tried in steps of this many
+    int entered;  // bodies so far
+} SandInlet;
+
 typedef struct SandWorld {
     // Bodies, as arrays of body_count entries. The index of a body never changes.
     int body_count;
@@ -101,7 +119,7 @@ typedef struct SandWorld {
     double *scale;            // size of the shape; a sphere's radius in m
     int *shape;               // index into shapes
     int *material;            // index into materials
-    double *enter;            // s, the body is active from this time on (0: from the start)
+    double *enter;            // s, the body is active from this time on (0: from the start; infinity: waits for an inlet)
     uint8_t *gone;            // 1: left the world's box or became non-finite; was reported, and is inactive from then on;
                               // SAND_LEFT_BY + k: left through outlet k
     uint16_t *rest;           // steps in a row that it was slower than rest_speed, and a flag: sim/step/rest.inl
@@ -120,9 +138,10 @@ typedef struct SandWorld {
     uint64_t *apart; // pairs of bodies that do not collide, sorted: the lower index << 32 | the higher one
     size_t joint_capacity, apart_capacity;
 
-    int outlet_count;
+    int outlet_count, inlet_count;
     SandOutlet *outlets;
-    size_t outlet_capacity;
+    SandInlet *inlets;
+    size_t outlet_capacity, inlet_capacity;
 
     SandVec3 gravity;         // m/s^2
     SandSpring spring;        // at most one
@@ -152,6 +171,10 @@ SandOutlet sand_outlet_box(SandVec3 lower, SandVec3 upper);
 SandOutlet sand_outlet_plane(SandVec3 point, SandVec3 normal);
 // Adds an outlet. Refuses a box without volume, a normal of length 0, and more than SAND_MAX_OUTLETS.
 int sand_world_add_outlet(SandWorld *world, const SandOutlet *outlet, SandError *error);
+
+// Adds an inlet for bodies of the world that no other inlet has; they wait from now on, with the velocity and rotation that
+// they have. Refuses a box too small for the largest of them, a rate that is not above 0, and more than SAND_MAX_INLETS.
+int sand_world_add_inlet(SandWorld *world, const SandInlet *inlet, SandError *error);
 
 // Describes a body to add; start from sand_default_body().
 typedef struct SandBodyDef {

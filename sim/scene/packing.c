@@ -61,8 +61,8 @@ static double random_size(const SandFill *fill, SandRandom *random) {
 }
 
 // Adds one body near the lattice point. Draws in this order: x, y, z, size, shape, orientation.
-static bool place_body(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z,
-                       double enter, SandError *error) {
+bool sand_fill_place(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z, double enter,
+                     SandError *error) {
     SandBodyDef def = sand_default_body();
     def.pose.position.x = x + fill->jitter * sand_random_signed(random) + fill->center[0];
     def.pose.position.y = y + fill->jitter * sand_random_signed(random) + fill->center[1];
@@ -103,7 +103,7 @@ int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandEr
                 double x = (i - (columns - 1) / 2.) * fill->spacing + shift;
                 double y = (j - (columns - 1) / 2.) * fill->spacing + shift;
                 if (!in_region(world, fill, poses, x, y, z, margin)) continue;
-                if (!place_body(world, fill, random, x, y, z, enter, error)) {
+                if (!sand_fill_place(world, fill, random, x, y, z, enter, error)) {
                     sand_free(poses);
                     return -1;
                 }
@@ -207,6 +207,7 @@ static bool gather_spheres(const SandWorld *world, Spheres *spheres, SandError *
     for (int i = 0; i < world->body_count; i++) {
         const SandShape *shape = &world->shapes[world->shape[i]];
         SandShapeSphere around = {.radius = shape->bound};
+        if (isinf(world->enter[i])) continue;
         for (int s = 0; s < sphere_count(world, i); s++) {
             Sphere *sphere = &spheres->sphere[spheres->count];
             const SandShapeSphere *from = shape->sphere_count ? &shape->spheres[s] : &around;

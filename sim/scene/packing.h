@@ -33,6 +33,10 @@ SandFill sand_default_fill(void); // size 1, spacing 1 m, no limits
 // Places the bodies. Returns how many were placed, which is less than `count` when no more fit, or -1 with a sentence.
 int sand_fill(SandWorld *world, const SandFill *fill, SandRandom *random, SandError *error);
 
+// Adds one body of a fill at a point, by the fill's jitter beside it.
+bool sand_fill_place(SandWorld *world, const SandFill *fill, SandRandom *random, double x, double y, double z, double enter,
+                     SandError *error);
+
 // Returns the bounding box of a boundary at time 0; false where it has none (planes).
 bool sand_fill_bounds(const SandBoundary *boundary, SandVec3 *lower, SandVec3 *upper);
 
@@ -45,5 +49,6 @@ typedef struct SandOverlap {
 } SandOverlap;
 
 // Finds two bodies, or a body and a boundary, that initially overlap by more than `tolerance` times the smaller radius.
-// Returns 1: found, 0: none, -1: out of memory. Bodies that enter at different times are not compared.
+// Returns 1: found, 0: none, -1: out of memory. Bodies that enter at different times are not compared, and
+// those that wait for an inlet are left out.
 int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *overlap, SandError *error);

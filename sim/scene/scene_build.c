@@ -152,20 +152,17 @@ static bool build_body(SandBuilder *b, int index) {
 
 // ---- fills ----
 
-enum { MOST_FILL_SHAPES = 1024 };
-
 // Adds a shape to those that a fill draws from; a stone may stand for several.
-static bool fill_shape(SandBuilder *b, const char *name, const char *key, SandFill *fill, int shapes[MOST_FILL_SHAPES]) {
+static bool fill_shape(SandBuilder *b, const char *name, const char *key, SandFill *fill, int shapes[SAND_FILL_SHAPES]) {
     int count, first = sand_build_find_shape(b, name, key, false, &count);
     if (first < 0) return false;
-    if (fill->shape_count + count > MOST_FILL_SHAPES)
-        return sand_build_wrong(b, key, "a fill draws from at most %d shapes", MOST_FILL_SHAPES);
+    if (fill->shape_count + count > SAND_FILL_SHAPES)
+        return sand_build_wrong(b, key, "a fill draws from at most %d shapes", SAND_FILL_SHAPES);
     for (int k = 0; k < count; k++) shapes[fill->shape_count++] = first + k;
     return true;
 }
 
-// Reads shapes and sizes of a fill.
-static bool fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[MOST_FILL_SHAPES]) {
+bool sand_build_fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[SAND_FILL_SHAPES]) {
     if (from->shape && from->shapes_count) return sand_build_wrong(b, "shapes", "expected `shape` or `shapes`, not both");
     if (from->shapes_count == 0 && !fill_shape(b, from->shape ? from->shape : "sphere", "shape", fill, shapes)) return false;
     for (uint32_t i = 0; i < from->shapes_count; i++) {
@@ -237,11 +234,22 @@ static bool fill_lattice(SandBuilder *b, const SandFillDef *from, SandFill *fill
     return true;
 }
 
+bool sand_build_count(SandBuilder *b, const uint32_t *given, int *out) {
+    int limit = b->scene->options.limit;
+    if (!given && !b->scene->bodies) return sand_build_wrong(b, "count", "missing: the scene has no `size` to take it from");
+    long long count = given ? (long long)*given : b->scene->bodies;
+    long long most = (limit ? limit : SAND_MAX_BODIES) - (long long)b->world->body_count;
+    if (count < 1 || count > most)
+        return sand_build_wrong(b, "count", "expected 1 to %lld bodies, got %lld", most > 0 ? most : 0, count);
+    *out = (int)count;
+    return true;
+}
+
 static bool build_fill(SandBuilder *b, int index) {
     const SandFillDef *from = &b->def->fills[index];
     SandFill fill = sand_default_fill();
     SandError reason;
-    int shapes[MOST_FILL_SHAPES], limit = b->scene->options.limit;
+    int shapes[SAND_FILL_SHAPES], limit = b->scene->options.limit;
     snprintf(b->path, sizeof b->path, "fills[%d]", index);
     if ((fill.material = sand_build_material(b, from->material, "material")) < 0) return false;
     if (!sand_build_range(b, "mass", from->mass, 1e-12, 1e15) ||
@@ -249,15 +257,9 @@ static bool build_fill(SandBuilder *b, int index) {
         return false;
     fill.mass = sand_number(from->mass, 0);
     fill.velocity = sand_vector(from->velocity);
-    if (!fill_shapes(b, from, &fill, shapes) || !fill_lattice(b, from, &fill)) return false;
+    if (!sand_build_fill_shapes(b, from, &fill, shapes) || !fill_lattice(b, from, &fill)) return false;
 
-    if (!from->count && !b->scene->bodies)
-        return sand_build_wrong(b, "count", "missing: the scene has no `size` to take it from");
-    long long count = from->count ? (long long)*from->count : b->scene->bodies;
-    long long most = (limit ? limit : SAND_MAX_BODIES) - (long long)b->world->body_count;
-    if (count < 1 || count > most)
-        return sand_build_wrong(b, "count", "expected 1 to %lld bodies, got %lld", most > 0 ? most : 0, count);
-    fill.count = (int)count;
+    if (!sand_build_count(b, from->count, &fill.count)) return false;
     if (limit) fill.tries = 10ll * limit;
     int placed = sand_fill(b->world, &fill, &b->random, &reason);
     if (placed < 0) return sand_build_wrong(b, "", "%s", reason.text);
@@ -267,20 +269,31 @@ static bool build_fill(SandBuilder *b, int index) {
     return true;
 }
 
-static bool build_fills(SandBuilder *b) {
-    int takers = 0; // fills without a count of their own
+// Of all fills and inlets one may take its count from the scene's size, and one must where there is a size.
+static bool check_takers(SandBuilder *b) {
+    int takers = 0;
     for (uint32_t i = 0; i < b->def->fills_count; i++) {
         takers += !b->def->fills[i].count;
         snprintf(b->path, sizeof b->path, "fills[%u]", i);
         if (takers > 1) return sand_build_wrong(b, "count", "missing: only one fill may take its count from `size`");
     }
+    for (uint32_t i = 0; i < b->def->inlets_count; i++) {
+        takers += !b->def->inlets[i].count;
+        snprintf(b->path, sizeof b->path, "inlets[%u]", i);
+        if (takers > 1)
+            return sand_build_wrong(b, "count", "missing: only one fill or inlet may take its count from `size`");
+    }
+    b->path[0] = 0;
+    if (b->def->size && takers == 0)
+        return sand_build_wrong(b, "size", "no fill or inlet takes its count from it: leave out one `count`");
+    return true;
+}
+
+static bool build_fills(SandBuilder *b) {
     for (uint32_t i = 0; i < b->def->fills_count; i++) {
         b->fill_first[i] = b->world->body_count;
         if (!build_fill(b, (int)i)) return false;
     }
-    b->path[0] = 0;
-    if (b->def->size && takers == 0)
-        return sand_build_wrong(b, "size", "no fill takes its count from it: leave out one `count`");
     return true;
 }
 
@@ -338,6 +351,7 @@ static bool build_bounds(SandBuilder *b) {
         double r = world->scale[i] * world->shapes[world->shape[i]].bound;
         include(&lower, &upper, v3_sub(world->position[i], v3_make(r, r, r)), v3_add(world->position[i], v3_make(r, r, r)));
     }
+    for (int i = 0; i < world->inlet_count; i++) include(&lower, &upper, world->inlets[i].lower, world->inlets[i].upper);
     for (int i = 0; i < world->boundary_count; i++)
         if (sand_fill_bounds(&world->boundaries[i], &low, &high)) include(&lower, &upper, low, high);
     if (lower.x > upper.x) { // nothing has a bounding box
@@ -375,7 +389,9 @@ static bool build_all(SandBuilder *b) {
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
-    if (!sand_build_joints(b) || !build_fills(b) || !sand_build_outlets(b) || !build_bounds(b)) return false;
+    if (!check_takers(b) || !sand_build_joints(b) || !build_fills(b) || !sand_build_outlets(b) || !sand_build_inlets(b) ||
+        !build_bounds(b))
+        return false;
     SandError reason;
     b->path[0] = 0;
     if (!sand_world_check(b->world, &reason))

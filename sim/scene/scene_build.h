@@ -2,6 +2,7 @@
 // to sim/scene.
 #pragma once
 #include "sim/core/random.h"
+#include "sim/scene/packing.h"
 #include "sim/scene/scene_file.h"
 
 #define SAND_DEGREE (3.14159265358979323846 / 180)
@@ -56,5 +57,12 @@ bool sand_build_boundaries(SandBuilder *b);
 // Joins the single bodies, which are in the world already (scene_joints.c).
 bool sand_build_joints(SandBuilder *b);
 
-// Builds the outlets (scene_flow.c).
+// Reads shapes and sizes of a fill.
+enum { SAND_FILL_SHAPES = 1024 }; // most shapes that a fill or an inlet draws from
+bool sand_build_fill_shapes(SandBuilder *b, const SandFillDef *from, SandFill *fill, int shapes[SAND_FILL_SHAPES]);
+// Finds the number of bodies of a fill or an inlet: its own, or that of the scene's size.
+bool sand_build_count(SandBuilder *b, const uint32_t *given, int *count);
+
+// Build the outlets and inlets (scene_flow.c).
 bool sand_build_outlets(SandBuilder *b);
+bool sand_build_inlets(SandBuilder *b);

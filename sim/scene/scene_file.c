@@ -221,6 +221,26 @@ static const cyaml_schema_field_t outlet_fields[] = {
 };
 static const cyaml_schema_value_t outlet_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandOutletDef, outlet_fields)};
 
+static const cyaml_schema_field_t inlet_fields[] = {
+    TEXT(SandInletDef, name),
+    TEXT(SandInletDef, material),
+    TEXT(SandInletDef, shape),
+    LIST(SandInletDef, shapes, name_value, 255),
+    REAL(SandInletDef, radius),
+    NUMBERS(SandInletDef, radii, 2),
+    NUMBERS(SandInletDef, sizes, 2),
+    REAL(SandInletDef, mass),
+    WHOLE(SandInletDef, count),
+    NUMBERS_NEEDED(SandInletDef, lower, 3),
+    NUMBERS_NEEDED(SandInletDef, upper, 3),
+    REAL_NEEDED(SandInletDef, rate),
+    REAL(SandInletDef, start),
+    NUMBERS(SandInletDef, velocity, 3),
+    FLAG(SandInletDef, scales),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t inlet_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandInletDef, inlet_fields)};
+
 static const cyaml_strval_t knob_kinds[] = {{"mass", SAND_KNOB_MASS},
                                             {"narrowest", SAND_KNOB_NARROWEST},
                                             {"rate", SAND_KNOB_RATE},
@@ -307,6 +327,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST(SandSceneDef, joints, joint_value, MOST_SINGLE),
     LIST(SandSceneDef, fills, fill_value, 256),
     LIST(SandSceneDef, outlets, outlet_value, SAND_MAX_OUTLETS),
+    LIST(SandSceneDef, inlets, inlet_value, SAND_MAX_INLETS),
     LIST(SandSceneDef, knobs, knob_value, SAND_MAX_KNOBS),
     CYAML_FIELD_END,
 };

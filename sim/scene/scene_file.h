@@ -162,6 +162,20 @@ typedef struct SandOutletDef {
     bool *scales;
 } SandOutletDef;
 
+typedef struct SandInletDef {
+    char *name, *material;
+    char **shapes; // these as of a fill
+    uint32_t shapes_count;
+    char *shape;
+    double *radius, *radii, *sizes;
+    double *mass;
+    uint32_t *count;
+    double lower[3], upper[3];
+    double rate; // 1/s
+    double *start, *velocity;
+    bool *scales;
+} SandInletDef;
+
 typedef struct SandKnobDef {
     char *name, *about, *unit, *of;
     SandKnobKind kind;
@@ -219,9 +233,10 @@ typedef struct SandSceneDef {
     SandJointFileDef *joints;
     SandFillDef *fills;
     SandOutletDef *outlets;
+    SandInletDef *inlets;
     SandKnobDef *knobs;
     uint32_t materials_count, pairs_count, shapes_count, boundaries_count, bodies_count, joints_count, fills_count,
-        outlets_count, knobs_count;
+        outlets_count, inlets_count, knobs_count;
 } SandSceneDef;
 
 struct SandSceneFile {

@@ -50,8 +50,9 @@ typedef struct SandStepReport {
     SandLost lost[SAND_MAX_LOST];
     int left[SAND_MAX_OUTLETS]; // bodies that left by each outlet; they are not lost
     double left_mass[SAND_MAX_OUTLETS];
-    uint64_t growths; // arrays that grew
-    uint64_t held;    // bytes on the device, all arrays together; 0 on the CPU
+    int entered[SAND_MAX_INLETS]; // bodies that entered by each inlet
+    uint64_t growths;             // arrays that grew
+    uint64_t held;                // bytes on the device, all arrays together; 0 on the CPU
 } SandStepReport;
 
 typedef struct SandDevice SandDevice; // typed inside the backend

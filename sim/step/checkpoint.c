@@ -24,6 +24,8 @@ size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
 
 static void save_flow(SandCheckpoint *c, const SandWorld *w) {
     c->outlet_count = w->outlet_count;
+    c->inlet_count = w->inlet_count;
+    for (int k = 0; k < w->inlet_count; k++) c->entered[k] = w->inlets[k].entered;
     for (int k = 0; k < w->outlet_count; k++) {
         c->left_bodies[k] = w->outlets[k].bodies;
         c->left_mass[k] = w->outlets[k].mass;
@@ -34,6 +36,12 @@ static void restore_flow(const SandCheckpoint *c, SandWorld *w) {
     for (int k = 0; k < c->outlet_count; k++) {
         w->outlets[k].bodies = c->left_bodies[k];
         w->outlets[k].mass = c->left_mass[k];
+    }
+    for (int k = 0; k < c->inlet_count; k++) {
+        SandInlet *in = &w->inlets[k];
+        in->entered = c->entered[k];
+        for (int i = 0; i < in->count; i++)
+            w->enter[in->first + i] = i < in->entered ? fmin(w->enter[in->first + i], c->time) : INFINITY;
     }
 }
 
@@ -72,7 +80,8 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
 }
 
 bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStart *warm_start, SandError *error) {
-    if (c->boundary_count != w->boundary_count || c->joint_count != w->joint_count || c->outlet_count != w->outlet_count)
+    if (c->boundary_count != w->boundary_count || c->joint_count != w->joint_count || c->outlet_count != w->outlet_count ||
+        c->inlet_count != w->inlet_count)
         return sand_fail(error, "the checkpoint is that of another scene");
     if (c->body_count > w->body_count)
         return sand_fail(error, "the checkpoint has %d bodies and the world %d", c->body_count, w->body_count);

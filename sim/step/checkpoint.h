@@ -29,9 +29,10 @@ typedef struct SandCheckpoint {
     SandQuat *rotation;
     uint8_t *gone;
     uint16_t *rest;
-    int outlet_count;
+    int outlet_count, inlet_count;
     int64_t left_bodies[SAND_MAX_OUTLETS]; // through each outlet so far
     double left_mass[SAND_MAX_OUTLETS];
+    int entered[SAND_MAX_INLETS]; // through each inlet so far
     size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity, rest_capacity;
     SandWarmStart warm_start;
 } SandCheckpoint;

@@ -6,6 +6,7 @@
 #include "sim/core/clock.h"
 #include "sim/core/thread_pool.h"
 #include "sim/step/build_problem.h"
+#include "sim/step/inlet.h"
 #include "sim/step/integrate.inl"
 #include "sim/step/rest.h"
 
@@ -16,6 +17,7 @@ struct SandDevice {
     SandThreadPool *pool; // the solver's
     SandHostState *host;
     SandRest rest;
+    SandInletScratch inlets;
     SandStepReport report; // filled by the functions of a step
     uint64_t growths;      // sand_growth_count() at the end of the last step
 };
@@ -24,6 +26,7 @@ static void destroy(SandDevice *device) {
     if (!device) return;
     sand_cpu_free(device->solver);
     sand_rest_free(&device->rest);
+    sand_inlets_free(&device->inlets);
     free(device);
 }
 
@@ -52,7 +55,9 @@ static bool collide(SandDevice *device, const SandWorld *world, SandError *error
     double begin = sand_seconds();
     device->growths = sand_growth_count();
     device->report = (SandStepReport){0};
-    if (!sand_collide(&device->host->collision, world, device->pool, error)) return false;
+    if (!sand_inlets_enter(&device->inlets, &device->host->world, device->pool, device->report.entered, error) ||
+        !sand_collide(&device->host->collision, world, device->pool, error))
+        return false;
     device->report.collide = milliseconds_since(begin);
     return true;
 }

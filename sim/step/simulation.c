@@ -179,16 +179,17 @@ static void tell_bad_solve(SandSimulation *sim) {
     tell(sim, sentence);
 }
 
-// Counts what left through the outlets. The world keeps the counts, so that a checkpoint has them.
+// Counts what entered and left. The world keeps the counts, so that a checkpoint has them.
 static void count_flow(SandSimulation *sim) {
     const SandWorld *w = &sim->host.world;
     SandCounters *c = &sim->counters;
-    c->left_total = 0;
+    c->left_total = c->entered_total = 0;
     c->left_mass = 0;
     for (int k = 0; k < w->outlet_count; k++) {
         c->left_total += w->outlets[k].bodies;
         c->left_mass += w->outlets[k].mass;
     }
+    for (int k = 0; k < w->inlet_count; k++) c->entered_total += w->inlets[k].entered;
 }
 
 static void keep_flow(SandSimulation *sim, const SandStepReport *r) {
@@ -196,6 +197,10 @@ static void keep_flow(SandSimulation *sim, const SandStepReport *r) {
     for (int k = 0; k < w->outlet_count; k++) {
         w->outlets[k].bodies += r->left[k];
         w->outlets[k].mass += r->left_mass[k];
+    }
+    for (int k = 0; k < w->inlet_count; k++) {
+        SandInlet *in = &w->inlets[k];
+        for (int i = 0; i < r->entered[k]; i++) w->enter[in->first + in->entered++] = w->time;
     }
     count_flow(sim);
 }

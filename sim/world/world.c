@@ -25,7 +25,7 @@ void sand_world_free(SandWorld *world) {
     void *arrays[] = {
         world->position, world->rotation,   world->velocity,  world->spin,     world->mass,    world->inertia, world->scale,
         world->shape,    world->material,   world->enter,     world->gone,     world->rest,    world->shapes,  world->joints,
-        world->apart,    world->boundaries, world->materials, world->friction, world->outlets,
+        world->apart,    world->boundaries, world->materials, world->friction, world->outlets, world->inlets,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
     *world = (SandWorld){0};

@@ -32,7 +32,7 @@ static const Golden goldens[] = {
     {"pebble-bed", 300, 2, COLOR_BY_BODY, "default"},  {"peer-s1", 300, 1, COLOR_BY_SPEED, "default"},
     {"peer-s2", 500, 0.2, COLOR_BY_SPEED, "default"},  {"stack", 0, 0.3, COLOR_BY_BODY, "default"},
     {"two-spheres", 0, 0.4, COLOR_BY_BODY, "front"},   {"wedge", 0, 0.3, COLOR_BY_BODY, "side"},
-    {"wide", 3000, 0.2, COLOR_BY_SPEED, "default"},
+    {"wide", 3000, 0.2, COLOR_BY_SPEED, "default"},    {"hopper", 100, 0.6, COLOR_BY_SPEED, "default"},
 };
 enum { GOLDENS = sizeof goldens / sizeof *goldens, WIDE = 320, HIGH = 180 };
 

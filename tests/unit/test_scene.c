@@ -25,7 +25,7 @@ static void load(SandScene *scene, const char *name, int bodies) {
 static void test_every_scene_loads(void **state) {
     (void)state;
     const char *wanted[] = {"hourglass", "rubble", "cylinder", "heavy",       "ball-drop", "pebble-bed", "drum", "heap",
-                            "incline",   "stack",  "wedge",    "two-spheres", "peer-s1",   "peer-s2",    "wide"};
+                            "incline",   "stack",  "wedge",    "two-spheres", "peer-s1",   "peer-s2",    "wide", "hopper"};
     SandSceneEntry *entries;
     SandError error;
     int count;
@@ -430,7 +430,7 @@ static const struct {
      "t.yaml:4: count: expected a whole number, got '5000000000'"},
     {HEAD "fills:\n  - radius: 1\n    lattice: {spacing: 3, columns: 9}\n",
      "t.yaml:3: count: missing: the scene has no `size`"},
-    {HEAD "size: {bodies: 5}\n" SPHERE, "t.yaml:2: size: no fill takes its count from it"},
+    {HEAD "size: {bodies: 5}\n" SPHERE, "t.yaml:2: size: no fill or inlet takes its count from it"},
     {HEAD "boundaries: [{shape: box, size: [10, 10, 10]}]\nfills:\n  - radius: 1\n    count: 1000\n"
           "    lattice: {spacing: 2.1, from: -5}\n    region: {inside: true}\n",
      "t.yaml:4: fills: fill 1: only 36 of 1000 spheres fit"},

@@ -1,0 +1,56 @@
+#include "sim/step/inlet.h"
+
+#include "sim/core/array.h"
+#include "sim/step/inlet.inl"
+
+#include <string.h>
+
+void sand_inlets_free(SandInletScratch *scratch) {
+    sand_free(scratch->blocked);
+    *scratch = (SandInletScratch){0};
+}
+
+typedef struct BlockJob {
+    const SandWorld *world;
+    uint8_t *blocked;
+} BlockJob;
+
+static void block_work(SandWorker *worker, void *argument) {
+    const BlockJob *job = argument;
+    const SandWorld *w = job->world;
+    for (int64_t i = sand_chunk_begin(worker->first_chunk, w->body_count);
+         i < sand_chunk_begin(worker->last_chunk, w->body_count); i++) {
+        uint8_t *blocked = job->blocked;
+        if (!sand_world_active(w, (int)i) || inlet_waits(w, (int)i)) continue;
+        for (int k = 0; k < w->inlet_count; k++) {
+            inlet_block(w, &w->inlets[k], (int)i, blocked);
+            blocked += inlet_cells(&w->inlets[k]);
+        }
+    }
+}
+
+// Lets bodies enter by one inlet; returns how many did.
+static int enter(SandWorld *w, const SandInlet *in, const uint8_t *blocked) {
+    int due = inlet_due(w, in), cells = inlet_cells(in), next = in->first + in->entered, entered = 0;
+    for (int k = 0; k < cells && entered < due; k++) {
+        int cell = inlet_cell_at(w, in, k);
+        if (!blocked[cell]) inlet_enter(w, in, next + entered++, cell);
+    }
+    for (int k = entered; k < cells; k++) inlet_wait(w, in, next + k);
+    return entered;
+}
+
+bool sand_inlets_enter(SandInletScratch *scratch, SandWorld *w, SandThreadPool *pool, int *entered, SandError *error) {
+    size_t cells = 0;
+    for (int k = 0; k < w->inlet_count; k++) cells += (size_t)inlet_cells(&w->inlets[k]);
+    if (cells == 0) return true;
+    if (!SAND_GROW(scratch->blocked, scratch->capacity, cells, "inlets", error)) return false;
+    memset(scratch->blocked, 0, cells);
+    sand_thread_pool_run(pool, block_work, &(BlockJob){w, scratch->blocked});
+    const uint8_t *blocked = scratch->blocked;
+    for (int k = 0; k < w->inlet_count; k++) {
+        entered[k] = enter(w, &w->inlets[k], blocked);
+        blocked += inlet_cells(&w->inlets[k]);
+    }
+    return true;
+}
