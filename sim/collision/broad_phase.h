@@ -1,6 +1,6 @@
 // The broad phase: sphere proxies sorted into uniform grids, one grid (level) for each size class, so that a proxy finds its
-// neighbors in a few cells. Every sphere of every body is a proxy; boxes and cylinders are not in the grids, since only one
-// of them may be in a world (narrow_phase.inl tests it against every sphere).
+// neighbors in a few cells. Every sphere of every body is a proxy. Convex bodies have a broad phase of their own, in which
+// the sphere around each is a proxy: most worlds have none, and the search for spheres stays as fast as it is.
 //
 // Levels. The extent of a proxy is its radius plus how far it may travel in the step, so fast spheres lie in coarser grids
 // just as large ones do. Level k holds extents up to `largest`, which doubles from level to level, and its cells are

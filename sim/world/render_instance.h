@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-// One sphere, box or cylinder. A radius of 0, or half extents of 0, hide it. Aligned for wide stores.
+// One sphere, box or cylinder; a capsule is drawn as a cylinder, a hull as the box around it. A radius of 0, or half extents
+// of 0, hide it. Aligned for wide stores.
 typedef struct SandInstance {
     float center[3];   // m, of the body's center of mass, relative to the scene origin of the renderer
     float radius;      // m, of the sphere
