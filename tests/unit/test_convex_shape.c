@@ -193,6 +193,44 @@ static void a_closed_mesh_becomes_a_hull_and_an_open_one_does_not(void **state) 
     unlink(path);
 }
 
+// Every kind of shape arrives in the world, and a variety of stones is as many shapes.
+static void shapes_arrive_from_a_scene_file(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error = {""};
+    SandSceneOptions options = {.bodies = 40};
+    if (!sand_scene_load(&scene, SAND_SOURCE_DIR "/tests/lab/stones.yaml", &options, &error)) fail_msg("%s", error.text);
+    const SandWorld *w = &scene.world;
+    assert_int_equal(w->shape_count, 1 + 6 + 4);
+    SandShapeKind kinds[] = {SAND_HULL, SAND_BOX, SAND_CAPSULE, SAND_HULL, SAND_CYLINDER};
+    for (int k = 0; k < 5; k++) assert_int_equal(w->shapes[6 + k].kind, kinds[k]);
+    assert_true(fabs(w->shapes[7].half.x - 1) < 1e-15 && fabs(w->shapes[8].rounding - 0.5) < 1e-15);
+    assert_int_equal(w->shapes[9].core->face_count, 5);
+    assert_memory_not_equal(w->shapes[1].core, w->shapes[2].core, sizeof(SandPolytope));
+    assert_int_equal(w->body_count, 70);
+    sand_scene_free(&scene);
+}
+
+static void bad_shapes_of_a_scene_get_one_line(void **state) {
+    (void)state;
+    static const char *const bad[][2] = {
+        {"capsule: {radius: 1, length: -1}", "t.yaml:3: length: expected a number from"},
+        {"stone: {points: 99}", "t.yaml:3: stone: a stone has 99 points; 4 to 32 are possible"},
+        {"hull: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}", "t.yaml:3: hull: the 4 points lie in one plane"},
+        {"hull: {file: nowhere.obj}", "t.yaml:3: hull: "},
+        {"hull: {}", "t.yaml:3: hull: expected `points` or `file`"},
+        {"box: {size: [1, 1, 1]}, stone: {}",
+         "t.yaml:3: name: expected one of spheres, box, cylinder, capsule, hull and stone"},
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        char text[300];
+        SandScene scene;
+        SandError error = {""};
+        int size = snprintf(text, sizeof text, "name: t\nshapes:\n  - {name: a, %s}\n", bad[k][0]);
+        expect_refusal(sand_scene_load_text(&scene, text, (size_t)size, "t.yaml", NULL, &error), &error, bad[k][1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_with_points_inside_have_six_faces),
@@ -202,6 +240,8 @@ int main(void) {
         cmocka_unit_test(a_capsule_has_the_inertia_of_its_discs),
         cmocka_unit_test(what_is_no_hull_is_refused),
         cmocka_unit_test(a_closed_mesh_becomes_a_hull_and_an_open_one_does_not),
+        cmocka_unit_test(shapes_arrive_from_a_scene_file),
+        cmocka_unit_test(bad_shapes_of_a_scene_get_one_line),
     };
     dice = sand_random(11);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -395,13 +395,6 @@ static const struct {
      "t.yaml:3: material: unknown material 'jam'; there are stone"},
     {HEAD "bodies:\n  - {shape: box, size: [1, 1, 1]}\n  - {shape: box, size: [1, 1, 1], position: [0.9, 0, 0]}\n",
      "t.yaml:3: bodies: body 1 and body 2 overlap by 0.1 m at the start"},
-    {HEAD "shapes:\n  - {name: a, capsule: {radius: 1, length: -1}}\n", "t.yaml:3: length: expected a number from"},
-    {HEAD "shapes:\n  - {name: a, stone: {points: 99}}\n", "t.yaml:3: stone: a stone has 99 points; 4 to 32 are possible"},
-    {HEAD "shapes:\n  - {name: a, hull: {points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}}\n",
-     "t.yaml:3: hull: the 4 points lie in one plane and enclose nothing"},
-    {HEAD "shapes:\n  - {name: a, hull: {file: nowhere.obj}}\n", "t.yaml:3: hull: "},
-    {HEAD "shapes:\n  - {name: a, hull: {}}\n", "t.yaml:3: hull: expected `points` or `file`"},
-    {HEAD "shapes:\n  - {name: a}\n", "t.yaml:3: name: expected one of spheres, box, cylinder, capsule, hull and stone"},
     {HEAD "materials: [{name: a, mu: -0.1}]\n", "t.yaml:2: mu: expected a number from 0 to 100, got -0.1"},
     {HEAD "materials:\n  - {name: a}\n  - {name: a}\n", "t.yaml:4: name: "},
     {HEAD "materials: [{name: a}]\npairs: [{a: a, b: c, mu: 1}]\n", "t.yaml:3: b: unknown material 'c'; there are a"},
@@ -584,24 +577,6 @@ static void test_overlap_is_found_at_all_sizes(void **state) {
     }
 }
 
-// Every kind of shape arrives in the world, and a variety of stones is as many shapes.
-static void test_convex_shapes(void **state) {
-    (void)state;
-    SandScene scene;
-    SandError error = {""};
-    SandSceneOptions options = {.bodies = 40};
-    if (!sand_scene_load(&scene, SAND_SOURCE_DIR "/tests/lab/stones.yaml", &options, &error)) fail_msg("%s", error.text);
-    const SandWorld *w = &scene.world;
-    assert_int_equal(w->shape_count, 1 + 6 + 4);
-    SandShapeKind kinds[] = {SAND_HULL, SAND_BOX, SAND_CAPSULE, SAND_HULL, SAND_CYLINDER};
-    for (int k = 0; k < 5; k++) assert_int_equal(w->shapes[6 + k].kind, kinds[k]);
-    assert_true(fabs(w->shapes[7].half.x - 1) < 1e-15 && fabs(w->shapes[8].rounding - 0.5) < 1e-15);
-    assert_int_equal(w->shapes[9].core->face_count, 5);
-    assert_memory_not_equal(w->shapes[1].core, w->shapes[2].core, sizeof(SandPolytope));
-    assert_int_equal(w->body_count, 70);
-    sand_scene_free(&scene);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_scene_loads),
@@ -617,7 +592,6 @@ int main(void) {
         cmocka_unit_test(test_mesh_beside_the_scene),
         cmocka_unit_test(test_like_another),
         cmocka_unit_test(test_bad_input_gets_one_line),
-        cmocka_unit_test(test_convex_shapes),
         cmocka_unit_test(test_hostile_files),
         cmocka_unit_test(test_missing_files),
         cmocka_unit_test(test_overlap_is_found_at_all_sizes),
