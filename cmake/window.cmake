@@ -78,6 +78,8 @@ add_library(sand_app_window STATIC
     app/render/render_scene.c
     app/render/surface.c
     app/render/renderer.c
+    app/render/solid_mesh.c
+    app/render/solid_ray.c
     app/render/targets.c
     app/render/vessel_frame.c
     app/render/warm.c
