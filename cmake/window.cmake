@@ -80,7 +80,9 @@ add_library(sand_app_window STATIC
     app/render/renderer.c
     app/render/solid_mesh.c
     app/render/solid_ray.c
+    app/render/solids.c
     app/render/targets.c
+    app/render/vertex_array.c
     app/render/vessel_frame.c
     app/render/warm.c
     app/io/png.c

@@ -192,8 +192,8 @@ static bool upload_warm_start(SandDevice *device, const SandWarmStart *cache) {
 
 // Uploads where the instances of each body begin in a picture.
 static bool upload_instance_layout(SandDevice *device, const SandWorld *w) {
-    std::vector<int> first((size_t)w->body_count + 1);
-    device->instance_total = sand_instance_total(sand_instance_first(w, first.data()));
+    std::vector<int> first((size_t)w->body_count + 1), hulls((size_t)w->shape_count + 1);
+    device->instance_total = sand_instance_total(sand_instance_first(w, first.data(), hulls.data()));
     return upload(device, device->instance_first, first.data(), first.size()) && device_wait(device);
 }
 

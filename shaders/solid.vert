@@ -1,25 +1,33 @@
 #version 450 core
-// A box or a cylinder: a mesh of half size 1, scaled and placed.
+// A convex body: its mesh, scaled and placed, in the view of the camera or of the sun (LIGHT).
 #include "frame.glsl"
 #include "instance.glsl"
 #include "attributes.glsl"
-layout(location = 6) in vec3 in_position;
+#include "solid.glsl"
+layout(location = 6) in vec4 in_at;
 layout(location = 7) in vec3 in_normal;
-layout(location = 0) uniform bool for_shadow;
-out vec3 position;
+#ifndef LIGHT
 out vec3 normal;
 out vec3 local;
 flat out float value;
+flat out float pixels; // its size in the picture
 flat out uint tag;
+#endif
 
 void main() {
     Instance own = own_instance();
     vec4 q = rotation_now(own);
-    local = in_position;
-    position = center_now(own) + turn(q, in_position * in_offset);
-    normal = turn(q, normalize(in_normal / in_offset));
+    vec3 center = center_now(own), position = center + turn(q, solid_place(in_at));
+#ifdef LIGHT
+    gl_Position = frame.light * vec4(position, 1.0);
+#else
+    local = in_at.xyz;
+    normal = turn(q, solid_normal(in_at, in_normal));
     value = in_velocity.w;
     tag = in_tag;
-    if (is_cut(center_now(own))) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
-    else gl_Position = for_shadow ? frame.light * vec4(position, 1.0) : frame.projection * frame.view * vec4(position, 1.0);
+    float away = frame.eye.w > 0.5 ? max(-(frame.view * vec4(center, 1.0)).z, frame.lens.z) : 1.0;
+    pixels = in_offset.x / (2.0 * frame.lens.y * frame.size.w * away);
+    gl_Position = frame.projection * frame.view * vec4(position, 1.0);
+#endif
+    if (solid_hidden(center)) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 }

@@ -102,6 +102,9 @@ void render_scene_free(RenderScene *render_scene) {
     sand_free(render_scene->surfaces);
     sand_free(render_scene->places);
     sand_free(render_scene->values);
+    sand_free(render_scene->groups);
+    sand_free(render_scene->hulls);
+    solid_meshes_free(&render_scene->meshes);
     *render_scene = (RenderScene){0};
 }
 
@@ -122,6 +125,30 @@ static double largest_sphere(const SandWorld *world) {
     return largest;
 }
 
+static int parts_of(const SandInstanceCounts *c) { return c->boxes + c->cylinders + c->capsules; }
+
+static void add_group(RenderScene *render_scene, int mesh, int count) {
+    if (count) render_scene->groups[render_scene->group_count++] = (RenderGroup){mesh, count};
+}
+
+// Groups the convex bodies by mesh, as sand_instance_first orders them.
+static bool group_solids(RenderScene *render_scene, const SandWorld *world, SandError *error) {
+    const SandInstanceCounts *c = &render_scene->counts;
+    SolidMeshes *meshes = &render_scene->meshes;
+    render_scene->group_count = render_scene->part_groups = 0;
+    if (parts_of(c) + c->hulls == 0) return true;
+    if (meshes->key == 0 || meshes->shape_count != world->shape_count)
+        if (!solid_meshes_make(meshes, world->shapes, world->shape_count, error)) return false;
+    if (!SAND_GROW(render_scene->groups, render_scene->group_capacity, 3 + world->shape_count, "groups of bodies", error))
+        return false;
+    add_group(render_scene, SOLID_BOX, c->boxes);
+    add_group(render_scene, solid_round_mesh(SOLID_CYLINDER, c->cylinders), c->cylinders);
+    add_group(render_scene, solid_round_mesh(SOLID_CAPSULE, c->capsules), c->capsules);
+    render_scene->part_groups = render_scene->group_count;
+    for (int s = 0; s < world->shape_count; s++) add_group(render_scene, SOLID_HULLS + s, render_scene->hulls[s]);
+    return true;
+}
+
 // Instance places, mean mass and largest radius are kept until a body is added: drawing a million bodies of a device must
 // not loop over them on the host.
 static bool find_places(RenderScene *render_scene, const SandWorld *world, SandError *error) {
@@ -130,7 +157,10 @@ static bool find_places(RenderScene *render_scene, const SandWorld *world, SandE
         return true;
     if (!SAND_GROW(render_scene->places, render_scene->place_capacity, world->body_count + 1, "places of instances", error))
         return false;
-    render_scene->counts = sand_instance_first(world, render_scene->places);
+    if (!SAND_GROW(render_scene->hulls, render_scene->hull_capacity, world->shape_count + 1, "places of instances", error))
+        return false;
+    render_scene->counts = sand_instance_first(world, render_scene->places, render_scene->hulls);
+    if (!group_solids(render_scene, world, error)) return false;
     render_scene->mass = mean_mass(world);
     render_scene->last_mass = last;
     render_scene->largest = largest_sphere(world);
@@ -255,9 +285,9 @@ static void place_lists(RenderScene *render_scene, SandInstance *at) {
     bool rocks = render_scene->color == COLOR_BY_BODY;
     render_scene->spheres.count = c->spheres + (rocks ? 0 : c->pieces);
     render_scene->rocks.count = rocks ? c->pieces : 0;
-    render_scene->boxes.count = c->boxes;
-    render_scene->cylinders.count = c->cylinders;
-    RenderList *lists[] = {&render_scene->spheres, &render_scene->rocks, &render_scene->boxes, &render_scene->cylinders};
+    render_scene->parts.count = parts_of(c);
+    render_scene->stones.count = c->hulls;
+    RenderList *lists[] = {&render_scene->spheres, &render_scene->rocks, &render_scene->parts, &render_scene->stones};
     for (int k = 0; k < 4; k++) {
         lists[k]->items = at;
         if (at) at += lists[k]->count;
@@ -284,10 +314,14 @@ static bool reserve_lists(RenderScene *render_scene, const SandSimulation *sim, 
     return true;
 }
 
+// Fewer boxes, cylinders and capsules than this stand out from the bodies around them; more of them are these bodies.
+enum { FEW_PARTS = 10 };
+
 static SandInstanceDef describe(const RenderScene *render_scene) {
     return (SandInstanceDef){.origin = render_scene->origin,
                              .time = render_scene->time,
                              .grain = render_scene->grain,
+                             .metal = parts_of(&render_scene->counts) < FEW_PARTS,
                              .shade = shades[render_scene->color],
                              .range = render_scene->range,
                              .least = render_scene->least,
@@ -336,7 +370,7 @@ static bool build_on_device(RenderScene *render_scene, SandSimulation *sim) {
 }
 
 void render_scene_clear(RenderScene *render_scene) {
-    render_scene->spheres.count = render_scene->rocks.count = render_scene->boxes.count = render_scene->cylinders.count = 0;
+    render_scene->spheres.count = render_scene->rocks.count = render_scene->parts.count = render_scene->stones.count = 0;
     render_scene->links.count = 0;
 }
 

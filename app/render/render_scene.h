@@ -2,6 +2,7 @@
 // before that of the world: with s the time to go back, the renderer draws x - s v, rotated by exp(-s w).
 #pragma once
 #include "app/render/colormap.h"
+#include "app/render/solid_mesh.h"
 #include "sim/step/backend.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
@@ -73,6 +74,12 @@ typedef struct RenderList {
     int count;
 } RenderList;
 
+// Convex bodies with the same mesh, one behind the other among the instances.
+typedef struct RenderGroup {
+    int mesh; // of RenderScene.meshes
+    int count;
+} RenderGroup;
+
 typedef struct RenderLinks {
     RenderLink *items;
     int count;
@@ -108,8 +115,13 @@ typedef struct RenderScene {
     RenderRange limits; // set by the caller: how to choose the two
     bool chains;        // set by the caller: gather the force chains as well
     double chain_range; // N, the normal force of the widest link
-    RenderList spheres, boxes, cylinders;
-    RenderList rocks; // balls of clumps, with the look of rock, when colored by body
+    RenderList spheres;
+    RenderList rocks;         // balls of clumps, with the look of rock, when colored by body
+    RenderList parts, stones; // convex bodies: boxes, cylinders and capsules; hulls
+    SolidMeshes meshes;       // of the shapes of the world
+    RenderGroup *groups;      // of the parts, then of the stones
+    int part_groups, group_count;
+    size_t group_capacity;
     RenderLinks links;
     InstanceStore own;    // used where the caller gives no store
     InstanceStore *store; // the memory of the lists: the caller's (triple_buffer.h), or `own`
@@ -129,6 +141,8 @@ typedef struct RenderScene {
     double largest;         // m, upper bound of the radii; 0: unknown
     int *places;            // index of the first instance of each body
     SandInstanceCounts counts;
+    int *hulls; // how many bodies there are of each shape that is a hull
+    size_t hull_capacity;
     size_t place_capacity;
     float *values; // scratch, one per body
     size_t value_capacity;

@@ -14,15 +14,17 @@
 #include "app/render/frame_uniforms.h"
 #include "app/render/lighting.h"
 #include "app/render/shader.h"
+#include "app/render/solids.h"
 #include "app/render/splat.h"
 #include "app/render/targets.h"
+#include "app/render/vertex_array.h"
 #include "sim/core/hash.h"
 
 const char *const renderer_quality_names[QUALITY_COUNT + 1] = {"low", "medium", "high", NULL};
 
 // clang-format off
 typedef enum ProgramId {
-    BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SOLID, SOLID_DATA, SOLID_SHADOW, SURFACE, WOOD, BRASS, SURFACE_SHADOW,
+    BALL, BALL_DATA, ROCK, RIM, RIM_DATA, ROCK_RIM, BALL_SHADOW, SURFACE, WOOD, BRASS, SURFACE_SHADOW,
     GLASS, GLASS_SHADOW, FLOOR, FLOOR_GRID, CHAIN, GLASS_DIRECT, CHAIN_DIRECT, PROGRAM_COUNT
 } ProgramId;
 
@@ -35,9 +37,6 @@ static const char *const program_files[PROGRAM_COUNT][3] = {
     [RIM_DATA]       = {"ball", "rim", "EDGE DATA"},
     [ROCK_RIM]       = {"ball", "rim", "EDGE ROCK"},
     [BALL_SHADOW]    = {"ball_shadow", "ball_shadow"},
-    [SOLID]          = {"solid", "solid"},
-    [SOLID_DATA]     = {"solid", "solid", "DATA"},
-    [SOLID_SHADOW]   = {"solid", "shadow"},
     [SURFACE]        = {"surface", "surface"},
     [WOOD]           = {"surface", "surface", "WOOD"},
     [BRASS]          = {"surface", "surface", "BRASS"},
@@ -53,16 +52,14 @@ static const char *const program_files[PROGRAM_COUNT][3] = {
 // clang-format on
 
 enum { UNIFORM_SHADOW = 0, UNIFORM_ROTATION = 1, UNIFORM_PLACE = 2, UNIFORM_MARKS = 3, UNIFORM_SIZE = 1 };
-enum { CYLINDER_SIDES = 64, CYLINDER_VERTICES = CYLINDER_SIDES * 12, BOX_VERTICES = 36 };
 
 struct Renderer {
     GLuint programs[PROGRAM_COUNT];
     GLuint frame_buffer, colormaps[MAP_COUNT];
-    GLuint copies;                  // instances and links of a render scene without a GL buffer
-    GLuint box_mesh, cylinder_mesh; // unit meshes
+    GLuint copies; // instances and links of a render scene without a GL buffer
     GLuint surface_vertices, surface_indices;
     GLuint kept_array; // for the balls that culling selects
-    GLuint sphere_array, rock_array, box_array, cylinder_array, link_array, surface_array, empty_array;
+    GLuint sphere_array, rock_array, link_array, surface_array, empty_array;
     uint64_t stamp;       // of the instances on the GPU and in the shadow map: both are kept while paused
     unsigned version;     // of the surfaces on the GPU
     uint64_t glass_state; // of the shadow of the glass
@@ -70,6 +67,7 @@ struct Renderer {
     ColorMap map;
     bool overdrawn; // something was drawn over the picture
     Targets targets;
+    Solids *solids;
     Cull *cull;              // created once there are enough balls
     Splat *splat;            // created on first use
     Lighting *lightings[2];  // by triangles, by compute shaders; created on first use
@@ -83,90 +81,15 @@ RendererDef renderer_default(void) {
 
 // --- creation -------------------------------------------------------------------------------------------------
 
-static void attribute(GLuint array, GLuint index, GLuint binding, int count, size_t offset) {
-    glEnableVertexArrayAttrib(array, index);
-    glVertexArrayAttribFormat(array, index, count, GL_FLOAT, GL_FALSE, (GLuint)offset);
-    glVertexArrayAttribBinding(array, index, binding);
-}
-
-// Creates a vertex array with instances at binding 0 (place_lists sets the offset) and the vertices of a mesh, if any, at
-// binding 1.
-static GLuint instance_array(GLuint mesh) {
-    GLuint array;
-    glCreateVertexArrays(1, &array);
-    glVertexArrayBindingDivisor(array, 0, 1);
-    attribute(array, 0, 0, 4, offsetof(SandInstance, center));
-    attribute(array, 1, 0, 4, offsetof(SandInstance, rotation));
-    attribute(array, 2, 0, 4, offsetof(SandInstance, velocity));
-    attribute(array, 3, 0, 3, offsetof(SandInstance, spin));
-    attribute(array, 5, 0, 3, offsetof(SandInstance, offset));
-    glEnableVertexArrayAttrib(array, 4);
-    glVertexArrayAttribIFormat(array, 4, 1, GL_UNSIGNED_INT, offsetof(SandInstance, tag));
-    glVertexArrayAttribBinding(array, 4, 0);
-    if (mesh) {
-        glVertexArrayVertexBuffer(array, 1, mesh, 0, 6 * sizeof(float));
-        attribute(array, 6, 1, 3, 0);
-        attribute(array, 7, 1, 3, 3 * sizeof(float));
-    }
-    return array;
-}
-
 static GLuint make_link_array(void) {
     GLuint array;
     glCreateVertexArrays(1, &array);
     glVertexArrayBindingDivisor(array, 0, 1);
-    attribute(array, 0, 0, 4, offsetof(RenderLink, from));
-    attribute(array, 1, 0, 4, offsetof(RenderLink, from_velocity));
-    attribute(array, 2, 0, 3, offsetof(RenderLink, to));
-    attribute(array, 3, 0, 3, offsetof(RenderLink, to_velocity));
+    vertex_attribute(array, 0, 0, 4, offsetof(RenderLink, from));
+    vertex_attribute(array, 1, 0, 4, offsetof(RenderLink, from_velocity));
+    vertex_attribute(array, 2, 0, 3, offsetof(RenderLink, to));
+    vertex_attribute(array, 3, 0, 3, offsetof(RenderLink, to_velocity));
     return array;
-}
-
-static float *put(float *to, float x, float y, float z, const float *normal) {
-    to[0] = x;
-    to[1] = y;
-    to[2] = z;
-    memcpy(to + 3, normal, 3 * sizeof *to);
-    return to + 6;
-}
-
-static void make_box(GLuint buffer) {
-    static const float corner[6][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, -1}, {1, 1}, {-1, 1}};
-    float vertices[BOX_VERTICES * 6], *to = vertices;
-    for (int face = 0; face < 6; face++) {
-        int k = face / 2;
-        float sign = face % 2 ? 1.0f : -1.0f, normal[3] = {0}, p[3];
-        normal[k] = sign;
-        for (int i = 0; i < 6; i++) {
-            p[k] = sign;
-            p[(k + 1) % 3] = corner[i][0];
-            p[(k + 2) % 3] = sign * corner[i][1];
-            to = put(to, p[0], p[1], p[2], normal);
-        }
-    }
-    glNamedBufferStorage(buffer, sizeof vertices, vertices, 0);
-}
-
-static void make_cylinder(GLuint buffer) {
-    float vertices[CYLINDER_VERTICES * 6], *to = vertices;
-    const float up[3] = {0, 0, 1}, down[3] = {0, 0, -1};
-    for (int i = 0; i < CYLINDER_SIDES; i++) {
-        double a = 2 * 3.14159265358979 * i / CYLINDER_SIDES, b = 2 * 3.14159265358979 * (i + 1) / CYLINDER_SIDES;
-        float na[3] = {(float)cos(a), (float)sin(a), 0}, nb[3] = {(float)cos(b), (float)sin(b), 0};
-        to = put(to, na[0], na[1], -1, na);
-        to = put(to, nb[0], nb[1], -1, nb);
-        to = put(to, nb[0], nb[1], 1, nb);
-        to = put(to, na[0], na[1], -1, na);
-        to = put(to, nb[0], nb[1], 1, nb);
-        to = put(to, na[0], na[1], 1, na);
-        to = put(to, 0, 0, 1, up);
-        to = put(to, na[0], na[1], 1, up);
-        to = put(to, nb[0], nb[1], 1, up);
-        to = put(to, 0, 0, -1, down);
-        to = put(to, nb[0], nb[1], -1, down);
-        to = put(to, na[0], na[1], -1, down);
-    }
-    glNamedBufferStorage(buffer, sizeof vertices, vertices, 0);
 }
 
 static bool make_colormap(GLuint *name, ColorMap map, SandError *error) {
@@ -192,44 +115,40 @@ Renderer *renderer_create(SandError *error) {
     for (int k = 0; k < MAP_COUNT; k++)
         if (!make_colormap(&r->colormaps[k], (ColorMap)k, error)) return renderer_free(r), NULL;
 
-    GLuint buffers[6];
-    glCreateBuffers(6, buffers);
+    if (!(r->solids = solids_create(error))) return renderer_free(r), NULL;
+
+    GLuint buffers[4];
+    glCreateBuffers(4, buffers);
     r->frame_buffer = buffers[0];
     r->copies = buffers[1];
-    r->box_mesh = buffers[2];
-    r->cylinder_mesh = buffers[3];
-    r->surface_vertices = buffers[4];
-    r->surface_indices = buffers[5];
+    r->surface_vertices = buffers[2];
+    r->surface_indices = buffers[3];
     glNamedBufferStorage(r->frame_buffer, sizeof(FrameUniforms), NULL, GL_DYNAMIC_STORAGE_BIT);
-    make_box(r->box_mesh);
-    make_cylinder(r->cylinder_mesh);
 
-    r->sphere_array = instance_array(0);
-    r->kept_array = instance_array(0);
-    r->rock_array = instance_array(0);
-    r->box_array = instance_array(r->box_mesh);
-    r->cylinder_array = instance_array(r->cylinder_mesh);
+    r->sphere_array = vertex_array_of_instances();
+    r->kept_array = vertex_array_of_instances();
+    r->rock_array = vertex_array_of_instances();
     r->link_array = make_link_array();
     glCreateVertexArrays(1, &r->empty_array);
     glCreateVertexArrays(1, &r->surface_array);
     glVertexArrayVertexBuffer(r->surface_array, 0, r->surface_vertices, 0, sizeof(RenderVertex));
     glVertexArrayElementBuffer(r->surface_array, r->surface_indices);
-    attribute(r->surface_array, 0, 0, 3, offsetof(RenderVertex, position));
-    attribute(r->surface_array, 1, 0, 3, offsetof(RenderVertex, normal));
-    attribute(r->surface_array, 2, 0, 1, offsetof(RenderVertex, turn));
+    vertex_attribute(r->surface_array, 0, 0, 3, offsetof(RenderVertex, position));
+    vertex_attribute(r->surface_array, 1, 0, 3, offsetof(RenderVertex, normal));
+    vertex_attribute(r->surface_array, 2, 0, 1, offsetof(RenderVertex, turn));
     return r;
 }
 
 void renderer_free(Renderer *r) {
     if (!r) return;
     for (int i = 0; i < PROGRAM_COUNT; i++) glDeleteProgram(r->programs[i]);
-    GLuint buffers[] = {r->frame_buffer, r->copies, r->box_mesh, r->cylinder_mesh, r->surface_vertices, r->surface_indices};
-    GLuint arrays[] = {r->sphere_array,   r->kept_array, r->rock_array,    r->box_array,
-                       r->cylinder_array, r->link_array, r->surface_array, r->empty_array};
+    GLuint buffers[] = {r->frame_buffer, r->copies, r->surface_vertices, r->surface_indices};
+    GLuint arrays[] = {r->sphere_array, r->kept_array, r->rock_array, r->link_array, r->surface_array, r->empty_array};
     glDeleteBuffers(sizeof buffers / sizeof *buffers, buffers);
     glDeleteVertexArrays(sizeof arrays / sizeof *arrays, arrays);
     glDeleteTextures(MAP_COUNT, r->colormaps);
     targets_free(&r->targets);
+    solids_free(r->solids);
     cull_free(r->cull);
     splat_free(r->splat);
     for (int k = 0; k < 2; k++) lighting_free(r->lightings[k]);
@@ -240,7 +159,7 @@ void renderer_free(Renderer *r) {
 
 // Uploads the lists of a render scene without a GL buffer, one after the other.
 static void copy_lists(Renderer *r, const RenderScene *scene) {
-    const RenderList *lists[] = {&scene->spheres, &scene->rocks, &scene->boxes, &scene->cylinders};
+    const RenderList *lists[] = {&scene->spheres, &scene->rocks, &scene->parts, &scene->stones};
     size_t at = 0, bytes = (size_t)scene->links.count * sizeof(RenderLink);
     for (int k = 0; k < 4; k++) bytes += (size_t)lists[k]->count * sizeof(SandInstance);
     if (!bytes) return;
@@ -257,27 +176,27 @@ static void copy_lists(Renderer *r, const RenderScene *scene) {
 
 // Sets the buffer offsets of the instance arrays: the lists are consecutive, as render_scene_update and copy_lists write
 // them.
-static void place_lists(Renderer *r, const RenderScene *scene) {
-    const RenderList *lists[] = {&scene->spheres, &scene->rocks, &scene->boxes, &scene->cylinders};
-    const GLuint arrays[] = {r->sphere_array, r->rock_array, r->box_array, r->cylinder_array};
+static bool place_lists(Renderer *r, const RenderScene *scene, SandError *error) {
     GLuint buffer = scene->buffer ? scene->buffer : r->copies;
-    size_t at = 0;
-    for (int k = 0; k < 4; k++) {
-        glVertexArrayVertexBuffer(arrays[k], 0, buffer, (GLintptr)at, sizeof(SandInstance));
-        at += (size_t)lists[k]->count * sizeof(SandInstance);
-    }
-    glVertexArrayVertexBuffer(r->link_array, 0, buffer, (GLintptr)at, sizeof(RenderLink));
+    size_t rocks = (size_t)scene->spheres.count * sizeof(SandInstance),
+           solids = rocks + (size_t)scene->rocks.count * sizeof(SandInstance),
+           links = solids + (size_t)(scene->parts.count + scene->stones.count) * sizeof(SandInstance);
+    glVertexArrayVertexBuffer(r->sphere_array, 0, buffer, 0, sizeof(SandInstance));
+    glVertexArrayVertexBuffer(r->rock_array, 0, buffer, (GLintptr)rocks, sizeof(SandInstance));
+    glVertexArrayVertexBuffer(r->link_array, 0, buffer, (GLintptr)links, sizeof(RenderLink));
+    return solids_upload(r->solids, scene, buffer, solids, error);
 }
 
-static void upload(Renderer *r, const RenderScene *scene) {
+static bool upload(Renderer *r, const RenderScene *scene, SandError *error) {
     if (!scene->buffer) copy_lists(r, scene);
-    place_lists(r, scene);
-    if (r->version == scene->version) return;
+    if (!place_lists(r, scene, error)) return false;
+    if (r->version == scene->version) return true;
     glNamedBufferData(r->surface_vertices, (GLsizeiptr)((size_t)scene->vertex_count * sizeof *scene->vertices),
                       scene->vertices, GL_STATIC_DRAW);
     glNamedBufferData(r->surface_indices, (GLsizeiptr)((size_t)scene->index_count * sizeof *scene->indices), scene->indices,
                       GL_STATIC_DRAW);
     r->version = scene->version;
+    return true;
 }
 
 // --- drawing ------------------------------------------------------------------------------------------------
@@ -321,16 +240,6 @@ static void draw_spheres(Renderer *r, const RenderScene *scene, CullView view, P
     if (!quads) return;
     cull_go_on(r->cull, view, light ? t->shadow : t->depth, width, height, r->splatting ? SPLAT_LIMIT : 0);
     draw_kept(r, ball);
-}
-
-static void draw_solids(const Renderer *r, const RenderScene *scene, ProgramId program) {
-    if (!scene->boxes.count && !scene->cylinders.count) return;
-    glUseProgram(r->programs[program]);
-    glUniform1i(UNIFORM_SHADOW, program == SOLID_SHADOW);
-    glBindVertexArray(r->box_array);
-    if (scene->boxes.count) glDrawArraysInstanced(GL_TRIANGLES, 0, BOX_VERTICES, scene->boxes.count);
-    glBindVertexArray(r->cylinder_array);
-    if (scene->cylinders.count) glDrawArraysInstanced(GL_TRIANGLES, 0, CYLINDER_VERTICES, scene->cylinders.count);
 }
 
 // Whether a program draws surfaces of this look.
@@ -395,7 +304,7 @@ static void pass_shadow(Renderer *r, const RenderScene *scene, const RendererDef
     float size = (float)r->targets.shadow_size;
     glProgramUniform2f(r->programs[BALL_SHADOW], UNIFORM_SIZE, size, size);
     draw_spheres(r, scene, CULL_LIGHT, BALL_SHADOW, BALL_SHADOW);
-    draw_solids(r, scene, SOLID_SHADOW);
+    solids_draw(r->solids, SOLIDS_SHADOW);
     draw_surfaces(r, scene, SURFACE_SHADOW);
 }
 
@@ -448,7 +357,7 @@ static void pass_first(Renderer *r, const RenderScene *scene, const RendererDef 
     glBindTextureUnit(3, r->colormaps[scene->map]);
     bool data = scene->color != COLOR_BY_BODY;
     draw_spheres(r, scene, CULL_CAMERA, data ? BALL_DATA : BALL, ROCK);
-    draw_solids(r, scene, data ? SOLID_DATA : SOLID);
+    solids_draw(r->solids, data ? SOLIDS_DATA : SOLIDS_COLOR);
     // Meshes without thickness are visible from both sides; ray-cast balls clip themselves.
     glDisable(GL_DEPTH_CLAMP);
     for (ProgramId surface = SURFACE; surface <= BRASS; surface++) draw_surfaces(r, scene, surface);
@@ -549,7 +458,7 @@ bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *c
     bool same = render_scene->stamp && render_scene->stamp == r->stamp,
          cut = memcmp(frame.cut, r->frame.cut, sizeof frame.cut);
     bool paused = same && !cut && !def->no_shadow; // instances and shadows are those of the last draw
-    if (!same) upload(r, render_scene);
+    if (!same && !upload(r, render_scene, error)) return false;
     r->frame = frame;
     r->map = render_scene->map;
     r->overdrawn = false;
@@ -565,6 +474,7 @@ bool renderer_draw(Renderer *r, const RenderScene *render_scene, const Camera *c
     if (level->fine || def->samples > 1) {
         lighting_light(lighting, &r->targets);
         if (level->fine) pass_rims(r, render_scene);
+        if (level->fine && !solids_smooth(r->solids, &r->targets, error)) return false;
         pass_glass(r, render_scene);
         pass_chains(r, render_scene, r->targets.chain_pass, CHAIN);
         lighting_tone(lighting, &r->targets, def->samples, def->double_encode);

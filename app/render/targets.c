@@ -43,8 +43,8 @@ static bool framebuffer(unsigned *name, GLuint a, GLuint b, GLuint depth) {
 }
 
 void targets_free(Targets *t) {
-    GLuint textures[] = {t->depth,  t->color, t->normal, t->ambient,      t->light,      t->kind,
-                         t->shadow, t->out,   t->glass,  t->glass_shadow, t->chain_depth};
+    GLuint textures[] = {t->depth, t->color, t->normal,       t->ambient,     t->light,      t->kind,     t->shadow,
+                         t->out,   t->glass, t->glass_shadow, t->chain_depth, t->light_copy, t->kind_copy};
     GLuint framebuffers[] = {t->first_pass, t->ambient_pass,      t->light_pass,  t->glass_pass, t->shadow_pass,
                              t->out_pass,   t->glass_shadow_pass, t->direct_pass, t->chain_pass, t->direct_chain_pass};
     glDeleteTextures(sizeof textures / sizeof *textures, textures);
@@ -111,4 +111,18 @@ bool targets_fit_chains(Targets *t, SandError *error) {
     targets_free(t);
     return sand_fail(error, "the driver has no room for the force chains of a picture of %d x %d pixels", t->width,
                      t->height);
+}
+
+bool targets_copy_light(Targets *t, SandError *error) {
+    if (!t->light_copy) {
+        t->light_copy = texture(t->light_format, t->width, t->height, GL_NEAREST);
+        t->kind_copy = texture(GL_RG8, t->width, t->height, GL_NEAREST);
+        if (glGetError() == GL_OUT_OF_MEMORY)
+            return sand_fail(error, "the driver has no room to smooth a picture of %d x %d pixels", t->width, t->height);
+    }
+    glMemoryBarrier(GL_TEXTURE_UPDATE_BARRIER_BIT); // compute shaders may have written them
+    glCopyImageSubData(t->light, GL_TEXTURE_2D, 0, 0, 0, 0, t->light_copy, GL_TEXTURE_2D, 0, 0, 0, 0, t->width, t->height,
+                       1);
+    glCopyImageSubData(t->kind, GL_TEXTURE_2D, 0, 0, 0, 0, t->kind_copy, GL_TEXTURE_2D, 0, 0, 0, 0, t->width, t->height, 1);
+    return true;
 }

@@ -10,6 +10,7 @@ bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error)
     uint32_t indices[3] = {0, 1, 2};
     RenderSurface surfaces[2] = {{.count = 3, .look = LOOK_GLASS, .rotation = {0, 0, 0, 1}},
                                  {.count = 3, .look = LOOK_EARTH, .rotation = {0, 0, 0, 1}, .position = {0, 2, 0}}};
+    RenderGroup groups[2] = {{SOLID_BOX, 1}, {SOLID_BOX, 1}};
     RenderScene p = {.lower = {-1, -1, -1},
                      .upper = {1, 1, 1},
                      .floor = -1,
@@ -18,8 +19,11 @@ bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error)
                      .chains = true,
                      .spheres = {&one, 1},
                      .rocks = {&one, 1},
-                     .boxes = {&one, 1},
-                     .cylinders = {&one, 1},
+                     .parts = {&one, 1},
+                     .stones = {&one, 1},
+                     .groups = groups,
+                     .part_groups = 1,
+                     .group_count = 2,
                      .links = {&link, 1},
                      .vertices = corners,
                      .indices = indices,
@@ -30,9 +34,11 @@ bool renderer_warm(Renderer *renderer, const RendererDef *def, SandError *error)
                      .version = UINT32_MAX}; // unique
     Camera camera;
     camera_frame(&camera, camera_preset_names[0], p.lower, p.upper, 1);
-    for (int color = COLOR_BY_BODY; color <= COLOR_BY_SPEED; color++) { // with body colors and with data colors
+    bool ok = solid_meshes_make(&p.meshes, NULL, 0, error);
+    for (int color = COLOR_BY_BODY; ok && color <= COLOR_BY_SPEED; color++) { // with body colors and with data colors
         p.color = (RenderColor)color;
-        if (!renderer_draw(renderer, &p, &camera, def, SIDE, SIDE, error)) return false;
+        ok = renderer_draw(renderer, &p, &camera, def, SIDE, SIDE, error);
     }
-    return true;
+    solid_meshes_free(&p.meshes);
+    return ok;
 }

@@ -20,42 +20,11 @@ void input_ray(const Camera *camera, double aspect, double x, double y, SandVec3
     }
 }
 
-// Ray intersection for each kind of body, in the frame of the body: distance to the entry, or infinity.
+// The distance at which a ray enters a ball, or infinity.
 static double enter_ball(SandVec3 center, double radius, SandVec3 from, SandVec3 direction) {
     SandVec3 to = v3_sub(center, from);
     double along = v3_dot(to, direction), off2 = v3_dot(to, to) - along * along, r2 = radius * radius;
     return off2 > r2 ? INFINITY : along - sqrt(r2 - off2);
-}
-
-// Clips [range[0], range[1]] of a ray to the slab from -half to half.
-static void cut_slab(double range[2], double from, double direction, double half) {
-    if (direction == 0 && fabs(from) > half) range[0] = INFINITY;
-    if (direction == 0) return;
-    double a = (-half - from) / direction, b = (half - from) / direction;
-    range[0] = fmax(range[0], fmin(a, b));
-    range[1] = fmin(range[1], fmax(a, b));
-}
-
-static double enter_box(SandVec3 half, SandVec3 from, SandVec3 direction) {
-    double range[2] = {-INFINITY, INFINITY};
-    cut_slab(range, from.x, direction.x, half.x);
-    cut_slab(range, from.y, direction.y, half.y);
-    cut_slab(range, from.z, direction.z, half.z);
-    return range[0] <= range[1] ? range[0] : INFINITY;
-}
-
-// A cylinder along z: radius half.x, from -half.z to half.z.
-static double enter_cylinder(SandVec3 half, SandVec3 from, SandVec3 direction) {
-    double range[2] = {-INFINITY, INFINITY};
-    double a = direction.x * direction.x + direction.y * direction.y, b = from.x * direction.x + from.y * direction.y,
-           c = from.x * from.x + from.y * from.y - half.x * half.x, root = b * b - a * c;
-    cut_slab(range, from.z, direction.z, half.z);
-    if (root < 0 || (a == 0 && c > 0)) return INFINITY;
-    if (a > 0) {
-        range[0] = fmax(range[0], (-b - sqrt(root)) / a);
-        range[1] = fmin(range[1], (-b + sqrt(root)) / a);
-    }
-    return range[0] <= range[1] ? range[0] : INFINITY;
 }
 
 // Whether the picture leaves out a body with this center.
@@ -63,32 +32,54 @@ static bool is_cut(const RenderScene *render_scene, const RendererDef *look, San
     return look->cut && v3_dot(look->cut_normal, v3_add(center, render_scene->origin)) > look->cut_offset;
 }
 
+// A ray on its way through the bodies, and the nearest that it met.
+typedef struct Pick {
+    const RenderScene *scene;
+    const RendererDef *look;
+    SandVec3 from, direction;
+    double nearest; // m along the ray
+    int body;       // -1: none
+} Pick;
+
+// The rotation of a body a time s before that of its instance: turned by exp(-s w).
+static SandQuat rotation_before(const SandInstance *it, double s) {
+    SandQuat q = {it->rotation[3], it->rotation[0], it->rotation[1], it->rotation[2]};
+    return q_mul(q_exp(v3_make(-s * it->spin[0], -s * it->spin[1], -s * it->spin[2])), q);
+}
+
+// Tests the bodies of a list, which have a mesh, or are balls (-1).
+static void pick_among(Pick *pick, const SandInstance *items, int count, int mesh) {
+    double s = pick->scene->back;
+    for (int i = 0; i < count; i++) {
+        const SandInstance *it = &items[i];
+        // Where it is at the time that is shown.
+        SandQuat q = rotation_before(it, s);
+        SandVec3 center = v3_make(it->center[0] - s * it->velocity[0], it->center[1] - s * it->velocity[1],
+                                  it->center[2] - s * it->velocity[2]);
+        SandVec3 offset = v3_make(it->offset[0], it->offset[1], it->offset[2]);
+        SandVec3 from = q_unrotate(q, v3_sub(pick->from, center)), direction = q_unrotate(q, pick->direction);
+        double distance = mesh < 0 ? enter_ball(offset, it->radius, from, direction)
+                                   : solid_enter(&pick->scene->meshes, mesh, offset, from, direction);
+        if (distance <= 0 || distance >= pick->nearest || is_cut(pick->scene, pick->look, center)) continue;
+        pick->nearest = distance;
+        pick->body = (int)(it->tag & 0x0fffffffu);
+    }
+}
+
 int input_pick(const RenderScene *render_scene, const RendererDef *look, SandVec3 from, SandVec3 direction,
                SandVec3 *point) {
-    const RenderList *lists[] = {&render_scene->spheres, &render_scene->rocks, &render_scene->boxes,
-                                 &render_scene->cylinders};
-    int body = -1;
-    double nearest = INFINITY;
-    for (int k = 0; k < 4; k++) {
-        for (int i = 0; i < lists[k]->count; i++) {
-            const SandInstance *it = &lists[k]->items[i];
-            // Position at the time that is shown.
-            double s = render_scene->back;
-            SandQuat q = {it->rotation[3], it->rotation[0], it->rotation[1], it->rotation[2]};
-            SandVec3 center = v3_make(it->center[0] - s * it->velocity[0], it->center[1] - s * it->velocity[1],
-                                      it->center[2] - s * it->velocity[2]);
-            SandVec3 offset = v3_make(it->offset[0], it->offset[1], it->offset[2]);
-            SandVec3 local_from = q_unrotate(q, v3_sub(from, center)), local_direction = q_unrotate(q, direction);
-            double distance = k < 2    ? enter_ball(offset, it->radius, local_from, local_direction)
-                              : k == 2 ? enter_box(offset, local_from, local_direction)
-                                       : enter_cylinder(offset, local_from, local_direction);
-            if (distance <= 0 || distance >= nearest || is_cut(render_scene, look, center)) continue;
-            nearest = distance;
-            body = (int)(it->tag & 0x0fffffffu);
-        }
+    Pick pick = {render_scene, look, from, direction, INFINITY, -1};
+    pick_among(&pick, render_scene->spheres.items, render_scene->spheres.count, -1);
+    pick_among(&pick, render_scene->rocks.items, render_scene->rocks.count, -1);
+    const SandInstance *solids[2] = {render_scene->parts.items, render_scene->stones.items};
+    for (int k = 0; k < render_scene->group_count; k++) {
+        const RenderGroup *group = &render_scene->groups[k];
+        bool stone = k >= render_scene->part_groups;
+        pick_among(&pick, solids[stone], group->count, group->mesh);
+        solids[stone] += group->count;
     }
-    if (body >= 0) *point = v3_madd(from, nearest, direction);
-    return body;
+    if (pick.body >= 0) *point = v3_madd(from, pick.nearest, direction);
+    return pick.body;
 }
 
 // The picture that the mouse is in.

@@ -1,4 +1,4 @@
-// Bodies as a renderer draws them: one instance for each sphere, box and cylinder, in the layout that the shaders read.
+// Bodies as a renderer draws them: one instance for each sphere and each convex body, in the layout that the shaders read.
 // Every instance has an index of its own that stays the same as long as no body is added, so that any backend can write
 // instances in parallel, the GPU straight into the renderer's buffer.
 #pragma once
@@ -8,25 +8,25 @@
 extern "C" {
 #endif
 
-// One sphere, box or cylinder; a capsule is drawn as a cylinder, a hull as the box around it. A radius of 0, or half extents
-// of 0, hide it. Aligned for wide stores.
+// One sphere or convex body. A radius of 0, or an extent of 0, hides it. Aligned for wide stores.
 typedef struct SandInstance {
     float center[3];   // m, of the body's center of mass, relative to the scene origin of the renderer
-    float radius;      // m, of the sphere
+    float radius;      // m, of the sphere; convex bodies: 0
     float rotation[4]; // x, y, z, w of the body
     float velocity[3]; // m/s
     float value;       // 0 to 1: position on the color map
     float spin[3];     // rad/s
     uint32_t tag;      // index of the body | SandLook << 28
-    float offset[3];   // m, sphere: its center in the body frame; box and cylinder: half extents
+    float offset[3];   // m, sphere: its center in the body frame; hull: its bound, three times;
+                       // other convex bodies: half extents
     float unused;
 } __attribute__((aligned(16))) SandInstance;
 
 // The material a body is drawn with.
 typedef enum SandLook {
-    SAND_LOOK_SAND,  // spheres
-    SAND_LOOK_ROCK,  // clumps
-    SAND_LOOK_METAL, // boxes, cylinders, and spheres much larger than a grain
+    SAND_LOOK_SAND,  // spheres, boxes, cylinders and capsules
+    SAND_LOOK_ROCK,  // clumps and hulls
+    SAND_LOOK_METAL, // the same where they are much larger than a grain, and see SandInstanceDef.metal
 } SandLook;
 
 // What the value of a body shows: nothing, or a quantity of the last step.
@@ -40,7 +40,8 @@ typedef enum SandShade {
 typedef struct SandInstanceDef {
     SandVec3 origin; // m, of the renderer's coordinates: floats near it keep their digits
     double time;     // s, the instant shown: bodies that enter later are hidden
-    double grain;    // m, a typical radius; spheres of more than four are drawn as metal
+    double grain;    // m, a typical radius; what is larger than four, but no rock, is drawn as metal
+    bool metal;      // boxes, cylinders and capsules are metal, of any size: they are few, and no grains
     SandShade shade;
     double range;     // the value at the upper end of the color map: m/s, contacts, N
     double least;     // the value at its lower end
@@ -49,15 +50,17 @@ typedef struct SandInstanceDef {
 
 // How many instances there are of each kind. They are stored in this order.
 typedef struct SandInstanceCounts {
-    int spheres, pieces, boxes, cylinders; // pieces: the spheres of clumps
+    int spheres, pieces, boxes, cylinders, capsules, hulls; // pieces: the spheres of clumps
 } SandInstanceCounts;
 
-// Fills first[i] with the index of the first instance of body i; the others of a clump follow it.
-SandInstanceCounts sand_instance_first(const SandWorld *world, int *first);
+// Fills first[i] with the index of the first instance of body i; the others of a clump follow it. Hulls of the same shape
+// lie one behind the other, in the order of the shapes: hulls[s] gets how many there are of shape s, 0 where it is no hull.
+SandInstanceCounts sand_instance_first(const SandWorld *world, int *first, int *hulls);
 
 // Returns the number of instances of all kinds.
 static inline size_t sand_instance_total(SandInstanceCounts c) {
-    return (size_t)c.spheres + (size_t)c.pieces + (size_t)c.boxes + (size_t)c.cylinders;
+    return (size_t)c.spheres + (size_t)c.pieces + (size_t)c.boxes + (size_t)c.cylinders + (size_t)c.capsules +
+           (size_t)c.hulls;
 }
 
 #ifdef __cplusplus

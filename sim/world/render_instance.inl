@@ -29,9 +29,8 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     const SandShape *shape = &w->shapes[w->shape[body]];
     double scale = w->scale[body];
     bool large = scale * shape->bound > 4 * def->grain;
-    SandLook look = shape->kind == SAND_CLUMP             ? SAND_LOOK_ROCK
-                    : shape->kind != SAND_SPHERE || large ? SAND_LOOK_METAL
-                                                          : SAND_LOOK_SAND;
+    bool rock = shape->kind == SAND_CLUMP || shape->kind == SAND_HULL, part = !rock && shape->kind != SAND_SPHERE;
+    SandLook look = rock ? SAND_LOOK_ROCK : large || (part && def->metal) ? SAND_LOOK_METAL : SAND_LOOK_SAND;
     if (w->gone[body] || w->enter[body] > def->time + 1e-9 * w->step) scale = 0; // hidden
     SandQuat q = w->rotation[body];
     SandInstance it;
@@ -45,7 +44,8 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     it.value = value;
     instance_copy3(it.spin, w->spin[body]);
     it.tag = (uint32_t)body | (uint32_t)look << 28;
-    instance_copy3(it.offset, v3_scale(scale, shape->half));
+    double bound = scale * shape->bound;
+    instance_copy3(it.offset, shape->kind == SAND_HULL ? v3_make(bound, bound, bound) : v3_scale(scale, shape->half));
     it.unused = 0;
     if (!shape->sphere_count) to[0] = it;
     for (int k = 0; k < shape->sphere_count; k++) {

@@ -28,8 +28,14 @@ static int pick(const RenderScene *render_scene, double x, double y, double z, S
 static void all_kinds(void **state) {
     (void)state;
     SandInstance sphere = instance(1, 0, 0, 0, 0, 0.5f), rock = instance(2, 3, 0, 0, 0.4f, 0.2f),
-                 box = instance(3, 6, 0.5f, 0.25f, 1, 0), cylinder = instance(4, 9, 0.5f, 0.5f, 1, 0);
-    RenderScene p = {.spheres = {&sphere, 1}, .rocks = {&rock, 1}, .boxes = {&box, 1}, .cylinders = {&cylinder, 1}};
+                 parts[2] = {instance(3, 6, 0.5f, 0.25f, 1, 0), instance(4, 9, 0.5f, 0.5f, 1, 0)}, *box = &parts[0];
+    RenderGroup groups[2] = {{SOLID_BOX, 1}, {solid_round_mesh(SOLID_CYLINDER, 1), 1}};
+    RenderScene p = {.spheres = {&sphere, 1},
+                     .rocks = {&rock, 1},
+                     .parts = {parts, 2},
+                     .groups = groups,
+                     .part_groups = 2,
+                     .group_count = 2};
     SandVec3 point, north = {0, 1, 0}, east = {1, 0, 0}, down = {0, 0, -1};
     assert_int_equal(pick(&p, 0, -5, 0, north, &point), 1);
     assert_true(fabs(point.y + 0.5) < 1e-6);
@@ -47,7 +53,7 @@ static void all_kinds(void **state) {
     assert_int_equal(pick(&p, 1, 0, 0, east, &point), 3);
     assert_int_equal(pick(&p, 20, 0, 0, east, &point), -1);
     // A quarter turn about z: what was 0.5 wide is now 0.5 deep.
-    box.rotation[2] = box.rotation[3] = sqrtf(0.5f);
+    box->rotation[2] = box->rotation[3] = sqrtf(0.5f);
     assert_int_equal(pick(&p, 6, -5, 0, north, &point), 3);
     assert_true(fabs(point.y + 0.5) < 1e-6);
     // Half a second earlier it was elsewhere.
@@ -55,6 +61,21 @@ static void all_kinds(void **state) {
     p.back = 0.5;
     assert_int_equal(pick(&p, -2, -5, 0, north, &point), 1);
     assert_int_equal(pick(&p, 0, -5, 0, north, &point), -1);
+}
+
+// A body that turns is met as it is turned at the time that is shown.
+static void a_turning_body(void **state) {
+    (void)state;
+    SandInstance plank = instance(1, 0, 1, 0.1f, 0.1f, 0);
+    plank.spin[2] = (float)(0.5 * 3.14159265358979);
+    RenderGroup group = {SOLID_BOX, 1};
+    RenderScene p = {.parts = {&plank, 1}, .groups = &group, .part_groups = 1, .group_count = 1};
+    SandVec3 point, north = {0, 1, 0};
+    assert_int_equal(pick(&p, 0.9, -5, 0, north, &point), 1);
+    p.back = 1; // a quarter turn earlier it lay along y
+    assert_int_equal(pick(&p, 0.9, -5, 0, north, &point), -1);
+    assert_int_equal(pick(&p, 0, -5, 0, north, &point), 1);
+    assert_true(fabs(point.y + 1) < 1e-6);
 }
 
 // What the cutting plane hides is not picked: what is behind it is.
@@ -122,7 +143,8 @@ static void flying(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kinds), cmocka_unit_test(behind_the_cut),
-                                       cmocka_unit_test(forces_on_a_body), cmocka_unit_test(flying)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_kinds), cmocka_unit_test(a_turning_body),
+                                       cmocka_unit_test(behind_the_cut), cmocka_unit_test(forces_on_a_body),
+                                       cmocka_unit_test(flying)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

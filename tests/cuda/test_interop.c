@@ -100,8 +100,9 @@ static void compare_sums(const char *scene, int bodies, int steps) {
 
     SandSlot *slot = cuda->slot_create(&error);
     int *places = calloc((size_t)w->body_count + 1, sizeof *places);
+    int *hulls = calloc((size_t)w->shape_count + 1, sizeof *hulls);
     float *sums = calloc((size_t)w->body_count + 1, sizeof *sums);
-    size_t count = sand_instance_total(sand_instance_first(w, places));
+    size_t count = sand_instance_total(sand_instance_first(w, places, hulls));
     SandInstance *instances = aligned_alloc(16, count * sizeof *instances);
     for (SandShade shade = SAND_SHADE_CONTACTS; shade <= SAND_SHADE_FORCE; shade++) {
         SandInstanceDef instance_def = {.time = w->time, .grain = 1, .shade = shade, .range = 1e6};
@@ -124,7 +125,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
         assert_true(all > 0);
     }
     printf("%-10s sums over %d contacts are the same\n", scene, found.contact_count);
-    free(places), free(sums), free(instances);
+    free(places), free(hulls), free(sums), free(instances);
     cuda->slot_free(slot);
     cuda->destroy(m);
     sand_collision_free(&found);

@@ -206,7 +206,13 @@ static void test_free_fall_at_frame_times(void **state) {
 static void test_hidden_bodies_are_not_seen(void **state) {
     (void)state;
     Camera camera = {.eye = {0, 0, 0}, .target = {0, 1, 0}, .angle = 0.8, .near = 0.5, .far = 50};
+    SandError error = {""};
+    RenderGroup groups[2] = {{SOLID_BOX, 1}, {SOLID_BOX, 1}};
     RenderScene p = one_ball(v3_make(1, 6, 0), 1);
+    p.groups = groups;
+    p.part_groups = 1;
+    p.group_count = 2;
+    if (!solid_meshes_make(&p.meshes, NULL, 0, &error)) fail_msg("%s", error.text);
     SandInstance seen = p.spheres.items[0], hidden = seen;
     hidden.center[0] = -1;
     hidden.radius = 0;
@@ -215,17 +221,18 @@ static void test_hidden_bodies_are_not_seen(void **state) {
         RendererDef def = renderer_default();
         def.quality = (RendererQuality)quality;
         p.spheres = (RenderList){&seen, 1};
-        p.rocks = p.boxes = p.cylinders = (RenderList){0};
+        p.rocks = p.parts = p.stones = (RenderList){0};
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *without = read_back(WIDE, HIGH);
         p.spheres = (RenderList){spheres, 3};
-        p.rocks = p.boxes = p.cylinders = (RenderList){&hidden, 1};
+        p.rocks = p.parts = p.stones = (RenderList){&hidden, 1};
         draw(&p, &camera, &def, WIDE, HIGH);
         unsigned char *with = read_back(WIDE, HIGH);
         assert_memory_equal(with, without, 4 * WIDE * HIGH);
         free(with);
         free(without);
     }
+    solid_meshes_free(&p.meshes);
 }
 
 // A camera where the key light is, so that the middle of a ball at (0, 6, 0) faces it.

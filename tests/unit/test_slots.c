@@ -14,7 +14,7 @@
 
 struct SandDevice {
     SandWorld world; // settings of the host; its own arrays where they change
-    int *places;
+    int *places, *hulls;
 };
 struct SandSlot {
     SandInstance *data;
@@ -36,8 +36,9 @@ static void drop(SandDevice *m) {
     free(m->world.position);
     free(m->world.velocity);
     free(m->places);
+    free(m->hulls);
     m->world.position = m->world.velocity = NULL;
-    m->places = NULL;
+    m->places = m->hulls = NULL;
 }
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     (void)def;
@@ -61,7 +62,8 @@ static bool upload(SandDevice *m, SandHostState *host, SandError *error) {
     m->world.position = copy_of(w->position, bytes);
     m->world.velocity = copy_of(w->velocity, bytes);
     m->places = malloc((size_t)w->body_count * sizeof(int) + 1);
-    sand_instance_first(w, m->places);
+    m->hulls = malloc((size_t)w->shape_count * sizeof(int) + 1);
+    sand_instance_first(w, m->places, m->hulls);
     return true;
 }
 
@@ -103,7 +105,7 @@ static bool instances(SandDevice *m, const SandWorld *world, const SandInstanceD
     w.position = m->world.position;
     w.velocity = m->world.velocity;
     free(slot->data);
-    slot->bytes = sand_instance_total(sand_instance_first(world, m->places)) * sizeof(SandInstance);
+    slot->bytes = sand_instance_total(sand_instance_first(world, m->places, m->hulls)) * sizeof(SandInstance);
     slot->data = aligned_alloc(16, slot->bytes);
     for (int i = 0; i < w.body_count; i++) {
         float value = def->shade == SAND_SHADE_SPEED ? instance_speed(&w, i) : 0;
