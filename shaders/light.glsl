@@ -7,21 +7,29 @@ const float DIFFUSE = 0.70; // share of the key light that a white surface facin
 
 #ifndef DIRECT
 // Radius of a penumbra in texels: it grows with the distance from what casts the shadow (percentage-closer soft shadows),
-// which a few taps around the pixel find.
-float penumbra(vec2 uv, float ref, vec2 tap, vec2 texel, int taps) {
+// which a few taps around the pixel find. `slope`: of `ref` over the map.
+float penumbra(vec2 uv, float ref, vec2 slope, vec2 tap, vec2 texel, int taps) {
     const float SOURCE = 0.08, LEAST = 1.5, MOST = 80.0; // half width of the light at distance 1; texels
     float sum = 0.0, found = 0.0;
     for (int i = 0; i < taps; i++) {
-        float there = textureLod(shadow_depth, uv + sqrt((float(i) + 0.5) / float(taps)) * 0.6 * MOST * texel * tap, 0.0).r;
-        float blocks = there > ref ? 1.0 : 0.0;
-        sum += blocks * (there - ref), found += blocks;
+        vec2 by = sqrt((float(i) + 0.5) / float(taps)) * 0.6 * MOST * texel * tap;
+        float there = textureLod(shadow_depth, uv + by, 0.0).r, over = there - (ref + dot(slope, by));
+        float blocks = over > 0.0 ? 1.0 : 0.0;
+        sum += blocks * over, found += blocks;
         tap = vec2(-0.7373688 * tap.x - 0.6754904 * tap.y, 0.6754904 * tap.x - 0.7373688 * tap.y);
     }
     return clamp(SOURCE * sum / (max(found, 1.0) * frame.light_scale.z * frame.light_scale.w), LEAST, MOST);
 }
 #endif
 
-float sun_light(vec2 pixel, vec3 position, vec3 normal) {
+// How the depth of the tangent plane grows over the shadow map. A convex body lies behind that plane, and so does not shade
+// itself, however wide the taps. Where the sun grazes the plane its slope has no bound; there it hardly lights anything.
+vec2 plane_slope(vec3 normal) {
+    vec3 n = mat3(frame.light) * normal / frame.light_scale.xyz; // in the axes of the light
+    return -2.0 * n.xy / max(n.z, 0.05) * frame.light_scale.z / frame.light_scale.xy;
+}
+
+float sun_light(vec2 pixel, vec3 position, vec3 normal, bool solid) {
     // Offset along the normal by about a texel, against self-shadowing.
     float slope = 1.0 - clamp(dot(normal, frame.sun.xyz), 0.0, 1.0);
     vec3 p = position + normal * frame.light_scale.w * (0.8 + 1.6 * slope);
@@ -39,25 +47,28 @@ float sun_light(vec2 pixel, vec3 position, vec3 normal) {
     float angle = 6.2831853 * fract(52.9829189 * fract(dot(floor(pixel), vec2(0.06711056, 0.00583715))));
     vec2 tap = vec2(cos(angle), sin(angle));
     float wide = float(frame.mode.z) / 256.0;
+    vec2 grow = solid ? plane_slope(normal) : vec2(0.0);
     if (taps > 8) {
-        wide = penumbra(uv, ref, tap, texel, taps / 3);
+        wide = penumbra(uv, ref, grow, tap, texel, taps / 3);
         ref += 0.25 * wide * frame.light_scale.w * frame.light_scale.z;
     }
     vec2 reach = texel * wide;
     float sum = 0.0;
     for (int i = 0; i < taps; i++) {
-        sum += texture(shadow_map, vec3(uv + sqrt((float(i) + 0.5) / float(taps)) * reach * tap, ref));
+        vec2 by = sqrt((float(i) + 0.5) / float(taps)) * reach * tap;
+        sum += texture(shadow_map, vec3(uv + by, ref + dot(grow, by)));
         tap = vec2(-0.7373688 * tap.x - 0.6754904 * tap.y, 0.6754904 * tap.x - 0.7373688 * tap.y); // by the golden angle
     }
     return sum / float(taps);
 #endif
 }
 
-// Radiance of a surface towards the eye. `open`: ambient visibility.
-vec3 lit(vec2 pixel, vec3 color, uint look, vec3 position, vec3 normal, float open) {
+// Radiance of a surface towards the eye. `kind`: look, and SOLID; `open`: ambient visibility.
+vec3 lit(vec2 pixel, vec3 color, uint kind, vec3 position, vec3 normal, float open) {
+    uint look = kind & ~SOLID;
     vec3 to_eye = frame.eye.w > 0.5 ? normalize(frame.eye.xyz - position) : to_world(vec3(0.0, 0.0, 1.0));
     float facing = dot(normal, frame.sun.xyz);
-    float sun = facing > 0.0 ? facing * sun_light(pixel, position, normal) : 0.0;
+    float sun = facing > 0.0 ? facing * sun_light(pixel, position, normal, (kind & SOLID) != 0u) : 0.0;
     float up = 0.5 + 0.5 * normal.z;
     bool body = look != LOOK_FLOOR && look != LOOK_EARTH && look < LOOK_WOOD;
     if (frame.mode.x != 0 && body) color = 0.35 * mix(color, vec3(dot(color, vec3(0.3333))), 0.4);

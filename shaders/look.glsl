@@ -7,6 +7,7 @@
 #define LOOK_DATA 6u
 #define LOOK_WOOD 7u
 #define LOOK_BRASS 8u
+#define SOLID 16u // added to the look of a convex body: no part of it lies in front of the plane of its normal
 
 #ifdef DATA
 layout(binding = 3) uniform sampler2D colormap;

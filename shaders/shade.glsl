@@ -41,10 +41,10 @@ float through_vessels(vec3 position) {
 vec3 light_of(vec2 pixel, float depth, out bool data) {
     ivec2 at = ivec2(pixel);
     vec4 color = texelFetch(color_map, at, 0);
-    uint look = uint(round(color.a * 8.0));
+    uint kind = uint(round(color.a * 31.0)), look = kind & ~SOLID;
     vec3 normal = unfold_normal(texelFetch(normal_map, at, 0).rg);
     vec3 position = world_position(view_position(pixel, depth));
-    vec3 c = lit(pixel, color.rgb * color.rgb, look, position, normal, openness(pixel, view_z_of(depth)));
+    vec3 c = lit(pixel, color.rgb * color.rgb, kind, position, normal, openness(pixel, view_z_of(depth)));
     // The ground is the backdrop, darker where it gets less light: so it has no end.
     if (look == LOOK_FLOOR) {
         float off = dot(position.xy, position.xy) / (frame.moment.w * frame.moment.w);

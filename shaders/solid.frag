@@ -20,5 +20,5 @@ void main() {
     if (look != LOOK_DATA) color *= mix(1.0, look == LOOK_METAL ? 2.2 : 0.5, line);
 #endif
     // Cut by the near plane, it is solid: what is seen of its inside is lit like a face towards the eye.
-    leave(color, look, gl_FrontFacing ? normalize(normal) : to_world(vec3(0.0, 0.0, 1.0)));
+    leave(color, look | SOLID, gl_FrontFacing ? normalize(normal) : to_world(vec3(0.0, 0.0, 1.0)));
 }
