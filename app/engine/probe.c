@@ -46,6 +46,7 @@ Probe probe_read(const SandSimulation *sim, int body) {
                    .mass = world->mass[body],
                    .radius = world->scale[body] * shape->bound,
                    .kind = shape->kind,
+                   .shape = world->shape[body],
                    .half = v3_scale(world->scale[body], shape->half),
                    .center = world->position[body],
                    .velocity = world->velocity[body],

@@ -19,7 +19,8 @@ typedef struct Probe {
     double force_sum;  // N, of all of them
     double force_most; // N, the largest
     SandShapeKind kind;
-    SandVec3 half; // m, half extents of a box or a cylinder
+    int shape;     // index into the shapes of the world
+    SandVec3 half; // m, half extents
     SandVec3 center, velocity;
     SandQuat rotation;
     int force_count;                 // of the largest contact forces, at most PROBE_FORCES

@@ -27,13 +27,16 @@ static float sphere_pixels(const MarksView *view, SandVec3 center, double radius
     return beyond > 0 ? (float)(radius / sqrt(beyond) / (2 * tan(0.5 * camera->angle)) * view->height) : 0;
 }
 
+static void stroke(const MarksView *view, SandVec3 from, SandVec3 to, ImU32 color, float width) {
+    ImVec2 a, b;
+    if (to_pixels(view, from, &a) && to_pixels(view, to, &b))
+        ImDrawList_AddLine(igGetBackgroundDrawList_Nil(), a, b, color, width);
+}
+
 // A bright line on a dark one: visible on sand and on shadow.
 static void line(const MarksView *view, SandVec3 from, SandVec3 to, ImU32 color, float width) {
-    ImDrawList *list = igGetBackgroundDrawList_Nil();
-    ImVec2 a, b;
-    if (!to_pixels(view, from, &a) || !to_pixels(view, to, &b)) return;
-    ImDrawList_AddLine(list, a, b, HALO, width + 2.5f * width);
-    ImDrawList_AddLine(list, a, b, color, width);
+    stroke(view, from, to, HALO, width + 2.5f * width);
+    stroke(view, from, to, color, width);
 }
 
 static void circle(const MarksView *view, SandVec3 center, double radius, float width) {
@@ -70,6 +73,32 @@ static void edges(const MarksView *view, const Probe *probe, SandVec3 center, fl
             line(view, v3_add(center, q_rotate(probe->rotation, p)),
                  v3_add(center, q_rotate(probe->rotation, v3_make(p.x, p.y, -p.z))), OUTLINE, width);
     }
+}
+
+// Whether a face of an edge is turned to the eye, in the frame of the body.
+static bool is_seen(const SolidEdge *edge, const float normal[3], SandVec3 extent, SandVec3 eye, bool parallel) {
+    SandVec3 to_eye = parallel ? eye : v3_sub(eye, solid_place(&edge->from, extent));
+    return v3_dot(solid_normal(&edge->from, normal, extent), to_eye) > 0;
+}
+
+// The silhouette of a hull or a capsule: the edges between faces that are seen and faces that are not.
+static void outline(const MarksView *view, const Probe *probe, SandVec3 center, float width) {
+    const SolidMeshes *m = view->meshes;
+    bool hull = probe->kind == SAND_HULL, parallel = view->camera->orthographic;
+    int mesh = hull ? SOLID_HULLS + probe->shape : solid_round_mesh(SOLID_CAPSULE, 1);
+    if (mesh >= m->mesh_count) return; // of another scene
+    SandVec3 extent = hull ? v3_make(probe->radius, probe->radius, probe->radius) : probe->half, right, up, forward;
+    camera_axes(view->camera, &right, &up, &forward);
+    SandVec3 from_body = parallel ? v3_neg(forward) : v3_sub(v3_add(view->camera->eye, view->origin), center),
+             eye = q_unrotate(probe->rotation, from_body);
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t k = 0; k < m->meshes[mesh].edge_count; k++) {
+            const SolidEdge *e = &m->edges[m->meshes[mesh].edge_first + k];
+            if (is_seen(e, e->left, extent, eye, parallel) == is_seen(e, e->right, extent, eye, parallel)) continue;
+            SandVec3 a = v3_add(center, q_rotate(probe->rotation, solid_place(&e->from, extent))),
+                     b = v3_add(center, q_rotate(probe->rotation, solid_place(&e->to, extent)));
+            stroke(view, a, b, pass ? OUTLINE : HALO, pass ? width : 2.5f * width);
+        }
 }
 
 // An arrow whose tip is at the contact: the force presses on the body there. Its length grows with the root of the force, so
@@ -116,6 +145,8 @@ void marks_draw(const Probe *probe, const MarksView *view) {
     SandVec3 shift = v3_scale(-view->back, probe->velocity), center = v3_add(probe->center, shift);
     if (probe->kind == SAND_BOX || probe->kind == SAND_CYLINDER)
         edges(view, probe, center, width);
+    else if (probe->kind == SAND_HULL || probe->kind == SAND_CAPSULE)
+        outline(view, probe, center, width);
     else
         circle(view, center, probe->radius, width);
     for (int k = 0; k < probe->force_count; k++) arrow(view, probe, &probe->forces[k], shift, width);

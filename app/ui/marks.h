@@ -3,12 +3,14 @@
 #pragma once
 #include "app/engine/probe.h"
 #include "app/render/camera.h"
+#include "app/render/solid_mesh.h"
 
 typedef struct MarksView {
     const Camera *camera;
-    SandVec3 origin;         // of the coordinates of the camera, in the world
-    double back;             // s, from the state of the probe back to the time that is shown
-    int left, width, height; // pixels, of the part of the window that the camera fills
+    const SolidMeshes *meshes; // of the bodies in the picture
+    SandVec3 origin;           // of the coordinates of the camera, in the world
+    double back;               // s, from the state of the probe back to the time that is shown
+    int left, width, height;   // pixels, of the part of the window that the camera fills
 } MarksView;
 
 // Draws between interface_begin and interface_end, below the panel.

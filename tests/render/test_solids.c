@@ -6,6 +6,8 @@
 
 #include "app/io/png.h"
 #include "app/ui/input.h"
+#include "app/ui/interface.h"
+#include "app/ui/marks.h"
 
 enum { WIDE = 320, HIGH = 180 };
 
@@ -178,12 +180,81 @@ static void a_cut_hides_them(void **state) {
     drop(&p);
 }
 
+// --- the marks of a picked body -----------------------------------------------------------------------------
+
+// Draws the marks of a body over the picture that was drawn last.
+static void mark(const Pictured *p, int body, int width, int height) {
+    SandError error = {""};
+    const SandWorld *w = &p->world;
+    const SandShape *shape = &w->shapes[w->shape[body]];
+    Interface *interface = interface_create(NULL, &error);
+    if (!interface) fail_msg("%s", error.text);
+    Probe probe = {.body = body,
+                   .kind = shape->kind,
+                   .shape = w->shape[body],
+                   .radius = w->scale[body] * shape->bound,
+                   .half = v3_scale(w->scale[body], shape->half),
+                   .center = w->position[body],
+                   .rotation = w->rotation[body]};
+    MarksView view = {
+        .camera = &p->camera, .meshes = &p->scene.meshes, .origin = p->scene.origin, .width = width, .height = height};
+    interface_begin(interface, width, height, 1, 1.0 / 60);
+    marks_draw(&probe, &view);
+    interface_end(interface, renderer_overdraw(renderer));
+    interface_free(interface);
+}
+
+static bool meets(const Pictured *p, double x, double y) {
+    RendererDef whole = {0};
+    SandVec3 from, direction, point;
+    input_ray(&p->camera, (double)WIDE / HIGH, x / WIDE, 1 - y / HIGH, &from, &direction);
+    return input_pick(&p->scene, &whole, from, direction, &point) >= 0;
+}
+
+// Whether the outline of a body passes within this many pixels: some points around are on it, and some are not.
+static bool near_outline(const Pictured *p, double x, double y, double pixels) {
+    int inside = 0;
+    for (int k = 0; k < 16; k++) inside += meets(p, x + pixels * cos(PI * k / 8), y + pixels * sin(PI * k / 8));
+    return inside > 0 && inside < 16;
+}
+
+// The outline of a stone or a capsule is drawn on its silhouette, all around, and nowhere else.
+static void marks_follow_the_silhouette(void **state) {
+    (void)state;
+    for (int kind = 0; kind < 3; kind += 2) {
+        SandWorld world = lab_world(0);
+        SandRandom dice = sand_random(3);
+        int body = lab_body(&world, pile_shape(&world, &dice, kind, 5), 1, v3_make(0, 0, 0));
+        world.rotation[body] = q_unit((SandQuat){0.7, 0.4, -0.5, 0.2});
+        Pictured p = show(world, v3_make(-2, -2, -2), v3_make(2, 2, 2), COLOR_BY_BODY, (double)WIDE / HIGH);
+        RendererDef def = renderer_default();
+        draw(&p.scene, &p.camera, &def, WIDE, HIGH);
+        unsigned char *before = read_back(WIDE, HIGH);
+        mark(&p, body, WIDE, HIGH);
+        unsigned char *after = read_back(WIDE, HIGH);
+        int marked = 0, missing = 0;
+        for (int i = 0; i < WIDE * HIGH; i++) {
+            double x = i % WIDE + 0.5, y = i / WIDE + 0.5;
+            bool differs = memcmp(before + 4 * i, after + 4 * i, 3) != 0;
+            if (differs && !near_outline(&p, x, y, 5)) fail_msg("a mark at %g, %g is off the outline", x, y);
+            missing += !differs && near_outline(&p, x, y, 0.4);
+            marked += differs;
+        }
+        assert_true(marked > 300);
+        assert_true(missing <= 2); // a color may happen to be that of the mark
+        free(before), free(after);
+        drop(&p);
+    }
+}
+
 // --- for a person -------------------------------------------------------------------------------------------
 
 static void write_picture(const char *folder, const char *name, Pictured *p, const RendererDef *def, int width, int height) {
     char path[600];
     SandError error = {""};
     draw(&p->scene, &p->camera, def, width, height);
+    if (def->quality == QUALITY_MEDIUM)
+        for (int body = 140; body < 144; body++) mark(p, body, width, height);
     unsigned char *pixels = read_back(width, height);
     for (int i = 0; i < width * height; i++) memmove(pixels + 3 * i, pixels + 4 * i, 3);
     snprintf(path, sizeof path, "%s/%s.png", folder, name);
@@ -215,10 +286,9 @@ int main(int argc, char **argv) {
         return close_context(NULL);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(silhouettes_cover_what_rays_meet),
-        cmocka_unit_test(what_is_drawn_is_picked),
-        cmocka_unit_test(every_quality_and_color),
-        cmocka_unit_test(a_cut_hides_them),
+        cmocka_unit_test(silhouettes_cover_what_rays_meet), cmocka_unit_test(what_is_drawn_is_picked),
+        cmocka_unit_test(every_quality_and_color),          cmocka_unit_test(a_cut_hides_them),
+        cmocka_unit_test(marks_follow_the_silhouette),
     };
     return cmocka_run_group_tests_name("solids", tests, open_off_screen, close_context);
 }

@@ -153,6 +153,7 @@ void panel_draw_marks(const Panel *panel, const EngineFrame *frame, const Camera
                       int height) {
     if (!frame) return;
     MarksView view = {.camera = camera,
+                      .meshes = &frame->render_scene.meshes,
                       .left = frame->beside.on ? halves.left : 0,
                       .origin = frame->render_scene.origin,
                       .back = frame->render_scene.back,
