@@ -128,7 +128,7 @@ static SandTriangleMesh *mesh_copy(SandDevice *device, const SandTriangleMesh *h
     return geometry_copy(device, &mesh, 1);
 }
 
-// Uploads shapes and friction; the boundaries are kept on the host, with their geometry on the device.
+// Uploads shapes and the laws of pairs of materials; the boundaries are kept on the host, with their geometry on the device.
 static bool upload_shapes(SandDevice *device, const SandWorld *w) {
     free_geometry(device);
     std::vector<SandShape> shapes(w->shapes, w->shapes + w->shape_count);
@@ -146,7 +146,7 @@ static bool upload_shapes(SandDevice *device, const SandWorld *w) {
     }
     size_t materials = (size_t)w->material_count;
     return upload(device, device->shapes, shapes.data(), shapes.size()) &&
-           upload(device, device->friction, w->friction, materials * materials) && device_wait(device);
+           upload(device, device->laws, w->pairs, materials * materials) && device_wait(device);
 }
 
 // Derives what the stages need to know of the bodies: numbers of spheres and convex bodies, extremes of friction.
@@ -165,8 +165,8 @@ static void summarize_bodies(SandDevice *device, const SandWorld *w) {
     device->least_mu = w->material_count ? INFINITY : 0;
     device->largest_mu = 0;
     for (int k = 0; k < w->material_count * w->material_count; k++) {
-        device->least_mu = std::min(device->least_mu, w->friction[k]);
-        device->largest_mu = std::max(device->largest_mu, w->friction[k]);
+        device->least_mu = std::min(device->least_mu, w->pairs[k].mu);
+        device->largest_mu = std::max(device->largest_mu, w->pairs[k].mu);
     }
 }
 
@@ -235,7 +235,7 @@ static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
     d.gone = device->gone.data;
     d.rest = device->rest.data;
     d.shapes = device->shapes.data;
-    d.friction = device->friction.data;
+    d.pairs = device->laws.data;
     d.outlets = device->outlets.data;
     d.boundaries = NULL;
     d.materials = NULL;

@@ -19,7 +19,7 @@ BUFFER(double, enter)
 BUFFER(uint8_t, gone)
 BUFFER(uint16_t, rest)
 BUFFER(SandShape, shapes)
-BUFFER(double, friction) // of each pair of materials
+BUFFER(SandPair, laws) // of each pair of materials
 BUFFER(SandOutlet, outlets)
 BUFFER(SandInlet, inlets)
 BUFFER(uint8_t, blocked)       // of each cell of each inlet: something reaches into it

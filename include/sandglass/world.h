@@ -21,7 +21,16 @@ typedef struct SandMaterial {
     char name[SAND_NAME]; // unique in the world
     double density;       // kg/m^3; more makes bodies of the material heavier
     double mu;            // friction coefficient; a pair has the geometric mean of its two unless sand_world_set_pair says
+    double restitution;   // part of the normal speed that an impact gives back, 0 to 1; pairs as for mu
+    double cohesion;      // N, the largest pull of a contact; pairs as for mu
 } SandMaterial;
+
+// The laws of a contact between two materials.
+typedef struct SandPair {
+    double mu;          // friction coefficient
+    double restitution; // Newton's: an impact of speed u parts with this times u; from 0 to 1
+    double cohesion;    // N, the pull that a closed contact withstands before it opens
+} SandPair;
 
 // A spring from a point of a body to a point of the world: the mouse dragging a body. It is critically damped and integrated
 // implicitly, so that it is stable however stiff.
@@ -129,8 +138,8 @@ typedef struct SandWorld {
     SandShape *shapes;        // owned
     SandBoundary *boundaries; // owned
     SandMaterial *materials;
-    size_t shape_capacity, boundary_capacity, material_capacity, friction_capacity;
-    double *friction; // friction coefficients of pairs: material_count x material_count, symmetric, always complete
+    size_t shape_capacity, boundary_capacity, material_capacity, pair_capacity;
+    SandPair *pairs; // material_count x material_count, symmetric, always complete
 
     int joint_count;
     SandJoint *joints;
@@ -152,11 +161,12 @@ typedef struct SandWorld {
     double recovery;          // m/s, the largest speed at which a penetration is pushed apart; 0: never
     double recovery_fraction; // of a penetration up to what a body falls in a step, the part that a step undoes; 1: all
     double rest_speed;        // m/s; what is slower for half a second rests, and is left out of the solve. 0: nothing is
+    double bounce_speed;      // m/s; an impact that is slower does not bounce, so that what comes to rest does
     double envelope;          // m, the least gap within which a pair is a contact; more finds more contacts
 } SandWorld;
 
 // Makes an empty world: gravity 9.81 m/s^2 along -z, a step of 0.01 s, a recovery of 1 m/s, a recovery
-// fraction of 0.3, a box of 20 km.
+// fraction of 0.3, a bounce speed of 0.2 m/s, a box of 20 km.
 void sand_world_init(SandWorld *world);
 void sand_world_free(SandWorld *world); // frees everything the world owns, not `world` itself
 
@@ -227,13 +237,23 @@ SAND_HOST_DEVICE bool sand_world_apart(const SandWorld *world, int body_a, int b
 // Replaces the motion of a boundary by half a turn about an axis through `center` (m), in `seconds` from now on.
 void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 axis, double seconds);
 
+// Sets restitution and cohesion of a material, which has neither at first, and of its pairs with all others: the geometric
+// means.
+void sand_world_set_laws(SandWorld *world, int material, double restitution, double cohesion);
 // Set and get the friction coefficient of a pair of materials. Materials added later leave it as it is.
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu);
-SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
-    return world->friction[material_a * world->material_count + material_b];
+SAND_HOST_DEVICE const SandPair *sand_world_laws(const SandWorld *world, int material_a, int material_b) {
+    return &world->pairs[material_a * world->material_count + material_b];
 }
+SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, int material_b) {
+    return sand_world_laws(world, material_a, material_b)->mu;
+}
+// The same for its restitution and its cohesion.
+void sand_world_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution, double cohesion);
+bool sand_world_bounces(const SandWorld *world); // whether a pair has restitution
+bool sand_world_coheres(const SandWorld *world); // whether a pair has cohesion
 
-// Checks the finished world: settings, boundaries and friction.
+// Checks the finished world: settings, boundaries and laws of the pairs.
 bool sand_world_check(const SandWorld *world, SandError *error);
 
 // Whether a body takes part in the coming step: it has entered and is not gone.

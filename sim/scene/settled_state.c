@@ -63,14 +63,14 @@ uint64_t sand_settled_key(const SandScene *scene) {
     const SandWorld *w = &scene->world;
     size_t n = (size_t)w->body_count;
     int numbers[] = {SETTLE_VERSION, w->body_count, scene->has_plug, w->boundary_count, w->shape_count, w->material_count};
-    double settings[] = {scene->plug, w->gravity.x,         w->gravity.y, w->gravity.z, w->step,
-                         w->recovery, w->recovery_fraction, w->envelope,  w->rest_speed};
+    double settings[] = {scene->plug, w->gravity.x,         w->gravity.y, w->gravity.z,  w->step,
+                         w->recovery, w->recovery_fraction, w->envelope,  w->rest_speed, w->bounce_speed};
     uint64_t hash = hash_bytes(0xcbf29ce484222325u, sand_version(), strlen(sand_version()));
     hash = hash_bytes(hash, __VERSION__, strlen(__VERSION__)); // another compiler may round otherwise
     hash = hash_bytes(hash, numbers, sizeof numbers);
     hash = hash_bytes(hash, settings, sizeof settings);
     hash = hash_bytes(hash, &scene->seed, sizeof scene->seed);
-    hash = hash_bytes(hash, w->friction, (size_t)w->material_count * (size_t)w->material_count * sizeof *w->friction);
+    hash = hash_bytes(hash, w->pairs, (size_t)w->material_count * (size_t)w->material_count * sizeof *w->pairs);
     for (int i = 0; i < w->shape_count; i++) hash = hash_shape(hash, &w->shapes[i]);
     for (int i = 0; i < w->boundary_count; i++) hash = hash_boundary(hash, &w->boundaries[i]);
     for (int i = 0; i < w->joint_count; i++) hash = hash_joint(hash, &w->joints[i]);

@@ -23,10 +23,11 @@ static uint64_t hash_numbers(uint64_t hash, const double *numbers, int count) {
 }
 
 uint64_t sand_rest_settings(const SandWorld *w) {
-    const double numbers[] = {w->gravity.x,  w->gravity.y, w->gravity.z,         w->step,
-                              w->rest_speed, w->recovery,  w->recovery_fraction, w->body_count};
+    const double numbers[] = {w->gravity.x, w->gravity.y,         w->gravity.z,  w->step,        w->rest_speed,
+                              w->recovery,  w->recovery_fraction, w->body_count, w->bounce_speed};
+    int pairs = w->material_count * w->material_count;
     uint64_t hash = hash_numbers(SAND_HASH_BEGIN, numbers, sizeof numbers / sizeof *numbers);
-    hash = hash_numbers(hash, w->friction, w->material_count * w->material_count);
+    hash = hash_numbers(hash, (const double *)w->pairs, pairs * (int)(sizeof *w->pairs / sizeof(double)));
     for (int k = 0; k < w->material_count; k++) hash = hash_numbers(hash, &w->materials[k].density, 1);
     return hash;
 }

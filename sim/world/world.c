@@ -15,6 +15,7 @@ void sand_world_init(SandWorld *world) {
         .step = 0.01,
         .recovery = 1.0,
         .recovery_fraction = 0.3,
+        .bounce_speed = 0.2,
         .spring = {.body = -1},
     };
 }
@@ -23,9 +24,9 @@ void sand_world_free(SandWorld *world) {
     for (int i = 0; i < world->shape_count; i++) sand_shape_free(&world->shapes[i]);
     for (int i = 0; i < world->boundary_count; i++) sand_boundary_free(&world->boundaries[i]);
     void *arrays[] = {
-        world->position, world->rotation,   world->velocity,  world->spin,     world->mass,    world->inertia, world->scale,
-        world->shape,    world->material,   world->enter,     world->gone,     world->rest,    world->shapes,  world->joints,
-        world->apart,    world->boundaries, world->materials, world->friction, world->outlets, world->inlets,
+        world->position, world->rotation,   world->velocity,  world->spin,  world->mass,    world->inertia, world->scale,
+        world->shape,    world->material,   world->enter,     world->gone,  world->rest,    world->shapes,  world->joints,
+        world->apart,    world->boundaries, world->materials, world->pairs, world->outlets, world->inlets,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
     *world = (SandWorld){0};
@@ -33,23 +34,25 @@ void sand_world_free(SandWorld *world) {
 
 // Adds a row and a column for the new material. The table is stored by rows without gaps, so the rows move apart, the last
 // one first.
-static void widen_friction(SandWorld *world) {
+static void widen_pairs(SandWorld *world) {
     int n = world->material_count, wide = n + 1;
-    double *table = world->friction;
+    SandPair *table = world->pairs;
     for (int a = n - 1; a > 0; a--) memmove(&table[a * wide], &table[a * n], (size_t)n * sizeof *table);
     for (int a = 0; a < n; a++) {
-        double mu = sqrt(world->materials[a].mu * world->materials[n].mu);
-        table[a * wide + n] = mu;
-        table[n * wide + a] = mu;
+        SandPair pair = {.mu = sqrt(world->materials[a].mu * world->materials[n].mu)};
+        table[a * wide + n] = pair;
+        table[n * wide + a] = pair;
     }
-    table[n * wide + n] = world->materials[n].mu;
+    table[n * wide + n] = (SandPair){.mu = world->materials[n].mu};
 }
 
-// Whether the table has the same coefficient for (a, b) and (b, a).
-static bool friction_symmetric(const double *table, int count) {
+// Whether the table has the same laws for (a, b) and (b, a).
+static bool pairs_symmetric(const SandPair *table, int count) {
     for (int a = 0; a < count; a++)
-        for (int b = 0; b < a; b++)
-            if (table[a * count + b] != table[b * count + a]) return false;
+        for (int b = 0; b < a; b++) {
+            const SandPair *p = &table[a * count + b], *q = &table[b * count + a];
+            if (p->mu != q->mu || p->restitution != q->restitution || p->cohesion != q->cohesion) return false;
+        }
     return true;
 }
 
@@ -62,12 +65,12 @@ int sand_world_add_material(SandWorld *world, const char *name, double density, 
         if (!strcmp(world->materials[i].name, name)) return sand_fail(error, "material %s is there twice", name), -1;
     size_t n = (size_t)world->material_count + 1;
     if (!SAND_GROW(world->materials, world->material_capacity, n, "materials", error)) return -1;
-    if (!SAND_GROW(world->friction, world->friction_capacity, n * n, "friction table", error)) return -1;
+    if (!SAND_GROW(world->pairs, world->pair_capacity, n * n, "pairs of materials", error)) return -1;
     SandMaterial *material = &world->materials[n - 1];
     *material = (SandMaterial){.density = density, .mu = mu};
     snprintf(material->name, sizeof material->name, "%s", name);
-    widen_friction(world);
-    SAND_ASSERT(friction_symmetric(world->friction, (int)n));
+    widen_pairs(world);
+    SAND_ASSERT(pairs_symmetric(world->pairs, (int)n));
     return world->material_count++;
 }
 
@@ -155,11 +158,62 @@ void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 a
     b->moves = true;
 }
 
+static void set_pair(SandWorld *world, int a, int b, SandPair pair) {
+    SAND_ASSERT(a >= 0 && a < world->material_count && b >= 0 && b < world->material_count);
+    world->pairs[a * world->material_count + b] = pair;
+    world->pairs[b * world->material_count + a] = pair;
+}
+
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu) {
-    SAND_ASSERT(material_a >= 0 && material_a < world->material_count);
-    SAND_ASSERT(material_b >= 0 && material_b < world->material_count);
-    world->friction[material_a * world->material_count + material_b] = mu;
-    world->friction[material_b * world->material_count + material_a] = mu;
+    SandPair pair = *sand_world_laws(world, material_a, material_b);
+    pair.mu = mu;
+    set_pair(world, material_a, material_b, pair);
+}
+
+void sand_world_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution, double cohesion) {
+    SandPair pair = *sand_world_laws(world, material_a, material_b);
+    pair.restitution = restitution;
+    pair.cohesion = cohesion;
+    set_pair(world, material_a, material_b, pair);
+}
+
+void sand_world_set_laws(SandWorld *world, int material, double restitution, double cohesion) {
+    SandMaterial *m = &world->materials[material];
+    m->restitution = restitution;
+    m->cohesion = cohesion;
+    for (int k = 0; k < world->material_count; k++) {
+        const SandMaterial *other = &world->materials[k];
+        sand_world_set_pair_laws(world, material, k, sqrt(restitution * other->restitution),
+                                 sqrt(cohesion * other->cohesion));
+    }
+    sand_world_set_pair_laws(world, material, material, restitution, cohesion); // no rounding of the root of a square
+}
+
+bool sand_world_bounces(const SandWorld *world) {
+    for (int k = 0; k < world->material_count * world->material_count; k++)
+        if (world->pairs[k].restitution > 0) return true;
+    return false;
+}
+
+bool sand_world_coheres(const SandWorld *world) {
+    for (int k = 0; k < world->material_count * world->material_count; k++)
+        if (world->pairs[k].cohesion > 0) return true;
+    return false;
+}
+
+static bool check_pair(const SandWorld *world, int a, int b, SandError *error) {
+    const SandPair *pair = sand_world_laws(world, a, b);
+    const char *first = world->materials[a].name, *second = world->materials[b].name;
+    if (!isfinite(pair->mu) || pair->mu < 0)
+        return sand_fail(error, "the friction of %s and %s is %g; it must be finite and not below 0", first, second,
+                         pair->mu);
+    if (!(pair->restitution >= 0 && pair->restitution <= 1))
+        return sand_fail(error, "the restitution of %s and %s is %g; it must be from 0 to 1", first, second,
+                         pair->restitution);
+    if (!isfinite(pair->cohesion) || pair->cohesion < 0)
+        return sand_fail(error, "the cohesion of %s and %s is %g N; it must be finite and not below 0", first, second,
+                         pair->cohesion);
+    return true;
 }
 
 static bool check_settings(const SandWorld *world, SandError *error) {
@@ -172,16 +226,16 @@ static bool check_settings(const SandWorld *world, SandError *error) {
         return sand_fail(error, "the recovery fraction %g must be from 0 to 1", world->recovery_fraction);
     if (!isfinite(world->rest_speed) || world->rest_speed < 0)
         return sand_fail(error, "the rest speed %g m/s must be finite and not below 0", world->rest_speed);
+    if (!isfinite(world->bounce_speed) || world->bounce_speed < 0)
+        return sand_fail(error, "the bounce speed %g m/s must be finite and not below 0", world->bounce_speed);
     if (!isfinite(world->envelope) || world->envelope < 0)
         return sand_fail(error, "the envelope %g m must be finite and not below 0", world->envelope);
     SandVec3 size = v3_sub(world->upper, world->lower);
     if (!v3_finite(size) || size.x <= 0 || size.y <= 0 || size.z <= 0)
         return sand_fail(error, "the world's upper corner must lie above its lower corner on every axis");
-    for (int i = 0; i < world->material_count * world->material_count; i++)
-        if (!isfinite(world->friction[i]) || world->friction[i] < 0)
-            return sand_fail(error, "the friction of %s and %s is %g; it must be finite and not below 0",
-                             world->materials[i / world->material_count].name,
-                             world->materials[i % world->material_count].name, world->friction[i]);
+    for (int a = 0; a < world->material_count; a++)
+        for (int b = 0; b <= a; b++)
+            if (!check_pair(world, a, b, error)) return false;
     return true;
 }
 

@@ -1,4 +1,4 @@
-// The world: properties of a body, the friction table, what is refused, energies, momenta and the hash.
+// The world: properties of a body, the tables of pairs, what is refused, energies, momenta and the hash.
 #include "sim/core/array.h"
 #include "sandglass/world.h"
 
@@ -68,6 +68,45 @@ static void bodies_have_mass_and_inertia(void **state) {
     NEAR(w.mass[1], 12, 0);
     NEAR(w.inertia[1].x, 64 + 144, 1e-12);
     sand_world_free(&w);
+}
+
+static void refuse_laws(double restitution, double cohesion, const char *word) {
+    SandWorld w;
+    SandError error = {""};
+    sand_world_init(&w);
+    sand_world_add_material(&w, "a", 1000, 0.5, NULL);
+    sand_world_set_laws(&w, 0, restitution, cohesion);
+    assert_false(sand_world_check(&w, &error));
+    assert_non_null(strstr(error.text, word));
+    sand_world_free(&w);
+}
+
+// As friction: the geometric mean, unless a pair says otherwise; and no law touches another.
+static void pairs_have_restitution_and_cohesion(void **state) {
+    (void)state;
+    SandWorld w;
+    SandError error = {""};
+    sand_world_init(&w);
+    sand_world_add_material(&w, "a", 1000, 0.5, NULL);
+    assert_false(sand_world_bounces(&w) || sand_world_coheres(&w));
+    sand_world_set_laws(&w, 0, 0.9, 4);
+    assert_true(sand_world_bounces(&w) && sand_world_coheres(&w));
+    sand_world_add_material(&w, "b", 1000, 0.5, NULL);
+    NEAR(sand_world_laws(&w, 0, 1)->restitution, 0, 0);
+    sand_world_set_laws(&w, 1, 0.4, 9);
+    NEAR(sand_world_laws(&w, 1, 0)->restitution, 0.6, 1e-15);
+    NEAR(sand_world_laws(&w, 0, 1)->cohesion, 6, 1e-15);
+    NEAR(sand_world_laws(&w, 0, 0)->cohesion, 4, 1e-15);
+    sand_world_set_pair_laws(&w, 0, 1, 0.1, 0);
+    sand_world_set_pair(&w, 0, 1, 0.7);
+    NEAR(sand_world_laws(&w, 1, 0)->restitution, 0.1, 0);
+    NEAR(sand_world_pair(&w, 1, 0), 0.7, 0);
+    assert_true(sand_world_check(&w, &error));
+    sand_world_free(&w);
+    refuse_laws(1.1, 0, "restitution");
+    refuse_laws(-0.1, 0, "restitution");
+    refuse_laws(0, -1, "cohesion");
+    refuse_laws(0, INFINITY, "cohesion");
 }
 
 static void refuse_body(SandWorld *w, SandBodyDef def, const char *word) {
@@ -175,6 +214,7 @@ int main(void) {
         cmocka_unit_test(bad_bodies_are_refused),
         cmocka_unit_test(the_whole_world_is_checked),
         cmocka_unit_test(energies_and_momenta_follow_the_formulas),
+        cmocka_unit_test(pairs_have_restitution_and_cohesion),
         cmocka_unit_test(the_hash_sees_every_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
