@@ -162,6 +162,8 @@ static void summarize_bodies(SandDevice *device, const SandWorld *w) {
     }
     for (int k = 0; k < w->shape_count; k++) device->all_spheres = device->all_spheres && w->shapes[k].kind == SAND_SPHERE;
     device->sphere_total = (int)spheres;
+    device->bounces = sand_world_bounces(w);
+    device->coheres = sand_world_coheres(w);
     device->least_mu = w->material_count ? INFINITY : 0;
     device->largest_mu = 0;
     for (int k = 0; k < w->material_count * w->material_count; k++) {
@@ -312,6 +314,7 @@ static bool warm_start(SandDevice *device, SandError *error) {
 static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies) {
     const SolverKernel *kernel = device->kernel;
     KernelArrays &arrays = device->arrays;
+    arrays.bounce = bounces ? device->bounce.data : NULL;
     size_t n = (size_t)(device->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
     if (kernel->joints) b += n; // an entry for the springs of each contact: see sim/solver/kernel/joint.inl
     size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
@@ -319,7 +322,7 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
     if (kernel->local && vectors < for_bounds) vectors = for_bounds;
     bool ok =
         (!kernel->local || (reserve(device, device->bound, n) && reserve(device, device->de_saxce, n))) &&
-        reserve(device, device->a, n) && reserve(device, device->b, n) &&
+        (!bounces || reserve(device, device->bounce, n)) && reserve(device, device->a, n) && reserve(device, device->b, n) &&
         reserve(device, device->constant, n * kernel->constant_count) && reserve(device, device->impulse, 4 * n) &&
         reserve(device, device->record, 4 * n) &&
         (kernel->radial || (reserve(device, device->arm_a_record, 4 * n) && reserve(device, device->arm_b_record, 4 * n))) &&
@@ -398,7 +401,7 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
     device->kernel = kernel_for(def, device->largest_mu > 0, radial, false);
     int64_t bodies = (int64_t)w->body_count + w->boundary_count;
-    if (!reserve_kernel(device, def, bodies)) return device_fail(device, error);
+    if (!reserve_kernel(device, def, bodies, device->bounces)) return device_fail(device, error);
     device->pack_source = PackSource();
     device->pack_source.world = *w;
     device->pack_source.collision = device->device_collision.data;
@@ -432,7 +435,8 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     device->kernel = kernel_for(def, frictional, p->radial, p->joint_count > 0);
     size_t most = std::max(contacts, bodies + 4);
     mark(device, MARK_BEGIN);
-    bool ok = reserve_kernel(device, def, (int64_t)bodies) && upload(device, device->bodies, p->bodies, bodies) &&
+    bool ok = reserve_kernel(device, def, (int64_t)bodies, p->bounces) &&
+              upload(device, device->bodies, p->bodies, bodies) &&
               upload(device, device->contacts, p->contacts, (size_t)p->contact_count) &&
               upload_impulses(device, device->start, p->start, (size_t)p->contact_count) &&
               reserve(device, device->keys, contacts) && reserve(device, device->first, bodies + 3) &&

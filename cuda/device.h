@@ -102,6 +102,7 @@ struct KernelArrays {
     int *a, *b;
     float *constant, *impulse, *record, *arm_a_record, *arm_b_record;
     float *vectors, *reference;
+    float *bounce; // NULL: no contact has one
     float *bound, *de_saxce; // of friction, where impulses are in the contact frame
     float *mass, *inertia;
     void *free, *body, *scratch, *measured, *still, *segment_sum;
@@ -199,6 +200,7 @@ struct SandDevice {
 
     // Rendering.
     size_t instance_total;
+    bool bounces, coheres; // whether pairs of materials have restitution, cohesion
 
     // Broad and narrow phase.
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host

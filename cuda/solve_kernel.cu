@@ -20,7 +20,7 @@ static __device__ int64_t padded(int64_t n) { return (n + SAND_LANES - 1) / SAND
 // --- packing ----------------------------------------------------------------------------------------------
 
 static PackTarget pack_target(const KernelArrays &to) {
-    PackTarget target = {to.a, to.b, to.constant, to.record, to.arm_a_record, to.arm_b_record, to.vectors};
+    PackTarget target = {to.a, to.b, to.constant, to.record, to.arm_a_record, to.arm_b_record, to.vectors, to.bounce};
     return target;
 }
 
@@ -213,6 +213,7 @@ static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step
     op.impulse = arrays.impulse;
     op.vectors = arrays.vectors;
     op.vector_stride = ROW_SIZE * arrays.capacity;
+    op.bounce = arrays.bounce;
     op.record = arrays.record;
 #if !SAND_RADIAL
     op.arm_a_record = arrays.arm_a_record;

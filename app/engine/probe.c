@@ -1,6 +1,8 @@
 // Reads one body, and the contact forces on it from all contacts of the last step.
 #include "app/engine/probe.h"
 
+#include "sim/solver/contact_result.h"
+
 #include <math.h>
 
 // Keeps a force among the largest ones: a full list loses its smallest.
@@ -24,13 +26,14 @@ static void read_forces(const SandSimulation *sim, Probe *probe) {
     for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         bool is_a = number[c->a] == probe->body, is_b = c->b < problem->dynamic_count && number[c->b] == probe->body;
-        double force = is_a || is_b ? v3_length(solution->impulse[i]) / problem->step : 0;
+        SandVec3 impulse = sand_contact_impulse(problem, solution, i);
+        double force = is_a || is_b ? v3_length(impulse) / problem->step : 0;
         if (!(force > 0)) continue;
         probe->contacts++;
         probe->force_sum += force;
         probe->force_most = fmax(probe->force_most, force);
         // The impulse acts on b; a gets its opposite. Spheres have no arms in the problem: theirs are along the normal.
-        SandVec3 on_body = v3_scale((is_b ? 1 : -1) / problem->step, solution->impulse[i]);
+        SandVec3 on_body = v3_scale((is_b ? 1 : -1) / problem->step, impulse);
         SandVec3 outward = is_a ? c->normal : v3_neg(c->normal), arm = is_a ? c->arm_a : c->arm_b;
         if (problem->radial) arm = v3_scale(probe->radius, outward);
         keep_force(probe, v3_add(probe->center, arm), on_body);

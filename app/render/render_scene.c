@@ -7,6 +7,7 @@
 
 #include "sim/world/render_instance.inl"
 #include "sim/core/array.h"
+#include "sim/solver/contact_result.h"
 #include "app/render/vessel_frame.h"
 
 const char *const render_color_names[RENDER_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
@@ -238,7 +239,8 @@ static bool sum_contacts(RenderScene *render_scene, const SandWorld *world, Sand
     for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
         const SandContact *c = &problem->contacts[i];
         float add = residual ? (float)(residual[i] * residual[i])
-                             : instance_contact_value(shades[render_scene->color], solution->impulse[i], problem->step);
+                             : instance_contact_value(shades[render_scene->color],
+                                                      sand_contact_impulse(problem, solution, i), problem->step);
         render_scene->values[body[c->a]] += add;
         if (c->b < problem->dynamic_count) render_scene->values[body[c->b]] += add;
     }
@@ -263,7 +265,7 @@ static void fill_links(RenderScene *render_scene, const SandWorld *world, const 
     const int *body = sand_simulation_order(sim);
     for (int i = 0; i < sand_simulation_solved_contacts(sim); i++) {
         const SandContact *c = &problem->contacts[i];
-        double force = v3_dot(solution->impulse[i], c->normal) / problem->step;
+        double force = v3_dot(sand_contact_impulse(problem, solution, i), c->normal) / problem->step;
         if (!(force > 0.01 * render_scene->chain_range)) continue; // too thin to be seen
         RenderLink link = {.value = (float)fmin(1, force / render_scene->chain_range)};
         link.half_width = (float)(0.35 * render_scene->grain * sqrt(link.value));

@@ -17,8 +17,11 @@ typedef struct SandContact {
     SandVec3 normal; // unit, from a to b
     SandVec3 arm_a;  // contact point (middle of the gap) minus the center of mass of a
     SandVec3 arm_b;
-    double gap; // m, signed: negative for a penetration
-    double mu;  // coefficient of friction
+    double gap;    // m, signed: negative for a penetration
+    double mu;     // coefficient of friction
+    double bounce; // m/s, added to the least normal velocity that the gap asks for: of an impact, else 0
+    double pull; // N s, cohesion over the step. It is part of the free velocities; the contact's own impulse is that of the
+                 // solution minus this along the normal (sand_contact_impulse)
 } SandContact;
 
 // Rows of a joint. A joint is made of blocks of three rows (docs/problem.md), and each is a contact of the problem whose
@@ -79,8 +82,9 @@ typedef struct SandProblem {
     int body_count;     // dynamic bodies first, then boundaries
     int dynamic_count;
     int contact_count;
-    bool radial; // every dynamic body is a sphere and no boundary spins: arms are radius + gap / 2 along the normal
-    double step; // s
+    bool radial;  // every dynamic body is a sphere and no boundary spins: arms are radius + gap / 2 along the normal
+    bool bounces; // contacts may have a bounce; false: none has
+    double step;  // s
     SandRecovery recovery;
     SandProblemBody *bodies;
     SandContact *contacts;

@@ -24,7 +24,11 @@ void sand_contact_axes(const SandProblem *p, int i, SandVec3 axes[3]) {
 }
 
 double sand_contact_bias(const SandProblem *p, int i) {
-    return sand_recovery_bias(p->recovery, p->contacts[i].gap, p->step);
+    return sand_recovery_bias(p->recovery, p->contacts[i].gap, p->step) - p->contacts[i].bounce;
+}
+
+SandVec3 sand_contact_impulse(const SandProblem *p, const SandSolution *s, int i) {
+    return v3_madd(s->impulse[i], -p->contacts[i].pull, p->contacts[i].normal);
 }
 
 static SandVec3 relative_velocity(const SandProblem *p, const SandSolution *s, int i) {
@@ -68,6 +72,7 @@ void sand_contact_results(const SandProblem *p, const SandSolution *s, SandConta
             r->status = SAND_CONTACT_JOINT;
             continue;
         }
+        r->impulse[0] -= p->contacts[i].pull;
         r->status = open ? SAND_CONTACT_OPEN : slides ? SAND_CONTACT_SLIDES : SAND_CONTACT_STICKS;
     }
 }

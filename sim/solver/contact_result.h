@@ -12,18 +12,21 @@ typedef enum SandContactStatus {
 const char *sand_contact_status_text(SandContactStatus status);
 
 typedef struct SandContactResult {
-    double impulse[3];  // N s: normal, tangent, tangent
+    double impulse[3];  // N s: normal (below zero where cohesion pulls), tangent, tangent
     double velocity[3]; // m/s, u = N g + r: the normal one includes the gap over the step, so that it is 0 where they touch
     double gap;         // m, before the step; NAN of a stored matrix, and of a joint, which have none
     double gap_after;   // m, at the end of the step, if the velocities stay as they are
-    // Open: no impulse, or less than 1e-9 of the largest. Slides: friction is at mu times the normal impulse.
+    // Open: the solution has no impulse, or less than 1e-9 of the largest. Slides: friction is at mu times the normal
+    // impulse of the solution, that is with the cohesion.
     SandContactStatus status;
 } SandContactResult;
 
 // The frame of contact i: normal, tangent, tangent; the same as in the solvers. A stored matrix is in such frames already.
 void sand_contact_axes(const SandProblem *problem, int i, SandVec3 axes[3]);
-// The part of r that comes from the gap: m/s along the normal.
+// The part of r that comes from the gap and the bounce: m/s along the normal.
 double sand_contact_bias(const SandProblem *problem, int i);
+// The impulse of contact i on its body b, N s: that of the solution without the cohesion that its free velocities have.
+SandVec3 sand_contact_impulse(const SandProblem *problem, const SandSolution *solution, int i);
 // Fills contact_count results.
 void sand_contact_results(const SandProblem *problem, const SandSolution *solution, SandContactResult *results);
 // Writes a line per contact.

@@ -38,12 +38,13 @@ struct SandSolverWorkspace {
     // Arrays that the const pointers in op look into.
     real *contacts; // OFFSET_
     real *vectors, *mass, *inertia, *batch_step, *matrix;
+    real *bounce; // of each contact, where contacts have one
     int *a, *b;
     real *place;  // the field and the moments of the bodies behind it
     real *coarse; // parts, matrices and vectors of the cells
     Body *free, *body, *scratch, *measured, *segment_sum;
     size_t contacts_capacity, vectors_capacity, mass_capacity, inertia_capacity, batch_capacity, matrix_capacity;
-    size_t a_capacity, b_capacity, place_capacity, coarse_capacity;
+    size_t a_capacity, b_capacity, bounce_capacity, place_capacity, coarse_capacity;
     size_t free_capacity, body_capacity, scratch_capacity, measured_capacity, segment_sum_capacity;
     // While the thread pool works on it.
     int method;
@@ -67,7 +68,7 @@ static void kernel_destroy(SandSolverWorkspace *workspace) {
     void *arrays[] = {workspace->contacts,    workspace->vectors, workspace->mass,    workspace->inertia,
                       workspace->batch_step,  workspace->matrix,  workspace->a,       workspace->b,
                       workspace->free,        workspace->body,    workspace->scratch, workspace->measured,
-                      workspace->segment_sum, workspace->place,   workspace->coarse};
+                      workspace->segment_sum, workspace->place,   workspace->coarse,  workspace->bounce};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) sand_free(arrays[k]);
     sand_adjacency_free(&workspace->adjacency);
     sand_cells_free(&workspace->cells);
@@ -141,7 +142,8 @@ static void load_contacts(SandSolverWorkspace *workspace, Worker *w) {
     int64_t n = workspace->op.n;
     real *constant = workspace->contacts + OFFSET_CONSTANTS * n, *record = workspace->contacts + OFFSET_RECORD * n;
     real *arm_a_record = workspace->contacts + OFFSET_ARM_A * n, *arm_b_record = workspace->contacts + OFFSET_ARM_B * n;
-    PackTarget target = {workspace->a, workspace->b, constant, record, arm_a_record, arm_b_record, workspace->vectors};
+    PackTarget target = {workspace->a, workspace->b, constant,           record,
+                         arm_a_record, arm_b_record, workspace->vectors, p->bounces ? workspace->bounce : NULL};
     Sum sum;
     sum_open(w, &sum, 1, 0);
     for (int chunk = w->first_chunk; chunk < w->last_chunk; chunk++) {
@@ -294,11 +296,13 @@ static bool kernel_load(SandSolverWorkspace *workspace, SandThreadPool *pool, co
         !SAND_GROW(workspace->body, workspace->body_capacity, bodies, "bodies", error) ||
         !SAND_GROW(workspace->measured, workspace->measured_capacity, bodies, "bodies", error) ||
         !SAND_GROW(workspace->scratch, workspace->scratch_capacity, bodies, "bodies", error) ||
+        !SAND_GROW(workspace->bounce, workspace->bounce_capacity, p->bounces ? n : 0, "contacts", error) ||
         !load_adjacency(workspace, error) || !load_matrix(workspace, error))
         return false;
     op->a = workspace->a;
     op->b = workspace->b;
     op->constant = workspace->contacts + OFFSET_CONSTANTS * op->n;
+    op->bounce = p->bounces ? workspace->bounce : NULL;
     op->impulse = workspace->contacts + OFFSET_IMPULSE * op->n;
 #if SAND_RADIAL || SAND_LAYOUT_AOS
     op->record = workspace->contacts + OFFSET_RECORD * op->n;

@@ -80,6 +80,7 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
     to->dynamic_count = from->dynamic_count;
     to->contact_count = from->contact_count;
     to->radial = from->radial;
+    to->bounces = from->bounces;
     to->step = from->step;
     to->recovery = from->recovery;
     memcpy(to->note, from->note, sizeof to->note);
@@ -92,7 +93,8 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
 // File format: a line of text that identifies it, the counts, then the arrays as 8-byte numbers in native byte order, which
 // the mark in the header reveals.
 // Files of version 1 end their head before the last two numbers: they undo every penetration in full. Up to version 2 bodies
-// have no positions. Version 4 is written where there are joints: their number follows the head, and they end the file.
+// have no positions, up to version 3 contacts have no bounce and no pull, and there are no joints. Since version 4 the
+// number of joints follows the head, and they end the file.
 static const char magic[16] = "sandglass-ccp-4\n";
 enum { MAGIC_VERSION = 14 }; // where the digit is
 
@@ -104,7 +106,7 @@ typedef struct FileHeader {
 } FileHeader;
 enum { HEAD1 = sizeof(FileHeader) - 2 * sizeof(double) };
 
-enum { BODY_NUMBERS = 17, BODY_NUMBERS2 = 14, CONTACT_NUMBERS = 16, JOINT_NUMBERS = 9 };
+enum { BODY_NUMBERS = 17, BODY_NUMBERS2 = 14, CONTACT_NUMBERS = 18, CONTACT_NUMBERS3 = 16, JOINT_NUMBERS = 9 };
 
 static void pack_body(const SandProblemBody *b, double *out) {
     out[0] = b->inverse_mass;
@@ -133,6 +135,8 @@ static void pack_contact(const SandContact *c, SandVec3 start, double *out) {
     memcpy(out + 7, &c->arm_a, sizeof c->arm_a);
     memcpy(out + 10, &c->arm_b, sizeof c->arm_b);
     memcpy(out + 13, &start, sizeof start);
+    out[16] = c->bounce;
+    out[17] = c->pull;
 }
 
 static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
@@ -144,6 +148,8 @@ static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
     memcpy(&c->arm_a, in + 7, sizeof c->arm_a);
     memcpy(&c->arm_b, in + 10, sizeof c->arm_b);
     memcpy(start, in + 13, sizeof *start);
+    c->bounce = in[16];
+    c->pull = in[17];
 }
 
 static void pack_joint(const SandJointRows *j, int contact, double *out) {
@@ -183,9 +189,7 @@ static bool write_all(const SandProblem *p, FILE *f) {
                          .recovery_fraction = p->recovery.fraction};
     int64_t joints = p->joint_count;
     memcpy(header.magic, magic, sizeof magic);
-    header.magic[MAGIC_VERSION] = joints ? '4' : '3';
-    bool ok = fwrite(&header, sizeof header, 1, f) == 1;
-    if (joints) ok = ok && fwrite(&joints, sizeof joints, 1, f) == 1;
+    bool ok = fwrite(&header, sizeof header, 1, f) == 1 && fwrite(&joints, sizeof joints, 1, f) == 1;
     for (int k = 0; ok && k < p->body_count; k++) {
         double numbers[BODY_NUMBERS];
         pack_body(&p->bodies[k], numbers);
@@ -234,7 +238,8 @@ static bool check(const SandProblem *p, const char *path, SandError *error) {
             return sand_fail(error, "%s: contact %d joins bodies %d and %d, which is out of range or out of order", path, i,
                              c->a, c->b);
         if (!v3_finite(c->normal) || !v3_finite(c->arm_a) || !v3_finite(c->arm_b) || !isfinite(c->gap) || !(c->mu >= 0) ||
-            !isfinite(c->mu) || fabs(v3_length(c->normal) - 1) > 1e-6 || !v3_finite(p->start[i]))
+            !isfinite(c->mu) || fabs(v3_length(c->normal) - 1) > 1e-6 || !v3_finite(p->start[i]) || !isfinite(c->bounce) ||
+            !isfinite(c->pull))
             return sand_fail(
                 error, "%s: contact %d has a number that is not finite, a negative mu or a normal that is not of length 1",
                 path, i);
@@ -242,20 +247,22 @@ static bool check(const SandProblem *p, const char *path, SandError *error) {
     return true;
 }
 
-static bool read_arrays(SandProblem *p, int body_numbers, FILE *f, const char *path, SandError *error) {
+static bool read_arrays(SandProblem *p, int body_numbers, int contact_numbers, FILE *f, const char *path, SandError *error) {
     for (int k = 0; k < p->body_count; k++) {
         double numbers[BODY_NUMBERS] = {0};
         if (fread(numbers, (size_t)body_numbers * sizeof *numbers, 1, f) != 1)
             return sand_fail(error, "%s: ends in body %d of %d", path, k, p->body_count);
         unpack_body(&p->bodies[k], numbers);
     }
+    p->bounces = false;
     for (int i = 0; i < p->contact_count; i++) {
-        double numbers[CONTACT_NUMBERS];
-        if (fread(numbers, sizeof numbers, 1, f) != 1)
+        double numbers[CONTACT_NUMBERS] = {0};
+        if (fread(numbers, (size_t)contact_numbers * sizeof *numbers, 1, f) != 1)
             return sand_fail(error, "%s: ends in contact %d of %d", path, i, p->contact_count);
         if (!(fabs(numbers[0]) < 2e9) || !(fabs(numbers[1]) < 2e9))
             return sand_fail(error, "%s: contact %d names no body", path, i);
         unpack_contact(&p->contacts[i], &p->start[i], numbers);
+        p->bounces = p->bounces || p->contacts[i].bounce != 0;
     }
     return true;
 }
@@ -294,6 +301,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     FileHeader header = {.recovery_depth = 0};
     bool ok = fread(&header, HEAD1, 1, f) == 1;
     int version = ok ? version_of(header.magic) : 0, body_numbers = version < 3 ? BODY_NUMBERS2 : BODY_NUMBERS;
+    int contact_numbers = version < 4 ? CONTACT_NUMBERS3 : CONTACT_NUMBERS;
     size_t head = version == 1 ? HEAD1 : sizeof header;
     ok = version > 0 && (version == 1 || fread(&header.recovery_depth, head - HEAD1, 1, f) == 1);
     int64_t joints = 0;
@@ -312,7 +320,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     // Check the file's length against its header before allocating anything.
     if (ok && fseek(f, 0, SEEK_END) == 0) {
         int64_t wanted =
-            (int64_t)head + 8 * (header.bodies * body_numbers + header.contacts * CONTACT_NUMBERS + joints * JOINT_NUMBERS);
+            (int64_t)head + 8 * (header.bodies * body_numbers + header.contacts * contact_numbers + joints * JOINT_NUMBERS);
         if (ftell(f) != wanted)
             ok = sand_fail(error, "%s: is %ld bytes long where its head promises %lld", path, ftell(f), (long long)wanted);
         fseek(f, (long)head, SEEK_SET);
@@ -327,7 +335,8 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
         p->radial = header.radial != 0;
         p->step = header.step;
         p->recovery = (SandRecovery){header.recovery, header.recovery_depth, header.recovery_fraction};
-        ok = read_arrays(p, body_numbers, f, path, error) && check(p, path, error) && read_joints(p, joints, f, path, error);
+        ok = read_arrays(p, body_numbers, contact_numbers, f, path, error) && check(p, path, error) &&
+             read_joints(p, joints, f, path, error);
     }
     fclose(f);
     return ok;

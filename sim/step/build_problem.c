@@ -27,6 +27,7 @@ bool sand_problem_reserve(SandHostState *host, SandError *error) {
     p->contact_count = collision->contact_count;
     p->step = w->step;
     p->recovery = problem_recovery(w);
+    p->bounces = sand_world_bounces(w);
     p->radial = w->joint_count == 0; // a joint has arms of its own
     for (int k = 0; k < w->shape_count; k++) p->radial = p->radial && w->shapes[k].kind == SAND_SPHERE;
     for (int b = 0; b < w->boundary_count; b++) p->radial = p->radial && v3_dot(collision->spin[b], collision->spin[b]) == 0;

@@ -105,6 +105,7 @@ bool sand_rest_reduce(SandRest *rest, const SandHostState *host, SandThreadPool 
     p->dynamic_count = all->dynamic_count;
     p->contact_count = rest->solved_count;
     p->radial = all->radial;
+    p->bounces = all->bounces;
     p->step = all->step;
     p->recovery = all->recovery;
     for (int k = 0; k < all->body_count; k++) {

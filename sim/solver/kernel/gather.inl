@@ -130,7 +130,7 @@ enum { GATHER_XNX, GATHER_RX, GATHER_XPX, GATHER_SUMS };
 SAND_INLINE void contact_add_sums(const Op *op, ContactRef ref, Vec4 impulse, Sum *sum) {
     Vec x = vec_of_vec4(impulse);
     Index b = SAND_FIXED(&op->b[contact_index(ref)]);
-    SAND_ADD_ONE(*sum, GATHER_RX, vec_dot(x, contact_normal(op, ref)) * contact_bias(op, ref, contact_half_gap(op, ref)));
+    SAND_ADD_ONE(*sum, GATHER_RX, vec_dot(x, contact_normal(op, ref)) * contact_bias(op, ref));
     SAND_ADD_ONE(*sum, GATHER_XPX, contact_diagonal(op, ref) * vec_dot(x, x));
     if (b < op->dynamic_count) return;
     Vec u = vec_of_vec4(vec4_load_fixed(op->free[b].v));

@@ -84,6 +84,7 @@ SAND_INLINE Vec contact_arm_b(const Op *op, ContactRef ref) { return contact_con
 // --- the loop over gradients --------------------------------------------------------------------------------
 
 SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m); // operator.inl
+SAND_INLINE Row contact_bounced(const Op *op, ContactRef ref, Row g);             // the same
 
 // A tile of contacts with the motion of their bodies. The bodies are fetched first, each by whole vector loads, so that the
 // arithmetic afterwards vectorizes; the gradients are computed in a short loop of their own, of which a processor can have
@@ -154,6 +155,11 @@ bool tile_fetch(Tile *SAND_RESTRICT tile, const Op *SAND_RESTRICT op, const Body
 #pragma omp simd
     for (int l = 0; l < SAND_LANES; l++)
         row_store(tile->gradient, contact_ref_make(l, 0), tile_gradient(tile, op, contact_ref_make(begin + l, begin)));
+    if (op->bounce) // apart, so that problems without impacts do not pay for them
+        for (int l = 0; l < SAND_LANES; l++) {
+            ContactRef at = contact_ref_make(l, 0), ref = contact_ref_make(begin + l, begin);
+            row_store(tile->gradient, at, contact_bounced(op, ref, row_load(tile->gradient, at)));
+        }
     return true;
 }
 

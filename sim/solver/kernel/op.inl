@@ -72,6 +72,7 @@ typedef struct Op {
     // Contacts. The layouts differ in what `constant` holds: layout_soa.inl, layout_aos.inl.
     const int *a, *b;     // bodies; sorted by a
     const real *constant; // CONTACT_CONSTANTS per contact
+    const real *bounce;   // m/s, added to the least normal velocity of each contact; NULL: nothing is
 #if SAND_RADIAL || SAND_LAYOUT_AOS
     const real *record; // 4 numbers per contact, together: the normal and half the gap
 #endif

@@ -22,8 +22,8 @@ static inline void op_set_recovery(Op *op, SandRecovery r) {
     op->left = (real)(0.5 * (1 - r.fraction) * r.depth);
 }
 
-// The stabilization term b_i (SandRecovery), with De Saxce's bias where there is one.
-SAND_INLINE real contact_bias(const Op *op, ContactRef ref, real half_gap) {
+// The part of the stabilization term b_i that comes from the gap (SandRecovery), with De Saxce's bias where there is one.
+SAND_INLINE real contact_gap_bias(const Op *op, ContactRef ref, real half_gap) {
     real shallow = real_max(half_gap, op->fraction * half_gap), deep = half_gap + op->left;
     real bias = real_max((deep < shallow ? deep : shallow) * op->two_per_step, -op->recovery);
 #if SAND_LOCAL
@@ -31,6 +31,16 @@ SAND_INLINE real contact_bias(const Op *op, ContactRef ref, real half_gap) {
 #else
     return (void)ref, bias;
 #endif
+}
+
+// What an impact adds to the least normal velocity of a contact (SandContact.bounce).
+SAND_INLINE real contact_bounce(const Op *op, ContactRef ref) {
+    return op->bounce ? op->bounce[contact_index(ref)] : (real)0;
+}
+
+// The stabilization term b_i.
+SAND_INLINE real contact_bias(const Op *op, ContactRef ref) {
+    return contact_gap_bias(op, ref, contact_half_gap(op, ref)) - contact_bounce(op, ref);
 }
 
 // The impulse on body b in world coordinates.
@@ -55,7 +65,7 @@ SAND_INLINE Row contact_row(const Op *op, ContactRef ref, Vec u) {
 #endif
 }
 
-// The gradient (N x + r)_i from the motion of the two bodies.
+// The gradient (N x + r)_i from the motion of the two bodies, but for the bounce.
 SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m) {
     Vec n = contact_normal(op, ref);
 #if SAND_RADIAL
@@ -63,7 +73,7 @@ SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m)
 #else
     Vec u = vec_add(m.u, vec_sub(vec_cross(m.wb, contact_arm_b(op, ref)), vec_cross(m.wa, contact_arm_a(op, ref))));
 #endif
-    real bias = contact_bias(op, ref, m.half_gap);
+    real bias = contact_gap_bias(op, ref, m.half_gap);
 #if SAND_JOINTS
     if (contact_is_joint(op, ref)) {
         ContactBasis basis = basis_of(n);
@@ -81,6 +91,11 @@ SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m)
 #else
     return vec_dot(u, n) + bias;
 #endif
+}
+
+// Adds the bounce to a gradient.
+SAND_INLINE Row contact_bounced(const Op *op, ContactRef ref, Row g) {
+    return op->bounce ? row_add_normal(op, ref, g, -contact_bounce(op, ref)) : g;
 }
 
 // What a contact reads of two bodies, given v and w of each.
@@ -105,7 +120,7 @@ SAND_INLINE Row contact_gradient_from(const Op *op, const Body *body, ContactRef
 #if SAND_JOINTS
     m.yield = vec_of_vec4(vec4_load(body[op->body_count + contact_index(ref)].v));
 #endif
-    return contact_gradient(op, ref, m);
+    return contact_bounced(op, ref, contact_gradient(op, ref, m));
 }
 
 #if SAND_UNCOORDINATED
@@ -117,7 +132,7 @@ SAND_INLINE Row contact_gradient_now(const Op *op, const Body *body, ContactRef 
 #if SAND_JOINTS
     m.yield = vec_of_vec4(vec4_load(body[op->body_count + contact_index(ref)].v)); // of this worker alone
 #endif
-    return contact_gradient(op, ref, m);
+    return contact_bounced(op, ref, contact_gradient(op, ref, m));
 }
 #endif
 
@@ -126,7 +141,7 @@ SAND_INLINE Row contact_without_bias(const Op *op, ContactRef ref, Row y) {
 #if SAND_JOINTS
     if (contact_is_joint(op, ref)) return vec_sub(y, joint_constants(op, ref, JOINT_BIAS));
 #endif
-    real bias = contact_bias(op, ref, contact_half_gap(op, ref));
+    real bias = contact_bias(op, ref);
 #if SAND_LOCAL
     return vec_make(y.x - bias, y.y, y.z);
 #elif SAND_ROWS == 3

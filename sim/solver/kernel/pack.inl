@@ -86,6 +86,7 @@ SAND_INLINE double joint_pack(const SandProblemBody *bodies, const SandContact *
 typedef struct PackTarget {
     int *a, *b;
     real *constant, *record, *arm_a_record, *arm_b_record, *start; // as in Op
+    real *bounce;                                                  // the same; NULL: no contact has one
 } PackTarget;
 
 // The constants of a contact as the layout has them.
@@ -109,6 +110,7 @@ SAND_INLINE void pack_contact(const PackTarget *to, int64_t i, const SandContact
     to->a[i] = c->a;
     to->b[i] = c->b;
     pack_constants(to->constant, ref, c, d);
+    if (to->bounce) to->bounce[i] = (real)c->bounce;
 #if SAND_RADIAL || SAND_LAYOUT_AOS
     pack_vec4(to->record + 4 * i, c->normal, 0.5 * c->gap);
 #endif

@@ -89,11 +89,12 @@ SAND_KERNEL void gauss_seidel_start(Worker *w, Solve *s, gauss_seidel_State *m) 
 // The gradient g, whose stabilization term is that of a step, as a substep has it: the normal part asks for the speed that
 // the gap left so far allows, or that undoes a part of a penetration; the latter softly.
 SAND_INLINE Row soft_gradient(const Op *op, ContactRef ref, const Softness *soft, real gap, real impulse, Row g) {
-    real normal = row_normal(op, ref, g), u = normal - contact_bias(op, ref, contact_half_gap(op, ref));
+    real normal = row_normal(op, ref, g), u = normal - contact_bias(op, ref);
     real want = u + soft->closing * gap;
     if (gap < -SOFT_SLOP)
         want = soft->mass * (u + real_max(soft->rate * gap, -soft->push)) +
                soft->impulse * contact_normal_diagonal(op, ref) * impulse;
+    if (contact_bounce(op, ref) > 0 && normal < want) want = normal; // an impact takes one step, whatever the substeps
     return row_add_normal(op, ref, g, want - normal);
 }
 

@@ -66,7 +66,7 @@ SAND_HOT void tgs_move(Worker *w, const Op *SAND_RESTRICT op, const real *x, rea
                        real weight) {
     SAND_FOR_GRADIENTS(w, i, op, op->body, NULL) {
         ContactRef ref = SAND_CONTACT(op, i);
-        real u = row_normal(op, ref, SAND_GRADIENT(op, ref)) - contact_bias(op, ref, contact_half_gap(op, ref));
+        real u = row_normal(op, ref, SAND_GRADIENT(op, ref)) - contact_bias(op, ref);
         Row old = row_load(mean, ref);
         row_store(gap, ref, row_add_normal(op, ref, row_load(gap, ref), share * u));
         row_store(mean, ref, contact_project(op, ref, row_madd(old, weight, row_sub(row_load(x, ref), old))));

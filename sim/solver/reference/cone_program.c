@@ -3,6 +3,7 @@
 #include "sim/solver/reference/cone_program.h"
 
 #include "sim/core/array.h"
+#include "sim/solver/contact_result.h"
 
 #include <string.h>
 
@@ -132,7 +133,7 @@ static SandVec3 contact_r(const SandProblem *p, int i) {
     if (joint && joint->angular) return v3_add(v3_sub(b->spin, a->spin), joint->bias);
     SandVec3 u = v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
     if (joint) return v3_add(u, joint->bias);
-    return v3_madd(u, sand_recovery_bias(p->recovery, c->gap, p->step), c->normal);
+    return v3_madd(u, sand_contact_bias(p, i), c->normal);
 }
 
 // --- N, for a problem without bodies ----------------------------------------------------------------------

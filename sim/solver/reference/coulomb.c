@@ -2,6 +2,7 @@
 #include "sim/solver/reference/coulomb.h"
 
 #include "sim/core/array.h"
+#include "sim/solver/contact_result.h"
 
 #include <float.h>
 #include <string.h>
@@ -61,7 +62,7 @@ static void fill_contact(SandCoulomb *m, const SandProblem *p, int i) {
         for (int l = 0; l < 3; l++)
             own[3 * k + l] = dot6(root + 6 * k, root + 6 * l) + dot6(root + 18 + 6 * k, root + 18 + 6 * l);
     SandVec3 u = v3_sub(v3_add(b->velocity, v3_cross(b->spin, c->arm_b)), v3_add(a->velocity, v3_cross(a->spin, c->arm_a)));
-    u = v3_madd(u, sand_recovery_bias(p->recovery, c->gap, p->step), n);
+    u = v3_madd(u, sand_contact_bias(p, i), n);
     for (int k = 0; k < 3; k++) m->r[3 * i + k] = v3_dot(axis[k], u);
 }
 
