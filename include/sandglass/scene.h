@@ -40,11 +40,13 @@ typedef struct SandSceneOptions {
 
 // What a knob changes.
 typedef enum SandKnobKind {
-    SAND_KNOB_MASS,      // kg, of a single body
-    SAND_KNOB_NARROWEST, // m, the smallest radius of a boundary's profile: the neck of the hourglass
-    SAND_KNOB_RATE,      // rad/s, how fast a boundary rotates
-    SAND_KNOB_MU,        // friction coefficient of a material
-    SAND_KNOB_TILT,      // degrees by which gravity is rotated about the y axis, towards +x
+    SAND_KNOB_MASS,        // kg, of a single body
+    SAND_KNOB_NARROWEST,   // m, the smallest radius of a boundary's profile: the neck of the hourglass
+    SAND_KNOB_RATE,        // rad/s, how fast a boundary rotates
+    SAND_KNOB_MU,          // friction coefficient of a material
+    SAND_KNOB_RESTITUTION, // of a material
+    SAND_KNOB_COHESION,    // N, of a material
+    SAND_KNOB_TILT,        // degrees by which gravity is rotated about the y axis, towards +x
 } SandKnobKind;
 
 // A quantity that the scene offers to change.

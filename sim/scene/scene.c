@@ -61,6 +61,16 @@ static bool open_start(SandScene *scene, SandError *error) {
     return true;
 }
 
+static bool is_of_material(SandKnobKind kind) {
+    return kind == SAND_KNOB_MU || kind == SAND_KNOB_RESTITUTION || kind == SAND_KNOB_COHESION;
+}
+
+// The number of a material that a knob of this kind changes.
+static double material_value(const SandMaterialDef *m, SandKnobKind kind) {
+    if (kind == SAND_KNOB_RESTITUTION) return sand_number(m->restitution, 0);
+    return kind == SAND_KNOB_COHESION ? sand_number(m->cohesion, 0) : sand_number(m->mu, SAND_FILE_MU);
+}
+
 // Finds what a knob changes, and its present value.
 static bool open_knob(SandScene *scene, int index, SandError *error) {
     const SandSceneFile *file = scene->file;
@@ -92,10 +102,9 @@ static bool open_knob(SandScene *scene, int index, SandError *error) {
                 return sand_yaml_wrong(&file->yaml, error, path, "body '%s' has no mass", of);
             knob->value = *def->bodies[knob->target].mass;
         }
-    } else if (from->kind == SAND_KNOB_MU) {
+    } else if (is_of_material(from->kind)) {
         FIND(materials)
-        if (knob->target >= 0)
-            knob->value = def->materials[knob->target].mu ? *def->materials[knob->target].mu : SAND_FILE_MU;
+        if (knob->target >= 0) knob->value = material_value(&def->materials[knob->target], from->kind);
     } else if (from->kind != SAND_KNOB_TILT) {
         FIND(boundaries)
         const SandBoundaryDef *boundary = knob->target >= 0 ? &def->boundaries[knob->target] : NULL;

@@ -62,6 +62,7 @@ static bool build_settings(SandBuilder *b) {
         !sand_build_range(b, "recovery", def->recovery, 0, SAND_FAST) ||
         !sand_build_range(b, "recovery_fraction", def->recovery_fraction, 0, 1) ||
         !sand_build_range(b, "rest_speed", def->rest_speed, 0, SAND_FAST) ||
+        !sand_build_range(b, "bounce_speed", def->bounce_speed, 0, SAND_FAST) ||
         !sand_build_range(b, "envelope", def->envelope, 0, SAND_FAR))
         return false;
     world->step = sand_number(step, world->step);
@@ -69,6 +70,7 @@ static bool build_settings(SandBuilder *b) {
     world->recovery = sand_number(def->recovery, world->recovery);
     world->recovery_fraction = sand_number(def->recovery_fraction, world->recovery_fraction);
     world->rest_speed = sand_number(def->rest_speed, world->rest_speed);
+    world->bounce_speed = sand_number(def->bounce_speed, world->bounce_speed);
     world->envelope = sand_number(def->envelope, world->envelope);
     const double *tilt = sand_build_knob_value(b, SAND_KNOB_TILT, -1);
     if (tilt) world->gravity = q_rotate(q_exp(v3_make(0, -*tilt * SAND_DEGREE, 0)), world->gravity);
@@ -88,30 +90,52 @@ int sand_build_material(SandBuilder *b, const char *name, const char *key) {
     return -1;
 }
 
+static bool check_laws(SandBuilder *b, const double *mu, const double *restitution, const double *cohesion) {
+    return sand_build_range(b, "mu", mu, 0, 100) && sand_build_range(b, "restitution", restitution, 0, 1) &&
+           sand_build_range(b, "cohesion", cohesion, 0, 1e12);
+}
+
+// A number of material i: of a knob, else of the file, else `otherwise`.
+static double material_number(const SandBuilder *b, SandKnobKind knob, int i, const double *given, double otherwise) {
+    const double *value = sand_build_knob_value(b, knob, i);
+    return value ? *value : sand_number(given, otherwise);
+}
+
+static bool build_material(SandBuilder *b, int i) {
+    const SandMaterialDef *m = &b->def->materials[i];
+    SandError reason;
+    snprintf(b->path, sizeof b->path, "materials[%d]", i);
+    if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !check_laws(b, m->mu, m->restitution, m->cohesion))
+        return false;
+    int material = sand_world_add_material(b->world, m->name, sand_number(m->density, SAND_FILE_DENSITY),
+                                           material_number(b, SAND_KNOB_MU, i, m->mu, SAND_FILE_MU), &reason);
+    if (material < 0) return sand_build_wrong(b, "name", "%s", reason.text);
+    sand_world_set_laws(b->world, material, material_number(b, SAND_KNOB_RESTITUTION, i, m->restitution, 0),
+                        material_number(b, SAND_KNOB_COHESION, i, m->cohesion, 0));
+    return true;
+}
+
+static bool build_pair(SandBuilder *b, int i) {
+    const SandPairDef *p = &b->def->pairs[i];
+    snprintf(b->path, sizeof b->path, "pairs[%d]", i);
+    int first = sand_build_material(b, p->a, "a"), second = first < 0 ? -1 : sand_build_material(b, p->b, "b");
+    if (second < 0 || !check_laws(b, p->mu, p->restitution, p->cohesion)) return false;
+    SandPair pair = *sand_world_laws(b->world, first, second);
+    sand_world_set_pair(b->world, first, second, sand_number(p->mu, pair.mu));
+    sand_world_set_pair_laws(b->world, first, second, sand_number(p->restitution, pair.restitution),
+                             sand_number(p->cohesion, pair.cohesion));
+    return true;
+}
+
 static bool build_materials(SandBuilder *b) {
     const SandSceneDef *def = b->def;
     if (def->materials_count == 0 &&
         sand_world_add_material(b->world, "stone", SAND_FILE_DENSITY, SAND_FILE_MU, b->error) < 0)
         return false;
-    for (uint32_t i = 0; i < def->materials_count; i++) {
-        const SandMaterialDef *m = &def->materials[i];
-        SandError reason;
-        snprintf(b->path, sizeof b->path, "materials[%u]", i);
-        if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !sand_build_range(b, "mu", m->mu, 0, 100))
-            return false;
-        const double *mu = sand_build_knob_value(b, SAND_KNOB_MU, (int)i);
-        if (!mu) mu = m->mu;
-        if (sand_world_add_material(b->world, m->name, sand_number(m->density, SAND_FILE_DENSITY),
-                                    sand_number(mu, SAND_FILE_MU), &reason) < 0)
-            return sand_build_wrong(b, "name", "%s", reason.text);
-    }
-    for (uint32_t i = 0; i < def->pairs_count; i++) {
-        const SandPairDef *p = &def->pairs[i];
-        snprintf(b->path, sizeof b->path, "pairs[%u]", i);
-        int first = sand_build_material(b, p->a, "a"), second = first < 0 ? -1 : sand_build_material(b, p->b, "b");
-        if (second < 0 || !sand_build_range(b, "mu", &p->mu, 0, 100)) return false;
-        sand_world_set_pair(b->world, first, second, p->mu);
-    }
+    for (uint32_t i = 0; i < def->materials_count; i++)
+        if (!build_material(b, (int)i)) return false;
+    for (uint32_t i = 0; i < def->pairs_count; i++)
+        if (!build_pair(b, (int)i)) return false;
     return true;
 }
 

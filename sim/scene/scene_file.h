@@ -61,12 +61,12 @@ typedef struct SandShapeDef {
 
 typedef struct SandMaterialDef {
     char *name;
-    double *density, *mu;
+    double *density, *mu, *restitution, *cohesion;
 } SandMaterialDef;
 
 typedef struct SandPairDef {
     char *a, *b;
-    double mu;
+    double *mu, *restitution, *cohesion;
 } SandPairDef;
 
 typedef struct SandTurnDef {
@@ -217,7 +217,7 @@ typedef struct SandStartDef {
 
 typedef struct SandSceneDef {
     char *name, *like, *about;
-    double *step, *seconds, *gravity, *recovery, *recovery_fraction, *rest_speed, *envelope;
+    double *step, *seconds, *gravity, *recovery, *recovery_fraction, *rest_speed, *bounce_speed, *envelope;
     uint64_t *seed;
     SandBoundsDef *world, *view;
     SandSizeDef *size;
