@@ -42,6 +42,7 @@ add_library(sandglass_core STATIC
     sim/step/checkpoint.c
     sim/step/cpu_backend.c
     sim/step/gap_study.c
+    sim/step/laws.c
     sim/step/race.c
     sim/step/residency.c
     sim/step/rest.c

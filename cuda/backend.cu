@@ -172,26 +172,6 @@ static void summarize_bodies(SandDevice *device, const SandWorld *w) {
     }
 }
 
-// Uploads impulses: the device stores them in float, the host in double.
-static bool upload_impulses(SandDevice *device, Array<Impulse> &array, const SandVec3 *host, size_t count) {
-    std::vector<Impulse> rounded(count);
-    std::transform(host, host + count, rounded.begin(), impulse_make);
-    return upload(device, array, rounded.data(), count) && device_wait(device);
-}
-
-static bool upload_warm_start(SandDevice *device, const SandWarmStart *cache) {
-    device->kept_step = cache ? cache->step : 0;
-    device->kept_settings = cache ? cache->settings : 0;
-    if (device->kept_step == 0) return true;
-    device->kept_world = cache->world_count;
-    device->kept_bodies = cache->body_count;
-    device->kept_contacts = cache->first[cache->body_count];
-    return upload(device, device->kept_solver_index, cache->solver_index, (size_t)cache->world_count) &&
-           upload(device, device->kept_first, cache->first, (size_t)cache->body_count + 1) &&
-           upload(device, device->kept_key, cache->key, (size_t)device->kept_contacts) &&
-           upload_impulses(device, device->kept_impulse, cache->impulse, (size_t)device->kept_contacts);
-}
-
 // Uploads where the instances of each body begin in a picture.
 static bool upload_instance_layout(SandDevice *device, const SandWorld *w) {
     std::vector<int> first((size_t)w->body_count + 1), hulls((size_t)w->shape_count + 1);
@@ -311,10 +291,9 @@ static bool warm_start(SandDevice *device, SandError *error) {
 
 // Reserves the operator and the vectors of the kernel, for `bodies` with boundaries and the capacity of contacts, and binds
 // device->arrays to them.
-static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies) {
+static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t bodies, bool bounces) {
     const SolverKernel *kernel = device->kernel;
     KernelArrays &arrays = device->arrays;
-    arrays.bounce = bounces ? device->bounce.data : NULL;
     size_t n = (size_t)(device->contact_capacity + SAND_LANES - 1) / SAND_LANES * SAND_LANES, b = (size_t)bodies + 2;
     if (kernel->joints) b += n; // an entry for the springs of each contact: see sim/solver/kernel/joint.inl
     size_t vectors = (size_t)sand_solver_table[def->solver].vectors;
@@ -336,6 +315,7 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
     arrays.a = device->a.data;
     arrays.b = device->b.data;
     arrays.constant = device->constant.data;
+    arrays.bounce = bounces ? device->bounce.data : NULL;
     arrays.impulse = device->impulse.data;
     arrays.record = device->record.data;
     arrays.arm_a_record = device->arm_a_record.data;
@@ -395,7 +375,7 @@ static bool can_solve(const SandSolveDef *def, SandError *error) {
 static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
     const SandWorld *w = &device->world;
     if (!can_solve(def, error)) return false;
-    if (w->rest_speed > 0 && !rest_divide_enqueue(device)) return device_fail(device, error);
+    if (!laws_enqueue(device) || (w->rest_speed > 0 && !rest_divide_enqueue(device))) return device_fail(device, error);
     bool radial = device->all_spheres;
     for (int b = 0; b < w->boundary_count; b++)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
@@ -409,6 +389,8 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     device->pack_source.candidate_order = device->problem.order;
     device->pack_source.start = device->problem.start;
     device->pack_source.leaves_out = device->leaves_out;
+    device->pack_source.impacts = device->bounces ? device->impacts.data : NULL;
+    device->pack_source.pulls = device->coheres ? device->pulls.data : NULL;
     device->pack_source.boundaries = w->boundary_count;
     return pack_enqueue(device, def, bodies, error);
 }
@@ -510,6 +492,7 @@ static void report_lost(const Counts *c, SandStepReport *r) {
 static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) {
     device->kept_step = keep ? device->world.step : 0;
     device->kept_settings = device->rest_settings;
+    device->kept_bounces = device->bounces;
     device->kept_world = device->world.body_count;
     device->kept_bodies = c->bodies;
     device->kept_contacts = c->found;
@@ -593,6 +576,7 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .read_contacts = read_contacts,
         .read_start = read_start,
         .read_curve = read_curve,
+        .read_bounces = read_bounces,
         .read_problem_bodies = read_problem_bodies,
         .read_solution = read_solution,
     };

@@ -9,6 +9,7 @@
 #include "sim/solver/cell_grid.h"
 #include "sim/solver/status.h"
 #include "sim/step/backend.h"
+#include "sim/step/laws.inl"
 #include "sim/step/rest.inl"
 #include "sandglass/world.h"
 #include "cuda/sort.h"
@@ -101,8 +102,8 @@ struct CullArrays {
 struct KernelArrays {
     int *a, *b;
     float *constant, *impulse, *record, *arm_a_record, *arm_b_record;
-    float *vectors, *reference;
     float *bounce; // NULL: no contact has one
+    float *vectors, *reference;
     float *bound, *de_saxce; // of friction, where impulses are in the contact frame
     float *mass, *inertia;
     void *free, *body, *scratch, *measured, *still, *segment_sum;
@@ -127,8 +128,10 @@ struct PackSource {
     SandProblemBody *bodies;     // written, or those of a standalone problem
     const Impulse *start;
     Counts *counts;
-    int boundaries;  // bodies behind the moving ones
-    bool leaves_out; // what rests has infinite mass
+    int boundaries;            // bodies behind the moving ones
+    bool leaves_out;           // what rests has infinite mass
+    const SandImpact *impacts; // of each candidate; NULL: nothing bounces
+    const RestSum *pulls;      // of each moving body; NULL: nothing coheres
     double *partials;
     // Joints, for the variant that has them.
     bool frictionless; // by the model, whatever the contacts say
@@ -196,11 +199,11 @@ struct SandDevice {
     bool single_spheres; // every body is one sphere, or convex
     bool all_spheres;    // every shape is a sphere: arms are radial
     double least_mu, largest_mu;
-    double mass_unit; // kg, of Counts.left_mass: the sum of all bodies is 2^62 of them
+    double mass_unit;      // kg, of Counts.left_mass: the sum of all bodies is 2^62 of them
+    bool bounces, coheres; // whether pairs of materials have restitution, cohesion
 
     // Rendering.
     size_t instance_total;
-    bool bounces, coheres; // whether pairs of materials have restitution, cohesion
 
     // Broad and narrow phase.
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host
@@ -214,6 +217,7 @@ struct SandDevice {
     int kept_world;   // bodies of the world then
     int kept_bodies;  // solver indices
     int kept_contacts;
+    bool kept_bounces; // kept_approach is filled
 
     // What rests (sim/step/rest.inl).
     bool leaves_out;        // in this step
@@ -344,6 +348,13 @@ bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream);
 void convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
 void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
 bool warm_start_enqueue(SandDevice *device);                                          // cuda/integrate.cu
+SandWarmStart kept_cache(const SandDevice *device); // the same: what is kept of the last step, but for the impulses
+bool upload_warm_start(SandDevice *device, const SandWarmStart *cache);
+// Uploads impulses: the device stores them in float, the host in double.
+bool upload_impulses(SandDevice *device, Array<Impulse> &array, const SandVec3 *host, size_t count);
+// cuda/laws.cu: bounces and pulls of the step, before its problem is packed; what is kept of them, after the impulses are.
+bool laws_enqueue(SandDevice *device);
+bool laws_keep_enqueue(SandDevice *device, cudaStream_t stream);
 // cuda/rest.cu: leaves contacts of what rests out of device->problem; puts their impulses back into kept_impulse.
 bool rest_divide_enqueue(SandDevice *device);
 bool rest_merge_enqueue(SandDevice *device);
@@ -366,6 +377,7 @@ bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, San
 bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error);
 bool read_contacts(SandDevice *device, SandCollision *collision, SandError *error);
 bool read_start(SandDevice *device, SandVec3 *start, SandError *error);
+bool read_bounces(SandDevice *device, SandProblem *problem, SandError *error);
 bool read_curve(SandDevice *device, SandSolution *solution, SandError *error);
 bool read_problem_bodies(SandDevice *device, SandProblemBody *bodies, int count, SandError *error);
 bool read_solution(SandDevice *device, SandSolution *solution, SandError *error);

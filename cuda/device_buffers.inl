@@ -92,8 +92,13 @@ BUFFER(int, kept_solver_index) // of the last step, as are all of these
 BUFFER(int, kept_first)
 BUFFER(SandContactKey, kept_key)
 BUFFER(Impulse, kept_impulse)
-BUFFER(SandContactKey, key) // of this step
+BUFFER(double, kept_approach) // where contacts bounce
+BUFFER(SandContactKey, key)   // of this step
 BUFFER(Impulse, start)
+
+// --- laws of pairs of materials: cuda/laws.cu ---
+BUFFER(SandImpact, impacts) // of each candidate
+BUFFER(RestSum, pulls)      // of each solver index
 
 // --- problem ---
 BUFFER(SandProblemBody, bodies)
@@ -132,12 +137,12 @@ BUFFER(float, coarse) // parts and matrices of the cells, vectors over the nodes
 BUFFER(int, a)
 BUFFER(int, b)
 BUFFER(float, constant)
+BUFFER(float, bounce)
 BUFFER(float, impulse)
 BUFFER(float, record)
 BUFFER(float, arm_a_record)
 BUFFER(float, arm_b_record)
 BUFFER(float, bound)
-BUFFER(float, bounce)
 BUFFER(float, de_saxce)
 BUFFER(float, vectors)
 BUFFER(float, kernel_mass)

@@ -5,6 +5,8 @@
 #include "sim/collision/warm_start.inl"
 #include "sim/step/integrate.inl"
 
+#include <algorithm>
+
 static __device__ int warp_sum(int v) {
     for (int s = 16; s; s >>= 1) v += __shfl_down_sync(0xffffffffu, v, s);
     return v;
@@ -30,9 +32,29 @@ static __global__ void warm_start_contacts(const SandWarmStart cache, const Sand
     if ((threadIdx.x & 31) == 0 && warm_started) atomicAdd(&counts->warm_started, warm_started);
 }
 
-bool warm_start_enqueue(SandDevice *device) {
-    size_t contacts = (size_t)device->contact_capacity + 1;
-    if (!reserve(device, device->start, contacts) || !reserve(device, device->key, contacts)) return false;
+bool upload_impulses(SandDevice *device, Array<Impulse> &array, const SandVec3 *host, size_t count) {
+    std::vector<Impulse> rounded(count);
+    std::transform(host, host + count, rounded.begin(), impulse_make);
+    return upload(device, array, rounded.data(), count) && device_wait(device);
+}
+
+bool upload_warm_start(SandDevice *device, const SandWarmStart *cache) {
+    device->kept_step = cache ? cache->step : 0;
+    device->kept_settings = cache ? cache->settings : 0;
+    device->kept_bounces = cache && cache->bounces;
+    if (device->kept_step == 0) return true;
+    device->kept_world = cache->world_count;
+    device->kept_bodies = cache->body_count;
+    device->kept_contacts = cache->first[cache->body_count];
+    return upload(device, device->kept_solver_index, cache->solver_index, (size_t)cache->world_count) &&
+           upload(device, device->kept_first, cache->first, (size_t)cache->body_count + 1) &&
+           upload(device, device->kept_key, cache->key, (size_t)device->kept_contacts) &&
+           (!device->kept_bounces ||
+            upload(device, device->kept_approach, cache->approach, (size_t)device->kept_contacts)) &&
+           upload_impulses(device, device->kept_impulse, cache->impulse, (size_t)device->kept_contacts);
+}
+
+SandWarmStart kept_cache(const SandDevice *device) {
     SandWarmStart cache = {0};
     cache.body_count = device->kept_bodies;
     cache.world_count = device->kept_world;
@@ -40,10 +62,18 @@ bool warm_start_enqueue(SandDevice *device) {
     cache.solver_index = device->kept_solver_index.data;
     cache.first = device->kept_first.data;
     cache.key = device->kept_key.data;
+    cache.approach = device->kept_approach.data;
+    cache.bounces = device->kept_bounces;
+    return cache;
+}
+
+bool warm_start_enqueue(SandDevice *device) {
+    size_t contacts = (size_t)device->contact_capacity + 1;
+    if (!reserve(device, device->start, contacts) || !reserve(device, device->key, contacts)) return false;
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
     warm_start_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0,
-                          device->stream>>>(cache, device->device_collision.data, device->candidate_order.data, ratio,
-                                            device->kept_impulse.data, device->start.data, device->key.data,
+                          device->stream>>>(kept_cache(device), device->device_collision.data, device->candidate_order.data,
+                                            ratio, device->kept_impulse.data, device->start.data, device->key.data,
                                             device->keys.data, device->counts);
     device->problem = {device->candidate_order.data, device->start.data, device->keys.data, device->first.data};
     return device_check(device, cudaGetLastError(), "warm starting");
@@ -167,12 +197,14 @@ bool integrate_enqueue(SandDevice *device) {
     int blocks = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8);
     // Contents are kept when these grow: if the step must be repeated, it is warm started from them a second time.
     if (!reserve(device, device->kept_impulse, contacts, true) ||
+        (device->bounces && !reserve(device, device->kept_approach, contacts, true)) ||
         !reserve(device, device->kept_solver_index, bodies, true) ||
         !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
         return false;
     bool rests = device->world.rest_speed > 0;
     if ((rests && !rest_merge_enqueue(device)) || !device_fork(device, 1)) return false;
     if (!rests) device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data, device->side_stream[0]);
+    if (!laws_keep_enqueue(device, device->side_stream[0])) return false;
     LAUNCH(device, stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
            device->problem.first, device->problem.order, device->arrays.b, device->bodies.data,
            (VelocityChange *)device->arrays.body, device->counts);

@@ -48,12 +48,16 @@ bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error)
     if (!SAND_GROW(cache->solver_index, cache->solver_index_capacity, world, "warm start", error) ||
         !SAND_GROW(cache->first, cache->first_capacity, bodies + 1, "warm start", error) ||
         !SAND_GROW(cache->key, cache->key_capacity, contacts, "warm start", error) ||
-        !SAND_GROW(cache->impulse, cache->impulse_capacity, contacts, "warm start", error))
+        !SAND_GROW(cache->impulse, cache->impulse_capacity, contacts, "warm start", error) ||
+        !SAND_GROW(cache->approach, cache->approach_capacity, device->kept_bounces ? contacts : 0, "warm start", error))
         return false;
     bool ok = read_back(device, cache->solver_index, device->kept_solver_index.data, world) &&
               read_back(device, cache->first, device->kept_first.data, bodies + 1) &&
               read_back(device, cache->key, device->kept_key.data, contacts) &&
-              read_back_impulses(device, cache->impulse, device->kept_impulse, contacts);
+              read_back_impulses(device, cache->impulse, device->kept_impulse, contacts) &&
+              (!device->kept_bounces ||
+               (read_back(device, cache->approach, device->kept_approach.data, contacts) && device_wait(device)));
+    cache->bounces = device->kept_bounces;
     cache->step = device->kept_step;
     cache->settings = device->kept_settings;
     cache->body_count = device->kept_bodies;
@@ -95,6 +99,16 @@ bool read_contacts(SandDevice *device, SandCollision *collision, SandError *erro
 bool read_start(SandDevice *device, SandVec3 *start, SandError *error) {
     return read_back_impulses(device, start, device->start, (size_t)device->host_counts->found) ||
            device_fail(device, error);
+}
+
+bool read_bounces(SandDevice *device, SandProblem *p, SandError *error) {
+    size_t contacts = (size_t)p->contact_count;
+    std::vector<SandImpact> impacts(contacts);
+    std::vector<int> order(contacts);
+    bool ok = read_back(device, impacts.data(), device->impacts.data, contacts) &&
+              read_back(device, order.data(), device->candidate_order.data, contacts) && device_wait(device);
+    for (size_t i = 0; ok && i < contacts; i++) p->contacts[i].bounce = impacts[(size_t)order[i]].bounce;
+    return ok || device_fail(device, error);
 }
 
 bool read_problem_bodies(SandDevice *device, SandProblemBody *bodies, int count, SandError *error) {

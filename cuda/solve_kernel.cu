@@ -25,8 +25,10 @@ static PackTarget pack_target(const KernelArrays &to) {
 }
 
 static __device__ SandContact contact_of(const PackSource &from, int64_t i) {
-    return from.candidates ? problem_contact(&from.world, from.collision, &from.candidates[from.candidate_order[i]])
-                           : from.contacts[i];
+    if (!from.candidates) return from.contacts[i];
+    SandContact c = problem_contact(&from.world, from.collision, &from.candidates[from.candidate_order[i]]);
+    if (from.impacts) c.bounce = from.impacts[from.candidate_order[i]].bounce;
+    return c;
 }
 
 // A body as the solver sees it.
@@ -50,6 +52,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
         int64_t k = base + threadIdx.x;
         SandProblemBody b = {0};
         if (k < all) b = from.candidates ? problem_body(&from.world, from.collision, (int)k) : from.bodies[k];
+        if (from.pulls && k < moving) b = pull_body(&from.world, from.collision->body[k], &from.pulls[k], b);
         if (from.candidates) write_records(from.bodies, base, all, b);
         if (k > all) continue;
         b = solver_body(from, k, b);
@@ -210,10 +213,10 @@ static Op op_of(const KernelArrays &arrays, const SandSolveDef *def, double step
     op.a = arrays.a;
     op.b = arrays.b;
     op.constant = arrays.constant;
+    op.bounce = arrays.bounce;
     op.impulse = arrays.impulse;
     op.vectors = arrays.vectors;
     op.vector_stride = ROW_SIZE * arrays.capacity;
-    op.bounce = arrays.bounce;
     op.record = arrays.record;
 #if !SAND_RADIAL
     op.arm_a_record = arrays.arm_a_record;

@@ -10,6 +10,7 @@ void sand_warm_start_free(SandWarmStart *warm) {
     sand_free(warm->first);
     sand_free(warm->key);
     sand_free(warm->impulse);
+    sand_free(warm->approach);
     *warm = (SandWarmStart){0};
 }
 
@@ -30,6 +31,7 @@ bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *collision, 
     warm->body_count = collision->body_count;
     warm->world_count = world_count;
     warm->step = step;
+    warm->bounces = false;
     for (int i = 0; i < world_count; i++) warm->solver_index[i] = collision->solver_index[i];
     for (int k = 0; k <= collision->body_count; k++) warm->first[k] = collision->first[k];
     for (int i = 0; i < collision->contact_count; i++) {
@@ -43,23 +45,28 @@ bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandErro
     int contacts = from->step > 0 ? from->first[from->body_count] : 0;
     to->step = 0;
     if (from->step == 0) return true;
-    if (!reserve(to, from->world_count, from->body_count, contacts, error)) return false;
+    if (!reserve(to, from->world_count, from->body_count, contacts, error) ||
+        !SAND_GROW(to->approach, to->approach_capacity, from->bounces ? contacts : 0, "warm start", error))
+        return false;
     to->body_count = from->body_count;
     to->world_count = from->world_count;
     to->step = from->step;
     to->settings = from->settings;
+    to->bounces = from->bounces;
     for (int i = 0; i < from->world_count; i++) to->solver_index[i] = from->solver_index[i];
     for (int k = 0; k <= from->body_count; k++) to->first[k] = from->first[k];
     for (int i = 0; i < contacts; i++) {
         to->key[i] = from->key[i];
         to->impulse[i] = from->impulse[i];
+        if (from->bounces) to->approach[i] = from->approach[i];
     }
     return true;
 }
 
 size_t sand_warm_start_bytes(const SandWarmStart *warm) {
     return warm->solver_index_capacity * sizeof *warm->solver_index + warm->first_capacity * sizeof *warm->first +
-           warm->key_capacity * sizeof *warm->key + warm->impulse_capacity * sizeof *warm->impulse;
+           warm->key_capacity * sizeof *warm->key + warm->impulse_capacity * sizeof *warm->impulse +
+           warm->approach_capacity * sizeof *warm->approach;
 }
 
 typedef struct Job {

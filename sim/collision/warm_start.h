@@ -14,15 +14,17 @@ typedef struct SandWarmStart {
     int *solver_index;   // of each body of the world then, -1: inactive
     int *first;          // CSR by solver index, as in SandCollision
     SandContactKey *key; // of each contact
-    SandVec3 *impulse;   // N s, world frame
+    SandVec3 *impulse;   // N s, world frame; as the solver has it, without what cohesion adds (sim/step/laws.inl)
+    double *approach;    // m/s, of each contact that met and bounces in the next step, else 0
+    bool bounces;        // `approach` is filled
     double step;         // s, the step they belong to; 0: empty
     uint64_t settings;   // of the world then: sand_rest_settings
-    size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity;
+    size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity, approach_capacity;
 } SandWarmStart;
 
 void sand_warm_start_free(SandWarmStart *warm);
 
-// Stores the impulses of the contacts just solved: impulse[i] belongs to collision->contacts[i].
+// Stores the impulses of the contacts just solved: impulse[i] belongs to collision->contacts[i]. `approach` is not filled.
 bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *collision, const SandVec3 *impulse, double step,
                            int world_count, SandError *error);
 void sand_warm_start_clear(SandWarmStart *warm); // forgets the impulses, keeps the arrays

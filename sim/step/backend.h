@@ -108,6 +108,8 @@ struct SandBackend {
     bool (*read_contacts)(SandDevice *device, SandCollision *collision, SandError *error);
     bool (*read_start)(SandDevice *device, SandVec3 *start, SandError *error);        // one impulse per contact
     bool (*read_curve)(SandDevice *device, SandSolution *solution, SandError *error); // residuals of the last solve
+    bool (*read_bounces)(SandDevice *device, SandProblem *problem,
+                         SandError *error); // of its contacts; NULL: they have none
     // The bodies of the problem of the last step, as they went into it, with the boundaries behind them.
     bool (*read_problem_bodies)(SandDevice *device, SandProblemBody *bodies, int count, SandError *error);
     // Impulses, curve and metrics of the last solve.

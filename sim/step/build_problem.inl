@@ -5,7 +5,7 @@
 #include "sandglass/problem.h"
 
 // Shallow is what a body falls in a step: an impact is undone at once, and what a pile at rest leaves is not.
-static inline SandRecovery problem_recovery(const SandWorld *w) {
+SAND_HOST_DEVICE SandRecovery problem_recovery(const SandWorld *w) {
     SandRecovery r = {w->recovery, v3_length(w->gravity) * w->step * w->step, w->recovery_fraction};
     return r;
 }

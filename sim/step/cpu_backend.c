@@ -8,6 +8,7 @@
 #include "sim/step/build_problem.h"
 #include "sim/step/inlet.h"
 #include "sim/step/integrate.inl"
+#include "sim/step/laws.h"
 #include "sim/step/rest.h"
 
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct SandDevice {
     SandHostState *host;
     SandRest rest;
     SandInletScratch inlets;
+    SandLaws laws;
     SandStepReport report; // filled by the functions of a step
     uint64_t growths;      // sand_growth_count() at the end of the last step
 };
@@ -27,6 +29,7 @@ static void destroy(SandDevice *device) {
     sand_cpu_free(device->solver);
     sand_rest_free(&device->rest);
     sand_inlets_free(&device->inlets);
+    sand_laws_free(&device->laws);
     free(device);
 }
 
@@ -73,9 +76,10 @@ static bool warm_start(SandDevice *device, SandError *error) {
 }
 
 static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
-    (void)def, (void)error;
+    (void)def;
     double begin = sand_seconds();
     sand_problem_build(device->host, device->pool);
+    if (!sand_laws_apply(&device->laws, device->host, device->pool, error)) return false;
     device->report.build = milliseconds_since(begin);
     return true;
 }
@@ -164,12 +168,13 @@ static void count_penetrations(const SandCollision *collision, SandStepReport *r
 }
 
 // Keeps the impulses for the next step; those of an infeasible one would only grow.
-static bool keep_impulses(SandHostState *host, SandError *error) {
+static bool keep_impulses(const SandLaws *laws, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
     host->warm_start.settings = sand_rest_settings(w);
     if (sand_status_keeps(host->solution.status))
         return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, w->step, w->body_count,
-                                     error);
+                                     error) &&
+               sand_laws_keep(laws, host, error);
     sand_warm_start_clear(&host->warm_start);
     return true;
 }
@@ -178,7 +183,7 @@ static bool integrate(SandDevice *device, SandError *error) {
     SandHostState *host = device->host;
     double begin = sand_seconds();
     count_penetrations(&host->collision, &device->report);
-    if (!keep_impulses(host, error)) return false;
+    if (!keep_impulses(&device->laws, host, error)) return false;
     sand_thread_pool_run(device->pool, integrate_work, device);
     find_lost(host, &device->report);
     device->report.integrate = milliseconds_since(begin);

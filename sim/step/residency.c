@@ -2,6 +2,7 @@
 
 #include "sim/core/assert.h"
 #include "sim/step/build_problem.h"
+#include "sim/step/laws.h"
 
 bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevice *device, SandError *error) {
     SAND_ASSERT(!(r->newer_on_device & (SAND_PART_BODIES | SAND_PART_WARM_START)));
@@ -41,6 +42,8 @@ bool sand_residency_read_contacts(SandResidency *r, SandThreadPool *pool, SandEr
         return false;
     }
     sand_problem_rebuild_contacts(host, pool);
+    sand_laws_rebuild_pulls(host);
+    if (p->bounces && b->read_bounces && !b->read_bounces(r->device, p, error)) return p->contact_count = 0, false;
     r->newer_on_device &= ~(unsigned)SAND_PART_CONTACTS;
     return true;
 }

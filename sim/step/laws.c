@@ -1,0 +1,86 @@
+#include "sim/step/laws.h"
+
+#include "sim/collision/warm_start.inl"
+#include "sim/core/array.h"
+
+#include <string.h>
+
+void sand_laws_free(SandLaws *laws) {
+    sand_free(laws->impacts);
+    sand_free(laws->pulls);
+    *laws = (SandLaws){0};
+}
+
+// The approach that a contact had in the last step, 0: none.
+static double kept_approach(const SandHostState *host, const SandContactCandidate *candidate) {
+    const SandWarmStart *warm = &host->warm_start;
+    bool swapped;
+    if (!(warm->step > 0) || !warm->bounces) return 0;
+    int kept = warm_start_recall(warm, &host->collision, candidate, &swapped);
+    return kept < 0 ? 0 : warm->approach[kept];
+}
+
+typedef struct Job {
+    SandLaws *laws;
+    SandHostState *host;
+    bool bounces, coheres;
+} Job;
+
+static void contacts_work(SandWorker *worker, void *argument) {
+    const Job *job = argument;
+    const SandWorld *w = &job->host->world;
+    const SandCollision *collision = &job->host->collision;
+    SandProblem *p = &job->host->problem;
+    for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
+         i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
+        const SandContactCandidate *candidate = &collision->contacts[i];
+        if (job->bounces) {
+            job->laws->impacts[i] = impact_of(w, collision, candidate, kept_approach(job->host, candidate));
+            p->contacts[i].bounce = job->laws->impacts[i].bounce;
+        }
+        if (job->coheres) {
+            p->contacts[i].pull = contact_pull(w, collision, candidate);
+            pull_add_contact(w, collision, candidate, job->laws->pulls);
+        }
+    }
+}
+
+static void bodies_work(SandWorker *worker, void *argument) {
+    const Job *job = argument;
+    const SandHostState *host = job->host;
+    SandProblem *p = &job->host->problem;
+    for (int64_t k = sand_chunk_begin(worker->first_chunk, p->dynamic_count);
+         k < sand_chunk_begin(worker->last_chunk, p->dynamic_count); k++)
+        p->bodies[k] = pull_body(&host->world, host->collision.body[k], &job->laws->pulls[k], p->bodies[k]);
+}
+
+bool sand_laws_apply(SandLaws *laws, SandHostState *host, SandThreadPool *pool, SandError *error) {
+    Job job = {laws, host, sand_world_bounces(&host->world), sand_world_coheres(&host->world)};
+    size_t contacts = (size_t)host->problem.contact_count, bodies = (size_t)host->problem.dynamic_count;
+    if (!job.bounces && !job.coheres) return true;
+    if (!SAND_GROW(laws->impacts, laws->impact_capacity, job.bounces ? contacts : 0, "contacts", error) ||
+        !SAND_GROW(laws->pulls, laws->pull_capacity, job.coheres ? bodies : 0, "bodies", error))
+        return false;
+    if (job.coheres && bodies) memset(laws->pulls, 0, bodies * sizeof *laws->pulls);
+    sand_thread_pool_run(pool, contacts_work, &job);
+    if (job.coheres) sand_thread_pool_run(pool, bodies_work, &job);
+    return true;
+}
+
+bool sand_laws_keep(const SandLaws *laws, SandHostState *host, SandError *error) {
+    SandWarmStart *warm = &host->warm_start;
+    int contacts = host->collision.contact_count;
+    if (!sand_world_bounces(&host->world)) return true;
+    if (!SAND_GROW(warm->approach, warm->approach_capacity, contacts, "warm start", error)) return false;
+    for (int i = 0; i < contacts; i++)
+        warm->approach[i] = impact_kept(laws->impacts[i], &host->collision.contacts[i], warm->impulse[i]);
+    warm->bounces = true;
+    return true;
+}
+
+void sand_laws_rebuild_pulls(SandHostState *host) {
+    SandProblem *p = &host->problem;
+    if (!sand_world_coheres(&host->world)) return;
+    for (int i = 0; i < p->contact_count; i++)
+        p->contacts[i].pull = contact_pull(&host->world, &host->collision, &host->collision.contacts[i]);
+}

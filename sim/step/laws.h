@@ -1,0 +1,21 @@
+// Restitution and cohesion on the host: what laws.inl says of each contact, put into the problem of a step.
+#pragma once
+#include "sim/core/thread_pool.h"
+#include "sim/step/backend.h"
+#include "sim/step/laws.inl"
+
+// Of one step; empty in a world without such laws.
+typedef struct SandLaws {
+    SandImpact *impacts; // of each contact, where contacts bounce
+    RestSum *pulls;      // of each body, by solver index, where contacts cohere
+    size_t impact_capacity, pull_capacity;
+} SandLaws;
+void sand_laws_free(SandLaws *laws);
+
+// Adds the bounces and pulls to the contacts of the problem, and the pulls to the free velocities. After
+// sand_problem_build.
+bool sand_laws_apply(SandLaws *laws, SandHostState *host, SandThreadPool *pool, SandError *error);
+// Keeps the approaches of the step with the impulses that were just stored for the next one.
+bool sand_laws_keep(const SandLaws *laws, SandHostState *host, SandError *error);
+// Adds the pulls to contacts that were rebuilt; the free velocities have them.
+void sand_laws_rebuild_pulls(SandHostState *host);
