@@ -106,7 +106,6 @@ bool sand_rest_reduce(SandRest *rest, const SandHostState *host, SandThreadPool 
     p->contact_count = rest->solved_count;
     p->radial = all->radial;
     p->bounces = all->bounces;
-    p->bounces = all->bounces;
     p->step = all->step;
     p->recovery = all->recovery;
     for (int k = 0; k < all->body_count; k++) {
