@@ -28,6 +28,7 @@ add_library(sandglass_core STATIC
     sim/world/world.c
     sim/world/flow.c
     sim/collision/broad_phase.c
+    sim/collision/images.c
     sim/collision/collide.c
     sim/collision/warm_start.c
     sim/solver/adjacency.c

@@ -270,6 +270,7 @@ static bool mark(SandDevice *device, int k) {
 }
 
 static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
+    if (sand_world_repeats(w)) return sand_fail(error, "a periodic world does not run on CUDA");
     mark(device, MARK_BEGIN);
     device->world = device_view(device, w);
     device->recovery = problem_recovery(w);

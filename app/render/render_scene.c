@@ -8,6 +8,7 @@
 #include "sim/world/render_instance.inl"
 #include "sim/core/array.h"
 #include "sim/solver/contact_result.h"
+#include "sim/world/period.inl"
 #include "app/render/vessel_frame.h"
 
 const char *const render_color_names[RENDER_COLOR_COUNT + 1] = {"body", "speed", "contacts", "force", "residual", NULL};
@@ -271,10 +272,11 @@ static void fill_links(RenderScene *render_scene, const SandWorld *world, const 
         link.half_width = (float)(0.35 * render_scene->grain * sqrt(link.value));
         int a = body[c->a];
         bool wall = c->b >= problem->dynamic_count;
-        SandVec3 from = v3_sub(world->position[a], render_scene->origin);
+        SandVec3 from = v3_sub(world->position[a], render_scene->origin), to = v3_add(from, c->arm_a);
+        if (!wall) to = v3_sub(period_image(world, world->position[body[c->b]], world->position[a]), render_scene->origin);
         instance_copy3(link.from, from);
         instance_copy3(link.from_velocity, world->velocity[a]);
-        instance_copy3(link.to, wall ? v3_add(from, c->arm_a) : v3_sub(world->position[body[c->b]], render_scene->origin));
+        instance_copy3(link.to, to);
         instance_copy3(link.to_velocity, world->velocity[wall ? a : body[c->b]]);
         render_scene->links.items[render_scene->links.count++] = link;
     }

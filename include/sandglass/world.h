@@ -155,6 +155,7 @@ typedef struct SandWorld {
     SandVec3 gravity;         // m/s^2
     SandSpring spring;        // at most one
     SandVec3 lower, upper;    // m, the world's box: a body whose center leaves it is reported and deactivated
+    bool periodic[3];         // along x, y, z: the box repeats; what leaves it on one side comes in on the other
     double step;              // s, length of a step; a larger one is faster and coarser
     double time;              // s, now
     uint64_t step_index;      // steps done
@@ -252,6 +253,15 @@ SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, 
 void sand_world_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution, double cohesion);
 bool sand_world_bounces(const SandWorld *world); // whether a pair has restitution
 bool sand_world_coheres(const SandWorld *world); // whether a pair has cohesion
+
+// Whether the world repeats along any axis, and its period along each (m, 0: it does not repeat).
+SAND_HOST_DEVICE bool sand_world_repeats(const SandWorld *world) {
+    return world->periodic[0] || world->periodic[1] || world->periodic[2];
+}
+SAND_HOST_DEVICE SandVec3 sand_world_period(const SandWorld *world) {
+    SandVec3 size = v3_sub(world->upper, world->lower);
+    return v3_make(world->periodic[0] ? size.x : 0, world->periodic[1] ? size.y : 0, world->periodic[2] ? size.z : 0);
+}
 
 // Checks the finished world: settings, boundaries and laws of the pairs.
 bool sand_world_check(const SandWorld *world, SandError *error);

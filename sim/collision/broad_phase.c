@@ -202,11 +202,22 @@ static void impact_work(SandWorker *w, void *argument) {
         proxy_set_impact_margin(&g->spheres[g->order[i]], g->sorted[i].impact_margin, s->envelope);
 }
 
+// A sphere and its images have one margin: the largest that one of them was given.
+static void merge_images(SandBroadPhase *g, double envelope) {
+    SandSphereProxy *image = g->spheres + g->sphere_count - g->image_count, *end = g->spheres + g->sphere_count;
+    for (SandSphereProxy *i = image; i < end; i++) {
+        SandSphereProxy *sphere = &g->spheres[i->source];
+        proxy_set_impact_margin(sphere, fmax(sphere->impact_margin, i->impact_margin), envelope);
+    }
+    for (SandSphereProxy *i = image; i < end; i++) proxy_set_impact_margin(i, g->spheres[i->source].impact_margin, envelope);
+}
+
 bool sand_broad_phase_add_impact_margins(SandBroadPhase *g, double envelope, double horizon, SandThreadPool *pool,
                                          SandError *error) {
     if (g->level_count < 2) return true; // all alike: none is much faster than the others
     ImpactJob s = {g, envelope, horizon};
     sand_thread_pool_run(pool, impact_work, &s);
+    merge_images(g, envelope);
     SAND_ASSERT(margins_bounded(g));
     return sand_broad_phase_sort(g, pool, error);
 }
@@ -228,7 +239,7 @@ const int *sand_broad_phase_spatial_order(SandBroadPhase *g, int *count, SandErr
             return NULL;
     int n = 0;
     for (int i = 0; i < g->sphere_count; i++) {
-        if (g->sorted[i].sub != 0) continue; // a body counts by its first sphere
+        if (g->sorted[i].sub != 0 || g->sorted[i].image) continue; // a body counts by its first sphere
         g->spatial_order[0][n++] = i;
     }
     *count = n;

@@ -29,6 +29,10 @@
 // Where the bounding box of a level would take too many cells, its grid wraps around like a torus, so that a body far away
 // costs no memory; cells then hold proxies from several regions, and the distance test tells them apart.
 //
+// Periodic worlds. Spheres near the lower side of the box have images beyond the upper side, which are proxies as any other
+// (images.c); the narrow phase takes a pair unless both are shifted along the same axis, and so finds every pair once. The
+// grids know nothing of this.
+//
 // The order depends on the proxies alone, not on the number of threads. Cell geometry is in broad_phase.inl, which the GPU
 // shares (cuda/collide.cu sorts with its own kernels).
 #pragma once
@@ -51,7 +55,8 @@ typedef struct SandSphereProxy {
     double impact_margin; // m, how far an impact by a third body may displace it in this step: impact_margin()
     int body, sub;        // body of the world, and which sphere of its shape
     SandVec3 velocity;    // m/s, of the sphere's center
-    double unused;        // pads to a multiple of 32 bytes
+    int image, source;    // in a periodic world: bits of the axes along which it is shifted by a period (0: it is the sphere
+                          // itself), and the index in `spheres` of what it is an image of
 } SandSphereProxy;
 
 enum {
@@ -73,6 +78,7 @@ typedef struct SandGridLevel {
 
 typedef struct SandBroadPhase {
     int sphere_count;
+    int image_count;          // of these the last are images
     SandSphereProxy *spheres; // filled by the caller, in any order
     int *order;               // sorted position to index into spheres: by level from fine to coarse, then by cell
     SandSphereProxy *sorted;  // the proxies in that order

@@ -1,6 +1,7 @@
 // Collision detection on the CPU; the stages are listed in collide.h.
 #include "sim/collision/collide.h"
 
+#include "sim/collision/images.h"
 #include "sim/core/array.h"
 #include "sim/core/assert.h"
 #include "sim/world/joint.h"
@@ -258,7 +259,8 @@ bool sand_collide(SandCollision *collision, const SandWorld *world, SandThreadPo
     if (!sand_collision_place_boundaries(collision, world, error) || !count_proxies(&job, error)) return false;
     sand_thread_pool_run(pool, place_spheres, &job);
     double horizon = world->step * (1 + finder.largest_mu);
-    if (!sand_broad_phase_sort(&collision->broad_phase, pool, error) ||
+    if (!sand_add_images(&collision->broad_phase, world, error) ||
+        !sand_broad_phase_sort(&collision->broad_phase, pool, error) ||
         !sand_broad_phase_add_impact_margins(&collision->broad_phase, world->envelope, horizon, pool, error) ||
         !sand_broad_phase_sort(&collision->convex_phase, pool, error) || !assign_solver_indices(&job, error))
         return false;

@@ -55,7 +55,7 @@ SAND_HOST_DEVICE SandSphereProxy sphere_proxy(const SandFinder *finder, int body
     double speed = v3_length(sphere.velocity), horizon = w->step * (1 + finder->largest_mu);
     sphere.extent = sphere.radius + 0.5 * w->envelope + horizon * (speed + sphere.turning + finder->fall);
     sphere.impact_margin = impact_margin(sphere.radius, horizon * speed);
-    sphere.unused = 0;
+    sphere.image = sphere.source = 0;
     sphere.body = body;
     sphere.sub = k;
     return sphere;
@@ -71,7 +71,8 @@ SAND_HOST_DEVICE SandSphereProxy convex_proxy(const SandFinder *finder, int body
     sphere.turning = v3_length(w->spin[body]) * sphere.radius;
     double speed = v3_length(sphere.velocity), horizon = w->step * (1 + finder->largest_mu);
     sphere.extent = sphere.radius + 0.5 * w->envelope + horizon * (speed + sphere.turning + finder->fall);
-    sphere.impact_margin = sphere.unused = 0;
+    sphere.impact_margin = 0;
+    sphere.image = sphere.source = 0;
     sphere.body = body;
     sphere.sub = 0;
     return sphere;

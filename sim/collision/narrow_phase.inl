@@ -7,6 +7,7 @@
 // cone asks for u_n + gap / h >= mu |u_t|, so a sliding contact acts from a gap of h mu |u_t| more.
 #pragma once
 #include "sim/collision/convex_contacts.inl"
+#include "sim/world/period.inl"
 
 SAND_HOST_DEVICE double spheres_gap(const SandSphereProxy *p, const SandSphereProxy *q) {
     return v3_length(v3_sub(q->center, p->center)) - p->radius - q->radius;
@@ -15,7 +16,7 @@ SAND_HOST_DEVICE double spheres_gap(const SandSphereProxy *p, const SandSpherePr
 // Whether two spheres are a contact: their gap is within h (1 + mu) |u| of their relative motion, within the envelope,
 // or within the impact margin of one of them.
 SAND_HOST_DEVICE bool spheres_touch(const SandFinder *finder, const SandSphereProxy *p, const SandSphereProxy *q) {
-    if (!proxies_near(p, q) || p->body == q->body) return false;
+    if (!proxies_near(p, q) || p->body == q->body || (p->image & q->image)) return false;
     const SandWorld *w = finder->world;
     double gap = spheres_gap(p, q);
     if (gap <= fmax(w->envelope, fmax(p->impact_margin, q->impact_margin))) return true;
@@ -32,12 +33,14 @@ SAND_HOST_DEVICE void add_sphere_pair(const SandFinder *finder, SandSink *sink, 
     // Coincident centers have no direction: use one that is the same in every step.
     SandVec3 normal = distance > 1e-12 * p->radius ? v3_scale(1 / distance, apart) : v3_make(0, 0, 1);
     SandVec3 point = v3_madd(p->center, p->radius + 0.5 * gap, normal);
+    if (p->image) point = v3_sub(point, period_shift(finder->world, p->image)); // beside the body itself
     add_pair(finder, sink, p->body, p->sub, q->body, q->sub, normal, point, gap);
 }
 
 // Emits the contacts of a sphere with the boundaries. A boundary within a radius is always a contact: a solve of few
 // iterations may give a squeezed sphere many times its speed, and it must not escape through the wall.
 SAND_HOST_DEVICE void sphere_boundaries(const SandFinder *finder, SandSink *sink, const SandSphereProxy *sphere) {
+    if (sphere->image) return; // boundaries do not repeat
     touch_boundaries(finder, sink, sphere->body, sphere->sub, sphere->center, sphere->radius, sphere->velocity,
                      sphere->turning, fmax(sphere->impact_margin, sphere->radius));
 }

@@ -3,6 +3,7 @@
 #include "sim/core/array.h"
 #include "sim/geometry/mesh.h"
 #include "sim/geometry/convex_distance.inl"
+#include "sim/world/period.inl"
 #include <float.h>
 #include <string.h>
 
@@ -163,6 +164,7 @@ typedef struct Sphere {
     double radius;
     int body, next; // next in the bucket, or -1
     int level;      // binary exponent of the cell size
+    int image;      // of a periodic world: period_shift; 0: the sphere itself
 } Sphere;
 
 typedef struct Spheres {
@@ -193,9 +195,41 @@ static int sphere_count(const SandWorld *world, int body) {
     return is_convex(world, body) ? 1 : world->shapes[world->shape[body]].sphere_count;
 }
 
+// Whether a world repeats along all axes of an image: then it has that image.
+static bool has_image(const SandWorld *world, int image) {
+    for (int a = 0; a < 3; a++)
+        if (image >> a & 1 && !world->periodic[a]) return false;
+    return true;
+}
+
+// Adds one sphere of a body, or an image of it, to its bucket.
+static bool add_sphere(const SandWorld *world, Spheres *spheres, int body, int sub, int image, SandError *error) {
+    const SandShape *shape = &world->shapes[world->shape[body]];
+    Sphere *sphere = &spheres->sphere[spheres->count];
+    SandShapeSphere around = {.radius = shape->bound};
+    const SandShapeSphere *from = is_convex(world, body) ? &around : &shape->spheres[sub];
+    SandVec3 local = v3_scale(world->scale[body], from->center);
+    sphere->center = v3_add(world->position[body], q_rotate(world->rotation[body], local));
+    if (image) sphere->center = v3_add(sphere->center, period_shift(world, image));
+    sphere->radius = world->scale[body] * from->radius;
+    sphere->body = body;
+    sphere->image = image;
+    frexp(4 * sphere->radius, &sphere->level);
+    int l = 0;
+    while (l < spheres->level_count && spheres->levels[l] != sphere->level) l++;
+    if (l == 64) return sand_fail(error, "the sizes of the bodies differ too much");
+    if (l == spheres->level_count) spheres->levels[spheres->level_count++] = sphere->level;
+    uint64_t b = bucket(spheres, sphere->level, world->enter[body], cell_of(sphere->center.x, sphere->level),
+                        cell_of(sphere->center.y, sphere->level), cell_of(sphere->center.z, sphere->level));
+    sphere->next = spheres->head[b];
+    spheres->head[b] = spheres->count++;
+    return true;
+}
+
 static bool gather_spheres(const SandWorld *world, Spheres *spheres, SandError *error) {
-    size_t count = 0;
-    for (int i = 0; i < world->body_count; i++) count += (size_t)sphere_count(world, i);
+    size_t count = 0, images = 0;
+    for (int image = 0; image < 8; image++) images += has_image(world, image);
+    for (int i = 0; i < world->body_count; i++) count += images * (size_t)sphere_count(world, i);
     if (count > INT32_MAX / 2) return sand_fail(error, "%zu spheres are more than can be checked", count);
     spheres->mask = 1;
     while (spheres->mask < count) spheres->mask *= 2;
@@ -205,26 +239,10 @@ static bool gather_spheres(const SandWorld *world, Spheres *spheres, SandError *
     memset(spheres->head, -1, spheres->mask * sizeof *spheres->head);
     spheres->mask--;
     for (int i = 0; i < world->body_count; i++) {
-        const SandShape *shape = &world->shapes[world->shape[i]];
-        SandShapeSphere around = {.radius = shape->bound};
-        if (isinf(world->enter[i])) continue;
-        for (int s = 0; s < sphere_count(world, i); s++) {
-            Sphere *sphere = &spheres->sphere[spheres->count];
-            const SandShapeSphere *from = shape->sphere_count ? &shape->spheres[s] : &around;
-            SandVec3 local = v3_scale(world->scale[i], from->center);
-            sphere->center = v3_add(world->position[i], q_rotate(world->rotation[i], local));
-            sphere->radius = world->scale[i] * from->radius;
-            sphere->body = i;
-            frexp(4 * sphere->radius, &sphere->level);
-            int l = 0;
-            while (l < spheres->level_count && spheres->levels[l] != sphere->level) l++;
-            if (l == 64) return sand_fail(error, "the sizes of the bodies differ too much");
-            if (l == spheres->level_count) spheres->levels[spheres->level_count++] = sphere->level;
-            uint64_t b = bucket(spheres, sphere->level, world->enter[i], cell_of(sphere->center.x, sphere->level),
-                                cell_of(sphere->center.y, sphere->level), cell_of(sphere->center.z, sphere->level));
-            sphere->next = spheres->head[b];
-            spheres->head[b] = spheres->count++;
-        }
+        int subs = isinf(world->enter[i]) ? 0 : sphere_count(world, i);
+        for (int s = 0; s < subs; s++)
+            for (int image = 0; image < 8; image++)
+                if (has_image(world, image) && !add_sphere(world, spheres, i, s, image, error)) return false;
     }
     return true;
 }
@@ -326,7 +344,7 @@ int sand_find_overlap(const SandWorld *world, double tolerance, SandOverlap *ove
     Spheres spheres = {0};
     int found = gather_spheres(world, &spheres, error) ? 0 : -1;
     for (int i = 0; i < spheres.count && found == 0; i++)
-        if (sphere_in_boundary(world, &spheres.sphere[i], tolerance, overlap) ||
+        if ((!spheres.sphere[i].image && sphere_in_boundary(world, &spheres.sphere[i], tolerance, overlap)) ||
             sphere_overlaps(world, &spheres, i, tolerance, overlap))
             found = 1;
     sand_free(spheres.sphere);

@@ -417,6 +417,7 @@ static bool build_all(SandBuilder *b) {
         !build_bounds(b))
         return false;
     SandError reason;
+    if (!sand_build_period(b)) return false;
     b->path[0] = 0;
     if (!sand_world_check(b->world, &reason))
         return sand_build_wrong(b, b->def->bodies_count ? "bodies" : "", "%s", reason.text);

@@ -260,6 +260,14 @@ static const cyaml_schema_field_t bounds_fields[] = {
     CYAML_FIELD_END,
 };
 
+static const cyaml_schema_field_t world_fields[] = {
+    NUMBERS_NEEDED(SandBoundsDef, lower, 3),
+    NUMBERS_NEEDED(SandBoundsDef, upper, 3),
+    FLAG(SandBoundsDef, scales),
+    TEXT(SandBoundsDef, periodic),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t key_fields[] = {
     NUMBERS(SandLampDef, direction, 3),
     NUMBERS(SandLampDef, color, 3),
@@ -308,7 +316,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     REAL(SandSceneDef, rest_speed),
     REAL(SandSceneDef, bounce_speed),
     REAL(SandSceneDef, envelope),
-    PART(SandSceneDef, world, bounds_fields),
+    PART(SandSceneDef, world, world_fields),
     PART(SandSceneDef, view, bounds_fields),
     PART(SandSceneDef, size, size_fields),
     PART(SandSceneDef, start, start_fields),

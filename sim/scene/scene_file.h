@@ -185,6 +185,7 @@ typedef struct SandKnobDef {
 typedef struct SandBoundsDef {
     double lower[3], upper[3];
     bool *scales;
+    char *periodic; // axes, of the world only
 } SandBoundsDef;
 
 typedef struct SandLampDef {

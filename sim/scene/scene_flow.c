@@ -1,4 +1,4 @@
-// Building outlets and inlets.
+// Building outlets, inlets and periods.
 #include "sim/scene/scene_build.h"
 
 #include <stdio.h>
@@ -114,5 +114,20 @@ static bool build_inlet(SandBuilder *b, const SandInletDef *from, uint32_t index
 bool sand_build_inlets(SandBuilder *b) {
     for (uint32_t i = 0; i < b->def->inlets_count; i++)
         if (!build_inlet(b, &b->def->inlets[i], i)) return false;
+    return true;
+}
+
+// ---- periods ----
+
+bool sand_build_period(SandBuilder *b) {
+    const char *axes = b->def->world ? b->def->world->periodic : NULL;
+    for (const char *c = axes; c && *c; c++) {
+        bool *axis = *c >= 'x' && *c <= 'z' ? &b->world->periodic[*c - 'x'] : NULL;
+        snprintf(b->path, sizeof b->path, "world");
+        if (!axis || *axis) return sand_build_wrong(b, "periodic", "expected axes, such as xy, got '%s'", axes);
+        *axis = true;
+    }
+    SandError reason;
+    if (axes && !sand_world_check(b->world, &reason)) return sand_build_wrong(b, "periodic", "%s", reason.text);
     return true;
 }

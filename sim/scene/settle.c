@@ -128,7 +128,9 @@ bool sand_scene_settle(SandScene *scene, const SandSettleDef *def, SandError *er
     if (def->cache && sand_settled_load(def->cache, key, &scene->world)) return true;
     Settling s = {.def = def};
     SandError why;
-    bool ok = v3_length(scene->world.gravity) > 0 ? compute(scene, &s, &why) : sand_fail(&why, "there is no gravity");
+    bool ok = v3_length(scene->world.gravity) > 0 || sand_fail(&why, "there is no gravity");
+    ok = ok && (!sand_world_repeats(&scene->world) || sand_fail(&why, "the world is periodic"));
+    ok = ok && compute(scene, &s, &why);
     if (ok) {
         ok = sand_scene_build(scene, error);
         for (int i = 0; ok && i < scene->world.body_count; i++) {

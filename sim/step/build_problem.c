@@ -79,8 +79,9 @@ void sand_problem_build(SandHostState *host, SandThreadPool *pool) {
     if (host->problem.joint_count) lift_inertias(host);
 }
 
-static SandVec3 position_before(const SandWorld *w, int body) {
-    return v3_madd(w->position[body], -w->step, w->velocity[body]);
+// Where a body was before the step; in a periodic world, its image at the contact.
+static SandVec3 position_before(const SandWorld *w, int body, SandVec3 point) {
+    return period_image(w, v3_madd(w->position[body], -w->step, w->velocity[body]), point);
 }
 
 static void rebuild_work(SandWorker *worker, void *argument) {
@@ -91,9 +92,9 @@ static void rebuild_work(SandWorker *worker, void *argument) {
     for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
         const SandContactCandidate *candidate = &collision->contacts[i];
-        SandVec3 a = position_before(w, collision->body[candidate->index_a]);
-        p->contacts[i] =
-            contact_at(collision, candidate, a, candidate->b < 0 ? a : position_before(w, collision->body[candidate->b]));
+        SandVec3 a = position_before(w, collision->body[candidate->index_a], candidate->point), b = a;
+        if (candidate->b >= 0) b = position_before(w, collision->body[candidate->b], candidate->point);
+        p->contacts[i] = contact_at(collision, candidate, a, b);
     }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "sim/collision/collide.h"
 #include "sandglass/problem.h"
+#include "sim/world/period.inl"
 
 // Shallow is what a body falls in a step: an impact is undone at once, and what a pile at rest leaves is not.
 SAND_HOST_DEVICE SandRecovery problem_recovery(const SandWorld *w) {
@@ -87,10 +88,11 @@ SAND_HOST_DEVICE SandContact contact_at(const SandCollision *collision, const Sa
     return c;
 }
 
-// The same for bodies where the world has them.
+// The same for bodies where the world has them; in a periodic world, for their images at the contact.
 SAND_HOST_DEVICE SandContact problem_contact(const SandWorld *w, const SandCollision *collision,
                                              const SandContactCandidate *candidate) {
-    SandVec3 center_a = w->position[collision->body[candidate->index_a]];
-    return contact_at(collision, candidate, center_a,
-                      candidate->b < 0 ? center_a : w->position[collision->body[candidate->b]]);
+    SandVec3 center_a = period_image(w, w->position[collision->body[candidate->index_a]], candidate->point);
+    if (candidate->b < 0) return contact_at(collision, candidate, center_a, center_a);
+    SandVec3 center_b = period_image(w, w->position[collision->body[candidate->b]], candidate->point);
+    return contact_at(collision, candidate, center_a, center_b);
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include "sim/collision/collide.h"
 #include "sim/step/backend.h"
+#include "sim/world/period.inl"
 
 SAND_HOST_DEVICE SandVec3 componentwise(SandVec3 a, SandVec3 b) { return v3_make(a.x * b.x, a.y * b.y, a.z * b.z); }
 
@@ -35,6 +36,7 @@ SAND_HOST_DEVICE void move_body(SandWorld *w, int body, SandVec3 velocity, SandV
     w->velocity[body] = velocity;
     w->spin[body] = spin;
     w->position[body] = v3_madd(w->position[body], w->step, velocity);
+    if (sand_world_repeats(w)) w->position[body] = period_into_box(w, w->position[body]);
     turn_body(w, body);
 }
 

@@ -20,6 +20,7 @@
 #pragma once
 #include "sim/collision/collide.h"
 #include "sandglass/problem.h"
+#include "sim/world/period.inl"
 
 enum {
     REST_STEPS = 0x7fff,   // of world->rest: steps in a row that the body was slow
@@ -99,7 +100,7 @@ SAND_HOST_DEVICE void rest_add_impulse(const SandWorld *w, const SandCollision *
                                        SandVec3 impulse, RestArrays rest) {
     int body = collision->body[index];
     if (!rest.touches[index] || !body_rests(w, body)) return;
-    SandVec3 moment = v3_cross(v3_sub(point, w->position[body]), impulse);
+    SandVec3 moment = v3_cross(v3_sub(point, period_image(w, w->position[body], point)), impulse);
     double linear = REST_UNITS / (w->mass[body] * w->rest_speed), angular = linear / rest_size(w, body);
     RestSum *sum = &rest.sum[index];
     rest_add(&sum->linear[0], linear * impulse.x);

@@ -258,8 +258,28 @@ static bool check_boundaries(const SandWorld *world, SandError *error) {
     return true;
 }
 
+// A body must not meet itself, nor another body on two sides at once.
+enum { LEAST_PERIOD = 4 }; // in diameters of the largest body
+
+static bool check_period(const SandWorld *world, SandError *error) {
+    SandVec3 period = sand_world_period(world);
+    double along[3] = {period.x, period.y, period.z}, largest = 0;
+    if (!sand_world_repeats(world)) return true;
+    for (int i = 0; i < world->body_count; i++) {
+        const SandShape *shape = &world->shapes[world->shape[i]];
+        if (shape->sphere_count == 0)
+            return sand_fail(error, "body %d is convex, and the world is periodic; only spheres and clumps may be", i);
+        largest = fmax(largest, 2 * world->scale[i] * shape->bound);
+    }
+    for (int a = 0; a < 3; a++)
+        if (world->periodic[a] && !(along[a] >= LEAST_PERIOD * largest))
+            return sand_fail(error, "the period along %c is %g m; it must be at least %d times the largest body, of %g m",
+                             "xyz"[a], along[a], LEAST_PERIOD, largest);
+    return true;
+}
+
 bool sand_world_check(const SandWorld *world, SandError *error) {
-    return check_settings(world, error) && check_boundaries(world, error);
+    return check_settings(world, error) && check_boundaries(world, error) && check_period(world, error);
 }
 
 double sand_world_kinetic_energy(const SandWorld *world) {
