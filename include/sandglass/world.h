@@ -184,7 +184,8 @@ SandOutlet sand_outlet_plane(SandVec3 point, SandVec3 normal);
 int sand_world_add_outlet(SandWorld *world, const SandOutlet *outlet, SandError *error);
 
 // Adds an inlet for bodies of the world that no other inlet has; they wait from now on, with the velocity and rotation that
-// they have. Refuses a box too small for the largest of them, a rate that is not above 0, and more than SAND_MAX_INLETS.
+// they have. Refuses a box too small for the largest of them, one of more than 100,000 cells, a rate that is not above 0,
+// and more than SAND_MAX_INLETS.
 int sand_world_add_inlet(SandWorld *world, const SandInlet *inlet, SandError *error);
 
 // Describes a body to add; start from sand_default_body().

@@ -51,6 +51,8 @@ static int greatest_divisor(int a, int b) {
     return a;
 }
 
+enum { MOST_CELLS = 100000 }; // of an inlet
+
 // Divides the box into cells for spheres of this diameter, and finds the stride: steps of about the golden section meet all
 // cells, and those one after the other are far apart.
 static bool divide_inlet(SandInlet *in, double diameter, SandError *error) {
@@ -58,8 +60,8 @@ static bool divide_inlet(SandInlet *in, double diameter, SandError *error) {
     double along[3] = {size.x / diameter, size.y / diameter, size.z / diameter};
     if (!(along[0] >= 1 && along[1] >= 1 && along[2] >= 1))
         return sand_fail(error, "inlet %s: its box is smaller than its largest body, of %g m", in->name, diameter);
-    if (!(floor(along[0]) * floor(along[1]) * floor(along[2]) <= 1e6))
-        return sand_fail(error, "inlet %s: its box holds more than a million bodies", in->name);
+    if (!(floor(along[0]) * floor(along[1]) * floor(along[2]) <= MOST_CELLS))
+        return sand_fail(error, "inlet %s: its box holds more than %d bodies", in->name, MOST_CELLS);
     int places = 1;
     for (int a = 0; a < 3; a++) places *= in->cells[a] = (int)along[a];
     in->stride = (int)(0.6180339887 * places) + 1;

@@ -260,7 +260,7 @@ static void bad_inlets_are_refused(void **state) {
     refuse_inlet((SandInlet){.upper = one, .rate = 1, .first = 2, .count = 3}, "not all in the world");
     refuse_inlet((SandInlet){.upper = one, .rate = 1, .first = 2, .count = 2}, "have bodies in common");
     refuse_inlet((SandInlet){.upper = {1, 1, 0.15}, .rate = 1, .count = 2}, "smaller than its largest body, of 0.2 m");
-    refuse_inlet((SandInlet){.upper = {1000, 1000, 1}, .rate = 1, .count = 2}, "more than a million");
+    refuse_inlet((SandInlet){.upper = {1000, 1000, 1}, .rate = 1, .count = 2}, "holds more than 100000 bodies");
 }
 
 static void refuse_outlet(SandOutlet outlet, const char *words) {
