@@ -64,6 +64,9 @@ static bool high_degree_enqueue(SandDevice *device, cudaStream_t stream) {
 // so that its high-degree bodies are left to adjacency_finish.
 bool adjacency_begin(SandDevice *device) {
     if (!adjacency_reserve(device) || !device_fork(device, 1)) return false;
+    device->arrays.first = device->problem.first;
+    device->arrays.second = device->second.data;
+    device->arrays.list = device->list.data;
     cudaStream_t stream = device->side_stream[0];
     if (device->standalone)
         LAUNCH_ON(stream, list_second_bodies, device->contact_capacity, device->contacts.data, device->keys.data,
@@ -86,9 +89,6 @@ static bool owners_enqueue(SandDevice *device) {
 bool adjacency_finish(SandDevice *device, const SandSolveDef *def) {
     KernelArrays &arrays = device->arrays;
     if (!device_join(device, 0) || (device->standalone && !owners_enqueue(device))) return false;
-    arrays.first = device->problem.first;
-    arrays.second = device->second.data;
-    arrays.list = device->list.data;
     arrays.high_degree = device->high_degree.data;
     arrays.high_degree_segment = device->high_degree_segment.data;
     arrays.segment_body = device->segment_body.data;

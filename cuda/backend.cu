@@ -81,7 +81,7 @@ static void destroy(SandDevice *device) {
 #include "cuda/device_buffers.inl"
     cudaFree(device->counts);
     cudaFreeHost(device->host_counts);
-    cudaFreeHost(device->boundary_staging);
+    cudaFreeHost(device->settings_staging);
     for (int k = 0; k < MARK_COUNT; k++)
         if (device->mark[k]) cudaEventDestroy(device->mark[k]);
     for (int k = 0; k < SIDE_STREAMS; k++) {
@@ -181,7 +181,6 @@ static bool upload_instance_layout(SandDevice *device, const SandWorld *w) {
 
 static bool upload_world(SandDevice *device, SandHostState *host, SandError *error) {
     const SandWorld *w = &host->world;
-    if (w->joint_count) return sand_fail(error, "the CUDA backend cannot do joints, and this world has %d", w->joint_count);
     size_t n = (size_t)w->body_count;
     bool ok = upload(device, device->position, w->position, n) && upload(device, device->rotation, w->rotation, n) &&
               upload(device, device->velocity, w->velocity, n) && upload(device, device->spin, w->spin, n) &&
@@ -195,7 +194,7 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
     summarize_bodies(device, w);
     device->standalone = device->solved = device->integrated = false;
     device->check_impacts = true; // until a step shows that there is only one level
-    int64_t likely = (int64_t)device->sphere_total * 5 + (int64_t)device->convex_total * 24 + 4096;
+    int64_t likely = (int64_t)device->sphere_total * 5 + (int64_t)device->convex_total * 24 + joint_block_total(w) + 4096;
     device->contact_capacity = std::max(
         device->contact_capacity, std::max(likely, (int64_t)device->kept_contacts) / SAND_LANES * SAND_LANES + SAND_LANES);
     return true;
@@ -226,42 +225,6 @@ static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
     return d;
 }
 
-// Places the boundaries for the coming step and uploads them.
-static bool upload_boundaries(SandDevice *device, const SandWorld *w, SandError *error) {
-    if (!sand_collision_place_boundaries(&device->host_collision, w, error)) return false;
-    size_t n = (size_t)w->boundary_count;
-    for (size_t b = 0; b < n; b++) {
-        device->host_boundaries[b].pose = w->boundaries[b].pose;
-        device->host_boundaries[b].motion = w->boundaries[b].motion;
-        device->host_boundaries[b].moves = w->boundaries[b].moves;
-    }
-    // All arrays one after the other in pinned memory, then one copy.
-    size_t at[6] = {0, n * sizeof(SandBoundary)};
-    at[2] = at[1] + n * sizeof(SandPose);
-    at[3] = at[2] + n * sizeof(SandGuard);
-    at[4] = at[3] + n * sizeof(SandVec3);
-    at[5] = at[4] + n * sizeof(SandVec3);
-    if (at[5] > device->boundary_staging_capacity) {
-        cudaFreeHost(device->boundary_staging);
-        device->boundary_staging = NULL;
-        if (!device_check(device, cudaMallocHost(&device->boundary_staging, at[5]), "the boundaries"))
-            return device_fail(device, error);
-        device->boundary_staging_capacity = at[5];
-    }
-    memcpy(device->boundary_staging + at[0], device->host_boundaries.data(), n * sizeof(SandBoundary));
-    memcpy(device->boundary_staging + at[1], device->host_collision.pose, n * sizeof(SandPose));
-    memcpy(device->boundary_staging + at[2], device->host_collision.guard, n * sizeof(SandGuard));
-    memcpy(device->boundary_staging + at[3], device->host_collision.velocity, n * sizeof(SandVec3));
-    memcpy(device->boundary_staging + at[4], device->host_collision.spin, n * sizeof(SandVec3));
-    if (!upload(device, device->boundary_data, device->boundary_staging, at[5])) return device_fail(device, error);
-    device->world.boundaries = (SandBoundary *)(device->boundary_data.data + at[0]);
-    device->collision.pose = (SandPose *)(device->boundary_data.data + at[1]);
-    device->collision.guard = (SandGuard *)(device->boundary_data.data + at[2]);
-    device->collision.velocity = (SandVec3 *)(device->boundary_data.data + at[3]);
-    device->collision.spin = (SandVec3 *)(device->boundary_data.data + at[4]);
-    return true;
-}
-
 // --- the step ---------------------------------------------------------------------------------------------
 
 // Marks the end of a stage on the stream.
@@ -276,7 +239,7 @@ static bool collide(SandDevice *device, const SandWorld *w, SandError *error) {
     device->recovery = problem_recovery(w);
     device->rest_settings = sand_rest_settings(w);
     device->leaves_out = w->rest_speed > 0 && device->kept_step > 0 && device->kept_settings == device->rest_settings;
-    if (!upload_boundaries(device, w, error)) return false;
+    if (!upload_settings(device, w, error)) return false;
     device->search.least_mu = device->least_mu;
     device->search.largest_mu = device->largest_mu;
     device->search.single_spheres = device->single_spheres;
@@ -341,6 +304,7 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
 
 // Chooses the kernel: a problem without friction takes one row a contact, the circular cone three in the world frame, any
 // other friction model three in the contact frame. Without friction the active-set methods have a kernel of their own.
+// Where there are joints one kernel does all.
 static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, bool radial, bool joints) {
     if (joints) return &kernel_joints_full;
     if (def->friction == SAND_FRICTIONLESS || !frictional) {
@@ -361,28 +325,36 @@ static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bo
     device->pack_source.recovery = device->recovery;
     device->pack_source.frictionless = def->friction == SAND_FRICTIONLESS;
     if (!adjacency_begin(device)) return device_fail(device, error);
+    // What joints pull at a body is summed over its contacts: then the bodies wait for the adjacency.
+    if (device->pack_source.blocks && !device_join(device, 0)) return device_fail(device, error);
     device->kernel->pack(device->pack_source, device->arrays, bodies + 1, device->stream);
     bool ok = device_check(device, cudaGetLastError(), "packing the problem") && adjacency_finish(device, def) &&
               mark(device, MARK_BUILT);
     return ok || device_fail(device, error);
 }
 
-static bool can_solve(const SandSolveDef *def, SandError *error) {
+// `blocks` of joints are among the contacts.
+static bool can_solve(const SandSolveDef *def, int64_t blocks, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
     if (!solver->on_cuda) return sand_fail(error, "solver %s does not run on CUDA", solver->name);
+    if (blocks && solver->friction & SAND_CONTACTS_ONLY)
+        return sand_fail(error, "%s cannot do joints, and this problem has %lld blocks of them", solver->name,
+                         (long long)blocks);
     return sand_solve_check(def, error);
 }
 
 static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
     const SandWorld *w = &device->world;
-    if (!can_solve(def, error)) return false;
+    if (!can_solve(def, device->block_total, error)) return false;
     if (!laws_enqueue(device) || (w->rest_speed > 0 && !rest_divide_enqueue(device))) return device_fail(device, error);
-    bool radial = device->all_spheres;
+    bool radial = device->all_spheres && w->joint_count == 0;
     for (int b = 0; b < w->boundary_count; b++)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
-    device->kernel = kernel_for(def, device->largest_mu > 0, radial, false);
-    int64_t bodies = (int64_t)w->body_count + w->boundary_count;
-    if (!reserve_kernel(device, def, bodies, device->bounces)) return device_fail(device, error);
+    device->kernel = kernel_for(def, device->largest_mu > 0, radial, device->block_total > 0);
+    int fixed = w->boundary_count + (w->joint_count ? 1 : 0); // the last: the world itself
+    int64_t bodies = (int64_t)w->body_count + fixed;
+    if (!reserve_kernel(device, def, bodies, device->bounces) || !joints_build_enqueue(device))
+        return device_fail(device, error);
     device->pack_source = PackSource();
     device->pack_source.world = *w;
     device->pack_source.collision = device->device_collision.data;
@@ -392,7 +364,10 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     device->pack_source.leaves_out = device->leaves_out;
     device->pack_source.impacts = device->bounces ? device->impacts.data : NULL;
     device->pack_source.pulls = device->coheres ? device->pulls.data : NULL;
-    device->pack_source.boundaries = w->boundary_count;
+    device->pack_source.boundaries = fixed;
+    device->pack_source.joint_first = device->joint_first;
+    device->pack_source.blocks = device->block_total ? device->block_contacts.data : NULL;
+    device->pack_source.joints = device->problem_joints.data;
     return pack_enqueue(device, def, bodies, error);
 }
 
@@ -403,10 +378,7 @@ static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
 }
 
 static bool upload_problem(SandDevice *device, const SandProblem *p, const SandSolveDef *def, SandError *error) {
-    if (!can_solve(def, error)) return false;
-    if (p->joint_count && sand_solver_table[def->solver].friction & SAND_CONTACTS_ONLY)
-        return sand_fail(error, "%s cannot do joints, and this problem has %d blocks of them",
-                         sand_solver_table[def->solver].name, p->joint_count);
+    if (!can_solve(def, p->joint_count, error)) return false;
     device->standalone = true;
     device->solved = device->integrated = false;
     device->standalone_bodies = p->dynamic_count;
@@ -575,6 +547,7 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .read_bodies = read_bodies,
         .read_warm_start = read_warm_start,
         .read_contacts = read_contacts,
+        .read_joints = read_joints,
         .read_start = read_start,
         .read_curve = read_curve,
         .read_bounces = read_bounces,

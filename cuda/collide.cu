@@ -6,7 +6,8 @@
 //   number_spatial_cells     where each body is in space; a sort by it makes the order of solver indices
 //   assign_solver_indices
 //   count_nonspheres         contacts of each sphere with boundaries and convex bodies
-//   ...                      those of convex bodies with each other and with boundaries: cuda/convex.cu
+//   ...                      those of convex bodies with each other and with boundaries: cuda/convex.cu; joints:
+//                            cuda/joints.cu
 //   count_pairs_by_group, count_pairs_by_thread    contacts of each sphere with others; neighbors are kept in short lists
 //   store_total              after a scan of the counts: how many contacts there are, and whether they fit
 //   list_pairs               the spheres of each contact, from the lists
@@ -61,7 +62,7 @@ static __global__ void assign_solver_indices(SandCollision *collision, const int
 // --- contacts ---------------------------------------------------------------------------------------------
 
 // Contacts are counted by items, two a sphere: its contacts with other spheres, then those with all else. One sphere more
-// stands for nothing; after it comes an item for each convex body.
+// stands for nothing; after it come an item for each convex body and one for each joint.
 enum { PAIR_ITEM, WALL_ITEM, ITEMS_PER_SPHERE };
 static __host__ __device__ int64_t item_of(int64_t sphere, int which) { return sphere * ITEMS_PER_SPHERE + which; }
 
@@ -77,7 +78,9 @@ static __device__ void push_crowded(int *crowded, int sphere, Counts *counts) {
     crowded[atomicAdd(&counts->crowded, 1)] = sphere;
 }
 
-// Counts and lists the neighbors of the spheres of the finest level, a thread each.
+// Counts and lists the neighbors of the spheres of the finest level, a thread each. Where no joint keeps bodies APART the
+// question is left out of the kernel.
+template <bool APART>
 static __global__ void __launch_bounds__(128)
     count_pairs_by_thread(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                           CullArrays cull, int *neighbors, int *count, int *crowded, Counts *counts) {
@@ -89,7 +92,7 @@ static __global__ void __launch_bounds__(128)
         for (int k = 0; k < g->level_count; k++) {
             if (!grid_looks_in(level, k)) continue;
             query_by_thread(g, cell_range_of(g, level, i, k), cull.bounds, own.bounds, [&](int j) {
-                if (!neighbor_touches(&finder, search, cull, i, own, j)) return;
+                if (!neighbor_touches<APART>(&finder, search, cull, i, own, j)) return;
                 if (found < NEIGHBOR_SLOTS) mine[found] = j;
                 found++;
             });
@@ -100,6 +103,7 @@ static __global__ void __launch_bounds__(128)
 }
 
 // The same for the spheres of all other levels, a group each.
+template <bool APART>
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     count_pairs_by_group(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                          CullArrays cull, int *neighbors, int *count, int *crowded, int64_t spheres, Counts *counts) {
@@ -110,7 +114,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
         int found = 0;
         int *mine = neighbors + NEIGHBOR_SLOTS * group.sphere;
         if (group.sphere < collision->broad_phase.sphere_count)
-            found = find_neighbors(&finder, search, cull, group, [&](int k, int j) {
+            found = find_neighbors<APART>(&finder, search, cull, group, [&](int k, int j) {
                 if (k < NEIGHBOR_SLOTS) mine[k] = j;
             });
         if (group.lane > 0) continue;
@@ -169,6 +173,7 @@ static __global__ void list_pairs(const SandCollision *collision, const int *nei
 }
 
 // The same for the crowded spheres, whose neighbors are searched for a second time.
+template <bool APART>
 static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
     list_crowded_pairs(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
                        CullArrays cull, const int *first, const int *crowded, SpherePair *pairs, const Counts *counts) {
@@ -178,7 +183,7 @@ static __global__ void __launch_bounds__(QUERY_BLOCK_THREADS, QUERY_BLOCKS)
         QueryGroup group = query_group(t, 0);
         group.sphere = crowded[group.sphere];
         int i = (int)group.sphere, begin = first[item_of(i, PAIR_ITEM)];
-        find_neighbors(&finder, search, cull, group, [&](int k, int j) { pairs[begin + k] = {i, j}; });
+        find_neighbors<APART>(&finder, search, cull, group, [&](int k, int j) { pairs[begin + k] = {i, j}; });
     }
 }
 
@@ -236,7 +241,8 @@ static bool reserve_all(SandDevice *device) {
     size_t bodies = (size_t)device->world.body_count + 2, spheres = (size_t)device->sphere_total + 2,
            contacts = (size_t)device->contact_capacity + 2;
     size_t cells = (size_t)grid_most_cells(device->sphere_total) + 2;
-    size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total, most = contacts > cells ? contacts : cells;
+    size_t items = ITEMS_PER_SPHERE * spheres + (size_t)device->convex_total + (size_t)device->world.joint_count;
+    size_t most = contacts > cells ? contacts : cells;
     if (items > most) most = items;
     bool ok = reserve(device, device->sphere_count, bodies) && reserve(device, device->sphere_first, bodies) &&
               reserve(device, device->spheres, spheres) && reserve(device, device->sorted, spheres) &&
@@ -310,21 +316,24 @@ bool collide_enqueue(SandDevice *device) {
     // launched first.
     if (!device_fork(device, 3)) return false;
     cudaStream_t indexing = device->side_stream[0], nonspheres = device->side_stream[1], coarse = device->side_stream[2];
-    int64_t convex_items = item_of(spheres + 1, 0),
-            items = convex_items + device->convex_total + 1; // the last for the total
+    int64_t convex_items = item_of(spheres + 1, 0), joint_items = convex_items + device->convex_total,
+            items = joint_items + w.joint_count + 1; // the last for the total
     int *count = device->item_count.data, *first = device->item_first.data;
     SpherePair *pairs = (SpherePair *)device->pairs.data;
     auto count_others = device->convex_total ? count_nonspheres<true> : count_nonspheres<false>;
     count_others<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count,
                                                                           device->counts, spheres);
     convex_count_enqueue(device, count + convex_items, nonspheres);
+    joints_count_enqueue(device, count + joint_items, nonspheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
-    count_pairs_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
+    auto count_by_group = w.apart_count ? count_pairs_by_group<true> : count_pairs_by_group<false>;
+    count_by_group<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, coarse>>>(
         w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data, spheres,
         device->counts);
-    count_pairs_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(
-        w, collision, device->search, cull_arrays(device), device->neighbors.data, count, device->crowded.data,
-        device->counts);
+    auto count_by_thread = w.apart_count ? count_pairs_by_thread<true> : count_pairs_by_thread<false>;
+    count_by_thread<<<launch_blocks(spheres, 128), 128, 0, device->stream>>>(w, collision, device->search,
+                                                                             cull_arrays(device), device->neighbors.data,
+                                                                             count, device->crowded.data, device->counts);
     if (!solver_indices_enqueue(device, indexing)) return false;
     if (!device_join(device, 1) || !device_join(device, 2)) return false;
     device_check(device,
@@ -334,13 +343,15 @@ bool collide_enqueue(SandDevice *device) {
     if (!device_fork(device, 1)) return false;
     LAUNCH(device, list_pairs, LIST_THREADS * (spheres + 1), collision, device->neighbors.data, first, pairs, device->counts,
            spheres);
-    list_crowded_pairs<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
+    auto list_crowded = w.apart_count ? list_crowded_pairs<true> : list_crowded_pairs<false>;
+    list_crowded<<<query_blocks(device), QUERY_BLOCK_THREADS, 0, device->stream>>>(
         w, collision, device->search, cull_arrays(device), first, device->crowded.data, pairs, device->counts);
     if (!device_join(device, 0)) return false; // from here on solver indices are needed
     auto write_others = device->convex_total ? write_nonspheres<true> : write_nonspheres<false>;
     write_others<<<launch_blocks(spheres + 1, 128), 128, 0, device->side_stream[0]>>>(
         w, collision, device->search, first, device->candidates.data, device->keys.data, device->counts);
     convex_write_enqueue(device, first + convex_items, device->side_stream[0]);
+    joints_write_enqueue(device, first + joint_items, device->side_stream[0]);
     LAUNCH(device, write_pairs, device->contact_capacity, w, collision, device->search, pairs, device->candidates.data,
            device->keys.data, device->counts);
 

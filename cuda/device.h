@@ -128,7 +128,7 @@ struct PackSource {
     SandProblemBody *bodies;     // written, or those of a standalone problem
     const Impulse *start;
     Counts *counts;
-    int boundaries;            // bodies behind the moving ones
+    int boundaries;            // bodies behind the moving ones, the world that joints hold on to among them
     bool leaves_out;           // what rests has infinite mass
     const SandImpact *impacts; // of each candidate; NULL: nothing bounces
     const RestSum *pulls;      // of each moving body; NULL: nothing coheres
@@ -137,7 +137,9 @@ struct PackSource {
     bool frictionless; // by the model, whatever the contacts say
     SandRecovery recovery;
     const int *joint;            // of a standalone problem: as in SandProblem
-    const SandJointRows *joints; //
+    const int *joint_first;      // of a world: the number of the candidate that is the first block
+    const SandContact *blocks;   // of a world: each block as a contact
+    const SandJointRows *joints; // of each block
 };
 
 // The contacts that are solved, by owner: all of a step, or those that do not rest.
@@ -192,8 +194,9 @@ struct SandDevice {
     SandRecovery recovery;        // of the step under way
     std::vector<void *> geometry; // device copies of the shapes' spheres, and of the boundaries' profiles and meshes
     std::vector<SandBoundary> host_boundaries;
-    uint8_t *boundary_staging; // pinned; uploaded to boundary_data
-    size_t boundary_staging_capacity;
+    uint8_t *settings_staging; // pinned; uploaded to settings_data
+    size_t settings_staging_capacity;
+    int64_t block_total; // blocks of all joints, whether or not their bodies take part
     int sphere_total;    // of all bodies
     int convex_total;    // bodies that are boxes, cylinders, capsules or hulls
     bool single_spheres; // every body is one sphere, or convex
@@ -211,6 +214,7 @@ struct SandDevice {
     int64_t contact_capacity;
     bool check_impacts; // spheres are of several levels
     SearchParams search;
+    const int *joint_first; // on the device: the number of the candidate that is the first block of a joint
 
     // Warm start: what is kept of the last step.
     double kept_step; // s, 0: nothing is kept
@@ -339,6 +343,9 @@ template <class T> __device__ void write_records(T *out, int64_t first, int64_t 
 
 // --- stages of a step ---
 
+// cuda/settings.cu: places the boundaries for the coming step, and uploads them and the joints.
+bool upload_settings(SandDevice *device, const SandWorld *w, SandError *error);
+int64_t joint_block_total(const SandWorld *w);
 bool collide_enqueue(SandDevice *device);     // cuda/collide.cu: from the world to contact candidates
 bool broad_phase_enqueue(SandDevice *device); // cuda/broad_phase.cu: the first part of it, from the world to sorted spheres
 // cuda/convex.cu: the same for convex bodies, then their solver indices, the numbers of their contacts, and the contacts.
@@ -347,7 +354,11 @@ bool convex_phase_enqueue(SandDevice *device);
 bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream);
 void convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
 void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
-bool warm_start_enqueue(SandDevice *device);                                          // cuda/integrate.cu
+// cuda/joints.cu: the numbers of blocks, their candidates, and their rows.
+void joints_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each joint
+void joints_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
+bool joints_build_enqueue(SandDevice *device);
+bool warm_start_enqueue(SandDevice *device);        // cuda/integrate.cu
 SandWarmStart kept_cache(const SandDevice *device); // the same: what is kept of the last step, but for the impulses
 bool upload_warm_start(SandDevice *device, const SandWarmStart *cache);
 // Uploads impulses: the device stores them in float, the host in double.
@@ -376,6 +387,7 @@ void flow_report(const SandDevice *device, const Counts *counts, SandStepReport 
 bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error);
 bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error);
 bool read_contacts(SandDevice *device, SandCollision *collision, SandError *error);
+bool read_joints(SandDevice *device, SandProblem *problem, SandError *error);
 bool read_start(SandDevice *device, SandVec3 *start, SandError *error);
 bool read_bounces(SandDevice *device, SandProblem *problem, SandError *error);
 bool read_curve(SandDevice *device, SandSolution *solution, SandError *error);

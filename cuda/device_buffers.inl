@@ -23,7 +23,7 @@ BUFFER(SandPair, laws) // of each pair of materials
 BUFFER(SandOutlet, outlets)
 BUFFER(SandInlet, inlets)
 BUFFER(uint8_t, blocked)       // of each cell of each inlet: something reaches into it
-BUFFER(uint8_t, boundary_data) // boundaries and their poses in this step, packed so that one copy uploads them all
+BUFFER(uint8_t, settings_data) // boundaries with their poses in this step, and joints: see cuda/settings.cu
 
 // --- rendering ---
 BUFFER(int, instance_first)    // of each body
@@ -102,11 +102,12 @@ BUFFER(RestSum, pulls)      // of each solver index
 
 // --- problem ---
 BUFFER(SandProblemBody, bodies)
-BUFFER(SandContact, contacts) // of a standalone problem
-BUFFER(int, problem_joint)    // the same: which of its contacts are blocks of joints
-BUFFER(SandJointRows, problem_joints)
-BUFFER(int, second) // contacts where a body is the second one, in CSR form: rows
-BUFFER(int, list)   // and items
+BUFFER(SandContact, contacts)         // of a standalone problem
+BUFFER(int, problem_joint)            // the same: which of its contacts are blocks of joints
+BUFFER(SandJointRows, problem_joints) // rows of each block of a joint, of a world or of a standalone problem
+BUFFER(SandContact, block_contacts)   // of a world: each block of a joint as a contact
+BUFFER(int, second)                   // contacts where a body is the second one, in CSR form: rows
+BUFFER(int, list)                     // and items
 BUFFER(int, row_counts)
 BUFFER(int, high_degree)
 BUFFER(int, high_degree_segment)

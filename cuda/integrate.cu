@@ -87,14 +87,14 @@ struct VelocityChange { // what the impulses make of a body: a Body of the solve
 
 // Takes back the velocities that would carry bodies through a boundary: boundaries have the last word, whatever the solver's
 // accuracy. In the order of solver indices, where the contacts of a body are contiguous. `b` are their second bodies,
-// boundaries behind all that move.
+// boundaries behind all that move, and behind those the world, which joints hold on to and which stops nobody.
 static __global__ void stop_at_boundaries(const __grid_constant__ SandWorld w, const SandCollision *collision,
                                           const int *first, const int *order, const int *b, const SandProblemBody *free,
                                           VelocityChange *change, const Counts *counts) {
     if (counts->retry) return;
     EACH(k, counts->bodies)
         for (int i = first[k]; i < first[k + 1]; i++) {
-            if (b[i] < counts->bodies) continue;
+            if (b[i] < counts->bodies || b[i] == counts->bodies + w.boundary_count) continue;
             VelocityChange *c = &change[k];
             SandVec3 velocity = v3_add(free[k].velocity, v3_make(c->v[0], c->v[1], c->v[2]));
             SandVec3 stopped = stop_at_boundary(&w, collision, &collision->contacts[order[i]], velocity);

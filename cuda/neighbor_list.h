@@ -4,17 +4,21 @@
 
 #include "cuda/neighbor_query.h"
 
-// Whether sorted spheres i and j make a contact; `own` is sphere i of the cull arrays.
+// Whether sorted spheres i and j make a contact; `own` is sphere i of the cull arrays. With APART there are bodies that a
+// joint keeps from colliding: they must not be counted, since no candidate is written for them.
+template <bool APART>
 static __device__ bool neighbor_touches(const SandFinder *finder, const SearchParams &search, const CullArrays &cull, int i,
                                         const CullSphere &own, int j) {
     const SandSphereProxy *sorted = finder->collision->broad_phase.sorted;
     if (!search.single_spheres && sorted[i].body == sorted[j].body) return false;
     CullResult result = cull_touch(own, cull_sphere(cull, j), *finder->world, search);
-    return result == CULL_TOUCHING || (result == CULL_UNDECIDED && spheres_touch(finder, &sorted[i], &sorted[j]));
+    bool touch = result == CULL_TOUCHING || (result == CULL_UNDECIDED && spheres_touch(finder, &sorted[i], &sorted[j]));
+    if constexpr (APART) return touch && !sand_world_apart(finder->world, sorted[i].body, sorted[j].body);
+    return touch;
 }
 
 // Calls put(k, j) for the k-th neighbor j of the group's sphere, in the order of cell rows. Returns how many there are.
-template <class Put>
+template <bool APART, class Put>
 static __device__ int find_neighbors(const SandFinder *finder, const SearchParams &search, const CullArrays &cull,
                                      QueryGroup group, Put put) {
     const SandBroadPhase *g = &finder->collision->broad_phase;
@@ -23,7 +27,7 @@ static __device__ int find_neighbors(const SandFinder *finder, const SearchParam
     query_by_group(
         group, g, level, cull.bounds, own.bounds, [&](int k) { return grid_looks_in(level, k); },
         [&](int j) {
-            bool touch = j >= 0 && neighbor_touches(finder, search, cull, i, own, j);
+            bool touch = j >= 0 && neighbor_touches<APART>(finder, search, cull, i, own, j);
             unsigned votes = group_vote(group, touch);
             if (touch) put(found + __popc(votes & ((1u << group.lane) - 1)), j);
             found += __popc(votes);

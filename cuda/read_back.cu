@@ -96,6 +96,24 @@ bool read_contacts(SandDevice *device, SandCollision *collision, SandError *erro
     return ok || device_fail(device, error);
 }
 
+// Their candidates follow all others, so that a block is known by the number of its candidate.
+bool read_joints(SandDevice *device, SandProblem *p, SandError *error) {
+    size_t contacts = (size_t)p->contact_count, blocks = (size_t)p->joint_count;
+    std::vector<int> order(contacts);
+    std::vector<SandContact> block(blocks);
+    std::vector<SandJointRows> rows(blocks);
+    bool ok = read_back(device, order.data(), device->candidate_order.data, contacts) &&
+              read_back(device, block.data(), device->block_contacts.data, blocks) &&
+              read_back(device, rows.data(), device->problem_joints.data, blocks) && device_wait(device);
+    for (size_t i = 0; ok && i < contacts; i++) {
+        if (p->joint[i] < 0) continue;
+        size_t k = (size_t)order[i] - (contacts - blocks);
+        p->contacts[i] = block[k];
+        p->joints[p->joint[i]] = rows[k];
+    }
+    return ok || device_fail(device, error);
+}
+
 bool read_start(SandDevice *device, SandVec3 *start, SandError *error) {
     return read_back_impulses(device, start, device->start, (size_t)device->host_counts->found) ||
            device_fail(device, error);

@@ -13,6 +13,7 @@
 #include "sim/solver/kernel/driver.inl"
 #include "sim/solver/kernel/pack.inl"
 #include "sim/step/build_problem.inl"
+#include "sim/step/joint_rows.inl"
 #include "sim/step/rest.inl"
 
 static __device__ int64_t padded(int64_t n) { return (n + SAND_LANES - 1) / SAND_LANES * SAND_LANES; }
@@ -24,7 +25,18 @@ static PackTarget pack_target(const KernelArrays &to) {
     return target;
 }
 
+#if SAND_JOINTS
+// Which block of a joint contact i is; below 0: none. The candidates of joints follow all others.
+static __device__ int block_of(const PackSource &from, int64_t i) {
+    if (from.candidates) return from.candidate_order[i] - *from.joint_first;
+    return from.joint ? from.joint[i] : -1;
+}
+#endif
+
 static __device__ SandContact contact_of(const PackSource &from, int64_t i) {
+#if SAND_JOINTS
+    if (from.candidates && block_of(from, i) >= 0) return from.blocks[block_of(from, i)];
+#endif
     if (!from.candidates) return from.contacts[i];
     SandContact c = problem_contact(&from.world, from.collision, &from.candidates[from.candidate_order[i]]);
     if (from.impacts) c.bounce = from.impacts[from.candidate_order[i]].bounce;
@@ -42,6 +54,23 @@ static __device__ void body_store(void *bodies, int64_t k, const Body &body) {
     vec4_store(((Body *)bodies)[k].w, vec4_make(body.w[0], body.w[1], body.w[2], body.w[3]));
 }
 
+#if SAND_JOINTS
+// What contact i, if it is a block of a joint, pulls at the arm of one of its bodies.
+static __device__ double tension_of(const PackSource &from, int i, bool second) {
+    int block = block_of(from, i);
+    return block < 0 ? 0 : joint_tension(&from.blocks[block], impulse_vector(from.start[i]), second);
+}
+
+// Lifts the inertia of body k to the tension of its joints, summed in the order of the contacts as on the CPU: the owners of
+// those where it is the second body come before it.
+static __device__ void lift_inertia(const PackSource &from, const KernelArrays &to, int64_t k, SandProblemBody *b) {
+    double tension = 0;
+    for (int e = to.second[k]; e < to.second[k + 1]; e++) tension += tension_of(from, to.list[e], true);
+    for (int i = to.first[k]; i < to.first[k + 1]; i++) tension += tension_of(from, i, false);
+    lifted_inertia(&from.world, from.collision->body[k], from.world.step * tension, b->inverse_inertia);
+}
+#endif
+
 // Packs the bodies. The velocities of moving bodies are written by every gather_bodies; those of boundaries are written
 // here, once.
 static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
@@ -53,6 +82,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
         SandProblemBody b = {0};
         if (k < all) b = from.candidates ? problem_body(&from.world, from.collision, (int)k) : from.bodies[k];
         if (from.pulls && k < moving) b = pull_body(&from.world, from.collision->body[k], &from.pulls[k], b);
+#if SAND_JOINTS
+        if (from.candidates && k < moving) lift_inertia(from, to, k, &b);
+#endif
         if (from.candidates) write_records(from.bodies, base, all, b);
         if (k > all) continue;
         b = solver_body(from, k, b);
@@ -67,23 +99,38 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 3)
     }
 }
 
+// A contact with its two bodies alone.
+struct ContactPair {
+    SandProblemBody bodies[2];
+    SandContact contact;
+};
+static __device__ ContactPair contact_pair(const PackSource &from, const SandContact &c) {
+    ContactPair pair = {{solver_body(from, c.a, from.bodies[c.a]), solver_body(from, c.b, from.bodies[c.b])}, c};
+    pair.contact.a = 0;
+    pair.contact.b = 1;
+    return pair;
+}
+
 static __device__ double mean_diagonal(const PackSource &from, const SandContact &c, int times_a, int times_b) {
-    const SandProblemBody pair[2] = {solver_body(from, c.a, from.bodies[c.a]), solver_body(from, c.b, from.bodies[c.b])};
-    SandContact of_pair = c;
-    of_pair.a = 0;
-    of_pair.b = 1;
-    return contact_mean_diagonal(pair, &of_pair, times_a, times_b);
+    ContactPair pair = contact_pair(from, c);
+    return contact_mean_diagonal(pair.bodies, &pair.contact, times_a, times_b);
 }
 
 #if SAND_JOINTS
+// The mean diagonal of a block of a joint; its constants go to `numbers`.
+static __device__ double block_diagonal(const PackSource &from, const SandContact &c, int block, double *numbers) {
+    ContactPair pair = contact_pair(from, c);
+    return joint_pack(pair.bodies, &pair.contact, &from.joints[block], numbers);
+}
+
 // Packs contact i, which may be a block of a joint, and returns the mean diagonal of its block of N. Its springs do not
 // yield before the solve.
 static __device__ double pack_block(const PackSource &from, const KernelArrays &to, const PackTarget &target, int64_t i) {
     SandContact c = contact_of(from, i);
-    const SandJointRows *joint = from.joint && from.joint[i] >= 0 ? &from.joints[from.joint[i]] : NULL;
+    int block = block_of(from, i);
     double numbers[JOINT_CONSTANTS] = {0};
     if (from.frictionless) c.mu = 0;
-    double d = joint ? joint_pack(from.bodies, &c, joint, numbers) : mean_diagonal(from, c, 1, 1);
+    double d = block >= 0 ? block_diagonal(from, c, block, numbers) : mean_diagonal(from, c, 1, 1);
     pack_contact(&target, i, &c, d, impulse_vector(from.start[i]));
     pack_joint(&target, i, numbers);
     body_store(to.free, to.bodies + 1 + i, Body());
@@ -166,8 +213,8 @@ static void pack(const PackSource &from, const KernelArrays &to, int64_t bodies,
 static __device__ double batch_diagonal(const PackSource &from, const SandContact &c, int i, int times_a, int times_b) {
 #if SAND_JOINTS
     double numbers[JOINT_CONSTANTS], times = times_a > times_b ? times_a : times_b;
-    if (from.joint && from.joint[i] >= 0)
-        return 3 * times * joint_pack(from.bodies, &c, &from.joints[from.joint[i]], numbers);
+    int block = block_of(from, i);
+    if (block >= 0) return 3 * times * block_diagonal(from, c, block, numbers);
 #else
     (void)i;
 #endif

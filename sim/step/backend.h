@@ -106,6 +106,8 @@ struct SandBackend {
     bool (*read_warm_start)(SandDevice *device, SandWarmStart *warm_start, SandError *error);
     // The contact candidates of the last step, with solver indices, poses and velocities of boundaries.
     bool (*read_contacts)(SandDevice *device, SandCollision *collision, SandError *error);
+    // The blocks of joints among the contacts of the last step, with their rows. NULL: the device has no joints.
+    bool (*read_joints)(SandDevice *device, SandProblem *problem, SandError *error);
     bool (*read_start)(SandDevice *device, SandVec3 *start, SandError *error);        // one impulse per contact
     bool (*read_curve)(SandDevice *device, SandSolution *solution, SandError *error); // residuals of the last solve
     bool (*read_bounces)(SandDevice *device, SandProblem *problem,

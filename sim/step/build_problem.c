@@ -36,11 +36,10 @@ bool sand_problem_reserve(SandHostState *host, SandError *error) {
            SAND_GROW(p->start, p->start_capacity, p->contact_count, "contacts", error) && reserve_joints(host, error);
 }
 
-// Adds what the last impulse of a joint does at the end of an arm of body k to the resistance of that body (joint_tension),
-// and lifts its inertia to it.
+// Adds a tension to that of body k, and lifts its inertia to it.
 static void lift_inertia(SandHostState *host, int k, double tension) {
     const SandWorld *w = &host->world;
-    if (k >= host->problem.dynamic_count || !(tension > 0)) return;
+    if (k >= host->problem.dynamic_count || tension == 0) return;
     host->lift[k] += tension;
     lifted_inertia(w, host->collision.body[k], w->step * host->lift[k], host->problem.bodies[k].inverse_inertia);
 }
@@ -51,8 +50,8 @@ static void lift_inertias(SandHostState *host) {
     for (int i = 0; i < p->contact_count; i++) {
         const SandContact *c = &p->contacts[i];
         if (p->joint[i] < 0) continue;
-        lift_inertia(host, c->a, -v3_dot(p->start[i], c->arm_a));
-        lift_inertia(host, c->b, v3_dot(p->start[i], c->arm_b));
+        lift_inertia(host, c->a, joint_tension(c, p->start[i], false));
+        lift_inertia(host, c->b, joint_tension(c, p->start[i], true));
     }
 }
 
@@ -92,6 +91,7 @@ static void rebuild_work(SandWorker *worker, void *argument) {
     for (int64_t i = sand_chunk_begin(worker->first_chunk, p->contact_count);
          i < sand_chunk_begin(worker->last_chunk, p->contact_count); i++) {
         const SandContactCandidate *candidate = &collision->contacts[i];
+        if (sand_candidate_is_joint(candidate)) continue;
         SandVec3 a = position_before(w, collision->body[candidate->index_a], candidate->point), b = a;
         if (candidate->b >= 0) b = position_before(w, collision->body[candidate->b], candidate->point);
         p->contacts[i] = contact_at(collision, candidate, a, b);

@@ -10,5 +10,5 @@ bool sand_problem_reserve(SandHostState *host, SandError *error);
 void sand_problem_build(SandHostState *host, SandThreadPool *pool);
 
 // Fills the contacts as they were before the step: a body that is at x now was at x - h v. For a device that has moved the
-// bodies; the bodies of the problem are read from it.
+// bodies; the bodies of the problem are read from it, as are the blocks of joints, which depend on more than places.
 void sand_problem_rebuild_contacts(SandHostState *host, SandThreadPool *pool);

@@ -193,6 +193,13 @@ SAND_HOST_DEVICE SandContact joint_contact(const SandWorld *w, const SandCollisi
     return c;
 }
 
+// How much the last impulse of a block, at the end of the arm of one of its bodies, resists turns of that body: N m s, not
+// below 0.
+SAND_HOST_DEVICE double joint_tension(const SandContact *c, SandVec3 impulse, bool second) {
+    double tension = second ? v3_dot(impulse, c->arm_b) : -v3_dot(impulse, c->arm_a);
+    return tension > 0 ? tension : 0;
+}
+
 // The inverse inertia of a body under tension, xx, yy, zz, xy, xz, yz. A force f at the end of an arm r resists turns like a
 // spring of stiffness f . r, which a step takes no account of: the direction of a joint is that at its beginning. Light
 // links under a heavy load then swing with more than 2 / h, and a step blows them up. So moments of inertia are lifted to

@@ -37,7 +37,8 @@ bool sand_residency_read_contacts(SandResidency *r, SandThreadPool *pool, SandEr
     if (!(r->newer_on_device & SAND_PART_CONTACTS)) return true;
     if (!sand_residency_read(r, SAND_PART_BODIES, error) || !b->read_contacts(r->device, &host->collision, error) ||
         !sand_problem_reserve(host, error) || !b->read_problem_bodies(r->device, p->bodies, p->body_count, error) ||
-        !b->read_start(r->device, p->start, error) || !b->read_solution(r->device, &host->solution, error)) {
+        (p->joint_count && !b->read_joints(r->device, p, error)) || !b->read_start(r->device, p->start, error) ||
+        !b->read_solution(r->device, &host->solution, error)) {
         p->contact_count = 0;
         return false;
     }

@@ -76,16 +76,6 @@ static void solve_on_cuda(const SandProblem *problem, const SandSolveDef *def, S
     if (!cuda->read_solution(device, solution, &error)) fail_msg("%s", error.text);
 }
 
-// The difference of two sets of impulses, relative to their size.
-static double relative_difference(const SandSolution *a, const SandSolution *b, int contacts) {
-    double difference = 0, size = 0;
-    for (int i = 0; i < contacts; i++) {
-        SandVec3 d = v3_sub(a->impulse[i], b->impulse[i]);
-        difference += v3_dot(d, d), size += v3_dot(a->impulse[i], a->impulse[i]);
-    }
-    return size > 0 ? sqrt(difference / size) : sqrt(difference);
-}
-
 // Solves on the device and on the CPU in double, and compares. The rounding errors of float grow along the iterations: after
 // few of them the impulses still agree closely, after many the residuals are about as small. `close` is the greatest
 // relative difference of the impulses, `alike` the factor between the residuals, which go up and down with spectral steps.
@@ -383,227 +373,76 @@ static void test_fetched_contacts(void **state) {
     sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
 }
 
-static SandSimulation *settled_pile(void) {
-    SandWorld world = lab_pile(0.001);
-    SandSimulationDef def = sand_default_simulation();
-    def.threads = 2;
-    def.solve.iterations = 50;
-    SandSimulation *sim = lab_simulation(&world, &def);
-    lab_run(sim, 500);
-    return sim;
+// --- races --------------------------------------------------------------------------------------------------
+
+typedef struct Cancel {
+    SandRace *race;
+    double seconds; // after which it is canceled
+} Cancel;
+
+static void *cancel_later(void *argument) {
+    const Cancel *cancel = argument;
+    for (double end = sand_seconds() + cancel->seconds; sand_seconds() < end;)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    sand_race_cancel(cancel->race);
+    return NULL;
 }
 
-// What rests is left out on the device as it is on the CPU: the same contacts are solved, those that are not keep their
-// impulses, the same bodies rest after the step, and a run repeats its bits.
-static void test_rest(void **state) {
+// A race on the device has a point for every iteration; a long one ends soon after it is canceled, with the result so far.
+static void test_race(void **state) {
     (void)state;
+    SandProblem problem;
     SandError error;
-    SandSimulation *sims[] = {settled_pile(), settled_pile(), settled_pile()}, *on_cpu = sims[0], *on_gpu = sims[1];
-    for (int k = 1; k < 3; k++)
-        if (!sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
-    for (int k = 0; k < 3; k++) lab_step(sims[k]);
-    if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
-    const SandCounters *c = sand_simulation_counters(on_cpu), *d = sand_simulation_counters(on_gpu);
-    printf("pile: %d bodies rest, %d of %d contacts are solved\n", d->resting, d->solved_contacts, d->contacts);
-    assert_true(c->resting > 0.5 * LAB_PILE && d->solved_contacts < 0.6 * d->contacts);
-    assert_int_equal(c->contacts, d->contacts);
-    assert_int_equal(c->solved_contacts, d->solved_contacts);
-    assert_int_equal(c->resting, d->resting);
-    assert_true(relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), c->contacts) < 1e-3);
-    double height = sand_simulation_energy(on_cpu).potential;
-    for (int k = 1; k < 3; k++) lab_run(sims[k], 200);
-    for (int k = 1; k < 3; k++) assert_true(sand_simulation_fetch(sims[k], &error));
-    assert_true(sand_world_hash(sand_simulation_world(on_gpu)) == sand_world_hash(sand_simulation_world(sims[2])));
-    assert_true(fabs(sand_simulation_energy(on_gpu).potential - height) <= 1e-4 * height);
-    for (int k = 0; k < 3; k++) sand_simulation_free(sims[k]);
-}
-
-// Balls that fall into a box, with restitution and cohesion.
-static SandSimulation *falling_balls(void) {
-    SandWorld world = lab_pile(0);
-    sand_world_set_laws(&world, 0, 0.6, 0.2 * world.mass[0] * 9.81);
-    SandSimulationDef def = sand_default_simulation();
-    def.threads = 2;
-    return lab_simulation(&world, &def);
-}
-
-// One step of the same state on both devices: what each contact bounces with, what it is pulled with and the free velocities
-// have the same bits; the impulses agree. Returns how many contacts bounce.
-static int compare_laws(SandSimulation *on_cpu, SandSimulation *on_gpu) {
-    SandError error;
-    lab_step(on_cpu), lab_step(on_gpu);
-    if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
-    const SandProblem *p = sand_simulation_problem(on_cpu), *q = sand_simulation_problem(on_gpu);
-    int bounces = 0;
-    assert_int_equal(p->contact_count, q->contact_count);
-    for (int i = 0; i < p->contact_count; i++) {
-        assert_true(p->contacts[i].bounce == q->contacts[i].bounce && p->contacts[i].pull == q->contacts[i].pull);
-        bounces += p->contacts[i].bounce > 0;
+    SandRace race = {0};
+    SandRaceDef def = sand_default_race();
+    make_lattice(&problem, 12, 0.3, false, false);
+    def.backend = cuda, def.solve.iterations = 30;
+    assert_true(sand_race_parse(&def, "p-spg-fb,jacobi", &error));
+    if (!sand_race_run(&race, &problem, &def, &error)) fail_msg("%s", error.text);
+    for (int i = 0; i < 2; i++) {
+        const SandSolution *s = &race.entries[i].solution;
+        assert_string_equal(race.entries[i].device, "cuda");
+        assert_int_equal(s->curve_count, 31);
+        assert_true(s->metrics.residual < s->curve[0].residual && s->seconds > 0);
     }
-    for (int k = 0; k < p->dynamic_count; k++)
-        assert_memory_equal(&p->bodies[k].velocity, &q->bodies[k].velocity, 2 * sizeof(SandVec3));
-    assert_true(relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), p->contact_count) <
-                2e-2);
-    return bounces;
-}
+    sand_race_free(&race);
 
-static void test_laws(void **state) {
-    (void)state;
-    SandError error;
-    int bounces = 0;
-    for (int start = 10; start <= 60; start += 10) {
-        SandSimulation *on_cpu = falling_balls(), *on_gpu = falling_balls();
-        lab_run(on_cpu, start), lab_run(on_gpu, start);
-        if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
-        bounces += compare_laws(on_cpu, on_gpu);
-        sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
-    }
-    printf("laws: %d contacts bounce\n", bounces);
-    assert_true(bounces > 10);
-
-    // A run repeats its bits, with a move to the CPU and back on the way.
-    SandSimulation *sims[] = {falling_balls(), falling_balls()};
-    for (int k = 0; k < 2; k++) {
-        if (!sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
-        lab_run(sims[k], 50);
-        if (k) assert_true(sand_simulation_move(sims[k], NULL, &error) && sand_simulation_move(sims[k], cuda, &error));
-        lab_run(sims[k], 100);
-        assert_true(sand_simulation_fetch(sims[k], &error));
-    }
-    assert_true(sand_world_hash(sand_simulation_world(sims[0])) == sand_world_hash(sand_simulation_world(sims[1])));
-    for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
-    // Bodies enter and leave on the device as on the CPU; the counts balance to the body, and a run repeats its bits, from a
-    // checkpoint too.
-    static void test_flow(void **state) {
-        (void)state;
-        SandError error = {""};
-        SandCheckpoint checkpoint = {0};
-        SandSimulation *on_cpu = lab_scene("hopper", 300, 2, SAND_FLOAT), *on_gpu = lab_scene("hopper", 300, 2, SAND_FLOAT);
-        if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
-        lab_run(on_cpu, 80), lab_run(on_gpu, 80);
-        const SandCounters *c = sand_simulation_counters(on_cpu), *d = sand_simulation_counters(on_gpu);
-        assert_int_equal(c->entered_total, d->entered_total); // nothing is in their way yet
-        if (!sand_simulation_save(on_gpu, &checkpoint, &error)) fail_msg("%s", error.text);
-        lab_run(on_gpu, 70);
-        SandCounters late = *d;
-        const SandWorld *w = sand_simulation_world(on_gpu);
-        if (!sand_simulation_fetch(on_gpu, &error)) fail_msg("%s", error.text);
-        uint64_t hash = sand_world_hash(w);
-        int64_t active = 0, left = 0;
-        double mass = 0;
-        for (int i = 0; i < w->body_count; i++) {
-            active += sand_world_active(w, i);
-            left += w->gone[i] >= SAND_LEFT_BY;
-            mass += w->gone[i] >= SAND_LEFT_BY ? w->mass[i] : 0;
-        }
-        printf("hopper: %d entered, %d left\n", (int)late.entered_total, (int)late.left_total);
-        assert_true(late.entered_total == 300 && left > 0 && late.left_total == left && late.lost_total == 0);
-        assert_int_equal(active + left, w->body_count);
-        assert_true(fabs(late.left_mass - mass) <= 1e-12 * mass);
-        if (!sand_simulation_restore(on_gpu, &checkpoint, &error)) fail_msg("%s", error.text);
-        lab_run(on_gpu, 70);
-        if (!sand_simulation_fetch(on_gpu, &error)) fail_msg("%s", error.text);
-        assert_true(sand_world_hash(w) == hash && d->left_mass == late.left_mass && d->entered_total == 300);
-        sand_checkpoint_free(&checkpoint);
-        sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
-    }
-
-    // A periodic world is refused in one sentence, and the CPU takes the step.
-    static void test_periodic(void **state) {
-        (void)state;
-        SandWorld world = lab_world(0.3);
-        SandSimulationDef def = sand_default_simulation();
-        world.lower = v3_make(0, 0, 0);
-        world.upper = v3_make(1, 1, 1);
-        world.periodic[0] = true;
-        lab_body(&world, 0, 0.1, v3_make(0.5, 0.5, 0.5));
-        def.backend = cuda;
-        SandSimulation *sim = lab_simulation(&world, &def);
-        lab_expect(sim, "a periodic world does not run on CUDA; the CPU goes on");
-        lab_step(sim);
-        assert_string_equal(sand_simulation_backend(sim)->name, "cpu");
-        sand_simulation_free(sim);
-    }
-
-    // --- races --------------------------------------------------------------------------------------------------
-
-    typedef struct Cancel {
-        SandRace *race;
-        double seconds; // after which it is canceled
-    } Cancel;
-
-    static void *cancel_later(void *argument) {
-        const Cancel *cancel = argument;
-        for (double end = sand_seconds() + cancel->seconds; sand_seconds() < end;)
-            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-        sand_race_cancel(cancel->race);
-        return NULL;
-    }
-
-    // A race on the device has a point for every iteration; a long one ends soon after it is canceled, with the result so
-    // far.
-    static void test_race(void **state) {
-        (void)state;
-        SandProblem problem;
-        SandError error;
-        SandRace race = {0};
-        SandRaceDef def = sand_default_race();
-        make_lattice(&problem, 12, 0.3, false, false);
-        def.backend = cuda, def.solve.iterations = 30;
-        assert_true(sand_race_parse(&def, "p-spg-fb,jacobi", &error));
-        if (!sand_race_run(&race, &problem, &def, &error)) fail_msg("%s", error.text);
-        for (int i = 0; i < 2; i++) {
-            const SandSolution *s = &race.entries[i].solution;
-            assert_string_equal(race.entries[i].device, "cuda");
-            assert_int_equal(s->curve_count, 31);
-            assert_true(s->metrics.residual < s->curve[0].residual && s->seconds > 0);
-        }
+    // Later and later, until the solve has begun before it is canceled: a machine under load may take its time.
+    def.solve.iterations = 10000000;
+    def.count = 1;
+    for (Cancel cancel = {&race, 0.1}; !race.entries[0].ran; cancel.seconds *= 2) {
+        pthread_t thread;
+        assert_true(cancel.seconds < 100);
         sand_race_free(&race);
-
-        // Later and later, until the solve has begun before it is canceled: a machine under load may take its time.
-        def.solve.iterations = 10000000;
-        def.count = 1;
-        for (Cancel cancel = {&race, 0.1}; !race.entries[0].ran; cancel.seconds *= 2) {
-            pthread_t thread;
-            assert_true(cancel.seconds < 100);
-            sand_race_free(&race);
-            assert_int_equal(pthread_create(&thread, NULL, cancel_later, &cancel), 0);
-            if (!sand_race_run(&race, &problem, &def, &error)) fail_msg("%s", error.text);
-            pthread_join(thread, NULL);
-        }
-        const SandSolution *s = &race.entries[0].solution;
-        printf("a canceled race ended after %d iterations, residual %.2e\n", s->iterations, s->metrics.residual);
-        assert_true(s->iterations < def.solve.iterations && isfinite(s->metrics.residual));
-        assert_int_equal(s->curve_count, s->iterations + 1);
-        sand_race_free(&race), sand_problem_free(&problem);
+        assert_int_equal(pthread_create(&thread, NULL, cancel_later, &cancel), 0);
+        if (!sand_race_run(&race, &problem, &def, &error)) fail_msg("%s", error.text);
+        pthread_join(thread, NULL);
     }
+    const SandSolution *s = &race.entries[0].solution;
+    printf("a canceled race ended after %d iterations, residual %.2e\n", s->iterations, s->metrics.residual);
+    assert_true(s->iterations < def.solve.iterations && isfinite(s->metrics.residual));
+    assert_int_equal(s->curve_count, s->iterations + 1);
+    sand_race_free(&race), sand_problem_free(&problem);
+}
 
-    int main(int count, char **arguments) {
-        SandError why;
-        cuda = cuda_or_skip();
-        const SandDeviceDef def = {0};
-        device = cuda->create(&def, &why);
-        if (!device) return printf("%s\n", why.text), 1;
-        if (count > 1) cmocka_set_test_filter(arguments[1]);
-        const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),
-                                           cmocka_unit_test(test_high_degree),
-                                           cmocka_unit_test(test_joints),
-                                           cmocka_unit_test(test_uncoordinated),
-                                           cmocka_unit_test(test_many_iterations),
-                                           cmocka_unit_test(test_stages),
-                                           cmocka_unit_test(test_runs),
-                                           cmocka_unit_test(test_accuracy),
-                                           cmocka_unit_test(test_fetched_contacts),
-                                           cmocka_unit_test(test_rest),
-                                           cmocka_unit_test(test_laws),
-                                           cmocka_unit_test(test_race)};
-        const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations), cmocka_unit_test(test_high_degree),
-                                           cmocka_unit_test(test_uncoordinated),  cmocka_unit_test(test_many_iterations),
-                                           cmocka_unit_test(test_stages),         cmocka_unit_test(test_runs),
-                                           cmocka_unit_test(test_accuracy),       cmocka_unit_test(test_fetched_contacts),
-                                           cmocka_unit_test(test_rest),           cmocka_unit_test(test_flow),
-                                           cmocka_unit_test(test_periodic),       cmocka_unit_test(test_race)};
-        int failed = cmocka_run_group_tests(tests, NULL, NULL);
-        cuda->destroy(device);
-        return failed;
-    }
+int main(int count, char **arguments) {
+    SandError why;
+    cuda = cuda_or_skip();
+    const SandDeviceDef def = {0};
+    device = cuda->create(&def, &why);
+    if (!device) return printf("%s\n", why.text), 1;
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),
+                                       cmocka_unit_test(test_high_degree),
+                                       cmocka_unit_test(test_joints),
+                                       cmocka_unit_test(test_uncoordinated),
+                                       cmocka_unit_test(test_many_iterations),
+                                       cmocka_unit_test(test_stages),
+                                       cmocka_unit_test(test_runs),
+                                       cmocka_unit_test(test_accuracy),
+                                       cmocka_unit_test(test_fetched_contacts),
+                                       cmocka_unit_test(test_race)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cuda->destroy(device);
+    return failed;
+}

@@ -1,0 +1,239 @@
+// Worlds on the GPU against the CPU: what rests, laws of pairs, inlets and outlets, joints. Skipped where there is no CUDA
+// device. An argument selects tests, as cmocka_set_test_filter does.
+#include "tests/lab/cuda_lab.h"
+#include "tests/lab/lab.h"
+#include "tests/lab/linkage.h"
+#include "sim/step/checkpoint.h"
+
+static const SandBackend *cuda;
+
+static SandSimulation *settled_pile(void) {
+    SandWorld world = lab_pile(0.001);
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 2;
+    def.solve.iterations = 50;
+    SandSimulation *sim = lab_simulation(&world, &def);
+    lab_run(sim, 500);
+    return sim;
+}
+
+// What rests is left out on the device as it is on the CPU: the same contacts are solved, those that are not keep their
+// impulses, the same bodies rest after the step, and a run repeats its bits.
+static void test_rest(void **state) {
+    (void)state;
+    SandError error;
+    SandSimulation *sims[] = {settled_pile(), settled_pile(), settled_pile()}, *on_cpu = sims[0], *on_gpu = sims[1];
+    for (int k = 1; k < 3; k++)
+        if (!sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
+    for (int k = 0; k < 3; k++) lab_step(sims[k]);
+    if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
+    const SandCounters *c = sand_simulation_counters(on_cpu), *d = sand_simulation_counters(on_gpu);
+    printf("pile: %d bodies rest, %d of %d contacts are solved\n", d->resting, d->solved_contacts, d->contacts);
+    assert_true(c->resting > 0.5 * LAB_PILE && d->solved_contacts < 0.6 * d->contacts);
+    assert_int_equal(c->contacts, d->contacts);
+    assert_int_equal(c->solved_contacts, d->solved_contacts);
+    assert_int_equal(c->resting, d->resting);
+    assert_true(relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), c->contacts) < 1e-3);
+    double height = sand_simulation_energy(on_cpu).potential;
+    for (int k = 1; k < 3; k++) lab_run(sims[k], 200);
+    for (int k = 1; k < 3; k++) assert_true(sand_simulation_fetch(sims[k], &error));
+    assert_true(sand_world_hash(sand_simulation_world(on_gpu)) == sand_world_hash(sand_simulation_world(sims[2])));
+    assert_true(fabs(sand_simulation_energy(on_gpu).potential - height) <= 1e-4 * height);
+    for (int k = 0; k < 3; k++) sand_simulation_free(sims[k]);
+}
+
+// Balls that fall into a box, with restitution and cohesion.
+static SandSimulation *falling_balls(void) {
+    SandWorld world = lab_pile(0);
+    sand_world_set_laws(&world, 0, 0.6, 0.2 * world.mass[0] * 9.81);
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 2;
+    return lab_simulation(&world, &def);
+}
+
+// One step of the same state on both devices: what each contact bounces with, what it is pulled with and the free velocities
+// have the same bits; the impulses agree. Returns how many contacts bounce.
+static int compare_laws(SandSimulation *on_cpu, SandSimulation *on_gpu) {
+    SandError error;
+    lab_step(on_cpu), lab_step(on_gpu);
+    if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
+    const SandProblem *p = sand_simulation_problem(on_cpu), *q = sand_simulation_problem(on_gpu);
+    int bounces = 0;
+    assert_int_equal(p->contact_count, q->contact_count);
+    for (int i = 0; i < p->contact_count; i++) {
+        assert_true(p->contacts[i].bounce == q->contacts[i].bounce && p->contacts[i].pull == q->contacts[i].pull);
+        bounces += p->contacts[i].bounce > 0;
+    }
+    for (int k = 0; k < p->dynamic_count; k++)
+        assert_memory_equal(&p->bodies[k].velocity, &q->bodies[k].velocity, 2 * sizeof(SandVec3));
+    assert_true(relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), p->contact_count) <
+                2e-2);
+    return bounces;
+}
+
+static void test_laws(void **state) {
+    (void)state;
+    SandError error;
+    int bounces = 0;
+    for (int start = 10; start <= 60; start += 10) {
+        SandSimulation *on_cpu = falling_balls(), *on_gpu = falling_balls();
+        lab_run(on_cpu, start), lab_run(on_gpu, start);
+        if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
+        bounces += compare_laws(on_cpu, on_gpu);
+        sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
+    }
+    printf("laws: %d contacts bounce\n", bounces);
+    assert_true(bounces > 10);
+
+    // A run repeats its bits, with a move to the CPU and back on the way.
+    SandSimulation *sims[] = {falling_balls(), falling_balls()};
+    for (int k = 0; k < 2; k++) {
+        if (!sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
+        lab_run(sims[k], 50);
+        if (k) assert_true(sand_simulation_move(sims[k], NULL, &error) && sand_simulation_move(sims[k], cuda, &error));
+        lab_run(sims[k], 100);
+        assert_true(sand_simulation_fetch(sims[k], &error));
+    }
+    assert_true(sand_world_hash(sand_simulation_world(sims[0])) == sand_world_hash(sand_simulation_world(sims[1])));
+    for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
+}
+
+// Bodies enter and leave on the device as on the CPU; the counts balance to the body, and a run repeats its bits, from a
+// checkpoint too.
+static void test_flow(void **state) {
+    (void)state;
+    SandError error = {""};
+    SandCheckpoint checkpoint = {0};
+    SandSimulation *on_cpu = lab_scene("hopper", 300, 2, SAND_FLOAT), *on_gpu = lab_scene("hopper", 300, 2, SAND_FLOAT);
+    if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
+    lab_run(on_cpu, 80), lab_run(on_gpu, 80);
+    const SandCounters *c = sand_simulation_counters(on_cpu), *d = sand_simulation_counters(on_gpu);
+    assert_int_equal(c->entered_total, d->entered_total); // nothing is in their way yet
+    if (!sand_simulation_save(on_gpu, &checkpoint, &error)) fail_msg("%s", error.text);
+    lab_run(on_gpu, 70);
+    SandCounters late = *d;
+    const SandWorld *w = sand_simulation_world(on_gpu);
+    if (!sand_simulation_fetch(on_gpu, &error)) fail_msg("%s", error.text);
+    uint64_t hash = sand_world_hash(w);
+    int64_t active = 0, left = 0;
+    double mass = 0;
+    for (int i = 0; i < w->body_count; i++) {
+        active += sand_world_active(w, i);
+        left += w->gone[i] >= SAND_LEFT_BY;
+        mass += w->gone[i] >= SAND_LEFT_BY ? w->mass[i] : 0;
+    }
+    printf("hopper: %d entered, %d left\n", (int)late.entered_total, (int)late.left_total);
+    assert_true(late.entered_total == 300 && left > 0 && late.left_total == left && late.lost_total == 0);
+    assert_int_equal(active + left, w->body_count);
+    assert_true(fabs(late.left_mass - mass) <= 1e-12 * mass);
+    if (!sand_simulation_restore(on_gpu, &checkpoint, &error)) fail_msg("%s", error.text);
+    lab_run(on_gpu, 70);
+    if (!sand_simulation_fetch(on_gpu, &error)) fail_msg("%s", error.text);
+    assert_true(sand_world_hash(w) == hash && d->left_mass == late.left_mass && d->entered_total == 300);
+    sand_checkpoint_free(&checkpoint);
+    sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
+}
+
+// A periodic world is refused in one sentence, and the CPU takes the step.
+static void test_periodic(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0.3);
+    SandSimulationDef def = sand_default_simulation();
+    world.lower = v3_make(0, 0, 0);
+    world.upper = v3_make(1, 1, 1);
+    world.periodic[0] = true;
+    lab_body(&world, 0, 0.1, v3_make(0.5, 0.5, 0.5));
+    def.backend = cuda;
+    SandSimulation *sim = lab_simulation(&world, &def);
+    lab_expect(sim, "a periodic world does not run on CUDA; the CPU goes on");
+    lab_step(sim);
+    assert_string_equal(sand_simulation_backend(sim)->name, "cpu");
+    sand_simulation_free(sim);
+}
+
+// --- joints in a world --------------------------------------------------------------------------------------
+
+static SandSimulation *jointed(int which) {
+    return which ? lab_linkage(SAND_FLOAT) : lab_scene("wrecking-ball", 0, 2, SAND_FLOAT);
+}
+
+// The same number, or the same infinity.
+static bool alike(double a, double b) { return a == b || fabs(a - b) <= 1e-9 * (1 + fabs(a)); }
+
+static void compare_blocks(const SandProblem *p, const SandProblem *q) {
+    assert_int_equal(p->joint_count, q->joint_count);
+    for (int i = 0; i < p->contact_count; i++) {
+        const SandContact *a = &p->contacts[i], *b = &q->contacts[i];
+        const SandJointRows *j = sand_problem_joint(p, i), *k = sand_problem_joint(q, i);
+        assert_true(a->a == b->a && a->b == b->b && !j == !k && fabs(a->gap - b->gap) <= 1e-12);
+        assert_true(v3_length(v3_sub(a->arm_a, b->arm_a)) <= 1e-9 && v3_length(v3_sub(a->arm_b, b->arm_b)) <= 1e-9);
+        assert_true(v3_length(v3_sub(p->start[i], q->start[i])) <= 1e-9 + 1e-9 * v3_length(p->start[i]));
+        if (!j) continue;
+        assert_true(j->angular == k->angular && alike(j->low, k->low) && alike(j->high, k->high));
+        assert_true(alike(j->across, k->across) && alike(j->compliance, k->compliance));
+        assert_true(v3_length(v3_sub(j->bias, k->bias)) <= 1e-9 && v3_length(v3_sub(a->normal, b->normal)) <= 1e-9);
+    }
+    for (int k = 0; k < p->body_count; k++) { // with inertias that joints have lifted
+        assert_true(v3_length(v3_sub(p->bodies[k].velocity, q->bodies[k].velocity)) <= 1e-12);
+        for (int m = 0; m < 6; m++) assert_true(alike(p->bodies[k].inverse_inertia[m], q->bodies[k].inverse_inertia[m]));
+    }
+}
+
+// A step of a world with joints is that of the CPU: contacts, blocks of joints and their rows, and the impulses.
+static void test_joint_step(void **state) {
+    (void)state;
+    SandError error;
+    for (int which = 0; which < 2; which++) {
+        SandSimulation *on_cpu = jointed(which), *on_gpu = jointed(which);
+        lab_run(on_cpu, 30), lab_run(on_gpu, 30);
+        if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
+        lab_step(on_cpu), lab_step(on_gpu);
+        assert_true(sand_simulation_backend(on_gpu) == cuda);
+        if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
+        int count = sand_simulation_solved_contacts(on_cpu);
+        assert_int_equal(sand_simulation_solved_contacts(on_gpu), count);
+        compare_blocks(sand_simulation_problem(on_cpu), sand_simulation_problem(on_gpu));
+        double relative = relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), count);
+        printf("joints: %d contacts, %d of them blocks, impulses differ by %.1e\n", count,
+               sand_simulation_problem(on_gpu)->joint_count, relative);
+        assert_true(relative <= 0.2);
+        sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
+    }
+}
+
+// Runs with joints, solved far enough that only rounding is left between the devices: the two precisions of the CPU are
+// at most 6.2e-5 m apart after 100 steps. A motor that is reversed on the way is reversed on the device, and a second run
+// has the same bits.
+static void test_joint_runs(void **state) {
+    (void)state;
+    SandError error;
+    for (int which = 0; which < 2; which++) {
+        SandSimulation *sims[3] = {jointed(which), jointed(which), jointed(which)};
+        SandSolveDef solve = sand_default_solve();
+        solve.iterations = 2000, solve.tolerance = 1e-5;
+        for (int k = 0; k < 3; k++) {
+            sand_simulation_set_solve(sims[k], &solve);
+            if (k && !sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
+            lab_run(sims[k], 60);
+            if (which) sand_simulation_change(sims[k])->joints[LINKAGE_WHEEL].drive.target = -3;
+            lab_run(sims[k], 40);
+            assert_true(sand_simulation_fetch(sims[k], &error) && (!k || sand_simulation_backend(sims[k]) == cuda));
+        }
+        const SandWorld *a = sand_simulation_world(sims[0]), *b = sand_simulation_world(sims[1]);
+        double most = 0;
+        for (int k = 0; k < a->body_count; k++) most = fmax(most, v3_length(v3_sub(a->position[k], b->position[k])));
+        printf("joints: after 100 steps bodies are at most %.1e m apart\n", most);
+        assert_true(most <= 1e-3);
+        assert_true(sand_world_hash(b) == sand_world_hash(sand_simulation_world(sims[2])));
+        for (int k = 0; k < 3; k++) sand_simulation_free(sims[k]);
+    }
+}
+
+int main(int count, char **arguments) {
+    cuda = cuda_or_skip();
+    if (count > 1) cmocka_set_test_filter(arguments[1]);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rest),       cmocka_unit_test(test_laws),
+                                       cmocka_unit_test(test_flow),       cmocka_unit_test(test_periodic),
+                                       cmocka_unit_test(test_joint_step), cmocka_unit_test(test_joint_runs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
