@@ -62,7 +62,10 @@ SandProblem joint_problem(int seed) {
     for (int i = 0; i < p.contact_count; i++) {
         int a = i / 2, b = a + 1 + (int)((double)(p.body_count - 1 - a) * sand_random_unit(&random));
         SandVec3 arm_a = random_vector(&random, 0.4), arm_b = random_vector(&random, 0.4);
-        p.contacts[i] = (SandContact){a, b, random_unit(&random), arm_a, arm_b, -0.004 * sand_random_unit(&random), 0.3};
+        SandVec3 normal = random_unit(&random);
+        double gap = -0.004 * sand_random_unit(&random);
+        p.contacts[i] =
+            (SandContact){.a = a, .b = b, .normal = normal, .arm_a = arm_a, .arm_b = arm_b, .gap = gap, .mu = 0.3};
         p.start[i] = random_vector(&random, 0.1);
         int block = i * BLOCKS / p.contact_count;
         bool joint = i == 0 || block != (i - 1) * BLOCKS / p.contact_count;
