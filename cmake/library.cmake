@@ -98,6 +98,7 @@ add_library(sandglass_scene STATIC
     sim/scene/scene_boundaries.c
     sim/scene/scene_joints.c
     sim/scene/scene_shapes.c
+    sim/scene/scene_vehicle.c
     sim/scene/settle.c
     sim/scene/settled_state.c
     sim/scene/solver_file.c

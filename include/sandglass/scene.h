@@ -18,6 +18,7 @@ enum {
     SAND_UNIT = 16,             // bytes of a unit, with the terminating zero
     SAND_MAX_KNOBS = 16,        // knobs of a scene
     SAND_MAX_BODIES = 50000000, // bodies of a scene
+    SAND_MAX_WHEELS = 16,       // driven wheels of a vehicle
 };
 
 // Where the bodies of fills are at the start.
@@ -82,6 +83,19 @@ typedef struct SandStudio {
 } SandStudio;
 SandStudio sand_default_studio(void);
 
+// A vehicle that a person can drive: wheels on hinges with motors, which turn forward at positive speeds.
+typedef struct SandWheel {
+    char name[SAND_NAME]; // of its joint
+    int joint;            // index into the world's joints
+    bool right;           // on the right side of the vehicle; else on the left
+} SandWheel;
+
+typedef struct SandVehicle {
+    int wheel_count; // 0: the scene has no vehicle
+    SandWheel wheels[SAND_MAX_WHEELS];
+    double speed; // rad/s, of a wheel at full throttle
+} SandVehicle;
+
 typedef struct SandSceneFile SandSceneFile; // the file's text and what was read from it: sim/scene/scene_file.h
 
 typedef struct SandScene {
@@ -94,6 +108,7 @@ typedef struct SandScene {
     SandSolveDef solve;              // solver, friction model and budget the scene asks for
     int knob_count;                  // knobs in use
     SandKnob knobs[SAND_MAX_KNOBS];  // what the scene offers to change
+    SandVehicle vehicle;             // that can be driven; set when built
     SandWorld world;                 // empty until built; sand_simulation_create takes it over
     SandVec3 view_lower, view_upper; // m, what a camera should show; set when built
     double scale;             // factor of all lengths that scale with the number of bodies: (bodies / size.bodies)^(1/3)

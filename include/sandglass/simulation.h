@@ -73,6 +73,9 @@ const SandSolution *sand_simulation_solution(const SandSimulation *sim); // of t
 // the step and its contacts were not fetched.
 int sand_simulation_solved_contacts(const SandSimulation *sim);
 const int *sand_simulation_order(const SandSimulation *sim); // the world's number of each body of the problem
+// The force (N) or torque (N m) that the motor of a joint gave b in the last step; NAN where the joint has no motor, or
+// where the contacts of that step are not on the host.
+double sand_simulation_motor(const SandSimulation *sim, int joint);
 // Each contact's share of the residual of the last step, m/s; NULL when memory is out. Costs about an iteration.
 const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 

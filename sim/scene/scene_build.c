@@ -413,8 +413,8 @@ static bool build_all(SandBuilder *b) {
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
-    if (!check_takers(b) || !sand_build_joints(b) || !build_fills(b) || !sand_build_outlets(b) || !sand_build_inlets(b) ||
-        !build_bounds(b))
+    if (!check_takers(b) || !sand_build_joints(b) || !sand_build_vehicle(b) || !build_fills(b) || !sand_build_outlets(b) ||
+        !sand_build_inlets(b) || !build_bounds(b))
         return false;
     SandError reason;
     if (!sand_build_period(b)) return false;

@@ -56,6 +56,8 @@ enum { SAND_MOST_VARIETY = 64 };
 bool sand_build_boundaries(SandBuilder *b);
 // Joins the single bodies, which are in the world already (scene_joints.c).
 bool sand_build_joints(SandBuilder *b);
+// Finds the joints that drive the vehicle of the file, where it has one (scene_vehicle.c).
+bool sand_build_vehicle(SandBuilder *b);
 
 // Reads shapes and sizes of a fill.
 enum { SAND_FILL_SHAPES = 1024 }; // most shapes that a fill or an inlet draws from

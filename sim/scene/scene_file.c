@@ -168,6 +168,14 @@ static const cyaml_schema_field_t joint_fields[] = {
 };
 static const cyaml_schema_value_t joint_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandJointFileDef, joint_fields)};
 
+static const cyaml_schema_field_t vehicle_fields[] = {
+    LIST(SandVehicleFileDef, left, name_value, SAND_MAX_WHEELS),
+    LIST(SandVehicleFileDef, right, name_value, SAND_MAX_WHEELS),
+    REAL(SandVehicleFileDef, speed),
+    REAL(SandVehicleFileDef, torque),
+    CYAML_FIELD_END,
+};
+
 static const cyaml_schema_field_t lattice_fields[] = {
     REAL_NEEDED(SandLatticeDef, spacing),
     REAL(SandLatticeDef, jitter),
@@ -329,6 +337,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST(SandSceneDef, boundaries, boundary_value, MOST_BOUNDARIES),
     LIST(SandSceneDef, bodies, body_value, MOST_SINGLE),
     LIST(SandSceneDef, joints, joint_value, MOST_SINGLE),
+    PART(SandSceneDef, vehicle, vehicle_fields),
     LIST(SandSceneDef, fills, fill_value, 256),
     LIST(SandSceneDef, outlets, outlet_value, SAND_MAX_OUTLETS),
     LIST(SandSceneDef, inlets, inlet_value, SAND_MAX_INLETS),

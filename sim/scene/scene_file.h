@@ -126,6 +126,12 @@ typedef struct SandJointFileDef {
     bool *collide;
 } SandJointFileDef;
 
+typedef struct SandVehicleFileDef {
+    char **left, **right; // names of joints
+    uint32_t left_count, right_count;
+    double *speed, *torque;
+} SandVehicleFileDef;
+
 typedef struct SandLatticeDef {
     double spacing;
     double *jitter, *from, *to, *center; // center: 2
@@ -232,6 +238,7 @@ typedef struct SandSceneDef {
     SandBoundaryDef *boundaries;
     SandBodyFileDef *bodies;
     SandJointFileDef *joints;
+    SandVehicleFileDef *vehicle;
     SandFillDef *fills;
     SandOutletDef *outlets;
     SandInletDef *inlets;

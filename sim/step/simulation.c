@@ -10,6 +10,7 @@
 #include "sim/step/build_problem.inl"
 #include "sim/step/cpu_backend.h"
 #include "sim/step/residency.h"
+#include "sim/world/joint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,6 +356,26 @@ const SandWorld *sand_simulation_world(const SandSimulation *sim) { return &sim-
 const SandProfile *sand_simulation_profile(const SandSimulation *sim) { return &sim->profile; }
 const SandCounters *sand_simulation_counters(const SandSimulation *sim) { return &sim->counters; }
 void sand_simulation_set_solve(SandSimulation *sim, const SandSolveDef *solve) { sim->solve = *solve; }
+
+// The block of a joint that has its motor, or -1.
+static int motor_block(const SandJoint *j) {
+    int first = sand_joint_holds(j) ? sand_joint_holds(j) - 1 : 0;
+    for (int k = 0; sand_joint_action(j, k) != SAND_ACT_NONE; k++)
+        if (sand_joint_action(j, k) == SAND_ACT_MOTOR) return first + k;
+    return -1;
+}
+
+double sand_simulation_motor(const SandSimulation *sim, int joint) {
+    const SandProblem *p = &sim->host.problem;
+    const SandContactCandidate *candidates = sim->host.collision.contacts;
+    int block = motor_block(&sim->host.world.joints[joint]);
+    for (int i = 0; i < sand_simulation_solved_contacts(sim) && p->joint_count && block >= 0; i++) {
+        if (p->joint[i] < 0 || (int)(candidates[i].key.other & ~SAND_JOINT_BIT) != joint) continue;
+        if ((int)candidates[i].key.feature != block) continue;
+        return v3_dot(sim->host.solution.impulse[i], p->contacts[i].normal) / p->step;
+    }
+    return NAN;
+}
 
 void sand_simulation_cancel_by(SandSimulation *sim, const int *stop) { sim->stop = stop; }
 

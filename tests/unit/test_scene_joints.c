@@ -73,7 +73,51 @@ static void mistakes_are_refused(void **state) {
     refused("  - {kind: universal, b: bob, axis: [0, 0, 1], axis_b: [0, 1, 1]}\n", "test.yaml:6", "right angle");
 }
 
+#define WHEELS \
+    "  - {name: port, kind: hinge, b: arm, axis: [0, 1, 0], motor: {speed: 1, strength: 9}}\n" \
+    "  - {name: free, kind: hinge, b: bob, axis: [0, 1, 0]}\n" \
+    "  - {name: servo, kind: hinge, b: bob, axis: [0, 1, 0], motor: {position: 1}}\n" \
+    "  - {name: star, kind: hinge, b: bob, axis: [0, 1, 0], motor: {speed: 1, strength: 9}}\n" \
+    "  - {name: rail, kind: slider, b: bob, axis: [0, 1, 0], motor: {speed: 1}}\n" \
+    "  - {kind: rope, a: arm, b: bob}\n"
+
+static void vehicle_arrives(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error = {""};
+    const char *text = WHEELS "vehicle: {left: [star], right: [port], speed: 2.5, torque: 3}\n";
+    if (!load(&scene, text, &error)) fail_msg("%s", error.text);
+    const SandVehicle *v = &scene.vehicle;
+    assert_int_equal(v->wheel_count, 2);
+    assert_int_equal(v->wheels[0].joint, 3);
+    assert_false(v->wheels[0].right);
+    assert_int_equal(v->wheels[1].joint, 0);
+    assert_true(v->wheels[1].right);
+    assert_string_equal(v->wheels[1].name, "port");
+    NEAR(v->speed, 2.5, 0);
+    NEAR(scene.world.joints[0].drive.strength, 3, 0);
+    NEAR(scene.world.joints[3].drive.strength, 3, 0);
+    sand_scene_free(&scene);
+    if (!load(&scene, WHEELS, &error)) fail_msg("%s", error.text);
+    assert_int_equal(scene.vehicle.wheel_count, 0);
+    sand_scene_free(&scene);
+}
+
+static void mistakes_of_a_vehicle_are_refused(void **state) {
+    (void)state;
+    refused(WHEELS "vehicle:\n  left: [port]\n  right:\n    - start\n", "test.yaml:15", "there is no joint 'start'");
+    refused(WHEELS "vehicle:\n  left: [port]\n  right: [star, free]\n", "test.yaml:14", "'free' has no motor");
+    refused(WHEELS "vehicle: {left: [port], right: [servo]}\n", "right", "'servo' has no motor with a speed");
+    refused(WHEELS "vehicle: {left: [rail], right: [star]}\n", "left", "no hinge");
+    refused(WHEELS "vehicle: {left: [port], right: [port]}\n", "right", "twice");
+    refused(WHEELS "vehicle: {left: [port]}\n", "right", "missing");
+    refused(WHEELS "vehicle: {left: [port], right: [star], torque: -1}\n", "torque", "-1");
+    refused(WHEELS "vehicle: {left: [port], right: [star], brake: 1}\n", "brake", "unknown key");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(joints_arrive), cmocka_unit_test(mistakes_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(joints_arrive), cmocka_unit_test(mistakes_are_refused),
+                                       cmocka_unit_test(vehicle_arrives),
+                                       cmocka_unit_test(mistakes_of_a_vehicle_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
