@@ -73,6 +73,10 @@ static bool carry_out(Demo *demo, const PlaylistAct *from, const Camera *camera,
         act.kind = ACT_GRAVITY;
         act.vector = from->gravity;
         break;
+    case PLAYLIST_DRIVE:
+        act.kind = ACT_DRIVE;
+        act.vector = v3_make(from->speeds[0], from->speeds[1], 0);
+        break;
     case PLAYLIST_SOLVE:
         act.kind = ACT_SOLVE;
         playlist_act_solve(from, &act.solve);

@@ -15,6 +15,7 @@ bool act_changes_motion(ActKind kind) {
     case ACT_BACKEND:
     case ACT_GRAVITY:
     case ACT_FLIP:
+    case ACT_DRIVE:
     case ACT_GRAB:
     case ACT_DRAG:
     case ACT_RELEASE:
@@ -48,6 +49,16 @@ static void flip(SandWorld *world, const SandScene *scene) {
         if (world->boundaries[b].kind == SAND_REVOLUTION) sand_world_flip(world, b, middle, v3_make(1, 0, 0), FLIP_SECONDS);
 }
 
+static bool drive(SandWorld *world, const SandScene *scene, const Act *act, SandError *error) {
+    const SandVehicle *vehicle = &scene->vehicle;
+    if (!vehicle->wheel_count) return sand_fail(error, "the scene %s has no vehicle to drive", scene->name);
+    for (int i = 0; i < vehicle->wheel_count; i++) {
+        const SandWheel *wheel = &vehicle->wheels[i];
+        world->joints[wheel->joint].drive.target = wheel->right ? act->vector.y : act->vector.x;
+    }
+    return true;
+}
+
 static bool grab(SandWorld *world, const Act *act, SandError *error) {
     if (act->body < 0 || act->body >= world->body_count) return sand_fail(error, "there is no body %d to grab", act->body);
     SandVec3 arm = v3_sub(act->vector, world->position[act->body]);
@@ -76,6 +87,7 @@ bool act_apply(const Act *act, const SandScene *scene, SandSimulation *sim, Sand
         return true;
     case ACT_GRAVITY: world->gravity = act->vector; return true;
     case ACT_FLIP: flip(world, scene); return true;
+    case ACT_DRIVE: return drive(world, scene, act, error);
     case ACT_GRAB: return grab(world, act, error);
     case ACT_DRAG: world->spring.target = act->vector; return true;
     case ACT_RELEASE: world->spring.body = -1; return true;

@@ -18,6 +18,7 @@ typedef enum ActKind {
     ACT_START,   // number: 1 the bodies start settled, 0 on their lattice; restarts the scene
     ACT_KNOB,    // text: name of a knob of the scene; number: its value; restarts the scene
     ACT_FLIP,    // turns the glass over
+    ACT_DRIVE,   // vector: x and y are the speeds of the left and the right wheels of the vehicle, rad/s
     ACT_GRAB,    // body, vector: hold this point of the body (world)
     ACT_DRAG,    // vector: where the held point is pulled to
     ACT_RELEASE,

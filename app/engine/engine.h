@@ -7,6 +7,7 @@
 #include "app/engine/race_job.h"
 #include "app/engine/triple_buffer.h"
 #include "app/engine/take.h"
+#include "app/engine/wheels.h"
 
 // One published step. The window owns it until it fetches the next.
 typedef struct EngineFrame {
@@ -27,6 +28,7 @@ typedef struct EngineFrame {
     uint64_t oldest_step, newest_step; // the range that ACT_SEEK reaches
     int acts;                          // of a person that changed the motion so far, for a take to save
     Probe picked;                      // the body that ACT_PICK named
+    Wheels wheels;                     // of the vehicle, where the scene has one
     BesideFrame beside;                // the second run, where there is one
     char transfer[SAND_SENTENCE];      // how the instances reached the renderer: see triple_buffer_transfer
 } EngineFrame;
@@ -101,6 +103,8 @@ typedef struct EngineScene {
     bool settled;           // they started settled
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
+    bool drivable;         // it has a vehicle
+    double fastest_wheels; // rad/s, of the wheels of the vehicle at full throttle
     SandSolveDef solve;
     bool has_beside;     // there is a second run
     SandSolveDef beside; // its solver

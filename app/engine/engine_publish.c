@@ -52,6 +52,8 @@ void engine_show_scene(Engine *e, Reason reason) {
     s->settled = e->scene.settled;
     s->knob_count = e->scene.knob_count;
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
+    s->drivable = e->scene.vehicle.wheel_count > 0;
+    s->fastest_wheels = e->scene.vehicle.speed;
     s->solve = e->timeline.solve;
     s->has_beside = e->beside.sim;
     if (s->has_beside) s->beside = e->beside.timeline.solve;
@@ -101,9 +103,10 @@ bool engine_publish(Engine *e, SandError *error) {
     f->oldest_step = history_oldest(&e->timeline.history);
     f->newest_step = e->timeline.newest;
     f->acts = e->timeline.take ? 0 : e->timeline.done;
-    if (e->picked >= 0 && (!sand_simulation_fetch(e->sim, error) || !sand_simulation_fetch_contacts(e->sim, error)))
-        return false;
+    bool contacts = e->picked >= 0 || e->scene.vehicle.wheel_count;
+    if (contacts && (!sand_simulation_fetch(e->sim, error) || !sand_simulation_fetch_contacts(e->sim, error))) return false;
     f->picked = probe_read(e->sim, e->picked);
+    wheels_read(&e->scene.vehicle, e->sim, &f->wheels);
     f->curve_count = f->shadow_count = 0;
     if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_capacity, &f->curve_count, error))
         return false;

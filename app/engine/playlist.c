@@ -20,6 +20,7 @@ typedef struct ActDef {
     uint32_t *iterations;
     double *accuracy;
     double *gravity; // 3
+    double *speeds;  // 2
     RenderColor *color;
 } ActDef;
 
@@ -44,9 +45,9 @@ static const cyaml_strval_t colors[] = {{"body", COLOR_BY_BODY},
                                         {"contacts", COLOR_BY_CONTACTS},
                                         {"force", COLOR_BY_FORCE},
                                         {"residual", COLOR_BY_RESIDUAL}};
-static const cyaml_strval_t kinds[] = {{"flip", PLAYLIST_FLIP},   {"throw", PLAYLIST_THROW},
-                                       {"solve", PLAYLIST_SOLVE}, {"gravity", PLAYLIST_GRAVITY},
-                                       {"color", PLAYLIST_COLOR}, {"caption", PLAYLIST_CAPTION}};
+static const cyaml_strval_t kinds[] = {{"flip", PLAYLIST_FLIP},       {"throw", PLAYLIST_THROW}, {"solve", PLAYLIST_SOLVE},
+                                       {"gravity", PLAYLIST_GRAVITY}, {"drive", PLAYLIST_DRIVE}, {"color", PLAYLIST_COLOR},
+                                       {"caption", PLAYLIST_CAPTION}};
 static const cyaml_schema_field_t act_fields[] = {
     REAL_NEEDED(ActDef, at),
     CHOICE_NEEDED(ActDef, act, kinds),
@@ -54,6 +55,7 @@ static const cyaml_schema_field_t act_fields[] = {
     WHOLE(ActDef, iterations),
     REAL(ActDef, accuracy),
     NUMBERS(ActDef, gravity, 3),
+    NUMBERS(ActDef, speeds, 2),
     CHOICE(ActDef, color, colors),
     LONG_TEXT(ActDef, text, SAND_SENTENCE - 1),
     CYAML_FIELD_END,
@@ -103,13 +105,14 @@ static bool read_solve(const SandYaml *yaml, const char *path, const ActDef *fro
 static bool read_act(const SandYaml *yaml, const char *path, const ActDef *from, PlaylistAct *act, SandError *error) {
     static const char *const needs[] = {[PLAYLIST_SOLVE] = "solver",
                                         [PLAYLIST_GRAVITY] = "gravity",
+                                        [PLAYLIST_DRIVE] = "speeds",
                                         [PLAYLIST_COLOR] = "color",
                                         [PLAYLIST_CAPTION] = "text"};
     const char *given[] = {from->solver ? "solver" : NULL, from->gravity ? "gravity" : NULL, from->color ? "color" : NULL,
-                           from->text ? "text" : NULL};
+                           from->text ? "text" : NULL, from->speeds ? "speeds" : NULL};
     const char *needed = needs[from->act];
     bool has = !needed;
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         if (given[k] && (!needed || strcmp(given[k], needed) != 0))
             return sand_yaml_wrong(yaml, error, path, "the act %s takes no `%s`", kinds[from->act].str, given[k]);
         has = has || given[k];
@@ -119,6 +122,10 @@ static bool read_act(const SandYaml *yaml, const char *path, const ActDef *from,
     if (!read_solve(yaml, path, from, act, error)) return false;
     if (from->gravity) act->gravity = v3_make(from->gravity[0], from->gravity[1], from->gravity[2]);
     if (from->color) act->color = *from->color;
+    for (int k = 0; from->speeds && k < 2; k++) {
+        if (!sand_yaml_range(yaml, error, path, "speeds", &from->speeds[k], -1e6, 1e6)) return false;
+        act->speeds[k] = from->speeds[k];
+    }
     return true;
 }
 

@@ -13,6 +13,7 @@ typedef enum PlaylistActKind {
     PLAYLIST_THROW,   // throw a heavy ball at the middle of the picture
     PLAYLIST_SOLVE,   // another solver
     PLAYLIST_GRAVITY, // other gravity
+    PLAYLIST_DRIVE,   // other speeds of the wheels of the vehicle
     PLAYLIST_COLOR,   // what the bodies' color shows
     PLAYLIST_CAPTION, // another text
 } PlaylistActKind;
@@ -23,6 +24,7 @@ typedef struct PlaylistAct {
     int solver, iterations; // PLAYLIST_SOLVE; iterations 0: as before
     double accuracy;        // percent, of the same; 0: none, below 0: as before
     SandVec3 gravity;       // m/s^2
+    double speeds[2];       // rad/s, of the left and the right wheels
     RenderColor color;
     const char *text; // of the file
 } PlaylistAct;

@@ -21,7 +21,7 @@ enum { MOST_ACTS = 10000000 };
 // --- the acts of the file -----------------------------------------------------------------------------------
 
 // Keys of an act in addition to `step` and `act`.
-enum { POINT = 1, VELOCITY = 2, RADIUS = 4, BODY = 8, GRAVITY = 16, SOLVER = 32, BACKEND = 64 };
+enum { POINT = 1, VELOCITY = 2, RADIUS = 4, BODY = 8, GRAVITY = 16, SOLVER = 32, BACKEND = 64, SPEEDS = 128 };
 
 typedef struct ActRow {
     ActKind kind;
@@ -34,6 +34,7 @@ static const ActRow act_rows[] = {
     {ACT_GRAVITY, "gravity", GRAVITY}, {ACT_FLIP, "flip", 0},
     {ACT_GRAB, "grab", BODY | POINT},  {ACT_DRAG, "drag", POINT},
     {ACT_RELEASE, "release", 0},       {ACT_THROW, "throw", POINT | VELOCITY | RADIUS},
+    {ACT_DRIVE, "drive", SPEEDS},
 };
 enum { ACT_ROWS = sizeof act_rows / sizeof *act_rows };
 
@@ -59,7 +60,7 @@ typedef struct ViewDef {
 typedef struct ActDef {
     uint64_t step;
     ActKind act;
-    double *point, *velocity, *radius, *gravity;
+    double *point, *velocity, *radius, *gravity, *speeds;
     uint32_t *body;
     Backend *backend;
     SandSolverDef *solver;
@@ -98,8 +99,8 @@ static const cyaml_strval_t backends[] = {{"cpu", BACKEND_CPU}, {"cuda", BACKEND
 static const cyaml_schema_value_t view_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, ViewDef, view_fields)};
 
 static const cyaml_strval_t act_names[] = {
-    {"solve", ACT_SOLVE}, {"backend", ACT_BACKEND}, {"gravity", ACT_GRAVITY}, {"flip", ACT_FLIP},
-    {"grab", ACT_GRAB},   {"drag", ACT_DRAG},       {"release", ACT_RELEASE}, {"throw", ACT_THROW},
+    {"solve", ACT_SOLVE}, {"backend", ACT_BACKEND}, {"gravity", ACT_GRAVITY}, {"flip", ACT_FLIP},   {"grab", ACT_GRAB},
+    {"drag", ACT_DRAG},   {"release", ACT_RELEASE}, {"throw", ACT_THROW},     {"drive", ACT_DRIVE},
 };
 static const cyaml_schema_field_t act_fields[] = {
     WHOLE_NEEDED(ActDef, step),
@@ -110,6 +111,7 @@ static const cyaml_schema_field_t act_fields[] = {
     NUMBERS(ActDef, velocity, 3),
     REAL(ActDef, radius),
     NUMBERS(ActDef, gravity, 3),
+    NUMBERS(ActDef, speeds, 2),
     TEXT(ActDef, friction),
     PART(ActDef, solver, sand_solver_fields),
     CYAML_FIELD_END,
@@ -173,9 +175,10 @@ static bool check_keys(const SandYaml *yaml, const char *place, const ActDef *fr
         const char *name;
         unsigned bit;
         bool given;
-    } keys[] = {{"point", POINT, from->point},      {"velocity", VELOCITY, from->velocity}, {"radius", RADIUS, from->radius},
-                {"body", BODY, from->body},         {"gravity", GRAVITY, from->gravity},    {"solver", SOLVER, from->solver},
-                {"backend", BACKEND, from->backend}};
+    } keys[] = {{"point", POINT, from->point},       {"velocity", VELOCITY, from->velocity},
+                {"radius", RADIUS, from->radius},    {"body", BODY, from->body},
+                {"gravity", GRAVITY, from->gravity}, {"solver", SOLVER, from->solver},
+                {"backend", BACKEND, from->backend}, {"speeds", SPEEDS, from->speeds}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         char path[64];
         bool needed = row->keys & keys[i].bit;
@@ -197,6 +200,8 @@ static bool read_act(Take *take, const SandYaml *yaml, uint32_t index, SandError
         return sand_yaml_wrong(yaml, error, strcat(place, ".body"), "there is no body %u", *from->body);
     if (index > 0 && from->step < def->acts[index - 1].step)
         return sand_yaml_wrong(yaml, error, strcat(place, ".step"), "expected acts in the order of their steps");
+    for (int k = 0; from->speeds && k < 2; k++)
+        if (!sand_yaml_range(yaml, error, place, "speeds", &from->speeds[k], -1e6, 1e6)) return false;
     Act act = {.kind = from->act,
                .vector = from->gravity ? vector(from->gravity) : vector(from->point),
                .direction = vector(from->velocity),
@@ -204,6 +209,7 @@ static bool read_act(Take *take, const SandYaml *yaml, uint32_t index, SandError
                          : from->backend ? *from->backend
                                          : 0,
                .body = from->body ? (int)*from->body : 0};
+    if (from->speeds) act.vector = v3_make(from->speeds[0], from->speeds[1], 0);
     if (from->solver) {
         act.solve = sand_default_solve();
         if (!sand_solver_file_apply(yaml, place, from->solver, from->friction, &act.solve, error)) return false;
@@ -318,6 +324,15 @@ static void put_vector(FILE *file, const char *key, SandVec3 v) {
     fputc(']', file);
 }
 
+// The first two components.
+static void put_pair(FILE *file, const char *key, SandVec3 v) {
+    fprintf(file, "%s: [", key);
+    put_number(file, v.x);
+    fputs(", ", file);
+    put_number(file, v.y);
+    fputc(']', file);
+}
+
 static void put_solver(FILE *file, const char *between, const SandSolveDef *solve) {
     const SandSolver *solver = &sand_solver_table[solve->solver];
     fprintf(file, "friction: %s%ssolver: {name: %s, iterations: %d", sand_friction_table[solve->friction].name, between,
@@ -369,6 +384,7 @@ static void put_act(FILE *file, const LoggedAct *logged) {
         put_number(file, act->number);
     }
     if (row->keys & GRAVITY) put_vector(file, ", gravity", act->vector);
+    if (row->keys & SPEEDS) put_pair(file, ", speeds", act->vector);
     if (row->keys & BACKEND) fprintf(file, ", backend: %s", backend_names[(int)act->number]);
     if (row->keys & SOLVER) {
         fputs(", ", file);

@@ -70,6 +70,7 @@ static void carry_out(Window *w, const PlaylistAct *act) {
     case PLAYLIST_FLIP: ask(w, (Act){.kind = ACT_FLIP}); break;
     case PLAYLIST_THROW: input_throw(w->engine, w->frame, &w->camera, window_aspect(w), 0.5, 0.5); break;
     case PLAYLIST_GRAVITY: ask(w, (Act){.kind = ACT_GRAVITY, .vector = act->gravity}); break;
+    case PLAYLIST_DRIVE: ask(w, (Act){.kind = ACT_DRIVE, .vector = {act->speeds[0], act->speeds[1], 0}}); break;
     case PLAYLIST_SOLVE:
         playlist_act_solve(act, &solve.solve);
         ask(w, solve);

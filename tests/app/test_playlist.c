@@ -42,7 +42,17 @@ static void acts_change_the_solver(void **state) {
     playlist_free(&playlist);
 }
 
-static void wrong_budgets_are_refused(void **state) {
+static void acts_drive(void **state) {
+    (void)state;
+    Playlist playlist;
+    SandError error = {""};
+    if (!load(&playlist, "{at: 2, act: drive, speeds: [4, -1.5]}", &error)) fail_msg("%s", error.text);
+    const PlaylistAct *act = playlist.scenes[0].acts;
+    assert_true(act->kind == PLAYLIST_DRIVE && act->speeds[0] == 4 && act->speeds[1] == -1.5);
+    playlist_free(&playlist);
+}
+
+static void wrong_acts_are_refused(void **state) {
     (void)state;
     static const struct {
         const char *act, *sentence;
@@ -51,6 +61,9 @@ static void wrong_budgets_are_refused(void **state) {
         {"{at: 0, act: solve, solver: jacobi, accuracy: -1}", "accuracy: expected a number from 0 to 99.999, got -1"},
         {"{at: 0, act: flip, accuracy: 99}", "accuracy: of the act solve"},
         {"{at: 0, act: solve, accuracy: 99}", "the act solve needs `solver`"},
+        {"{at: 0, act: drive}", "the act drive needs `speeds`"},
+        {"{at: 0, act: flip, speeds: [1, 2]}", "the act flip takes no `speeds`"},
+        {"{at: 0, act: drive, speeds: [1e9, 2]}", "speeds: expected a number from -1e+06 to 1e+06"},
         {"{at: 0, act: solve, solver: jacobi, iterations: 0}", "iterations: 1 to 1000000"}};
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         Playlist playlist;
@@ -64,8 +77,8 @@ int main(void) {
     int file = mkstemp(path);
     if (file < 0) return 1;
     close(file);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(acts_change_the_solver),
-                                       cmocka_unit_test(wrong_budgets_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(acts_change_the_solver), cmocka_unit_test(acts_drive),
+                                       cmocka_unit_test(wrong_acts_are_refused)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);
     return failed;

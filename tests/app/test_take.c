@@ -221,6 +221,69 @@ static void a_person_takes_over(void **state) {
     take_free(&take);
 }
 
+// Drives the rover on, around and back, and stops it; going back in time gives the same way again.
+static uint64_t drive_rover(const char *path) {
+    SandError error = {""};
+    EngineDef def = engine_default();
+    def.scene = "rover";
+    def.options.bodies = 20;
+    def.simulation.threads = 2;
+    def.playing = false;
+    Engine *engine = engine_create(&def, &error);
+    if (!engine) fail_msg("%s", error.text);
+    steps(engine, 25, 25); // the scene's own speeds
+    ask(engine, (Act){.kind = ACT_DRIVE, .vector = {4, 4.0 / 3, 0}});
+    EngineFrame *frame = steps(engine, 30, 55);
+    assert_int_equal(frame->wheels.count, 6);
+    for (int i = 0; i < 6; i++) { // left, then right
+        const WheelFigures *wheel = &frame->wheels.wheels[i];
+        print_message("%s: %.2f N m, %.3f rad/s, slip %.3f\n", wheel->name, wheel->torque, wheel->spin, wheel->slip);
+        assert_true(fabs(wheel->spin - (i < 3 ? 4 : 4.0 / 3)) < 0.5 && fabs(wheel->slip) < 1);
+        assert_true(fabs(wheel->torque) > 0 && fabs(wheel->torque) < 1.00001 * wheel->strength && wheel->strength == 40);
+    }
+    assert_string_equal(frame->wheels.wheels[0].name, "left-front");
+    ask(engine, (Act){.kind = ACT_DRIVE, .vector = {-4, 4, 0}});
+    steps(engine, 30, 85);
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 40});
+    wait_for(engine, 40);
+    ask(engine, (Act){.kind = ACT_SEEK, .number = 85});
+    wait_for(engine, 85);
+    ask(engine, (Act){.kind = ACT_DRIVE});
+    frame = steps(engine, 15, 100);
+    assert_true(fabs(frame->wheels.wheels[0].spin) < 0.05 && isnan(frame->wheels.wheels[0].slip)); // it stands
+    save(engine, path, &(CameraPath){0});
+    close_engine(engine);
+    Take take = load(path);
+    uint64_t hash = take.hash;
+    take_free(&take);
+    return hash;
+}
+
+static void a_drive_is_replayed(void **state) {
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof path, "%s", path_of("rover.take"));
+    uint64_t hash = drive_rover(path);
+    Take take = load(path);
+    assert_int_equal(take.steps, 100);
+    assert_int_equal(take.acts.count, 3);
+    assert_true(take.acts.items[0].act.kind == ACT_DRIVE && take.acts.items[0].step == 25);
+    assert_true(take.acts.items[0].act.vector.x == 4 && take.acts.items[0].act.vector.y == 4.0 / 3);
+    assert_true(replay(&take, 1) == hash);
+    assert_true(replay(&take, 3) == hash);
+    SandError error = {""};
+    SandScene scene;
+    assert_true(take_open_scene(&take, &scene, &error) && sand_scene_build(&scene, &error));
+    SandSimulationDef def = {.threads = 1, .precision = take.precision, .solve = take.solve};
+    SandSimulation *sim = lab_simulation(&scene.world, &def);
+    scene.vehicle.wheel_count = 0; // as in a scene without one
+    assert_false(act_apply(&take.acts.items[0].act, &scene, sim, &def.solve, &error));
+    assert_non_null(strstr(error.text, "no vehicle"));
+    sand_simulation_free(sim);
+    sand_scene_free(&scene);
+    take_free(&take);
+}
+
 static void broken_files(void **state) {
     (void)state;
     const struct {
@@ -238,6 +301,9 @@ static void broken_files(void **state) {
         {"scene: hourglass\nacts:\n  - {step: 3, act: backend}\n", "broken.take:3: backend: missing"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: throw}\n", "broken.take:3: point: missing"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: flip, radius: 1}\n", "broken.take:3: radius: the act flip"},
+        {"scene: rover\nacts:\n  - {step: 3, act: drive}\n", "broken.take:3: speeds: missing"},
+        {"scene: rover\nacts:\n  - {step: 3, act: drive, speeds: [1]}\n", "broken.take:3"},
+        {"scene: rover\nacts:\n  - {step: 3, act: flip, speeds: [1, 2]}\n", "broken.take:3: speeds: the act flip"},
         {"scene: hourglass\nacts:\n  - {step: 3, act: flip}\n  - {step: 2, act: flip}\n",
          "broken.take:4: step: expected acts in"},
         {"scene: hourglass\ncamera:\n  - {time: 0, eye: [0, 0, 0], target: [0, 0, 0]}\n", "broken.take:3: camera: eye and"},
@@ -300,6 +366,7 @@ static void camera_keys(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits), cmocka_unit_test(a_person_takes_over),
-                                       cmocka_unit_test(broken_files), cmocka_unit_test(camera_keys)};
+                                       cmocka_unit_test(a_drive_is_replayed), cmocka_unit_test(broken_files),
+                                       cmocka_unit_test(camera_keys)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
