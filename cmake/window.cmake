@@ -94,6 +94,7 @@ add_library(sand_app_window STATIC
     app/ui/window.c
     app/ui/window_demo.c
     app/ui/window_files.c
+    app/ui/window_drive.c
     app/ui/window_keys.c
     app/ui/window_mouse.c
     app/ui/window_recording.c

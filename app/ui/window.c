@@ -145,6 +145,7 @@ static bool draw(Window *w, SandError *error) {
         interface_begin(w->interface, w->width, w->height, scale, elapsed);
         window_demo_step(w, elapsed);
         window_handle_keys(w);
+        window_handle_drive(w);
         window_handle_mouse(w, elapsed);
         bool drawn = draw_scene(w, elapsed, &anew, error);
         interface_end(w->interface, 0);
@@ -179,6 +180,8 @@ static void report_state(const Window *w) {
                            .eye = {w->camera.eye.x, w->camera.eye.y, w->camera.eye.z},
                            .held = w->frame->picked.is_held,
                            .beside = w->frame->beside.on ? w->frame->beside.solve.solver : -1};
+    const Wheels *wheels = &w->frame->wheels;
+    for (int k = 0; k < 2 && wheels->count; k++) state->wheels[k] = wheels->wheels[k ? wheels->count - 1 : 0].spin;
     glfwGetWindowPos(w->glfw, &state->left, &state->top);
     bool current = w->frame->scene_version == w->scene.version; // else the frame is still one of the scene before
     snprintf(state->scene, sizeof state->scene, "%s", current ? w->scene.name : "");

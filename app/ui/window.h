@@ -16,10 +16,11 @@ typedef struct WindowState {
     int clicks;       // on the picture, handled so far
     int color, solver;
     bool help, theater, closing, hidden;
-    bool racing;   // a race runs
-    double eye[3]; // of the camera
-    bool held;     // a body is dragged
-    int beside;    // solver of the second run, -1: there is none
+    bool racing;      // a race runs
+    double eye[3];    // of the camera
+    bool held;        // a body is dragged
+    int beside;       // solver of the second run, -1: there is none
+    double wheels[2]; // rad/s, of the first wheel on the left and the last on the right of a vehicle; 0: there is none
 } WindowState;
 
 typedef struct WindowDef {

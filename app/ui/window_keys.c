@@ -100,6 +100,7 @@ const PanelKey window_key_texts[] = {
     {"T", "save the run as a take", false},
     {"K", "camera key: the film of the take sees this", false},
     {"V", "fly: W A S D, Q E, mouse; again ends it", false},
+    {"arrows", "drive the vehicle of the scene; a gamepad does it too", false},
     {"Tab", "hide or show the panel", false},
     {"F1", "all keys", true},
     {"Esc", "close what is open", false},

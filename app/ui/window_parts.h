@@ -1,5 +1,5 @@
 // The window's own state, for its own files: window.c is the loop and one frame of it, window_keys.c the keys,
-// window_mouse.c the mouse, window_demo.c the demo, window_files.c pictures, takes and films.
+// window_drive.c the vehicle, window_mouse.c the mouse, window_demo.c the demo, window_files.c pictures, takes and films.
 #pragma once
 #include "app/ui/window.h"
 
@@ -35,6 +35,12 @@ typedef struct WindowDemo {
     bool has_mouse;
     double mouse_x, mouse_y; // where the mouse was when it last moved
 } WindowDemo;
+
+// What was last asked of the wheels of a vehicle.
+typedef struct WindowDrive {
+    unsigned scene;  // version that it was asked of
+    double sides[2]; // -1 to 1, left and right
+} WindowDrive;
 
 typedef struct Window {
     const WindowDef *def;
@@ -78,6 +84,7 @@ typedef struct Window {
     bool follow;               // the camera follows them, until the user moves it
     Camera followed;           // the last camera set by the path
     bool has_followed;
+    WindowDrive drive;
     bool fly;                // keys and mouse move the camera freely
     int picked;              // body that the engine reports on
     int saved_acts;          // acts in the last take that was saved
@@ -98,6 +105,9 @@ void window_on_key(GLFWwindow *glfw, int key, int code, int action, int mods);
 void window_handle_keys(Window *w);
 void window_toggle_fly(Window *w);
 SandVec3 window_fly_direction(const Window *w); // of the held keys: right, up, forward
+
+// window_drive.c
+void window_handle_drive(Window *w); // arrow keys and gamepad drive the vehicle of the scene
 
 // window_mouse.c
 void window_on_button(GLFWwindow *glfw, int button, int action, int mods);

@@ -252,6 +252,40 @@ static void a_scene_file_is_opened_again_when_it_changes(void **state) {
     SCENE = "hourglass";
 }
 
+// --- arrow keys -------------------------------------------------------------------------------------------------
+
+// Waits until both sides turn about this fast. The rover rolls over stones, and a motor may be overcome for a moment.
+static bool wheels_turn(double left, double right) {
+    for (double end = now() + LIMIT; now() < end; rest(0.004))
+        if (fabs(shared->state.wheels[0] - left) < 0.5 && fabs(shared->state.wheels[1] - right) < 0.5) return true;
+    return false;
+}
+
+static int drive_about(void) {
+    if (!panel_is_there()) return 1;
+    expect(wheels_turn(4, 4), "the rover does not set out by itself");
+    act("keydown Down");
+    expect(wheels_turn(-4, -4), "the arrow down does not drive back");
+    act("keyup Down");
+    expect(wheels_turn(0, 0), "the rover does not stop");
+    act("keydown Left");
+    expect(wheels_turn(-4, 4), "the arrow to the left does not turn");
+    act("keyup Left keydown Up");
+    expect(wheels_turn(4, 4), "the arrow up does not drive on");
+    act("keyup Up");
+    expect(wheels_turn(0, 0), "the rover does not stop");
+    close_window();
+    return failures;
+}
+
+static void arrow_keys_drive(void **state) {
+    (void)state;
+    static const char *const expected[] = {NULL};
+    SCENE = "rover";
+    sit_down(drive_about, 1, expected);
+    SCENE = "hourglass";
+}
+
 int main(int count, char **arguments) {
     if (system("command -v xdotool >/dev/null && command -v identify >/dev/null") != 0)
         return puts("skipped: there is no xdotool or no identify"), 77;
@@ -263,9 +297,11 @@ int main(int count, char **arguments) {
         HIGH = atoi(arguments[2]);
         UI_SCALE = atof(arguments[3]);
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_click_is_lost), cmocka_unit_test(esc_closes_what_is_open_and_never_the_program),
-        cmocka_unit_test(pictures_and_films_are_kept_apart), cmocka_unit_test(a_scene_file_is_opened_again_when_it_changes),
-        cmocka_unit_test(balls_are_thrown_in_every_scene)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_click_is_lost),
+                                       cmocka_unit_test(esc_closes_what_is_open_and_never_the_program),
+                                       cmocka_unit_test(pictures_and_films_are_kept_apart),
+                                       cmocka_unit_test(a_scene_file_is_opened_again_when_it_changes),
+                                       cmocka_unit_test(arrow_keys_drive),
+                                       cmocka_unit_test(balls_are_thrown_in_every_scene)};
     return cmocka_run_group_tests_name("manners", tests, NULL, NULL);
 }

@@ -273,6 +273,57 @@ static void draw_picked(const Probe *b) {
     igEndTable();
 }
 
+// A torque in front of a bar that is full when the motor gives all it can.
+static void draw_torque(const WheelFigures *wheel) {
+    ImDrawList *list = igGetWindowDrawList();
+    char text[32] = "-";
+    float em = igGetFontSize(), high = 1.2f * em;
+    ImVec2 at, free;
+    igGetCursorScreenPos(&at);
+    igGetContentRegionAvail(&free);
+    if (isfinite(wheel->torque)) snprintf(text, sizeof text, "%.1f N m", wheel->torque);
+    double share = wheel->strength > 0 ? fmin(1, fabs(wheel->torque) / wheel->strength) : 0;
+    ImU32 color = share > 0.99 ? AMBER : GREEN;
+    float top = at.y + 0.2f * em, left = at.x + 5 * em, wide = free.x - 5.8f * em;
+    ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + wide, top + 0.8f * em}, 0x40f1ece9u, 0.2f * em, 0);
+    if (share > 0)
+        ImDrawList_AddRectFilled(list, (ImVec2){left, top}, (ImVec2){left + (float)share * wide, top + 0.8f * em}, color,
+                                 0.2f * em, 0);
+    igTextUnformatted(text, NULL);
+    igSameLine(0, 0);
+    igDummy((ImVec2){1, high});
+}
+
+static void draw_wheel(const WheelFigures *wheel) {
+    char slip[32] = "-";
+    if (isfinite(wheel->slip)) snprintf(slip, sizeof slip, "%.2f", fmax(-9.99, fmin(9.99, wheel->slip)));
+    igTableNextRow(0, 0);
+    igTableNextColumn();
+    igTextUnformatted(wheel->name, NULL);
+    igTableNextColumn();
+    draw_torque(wheel);
+    igTableNextColumn();
+    colored(fabs(wheel->slip) > 0.2 ? AMBER : FAINT, slip);
+}
+
+static void draw_wheels(const Wheels *wheels) {
+    const char *const heads[] = {"wheel", "torque", "slip"};
+    float em = igGetFontSize();
+    if (!igBeginTable("wheels", 3, ImGuiTableFlags_RowBg, (ImVec2){0, 0}, 0)) return;
+    igTableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, 7.5f * em, 0);
+    igTableSetupColumn("", ImGuiTableColumnFlags_WidthStretch, 1, 0);
+    igTableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, 3 * em, 0);
+    igTableNextRow(0, 0);
+    for (int k = 0; k < 3; k++) {
+        igTableNextColumn();
+        colored(FAINT, heads[k]);
+    }
+    for (int i = 0; i < wheels->count; i++) draw_wheel(&wheels->wheels[i]);
+    igEndTable();
+    panel_tip("The torque of each motor, with a bar that is full when it gives all it can and the wheel stalls; and the "
+              "slip of each wheel, 1 - v / (omega r): 0 where it rolls, 1 where it spins on the spot.");
+}
+
 // --- plots --------------------------------------------------------------------------------------------------
 
 static PlotCurve series(const Panel *panel, const char *name, PanelSeries s) {
@@ -368,6 +419,7 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
     draw_warnings(panel, frame);
     draw_numbers(panel, frame, view->scene);
     if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);
+    if (frame->wheels.count && panel_section(panel, "Wheels", true)) draw_wheels(&frame->wheels);
     if (panel_section(panel, "Residual of this step", true)) {
         panel->curve_wanted = true;
         draw_step_plot(panel, frame);
