@@ -35,7 +35,7 @@ static bool tell(void *user, double done) {
 }
 
 // Bodies that come later must not enter while the others settle, and none leave; boundaries stand where they are at the
-// start, and the plug closes the vessel.
+// start, motors that want a speed hold, and the plug closes the vessel.
 static bool prepare_world(SandScene *scene, SandError *error) {
     SandWorld *world = &scene->world;
     world->outlet_count = world->inlet_count = 0;
@@ -46,6 +46,8 @@ static bool prepare_world(SandScene *scene, SandError *error) {
         boundary->pose = sand_boundary_pose(boundary, 0);
         boundary->moves = false;
     }
+    for (int k = 0; k < world->joint_count; k++)
+        if (world->joints[k].drive.motor == SAND_MOTOR_SPEED) world->joints[k].drive.target = 0;
     world->step *= LONGER;
     memset(world->velocity, 0, (size_t)world->body_count * sizeof *world->velocity);
     memset(world->spin, 0, (size_t)world->body_count * sizeof *world->spin);
