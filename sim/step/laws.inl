@@ -61,6 +61,7 @@ SAND_HOST_DEVICE double meeting_speed(const SandWorld *w, double gap, double spe
 SAND_HOST_DEVICE SandImpact impact_of(const SandWorld *w, const SandCollision *collision, const SandContactCandidate *c,
                                       double kept) {
     SandImpact impact = {0, 0};
+    if (sand_candidate_is_joint(c)) return impact;
     double h = w->step, restitution = contact_laws(w, collision, c)->restitution;
     if (!(restitution > 0)) return impact;
     double fall = c->b < 0 ? v3_dot(w->gravity, c->normal) : 0; // two bodies fall together
@@ -83,6 +84,7 @@ SAND_HOST_DEVICE double impact_kept(SandImpact impact, const SandContactCandidat
 
 // The pull of a contact over the step, N s.
 SAND_HOST_DEVICE double contact_pull(const SandWorld *w, const SandCollision *collision, const SandContactCandidate *c) {
+    if (sand_candidate_is_joint(c)) return 0;
     double cohesion = contact_laws(w, collision, c)->cohesion;
     double size = rest_size(w, collision->body[c->index_a]);
     if (c->b >= 0) size = fmin(size, rest_size(w, collision->body[c->b]));

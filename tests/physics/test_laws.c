@@ -412,6 +412,23 @@ static void cohesion_raises_friction(void **state) {
     }
 }
 
+// A joint neither bounces nor pulls: a pendulum swings to the bit as it would without these laws.
+static void joints_have_no_laws(void **state) {
+    (void)state;
+    SandVec3 end[2];
+    for (int k = 0; k < 2; k++) {
+        SandWorld world = world_of(0.3, k ? 0.8 : 0, k ? 50 : 0);
+        SandJointDef hold = sand_default_joint();
+        ball(&world, 0.1, v3_make(1, 0, 0), v3_make(0, 0, 0));
+        assert_true(sand_world_add_joint(&world, &hold, NULL) >= 0);
+        SandSimulation *sim = lab_exact(&world);
+        lab_run(sim, 100);
+        end[k] = sand_simulation_world(sim)->position[0];
+        sand_simulation_free(sim);
+    }
+    assert_memory_equal(&end[0], &end[1], sizeof end[0]);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
@@ -428,6 +445,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_contact_holds_its_cohesion),
         cmocka_unit_test(a_hanging_ball_is_pulled),
         cmocka_unit_test(cohesion_raises_friction),
+        cmocka_unit_test(joints_have_no_laws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static void load(SandScene *scene, const char *name, int bodies) {
 
 static void test_every_scene_loads(void **state) {
     (void)state;
-    const char *wanted[] = {"hourglass", "rubble",  "cylinder", "heavy",  "ball-drop",     "pebble-bed",
-                            "drum",      "heap",    "incline",  "stack",  "wedge",         "two-spheres",
-                            "peer-s1",   "peer-s2", "wide",     "hopper", "newtons-cradle"};
+    const char *wanted[] = {"hourglass", "rubble", "cylinder", "heavy",       "ball-drop", "pebble-bed", "drum",  "heap",
+                            "incline",   "stack",  "wedge",    "two-spheres", "peer-s1",   "peer-s2",    "rover", "hopper"};
     SandSceneEntry *entries;
     SandError error;
     int count;
