@@ -41,7 +41,7 @@ static const Golden goldens[] = {
     {"wedge", 0, 0.3, COLOR_BY_BODY, "side"},
     {"wide", 3000, 0.2, COLOR_BY_SPEED, "default"},
     {"hopper", 100, 0.6, COLOR_BY_SPEED, "default"},
-    {"rover", 100, 0.1, COLOR_BY_BODY, "default"},
+    {"rover", 300, 0.6, COLOR_BY_BODY, "default"},
     {"wrecking-ball", 0, 0.9, COLOR_BY_BODY, "default"},
     {"newtons-cradle", 0, 0.3, COLOR_BY_BODY, "default"},
 };
