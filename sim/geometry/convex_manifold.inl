@@ -255,23 +255,47 @@ SAND_HOST_DEVICE bool patch_parallel(Patch *patch, const Feature *f, const Featu
 
 // --- four of them -----------------------------------------------------------------------------------------
 
-// The index of the point that is extreme: nearest in gap, or farthest along `way` where the patch is level.
-SAND_HOST_DEVICE int patch_first(const Patch *patch, SandVec3 way) {
+// Whether all points have about the same gap: the nearest one is noise then, and would change from step to step.
+SAND_HOST_DEVICE bool patch_is_level(const Patch *patch) {
     double least = INFINITY, most = -INFINITY;
     for (int k = 0; k < patch->count; k++) {
         least = fmin(least, patch->point[k].gap);
         most = fmax(most, patch->point[k].gap);
     }
-    bool level = most - least < patch->near; // the deepest one is noise then, and would change from step to step
+    return most - least < patch->near;
+}
+
+SAND_HOST_DEVICE int patch_nearest(const Patch *patch) {
     int best = 0;
-    double extreme = INFINITY;
+    for (int k = 1; k < patch->count; k++)
+        if (patch->point[k].gap < patch->point[best].gap) best = k;
+    return best;
+}
+
+SAND_HOST_DEVICE int patch_extreme(const Patch *patch, SandVec3 way) {
+    int best = 0;
+    double most = -INFINITY;
     for (int k = 0; k < patch->count; k++) {
-        double value = level ? -v3_dot(way, patch->point[k].point) : patch->point[k].gap;
-        if (value >= extreme) continue;
-        extreme = value;
+        double along = v3_dot(way, patch->point[k].point);
+        if (along <= most) continue;
+        most = along;
         best = k;
     }
     return best;
+}
+
+// The points that are farthest along `way`, against it and to both sides. Patches are often symmetric, as the octagon in
+// which two squares meet: so is this choice, and it loads both halves alike. False where two of the four are the same.
+SAND_HOST_DEVICE bool patch_extremes(const Patch *patch, SandVec3 way, int *chosen) {
+    SandVec3 side = v3_cross(patch->normal, way);
+    chosen[0] = patch_extreme(patch, way);
+    chosen[1] = patch_extreme(patch, v3_neg(way));
+    chosen[2] = patch_extreme(patch, side);
+    chosen[3] = patch_extreme(patch, v3_neg(side));
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < i; k++)
+            if (chosen[i] == chosen[k]) return false;
+    return true;
 }
 
 SAND_HOST_DEVICE int patch_farthest(const Patch *patch, SandVec3 from) {
@@ -301,21 +325,27 @@ SAND_HOST_DEVICE int patch_beside(const Patch *patch, SandVec3 from, SandVec3 to
     return best;
 }
 
+// A point, the one that is farthest from it, and one on each side of the line between them, if there are any (-1).
+SAND_HOST_DEVICE void patch_span(const Patch *patch, int first, int *chosen) {
+    SandVec3 from = patch->point[first].point;
+    chosen[0] = first;
+    chosen[1] = patch_farthest(patch, from);
+    chosen[2] = patch_beside(patch, from, patch->point[chosen[1]].point, 1);
+    chosen[3] = patch_beside(patch, from, patch->point[chosen[1]].point, -1);
+}
+
 // Takes at most four points that span the patch; `way` is a direction that moves with the body.
 SAND_HOST_DEVICE void patch_choose(const Patch *patch, SandVec3 way, Manifold *to) {
+    int chosen[MANIFOLD_POINTS] = {0, 1, 2, 3};
     to->normal = patch->normal;
     to->count = 0;
-    if (patch->count <= MANIFOLD_POINTS) {
-        for (int k = 0; k < patch->count; k++) to->point[to->count++] = patch->point[k];
-        return;
+    if (patch->count > MANIFOLD_POINTS) {
+        bool level = patch_is_level(patch);
+        if (!level || !patch_extremes(patch, way, chosen))
+            patch_span(patch, level ? patch_extreme(patch, way) : patch_nearest(patch), chosen);
     }
-    int first = patch_first(patch, way), second = patch_farthest(patch, patch->point[first].point);
-    SandVec3 from = patch->point[first].point, end = patch->point[second].point;
-    int left = patch_beside(patch, from, end, 1), right = patch_beside(patch, from, end, -1);
-    to->point[to->count++] = patch->point[first];
-    to->point[to->count++] = patch->point[second];
-    if (left >= 0) to->point[to->count++] = patch->point[left];
-    if (right >= 0) to->point[to->count++] = patch->point[right];
+    for (int k = 0; k < MANIFOLD_POINTS; k++)
+        if (chosen[k] >= 0 && chosen[k] < patch->count) to->point[to->count++] = patch->point[chosen[k]];
 }
 
 // --- the manifold -----------------------------------------------------------------------------------------
@@ -383,7 +413,8 @@ SAND_HOST_DEVICE SandVec3 patch_on_face(Patch *patch, bool of_b, int face, Featu
     feature_facing(other, v3_neg(flat->normal), facing);
     patch_corners(patch, f, g);
     patch_crossings(patch, f, g);
-    return v3_sub(flat->p[1], flat->p[0]);
+    SandVec3 along = v3_sub(flat->p[1], flat->p[0]);
+    return v3_madd(along, 0.13, v3_cross(flat->normal, along)); // askew, so that no side of a box lies across it
 }
 
 // Fills the points in which a body touches a face of b, whatever else of b may be nearer.
