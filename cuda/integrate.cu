@@ -15,14 +15,15 @@ static __device__ int warp_sum(int v) {
 // Writes for each contact its initial impulse, the key that the next step looks it up by, and its second body for the
 // adjacency (that of a boundary is negative, which as an unsigned key has no row).
 static __global__ void warm_start_contacts(const SandWarmStart cache, const SandCollision *collision, const int *order,
-                                           double ratio, const Impulse *kept, Impulse *start, SandContactKey *key,
-                                           uint32_t *second, Counts *counts) {
+                                           const int *first, double ratio, const Impulse *kept, Impulse *start,
+                                           SandContactKey *key, uint32_t *second, Counts *counts) {
     if (counts->retry) return;
     int warm_started = 0;
+    SandNewContacts now = {collision->contacts, order, first};
     EACH(i, counts->contacts) {
         const SandContactCandidate *contact = &collision->contacts[order[i]];
         bool swapped = false;
-        int old = cache.step > 0 ? warm_start_recall(&cache, collision, contact, &swapped) : -1;
+        int old = cache.step > 0 ? warm_start_recall(&cache, collision, &now, contact, &swapped) : -1;
         if (old >= 0) warm_started++;
         start[i] = old < 0 ? Impulse() : impulse_make(v3_scale(swapped ? -ratio : ratio, impulse_vector(kept[old])));
         key[i] = contact->key;
@@ -73,8 +74,8 @@ bool warm_start_enqueue(SandDevice *device) {
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
     warm_start_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0,
                           device->stream>>>(kept_cache(device), device->device_collision.data, device->candidate_order.data,
-                                            ratio, device->kept_impulse.data, device->start.data, device->key.data,
-                                            device->keys.data, device->counts);
+                                            device->first.data, ratio, device->kept_impulse.data, device->start.data,
+                                            device->key.data, device->keys.data, device->counts);
     device->problem = {device->candidate_order.data, device->start.data, device->keys.data, device->first.data};
     return device_check(device, cudaGetLastError(), "warm starting");
 }

@@ -7,13 +7,14 @@
 #include "sim/collision/warm_start.inl"
 
 static __global__ void find_impacts(const __grid_constant__ SandWorld w, const SandWarmStart cache,
-                                    const SandCollision *collision, const int *order, SandImpact *impacts,
+                                    const SandCollision *collision, const int *order, const int *first, SandImpact *impacts,
                                     const Counts *counts) {
     if (counts->retry) return;
+    SandNewContacts now = {collision->contacts, order, first};
     EACH(i, counts->found) {
         const SandContactCandidate *c = &collision->contacts[order[i]];
         bool swapped, keeps = cache.step > 0 && cache.bounces;
-        int old = keeps ? warm_start_recall(&cache, collision, c, &swapped) : -1;
+        int old = keeps ? warm_start_recall(&cache, collision, &now, c, &swapped) : -1;
         impacts[order[i]] = impact_of(&w, collision, c, old < 0 ? 0 : cache.approach[old]);
     }
 }
@@ -38,7 +39,7 @@ bool laws_enqueue(SandDevice *device) {
     if (!device->bounces) return true;
     if (!reserve(device, device->impacts, (size_t)device->contact_capacity + 1)) return false;
     LAUNCH(device, find_impacts, device->contact_capacity, device->world, kept_cache(device), device->device_collision.data,
-           device->candidate_order.data, device->impacts.data, device->counts);
+           device->candidate_order.data, device->first.data, device->impacts.data, device->counts);
     return device_check(device, cudaGetLastError(), "restitution");
 }
 

@@ -80,11 +80,13 @@ typedef struct Job {
 static void apply_work(SandWorker *w, void *argument) {
     Job *job = argument;
     const SandCollision *collision = job->collision;
+    SandNewContacts now = {collision->contacts, NULL, collision->first};
     int warm_started = 0;
     for (int64_t i = sand_chunk_begin(w->first_chunk, collision->contact_count);
          i < sand_chunk_begin(w->last_chunk, collision->contact_count); i++) {
         bool swapped = false;
-        int kept = job->warm->step > 0 ? warm_start_recall(job->warm, collision, &collision->contacts[i], &swapped) : -1;
+        int kept =
+            job->warm->step > 0 ? warm_start_recall(job->warm, collision, &now, &collision->contacts[i], &swapped) : -1;
         if (kept >= 0) warm_started++;
         job->start[i] = kept < 0 ? v3_make(0, 0, 0) : v3_scale(swapped ? -job->ratio : job->ratio, job->warm->impulse[kept]);
     }

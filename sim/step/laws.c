@@ -16,7 +16,8 @@ static double kept_approach(const SandHostState *host, const SandContactCandidat
     const SandWarmStart *warm = &host->warm_start;
     bool swapped;
     if (!(warm->step > 0) || !warm->bounces) return 0;
-    int kept = warm_start_recall(warm, &host->collision, candidate, &swapped);
+    SandNewContacts now = {host->collision.contacts, NULL, host->collision.first};
+    int kept = warm_start_recall(warm, &host->collision, &now, candidate, &swapped);
     return kept < 0 ? 0 : warm->approach[kept];
 }
 
