@@ -132,7 +132,7 @@ static void mapped_slots_draw_the_same(void **state) {
     Renderer *renderer = context ? renderer_create(&error) : NULL;
     TripleBuffer *buffer = renderer ? triple_buffer_create_gl(false, &error) : NULL;
     if (!buffer) fail_msg("%s", error.text);
-    SandSimulation *sim = lab_scene("rubble", 40, 1, SAND_FLOAT); // rocks, and balls where colors mean something
+    SandSimulation *sim = lab_scene("clumps", 40, 1, SAND_FLOAT); // clumps, and balls where colors mean something
     const SandWorld *w = sand_simulation_world(sim);
     static unsigned char mapped[BYTES], copied[BYTES];
     RendererDef look = renderer_default();

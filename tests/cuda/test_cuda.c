@@ -276,7 +276,7 @@ static void compare_stages(const char *scene, int bodies, int steps) {
 static void test_stages(void **state) {
     (void)state;
     compare_stages("hourglass", 3000, 120);                            // the glass, several levels
-    compare_stages("rubble", 150, 100);                                // clumps
+    compare_stages("clumps", 150, 100);                                // clumps
     compare_stages("heavy", 0, 60);                                    // a cylinder on spheres
     compare_stages("heap", 400, 60);                                   // the ground
     compare_stages("drum", 0, 60);                                     // a wall that turns
@@ -349,7 +349,7 @@ static void test_accuracy(void **state) {
 static void test_fetched_contacts(void **state) {
     (void)state;
     SandError error;
-    SandSimulation *on_cpu = lab_scene("rubble", 150, 2, SAND_FLOAT), *on_gpu = lab_scene("rubble", 150, 2, SAND_FLOAT);
+    SandSimulation *on_cpu = lab_scene("clumps", 150, 2, SAND_FLOAT), *on_gpu = lab_scene("clumps", 150, 2, SAND_FLOAT);
     lab_run(on_cpu, 150), lab_run(on_gpu, 150);
     if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
     lab_step(on_cpu), lab_step(on_gpu);
@@ -368,7 +368,7 @@ static void test_fetched_contacts(void **state) {
     for (int k = 0; k < p->body_count; k++)
         assert_true(v3_length(v3_sub(p->bodies[k].velocity, q->bodies[k].velocity)) <= 1e-12);
     double relative = relative_difference(sand_simulation_solution(on_cpu), sand_simulation_solution(on_gpu), count);
-    printf("rubble: %d contacts fetched from the device, impulses differ by %.1e\n", count, relative);
+    printf("clumps: %d contacts fetched from the device, impulses differ by %.1e\n", count, relative);
     assert_true(relative <= 0.2);
     sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
 }

@@ -69,7 +69,7 @@ static void compare_instances(const char *scene, int bodies, int steps) {
 static void instances_are_those_of_the_host(void **state) {
     (void)state;
     compare_instances("hourglass", 3000, 100);
-    compare_instances("rubble", 150, 100); // clumps on a mesh
+    compare_instances("clumps", 150, 100); // clumps on a mesh
     compare_instances("heavy", 0, 60);     // a cylinder
     compare_instances("incline", 0, 20);   // a box
 }
@@ -137,7 +137,7 @@ static void compare_sums(const char *scene, int bodies, int steps) {
 static void sums_are_those_of_the_host(void **state) {
     (void)state;
     compare_sums("hourglass", 2000, 120);
-    compare_sums("rubble", 100, 150);
+    compare_sums("clumps", 100, 150);
     compare_sums("heavy", 0, 60); // one body of very many contacts
 }
 
@@ -227,7 +227,7 @@ static void pixels_are_those_of_the_host(void **state) {
     Fixture s;
     if (!open_offscreen(&s)) skip();
     compare_pixels(&s, "hourglass", 2000);
-    compare_pixels(&s, "rubble", 100);
+    compare_pixels(&s, "clumps", 100);
     compare_pixels(&s, "heavy", 0);
     close_offscreen(&s);
 }

@@ -30,14 +30,14 @@ static const char plate_scene[] =
     "    lattice: {spacing: 0.11, jitter: 0.002, from: 0.055}\n"
     "    region: {cylinder: 0.93}\n";
 
-enum { CUP, RUBBLE, CYLINDER, HEAVY, PLATE, PROBLEMS };
-static const char *const problem_names[PROBLEMS] = {"cup", "rubble", "cylinder", "heavy", "plate"};
+enum { CUP, CLUMPS, CYLINDER, HEAVY, PLATE, PROBLEMS };
+static const char *const problem_names[PROBLEMS] = {"cup", "clumps", "cylinder", "heavy", "plate"};
 static SandProblem problems[PROBLEMS];
 
 static inline int make_problems(void **state) {
     (void)state;
     problems[CUP] = frozen_cup();
-    problems[RUBBLE] = frozen_scene("rubble", 80, 500, 50);
+    problems[CLUMPS] = frozen_scene("clumps", 80, 500, 50);
     problems[CYLINDER] = frozen_scene("cylinder", 1000, 250, 50);
     problems[HEAVY] = frozen_scene("heavy", 0, 150, 50);
     problems[PLATE] = frozen_text(plate_scene, 60, 50);

@@ -138,7 +138,7 @@ static void small_balls_need_no_quads(void **state) {
 static void clumps_are_where_they_are(void **state) {
     (void)state;
     Scene s;
-    open_scene(&s, "rubble", 2500, v3_make(-3, -3, 0), v3_make(3, 3, 4));
+    open_scene(&s, "clumps", 2500, v3_make(-3, -3, 0), v3_make(3, 3, 4));
     for (int k = 0; k < 4; k++) {
         Camera camera = go_on(&s, COLOR_BY_SPEED, k % 2 ? "top" : "default");
         approach(&s, &camera, 2500 / 4 * k, 0.1);

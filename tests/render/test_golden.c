@@ -25,25 +25,16 @@ typedef struct Golden {
 
 // Every scene of the scenes folder that is not like another; a test compares the two.
 static const Golden goldens[] = {
-    {"hourglass", 600, 1.2, COLOR_BY_BODY, "default"},
-    {"rubble", 150, 1.5, COLOR_BY_BODY, "default"},
-    {"drum", 500, 1.5, COLOR_BY_SPEED, "default"},
-    {"heavy", 0, 1.2, COLOR_BY_BODY, "low"},
-    {"cylinder", 500, 1, COLOR_BY_BODY, "corner"},
-    {"ball-drop", 1000, 0.4, COLOR_BY_BODY, "default"},
-    {"heap", 400, 1.5, COLOR_BY_BODY, "high"},
-    {"incline", 0, 1.5, COLOR_BY_BODY, "default"},
-    {"pebble-bed", 300, 2, COLOR_BY_BODY, "default"},
-    {"peer-s1", 300, 1, COLOR_BY_SPEED, "default"},
-    {"peer-s2", 500, 0.2, COLOR_BY_SPEED, "default"},
-    {"stack", 0, 0.3, COLOR_BY_BODY, "default"},
-    {"two-spheres", 0, 0.4, COLOR_BY_BODY, "front"},
-    {"wedge", 0, 0.3, COLOR_BY_BODY, "side"},
-    {"wide", 3000, 0.2, COLOR_BY_SPEED, "default"},
-    {"hopper", 100, 0.6, COLOR_BY_SPEED, "default"},
-    {"rover", 300, 0.6, COLOR_BY_BODY, "default"},
-    {"wrecking-ball", 0, 0.9, COLOR_BY_BODY, "default"},
-    {"newtons-cradle", 0, 0.3, COLOR_BY_BODY, "default"},
+    {"hourglass", 600, 1.2, COLOR_BY_BODY, "default"},   {"clumps", 150, 1.5, COLOR_BY_BODY, "default"},
+    {"drum", 500, 1.5, COLOR_BY_SPEED, "default"},       {"heavy", 0, 1.2, COLOR_BY_BODY, "low"},
+    {"cylinder", 500, 1, COLOR_BY_BODY, "corner"},       {"ball-drop", 1000, 0.4, COLOR_BY_BODY, "default"},
+    {"heap", 400, 1.5, COLOR_BY_BODY, "high"},           {"incline", 0, 1.5, COLOR_BY_BODY, "default"},
+    {"pebble-bed", 300, 2, COLOR_BY_BODY, "default"},    {"peer-s1", 300, 1, COLOR_BY_SPEED, "default"},
+    {"peer-s2", 500, 0.2, COLOR_BY_SPEED, "default"},    {"stack", 0, 0.3, COLOR_BY_BODY, "default"},
+    {"two-spheres", 0, 0.4, COLOR_BY_BODY, "front"},     {"wedge", 0, 0.3, COLOR_BY_BODY, "side"},
+    {"wide", 3000, 0.2, COLOR_BY_SPEED, "default"},      {"hopper", 100, 0.6, COLOR_BY_SPEED, "default"},
+    {"rover", 300, 0.6, COLOR_BY_BODY, "default"},       {"rubble", 150, 2.5, COLOR_BY_BODY, "default"},
+    {"wrecking-ball", 0, 1.6, COLOR_BY_BODY, "default"}, {"newtons-cradle", 0, 0.3, COLOR_BY_BODY, "default"},
 };
 enum { GOLDENS = sizeof goldens / sizeof *goldens, WIDE = 320, HIGH = 180 };
 

@@ -12,12 +12,12 @@
 // cmocka.h needs the headers above.
 #include <cmocka.h>
 
-enum { RUBBLE, CYLINDER, PROBLEMS };
+enum { CLUMPS, CYLINDER, PROBLEMS };
 static SandProblem problems[PROBLEMS];
 
 static int make_problems(void **state) {
     (void)state;
-    problems[RUBBLE] = frozen_scene("rubble", 80, 500, 50);
+    problems[CLUMPS] = frozen_scene("clumps", 80, 500, 50);
     problems[CYLINDER] = frozen_scene("cylinder", 1000, 250, 50);
     return 0;
 }
@@ -161,7 +161,7 @@ static double form(const Op *op, const double *y, double *right) {
 static void equations(void **state) {
     (void)state;
     for (int which = 0; which < 2; which++) {
-        Bench *b = bench_begin(which ? problems[RUBBLE] : problems[CYLINDER], 2);
+        Bench *b = bench_begin(which ? problems[CLUMPS] : problems[CYLINDER], 2);
         const Op *op = &b->workspace->op;
         int nodes = coarse_nodes(op);
         assert_true(which || coarse_cells(op) > 1);

@@ -25,7 +25,7 @@ static const char *const problem_names[PROBLEMS] = {"spheres", "clumps"};
 static SandProblem problems[PROBLEMS];
 
 static int store_problems(void) {
-    SandProblem frozen[PROBLEMS] = {[SPHERES] = frozen_cup(), [CLUMPS] = frozen_scene("rubble", 40, 400, 50)};
+    SandProblem frozen[PROBLEMS] = {[SPHERES] = frozen_cup(), [CLUMPS] = frozen_scene("clumps", 40, 400, 50)};
     for (int k = 0; k < PROBLEMS; k++) {
         frozen_store(problem_names[k], &frozen[k]);
         sand_problem_free(&frozen[k]);

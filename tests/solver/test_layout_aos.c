@@ -64,7 +64,7 @@ static void compare(const SandProblem *p, const SandSolveDef *def, int threads, 
 static void every_solver(void **state) {
     (void)state;
     SandProblem problems[] = {frozen_scene("cylinder", 300, 150, 20), frozen_scene("heavy", 0, 60, 20),
-                              frozen_scene("rubble", 150, 200, 20), frozen_scene("drum", 300, 60, 20)};
+                              frozen_scene("clumps", 150, 200, 20), frozen_scene("drum", 300, 60, 20)};
     assert_true(problems[0].radial);
     assert_false(problems[2].radial);
     int solved = 0;

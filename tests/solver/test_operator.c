@@ -72,7 +72,7 @@ typedef struct Case {
     SandProblem problem;
 } Case;
 
-enum { CYLINDER, RUBBLE, HEAVY, DRUM, BIG_BALL, BIG_BALL_FULL, CASES };
+enum { CYLINDER, CLUMPS, HEAVY, DRUM, BIG_BALL, BIG_BALL_FULL, CASES };
 static Case cases[CASES];
 
 static int largest_contact_count(const SandProblem *p) {
@@ -89,7 +89,7 @@ static int largest_contact_count(const SandProblem *p) {
 static int make_cases(void **state) {
     (void)state;
     cases[CYLINDER] = (Case){"cylinder", frozen_scene("cylinder", 700, 60, 5)};
-    cases[RUBBLE] = (Case){"rubble", frozen_scene("rubble", 100, 250, 5)};
+    cases[CLUMPS] = (Case){"clumps", frozen_scene("clumps", 100, 250, 5)};
     cases[HEAVY] = (Case){"heavy", frozen_scene("heavy", 0, 60, 4)};
     cases[DRUM] = (Case){"drum", frozen_scene("drum", 300, 60, 5)};
     cases[BIG_BALL] = (Case){"big ball", big_ball()};
@@ -114,7 +114,7 @@ static void cases_are_of_every_kind(void **state) {
     (void)state;
     for (int k = 0; k < CASES; k++) assert_in_range(cases[k].problem.contact_count, 100, 6000);
     assert_true(cases[CYLINDER].problem.radial && cases[BIG_BALL].problem.radial);
-    assert_false(cases[RUBBLE].problem.radial || cases[HEAVY].problem.radial || cases[DRUM].problem.radial);
+    assert_false(cases[CLUMPS].problem.radial || cases[HEAVY].problem.radial || cases[DRUM].problem.radial);
     // The big ball is gathered in several segments.
     assert_true(largest_contact_count(&cases[BIG_BALL].problem) > 4 * SAND_HIGH_DEGREE);
     assert_true(largest_contact_count(&cases[HEAVY].problem) > 30); // the weight is on the spheres

@@ -17,7 +17,7 @@ static char path[64];
 
 static int make_problems(void **state) {
     (void)state;
-    problems[0] = frozen_scene("rubble", 60, 200, 5);
+    problems[0] = frozen_scene("clumps", 60, 200, 5);
     problems[1] = frozen_scene("drum", 200, 60, 5);
     assert_true(problems[0].contact_count > 20 && problems[1].contact_count > 100);
     strcpy(path, "/tmp/sandglass-problem-XXXXXX");

@@ -23,15 +23,15 @@ static const char box_scene[] = "name: box\n"
                                 "bodies:\n"
                                 "  - {name: box, shape: box, size: [1, 0.6, 0.4], position: [0, 0, 0.2]}\n";
 
-enum { CUP, BOX, RUBBLE, CYLINDER, HEAVY, PROBLEMS };
-static const char *const names[PROBLEMS] = {"cup", "box", "rubble", "cylinder", "heavy"};
+enum { CUP, BOX, CLUMPS, CYLINDER, HEAVY, PROBLEMS };
+static const char *const names[PROBLEMS] = {"cup", "box", "clumps", "cylinder", "heavy"};
 static SandProblem problems[PROBLEMS];
 
 static int make_problems(void **state) {
     (void)state;
     problems[CUP] = frozen_stored("spheres");
     problems[BOX] = frozen_text(box_scene, 20, 50);
-    problems[RUBBLE] = frozen_scene("rubble", 80, 200, 50);
+    problems[CLUMPS] = frozen_scene("clumps", 80, 200, 50);
     problems[CYLINDER] = frozen_scene("cylinder", 400, 200, 50);
     problems[HEAVY] = frozen_scene("heavy", 0, 150, 50);
     for (int k = 0; k < PROBLEMS; k++)
@@ -168,7 +168,7 @@ static double speed_difference(const SandProblem *p, const SandSolution *a, cons
 // A first-order method, well converged, ends where ipm-soc ends: within 1e-8 of the objective, and 1e-6 m/s.
 static void p_spg_fb_agrees(void **state) {
     (void)state;
-    const int some[] = {CUP, BOX, RUBBLE};
+    const int some[] = {CUP, BOX, CLUMPS};
     for (int k = 0; k < 3; k++) {
         SandProblem open = frozen_copy(&problems[some[k]]), *p = &open;
         frozen_open_gaps(p, 1e-4); // a jam with penetrations takes p-spg-fb 100,000 iterations

@@ -39,7 +39,7 @@ static void methods_agree(const SandProblem *p, const char *name, SandFriction f
 static void solvers_agree_in_the_velocities(void **state) {
     (void)state;
     const double mus[] = {0, 0.2, 0.8};
-    for (int k = CUP; k <= RUBBLE; k++)
+    for (int k = CUP; k <= CLUMPS; k++)
         for (int m = 0; m < 3; m++) {
             SandProblem p = frozen_well_posed(&problems[k], mus[m]);
             char name[64];
@@ -52,7 +52,7 @@ static void solvers_agree_in_the_velocities(void **state) {
 // Contacts with and without friction in one problem.
 static void solvers_agree_with_mixed_friction(void **state) {
     (void)state;
-    for (int k = CUP; k <= RUBBLE; k++) {
+    for (int k = CUP; k <= CLUMPS; k++) {
         SandProblem p = frozen_well_posed(&problems[k], 0.5);
         char name[64];
         for (int i = 0; i < p.contact_count; i++)
@@ -69,7 +69,7 @@ static void solution_fulfills_the_conditions(void **state) {
     (void)state;
     const double mus[] = {0, 0.2, 0.8, -1};
     const double e = 1e-10;
-    for (int k = CUP; k <= RUBBLE; k++)
+    for (int k = CUP; k <= CLUMPS; k++)
         for (int m = 0; m < 4; m++) {
             SandProblem p = frozen_well_posed(&problems[k], mus[m]);
             if (mus[m] < 0)
@@ -108,7 +108,7 @@ static void solution_fulfills_the_conditions(void **state) {
 // Residual and objective agree with dense algebra, whether the method tracks them or they are measured at the end.
 static void reports_are_dense(void **state) {
     (void)state;
-    for (int k = CUP; k <= RUBBLE; k++)
+    for (int k = CUP; k <= CLUMPS; k++)
         for (int frictionless = 0; frictionless < 2; frictionless++)
             for (int m = 0; m < METHODS; m++) {
                 if (!method_can(methods[m], frictionless ? SAND_FRICTIONLESS : SAND_FRICTION_CONE)) continue;
@@ -146,7 +146,7 @@ static void larger_budgets_never_hurt(void **state) {
     const int budgets = 61 + sizeof more / sizeof *more;
     for (int run = 0; run < 16; run++) {
         bool warm = run & 1, in_float = run & 2;
-        SandProblem p = frozen_copy(&problems[run & 8 ? RUBBLE : CYLINDER]);
+        SandProblem p = frozen_copy(&problems[run & 8 ? CLUMPS : CYLINDER]);
         if (!warm) frozen_set_cold(&p);
         double last = INFINITY, last_measured = INFINITY;
         for (int b = 0; b < budgets; b++) {

@@ -34,12 +34,12 @@ static void hourglass(void **state) {
     back_and_forward("hourglass", 800);
 }
 
-static void rubble(void **state) {
+static void clumps(void **state) {
     (void)state;
-    back_and_forward("rubble", 100);
+    back_and_forward("clumps", 100);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hourglass), cmocka_unit_test(rubble)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hourglass), cmocka_unit_test(clumps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,13 +15,13 @@ struct SandDevice {
 
 static int contacts_read;
 
-static SandSimulation *rubble(void) { return lab_scene("rubble", BODIES, 1, SAND_FLOAT); }
+static SandSimulation *clumps(void) { return lab_scene("clumps", BODIES, 1, SAND_FLOAT); }
 
 static SandDevice *create(const SandDeviceDef *def, SandError *error) {
     (void)def;
     SandDevice *m = calloc(1, sizeof *m);
-    m->now = rubble();
-    m->before = rubble();
+    m->now = clumps();
+    m->before = clumps();
     m->pool = sand_thread_pool_create(1, error);
     return m;
 }
@@ -92,7 +92,7 @@ static void apart_at_most(SandVec3 a, SandVec3 b, double most) { assert_true(v3_
 static void contacts_come_when_asked_for(void **state) {
     (void)state;
     SandError error;
-    SandSimulation *plain = rubble(), *sim = rubble();
+    SandSimulation *plain = clumps(), *sim = clumps();
     assert_true(sand_simulation_move(sim, &other, &error));
     assert_true(sand_simulation_fetch_contacts(sim, &error)); // none yet
     lab_run(plain, STEPS);

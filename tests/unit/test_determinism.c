@@ -39,9 +39,9 @@ static void hourglass(void **state) {
     same_for_all_thread_counts("hourglass", is_short ? 300 : 3000, is_short ? 8 : 200);
 }
 
-static void rubble(void **state) {
+static void clumps(void **state) {
     (void)state;
-    same_for_all_thread_counts("rubble", is_short ? 30 : 400, is_short ? 80 : 200); // the rocks have to fall first
+    same_for_all_thread_counts("clumps", is_short ? 30 : 400, is_short ? 80 : 200); // the rocks have to fall first
 }
 
 static void heavy(void **state) {
@@ -56,7 +56,7 @@ static void stones(void **state) {
 
 int main(int argc, char **argv) {
     is_short = argc > 1 && !strcmp(argv[1], "short");
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hourglass), cmocka_unit_test(rubble), cmocka_unit_test(heavy),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hourglass), cmocka_unit_test(clumps), cmocka_unit_test(heavy),
                                        cmocka_unit_test(stones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

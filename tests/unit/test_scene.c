@@ -2,7 +2,6 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -542,7 +541,7 @@ static void test_missing_files(void **state) {
     assert_false(sand_scene_load(&scene, "./", NULL, &error));
     check_one_line(error.text, "./: Is a directory");
     assert_false(sand_scene_load(&scene, "no-such-scene", NULL, &error));
-    check_one_line(error.text, "no-such-scene: no scene of that name; there are ball-drop, cylinder");
+    check_one_line(error.text, "no-such-scene: no scene of that name; there are ball-drop, clumps");
     SandSceneOptions options = {.bodies = 7};
     assert_false(sand_scene_load(&scene, "stack", &options, &error));
     assert_non_null(strstr(error.text, "--bodies: this scene has a fixed number"));

@@ -240,7 +240,7 @@ static void compare_ways(bool staged, const char *transfer, bool brings) {
     static unsigned char ours[BYTES], theirs[BYTES], last[BYTES];
     SandError error = {""};
     Fixture s;
-    open_offscreen(&s, "rubble", 40, staged);
+    open_offscreen(&s, "clumps", 40, staged);
     for (int k = 0; k < 8; k++) {
         lab_step(s.sim);
         RenderColor color = k % 2 ? COLOR_BY_SPEED : COLOR_BY_BODY;
@@ -285,7 +285,7 @@ static void the_backend_may_change(void **state) {
     SandError error = {""};
     Fixture s;
     refuses = false;
-    open_offscreen(&s, "rubble", 40, false);
+    open_offscreen(&s, "clumps", 40, false);
     for (int k = 0; k < 12; k++) {
         bool away = k % 4 < 2;
         if (!sand_simulation_move(s.sim, away ? &falling : NULL, &error)) fail_msg("%s", error.text);
