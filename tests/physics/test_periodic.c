@@ -301,7 +301,7 @@ static void bad_periods_are_refused(void **state) {
            "t.yaml:2: periodic: the period along y is 0.7 m; it must be at least 4 times the largest body, of 0.2 m");
     refuse("name: t\nworld: {lower: [0, 0, 0], upper: [1, 1, 1], periodic: x}\n"
            "bodies: [{shape: box, size: [0.1, 0.1, 0.1], position: [0.5, 0.5, 0.5]}]\n",
-           "t.yaml:2: periodic: body 0 is a box or cylinder, and the world is periodic");
+           "t.yaml:2: periodic: body 0 is convex, and the world is periodic");
 }
 
 int main(void) {
