@@ -195,6 +195,7 @@ static bool upload_world(SandDevice *device, SandHostState *host, SandError *err
     device->standalone = device->solved = device->integrated = false;
     device->check_impacts = true; // until a step shows that there is only one level
     int64_t likely = (int64_t)device->sphere_total * 5 + (int64_t)device->convex_total * 24 + joint_block_total(w) + 4096;
+    device->near_capacity = std::max(device->near_capacity, (int64_t)device->convex_total * 16 + 1024);
     device->contact_capacity = std::max(
         device->contact_capacity, std::max(likely, (int64_t)device->kept_contacts) / SAND_LANES * SAND_LANES + SAND_LANES);
     return true;
@@ -440,6 +441,13 @@ static void plan_next_step(SandDevice *device, const Counts *c, SandStepReport *
     device->check_impacts = c->levels > 1;
     // Not much above the number of contacts: kernels are launched for the capacity, and sorts work on all of it. The buffers
     // grow by more, and do not shrink.
+    bool near_fit = c->convex_pairs <= device->near_capacity; // else not all contacts were found
+    if (c->convex_pairs > 0.95 * (double)device->near_capacity)
+        device->near_capacity = 5 * (int64_t)c->convex_pairs / 4 + 1000;
+    if (!near_fit) {
+        report->again = true;
+        return;
+    }
     if (c->found > 0.95 * (double)device->contact_capacity || c->found < 0.85 * (double)device->contact_capacity - 10000)
         device->contact_capacity = ((int64_t)(1.08 * c->found + 1000) / SAND_LANES + 1) * SAND_LANES;
     report->again = c->retry != 0;

@@ -25,7 +25,7 @@ static __global__ void reset_counts(Counts *counts) {
     counts->found = counts->resting = 0;
     counts->high_degree = counts->colors = counts->uncolored = counts->lost = 0;
     for (int k = 0; k < SAND_MAX_OUTLETS; k++) counts->left[k] = counts->left_mass[k] = 0;
-    counts->crowded = counts->mesh_overflow[2] = 0;
+    counts->crowded = counts->mesh_overflow[2] = counts->convex_pairs = 0;
     counts->blocks_done = 0;
     counts->min_extent = ~0ull;
     counts->max_extent = counts->deepest = counts->deepest_wall = 0;
@@ -323,7 +323,7 @@ bool collide_enqueue(SandDevice *device) {
     auto count_others = device->convex_total ? count_nonspheres<true> : count_nonspheres<false>;
     count_others<<<launch_blocks(spheres + 1, 128), 128, 0, nonspheres>>>(w, collision, device->search, count,
                                                                           device->counts, spheres);
-    convex_count_enqueue(device, count + convex_items, nonspheres);
+    if (!convex_count_enqueue(device, count + convex_items, nonspheres)) return false;
     joints_count_enqueue(device, count + joint_items, nonspheres);
     device_check(device, cudaMemsetAsync(count + items - 1, 0, sizeof(int), device->stream), "counting contacts");
     auto count_by_group = w.apart_count ? count_pairs_by_group<true> : count_pairs_by_group<false>;

@@ -7,6 +7,8 @@
 //   number_convex_cells            the cell of each; csr_build sorts by it
 //   sort_convex                    proxies in the sorted order
 //   number_convex_space, index_convex    their solver indices, behind those of bodies made of spheres
+//   count_near, list_near          pairs of them that are near each other
+//   reject_far, find_distances, find_points    a thread a pair: of all, of those not far apart, of those that touch
 //   count_convex, write_convex     contacts with each other and with boundaries
 #include "cuda/narrow_phase.h"
 #include "cuda/csr.h"
@@ -94,23 +96,125 @@ static __global__ void index_convex(SandCollision *collision, const int *placed)
     }
 }
 
+// --- pairs ------------------------------------------------------------------------------------------------
+
+// Counts the neighbors of each proxy.
+static __global__ void __launch_bounds__(CONVEX_THREADS)
+    count_near(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, int *count,
+               int64_t convex) {
+    SandFinder finder = finder_of(&w, collision, search);
+    const SandBroadPhase *g = &collision->convex_phase;
+    EACH(i, convex + 1) {
+        count[i] = 0;
+        if (i >= g->sphere_count) continue;
+        ConvexNeighbors near = convex_neighbors(&finder, grid_level_of(g, (int)i), (int)i);
+        while (neighbors_next(&near) >= 0) count[i]++;
+    }
+}
+
+// Stores the number of pairs, and asks for a retry where they do not fit. One thread.
+static __global__ void store_near(const int *total, int64_t capacity, Counts *counts) {
+    counts->convex_pairs = *total;
+    counts->convex_close = counts->convex_touching = 0;
+    if (*total < 0 || *total > capacity) counts->retry |= RETRY_CONTACTS;
+}
+
+static __global__ void __launch_bounds__(CONVEX_THREADS)
+    list_near(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, const int *first,
+              int2 *pairs, const Counts *counts) {
+    if (counts->retry & RETRY_CONTACTS) return;
+    SandFinder finder = finder_of(&w, collision, search);
+    const SandBroadPhase *g = &collision->convex_phase;
+    EACH(i, g->sphere_count) {
+        ConvexNeighbors near = convex_neighbors(&finder, grid_level_of(g, (int)i), (int)i);
+        for (int k = first[i]; k < first[i + 1]; k++) pairs[k] = {(int)i, neighbors_next(&near)};
+    }
+}
+
+// The pairs of a step and what is known of them. Work lists are filled in any order: what is found is stored by pair.
+struct PairWork {
+    const int2 *pairs;
+    ConvexGap *gaps;
+    Manifold *manifolds;
+    int *close, *touching; // numbers of pairs
+};
+
+// A pair, and how far apart its bodies may be for a contact.
+struct PlacedPair {
+    ConvexPair pair;
+    double reach;
+};
+static __device__ PlacedPair place_pair(const SandFinder *finder, int2 proxies) {
+    const SandSphereProxy *sorted = finder->collision->convex_phase.sorted, *p = &sorted[proxies.x], *q = &sorted[proxies.y];
+    return {convex_pair(finder->world, p->body, q->body), convex_pair_reach(finder, p, q)};
+}
+
+static __global__ void __launch_bounds__(CONVEX_THREADS)
+    reject_far(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, PairWork work,
+               Counts *counts) {
+    if (counts->retry & RETRY_CONTACTS) return;
+    SandFinder finder = finder_of(&w, collision, search);
+    EACH(k, counts->convex_pairs) {
+        PlacedPair at = place_pair(&finder, work.pairs[k]);
+        ConvexGap gap;
+        work.manifolds[k].count = 0;
+        if (convex_far_apart(&at.pair.a, &at.pair.b, convex_far(&at.pair.a, &at.pair.b, at.reach), &gap)) continue;
+        work.close[atomicAdd(&counts->convex_close, 1)] = (int)k;
+    }
+}
+
+static __global__ void __launch_bounds__(CONVEX_THREADS)
+    find_distances(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, PairWork work,
+                   Counts *counts) {
+    if (counts->retry & RETRY_CONTACTS) return;
+    SandFinder finder = finder_of(&w, collision, search);
+    EACH(n, counts->convex_close) {
+        int k = work.close[n];
+        PlacedPair at = place_pair(&finder, work.pairs[k]);
+        ConvexGap gap;
+        convex_distance(&at.pair.a, &at.pair.b, convex_far(&at.pair.a, &at.pair.b, at.reach), &gap);
+        if (!convex_touch(&at.pair.a, &at.pair.b, at.reach, &gap)) continue;
+        work.gaps[k] = gap;
+        work.touching[atomicAdd(&counts->convex_touching, 1)] = k;
+    }
+}
+
+static __global__ void __launch_bounds__(CONVEX_THREADS)
+    find_points(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, PairWork work,
+                const Counts *counts) {
+    if (counts->retry & RETRY_CONTACTS) return;
+    SandFinder finder = finder_of(&w, collision, search);
+    EACH(n, counts->convex_touching) {
+        int k = work.touching[n];
+        PlacedPair at = place_pair(&finder, work.pairs[k]);
+        Manifold m;
+        convex_touching_points(&at.pair.a, &at.pair.b, at.reach, &work.gaps[k], &m);
+        work.manifolds[k] = m;
+    }
+}
+
 // --- contacts ---------------------------------------------------------------------------------------------
 
 static __global__ void __launch_bounds__(CONVEX_THREADS)
-    count_convex(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, int *count,
-                 Counts *counts, int64_t capacity) {
+    count_convex(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
+                 const int *near_first, const Manifold *manifolds, int *count, Counts *counts, int64_t capacity) {
     SandFinder finder = finder_of(&w, collision, search);
     const SandBroadPhase *g = &collision->convex_phase;
+    bool fit = !(counts->retry & RETRY_CONTACTS);
     EACH(i, capacity) {
         SandSink sink = {NULL, 0, counts->mesh_overflow};
-        if (i < g->sphere_count) convex_contacts(&finder, &sink, grid_level_of(g, (int)i), (int)i);
+        if (i < g->sphere_count && fit) {
+            convex_boundaries(&finder, &sink, &g->sorted[i]);
+            for (int k = near_first[i]; k < near_first[i + 1]; k++) sink.count += manifolds[k].count;
+        }
         count[i] = sink.count;
     }
 }
 
 static __global__ void __launch_bounds__(CONVEX_THREADS)
-    write_convex(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search, const int *first,
-                 SandContactCandidate *candidates, uint32_t *owner, Counts *counts) {
+    write_convex(const __grid_constant__ SandWorld w, const SandCollision *collision, SearchParams search,
+                 const int *near_first, PairWork work, const int *first, SandContactCandidate *candidates, uint32_t *owner,
+                 Counts *counts) {
     if (counts->retry) return;
     SandFinder finder = finder_of(&w, collision, search);
     const SandBroadPhase *g = &collision->convex_phase;
@@ -119,7 +223,9 @@ static __global__ void __launch_bounds__(CONVEX_THREADS)
         int begin = first[i], end = first[i + 1];
         if (begin == end) continue;
         SandSink sink = {candidates + begin, 0, counts->mesh_overflow};
-        convex_contacts(&finder, &sink, grid_level_of(g, (int)i), (int)i);
+        for (int k = near_first[i]; k < near_first[i + 1]; k++)
+            add_convex_pair(&finder, &sink, g->sorted[i].body, g->sorted[work.pairs[k].y].body, &work.manifolds[k]);
+        if (sink.count < end - begin) convex_boundaries(&finder, &sink, &g->sorted[i]);
         for (int k = begin; k < end; k++) {
             deepest = fmax(deepest, -candidates[k].gap);
             if (candidates[k].b < 0) wall = fmax(wall, -candidates[k].gap);
@@ -135,13 +241,19 @@ static __global__ void __launch_bounds__(CONVEX_THREADS)
 bool convex_reserve(SandDevice *device) {
     if (!device->convex_total) return true;
     size_t convex = (size_t)device->convex_total + 2, bodies = (size_t)device->world.body_count + 2;
+    size_t pairs = (size_t)device->near_capacity;
     size_t cells = (size_t)grid_most_cells(device->convex_total) + 2, most = cells > bodies ? cells : bodies;
     return reserve(device, device->convex_active, bodies) && reserve(device, device->convex_first, bodies) &&
            reserve(device, device->convex_spheres, convex) && reserve(device, device->convex_sorted, convex) &&
            reserve(device, device->convex_cell, convex) && reserve(device, device->convex_cell_sorted, convex) &&
            reserve(device, device->convex_order, convex) && reserve(device, device->convex_starts, cells) &&
            reserve(device, device->convex_counts, cells) && reserve(device, device->convex_spatial_order, convex) &&
-           reserve_iota(device, convex) && reserve_scratch(device, device->scratch, (int64_t)most) &&
+           reserve(device, device->near_count, convex) && reserve(device, device->near_first, convex) &&
+           reserve(device, device->near_pairs, pairs) && reserve(device, device->near_gaps, pairs) &&
+           reserve(device, device->near_manifolds, pairs) && reserve(device, device->near_close, pairs) &&
+           reserve(device, device->near_touching, pairs) && reserve_iota(device, convex) &&
+           reserve_scratch(device, device->scratch, (int64_t)most) &&
+           reserve_scratch(device, device->near_scratch, (int64_t)convex) &&
            reserve_scratch(device, device->index_scratch, (int64_t)convex);
 }
 
@@ -181,15 +293,46 @@ bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream) {
     return true;
 }
 
-void convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream) {
-    if (!device->convex_total) return;
+static PairWork pair_work(SandDevice *device) {
+    return {device->near_pairs.data, device->near_gaps.data, device->near_manifolds.data, device->near_close.data,
+            device->near_touching.data};
+}
+
+// Finds how the convex bodies meet that are near each other.
+static bool pairs_enqueue(SandDevice *device, cudaStream_t stream) {
+    int64_t convex = device->convex_total;
+    const SandWorld &w = device->world;
+    const SandCollision *collision = device->device_collision.data;
+    int *first = device->near_first.data, blocks = launch_blocks(convex + 1, CONVEX_THREADS);
+    int pair_blocks = device_blocks(device, device->near_capacity, CONVEX_THREADS, 32);
+    PairWork work = pair_work(device);
+    count_near<<<blocks, CONVEX_THREADS, 0, stream>>>(w, collision, device->search, device->near_count.data, convex);
+    if (!device_check(device,
+                      scan_sum(device->near_scratch.bytes.data, device->near_scratch.bytes.capacity, device->near_count.data,
+                               first, convex + 1, stream),
+                      "counting pairs of convex bodies"))
+        return false;
+    store_near<<<1, 1, 0, stream>>>(first + convex, device->near_capacity, device->counts);
+    list_near<<<blocks, CONVEX_THREADS, 0, stream>>>(w, collision, device->search, first, device->near_pairs.data,
+                                                     device->counts);
+    reject_far<<<pair_blocks, CONVEX_THREADS, 0, stream>>>(w, collision, device->search, work, device->counts);
+    find_distances<<<pair_blocks, CONVEX_THREADS, 0, stream>>>(w, collision, device->search, work, device->counts);
+    find_points<<<pair_blocks, CONVEX_THREADS, 0, stream>>>(w, collision, device->search, work, device->counts);
+    return true;
+}
+
+bool convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream) {
+    if (!device->convex_total) return true;
+    if (!pairs_enqueue(device, stream)) return false;
     count_convex<<<launch_blocks(device->convex_total, CONVEX_THREADS), CONVEX_THREADS, 0, stream>>>(
-        device->world, device->device_collision.data, device->search, count, device->counts, device->convex_total);
+        device->world, device->device_collision.data, device->search, device->near_first.data, device->near_manifolds.data,
+        count, device->counts, device->convex_total);
+    return true;
 }
 
 void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream) {
     if (!device->convex_total) return;
     write_convex<<<launch_blocks(device->convex_total, CONVEX_THREADS), CONVEX_THREADS, 0, stream>>>(
-        device->world, device->device_collision.data, device->search, first, device->candidates.data, device->keys.data,
-        device->counts);
+        device->world, device->device_collision.data, device->search, device->near_first.data, pair_work(device), first,
+        device->candidates.data, device->keys.data, device->counts);
 }

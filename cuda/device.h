@@ -6,6 +6,7 @@
 // Start reading at cuda/backend.cu, which drives the stages.
 #pragma once
 #include "sim/core/limits.h"
+#include "sim/geometry/manifold.h"
 #include "sim/solver/cell_grid.h"
 #include "sim/solver/status.h"
 #include "sim/step/backend.h"
@@ -43,7 +44,7 @@ inline __host__ __device__ Impulse impulse_make(SandVec3 v) { return {(float)v.x
 
 // Why a step must be repeated.
 enum Retry {
-    RETRY_CONTACTS = 1, // more contacts than fit
+    RETRY_CONTACTS = 1, // more contacts, or pairs of convex bodies, than fit
     RETRY_IMPACT = 2,   // spheres are of several levels, and impacts were not looked for
 };
 
@@ -53,9 +54,10 @@ enum Retry {
 struct Counts {
     int retry; // bits of Retry
     int spheres, bodies, levels;
-    int found, contacts;  // contacts: all, and those that are solved, which are fewer where bodies rest
-    int resting;          // bodies, after the step
-    int crowded;          // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collide.cu
+    int found, contacts; // contacts: all, and those that are solved, which are fewer where bodies rest
+    int resting;         // bodies, after the step
+    int convex_pairs, convex_close, convex_touching; // near each other; of these, as PairWork in cuda/convex.cu lists
+    int crowded;                                     // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collide.cu
     int mesh_overflow[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int warm_started;
     unsigned long long high_degree; // bodies of many contacts, and in the lower half the segments that they are summed in
@@ -212,7 +214,8 @@ struct SandDevice {
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host
     SandCollision collision;      // the host's copy of device_collision: pointers into device buffers
     int64_t contact_capacity;
-    bool check_impacts; // spheres are of several levels
+    int64_t near_capacity; // pairs of convex bodies
+    bool check_impacts;    // spheres are of several levels
     SearchParams search;
     const int *joint_first; // on the device: the number of the candidate that is the first block of a joint
 
@@ -352,7 +355,7 @@ bool broad_phase_enqueue(SandDevice *device); // cuda/broad_phase.cu: the first 
 bool convex_reserve(SandDevice *device);
 bool convex_phase_enqueue(SandDevice *device);
 bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream);
-void convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
+bool convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
 void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
 // cuda/joints.cu: the numbers of blocks, their candidates, and their rows.
 void joints_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each joint

@@ -62,6 +62,16 @@ BUFFER(int, convex_starts)
 BUFFER(int, convex_counts)
 BUFFER(int, convex_spatial_order)
 
+// --- narrow phase of convex bodies: pairs of sorted proxies that are near each other ---
+BUFFER(int, near_count) // of each proxy
+BUFFER(int, near_first)
+BUFFER(int2, near_pairs)
+BUFFER(ConvexGap, near_gaps) // of each pair, as the next
+BUFFER(Manifold, near_manifolds)
+BUFFER(int, near_close) // pairs: see PairWork in cuda/convex.cu
+BUFFER(int, near_touching)
+SCRATCH(near_scratch)
+
 // --- narrow phase ---
 BUFFER(int, neighbors)  // the first neighbors of each sphere: see NEIGHBOR_SLOTS in cuda/collide.cu
 BUFFER(int, crowded)    // spheres that have more

@@ -51,25 +51,87 @@ SAND_HOST_DEVICE_NOINLINE void touch_convex_bodies(const SandFinder *finder, San
 
 // --- pairs ------------------------------------------------------------------------------------------------
 
-// Emits the contacts of two convex bodies. The one of lower index is the first, so that the order in which they are found
-// makes no difference.
-SAND_HOST_DEVICE_NOINLINE void convex_pair(const SandFinder *finder, SandSink *sink, const SandSphereProxy *p,
-                                           const SandSphereProxy *q) {
+// How far apart two convex bodies may be for a contact in this step (m); negative: too far, whatever their shapes, or kept
+// apart by a joint.
+SAND_HOST_DEVICE double convex_pair_reach(const SandFinder *finder, const SandSphereProxy *p, const SandSphereProxy *q) {
     const SandWorld *w = finder->world;
-    int a = p->body < q->body ? p->body : q->body, b = p->body < q->body ? q->body : p->body;
-    if (sand_world_apart(w, a, b)) return;
-    double mu = sand_world_pair(w, w->material[a], w->material[b]);
+    if (!proxies_near(p, q) || sand_world_apart(w, p->body, q->body)) return -1;
+    double mu = sand_world_pair(w, w->material[p->body], w->material[q->body]);
     double speed = v3_length(v3_sub(q->velocity, p->velocity)) + p->turning + q->turning + finder->fall;
     double reach = fmax(w->envelope, w->step * (1 + mu) * speed);
-    if (v3_length(v3_sub(q->center, p->center)) > p->radius + q->radius + reach) return;
-    SandVec3 origin = w->position[a];
-    Convex first = convex_make(&w->shapes[w->shape[a]], w->scale[a], w->rotation[a], v3_make(0, 0, 0));
-    Convex second = convex_make(&w->shapes[w->shape[b]], w->scale[b], w->rotation[b], v3_sub(w->position[b], origin));
-    Manifold m;
-    convex_manifold(&first, &second, reach, &m);
-    for (int k = 0; k < m.count; k++)
-        add_pair(finder, sink, a, m.point[k].of_a, b, m.point[k].of_b, m.normal, v3_add(origin, m.point[k].point),
-                 m.point[k].gap);
+    return v3_length(v3_sub(q->center, p->center)) > p->radius + q->radius + reach ? -1 : reach;
+}
+
+// Two convex bodies, placed about the center of the first. That is the one of lower index, so that the order in which they
+// are found makes no difference.
+typedef struct ConvexPair {
+    int body_a, body_b;
+    Convex a, b;
+} ConvexPair;
+
+SAND_HOST_DEVICE ConvexPair convex_pair(const SandWorld *w, int p, int q) {
+    int a = p < q ? p : q, b = p < q ? q : p;
+    ConvexPair pair = {.body_a = a, .body_b = b};
+    pair.a = convex_make(&w->shapes[w->shape[a]], w->scale[a], w->rotation[a], v3_make(0, 0, 0));
+    pair.b = convex_make(&w->shapes[w->shape[b]], w->scale[b], w->rotation[b], v3_sub(w->position[b], w->position[a]));
+    return pair;
+}
+
+// Emits the contacts of bodies p and q, which touch like this.
+SAND_HOST_DEVICE void add_convex_pair(const SandFinder *finder, SandSink *sink, int p, int q, const Manifold *m) {
+    int a = p < q ? p : q, b = p < q ? q : p;
+    for (int k = 0; k < m->count; k++)
+        add_pair(finder, sink, a, m->point[k].of_a, b, m->point[k].of_b, m->normal,
+                 v3_add(finder->world->position[a], m->point[k].point), m->point[k].gap);
+}
+
+// A walk over the convex proxies that may touch a sorted one, in the order of its contacts.
+typedef struct ConvexNeighbors {
+    const SandFinder *finder;
+    int level, proxy;    // whose they are
+    int searched;        // level
+    SandCellRange range; // in it
+    SandCellRow row;
+    int next_row, half, next; // proxy of a half of the row
+    double reach;             // of the last pair: convex_pair_reach
+} ConvexNeighbors;
+
+SAND_HOST_DEVICE ConvexNeighbors convex_neighbors(const SandFinder *finder, int level, int i) {
+    ConvexNeighbors n = {.finder = finder, .level = level, .proxy = i, .searched = -1};
+    n.half = 2;
+    return n;
+}
+
+// Goes on to the next row that is not searched yet; false at the end.
+SAND_HOST_DEVICE bool neighbors_next_row(ConvexNeighbors *n) {
+    const SandBroadPhase *g = &n->finder->collision->convex_phase;
+    while (n->next_row >= n->range.rows) {
+        do n->searched++;
+        while (n->searched < g->level_count && !grid_looks_in(n->level, n->searched));
+        if (n->searched >= g->level_count) return false;
+        n->range = cell_range_of(g, n->level, n->proxy, n->searched);
+        n->next_row = 0;
+    }
+    n->row = cell_row(g, &n->range, n->next_row++);
+    return true;
+}
+
+// Returns the next neighbor, or -1.
+SAND_HOST_DEVICE int neighbors_next(ConvexNeighbors *n) {
+    const SandSphereProxy *sorted = n->finder->collision->convex_phase.sorted;
+    for (;;) {
+        while (n->half < 2 && n->next >= n->row.run[n->half].end)
+            if (++n->half < 2) n->next = n->row.run[n->half].begin;
+        if (n->half == 2) {
+            if (!neighbors_next_row(n)) return -1;
+            n->half = 0;
+            n->next = n->row.run[0].begin;
+            continue;
+        }
+        int j = n->next++;
+        n->reach = convex_pair_reach(n->finder, &sorted[n->proxy], &sorted[j]);
+        if (n->reach >= 0) return j;
+    }
 }
 
 // --- boundaries by corners and edges ----------------------------------------------------------------------
@@ -338,22 +400,23 @@ SAND_HOST_DEVICE_NOINLINE void convex_boundary(const SandFinder *finder, SandSin
     }
 }
 
-// Emits all contacts of sorted convex proxy i: with its neighbors in the grids, then with the boundaries.
-SAND_HOST_DEVICE_NOINLINE void convex_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
+// Emits the contacts of a convex body with the boundaries.
+SAND_HOST_DEVICE_NOINLINE void convex_boundaries(const SandFinder *finder, SandSink *sink, const SandSphereProxy *proxy) {
     const SandWorld *w = finder->world;
-    const SandBroadPhase *g = &finder->collision->convex_phase;
-    const SandSphereProxy *proxy = &g->sorted[i];
-    for (int k = 0; k < g->level_count; k++) {
-        if (!grid_looks_in(level, k)) continue;
-        SandCellRange range = cell_range_of(g, level, i, k);
-        for (int r = 0; r < range.rows; r++) {
-            SandCellRow row = cell_row(g, &range, r);
-            for (int half = 0; half < 2; half++)
-                for (int j = row.run[half].begin; j < row.run[half].end; j++)
-                    if (proxies_near(proxy, &g->sorted[j])) convex_pair(finder, sink, proxy, &g->sorted[j]);
-        }
-    }
     Convex c =
         convex_make(&w->shapes[w->shape[proxy->body]], w->scale[proxy->body], w->rotation[proxy->body], v3_make(0, 0, 0));
     for (int b = 0; b < w->boundary_count; b++) convex_boundary(finder, sink, proxy, &c, b);
+}
+
+// Emits all contacts of sorted convex proxy i: with its neighbors in the grids, then with the boundaries.
+SAND_HOST_DEVICE void convex_contacts(const SandFinder *finder, SandSink *sink, int level, int i) {
+    const SandSphereProxy *sorted = finder->collision->convex_phase.sorted;
+    ConvexNeighbors near = convex_neighbors(finder, level, i);
+    for (int j = neighbors_next(&near); j >= 0; j = neighbors_next(&near)) {
+        ConvexPair pair = convex_pair(finder->world, sorted[i].body, sorted[j].body);
+        Manifold m;
+        convex_manifold(&pair.a, &pair.b, near.reach, &m);
+        add_convex_pair(finder, sink, pair.body_a, pair.body_b, &m);
+    }
+    convex_boundaries(finder, sink, &sorted[i]);
 }

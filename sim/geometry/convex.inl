@@ -5,6 +5,7 @@
 // give the same bits.
 #pragma once
 #include "sandglass/geometry.h"
+#include "sim/geometry/manifold.h"
 
 typedef struct Convex {
     const SandVec3 *corners; // local frame, at scale 1
@@ -79,6 +80,24 @@ SAND_HOST_DEVICE SandVec3 cylinder_radial(SandVec3 d) {
     return across > 1e-14 * fabs(d.z) && across > 0 ? v3_make(d.x / across, d.y / across, 0) : v3_make(1, 0, 0);
 }
 
+// Returns the first corner that is farthest along a local direction. It is most of the narrow phase: without branches, since
+// no processor can guess them, and in two chains, of even and odd corners, that do not wait for each other.
+SAND_HOST_DEVICE int farthest_corner(const SandVec3 *corners, int count, SandVec3 d) {
+    int best = 0, other = 0; // other: the even one before it
+    double most = v3_dot(d, corners[0]), beside = count > 1 ? v3_dot(d, corners[1]) : -INFINITY;
+    for (int k = 2; k + 1 < count; k += 2) {
+        double even = v3_dot(d, corners[k]), odd = v3_dot(d, corners[k + 1]);
+        best = even > most ? k : best;
+        most = even > most ? even : most;
+        other = odd > beside ? k : other;
+        beside = odd > beside ? odd : beside;
+    }
+    double last = v3_dot(d, corners[count - 1]); // once more where the count is even
+    best = last > most ? count - 1 : best;
+    most = last > most ? last : most;
+    return beside > most || (beside == most && other < best) ? other + 1 : best;
+}
+
 // Returns the farthest point of the core along `d`, and which corner it is (-1: a point of a cylinder).
 SAND_HOST_DEVICE SandVec3 convex_support(const Convex *c, SandVec3 d, int *corner) {
     SandVec3 local = m3_apply_transposed(c->rotation, d);
@@ -88,13 +107,7 @@ SAND_HOST_DEVICE SandVec3 convex_support(const Convex *c, SandVec3 d, int *corne
         p.z = local.z < 0 ? -c->half : c->half;
         return v3_add(c->center, m3_apply(c->rotation, p));
     }
-    double most = -INFINITY;
-    for (int k = 0; k < c->corner_count; k++) {
-        double along = v3_dot(local, c->corners[k]);
-        if (along <= most) continue;
-        most = along;
-        *corner = k;
-    }
+    *corner = farthest_corner(c->corners, c->corner_count, local);
     return convex_corner(c, *corner);
 }
 
@@ -104,12 +117,3 @@ SAND_HOST_DEVICE double convex_separation(const Convex *a, const Convex *b, Sand
     SandVec3 from = convex_support(a, n, &corner), to = convex_support(b, v3_neg(n), &corner);
     return v3_dot(n, v3_sub(to, from));
 }
-
-// The signed distance of two cores: how far apart they are, or minus the least translation that separates them.
-typedef struct ConvexGap {
-    double distance;     // m, without the roundings
-    SandVec3 normal;     // unit, from a to b; along it the cores are `distance` apart
-    SandVec3 on_a, on_b; // m, the closest points, or where they touch after the translation
-    // Which feature that is: a corner, an edge between two corners, or three corners of a face.
-    int corner_a[3], corner_b[3], count_a, count_b;
-} ConvexGap;

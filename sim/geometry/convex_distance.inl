@@ -36,16 +36,21 @@ SAND_HOST_DEVICE void axis_witness(const Convex *a, const Convex *b, const Conve
     gap->on_b = v3_madd(gap->on_a, gap->distance, axis->normal);
 }
 
+// A direction from the middle of a to that of b.
+SAND_HOST_DEVICE SandVec3 convex_way(const Convex *a, const Convex *b) {
+    return v3_unit_or(v3_sub(b->center, a->center), v3_make(1, 0, 0));
+}
+
 // The depth of two polytopes, segments or points whose cores overlap, or only touch: then GJK has the closest points.
 SAND_HOST_DEVICE_NOINLINE void convex_sat(const Convex *a, const Convex *b, bool touching, ConvexGap *gap) {
-    ConvexAxis axis = best_face_axis(a, b);
+    SandVec3 last = gap->normal; // that GJK tried, or 0
+    ConvexAxis axis = best_face_axis(a, b, v3_dot(last, last) > 0.5 ? last : convex_way(a, b));
     improve_by_edges(a, b, &axis);
     if (axis.face_a < 0 && axis.face_b < 0 && axis.edge_a < 0) {
         axis.normal = convex_any_normal(a, b);
         axis.distance = convex_separation(a, b, axis.normal);
     }
     // Of cores that just touch GJK may know a better direction: from a corner to a corner, say.
-    SandVec3 last = gap->normal;
     double known = v3_dot(last, last) > 0.5 ? convex_separation(a, b, last) : -INFINITY;
     if (known > axis.distance) {
         axis = axis_none();
@@ -92,11 +97,19 @@ SAND_HOST_DEVICE_NOINLINE void convex_depth_of_cylinder(const Convex *a, const C
     gap_snap(a, b, b, gap);
 }
 
+// Whether two cores are farther apart than `far` along the line between their centers, as most pairs near each other in a
+// pile are. If so, their distance and normal are filled as convex_distance does.
+SAND_HOST_DEVICE bool convex_far_apart(const Convex *a, const Convex *b, double far, ConvexGap *gap) {
+    gap->normal = convex_way(a, b);
+    gap->distance = convex_separation(a, b, gap->normal);
+    return gap->distance > far;
+}
+
 // Fills the signed distance of two cores. Where they are farther apart than `far` (m), distance and normal are those of some
 // plane between them that is farther than `far` from both, and the points are not filled.
 SAND_HOST_DEVICE_NOINLINE void convex_distance(const Convex *a, const Convex *b, double far, ConvexGap *gap) {
     bool touching;
-    if (convex_gjk(a, b, far, gap, &touching)) return;
+    if (convex_gjk(a, b, convex_way(a, b), far, gap, &touching)) return;
     if (a->corner_count == 0 || b->corner_count == 0)
         convex_depth_of_cylinder(a, b, gap);
     else

@@ -131,12 +131,12 @@ enum { GJK_ITERATIONS = 96 };
 
 // Finds the distance of two cores. False where they overlap or touch; where they touch,
 // `touching` is set and the closest points are filled. gap->normal is then the last direction tried, 0: none. Ends early,
-// with a lower bound of the distance, where that exceeds `far`.
-SAND_HOST_DEVICE_NOINLINE bool convex_gjk(const Convex *a, const Convex *b, double far, ConvexGap *gap, bool *touching) {
+// with a lower bound of the distance, where that exceeds `far`. `way` is where it begins, from a to b.
+SAND_HOST_DEVICE_NOINLINE bool convex_gjk(const Convex *a, const Convex *b, SandVec3 way, double far, ConvexGap *gap,
+                                          bool *touching) {
     Simplex simplex = {.count = 0};
-    SandVec3 v = v3_sub(a->center, b->center);
+    SandVec3 v = v3_neg(way);
     double size = a->bound + b->bound + 1e-300;
-    if (!(v3_dot(v, v) > 1e-24 * size * size)) v = v3_make(1, 0, 0);
     *touching = false;
     gap->normal = v3_make(0, 0, 0);
     double squared = INFINITY, lower = -INFINITY; // of the distance

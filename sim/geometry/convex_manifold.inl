@@ -14,22 +14,10 @@
 #pragma once
 #include "sim/geometry/convex_distance.inl"
 
-enum { MANIFOLD_POINTS = 4, PATCH_POINTS = 48, FEATURE_POINTS = 64 };
+enum { PATCH_POINTS = 48, FEATURE_POINTS = 64 };
 
 // What of a body touches in a point: kind << 8 | number.
 enum { FEATURE_CORNER = 1 << 8, FEATURE_EDGE = 2 << 8, FEATURE_FACE = 3 << 8, FEATURE_RIM = 4 << 8 };
-
-typedef struct ManifoldPoint {
-    SandVec3 point; // m, common frame, in the middle of the gap
-    double gap;     // m, of the rounded bodies along the normal
-    uint16_t of_a, of_b;
-} ManifoldPoint;
-
-typedef struct Manifold {
-    int count;
-    SandVec3 normal; // unit, from a to b
-    ManifoldPoint point[MANIFOLD_POINTS];
-} Manifold;
 
 // --- features ---------------------------------------------------------------------------------------------
 
@@ -428,30 +416,45 @@ SAND_HOST_DEVICE_NOINLINE void convex_manifold_on_face(const Convex *a, const Co
     patch_choose(&patch, way, to);
 }
 
-// Fills the points in which two bodies touch with gaps up to `reach` (m).
-SAND_HOST_DEVICE_NOINLINE void convex_manifold(const Convex *a, const Convex *b, double reach, Manifold *to) {
-    ConvexGap gap;
+// Whether two bodies, whose cores are this far apart, touch with a gap up to `reach` (m).
+SAND_HOST_DEVICE bool convex_touch(const Convex *a, const Convex *b, double reach, const ConvexGap *gap) {
+    return gap->distance - a->radius - b->radius <= reach;
+}
+
+// How far apart cores may be to touch so.
+SAND_HOST_DEVICE double convex_far(const Convex *a, const Convex *b, double reach) { return reach + a->radius + b->radius; }
+
+// Fills the points in which two bodies touch that are this far apart.
+SAND_HOST_DEVICE_NOINLINE void convex_touching_points(const Convex *a, const Convex *b, double reach, const ConvexGap *gap,
+                                                      Manifold *to) {
     Feature f, g;
     double size = fmin(a->bound + a->radius, b->bound + b->radius);
-    Patch patch = {.a = a, .b = b, .normal = {0, 0, 0}, .reach = reach, .near = SAND_FACE_PREFERENCE * size};
-    to->count = 0;
-    convex_distance(a, b, reach + a->radius + b->radius, &gap);
-    to->normal = patch.normal = gap.normal;
-    if (!(gap.distance - a->radius - b->radius <= reach)) return;
-
+    Patch patch = {.a = a, .b = b, .normal = gap->normal, .reach = reach, .near = SAND_FACE_PREFERENCE * size};
     int face_a, face_b;
-    double on_a = facing_separation(a, b, gap.normal, &face_a), on_b = facing_separation(b, a, v3_neg(gap.normal), &face_b);
-    double apart = gap.distance;
-    SandVec3 way = gap.normal; // without a face there are two points at most
+    double on_a = facing_separation(a, b, gap->normal, &face_a);
+    double on_b = facing_separation(b, a, v3_neg(gap->normal), &face_b);
+    double apart = gap->distance;
+    SandVec3 way = gap->normal; // without a face there are two points at most
     bool of_b = on_b > on_a + 0.1 * patch.near;
-    if (fmax(on_a, on_b) >= gap.distance - patch.near) {
+    to->count = 0;
+    to->normal = gap->normal;
+    if (fmax(on_a, on_b) >= gap->distance - patch.near) {
         way = patch_on_face(&patch, of_b, of_b ? face_b : face_a, &f, &g);
         apart = of_b ? on_b : on_a;
     } else {
-        touching_edge(a, gap.corner_a, gap.count_a, gap.normal, &f);
-        touching_edge(b, gap.corner_b, gap.count_b, v3_neg(gap.normal), &g);
+        touching_edge(a, gap->corner_a, gap->count_a, gap->normal, &f);
+        touching_edge(b, gap->corner_b, gap->count_b, v3_neg(gap->normal), &g);
         if (f.count == 2 && g.count == 2) patch_parallel(&patch, &f, &g);
     }
-    patch_witness(&patch, &gap, apart);
+    patch_witness(&patch, gap, apart);
     patch_choose(&patch, way, to);
+}
+
+// Fills the points in which two bodies touch with gaps up to `reach` (m).
+SAND_HOST_DEVICE void convex_manifold(const Convex *a, const Convex *b, double reach, Manifold *to) {
+    ConvexGap gap;
+    convex_distance(a, b, convex_far(a, b, reach), &gap);
+    to->count = 0;
+    to->normal = gap.normal;
+    if (convex_touch(a, b, reach, &gap)) convex_touching_points(a, b, reach, &gap, to);
 }

@@ -24,52 +24,90 @@ SAND_HOST_DEVICE double face_separation(const Convex *a, const Convex *b, int f)
     return v3_dot(n, v3_sub(deepest, a->center)) - a->scale * a->faces[f].offset;
 }
 
-// The face of a that separates the two most.
-SAND_HOST_DEVICE_NOINLINE double best_face(const Convex *a, const Convex *b, int *face) {
-    double best = -INFINITY;
-    *face = -1;
-    for (int f = 0; f < a->face_count; f++) {
-        double s = face_separation(a, b, f);
-        if (s <= best) continue;
-        best = s;
-        *face = f;
-    }
+// A search for the face of a that separates it most from b.
+typedef struct FaceSearch {
+    const Convex *a, *b;
+    SandVec3 near; // m, a point of b in the frame of a: no face separates by more than its distance from this point
+    double best;
+    int face;
+} FaceSearch;
+
+SAND_HOST_DEVICE void try_face(FaceSearch *search, int f) {
+    const SandFace *face = &search->a->faces[f];
+    if (v3_dot(face->normal, search->near) - search->a->scale * face->offset <= search->best) return;
+    double s = face_separation(search->a, search->b, f);
+    if (s <= search->best) return;
+    search->best = s;
+    search->face = f;
+}
+
+SAND_HOST_DEVICE int face_along(const Convex *c, SandVec3 local) {
+    int best = 0;
+    for (int f = 1; f < c->face_count; f++)
+        if (v3_dot(local, c->faces[f].normal) > v3_dot(local, c->faces[best].normal)) best = f;
     return best;
 }
 
-SAND_HOST_DEVICE ConvexAxis best_face_axis(const Convex *a, const Convex *b) {
+// The face of a that separates the two most, and by more than `floor`; -1: none does. `way` points from a to b: the face
+// that faces along it comes first, so that most others are not worth a look at the corners of b.
+SAND_HOST_DEVICE_NOINLINE double best_face(const Convex *a, const Convex *b, SandVec3 way, double floor, int *face) {
+    int corner;
+    SandVec3 near = v3_sub(convex_support(b, v3_neg(way), &corner), a->center);
+    FaceSearch search = {a, b, m3_apply_transposed(a->rotation, near), floor, -1};
+    if (a->face_count) try_face(&search, face_along(a, m3_apply_transposed(a->rotation, way)));
+    for (int f = 0; f < a->face_count; f++) try_face(&search, f);
+    *face = search.face;
+    return search.best;
+}
+
+SAND_HOST_DEVICE ConvexAxis best_face_axis(const Convex *a, const Convex *b, SandVec3 way) {
     ConvexAxis axis = axis_none();
     int of_a, of_b;
-    double on_a = best_face(a, b, &of_a), on_b = best_face(b, a, &of_b);
-    if (of_a >= 0 && on_a >= on_b) {
-        axis.distance = on_a;
-        axis.normal = convex_face_normal(a, of_a);
-        axis.face_a = of_a;
-    } else if (of_b >= 0) {
+    double on_a = best_face(a, b, way, -INFINITY, &of_a), on_b = best_face(b, a, v3_neg(way), on_a, &of_b);
+    if (of_b >= 0) {
         axis.distance = on_b;
         axis.normal = v3_neg(convex_face_normal(b, of_b));
         axis.face_b = of_b;
+    } else if (of_a >= 0) {
+        axis.distance = on_a;
+        axis.normal = convex_face_normal(a, of_a);
+        axis.face_a = of_a;
     }
     return axis;
 }
 
 enum { EDGE_WORDS = (SAND_MAX_EDGES + 31) / 32 };
 
+// Whether both ends of an edge of a, in the frame of b, are beyond some face of b by more than `depth`.
+SAND_HOST_DEVICE bool edge_is_off(const Convex *b, SandVec3 from, SandVec3 to, double depth) {
+    for (int f = 0; f < b->face_count; f++) {
+        double beyond = b->scale * b->faces[f].offset + depth;
+        if (v3_dot(b->faces[f].normal, from) > beyond && v3_dot(b->faces[f].normal, to) > beyond) return true;
+    }
+    return false;
+}
+
+// The corners of c, as bits, that are at least `least` (m, from its center) along the direction n.
+SAND_HOST_DEVICE uint64_t corners_beyond(const Convex *c, SandVec3 n, double least) {
+    SandVec3 local = v3_scale(c->scale, m3_apply_transposed(c->rotation, n));
+    uint64_t bits = 0;
+    for (int k = 0; k < c->corner_count; k++) bits |= (uint64_t) !(v3_dot(local, c->corners[k]) < least) << k;
+    return bits;
+}
+
 // Marks the edges of a that come within `depth` of b; others are no part of a shallower translation. An edge is off where
-// both of its ends are beyond a face of b.
-SAND_HOST_DEVICE_NOINLINE void near_edges(const Convex *a, const Convex *b, double depth, uint32_t *near) {
+// it is beyond a plane that b is behind: the one across n, which points to b, first, and then those of its faces.
+SAND_HOST_DEVICE_NOINLINE void near_edges(const Convex *a, const Convex *b, SandVec3 n, double depth, uint32_t *near) {
+    int corner;
+    double least = v3_dot(n, v3_sub(convex_support(b, v3_neg(n), &corner), a->center)) - depth;
+    uint64_t beyond = corners_beyond(a, n, least);
     for (int k = 0; k < EDGE_WORDS; k++) near[k] = 0;
     for (int e = 0; e < a->edge_count; e++) {
-        SandVec3 from = v3_sub(convex_corner(a, a->edges[e].from), b->center);
-        SandVec3 to = v3_sub(convex_corner(a, a->edges[e].to), b->center);
-        from = m3_apply_transposed(b->rotation, from);
-        to = m3_apply_transposed(b->rotation, to);
-        bool off = false;
-        for (int f = 0; f < b->face_count && !off; f++) {
-            double beyond = b->scale * b->faces[f].offset + depth;
-            off = v3_dot(b->faces[f].normal, from) > beyond && v3_dot(b->faces[f].normal, to) > beyond;
-        }
-        if (!off) near[e / 32] |= 1u << (e % 32);
+        int p = a->edges[e].from, q = a->edges[e].to;
+        if (!((beyond >> p | beyond >> q) & 1)) continue;
+        SandVec3 from = m3_apply_transposed(b->rotation, v3_sub(convex_corner(a, p), b->center));
+        SandVec3 to = m3_apply_transposed(b->rotation, v3_sub(convex_corner(a, q), b->center));
+        if (!edge_is_off(b, from, to, depth)) near[e / 32] |= 1u << (e % 32);
     }
 }
 
@@ -133,8 +171,8 @@ SAND_HOST_DEVICE_NOINLINE void improve_by_edges(const Convex *a, const Convex *b
     uint32_t near_a[EDGE_WORDS], near_b[EDGE_WORDS];
     double depth = axis->distance < 0 ? -axis->distance : 0;
     depth += 1e-9 * (a->bound + b->bound);
-    near_edges(a, b, depth, near_a);
-    near_edges(b, a, depth, near_b);
+    near_edges(a, b, axis->normal, depth, near_a);
+    near_edges(b, a, v3_neg(axis->normal), depth, near_b);
     SandVec3 center = m3_apply_transposed(b->rotation, v3_sub(a->center, b->center));
     for (int i = 0; i < a->edge_count; i++) {
         if (!(near_a[i / 32] >> (i % 32) & 1)) continue;
