@@ -59,6 +59,8 @@ static void boxes_and_spheres_agree_with_samples(void **state) {
         }
         check_touches(&sphere, &AT_ORIGIN, v3_make(0, 0, 0), 0.9, 0); // the center has no direction
         check_continuity(&box, 1.5, 20);
+        sand_boundary_free(&box);
+        sand_boundary_free(&sphere);
     }
     SandBoundary box;
     SandTouch t[6];
@@ -69,6 +71,7 @@ static void boxes_and_spheres_agree_with_samples(void **state) {
     assert_int_equal(t[2].feature, 5);
     assert_int_equal(sand_boundary_touch(&box, &AT_ORIGIN, v3_make(0.9, -0.9, 0.95), 0.1, 0.01, t, 1),
                      3); // though the capacity is 1
+    sand_boundary_free(&box);
 }
 
 static void bad_sizes_are_refused(void **state) {

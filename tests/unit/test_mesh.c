@@ -171,6 +171,7 @@ static void a_cube_is_a_block(void **state) {
     }
     compare_mesh(&cube, 1.3, 2000, 0.2, 0.05);
     sand_boundary_free(&cube);
+    sand_boundary_free(&block);
 }
 
 static void faces_may_be_written_in_every_way(void **state) {

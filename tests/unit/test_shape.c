@@ -272,6 +272,7 @@ static void distances_to_box_and_cylinder_are_true(void **state) {
     for (int s = 0; s < 2; s++) { // the center has a normal too
         assert_true(sand_shape_distance(&shapes[s], scale, v3_make(0, 0, 0), &n, &feature) < 0);
         NEAR(v3_length(n), 1, 0);
+        sand_shape_free(&shapes[s]);
     }
 }
 
@@ -281,10 +282,12 @@ static void simple_shapes_have_the_textbook_inertia(void **state) {
     assert_true(sand_shape_box(&s, v3_make(1, 2, 3), NULL));
     NEAR(s.volume, 48, 1e-12);
     NEAR(s.inertia.x, 48.0 / 12 * (16 + 36), 1e-10);
+    sand_shape_free(&s);
     assert_true(sand_shape_cylinder(&s, 2, 3, NULL));
     NEAR(s.volume, 12 * PI, 1e-12);
     NEAR(s.inertia.z, 24 * PI, 1e-10);
     NEAR(s.inertia.x, 12 * PI * (3 * 4 + 9) / 12, 1e-10);
+    sand_shape_free(&s);
     assert_true(sand_shape_sphere(&s, NULL));
     NEAR(s.volume, 4 * PI / 3, 1e-14);
     NEAR(s.inertia.y, 8 * PI / 15, 1e-14);
