@@ -23,7 +23,7 @@ PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmock
 WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
     glslang-tools imagemagick xvfb xauth xdotool openbox x11-utils fonts-dejavu-core
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev
-BENCH_PACKAGES = libbullet-dev libode-dev
+BENCH_PACKAGES = libbullet-dev libode-dev libfcl-dev
 
 # The files that `make format` lays out.
 C_FILES = $(shell git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.inl' '*.cu' '*.cuh' '*.cpp')
