@@ -81,6 +81,7 @@ static void print_friction(const SandSolver *solver) {
         printf("%s%s", comma, sand_friction_table[f].name);
         comma = ", ";
     }
+    if (solver->friction & SAND_ROLLS) printf("; rolling");
 }
 
 static void write_solver(Json *json, const SandSolver *solver) {
@@ -95,6 +96,7 @@ static void write_solver(Json *json, const SandSolver *solver) {
     for (int f = 0; f < SAND_FRICTION_COUNT; f++)
         if (solver->friction & 1u << f) json_text(json, NULL, sand_friction_table[f].name);
     json_close_array(json);
+    json_bool(json, "rolling", solver->friction & SAND_ROLLS);
     json_open_array(json, "parameters");
     for (int i = 0; i < sand_param_count(solver); i++) {
         const SandParam *param = &solver->params[i];

@@ -81,7 +81,7 @@ static void solve_one(const Field *f, int problem, int solver) {
         return;
     }
     SandCpu *cpu = sand_cpu_create(1, f->def->precision, &why);
-    for (int i = 0; f->def->cold && i < p.contact_count; i++) p.start[i] = v3_make(0, 0, 0);
+    for (int i = 0; f->def->cold && i < sand_problem_vectors(&p); i++) p.start[i] = v3_make(0, 0, 0);
     if (!cpu || !sand_cpu_solve(cpu, &p, &def, &s, &why)) {
         write_line(f, problem, solver, p.contact_count, "refused", false, NULL);
     } else {

@@ -17,9 +17,10 @@ typedef struct SandContact {
     SandVec3 normal; // unit, from a to b
     SandVec3 arm_a;  // contact point (middle of the gap) minus the center of mass of a
     SandVec3 arm_b;
-    double gap;    // m, signed: negative for a penetration
-    double mu;     // coefficient of friction
-    double bounce; // m/s, added to the least normal velocity that the gap asks for: of an impact, else 0
+    double gap;               // m, signed: negative for a penetration
+    double mu;                // coefficient of friction
+    double rolling, spinning; // m: the largest torques about the tangents and about the normal, over the normal impulse
+    double bounce;            // m/s, added to the least normal velocity that the gap asks for: of an impact, else 0
     double pull; // N s, cohesion over the step. It is part of the free velocities; the contact's own impulse is that of the
                  // solution minus this along the normal (sand_contact_impulse)
 } SandContact;
@@ -88,7 +89,8 @@ typedef struct SandProblem {
     SandRecovery recovery;
     SandProblemBody *bodies;
     SandContact *contacts;
-    SandVec3 *start; // warm start impulses, world frame, on b
+    bool rolls;      // contacts may have rolling or spinning friction; false: none has
+    SandVec3 *start; // warm start impulses, world frame, on b: sand_problem_vectors of them
     int joint_count; // blocks of joints among the contacts
     SandJointRows *joints;
     int *joint; // of each contact: its rows among `joints`, or -1; only where there are joints
@@ -97,6 +99,11 @@ typedef struct SandProblem {
 
 // Makes room for `count` blocks of joints, and none of the contacts is one yet. contact_count must be set.
 bool sand_problem_reserve_joints(SandProblem *problem, int count, SandError *error);
+// The vectors that impulses of the problem take: the force of each contact, N s, and, where contacts may roll, behind all of
+// those the torque of each, N m s.
+static inline int sand_problem_vectors(const SandProblem *problem) {
+    return problem->rolls ? 2 * problem->contact_count : problem->contact_count;
+}
 // The rows of contact i where it is a block of a joint, else NULL.
 static inline const SandJointRows *sand_problem_joint(const SandProblem *problem, int i) {
     return problem->joint_count && problem->joint[i] >= 0 ? &problem->joints[problem->joint[i]] : NULL;
@@ -145,7 +152,7 @@ typedef struct SandSolution {
     double seconds;
     SandMetrics metrics;
     double least_energy; // J: of an infeasible problem, the energy that a solution would take at least (status.h); else 0
-    SandVec3 *impulse;   // contact_count, world frame, on b; feasible
+    SandVec3 *impulse;   // sand_problem_vectors, world frame, on b; feasible
     SandVec3 *velocity;  // body_count, after contact
     SandVec3 *spin;
     size_t impulse_capacity, velocity_capacity, spin_capacity;

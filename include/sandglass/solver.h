@@ -76,6 +76,8 @@ typedef struct SandSolver {
 #define SAND_INEXACT (4u << SAND_FRICTION_COUNT)
 // And that it cannot do joints, whose rows are bounded on both sides or on none.
 #define SAND_CONTACTS_ONLY (8u << SAND_FRICTION_COUNT)
+// And that it can do rolling and spinning friction, with the cone and with Coulomb's law.
+#define SAND_ROLLS (16u << SAND_FRICTION_COUNT)
 
 // How to get the methods that a build may lack.
 #define SAND_PETSC_WANTED "it needs petsc-dev and -DSAND_PETSC=ON"
@@ -122,6 +124,8 @@ typedef struct SandSolveDef {
 SandSolveDef sand_default_solve(void);
 // False, with a sentence, when the solver cannot do the friction model with these bounds.
 bool sand_solve_check(const SandSolveDef *def, SandError *error);
+// The same when contacts have rolling or spinning friction, for what sand_solve_check lets pass.
+bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error);
 // The value of a parameter; of a solver that has none of this name, that which the default solver begins with.
 double sand_solve_param(const SandSolveDef *def, const char *name);
 bool sand_solve_needs_colors(const SandSolveDef *def); // whether contacts must be colored for it

@@ -1,5 +1,6 @@
 // The solver kernels on the CPU. Compiled once per variant (sim/solver/kernel/variant.h): the build defines SAND_REAL,
-// SAND_ROWS, SAND_RADIAL, SAND_LOCAL, and SAND_KERNEL_NAME, the name of the table of functions at the end.
+// SAND_ROWS, SAND_RADIAL, SAND_LOCAL, SAND_JOINTS, SAND_ROLLING, and SAND_KERNEL_NAME, the name of the table of functions at
+// the end.
 #include "sim/solver/cpu_kernel.h"
 
 #include "sim/core/array.h"
@@ -22,7 +23,7 @@
 enum {
     OFFSET_CONSTANTS,
     OFFSET_IMPULSE = CONTACT_CONSTANTS,
-    OFFSET_RECORD = OFFSET_IMPULSE + 4,
+    OFFSET_RECORD = OFFSET_IMPULSE + IMPULSE_SIZE,
     OFFSET_ARM_A = SAND_RADIAL || SAND_LAYOUT_AOS ? OFFSET_RECORD + 4 : OFFSET_RECORD,
     OFFSET_ARM_B = OFFSET_ARM_A + 4,
     OFFSET_BOUND = SAND_RADIAL ? OFFSET_ARM_A : OFFSET_ARM_B + 4,
@@ -116,6 +117,9 @@ static double load_contact(SandSolverWorkspace *workspace, const PackTarget *tar
     double d = joint ? joint_pack(p->bodies, &c, joint, numbers) : contact_mean_diagonal(p->bodies, &c, 1, 1);
     pack_contact(target, i, &c, d, p->start[i]);
     pack_joint(target, i, numbers);
+#if SAND_ROLLING
+    pack_rolling(target, i, &c, joint ? 1 : rolling_arm(p->bodies, &c, d), p->start[p->contact_count + i]);
+#endif
     return d;
 }
 #else
@@ -134,6 +138,9 @@ static void load_padding(SandSolverWorkspace *workspace, const PackTarget *targe
 #if SAND_JOINTS
     double numbers[JOINT_CONSTANTS] = {0};
     pack_joint(target, i, numbers);
+#endif
+#if SAND_ROLLING
+    pack_rolling(target, i, &none, 1, v3_make(0, 0, 0));
 #endif
 }
 
@@ -339,6 +346,25 @@ static SandVec3 world_impulse(const Op *op, ContactRef ref, Row r) {
     return v3_make(g.x, g.y, g.z);
 }
 
+// Stores the impulse of contact i as vectors of the world: its force, and behind those of all contacts its torque.
+static void store_world(const Op *op, Index i, Row r, SandVec3 *out) {
+    ContactRef ref = contact_ref(op, i);
+    out[i] = world_impulse(op, ref, r);
+#if SAND_ROLLING
+    Vec t = contact_torque(op, ref, r);
+    out[op->contact_count + i] = v3_make(t.x, t.y, t.z);
+#endif
+}
+
+// The same for its velocity: that of its torque is a spin.
+static void store_world_velocity(const Op *op, Index i, Row u, SandVec3 *out) {
+    store_world(op, i, u, out);
+#if SAND_ROLLING
+    double arm = rolling_constant(op, contact_ref(op, i), ROLLING_ARM);
+    out[op->contact_count + i] = v3_scale(1 / (arm * arm), out[op->contact_count + i]);
+#endif
+}
+
 static void solve_work(SandWorker *w, void *argument) {
     SandSolverWorkspace *workspace = argument;
     solve_run(w, &workspace->run, &workspace->run.request, &workspace->op, workspace->method,
@@ -347,8 +373,7 @@ static void solve_work(SandWorker *w, void *argument) {
     const Op *op = &workspace->op;
     const Solve *solve = &workspace->run.solve;
     SandSolution *s = workspace->solution;
-    SAND_FOR_EACH(w, i, op->contact_count)
-    s->impulse[i] = world_impulse(op, contact_ref(op, i), solve_best(op, solve, contact_ref(op, i)));
+    SAND_FOR_EACH(w, i, op->contact_count) store_world(op, i, solve_best(op, solve, contact_ref(op, i)), s->impulse);
     SAND_FOR_EACH(w, k, workspace->problem->body_count) {
         const SandProblemBody *free = &workspace->problem->bodies[k];
         Body change = {{0}, {0}};
@@ -370,7 +395,7 @@ static SandMetrics metrics_of(Measure m, size_t contacts) {
 static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, const SandProblem *p, const SandSolveDef *def,
                          SandSolution *s, SandError *error) {
     size_t contacts = (size_t)p->contact_count, bodies = (size_t)p->body_count;
-    if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error) ||
+    if (!SAND_GROW(s->impulse, s->impulse_capacity, sand_problem_vectors(p), "impulses", error) ||
         !SAND_GROW(s->velocity, s->velocity_capacity, bodies, "velocities", error) ||
         !SAND_GROW(s->spin, s->spin_capacity, bodies, "velocities", error))
         return false;
@@ -397,13 +422,23 @@ static bool kernel_solve(SandSolverWorkspace *workspace, SandThreadPool *pool, c
 
 // --- measuring impulses from elsewhere --------------------------------------------------------------------
 
-static Row row_of_world(const Op *op, ContactRef ref, SandVec3 v) {
-#if SAND_LOCAL
-    return basis_in(basis_of(contact_normal(op, ref)), vec_make((real)v.x, (real)v.y, (real)v.z));
+static Vec vec_of_world(SandVec3 v) { return vec_make((real)v.x, (real)v.y, (real)v.z); }
+
+// The row of contact i from vectors of the world, as store_world stores them.
+static Row row_of_world(const Op *op, Index i, const SandVec3 *x) {
+    ContactRef ref = contact_ref(op, i);
+    SandVec3 none = v3_make(0, 0, 0), v = i < op->contact_count ? x[i] : none;
+#if SAND_ROLLING
+    SandVec3 torque = i < op->contact_count ? x[op->contact_count + i] : none;
+    ContactBasis basis = basis_of(contact_normal(op, ref));
+    Vec turn = basis_in(basis, vec_of_world(v3_scale(1 / (double)rolling_constant(op, ref, ROLLING_ARM), torque)));
+    return row_make(basis_in(basis, vec_of_world(v)), turn);
+#elif SAND_LOCAL
+    return basis_in(basis_of(contact_normal(op, ref)), vec_of_world(v));
 #elif SAND_ROWS == 3
-    return (void)op, (void)ref, vec_make((real)v.x, (real)v.y, (real)v.z);
+    return (void)ref, vec_of_world(v);
 #else
-    return vec_dot(vec_make((real)v.x, (real)v.y, (real)v.z), contact_normal(op, ref));
+    return vec_dot(vec_of_world(v), contact_normal(op, ref));
 #endif
 }
 
@@ -411,8 +446,7 @@ static Row row_of_world(const Op *op, ContactRef ref, SandVec3 v) {
 static void load_impulses(SandSolverWorkspace *workspace, SandWorker *w) {
     const Op *op = &workspace->op;
     SAND_FOR_EACH(w, i, op->n)
-    row_store(workspace->vectors, contact_ref(op, i),
-              row_of_world(op, contact_ref(op, i), i < op->contact_count ? workspace->x[i] : v3_make(0, 0, 0)));
+    row_store(workspace->vectors, contact_ref(op, i), row_of_world(op, i, workspace->x));
     sand_barrier(w);
 }
 
@@ -470,7 +504,8 @@ static void product_work(SandWorker *w, void *argument) {
     gather_bodies_of(w, op, workspace->vectors, op->still, op->scratch);
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = contact_ref(op, i);
-        workspace->y[i] = world_impulse(op, ref, contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref)));
+        Row y = contact_without_bias(op, ref, contact_gradient_from(op, op->scratch, ref));
+        store_world_velocity(op, i, y, workspace->y);
     }
 }
 
@@ -482,10 +517,8 @@ static void kernel_product(SandSolverWorkspace *workspace, SandThreadPool *pool,
 
 static void kernel_project(SandSolverWorkspace *workspace, const SandVec3 *x, SandVec3 *y) {
     const Op *op = &workspace->op;
-    for (int64_t i = 0; i < op->contact_count; i++) {
-        ContactRef ref = contact_ref(op, i);
-        y[i] = world_impulse(op, ref, contact_project(op, ref, row_of_world(op, ref, x[i])));
-    }
+    for (int64_t i = 0; i < op->contact_count; i++)
+        store_world(op, i, contact_project(op, contact_ref(op, i), row_of_world(op, i, x)), y);
 }
 
 const SandSolverKernel SAND_KERNEL_NAME = {

@@ -32,11 +32,13 @@ typedef struct SandSolverKernel {
 } SandSolverKernel;
 
 // Float or double; one row (normal), three in world coordinates, or three in the basis of each contact (local); full or
-// radial arms; local and full with joints.
+// radial arms; local and full with joints, and with torques as well.
 extern const SandSolverKernel sand_kernel_f32_normal_full, sand_kernel_f32_normal_radial, sand_kernel_f32_world_full,
-    sand_kernel_f32_world_radial, sand_kernel_f32_local_full, sand_kernel_f32_local_radial, sand_kernel_f32_joints_full;
+    sand_kernel_f32_world_radial, sand_kernel_f32_local_full, sand_kernel_f32_local_radial, sand_kernel_f32_joints_full,
+    sand_kernel_f32_rolling_full;
 extern const SandSolverKernel sand_kernel_f64_normal_full, sand_kernel_f64_normal_radial, sand_kernel_f64_world_full,
-    sand_kernel_f64_world_radial, sand_kernel_f64_local_full, sand_kernel_f64_local_radial, sand_kernel_f64_joints_full;
+    sand_kernel_f64_world_radial, sand_kernel_f64_local_full, sand_kernel_f64_local_radial, sand_kernel_f64_joints_full,
+    sand_kernel_f64_rolling_full;
 
 // Chooses the kernel for the problem and packs the problem for it. sand_cpu_solve begins with it, and so do tests of the
 // operator.

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 // Variants: one row (normal impulses alone); three rows in world coordinates, the quickest, for the circular cone; three
-// rows in the basis of each contact, for every other model; the same with joints among the contacts.
-enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KIND_JOINTS, KINDS };
+// rows in the basis of each contact, for every other model; the same with joints among the contacts; and with torques.
+enum { KIND_NORMAL, KIND_WORLD, KIND_LOCAL, KIND_JOINTS, KIND_ROLLING, KINDS };
 
 struct SandCpu {
     SandThreadPool *pool;
@@ -23,11 +23,13 @@ static const SandSolverKernel *const kernels[2][KINDS][2] = {
     {{&sand_kernel_f32_normal_full, &sand_kernel_f32_normal_radial},
      {&sand_kernel_f32_world_full, &sand_kernel_f32_world_radial},
      {&sand_kernel_f32_local_full, &sand_kernel_f32_local_radial},
-     {&sand_kernel_f32_joints_full, &sand_kernel_f32_joints_full}},
+     {&sand_kernel_f32_joints_full, &sand_kernel_f32_joints_full},
+     {&sand_kernel_f32_rolling_full, &sand_kernel_f32_rolling_full}},
     {{&sand_kernel_f64_normal_full, &sand_kernel_f64_normal_radial},
      {&sand_kernel_f64_world_full, &sand_kernel_f64_world_radial},
      {&sand_kernel_f64_local_full, &sand_kernel_f64_local_radial},
-     {&sand_kernel_f64_joints_full, &sand_kernel_f64_joints_full}},
+     {&sand_kernel_f64_joints_full, &sand_kernel_f64_joints_full},
+     {&sand_kernel_f64_rolling_full, &sand_kernel_f64_rolling_full}},
 };
 
 SandCpu *sand_cpu_create(int threads, SandPrecision precision, SandError *error) {
@@ -53,6 +55,7 @@ SandThreadPool *sand_cpu_thread_pool(SandCpu *cpu) { return cpu->pool; }
 
 // A problem without friction takes one row per contact, by the model or because every mu is zero.
 static int kind_of(const SandProblem *problem, const SandSolveDef *def) {
+    if (problem->rolls && def->friction != SAND_FRICTIONLESS) return KIND_ROLLING;
     if (problem->joint_count) return KIND_JOINTS;
     if (def->friction == SAND_FRICTIONLESS) return KIND_NORMAL;
     for (int i = 0; i < problem->contact_count; i++)
@@ -89,12 +92,17 @@ static bool check_joints(const SandProblem *problem, const SandSolveDef *def, Sa
                      problem->joint_count);
 }
 
+// Rolling friction is that of the circular cone, and only some methods know torques.
+static bool check_rolling(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
+    return !problem->rolls || sand_solve_check_rolling(def, error);
+}
+
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
                    SandSolverWorkspace **workspace, SandError *error) {
     if (!sand_solve_check(def, error) || !check_bodies(problem, def, error) || !check_symmetry(problem, def, error) ||
-        !check_joints(problem, def, error))
+        !check_joints(problem, def, error) || !check_rolling(problem, def, error))
         return false;
-    int kind = kind_of(problem, def), radial = problem->radial && kind != KIND_JOINTS;
+    int kind = kind_of(problem, def), radial = problem->radial && kind < KIND_JOINTS;
     SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;
     const SandSolverKernel *v = kernels[precision][kind][radial];
     SandSolverWorkspace **kept = &cpu->workspace[precision][kind][radial];
@@ -105,11 +113,19 @@ bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef 
     return true;
 }
 
+// A solve without friction has no torques.
+static bool clear_torques(const SandProblem *problem, SandSolution *s, SandError *error) {
+    if (!SAND_GROW(s->impulse, s->impulse_capacity, sand_problem_vectors(problem), "impulses", error)) return false;
+    for (int i = problem->contact_count; i < sand_problem_vectors(problem); i++) s->impulse[i] = v3_make(0, 0, 0);
+    return true;
+}
+
 bool sand_cpu_run(SandCpu *cpu, const SandSolverKernel *v, SandSolverWorkspace *workspace, const SandProblem *problem,
                   const SandSolveDef *def, SandSolution *solution, SandError *error) {
     const SandAssembledMethod *method = sand_solver_assembled(def->solver);
-    if (method) return sand_assembled_solve(method, v, workspace, cpu->pool, problem, def, solution, error);
-    return v->solve(workspace, cpu->pool, problem, def, solution, error);
+    bool ok = method ? sand_assembled_solve(method, v, workspace, cpu->pool, problem, def, solution, error)
+                     : v->solve(workspace, cpu->pool, problem, def, solution, error);
+    return ok && (kind_of(problem, def) == KIND_ROLLING || clear_torques(problem, solution, error));
 }
 
 bool sand_cpu_solve(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, SandSolution *solution,

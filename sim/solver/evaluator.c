@@ -10,7 +10,7 @@ struct SandEvaluator {
     SandCpu *cpu; // of its own: a solve would replace what is loaded
     const SandSolverKernel *kernel;
     SandSolverWorkspace *workspace;
-    int contact_count;
+    int contact_count, vectors;     // of the problem, and of its impulses
     double *residual;               // of each contact
     SandVec3 *difference, *product; // x - y, and N times that
     size_t residual_capacity, difference_capacity, product_capacity;
@@ -28,8 +28,9 @@ bool sand_evaluator_check(const SandSolveDef *def, SandError *error) {
 static bool load(SandEvaluator *e, const SandProblem *problem, const SandSolveDef *def, int threads, SandError *error) {
     SandSolveDef model = *def;
     sand_solve_choose(&model, sand_solver_find("jacobi")); // it can do all models, and has the fewest vectors
-    size_t n = (size_t)problem->contact_count + 1;
+    size_t n = (size_t)sand_problem_vectors(problem) + 1;
     e->contact_count = problem->contact_count;
+    e->vectors = sand_problem_vectors(problem);
     e->cpu = sand_cpu_create(threads, SAND_DOUBLE, error);
     return e->cpu && SAND_GROW(e->residual, e->residual_capacity, n, "residuals", error) &&
            SAND_GROW(e->difference, e->difference_capacity, n, "impulses", error) &&
@@ -71,8 +72,8 @@ SandEvaluation sand_evaluate(SandEvaluator *e, const SandVec3 *impulse) {
 
 double sand_evaluator_energy(SandEvaluator *e, const SandVec3 *x, const SandVec3 *y) {
     double sum = 0;
-    for (int i = 0; i < e->contact_count; i++) e->difference[i] = v3_sub(x[i], y[i]);
+    for (int i = 0; i < e->vectors; i++) e->difference[i] = v3_sub(x[i], y[i]);
     e->kernel->product(e->workspace, sand_cpu_thread_pool(e->cpu), e->difference, e->product);
-    for (int i = 0; i < e->contact_count; i++) sum += v3_dot(e->difference[i], e->product[i]);
+    for (int i = 0; i < e->vectors; i++) sum += v3_dot(e->difference[i], e->product[i]);
     return 0.5 * fmax(sum, 0); // N is positive semidefinite, its products are so to a rounding
 }

@@ -66,7 +66,7 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
     size_t bodies = (size_t)from->body_count, contacts = (size_t)from->contact_count;
     if (!SAND_GROW(to->bodies, to->body_capacity, bodies, "bodies", error) ||
         !SAND_GROW(to->contacts, to->contact_capacity, contacts, "contacts", error) ||
-        !SAND_GROW(to->start, to->start_capacity, contacts, "contacts", error))
+        !SAND_GROW(to->start, to->start_capacity, sand_problem_vectors(from), "contacts", error))
         return false;
     if (!from->matrix) {
         free_matrix(to->matrix);
@@ -81,12 +81,13 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
     to->contact_count = from->contact_count;
     to->radial = from->radial;
     to->bounces = from->bounces;
+    to->rolls = from->rolls;
     to->step = from->step;
     to->recovery = from->recovery;
     memcpy(to->note, from->note, sizeof to->note);
     if (bodies) memcpy(to->bodies, from->bodies, bodies * sizeof *to->bodies);
     if (contacts) memcpy(to->contacts, from->contacts, contacts * sizeof *to->contacts);
-    if (contacts) memcpy(to->start, from->start, contacts * sizeof *to->start);
+    if (contacts) memcpy(to->start, from->start, (size_t)sand_problem_vectors(from) * sizeof *to->start);
     return copy_joints(to, from, error);
 }
 
@@ -94,8 +95,8 @@ bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *erro
 // the mark in the header reveals.
 // Files of version 1 end their head before the last two numbers: they undo every penetration in full. Up to version 2 bodies
 // have no positions, up to version 3 contacts have no bounce and no pull, and there are no joints. Since version 4 the
-// number of joints follows the head, and they end the file.
-static const char magic[16] = "sandglass-ccp-4\n";
+// number of joints follows the head, and they end the file. Up to version 4 contacts have no rolling friction.
+static const char magic[16] = "sandglass-ccp-5\n";
 enum { MAGIC_VERSION = 14 }; // where the digit is
 
 typedef struct FileHeader {
@@ -106,7 +107,8 @@ typedef struct FileHeader {
 } FileHeader;
 enum { HEAD1 = sizeof(FileHeader) - 2 * sizeof(double) };
 
-enum { BODY_NUMBERS = 17, BODY_NUMBERS2 = 14, CONTACT_NUMBERS = 18, CONTACT_NUMBERS3 = 16, JOINT_NUMBERS = 9 };
+enum { BODY_NUMBERS = 17, BODY_NUMBERS2 = 14, CONTACT_NUMBERS = 23, CONTACT_NUMBERS4 = 18, CONTACT_NUMBERS3 = 16 };
+enum { JOINT_NUMBERS = 9 };
 
 static void pack_body(const SandProblemBody *b, double *out) {
     out[0] = b->inverse_mass;
@@ -126,7 +128,7 @@ static void unpack_body(SandProblemBody *b, const double *in) {
     memcpy(&b->position, in + 14, sizeof b->position);
 }
 
-static void pack_contact(const SandContact *c, SandVec3 start, double *out) {
+static void pack_contact(const SandContact *c, SandVec3 start, SandVec3 torque, double *out) {
     out[0] = c->a;
     out[1] = c->b;
     out[2] = c->gap;
@@ -137,9 +139,12 @@ static void pack_contact(const SandContact *c, SandVec3 start, double *out) {
     memcpy(out + 13, &start, sizeof start);
     out[16] = c->bounce;
     out[17] = c->pull;
+    out[18] = c->rolling;
+    out[19] = c->spinning;
+    memcpy(out + 20, &torque, sizeof torque);
 }
 
-static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
+static void unpack_contact(SandContact *c, SandVec3 *start, SandVec3 *torque, const double *in) {
     c->a = (int)in[0];
     c->b = (int)in[1];
     c->gap = in[2];
@@ -150,6 +155,9 @@ static void unpack_contact(SandContact *c, SandVec3 *start, const double *in) {
     memcpy(start, in + 13, sizeof *start);
     c->bounce = in[16];
     c->pull = in[17];
+    c->rolling = in[18];
+    c->spinning = in[19];
+    memcpy(torque, in + 20, sizeof *torque);
 }
 
 static void pack_joint(const SandJointRows *j, int contact, double *out) {
@@ -197,7 +205,8 @@ static bool write_all(const SandProblem *p, FILE *f) {
     }
     for (int i = 0; ok && i < p->contact_count; i++) {
         double numbers[CONTACT_NUMBERS];
-        pack_contact(&p->contacts[i], p->start[i], numbers);
+        SandVec3 torque = p->rolls ? p->start[p->contact_count + i] : v3_make(0, 0, 0);
+        pack_contact(&p->contacts[i], p->start[i], torque, numbers);
         ok = fwrite(numbers, sizeof numbers, 1, f) == 1;
     }
     return ok && write_joints(p, f);
@@ -239,9 +248,11 @@ static bool check(const SandProblem *p, const char *path, SandError *error) {
                              c->a, c->b);
         if (!v3_finite(c->normal) || !v3_finite(c->arm_a) || !v3_finite(c->arm_b) || !isfinite(c->gap) || !(c->mu >= 0) ||
             !isfinite(c->mu) || fabs(v3_length(c->normal) - 1) > 1e-6 || !v3_finite(p->start[i]) || !isfinite(c->bounce) ||
-            !isfinite(c->pull))
+            !isfinite(c->pull) || !(c->rolling >= 0 && c->spinning >= 0 && isfinite(c->rolling + c->spinning)) ||
+            (p->rolls && !v3_finite(p->start[p->contact_count + i])))
             return sand_fail(
-                error, "%s: contact %d has a number that is not finite, a negative mu or a normal that is not of length 1",
+                error,
+                "%s: contact %d has a number that is not finite, negative friction or a normal that is not of length 1",
                 path, i);
     }
     return true;
@@ -254,14 +265,15 @@ static bool read_arrays(SandProblem *p, int body_numbers, int contact_numbers, F
             return sand_fail(error, "%s: ends in body %d of %d", path, k, p->body_count);
         unpack_body(&p->bodies[k], numbers);
     }
-    p->bounces = false;
+    p->bounces = p->rolls = false;
     for (int i = 0; i < p->contact_count; i++) {
         double numbers[CONTACT_NUMBERS] = {0};
         if (fread(numbers, (size_t)contact_numbers * sizeof *numbers, 1, f) != 1)
             return sand_fail(error, "%s: ends in contact %d of %d", path, i, p->contact_count);
         if (!(fabs(numbers[0]) < 2e9) || !(fabs(numbers[1]) < 2e9))
             return sand_fail(error, "%s: contact %d names no body", path, i);
-        unpack_contact(&p->contacts[i], &p->start[i], numbers);
+        unpack_contact(&p->contacts[i], &p->start[i], &p->start[p->contact_count + i], numbers);
+        p->rolls = p->rolls || p->contacts[i].rolling != 0 || p->contacts[i].spinning != 0;
         p->bounces = p->bounces || p->contacts[i].bounce != 0;
     }
     return true;
@@ -301,7 +313,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     FileHeader header = {.recovery_depth = 0};
     bool ok = fread(&header, HEAD1, 1, f) == 1;
     int version = ok ? version_of(header.magic) : 0, body_numbers = version < 3 ? BODY_NUMBERS2 : BODY_NUMBERS;
-    int contact_numbers = version < 4 ? CONTACT_NUMBERS3 : CONTACT_NUMBERS;
+    int contact_numbers = version < 4 ? CONTACT_NUMBERS3 : version < 5 ? CONTACT_NUMBERS4 : CONTACT_NUMBERS;
     size_t head = version == 1 ? HEAD1 : sizeof header;
     ok = version > 0 && (version == 1 || fread(&header.recovery_depth, head - HEAD1, 1, f) == 1);
     int64_t joints = 0;
@@ -327,7 +339,7 @@ bool sand_problem_load(SandProblem *p, const char *path, SandError *error) {
     }
     ok = ok && SAND_GROW(p->bodies, p->body_capacity, header.bodies, "bodies", error) &&
          SAND_GROW(p->contacts, p->contact_capacity, header.contacts, "contacts", error) &&
-         SAND_GROW(p->start, p->start_capacity, header.contacts, "contacts", error);
+         SAND_GROW(p->start, p->start_capacity, 2 * header.contacts, "contacts", error);
     if (ok) {
         p->body_count = (int)header.bodies;
         p->dynamic_count = (int)header.dynamic;

@@ -154,6 +154,16 @@ bool sand_solve_check(const SandSolveDef *def, SandError *error) {
     return true;
 }
 
+bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (def->friction == SAND_FRICTIONLESS) return true;
+    if (!(solver->friction & SAND_ROLLS))
+        return sand_fail(error, "%s cannot do rolling friction, which contacts of this problem have", solver->name);
+    return def->friction == SAND_FRICTION_CONE || def->friction == SAND_FRICTION_COULOMB ||
+           sand_fail(error, "the friction model %s has no rolling friction; cone and coulomb have",
+                     sand_friction_table[def->friction].name);
+}
+
 void sand_solve_choose(SandSolveDef *def, int solver) {
     def->solver = solver;
     memset(def->params, 0, sizeof def->params);

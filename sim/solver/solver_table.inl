@@ -10,12 +10,16 @@
 //   needs      SAND_NEEDS_: what must be prepared for it
 //   friction   bits of the friction models it can do
 // SAND_COMPONENT_ROW is the same for methods that look at single components of an impulse: they are not part of the variants
-// in which impulses are world vectors.
+// in which impulses are world vectors. SAND_FORCE_ROW is for methods that know no torques: they are not part of the variant
+// with rolling friction. Neither can do it; all others say so (SAND_ROLLS).
 #ifndef SAND_ROW // opened alone
 #define SAND_ROW(...)
 #endif
 #ifndef SAND_COMPONENT_ROW
 #define SAND_COMPONENT_ROW SAND_ROW
+#endif
+#ifndef SAND_FORCE_ROW
+#define SAND_FORCE_ROW SAND_ROW
 #endif
 
 // SAND_ASSEMBLED_ROW(id, name, friction, paper, idea, weakness, parameters...): methods that need N as a matrix
@@ -35,13 +39,15 @@
 #include "sim/solver/methods/admm.inl"
 #include "sim/solver/methods/admm_spectral.inl"
 #include "sim/solver/methods/apgd.inl"
-#include "sim/solver/methods/avbd.inl"
 #include "sim/solver/methods/coarse_spg.inl"
 #include "sim/solver/methods/gauss_seidel.inl"
 #include "sim/solver/methods/jacobi.inl"
-#include "sim/solver/methods/mass_splitting.inl"
 #include "sim/solver/methods/spg.inl"
+#if !SAND_ROLLING
+#include "sim/solver/methods/avbd.inl"
+#include "sim/solver/methods/mass_splitting.inl"
 #include "sim/solver/methods/tgs_soft.inl"
+#endif
 #if SAND_COMPONENTS
 #include "sim/solver/methods/cpg.inl"
 #include "sim/solver/methods/gpminres.inl"
@@ -92,13 +98,13 @@
 #define SAND_BOUNDED (1u << SAND_FRICTIONLESS | 1u << SAND_FRICTION_BOX)
 #define SAND_SEPARABLE (SAND_BOUNDED | 1u << SAND_FRICTION_CYLINDER)
 
-SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER, SAND_ALL,
+SAND_ROW(p_spg_fb, "p-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER, SAND_ALL | SAND_ROLLS,
          "Heyn et al. 2012, section 4, algorithm P-SPG-FB",
          "spectral projected gradients with a diagonal preconditioner; returns its best iterate",
          "fast at first; from a residual of 1e-4 of the first on apgd is ahead", SAND_P_SPG_PARAMS)
 
 SAND_ROW(
-    c_spg_fb, "c-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER | SAND_NEEDS_CELLS, SAND_ALL,
+    c_spg_fb, "c-spg-fb", 6, true, SAND_SPG_OWNS, SAND_NEEDS_PRECONDITIONER | SAND_NEEDS_CELLS, SAND_ALL | SAND_ROLLS,
     "Heyn et al. 2012, section 4, algorithm P-SPG-FB, with a coarse correction",
     "as p-spg-fb; now and then all impulses are scaled by a smooth field, which puts right what is wrong over long "
     "distances",
@@ -108,44 +114,46 @@ SAND_ROW(
     {"first", SAND_PARAM_INTEGER, 10, 0, 1000,
      "iteration of the first correction, earlier if the budget is small; each other comes at twice that of the last", NULL})
 
-SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWNS, 0, SAND_ALL, "Heyn et al. 2012, section 4, with P the identity",
-         "as p-spg-fb without the preconditioner", "slower where masses differ", SAND_SPG_PARAMS)
+SAND_ROW(spg_fb, "spg-fb", 6, true, SAND_SPG_OWNS, 0, SAND_ALL | SAND_ROLLS,
+         "Heyn et al. 2012, section 4, with P the identity", "as p-spg-fb without the preconditioner",
+         "slower where masses differ", SAND_SPG_PARAMS)
 
-SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL | SAND_ADAPTS | SAND_UNSYMMETRIC,
+SAND_ROW(gauss_seidel, "gauss-seidel", 3, true, 0, SAND_NEEDS_COLORS, SAND_ALL | SAND_ADAPTS | SAND_UNSYMMETRIC | SAND_ROLLS,
          "Negrut et al. 2008, algorithm 1; Preclik et al. 2009, section 3.1",
          "relaxes one contact after the other, projecting on its cone", "slow on tall piles and heavy bodies on light ones",
          SAND_GAUSS_SEIDEL_PARAMS)
 
-SAND_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,
-         (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT | SAND_CONTACTS_ONLY,
-         "Macklin et al. 2019; Catto 2024",
-         "a substep for each iteration: one sweep of gauss-seidel with soft contacts, then the gaps move",
-         "solves another problem, in which contacts are springs, so that its residual ends at a floor",
-         {"hertz", SAND_PARAM_REAL, 30, 1, 10000, "frequency of a penetrated contact; more is stiffer", NULL},
-         {"damping", SAND_PARAM_REAL, 10, 0.1, 100, "its damping ratio; more undoes penetrations slower", NULL},
-         {"push", SAND_PARAM_REAL, 3, 0, 1000, "m/s, the largest speed at which a penetration is undone", NULL},
-         SAND_ORDER_PARAM)
+SAND_FORCE_ROW(tgs_soft, "tgs-soft", 3, true, 0, SAND_NEEDS_COLORS | SAND_NEEDS_BODIES,
+               (SAND_ALL & ~(1u << SAND_FRICTION_COULOMB)) | SAND_ADAPTS | SAND_INEXACT | SAND_CONTACTS_ONLY,
+               "Macklin et al. 2019; Catto 2024",
+               "a substep for each iteration: one sweep of gauss-seidel with soft contacts, then the gaps move",
+               "solves another problem, in which contacts are springs, so that its residual ends at a floor",
+               {"hertz", SAND_PARAM_REAL, 30, 1, 10000, "frequency of a penetrated contact; more is stiffer", NULL},
+               {"damping", SAND_PARAM_REAL, 10, 0.1, 100, "its damping ratio; more undoes penetrations slower", NULL},
+               {"push", SAND_PARAM_REAL, 3, 0, 1000, "m/s, the largest speed at which a penetration is undone", NULL},
+               SAND_ORDER_PARAM)
 
-SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADAPTS | SAND_UNSYMMETRIC,
+SAND_ROW(jacobi, "jacobi", 1, true, SAND_OWNS_VELOCITIES, 0, SAND_ALL | SAND_ADAPTS | SAND_UNSYMMETRIC | SAND_ROLLS,
          "Heyn et al. 2012, eq. 12; Negrut et al. 2008, eq. 15",
          "all contacts take a damped step at once, each by its own diagonal",
          "the slowest to converge; where bodies have very many contacts it needs a lower omega, or it diverges",
          {"omega", SAND_PARAM_REAL, 0.3, 0.01, 1, "step; raising it is faster until it no longer converges", NULL},
          {"lambda", SAND_PARAM_REAL, 1, 0.01, 1, "damping; less mixes in more of the old impulse", NULL})
 
-SAND_ROW(mass_splitting, "mass-splitting", 2, true, SAND_OWNS_VELOCITIES, SAND_NEEDS_BODIES, SAND_ALL | SAND_ADAPTS,
-         "Tonge et al. 2012",
-         "splits each body among its contacts, solves all contacts at once, and gives the parts of a body their mean "
-         "velocity: jacobi without damping, whose objective never rises",
-         "as slow as jacobi: a contact yields as if all others of its bodies pushed the same way",
-         {"local", SAND_PARAM_INTEGER, 4, 1, 100,
-          "steps on a contact whose bodies are not both spheres; more solve it better", NULL})
+SAND_FORCE_ROW(mass_splitting, "mass-splitting", 2, true, SAND_OWNS_VELOCITIES, SAND_NEEDS_BODIES, SAND_ALL | SAND_ADAPTS,
+               "Tonge et al. 2012",
+               "splits each body among its contacts, solves all contacts at once, and gives the parts of a body their mean "
+               "velocity: jacobi without damping, whose objective never rises",
+               "as slow as jacobi: a contact yields as if all others of its bodies pushed the same way",
+               {"local", SAND_PARAM_INTEGER, 4, 1, 100,
+                "steps on a contact whose bodies are not both spheres; more solve it better", NULL})
 
-SAND_ROW(apgd, "apgd", 7, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
+SAND_ROW(apgd, "apgd", 7, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL | SAND_ROLLS,
+         "Nesterov 1983; Mazhar et al. 2015, algorithm APGD",
          "a projected gradient step from a point a little ahead, with restart; returns its best iterate",
          "behind p-spg-fb at first, ahead from a residual of 1e-4 of the first on; still a gradient method")
 
-SAND_ROW(p_apgd, "p-apgd", 7, true, SAND_OWNS_RESIDUAL, SAND_NEEDS_PRECONDITIONER, SAND_ALL,
+SAND_ROW(p_apgd, "p-apgd", 7, true, SAND_OWNS_RESIDUAL, SAND_NEEDS_PRECONDITIONER, SAND_ALL | SAND_ROLLS,
          "Mazhar et al. 2015, algorithm APGD; Heyn et al. 2012, section 4",
          "as apgd, with the preconditioner of p-spg-fb; the first choice for many digits on a large pile",
          "behind p-spg-fb for the first hundred products; still a gradient method",
@@ -153,16 +161,17 @@ SAND_ROW(p_apgd, "p-apgd", 7, true, SAND_OWNS_RESIDUAL, SAND_NEEDS_PRECONDITIONE
           "of the preconditioner across a normal to that along it: 3.5 as of solid spheres, 1 averaged", NULL})
 
 SAND_ROW(
-    admm, "admm", 8, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Boyd et al. 2011, section 5; Tasora et al. 2021",
+    admm, "admm", 8, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL | SAND_ROLLS, "Boyd et al. 2011, section 5; Tasora et al. 2021",
     "alternates between an unconstrained copy of the impulses and a feasible one, coupled by a penalty; returns its best",
     "sensitive to the penalty; few digits soon, many digits slowly", SAND_ADMM_PARAMS(1e-4))
 
-SAND_ROW(admm_spectral, "admm-spectral", 16, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL, "Xu et al. 2017; Goldstein et al. 2014",
+SAND_ROW(admm_spectral, "admm-spectral", 16, true, SAND_OWNS_RESIDUAL, 0, SAND_ALL | SAND_ROLLS,
+         "Xu et al. 2017; Goldstein et al. 2014",
          "admm whose penalty follows from the curvatures along its own steps, with momentum that restarts; returns its best",
          "ahead of admm on piles of spheres, behind it at first and on clumps; still far behind p-spg-fb",
          SAND_ADMM_PARAMS(0.1))
 
-SAND_ROW(
+SAND_FORCE_ROW(
     avbd, "avbd", 3, true, 0, SAND_NEEDS_BODIES, SAND_ALL | SAND_CONTACTS_ONLY, "Giles et al. 2025",
     "moves each body to the minimum of its springs to its contacts, then the impulses to the forces of the springs, which "
     "stiffen",
@@ -271,6 +280,7 @@ SAND_TAO_ROW(
 #undef SAND_GAUSS_SEIDEL_PARAMS
 #undef SAND_ROW
 #undef SAND_COMPONENT_ROW
+#undef SAND_FORCE_ROW
 #undef SAND_ASSEMBLED_ROW
 #undef SAND_TAO_ROW
 #undef SAND_P_SPG_PARAMS

@@ -73,7 +73,7 @@ static bool time_product(Work *k, SandGapStudy *study, SandError *error) {
 // Solves on from the best impulses so far for one round; `from` shares all but the start with the problem.
 static bool reference_round(Work *k, SandTrack *track, SandProblem *from, SandGapStudy *study, bool *falls,
                             SandError *error) {
-    int done = study->reference_iterations, left = k->def->reference - done, n = k->problem->contact_count;
+    int done = study->reference_iterations, left = k->def->reference - done, n = sand_problem_vectors(k->problem);
     int round = done > ROUND ? done : ROUND;
     SandSolveDef solve = solve_def(k->def, sand_solver_find(SAND_GAP_REFERENCE), left < round ? left : round);
     from->start = k->reference;
@@ -97,7 +97,7 @@ static bool find_reference(Work *k, SandGapStudy *study, SandError *error) {
     SandProblem from = *k->problem;
     SandTrack exact = k->track;
     bool falls = true, ok = true;
-    memcpy(k->reference, k->start, (size_t)k->problem->contact_count * sizeof *k->reference);
+    memcpy(k->reference, k->start, (size_t)sand_problem_vectors(k->problem) * sizeof *k->reference);
     study->reference = study->start;
     study->reference_iterations = 0;
     if (!k->track.backend && !sand_track_open(&exact, NULL, race->threads, SAND_DOUBLE, error))
@@ -160,7 +160,7 @@ static void count_products(Work *k) {
 
 static bool open_work(Work *k, SandError *error) {
     const SandRaceDef *race = &k->def->race;
-    size_t n = (size_t)k->problem->contact_count + 1;
+    size_t n = (size_t)sand_problem_vectors(k->problem) + 1;
     k->evaluator = sand_evaluator_create(k->problem, &race->solve, race->threads, error);
     return k->evaluator && SAND_GROW(k->start, k->start_capacity, n, "impulses", error) &&
            SAND_GROW(k->reference, k->reference_capacity, n, "impulses", error) &&

@@ -104,7 +104,8 @@ bool sand_race_run(SandRace *race, const SandProblem *problem, const SandRaceDef
     SandProblem start = *problem; // shares all but the start
     start.start = NULL;
     start.start_capacity = 0;
-    bool ok = !def->cold || SAND_GROW(start.start, start.start_capacity, problem->contact_count + 1, "impulses", error);
+    bool ok =
+        !def->cold || SAND_GROW(start.start, start.start_capacity, sand_problem_vectors(problem) + 1, "impulses", error);
     if (!def->cold) start.start = problem->start;
     race->count = ok ? def->count : 0;
     for (int i = 0; i < race->count; i++) {

@@ -67,7 +67,7 @@ void frozen_set_mu(SandProblem *p, double mu) {
 }
 
 void frozen_set_cold(SandProblem *p) {
-    for (int i = 0; i < p->contact_count; i++) p->start[i] = v3_make(0, 0, 0);
+    for (int i = 0; i < sand_problem_vectors(p); i++) p->start[i] = v3_make(0, 0, 0);
 }
 
 void frozen_open_gaps(SandProblem *p, double least) {

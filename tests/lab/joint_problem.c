@@ -78,15 +78,30 @@ SandProblem joint_problem(int seed) {
     return p;
 }
 
+SandProblem rolling_problem(int seed) {
+    SandProblem p = joint_problem(seed);
+    SandRandom random = sand_random((uint64_t)seed + 77);
+    p.rolls = true;
+    SAND_GROW(p.start, p.start_capacity, sand_problem_vectors(&p), "contacts", NULL);
+    for (int i = 0; i < p.contact_count; i++) {
+        p.start[p.contact_count + i] = random_vector(&random, 0.02);
+        if (sand_problem_joint(&p, i)) continue;
+        p.contacts[i].rolling = i % 4 < 2 ? 0.05 * sand_random_unit(&random) : 0;
+        p.contacts[i].spinning = i % 4 == 0 || i % 4 == 2 ? 0.02 * sand_random_unit(&random) : 0;
+    }
+    return p;
+}
+
 // --- rows -----------------------------------------------------------------------------------------------------
 
 enum { DOFS = 6 * JOINT_PROBLEM_BODIES };
 
-// The velocity of a row as a linear function of those of all bodies.
-static void jacobian(const SandProblem *p, int i, SandVec3 d, double *j) {
+// The velocity of a row as a linear function of those of all bodies. `vector` is the force of a contact, or its torque.
+static void jacobian(const SandProblem *p, int vector, SandVec3 d, double *j) {
+    int i = vector % p->contact_count;
     const SandContact *c = &p->contacts[i];
     const SandJointRows *joint = sand_problem_joint(p, i);
-    bool angular = joint && joint->angular;
+    bool angular = vector >= p->contact_count || (joint && joint->angular);
     const SandVec3 arm[2] = {c->arm_a, c->arm_b};
     for (int side = 0; side < 2; side++) {
         double sign = side ? 1 : -1, *to = j + 6 * (side ? c->b : c->a);
@@ -131,10 +146,20 @@ static void axes_of(SandVec3 n, SandVec3 *axes) {
     axes[2] = v3_make(b, sign + n.y * n.y * a, -n.y);
 }
 
-// Bounds, bias and compliance of row k of contact i.
-static double describe(const SandProblem *p, bool frictionless, int i, int k, DenseRows *rows) {
+// The rows of torque: about the normal, and about the tangents.
+static double describe_torque(const SandProblem *p, bool frictionless, int i, int k, int row, DenseRows *rows) {
+    const SandContact *c = &p->contacts[i];
+    rows->exists[row] = !frictionless && (k ? c->rolling : c->spinning) > 0;
+    rows->high[row] = rows->exists[row] ? INFINITY : 0;
+    rows->low[row] = -rows->high[row];
+    return 0;
+}
+
+// Bounds, bias and compliance of row k of a vector.
+static double describe(const SandProblem *p, bool frictionless, int vector, int k, DenseRows *rows) {
+    int i = vector % p->contact_count, row = 3 * vector + k;
+    if (vector >= p->contact_count) return describe_torque(p, frictionless, i, k, row, rows);
     const SandJointRows *joint = sand_problem_joint(p, i);
-    int row = 3 * i + k;
     if (joint) {
         rows->low[row] = k ? -joint->across : joint->low;
         rows->high[row] = k ? joint->across : joint->high;
@@ -147,13 +172,28 @@ static double describe(const SandProblem *p, bool frictionless, int i, int k, De
     return k == 0 ? contact_bias(p, p->contacts[i].gap) : 0;
 }
 
+static double mean_of(const DenseRows *rows, int vector) {
+    double trace = 0, count = 0;
+    for (int k = 3 * vector; k < 3 * vector + 3; k++) {
+        trace += rows->n[k][k];
+        count += rows->exists[k];
+    }
+    return count > 0 ? trace / count : 1;
+}
+
+// The mean diagonal of the three torques of a contact, whether or not it has them.
+static double turning_of(const SandProblem *p, int i) {
+    const double *a = p->bodies[p->contacts[i].a].inverse_inertia, *b = p->bodies[p->contacts[i].b].inverse_inertia;
+    return (a[0] + a[1] + a[2] + b[0] + b[1] + b[2]) / 3;
+}
+
 DenseRows dense_rows(const SandProblem *p, bool frictionless) {
     static double j[JOINT_PROBLEM_ROWS][DOFS], mj[DOFS];
-    DenseRows rows = {.count = 3 * p->contact_count};
+    DenseRows rows = {.count = 3 * sand_problem_vectors(p)};
     memset(j, 0, sizeof j);
     for (int row = 0; row < rows.count; row++) {
         SandVec3 axes[3];
-        axes_of(p->contacts[row / 3].normal, axes);
+        axes_of(p->contacts[row / 3 % p->contact_count].normal, axes);
         rows.axis[row] = axes[row % 3];
         double bias = describe(p, frictionless, row / 3, row % 3, &rows);
         if (!rows.exists[row]) continue;
@@ -164,9 +204,10 @@ DenseRows dense_rows(const SandProblem *p, bool frictionless) {
         through_masses(p, j[row], mj);
         for (int k = 0; k < rows.count; k++)
             for (int c = 0; c < DOFS; c++) rows.n[k][row] += j[k][c] * mj[c];
-        const SandJointRows *joint = sand_problem_joint(p, row / 3);
+        const SandJointRows *joint = row < 3 * p->contact_count ? sand_problem_joint(p, row / 3) : NULL;
         if (joint && row % 3 == 0 && rows.exists[row]) rows.n[row][row] += joint->compliance;
     }
+    for (int i = 0; i < p->contact_count; i++) rows.arm[i] = sqrt(mean_of(&rows, i) / turning_of(p, i));
     return rows;
 }
 
@@ -202,40 +243,105 @@ double dense_rows_objective(const DenseRows *rows, const double *x) {
     return sum;
 }
 
-// The nearest point of a circular cone, by its three cases.
-static void project_cone(double *z, double mu) {
-    double t = hypot(z[1], z[2]);
-    if (t <= mu * z[0]) return;
-    double normal = fmax((z[0] + mu * t) / (1 + mu * mu), 0), side = t > 0 ? mu * normal / t : 0;
-    z[0] = normal;
-    z[1] *= side;
-    z[2] *= side;
-}
-
-static double mean_diagonal(const DenseRows *rows) {
-    double sum = 0;
-    for (int i = 0; i < rows->count / 3; i++) {
-        double trace = 0, count = 0;
-        for (int k = 3 * i; k < 3 * i + 3; k++) {
-            trace += rows->n[k][k];
-            count += rows->exists[k];
-        }
-        sum += count > 0 ? trace / count : 1;
+double dense_larger_cone(double n, const double *length, const double *slope, const double *weight) {
+    double low = 0, high = fabs(n);
+    for (int k = 0; k < 3; k++) high += weight[k] * slope[k] * length[k];
+    for (int step = 0; step < 200; step++) {
+        double middle = 0.5 * (low + high), rises = middle - n; // half the derivative of the squared distance
+        for (int k = 0; k < 3; k++) rises -= weight[k] * slope[k] * fmax(length[k] - slope[k] * middle, 0);
+        *(rises > 0 ? &high : &low) = middle;
     }
-    return sum / (rows->count / 3);
+    return high <= 1e-30 ? 0 : 0.5 * (low + high);
 }
 
-double dense_rows_residual(const SandProblem *p, const DenseRows *rows, bool frictionless, const double *x) {
-    double t = 1 / mean_diagonal(rows), sum = 0;
+static double left_of(double length, double most) { return length > most ? most / length : 1; }
+
+// Moves the rows z of contact i to the nearest point of its set; those of torques are over the arm.
+static void project(const SandProblem *p, const DenseRows *rows, DenseModel model, int i, double *z) {
+    const SandContact *c = &p->contacts[i];
+    if (sand_problem_joint(p, i) || model == DENSE_FRICTIONLESS) {
+        for (int k = 0; k < 3; k++) z[k] = within(z[k], rows->low[3 * i + k], rows->high[3 * i + k]);
+        z[3] = z[4] = z[5] = 0;
+        return;
+    }
+    const double length[3] = {hypot(z[1], z[2]), hypot(z[4], z[5]), fabs(z[3])}, weight[3] = {1, 1, 1};
+    const double slope[3] = {c->mu, c->rolling / rows->arm[i], c->spinning / rows->arm[i]};
+    double left[3];
+    z[0] = dense_larger_cone(z[0], length, slope, weight);
+    for (int k = 0; k < 3; k++) left[k] = left_of(length[k], slope[k] * z[0]);
+    z[1] *= left[0];
+    z[2] *= left[0];
+    z[3] *= left[2];
+    z[4] *= left[1];
+    z[5] *= left[1];
+}
+
+static double mean_diagonal(const SandProblem *p, const DenseRows *rows) {
+    double sum = 0;
+    for (int i = 0; i < p->contact_count; i++) sum += mean_of(rows, i);
+    return sum / p->contact_count;
+}
+
+// The six rows of contact i among `all`, those of torques divided or multiplied by the arm; zero where there are none.
+static void load_contact(const SandProblem *p, const DenseRows *rows, const double *all, int i, bool velocity, double *z) {
+    double arm = velocity ? rows->arm[i] : 1 / rows->arm[i];
+    for (int k = 0; k < 3; k++) {
+        z[k] = all[3 * i + k];
+        z[3 + k] = p->rolls ? arm * all[3 * (p->contact_count + i) + k] : 0;
+    }
+}
+
+// The velocities of contact i that the impulses are complementary to.
+static void load_dual(const SandProblem *p, const DenseRows *rows, DenseModel model, const double *u, int i, double *z) {
+    const SandContact *c = &p->contacts[i];
+    load_contact(p, rows, u, i, true, z);
+    if (model != DENSE_LAW || sand_problem_joint(p, i)) return;
+    z[0] += c->mu * hypot(z[1], z[2]) + (c->rolling * hypot(z[4], z[5]) + c->spinning * fabs(z[3])) / rows->arm[i];
+}
+
+double dense_rows_residual(const SandProblem *p, const DenseRows *rows, DenseModel model, const double *x) {
+    double t = 1 / mean_diagonal(p, rows), sum = 0, u[JOINT_PROBLEM_ROWS];
+    for (int row = 0; row < rows->count; row++) u[row] = gradient(rows, x, row);
     for (int i = 0; i < p->contact_count; i++) {
-        double z[3];
-        for (int k = 0; k < 3; k++) {
-            int row = 3 * i + k;
-            z[k] = within(x[row] - t * gradient(rows, x, row), rows->low[row], rows->high[row]);
-            if (!sand_problem_joint(p, i) && !frictionless) z[k] = x[row] - t * gradient(rows, x, row);
-        }
-        if (!sand_problem_joint(p, i) && !frictionless) project_cone(z, p->contacts[i].mu);
-        for (int k = 0; k < 3; k++) sum += (x[3 * i + k] - z[k]) * (x[3 * i + k] - z[k]);
+        double xi[6], ui[6], z[6];
+        load_contact(p, rows, x, i, false, xi);
+        load_dual(p, rows, model, u, i, ui);
+        for (int k = 0; k < 6; k++) z[k] = xi[k] - t * ui[k];
+        project(p, rows, model, i, z);
+        for (int k = 0; k < 6; k++) sum += (xi[k] - z[k]) * (xi[k] - z[k]);
     }
     return sqrt(sum) / t;
+}
+
+// z = P(y - t (N y + r)), the torques in the metric of the arms.
+static void descend(const SandProblem *p, const DenseRows *rows, const double *y, double t, double *to) {
+    double u[JOINT_PROBLEM_ROWS];
+    for (int row = 0; row < rows->count; row++) u[row] = gradient(rows, y, row);
+    for (int i = 0; i < p->contact_count; i++) {
+        double yi[6], ui[6];
+        load_contact(p, rows, y, i, false, yi);
+        load_contact(p, rows, u, i, true, ui);
+        for (int k = 0; k < 6; k++) yi[k] -= t * ui[k];
+        project(p, rows, DENSE_CONE, i, yi);
+        for (int k = 0; k < 3; k++) to[3 * i + k] = yi[k];
+        for (int k = 0; p->rolls && k < 3; k++) to[3 * (p->contact_count + i) + k] = rows->arm[i] * yi[3 + k];
+    }
+}
+
+void dense_rows_minimize(const SandProblem *p, const DenseRows *rows, double *x) {
+    double y[JOINT_PROBLEM_ROWS] = {0}, z[JOINT_PROBLEM_ROWS], trace = 0, momentum = 1;
+    memset(x, 0, sizeof y);
+    for (int i = 0; i < p->contact_count; i++) trace += 6 * mean_of(rows, i); // above the largest eigenvalue
+    for (int round = 0; round < 200000; round++) {
+        double against = 0, next = 0.5 * (1 + sqrt(1 + 4 * momentum * momentum));
+        descend(p, rows, y, 1 / trace, z);
+        for (int row = 0; row < rows->count; row++) against += (y[row] - z[row]) * (z[row] - x[row]);
+        if (against > 0) next = momentum = 1; // O'Donoghue and Candes: the momentum leads away
+        for (int row = 0; row < rows->count; row++) {
+            y[row] = z[row] + (momentum - 1) / next * (z[row] - x[row]);
+            x[row] = z[row];
+        }
+        momentum = next;
+        if (round % 100 == 0 && dense_rows_residual(p, rows, DENSE_CONE, x) < 1e-12) return;
+    }
 }

@@ -104,7 +104,7 @@ static void metrics_are_those_of_dense_rows(void **state) {
         assert_true(sand_cpu_load(cpu, &p, &def, &kernel, &workspace, &error));
         kernel->measure(workspace, sand_cpu_thread_pool(cpu), x, &metrics);
         assert_float_equal(metrics.objective, dense_rows_objective(&rows, in), 1e-9);
-        double residual = dense_rows_residual(&p, &rows, frictionless, in);
+        double residual = dense_rows_residual(&p, &rows, frictionless ? DENSE_FRICTIONLESS : DENSE_CONE, in);
         assert_float_equal(metrics.residual, residual, 1e-9 * residual);
         sand_cpu_free(cpu);
         sand_problem_free(&p);
@@ -120,7 +120,7 @@ static void check_solution(const SandProblem *p, bool frictionless, const SandSo
     double x[JOINT_PROBLEM_ROWS], best[JOINT_PROBLEM_ROWS];
     rows = dense_rows(p, frictionless);
     dense_rows_of(&rows, s->impulse, x);
-    double residual = dense_rows_residual(p, &rows, frictionless, x);
+    double residual = dense_rows_residual(p, &rows, frictionless ? DENSE_FRICTIONLESS : DENSE_CONE, x);
     if (!(residual <= 2 * TOLERANCE)) fail_msg("%s: a dense residual of %g m/s", name, residual);
     for (int row = 0; row < rows.count; row++)
         if (x[row] < rows.low[row] - 1e-12 || x[row] > rows.high[row] + 1e-12) fail_msg("%s: row %d is outside", name, row);

@@ -85,6 +85,9 @@ SAND_INLINE Vec coarse_arm(const Op *op, ContactRef ref, int side, real radius) 
 SAND_INLINE void coarse_add_contact(const Op *op, ContactRef ref, Row x, Row u, int side, real radius, CoarseMoments *m) {
     Vec g = vec_scale((real)side, contact_impulse(op, ref, x)), arm = coarse_arm(op, ref, side, radius);
     Vec t = vec_cross(arm, g);
+#if SAND_ROLLING
+    t = vec_madd(t, (real)side, contact_torque(op, ref, x));
+#endif
     arm = vec_scale(op->per_edge, arm);
     real share = SAND_FIXED(&op->b[contact_index(ref)]) < op->dynamic_count ? (real)0.5 : (real)1;
     real work = share * row_dot(x, u);

@@ -17,6 +17,12 @@ SAND_INLINE Row solve_best(const Op *op, const Solve *s, ContactRef ref) {
 #else
 #define SAND_IF_COMPONENTS(...)
 #endif
+// Methods that know no torques are left out where contacts have them.
+#if SAND_ROLLING
+#define SAND_IF_FORCES(...)
+#else
+#define SAND_IF_FORCES(...) SAND_ROW(__VA_ARGS__)
+#endif
 
 #define SAND_INCLUDE_METHODS
 #define SAND_ROW(id, ...)
@@ -26,6 +32,7 @@ SAND_INLINE Row solve_best(const Op *op, const Solve *s, ContactRef ref) {
 typedef union MethodState {
 #define SAND_ROW(id, ...) id##_State id;
 #define SAND_COMPONENT_ROW SAND_IF_COMPONENTS
+#define SAND_FORCE_ROW SAND_IF_FORCES
 #include "sim/solver/solver_table.inl"
 } MethodState;
 
@@ -55,6 +62,7 @@ SAND_KERNEL void method_start(Worker *w, Solve *s, MethodState *m) {
         id##_start(w, s, &m->id); \
         break;
 #define SAND_COMPONENT_ROW SAND_IF_COMPONENTS
+#define SAND_FORCE_ROW SAND_IF_FORCES
 #include "sim/solver/solver_table.inl"
     }
 }
@@ -66,6 +74,7 @@ SAND_KERNEL void method_step(Worker *w, Solve *s, MethodState *m) {
         id##_step(w, s, &m->id); \
         break;
 #define SAND_COMPONENT_ROW SAND_IF_COMPONENTS
+#define SAND_FORCE_ROW SAND_IF_FORCES
 #include "sim/solver/solver_table.inl"
     }
 }
@@ -335,7 +344,7 @@ SAND_HOT Scaled scale_start(Worker *w, const Op *op, const real *x) {
 SAND_KERNEL void update_bounds(Worker *w, const Op *op, const real *x, real weight) {
     SAND_FOR(w, i, op->n) {
         ContactRef ref = SAND_CONTACT(op, i);
-        real bound = contact_mu(op, ref) * real_max(row_load(x, ref).x, 0);
+        real bound = contact_mu(op, ref) * real_max(row_normal(op, ref, row_load(x, ref)), 0);
         op->bound[i] += weight * (bound - op->bound[i]);
     }
     sand_barrier(w);
@@ -396,7 +405,7 @@ SAND_KERNEL double renew(Worker *w, Solve *s, MethodState *state, real weight) {
         Row g = contact_gradient_from(op, op->body, ref);
         Row dual = contact_dual(op, ref, contact_unbiased(op, ref, g));
         SAND_ADD(sum, ref, 0, contact_natural_map(op, ref, row_load(x, ref), dual, (real)op->tau));
-        if (updates_bias) op->de_saxce[i] += weight * (contact_mu(op, ref) * section_support(op, g) - op->de_saxce[i]);
+        if (updates_bias) op->de_saxce[i] += weight * (contact_dissipation(op, ref, g) - op->de_saxce[i]);
     }
     sum_total(w, &sum);
     s->again = true;

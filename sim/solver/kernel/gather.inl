@@ -11,7 +11,11 @@
 // Stores the world impulse of a contact where gather_bodies reads it.
 SAND_INLINE void store_impulse(const Op *op, ContactRef ref, Row r) {
     Vec g = contact_impulse(op, ref, r);
-    vec4_write(op->impulse + 4 * contact_index(ref), g.x, g.y, g.z, 0);
+    vec4_write(op->impulse + IMPULSE_SIZE * contact_index(ref), g.x, g.y, g.z, 0);
+#if SAND_ROLLING
+    Vec t = contact_torque(op, ref, r);
+    vec4_write(op->impulse + IMPULSE_SIZE * contact_index(ref) + 4, t.x, t.y, t.z, 0);
+#endif
 }
 
 // The same for a row that is stored in vector x as well; gather_bodies then finds it at stored_impulses(op, x).
@@ -95,6 +99,15 @@ SAND_INLINE BodyImpulse gather_contact(const Op *op, ContactRef ref, Vec4 g, int
 #endif
 }
 
+// Adds the torque of a contact, which follows its impulse, to the sums of a body.
+SAND_INLINE BodyImpulse gather_torque(const real *impulse, ContactRef ref, int side, BodyImpulse s) {
+#if SAND_ROLLING
+    Vec4 torque = vec4_load(impulse + IMPULSE_SIZE * contact_index(ref) + 4);
+    s.t = vec4_madd(s.t, side < 0 ? (real)-1 : (real)1, vec4_yzx(vec4_yzx(torque)));
+#endif
+    return (void)impulse, (void)ref, (void)side, s;
+}
+
 // J^-1 t of body k.
 SAND_INLINE Vec body_turn(const Op *op, Index k, Vec t) {
 #if SAND_RADIAL
@@ -170,6 +183,7 @@ SAND_INLINE BodyImpulse body_gather(const Op *op, Source from, bool trial, Index
             int d = e + j * SAND_THREADS_PER_BODY;
             if (d >= e1) continue;
             s = gather_contact(op, ref[j], g[j], d < owned ? -1 : +1, radius, s);
+            s = gather_torque(from.impulse, ref[j], d < owned ? -1 : +1, s);
             if (sum && d < owned) contact_add_sums(op, ref[j], g[j], sum);
         }
     }
@@ -179,11 +193,13 @@ SAND_INLINE BodyImpulse body_gather(const Op *op, Source from, bool trial, Index
         ContactRef ref = contact_ref(op, begin + e);
         Vec4 g = source_impulse(op, from, trial, ref);
         s = gather_contact(op, ref, g, -1, radius, s);
+        s = gather_torque(from.impulse, ref, -1, s);
         if (sum) contact_add_sums(op, ref, g, sum);
     }
     for (int e = e0 > owned ? e0 : owned; e < e1; e++) {
         ContactRef ref = contact_ref(op, op->list[other + e]);
         s = gather_contact(op, ref, source_impulse(op, from, trial, ref), +1, radius, s);
+        s = gather_torque(from.impulse, ref, +1, s);
     }
 #endif
     return s;
@@ -254,7 +270,7 @@ SAND_KERNEL void gather_bodies_end(Worker *w, const Op *op, const Body *base, In
 SAND_KERNEL void gather_yields(Worker *w, const Op *op, const real *impulse, Body *out) {
     SAND_FOR_EACH(w, i, op->contact_count) {
         ContactRef ref = contact_ref(op, i);
-        Vec y = joint_yield(op, ref, contact_row(op, ref, vec_of(impulse + 4 * i)));
+        Vec y = joint_yield(op, ref, row_force(contact_row(op, ref, vec_of(impulse + IMPULSE_SIZE * i))));
         vec4_write(out[op->body_count + i].v, y.x, y.y, y.z, 0);
     }
 }
@@ -281,7 +297,7 @@ SAND_KERNEL void gather_bodies_strided(Worker *w, const Op *op, const real *impu
     gather_bodies_end(w, op, base, stride, out);
 }
 SAND_KERNEL void gather_bodies(Worker *w, const Op *op, const real *impulse, const Body *base, Body *out) {
-    gather_bodies_strided(w, op, impulse, 4, base, out);
+    gather_bodies_strided(w, op, impulse, IMPULSE_SIZE, base, out);
 }
 
 // The same for a solver vector x, whose impulses are stored first.

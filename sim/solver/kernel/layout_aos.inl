@@ -21,7 +21,13 @@ typedef struct ContactRef {
 // --- constants of a contact ---------------------------------------------------------------------------------
 
 // What is not in the record. Anything that is cheaper to compute again than to load is computed again.
-enum { CONTACT_MU, CONTACT_INVERSE_DIAGONAL, CONTACT_JOINT, CONTACT_CONSTANTS = CONTACT_JOINT + JOINT_CONSTANTS };
+enum {
+    CONTACT_MU,
+    CONTACT_INVERSE_DIAGONAL,
+    CONTACT_JOINT,
+    CONTACT_ROLLING = CONTACT_JOINT + JOINT_CONSTANTS,
+    CONTACT_CONSTANTS = CONTACT_ROLLING + ROLLING_CONSTANTS
+};
 
 SAND_INLINE ContactRef contact_ref_bare(Index i) {
     ContactRef ref = {i, vec4_zero(), 0, 0};
@@ -53,6 +59,9 @@ SAND_INLINE real contact_cone_factor(const Op *op, ContactRef ref) {
 SAND_INLINE real joint_constant(const Op *op, ContactRef ref, int k) {
     return SAND_FIXED(&op->constant[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_JOINT + k]);
 }
+SAND_INLINE real rolling_constant(const Op *op, ContactRef ref, int k) {
+    return SAND_FIXED(&op->constant[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_ROLLING + k]);
+}
 #if !SAND_RADIAL
 SAND_INLINE Vec contact_arm_a(const Op *op, ContactRef ref) {
     return vec_of_vec4(vec4_load_fixed(op->arm_a_record + 4 * contact_index(ref)));
@@ -64,9 +73,19 @@ SAND_INLINE Vec contact_arm_b(const Op *op, ContactRef ref) {
 
 // --- solver vectors -----------------------------------------------------------------------------------------
 
-enum { ROW_SIZE = SAND_ROWS == 3 ? 4 : SAND_ROWS }; // numbers of a contact in a solver vector
+enum { ROW_SIZE = SAND_ROLLING ? 8 : SAND_ROWS == 3 ? 4 : SAND_ROWS }; // numbers of a contact in a solver vector
 
-#if SAND_ROWS == 3
+#if SAND_ROLLING
+SAND_INLINE Row row_load(const real *x, ContactRef ref) {
+    const real *at = x + ROW_SIZE * contact_index(ref);
+    return row_make(vec_of_vec4(vec4_load(at)), vec_of_vec4(vec4_load(at + 4)));
+}
+SAND_INLINE void row_store(real *x, ContactRef ref, Row r) {
+    real *at = x + ROW_SIZE * contact_index(ref);
+    vec4_write(at, r.force.x, r.force.y, r.force.z, 0);
+    vec4_write(at + 4, r.torque.x, r.torque.y, r.torque.z, 0);
+}
+#elif SAND_ROWS == 3
 SAND_INLINE Row row_load(const real *x, ContactRef ref) { return vec_of_vec4(vec4_load(x + 4 * contact_index(ref))); }
 SAND_INLINE void row_store(real *x, ContactRef ref, Row r) { vec4_write(x + 4 * contact_index(ref), r.x, r.y, r.z, 0); }
 #else

@@ -26,9 +26,24 @@ SAND_INLINE Index contact_number(ContactRef ref, int count, int k) { return coun
 
 // --- solver vectors -----------------------------------------------------------------------------------------
 
-enum { ROW_SIZE = SAND_ROWS }; // numbers of a contact in a solver vector
+enum { ROW_SIZE = SAND_ROLLING ? 6 : SAND_ROWS }; // numbers of a contact in a solver vector
 
-#if SAND_ROWS == 3
+#if SAND_ROLLING
+SAND_INLINE Vec vec_load_at(const real *x, ContactRef ref, int k) {
+    return vec_make(x[contact_number(ref, ROW_SIZE, k)], x[contact_number(ref, ROW_SIZE, k + 1)],
+                    x[contact_number(ref, ROW_SIZE, k + 2)]);
+}
+SAND_INLINE void vec_store_at(real *x, ContactRef ref, int k, Vec v) {
+    x[contact_number(ref, ROW_SIZE, k)] = v.x;
+    x[contact_number(ref, ROW_SIZE, k + 1)] = v.y;
+    x[contact_number(ref, ROW_SIZE, k + 2)] = v.z;
+}
+SAND_INLINE Row row_load(const real *x, ContactRef ref) { return row_make(vec_load_at(x, ref, 0), vec_load_at(x, ref, 3)); }
+SAND_INLINE void row_store(real *x, ContactRef ref, Row r) {
+    vec_store_at(x, ref, 0, r.force);
+    vec_store_at(x, ref, 3, r.torque);
+}
+#elif SAND_ROWS == 3
 SAND_INLINE Row row_load(const real *x, ContactRef ref) {
     return vec_make(x[contact_number(ref, 3, 0)], x[contact_number(ref, 3, 1)], x[contact_number(ref, 3, 2)]);
 }
@@ -55,7 +70,8 @@ enum {
     CONTACT_ARM_A,            // 3 numbers, not when radial
     CONTACT_ARM_B = CONTACT_ARM_A + 3,
     CONTACT_JOINT = SAND_RADIAL ? CONTACT_ARM_A : CONTACT_ARM_B + 3, // JOINT_CONSTANTS numbers
-    CONTACT_CONSTANTS = CONTACT_JOINT + JOINT_CONSTANTS,
+    CONTACT_ROLLING = CONTACT_JOINT + JOINT_CONSTANTS,               // ROLLING_CONSTANTS numbers
+    CONTACT_CONSTANTS = CONTACT_ROLLING + ROLLING_CONSTANTS,
 };
 
 SAND_INLINE real contact_constant(const Op *op, ContactRef ref, int k) {
@@ -73,6 +89,9 @@ SAND_INLINE real contact_inverse_diagonal(const Op *op, ContactRef ref) {
 SAND_INLINE real contact_diagonal(const Op *op, ContactRef ref) { return contact_constant(op, ref, CONTACT_DIAGONAL); }
 SAND_INLINE real contact_cone_factor(const Op *op, ContactRef ref) { return contact_constant(op, ref, CONTACT_CONE_FACTOR); }
 SAND_INLINE real joint_constant(const Op *op, ContactRef ref, int k) { return contact_constant(op, ref, CONTACT_JOINT + k); }
+SAND_INLINE real rolling_constant(const Op *op, ContactRef ref, int k) {
+    return contact_constant(op, ref, CONTACT_ROLLING + k);
+}
 #if SAND_RADIAL
 // Normal and half the gap in one load, for gathers, which visit contacts in no order.
 SAND_INLINE Vec4 contact_record(const Op *op, ContactRef ref) { return vec4_load(op->record + 4 * contact_index(ref)); }
@@ -100,7 +119,7 @@ typedef struct Tile {
 #if SAND_JOINTS
     Vec4 yield[SAND_LANES];
 #endif
-    real gradient[SAND_ROWS * SAND_LANES];
+    real gradient[ROW_SIZE * SAND_LANES];
 } Tile;
 
 SAND_INLINE Row tile_gradient(const Tile *tile, const Op *op, ContactRef ref) {

@@ -85,12 +85,12 @@ typedef struct DiagonalBlocks {
 } DiagonalBlocks;
 
 SAND_INLINE void diagonal_blocks_store(const DiagonalBlocks *blocks, ContactRef ref, DiagonalBlock b) {
-    row_store(blocks->normal, ref, vec_make(b.n, b.n1, b.n2));
-    row_store(blocks->tangents, ref, vec_make(b.t11, b.t12, b.t22));
+    row_store(blocks->normal, ref, row_of(vec_make(b.n, b.n1, b.n2)));
+    row_store(blocks->tangents, ref, row_of(vec_make(b.t11, b.t12, b.t22)));
 }
 
 SAND_INLINE DiagonalBlock diagonal_blocks_load(const DiagonalBlocks *blocks, ContactRef ref) {
-    Row n = row_load(blocks->normal, ref), t = row_load(blocks->tangents, ref);
+    Vec n = row_force(row_load(blocks->normal, ref)), t = row_force(row_load(blocks->tangents, ref));
     DiagonalBlock b = {n.x, n.y, n.z, t.x, t.y, t.z};
     return b;
 }
@@ -105,10 +105,10 @@ SAND_INLINE real relax_normal(const DiagonalBlock *b, real x, Vec *g, real omega
 #if SAND_JOINTS
 // Relaxes the rows of a block of a joint one after the other, each within its bounds. Their diagonals may differ by far: a
 // step with the mean of them would overshoot.
-SAND_INLINE Row relax_joint(const Op *op, ContactRef ref, const DiagonalBlock *b, Row x, Row g, real omega) {
+SAND_INLINE Vec relax_joint(const Op *op, ContactRef ref, const DiagonalBlock *b, Vec x, Vec g, real omega) {
     JointBounds k = joint_bounds(op, ref);
     Vec keep = joint_keeps(op, ref);
-    Row z = x;
+    Vec z = x;
     z.x = keep.x > 0 ? real_clamp(x.x - omega * g.x / b->n, k.low.x, k.high.x) : (real)0;
     g.y += (z.x - x.x) * b->n1;
     g.z += (z.x - x.x) * b->n2;
@@ -119,6 +119,8 @@ SAND_INLINE Row relax_joint(const Op *op, ContactRef ref, const DiagonalBlock *b
     return z;
 }
 #endif
+
+#if !SAND_ROLLING // there K has no bounds to relax within
 
 // Relaxes one row after the other, each within its bounds.
 SAND_INLINE Row relax_rows(const Op *op, ContactRef ref, const DiagonalBlock *b, Row x, Row g, real omega) {
@@ -178,5 +180,7 @@ SAND_INLINE Row relax_dissipation(const Op *op, ContactRef ref, const DiagonalBl
     dissipate(b->t11, b->t12, b->t22, c, d, contact_bound(op, ref, z.x), &z.y, &z.z);
     return z;
 }
+
+#endif // !SAND_ROLLING
 
 #endif // SAND_LOCAL

@@ -32,6 +32,16 @@ enum {
     JOINT_CONSTANTS = SAND_JOINTS ? JOINT_DIAGONAL + 3 : 0,
 };
 
+// The constants of rolling and spinning friction, beside those of a contact (rolling.inl).
+enum {
+    ROLLING_ARM,      // m: a torque counts as a force at this arm
+    ROLLING_FRICTION, // coefficients over the arm, so that they are slopes as mu is
+    SPINNING_FRICTION,
+    ROLLING_CONSTANTS = SAND_ROLLING ? SPINNING_FRICTION + 1 : 0,
+};
+
+enum { IMPULSE_SIZE = SAND_ROLLING ? 8 : 4 }; // numbers of a stored world impulse: force and torque
+
 enum { SAND_INERTIA_SIZE = SAND_RADIAL ? 1 : 6 }; // numbers of an inverse inertia: a scalar, or xx, yy, zz, xy, xz, yz
 
 // The preconditioner P, which measures and scales steps. P_DIAGONAL is p along a normal and ratio p across it, with p such
@@ -79,7 +89,7 @@ typedef struct Op {
 #if !SAND_RADIAL
     const real *arm_a_record, *arm_b_record; // 4 numbers per contact, together: the lever arms
 #endif
-    real *impulse;         // 4 numbers per contact, together: the world impulses that gather_bodies reads
+    real *impulse;         // IMPULSE_SIZE numbers per contact, together: the world impulses that gather_bodies reads
     real *vectors;         // the method's vectors, one after the other: op_vector
     int64_t vector_stride; // from one vector to the next
 
@@ -139,9 +149,32 @@ typedef struct Op {
 
 SAND_INLINE real *op_vector(const Op *op, int k) { return op->vectors + k * op->vector_stride; }
 
-// One contact's part of a solver vector: a vector, or a number in a frictionless problem.
-#if SAND_ROWS == 3
+// One contact's part of a solver vector: a vector, a number in a frictionless problem, or a force and a torque.
+#if SAND_ROLLING
+typedef struct Row {
+    Vec force;  // along the normal and the tangents
+    Vec torque; // about them, over ROLLING_ARM
+} Row;
+SAND_INLINE Row row_make(Vec force, Vec torque) {
+    Row r = {force, torque};
+    return r;
+}
+SAND_INLINE Row row_of(Vec force) { return row_make(force, vec_make(0, 0, 0)); }
+SAND_INLINE Vec row_force(Row r) { return r.force; }
+SAND_INLINE Row row_add(Row a, Row b) { return row_make(vec_add(a.force, b.force), vec_add(a.torque, b.torque)); }
+SAND_INLINE Row row_sub(Row a, Row b) { return row_make(vec_sub(a.force, b.force), vec_sub(a.torque, b.torque)); }
+SAND_INLINE Row row_scale(real s, Row a) { return row_make(vec_scale(s, a.force), vec_scale(s, a.torque)); }
+SAND_INLINE Row row_madd(Row a, real s, Row b) {
+    return row_make(vec_madd(a.force, s, b.force), vec_madd(a.torque, s, b.torque));
+}
+SAND_INLINE real row_dot(Row a, Row b) { return vec_dot(a.force, b.force) + vec_dot(a.torque, b.torque); }
+SAND_INLINE real vec_largest(Vec a) { return real_max(real_abs(a.x), real_max(real_abs(a.y), real_abs(a.z))); }
+SAND_INLINE real row_largest(Row a) { return real_max(vec_largest(a.force), vec_largest(a.torque)); }
+#elif SAND_ROWS == 3
 typedef Vec Row;
+// The force of a row, and a row without torque: in this variant they are the same.
+SAND_INLINE Row row_of(Vec force) { return force; }
+SAND_INLINE Vec row_force(Row r) { return r; }
 SAND_INLINE Row row_add(Row a, Row b) { return vec_add(a, b); }
 SAND_INLINE Row row_sub(Row a, Row b) { return vec_sub(a, b); }
 SAND_INLINE Row row_scale(real s, Row a) { return vec_scale(s, a); }

@@ -46,7 +46,7 @@ SAND_INLINE real contact_bias(const Op *op, ContactRef ref) {
 // The impulse on body b in world coordinates.
 SAND_INLINE Vec contact_impulse(const Op *op, ContactRef ref, Row r) {
 #if SAND_LOCAL
-    return basis_out(basis_of(contact_normal(op, ref)), r);
+    return basis_out(basis_of(contact_normal(op, ref)), row_force(r));
 #elif SAND_ROWS == 3
     return (void)op, (void)ref, r;
 #else
@@ -54,10 +54,17 @@ SAND_INLINE Vec contact_impulse(const Op *op, ContactRef ref, Row r) {
 #endif
 }
 
+#if SAND_ROLLING
+// The torque on body b in world coordinates.
+SAND_INLINE Vec contact_torque(const Op *op, ContactRef ref, Row r) {
+    return vec_scale(rolling_constant(op, ref, ROLLING_ARM), basis_out(basis_of(contact_normal(op, ref)), r.torque));
+}
+#endif
+
 // The rows of a velocity in world coordinates: the inverse of contact_impulse.
 SAND_INLINE Row contact_row(const Op *op, ContactRef ref, Vec u) {
 #if SAND_LOCAL
-    return basis_in(basis_of(contact_normal(op, ref)), u);
+    return row_of(basis_in(basis_of(contact_normal(op, ref)), u));
 #elif SAND_ROWS == 3
     return (void)op, (void)ref, u;
 #else
@@ -77,13 +84,18 @@ SAND_INLINE Row contact_gradient(const Op *op, ContactRef ref, RelativeMotion m)
 #if SAND_JOINTS
     if (contact_is_joint(op, ref)) {
         ContactBasis basis = basis_of(n);
-        return joint_gradient(op, ref, m, basis_in(basis, u), basis_in(basis, vec_sub(m.wb, m.wa)));
+        return row_of(joint_gradient(op, ref, m, basis_in(basis, u), basis_in(basis, vec_sub(m.wb, m.wa))));
     }
 #endif
 #if SAND_LOCAL
     Vec in = basis_in(basis_of(n), u);
     real keep = m.mu > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
-    return vec_make(in.x + bias, keep * in.y, keep * in.z);
+    Vec force = vec_make(in.x + bias, keep * in.y, keep * in.z);
+#if SAND_ROLLING
+    return row_make(force, rolling_gradient(op, ref, basis_in(basis_of(n), vec_sub(m.wb, m.wa))));
+#else
+    return force;
+#endif
 #elif SAND_ROWS == 3
     real un = vec_dot(u, n);
     real keep = m.mu > 0 ? (real)1 : (real)0; // where mu = 0 only the normal row exists
@@ -139,14 +151,7 @@ SAND_INLINE Row contact_gradient_now(const Op *op, const Body *body, ContactRef 
 // A gradient without the stabilization term: N x alone, when the free velocities were left out of the gather.
 SAND_INLINE Row contact_without_bias(const Op *op, ContactRef ref, Row y) {
 #if SAND_JOINTS
-    if (contact_is_joint(op, ref)) return vec_sub(y, joint_constants(op, ref, JOINT_BIAS));
+    if (contact_is_joint(op, ref)) return row_of(vec_sub(row_force(y), joint_constants(op, ref, JOINT_BIAS)));
 #endif
-    real bias = contact_bias(op, ref);
-#if SAND_LOCAL
-    return vec_make(y.x - bias, y.y, y.z);
-#elif SAND_ROWS == 3
-    return vec_madd(y, -bias, contact_normal(op, ref));
-#else
-    return y - bias;
-#endif
+    return row_add_normal(op, ref, y, -contact_bias(op, ref));
 }

@@ -23,7 +23,7 @@ SAND_KERNEL void matrix_gather(Worker *w, const Op *op, const real *impulse, con
     SAND_FOR_EACH(w, k, op->dynamic_count) {
         Vec v = vec_of(base[stride * k].v);
         for (int e = op->matrix_first[k]; e < op->matrix_first[k + 1]; e++)
-            v = vec_sub(v, matrix_times(op, e, vec_of(impulse + 4 * (Index)op->matrix_column[e])));
+            v = vec_sub(v, matrix_times(op, e, vec_of(impulse + IMPULSE_SIZE * (Index)op->matrix_column[e])));
         out[k].v[0] = v.x;
         out[k].v[1] = v.y;
         out[k].v[2] = v.z;
@@ -34,7 +34,7 @@ SAND_KERNEL void matrix_gather(Worker *w, const Op *op, const real *impulse, con
 // Adds what the stored impulse of contact i does to every body: column i of N, whose blocks are the mirrors of those of
 // row i.
 SAND_INLINE void matrix_apply_column(const Op *op, Index i) {
-    Vec g = vec_of(op->impulse + 4 * i);
+    Vec g = vec_of(op->impulse + IMPULSE_SIZE * i);
     for (int e = op->matrix_first[i]; e < op->matrix_first[i + 1]; e++) {
         real *v = op->body[op->matrix_column[e]].v;
         Vec d = matrix_times(op, op->matrix_mirror[e], g);

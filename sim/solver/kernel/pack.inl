@@ -124,7 +124,7 @@ SAND_INLINE void pack_contact(const PackTarget *to, int64_t i, const SandContact
     Vec n = vec_make((real)c->normal.x, (real)c->normal.y, (real)c->normal.z);
 #if SAND_LOCAL
     if (c->mu == 0 && !SAND_JOINTS) start = v3_scale(v3_dot(start, c->normal), c->normal); // joints have mu = 0
-    row_store(to->start, ref, basis_in(basis_of(n), vec_make((real)start.x, (real)start.y, (real)start.z)));
+    row_store(to->start, ref, row_of(basis_in(basis_of(n), vec_make((real)start.x, (real)start.y, (real)start.z))));
 #else
     Vec x = vec_make((real)start.x, (real)start.y, (real)start.z);
     row_store(to->start, ref, cone_project(x, n, (real)c->mu, (real)(1 / (1 + c->mu * c->mu))));
@@ -144,6 +144,34 @@ SAND_INLINE void pack_joint(const PackTarget *to, int64_t i, const double *numbe
 #endif
     }
     to->arm_a_record[4 * i + 3] = to->arm_b_record[4 * i + 3] = numbers[JOINT_KIND] > 1 ? (real)1 : (real)0;
+}
+#endif
+
+#if SAND_ROLLING
+// The arm at which the torque rows of a contact have the mean diagonal d of its force rows.
+SAND_INLINE double rolling_arm(const SandProblemBody *bodies, const SandContact *c, double d) {
+    const double *a = bodies[c->a].inverse_inertia, *b = bodies[c->b].inverse_inertia;
+    double turning = (a[0] + a[1] + a[2] + b[0] + b[1] + b[2]) / 3;
+    return turning > 0 ? sqrt(d / turning) : 1;
+}
+
+// Packs the rolling and spinning friction of contact i, with torques at this arm, and the torque that it starts from. After
+// pack_contact. The friction of a block of a joint is zero.
+SAND_INLINE void pack_rolling(const PackTarget *to, int64_t i, const SandContact *c, double arm, SandVec3 start) {
+    ContactRef ref = contact_ref_bare(i);
+    const double numbers[ROLLING_CONSTANTS] = {arm, c->rolling / arm, c->spinning / arm};
+    for (int k = 0; k < ROLLING_CONSTANTS; k++) {
+#if SAND_LAYOUT_AOS
+        to->constant[CONTACT_CONSTANTS * contact_index(ref) + CONTACT_ROLLING + k] = (real)numbers[k];
+#else
+        to->constant[contact_number(ref, CONTACT_CONSTANTS, CONTACT_ROLLING + k)] = (real)numbers[k];
+#endif
+    }
+    Vec n = vec_make((real)c->normal.x, (real)c->normal.y, (real)c->normal.z);
+    SandVec3 torque = v3_scale(1 / arm, start);
+    Row r = row_load(to->start, ref);
+    r.torque = basis_in(basis_of(n), vec_make((real)torque.x, (real)torque.y, (real)torque.z));
+    row_store(to->start, ref, r);
 }
 #endif
 

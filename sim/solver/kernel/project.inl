@@ -10,6 +10,9 @@
 #if SAND_JOINTS
 #include "sim/solver/kernel/joint.inl"
 #endif
+#if SAND_ROLLING
+#include "sim/solver/kernel/rolling.inl"
+#endif
 
 // The nearest point to x + more n in the friction cone around the unit vector n, where the square of a distance across n
 // counts `ratio` times as much as along it. Without branches, so that lanes stay together. cone_factor = 1 / (1 + ratio
@@ -43,9 +46,11 @@ SAND_INLINE real contact_bound(const Op *op, ContactRef ref, real normal) {
 // P_K(x) of one contact.
 SAND_INLINE Row contact_project(const Op *op, ContactRef ref, Row x) {
 #if SAND_JOINTS
-    if (contact_is_joint(op, ref)) return joint_project(op, ref, x);
+    if (contact_is_joint(op, ref)) return row_of(joint_project(op, ref, row_force(x)));
 #endif
-#if SAND_LOCAL
+#if SAND_ROLLING
+    return rolling_project(op, ref, x, 1, 1);
+#elif SAND_LOCAL
     if (op->set == FRICTION_CONE) return section_cone(op, x, contact_mu(op, ref), contact_cone_factor(op, ref));
     x.x = real_max(x.x, 0);
     return section_project(op, x, contact_bound(op, ref, x.x));
@@ -56,13 +61,22 @@ SAND_INLINE Row contact_project(const Op *op, ContactRef ref, Row x) {
 #endif
 }
 
+// A step against the gradient g, projected.
+SAND_INLINE Row contact_descend(const Op *op, ContactRef ref, Row x, Row g, real step) {
+#if SAND_ROLLING
+    if (!contact_is_joint(op, ref)) return rolling_descend(op, ref, x, g, step);
+#endif
+    return contact_project(op, ref, row_madd(x, -step, g));
+}
+
 // A step of `step` times the inverse diagonal against the gradient g, projected: the block relaxed by itself.
 SAND_INLINE Row contact_relaxed(const Op *op, ContactRef ref, Row x, Row g, real step) {
 #if SAND_JOINTS
     if (contact_is_joint(op, ref))
-        return joint_project(op, ref, vec_madd(x, -step, vec_over(g, joint_constants(op, ref, JOINT_DIAGONAL))));
+        return row_of(joint_project(
+            op, ref, vec_madd(row_force(x), -step, vec_over(row_force(g), joint_constants(op, ref, JOINT_DIAGONAL)))));
 #endif
-    return contact_project(op, ref, row_madd(x, -step * contact_inverse_diagonal(op, ref), g));
+    return contact_descend(op, ref, x, g, step * contact_inverse_diagonal(op, ref));
 }
 
 // The part of r along the normal.
@@ -70,7 +84,7 @@ SAND_INLINE real row_normal(const Op *op, ContactRef ref, Row r) {
 #if SAND_ROWS == 1
     return (void)op, (void)ref, r;
 #elif SAND_LOCAL
-    return (void)op, (void)ref, r.x;
+    return (void)op, (void)ref, row_force(r).x;
 #else
     return vec_dot(r, contact_normal(op, ref));
 #endif
@@ -80,6 +94,9 @@ SAND_INLINE real row_normal(const Op *op, ContactRef ref, Row r) {
 SAND_INLINE Row row_add_normal(const Op *op, ContactRef ref, Row r, real more) {
 #if SAND_ROWS == 1
     return (void)op, (void)ref, r + more;
+#elif SAND_ROLLING
+    r.force.x += more;
+    return (void)op, (void)ref, r;
 #elif SAND_LOCAL
     return (void)op, (void)ref, vec_make(r.x + more, r.y, r.z);
 #else
@@ -124,21 +141,30 @@ SAND_INLINE bool contact_has_tangents(const Op *op, ContactRef ref) {
 // d'Pd of one contact.
 SAND_INLINE real preconditioner_square(const Op *op, Preconditioner p, ContactRef ref, Row d) {
 #if SAND_JOINTS
-    if (contact_is_joint(op, ref)) return vec_dot(d, vec_times(joint_metric(op, p, ref), d));
+    if (contact_is_joint(op, ref)) return vec_dot(row_force(d), vec_times(joint_metric(op, p, ref), row_force(d)));
 #endif
+#if SAND_ROLLING
+    return rolling_square(op, p, ref, d);
+#else
     real n = row_normal(op, ref, d), more = contact_has_friction(op, ref) ? p.more : p.more_bare;
     return preconditioner_at(op, p, ref) * real_ma(more * n, n, p.across * row_dot(d, d));
+#endif
 }
 
 // y'P^-1 y of one contact.
 SAND_INLINE real preconditioner_inverse_square(const Op *op, Preconditioner p, ContactRef ref, Row y) {
 #if SAND_JOINTS
-    if (contact_is_joint(op, ref)) return vec_dot(y, vec_over(y, joint_metric(op, p, ref)));
+    if (contact_is_joint(op, ref)) return vec_dot(row_force(y), vec_over(row_force(y), joint_metric(op, p, ref)));
 #endif
+#if SAND_ROLLING
+    return rolling_inverse_square(op, p, ref, y);
+#else
     real n = row_normal(op, ref, y), more = contact_has_friction(op, ref) ? p.per_more : p.per_more_bare;
     return preconditioner_inverse_at(op, p, ref) * real_ma(more * n, n, p.per_across * row_dot(y, y));
+#endif
 }
 
+#if !SAND_ROLLING
 // x - alpha P^-1 g of one contact. P^-1 differs along the normal: the step is made with the factor of the tangents in all
 // directions, and `more` is what the normal component lacks.
 typedef struct Stepped {
@@ -174,12 +200,19 @@ SAND_INLINE Row contact_project_by(const Op *op, ContactRef ref, Row x, real mor
     return (void)ratio, (void)root, contact_project(op, ref, y);
 #endif
 }
+#endif
 
 // A projected gradient step: the point of K nearest to x - alpha P^-1 g in the metric of P.
 SAND_INLINE Row contact_step(const Op *op, ContactRef ref, Row x, Row g, real alpha, Preconditioner p) {
 #if SAND_JOINTS
-    if (contact_is_joint(op, ref)) return joint_project(op, ref, vec_madd(x, -alpha, vec_over(g, joint_metric(op, p, ref))));
+    if (contact_is_joint(op, ref))
+        return row_of(
+            joint_project(op, ref, vec_madd(row_force(x), -alpha, vec_over(row_force(g), joint_metric(op, p, ref)))));
 #endif
+#if SAND_ROLLING
+    return rolling_step(op, ref, x, g, alpha, p);
+#else
     Stepped s = preconditioned_step(op, p, ref, x, alpha, g);
     return contact_project_by(op, ref, s.x, s.more, p.ratio, p.root);
+#endif
 }

@@ -19,16 +19,29 @@ SAND_INLINE double residual_of(const Op *op, double sum) { return sqrt(sum) * op
 // The gradient without De Saxce's bias of the last renewal.
 SAND_INLINE Row contact_unbiased(const Op *op, ContactRef ref, Row g) {
 #if SAND_LOCAL
-    g.x -= op->de_saxce[contact_index(ref)];
-#endif
+    return row_add_normal(op, ref, g, -op->de_saxce[contact_index(ref)]);
+#else
     return (void)op, (void)ref, g;
+#endif
 }
+
+#if SAND_LOCAL
+// What friction could dissipate at these velocities, over the normal impulse: De Saxce's bias.
+SAND_INLINE real contact_dissipation(const Op *op, ContactRef ref, Row u) {
+    real sliding = contact_mu(op, ref) * section_support(op, row_force(u));
+#if SAND_ROLLING
+    return sliding + rolling_dissipation(op, ref, u);
+#else
+    return sliding;
+#endif
+}
+#endif
 
 // The velocity that the impulse is complementary to: under Coulomb's law with De Saxce's bias of this very velocity, in
 // which the normal velocity is raised by what friction could dissipate.
 SAND_INLINE Row contact_dual(const Op *op, ContactRef ref, Row u) {
 #if SAND_LOCAL
-    if (op->law) u.x += contact_mu(op, ref) * section_support(op, u);
+    if (op->law) u = row_add_normal(op, ref, u, contact_dissipation(op, ref, u));
 #endif
     return (void)op, (void)ref, u;
 }
@@ -36,9 +49,9 @@ SAND_INLINE Row contact_dual(const Op *op, ContactRef ref, Row u) {
 // P_K(y), where under Coulomb's law K is the cone of the section.
 SAND_INLINE Row contact_project_by_law(const Op *op, ContactRef ref, Row y) {
 #if SAND_JOINTS
-    if (contact_is_joint(op, ref)) return joint_project(op, ref, y);
+    if (contact_is_joint(op, ref)) return row_of(joint_project(op, ref, row_force(y)));
 #endif
-#if SAND_LOCAL
+#if SAND_LOCAL && !SAND_ROLLING // with torques K is a cone in any case
     if (op->law) return section_cone(op, y, contact_mu(op, ref), contact_cone_factor(op, ref));
 #endif
     return contact_project(op, ref, y);
@@ -107,10 +120,10 @@ SAND_KERNEL Measure measure(Worker *w, const Op *op, const real *x, bool paired)
 // does not depend on how the contact slides.
 SAND_INLINE Row contact_recession(const Op *op, ContactRef ref, Row d) {
 #if SAND_JOINTS
-    if (contact_is_joint(op, ref)) return joint_recession(op, ref, d);
+    if (contact_is_joint(op, ref)) return row_of(joint_recession(op, ref, row_force(d)));
 #endif
 #if SAND_LOCAL
-    if (op->law || op->set != FRICTION_CONE) return vec_make(real_max(d.x, 0), 0, 0);
+    if (op->law || op->set != FRICTION_CONE) return row_of(vec_make(real_max(row_force(d).x, 0), 0, 0));
 #endif
     return contact_project(op, ref, d);
 }

@@ -8,6 +8,8 @@
 //   SAND_LOCAL       1: impulses are stored in the basis of their contact (normal, tangent, tangent), for methods that look
 //                    at single components and for every friction model but the circular cone. 0: in world coordinates
 //   SAND_JOINTS      1: contacts may be blocks of joints (joint.inl); with three rows, local and full arms only
+//   SAND_ROLLING     1: contacts may have rolling and spinning friction (rolling.inl): three more rows, of torques. With
+//                    joints, in the circular cone alone
 //   SAND_LAYOUT_AOS  the memory layout. 0: structure of arrays in tiles of SAND_LANES contacts (layout_soa.inl), for SIMD on
 //                    the CPU. 1: one record per contact (layout_aos.inl), for the GPU, where one thread handles one contact
 #pragma once
@@ -28,14 +30,18 @@
 #ifndef SAND_JOINTS
 #define SAND_JOINTS 0
 #endif
+#ifndef SAND_ROLLING
+#define SAND_ROLLING 0
+#endif
 #ifndef SAND_LAYOUT_AOS
 #define SAND_LAYOUT_AOS 0
 #endif
 
 // The active-set methods are in this variant: the components of a stored impulse have a meaning of their own (normal,
-// tangents), which they need. CUDA compiles them apart from the other methods where there is no friction.
+// tangents), which they need. They know no torques. CUDA compiles them apart from the other methods where there is no
+// friction.
 #ifndef SAND_COMPONENTS
-#define SAND_COMPONENTS (SAND_ROWS == 1 || SAND_LOCAL)
+#define SAND_COMPONENTS (SAND_ROWS == 1 || (SAND_LOCAL && !SAND_ROLLING))
 #endif
 
 // A solver vector holds its rows exactly as the gather over bodies reads impulses, so it needs no separate copy of them.

@@ -105,17 +105,17 @@ SAND_INLINE Row gauss_seidel_solve(const Solve *s, const gauss_seidel_State *m, 
 #if SAND_JOINTS
     if (contact_is_joint(op, ref) && how != RELAX_BATCH) {
         DiagonalBlock b = diagonal_block(op, ref);
-        return relax_joint(op, ref, &b, x, g, m->omega);
+        return row_of(relax_joint(op, ref, &b, row_force(x), row_force(g), m->omega));
     }
 #endif
-#if SAND_LOCAL
+#if SAND_LOCAL && !SAND_ROLLING
     if (how == RELAX_ROWS || how == RELAX_DISSIPATION) {
         DiagonalBlocks blocks = gauss_seidel_diagonal(s);
         DiagonalBlock b = diagonal_blocks_load(&blocks, ref);
         return how == RELAX_ROWS ? relax_rows(op, ref, &b, x, g, m->omega) : relax_dissipation(op, ref, &b, x, g, m->omega);
     }
 #endif
-    return (void)m, (void)how, contact_project(op, ref, row_madd(x, -step, g));
+    return (void)m, (void)how, contact_descend(op, ref, x, g, step);
 }
 
 // Relaxes one contact whose gradient is g: x := lambda P(x - omega eta g) + (1 - lambda) x. Returns the change of the
@@ -136,8 +136,10 @@ SAND_INLINE Row gauss_seidel_relax(const Solve *s, const gauss_seidel_State *m, 
 
 // Impulse and angular impulse on body k from the stored impulse of contact i, before M^-1.
 SAND_INLINE BodyImpulse gauss_seidel_body_impulse(const Op *op, Index i, int k, int side) {
-    return gather_contact(op, contact_ref(op, i), vec4_load(op->impulse + 4 * i), side, op->free[k].w[3],
-                          body_impulse_zero());
+    ContactRef ref = contact_ref(op, i);
+    Vec4 g = vec4_load(op->impulse + IMPULSE_SIZE * i);
+    BodyImpulse s = gather_contact(op, ref, g, side, op->free[k].w[3], body_impulse_zero());
+    return gather_torque(op->impulse, ref, side, s);
 }
 
 // Adds the effect of the stored impulse of contact i to the velocity of its body k.
@@ -150,7 +152,8 @@ SAND_INLINE void gauss_seidel_apply(const Op *op, Index i, int k, int side) {
 SAND_INLINE void gauss_seidel_yield(const Op *op, Index i) {
 #if SAND_JOINTS
     ContactRef ref = contact_ref(op, i);
-    op->body[op->body_count + i].v[0] += joint_yield(op, ref, contact_row(op, ref, vec_of(op->impulse + 4 * i))).x;
+    Vec x = row_force(contact_row(op, ref, vec_of(op->impulse + IMPULSE_SIZE * i)));
+    op->body[op->body_count + i].v[0] += joint_yield(op, ref, x).x;
 #else
     (void)op, (void)i;
 #endif
