@@ -164,6 +164,7 @@ static void summarize_bodies(SandDevice *device, const SandWorld *w) {
     device->sphere_total = (int)spheres;
     device->bounces = sand_world_bounces(w);
     device->coheres = sand_world_coheres(w);
+    device->rolls = sand_world_rolls(w);
     device->least_mu = w->material_count ? INFINITY : 0;
     device->largest_mu = 0;
     for (int k = 0; k < w->material_count * w->material_count; k++) {
@@ -267,8 +268,8 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
     bool ok =
         (!kernel->local || (reserve(device, device->bound, n) && reserve(device, device->de_saxce, n))) &&
         (!bounces || reserve(device, device->bounce, n)) && reserve(device, device->a, n) && reserve(device, device->b, n) &&
-        reserve(device, device->constant, n * kernel->constant_count) && reserve(device, device->impulse, 4 * n) &&
-        reserve(device, device->record, 4 * n) &&
+        reserve(device, device->constant, n * kernel->constant_count) &&
+        reserve(device, device->impulse, n * kernel->impulse_size) && reserve(device, device->record, 4 * n) &&
         (kernel->radial || (reserve(device, device->arm_a_record, 4 * n) && reserve(device, device->arm_b_record, 4 * n))) &&
         reserve(device, device->vectors, n * kernel->row_size * (vectors + 1)) && reserve(device, device->kernel_mass, b) &&
         reserve(device, device->kernel_inertia, b * kernel->inertia_size) && reserve(device, device->kernel_free, 8 * b) &&
@@ -305,8 +306,9 @@ static bool reserve_kernel(SandDevice *device, const SandSolveDef *def, int64_t 
 
 // Chooses the kernel: a problem without friction takes one row a contact, the circular cone three in the world frame, any
 // other friction model three in the contact frame. Without friction the active-set methods have a kernel of their own.
-// Where there are joints one kernel does all.
-static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, bool radial, bool joints) {
+// Where there are joints one kernel does all, and another where contacts have torques.
+static const SolverKernel *kernel_for(const SandSolveDef *def, bool frictional, bool radial, bool joints, bool rolls) {
+    if (rolls && def->friction != SAND_FRICTIONLESS) return &kernel_rolling_full;
     if (joints) return &kernel_joints_full;
     if (def->friction == SAND_FRICTIONLESS || !frictional) {
         if (kernel_normal_full.has(def->solver)) return radial ? &kernel_normal_radial : &kernel_normal_full;
@@ -334,24 +336,24 @@ static bool pack_enqueue(SandDevice *device, const SandSolveDef *def, int64_t bo
     return ok || device_fail(device, error);
 }
 
-// `blocks` of joints are among the contacts.
-static bool can_solve(const SandSolveDef *def, int64_t blocks, SandError *error) {
+// `blocks` of joints are among the contacts, and rolling friction where `rolls`.
+static bool can_solve(const SandSolveDef *def, int64_t blocks, bool rolls, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
     if (!solver->on_cuda) return sand_fail(error, "solver %s does not run on CUDA", solver->name);
     if (blocks && solver->friction & SAND_CONTACTS_ONLY)
         return sand_fail(error, "%s cannot do joints, and this problem has %lld blocks of them", solver->name,
                          (long long)blocks);
-    return sand_solve_check(def, error);
+    return sand_solve_check(def, error) && (!rolls || sand_solve_check_rolling(def, error));
 }
 
 static bool build(SandDevice *device, const SandSolveDef *def, SandError *error) {
     const SandWorld *w = &device->world;
-    if (!can_solve(def, device->block_total, error)) return false;
+    if (!can_solve(def, device->block_total, device->rolls, error)) return false;
     if (!laws_enqueue(device) || (w->rest_speed > 0 && !rest_divide_enqueue(device))) return device_fail(device, error);
     bool radial = device->all_spheres && w->joint_count == 0;
     for (int b = 0; b < w->boundary_count; b++)
         radial = radial && v3_dot(device->host_collision.spin[b], device->host_collision.spin[b]) == 0;
-    device->kernel = kernel_for(def, device->largest_mu > 0, radial, device->block_total > 0);
+    device->kernel = kernel_for(def, device->largest_mu > 0, radial, device->block_total > 0, device->rolls);
     int fixed = w->boundary_count + (w->joint_count ? 1 : 0); // the last: the world itself
     int64_t bodies = (int64_t)w->body_count + fixed;
     if (!reserve_kernel(device, def, bodies, device->bounces) || !joints_build_enqueue(device))
@@ -362,6 +364,7 @@ static bool build(SandDevice *device, const SandSolveDef *def, SandError *error)
     device->pack_source.candidates = device->candidates.data;
     device->pack_source.candidate_order = device->problem.order;
     device->pack_source.start = device->problem.start;
+    device->pack_source.start_torque = device->problem.start_torque;
     device->pack_source.leaves_out = device->leaves_out;
     device->pack_source.impacts = device->bounces ? device->impacts.data : NULL;
     device->pack_source.pulls = device->coheres ? device->pulls.data : NULL;
@@ -379,8 +382,9 @@ static __global__ void begin_problem(Counts *counts, int bodies, int contacts) {
 }
 
 static bool upload_problem(SandDevice *device, const SandProblem *p, const SandSolveDef *def, SandError *error) {
-    if (!can_solve(def, p->joint_count, error)) return false;
+    if (!can_solve(def, p->joint_count, p->rolls, error)) return false;
     device->standalone = true;
+    device->torques = p->rolls;
     device->solved = device->integrated = false;
     device->standalone_bodies = p->dynamic_count;
     device->contact_capacity =
@@ -388,7 +392,7 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     size_t bodies = (size_t)p->body_count, contacts = (size_t)device->contact_capacity + 2;
     bool frictional = false;
     for (int i = 0; i < p->contact_count; i++) frictional = frictional || p->contacts[i].mu > 0;
-    device->kernel = kernel_for(def, frictional, p->radial, p->joint_count > 0);
+    device->kernel = kernel_for(def, frictional, p->radial, p->joint_count > 0, p->rolls);
     size_t most = std::max(contacts, bodies + 4);
     mark(device, MARK_BEGIN);
     bool ok = reserve_kernel(device, def, (int64_t)bodies, p->bounces) &&
@@ -400,14 +404,17 @@ static bool upload_problem(SandDevice *device, const SandProblem *p, const SandS
     if (p->joint_count)
         ok = ok && upload(device, device->problem_joint, p->joint, (size_t)p->contact_count) &&
              upload(device, device->problem_joints, p->joints, (size_t)p->joint_count);
+    if (p->rolls)
+        ok = ok && upload_impulses(device, device->start_torque, p->start + p->contact_count, (size_t)p->contact_count);
     if (!ok) return device_fail(device, error);
     begin_problem<<<1, 1, 0, device->stream>>>(device->counts, p->dynamic_count, p->contact_count);
     mark(device, MARK_COLLIDED);
     mark(device, MARK_WARM_STARTED);
     device->pack_source = PackSource();
-    device->problem = {NULL, device->start.data, device->keys.data, device->first.data};
+    device->problem = {NULL, device->start.data, device->start_torque.data, device->keys.data, device->first.data};
     device->pack_source.contacts = device->contacts.data;
     device->pack_source.start = device->problem.start;
+    device->pack_source.start_torque = device->problem.start_torque;
     device->pack_source.boundaries = p->body_count - p->dynamic_count;
     device->pack_source.joint = p->joint_count ? device->problem_joint.data : NULL;
     device->pack_source.joints = device->problem_joints.data;
@@ -474,6 +481,7 @@ static void keep_for_warm_start(SandDevice *device, const Counts *c, bool keep) 
     device->kept_step = keep ? device->world.step : 0;
     device->kept_settings = device->rest_settings;
     device->kept_bounces = device->bounces;
+    device->kept_rolls = device->torques;
     device->kept_world = device->world.body_count;
     device->kept_bodies = c->bodies;
     device->kept_contacts = c->found;

@@ -129,6 +129,7 @@ struct PackSource {
     const SandContact *contacts; // of a standalone problem
     SandProblemBody *bodies;     // written, or those of a standalone problem
     const Impulse *start;
+    const Impulse *start_torque; // NULL: no contact has a torque
     Counts *counts;
     int boundaries;            // bodies behind the moving ones, the world that joints hold on to among them
     bool leaves_out;           // what rests has infinite mass
@@ -146,15 +147,17 @@ struct PackSource {
 
 // The contacts that are solved, by owner: all of a step, or those that do not rest.
 struct SolvedContacts {
-    const int *order;       // their numbers among the candidates
-    const Impulse *start;   // impulses to start from
-    const uint32_t *second; // second bodies
-    int *first;             // rows of their owners
+    const int *order;            // their numbers among the candidates
+    const Impulse *start;        // impulses to start from
+    const Impulse *start_torque; // the same of torques; NULL: there are none
+    const uint32_t *second;      // second bodies
+    int *first;                  // rows of their owners
 };
 
 // A solver kernel (cuda/solve_kernel.cu): one variant for each number of rows, kind of arms and frame of an impulse.
 struct SolverKernel {
-    int row_size; // of a contact in a vector
+    int row_size;     // of a contact in a vector
+    int impulse_size; // numbers of a stored world impulse
     bool local, radial, joints;
     int constant_count, inertia_size;
     size_t state_bytes, launch_bytes;
@@ -168,11 +171,11 @@ struct SolverKernel {
     // other until it is not 0.
     cudaError_t (*solve)(const KernelArrays &arrays, const SandSolveDef &def, double step, SandRecovery recovery,
                          Counts *counts, bool metrics, bool curve, int slice, const int *stop, cudaStream_t stream);
-    // Writes the impulses as vectors of the world.
-    void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream);
+    // Writes the impulses as vectors of the world, and the torques, where `torque` is not NULL.
+    void (*impulses)(const KernelArrays &arrays, const Counts *counts, Impulse *out, Impulse *torque, cudaStream_t stream);
 };
 extern const SolverKernel kernel_normal_full, kernel_normal_radial, kernel_active_full, kernel_active_radial,
-    kernel_world_full, kernel_world_radial, kernel_local_full, kernel_local_radial, kernel_joints_full;
+    kernel_world_full, kernel_world_radial, kernel_local_full, kernel_local_radial, kernel_joints_full, kernel_rolling_full;
 
 // Points of a step on the stream, between which its stages are timed.
 enum { MARK_BEGIN, MARK_COLLIDED, MARK_WARM_STARTED, MARK_BUILT, MARK_SOLVED, MARK_INTEGRATED, MARK_COUNT };
@@ -206,6 +209,7 @@ struct SandDevice {
     double least_mu, largest_mu;
     double mass_unit;      // kg, of Counts.left_mass: the sum of all bodies is 2^62 of them
     bool bounces, coheres; // whether pairs of materials have restitution, cohesion
+    bool rolls;            // whether they have rolling or spinning friction
 
     // Rendering.
     size_t instance_total;
@@ -225,6 +229,7 @@ struct SandDevice {
     int kept_bodies;  // solver indices
     int kept_contacts;
     bool kept_bounces; // kept_approach is filled
+    bool kept_rolls;   // kept_torque is filled
 
     // What rests (sim/step/rest.inl).
     bool leaves_out;        // in this step
@@ -236,6 +241,7 @@ struct SandDevice {
     const SolverKernel *kernel;
     KernelArrays arrays;
     PackSource pack_source;
+    bool torques;    // its contacts have torques, zero where there is no friction
     bool standalone; // a problem was uploaded, not a world
     int standalone_bodies;
     double iteration_ms;     // of the last solve

@@ -95,6 +95,8 @@ BUFFER(Impulse, solved_start)
 BUFFER(uint32_t, solved_second)
 BUFFER(int, solved_first) // of each solver index
 BUFFER(Impulse, solved_impulse)
+BUFFER(Impulse, solved_start_torque) // where contacts have torques, as the next
+BUFFER(Impulse, solved_torque)
 SCRATCH(index_scratch) // for a sort that may run beside one that uses the other
 
 // --- warm start ---
@@ -102,9 +104,11 @@ BUFFER(int, kept_solver_index) // of the last step, as are all of these
 BUFFER(int, kept_first)
 BUFFER(SandContactKey, kept_key)
 BUFFER(Impulse, kept_impulse)
+BUFFER(Impulse, kept_torque)  // where contacts have torques
 BUFFER(double, kept_approach) // where contacts bounce
 BUFFER(SandContactKey, key)   // of this step
 BUFFER(Impulse, start)
+BUFFER(Impulse, start_torque) // where contacts have torques
 
 // --- laws of pairs of materials: cuda/laws.cu ---
 BUFFER(SandImpact, impacts) // of each candidate

@@ -12,10 +12,21 @@ static __device__ int warp_sum(int v) {
     return v;
 }
 
-// Writes for each contact its initial impulse, the key that the next step looks it up by, and its second body for the
-// adjacency (that of a boundary is negative, which as an unsigned key has no row).
+// The impulse, or torque, of a contact that was the `old` one in the last step; zero where there is none.
+static __device__ Impulse recalled(const Impulse *kept, int old, double factor) {
+    return old < 0 || !kept ? Impulse() : impulse_make(v3_scale(factor, impulse_vector(kept[old])));
+}
+
+// Impulses, or torques: those of the last step, and where this one starts from; NULL: there are none.
+struct Recall {
+    const Impulse *kept;
+    Impulse *start;
+};
+
+// Writes for each contact its initial impulse and torque, the key that the next step looks it up by, and its second body for
+// the adjacency (that of a boundary is negative, which as an unsigned key has no row).
 static __global__ void warm_start_contacts(const SandWarmStart cache, const SandCollision *collision, const int *order,
-                                           const int *first, double ratio, const Impulse *kept, Impulse *start,
+                                           const int *first, double ratio, Recall impulse, Recall torque,
                                            SandContactKey *key, uint32_t *second, Counts *counts) {
     if (counts->retry) return;
     int warm_started = 0;
@@ -25,7 +36,8 @@ static __global__ void warm_start_contacts(const SandWarmStart cache, const Sand
         bool swapped = false;
         int old = cache.step > 0 ? warm_start_recall(&cache, collision, &now, contact, &swapped) : -1;
         if (old >= 0) warm_started++;
-        start[i] = old < 0 ? Impulse() : impulse_make(v3_scale(swapped ? -ratio : ratio, impulse_vector(kept[old])));
+        impulse.start[i] = recalled(impulse.kept, old, swapped ? -ratio : ratio);
+        if (torque.start) torque.start[i] = recalled(torque.kept, old, swapped ? -ratio : ratio);
         key[i] = contact->key;
         second[i] = (uint32_t)contact->b;
     }
@@ -43,6 +55,7 @@ bool upload_warm_start(SandDevice *device, const SandWarmStart *cache) {
     device->kept_step = cache ? cache->step : 0;
     device->kept_settings = cache ? cache->settings : 0;
     device->kept_bounces = cache && cache->bounces;
+    device->kept_rolls = cache && cache->rolls;
     if (device->kept_step == 0) return true;
     device->kept_world = cache->world_count;
     device->kept_bodies = cache->body_count;
@@ -52,6 +65,8 @@ bool upload_warm_start(SandDevice *device, const SandWarmStart *cache) {
            upload(device, device->kept_key, cache->key, (size_t)device->kept_contacts) &&
            (!device->kept_bounces ||
             upload(device, device->kept_approach, cache->approach, (size_t)device->kept_contacts)) &&
+           (!device->kept_rolls || upload_impulses(device, device->kept_torque, cache->impulse + device->kept_contacts,
+                                                   (size_t)device->kept_contacts)) &&
            upload_impulses(device, device->kept_impulse, cache->impulse, (size_t)device->kept_contacts);
 }
 
@@ -70,13 +85,20 @@ SandWarmStart kept_cache(const SandDevice *device) {
 
 bool warm_start_enqueue(SandDevice *device) {
     size_t contacts = (size_t)device->contact_capacity + 1;
-    if (!reserve(device, device->start, contacts) || !reserve(device, device->key, contacts)) return false;
+    device->torques = device->rolls;
+    if (!reserve(device, device->start, contacts) || !reserve(device, device->key, contacts) ||
+        (device->torques && !reserve(device, device->start_torque, contacts)))
+        return false;
+    Recall impulse = {device->kept_impulse.data, device->start.data};
+    Recall torque = {device->kept_rolls ? device->kept_torque.data : NULL,
+                     device->torques ? device->start_torque.data : NULL};
     double ratio = device->kept_step > 0 ? device->world.step / device->kept_step : 0;
     warm_start_contacts<<<device_blocks(device, device->contact_capacity, BLOCK_THREADS, 8), BLOCK_THREADS, 0,
                           device->stream>>>(kept_cache(device), device->device_collision.data, device->candidate_order.data,
-                                            device->first.data, ratio, device->kept_impulse.data, device->start.data,
-                                            device->key.data, device->keys.data, device->counts);
-    device->problem = {device->candidate_order.data, device->start.data, device->keys.data, device->first.data};
+                                            device->first.data, ratio, impulse, torque, device->key.data, device->keys.data,
+                                            device->counts);
+    device->problem = {device->candidate_order.data, device->start.data, device->start_torque.data, device->keys.data,
+                       device->first.data};
     return device_check(device, cudaGetLastError(), "warm starting");
 }
 
@@ -198,13 +220,16 @@ bool integrate_enqueue(SandDevice *device) {
     int blocks = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8);
     // Contents are kept when these grow: if the step must be repeated, it is warm started from them a second time.
     if (!reserve(device, device->kept_impulse, contacts, true) ||
+        (device->torques && !reserve(device, device->kept_torque, contacts, true)) ||
         (device->bounces && !reserve(device, device->kept_approach, contacts, true)) ||
         !reserve(device, device->kept_solver_index, bodies, true) ||
         !reserve(device, device->kept_first, bodies + 1, true) || !reserve(device, device->energies, 2 * (size_t)blocks))
         return false;
     bool rests = device->world.rest_speed > 0;
     if ((rests && !rest_merge_enqueue(device)) || !device_fork(device, 1)) return false;
-    if (!rests) device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data, device->side_stream[0]);
+    if (!rests)
+        device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data,
+                                 device->torques ? device->kept_torque.data : NULL, device->side_stream[0]);
     if (!laws_keep_enqueue(device, device->side_stream[0])) return false;
     LAUNCH(device, stop_at_boundaries, device->world.body_count, device->world, device->device_collision.data,
            device->problem.first, device->problem.order, device->arrays.b, device->bodies.data,

@@ -48,16 +48,20 @@ bool read_warm_start(SandDevice *device, SandWarmStart *cache, SandError *error)
     if (!SAND_GROW(cache->solver_index, cache->solver_index_capacity, world, "warm start", error) ||
         !SAND_GROW(cache->first, cache->first_capacity, bodies + 1, "warm start", error) ||
         !SAND_GROW(cache->key, cache->key_capacity, contacts, "warm start", error) ||
-        !SAND_GROW(cache->impulse, cache->impulse_capacity, contacts, "warm start", error) ||
+        !SAND_GROW(cache->impulse, cache->impulse_capacity, device->kept_rolls ? 2 * contacts : contacts, "warm start",
+                   error) ||
         !SAND_GROW(cache->approach, cache->approach_capacity, device->kept_bounces ? contacts : 0, "warm start", error))
         return false;
-    bool ok = read_back(device, cache->solver_index, device->kept_solver_index.data, world) &&
-              read_back(device, cache->first, device->kept_first.data, bodies + 1) &&
-              read_back(device, cache->key, device->kept_key.data, contacts) &&
-              read_back_impulses(device, cache->impulse, device->kept_impulse, contacts) &&
-              (!device->kept_bounces ||
-               (read_back(device, cache->approach, device->kept_approach.data, contacts) && device_wait(device)));
+    bool ok =
+        read_back(device, cache->solver_index, device->kept_solver_index.data, world) &&
+        read_back(device, cache->first, device->kept_first.data, bodies + 1) &&
+        read_back(device, cache->key, device->kept_key.data, contacts) &&
+        read_back_impulses(device, cache->impulse, device->kept_impulse, contacts) &&
+        (!device->kept_rolls || read_back_impulses(device, cache->impulse + contacts, device->kept_torque, contacts)) &&
+        (!device->kept_bounces ||
+         (read_back(device, cache->approach, device->kept_approach.data, contacts) && device_wait(device)));
     cache->bounces = device->kept_bounces;
+    cache->rolls = device->kept_rolls;
     cache->step = device->kept_step;
     cache->settings = device->kept_settings;
     cache->body_count = device->kept_bodies;
@@ -115,7 +119,9 @@ bool read_joints(SandDevice *device, SandProblem *p, SandError *error) {
 }
 
 bool read_start(SandDevice *device, SandVec3 *start, SandError *error) {
-    return read_back_impulses(device, start, device->start, (size_t)device->host_counts->found) ||
+    size_t contacts = (size_t)device->host_counts->found;
+    return (read_back_impulses(device, start, device->start, contacts) &&
+            (!device->torques || read_back_impulses(device, start + contacts, device->start_torque, contacts))) ||
            device_fail(device, error);
 }
 
@@ -146,14 +152,20 @@ bool read_curve(SandDevice *device, SandSolution *s, SandError *error) {
 bool read_solution(SandDevice *device, SandSolution *s, SandError *error) {
     const Counts *c = device->host_counts;
     size_t contacts = (size_t)c->found;
-    if (!SAND_GROW(s->impulse, s->impulse_capacity, contacts, "impulses", error)) return false;
+    if (!SAND_GROW(s->impulse, s->impulse_capacity, device->torques ? 2 * contacts : contacts, "impulses", error))
+        return false;
     if (s->want_curve && !read_curve(device, s, error)) return false;
     if (device->standalone) {
-        if (!reserve(device, device->kept_impulse, contacts + 1)) return device_fail(device, error);
+        if (!reserve(device, device->kept_impulse, contacts + 1) ||
+            (device->torques && !reserve(device, device->kept_torque, contacts + 1)))
+            return device_fail(device, error);
         device->kept_step = 0;
-        device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data, device->stream);
+        device->kernel->impulses(device->arrays, device->counts, device->kept_impulse.data,
+                                 device->torques ? device->kept_torque.data : NULL, device->stream);
     }
-    if (!read_back_impulses(device, s->impulse, device->kept_impulse, contacts)) return device_fail(device, error);
+    if (!read_back_impulses(device, s->impulse, device->kept_impulse, contacts) ||
+        (device->torques && !read_back_impulses(device, s->impulse + contacts, device->kept_torque, contacts)))
+        return device_fail(device, error);
     s->status = sand_status_of(c->end, c->evidence);
     s->least_energy = s->status == SAND_INFEASIBLE ? c->least_energy : 0;
     s->iterations = c->iterations;

@@ -3,8 +3,8 @@
 // cuda/spmd_cuda.h.
 //
 // Compiled once for each number of rows, kind of arms and frame of an impulse: the build defines SAND_ROWS, SAND_RADIAL,
-// SAND_LOCAL, SAND_JOINTS, SAND_COMPONENTS and SAND_KERNEL_NAME, the name of the SolverKernel at the end, which is all that
-// other files see of this one.
+// SAND_LOCAL, SAND_JOINTS, SAND_ROLLING, SAND_COMPONENTS and SAND_KERNEL_NAME, the name of the SolverKernel at the end,
+// which is all that other files see of this one.
 #define SAND_REAL float
 #include "cuda/device.h"
 #include "cuda/spmd_cuda.h" // before the kernel: it chooses the device and the layout
@@ -38,7 +38,11 @@ static __device__ SandContact contact_of(const PackSource &from, int64_t i) {
     if (from.candidates && block_of(from, i) >= 0) return from.blocks[block_of(from, i)];
 #endif
     if (!from.candidates) return from.contacts[i];
-    SandContact c = problem_contact(&from.world, from.collision, &from.candidates[from.candidate_order[i]]);
+    const SandContactCandidate *candidate = &from.candidates[from.candidate_order[i]];
+    SandContact c = problem_contact(&from.world, from.collision, candidate);
+#if SAND_ROLLING
+    contact_set_rolling(&from.world, from.collision, candidate, &c);
+#endif
     if (from.impacts) c.bounce = from.impacts[from.candidate_order[i]].bounce;
     return c;
 }
@@ -133,6 +137,11 @@ static __device__ double pack_block(const PackSource &from, const KernelArrays &
     double d = block >= 0 ? block_diagonal(from, c, block, numbers) : mean_diagonal(from, c, 1, 1);
     pack_contact(&target, i, &c, d, impulse_vector(from.start[i]));
     pack_joint(&target, i, numbers);
+#if SAND_ROLLING
+    ContactPair pair = contact_pair(from, c);
+    double arm = block >= 0 ? 1 : rolling_arm(pair.bodies, &pair.contact, d);
+    pack_rolling(&target, i, &c, arm, impulse_vector(from.start_torque[i]));
+#endif
     body_store(to.free, to.bodies + 1 + i, Body());
     return d;
 }
@@ -165,6 +174,9 @@ static __device__ void pack_padding(const PackTarget &target, int64_t i, int non
 #if SAND_JOINTS
     double numbers[JOINT_CONSTANTS] = {0};
     pack_joint(&target, i, numbers);
+#endif
+#if SAND_ROLLING
+    pack_rolling(&target, i, &c, 1, v3_make(0, 0, 0));
 #endif
 }
 
@@ -360,7 +372,7 @@ struct MethodKernels {
     SolveFunction *small, *large;
 };
 template <int METHOD, bool ON_CUDA> struct MethodKernel {
-    static constexpr int WHICH = SAND_COMPONENTS ? ANY_METHOD : METHOD;
+    static constexpr int WHICH = SAND_COMPONENTS || SAND_ROLLING ? ANY_METHOD : METHOD;
     static constexpr MethodKernels value = {solve_kernel<WHICH, SMALL_THREADS>, solve_kernel<WHICH, LARGE_THREADS>};
 };
 template <int METHOD> struct MethodKernel<METHOD, false> { static constexpr MethodKernels value = {nullptr, nullptr}; };
@@ -368,6 +380,7 @@ template <int METHOD> struct MethodKernel<METHOD, false> { static constexpr Meth
 static const MethodKernels method_kernels[] = {
 #define SAND_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, on_cuda>::value,
 #define SAND_COMPONENT_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, SAND_COMPONENTS && on_cuda>::value,
+#define SAND_FORCE_ROW(id, name, vectors, on_cuda, ...) MethodKernel<METHOD_##id, !SAND_ROLLING && on_cuda>::value,
 #include "sim/solver/solver_table.inl"
 };
 
@@ -410,23 +423,35 @@ static cudaError_t solve(const KernelArrays &arrays, const SandSolveDef &def, do
 
 // --- reading ----------------------------------------------------------------------------------------------
 
+static __device__ Impulse torque_of(const Op *op, ContactRef ref, Row r) {
+#if SAND_ROLLING
+    Vec t = contact_torque(op, ref, r);
+    return {t.x, t.y, t.z};
+#else
+    return (void)op, (void)ref, (void)r, Impulse();
+#endif
+}
+
 static __global__ void read_impulses(const SolveState *state, const __grid_constant__ Op op, const Counts *counts,
-                                     Impulse *out) {
+                                     Impulse *out, Impulse *torque) {
     if (counts->retry) return;
     EACH(i, counts->contacts) {
         ContactRef ref = contact_ref(&op, (Index)i);
-        Vec g = contact_impulse(&op, ref, solve_best(&op, &state->solve, ref));
+        Row r = solve_best(&op, &state->solve, ref);
+        Vec g = contact_impulse(&op, ref, r);
         out[i] = {g.x, g.y, g.z};
+        if (torque) torque[i] = torque_of(&op, ref, r);
     }
 }
 
-static void impulses(const KernelArrays &arrays, const Counts *counts, Impulse *out, cudaStream_t stream) {
+static void impulses(const KernelArrays &arrays, const Counts *counts, Impulse *out, Impulse *torque, cudaStream_t stream) {
     read_impulses<<<launch_blocks(arrays.capacity), BLOCK_THREADS, 0, stream>>>(
-        (const SolveState *)arrays.solve_state, op_of(arrays, NULL, 1, SandRecovery()), counts, out);
+        (const SolveState *)arrays.solve_state, op_of(arrays, NULL, 1, SandRecovery()), counts, out, torque);
 }
 
 extern const SolverKernel SAND_KERNEL_NAME = {
     .row_size = ROW_SIZE,
+    .impulse_size = IMPULSE_SIZE,
     .local = SAND_LOCAL,
     .radial = SAND_RADIAL,
     .joints = SAND_JOINTS,

@@ -47,6 +47,8 @@ typedef enum SandKnobKind {
     SAND_KNOB_MU,          // friction coefficient of a material
     SAND_KNOB_RESTITUTION, // of a material
     SAND_KNOB_COHESION,    // N, of a material
+    SAND_KNOB_ROLLING,     // m, coefficient of rolling friction of a material
+    SAND_KNOB_SPINNING,    // m, coefficient of spinning friction of a material
     SAND_KNOB_TILT,        // degrees by which gravity is rotated about the y axis, towards +x
 } SandKnobKind;
 

@@ -23,6 +23,8 @@ typedef struct SandMaterial {
     double mu;            // friction coefficient; a pair has the geometric mean of its two unless sand_world_set_pair says
     double restitution;   // part of the normal speed that an impact gives back, 0 to 1; pairs as for mu
     double cohesion;      // N, the largest pull of a contact; pairs as for mu
+    double rolling;       // m, coefficient of rolling friction; pairs as for mu
+    double spinning;      // m, coefficient of spinning friction; pairs as for mu
 } SandMaterial;
 
 // The laws of a contact between two materials.
@@ -30,6 +32,8 @@ typedef struct SandPair {
     double mu;          // friction coefficient
     double restitution; // Newton's: an impact of speed u parts with this times u; from 0 to 1
     double cohesion;    // N, the pull that a closed contact withstands before it opens
+    double rolling;     // m: the largest torque against rolling, over the normal force; more stops a ball sooner
+    double spinning;    // m: the same against spinning about the normal
 } SandPair;
 
 // A spring from a point of a body to a point of the world: the mouse dragging a body. It is critically damped and integrated
@@ -242,6 +246,8 @@ void sand_world_flip(SandWorld *world, int boundary, SandVec3 center, SandVec3 a
 // Sets restitution and cohesion of a material, which has neither at first, and of its pairs with all others: the geometric
 // means.
 void sand_world_set_laws(SandWorld *world, int material, double restitution, double cohesion);
+// The same for rolling and spinning friction.
+void sand_world_set_rolling(SandWorld *world, int material, double rolling, double spinning);
 // Set and get the friction coefficient of a pair of materials. Materials added later leave it as it is.
 void sand_world_set_pair(SandWorld *world, int material_a, int material_b, double mu);
 SAND_HOST_DEVICE const SandPair *sand_world_laws(const SandWorld *world, int material_a, int material_b) {
@@ -252,8 +258,11 @@ SAND_HOST_DEVICE double sand_world_pair(const SandWorld *world, int material_a, 
 }
 // The same for its restitution and its cohesion.
 void sand_world_set_pair_laws(SandWorld *world, int material_a, int material_b, double restitution, double cohesion);
+// And for its rolling and its spinning friction.
+void sand_world_set_pair_rolling(SandWorld *world, int material_a, int material_b, double rolling, double spinning);
 bool sand_world_bounces(const SandWorld *world); // whether a pair has restitution
 bool sand_world_coheres(const SandWorld *world); // whether a pair has cohesion
+bool sand_world_rolls(const SandWorld *world);   // whether a pair has rolling or spinning friction
 
 // Whether the world repeats along any axis, and its period along each (m, 0: it does not repeat).
 SAND_HOST_DEVICE bool sand_world_repeats(const SandWorld *world) {

@@ -17,6 +17,7 @@ typedef struct SandWarmStart {
     SandVec3 *impulse;   // N s, world frame; as the solver has it, without what cohesion adds (sim/step/laws.inl)
     double *approach;    // m/s, of each contact that met and bounces in the next step, else 0
     bool bounces;        // `approach` is filled
+    bool rolls;          // behind the impulses of all contacts are their torques, N m s
     double step;         // s, the step they belong to; 0: empty
     uint64_t settings;   // of the world then: sand_rest_settings
     size_t solver_index_capacity, first_capacity, key_capacity, impulse_capacity, approach_capacity;
@@ -24,17 +25,18 @@ typedef struct SandWarmStart {
 
 void sand_warm_start_free(SandWarmStart *warm);
 
-// Stores the impulses of the contacts just solved: impulse[i] belongs to collision->contacts[i]. `approach` is not filled.
-bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *collision, const SandVec3 *impulse, double step,
-                           int world_count, SandError *error);
+// Stores the impulses of the contacts just solved: impulse[i] belongs to collision->contacts[i]; where contacts roll, their
+// torques follow. `approach` is not filled.
+bool sand_warm_start_store(SandWarmStart *warm, const SandCollision *collision, const SandVec3 *impulse, bool rolls,
+                           double step, int world_count, SandError *error);
 void sand_warm_start_clear(SandWarmStart *warm); // forgets the impulses, keeps the arrays
 bool sand_warm_start_copy(SandWarmStart *to, const SandWarmStart *from, SandError *error);
 size_t sand_warm_start_bytes(const SandWarmStart *warm); // capacity of its arrays
 
 // Fills start[i] with the stored impulse of collision->contacts[i], scaled by the ratio of the step lengths; zero for a new
-// contact. Returns how many contacts were found again.
-int sand_warm_start_apply(const SandWarmStart *warm, const SandCollision *collision, double step, SandVec3 *start,
-                          SandThreadPool *pool);
+// contact. Where contacts roll, their torques follow. Returns how many contacts were found again.
+int sand_warm_start_apply(const SandWarmStart *warm, const SandCollision *collision, double step, bool rolls,
+                          SandVec3 *start, SandThreadPool *pool);
 
 #ifdef __cplusplus
 }

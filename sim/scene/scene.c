@@ -62,13 +62,19 @@ static bool open_start(SandScene *scene, SandError *error) {
 }
 
 static bool is_of_material(SandKnobKind kind) {
-    return kind == SAND_KNOB_MU || kind == SAND_KNOB_RESTITUTION || kind == SAND_KNOB_COHESION;
+    return kind == SAND_KNOB_MU || kind == SAND_KNOB_RESTITUTION || kind == SAND_KNOB_COHESION ||
+           kind == SAND_KNOB_ROLLING || kind == SAND_KNOB_SPINNING;
 }
 
 // The number of a material that a knob of this kind changes.
 static double material_value(const SandMaterialDef *m, SandKnobKind kind) {
-    if (kind == SAND_KNOB_RESTITUTION) return sand_number(m->restitution, 0);
-    return kind == SAND_KNOB_COHESION ? sand_number(m->cohesion, 0) : sand_number(m->mu, SAND_FILE_MU);
+    switch (kind) {
+    case SAND_KNOB_RESTITUTION: return sand_number(m->restitution, 0);
+    case SAND_KNOB_COHESION: return sand_number(m->cohesion, 0);
+    case SAND_KNOB_ROLLING: return sand_number(m->rolling, 0);
+    case SAND_KNOB_SPINNING: return sand_number(m->spinning, 0);
+    default: return sand_number(m->mu, SAND_FILE_MU);
+    }
 }
 
 // Finds what a knob changes, and its present value.

@@ -95,6 +95,10 @@ static bool check_laws(SandBuilder *b, const double *mu, const double *restituti
            sand_build_range(b, "cohesion", cohesion, 0, 1e12);
 }
 
+static bool check_rolling(SandBuilder *b, const double *rolling, const double *spinning) {
+    return sand_build_range(b, "rolling", rolling, 0, 1e6) && sand_build_range(b, "spinning", spinning, 0, 1e6);
+}
+
 // A number of material i: of a knob, else of the file, else `otherwise`.
 static double material_number(const SandBuilder *b, SandKnobKind knob, int i, const double *given, double otherwise) {
     const double *value = sand_build_knob_value(b, knob, i);
@@ -105,13 +109,16 @@ static bool build_material(SandBuilder *b, int i) {
     const SandMaterialDef *m = &b->def->materials[i];
     SandError reason;
     snprintf(b->path, sizeof b->path, "materials[%d]", i);
-    if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !check_laws(b, m->mu, m->restitution, m->cohesion))
+    if (!sand_build_range(b, "density", m->density, 1e-6, 1e9) || !check_laws(b, m->mu, m->restitution, m->cohesion) ||
+        !check_rolling(b, m->rolling, m->spinning))
         return false;
     int material = sand_world_add_material(b->world, m->name, sand_number(m->density, SAND_FILE_DENSITY),
                                            material_number(b, SAND_KNOB_MU, i, m->mu, SAND_FILE_MU), &reason);
     if (material < 0) return sand_build_wrong(b, "name", "%s", reason.text);
     sand_world_set_laws(b->world, material, material_number(b, SAND_KNOB_RESTITUTION, i, m->restitution, 0),
                         material_number(b, SAND_KNOB_COHESION, i, m->cohesion, 0));
+    sand_world_set_rolling(b->world, material, material_number(b, SAND_KNOB_ROLLING, i, m->rolling, 0),
+                           material_number(b, SAND_KNOB_SPINNING, i, m->spinning, 0));
     return true;
 }
 
@@ -119,11 +126,14 @@ static bool build_pair(SandBuilder *b, int i) {
     const SandPairDef *p = &b->def->pairs[i];
     snprintf(b->path, sizeof b->path, "pairs[%d]", i);
     int first = sand_build_material(b, p->a, "a"), second = first < 0 ? -1 : sand_build_material(b, p->b, "b");
-    if (second < 0 || !check_laws(b, p->mu, p->restitution, p->cohesion)) return false;
+    if (second < 0 || !check_laws(b, p->mu, p->restitution, p->cohesion) || !check_rolling(b, p->rolling, p->spinning))
+        return false;
     SandPair pair = *sand_world_laws(b->world, first, second);
     sand_world_set_pair(b->world, first, second, sand_number(p->mu, pair.mu));
     sand_world_set_pair_laws(b->world, first, second, sand_number(p->restitution, pair.restitution),
                              sand_number(p->cohesion, pair.cohesion));
+    sand_world_set_pair_rolling(b->world, first, second, sand_number(p->rolling, pair.rolling),
+                                sand_number(p->spinning, pair.spinning));
     return true;
 }
 

@@ -50,15 +50,17 @@ static const cyaml_schema_field_t shape_fields[] = {
 static const cyaml_schema_value_t shape_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandShapeDef, shape_fields)};
 
 static const cyaml_schema_field_t material_fields[] = {
-    TEXT_NEEDED(SandMaterialDef, name), REAL(SandMaterialDef, density),  REAL(SandMaterialDef, mu),
-    REAL(SandMaterialDef, restitution), REAL(SandMaterialDef, cohesion), CYAML_FIELD_END,
+    TEXT_NEEDED(SandMaterialDef, name), REAL(SandMaterialDef, density),
+    REAL(SandMaterialDef, mu),          REAL(SandMaterialDef, restitution),
+    REAL(SandMaterialDef, cohesion),    REAL(SandMaterialDef, rolling),
+    REAL(SandMaterialDef, spinning),    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t material_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandMaterialDef, material_fields)};
 
 static const cyaml_schema_field_t pair_fields[] = {
-    TEXT_NEEDED(SandPairDef, a),    TEXT_NEEDED(SandPairDef, b), REAL(SandPairDef, mu),
-    REAL(SandPairDef, restitution), REAL(SandPairDef, cohesion), CYAML_FIELD_END,
+    TEXT_NEEDED(SandPairDef, a), TEXT_NEEDED(SandPairDef, b), REAL(SandPairDef, mu),       REAL(SandPairDef, restitution),
+    REAL(SandPairDef, cohesion), REAL(SandPairDef, rolling),  REAL(SandPairDef, spinning), CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t pair_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandPairDef, pair_fields)};
 
@@ -246,9 +248,9 @@ static const cyaml_schema_field_t inlet_fields[] = {
 static const cyaml_schema_value_t inlet_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandInletDef, inlet_fields)};
 
 static const cyaml_strval_t knob_kinds[] = {
-    {"mass", SAND_KNOB_MASS}, {"narrowest", SAND_KNOB_NARROWEST},     {"rate", SAND_KNOB_RATE},
-    {"mu", SAND_KNOB_MU},     {"restitution", SAND_KNOB_RESTITUTION}, {"cohesion", SAND_KNOB_COHESION},
-    {"tilt", SAND_KNOB_TILT}};
+    {"mass", SAND_KNOB_MASS},       {"narrowest", SAND_KNOB_NARROWEST},     {"rate", SAND_KNOB_RATE},
+    {"mu", SAND_KNOB_MU},           {"restitution", SAND_KNOB_RESTITUTION}, {"cohesion", SAND_KNOB_COHESION},
+    {"rolling", SAND_KNOB_ROLLING}, {"spinning", SAND_KNOB_SPINNING},       {"tilt", SAND_KNOB_TILT}};
 static const cyaml_schema_field_t knob_fields[] = {
     TEXT_NEEDED(SandKnobDef, name),
     LONG_TEXT(SandKnobDef, about, SAND_SENTENCE - 1),

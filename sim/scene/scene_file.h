@@ -61,12 +61,12 @@ typedef struct SandShapeDef {
 
 typedef struct SandMaterialDef {
     char *name;
-    double *density, *mu, *restitution, *cohesion;
+    double *density, *mu, *restitution, *cohesion, *rolling, *spinning;
 } SandMaterialDef;
 
 typedef struct SandPairDef {
     char *a, *b;
-    double *mu, *restitution, *cohesion;
+    double *mu, *restitution, *cohesion, *rolling, *spinning;
 } SandPairDef;
 
 typedef struct SandTurnDef {

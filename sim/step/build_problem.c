@@ -28,12 +28,13 @@ bool sand_problem_reserve(SandHostState *host, SandError *error) {
     p->step = w->step;
     p->recovery = problem_recovery(w);
     p->bounces = sand_world_bounces(w);
+    p->rolls = sand_world_rolls(w);
     p->radial = w->joint_count == 0; // a joint has arms of its own
     for (int k = 0; k < w->shape_count; k++) p->radial = p->radial && w->shapes[k].kind == SAND_SPHERE;
     for (int b = 0; b < w->boundary_count; b++) p->radial = p->radial && v3_dot(collision->spin[b], collision->spin[b]) == 0;
     return SAND_GROW(p->bodies, p->body_capacity, p->body_count, "bodies", error) &&
            SAND_GROW(p->contacts, p->contact_capacity, p->contact_count, "contacts", error) &&
-           SAND_GROW(p->start, p->start_capacity, p->contact_count, "contacts", error) && reserve_joints(host, error);
+           SAND_GROW(p->start, p->start_capacity, sand_problem_vectors(p), "contacts", error) && reserve_joints(host, error);
 }
 
 // Adds a tension to that of body k, and lifts its inertia to it.

@@ -69,8 +69,8 @@ static bool warm_start(SandDevice *device, SandError *error) {
     SandHostState *host = device->host;
     double begin = sand_seconds();
     if (!sand_problem_reserve(host, error)) return false;
-    device->report.warm_started =
-        sand_warm_start_apply(&host->warm_start, &host->collision, host->world.step, host->problem.start, device->pool);
+    device->report.warm_started = sand_warm_start_apply(&host->warm_start, &host->collision, host->world.step,
+                                                        host->problem.rolls, host->problem.start, device->pool);
     device->report.warm_start = milliseconds_since(begin);
     return true;
 }
@@ -172,8 +172,8 @@ static bool keep_impulses(const SandLaws *laws, SandHostState *host, SandError *
     const SandWorld *w = &host->world;
     host->warm_start.settings = sand_rest_settings(w);
     if (sand_status_keeps(host->solution.status))
-        return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, w->step, w->body_count,
-                                     error) &&
+        return sand_warm_start_store(&host->warm_start, &host->collision, host->solution.impulse, host->problem.rolls,
+                                     w->step, w->body_count, error) &&
                sand_laws_keep(laws, host, error);
     sand_warm_start_clear(&host->warm_start);
     return true;

@@ -24,7 +24,7 @@ static double kept_approach(const SandHostState *host, const SandContactCandidat
 typedef struct Job {
     SandLaws *laws;
     SandHostState *host;
-    bool bounces, coheres;
+    bool bounces, coheres, rolls;
 } Job;
 
 static void contacts_work(SandWorker *worker, void *argument) {
@@ -43,6 +43,7 @@ static void contacts_work(SandWorker *worker, void *argument) {
             p->contacts[i].pull = contact_pull(w, collision, candidate);
             pull_add_contact(w, collision, candidate, job->laws->pulls);
         }
+        if (job->rolls) contact_set_rolling(w, collision, candidate, &p->contacts[i]);
     }
 }
 
@@ -56,9 +57,10 @@ static void bodies_work(SandWorker *worker, void *argument) {
 }
 
 bool sand_laws_apply(SandLaws *laws, SandHostState *host, SandThreadPool *pool, SandError *error) {
-    Job job = {laws, host, sand_world_bounces(&host->world), sand_world_coheres(&host->world)};
+    const SandWorld *w = &host->world;
+    Job job = {laws, host, sand_world_bounces(w), sand_world_coheres(w), sand_world_rolls(w)};
     size_t contacts = (size_t)host->problem.contact_count, bodies = (size_t)host->problem.dynamic_count;
-    if (!job.bounces && !job.coheres) return true;
+    if (!job.bounces && !job.coheres && !job.rolls) return true;
     if (!SAND_GROW(laws->impacts, laws->impact_capacity, job.bounces ? contacts : 0, "contacts", error) ||
         !SAND_GROW(laws->pulls, laws->pull_capacity, job.coheres ? bodies : 0, "bodies", error))
         return false;
@@ -79,9 +81,13 @@ bool sand_laws_keep(const SandLaws *laws, SandHostState *host, SandError *error)
     return true;
 }
 
-void sand_laws_rebuild_pulls(SandHostState *host) {
+void sand_laws_rebuild(SandHostState *host) {
+    const SandWorld *w = &host->world;
     SandProblem *p = &host->problem;
-    if (!sand_world_coheres(&host->world)) return;
-    for (int i = 0; i < p->contact_count; i++)
-        p->contacts[i].pull = contact_pull(&host->world, &host->collision, &host->collision.contacts[i]);
+    bool coheres = sand_world_coheres(w), rolls = sand_world_rolls(w);
+    for (int i = 0; (coheres || rolls) && i < p->contact_count; i++) {
+        const SandContactCandidate *candidate = &host->collision.contacts[i];
+        if (coheres) p->contacts[i].pull = contact_pull(w, &host->collision, candidate);
+        if (rolls) contact_set_rolling(w, &host->collision, candidate, &p->contacts[i]);
+    }
 }

@@ -13,6 +13,8 @@
 // Cohesion. The impulse g of a closed contact may pull up to c h: its cone is shifted by -c h along the normal. With g = g'
 // - c h n that is the ordinary cone for g', and -c h n belongs to the free motion of the two bodies. The solvers know g'
 // alone, and so does the warm start. The pulls on a body are summed in fixed point, which no order changes.
+//
+// Rolling and spinning friction are bounds of torques, which the solvers know (sim/solver/kernel/rolling.inl).
 #pragma once
 #include "sim/step/build_problem.inl"
 #include "sim/step/rest.inl"
@@ -120,4 +122,14 @@ SAND_HOST_DEVICE SandProblemBody pull_body(const SandWorld *w, int body, const R
     b.velocity = v3_madd(b.velocity, linear * b.inverse_mass, impulse);
     b.spin = v3_madd(b.spin, angular, m3_apply_symmetric(b.inverse_inertia, moment));
     return b;
+}
+
+// --- rolling and spinning friction --------------------------------------------------------------------------
+
+SAND_HOST_DEVICE void contact_set_rolling(const SandWorld *w, const SandCollision *collision,
+                                          const SandContactCandidate *candidate, SandContact *c) {
+    if (sand_candidate_is_joint(candidate)) return;
+    const SandPair *laws = contact_laws(w, collision, candidate);
+    c->rolling = laws->rolling;
+    c->spinning = laws->spinning;
 }

@@ -43,7 +43,7 @@ bool sand_residency_read_contacts(SandResidency *r, SandThreadPool *pool, SandEr
         return false;
     }
     sand_problem_rebuild_contacts(host, pool);
-    sand_laws_rebuild_pulls(host);
+    sand_laws_rebuild(host);
     if (p->bounces && b->read_bounces && !b->read_bounces(r->device, p, error)) return p->contact_count = 0, false;
     r->newer_on_device &= ~(unsigned)SAND_PART_CONTACTS;
     return true;

@@ -46,7 +46,7 @@ static bool reserve(SandRest *rest, const SandProblem *all, SandError *error) {
               SAND_GROW(rest->solved, rest->solved_capacity, contacts, "contacts", error) &&
               SAND_GROW(p->bodies, p->body_capacity, all->body_count, "bodies", error) &&
               SAND_GROW(p->contacts, p->contact_capacity, contacts, "contacts", error) &&
-              SAND_GROW(p->start, p->start_capacity, contacts, "contacts", error);
+              SAND_GROW(p->start, p->start_capacity, sand_problem_vectors(all), "contacts", error);
     if (!ok) return false;
     memset(rest->arrays.touches, 0, bodies * sizeof *rest->arrays.touches);
     memset(rest->arrays.sum, 0, bodies * sizeof *rest->arrays.sum);
@@ -67,6 +67,11 @@ static void choose(SandRest *rest, const SandHostState *host) {
         if (!rest->applies || w->rest[collision->body[k]] & REST_TOUCHED) rest->arrays.touches[k] |= TOUCHES_AWAKE;
 }
 
+// The torque of contact i among the impulses of a problem.
+static SandVec3 torque_of(const SandProblem *p, const SandVec3 *impulse, int64_t i) {
+    return p->rolls ? impulse[p->contact_count + i] : v3_make(0, 0, 0);
+}
+
 // Adds the impulses of the contacts that are left out.
 static void keep_work(SandWorker *worker, void *argument) {
     const SandRest *rest = ((void **)argument)[0];
@@ -79,7 +84,8 @@ static void keep_work(SandWorker *worker, void *argument) {
         if (at < rest->solved_count && rest->solved[at] == i)
             at++;
         else
-            rest_add_contact(&host->world, collision, &collision->contacts[i], host->problem.start[i], rest->arrays);
+            rest_add_contact(&host->world, collision, &collision->contacts[i], host->problem.start[i],
+                             torque_of(&host->problem, host->problem.start, i), rest->arrays);
     }
 }
 
@@ -106,6 +112,7 @@ bool sand_rest_reduce(SandRest *rest, const SandHostState *host, SandThreadPool 
     p->contact_count = rest->solved_count;
     p->radial = all->radial;
     p->bounces = all->bounces;
+    p->rolls = all->rolls;
     p->step = all->step;
     p->recovery = all->recovery;
     for (int k = 0; k < all->body_count; k++) {
@@ -116,29 +123,37 @@ bool sand_rest_reduce(SandRest *rest, const SandHostState *host, SandThreadPool 
     for (int i = 0; i < rest->solved_count; i++) {
         p->contacts[i] = all->contacts[rest->solved[i]];
         p->start[i] = all->start[rest->solved[i]];
+        if (p->rolls) p->start[p->contact_count + i] = all->start[all->contact_count + rest->solved[i]];
     }
     return copy_joints(rest, all, error);
 }
 
-// Spreads the impulses over all contacts; those that were left out keep their start. From the last one on: none is
-// overwritten before it is read.
-static void spread_impulses(const SandRest *rest, const SandProblem *all, SandVec3 *impulse) {
-    int from = rest->solved_count - 1;
-    for (int i = all->contact_count - 1; i >= 0; i--) {
-        bool solved = from >= 0 && rest->solved[from] == i;
-        impulse[i] = solved ? impulse[from--] : all->start[i];
+// Spreads the impulses over all contacts, and then their torques: `from` holds those of the solved ones, and those that were
+// left out keep their start. From the last one on: none is overwritten before it is read.
+static void spread(const SandRest *rest, int contacts, const SandVec3 *start, const SandVec3 *from, SandVec3 *to) {
+    int k = rest->solved_count - 1;
+    for (int i = contacts - 1; i >= 0; i--) {
+        bool solved = k >= 0 && rest->solved[k] == i;
+        to[i] = solved ? from[k--] : start[i];
     }
+}
+static void spread_impulses(const SandRest *rest, const SandProblem *all, SandVec3 *impulse) {
+    int contacts = all->contact_count;
+    if (all->rolls) spread(rest, contacts, all->start + contacts, impulse + rest->solved_count, impulse + contacts);
+    spread(rest, contacts, all->start, impulse, impulse);
 }
 
 bool sand_rest_expand(const SandRest *rest, const SandHostState *host, SandSolution *solution, SandError *error) {
     const SandProblem *all = &host->problem;
     const SandCollision *collision = &host->collision;
-    if (!SAND_GROW(solution->impulse, solution->impulse_capacity, all->contact_count, "impulses", error)) return false;
+    if (!SAND_GROW(solution->impulse, solution->impulse_capacity, sand_problem_vectors(all), "impulses", error))
+        return false;
     spread_impulses(rest, all, solution->impulse);
     if (!rest->applies) return true;
     for (int i = 0; i < rest->solved_count; i++) {
         int contact = rest->solved[i];
-        rest_add_contact(&host->world, collision, &collision->contacts[contact], solution->impulse[contact], rest->arrays);
+        rest_add_contact(&host->world, collision, &collision->contacts[contact], solution->impulse[contact],
+                         torque_of(all, solution->impulse, contact), rest->arrays);
     }
     for (int k = 0; k < all->dynamic_count; k++)
         if (body_rests(&host->world, collision->body[k]))

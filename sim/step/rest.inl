@@ -95,12 +95,12 @@ SAND_HOST_DEVICE void rest_touch(const SandCollision *collision, const SandConta
 // The size of a body at which its spin counts as speed.
 SAND_HOST_DEVICE double rest_size(const SandWorld *w, int body) { return w->scale[body] * w->shapes[w->shape[body]].bound; }
 
-// Adds an impulse on a body that rests and touches something awake; others do not need the sum.
+// Adds an impulse, and a torque, on a body that rests and touches something awake; others do not need the sum.
 SAND_HOST_DEVICE void rest_add_impulse(const SandWorld *w, const SandCollision *collision, int index, SandVec3 point,
-                                       SandVec3 impulse, RestArrays rest) {
+                                       SandVec3 impulse, SandVec3 torque, RestArrays rest) {
     int body = collision->body[index];
     if (!rest.touches[index] || !body_rests(w, body)) return;
-    SandVec3 moment = v3_cross(v3_sub(point, period_image(w, w->position[body], point)), impulse);
+    SandVec3 moment = v3_add(v3_cross(v3_sub(point, period_image(w, w->position[body], point)), impulse), torque);
     double linear = REST_UNITS / (w->mass[body] * w->rest_speed), angular = linear / rest_size(w, body);
     RestSum *sum = &rest.sum[index];
     rest_add(&sum->linear[0], linear * impulse.x);
@@ -111,11 +111,11 @@ SAND_HOST_DEVICE void rest_add_impulse(const SandWorld *w, const SandCollision *
     rest_add(&sum->angular[2], angular * moment.z);
 }
 
-// Adds the impulse of a contact, on b, to those of its bodies that rest.
+// Adds the impulse and the torque of a contact, on b, to those of its bodies that rest.
 SAND_HOST_DEVICE void rest_add_contact(const SandWorld *w, const SandCollision *collision, const SandContactCandidate *c,
-                                       SandVec3 impulse, RestArrays rest) {
-    rest_add_impulse(w, collision, c->index_a, c->point, v3_neg(impulse), rest);
-    if (c->b >= 0) rest_add_impulse(w, collision, c->b, c->point, impulse, rest);
+                                       SandVec3 impulse, SandVec3 torque, RestArrays rest) {
+    rest_add_impulse(w, collision, c->index_a, c->point, v3_neg(impulse), v3_neg(torque), rest);
+    if (c->b >= 0) rest_add_impulse(w, collision, c->b, c->point, impulse, torque, rest);
 }
 
 // A resting body as the solver sees it.

@@ -51,7 +51,9 @@ static bool pairs_symmetric(const SandPair *table, int count) {
     for (int a = 0; a < count; a++)
         for (int b = 0; b < a; b++) {
             const SandPair *p = &table[a * count + b], *q = &table[b * count + a];
-            if (p->mu != q->mu || p->restitution != q->restitution || p->cohesion != q->cohesion) return false;
+            if (p->mu != q->mu || p->restitution != q->restitution || p->cohesion != q->cohesion ||
+                p->rolling != q->rolling || p->spinning != q->spinning)
+                return false;
         }
     return true;
 }
@@ -189,6 +191,24 @@ void sand_world_set_laws(SandWorld *world, int material, double restitution, dou
     sand_world_set_pair_laws(world, material, material, restitution, cohesion); // no rounding of the root of a square
 }
 
+void sand_world_set_pair_rolling(SandWorld *world, int material_a, int material_b, double rolling, double spinning) {
+    SandPair pair = *sand_world_laws(world, material_a, material_b);
+    pair.rolling = rolling;
+    pair.spinning = spinning;
+    set_pair(world, material_a, material_b, pair);
+}
+
+void sand_world_set_rolling(SandWorld *world, int material, double rolling, double spinning) {
+    SandMaterial *m = &world->materials[material];
+    m->rolling = rolling;
+    m->spinning = spinning;
+    for (int k = 0; k < world->material_count; k++) {
+        const SandMaterial *other = &world->materials[k];
+        sand_world_set_pair_rolling(world, material, k, sqrt(rolling * other->rolling), sqrt(spinning * other->spinning));
+    }
+    sand_world_set_pair_rolling(world, material, material, rolling, spinning); // no rounding of the root of a square
+}
+
 bool sand_world_bounces(const SandWorld *world) {
     for (int k = 0; k < world->material_count * world->material_count; k++)
         if (world->pairs[k].restitution > 0) return true;
@@ -198,6 +218,12 @@ bool sand_world_bounces(const SandWorld *world) {
 bool sand_world_coheres(const SandWorld *world) {
     for (int k = 0; k < world->material_count * world->material_count; k++)
         if (world->pairs[k].cohesion > 0) return true;
+    return false;
+}
+
+bool sand_world_rolls(const SandWorld *world) {
+    for (int k = 0; k < world->material_count * world->material_count; k++)
+        if (world->pairs[k].rolling > 0 || world->pairs[k].spinning > 0) return true;
     return false;
 }
 
@@ -213,6 +239,11 @@ static bool check_pair(const SandWorld *world, int a, int b, SandError *error) {
     if (!isfinite(pair->cohesion) || pair->cohesion < 0)
         return sand_fail(error, "the cohesion of %s and %s is %g N; it must be finite and not below 0", first, second,
                          pair->cohesion);
+    if (!isfinite(pair->rolling) || pair->rolling < 0 || !isfinite(pair->spinning) || pair->spinning < 0)
+        return sand_fail(error,
+                         "the rolling friction of %s and %s is %g m and their spinning friction %g m; both must be finite "
+                         "and not below 0",
+                         first, second, pair->rolling, pair->spinning);
     return true;
 }
 

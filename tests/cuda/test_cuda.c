@@ -162,6 +162,37 @@ static void test_joints(void **state) {
     assert_true(solved > 40);
 }
 
+// The same with rolling friction.
+static void test_rolling(void **state) {
+    (void)state;
+    int solved = 0;
+    for (int solver = 0; solver < sand_solver_count(); solver++)
+        for (int law = 0; law < 2; law++) {
+            const SandSolver *row = &sand_solver_table[solver];
+            SandSolveDef def = sand_default_solve();
+            SandError error = {""};
+            if (!row->on_cuda || !(row->friction & SAND_ROLLS)) continue;
+            sand_solve_choose(&def, solver);
+            def.friction = law ? SAND_FRICTION_COULOMB : SAND_FRICTION_CONE;
+            def.iterations = 400;
+            SandProblem p = rolling_problem(solved % 4);
+            SandSolution on_cpu = {.want_metrics = true}, on_gpu = {.want_metrics = true};
+            SandCpu *cpu = sand_cpu_create(1, SAND_FLOAT, &error);
+            assert_true(cpu && sand_cpu_solve(cpu, &p, &def, &on_cpu, &error));
+            solve_on_cuda(&p, &def, &on_gpu);
+            if (!(fabs(on_gpu.metrics.objective - on_cpu.metrics.objective) <= 1e-3 * fabs(on_cpu.metrics.objective)))
+                fail_msg("%s, %s: objective %g on the GPU, %g on the CPU", row->name, sand_friction_table[def.friction].name,
+                         on_gpu.metrics.objective, on_cpu.metrics.objective);
+            solved++;
+            sand_cpu_free(cpu);
+            sand_solution_free(&on_cpu);
+            sand_solution_free(&on_gpu);
+            sand_problem_free(&p);
+        }
+    print_message("%d solves with rolling friction\n", solved);
+    assert_true(solved >= 14);
+}
+
 static void test_uncoordinated(void **state) {
     (void)state;
     SandSolveDef def = sand_default_solve();
@@ -435,6 +466,7 @@ int main(int count, char **arguments) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_iterations),
                                        cmocka_unit_test(test_high_degree),
                                        cmocka_unit_test(test_joints),
+                                       cmocka_unit_test(test_rolling),
                                        cmocka_unit_test(test_uncoordinated),
                                        cmocka_unit_test(test_many_iterations),
                                        cmocka_unit_test(test_stages),

@@ -1,5 +1,5 @@
-// Worlds on the GPU against the CPU: what rests, laws of pairs, inlets and outlets, joints. Skipped where there is no CUDA
-// device. An argument selects tests, as cmocka_set_test_filter does.
+// Worlds on the GPU against the CPU: what rests, laws of pairs, rolling friction, inlets and outlets, joints. Skipped where
+// there is no CUDA device. An argument selects tests, as cmocka_set_test_filter does.
 #include "tests/lab/cuda_lab.h"
 #include "tests/lab/lab.h"
 #include "tests/lab/linkage.h"
@@ -229,11 +229,76 @@ static void test_joint_runs(void **state) {
     }
 }
 
+// --- rolling friction ---------------------------------------------------------------------------------------
+
+// Balls with rolling friction in a box, with what rests left out or not; one of them is joined to another.
+static SandSimulation *rolling_balls(double rest_speed, SandFriction friction) {
+    SandWorld world = lab_pile(rest_speed);
+    sand_world_set_rolling(&world, 0, 0.01, 0.005);
+    if (!(rest_speed > 0))
+        linkage_join(&world, sand_default_joint(), SAND_JOINT_BALL, 0, 1,
+                     v3_scale(0.5, v3_add(world.position[0], world.position[1])));
+    SandSimulationDef def = sand_default_simulation();
+    def.threads = 2;
+    def.solve.friction = friction;
+    return lab_simulation(&world, &def);
+}
+
+// A step of the same state on both devices: the same contacts with the same friction and starts, and impulses and torques
+// that agree as unfinished solves in float do.
+static void compare_rolling(SandSimulation *on_cpu, SandSimulation *on_gpu) {
+    SandError error;
+    lab_step(on_cpu), lab_step(on_gpu);
+    assert_true(sand_simulation_backend(on_gpu) == cuda);
+    if (!sand_simulation_fetch_contacts(on_gpu, &error)) fail_msg("%s", error.text);
+    const SandProblem *p = sand_simulation_problem(on_cpu), *q = sand_simulation_problem(on_gpu);
+    assert_true(p->rolls && q->rolls && p->contact_count == q->contact_count && p->contact_count > 100);
+    for (int i = 0; i < p->contact_count; i++)
+        assert_true(p->contacts[i].rolling == q->contacts[i].rolling && p->contacts[i].spinning == q->contacts[i].spinning);
+    for (int i = 0; i < sand_problem_vectors(p); i++)
+        assert_true(v3_length(v3_sub(p->start[i], q->start[i])) <= 1e-9 + 1e-6 * v3_length(p->start[i]));
+    const SandSolution *s = sand_simulation_solution(on_cpu), *t = sand_simulation_solution(on_gpu);
+    SandSolution torque = {.impulse = s->impulse + p->contact_count}, other = {.impulse = t->impulse + p->contact_count};
+    double forces = relative_difference(s, t, p->contact_count),
+           turns = relative_difference(&torque, &other, p->contact_count);
+    printf("rolling: %d contacts, forces differ by %.1e, torques by %.1e\n", p->contact_count, forces, turns);
+    assert_true(forces < 5e-2 && turns < 0.2);
+}
+
+static void test_rolling(void **state) {
+    (void)state;
+    SandError error;
+    for (int which = 0; which < 3; which++) {
+        double rest_speed = which == 2 ? 0.001 : 0;
+        SandFriction friction = which == 1 ? SAND_FRICTION_COULOMB : SAND_FRICTION_CONE;
+        SandSimulation *on_cpu = rolling_balls(rest_speed, friction), *on_gpu = rolling_balls(rest_speed, friction);
+        int start = which == 2 ? 500 : 60;
+        lab_run(on_cpu, start), lab_run(on_gpu, start);
+        if (!sand_simulation_move(on_gpu, cuda, &error)) fail_msg("%s", error.text);
+        compare_rolling(on_cpu, on_gpu);
+        const SandCounters *c = sand_simulation_counters(on_cpu), *d = sand_simulation_counters(on_gpu);
+        assert_int_equal(c->solved_contacts, d->solved_contacts);
+        sand_simulation_free(on_cpu), sand_simulation_free(on_gpu);
+    }
+    // A run repeats its bits, with a move to the CPU and back on the way, which hands the torques over.
+    SandSimulation *sims[] = {rolling_balls(0, SAND_FRICTION_CONE), rolling_balls(0, SAND_FRICTION_CONE)};
+    for (int k = 0; k < 2; k++) {
+        if (!sand_simulation_move(sims[k], cuda, &error)) fail_msg("%s", error.text);
+        lab_run(sims[k], 50);
+        if (k) assert_true(sand_simulation_move(sims[k], NULL, &error) && sand_simulation_move(sims[k], cuda, &error));
+        lab_run(sims[k], 50);
+        assert_true(sand_simulation_fetch(sims[k], &error));
+    }
+    assert_true(sand_world_hash(sand_simulation_world(sims[0])) == sand_world_hash(sand_simulation_world(sims[1])));
+    for (int k = 0; k < 2; k++) sand_simulation_free(sims[k]);
+}
+
 int main(int count, char **arguments) {
     cuda = cuda_or_skip();
     if (count > 1) cmocka_set_test_filter(arguments[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rest),       cmocka_unit_test(test_laws),
                                        cmocka_unit_test(test_flow),       cmocka_unit_test(test_periodic),
-                                       cmocka_unit_test(test_joint_step), cmocka_unit_test(test_joint_runs)};
+                                       cmocka_unit_test(test_joint_step), cmocka_unit_test(test_joint_runs),
+                                       cmocka_unit_test(test_rolling)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,9 +41,10 @@ static void impulses_on_a_resting_body_are_summed(void **state) {
             v3_make(sand_random_unit(&random) - 0.5, sand_random_unit(&random) - 0.5, 20 * sand_random_unit(&random));
         SandVec3 point = v3_add(w.position[0], v3_make(0.2 * sand_random_unit(&random), 0.1, -0.1));
         SandContactCandidate c = {.index_a = 0, .b = -1, .point = point};
-        rest_add_contact(&w, &collision, &c, g, rest);
+        SandVec3 torque = v3_scale(0.05, v3_make(g.y, g.x, 0.1));
+        rest_add_contact(&w, &collision, &c, g, torque, rest);
         v = v3_madd(v, -1 / w.mass[0], g);
-        s = v3_madd(s, -j, v3_cross(v3_sub(point, w.position[0]), g));
+        s = v3_madd(s, -j, v3_add(v3_cross(v3_sub(point, w.position[0]), g), torque));
     }
     SandProblemBody free = {.inverse_mass = 1 / w.mass[0], .inverse_inertia = {j, j, j}, .velocity = velocity, .spin = spin};
     rest_motion(&w, 0, sum, &free, &velocity, &spin);

@@ -444,7 +444,7 @@ static void impulses_are_found_again_when_solver_indices_change(void **state) {
     collide(&before, &w, pool);
     SandVec3 *impulse = calloc((size_t)before.contact_count, sizeof *impulse);
     for (int i = 0; i < before.contact_count; i++) impulse[i] = contact_name(&before, i);
-    assert_true(sand_warm_start_store(&cache, &before, impulse, w.step, w.body_count, NULL));
+    assert_true(sand_warm_start_store(&cache, &before, impulse, false, w.step, w.body_count, NULL));
 
     // Everything rotated by half a turn: the same contacts, but the spatial order of the bodies is reversed. Then a body is
     // added, and one is removed.
@@ -461,7 +461,7 @@ static void impulses_are_found_again_when_solver_indices_change(void **state) {
     w.gone[1] = 1;
     collide(&after, &w, pool);
     SandVec3 *start = calloc((size_t)after.contact_count, sizeof *start);
-    int warm_started = sand_warm_start_apply(&cache, &after, 0.5 * w.step, start, pool), fresh = 0, swapped = 0;
+    int warm_started = sand_warm_start_apply(&cache, &after, 0.5 * w.step, false, start, pool), fresh = 0, swapped = 0;
     for (int i = 0; i < after.contact_count; i++) {
         const SandContactCandidate *f = &after.contacts[i];
         int a = after.body[f->index_a], b = f->b < 0 ? -1 : after.body[f->b];
@@ -477,7 +477,7 @@ static void impulses_are_found_again_when_solver_indices_change(void **state) {
     assert_true(fresh > 0 && swapped > 100);
 
     sand_warm_start_clear(&cache);
-    assert_int_equal(sand_warm_start_apply(&cache, &after, w.step, start, pool), 0);
+    assert_int_equal(sand_warm_start_apply(&cache, &after, w.step, false, start, pool), 0);
     for (int i = 0; i < after.contact_count; i++) NEAR(v3_length(start[i]), 0, 0);
     free(start);
     free(impulse);
