@@ -32,7 +32,8 @@ vec3 color_of(Ball ball, vec3 position, float pixels, out uint look) {
     float fine = clamp((pixels - 2.0) / 6.0, 0.0, 1.0);
     vec3 from_middle = position - ball.place.xyz;
 #ifdef ROCK
-    look = LOOK_ROCK;
+    look = ball.tag >> 28;
+    if (look != LOOK_ROCK) return base_color(look, 0u, 0.0);
     vec3 local = turn(vec4(-ball.rotation.xyz, ball.rotation.w), to_world(from_middle));
     float size = max(ball.place.w, length(ball.offset) + 0.5 * ball.place.w);
     return rock_color(ball.tag & 0x0fffffffu, local + ball.offset, size, fine);

@@ -70,7 +70,7 @@ vec3 lit(vec2 pixel, vec3 color, uint kind, vec3 position, vec3 normal, float op
     float facing = dot(normal, frame.sun.xyz);
     float sun = facing > 0.0 ? facing * sun_light(pixel, position, normal, (kind & SOLID) != 0u) : 0.0;
     float up = 0.5 + 0.5 * normal.z;
-    bool body = look != LOOK_FLOOR && look != LOOK_EARTH && look < LOOK_WOOD;
+    bool body = look != LOOK_FLOOR && look != LOOK_EARTH && look < LOOK_WOOD || look > LOOK_BRASS;
     if (frame.mode.x != 0 && body) color = 0.35 * mix(color, vec3(dot(color, vec3(0.3333))), 0.4);
     if (look == LOOK_DATA) return color * (0.50 + 0.50 * min(1.0, 1.35 * sun + 0.35 * up)) * mix(0.72, 1.0, open);
 
@@ -79,7 +79,7 @@ vec3 lit(vec2 pixel, vec3 color, uint kind, vec3 position, vec3 normal, float op
     vec3 ambient = sky * mix(open * (0.35 + 0.65 * color), vec3(open), open);
     vec3 c = color * (frame.key.rgb * (DIFFUSE * sun) + ambient);
     vec3 half_way = normalize(to_eye + frame.sun.xyz);
-    bool metal = look == LOOK_METAL || look == LOOK_BRASS, satin = look == LOOK_SAND || look == LOOK_WOOD;
+    bool metal = look == LOOK_METAL || look == LOOK_BRASS, satin = look == LOOK_SAND || look == LOOK_WOOD || look == LOOK_PAINT;
     float shine = metal ? 1.1 : satin ? 0.16 : look == LOOK_FLOOR ? 0.0 : 0.03;
     float mirror = clamp(dot(normal, half_way), 0.0, 1.0);
 #ifdef DIRECT

@@ -7,6 +7,8 @@
 #define LOOK_DATA 6u
 #define LOOK_WOOD 7u
 #define LOOK_BRASS 8u
+#define LOOK_RUBBER 9u
+#define LOOK_PAINT 10u
 #define SOLID 16u // added to the look of a convex body: no part of it lies in front of the plane of its normal
 
 #ifdef DATA
@@ -47,7 +49,11 @@ vec3 base_color(uint look, uint body, float value) {
 #ifdef DATA
     return textureLod(colormap, vec2((0.5 + 255.0 * clamp(value, 0.0, 1.0)) / 256.0, 0.5), 0.0).rgb;
 #else
-    return look == LOOK_METAL ? vec3(0.075, 0.10, 0.125) : sand_color(body);
+    return look == LOOK_METAL  ? vec3(0.075, 0.10, 0.125)
+         : look == LOOK_BRASS  ? vec3(0.60, 0.42, 0.16)
+         : look == LOOK_RUBBER ? vec3(0.022, 0.022, 0.024)
+         : look == LOOK_PAINT  ? vec3(0.115, 0.135, 0.062)
+                               : sand_color(body);
 #endif
 }
 

@@ -12,7 +12,8 @@ flat in uint tag;
 void main() {
     uint look = kept_look(tag >> 28), body = tag & 0x0fffffffu;
 #ifdef ROCK
-    vec3 color = rock_color(body, local, 1.0, clamp((pixels - 2.0) / 6.0, 0.0, 1.0));
+    vec3 color = look == LOOK_ROCK ? rock_color(body, local, 1.0, clamp((pixels - 2.0) / 6.0, 0.0, 1.0))
+                                   : base_color(look, body, value);
 #else
     vec3 color = base_color(tag >> 28, body, value);
     // A painted line from the middle outwards shows how it turns.

@@ -321,15 +321,17 @@ static bool reserve_lists(RenderScene *render_scene, const SandSimulation *sim, 
 // Fewer boxes, cylinders and capsules than this stand out from the bodies around them; more of them are these bodies.
 enum { FEW_PARTS = 10 };
 
-static SandInstanceDef describe(const RenderScene *render_scene) {
-    return (SandInstanceDef){.origin = render_scene->origin,
-                             .time = render_scene->time,
-                             .grain = render_scene->grain,
-                             .metal = parts_of(&render_scene->counts) < FEW_PARTS,
-                             .shade = shades[render_scene->color],
-                             .range = render_scene->range,
-                             .least = render_scene->least,
-                             .logarithmic = render_scene->logarithmic};
+static SandInstanceDef describe(const RenderScene *render_scene, const SandWorld *world) {
+    SandInstanceDef def = {.origin = render_scene->origin,
+                           .time = render_scene->time,
+                           .grain = render_scene->grain,
+                           .metal = parts_of(&render_scene->counts) < FEW_PARTS,
+                           .shade = shades[render_scene->color],
+                           .range = render_scene->range,
+                           .least = render_scene->least,
+                           .logarithmic = render_scene->logarithmic};
+    for (int i = 0; i < world->material_count; i++) def.look[i] = (uint8_t)world->materials[i].look;
+    return def;
 }
 
 static bool build_on_host(RenderScene *render_scene, const SandWorld *world, SandSimulation *sim, SandError *error) {
@@ -338,7 +340,7 @@ static bool build_on_host(RenderScene *render_scene, const SandWorld *world, San
     if (!fill_values(render_scene, world, sim, error) || !reserve_lists(render_scene, sim, error)) return false;
     if (render_scene->limits.mode == RANGE_FIT && render_scene->color != COLOR_BY_BODY)
         fit_range(render_scene, world->body_count);
-    SandInstanceDef def = describe(render_scene);
+    SandInstanceDef def = describe(render_scene, world);
     SandInstance *first = render_scene->spheres.items;
     for (int i = 0; i < world->body_count; i++)
         instance_write(world, i, &def, instance_place_on_map(&def, render_scene->values[i]),
@@ -365,7 +367,7 @@ static bool build_on_device(RenderScene *render_scene, SandSimulation *sim) {
     if (store->backend != backend) render_scene_close_slot(store);
     if (!store->slot) store->slot = backend->slot_create(&refused);
     store->backend = backend;
-    SandInstanceDef def = describe(render_scene);
+    SandInstanceDef def = describe(render_scene, sand_simulation_world(sim));
     if (!store->slot || !sand_simulation_instances(sim, &def, store->slot, &refused)) return false;
     store->bytes = sand_instance_total(render_scene->counts) * sizeof(SandInstance);
     store->away = true;

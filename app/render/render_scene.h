@@ -38,7 +38,7 @@ typedef enum RenderLook {
     LOOK_EARTH,
     LOOK_GLASS,
     LOOK_WOOD = 7, // 6 is that of data colors: shaders/look.glsl
-    LOOK_BRASS
+    LOOK_BRASS = SAND_LOOK_BRASS
 } RenderLook;
 
 // One contact of a force chain: from the center of a body to that of its neighbor, or to the contact point on a wall.

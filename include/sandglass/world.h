@@ -17,6 +17,18 @@
 extern "C" {
 #endif
 
+// What bodies of a material look like; pictures alone depend on it. The numbers are those of shaders/look.glsl.
+typedef enum SandLook {
+    SAND_LOOK_SAND,      // spheres, boxes, cylinders and capsules, unless their material says otherwise
+    SAND_LOOK_ROCK,      // clumps and hulls, the same
+    SAND_LOOK_METAL,     // dark steel; also what is much larger than a grain, and see SandInstanceDef.metal
+    SAND_LOOK_BRASS = 8, // polished
+    SAND_LOOK_RUBBER,    // black, matte
+    SAND_LOOK_PAINT,     // olive green, satin
+} SandLook;
+
+enum { SAND_MAX_MATERIALS = 256 }; // of a world
+
 typedef struct SandMaterial {
     char name[SAND_NAME]; // unique in the world
     double density;       // kg/m^3; more makes bodies of the material heavier
@@ -25,6 +37,7 @@ typedef struct SandMaterial {
     double cohesion;      // N, the largest pull of a contact; pairs as for mu
     double rolling;       // m, coefficient of rolling friction; pairs as for mu
     double spinning;      // m, coefficient of spinning friction; pairs as for mu
+    SandLook look;        // of its bodies; SAND_LOOK_SAND: by their shape
 } SandMaterial;
 
 // The laws of a contact between two materials.
@@ -176,6 +189,7 @@ void sand_world_init(SandWorld *world);
 void sand_world_free(SandWorld *world); // frees everything the world owns, not `world` itself
 
 // Adds a material and its pairs with all others. The name must be new, the density (kg/m^3) above 0, mu not below 0.
+// Refuses more than SAND_MAX_MATERIALS.
 int sand_world_add_material(SandWorld *world, const char *name, double density, double mu, SandError *error);
 // Add a shape or boundary. The world takes ownership of what it owns, unless the call fails.
 int sand_world_add_shape(SandWorld *world, const SandShape *shape, SandError *error);

@@ -119,6 +119,7 @@ static bool build_material(SandBuilder *b, int i) {
                         material_number(b, SAND_KNOB_COHESION, i, m->cohesion, 0));
     sand_world_set_rolling(b->world, material, material_number(b, SAND_KNOB_ROLLING, i, m->rolling, 0),
                            material_number(b, SAND_KNOB_SPINNING, i, m->spinning, 0));
+    b->world->materials[material].look = m->look ? *m->look : SAND_LOOK_SAND;
     return true;
 }
 

@@ -49,11 +49,21 @@ static const cyaml_schema_field_t shape_fields[] = {
 };
 static const cyaml_schema_value_t shape_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandShapeDef, shape_fields)};
 
+static const cyaml_strval_t looks[] = {{"stone", SAND_LOOK_ROCK},
+                                       {"metal", SAND_LOOK_METAL},
+                                       {"brass", SAND_LOOK_BRASS},
+                                       {"rubber", SAND_LOOK_RUBBER},
+                                       {"paint", SAND_LOOK_PAINT}};
 static const cyaml_schema_field_t material_fields[] = {
-    TEXT_NEEDED(SandMaterialDef, name), REAL(SandMaterialDef, density),
-    REAL(SandMaterialDef, mu),          REAL(SandMaterialDef, restitution),
-    REAL(SandMaterialDef, cohesion),    REAL(SandMaterialDef, rolling),
-    REAL(SandMaterialDef, spinning),    CYAML_FIELD_END,
+    TEXT_NEEDED(SandMaterialDef, name),
+    REAL(SandMaterialDef, density),
+    REAL(SandMaterialDef, mu),
+    REAL(SandMaterialDef, restitution),
+    REAL(SandMaterialDef, cohesion),
+    REAL(SandMaterialDef, rolling),
+    REAL(SandMaterialDef, spinning),
+    CHOICE(SandMaterialDef, look, looks),
+    CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t material_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandMaterialDef, material_fields)};
@@ -333,7 +343,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     PART(SandSceneDef, look, look_fields),
     PART(SandSceneDef, solver, sand_solver_fields),
     TEXT(SandSceneDef, friction),
-    LIST(SandSceneDef, materials, material_value, 256),
+    LIST(SandSceneDef, materials, material_value, SAND_MAX_MATERIALS),
     LIST(SandSceneDef, pairs, pair_value, 65536),
     LIST(SandSceneDef, shapes, shape_value, 256),
     LIST(SandSceneDef, boundaries, boundary_value, MOST_BOUNDARIES),

@@ -62,6 +62,7 @@ typedef struct SandShapeDef {
 typedef struct SandMaterialDef {
     char *name;
     double *density, *mu, *restitution, *cohesion, *rolling, *spinning;
+    SandLook *look;
 } SandMaterialDef;
 
 typedef struct SandPairDef {

@@ -22,13 +22,6 @@ typedef struct SandInstance {
     float unused;
 } __attribute__((aligned(16))) SandInstance;
 
-// The material a body is drawn with.
-typedef enum SandLook {
-    SAND_LOOK_SAND,  // spheres, boxes, cylinders and capsules
-    SAND_LOOK_ROCK,  // clumps and hulls
-    SAND_LOOK_METAL, // the same where they are much larger than a grain, and see SandInstanceDef.metal
-} SandLook;
-
 // What the value of a body shows: nothing, or a quantity of the last step.
 typedef enum SandShade {
     SAND_SHADE_NONE,
@@ -43,9 +36,10 @@ typedef struct SandInstanceDef {
     double grain;    // m, a typical radius; what is larger than four, but no rock, is drawn as metal
     bool metal;      // boxes, cylinders and capsules are metal, of any size: they are few, and no grains
     SandShade shade;
-    double range;     // the value at the upper end of the color map: m/s, contacts, N
-    double least;     // the value at its lower end
-    bool logarithmic; // values are placed on the map by their logarithm; `least` is above 0
+    double range;                     // the value at the upper end of the color map: m/s, contacts, N
+    double least;                     // the value at its lower end
+    bool logarithmic;                 // values are placed on the map by their logarithm; `least` is above 0
+    uint8_t look[SAND_MAX_MATERIALS]; // SandLook of each material; 0: by the shape of the body
 } SandInstanceDef;
 
 // How many instances there are of each kind. They are stored in this order.

@@ -30,7 +30,8 @@ SAND_HOST_DEVICE void instance_write(const SandWorld *w, int body, const SandIns
     double scale = w->scale[body];
     bool large = scale * shape->bound > 4 * def->grain;
     bool rock = shape->kind == SAND_CLUMP || shape->kind == SAND_HULL, part = !rock && shape->kind != SAND_SPHERE;
-    SandLook look = rock ? SAND_LOOK_ROCK : large || (part && def->metal) ? SAND_LOOK_METAL : SAND_LOOK_SAND;
+    SandLook look = (SandLook)def->look[w->material[body]];
+    if (look == SAND_LOOK_SAND) look = rock ? SAND_LOOK_ROCK : large || (part && def->metal) ? SAND_LOOK_METAL : look;
     if (w->gone[body] || w->enter[body] > def->time + 1e-9 * w->step) scale = 0; // hidden
     SandQuat q = w->rotation[body];
     SandInstance it;

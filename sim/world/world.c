@@ -65,6 +65,8 @@ int sand_world_add_material(SandWorld *world, const char *name, double density, 
         return sand_fail(error, "material %s: friction %g must be finite and not below 0", name, mu), -1;
     for (int i = 0; i < world->material_count; i++)
         if (!strcmp(world->materials[i].name, name)) return sand_fail(error, "material %s is there twice", name), -1;
+    if (world->material_count == SAND_MAX_MATERIALS)
+        return sand_fail(error, "material %s: a world has at most %d materials", name, SAND_MAX_MATERIALS), -1;
     size_t n = (size_t)world->material_count + 1;
     if (!SAND_GROW(world->materials, world->material_capacity, n, "materials", error)) return -1;
     if (!SAND_GROW(world->pairs, world->pair_capacity, n * n, "pairs of materials", error)) return -1;

@@ -218,7 +218,7 @@ static void test_everything_in_one_file(void **state) {
         "name: all\n"
         "friction: frictionless\n"
         "solver: {name: jacobi, iterations: 7, tolerance: 1e-3}\n"
-        "materials: [{name: a, mu: 0.1}, {name: b, mu: 0.9}]\n"
+        "materials: [{name: a, mu: 0.1}, {name: b, mu: 0.9, look: brass}]\n"
         "pairs: [{a: a, b: b, mu: 0.7}]\n"
         "shapes:\n"
         "  - {name: pair, spheres: [{center: [1, 0, 0], radius: 1}, {center: [2, 0, 0], radius: 1}]}\n"
@@ -248,7 +248,7 @@ static void test_everything_in_one_file(void **state) {
     // The file places the clump's own origin; its center of mass is 1.5 m away from it, at half the scale.
     assert_true(fabs(w->position[0].x - 10.75) < 1e-3 && fabs(w->position[0].z - 40) < 1e-3);
     assert_true(w->enter[0] == 2 && w->spin[0].z == 3 && w->material[0] == 1);
-    assert_true(w->mass[1] == 3 && w->scale[1] == 0.5);
+    assert_true(w->mass[1] == 3 && w->scale[1] == 0.5 && w->materials[1].look == SAND_LOOK_BRASS);
     sand_scene_free(&scene);
 }
 
@@ -396,6 +396,7 @@ static const struct {
      "t.yaml:3: bodies: body 1 and body 2 overlap by 0.1 m at the start"},
     {HEAD "materials: [{name: a, mu: -0.1}]\n", "t.yaml:2: mu: expected a number from 0 to 100, got -0.1"},
     {HEAD "materials:\n  - {name: a}\n  - {name: a}\n", "t.yaml:4: name: "},
+    {HEAD "materials: [{name: a, look: gold}]\n", "t.yaml:2: look: "},
     {HEAD "materials: [{name: a}]\npairs: [{a: a, b: c, mu: 1}]\n", "t.yaml:3: b: unknown material 'c'; there are a"},
     {HEAD "boundaries:\n  - {shape: torus}\n", "t.yaml:3: shape: expected one of plane, box, cylinder"},
     {HEAD "boundaries:\n  - shape: plane\n    radius: 1\n", "t.yaml:4: radius: a boundary of shape plane has no such key"},

@@ -319,6 +319,10 @@ static void changes_are_given(void **state) {
     SandInstanceDef def = {.time = w->time, .grain = 1, .range = 1};
     assert_true(sand_simulation_instances(sim, &def, slot, &error));
     assert_true(slot->data[1].center[0] == 0.25f && slot->data[1].radius > 0);
+    assert_int_equal(slot->data[1].tag >> 28, SAND_LOOK_SAND);
+    def.look[w->material[1]] = SAND_LOOK_BRASS; // its material decides
+    assert_true(sand_simulation_instances(sim, &def, slot, &error));
+    assert_int_equal(slot->data[1].tag, 1 | (uint32_t)SAND_LOOK_BRASS << 28);
     def.time = -1; // before any body has entered
     assert_true(sand_simulation_instances(sim, &def, slot, &error));
     assert_true(slot->data[1].radius == 0);

@@ -49,6 +49,11 @@ static void the_friction_table_is_complete_and_symmetric(void **state) {
     assert_int_equal(sand_world_add_material(&w, "m1", 1000, 0, NULL), -1);
     assert_int_equal(sand_world_add_material(&w, "bad", 0, 0, NULL), -1);
     assert_int_equal(sand_world_add_material(&w, "bad", 1, NAN, NULL), -1);
+    for (int n = 5; n <= SAND_MAX_MATERIALS; n++) { // the last is one too many
+        char name[8];
+        snprintf(name, sizeof name, "m%d", n);
+        assert_int_equal(sand_world_add_material(&w, name, 1000, 0.5, NULL), n < SAND_MAX_MATERIALS ? n : -1);
+    }
     sand_world_free(&w);
 }
 
