@@ -35,7 +35,7 @@ static const Golden goldens[] = {
     {"wide", 3000, 0.2, COLOR_BY_SPEED, "default"},      {"hopper", 100, 0.6, COLOR_BY_SPEED, "default"},
     {"rover", 300, 0.6, COLOR_BY_BODY, "default"},       {"rubble", 150, 2.5, COLOR_BY_BODY, "default"},
     {"wrecking-ball", 0, 1.6, COLOR_BY_BODY, "default"}, {"newtons-cradle", 0, 0.3, COLOR_BY_BODY, "default"},
-    {"engine", 0, 3, COLOR_BY_BODY, "default"},
+    {"engine", 0, 3, COLOR_BY_BODY, "default"},          {"tracked", 200, 1.5, COLOR_BY_BODY, "default"},
 };
 enum { GOLDENS = sizeof goldens / sizeof *goldens, WIDE = 320, HIGH = 180 };
 
