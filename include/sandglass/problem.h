@@ -48,13 +48,15 @@ typedef struct SandProblemBody {
 } SandProblemBody;
 
 // N of a problem that is stored as a matrix, in contact frames whose first axis is the normal. Such a problem has bodies in
-// name only: contact i joins body i to one body at rest, without arms, and the velocity of body i is minus the relative
-// velocity of the contact. The effect of the impulses on the bodies comes from the matrix.
+// name only: contact i joins body i to one body at rest, without arms, and velocity and spin of body i are minus the
+// relative ones of the contact. Rows of bilateral constraints are blocks of joints, which are not angular. The effect of the
+// impulses on the bodies comes from the matrix.
 typedef struct SandMatrix {
     int *first, *column; // blocks first[i] .. first[i+1]-1 of row i, sorted by column (block CSR); with block (i, k) there
                          // is block (k, i), and every (i, i)
     int *mirror;         // of each block (i, k): the index of block (k, i)
-    double *block;       // 9 numbers each, row-major
+    int rows;            // of a block: 3, or 6, force and torque, where contacts roll
+    double *block;       // rows^2 numbers each, row-major
     double asymmetry;    // size of the skew part over that of the symmetric part; 0: symmetric, bit for bit. Otherwise only
                          // the methods with SAND_UNSYMMETRIC solve it
     size_t first_capacity, column_capacity, mirror_capacity, block_capacity;
@@ -113,7 +115,7 @@ void sand_problem_free(SandProblem *problem);
 // Copies a problem; arrays of `to` that are large enough are reused.
 bool sand_problem_copy(SandProblem *to, const SandProblem *from, SandError *error);
 
-// Block e of the matrix times x.
+// Block e of the matrix, of three rows, times x.
 static inline SandVec3 sand_matrix_apply(const SandMatrix *m, int e, SandVec3 x) {
     const double *b = m->block + 9 * e;
     return v3_make(b[0] * x.x + b[1] * x.y + b[2] * x.z, b[3] * x.x + b[4] * x.y + b[5] * x.z,

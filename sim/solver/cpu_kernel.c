@@ -78,27 +78,31 @@ static void kernel_destroy(SandSolverWorkspace *workspace) {
 
 // --- packing the problem --------------------------------------------------------------------------------
 
-#if !SAND_JOINTS
-// Mean diagonal of N_ii where N is a matrix.
-static double matrix_diagonal(const SandProblem *p, int i) {
-    const SandMatrix *m = p->matrix;
-    for (int e = m->first[i]; e < m->first[i + 1]; e++) {
-        const double *b = m->block + 9 * e;
-        double d = SAND_ROWS == 3 && p->contacts[i].mu > 0 ? (b[0] + b[4] + b[8]) / 3 : b[0];
-        if (m->column[e] == i && d > 0) return d;
-    }
-    return 1;
+// The diagonal block of contact i where N is a matrix.
+static const double *matrix_block(const SandMatrix *m, int i) {
+    for (int e = m->first[i]; e < m->first[i + 1]; e++)
+        if (m->column[e] == i) return m->block + (size_t)(m->rows * m->rows) * (size_t)e;
+    return NULL;
 }
-#endif
+
+// Its mean diagonal over the rows of forces.
+static double matrix_diagonal(const SandProblem *p, int i) {
+    const double *b = matrix_block(p->matrix, i);
+    int next = p->matrix->rows + 1;
+    double d = SAND_ROWS == 3 && p->contacts[i].mu > 0 ? (b[0] + b[next] + b[2 * next]) / 3 : b[0];
+    return d > 0 ? d : 1;
+}
 
 static bool load_matrix(SandSolverWorkspace *workspace, SandError *error) {
     const SandMatrix *m = workspace->problem->matrix;
     Op *op = &workspace->op;
     op->is_matrix = m != NULL;
     if (!m) return true;
-    int entries = 9 * m->first[workspace->problem->contact_count];
-    if (!SAND_GROW(workspace->matrix, workspace->matrix_capacity, entries + 1, "matrix", error)) return false;
-    for (int k = 0; k < entries; k++) workspace->matrix[k] = (real)m->block[k];
+    int blocks = m->first[workspace->problem->contact_count], kept = MATRIX_ROWS;
+    if (!SAND_GROW(workspace->matrix, workspace->matrix_capacity, kept * kept * blocks + 1, "matrix", error)) return false;
+    for (int e = 0; e < blocks; e++) // without the rows of torques where the kernel has none
+        for (int k = 0; k < kept * kept; k++)
+            workspace->matrix[kept * kept * e + k] = (real)m->block[m->rows * (m->rows * e + k / kept) + k % kept];
     op->matrix_first = m->first;
     op->matrix_column = m->column;
     op->matrix_mirror = m->mirror;
@@ -107,6 +111,37 @@ static bool load_matrix(SandSolverWorkspace *workspace, SandError *error) {
 }
 
 #if SAND_JOINTS
+// The mean diagonal of a block of bilateral rows of a matrix. The axes of a contact are the first, the third and the second
+// of its frame (basis_of).
+static double load_matrix_rows(const SandProblem *p, int i, double *numbers) {
+    const double *b = matrix_block(p->matrix, i);
+    const int axis[3] = {0, 2, 1};
+    double sum = 0, rows = 0;
+    for (int k = 0; k < 3; k++) {
+        double d = b[axis[k] * (p->matrix->rows + 1)];
+        bool exists = k ? numbers[JOINT_ACROSS] > 0 : numbers[JOINT_LOW] < numbers[JOINT_HIGH];
+        numbers[JOINT_DIAGONAL + k] = d > 0 ? d : 1;
+        if (exists) sum += numbers[JOINT_DIAGONAL + k];
+        if (exists) rows++;
+    }
+    return rows > 0 ? sum / rows : 1;
+}
+
+static double load_joint(const SandProblem *p, int i, const SandContact *c, const SandJointRows *joint, double *numbers) {
+    double d = joint_pack(p->bodies, c, joint, numbers);
+    return p->matrix ? load_matrix_rows(p, i, numbers) : d;
+}
+
+#if SAND_ROLLING
+// The arm of the torques of contact i; a matrix has no torques about normals.
+static double load_arm(const SandProblem *p, int i, double d) {
+    if (!p->matrix) return rolling_arm(p->bodies, &p->contacts[i], d);
+    const double *b = matrix_block(p->matrix, i);
+    double turning = (b[4 * 7] + b[5 * 7]) / 2;
+    return turning > 0 ? sqrt(d / turning) : 1;
+}
+#endif
+
 // Packs contact i, which may be a block of a joint, and returns the mean diagonal of its N_ii.
 static double load_contact(SandSolverWorkspace *workspace, const PackTarget *target, int64_t i) {
     const SandProblem *p = workspace->problem;
@@ -114,11 +149,13 @@ static double load_contact(SandSolverWorkspace *workspace, const PackTarget *tar
     SandContact c = p->contacts[i];
     double numbers[JOINT_CONSTANTS] = {0};
     if (workspace->frictionless) c.mu = 0;
-    double d = joint ? joint_pack(p->bodies, &c, joint, numbers) : contact_mean_diagonal(p->bodies, &c, 1, 1);
+    double d = joint       ? load_joint(p, (int)i, &c, joint, numbers)
+               : p->matrix ? matrix_diagonal(p, (int)i)
+                           : contact_mean_diagonal(p->bodies, &c, 1, 1);
     pack_contact(target, i, &c, d, p->start[i]);
     pack_joint(target, i, numbers);
 #if SAND_ROLLING
-    pack_rolling(target, i, &c, joint ? 1 : rolling_arm(p->bodies, &c, d), p->start[p->contact_count + i]);
+    pack_rolling(target, i, &c, joint ? 1 : load_arm(p, (int)i, d), p->start[p->contact_count + i]);
 #endif
     return d;
 }

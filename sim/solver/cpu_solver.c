@@ -94,6 +94,9 @@ static bool check_joints(const SandProblem *problem, const SandSolveDef *def, Sa
 
 // Rolling friction is that of the circular cone, and only some methods know torques.
 static bool check_rolling(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
+    const SandSolver *solver = &sand_solver_table[def->solver];
+    if (problem->rolls && problem->matrix && solver->assembled)
+        return sand_fail(error, "%s cannot do a stored matrix with rolling friction", solver->name);
     return !problem->rolls || sand_solve_check_rolling(def, error);
 }
 

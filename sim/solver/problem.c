@@ -31,15 +31,17 @@ void sand_problem_free(SandProblem *p) {
 
 static bool copy_matrix(SandMatrix *to, const SandMatrix *from, int contacts, SandError *error) {
     size_t rows = (size_t)contacts + 1, blocks = (size_t)from->first[contacts];
+    size_t numbers = blocks * (size_t)(from->rows * from->rows);
     if (!SAND_GROW(to->first, to->first_capacity, rows, "matrix", error) ||
         !SAND_GROW(to->column, to->column_capacity, blocks + 1, "matrix", error) ||
         !SAND_GROW(to->mirror, to->mirror_capacity, blocks + 1, "matrix", error) ||
-        !SAND_GROW(to->block, to->block_capacity, 9 * blocks + 1, "matrix", error))
+        !SAND_GROW(to->block, to->block_capacity, numbers + 1, "matrix", error))
         return false;
     memcpy(to->first, from->first, rows * sizeof *to->first);
     memcpy(to->column, from->column, blocks * sizeof *to->column);
     memcpy(to->mirror, from->mirror, blocks * sizeof *to->mirror);
-    memcpy(to->block, from->block, 9 * blocks * sizeof *to->block);
+    memcpy(to->block, from->block, numbers * sizeof *to->block);
+    to->rows = from->rows;
     to->asymmetry = from->asymmetry;
     return true;
 }

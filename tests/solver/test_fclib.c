@@ -10,11 +10,11 @@
 // cmocka.h requires the headers above.
 #include <cmocka.h>
 
+#include "tests/lab/fclib_lab.h"
 #include "tests/lab/frozen.h"
 #include "sim/solver/method_traits.h"
 
 enum { CONTACTS = 4, ROWS = 3 * CONTACTS, DOFS = 9 };
-typedef enum Form { TRIPLETS, COLUMNS, LINES, FORMS } Form;
 
 // M has nine degrees of freedom with couplings; W = H' M^-1 H has 12 rows and is therefore singular.
 static double mass[DOFS][DOFS], lever[DOFS][ROWS], force[DOFS], drift[ROWS], friction[CONTACTS];
@@ -61,42 +61,6 @@ static void make_numbers(void) {
 }
 
 // ---- writing ----
-
-static void put(hid_t group, const char *name, hid_t type, const void *numbers, hsize_t count) {
-    hid_t space = H5Screate_simple(1, &count, NULL);
-    hid_t set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    assert_true(set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0);
-    H5Dclose(set);
-    H5Sclose(space);
-}
-
-static void put_int(hid_t group, const char *name, int value) { put(group, name, H5T_NATIVE_INT, &value, 1); }
-
-static void put_matrix(hid_t problem, const char *name, const double *dense, int m, int n, Form form) {
-    int p[512], i[512], count = 0, lines = form == LINES ? m : n;
-    double x[512];
-    for (int line = 0; line < lines; line++) {
-        if (form != TRIPLETS) p[line] = count;
-        for (int k = 0; k < (form == LINES ? n : m); k++) {
-            int row = form == LINES ? line : k, column = form == LINES ? k : line;
-            if (dense[row * n + column] == 0) continue;
-            x[count] = dense[row * n + column];
-            i[count] = form == LINES ? column : row;
-            if (form == TRIPLETS) p[count] = column;
-            count++;
-        }
-    }
-    if (form != TRIPLETS) p[lines] = count;
-    hid_t group = H5Gcreate2(problem, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    put_int(group, "m", m);
-    put_int(group, "n", n);
-    put_int(group, "nz", form == TRIPLETS ? count : form == COLUMNS ? -1 : -2);
-    put_int(group, "nzmax", count);
-    put(group, "p", H5T_NATIVE_INT, p, (hsize_t)(form == TRIPLETS ? count : lines + 1));
-    put(group, "i", H5T_NATIVE_INT, i, (hsize_t)count);
-    put(group, "x", H5T_NATIVE_DOUBLE, x, (hsize_t)count);
-    H5Gclose(group);
-}
 
 // Writes a problem and leaves it open, for a test to add to it.
 static hid_t begin(const char *path, bool global, Form form, hid_t *problem) {
@@ -414,12 +378,13 @@ static void unsupported_problems_are_refused(void **state) {
     hid_t problem, file = begin(path, true, COLUMNS, &problem);
     put_matrix(problem, "G", &mass[0][0], DOFS, DOFS, COLUMNS);
     end(file, problem);
-    refused("bilateral");
+    refused("of its bilateral constraints vectors/b is missing");
 
     file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     problem = H5Gcreate2(file, "fclib_global_rolling", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    put_int(problem, "spacedim", 3);
     end(file, problem);
-    refused("rolling");
+    refused("is in 3 dimensions, not 5");
 
     file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     H5Fclose(file);

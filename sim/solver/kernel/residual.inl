@@ -67,6 +67,24 @@ SAND_INLINE real contact_natural_map(const Op *op, ContactRef ref, Row x, Row u,
     return row_dot(e, e);
 }
 
+// The same in SI units with the step 1, and the square of a velocity: there torques are not at the arm of the contact.
+SAND_INLINE real contact_plain_map(const Op *op, ContactRef ref, Row x, Row u) {
+#if SAND_ROLLING
+    if (!contact_is_joint(op, ref)) {
+        Row v = rolling_plain_velocity(op, ref, u), y = row_sub(rolling_plain_impulse(op, ref, x), v);
+        Row e = row_add(row_sub(y, rolling_plain_project(op, ref, y)), v);
+        return row_dot(e, e);
+    }
+#endif
+    return contact_natural_map(op, ref, x, u, 1);
+}
+SAND_INLINE real contact_plain_square(const Op *op, ContactRef ref, Row u) {
+#if SAND_ROLLING
+    u = rolling_plain_velocity(op, ref, u);
+#endif
+    return (void)op, (void)ref, row_dot(u, u);
+}
+
 typedef struct Measure {
     double residual, objective, complementarity;
     double relative, r_norm; // see SandMetrics
@@ -93,8 +111,8 @@ SAND_HOT Measure measure_from(Worker *w, const Op *op, const real *x, bool paire
         SAND_ADD(sum, ref, RESIDUAL, contact_natural_map(op, ref, xi, dual, (real)op->tau));
         SAND_ADD(sum, ref, OBJECTIVE, (real)0.5 * (row_dot(xi, u) + row_dot(xi, r)));
         SAND_MAX(sum, ref, COMPLEMENTARITY, real_abs(row_dot(xi, dual)));
-        SAND_ADD(sum, ref, RELATIVE, contact_natural_map(op, ref, xi, dual, 1));
-        SAND_ADD(sum, ref, R, row_dot(r, r));
+        SAND_ADD(sum, ref, RELATIVE, contact_plain_map(op, ref, xi, dual));
+        SAND_ADD(sum, ref, R, contact_plain_square(op, ref, r));
     }
     sum_total(w, &sum);
     Measure m;

@@ -103,6 +103,20 @@ SAND_INLINE Row rolling_descend(const Op *op, ContactRef ref, Row x, Row g, real
     return rolling_project(op, ref, z, 1, turning);
 }
 
+// --- SI units: impulses and velocities with torques in N m s and spins in rad/s, and the projection there
+
+SAND_INLINE Row rolling_plain_impulse(const Op *op, ContactRef ref, Row x) {
+    return row_make(x.force, vec_scale(rolling_constant(op, ref, ROLLING_ARM), x.torque));
+}
+SAND_INLINE Row rolling_plain_velocity(const Op *op, ContactRef ref, Row u) {
+    return row_make(u.force, vec_scale(1 / rolling_constant(op, ref, ROLLING_ARM), u.torque));
+}
+SAND_INLINE Row rolling_plain_project(const Op *op, ContactRef ref, Row x) {
+    real arm = rolling_constant(op, ref, ROLLING_ARM);
+    return larger_cone_project(x, contact_mu(op, ref), arm * rolling_constant(op, ref, ROLLING_FRICTION),
+                               arm * rolling_constant(op, ref, SPINNING_FRICTION), 1, 1);
+}
+
 // --- the preconditioner: that of the forces as without torques, and the mean diagonal for the torques
 
 // Its entries over the mean diagonal: along the normal, across it, and of the torques.

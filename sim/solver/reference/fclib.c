@@ -1,5 +1,4 @@
-// Reader of FCLIB files: the HDF5 datasets; stored_matrix.c makes a problem of them. Problems outside what the solvers do
-// (bilateral constraints, rolling friction, two dimensions) are refused.
+// Reader of FCLIB files: the HDF5 datasets; stored_matrix.c makes a problem of them. Problems in two dimensions are refused.
 #include "sim/solver/reference/fclib.h"
 
 #ifndef SAND_HDF5
@@ -160,41 +159,58 @@ static cholmod_sparse *read_matrix(Reader *r, const char *name, size_t rows, siz
 
 // --- the problem ------------------------------------------------------------------------------------------
 
-static bool read_problem(Reader *r, SandProblem *p, SandError *error) {
-    static const char *const kinds[] = {"fclib_local", "fclib_global"};
-    static const char *const bilateral[] = {"V", "R", "G", "vectors/s", "vectors/b"};
-    int dimension = 0;
-    for (int k = 0; k < 2 && !r->group; k++)
+// Reads the matrices and the vector of bilateral constraints, where there are any: V, R and s of a local problem, G and b of
+// a global one.
+static bool read_constraints(Reader *r, SandStored *stored, size_t rows, size_t dofs) {
+    bool global = stored->m != NULL;
+    const char *parts[3] = {global ? "G" : "V", global ? "G" : "R", global ? "vectors/b" : "vectors/s"};
+    int found = 0;
+    for (int k = 0; k < 3; k++) found += has(r, parts[k]);
+    if (found == 0) return true;
+    if (found < 3)
+        return sand_fail(r->error, "%.200s: of its bilateral constraints %s is missing", r->path,
+                         !has(r, parts[0])   ? parts[0]
+                         : !has(r, parts[1]) ? parts[1]
+                                             : parts[2]);
+    size_t count = 0;
+    stored->s = read_vector(r, parts[2], ANY, &count);
+    stored->bilateral = (int)count;
+    if (!stored->s || count == 0) return stored->s != NULL;
+    if (global) return (stored->g = read_matrix(r, "G", dofs, count)) != NULL;
+    return (stored->v = read_matrix(r, "V", rows, count)) && (stored->r = read_matrix(r, "R", count, count));
+}
+
+// The group of the problem, which says what kind it is.
+static bool find_group(Reader *r) {
+    static const char *const kinds[] = {"fclib_local", "fclib_global", "fclib_local_rolling", "fclib_global_rolling"};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !r->group; k++)
         if (H5Lexists(r->file, kinds[k], H5P_DEFAULT) > 0) r->group = kinds[k];
-    if (!r->group) {
-        bool rolling = H5Lexists(r->file, "fclib_global_rolling", H5P_DEFAULT) > 0 ||
-                       H5Lexists(r->file, "fclib_local_rolling", H5P_DEFAULT) > 0;
-        return rolling ? sand_fail(error,
-                                   "%.200s: a rolling friction problem (five components a contact), which is not done here",
-                                   r->path)
-                       : sand_fail(error, "%.200s: has no FCLIB problem, neither fclib_local nor fclib_global", r->path);
-    }
-    for (size_t k = 0; k < sizeof bilateral / sizeof *bilateral; k++)
-        if (has(r, bilateral[k]))
-            return sand_fail(error, "%.200s: has bilateral constraints (%s), which are not done here", r->path,
-                             bilateral[k]);
-    if (!read_integer(r, "spacedim", &dimension)) return false;
-    if (dimension != 3) return sand_fail(error, "%.200s: is in %d dimensions, not 3", r->path, dimension);
+    return r->group || sand_fail(r->error, "%.200s: has no FCLIB problem, neither fclib_local nor fclib_global", r->path);
+}
+
+static bool read_problem(Reader *r, SandProblem *p, SandError *error) {
+    int dimension = 0;
+    if (!find_group(r) || !read_integer(r, "spacedim", &dimension)) return false;
+    bool global = strstr(r->group, "global") != NULL, rolling = strstr(r->group, "rolling") != NULL;
+    int components = rolling ? 5 : 3;
+    if (dimension != components)
+        return sand_fail(error, "%.200s: is in %d dimensions, not %d", r->path, dimension, components);
 
     // The vectors come first: their lengths are what the sizes of the matrices must agree with.
-    bool global = !strcmp(r->group, "fclib_global");
     size_t contacts = 0, dofs = 0;
-    double *mu = read_vector(r, "vectors/mu", ANY, &contacts), *q = NULL, *f = NULL;
-    bool ok = mu != NULL;
+    SandStored stored = {.path = r->path, .common = &r->common, .components = components};
+    bool ok = (stored.mu = read_vector(r, "vectors/mu", ANY, &contacts)) != NULL;
+    size_t rows = (size_t)components * contacts;
+    stored.contacts = (int)contacts;
     if (ok && contacts == 0) ok = sand_fail(error, "%.200s: has no contacts, so that there is nothing to solve", r->path);
-    ok = ok && (q = read_vector(r, global ? "vectors/w" : "vectors/q", 3 * contacts, &(size_t){0})) &&
-         (!global || (f = read_vector(r, "vectors/f", ANY, &dofs)));
-    SandStored stored = {.path = r->path, .common = &r->common, .contacts = (int)contacts, .mu = mu, .q = q, .f = f};
+    ok = ok && (stored.q = read_vector(r, global ? "vectors/w" : "vectors/q", rows, &(size_t){0})) &&
+         (!rolling || (stored.mu_r = read_vector(r, "vectors/mu_r", contacts, &(size_t){0}))) &&
+         (!global || (stored.f = read_vector(r, "vectors/f", ANY, &dofs)));
     if (ok && global)
-        ok = (stored.m = read_matrix(r, "M", dofs, dofs)) && (stored.h = read_matrix(r, "H", dofs, 3 * contacts));
+        ok = (stored.m = read_matrix(r, "M", dofs, dofs)) && (stored.h = read_matrix(r, "H", dofs, rows));
     else if (ok)
-        ok = (stored.w = read_matrix(r, "W", 3 * contacts, 3 * contacts)) != NULL;
-    ok = ok && sand_stored_problem(p, &stored, error);
+        ok = (stored.w = read_matrix(r, "W", rows, rows)) != NULL;
+    ok = ok && read_constraints(r, &stored, rows, dofs) && sand_stored_problem(p, &stored, error);
     sand_stored_free(&stored);
     return ok;
 }

@@ -254,6 +254,7 @@ bool sand_fclib_save(const SandProblem *p, const SandSolution *s, SandFclibForm 
     bool global = form == SAND_FCLIB_GLOBAL;
     if (p->contact_count == 0) return sand_fail(error, "%.200s: FCLIB has no problems without contacts", path);
     if (p->joint_count) return sand_fail(error, "%.200s: FCLIB knows contacts alone, and this problem has joints", path);
+    if (p->rolls) return sand_fail(error, "%.200s: this problem has rolling friction, which is not written to FCLIB", path);
     if (global && p->matrix) return sand_fail(error, "%.200s: a problem that is stored as W has no global form", path);
     cholmod_common common;
     cholmod_start(&common);

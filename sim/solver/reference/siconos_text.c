@@ -239,31 +239,34 @@ static cholmod_sparse *read_matrix(Reader *r, int rows) {
 static bool read_problem(Reader *r, SandProblem *p) {
     int dimension = 0, contacts = 0;
     if (!read_integer(r, "the dimension", 0, &dimension)) return false;
-    if (dimension == 5) return refuse(r, "a rolling friction problem (five components a contact), which is not done here");
-    if (dimension != 3) return sand_fail(r->error, "%.200s: is in %d dimensions, not 3", r->path, dimension);
+    if (dimension != 3 && dimension != 5)
+        return sand_fail(r->error, "%.200s: is in %d dimensions, not 3, or 5 with rolling friction", r->path, dimension);
     if (!read_integer(r, "the number of contacts", 0, &contacts)) return false;
     if (contacts == 0) return sand_fail(r->error, "%.200s: has no contacts, so that there is nothing to solve", r->path);
-    if (!can_hold(r, 3 * (uint64_t)contacts)) return false;
-    SandStored stored = {.path = r->path, .common = &r->common, .contacts = contacts};
+    if (!can_hold(r, (uint64_t)dimension * (uint64_t)contacts)) return false;
+    SandStored stored = {.path = r->path, .common = &r->common, .contacts = contacts, .components = dimension};
     cholmod_sparse *first = read_matrix(r, -1);
     bool ok = first != NULL;
-    // W has three rows a contact and q follows it; M of a global problem is followed by another matrix, H. What comes next
-    // tells them apart: a storage is an integer, and q is written with an exponent.
+    // W has three or five rows a contact and q follows it; M of a global problem is followed by another matrix, H. What
+    // comes next tells them apart: a storage is an integer, and q is written with an exponent.
     const char *word = r->at + strspn(r->at, " \t\r\n");
     bool global = ok && strcspn(word, " \t\r\n") == 1;
-    size_t rows = 3 * (size_t)contacts;
+    size_t rows = (size_t)dimension * (size_t)contacts;
     if (ok && first->nrow != first->ncol) ok = refuse(r, "a matrix that should be square is not");
     if (ok && global) {
         stored.m = first;
         ok = (stored.h = read_matrix(r, (int)first->nrow)) != NULL;
-        if (ok && stored.h->ncol != rows) ok = refuse(r, "H has not three columns a contact");
+        if (ok && stored.h->ncol != rows)
+            ok = refuse(r, dimension == 3 ? "H has not three columns a contact" : "H has not five columns a contact");
         ok = ok && (stored.f = read_vector(r, first->nrow)) && (stored.q = read_vector(r, rows));
     } else if (ok) {
         stored.w = first;
-        if (first->nrow != rows) ok = refuse(r, "W has not three rows a contact");
+        if (first->nrow != rows)
+            ok = refuse(r, dimension == 3 ? "W has not three rows a contact" : "W has not five rows a contact");
         ok = ok && (stored.q = read_vector(r, rows));
     }
-    ok = ok && (stored.mu = read_vector(r, (size_t)contacts)) && sand_stored_problem(p, &stored, r->error);
+    ok = ok && (stored.mu = read_vector(r, (size_t)contacts)) &&
+         (dimension == 3 || (stored.mu_r = read_vector(r, (size_t)contacts))) && sand_stored_problem(p, &stored, r->error);
     if (!stored.m && !stored.w) stored.w = first;
     sand_stored_free(&stored);
     return ok;

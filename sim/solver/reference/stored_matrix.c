@@ -169,7 +169,58 @@ static bool reduce(SandStored *s, double asymmetry, double *q, SandError *error)
     return ok;
 }
 
+// --- bilateral constraints --------------------------------------------------------------------------------
+
+static bool append(const SandStored *s, cholmod_sparse **a, cholmod_sparse *b, bool below, SandError *error) {
+    cholmod_sparse *both = below ? cholmod_vertcat(*a, b, 1, s->common) : cholmod_horzcat(*a, b, 1, s->common);
+    if (!both) return sand_fail(error, "%.200s: out of memory for bilateral constraints", s->path);
+    cholmod_free_sparse(a, s->common);
+    *a = both;
+    return true;
+}
+
+// Puts the rows of bilateral constraints behind those of the contacts: H becomes (H G), W becomes (W V; V' R).
+static bool join_constraints(SandStored *s, SandError *error) {
+    if (!s->bilateral) return true;
+    if (s->m) return append(s, &s->h, s->g, false, error);
+    bool half;
+    cholmod_sparse *below = cholmod_transpose(s->v, 1, s->common);
+    bool ok = (below && complete(&s->w, &half, s->common) && complete(&s->r, &half, s->common)) ||
+              sand_fail(error, "%.200s: out of memory for bilateral constraints", s->path);
+    ok = ok && append(s, &s->w, s->v, false, error) && append(s, &below, s->r, false, error) &&
+         append(s, &s->w, below, true, error);
+    cholmod_free_sparse(&below, s->common);
+    return ok;
+}
+
 // --- the problem ------------------------------------------------------------------------------------------
+
+// Blocks of rows: one for each contact, and then one for three rows of bilateral constraints.
+static int block_count(const SandStored *s) { return s->contacts + (s->bilateral + 2) / 3; }
+
+// The first stored row of a block, and of the end behind all.
+static int first_row(const SandStored *s, int block) {
+    int rows = s->components * s->contacts;
+    if (block <= s->contacts) return s->components * block;
+    return rows + (block == block_count(s) ? s->bilateral : 3 * (block - s->contacts));
+}
+
+// Which row of its block a stored row is. Torques are the last three rows of a block, and there is none about the normal;
+// two bilateral rows alone are those across an axis.
+typedef struct Place {
+    int block, row;
+} Place;
+static Place place_of(const SandStored *s, int row) {
+    int rows = s->components * s->contacts;
+    if (row < rows) {
+        Place at = {row / s->components, row % s->components};
+        if (at.row > 2) at.row++;
+        return at;
+    }
+    Place at = {s->contacts + (row - rows) / 3, (row - rows) % 3};
+    if (first_row(s, at.block + 1) - first_row(s, at.block) == 2) at.row++;
+    return at;
+}
 
 // Finds the block of row i in column k, or -1.
 static int find_block(const SandMatrix *m, int i, int k) {
@@ -190,16 +241,16 @@ static int compare_ints(const void *a, const void *b) {
 }
 
 // Lists the blocks of every row: those where W or its transpose has an entry, and the diagonal.
-static bool fill_pattern(SandMatrix *m, const cholmod_sparse *pattern, SandError *error) {
-    int contacts = (int)(pattern->nrow / 3), blocks = 0;
+static bool fill_pattern(SandMatrix *m, const SandStored *s, const cholmod_sparse *pattern, SandError *error) {
+    int contacts = block_count(s), blocks = 0;
     const int *begin = pattern->p, *row = pattern->i;
     int *seen = calloc((size_t)contacts, sizeof *seen); // the last row, plus 1, that listed this column
     bool ok = (seen || sand_fail(error, "out of memory for a matrix")) &&
               SAND_GROW(m->first, m->first_capacity, contacts + 1, "matrix", error);
     for (int i = 0; ok && i < contacts; i++) {
         m->first[i] = blocks;
-        for (int e = begin[3 * i]; ok && e < begin[3 * i + 3]; e++) {
-            int k = row[e] / 3;
+        for (int e = begin[first_row(s, i)]; ok && e < begin[first_row(s, i + 1)]; e++) {
+            int k = place_of(s, row[e]).block;
             if (seen[k] == i + 1) continue;
             seen[k] = i + 1;
             ok = SAND_GROW(m->column, m->column_capacity, blocks + 1, "matrix", error);
@@ -210,8 +261,13 @@ static bool fill_pattern(SandMatrix *m, const cholmod_sparse *pattern, SandError
     }
     if (ok) m->first[contacts] = blocks;
     free(seen);
-    return ok && SAND_GROW(m->block, m->block_capacity, 9 * (size_t)blocks + 1, "matrix", error) &&
+    return ok && SAND_GROW(m->block, m->block_capacity, (size_t)(m->rows * m->rows) * (size_t)blocks + 1, "matrix", error) &&
            SAND_GROW(m->mirror, m->mirror_capacity, blocks + 1, "matrix", error);
+}
+
+static double *entry_of(const SandMatrix *m, Place row, Place column) {
+    size_t block = (size_t)find_block(m, row.block, column.block), rows = (size_t)m->rows;
+    return m->block + rows * (rows * block + (size_t)row.row) + column.row;
 }
 
 static bool fill_matrix(SandMatrix *m, const SandStored *s, SandError *error) {
@@ -220,12 +276,15 @@ static bool fill_matrix(SandMatrix *m, const SandStored *s, SandError *error) {
     cholmod_sparse *w = s->w, *t = cholmod_transpose(w, 1, c), *identity = cholmod_speye(w->nrow, w->ncol, CHOLMOD_REAL, c);
     cholmod_sparse *both = t ? cholmod_add(w, t, one, one, 0, 0, c) : NULL;
     cholmod_sparse *pattern = both && identity ? cholmod_add(both, identity, one, zero, 0, 1, c) : NULL;
-    bool ok = (pattern || sand_fail(error, "%.200s: out of memory for W", s->path)) && fill_pattern(m, pattern, error);
+    m->rows = s->components == 5 ? 6 : 3;
+    bool ok = (pattern || sand_fail(error, "%.200s: out of memory for W", s->path)) && fill_pattern(m, s, pattern, error);
     const int *begin = w->p, *row = w->i;
+    size_t numbers = ok ? (size_t)m->first[block_count(s)] * (size_t)(m->rows * m->rows) : 0;
+    for (size_t k = 0; k < numbers; k++) m->block[k] = 0; // left from another problem
     for (int j = 0; ok && j < (int)w->ncol; j++)
         for (int e = begin[j]; e < begin[j + 1]; e++)
-            m->block[9 * find_block(m, row[e] / 3, j / 3) + 3 * (row[e] % 3) + j % 3] = ((double *)w->x)[e];
-    for (int i = 0; ok && i < s->contacts; i++)
+            *entry_of(m, place_of(s, row[e]), place_of(s, j)) = ((double *)w->x)[e];
+    for (int i = 0; ok && i < block_count(s); i++)
         for (int e = m->first[i]; e < m->first[i + 1]; e++) m->mirror[e] = find_block(m, m->column[e], i);
     cholmod_free_sparse(&t, c);
     cholmod_free_sparse(&identity, c);
@@ -236,23 +295,35 @@ static bool fill_matrix(SandMatrix *m, const SandStored *s, SandError *error) {
 
 // W = H' M^-1 H has no negative diagonal.
 static bool check_diagonal(const SandMatrix *m, const SandStored *s, SandError *error) {
-    for (int i = 0; i < s->contacts; i++)
-        for (int k = 0; k < 3; k++) {
-            double d = m->block[9 * find_block(m, i, i) + 4 * k];
-            if (!(d >= 0))
-                return sand_fail(error, "%.200s: entry %d of W's diagonal is %g; it is not positive semidefinite", s->path,
-                                 3 * i + k, d);
-        }
+    for (int row = 0; row < first_row(s, block_count(s)); row++) {
+        double d = *entry_of(m, place_of(s, row), place_of(s, row));
+        if (!(d >= 0))
+            return sand_fail(error, "%.200s: entry %d of W's diagonal is %g; it is not positive semidefinite", s->path, row,
+                             d);
+    }
+    return true;
+}
+
+// The rows of bilateral constraints, three to a block; the last block may have one, along its axis, or two, across it.
+static bool fill_constraints(SandProblem *p, const SandStored *s, SandError *error) {
+    if (!sand_problem_reserve_joints(p, p->contact_count - s->contacts, error)) return false;
+    for (int k = 0; k < p->joint_count; k++) {
+        int rows = first_row(s, s->contacts + k + 1) - first_row(s, s->contacts + k);
+        double along = rows == 2 ? 0 : INFINITY;
+        p->joint[s->contacts + k] = k;
+        p->joints[k] = (SandJointRows){.low = -along, .high = along, .across = rows == 1 ? 0 : INFINITY};
+    }
     return true;
 }
 
 // Creates the bodies and contacts: one body per contact, whose velocity is minus that of the contact, and one at rest. See
 // SandMatrix.
 static bool fill_problem(SandProblem *p, const SandStored *s, const double *q, SandError *error) {
-    int contacts = s->contacts;
+    int contacts = block_count(s);
+    p->rolls = s->components == 5;
     if (!SAND_GROW(p->bodies, p->body_capacity, contacts + 1, "bodies", error) ||
         !SAND_GROW(p->contacts, p->contact_capacity, contacts, "contacts", error) ||
-        !SAND_GROW(p->start, p->start_capacity, contacts, "contacts", error))
+        !SAND_GROW(p->start, p->start_capacity, 2 * contacts, "contacts", error))
         return false;
     p->contact_count = p->dynamic_count = contacts;
     p->body_count = contacts + 1;
@@ -262,18 +333,25 @@ static bool fill_problem(SandProblem *p, const SandStored *s, const double *q, S
     for (int i = 0; i <= contacts; i++) p->bodies[i] = (SandProblemBody){0};
     for (int i = 0; i < contacts; i++) {
         p->bodies[i].inverse_mass = 1;
-        p->bodies[i].velocity = v3_make(-q[3 * i], -q[3 * i + 1], -q[3 * i + 2]);
-        p->contacts[i] = (SandContact){.a = i, .b = contacts, .normal = {1, 0, 0}, .mu = s->mu[i]};
-        p->start[i] = v3_make(0, 0, 0);
+        bool constraint = i >= s->contacts;
+        double mu = constraint ? 0 : s->mu[i], rolling = constraint || !p->rolls ? 0 : s->mu_r[i];
+        double u[6] = {0};
+        for (int row = first_row(s, i); row < first_row(s, i + 1); row++) u[place_of(s, row).row] = -q[row];
+        p->bodies[i].velocity = v3_make(u[0], u[1], u[2]);
+        p->bodies[i].spin = v3_make(u[3], u[4], u[5]);
+        p->contacts[i] = (SandContact){.a = i, .b = contacts, .normal = {1, 0, 0}, .mu = mu, .rolling = rolling};
+        p->start[i] = p->start[contacts + i] = v3_make(0, 0, 0);
     }
-    return true;
+    return fill_constraints(p, s, error);
 }
 
 // Says in a sentence what is solved.
 static void write_note(SandProblem *p, const SandStored *s, bool half) {
     char symmetry[48] = "symmetric";
     if (p->matrix->asymmetry > 0) snprintf(symmetry, sizeof symmetry, "symmetric only to %.1g", p->matrix->asymmetry);
-    snprintf(p->note, sizeof p->note, "%s, %s%s", s->m ? "H' M^-1 H" : "W as stored", symmetry,
+    char constraints[48] = "";
+    if (s->bilateral) snprintf(constraints, sizeof constraints, ", %d bilateral rows", s->bilateral);
+    snprintf(p->note, sizeof p->note, "%s, %s%s%s", s->m ? "H' M^-1 H" : "W as stored", symmetry, constraints,
              !half  ? ""
              : s->m ? "; the file has one half of M"
                     : "; the file has one half of it");
@@ -283,12 +361,15 @@ bool sand_stored_problem(SandProblem *p, SandStored *s, SandError *error) {
     bool half = false, global = s->m != NULL;
     double asymmetry = 0;
     for (int i = 0; i < s->contacts; i++)
-        if (!(s->mu[i] >= 0)) return sand_fail(error, "%.200s: contact %d has a negative mu", s->path, i);
-    size_t rows = 3 * (size_t)s->contacts;
+        if (!(s->mu[i] >= 0) || (s->mu_r && !(s->mu_r[i] >= 0)))
+            return sand_fail(error, "%.200s: contact %d has a negative mu", s->path, i);
+    size_t own = (size_t)s->components * (size_t)s->contacts, rows = own + (size_t)s->bilateral;
     double *q = malloc((rows + 1) * sizeof *q);
     if (!q) return sand_fail(error, "%.200s: out of memory for q", s->path);
-    memcpy(q, s->q, rows * sizeof *q);
-    bool ok = !global || (check_symmetry(s, "M", &s->m, &half, &asymmetry, error) && reduce(s, asymmetry, q, error));
+    memcpy(q, s->q, own * sizeof *q);
+    if (s->bilateral) memcpy(q + own, s->s, (size_t)s->bilateral * sizeof *q);
+    bool ok = join_constraints(s, error);
+    ok = ok && (!global || (check_symmetry(s, "M", &s->m, &half, &asymmetry, error) && reduce(s, asymmetry, q, error)));
     ok = ok && check_symmetry(s, "W", &s->w, global ? NULL : &half, &asymmetry, error);
     if (ok && !p->matrix) p->matrix = calloc(1, sizeof *p->matrix);
     if (ok && !p->matrix) ok = sand_fail(error, "out of memory for a matrix");
@@ -305,7 +386,12 @@ void sand_stored_free(SandStored *stored) {
     cholmod_free_sparse(&stored->w, stored->common);
     cholmod_free_sparse(&stored->m, stored->common);
     cholmod_free_sparse(&stored->h, stored->common);
+    cholmod_free_sparse(&stored->v, stored->common);
+    cholmod_free_sparse(&stored->r, stored->common);
+    cholmod_free_sparse(&stored->g, stored->common);
     free(stored->mu);
+    free(stored->mu_r);
+    free(stored->s);
     free(stored->q);
     free(stored->f);
 }
