@@ -66,7 +66,7 @@ static const char *const precision_names[] = {"float", "double", NULL};
 static const char *const color_names[] = {"body",  "speed",    "contacts",
                                           "force", "residual", NULL}; // in the order of RenderColor
 static const char *const map_names[] = {"viridis", "cividis", NULL};  // of ColorMap
-static const char *const panel_names[] = {"on", "off", NULL};
+static const char *const switch_names[] = {"on", "off", NULL};
 static const char *const quality_names[] = {"low", "medium", "high", NULL}; // of RendererQuality
 
 const OptionRow option_table[OPTION_COUNT] = {
@@ -216,7 +216,9 @@ const OptionRow option_table[OPTION_COUNT] = {
     [OPTION_SPEED] = {"speed", KIND_ABOVE, RUN, "X", NULL, 0, 1000,
                       "simulated seconds for each second of the clock, in the window; 1", NULL},
     [OPTION_PAUSED] = {"paused", KIND_FLAG, RUN, NULL, NULL, 0, 0, "the window waits at the start", NULL},
-    [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, "on", 0, 0, "the panel of the window, at the start", panel_names},
+    [OPTION_PANEL] = {"panel", KIND_CHOICE, RUN, NULL, "on", 0, 0, "the panel of the window, at the start", switch_names},
+    [OPTION_FOLLOW] = {"follow", KIND_CHOICE, RUN | RECORD, NULL, "on", 0, 0,
+                       "the camera moves with the body that the scene says, unless it has keys", switch_names},
     [OPTION_TAKE] = {"take", KIND_TEXT, RUN, "FILE.take", NULL, 0, 0,
                      "save the run as a take at its end: scene, settings, camera keys and every act", NULL},
     [OPTION_UI_SCALE] = {"ui-scale", KIND_REAL, RUN | DEMO, "S", NULL, 0.5, 8,

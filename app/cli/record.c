@@ -38,6 +38,7 @@ typedef struct Shoot {
     OverlayDef overlay;
     Camera camera, still;  // current, and the one without keys
     CameraPath path;       // empty: the camera is fixed
+    bool follow;           // the camera moves with the body that the scene names
     double turn;           // s of film, of one turn around the scene; 0: none
     double slow;           // seconds of film per simulated second
     double rate;           // frames per simulated second
@@ -57,6 +58,7 @@ static bool plan(Shoot *shoot, const Options *options, SandError *error) {
     if (values[OPTION_OVERLAY].given && !overlay_parse(&shoot->overlay, values[OPTION_OVERLAY].text, error)) return false;
     shoot->slow = values[OPTION_SLOW].real;
     shoot->rate = values[OPTION_FPS].real * shoot->slow;
+    shoot->follow = values[OPTION_FOLLOW].integer == 0;
     shoot->turn = values[OPTION_TURNTABLE].given ? values[OPTION_TURNTABLE].real : 0;
     // The pictures of an exposure lie at different places within a pixel, which smooths it already.
     shoot->offscreen.look.samples = shoot->exposure.count > 1 && !values[OPTION_SAMPLES].given ? 1 : side;
@@ -104,7 +106,20 @@ static bool plan_camera(Shoot *shoot, const Options *options, SandError *error) 
     return offscreen_view(&shoot->offscreen, &shoot->still, view->text, error);
 }
 
-static void aim(Shoot *shoot, double time) {
+// Moves the camera with the body that the scene names, to where that is at `time`, up to a step before the state.
+static bool follow_body(Shoot *shoot, double time, SandError *error) {
+    const SandScene *scene = &shoot->session.scene;
+    const SandWorld *world = sand_simulation_world(shoot->session.sim);
+    int body = scene->follow;
+    if (!shoot->follow || body < 0 || shoot->path.count) return true;
+    if (!sand_simulation_fetch(shoot->session.sim, error)) return false;
+    SandVec3 at = v3_madd(world->position[body], time - world->time, world->velocity[body]);
+    shoot->offscreen.render_scene.followed = v3_sub(at, scene->follow_from);
+    camera_shift(&shoot->camera, shoot->offscreen.render_scene.followed);
+    return true;
+}
+
+static bool aim(Shoot *shoot, double time, SandError *error) {
     const RenderScene *scene = &shoot->offscreen.render_scene;
     shoot->camera = shoot->still;
     if (shoot->path.count) {
@@ -114,6 +129,7 @@ static void aim(Shoot *shoot, double time) {
     SandVec3 middle = v3_scale(0.5, v3_add(scene->lower, scene->upper));
     if (shoot->turn > 0)
         camera_turn(&shoot->camera, middle, 2 * 3.14159265358979323846 * fmod(time * shoot->slow / shoot->turn, 1));
+    return follow_body(shoot, time, error);
 }
 
 static OverlayRun figures(SandSimulation *sim, const SandSolveDef *solve) {
@@ -192,8 +208,8 @@ static bool expose(Shoot *shoot, double time, int64_t steps, SandError *error) {
         double now = exposure_time(exposure, k, time, shoot->rate);
         if (!step_to(shoot, now, steps, error)) return false;
         if (session_interrupted()) return true;
-        aim(shoot, now);
-        if (!exposure_place(exposure, k, offscreen->render_scene.origin, offscreen->height, &shoot->camera, error) ||
+        if (!aim(shoot, now, error) ||
+            !exposure_place(exposure, k, offscreen->render_scene.origin, offscreen->height, &shoot->camera, error) ||
             !offscreen_draw(offscreen, shoot->session.sim, now, &shoot->camera, error))
             return false;
         if (shoot->accumulator) accumulator_add(shoot->accumulator, split_texture(offscreen->split, offscreen->renderer));

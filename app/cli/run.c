@@ -133,6 +133,7 @@ static Outcome show(const Options *asked, SandError *error) {
         def.ui_scale = values[OPTION_UI_SCALE].real;
         if (values[OPTION_SPEED].given) def.speed = values[OPTION_SPEED].real;
         def.hidden = values[OPTION_PANEL].integer != 0;
+        def.follow = values[OPTION_FOLLOW].integer == 0;
         def.engine.own_gravity = session.has_gravity;
         def.engine.gravity = session.gravity;
         def.take = values[OPTION_TAKE].given ? values[OPTION_TAKE].text : NULL;

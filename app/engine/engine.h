@@ -29,6 +29,8 @@ typedef struct EngineFrame {
     int acts;                          // of a person that changed the motion so far, for a take to save
     Probe picked;                      // the body that ACT_PICK named
     Wheels wheels;                     // of the vehicle, where the scene has one
+    SandVec3 follow_moved;             // m, of the body that the camera follows, since the start; 0: there is none
+    SandVec3 follow_velocity;          // m/s
     BesideFrame beside;                // the second run, where there is one
     char transfer[SAND_SENTENCE];      // how the instances reached the renderer: see triple_buffer_transfer
 } EngineFrame;
@@ -104,6 +106,7 @@ typedef struct EngineScene {
     int knob_count;
     SandKnob knobs[SAND_MAX_KNOBS];
     bool drivable;         // it has a vehicle
+    bool follows;          // the camera can move with one of its bodies
     double fastest_wheels; // rad/s, of the wheels of the vehicle at full throttle
     SandSolveDef solve;
     bool has_beside;     // there is a second run

@@ -53,6 +53,7 @@ void engine_show_scene(Engine *e, Reason reason) {
     s->knob_count = e->scene.knob_count;
     memcpy(s->knobs, e->scene.knobs, sizeof s->knobs);
     s->drivable = e->scene.vehicle.wheel_count > 0;
+    s->follows = e->scene.follow >= 0;
     s->fastest_wheels = e->scene.vehicle.speed;
     s->solve = e->timeline.solve;
     s->has_beside = e->beside.sim;
@@ -86,6 +87,18 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ca
     return true;
 }
 
+// Where the body that the camera follows is now.
+static bool publish_follow(Engine *e, EngineFrame *f, SandError *error) {
+    const SandWorld *world = sand_simulation_world(e->sim);
+    int body = e->scene.follow;
+    f->follow_moved = f->follow_velocity = v3_make(0, 0, 0);
+    if (body < 0) return true;
+    if (!sand_simulation_fetch(e->sim, error)) return false;
+    f->follow_moved = v3_sub(world->position[body], e->scene.follow_from);
+    f->follow_velocity = world->velocity[body];
+    return true;
+}
+
 bool engine_publish(Engine *e, SandError *error) {
     EngineFrame *f = &e->frames[triple_buffer_writing(e->buffer)];
     const SandWorld *world = sand_simulation_world(e->sim);
@@ -107,6 +120,7 @@ bool engine_publish(Engine *e, SandError *error) {
     if (contacts && (!sand_simulation_fetch(e->sim, error) || !sand_simulation_fetch_contacts(e->sim, error))) return false;
     f->picked = probe_read(e->sim, e->picked);
     wheels_read(&e->scene.vehicle, e->sim, &f->wheels);
+    if (!publish_follow(e, f, error)) return false;
     f->curve_count = f->shadow_count = 0;
     if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_capacity, &f->curve_count, error))
         return false;

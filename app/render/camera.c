@@ -185,6 +185,11 @@ void camera_pan(Camera *camera, double right_by, double up_by) {
     camera->target = v3_add(camera->target, by);
 }
 
+void camera_shift(Camera *camera, SandVec3 by) {
+    camera->eye = v3_add(camera->eye, by);
+    camera->target = v3_add(camera->target, by);
+}
+
 void camera_zoom(Camera *camera, double factor) {
     camera->eye = v3_madd(camera->target, 1 / factor, v3_sub(camera->eye, camera->target));
     camera->height /= factor;

@@ -34,6 +34,7 @@ CameraView camera_view(const Camera *camera, SandVec3 origin);
 
 void camera_orbit(Camera *camera, double around, double above);  // rad
 void camera_pan(Camera *camera, double right, double up);        // in units of the height of the picture
+void camera_shift(Camera *camera, SandVec3 by);                  // m, in the world
 void camera_zoom(Camera *camera, double factor);                 // above 1 moves closer
 void camera_turn(Camera *camera, SandVec3 middle, double angle); // about the vertical axis through a point; rad
 void camera_look(Camera *camera, double right, double up);       // about the eye; rad

@@ -38,7 +38,11 @@ static void aim_light(FrameUniforms *f, const RenderScene *scene, const SandStud
         low[a] -= slack;
         high[a] += slack;
         scale[a] = (a < 2 ? 2 : 1) / (high[a] - low[a]);
-        if (a < 2) texel = fmax(texel, (high[a] - low[a]) / shadow_size);
+        double pixel = (high[a] - low[a]) / shadow_size, off = v3_dot(axes[a], scene->followed);
+        if (a < 2) texel = fmax(texel, pixel);
+        if (a < 2) off = pixel * round(off / pixel); // by whole texels, so that edges do not shimmer
+        low[a] += off;
+        high[a] += off;
     }
     memset(f->light, 0, sizeof f->light);
     for (int a = 0; a < 3; a++) {

@@ -103,6 +103,7 @@ typedef struct RenderScene {
     double back;           // s, from the state of the instances back to `time`
     SandVec3 origin;       // m, of the coordinates of the render scene, in the world
     SandVec3 lower, upper; // m, relative to the origin: what a camera should show
+    SandVec3 followed;     // m, how far the camera has moved with a body; shadows are cast in the box that moves with it
     double floor;          // m, height of the ground from the origin
     double grain;          // m, a typical radius
     bool dressed;          // `studio` is set, by render_scene_dress; else the default one is used

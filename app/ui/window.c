@@ -43,6 +43,7 @@ void window_frame_scene(Window *w) {
     if (!enough) area = (CameraArea){0, 0, width, w->height};
     camera_frame_within(&w->camera, camera_preset_names[0], w->frame->render_scene.lower, w->frame->render_scene.upper,
                         width, w->height, &area);
+    camera_shift(&w->camera, w->panel->followed);
     w->unmoved = w->camera;
 }
 
@@ -52,6 +53,7 @@ static void set_camera(Window *w) {
     SandError error;
     if (!camera_parse(&w->camera, w->preset, scene->origin, scene->lower, scene->upper, window_aspect(w), &error))
         panel_say(w->panel, error.text);
+    camera_shift(&w->camera, w->panel->followed);
     w->preset = NULL;
 }
 
@@ -73,6 +75,7 @@ static void read_frame(Window *w, double elapsed) {
     if (next) {
         bool other = w->framed != next->scene_version;
         w->frame = next;
+        if (other) w->panel->followed = v3_make(0, 0, 0);
         char before[SAND_NAME];
         memcpy(before, w->scene.name, sizeof before);
         engine_scene(w->engine, &w->scene);
@@ -111,6 +114,7 @@ static void describe_picked(Window *w) {
 static bool draw_scene(Window *w, double elapsed, bool *anew, SandError *error) {
     if (w->pacing.frames == 0) window_frame_scene(w);
     window_follow_path(w);
+    window_follow_body(w);
     int width = w->width / w->pacing.coarse, height = w->height / w->pacing.coarse;
     SplitDef def = window_split(w, width);
     *anew = !split_has(w->split, w->renderer, &def, &w->camera, &w->look, width, height);
@@ -225,6 +229,7 @@ WindowDef window_default(void) {
                        .quality = -1,
                        .speed = 1,
                        .give_back = 60,
+                       .follow = true,
                        .overlay = {.legend = true}};
 }
 
@@ -306,6 +311,7 @@ static bool open_window(Window *w, const WindowDef *def, SandError *error) {
     w->panel->bookmarks = settings.bookmarks;
     w->panel->recent = settings.recent;
     w->panel->ask_on_close = settings.ask_on_close;
+    w->panel->follow = def->follow;
     w->preset = def->camera;
     if (def->notice && *def->notice) panel_say(w->panel, def->notice);
     apply(w, def, &settings);

@@ -37,6 +37,7 @@ typedef struct WindowDef {
     OverlayDef overlay;
     double speed;               // simulated seconds per second
     bool hidden;                // start without the panel
+    bool follow;                // the camera moves with the body that the scene names
     const char *take;           // save the run here when the window closes; NULL: no
     Show *show;                 // a playlist that the window goes through until a person takes over; NULL: none
     bool fullscreen;            // with a playlist

@@ -91,6 +91,7 @@ static void aim_camera(Window *w) {
                       &error))
         return;
     camera_turn(&w->camera, v3_scale(0.5, v3_add(scene->lower, scene->upper)), show_angle(show));
+    camera_shift(&w->camera, w->panel->followed);
     w->reframe = 0;
 }
 

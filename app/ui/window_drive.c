@@ -1,6 +1,7 @@
 // Driving the vehicle of a scene: the arrow keys while they are held, or the left stick of a gamepad. Both sides stop when
 // everything is released. A request is left only when it differs from the last, so that the log of a take stays short, and
-// none before the first touch: until then the wheels turn as the scene says.
+// none before the first touch: until then the wheels turn as the scene says. The camera moves with the body that the scene
+// names, which is that of its vehicle in most.
 #include "app/ui/window_parts.h"
 
 #include <math.h>
@@ -46,4 +47,17 @@ void window_handle_drive(Window *w) {
     if (!engine_ask(w->engine, &act)) return; // too many wait: in the next frame
     drive->sides[0] = sides[0];
     drive->sides[1] = sides[1];
+}
+
+void window_follow_body(Window *w) {
+    Panel *panel = w->panel;
+    const EngineFrame *frame = w->frame;
+    SandVec3 to = v3_madd(frame->follow_moved, -frame->render_scene.back, frame->follow_velocity);
+    if (!panel->follow && w->scene.follows) to = panel->followed; // it stays where it has come to
+    SandVec3 by = v3_sub(to, panel->followed);
+    panel->followed = to;
+    w->frame->render_scene.followed = w->frame->beside.render_scene.followed = to;
+    if (w->fly || (w->follow && w->path.count)) return; // a person or the keys of a take move the camera
+    camera_shift(&w->camera, by);
+    camera_shift(&w->unmoved, by);
 }

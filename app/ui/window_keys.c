@@ -39,6 +39,12 @@ static void toggle_help(Window *w) { w->panel->help = !w->panel->help; }
 static void toggle_panel(Window *w) { panel_hide(w->panel, !w->panel->hidden); }
 static void take_picture(Window *w) { w->picture_due = true; }
 
+static void toggle_follow(Window *w) {
+    w->panel->follow = !w->panel->follow;
+    const char *text = w->panel->follow ? "The camera follows the vehicle." : "The camera stays where it is.";
+    panel_say(w->panel, w->scene.follows ? text : "There is nothing to follow in this scene.");
+}
+
 void window_toggle_fly(Window *w) {
     w->fly = !w->fly;
     glfwSetInputMode(w->glfw, GLFW_CURSOR, w->fly ? GLFW_CURSOR_DISABLED : GLFW_CURSOR_NORMAL);
@@ -76,6 +82,7 @@ static const struct Key {
     {GLFW_KEY_T, window_save_new_take},
     {GLFW_KEY_K, window_add_camera_key},
     {GLFW_KEY_V, window_toggle_fly},
+    {GLFW_KEY_L, toggle_follow},
     {GLFW_KEY_TAB, toggle_panel},
     {GLFW_KEY_F1, toggle_help},
     {GLFW_KEY_ESCAPE, escape},
@@ -100,6 +107,7 @@ const PanelKey window_key_texts[] = {
     {"T", "save the run as a take", false},
     {"K", "camera key: the film of the take sees this", false},
     {"V", "fly: W A S D, Q E, mouse; again ends it", false},
+    {"L", "the camera follows the vehicle, or stays", false},
     {"arrows", "drive the vehicle of the scene; a gamepad does it too", false},
     {"Tab", "hide or show the panel", false},
     {"F1", "all keys", true},

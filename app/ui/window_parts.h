@@ -108,6 +108,7 @@ SandVec3 window_fly_direction(const Window *w); // of the held keys: right, up, 
 
 // window_drive.c
 void window_handle_drive(Window *w); // arrow keys and gamepad drive the vehicle of the scene
+void window_follow_body(Window *w);  // moves the camera with the body that the scene names, after the path of a take
 
 // window_mouse.c
 void window_on_button(GLFWwindow *glfw, int button, int action, int mods);

@@ -417,6 +417,25 @@ static bool build_bounds(SandBuilder *b) {
     return true;
 }
 
+int sand_build_find_body(SandBuilder *b, const char *name, const char *key, const char *purpose) {
+    SandSuggestion names = sand_suggestion(name);
+    for (uint32_t i = 0; i < b->def->bodies_count; i++) {
+        const char *known = b->def->bodies[i].name;
+        if (known && strcmp(known, name) == 0) return (int)i;
+        if (known) sand_suggestion_add(&names, known);
+    }
+    sand_build_wrong(b, key, "there is no body '%s' to %s; %s", name, purpose, sand_suggestion_text(&names));
+    return -2;
+}
+
+static bool build_follow(SandBuilder *b) {
+    SandScene *scene = b->scene;
+    b->path[0] = 0;
+    scene->follow = b->def->follow ? sand_build_find_body(b, b->def->follow, "follow", "follow") : -1;
+    if (scene->follow >= 0) scene->follow_from = b->world->position[scene->follow];
+    return scene->follow >= -1;
+}
+
 static bool build_all(SandBuilder *b) {
     if (!build_settings(b) || !build_materials(b) || !sand_build_shapes(b) || !sand_build_boundaries(b)) return false;
     int limit = b->scene->options.limit ? b->scene->options.limit : SAND_MAX_BODIES;
@@ -424,8 +443,8 @@ static bool build_all(SandBuilder *b) {
     if (b->def->bodies_count > (uint32_t)limit) return sand_build_wrong(b, "bodies", "expected at most %d", limit);
     for (uint32_t i = 0; i < b->def->bodies_count; i++)
         if (!build_body(b, (int)i)) return false;
-    if (!check_takers(b) || !sand_build_joints(b) || !sand_build_vehicle(b) || !build_fills(b) || !sand_build_outlets(b) ||
-        !sand_build_inlets(b) || !build_bounds(b))
+    if (!build_follow(b) || !check_takers(b) || !sand_build_joints(b) || !sand_build_vehicle(b) || !build_fills(b) ||
+        !sand_build_outlets(b) || !sand_build_inlets(b) || !build_bounds(b))
         return false;
     SandError reason;
     if (!sand_build_period(b)) return false;

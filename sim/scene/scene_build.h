@@ -40,6 +40,8 @@ bool sand_build_range3(SandBuilder *b, const char *key, const double *value, dou
 bool sand_build_rotation(SandBuilder *b, const SandTurnDef *turn, SandQuat *rotation);
 // Returns the index of a material (NULL: the first one), or -1 with a message.
 int sand_build_material(SandBuilder *b, const char *name, const char *key);
+// Returns the single body of this name, or -2 with a message that says what it is for: to `purpose`.
+int sand_build_find_body(SandBuilder *b, const char *name, const char *key, const char *purpose);
 // Returns the value of a knob that was set, or NULL: then the file's value holds.
 const double *sand_build_knob_value(const SandBuilder *b, SandKnobKind kind, int target);
 

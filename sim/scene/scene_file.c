@@ -338,6 +338,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     REAL(SandSceneDef, envelope),
     PART(SandSceneDef, world, world_fields),
     PART(SandSceneDef, view, bounds_fields),
+    TEXT(SandSceneDef, follow),
     PART(SandSceneDef, size, size_fields),
     PART(SandSceneDef, start, start_fields),
     PART(SandSceneDef, look, look_fields),

@@ -228,6 +228,7 @@ typedef struct SandSceneDef {
     double *step, *seconds, *gravity, *recovery, *recovery_fraction, *rest_speed, *bounce_speed, *envelope;
     uint64_t *seed;
     SandBoundsDef *world, *view;
+    char *follow; // name of a body
     SandSizeDef *size;
     SandStartDef *start;
     SandLookDef *look;

@@ -1,5 +1,4 @@
 // Building the joints of a scene, between its single bodies or a body and the world.
-#include "sim/core/suggestion.h"
 #include "sim/scene/scene_build.h"
 #include <math.h>
 #include <stdio.h>
@@ -37,19 +36,7 @@ static bool check_keys(SandBuilder *b, const SandJointFileDef *j) {
     return true;
 }
 
-// ---- bodies and places ----
-
-// Returns the single body of this name, or -2 with a message.
-static int find_body(SandBuilder *b, const char *name, const char *key) {
-    SandSuggestion names = sand_suggestion(name);
-    for (uint32_t i = 0; i < b->def->bodies_count; i++) {
-        const char *known = b->def->bodies[i].name;
-        if (known && strcmp(known, name) == 0) return (int)i;
-        if (known) sand_suggestion_add(&names, known);
-    }
-    sand_build_wrong(b, key, "there is no body '%s' to join; %s", name, sand_suggestion_text(&names));
-    return -2;
-}
+// ---- places ----
 
 static bool read_axis(SandBuilder *b, const char *key, const double *value, SandVec3 *axis) {
     if (!value) return true;
@@ -133,7 +120,8 @@ static bool build_joint(SandBuilder *b, int index) {
     snprintf(b->path, sizeof b->path, "joints[%d]", index);
     def.kind = j->kind;
     def.collide = j->collide && *j->collide;
-    if (!check_keys(b, j) || (j->a && (def.a = find_body(b, j->a, "a")) < 0) || (def.b = find_body(b, j->b, "b")) < 0)
+    if (!check_keys(b, j) || (j->a && (def.a = sand_build_find_body(b, j->a, "a", "join")) < 0) ||
+        (def.b = sand_build_find_body(b, j->b, "b", "join")) < 0)
         return false;
     if (!read_places(b, j, &def) || !read_drive(b, j, &def)) return false;
     return sand_world_add_joint(b->world, &def, &reason) >= 0 || sand_build_wrong(b, "", "%s", reason.text);

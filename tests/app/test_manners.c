@@ -261,9 +261,26 @@ static bool wheels_turn(double left, double right) {
     return false;
 }
 
+// Waits until the camera is this far along x from where it was.
+static bool camera_moves(double from, double by) {
+    for (double end = now() + LIMIT; now() < end; rest(0.004))
+        if ((shared->state.eye[0] - from) * by > by * by) return true;
+    return false;
+}
+
 static int drive_about(void) {
     if (!panel_is_there()) return 1;
     expect(wheels_turn(4, 4), "the rover does not set out by itself");
+    double eye = shared->state.eye[0];
+    expect(camera_moves(eye, 0.2), "the camera does not follow the rover");
+    act("key l");
+    rest(0.5);
+    eye = shared->state.eye[0];
+    uint64_t step = shared->state.step;
+    for (double end = now() + LIMIT; now() < end && shared->state.step < step + 60;) rest(0.004);
+    expect(shared->state.eye[0] == eye, "the camera does not stay");
+    act("key l");
+    expect(camera_moves(eye, 0.05), "the camera does not catch up with the rover");
     act("keydown Down");
     expect(wheels_turn(-4, -4), "the arrow down does not drive back");
     act("keyup Down");
@@ -280,7 +297,7 @@ static int drive_about(void) {
 
 static void arrow_keys_drive(void **state) {
     (void)state;
-    static const char *const expected[] = {NULL};
+    static const char *const expected[] = {"The camera ", NULL};
     SCENE = "rover";
     sit_down(drive_about, 1, expected);
     SCENE = "hourglass";

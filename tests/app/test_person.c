@@ -107,6 +107,7 @@ static void use_everything(void) {
     bool used[CONTROL_COUNT] = {false};
     // The question before the window closes: tests/app/test_manners.c.
     used[CONTROL_CLOSE_SAVE] = used[CONTROL_CLOSE_NOW] = used[CONTROL_CLOSE_STAY] = used[CONTROL_CLOSE_ASK] = true;
+    used[CONTROL_FOLLOW] = true; // there is nothing to follow here: tests/app/test_manners.c has its key
     used[CONTROL_CANCEL] = true; // there is nothing slow to cancel here: tests/app/test_panel.c, tests/app/test_opening.c
     for (size_t k = 0; k < sizeof uses / sizeof *uses && !failures; k++) {
         use(uses[k].id, uses[k].way, uses[k].entry);

@@ -115,9 +115,23 @@ static void mistakes_of_a_vehicle_are_refused(void **state) {
     refused(WHEELS "vehicle: {left: [port], right: [star], brake: 1}\n", "brake", "unknown key");
 }
 
+static void the_camera_follows_a_body(void **state) {
+    (void)state;
+    SandScene scene;
+    SandError error = {""};
+    if (!load(&scene, WHEELS "follow: bob\n", &error)) fail_msg("%s", error.text);
+    assert_int_equal(scene.follow, 1);
+    NEAR(scene.follow_from.x, 1.2, 0);
+    sand_scene_free(&scene);
+    if (!load(&scene, WHEELS, &error)) fail_msg("%s", error.text);
+    assert_int_equal(scene.follow, -1);
+    sand_scene_free(&scene);
+    refused(WHEELS "follow: bop\n", "follow", "there is no body 'bop' to follow; did you mean bob");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(joints_arrive), cmocka_unit_test(mistakes_are_refused),
-                                       cmocka_unit_test(vehicle_arrives),
-                                       cmocka_unit_test(mistakes_of_a_vehicle_are_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joints_arrive), cmocka_unit_test(mistakes_are_refused), cmocka_unit_test(vehicle_arrives),
+        cmocka_unit_test(mistakes_of_a_vehicle_are_refused), cmocka_unit_test(the_camera_follows_a_body)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,7 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_BOOKMARK_ADD] = {"Keep view", "Keeps the view as it is now, under the next free number below.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
     [CONTROL_BOOKMARK_REMOVE] = {"Forget", "Forgets the last view that was kept.", "sandglass hourglass --camera default"},
     [CONTROL_CAMERA_COPY] = {"Copy view", "Copies the view to the clipboard as an option of the command line.", "sandglass hourglass --camera 1,-3,2,0,0,1"},
+    [CONTROL_FOLLOW] = {"Follow", "The camera moves with the vehicle, or stays where it is.", "sandglass rover --follow off"},
     [CONTROL_TAKE] = {"Save take", "Saves the run so far as a take: scene, settings, camera keys and every act with its step. Played or filmed, it gives the same bits.", "sandglass hourglass --take hourglass.take"},
     [CONTROL_CAMERA_KEY] = {"Camera key", "The film of the take sees the scene from here at this time; between keys the camera moves smoothly.", "sandglass record hourglass --camera-key 0=front --camera-key 4=high --out frames"},
     [CONTROL_FOLDER] = {"Folder", "Where frames, films, pictures and saved plots go. Created if missing; nothing in it is overwritten.", "sandglass record hourglass --out frames"},

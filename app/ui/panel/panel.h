@@ -88,6 +88,8 @@ typedef struct Panel {
 
     // Read and set by both.
     bool hidden;       // the whole panel
+    bool follow;       // the camera moves with the body that the scene names
+    SandVec3 followed; // m, how far it has moved with it
     bool help;         // all keys are shown
     bool first_start;  // the line of useful keys is shown
     bool ask_on_close; // before something is lost

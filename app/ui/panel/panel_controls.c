@@ -444,11 +444,15 @@ static void draw_camera(Panel *panel, const PanelView *view) {
     float cell = cell_width(3);
     for (int i = 0; camera_preset_names[i]; i++) {
         next_in_row(i, 3);
-        if (control_button(CONTROL_VIEW, camera_preset_names[i], cell) && view->frame)
-            camera_frame(view->camera, camera_preset_names[i], view->frame->render_scene.lower,
-                         view->frame->render_scene.upper, view->aspect);
+        if (!control_button(CONTROL_VIEW, camera_preset_names[i], cell) || !view->frame) continue;
+        camera_frame(view->camera, camera_preset_names[i], view->frame->render_scene.lower, view->frame->render_scene.upper,
+                     view->aspect);
+        camera_shift(view->camera, panel->followed);
     }
     if (!view->frame) return;
+    igBeginDisabled(!view->scene->follows);
+    control_check(CONTROL_FOLLOW, &panel->follow);
+    igEndDisabled();
     const RenderScene *render_scene = &view->frame->render_scene;
     Bookmarks *marks = &panel->bookmarks;
     int free = 0, last = BOOKMARKS - 1;
