@@ -174,7 +174,7 @@ static void test_rolling(void **state) {
             if (!row->on_cuda || !(row->friction & SAND_ROLLS)) continue;
             sand_solve_choose(&def, solver);
             def.friction = law ? SAND_FRICTION_COULOMB : SAND_FRICTION_CONE;
-            def.iterations = 400;
+            def.iterations = 2000; // after 400 spg-fb is still 0.7 % off with coulomb, on either machine
             SandProblem p = rolling_problem(solved % 4);
             SandSolution on_cpu = {.want_metrics = true}, on_gpu = {.want_metrics = true};
             SandCpu *cpu = sand_cpu_create(1, SAND_FLOAT, &error);
