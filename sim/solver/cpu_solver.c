@@ -84,6 +84,14 @@ static bool check_bodies(const SandProblem *problem, const SandSolveDef *def, Sa
     return sand_fail(error, "%s needs bodies, and this problem is a matrix", solver->name);
 }
 
+// Blocks of three rows have no torques, and a caller may have forgotten to say how many there are.
+static bool check_matrix(const SandProblem *problem, SandError *error) {
+    int rows = problem->matrix ? problem->matrix->rows : 0;
+    if (!problem->matrix || rows == 6 || (rows == 3 && !problem->rolls)) return true;
+    return sand_fail(error, "the blocks of the matrix have %d rows, and %s", rows,
+                     problem->rolls ? "contacts that roll need 6" : "a contact has 3, or 6 with torques");
+}
+
 // Methods that know contacts alone refuse joints.
 static bool check_joints(const SandProblem *problem, const SandSolveDef *def, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
@@ -102,8 +110,8 @@ static bool check_rolling(const SandProblem *problem, const SandSolveDef *def, S
 
 bool sand_cpu_load(SandCpu *cpu, const SandProblem *problem, const SandSolveDef *def, const SandSolverKernel **found,
                    SandSolverWorkspace **workspace, SandError *error) {
-    if (!sand_solve_check(def, error) || !check_bodies(problem, def, error) || !check_symmetry(problem, def, error) ||
-        !check_joints(problem, def, error) || !check_rolling(problem, def, error))
+    if (!sand_solve_check(def, error) || !check_matrix(problem, error) || !check_bodies(problem, def, error) ||
+        !check_symmetry(problem, def, error) || !check_joints(problem, def, error) || !check_rolling(problem, def, error))
         return false;
     int kind = kind_of(problem, def), radial = problem->radial && kind < KIND_JOINTS;
     SandPrecision precision = sand_solver_table[def->solver].assembled ? SAND_DOUBLE : cpu->precision;

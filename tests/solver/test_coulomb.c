@@ -95,6 +95,18 @@ static void frictionless_is_the_minimum(void **state) {
     sand_problem_free(&p);
 }
 
+static void assert_refused(const SandProblem *p, const char *sentence) {
+    SandError error = {""};
+    SandSolveDef def = sand_default_solve();
+    SandSolution s = {0};
+    SandCpu *cpu = sand_cpu_create(1, SAND_DOUBLE, &error);
+    assert_non_null(cpu);
+    assert_false(sand_cpu_solve(cpu, p, &def, &s, &error));
+    assert_string_equal(error.text, sentence);
+    sand_solution_free(&s);
+    sand_cpu_free(cpu);
+}
+
 // A block on a floor whose free velocity is (1, 0, -0.1): it sticks where mu is at least 10, else loses 0.1 mu of its speed.
 // Three blocks beside each other with N stored as a matrix, in which a blow to one also moves the next, but not back.
 static void known_answers(void **state) {
@@ -105,7 +117,7 @@ static void known_answers(void **state) {
     double block[5 * 9] = {0};
     for (int e = 0; e < 5; e++)
         for (int k = 0; k < 9; k += 4) block[9 * e + k] = e == 1 || e == 3 ? 0.5 : 1;
-    SandMatrix matrix = {.first = first, .column = column, .block = block};
+    SandMatrix matrix = {.first = first, .column = column, .rows = 3, .block = block};
     SandProblemBody bodies[CONTACTS + 1] = {0};
     SandContact contacts[CONTACTS] = {0};
     SandVec3 start[CONTACTS] = {0};
@@ -123,6 +135,9 @@ static void known_answers(void **state) {
         bodies[i].velocity = v3_make(0.1, -1, 0); // minus the velocity of the contact, normal first
         contacts[i] = (SandContact){.a = i, .b = CONTACTS, .normal = v3_make(1, 0, 0), .mu = mu[i]};
     }
+    matrix.rows = 0;
+    assert_refused(&p, "the blocks of the matrix have 0 rows, and a contact has 3, or 6 with torques");
+    matrix.rows = 3;
     SandSolution s = solve(&p, "ngs-newton", SAND_FRICTION_COULOMB, 1e-13);
     assert_int_equal(s.status, SAND_SOLVED);
     // The first slides: z = (0.1, -0.03, 0). The second feels half of that, u_free = (-0.05, 0.985, 0), and sticks:
