@@ -55,15 +55,9 @@ static const cyaml_strval_t looks[] = {{"stone", SAND_LOOK_ROCK},
                                        {"rubber", SAND_LOOK_RUBBER},
                                        {"paint", SAND_LOOK_PAINT}};
 static const cyaml_schema_field_t material_fields[] = {
-    TEXT_NEEDED(SandMaterialDef, name),
-    REAL(SandMaterialDef, density),
-    REAL(SandMaterialDef, mu),
-    REAL(SandMaterialDef, restitution),
-    REAL(SandMaterialDef, cohesion),
-    REAL(SandMaterialDef, rolling),
-    REAL(SandMaterialDef, spinning),
-    CHOICE(SandMaterialDef, look, looks),
-    CYAML_FIELD_END,
+    TEXT_NEEDED(SandMaterialDef, name), REAL(SandMaterialDef, density),       REAL(SandMaterialDef, mu),
+    REAL(SandMaterialDef, restitution), REAL(SandMaterialDef, cohesion),      REAL(SandMaterialDef, rolling),
+    REAL(SandMaterialDef, spinning),    CHOICE(SandMaterialDef, look, looks), CYAML_FIELD_END,
 };
 static const cyaml_schema_value_t material_value = {
     CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandMaterialDef, material_fields)};
