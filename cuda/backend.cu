@@ -446,8 +446,6 @@ static bool integrate(SandDevice *device, SandError *error) {
 // Adapts the capacities to this step's counts, and says whether the step must be repeated.
 static void plan_next_step(SandDevice *device, const Counts *c, SandStepReport *report) {
     device->check_impacts = c->levels > 1;
-    // Not much above the number of contacts: kernels are launched for the capacity, and sorts work on all of it. The buffers
-    // grow by more, and do not shrink.
     bool near_fit = c->convex_pairs <= device->near_capacity; // else not all contacts were found
     if (c->convex_pairs > 0.95 * (double)device->near_capacity)
         device->near_capacity = 5 * (int64_t)c->convex_pairs / 4 + 1000;
@@ -455,6 +453,8 @@ static void plan_next_step(SandDevice *device, const Counts *c, SandStepReport *
         report->again = true;
         return;
     }
+    // Not much above the number of contacts: kernels are launched for the capacity, and sorts work on all of it. The buffers
+    // grow by more, and do not shrink.
     if (c->found > 0.95 * (double)device->contact_capacity || c->found < 0.85 * (double)device->contact_capacity - 10000)
         device->contact_capacity = ((int64_t)(1.08 * c->found + 1000) / SAND_LANES + 1) * SAND_LANES;
     report->again = c->retry != 0;

@@ -129,9 +129,22 @@ static void test_few_iterations(void **state) {
         }
 }
 
-// Uncoordinated gauss-seidel has races by design, so that bits differ from run to run; its residual comes down as far as
-// that of the colored one, and the velocities that all threads add to stay those that the impulses make.
-// Joints among the contacts: every method that does them, on a few random problems, to the rounding of float.
+// Both machines minimize as far, to the rounding of float.
+static void assert_same_objective(const SandProblem *p, const SandSolveDef *def) {
+    SandError error = {""};
+    SandSolution on_cpu = {.want_metrics = true}, on_gpu = {.want_metrics = true};
+    SandCpu *cpu = sand_cpu_create(1, SAND_FLOAT, &error);
+    assert_true(cpu && sand_cpu_solve(cpu, p, def, &on_cpu, &error));
+    solve_on_cuda(p, def, &on_gpu);
+    if (!(fabs(on_gpu.metrics.objective - on_cpu.metrics.objective) <= 1e-3 * fabs(on_cpu.metrics.objective)))
+        fail_msg("%s, %s: objective %g on the GPU, %g on the CPU", sand_solver_table[def->solver].name,
+                 sand_friction_table[def->friction].name, on_gpu.metrics.objective, on_cpu.metrics.objective);
+    sand_cpu_free(cpu);
+    sand_solution_free(&on_cpu);
+    sand_solution_free(&on_gpu);
+}
+
+// Joints among the contacts: every method that does them, on a few random problems.
 static void test_joints(void **state) {
     (void)state;
     int solved = 0;
@@ -145,18 +158,9 @@ static void test_joints(void **state) {
             def.iterations = 400;
             if (!row->on_cuda || row->friction & SAND_CONTACTS_ONLY || !sand_solve_check(&def, &error)) continue;
             SandProblem p = joint_problem(solved % 4);
-            SandSolution on_cpu = {.want_metrics = true}, on_gpu = {.want_metrics = true};
-            SandCpu *cpu = sand_cpu_create(1, SAND_FLOAT, &error);
-            assert_true(cpu && sand_cpu_solve(cpu, &p, &def, &on_cpu, &error));
-            solve_on_cuda(&p, &def, &on_gpu);
-            if (!(fabs(on_gpu.metrics.objective - on_cpu.metrics.objective) <= 1e-3 * fabs(on_cpu.metrics.objective)))
-                fail_msg("%s, %s: objective %g on the GPU, %g on the CPU", row->name, sand_friction_table[friction].name,
-                         on_gpu.metrics.objective, on_cpu.metrics.objective);
-            solved++;
-            sand_cpu_free(cpu);
-            sand_solution_free(&on_cpu);
-            sand_solution_free(&on_gpu);
+            assert_same_objective(&p, &def);
             sand_problem_free(&p);
+            solved++;
         }
     print_message("%d solves with joints\n", solved);
     assert_true(solved > 40);
@@ -170,29 +174,21 @@ static void test_rolling(void **state) {
         for (int law = 0; law < 2; law++) {
             const SandSolver *row = &sand_solver_table[solver];
             SandSolveDef def = sand_default_solve();
-            SandError error = {""};
             if (!row->on_cuda || !(row->friction & SAND_ROLLS)) continue;
             sand_solve_choose(&def, solver);
             def.friction = law ? SAND_FRICTION_COULOMB : SAND_FRICTION_CONE;
             def.iterations = 2000; // after 400 spg-fb is still 0.7 % off with coulomb, on either machine
             SandProblem p = rolling_problem(solved % 4);
-            SandSolution on_cpu = {.want_metrics = true}, on_gpu = {.want_metrics = true};
-            SandCpu *cpu = sand_cpu_create(1, SAND_FLOAT, &error);
-            assert_true(cpu && sand_cpu_solve(cpu, &p, &def, &on_cpu, &error));
-            solve_on_cuda(&p, &def, &on_gpu);
-            if (!(fabs(on_gpu.metrics.objective - on_cpu.metrics.objective) <= 1e-3 * fabs(on_cpu.metrics.objective)))
-                fail_msg("%s, %s: objective %g on the GPU, %g on the CPU", row->name, sand_friction_table[def.friction].name,
-                         on_gpu.metrics.objective, on_cpu.metrics.objective);
-            solved++;
-            sand_cpu_free(cpu);
-            sand_solution_free(&on_cpu);
-            sand_solution_free(&on_gpu);
+            assert_same_objective(&p, &def);
             sand_problem_free(&p);
+            solved++;
         }
     print_message("%d solves with rolling friction\n", solved);
     assert_true(solved >= 14);
 }
 
+// Uncoordinated gauss-seidel has races by design, so that bits differ from run to run; its residual comes down as far as
+// that of the colored one, and the velocities that all threads add to stay those that the impulses make.
 static void test_uncoordinated(void **state) {
     (void)state;
     SandSolveDef def = sand_default_solve();

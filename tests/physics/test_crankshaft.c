@@ -1,24 +1,12 @@
 // The scene engine: loops of joints stay closed under load, gears that mesh by contact keep their ratio, pistons follow the
 // closed form of a slider-crank, and marbles go round without one falling beside the stair.
 #include "sim/world/joint.h"
+#include "tests/lab/joint_drift.h"
 #include "tests/lab/lab.h"
 
 // Bodies and joints in the order of the scene.
 enum { CRANK = 0, PISTON = 5, THROWS = 4, PINION = 10, MARBLE = 41, MOTOR = 0, CRANK_HINGE = 1 };
 static const double AXIS = 0.34, THROW = 0.2, ROD = 0.5; // m: height of the crankshaft, length of a throw and of a rod
-
-// m, the largest distance between the anchors of a joint; of a slider the part across its axis.
-static double largest_drift(const SandWorld *world) {
-    double worst = 0;
-    for (int k = 0; k < world->joint_count; k++) {
-        const SandJoint *j = &world->joints[k];
-        SandJointSide a = sand_joint_side_a(world, j), b = sand_joint_side_b(world, j);
-        SandVec3 apart = v3_sub(b.anchor, a.anchor);
-        if (j->kind == SAND_JOINT_SLIDER) apart = v3_cross(apart, a.axis);
-        worst = fmax(worst, v3_length(apart));
-    }
-    return worst;
-}
 
 // m, how far the piston of a throw is from where the angle of the crankshaft puts it. The shape of a piston has its origin
 // at the pin, which the joint of its rod names.
@@ -55,7 +43,7 @@ static void observe(Watch *watch, const SandWorld *world) {
     watch->crank = sand_joint_position(crank, &still, &shaft, watch->crank);
     watch->pinion = sand_joint_position(motor, &base, &pinion, watch->pinion);
     watch->backlash = fmax(watch->backlash, fabs(watch->pinion + 2 * watch->crank));
-    watch->drift = fmax(watch->drift, largest_drift(world));
+    watch->drift = fmax(watch->drift, lab_largest_drift(world));
     for (int k = 0; k < THROWS; k++) watch->piston = fmax(watch->piston, piston_error(world, k, watch->crank));
     count_marbles(watch, world);
 }

@@ -1,6 +1,6 @@
 // The scene rover: it rolls without slip, slips where friction does not hold it, turns in place, stalls where its motors are
 // too weak, and its joints stay together.
-#include "sim/world/joint.h"
+#include "tests/lab/joint_drift.h"
 #include "tests/lab/lab.h"
 
 static const double RADIUS = 0.125; // m, of a wheel
@@ -37,24 +37,12 @@ static void drive(SandSimulation *sim, const SandVehicle *vehicle, double left, 
         world->joints[vehicle->wheels[i].joint].drive.target = vehicle->wheels[i].right ? right : left;
 }
 
-// m, the largest distance between the two anchors of a joint; rods and the like keep theirs.
-static double largest_drift(const SandWorld *world) {
-    double worst = 0;
-    for (int k = 0; k < world->joint_count; k++) {
-        const SandJoint *j = &world->joints[k];
-        SandJointSide a = sand_joint_side_a(world, j), b = sand_joint_side_b(world, j);
-        double length = v3_length(v3_sub(b.anchor, a.anchor));
-        worst = fmax(worst, j->kind == SAND_JOINT_DISTANCE ? fabs(length - j->drive.high) : length);
-    }
-    return worst;
-}
-
 // Steps, and returns the largest drift on the way.
 static double run_watched(SandSimulation *sim, int steps) {
     double worst = 0;
     for (int k = 0; k < steps; k++) {
         lab_step(sim);
-        worst = fmax(worst, largest_drift(sand_simulation_world(sim)));
+        worst = fmax(worst, lab_largest_drift(sand_simulation_world(sim)));
     }
     return worst;
 }

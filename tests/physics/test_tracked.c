@@ -1,6 +1,7 @@
 // The scene tracked: a turn of a sprocket moves the vehicle by its nine shoes, straight ahead and back; it turns in place;
 // and over gravel its chains stay closed and on their wheels.
 #include "sim/world/joint.h"
+#include "tests/lab/joint_drift.h"
 #include "tests/lab/lab.h"
 
 static const double PITCH = 0.19514; // m, from hinge to hinge of a chain
@@ -46,13 +47,7 @@ typedef struct Watch {
 
 static void observe(Watch *watch, const SandWorld *world) {
     int shoes = 0;
-    for (int k = 0; k < world->joint_count; k++) {
-        const SandJoint *j = &world->joints[k];
-        SandJointSide a = sand_joint_side_a(world, j), b = sand_joint_side_b(world, j);
-        SandVec3 apart = v3_sub(b.anchor, a.anchor);
-        if (j->kind == SAND_JOINT_SLIDER) apart = v3_cross(apart, a.axis);
-        watch->drift = fmax(watch->drift, v3_length(apart));
-    }
+    watch->drift = fmax(watch->drift, lab_largest_drift(world));
     for (int i = 0; i < world->body_count; i++) {
         if (!is_shoe(world, i)) continue;
         watch->aside = fmax(watch->aside, fabs(fabs(in_hull(world, world->position[i]).y) - TRACK_Y));
