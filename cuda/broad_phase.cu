@@ -28,41 +28,6 @@ static __global__ void count_spheres(const __grid_constant__ SandWorld w, int *c
     }
 }
 
-// Chooses the levels of the grid from the extents of all spheres, and clears the tally. One thread.
-static __device__ void choose_levels(SandCollision *collision, LevelTally *tally, const Counts *counts) {
-    collision->broad_phase.level_count = 0;
-    if (counts->spheres)
-        grid_choose_levels(&collision->broad_phase, __longlong_as_double((long long)counts->min_extent),
-                           __longlong_as_double((long long)counts->max_extent));
-    for (int l = 0; l < SAND_MAX_LEVELS; l++) tally_clear(tally, l);
-}
-
-// Reduces the extents that each thread has seen to the least and greatest of all spheres; the last block to finish chooses
-// the levels. All threads of a block call it together, and one does the atomics for all, since atomics on one address are
-// serialized.
-static __device__ void fold_extents(double least, double most, SandCollision *collision, LevelTally *tally, Counts *counts) {
-    __shared__ double warp_least[BLOCK_THREADS / 32], warp_most[BLOCK_THREADS / 32];
-    for (int s = 16; s; s >>= 1) {
-        least = fmin(least, __shfl_down_sync(0xffffffffu, least, s));
-        most = fmax(most, __shfl_down_sync(0xffffffffu, most, s));
-    }
-    if ((threadIdx.x & 31) == 0) {
-        warp_least[threadIdx.x >> 5] = least;
-        warp_most[threadIdx.x >> 5] = most;
-    }
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (int k = 1; k < BLOCK_THREADS / 32; k++) {
-        least = fmin(least, warp_least[k]);
-        most = fmax(most, warp_most[k]);
-    }
-    if (most > 0) {
-        atomicMin(&counts->min_extent, (unsigned long long)__double_as_longlong(least));
-        atomicMax(&counts->max_extent, (unsigned long long)__double_as_longlong(most));
-    }
-    if (last_block_done(counts)) choose_levels(collision, tally, counts);
-}
-
 // Makes a proxy for each sphere. Where all bodies of a thread block are one sphere, the writes are coalesced.
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     place_spheres(const __grid_constant__ SandWorld w, SandCollision *collision, SearchParams search, const int *first,
@@ -87,7 +52,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         }
         if (one_each) write_records(collision->broad_phase.spheres, first[base], first[end], sphere);
     }
-    fold_extents(least, most, collision, tally, counts);
+    fold_extents(least, most, &collision->broad_phase, tally, counts);
 }
 
 // --- grid -------------------------------------------------------------------------------------------------
@@ -98,45 +63,11 @@ static __device__ void size_levels(SandCollision *collision, const LevelTally *t
     tally_size_grids(g, t);
     counts->levels = g->level_count;
     if (g->level_count > 1 && !impact) counts->retry |= RETRY_IMPACT;
-    counts->min_extent = ~0ull;
-    counts->max_extent = 0; // for fold_extents in widen_proxies
 }
 
-// Tallies the levels: within a warp where its spheres are of one level, then in shared memory, then in global memory.
+// Tallies the levels; the last block to finish sizes the grids.
 static __global__ void tally_levels(SandCollision *collision, LevelTally *tally, Counts *counts, bool impact) {
-    __shared__ LevelTally mine;
-    const SandBroadPhase *g = &collision->broad_phase;
-    if (threadIdx.x < SAND_MAX_LEVELS) tally_clear(&mine, threadIdx.x);
-    __syncthreads();
-    EACH_BLOCK(base, g->sphere_count) {
-        int64_t i = base + threadIdx.x;
-        bool have = i < g->sphere_count;
-        int level = have ? grid_level_of_extent(g, g->spheres[i].extent) : -1;
-        SandVec3 c = have ? g->spheres[i].center : v3_make(0, 0, 0);
-        double low[3] = {c.x, c.y, c.z}, high[3] = {c.x, c.y, c.z};
-        int together;
-        __match_all_sync(0xffffffffu, level, &together);
-        if (together && have) {
-            for (int s = 16; s; s >>= 1)
-                for (int a = 0; a < 3; a++) {
-                    low[a] = fmin(low[a], __shfl_down_sync(0xffffffffu, low[a], s));
-                    high[a] = fmax(high[a], __shfl_down_sync(0xffffffffu, high[a], s));
-                }
-            if ((threadIdx.x & 31) == 0) tally_add(&mine, level, 32, low, high);
-        } else if (have) {
-            tally_add(&mine, level, 1, low, high);
-        }
-    }
-    __syncthreads();
-    if (threadIdx.x < SAND_MAX_LEVELS && mine.count[threadIdx.x]) {
-        int l = threadIdx.x;
-        atomicAdd(&tally->count[l], mine.count[l]);
-        for (int a = 0; a < 3; a++) {
-            atomicMin(&tally->low[l][a], mine.low[l][a]);
-            atomicMax(&tally->high[l][a], mine.high[l][a]);
-        }
-    }
-    __syncthreads();
+    tally_proxies(&collision->broad_phase, tally);
     if (threadIdx.x == 0 && last_block_done(counts)) size_levels(collision, tally, counts, impact);
 }
 
@@ -236,7 +167,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         least = fmin(least, sphere->extent);
         most = fmax(most, sphere->extent);
     }
-    fold_extents(least, most, collision, tally, counts);
+    fold_extents(least, most, &collision->broad_phase, tally, counts);
 }
 
 // --- the stage --------------------------------------------------------------------------------------------

@@ -260,7 +260,7 @@ static bool reserve_all(SandDevice *device) {
               reserve_scratch(device, device->scratch, (int64_t)most) &&
               reserve_scratch(device, device->index_scratch, (int64_t)spheres) &&
               reserve(device, device->device_collision, 1);
-    return ok && reserve(device, device->spatial_order, spheres) && convex_reserve(device);
+    return ok && reserve(device, device->spatial_order, spheres) && convex_reserve(device) && convex_pairs_reserve(device);
 }
 
 // Points the device's SandCollision to the buffers, which may have grown.

@@ -42,6 +42,12 @@ struct Impulse {
 inline __host__ __device__ SandVec3 impulse_vector(Impulse i) { return v3_make(i.x, i.y, i.z); }
 inline __host__ __device__ Impulse impulse_make(SandVec3 v) { return {(float)v.x, (float)v.y, (float)v.z}; }
 
+// What may touch: two convex bodies, by their sorted proxies, or one and a triangle of a mesh.
+struct NearPair {
+    int proxy, other;   // -1: a triangle
+    int boundary, face; // of a triangle, else -1
+};
+
 // Why a step must be repeated.
 enum Retry {
     RETRY_CONTACTS = 1, // more contacts, or pairs of convex bodies, than fit
@@ -56,8 +62,9 @@ struct Counts {
     int spheres, bodies, levels;
     int found, contacts; // contacts: all, and those that are solved, which are fewer where bodies rest
     int resting;         // bodies, after the step
-    int convex_pairs, convex_close, convex_touching; // near each other; of these, as PairWork in cuda/convex.cu lists
-    int crowded;                                     // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collide.cu
+    int convex_pairs;    // near each other
+    int convex_close, convex_touching, convex_overlapping; // of these, as PairWork in cuda/convex_pairs.cu lists
+    int crowded;          // spheres with more neighbors than NEIGHBOR_SLOTS in cuda/collide.cu
     int mesh_overflow[3]; // a body, a boundary, and the number of places where they touch, when there are too many
     int warm_started;
     unsigned long long high_degree; // bodies of many contacts, and in the lower half the segments that they are summed in
@@ -218,7 +225,7 @@ struct SandDevice {
     SandCollision host_collision; // poses and velocities of the boundaries in this step, on the host
     SandCollision collision;      // the host's copy of device_collision: pointers into device buffers
     int64_t contact_capacity;
-    int64_t near_capacity; // pairs of convex bodies
+    int64_t near_capacity; // pairs of convex bodies and of triangles
     bool check_impacts;    // spheres are of several levels
     SearchParams search;
     const int *joint_first; // on the device: the number of the candidate that is the first block of a joint
@@ -357,10 +364,13 @@ bool upload_settings(SandDevice *device, const SandWorld *w, SandError *error);
 int64_t joint_block_total(const SandWorld *w);
 bool collide_enqueue(SandDevice *device);     // cuda/collide.cu: from the world to contact candidates
 bool broad_phase_enqueue(SandDevice *device); // cuda/broad_phase.cu: the first part of it, from the world to sorted spheres
-// cuda/convex.cu: the same for convex bodies, then their solver indices, the numbers of their contacts, and the contacts.
+// cuda/convex.cu: the same for convex bodies, then their solver indices.
 bool convex_reserve(SandDevice *device);
 bool convex_phase_enqueue(SandDevice *device);
 bool convex_indices_enqueue(SandDevice *device, cudaStream_t stream);
+
+// cuda/convex_pairs.cu: the numbers of their contacts, and the contacts.
+bool convex_pairs_reserve(SandDevice *device);
 bool convex_count_enqueue(SandDevice *device, int *count, cudaStream_t stream);       // of each convex body
 void convex_write_enqueue(SandDevice *device, const int *first, cudaStream_t stream); // from first[k] on
 // cuda/joints.cu: the numbers of blocks, their candidates, and their rows.

@@ -55,6 +55,7 @@ BUFFER(int, convex_active) // of each body: whether it is a convex one that take
 BUFFER(int, convex_first)  // of each body: how many of them come before it
 BUFFER(SandSphereProxy, convex_spheres)
 BUFFER(SandSphereProxy, convex_sorted)
+BUFFER(float4, convex_bounds) // of the sorted proxies, for culling
 BUFFER(uint32_t, convex_cell)
 BUFFER(uint32_t, convex_cell_sorted)
 BUFFER(int, convex_order)
@@ -62,14 +63,16 @@ BUFFER(int, convex_starts)
 BUFFER(int, convex_counts)
 BUFFER(int, convex_spatial_order)
 
-// --- narrow phase of convex bodies: pairs of sorted proxies that are near each other ---
-BUFFER(int, near_count) // of each proxy
+// --- narrow phase of convex bodies: pairs that are near each other ---
+BUFFER(NearPair, near_slots) // the first of each proxy
+BUFFER(int, near_count)      // of each proxy
 BUFFER(int, near_first)
-BUFFER(int2, near_pairs)
+BUFFER(NearPair, near_pairs)
 BUFFER(ConvexGap, near_gaps) // of each pair, as the next
 BUFFER(Manifold, near_manifolds)
-BUFFER(int, near_close) // pairs: see PairWork in cuda/convex.cu
+BUFFER(int, near_close) // pairs: see PairWork in cuda/convex_pairs.cu
 BUFFER(int, near_touching)
+BUFFER(int, near_overlapping)
 SCRATCH(near_scratch)
 
 // --- narrow phase ---

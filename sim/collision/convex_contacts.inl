@@ -69,10 +69,15 @@ typedef struct ConvexPair {
     Convex a, b;
 } ConvexPair;
 
+// A convex body with the origin at its center.
+SAND_HOST_DEVICE Convex convex_at_origin(const SandWorld *w, int body) {
+    return convex_make(&w->shapes[w->shape[body]], w->scale[body], w->rotation[body], v3_make(0, 0, 0));
+}
+
 SAND_HOST_DEVICE ConvexPair convex_pair(const SandWorld *w, int p, int q) {
     int a = p < q ? p : q, b = p < q ? q : p;
     ConvexPair pair = {.body_a = a, .body_b = b};
-    pair.a = convex_make(&w->shapes[w->shape[a]], w->scale[a], w->rotation[a], v3_make(0, 0, 0));
+    pair.a = convex_at_origin(w, a);
     pair.b = convex_make(&w->shapes[w->shape[b]], w->scale[b], w->rotation[b], v3_sub(w->position[b], w->position[a]));
     return pair;
 }
@@ -332,21 +337,46 @@ SAND_HOST_DEVICE_NOINLINE void touch_solid(const SandFinder *finder, SandSink *s
     add_manifold(finder, sink, body, boundary, &m, frame, position, 0, false);
 }
 
+// A convex body as the triangles of a mesh see it: in the frame of the mesh, with the origin at the body's center.
+typedef struct MeshView {
+    const SandTriangleMesh *mesh;
+    SandMat3 frame;
+    Convex body;
+    SandVec3 at; // m, the body's center in the frame of the mesh
+    double reach;
+} MeshView;
+
+SAND_HOST_DEVICE MeshView mesh_view(const SandFinder *finder, const Convex *c, int body, int boundary, double reach) {
+    const SandPose *pose = &finder->collision->pose[boundary];
+    MeshView view = {.mesh = finder->world->boundaries[boundary].mesh, .frame = q_matrix(pose->rotation), .reach = reach};
+    view.body = convex_in_frame(c, view.frame);
+    view.at = m3_apply_transposed(view.frame, v3_sub(finder->world->position[body], pose->position));
+    return view;
+}
+
+// Begins a walk over the triangles around the body; false where there are none.
+SAND_HOST_DEVICE bool mesh_view_cells(const MeshView *view, MeshCells *cells) {
+    return mesh_cells_around(view->mesh, view->at, view->body.bound + view->body.radius + view->reach, cells);
+}
+
+// Returns the next triangle that the body may touch, or -1.
+SAND_HOST_DEVICE int mesh_view_next(const MeshView *view, MeshCells *cells) {
+    int f = mesh_cells_next(view->mesh, cells);
+    while (f >= 0 && !triangle_is_near(view->mesh, f, &view->body, view->at, view->reach))
+        f = mesh_cells_next(view->mesh, cells);
+    return f;
+}
+
 // Emits the contacts of a body with the triangles around it.
 SAND_HOST_DEVICE_NOINLINE void touch_mesh(const SandFinder *finder, SandSink *sink, const Convex *c, int body, int boundary,
                                           double reach) {
-    const SandTriangleMesh *mesh = finder->world->boundaries[boundary].mesh;
-    const SandPose *pose = &finder->collision->pose[boundary];
-    SandMat3 frame = q_matrix(pose->rotation);
-    Convex local = convex_in_frame(c, frame);
-    SandVec3 position = finder->world->position[body];
-    SandVec3 at = m3_apply_transposed(frame, v3_sub(position, pose->position));
+    MeshView view = mesh_view(finder, c, body, boundary, reach);
     MeshCells cells;
     Manifold m;
-    if (!mesh_cells_around(mesh, at, c->bound + c->radius + reach, &cells)) return;
-    for (int f = mesh_cells_next(mesh, &cells); f >= 0; f = mesh_cells_next(mesh, &cells)) {
-        touch_triangle(mesh, f, &local, at, reach, &m);
-        add_manifold(finder, sink, body, boundary, &m, frame, position, (uint32_t)f, true);
+    if (!mesh_view_cells(&view, &cells)) return;
+    for (int f = mesh_view_next(&view, &cells); f >= 0; f = mesh_view_next(&view, &cells)) {
+        touch_triangle(view.mesh, f, &view.body, view.at, reach, &m);
+        add_manifold(finder, sink, body, boundary, &m, view.frame, finder->world->position[body], (uint32_t)f, true);
     }
 }
 
@@ -376,17 +406,19 @@ SAND_HOST_DEVICE void touch_side(const SandFinder *finder, SandSink *sink, const
     if (t > 0 && t < 1) touch_point(finder, sink, c, body, 8, boundary, v3_scale(2 * t - 1, up), c->rim);
 }
 
-// Emits the contacts of a convex body with one boundary.
-SAND_HOST_DEVICE_NOINLINE void convex_boundary(const SandFinder *finder, SandSink *sink, const SandSphereProxy *proxy,
-                                               const Convex *c, int boundary) {
+// How far to look from a convex body for a boundary (m); negative: it is a fixed plane that is far away.
+SAND_HOST_DEVICE double convex_boundary_reach(const SandFinder *finder, const SandSphereProxy *proxy, int boundary) {
+    double reach = boundary_reach(finder, proxy->body, boundary, proxy->center, proxy->velocity, proxy->turning, 0);
+    const SandGuard *guard = &finder->collision->guard[boundary];
+    return v3_dot(guard->normal, proxy->center) - guard->offset > proxy->radius + reach ? -1 : reach;
+}
+
+// Emits the contacts of a convex body with one boundary that is no mesh.
+SAND_HOST_DEVICE_NOINLINE void touch_surface(const SandFinder *finder, SandSink *sink, const SandSphereProxy *proxy,
+                                             const Convex *c, int boundary, double reach) {
     const SandBoundary *b = &finder->world->boundaries[boundary];
     int body = proxy->body;
-    double reach = boundary_reach(finder, body, boundary, proxy->center, proxy->velocity, proxy->turning, 0);
-    const SandGuard *guard = &finder->collision->guard[boundary];
-    if (v3_dot(guard->normal, proxy->center) - guard->offset > proxy->radius + reach) return;
-    if (b->kind == SAND_MESH) {
-        touch_mesh(finder, sink, c, body, boundary, reach);
-    } else if (boundary_is_solid(b)) {
+    if (boundary_is_solid(b)) {
         touch_solid(finder, sink, c, body, boundary, reach);
     } else if (c->corner_count == 0) {
         touch_rims(finder, sink, c, body, boundary, proxy->turning);
@@ -403,9 +435,15 @@ SAND_HOST_DEVICE_NOINLINE void convex_boundary(const SandFinder *finder, SandSin
 // Emits the contacts of a convex body with the boundaries.
 SAND_HOST_DEVICE_NOINLINE void convex_boundaries(const SandFinder *finder, SandSink *sink, const SandSphereProxy *proxy) {
     const SandWorld *w = finder->world;
-    Convex c =
-        convex_make(&w->shapes[w->shape[proxy->body]], w->scale[proxy->body], w->rotation[proxy->body], v3_make(0, 0, 0));
-    for (int b = 0; b < w->boundary_count; b++) convex_boundary(finder, sink, proxy, &c, b);
+    Convex c = convex_at_origin(w, proxy->body);
+    for (int b = 0; b < w->boundary_count; b++) {
+        double reach = convex_boundary_reach(finder, proxy, b);
+        if (reach < 0) continue;
+        if (w->boundaries[b].kind == SAND_MESH)
+            touch_mesh(finder, sink, &c, proxy->body, b, reach);
+        else
+            touch_surface(finder, sink, proxy, &c, b, reach);
+    }
 }
 
 // Emits all contacts of sorted convex proxy i: with its neighbors in the grids, then with the boundaries.

@@ -26,10 +26,15 @@ typedef struct TriangleBody {
     uint8_t loop[6], sides[6];
 } TriangleBody;
 
+SAND_HOST_DEVICE SandVec3 triangle_middle(const SandTriangleMesh *mesh, int f) {
+    SandVec3 middle = v3_make(0, 0, 0);
+    for (int k = 0; k < 3; k++) middle = v3_madd(middle, 1. / 3, mesh->vertices[mesh->faces[f][k]]);
+    return middle;
+}
+
 SAND_HOST_DEVICE Convex triangle_body(const SandTriangleMesh *mesh, int f, SandVec3 origin, TriangleBody *t) {
     const uint8_t loop[6] = {0, 1, 2, 0, 2, 1}, sides[6] = {0, 1, 2, 2, 1, 0};
-    SandVec3 middle = v3_make(0, 0, 0), normal = mesh->planes[f].normal;
-    for (int k = 0; k < 3; k++) middle = v3_madd(middle, 1. / 3, mesh->vertices[mesh->faces[f][k]]);
+    SandVec3 middle = triangle_middle(mesh, f), normal = mesh->planes[f].normal;
     Convex c = {.corners = t->corners, .edges = t->edges, .faces = t->faces, .loop = t->loop, .sides = t->sides};
     c.bound = 0;
     for (int k = 0; k < 3; k++) {
@@ -71,18 +76,34 @@ SAND_HOST_DEVICE bool triangle_edge_touches(const SandTriangleMesh *mesh, int f,
     return v3_dot(out, edge->away) >= -1e-6 && (edge->other < 0 || v3_dot(out, edge->away_other) >= -1e-6);
 }
 
-// Fills the points in which a body touches one triangle, relative to the center of the body, which is at `origin`. Where the
-// pair would touch at an edge that lies in the surface, or that another triangle owns, the face of the triangle is taken.
+// Whether a body at `origin` may touch a triangle. One behind the surface is taken to be elsewhere.
+SAND_HOST_DEVICE bool triangle_is_near(const SandTriangleMesh *mesh, int f, const Convex *c, SandVec3 origin, double reach) {
+    const SandMeshPlane *plane = &mesh->planes[f];
+    double height = v3_dot(plane->normal, origin) - plane->offset, range = c->bound + c->radius + reach, bound = 0;
+    if (height < 0 || height > range) return false;
+    SandVec3 middle = triangle_middle(mesh, f);
+    for (int k = 0; k < 3; k++) bound = fmax(bound, v3_length(v3_sub(mesh->vertices[mesh->faces[f][k]], middle)));
+    return v3_length(v3_sub(middle, origin)) <= bound + range;
+}
+
+// Fills the points in which a body touches one triangle that is this far from it, relative to the center of the body, which
+// is at `origin`. Where the pair would touch at an edge that lies in the surface, or that another triangle owns, the face of
+// the triangle is taken.
+SAND_HOST_DEVICE void triangle_points(const SandTriangleMesh *mesh, int f, const Convex *c, const Convex *triangle,
+                                      SandVec3 origin, double reach, const ConvexGap *gap, Manifold *m) {
+    convex_touching_points(c, triangle, reach, gap, m);
+    if (m->count && v3_dot(m->normal, mesh->planes[f].normal) > -0.9999 &&
+        !triangle_edge_touches(mesh, f, m->normal, origin))
+        convex_manifold_on_face(c, triangle, 0, reach, m);
+}
+
+// Fills the points in which a body touches one triangle that is near it.
 SAND_HOST_DEVICE_NOINLINE void touch_triangle(const SandTriangleMesh *mesh, int f, const Convex *c, SandVec3 origin,
                                               double reach, Manifold *m) {
     TriangleBody arrays;
-    const SandMeshPlane *plane = &mesh->planes[f];
-    double height = v3_dot(plane->normal, origin) - plane->offset;
-    m->count = 0;
-    if (height < 0 || height > c->bound + c->radius + reach) return; // a body behind the surface is taken to be elsewhere
+    ConvexGap gap;
     Convex triangle = triangle_body(mesh, f, origin, &arrays);
-    if (!(v3_length(triangle.center) <= triangle.bound + c->bound + c->radius + reach)) return;
-    convex_manifold(c, &triangle, reach, m);
-    if (m->count && v3_dot(m->normal, plane->normal) > -0.9999 && !triangle_edge_touches(mesh, f, m->normal, origin))
-        convex_manifold_on_face(c, &triangle, 0, reach, m);
+    m->count = 0;
+    convex_distance(c, &triangle, convex_far(c, &triangle, reach), &gap);
+    if (convex_touch(c, &triangle, reach, &gap)) triangle_points(mesh, f, c, &triangle, origin, reach, &gap, m);
 }

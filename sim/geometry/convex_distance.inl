@@ -41,25 +41,37 @@ SAND_HOST_DEVICE SandVec3 convex_way(const Convex *a, const Convex *b) {
     return v3_unit_or(v3_sub(b->center, a->center), v3_make(1, 0, 0));
 }
 
-// The depth of two polytopes, segments or points whose cores overlap, or only touch: then GJK has the closest points.
-SAND_HOST_DEVICE_NOINLINE void convex_sat(const Convex *a, const Convex *b, bool touching, ConvexGap *gap) {
-    SandVec3 last = gap->normal; // that GJK tried, or 0
-    ConvexAxis axis = best_face_axis(a, b, v3_dot(last, last) > 0.5 ? last : convex_way(a, b));
-    improve_by_edges(a, b, &axis);
+// Whether GJK left a direction in gap->normal.
+SAND_HOST_DEVICE bool gap_has_normal(const ConvexGap *gap) { return v3_dot(gap->normal, gap->normal) > 0.5; }
+
+// Where to look first for the face that separates two cores most.
+SAND_HOST_DEVICE SandVec3 sat_way(const Convex *a, const Convex *b, const ConvexGap *gap) {
+    return gap_has_normal(gap) ? gap->normal : convex_way(a, b);
+}
+
+// Fills the depth from the best axis of faces and edges.
+SAND_HOST_DEVICE void sat_finish(const Convex *a, const Convex *b, bool touching, ConvexAxis axis, ConvexGap *gap) {
     if (axis.face_a < 0 && axis.face_b < 0 && axis.edge_a < 0) {
         axis.normal = convex_any_normal(a, b);
         axis.distance = convex_separation(a, b, axis.normal);
     }
     // Of cores that just touch GJK may know a better direction: from a corner to a corner, say.
-    double known = v3_dot(last, last) > 0.5 ? convex_separation(a, b, last) : -INFINITY;
+    double known = gap_has_normal(gap) ? convex_separation(a, b, gap->normal) : -INFINITY;
     if (known > axis.distance) {
         axis = axis_none();
         axis.distance = known;
-        axis.normal = last;
+        axis.normal = gap->normal;
     }
     gap->distance = axis.distance;
     gap->normal = axis.normal;
     if (!touching) axis_witness(a, b, &axis, gap);
+}
+
+// The depth of two polytopes, segments or points whose cores overlap, or only touch: then GJK has the closest points.
+SAND_HOST_DEVICE_NOINLINE void convex_sat(const Convex *a, const Convex *b, bool touching, ConvexGap *gap) {
+    ConvexAxis axis = best_face_axis(a, b, sat_way(a, b, gap));
+    improve_by_edges(a, b, &axis);
+    sat_finish(a, b, touching, axis, gap);
 }
 
 // Takes a direction where it separates the cores more.
@@ -90,7 +102,7 @@ SAND_HOST_DEVICE void gap_snap(const Convex *a, const Convex *b, const Convex *o
 SAND_HOST_DEVICE_NOINLINE void convex_depth_of_cylinder(const Convex *a, const Convex *b, ConvexGap *gap) {
     if (!convex_epa(a, b, gap)) {
         SandVec3 way = v3_unit_or(v3_sub(b->center, a->center), v3_make(0, 0, 1));
-        gap->normal = v3_dot(gap->normal, gap->normal) > 0.5 ? gap->normal : way;
+        gap->normal = gap_has_normal(gap) ? gap->normal : way;
         gap->distance = convex_separation(a, b, gap->normal);
     }
     gap_snap(a, b, a, gap);
@@ -98,11 +110,13 @@ SAND_HOST_DEVICE_NOINLINE void convex_depth_of_cylinder(const Convex *a, const C
 }
 
 // Whether two cores are farther apart than `far` along the line between their centers, as most pairs near each other in a
-// pile are. If so, their distance and normal are filled as convex_distance does.
-SAND_HOST_DEVICE bool convex_far_apart(const Convex *a, const Convex *b, double far, ConvexGap *gap) {
-    gap->normal = convex_way(a, b);
-    gap->distance = convex_separation(a, b, gap->normal);
-    return gap->distance > far;
+// pile are.
+SAND_HOST_DEVICE bool convex_far_apart(const Convex *a, const Convex *b, double far) {
+    return convex_separation(a, b, convex_way(a, b)) > far;
+}
+
+SAND_HOST_DEVICE bool convex_has_cylinder(const Convex *a, const Convex *b) {
+    return a->corner_count == 0 || b->corner_count == 0;
 }
 
 // Fills the signed distance of two cores. Where they are farther apart than `far` (m), distance and normal are those of some
@@ -110,7 +124,7 @@ SAND_HOST_DEVICE bool convex_far_apart(const Convex *a, const Convex *b, double 
 SAND_HOST_DEVICE_NOINLINE void convex_distance(const Convex *a, const Convex *b, double far, ConvexGap *gap) {
     bool touching;
     if (convex_gjk(a, b, convex_way(a, b), far, gap, &touching)) return;
-    if (a->corner_count == 0 || b->corner_count == 0)
+    if (convex_has_cylinder(a, b))
         convex_depth_of_cylinder(a, b, gap);
     else
         convex_sat(a, b, touching, gap);

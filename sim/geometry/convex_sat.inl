@@ -24,7 +24,8 @@ SAND_HOST_DEVICE double face_separation(const Convex *a, const Convex *b, int f)
     return v3_dot(n, v3_sub(deepest, a->center)) - a->scale * a->faces[f].offset;
 }
 
-// A search for the face of a that separates it most from b.
+// A search for the face of a that separates it most from b. A face on the GPU is tried by a lane of a warp; what it finds is
+// then taken in the order of the faces, so that the result is the same to the bit (cuda/convex_depth.h).
 typedef struct FaceSearch {
     const Convex *a, *b;
     SandVec3 near; // m, a point of b in the frame of a: no face separates by more than its distance from this point
@@ -32,9 +33,22 @@ typedef struct FaceSearch {
     int face;
 } FaceSearch;
 
-SAND_HOST_DEVICE void try_face(FaceSearch *search, int f) {
+// Begins a search. `way` points from a to b; only what separates by more than `floor` is taken.
+SAND_HOST_DEVICE FaceSearch face_search(const Convex *a, const Convex *b, SandVec3 way, double floor) {
+    int corner;
+    SandVec3 near = v3_sub(convex_support(b, v3_neg(way), &corner), a->center);
+    FaceSearch search = {a, b, m3_apply_transposed(a->rotation, near), floor, -1};
+    return search;
+}
+
+// What a face separates by at most.
+SAND_HOST_DEVICE double face_bound(const FaceSearch *search, int f) {
     const SandFace *face = &search->a->faces[f];
-    if (v3_dot(face->normal, search->near) - search->a->scale * face->offset <= search->best) return;
+    return v3_dot(face->normal, search->near) - search->a->scale * face->offset;
+}
+
+SAND_HOST_DEVICE void try_face(FaceSearch *search, int f) {
+    if (face_bound(search, f) <= search->best) return;
     double s = face_separation(search->a, search->b, f);
     if (s <= search->best) return;
     search->best = s;
@@ -51,19 +65,16 @@ SAND_HOST_DEVICE int face_along(const Convex *c, SandVec3 local) {
 // The face of a that separates the two most, and by more than `floor`; -1: none does. `way` points from a to b: the face
 // that faces along it comes first, so that most others are not worth a look at the corners of b.
 SAND_HOST_DEVICE_NOINLINE double best_face(const Convex *a, const Convex *b, SandVec3 way, double floor, int *face) {
-    int corner;
-    SandVec3 near = v3_sub(convex_support(b, v3_neg(way), &corner), a->center);
-    FaceSearch search = {a, b, m3_apply_transposed(a->rotation, near), floor, -1};
+    FaceSearch search = face_search(a, b, way, floor);
     if (a->face_count) try_face(&search, face_along(a, m3_apply_transposed(a->rotation, way)));
     for (int f = 0; f < a->face_count; f++) try_face(&search, f);
     *face = search.face;
     return search.best;
 }
 
-SAND_HOST_DEVICE ConvexAxis best_face_axis(const Convex *a, const Convex *b, SandVec3 way) {
+// The axis of the better one of two faces: of b, where it has one that is better than that of a.
+SAND_HOST_DEVICE ConvexAxis face_axis(const Convex *a, const Convex *b, int of_a, double on_a, int of_b, double on_b) {
     ConvexAxis axis = axis_none();
-    int of_a, of_b;
-    double on_a = best_face(a, b, way, -INFINITY, &of_a), on_b = best_face(b, a, v3_neg(way), on_a, &of_b);
     if (of_b >= 0) {
         axis.distance = on_b;
         axis.normal = v3_neg(convex_face_normal(b, of_b));
@@ -74,6 +85,12 @@ SAND_HOST_DEVICE ConvexAxis best_face_axis(const Convex *a, const Convex *b, San
         axis.face_a = of_a;
     }
     return axis;
+}
+
+SAND_HOST_DEVICE ConvexAxis best_face_axis(const Convex *a, const Convex *b, SandVec3 way) {
+    int of_a, of_b;
+    double on_a = best_face(a, b, way, -INFINITY, &of_a), on_b = best_face(b, a, v3_neg(way), on_a, &of_b);
+    return face_axis(a, b, of_a, on_a, of_b, on_b);
 }
 
 enum { EDGE_WORDS = (SAND_MAX_EDGES + 31) / 32 };
@@ -87,27 +104,44 @@ SAND_HOST_DEVICE bool edge_is_off(const Convex *b, SandVec3 from, SandVec3 to, d
     return false;
 }
 
-// The corners of c, as bits, that are at least `least` (m, from its center) along the direction n.
-SAND_HOST_DEVICE uint64_t corners_beyond(const Convex *c, SandVec3 n, double least) {
-    SandVec3 local = v3_scale(c->scale, m3_apply_transposed(c->rotation, n));
-    uint64_t bits = 0;
-    for (int k = 0; k < c->corner_count; k++) bits |= (uint64_t) !(v3_dot(local, c->corners[k]) < least) << k;
-    return bits;
+// A search for the edges of a that come within `depth` of b; others are no part of a shallower translation. An edge is off
+// where it is beyond a plane that b is behind: the one across n, which points to b, first, and then those of its faces.
+typedef struct EdgeSearch {
+    const Convex *a, *b;
+    double depth;
+    SandVec3 along; // n in the frame of a, scaled
+    double least;   // m, along n from the center of a: what is below is off
+} EdgeSearch;
+
+SAND_HOST_DEVICE EdgeSearch edge_search(const Convex *a, const Convex *b, SandVec3 n, double depth) {
+    int corner;
+    EdgeSearch search = {a, b, depth, v3_scale(a->scale, m3_apply_transposed(a->rotation, n)), 0};
+    search.least = v3_dot(n, v3_sub(convex_support(b, v3_neg(n), &corner), a->center)) - depth;
+    return search;
 }
 
-// Marks the edges of a that come within `depth` of b; others are no part of a shallower translation. An edge is off where
-// it is beyond a plane that b is behind: the one across n, which points to b, first, and then those of its faces.
+SAND_HOST_DEVICE bool corner_is_beyond(const EdgeSearch *search, int k) {
+    return !(v3_dot(search->along, search->a->corners[k]) < search->least);
+}
+
+// Whether an edge of which a corner is beyond comes near.
+SAND_HOST_DEVICE bool edge_is_near(const EdgeSearch *search, int e) {
+    const Convex *a = search->a, *b = search->b;
+    int p = a->edges[e].from, q = a->edges[e].to;
+    SandVec3 from = m3_apply_transposed(b->rotation, v3_sub(convex_corner(a, p), b->center));
+    SandVec3 to = m3_apply_transposed(b->rotation, v3_sub(convex_corner(a, q), b->center));
+    return !edge_is_off(b, from, to, search->depth);
+}
+
+// Marks the edges of a that come near b.
 SAND_HOST_DEVICE_NOINLINE void near_edges(const Convex *a, const Convex *b, SandVec3 n, double depth, uint32_t *near) {
-    int corner;
-    double least = v3_dot(n, v3_sub(convex_support(b, v3_neg(n), &corner), a->center)) - depth;
-    uint64_t beyond = corners_beyond(a, n, least);
+    EdgeSearch search = edge_search(a, b, n, depth);
+    uint64_t beyond = 0;
+    for (int k = 0; k < a->corner_count; k++) beyond |= (uint64_t)corner_is_beyond(&search, k) << k;
     for (int k = 0; k < EDGE_WORDS; k++) near[k] = 0;
     for (int e = 0; e < a->edge_count; e++) {
-        int p = a->edges[e].from, q = a->edges[e].to;
-        if (!((beyond >> p | beyond >> q) & 1)) continue;
-        SandVec3 from = m3_apply_transposed(b->rotation, v3_sub(convex_corner(a, p), b->center));
-        SandVec3 to = m3_apply_transposed(b->rotation, v3_sub(convex_corner(a, q), b->center));
-        if (!edge_is_off(b, from, to, depth)) near[e / 32] |= 1u << (e % 32);
+        if (!((beyond >> a->edges[e].from | beyond >> a->edges[e].to) & 1)) continue;
+        if (edge_is_near(&search, e)) near[e / 32] |= 1u << (e % 32);
     }
 }
 
@@ -165,12 +199,23 @@ SAND_HOST_DEVICE bool edge_axis(SandVec3 center, const GaussEdge *p, const Gauss
     return true;
 }
 
+// Turns an axis across two edges into the common frame. Nearly parallel edges have an uncertain normal: what it separates is
+// what counts.
+SAND_HOST_DEVICE void axis_measure(const Convex *a, const Convex *b, ConvexAxis *axis) {
+    axis->normal = m3_apply(b->rotation, axis->normal);
+    axis->distance = convex_separation(a, b, axis->normal);
+}
+
+// How deep edges may be to be part of a translation that is no longer than that along the axis.
+SAND_HOST_DEVICE double edge_depth(const Convex *a, const Convex *b, const ConvexAxis *axis) {
+    return fmax(-axis->distance, 0.) + 1e-9 * (a->bound + b->bound);
+}
+
 // Improves the axis by the edge pairs of two polytopes that overlap by -axis->distance along it. Pairs are tested in the
 // frame of b, so that its edges need not be turned for each of them.
 SAND_HOST_DEVICE_NOINLINE void improve_by_edges(const Convex *a, const Convex *b, ConvexAxis *axis) {
     uint32_t near_a[EDGE_WORDS], near_b[EDGE_WORDS];
-    double depth = axis->distance < 0 ? -axis->distance : 0;
-    depth += 1e-9 * (a->bound + b->bound);
+    double depth = edge_depth(a, b, axis);
     near_edges(a, b, axis->normal, depth, near_a);
     near_edges(b, a, v3_neg(axis->normal), depth, near_b);
     SandVec3 center = m3_apply_transposed(b->rotation, v3_sub(a->center, b->center));
@@ -182,9 +227,7 @@ SAND_HOST_DEVICE_NOINLINE void improve_by_edges(const Convex *a, const Convex *b
             GaussEdge q = gauss_edge(b, k);
             ConvexAxis found = {0, {0, 0, 0}, -1, -1, i, k};
             if (!arcs_cross(&p, &q) || !edge_axis(center, &p, &q, &found) || found.distance <= axis->distance) continue;
-            found.normal = m3_apply(b->rotation, found.normal);
-            // Nearly parallel edges have an uncertain normal: what it separates is what counts.
-            found.distance = convex_separation(a, b, found.normal);
+            axis_measure(a, b, &found);
             if (found.distance > axis->distance) *axis = found;
         }
     }
