@@ -110,10 +110,10 @@ static bool plan_camera(Shoot *shoot, const Options *options, SandError *error) 
 static bool follow_body(Shoot *shoot, double time, SandError *error) {
     const SandScene *scene = &shoot->session.scene;
     const SandWorld *world = sand_simulation_world(shoot->session.sim);
-    int body = scene->follow;
-    if (!shoot->follow || body < 0 || shoot->path.count) return true;
-    if (!sand_simulation_fetch(shoot->session.sim, error)) return false;
-    SandVec3 at = v3_madd(world->position[body], time - world->time, world->velocity[body]);
+    SandBodyState body;
+    if (!shoot->follow || scene->follow < 0 || shoot->path.count) return true;
+    if (!sand_simulation_read_body(shoot->session.sim, scene->follow, &body, error)) return false;
+    SandVec3 at = v3_madd(body.position, time - world->time, body.velocity);
     shoot->offscreen.render_scene.followed = v3_sub(at, scene->follow_from);
     camera_shift(&shoot->camera, shoot->offscreen.render_scene.followed);
     return true;

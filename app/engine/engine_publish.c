@@ -89,13 +89,12 @@ static bool copy_curve(const SandSolution *s, SandCurvePoint **curve, size_t *ca
 
 // Where the body that the camera follows is now.
 static bool publish_follow(Engine *e, EngineFrame *f, SandError *error) {
-    const SandWorld *world = sand_simulation_world(e->sim);
-    int body = e->scene.follow;
+    SandBodyState body;
     f->follow_moved = f->follow_velocity = v3_make(0, 0, 0);
-    if (body < 0) return true;
-    if (!sand_simulation_fetch(e->sim, error)) return false;
-    f->follow_moved = v3_sub(world->position[body], e->scene.follow_from);
-    f->follow_velocity = world->velocity[body];
+    if (e->scene.follow < 0) return true;
+    if (!sand_simulation_read_body(e->sim, e->scene.follow, &body, error)) return false;
+    f->follow_moved = v3_sub(body.position, e->scene.follow_from);
+    f->follow_velocity = body.velocity;
     return true;
 }
 

@@ -81,7 +81,16 @@ const double *sand_simulation_residuals(SandSimulation *sim, SandError *error);
 
 // Brings the bodies to the host, where a device has a newer copy. Settings, time and boundaries are always on the host.
 bool sand_simulation_fetch(SandSimulation *sim, SandError *error);
-// The same with the contacts of the last step, as problem and solution; sand_simulation_solved_contacts is 0 until then.
+typedef struct SandBodyState {
+    SandVec3 position, velocity; // m, m/s, of its center
+    SandVec3 spin;               // rad/s, world frame
+    SandQuat rotation;
+} SandBodyState;
+
+// Where one body is and how it moves. Of the bodies that a device has it alone is brought to the host.
+bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to, SandError *error);
+// Brings the bodies to the host with the contacts of the last step, as problem and solution;
+// sand_simulation_solved_contacts is 0 until then.
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error);
 // Moves the simulation to another backend (NULL: the CPU), from the same state. On failure nothing has changed.
 bool sand_simulation_move(SandSimulation *sim, const SandBackend *backend, SandError *error);

@@ -30,6 +30,36 @@ bool sand_residency_read(SandResidency *r, unsigned parts, SandError *error) {
     return true;
 }
 
+// One body as the arrays of a world have it.
+typedef struct BodyCopy {
+    SandBodyState state;
+    uint8_t gone;
+    uint16_t rest;
+} BodyCopy;
+
+static BodyCopy copy_body(const SandWorld *w, int i) {
+    return (BodyCopy){{w->position[i], w->velocity[i], w->spin[i], w->rotation[i]}, w->gone[i], w->rest[i]};
+}
+
+static void put_body(SandWorld *w, int i, BodyCopy copy) {
+    w->position[i] = copy.state.position;
+    w->velocity[i] = copy.state.velocity;
+    w->spin[i] = copy.state.spin;
+    w->rotation[i] = copy.state.rotation;
+    w->gone[i] = copy.gone;
+    w->rest[i] = copy.rest;
+}
+
+bool sand_residency_read_body(SandResidency *r, int body, SandBodyState *to, SandError *error) {
+    SandWorld *w = &r->host->world;
+    BodyCopy earlier = copy_body(w, body);
+    bool newer = r->newer_on_device & SAND_PART_BODIES;
+    bool ok = !newer || r->backend->read_bodies(r->device, w, body, 1, error);
+    *to = copy_body(w, body).state;
+    put_body(w, body, earlier);
+    return ok;
+}
+
 bool sand_residency_read_contacts(SandResidency *r, SandThreadPool *pool, SandError *error) {
     const SandBackend *b = r->backend;
     SandHostState *host = r->host;

@@ -28,6 +28,8 @@ bool sand_residency_move(SandResidency *r, const SandBackend *backend, SandDevic
 bool sand_residency_read(SandResidency *r, unsigned parts, SandError *error);
 // The same for the contacts of the last step, with the bodies. On failure the problem is empty.
 bool sand_residency_read_contacts(SandResidency *r, struct SandThreadPool *pool, SandError *error);
+// Reads one body. The host's copy stays that of one step, from which the CPU continues where the device fails.
+bool sand_residency_read_body(SandResidency *r, int body, SandBodyState *to, SandError *error);
 
 // Uploads what the host has changed. *uploaded: whether there was anything.
 bool sand_residency_write(SandResidency *r, bool *uploaded, SandError *error);

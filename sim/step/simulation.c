@@ -110,6 +110,10 @@ bool sand_simulation_fetch(SandSimulation *sim, SandError *error) {
     return sand_residency_read(&sim->where, SAND_PART_BODIES, error);
 }
 
+bool sand_simulation_read_body(SandSimulation *sim, int body, SandBodyState *to, SandError *error) {
+    return sand_residency_read_body(&sim->where, body, to, error);
+}
+
 bool sand_simulation_fetch_contacts(SandSimulation *sim, SandError *error) {
     sim->host.solution.want_curve = sim->want_curve;
     return sand_residency_read_contacts(&sim->where, host_pool(sim), error);
