@@ -103,7 +103,7 @@ add_library(sand_app_window STATIC
     app/engine/timeline.c
     app/engine/beside.c
     app/engine/aim.c
-    app/engine/probe.c
+    app/engine/picked_body.c
     app/engine/wheels.c
     app/engine/triple_buffer.c
     app/engine/triple_buffer_gl.c

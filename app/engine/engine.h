@@ -3,7 +3,7 @@
 #pragma once
 #include "app/engine/beside.h"
 #include "app/render/render_scene.h"
-#include "app/engine/probe.h"
+#include "app/engine/picked_body.h"
 #include "app/engine/race_job.h"
 #include "app/engine/triple_buffer.h"
 #include "app/engine/take.h"
@@ -27,7 +27,7 @@ typedef struct EngineFrame {
     size_t curve_capacity, shadow_capacity;
     uint64_t oldest_step, newest_step; // the range that ACT_SEEK reaches
     int acts;                          // of a person that changed the motion so far, for a take to save
-    Probe picked;                      // the body that ACT_PICK named
+    PickedBody picked;                 // the body that ACT_PICK named
     Wheels wheels;                     // of the vehicle, where the scene has one
     SandVec3 follow_moved;             // m, of the body that the camera follows, since the start; 0: there is none
     SandVec3 follow_velocity;          // m/s

@@ -35,7 +35,7 @@ struct Engine {
     double factor;                 // recent real-time factor
     double factor_wall, factor_time;
     RenderColor color;
-    int picked; // body that the probe reads, -1: none
+    int picked; // body that was picked, -1: none
     bool chains;
     RenderRange limits; // of the color map
 

@@ -117,7 +117,7 @@ bool engine_publish(Engine *e, SandError *error) {
     f->acts = e->timeline.take ? 0 : e->timeline.done;
     bool contacts = e->picked >= 0 || e->scene.vehicle.wheel_count;
     if (contacts && (!sand_simulation_fetch(e->sim, error) || !sand_simulation_fetch_contacts(e->sim, error))) return false;
-    f->picked = probe_read(e->sim, e->picked);
+    f->picked = picked_body_read(e->sim, e->picked);
     wheels_read(&e->scene.vehicle, e->sim, &f->wheels);
     if (!publish_follow(e, f, error)) return false;
     f->curve_count = f->shadow_count = 0;

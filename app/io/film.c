@@ -147,15 +147,15 @@ Film *film_open(const FilmDef *def, SandError *error) {
     signal(SIGPIPE, SIG_IGN);
     // Fail now rather than in ffmpeg after the first frames.
     bool there = access(film->path, F_OK) == 0;
-    FILE *probe = fopen(film->path, "ab");
+    FILE *trial = fopen(film->path, "ab");
     bool open = true;
     if (!film->messages)
         open = sand_fail(error, "no temporary file for ffmpeg's messages: %s", strerror(errno));
-    else if (!probe)
+    else if (!trial)
         open = sand_fail(error, "%.300s: %s", film->path, strerror(errno));
-    if (probe) fclose(probe);
+    if (trial) fclose(trial);
     if (open && start(film, error)) return film;
-    if (probe && !there) unlink(film->path);
+    if (trial && !there) unlink(film->path);
     if (film->messages) fclose(film->messages);
     free(film);
     return NULL;

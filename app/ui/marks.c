@@ -54,11 +54,11 @@ static void circle(const MarksView *view, SandVec3 center, double radius, float 
 }
 
 // The edges of a box, or the rims and sides of a cylinder, in the frame of the body.
-static void edges(const MarksView *view, const Probe *probe, SandVec3 center, float width) {
+static void edges(const MarksView *view, const PickedBody *picked, SandVec3 center, float width) {
     enum { RIM = 32 };
-    SandVec3 h = probe->half;
-    for (int k = 0; k < (probe->kind == SAND_BOX ? 4 : RIM); k++) {
-        bool box = probe->kind == SAND_BOX;
+    SandVec3 h = picked->half;
+    for (int k = 0; k < (picked->kind == SAND_BOX ? 4 : RIM); k++) {
+        bool box = picked->kind == SAND_BOX;
         double a = (box ? 0.25 + 0.5 * k : 2.0 * k / RIM) * 3.14159265358979,
                b = a + (box ? 0.5 : 2.0 / RIM) * 3.14159265358979;
         double stretch = box ? sqrt(2) : 1;
@@ -66,12 +66,12 @@ static void edges(const MarksView *view, const Probe *probe, SandVec3 center, fl
                  q = v3_make(stretch * h.x * cos(b), stretch * h.y * sin(b), h.z);
         for (int side = -1; side <= 1; side += 2) {
             SandVec3 from = v3_make(p.x, p.y, side * p.z), to = v3_make(q.x, q.y, side * q.z);
-            line(view, v3_add(center, q_rotate(probe->rotation, from)), v3_add(center, q_rotate(probe->rotation, to)),
+            line(view, v3_add(center, q_rotate(picked->rotation, from)), v3_add(center, q_rotate(picked->rotation, to)),
                  OUTLINE, width);
         }
         if (box || k % (RIM / 4) == 0)
-            line(view, v3_add(center, q_rotate(probe->rotation, p)),
-                 v3_add(center, q_rotate(probe->rotation, v3_make(p.x, p.y, -p.z))), OUTLINE, width);
+            line(view, v3_add(center, q_rotate(picked->rotation, p)),
+                 v3_add(center, q_rotate(picked->rotation, v3_make(p.x, p.y, -p.z))), OUTLINE, width);
     }
 }
 
@@ -82,32 +82,32 @@ static bool is_seen(const SolidEdge *edge, const float normal[3], SandVec3 exten
 }
 
 // The silhouette of a hull or a capsule: the edges between faces that are seen and faces that are not.
-static void outline(const MarksView *view, const Probe *probe, SandVec3 center, float width) {
+static void outline(const MarksView *view, const PickedBody *picked, SandVec3 center, float width) {
     const SolidMeshes *m = view->meshes;
-    bool hull = probe->kind == SAND_HULL, parallel = view->camera->orthographic;
-    int mesh = hull ? SOLID_HULLS + probe->shape : solid_round_mesh(SOLID_CAPSULE, 1);
+    bool hull = picked->kind == SAND_HULL, parallel = view->camera->orthographic;
+    int mesh = hull ? SOLID_HULLS + picked->shape : solid_round_mesh(SOLID_CAPSULE, 1);
     if (mesh >= m->mesh_count) return; // of another scene
-    SandVec3 extent = hull ? v3_make(probe->radius, probe->radius, probe->radius) : probe->half, right, up, forward;
+    SandVec3 extent = hull ? v3_make(picked->radius, picked->radius, picked->radius) : picked->half, right, up, forward;
     camera_axes(view->camera, &right, &up, &forward);
     SandVec3 from_body = parallel ? v3_neg(forward) : v3_sub(v3_add(view->camera->eye, view->origin), center),
-             eye = q_unrotate(probe->rotation, from_body);
+             eye = q_unrotate(picked->rotation, from_body);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t k = 0; k < m->meshes[mesh].edge_count; k++) {
             const SolidEdge *e = &m->edges[m->meshes[mesh].edge_first + k];
             if (is_seen(e, e->left, extent, eye, parallel) == is_seen(e, e->right, extent, eye, parallel)) continue;
-            SandVec3 a = v3_add(center, q_rotate(probe->rotation, solid_place(&e->from, extent))),
-                     b = v3_add(center, q_rotate(probe->rotation, solid_place(&e->to, extent)));
+            SandVec3 a = v3_add(center, q_rotate(picked->rotation, solid_place(&e->from, extent))),
+                     b = v3_add(center, q_rotate(picked->rotation, solid_place(&e->to, extent)));
             stroke(view, a, b, pass ? OUTLINE : HALO, pass ? width : 2.5f * width);
         }
 }
 
 // An arrow whose tip is at the contact: the force presses on the body there. Its length grows with the root of the force, so
 // that weak forces are seen beside strong ones.
-static void arrow(const MarksView *view, const Probe *probe, const ProbeForce *f, SandVec3 shift, float width) {
+static void arrow(const MarksView *view, const PickedBody *picked, const PickedForce *f, SandVec3 shift, float width) {
     double force = v3_length(f->force);
     if (!(force > 0)) return;
     SandVec3 tip = v3_add(f->point, shift),
-             tail = v3_madd(tip, -2 * probe->radius * sqrt(force / probe->force_most) / force, f->force);
+             tail = v3_madd(tip, -2 * picked->radius * sqrt(force / picked->force_most) / force, f->force);
     ImVec2 a, b;
     line(view, tail, tip, FORCE, width);
     if (!to_pixels(view, tail, &a) || !to_pixels(view, tip, &b)) return;
@@ -121,10 +121,10 @@ static void arrow(const MarksView *view, const Probe *probe, const ProbeForce *f
 }
 
 // A coil between the held point and the mouse.
-static void spring(const MarksView *view, const Probe *probe, SandVec3 shift, float width) {
+static void spring(const MarksView *view, const PickedBody *picked, SandVec3 shift, float width) {
     enum { TURNS = 9 };
     ImVec2 a, b, points[2 * TURNS + 2];
-    if (!to_pixels(view, v3_add(probe->held, shift), &a) || !to_pixels(view, probe->pulled_to, &b)) return;
+    if (!to_pixels(view, v3_add(picked->held, shift), &a) || !to_pixels(view, picked->pulled_to, &b)) return;
     float length = hypotf(b.x - a.x, b.y - a.y), side = length > 1 ? fminf(4 * width, 0.2f * length) / length : 0;
     for (int k = 0; k < 2 * TURNS + 2; k++) {
         float t = (float)k / (2 * TURNS + 1), off = k == 0 || k == 2 * TURNS + 1 ? 0 : k % 2 ? side : -side;
@@ -137,19 +137,19 @@ static void spring(const MarksView *view, const Probe *probe, SandVec3 shift, fl
     ImDrawList_AddCircleFilled(list, b, 2 * width, SPRING, 0);
 }
 
-void marks_draw(const Probe *probe, const MarksView *view) {
-    if (probe->body < 0) return;
+void marks_draw(const PickedBody *picked, const MarksView *view) {
+    if (picked->body < 0) return;
     float width = igGetFontSize() / 8, left = (float)view->left;
     ImDrawList *list = igGetBackgroundDrawList_Nil();
     ImDrawList_PushClipRect(list, (ImVec2){left, 0}, (ImVec2){left + (float)view->width, (float)view->height}, true);
-    SandVec3 shift = v3_scale(-view->back, probe->velocity), center = v3_add(probe->center, shift);
-    if (probe->kind == SAND_BOX || probe->kind == SAND_CYLINDER)
-        edges(view, probe, center, width);
-    else if (probe->kind == SAND_HULL || probe->kind == SAND_CAPSULE)
-        outline(view, probe, center, width);
+    SandVec3 shift = v3_scale(-view->back, picked->velocity), center = v3_add(picked->center, shift);
+    if (picked->kind == SAND_BOX || picked->kind == SAND_CYLINDER)
+        edges(view, picked, center, width);
+    else if (picked->kind == SAND_HULL || picked->kind == SAND_CAPSULE)
+        outline(view, picked, center, width);
     else
-        circle(view, center, probe->radius, width);
-    for (int k = 0; k < probe->force_count; k++) arrow(view, probe, &probe->forces[k], shift, width);
-    if (probe->is_held) spring(view, probe, shift, width);
+        circle(view, center, picked->radius, width);
+    for (int k = 0; k < picked->force_count; k++) arrow(view, picked, &picked->forces[k], shift, width);
+    if (picked->is_held) spring(view, picked, shift, width);
     ImDrawList_PopClipRect(list);
 }

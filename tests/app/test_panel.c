@@ -147,7 +147,7 @@ static void test_all_controls_are_drawn(void **state) {
     s.panel->record = on_record;
     s.panel->screenshot = on_screenshot;
     s.panel->bookmarks.kept[0] = true;
-    s.panel->picked = (Probe){.body = 17, .radius = 0.004, .speed = 0.35, .mass = 2.5, .contacts = 4, .force_sum = 30};
+    s.panel->picked = (PickedBody){.body = 17, .radius = 0.004, .speed = 0.35, .mass = 2.5, .contacts = 4, .force_sum = 30};
     advance(&s, 3);
     sand_solve_choose(&s.panel->shadow, sand_solver_find("gauss-seidel"));
     s.panel->shadowing = s.panel->shadow_due = true;

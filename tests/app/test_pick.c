@@ -104,7 +104,7 @@ static void forces_on_a_body(void **state) {
     def.solve.iterations = 5000;
     def.solve.tolerance = 1e-10;
     SandSimulation *sim = lab_simulation(&scene.world, &def);
-    assert_int_equal(probe_read(sim, 0).contacts, 0); // before the first step
+    assert_int_equal(picked_body_read(sim, 0).contacts, 0); // before the first step
     for (int i = 0; i < 20; i++)
         if (!sand_simulation_step(sim, &error)) fail_msg("%s", error.text);
     const SandWorld *world = sand_simulation_world(sim);
@@ -114,14 +114,14 @@ static void forces_on_a_body(void **state) {
         weight += world->mass[i] * 9.81;
         if (world->position[i].z < world->position[lowest].z) lowest = i;
     }
-    Probe probe = probe_read(sim, lowest);
-    assert_int_equal(probe.contacts, 2);
-    assert_true(probe.mass == world->mass[lowest]);
-    double above = weight - probe.mass * 9.81;
-    assert_true(fabs(probe.force_most - weight) < 1e-3 * weight);
-    assert_true(fabs(probe.force_sum - weight - above) < 2e-3 * weight);
-    assert_int_equal(probe_read(sim, world->body_count).body, -1);
-    assert_int_equal(probe_read(sim, -1).body, -1);
+    PickedBody picked = picked_body_read(sim, lowest);
+    assert_int_equal(picked.contacts, 2);
+    assert_true(picked.mass == world->mass[lowest]);
+    double above = weight - picked.mass * 9.81;
+    assert_true(fabs(picked.force_most - weight) < 1e-3 * weight);
+    assert_true(fabs(picked.force_sum - weight - above) < 2e-3 * weight);
+    assert_int_equal(picked_body_read(sim, world->body_count).body, -1);
+    assert_int_equal(picked_body_read(sim, -1).body, -1);
     sand_simulation_free(sim);
     sand_scene_free(&scene);
 }

@@ -189,17 +189,17 @@ static void mark(const Pictured *p, int body, int width, int height) {
     const SandShape *shape = &w->shapes[w->shape[body]];
     Interface *interface = interface_create(NULL, &error);
     if (!interface) fail_msg("%s", error.text);
-    Probe probe = {.body = body,
-                   .kind = shape->kind,
-                   .shape = w->shape[body],
-                   .radius = w->scale[body] * shape->bound,
-                   .half = v3_scale(w->scale[body], shape->half),
-                   .center = w->position[body],
-                   .rotation = w->rotation[body]};
+    PickedBody picked = {.body = body,
+                         .kind = shape->kind,
+                         .shape = w->shape[body],
+                         .radius = w->scale[body] * shape->bound,
+                         .half = v3_scale(w->scale[body], shape->half),
+                         .center = w->position[body],
+                         .rotation = w->rotation[body]};
     MarksView view = {
         .camera = &p->camera, .meshes = &p->scene.meshes, .origin = p->scene.origin, .width = width, .height = height};
     interface_begin(interface, width, height, 1, 1.0 / 60);
-    marks_draw(&probe, &view);
+    marks_draw(&picked, &view);
     interface_end(interface, renderer_overdraw(renderer));
     interface_free(interface);
 }

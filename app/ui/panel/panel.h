@@ -82,7 +82,7 @@ typedef struct Panel {
     bool (*add_key)(void *user, SandError *error); // adds a camera key to the take
     int camera_keys;                               // how many there are
     RaceJob *race;                                 // of the engine; NULL: no races
-    Probe picked;
+    PickedBody picked;
     double frame_rate;     // pictures a second, lately
     bool filming, unsaved; // what would be lost if the window closed: a film, or acts that no take has
 

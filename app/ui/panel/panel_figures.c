@@ -245,7 +245,7 @@ static void draw_numbers(const Panel *panel, const EngineFrame *frame, const Eng
     igEndTable();
 }
 
-static void draw_picked(const Probe *b) {
+static void draw_picked(const PickedBody *b) {
     char text[64];
     if (!begin_figures("picked")) return;
     snprintf(text, sizeof text, "%d", b->body);

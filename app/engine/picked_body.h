@@ -2,15 +2,15 @@
 #pragma once
 #include "sandglass/simulation.h"
 
-enum { PROBE_FORCES = 32 };
+enum { PICKED_FORCES = 32 };
 
 // The force of one contact on the body.
-typedef struct ProbeForce {
+typedef struct PickedForce {
     SandVec3 point; // m, world
     SandVec3 force; // N, world
-} ProbeForce;
+} PickedForce;
 
-typedef struct Probe {
+typedef struct PickedBody {
     int body;          // -1: none
     double speed;      // m/s, of its center
     double mass;       // kg
@@ -23,10 +23,11 @@ typedef struct Probe {
     SandVec3 half; // m, half extents
     SandVec3 center, velocity;
     SandQuat rotation;
-    int force_count;                 // of the largest contact forces, at most PROBE_FORCES
-    ProbeForce forces[PROBE_FORCES]; // in the order of the contacts
-    bool is_held;                    // it is dragged by a spring
-    SandVec3 held, pulled_to;        // m, world: the ends of the spring
-} Probe;
+    int force_count;                   // of the largest contact forces, at most PICKED_FORCES
+    PickedForce forces[PICKED_FORCES]; // in the order of the contacts
+    bool is_held;                      // it is dragged by a spring
+    SandVec3 held, pulled_to;          // m, world: the ends of the spring
+} PickedBody;
 
-Probe probe_read(const SandSimulation *sim, int body); // of the last step; Probe.body is -1 where there is no such body
+PickedBody picked_body_read(const SandSimulation *sim,
+                            int body); // of the last step; PickedBody.body is -1 where there is no such body
