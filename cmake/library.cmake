@@ -27,6 +27,7 @@ add_library(sandglass_core STATIC
     sim/world/render_instance.c
     sim/world/world.c
     sim/world/flow.c
+    sim/world/probe.c
     sim/collision/broad_phase.c
     sim/collision/images.c
     sim/collision/collide.c
@@ -46,6 +47,8 @@ add_library(sandglass_core STATIC
     sim/step/laws.c
     sim/step/race.c
     sim/step/residency.c
+    sim/step/probe.c
+    sim/step/probe_cpu.c
     sim/step/rest.c
     sim/step/inlet.c
     sim/step/simulation.c
@@ -96,6 +99,7 @@ add_library(sandglass_scene STATIC
     sim/scene/scene.c
     sim/scene/scene_build.c
     sim/scene/scene_flow.c
+    sim/scene/scene_probes.c
     sim/scene/scene_file.c
     sim/scene/scene_boundaries.c
     sim/scene/scene_joints.c

@@ -224,6 +224,8 @@ static SandWorld device_view(const SandDevice *device, const SandWorld *w) {
     d.materials = NULL;
     d.joints = NULL;
     d.apart = NULL;
+    d.probes = NULL;
+    d.probe_values = NULL;
     return d;
 }
 

@@ -17,7 +17,7 @@
 const VerbRow verb_table[VERB_COUNT] = {
     [VERB_RUN] = {"run", "[SCENE | TAKE]", false,
                   "the default verb: open a window on the scene, or on the hourglass where none is named; without a display "
-                  "or with --headless film it; with --json or --log print figures",
+                  "or with --headless film it; with --json, --log or --probes print figures",
                   "sandglass rubble --bodies 2000"},
     [VERB_BENCH] = {"bench", "SCENE | TAKE", true,
                     "measure the time of each stage of a step, bytes and the real-time factor",
@@ -107,8 +107,13 @@ const OptionRow option_table[OPTION_COUNT] = {
          "scene says",
          start_names},
     [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN | DEMO, NULL, NULL, 0, 0,
-                         "run without a window: film the scene, or print figures with --json or --log", NULL},
+                         "run without a window: film the scene, or print figures with --json, --log or --probes", NULL},
     [OPTION_LOG] = {"log", KIND_TEXT, LOGGED, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
+    [OPTION_PROBE] = {"probe", KIND_TEXT, LOGGED, "PROBE", NULL, 0, 0,
+                      "measure inside the run, \"NAME KIND KEY=VALUE ...\" as under `probes` of a scene; may be given again",
+                      NULL},
+    [OPTION_PROBES] = {"probes", KIND_TEXT, LOGGED, "FOLDER", NULL, 0, 0, "write a file NAME.csv for each probe there",
+                       NULL},
     [OPTION_SECONDS] =
         {"seconds", KIND_ABOVE, RUN | RECORD | DEMO | CONVERGE, "S", NULL, 0, 1e9,
          "simulated time to run; demo: how long each scene is shown; as the scene or the playlist says; converge: of each "
@@ -355,6 +360,13 @@ static bool refuse_option(const Options *options, const char *word, size_t lengt
     return sand_fail(error, "%s is not an option; `sandglass help %s` names them", name, verb);
 }
 
+// The list of an option that may be given again, else NULL.
+static OptionList *option_list(Options *options, int id) {
+    if (id == OPTION_SET) return &options->sets;
+    if (id == OPTION_PROBE) return &options->probes;
+    return id == OPTION_CAMERA_KEY ? &options->camera_keys : NULL;
+}
+
 // Parses the option at argv[*at]; advances *at past a separate value.
 static bool read_option(Options *options, int argc, char **argv, int *at, SandError *error) {
     const char *verb = verb_table[options->verb].name;
@@ -384,7 +396,7 @@ static bool read_option(Options *options, int argc, char **argv, int *at, SandEr
 
     options->values[id].given = true;
     if (!read_value(row, text, &options->values[id], error)) return false;
-    OptionList *list = id == OPTION_SET ? &options->sets : id == OPTION_CAMERA_KEY ? &options->camera_keys : NULL;
+    OptionList *list = option_list(options, id);
     if (!list) return true;
     if (list->count == OPTIONS_MAX_LIST)
         return sand_fail(error, "--%s is given more than %d times", row->name, OPTIONS_MAX_LIST);
@@ -463,8 +475,9 @@ bool options_parse(Options *options, int argc, char **argv, SandError *error) {
 }
 
 void options_write_film(const Options *options, FILE *out) {
-    static const OptionId apart[] = {OPTION_OUT, OPTION_FRAMES,  OPTION_SECONDS, OPTION_MP4,    OPTION_WEBM,
-                                     OPTION_GIF, OPTION_THREADS, OPTION_LOG,     OPTION_RESUME, OPTION_BACKEND};
+    static const OptionId apart[] = {OPTION_OUT,    OPTION_FRAMES,  OPTION_SECONDS, OPTION_MP4,
+                                     OPTION_WEBM,   OPTION_GIF,     OPTION_THREADS, OPTION_LOG,
+                                     OPTION_RESUME, OPTION_BACKEND, OPTION_PROBE,   OPTION_PROBES};
     fprintf(out, "scene %s\n", options->subject ? options->subject : "");
     for (int id = 0; id < OPTION_COUNT; id++) {
         bool counts =

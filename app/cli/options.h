@@ -36,6 +36,8 @@ typedef enum OptionId {
     OPTION_START,
     OPTION_HEADLESS,
     OPTION_LOG,
+    OPTION_PROBE,
+    OPTION_PROBES,
     OPTION_SECONDS,
     OPTION_FROM,
     OPTION_STEPS,
@@ -103,7 +105,7 @@ typedef enum OptionId {
 } OptionId;
 
 enum {
-    OPTIONS_MAX_LIST = 64,    // --set and --camera-key may be given this many times
+    OPTIONS_MAX_LIST = 64,    // --set, --probe and --camera-key may be given this many times
     OPTIONS_MAX_NUMBERS = 16, // in a list of numbers
 };
 
@@ -126,7 +128,7 @@ typedef struct Options {
     Verb verb;
     const char *subject; // a scene, a take, a file, or the topic of a list; NULL: not given
     OptionValue values[OPTION_COUNT];
-    OptionList sets, camera_keys; // every --set, every --camera-key
+    OptionList sets, probes, camera_keys; // every --set, every --probe, every --camera-key
 } Options;
 
 int options_find_verb(const char *name); // Verb, or -1

@@ -1,4 +1,4 @@
-// `sandglass SCENE`: opens a window; without a display films; with --json, --log or a headless take only computes.
+// `sandglass SCENE`: opens a window; without a display films; with --json, --log, --probes or a headless take only computes.
 #include <math.h>
 
 #include "app/cli/picture_options.h"
@@ -249,7 +249,8 @@ Outcome run_scene(const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     // A report or a log means figures, not pictures; and a film saves no take.
     bool window = has_display() && !values[OPTION_HEADLESS].given;
-    bool pictures = !values[OPTION_JSON].given && !values[OPTION_LOG].given && (window || !values[OPTION_TAKE].given);
+    bool figures = values[OPTION_JSON].given || values[OPTION_LOG].given || values[OPTION_PROBES].given;
+    bool pictures = !figures && (window || !values[OPTION_TAKE].given);
     if (values[OPTION_SLOW].given && (window || !pictures))
         return sand_fail(error, "--slow is the speed of a film, and this run makes none; a window has --speed"),
                OUTCOME_WRONG;

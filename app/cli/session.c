@@ -187,6 +187,8 @@ SandSceneOptions session_scene_options(const Options *options) {
         .seed = (uint64_t)values[OPTION_SEED].integer,
         .start = values[OPTION_START].given ? (SandStart)(SAND_START_LATTICE + values[OPTION_START].integer)
                                             : SAND_START_AS_SCENE,
+        .probes = options->probes.items,
+        .probe_count = options->probes.count,
     };
 }
 
@@ -221,6 +223,8 @@ static bool plan_take(Session *session, const Options *options, SandError *error
         return sand_fail(error, "--backend: the take says `backend: %s`; change it in %.200s",
                          backend_names[session->take.backend], options->subject);
     if (!take_open_scene(&session->take, &session->scene, error)) return false;
+    session->scene.options.probes = options->probes.items; // they do not change the motion
+    session->scene.options.probe_count = options->probes.count;
     session->def.solve = session->take.has_solve ? session->take.solve : session->scene.solve;
     session->def.precision = session->take.precision;
     session->has_gravity = session->take.has_gravity;
@@ -300,6 +304,12 @@ Outcome session_open(Session *session, const Options *options, const char *label
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->gravity = session->scene.world.gravity;
     session->solve = session->def.solve;
+    if (options->probes.count && !values[OPTION_PROBES].given && options->verb != VERB_BENCH)
+        return sand_fail(error, "--probe: nobody sees what it measures; --probes FOLDER says where to write it"),
+               OUTCOME_WRONG;
+    if (values[OPTION_PROBES].given &&
+        !probe_files_open(&session->probes, values[OPTION_PROBES].text, &session->scene.world, error))
+        return OUTCOME_WRONG;
     session->sim = start_simulation(session, error);
     if (!session->sim) return OUTCOME_FAILED;
     session->progress = progress_begin(label);
@@ -345,7 +355,9 @@ bool session_step(Session *session, int64_t at, int64_t total, SandError *error)
     if (session->has_take &&
         !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error))
         return false;
-    if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error)) return false;
+    if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error) ||
+        !probe_files_write(&session->probes, sand_simulation_world(session->sim), error))
+        return false;
     session->def.backend = sand_simulation_backend(session->sim); // the device may have failed, and the CPU gone on
     if (session->has_take && sand_simulation_world(session->sim)->step_index == session->take.steps &&
         !sand_simulation_fetch(session->sim, error))
@@ -363,7 +375,9 @@ bool session_step(Session *session, int64_t at, int64_t total, SandError *error)
 Outcome session_close(Session *session, Outcome outcome, SandError *error) {
     SandError closing;
     progress_end(&session->progress);
-    if (!log_close(&session->log, &closing) && outcome == OUTCOME_DONE) {
+    bool logged = log_close(&session->log, &closing);
+    bool probed = probe_files_close(&session->probes, logged ? &closing : NULL);
+    if (!(logged && probed) && outcome == OUTCOME_DONE) {
         *error = closing;
         outcome = OUTCOME_FAILED;
     }

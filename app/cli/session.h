@@ -3,6 +3,7 @@
 #include "app/io/json.h"
 #include "app/cli/log.h"
 #include "app/cli/options.h"
+#include "app/cli/probe_files.h"
 #include "app/cli/progress.h"
 #include "sandglass/scene.h"
 #include "sandglass/simulation.h"
@@ -22,6 +23,7 @@ typedef struct Session {
     Backend backend; // as asked for
     Progress progress;
     Log log;
+    ProbeFiles probes;
     bool has_gravity, has_shadow, has_beside;
     SandVec3 gravity;    // m/s^2, as asked for; once open, at the start
     SandSolveDef shadow; // a second solver, for the window

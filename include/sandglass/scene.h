@@ -35,6 +35,9 @@ typedef struct SandSceneOptions {
     bool has_seed; // use `seed` and not the scene's
     uint64_t seed; // of the random numbers; 0 is the built-in seed
     SandStart start;
+    const char *const
+        *probes; // more probes, as text: "NAME KIND KEY=VALUE ..."; the caller keeps it while the scene is open
+    int probe_count;
     int limit;     // the most bodies, cells and lattice points tried, for fuzzing; 0: SAND_MAX_BODIES
     bool no_files; // refuse to open files that the scene names, for fuzzing
 } SandSceneOptions;

@@ -12,6 +12,7 @@
 #include "sandglass/error.h"
 #include "sandglass/geometry.h"
 #include "sandglass/math.h"
+#include "sandglass/probe.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -168,6 +169,11 @@ typedef struct SandWorld {
     SandOutlet *outlets;
     SandInlet *inlets;
     size_t outlet_capacity, inlet_capacity;
+
+    int probe_count;
+    SandProbe *probes;
+    double *probe_values; // of all probes, as of their last samples
+    size_t probe_capacity, probe_value_capacity;
 
     SandVec3 gravity;         // m/s^2
     SandSpring spring;        // at most one

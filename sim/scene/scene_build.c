@@ -451,7 +451,7 @@ static bool build_all(SandBuilder *b) {
     b->path[0] = 0;
     if (!sand_world_check(b->world, &reason))
         return sand_build_wrong(b, b->def->bodies_count ? "bodies" : "", "%s", reason.text);
-    return check_overlaps(b);
+    return check_overlaps(b) && sand_build_probes(b);
 }
 
 bool sand_scene_build(SandScene *scene, SandError *error) {

@@ -70,5 +70,7 @@ bool sand_build_count(SandBuilder *b, const uint32_t *given, int *count);
 // Build the outlets and inlets (scene_flow.c).
 bool sand_build_outlets(SandBuilder *b);
 bool sand_build_inlets(SandBuilder *b);
+// Build the probes of the file and of the options (scene_probes.c).
+bool sand_build_probes(SandBuilder *b);
 // Reads along which axes the world repeats, once its box and its bodies are known.
 bool sand_build_period(SandBuilder *b);

@@ -251,6 +251,41 @@ static const cyaml_schema_field_t inlet_fields[] = {
 };
 static const cyaml_schema_value_t inlet_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandInletDef, inlet_fields)};
 
+static const cyaml_schema_value_t whole_value = {CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint32_t)};
+static const cyaml_strval_t probe_kinds[] = {
+    {"flow", SAND_PROBE_FLOW},         {"force", SAND_PROBE_FORCE},   {"density", SAND_PROBE_DENSITY},
+    {"velocity", SAND_PROBE_VELOCITY}, {"stress", SAND_PROBE_STRESS}, {"coordination", SAND_PROBE_COORDINATION},
+    {"surface", SAND_PROBE_SURFACE},   {"center", SAND_PROBE_CENTER}, {"energy", SAND_PROBE_ENERGY},
+    {"path", SAND_PROBE_PATH},
+};
+static const cyaml_schema_field_t probe_fields[] = {
+    TEXT_NEEDED(SandProbeFileDef, name),
+    CHOICE_NEEDED(SandProbeFileDef, kind, probe_kinds),
+    REAL(SandProbeFileDef, rate),
+    NUMBERS(SandProbeFileDef, point, 3),
+    NUMBERS(SandProbeFileDef, normal, 3),
+    NUMBERS(SandProbeFileDef, axis, 3),
+    NUMBERS(SandProbeFileDef, size, 2),
+    REAL(SandProbeFileDef, radius),
+    TEXT(SandProbeFileDef, outlet),
+    TEXT(SandProbeFileDef, boundary),
+    TEXT(SandProbeFileDef, body),
+    WHOLE(SandProbeFileDef, index),
+    NUMBERS(SandProbeFileDef, about, 3),
+    NUMBERS(SandProbeFileDef, lower, 3),
+    NUMBERS(SandProbeFileDef, upper, 3),
+    CYAML_FIELD_SEQUENCE_FIXED("cells", OPTIONAL_PTR, SandProbeFileDef, cells, &whole_value, 3),
+    NUMBERS(SandProbeFileDef, from, 3),
+    NUMBERS(SandProbeFileDef, to, 3),
+    REAL(SandProbeFileDef, width),
+    WHOLE(SandProbeFileDef, bins),
+    REAL(SandProbeFileDef, least_force),
+    FLAG(SandProbeFileDef, scales),
+    CYAML_FIELD_END,
+};
+static const cyaml_schema_value_t probe_value = {CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, SandProbeFileDef, probe_fields)};
+static const cyaml_schema_value_t one_probe = {CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, SandProbeFileDef, probe_fields)};
+
 static const cyaml_strval_t knob_kinds[] = {
     {"mass", SAND_KNOB_MASS},       {"narrowest", SAND_KNOB_NARROWEST},     {"rate", SAND_KNOB_RATE},
     {"mu", SAND_KNOB_MU},           {"restitution", SAND_KNOB_RESTITUTION}, {"cohesion", SAND_KNOB_COHESION},
@@ -348,6 +383,7 @@ static const cyaml_schema_field_t scene_fields[] = {
     LIST(SandSceneDef, fills, fill_value, 256),
     LIST(SandSceneDef, outlets, outlet_value, SAND_MAX_OUTLETS),
     LIST(SandSceneDef, inlets, inlet_value, SAND_MAX_INLETS),
+    LIST(SandSceneDef, probes, probe_value, SAND_MAX_PROBES),
     LIST(SandSceneDef, knobs, knob_value, SAND_MAX_KNOBS),
     CYAML_FIELD_END,
 };
@@ -360,6 +396,10 @@ bool sand_scene_file_read(SandSceneFile **out, const char *text, size_t size, co
         return sand_scene_file_free(file), *out = NULL, false;
     file->def = file->yaml.def;
     return true;
+}
+
+bool sand_probe_file_read(SandYaml *yaml, const char *text, size_t size, const char *name, SandError *error) {
+    return sand_yaml_read(yaml, "probe", &one_probe, text, size, name, error);
 }
 
 // Checks that a scene that is like another overrides no more than it may: other keys would have to fit lists that this file

@@ -183,6 +183,23 @@ typedef struct SandInletDef {
     bool *scales;
 } SandInletDef;
 
+typedef struct SandProbeFileDef {
+    char *name;
+    SandProbeKind kind;
+    double *rate;                   // Hz
+    double *point, *normal, *axis;  // 3 each, of a flow
+    double *size, *radius;          // 2, of a flow
+    char *outlet, *boundary, *body; // names
+    uint32_t *index;                // of a body
+    double *about;                  // 3, of a force
+    double *lower, *upper;          // 3 each: a box
+    uint32_t *cells;                // 3, of a box
+    double *from, *to, *width;      // 3 each but width: a line
+    uint32_t *bins;                 // of a line
+    double *least_force;            // N
+    bool *scales;
+} SandProbeFileDef;
+
 typedef struct SandKnobDef {
     char *name, *about, *unit, *of;
     SandKnobKind kind;
@@ -244,9 +261,10 @@ typedef struct SandSceneDef {
     SandFillDef *fills;
     SandOutletDef *outlets;
     SandInletDef *inlets;
+    SandProbeFileDef *probes;
     SandKnobDef *knobs;
     uint32_t materials_count, pairs_count, shapes_count, boundaries_count, bodies_count, joints_count, fills_count,
-        outlets_count, inlets_count, knobs_count;
+        outlets_count, inlets_count, probes_count, knobs_count;
 } SandSceneDef;
 
 struct SandSceneFile {
@@ -262,3 +280,5 @@ bool sand_scene_file_read(SandSceneFile **file, const char *text, size_t size, c
 // Reads the scene that this one is like, from the same folder, and merges the two.
 bool sand_scene_file_become_like(SandSceneFile *file, SandError *error);
 void sand_scene_file_free(SandSceneFile *file);
+// Reads one probe by the keys of an entry of `probes`; `yaml->def` is then a SandProbeFileDef.
+bool sand_probe_file_read(SandYaml *yaml, const char *text, size_t size, const char *name, SandError *error);

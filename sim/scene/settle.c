@@ -38,7 +38,7 @@ static bool tell(void *user, double done) {
 // start, motors that want a speed hold, and the plug closes the vessel.
 static bool prepare_world(SandScene *scene, SandError *error) {
     SandWorld *world = &scene->world;
-    world->outlet_count = world->inlet_count = 0;
+    world->outlet_count = world->inlet_count = world->probe_count = 0;
     for (int i = 0; i < world->body_count; i++)
         if (world->enter[i] > 0) world->enter[i] = INFINITY;
     for (int b = 0; b < world->boundary_count; b++) {

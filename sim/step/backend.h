@@ -1,13 +1,14 @@
 // A backend takes the steps of a simulation on a device: one table of functions, which the CPU (cpu_backend.c) and CUDA
 // (cuda/backend.cu) fill. simulation.c knows no more of a device than this table.
 //
-//   upload -> [ collide -> warm_start -> build -> solve -> integrate -> finish ] -> ... -> read_...
+//   upload -> [ collide -> warm_start -> build -> solve -> integrate -> finish -> measure ] -> ... -> read_...
 //
 // The device holds the bodies between steps. The functions of a step only enqueue their work, each after the one before it;
 // `finish` waits and reports. The host keeps the settings, and reads bodies when it needs them (residency.h).
 #pragma once
 #include "sim/collision/warm_start.h"
 #include "sandglass/simulation.h"
+#include "sim/step/probe.h"
 #include "sim/world/render_instance.h"
 
 #ifdef __cplusplus
@@ -87,6 +88,10 @@ struct SandBackend {
                   SandError *error);
     bool (*integrate)(SandDevice *device, SandError *error);
     bool (*finish)(SandDevice *device, SandStepReport *report, SandError *error);
+
+    // Makes the sums of probes over the bodies and contacts of the step that has just finished, and waits for them. The
+    // bodies stay on the device.
+    bool (*measure)(SandDevice *device, SandProbeBatch *batch, SandError *error);
 
     // Pictures. A slot belongs to its creator: the device may be destroyed while it is drawn. `instances` enqueues
     // its work behind the last step, and the slot knows when that is done; a reader, on any thread, waits for that.

@@ -5,6 +5,7 @@
 void sand_checkpoint_free(SandCheckpoint *c) {
     sand_free(c->boundaries);
     sand_free(c->joints);
+    sand_free(c->probes);
     sand_free(c->position);
     sand_free(c->velocity);
     sand_free(c->spin);
@@ -17,9 +18,10 @@ void sand_checkpoint_free(SandCheckpoint *c) {
 
 size_t sand_checkpoint_bytes(const SandCheckpoint *c) {
     return c->boundary_capacity * sizeof *c->boundaries + c->joint_capacity * sizeof *c->joints +
-           c->position_capacity * sizeof *c->position + c->velocity_capacity * sizeof *c->velocity +
-           c->spin_capacity * sizeof *c->spin + c->rotation_capacity * sizeof *c->rotation +
-           c->gone_capacity * sizeof *c->gone + c->rest_capacity * sizeof *c->rest + sand_warm_start_bytes(&c->warm_start);
+           c->probe_capacity * sizeof *c->probes + c->position_capacity * sizeof *c->position +
+           c->velocity_capacity * sizeof *c->velocity + c->spin_capacity * sizeof *c->spin +
+           c->rotation_capacity * sizeof *c->rotation + c->gone_capacity * sizeof *c->gone +
+           c->rest_capacity * sizeof *c->rest + sand_warm_start_bytes(&c->warm_start);
 }
 
 static void save_flow(SandCheckpoint *c, const SandWorld *w) {
@@ -45,10 +47,17 @@ static void restore_flow(const SandCheckpoint *c, SandWorld *w) {
     }
 }
 
+// Probes that were added since begin anew.
+static void restore_probes(const SandCheckpoint *c, SandWorld *w) {
+    for (int k = 0; k < w->probe_count; k++)
+        w->probes[k].state = k < c->probe_count ? c->probes[k] : (SandProbeState){.since = c->time};
+}
+
 bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmStart *warm_start, SandError *error) {
     int n = w->body_count;
     if (!SAND_GROW(c->boundaries, c->boundary_capacity, w->boundary_count, "checkpoint", error) ||
         !SAND_GROW(c->joints, c->joint_capacity, w->joint_count, "checkpoint", error) ||
+        !SAND_GROW(c->probes, c->probe_capacity, w->probe_count, "checkpoint", error) ||
         !SAND_GROW(c->position, c->position_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->velocity, c->velocity_capacity, n, "checkpoint", error) ||
         !SAND_GROW(c->spin, c->spin_capacity, n, "checkpoint", error) ||
@@ -63,6 +72,8 @@ bool sand_checkpoint_save(SandCheckpoint *c, const SandWorld *w, const SandWarmS
     c->gravity = w->gravity;
     c->spring = w->spring;
     save_flow(c, w);
+    c->probe_count = w->probe_count;
+    for (int k = 0; k < w->probe_count; k++) c->probes[k] = w->probes[k].state;
     c->boundary_count = w->boundary_count;
     for (int b = 0; b < w->boundary_count; b++)
         c->boundaries[b] = (SandBoundaryState){w->boundaries[b].pose, w->boundaries[b].motion, w->boundaries[b].moves};
@@ -92,6 +103,7 @@ bool sand_checkpoint_restore(const SandCheckpoint *c, SandWorld *w, SandWarmStar
     w->gravity = c->gravity;
     w->spring = c->spring;
     restore_flow(c, w);
+    restore_probes(c, w);
     for (int b = 0; b < c->boundary_count; b++) {
         w->boundaries[b].pose = c->boundaries[b].pose;
         w->boundaries[b].motion = c->boundaries[b].motion;

@@ -29,7 +29,9 @@ typedef struct SandCheckpoint {
     SandQuat *rotation;
     uint8_t *gone;
     uint16_t *rest;
-    int outlet_count, inlet_count;
+    int outlet_count, inlet_count, probe_count;
+    SandProbeState *probes; // what they have counted
+    size_t probe_capacity;
     int64_t left_bodies[SAND_MAX_OUTLETS]; // through each outlet so far
     double left_mass[SAND_MAX_OUTLETS];
     int entered[SAND_MAX_INLETS]; // through each inlet so far

@@ -20,6 +20,7 @@ struct SandDevice {
     SandRest rest;
     SandInletScratch inlets;
     SandLaws laws;
+    SandProbeCpu probes;
     SandStepReport report; // filled by the functions of a step
     uint64_t growths;      // sand_growth_count() at the end of the last step
 };
@@ -30,6 +31,7 @@ static void destroy(SandDevice *device) {
     sand_rest_free(&device->rest);
     sand_inlets_free(&device->inlets);
     sand_laws_free(&device->laws);
+    sand_probe_cpu_free(&device->probes);
     free(device);
 }
 
@@ -211,6 +213,10 @@ static bool finish(SandDevice *device, SandStepReport *report, SandError *error)
     return true;
 }
 
+static bool measure(SandDevice *device, SandProbeBatch *batch, SandError *error) {
+    return sand_probe_cpu_measure(&device->probes, device->host, batch, device->pool, error);
+}
+
 const SandBackend *sand_cpu_backend(void) {
     // Nothing is read back from the host, and pictures are made from the host's world: those functions stay empty.
     static const SandBackend backend = {
@@ -226,6 +232,7 @@ const SandBackend *sand_cpu_backend(void) {
         .solve = solve,
         .integrate = integrate,
         .finish = finish,
+        .measure = measure,
     };
     return &backend;
 }

@@ -32,6 +32,7 @@ struct SandSimulation {
     double *depths;          // scratch for the percentile
     double *residuals;       // of each contact, where they were asked for
     size_t depth_capacity, residual_capacity;
+    SandProbeBatch probes; // what was measured after the last step
     SandMessageCallback *on_message;
     void *message_user;
     uint64_t downloaded; // sand_bytes_downloaded() at the end of the last step
@@ -72,6 +73,7 @@ void sand_simulation_free(SandSimulation *sim) {
     sand_solution_free(&sim->host.solution);
     sand_free(sim->host.lift);
     sand_free(sim->depths);
+    sand_probe_batch_free(&sim->probes);
     sand_free(sim->residuals);
     free(sim);
 }
@@ -305,12 +307,27 @@ static void fall_back_to_cpu(SandSimulation *sim, const SandError *why) {
     tell(sim, sentence);
 }
 
+// Lets the probes of the world measure after a step.
+static bool measure_probes(SandSimulation *sim, SandError *error) {
+    SandWorld *w = &sim->host.world;
+    if (w->probe_count == 0) return true;
+    if (!sand_probes_plan(&sim->probes, w, error) ||
+        (sim->probes.count && !sim->where.backend->measure(sim->where.device, &sim->probes, error)))
+        return false;
+    sand_probes_sample(&sim->probes, w);
+    return true;
+}
+
 bool sand_simulation_step(SandSimulation *sim, SandError *error) {
     double begin = sand_seconds();
     if (!device_step(sim, error)) {
         if (sim->where.backend->on_host) return false;
         fall_back_to_cpu(sim, error);
         if (!device_step(sim, error)) return false;
+    }
+    if (!measure_probes(sim, error)) { // the step itself has been taken
+        if (sim->where.backend->on_host) return false;
+        fall_back_to_cpu(sim, error);
     }
     sim->profile.step = 1e3 * (sand_seconds() - begin);
     uint64_t downloaded = sand_bytes_downloaded();

@@ -24,9 +24,10 @@ void sand_world_free(SandWorld *world) {
     for (int i = 0; i < world->shape_count; i++) sand_shape_free(&world->shapes[i]);
     for (int i = 0; i < world->boundary_count; i++) sand_boundary_free(&world->boundaries[i]);
     void *arrays[] = {
-        world->position, world->rotation,   world->velocity,  world->spin,  world->mass,    world->inertia, world->scale,
-        world->shape,    world->material,   world->enter,     world->gone,  world->rest,    world->shapes,  world->joints,
-        world->apart,    world->boundaries, world->materials, world->pairs, world->outlets, world->inlets,
+        world->position, world->rotation, world->velocity, world->spin,         world->mass,      world->inertia,
+        world->scale,    world->shape,    world->material, world->enter,        world->gone,      world->rest,
+        world->shapes,   world->joints,   world->apart,    world->boundaries,   world->materials, world->pairs,
+        world->outlets,  world->inlets,   world->probes,   world->probe_values,
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) sand_free(arrays[i]);
     *world = (SandWorld){0};
