@@ -555,6 +555,7 @@ extern "C" const SandBackend *sand_cuda_backend(void) {
         .solve = solve,
         .integrate = integrate,
         .finish = finish,
+        .measure = probes_measure,
         .slot_create = slot_create,
         .slot_free = slot_free,
         .instances = instances,

@@ -401,6 +401,8 @@ bool flow_upload(SandDevice *device, const SandWorld *w);
 bool inlets_enqueue(SandDevice *device, const SandWorld *w); // bodies enter, before the broad phase; `w` is the host's
 void flow_report(const SandDevice *device, const Counts *counts, SandStepReport *report);
 
+bool probes_measure(SandDevice *device, SandProbeBatch *batch, SandError *error); // cuda/probes.cu: of SandBackend
+
 // --- reading back: cuda/read_back.cu; the functions of SandBackend ---
 
 bool read_bodies(SandDevice *device, SandWorld *world, int first, int count, SandError *error);

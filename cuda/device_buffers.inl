@@ -174,6 +174,10 @@ BUFFER(float, segment_sum)
 BUFFER(uint8_t, solve_state)
 BUFFER(uint8_t, launch_shared)
 
+// --- probes: cuda/probes.cu ---
+BUFFER(SandExactSum, probe_sums)
+BUFFER(uint32_t, carrying) // of each solver index: contacts that carry a force
+
 // --- results ---
 BUFFER(SandCurvePoint, curve)
 BUFFER(double, energies) // kinetic and potential of each thread block

@@ -75,6 +75,7 @@ static void a_falling_ball(void **state) {
     sand_probe_line(&line, v3_make(0.05, 0, 0), v3_make(0.05, 0, 1.2), 0.4, 6);
     int density = add(&world, line, "density");
     int velocity = add(&world, in_box(SAND_PROBE_VELOCITY, v3_make(-1, -1, -9), v3_make(1, 1, 2), 1, 1, 1), "velocity");
+    int alone = add(&world, in_box(SAND_PROBE_STRESS, v3_make(-1, -1, -9), v3_make(1, 1, 2), 1, 1, 1), "stress");
     SandSimulation *sim = lab_exact(&world);
     for (int n = 1; n <= 40; n++) {
         lab_step(sim);
@@ -88,6 +89,7 @@ static void a_falling_ball(void **state) {
         NEAR(values(sim, energy)[0], 0.5 * mass * v * v + values(sim, energy)[1], 1e-10);
         NEAR(values(sim, energy)[2], mass * GRAVITY * z, 1e-10);
         NEAR(values(sim, velocity)[2], v, 1e-12);
+        NEAR(values(sim, alone)[2], 0, 1e-12 * mass * v * v); // it moves as a whole
         NEAR(values(sim, flow)[0], z < 0.5 ? mass : 0, 1e-12);
         NEAR(values(sim, hit)[1], z < 0.5 ? -1 : 0, 0); // its normal points up
         NEAR(values(sim, miss)[1], 0, 0);
@@ -97,6 +99,24 @@ static void a_falling_ball(void **state) {
             NEAR(values(sim, density)[2 * cell], part / (0.4 * 0.4 * 0.2), 1e-12 * volume / (0.4 * 0.4 * 0.2));
         }
     }
+    sand_simulation_free(sim);
+}
+
+// Two balls that fly apart, in a box that moves past them: the mean velocity is no stress, what they differ from it is.
+static void two_flying_balls(void **state) {
+    (void)state;
+    SandWorld world = lab_world(0.3);
+    world.gravity = v3_make(0, 0, 0);
+    for (int k = 0; k < 2; k++) {
+        int ball = lab_body(&world, 0, 0.1, v3_make(k, 0, 0));
+        world.velocity[ball] = v3_make(5 + (k ? 2 : -2), 0, k ? 3 : -3);
+    }
+    double mass = world.mass[0];
+    int stress = add(&world, in_box(SAND_PROBE_STRESS, v3_make(-2, -1, -2), v3_make(3, 1, 2), 1, 1, 1), "stress");
+    SandSimulation *sim = lab_exact(&world);
+    lab_step(sim);
+    const double expected[6] = {8 * mass / 40, 0, 18 * mass / 40, 0, 12 * mass / 40, 0}; // 2 m u u' / V
+    for (int i = 0; i < 6; i++) NEAR(values(sim, stress)[i], expected[i], 1e-12 * mass);
     sand_simulation_free(sim);
 }
 
@@ -458,6 +478,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_do_not_depend_on_the_order),
         cmocka_unit_test(a_falling_ball),
+        cmocka_unit_test(two_flying_balls),
         cmocka_unit_test(a_resting_ball),
         cmocka_unit_test(the_floor_carries_the_pile),
         cmocka_unit_test(forces_balance_the_momentum),
