@@ -20,7 +20,8 @@ void plot_range(const Plot *plot, double x[2], double y[2]) {
         widen(&plot->x, plot->curves[c].x, plot->curves[c].count, x);
         widen(&plot->y, plot->curves[c].y, plot->curves[c].count, y);
     }
-    if (plot->y.least > y[0] && plot->y.least < y[1]) y[0] = plot->y.least;
+    double least = plot->y.least;
+    if (least > 0 && least > y[0] && least < y[1]) y[0] = least;
 }
 
 int plot_style(const Plot *plot, int curve) { return plot->curves[curve].style ? plot->curves[curve].style - 1 : curve; }
