@@ -18,6 +18,7 @@ target_sources(sand_app_window PRIVATE
     app/ui/panel/panel_controls.c
     app/ui/panel/panel_figures.c
     app/ui/panel/panel_plot.c
+    app/ui/panel/panel_probes.c
     app/ui/panel/panel_race.c
     app/ui/panel/panel_state.c
     app/ui/panel/panel_theater.c

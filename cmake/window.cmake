@@ -104,6 +104,7 @@ add_library(sand_app_window STATIC
     app/engine/beside.c
     app/engine/aim.c
     app/engine/picked_body.c
+    app/engine/probe_readings.c
     app/engine/wheels.c
     app/engine/triple_buffer.c
     app/engine/triple_buffer_gl.c

@@ -4,6 +4,7 @@
 #include "app/engine/beside.h"
 #include "app/render/render_scene.h"
 #include "app/engine/picked_body.h"
+#include "app/engine/probe_readings.h"
 #include "app/engine/race_job.h"
 #include "app/engine/triple_buffer.h"
 #include "app/engine/take.h"
@@ -28,6 +29,7 @@ typedef struct EngineFrame {
     uint64_t oldest_step, newest_step; // the range that ACT_SEEK reaches
     int acts;                          // of a person that changed the motion so far, for a take to save
     PickedBody picked;                 // the body that ACT_PICK named
+    ProbeReadings probes;              // what the probes of the scene read last
     Wheels wheels;                     // of the vehicle, where the scene has one
     SandVec3 follow_moved;             // m, of the body that the camera follows, since the start; 0: there is none
     SandVec3 follow_velocity;          // m/s

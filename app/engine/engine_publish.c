@@ -119,6 +119,7 @@ bool engine_publish(Engine *e, SandError *error) {
     if (contacts && (!sand_simulation_fetch(e->sim, error) || !sand_simulation_fetch_contacts(e->sim, error))) return false;
     f->picked = picked_body_read(e->sim, e->picked);
     wheels_read(&e->scene.vehicle, e->sim, &f->wheels);
+    probe_readings_read(world, &f->probes);
     if (!publish_follow(e, f, error)) return false;
     f->curve_count = f->shadow_count = 0;
     if (e->curve && !copy_curve(sand_simulation_solution(e->sim), &f->curve, &f->curve_capacity, &f->curve_count, error))

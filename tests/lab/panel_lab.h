@@ -62,7 +62,8 @@ static const PanelKey panel_lab_keys[] = {{"Space", "run or pause", true},
                                           {"F1", "all keys", true},
                                           {NULL, NULL, false}};
 
-static inline void open_offscreen(Fixture *s) {
+// With the hourglass, of these options.
+static inline void open_offscreen_with(Fixture *s, const SandSceneOptions *options) {
     SandError error = {""};
     *s = (Fixture){.width = 1280, .height = 720, .scale = 1};
     ContextDef def = context_default();
@@ -84,7 +85,7 @@ static inline void open_offscreen(Fixture *s) {
     s->look.quality = QUALITY_LOW;
     EngineDef engine = engine_default();
     engine.scene = "hourglass";
-    engine.options.bodies = 300;
+    engine.options = *options;
     engine.simulation.threads = 1;
     if (on_gpu && !backends_choose(BACKEND_CUDA, &engine.simulation.solve, SAND_FLOAT, &engine.simulation.backend, &error))
         fail_msg("%s", error.text);
@@ -94,6 +95,8 @@ static inline void open_offscreen(Fixture *s) {
     s->panel->race = engine_race(s->engine);
     control_watch(s->places);
 }
+
+static inline void open_offscreen(Fixture *s) { open_offscreen_with(s, &(SandSceneOptions){.bodies = 300}); }
 
 static inline void close_offscreen(Fixture *s) {
     control_watch(NULL);

@@ -172,6 +172,7 @@ void panel_draw(Panel *panel, const EngineFrame *frame, const EngineScene *scene
     panel_follow_race(panel);
     if (frame) {
         panel_note(panel, frame);
+        panel_note_probes(panel, frame);
         panel_follow_gauge(panel, frame, seconds);
     }
     panel->free_left = panel->free_top = 0;

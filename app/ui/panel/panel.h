@@ -47,6 +47,14 @@ typedef enum PanelSeries {
     SERIES_COUNT
 } PanelSeries;
 
+// Recent samples of a probe of one cell.
+enum { PROBE_POINTS = 1024 };
+typedef struct PanelProbe {
+    int count;
+    uint64_t steps[PROBE_POINTS];
+    double time[PROBE_POINTS], values[READING_CURVES][PROBE_POINTS];
+} PanelProbe;
+
 enum { PANEL_MESSAGES = 4, PANEL_CURVE = 2048 };
 
 // Settings of a race, and a copy of its curves, which grows while it runs.
@@ -137,6 +145,7 @@ typedef struct Panel {
     int point_count;
     uint64_t steps[HISTORY_POINTS];
     double series[SERIES_COUNT][HISTORY_POINTS];
+    PanelProbe probes[SAND_MAX_PROBES]; // as the frames have them
     double curve_x[2][PANEL_CURVE], curve_y[2][PANEL_CURVE];
 } Panel;
 

@@ -420,6 +420,7 @@ void panel_draw_figures(Panel *panel, const PanelView *view) {
     draw_numbers(panel, frame, view->scene);
     if (panel->picked.body >= 0 && panel_section(panel, "Picked body", true)) draw_picked(&panel->picked);
     if (frame->wheels.count && panel_section(panel, "Wheels", true)) draw_wheels(&frame->wheels);
+    panel_draw_probes(panel, frame);
     if (panel_section(panel, "Residual of this step", true)) {
         panel->curve_wanted = true;
         draw_step_plot(panel, frame);

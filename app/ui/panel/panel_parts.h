@@ -1,6 +1,6 @@
 // The parts of the panel, for its own files. They form a tree: panel.c draws the columns, panel_controls.c,
-// panel_figures.c and panel_transport.c; those draw sections (panel_race.c) and plots (panel_plot.c); and all of them stand
-// on panel_state.c, which draws nothing.
+// panel_figures.c and panel_transport.c; those draw sections (panel_race.c, panel_probes.c) and plots (panel_plot.c); and
+// all of them stand on panel_state.c, which draws nothing.
 #pragma once
 #include "app/ui/panel/panel.h"
 #include "app/ui/plot.h"
@@ -31,6 +31,10 @@ void panel_tip(const char *text); // a tooltip for the last widget, when the mou
 void panel_follow_race(Panel *panel); // copies what is new of its curves
 void panel_draw_race(Panel *panel);   // the choice of racers, and the start
 void panel_draw_result(Panel *panel); // a summary
+
+// panel_probes.c
+void panel_note_probes(Panel *panel, const EngineFrame *frame); // keeps what probes read for their plots
+void panel_draw_probes(Panel *panel, const EngineFrame *frame);
 
 // panel_theater.c: the race over this part of the picture
 void panel_draw_theater(Panel *panel, float left, float top, float right, float bottom);

@@ -121,6 +121,7 @@ void panel_follow_scene(Panel *panel, const EngineFrame *frame, const EngineScen
     if (panel->scene_version != scene->version) {
         panel->scene_version = scene->version;
         panel->point_count = 0;
+        for (int k = 0; k < SAND_MAX_PROBES; k++) panel->probes[k].count = 0;
         panel->bodies = frame ? frame->bodies : 0;
         for (int k = 0; k < scene->knob_count; k++) panel->knobs[k] = scene->knobs[k].value;
     }
