@@ -1,7 +1,8 @@
 // The sums of probes on the GPU, by the terms of sim/step/probe.inl. Bodies go in the order of solver indices and contacts
-// in that of their owners, so that the 32 of a warp are mostly in the same cell: their terms are added by a tree in double,
-// and one of them adds the result to the exact sum of the cell. Which 32 belong together depends on nothing but the step,
-// and so the bits do not either.
+// in that of their owners, so that neighbors in a thread block are neighbors in space. Terms are added by a tree in double
+// before one thread adds the result to an exact sum: those of a thread block, where a probe has one cell, else those of a
+// warp that are in the same cell. Which of them belong together depends on nothing but the step, and so the bits do not
+// either.
 //   count_carrying    contacts of each body that carry a force, for coordination
 //   sum_bodies        terms of the bodies
 //   sum_contacts      terms of the contacts
@@ -52,8 +53,8 @@ static __device__ void add_cell(const SandProbe &p, bool mine, int leader, int c
 
 // Adds the terms of a warp, cell by cell of those that its lanes are in. All lanes call it together; `has`: the lane has a
 // term.
-static __device__ void add_terms(const SandWorld &w, const SandProbe &p, bool has, const double *value, ProbeWalk &walk,
-                                 int first, int last, SandExactSum *sums) {
+static __device__ void add_warp(const SandWorld &w, const SandProbe &p, bool has, const double *value, ProbeWalk &walk,
+                                int first, int last, SandExactSum *sums) {
     bool more = has && probe_next(&w, &p, &walk);
     for (unsigned left = __ballot_sync(WHOLE_WARP, more); left; left = __ballot_sync(WHOLE_WARP, more)) {
         while (left) {
@@ -66,9 +67,35 @@ static __device__ void add_terms(const SandWorld &w, const SandProbe &p, bool ha
     }
 }
 
+// Adds the terms of a thread block to the one cell that a probe has. All threads call it together.
+static __device__ void add_block(bool has, const double *value, int first, int last, SandExactSum *sums) {
+    __shared__ double of_warp[BLOCK_THREADS / 32][PROBE_SUMS];
+    if (!__syncthreads_or(has)) return;
+    for (int j = first; j < last; j++) {
+        double sum = warp_reduce(has ? value[j] : 0, false);
+        if ((threadIdx.x & 31) == 0) of_warp[threadIdx.x / 32][j] = sum;
+    }
+    __syncthreads();
+    int j = first + (int)threadIdx.x;
+    double sum = 0;
+    for (int k = 0; j < last && k < BLOCK_THREADS / 32; k++) sum += of_warp[k][j];
+    if (j < last) exact_add(&sums[j], sum, true);
+}
+
+// SINGLE: the probe has one cell.
+template <bool SINGLE>
+static __device__ void add_terms(const SandWorld &w, const SandProbe &p, bool has, const double *value, ProbeWalk &walk,
+                                 int first, int last, SandExactSum *sums) {
+    if (SINGLE)
+        add_block(has, value, first, last, sums);
+    else
+        add_warp(w, p, has, value, walk, first, last, sums);
+}
+
 // Of stress bodies and contacts have sums of their own.
 static __device__ int body_sums(const SandProbe &p) { return p.kind == SAND_PROBE_STRESS ? 10 : probe_sums(p.kind); }
 
+template <bool SINGLE>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     sum_bodies(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
                SandExactSum *sums) {
@@ -78,10 +105,11 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         double value[PROBE_SUMS];
         ProbeWalk walk = ProbeWalk();
         bool has = k < from.counts->bodies && probe_body_terms(&view, &p, (int)k, value, &walk);
-        add_terms(w, p, has, value, walk, 0, body_sums(p), sums);
+        add_terms<SINGLE>(w, p, has, value, walk, 0, body_sums(p), sums);
     }
 }
 
+template <bool SINGLE>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     sum_contacts(const __grid_constant__ SandWorld w, const __grid_constant__ SandProbe p, ProbeSource from,
                  SandExactSum *sums) {
@@ -94,7 +122,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
                    probe_contact_terms(&view, &p, &from.collision->contacts[from.order[i]], impulse_vector(from.impulse[i]),
                                        from.torque ? impulse_vector(from.torque[i]) : v3_make(0, 0, 0), value, &walk);
         int first = p.kind == SAND_PROBE_STRESS ? body_sums(p) : 0;
-        add_terms(w, p, has, value, walk, first, probe_sums(p.kind), sums);
+        add_terms<SINGLE>(w, p, has, value, walk, first, probe_sums(p.kind), sums);
     }
 }
 
@@ -120,15 +148,18 @@ static bool carrying_enqueue(SandDevice *device, const SandProbe &p, ProbeSource
     return device_check(device, cudaGetLastError(), "probes");
 }
 
-static bool probe_enqueue(SandDevice *device, const SandProbe &p, ProbeSource from, SandExactSum *sums) {
-    int64_t bodies = device->world.body_count, contacts = device->host_counts->found;
-    if (p.kind == SAND_PROBE_COORDINATION && !carrying_enqueue(device, p, from)) return false;
-    if (probe_has_bodies(&p))
-        sum_bodies<<<device_blocks(device, bodies, BLOCK_THREADS, 8), BLOCK_THREADS, 0, device->stream>>>(device->world, p,
-                                                                                                          from, sums);
+template <bool SINGLE>
+static void sums_enqueue(SandDevice *device, const SandProbe &p, const ProbeSource &from, SandExactSum *sums) {
+    int bodies = device_blocks(device, device->world.body_count, BLOCK_THREADS, 8),
+        contacts = device_blocks(device, device->host_counts->found, BLOCK_THREADS, 8);
+    if (probe_has_bodies(&p)) sum_bodies<SINGLE><<<bodies, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
     if (probe_has_contacts(p.kind))
-        sum_contacts<<<device_blocks(device, contacts, BLOCK_THREADS, 8), BLOCK_THREADS, 0, device->stream>>>(device->world,
-                                                                                                              p, from, sums);
+        sum_contacts<SINGLE><<<contacts, BLOCK_THREADS, 0, device->stream>>>(device->world, p, from, sums);
+}
+
+static bool probe_enqueue(SandDevice *device, const SandProbe &p, ProbeSource from, SandExactSum *sums) {
+    if (p.kind == SAND_PROBE_COORDINATION && !carrying_enqueue(device, p, from)) return false;
+    (probe_is_single(&p) ? sums_enqueue<true> : sums_enqueue<false>)(device, p, from, sums);
     return device_check(device, cudaGetLastError(), "probes");
 }
 

@@ -36,12 +36,11 @@ SAND_HOST_DEVICE void exact_add(SandExactSum *sum, double value, bool shared) {
         exact_add_integer(&sum->refused, 1, shared);
         return;
     }
-    double unit = EXACT_LEAST * EXACT_RADIX * EXACT_RADIX * EXACT_RADIX * EXACT_RADIX;
+    value *= 1 / EXACT_RADIX; // in units of the highest limb; this and all that follows is exact
     for (int k = EXACT_LIMBS - 1; k >= 0 && value != 0; k--) {
-        double part = trunc(value / unit); // both this and the rest are exact: powers of two
+        double part = trunc(value);
         if (part != 0) exact_add_integer(&sum->limb[k], (int64_t)part, shared);
-        value -= part * unit;
-        unit /= EXACT_RADIX;
+        value = (value - part) * EXACT_RADIX;
     }
 }
 

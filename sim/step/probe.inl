@@ -270,7 +270,8 @@ SAND_HOST_DEVICE void probe_fill_body(const ProbeView *v, const SandProbe *p, in
 SAND_HOST_DEVICE bool probe_body_terms(const ProbeView *v, const SandProbe *p, int k, double *value, ProbeWalk *walk) {
     const SandWorld *w = v->world;
     int body = v->collision->body[k];
-    double radius = p->kind == SAND_PROBE_SURFACE ? 0 : probe_radius(w, body), sign;
+    if (p->kind == SAND_PROBE_PATH && body != p->body) return false;
+    double radius = probe_is_single(p) || p->kind == SAND_PROBE_SURFACE ? 0 : probe_radius(w, body), sign;
     probe_walk_begin(walk, w->position[body], w->position[body], radius);
     if (p->kind == SAND_PROBE_FLOW) {
         if (!probe_passes(v, p, k, &sign)) return false;
@@ -278,7 +279,7 @@ SAND_HOST_DEVICE bool probe_body_terms(const ProbeView *v, const SandProbe *p, i
         value[1] = sign;
         return true;
     }
-    if (w->gone[body] || (p->kind == SAND_PROBE_PATH && body != p->body)) return false;
+    if (w->gone[body]) return false;
     probe_fill_body(v, p, k, value);
     return true;
 }
@@ -309,26 +310,28 @@ SAND_HOST_DEVICE SandVec3 probe_center(const ProbeView *v, int k, SandVec3 point
     return period_image(v->world, v->before[k].position, point);
 }
 
-SAND_HOST_DEVICE bool probe_force_terms(const ProbeView *v, const SandProbe *p, const SandContactCandidate *c,
+// The impulse on what the probe is at, and its moment.
+SAND_HOST_DEVICE void probe_force_terms(const ProbeView *v, const SandProbe *p, const SandContactCandidate *c,
                                         SandVec3 impulse, SandVec3 torque, double *value) {
     int side = probe_side(v, p, c);
-    if (side == 0) return false;
     SandVec3 center = p->about           ? p->origin
                       : p->boundary >= 0 ? v->collision->pose[p->boundary].position
                                          : probe_center(v, side < 0 ? c->index_a : c->b, c->point);
     probe_put(value, v3_scale(side, impulse));
     probe_put(value + 3, v3_scale(side, v3_add(v3_cross(v3_sub(c->point, center), impulse), torque)));
-    return true;
 }
 
 // What a contact adds, given its impulse and torque on b from the solution; false: nothing.
 SAND_HOST_DEVICE bool probe_contact_terms(const ProbeView *v, const SandProbe *p, const SandContactCandidate *c,
                                           SandVec3 impulse, SandVec3 torque, double *value, ProbeWalk *walk) {
-    if (sand_candidate_is_joint(c)) return false;
+    if (sand_candidate_is_joint(c) || (p->kind == SAND_PROBE_FORCE && probe_side(v, p, c) == 0)) return false;
     SandVec3 acts = probe_impulse(v, c, impulse);
     SandVec3 from = probe_center(v, c->index_a, c->point), to = c->b < 0 ? c->point : probe_center(v, c->b, c->point);
     probe_walk_begin(walk, from, to, -1);
-    if (p->kind == SAND_PROBE_FORCE) return probe_force_terms(v, p, c, acts, torque, value);
+    if (p->kind == SAND_PROBE_FORCE) {
+        probe_force_terms(v, p, c, acts, torque, value);
+        return true;
+    }
     for (int j = 0; j < 10; j++) value[j] = 0;
     probe_put_product(value + 10, acts, v3_sub(to, from));
     return true;

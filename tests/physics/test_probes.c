@@ -47,6 +47,11 @@ static void sums_do_not_depend_on_the_order(void **state) {
     assert_true(exact_value(&up) == 0);
     exact_add(&up, -0.001, false);
     assert_true(exact_value(&up) == -0.001);
+    SandExactSum small = {0}; // what is left when large terms cancel, limb against limb
+    for (int i = 0; i < 4; i++) exact_add(&small, 0.75, false);
+    exact_add(&small, -3, false);
+    exact_add(&small, 1e-12, false);
+    assert_true(exact_value(&small) == 1e-12);
     exact_add(&up, NAN, false);
     assert_true(isnan(exact_value(&up)));
 }
