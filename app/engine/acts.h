@@ -31,6 +31,7 @@ typedef enum ActKind {
     ACT_CURVE,  // number: 1 keeps the residual curve of every step
     ACT_PICK,   // body: whose contact forces come with each frame, -1: none
     ACT_BESIDE, // solve: of a second run beside the first, from this step on; number: 0 ends it
+    ACT_PROBE,  // text: one more probe of the scene, as --probe has it
     ACT_RACE,   // text: the solvers, `a,b`; solve: friction and budget; number: 1 from a cold start
     ACT_RACE_CANCEL,
 } ActKind;

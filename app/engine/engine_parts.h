@@ -35,7 +35,10 @@ struct Engine {
     double factor;                 // recent real-time factor
     double factor_wall, factor_time;
     RenderColor color;
-    int picked; // body that was picked, -1: none
+    int picked;                          // body that was picked, -1: none
+    const char *probes[SAND_MAX_PROBES]; // that were added to those of the scene: by the command line, then by a person
+    char own_probes[SAND_MAX_PROBES][SAND_SENTENCE]; // texts of the latter
+    int probe_count, own_probe_count;
     bool chains;
     RenderRange limits; // of the color map
 
@@ -89,6 +92,8 @@ bool engine_open_file(Engine *e, const char *path, const Act *race, SandError *e
 bool engine_ask_beside(Engine *e, const Act *act, SandError *error); // begins, changes or ends the second run
 void engine_part_anew(Engine *e);                                    // after the first run began somewhere else
 void engine_end_beside(Engine *e, const SandError *why);
+// Adds a probe to the scene, which keeps it when it is restarted; what is wrong with it is a message.
+void engine_add_probe(Engine *e, const char *text);
 
 // engine_requests.c
 bool engine_obey(Engine *e, const Act *act, SandError *error);

@@ -163,6 +163,7 @@ bool engine_obey(Engine *e, const Act *act, SandError *error) {
         sand_simulation_want_curve(e->sim, e->curve);
         return true;
     case ACT_BESIDE: return engine_ask_beside(e, act, error);
+    case ACT_PROBE: engine_add_probe(e, act->text); return true;
     case ACT_PICK: e->picked = act->body; return true;
     default: return true;
     }

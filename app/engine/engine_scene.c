@@ -117,9 +117,19 @@ bool engine_restart_scene(Engine *e, bool own_gravity, SandError *error) {
     return true;
 }
 
+// Keeps the texts of the probes that the scene was opened with, and of those that are added later.
+static void adopt_probes(Engine *e) {
+    SandSceneOptions *options = &e->scene.options;
+    e->probe_count = options->probe_count;
+    if (e->probe_count == 0) e->own_probe_count = 0;
+    for (int k = 0; k < e->probe_count; k++) e->probes[k] = options->probes[k];
+    options->probes = e->probes;
+}
+
 void engine_replace_scene(Engine *e, SandScene *scene, const char *name) {
     sand_scene_free(&e->scene);
     e->scene = *scene;
+    adopt_probes(e);
     if (name != e->scene_name) snprintf(e->scene_name, sizeof e->scene_name, "%s", name);
     engine_show_scene(e, NEW_SCENE);
 }
@@ -140,6 +150,10 @@ bool engine_open_scene(Engine *e, const char *name, int bodies, SandError *error
     SandScene scene;
     SandSceneOptions options = e->def.options;
     options.bodies = bodies;
+    if (e->sim) { // probes belong to the scene that they were made for
+        options.probes = e->probes;
+        options.probe_count = strcmp(name, e->scene_name) ? 0 : e->probe_count;
+    }
     if (e->sim && !strcmp(name, e->scene_name)) options.start = e->scene.options.start; // as the panel says
     if (!sand_scene_open(&scene, name, &options, error)) return false;
     const Take *take = e->timeline.take;
@@ -170,6 +184,20 @@ bool engine_change_scene(Engine *e, const char *name, int bodies, SandError *err
         if (smaller && engine_open_scene(e, name, most, error)) return true;
     }
     return engine_open_scene(e, name, bodies, error);
+}
+
+// --- probes -----------------------------------------------------------------------------------------------------
+
+void engine_add_probe(Engine *e, const char *text) {
+    SandError why;
+    if (!sand_scene_add_probe(&e->scene, sand_simulation_change(e->sim), text, &why)) {
+        engine_tell(e, why.text);
+        return;
+    }
+    char *own = e->own_probes[e->own_probe_count++]; // a world has room for no more than these
+    snprintf(own, SAND_SENTENCE, "%s", text);
+    e->probes[e->probe_count++] = own;
+    e->scene.options.probe_count = e->probe_count; // when it is built again
 }
 
 // --- files ------------------------------------------------------------------------------------------------------

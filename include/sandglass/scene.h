@@ -142,6 +142,10 @@ bool sand_scene_set_knob(SandScene *scene, int knob, double value, SandError *er
 // Builds scene->world, in place of the one before. On failure the world is empty and the scene stays open.
 bool sand_scene_build(SandScene *scene, SandError *error);
 
+// Adds a probe, as text like those of the options, to a world that was built from the scene, even while it runs in a
+// simulation. Fails with a line that names the probe and its key; then nothing has changed.
+bool sand_scene_add_probe(SandScene *scene, SandWorld *world, const char *text, SandError *error);
+
 // How to settle the bodies of a scene.
 typedef struct SandSettleDef {
     const char *cache; // folder in which settled states are kept and looked for, made where it is missing; NULL: none

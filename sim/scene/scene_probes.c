@@ -210,6 +210,11 @@ static bool build_text(SandBuilder *b, const char *text) {
     return built;
 }
 
+bool sand_scene_add_probe(SandScene *scene, SandWorld *world, const char *text, SandError *error) {
+    SandBuilder b = {.scene = scene, .file = scene->file, .def = scene->file->def, .world = world, .error = error};
+    return build_text(&b, text);
+}
+
 bool sand_build_probes(SandBuilder *b) {
     const SandSceneOptions *options = &b->scene->options;
     for (uint32_t i = 0; i < b->def->probes_count; i++) {

@@ -85,6 +85,8 @@ const Control control_table[CONTROL_COUNT] = {
     [CONTROL_RECORD] = {"Record", "Starts or ends a recording of what is seen, without the panel.", "sandglass record hourglass --out frames"},
     [CONTROL_SCREENSHOT] = {"Picture", "Saves a PNG of what is on the screen, without the panel, in the folder above.", "sandglass record hourglass --frames 1 --out frames"},
     [CONTROL_SAVE_CSV] = {"CSV", "Saves the numbers of this plot as a CSV file in the folder of the recordings.", "sandglass run hourglass --headless --log hourglass.csv"},
+    [CONTROL_PROBE] = {"Probe", "What to measure: a name, a kind and where. For example `slope surface lower=-1,-1,0 upper=1,1,2 cells=8,1,1`, `floor force boundary=floor` or `e energy`.", "sandglass hourglass --probes measured --probe=PROBE"},
+    [CONTROL_PROBE_ADD] = {"Add", "Measures this from now on.", "sandglass hourglass --probes measured --probe=PROBE"},
     [CONTROL_SAVE_PNG] = {"PNG", "Saves this plot as a PNG picture on white, in the folder of the recordings.", "sandglass record hourglass --overlay residual --out frames"},
     [CONTROL_HELP] = {"Keys", "All keys and what the mouse does.", "sandglass --help"},
     [CONTROL_HIDE] = {"Hide", "Hides the panel; Tab brings it back.", "sandglass hourglass --panel off"},

@@ -146,6 +146,7 @@ typedef struct Panel {
     uint64_t steps[HISTORY_POINTS];
     double series[SERIES_COUNT][HISTORY_POINTS];
     PanelProbe probes[SAND_MAX_PROBES]; // as the frames have them
+    char probe_text[SAND_SENTENCE];     // of one to be added
     double curve_x[2][PANEL_CURVE], curve_y[2][PANEL_CURVE];
 } Panel;
 

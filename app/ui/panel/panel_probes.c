@@ -3,24 +3,25 @@
 #include <stdio.h>
 
 #include "app/ui/cimgui.h"
+#include "app/ui/panel/controls.h"
 #include "app/ui/panel/panel_parts.h"
 
 // How the values of a kind are plotted.
 typedef struct KindText {
     const char *title, *quantity, *unit;
-    bool plain;    // no SI prefix
-    bool positive; // never below 0
+    bool plain;     // no SI prefix
+    bool from_zero; // zero is in view
     const char *curves[READING_CURVES];
 } KindText;
 
 static const KindText kind_texts[SAND_PROBE_KINDS] = {
-    [SAND_PROBE_FLOW] = {"mass flow", "mass flow", "kg/s", true, false, {"rate"}},
-    [SAND_PROBE_FORCE] = {"force", "force", "N", false, false, {"x", "y", "z"}},
+    [SAND_PROBE_FLOW] = {"mass flow", "mass flow", "kg/s", true, true, {"rate"}},
+    [SAND_PROBE_FORCE] = {"force", "force", "N", false, true, {"x", "y", "z"}},
     [SAND_PROBE_DENSITY] = {"solid fraction", "solid fraction", "", false, true, {"solid fraction"}},
-    [SAND_PROBE_VELOCITY] = {"velocity", "velocity", "m/s", false, false, {"x", "y", "z"}},
-    [SAND_PROBE_STRESS] = {"stress", "stress", "Pa", false, false, {"xx", "yy", "zz"}},
+    [SAND_PROBE_VELOCITY] = {"velocity", "velocity", "m/s", false, true, {"x", "y", "z"}},
+    [SAND_PROBE_STRESS] = {"stress", "stress", "Pa", false, true, {"xx", "yy", "zz"}},
     [SAND_PROBE_COORDINATION] = {"coordination", "contacts of a body", "", false, true, {"coordination"}},
-    [SAND_PROBE_SURFACE] = {"angle of the surface", "angle", "\xc2\xb0", true, true, {"angle"}},
+    [SAND_PROBE_SURFACE] = {"angle of the surface", "angle", "\xc2\xb0", true, false, {"angle"}},
     [SAND_PROBE_CENTER] = {"height of the center of mass", "height", "m", false, false, {"height"}},
     [SAND_PROBE_ENERGY] = {"kinetic energy", "energy", "J", false, true, {"kinetic"}},
     [SAND_PROBE_PATH] = {"path", "position", "m", false, false, {"x", "y", "z"}},
@@ -65,7 +66,7 @@ static void draw_probe(Panel *panel, const PanelProbe *p, const ProbeReading *r,
                  .title = title,
                  .x = profile ? (PlotAxis){.name = "along", .unit = "m", .tight = true}
                               : (PlotAxis){.name = "time", .unit = "s", .plain = true, .tight = true, .least_range = 0.1},
-                 .y = {.name = text->quantity, .unit = text->unit, .plain = text->plain, .from_zero = text->positive},
+                 .y = {.name = text->quantity, .unit = text->unit, .plain = text->plain, .from_zero = text->from_zero},
                  .curve_count = r->curves,
                  .without_legend = r->curves == 1,
                  .nothing = "nothing yet"};
@@ -76,8 +77,18 @@ static void draw_probe(Panel *panel, const PanelProbe *p, const ProbeReading *r,
     panel_draw_plot(panel, &plot, step);
 }
 
+// A line for one more. The engine says what is wrong with it.
+static void draw_new_probe(Panel *panel) {
+    control_text(CONTROL_PROBE, panel->probe_text, sizeof panel->probe_text);
+    if (!control_button(CONTROL_PROBE_ADD, NULL, 0) || !*panel->probe_text) return;
+    Act act = {.kind = ACT_PROBE};
+    snprintf(act.text, sizeof act.text, "%s", panel->probe_text);
+    panel_ask(panel, act);
+}
+
 void panel_draw_probes(Panel *panel, const EngineFrame *frame) {
     const ProbeReadings *readings = &frame->probes;
-    if (readings->count == 0 || !panel_section(panel, "Probes", true)) return;
+    if (!panel_section(panel, "Probes", readings->count > 0)) return;
     for (int k = 0; k < readings->count; k++) draw_probe(panel, &panel->probes[k], &readings->probes[k], frame->step);
+    draw_new_probe(panel);
 }
