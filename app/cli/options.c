@@ -109,6 +109,10 @@ const OptionRow option_table[OPTION_COUNT] = {
     [OPTION_HEADLESS] = {"headless", KIND_FLAG, RUN | DEMO, NULL, NULL, 0, 0,
                          "run without a window: film the scene, or print figures with --json or --log", NULL},
     [OPTION_LOG] = {"log", KIND_TEXT, LOGGED, "FILE.csv", NULL, 0, 0, "write a line of figures for each step", NULL},
+    [OPTION_CHECKPOINT] = {"checkpoint", KIND_TEXT, RUN, "FILE", NULL, 0, 0,
+                           "write the state to this file now and then, for --resume; computes without a window", NULL},
+    [OPTION_CHECKPOINT_EVERY] = {"checkpoint-every", KIND_TEXT, RUN, "N|Ss", "60s", 0, 0,
+                                 "steps between two checkpoints, or seconds of the clock as in 60s", NULL},
     [OPTION_SECONDS] =
         {"seconds", KIND_ABOVE, RUN | RECORD | DEMO | CONVERGE, "S", NULL, 0, 1e9,
          "simulated time to run; demo: how long each scene is shown; as the scene or the playlist says; converge: of each "
@@ -181,8 +185,10 @@ const OptionRow option_table[OPTION_COUNT] = {
                         NULL},
     [OPTION_SUBFRAMES] = {"subframes", KIND_INTEGER, RECORD, "N", "16", 2, 1024,
                           "pictures that make a frame with --aperture or --shutter; fewer are grainy", NULL},
-    [OPTION_RESUME] = {"resume", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
-                       "go on after the last whole frame that --out has already", NULL},
+    [OPTION_RESUME] = {"resume", KIND_FLAG, RUN | RECORD, NULL, NULL, 0, 0,
+                       "run: go on from the state in the file of --checkpoint, where there is one; record: after the last "
+                       "whole frame that --out has already",
+                       NULL},
     [OPTION_ROUNDS] = {"rounds", KIND_INTEGER, DEMO, "N", NULL, 1, 1e6,
                        "how often the playlist is shown; for ever, or once in a film", NULL},
     [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' color shows", color_names},
@@ -410,6 +416,10 @@ static bool check_call(const Options *options, SandError *error) {
     if (values[OPTION_FROM].given && !(values[OPTION_FROM].real < values[OPTION_SECONDS].real))
         return sand_fail(error, "--from %s: expected a time before the end that --seconds S gives",
                          values[OPTION_FROM].text);
+    if (options->verb == VERB_RUN && values[OPTION_RESUME].given && !values[OPTION_CHECKPOINT].given)
+        return sand_fail(error, "--resume goes on from the state in a file; name it by --checkpoint FILE");
+    if (values[OPTION_CHECKPOINT_EVERY].given && !values[OPTION_CHECKPOINT].given)
+        return sand_fail(error, "--checkpoint-every says how often --checkpoint FILE is written; give both");
     if (options->verb == VERB_FREEZE && (!values[OPTION_AT].given || !values[OPTION_OUT].given))
         return sand_fail(error, "freeze needs --at SECONDS and --out FILE; for example `%s`", verb->example);
     return true;

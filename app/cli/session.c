@@ -1,6 +1,7 @@
 // From options to a simulation, and the steps, reports and signals that run, bench, freeze, race and record share.
 #include "app/cli/session.h"
 
+#include "app/cli/checkpoints.h"
 #include "app/engine/backends.h"
 #include "app/engine/settled.h"
 
@@ -295,7 +296,8 @@ Outcome session_open(Session *session, const Options *options, const char *label
     const OptionValue *values = options->values;
     Outcome outcome = session_plan(session, options, error);
     if (outcome != OUTCOME_DONE) return outcome;
-    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
+    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, checkpoints_resumes(options), error))
+        return OUTCOME_WRONG;
     if (!session_build(session, error)) return session_interrupted() ? OUTCOME_FAILED : OUTCOME_WRONG;
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->gravity = session->scene.world.gravity;
