@@ -59,8 +59,8 @@ static char *make_progress(Session *session, const Peak *peak, SandError *error)
     int64_t logged = log_flush(&session->log);
     char *text = malloc(256);
     if (!text) return sand_fail(error, "out of memory for a checkpoint"), NULL;
-    snprintf(text, 256, "acts %d\npeak %a\npeak_walls %a\nlog %" PRId64 "\n", session->acts_done, peak->all, peak->walls,
-             logged);
+    snprintf(text, 256, "acts %d\npeak %a\npeak_walls %a\nlog %" PRId64 "\nexports %d\n", session->acts_done, peak->all,
+             peak->walls, logged, session->exporter != NULL);
     if (logged >= 0) return text;
     free(text);
     return sand_fail(error, "--log %.200s: cannot be written", session->log.path), NULL;
@@ -75,6 +75,7 @@ bool checkpoints_due(const Checkpoints *c, const Session *session) {
 void checkpoints_write(Checkpoints *c, Session *session, const Peak *peak) {
     SandError error;
     if (!c->path) return;
+    if (session->exporter) exporter_wait(session->exporter); // its frames are those up to here
     SandCheckpointNotes notes = {.origin = c->origin, .progress = make_progress(session, peak, &error)};
     bool written = notes.progress && sand_simulation_save(session->sim, &c->state, &error) &&
                    sand_checkpoint_write(&c->state, &notes, c->path, &error);
@@ -100,12 +101,15 @@ static bool replay(Session *session, int acts, SandError *error) {
 }
 
 static bool restore(Session *session, const SandCheckpoint *state, const char *progress, Peak *peak, SandError *error) {
-    int acts;
+    int acts, exports;
     int64_t logged;
-    if (sscanf(progress, "acts %d\npeak %la\npeak_walls %la\nlog %" SCNd64, &acts, &peak->all, &peak->walls, &logged) != 4)
+    if (sscanf(progress, "acts %d\npeak %la\npeak_walls %la\nlog %" SCNd64 "\nexports %d", &acts, &peak->all, &peak->walls,
+               &logged, &exports) != 5)
         return sand_fail(error, "its notes cannot be read");
     if (!replay(session, acts, error) || !sand_simulation_restore(session->sim, state, error)) return false;
     sand_simulation_restore_counters(session->sim, state);
+    session->export.resumes = exports != 0;
+    session->export.kept = state->step_index;
     return log_resume(&session->log, logged, error);
 }
 

@@ -260,8 +260,7 @@ static Outcome compute_steps(Session *session, Checkpoints *checkpoints, const O
     return ran ? OUTCOME_DONE : OUTCOME_FAILED;
 }
 
-// Runs the scene without pictures.
-static Outcome compute(const Options *options, SandError *error) {
+Outcome compute_scene(const Options *options, SandError *error) {
     Session session;
     Checkpoints checkpoints = {0};
     Outcome outcome = session_open(&session, options, "run", error);
@@ -283,7 +282,8 @@ Outcome run_scene(const Options *options, SandError *error) {
     const OptionValue *values = options->values;
     // A report or a log means figures, not pictures; and a film saves no take.
     bool window = has_display() && !values[OPTION_HEADLESS].given;
-    bool figures = values[OPTION_JSON].given || values[OPTION_LOG].given || values[OPTION_CHECKPOINT].given;
+    bool figures = values[OPTION_JSON].given || values[OPTION_LOG].given || values[OPTION_CHECKPOINT].given ||
+                   values[OPTION_EXPORT].given;
     bool pictures = !figures && (window || !values[OPTION_TAKE].given);
     if (values[OPTION_SLOW].given && (window || !pictures))
         return sand_fail(error, "--slow is the speed of a film, and this run makes none; a window has --speed"),
@@ -295,5 +295,5 @@ Outcome run_scene(const Options *options, SandError *error) {
                OUTCOME_WRONG;
     if (pictures) return window ? show(options, error) : film(options, error);
 #endif
-    return compute(options, error);
+    return compute_scene(options, error);
 }
