@@ -149,6 +149,13 @@ bool export_choose(ExportChoice choice[EXPORT_SUBJECTS], const char *names, bool
     return true;
 }
 
+void export_require(ExportChoice *bodies, const char *names) {
+    int count;
+    const ExportColumn *rows = export_columns(EXPORT_BODIES, &count);
+    for (int k = 0; names && k < count; k++)
+        if (is_named(&rows[k], names) && export_find(bodies, rows[k].name) < 0) bodies->columns[bodies->count++] = &rows[k];
+}
+
 unsigned export_needs(const ExportChoice choice[EXPORT_SUBJECTS]) {
     unsigned needs = choice[EXPORT_CONTACTS].count ? EXPORT_NEEDS_CONTACTS : 0;
     for (int subject = 0; subject < EXPORT_SUBJECTS; subject++)

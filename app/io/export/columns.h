@@ -47,6 +47,8 @@ const ExportColumn *export_columns(ExportSubject subject, int *count);
 // Chooses columns of bodies, and of contacts where they are wanted, from names with commas between them; NULL: the preset
 // ones. A name may be that of both. Refuses names that none of the chosen subjects has.
 bool export_choose(ExportChoice choice[EXPORT_SUBJECTS], const char *names, bool contacts, SandError *error);
+// Adds columns of bodies that a format cannot do without; NULL: none.
+void export_require(ExportChoice *bodies, const char *names);
 unsigned export_needs(const ExportChoice choice[EXPORT_SUBJECTS]); // of all chosen columns
 // Returns where a column is among the chosen ones, or -1.
 int export_find(const ExportChoice *choice, const char *name);

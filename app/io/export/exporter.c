@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ExportFormat *const formats[] = {&export_csv, &export_pvd};
+static const ExportFormat *const formats[] = {&export_pvd, &export_gsd, &export_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, QUEUE = 4 };
 
 struct Exporter {
@@ -86,6 +86,7 @@ Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, S
     e->tell = tell;
     e->user = user;
     e->format = find_format(def->path);
+    export_require(&e->def.choice[EXPORT_BODIES], e->format->required);
     signal(SIGXFSZ, SIG_IGN); // a file at its limit is a fault like a full disk
     SandError why;
     e->writer = e->format->open(&e->def, &why);

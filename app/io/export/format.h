@@ -19,13 +19,14 @@ typedef struct ExportDef {
 typedef struct ExportFormat {
     const char *ending; // of the file
     const char *about;
-    bool exact; // real numbers are doubles
+    const char *required; // columns of bodies that are written whatever is chosen; NULL: none
+    bool exact;           // real numbers are doubles
     void *(*open)(const ExportDef *def, SandError *error);
     bool (*write)(void *writer, const ExportFrame *frame, SandError *error);
     bool (*close)(void *writer, SandError *error); // frees the writer
 } ExportFormat;
 
-extern const ExportFormat export_csv, export_pvd;
+extern const ExportFormat export_csv, export_pvd, export_gsd;
 
 static const char *const export_subject_names[EXPORT_SUBJECTS] = {"bodies", "contacts"};
 

@@ -241,4 +241,5 @@ static void *pvd_open(const ExportDef *def, SandError *error) {
     return NULL;
 }
 
-const ExportFormat export_pvd = {".pvd", "VTK's XML files in a folder, for ParaView", false, pvd_open, pvd_write, pvd_close};
+const ExportFormat export_pvd = {".pvd",   "VTK's XML files in a folder, for ParaView", NULL, false, pvd_open, pvd_write,
+                                 pvd_close};
