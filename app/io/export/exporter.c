@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const ExportFormat *const formats[] = {&export_pvd, &export_gsd, &export_csv};
+static const ExportFormat *const formats[] = {&export_vtkhdf, &export_pvd, &export_gsd, &export_csv};
 enum { FORMATS = sizeof formats / sizeof *formats, QUEUE = 4 };
 
 struct Exporter {
@@ -153,6 +153,8 @@ bool exporter_step(Exporter *e, SandSimulation *sim, SandError *error) {
 void exporter_wait(Exporter *e) {
     pthread_mutex_lock(&e->lock);
     while (e->done < e->given) pthread_cond_wait(&e->freed, &e->lock);
+    // The thread waits for the next frame, and leaves the writer alone.
+    if (e->format->flush && !e->failed) e->failed = !e->format->flush(e->writer, &e->fault);
     pthread_mutex_unlock(&e->lock);
 }
 

@@ -15,6 +15,6 @@ bool exporter_knows(const char *path, SandError *error);
 Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, SandError *error);
 // Writes a frame of the current state where one is due. Fails only where the state cannot be read.
 bool exporter_step(Exporter *exporter, SandSimulation *sim, SandError *error);
-void exporter_wait(Exporter *exporter); // until all frames so far are written
+void exporter_wait(Exporter *exporter); // until all frames so far are written and listed
 // False, with a sentence, when not everything was written.
 bool exporter_close(Exporter *exporter, SandError *error);

@@ -1,5 +1,6 @@
 // A format of exports: one row of the table in exporter.c, and the functions that write it. They run on the thread of the
-// writer; what `write` has returned from is on the disk, and readable whatever happens to the program.
+// writer; what `write` has returned from is on the disk, whatever
+// happens to the program.
 #pragma once
 #include "app/io/export/frame.h"
 
@@ -23,10 +24,11 @@ typedef struct ExportFormat {
     bool exact;           // real numbers are doubles
     void *(*open)(const ExportDef *def, SandError *error);
     bool (*write)(void *writer, const ExportFrame *frame, SandError *error);
+    bool (*flush)(void *writer, SandError *error); // writes what was put off; NULL: nothing ever is
     bool (*close)(void *writer, SandError *error); // frees the writer
 } ExportFormat;
 
-extern const ExportFormat export_csv, export_pvd, export_gsd;
+extern const ExportFormat export_csv, export_pvd, export_gsd, export_vtkhdf;
 
 static const char *const export_subject_names[EXPORT_SUBJECTS] = {"bodies", "contacts"};
 

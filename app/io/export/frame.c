@@ -5,6 +5,11 @@
 
 #include "sim/core/array.h"
 
+ExportType export_type(const ExportColumn *column, bool exact) {
+    if (column->kind == EXPORT_INTEGER) return EXPORT_I32;
+    return exact || column->kind == EXPORT_PLACE ? EXPORT_F64 : EXPORT_F32;
+}
+
 size_t export_type_bytes(ExportType type) { return type == EXPORT_F64 ? 8 : 4; }
 
 size_t export_array_bytes(const ExportArray *array, int items) {
@@ -92,11 +97,6 @@ static bool open_source(ExportSource *source, SandSimulation *sim, unsigned need
 
 // --- copying ------------------------------------------------------------------------------------------------
 
-static ExportType type_of(const ExportColumn *column, bool exact) {
-    if (column->kind == EXPORT_INTEGER) return EXPORT_I32;
-    return exact || column->kind == EXPORT_PLACE ? EXPORT_F64 : EXPORT_F32;
-}
-
 static void store(ExportArray *array, size_t at, const double *numbers) {
     for (int k = 0; k < array->column->width; k++) {
         if (array->type == EXPORT_I32) ((int32_t *)array->data)[at + (size_t)k] = (int32_t)numbers[k];
@@ -112,7 +112,7 @@ static bool fill_table(ExportTable *table, const ExportSource *source, const Exp
     for (int k = 0; k < choice->count; k++) {
         ExportArray *array = &table->arrays[k];
         array->column = choice->columns[k];
-        array->type = type_of(array->column, exact);
+        array->type = export_type(array->column, exact);
         if (!sand_grow((void *)&array->data, &array->capacity, export_array_bytes(array, count) + 1, 1, "export", error))
             return false;
         for (int i = 0; i < count; i++) {

@@ -25,6 +25,7 @@ typedef struct ExportFrame {
     ExportTable tables[EXPORT_SUBJECTS];
 } ExportFrame;
 
+ExportType export_type(const ExportColumn *column, bool exact); // as export_capture stores it
 size_t export_type_bytes(ExportType type);
 size_t export_array_bytes(const ExportArray *array, int items);
 double export_number(const ExportArray *array, size_t index);                // number `index` of all of a column

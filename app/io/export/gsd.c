@@ -242,4 +242,5 @@ static void *gsd_open(const ExportDef *def, SandError *error) {
     return NULL;
 }
 
-const ExportFormat export_gsd = {".gsd", "GSD, for OVITO", "radius,scale,shape", false, gsd_open, gsd_write, gsd_finish};
+const ExportFormat export_gsd = {".gsd", "GSD, for OVITO", "radius,scale,shape", false, gsd_open, gsd_write,
+                                 NULL,   gsd_finish};

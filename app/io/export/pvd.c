@@ -13,6 +13,7 @@
 #endif
 
 #include "app/io/export/format.h"
+#include "app/io/export/whole_file.h"
 #include "app/io/json.h"
 #include "sim/core/array.h"
 
@@ -138,36 +139,17 @@ static bool put_vtp(PvdWriter *w, FILE *file, const ExportFrame *frame, const Ex
     return put;
 }
 
-// --- files, whole or not at all -----------------------------------------------------------------------------
-
-static FILE *begin_file(const char *path, char part[EXPORT_PATH], SandError *error) {
-    if (snprintf(part, EXPORT_PATH, "%s.part", path) >= EXPORT_PATH)
-        return sand_fail(error, "%.60s...: the path is too long", path), NULL;
-    FILE *file = fopen(part, "wb");
-    if (!file) sand_fail(error, "%.300s: %s", part, strerror(errno));
-    return file;
-}
-
-static bool end_file(FILE *file, const char *part, const char *path, bool put, SandError *error) {
-    bool written = !ferror(file) && fflush(file) == 0;
-    int why = errno;
-    if (fclose(file) != 0) written = false;
-    if (put && written && rename(part, path) == 0) return true;
-    if (written) why = errno;
-    remove(part);
-    return put ? sand_fail(error, "%.300s: %s", path, strerror(why)) : false;
-}
+// --- files ---------------------------------------------------------------------------------------------------
 
 static bool write_list(const PvdWriter *w, SandError *error) {
-    char part[EXPORT_PATH];
-    FILE *file = begin_file(w->def->path, part, error);
-    if (!file) return false;
+    WholeFile file;
+    if (!whole_file_begin(&file, w->def->path, error)) return false;
     fputs(
         "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">\n<Collection>\n",
-        file);
-    if (w->list_size) fwrite(w->list, 1, w->list_size, file);
-    fputs("</Collection>\n</VTKFile>\n", file);
-    return end_file(file, part, w->def->path, true, error);
+        file.out);
+    if (w->list_size) fwrite(w->list, 1, w->list_size, file.out);
+    fputs("</Collection>\n</VTKFile>\n", file.out);
+    return whole_file_end(&file, true, error);
 }
 
 static bool add_line(PvdWriter *w, const char *line, SandError *error) {
@@ -179,13 +161,13 @@ static bool add_line(PvdWriter *w, const char *line, SandError *error) {
 }
 
 static bool write_table(PvdWriter *w, const ExportFrame *frame, int subject, SandError *error) {
-    char path[EXPORT_PATH], part[EXPORT_PATH], line[2 * EXPORT_PATH], time[JSON_NUMBER];
+    char path[EXPORT_PATH], line[2 * EXPORT_PATH], time[JSON_NUMBER];
+    WholeFile file;
     const char *name = export_subject_names[subject];
     snprintf(path, sizeof path, "%.4000s/%s_%08" PRIu64 ".vtp", w->folder, name, frame->step);
-    FILE *file = begin_file(path, part, error);
-    if (!file) return false;
-    bool put = put_vtp(w, file, frame, &frame->tables[subject], error);
-    if (!end_file(file, part, path, put, error)) return false;
+    if (!whole_file_begin(&file, path, error)) return false;
+    bool put = put_vtp(w, file.out, frame, &frame->tables[subject], error);
+    if (!whole_file_end(&file, put, error)) return false;
     snprintf(line, sizeof line,
              "<DataSet step=\"%" PRIu64 "\" timestep=\"%s\" part=\"%d\" name=\"%s\" file=\"%.4000s/%s_%08" PRIu64
              ".vtp\"/>\n",
@@ -241,5 +223,5 @@ static void *pvd_open(const ExportDef *def, SandError *error) {
     return NULL;
 }
 
-const ExportFormat export_pvd = {".pvd",   "VTK's XML files in a folder, for ParaView", NULL, false, pvd_open, pvd_write,
-                                 pvd_close};
+const ExportFormat export_pvd = {
+    ".pvd", "VTK's XML files in a folder, for ParaView", NULL, false, pvd_open, pvd_write, NULL, pvd_close};
