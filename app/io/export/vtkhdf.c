@@ -289,10 +289,10 @@ static bool is_due(const Series *s) { return sand_seconds() - s->end >= 9 * s->s
 
 static bool add_frame(Series *s, int64_t step, double time, int64_t items, SandError *error) {
     size_t wanted = (size_t)s->count + 1, capacity = wanted + wanted / 2;
-    bool room = wanted <= s->step_capacity || (SAND_GROW(s->items, s->item_capacity, capacity, "export", error) &&
-                                               SAND_GROW(s->time, s->time_capacity, capacity, "export", error) &&
-                                               SAND_GROW(s->step, s->step_capacity, capacity, "export", error));
-    if (!room) return false;
+    bool grown = wanted <= s->step_capacity || (SAND_GROW(s->items, s->item_capacity, capacity, "export", error) &&
+                                                SAND_GROW(s->time, s->time_capacity, capacity, "export", error) &&
+                                                SAND_GROW(s->step, s->step_capacity, capacity, "export", error));
+    if (!grown) return false;
     s->step[s->count] = step;
     s->time[s->count] = time;
     s->items[s->count++] = items;
