@@ -105,6 +105,17 @@ static void store(ExportArray *array, size_t at, const double *numbers) {
     }
 }
 
+// The simulation waits for this: on all cores, where it is worth it.
+static void fill_array(ExportArray *array, const ExportSource *source, const int *items, int count) {
+    size_t width = (size_t)array->column->width;
+#pragma omp parallel for if (count > 10000)
+    for (int i = 0; i < count; i++) {
+        double numbers[EXPORT_MAX_WIDTH];
+        array->column->read(source, items[i], numbers);
+        store(array, (size_t)i * width, numbers);
+    }
+}
+
 static bool fill_table(ExportTable *table, const ExportSource *source, const ExportChoice *choice, const int *items,
                        int count, bool exact, SandError *error) {
     table->count = count;
@@ -115,11 +126,7 @@ static bool fill_table(ExportTable *table, const ExportSource *source, const Exp
         array->type = export_type(array->column, exact);
         if (!sand_grow((void *)&array->data, &array->capacity, export_array_bytes(array, count) + 1, 1, "export", error))
             return false;
-        for (int i = 0; i < count; i++) {
-            double numbers[EXPORT_MAX_WIDTH];
-            array->column->read(source, items[i], numbers);
-            store(array, (size_t)i * (size_t)array->column->width, numbers);
-        }
+        fill_array(array, source, items, count);
     }
     return true;
 }

@@ -8,10 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifdef SAND_ZLIB
-#include <zlib.h>
-#endif
-
+#include "app/io/export/deflate.h"
 #include "app/io/export/format.h"
 #include "app/io/export/whole_file.h"
 #include "app/io/json.h"
@@ -25,7 +22,8 @@ typedef struct PvdWriter {
     size_t list_size, list_capacity;
     unsigned char *data; // appended to the file being written
     size_t data_size, data_capacity;
-    int32_t *index; // 0, 1, 2, ...
+    Deflated deflated; // the last array
+    int32_t *index;    // 0, 1, 2, ...
     size_t index_capacity;
 } PvdWriter;
 
@@ -44,24 +42,16 @@ static bool append(PvdWriter *w, const void *bytes, size_t size, SandError *erro
 // As vtkZLibDataCompressor wants it: number of blocks, their size, that of the last where it is not full, the compressed
 // sizes, and the blocks.
 static bool append_array(PvdWriter *w, const void *bytes, size_t size, SandError *error) {
-    enum { BLOCK = 1 << 20 };
-    uint64_t blocks = (size + BLOCK - 1) / BLOCK, head[3] = {blocks, BLOCK, size % BLOCK};
-    size_t sizes = w->data_size + sizeof head;
-    uint64_t none = 0;
-    if (!append(w, head, sizeof head, error)) return false;
-    for (uint64_t k = 0; k < blocks; k++)
-        if (!append(w, &none, sizeof none, error)) return false;
-    for (uint64_t k = 0; k < blocks; k++) {
-        uLong length = (uLong)(k + 1 < blocks || size % BLOCK == 0 ? BLOCK : size % BLOCK);
-        uLongf most = compressBound(length);
-        if (!SAND_GROW(w->data, w->data_capacity, w->data_size + most, "export", error)) return false;
-        if (compress2(w->data + w->data_size, &most, (const Bytef *)bytes + k * BLOCK, length, 1) != Z_OK)
-            return sand_fail(error, "%.300s: zlib failed", w->folder);
-        uint64_t packed = most;
-        memcpy(w->data + sizes + k * sizeof packed, &packed, sizeof packed);
-        w->data_size += most;
+    if (!deflate_blocks(&w->deflated, bytes, size, error)) return false;
+    const Deflated *d = &w->deflated;
+    const uint64_t head[3] = {(uint64_t)d->count, DEFLATE_BLOCK, size % DEFLATE_BLOCK};
+    bool appended = append(w, head, sizeof head, error);
+    for (int k = 0; appended && k < d->count; k++) {
+        uint64_t packed = d->size[k];
+        appended = append(w, &packed, sizeof packed, error);
     }
-    return true;
+    for (int k = 0; appended && k < d->count; k++) appended = append(w, d->data + (size_t)k * d->stride, d->size[k], error);
+    return appended;
 }
 static const char compressor[] = " compressor=\"vtkZLibDataCompressor\"";
 #else
@@ -205,6 +195,7 @@ static bool pvd_close(void *writer, SandError *error) {
     sand_free(w->list);
     sand_free(w->data);
     sand_free(w->index);
+    deflated_free(&w->deflated);
     free(w);
     return true;
 }
