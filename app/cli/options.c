@@ -127,7 +127,7 @@ const OptionRow option_table[OPTION_COUNT] = {
         {"export-columns", KIND_TEXT, EXPORTS, "A,B", NULL, 0, 0,
          "what is exported, of bodies: position, rotation, velocity, spin, radius, scale, shape, material, "
          "mass, contact_force, contact_count, residual; of contacts: position, normal, gap, "
-         "contact_force, friction, friction_state, residual",
+         "contact_force, impulse, friction, friction_state, residual",
          NULL},
     [OPTION_EXPORT_CONTACTS] = {"export-contacts", KIND_FLAG, EXPORTS, NULL, NULL, 0, 0, "export contacts as well", NULL},
     [OPTION_EXPORT_RATE] = {"export-rate", KIND_ABOVE, EXPORTS, "HZ", "30", 0, 1e9,
@@ -165,7 +165,7 @@ const OptionRow option_table[OPTION_COUNT] = {
                      "gap against products, likewise",
                      NULL},
     [OPTION_SOLUTIONS] = {"solutions", KIND_TEXT, RACE | FREEZE, "FOLDER", NULL, 0, 0,
-                          "write the solution of each solver as HDF5 in FCLIB's layout and as CSV", NULL},
+                          "write the solution of each solver as HDF5 in FCLIB's layout, as CSV and for ParaView", NULL},
     [OPTION_GLOBAL] = {"global", KIND_FLAG, RACE | FREEZE, NULL, NULL, 0, 0,
                        "write FCLIB's global form (M, H, f, w) in place of the local one (W, q)", NULL},
     [OPTION_LIMIT] = {"limit", KIND_ABOVE, RACE, "SECONDS", "10", 0, 1e6, "race FOLDER: most time of one solve", NULL},

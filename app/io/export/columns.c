@@ -57,6 +57,7 @@ static const ExportColumn body_columns[] = {
 
 // A boundary is -1 minus its number.
 static int partner(const ExportSource *s, int index) {
+    if (!s->order) return index;
     return index < s->problem->dynamic_count ? s->order[index] : -1 - (index - s->problem->dynamic_count);
 }
 static void contact_a(const ExportSource *s, int i, double *n) { n[0] = partner(s, s->problem->contacts[i].a); }
@@ -71,6 +72,9 @@ static void contact_friction(const ExportSource *s, int i, double *n) { n[0] = s
 static void contact_force(const ExportSource *s, int i, double *n) {
     put_vector(n, v3_scale(1 / s->problem->step, sand_contact_impulse(s->problem, s->solution, i)));
 }
+static void contact_impulse(const ExportSource *s, int i, double *n) {
+    put_vector(n, sand_contact_impulse(s->problem, s->solution, i));
+}
 static void contact_state(const ExportSource *s, int i, double *n) { n[0] = s->results[i].status; }
 static void contact_residual(const ExportSource *s, int i, double *n) { n[0] = s->residuals[i]; }
 
@@ -82,11 +86,25 @@ static const ExportColumn contact_columns[] = {
     {"normal", 3, EXPORT_REAL, false, true, 0, "", "unit, from a to b", contact_normal},
     {"gap", 1, EXPORT_REAL, false, true, 0, "m", "at the start of the step; negative: a penetration", contact_gap},
     {"contact_force", 3, EXPORT_REAL, false, true, EXPORT_NEEDS_CONTACTS, "N", "on b, mean over the step", contact_force},
+    {"impulse", 3, EXPORT_REAL, false, false, EXPORT_NEEDS_CONTACTS, "N s", "on b, of the step", contact_impulse},
     {"friction", 1, EXPORT_REAL, false, false, 0, "", "coefficient of friction", contact_friction},
     {"friction_state", 1, EXPORT_INTEGER, false, true, EXPORT_NEEDS_CONTACTS, "", "0 open, 1 sticks, 2 slides",
      contact_state},
     {"residual", 1, EXPORT_REAL, false, false, EXPORT_NEEDS_RESIDUALS, "m/s", "share of the residual of the step",
      contact_residual},
+};
+
+// --- of the bodies of a problem -----------------------------------------------------------------------------
+
+static void solved_position(const ExportSource *s, int i, double *n) { put_vector(n, s->problem->bodies[i].position); }
+static void solved_velocity(const ExportSource *s, int i, double *n) { put_vector(n, s->solution->velocity[i]); }
+static void solved_spin(const ExportSource *s, int i, double *n) { put_vector(n, s->solution->spin[i]); }
+
+static const ExportColumn solution_columns[] = {
+    {"body", 1, EXPORT_INTEGER, true, true, 0, "", "number of the body in the problem", body_id},
+    {"position", 3, EXPORT_PLACE, true, true, 0, "m", "center of mass", solved_position},
+    {"velocity", 3, EXPORT_REAL, true, true, 0, "m/s", "after contact", solved_velocity},
+    {"spin", 3, EXPORT_REAL, true, true, 0, "rad/s", "after contact", solved_spin},
 };
 
 // --- choosing -----------------------------------------------------------------------------------------------
@@ -154,6 +172,13 @@ void export_require(ExportChoice *bodies, const char *names) {
     const ExportColumn *rows = export_columns(EXPORT_BODIES, &count);
     for (int k = 0; names && k < count; k++)
         if (is_named(&rows[k], names) && export_find(bodies, rows[k].name) < 0) bodies->columns[bodies->count++] = &rows[k];
+}
+
+void export_choose_solution(ExportChoice choice[EXPORT_SUBJECTS]) {
+    ExportChoice *bodies = &choice[EXPORT_BODIES];
+    for (bodies->count = 0; bodies->count < (int)(sizeof solution_columns / sizeof *solution_columns); bodies->count++)
+        bodies->columns[bodies->count] = &solution_columns[bodies->count];
+    choose_rows(&choice[EXPORT_CONTACTS], EXPORT_CONTACTS, "normal,gap,impulse,friction,friction_state");
 }
 
 unsigned export_needs(const ExportChoice choice[EXPORT_SUBJECTS]) {

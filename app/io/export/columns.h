@@ -14,7 +14,7 @@ typedef struct ExportSource {
     const SandWorld *world;
     const SandProblem *problem; // of the last step
     const SandSolution *solution;
-    const int *order;                 // world's number of each body of the problem
+    const int *order;                 // world's number of each body of the problem; NULL: there is no world
     const SandContactResult *results; // of each contact
     const double *residuals;          // m/s, of each contact
     const SandVec3 *force;            // N, on each body of the world, of its contacts
@@ -49,6 +49,8 @@ const ExportColumn *export_columns(ExportSubject subject, int *count);
 bool export_choose(ExportChoice choice[EXPORT_SUBJECTS], const char *names, bool contacts, SandError *error);
 // Adds columns of bodies that a format cannot do without; NULL: none.
 void export_require(ExportChoice *bodies, const char *names);
+// The columns of the solution of one problem: of its bodies position, velocity and spin, of its contacts the impulses.
+void export_choose_solution(ExportChoice choice[EXPORT_SUBJECTS]);
 unsigned export_needs(const ExportChoice choice[EXPORT_SUBJECTS]); // of all chosen columns
 // Returns where a column is among the chosen ones, or -1.
 int export_find(const ExportChoice *choice, const char *name);

@@ -160,3 +160,32 @@ bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice 
     contacts = list_contacts(&source, contacts, s->items);
     return fill_table(&frame->tables[EXPORT_CONTACTS], &source, &choice[EXPORT_CONTACTS], s->items, contacts, exact, error);
 }
+
+// Lists the bodies that move, then the contacts, and copies both.
+static bool fill_solution(ExportFrame *frame, ExportSource *source, ExportScratch *s, SandError *error) {
+    const SandProblem *p = source->problem;
+    ExportChoice choice[EXPORT_SUBJECTS];
+    int most = p->dynamic_count > p->contact_count ? p->dynamic_count : p->contact_count;
+    export_choose_solution(choice);
+    if (!SAND_GROW(s->items, s->item_capacity, most + 1, "export", error) ||
+        !SAND_GROW(s->results, s->result_capacity, p->contact_count + 1, "export", error))
+        return false;
+    sand_contact_results(p, source->solution, s->results);
+    source->results = s->results;
+    for (int i = 0; i < p->dynamic_count; i++) s->items[i] = i;
+    if (!fill_table(&frame->tables[EXPORT_BODIES], source, &choice[EXPORT_BODIES], s->items, p->dynamic_count, true, error))
+        return false;
+    int contacts = list_contacts(source, p->contact_count, s->items);
+    return fill_table(&frame->tables[EXPORT_CONTACTS], source, &choice[EXPORT_CONTACTS], s->items, contacts, true, error);
+}
+
+bool export_capture_solution(ExportFrame *frame, const SandProblem *problem, const SandSolution *solution,
+                             SandError *error) {
+    ExportSource source = {.problem = problem, .solution = solution};
+    ExportScratch scratch = {0};
+    frame->step = 0;
+    frame->time = 0;
+    bool filled = fill_solution(frame, &source, &scratch, error);
+    export_scratch_free(&scratch);
+    return filled;
+}

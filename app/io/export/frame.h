@@ -46,4 +46,6 @@ void export_scratch_free(ExportScratch *scratch);
 // number is a double.
 bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
                     ExportScratch *scratch, SandError *error);
+// Fills a frame with the solution of a problem that has bodies.
+bool export_capture_solution(ExportFrame *frame, const SandProblem *problem, const SandSolution *solution, SandError *error);
 void export_frame_free(ExportFrame *frame);
