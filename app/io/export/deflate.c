@@ -12,17 +12,19 @@ void deflated_free(Deflated *d) {
 
 #include <zlib.h>
 
-bool deflate_blocks(Deflated *d, const void *bytes, size_t size, SandError *error) {
+bool deflate_is_there(void) { return true; }
+
+bool deflate_blocks(Deflated *d, const void *bytes, size_t size, size_t block, SandError *error) {
     const int level = 1; // higher ones take several times as long for some percent
     bool packed = true;
-    d->count = (int)((size + DEFLATE_BLOCK - 1) / DEFLATE_BLOCK);
-    d->stride = compressBound(DEFLATE_BLOCK);
+    d->count = (int)((size + block - 1) / block);
+    d->stride = compressBound(block);
     if (!SAND_GROW(d->data, d->data_capacity, d->stride * (size_t)d->count, "export", error) ||
         !SAND_GROW(d->size, d->size_capacity, d->count, "export", error))
         return false;
 #pragma omp parallel for schedule(dynamic) reduction(&& : packed)
     for (int k = 0; k < d->count; k++) {
-        size_t begin = (size_t)k * DEFLATE_BLOCK, length = size - begin < DEFLATE_BLOCK ? size - begin : DEFLATE_BLOCK;
+        size_t begin = (size_t)k * block, length = size - begin < block ? size - begin : block;
         uLongf most = (uLongf)d->stride;
         packed =
             compress2(d->data + (size_t)k * d->stride, &most, (const Bytef *)bytes + begin, (uLong)length, level) == Z_OK &&
@@ -34,8 +36,10 @@ bool deflate_blocks(Deflated *d, const void *bytes, size_t size, SandError *erro
 
 #else
 
-bool deflate_blocks(Deflated *d, const void *bytes, size_t size, SandError *error) {
-    (void)d, (void)bytes, (void)size;
+bool deflate_is_there(void) { return false; }
+
+bool deflate_blocks(Deflated *d, const void *bytes, size_t size, size_t block, SandError *error) {
+    (void)d, (void)bytes, (void)size, (void)block;
     return sand_fail(error, "this program was built without zlib");
 }
 

@@ -2,8 +2,6 @@
 #pragma once
 #include "sandglass/error.h"
 
-enum { DEFLATE_BLOCK = 1 << 18 }; // bytes of a block before
-
 typedef struct Deflated {
     int count;           // blocks
     unsigned char *data; // block k begins at k * stride
@@ -12,6 +10,8 @@ typedef struct Deflated {
     size_t data_capacity, size_capacity;
 } Deflated;
 
+bool deflate_is_there(void); // whether the program has zlib
 void deflated_free(Deflated *deflated);
-// Compresses an array block by block, the last one shorter. Fails without memory, and where the program has no zlib.
-bool deflate_blocks(Deflated *deflated, const void *bytes, size_t size, SandError *error);
+// Compresses an array in blocks of this many bytes, the last one shorter. Fails without memory, and where the program has no
+// zlib.
+bool deflate_blocks(Deflated *deflated, const void *bytes, size_t size, size_t block, SandError *error);

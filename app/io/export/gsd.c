@@ -77,14 +77,17 @@ static void copy_numbers(void *to, const ExportArray *array, const int *items, s
     }
 }
 
+static GsdType type_of(const ExportArray *array) { return array->type == EXPORT_I32 ? GSD_INT32 : GSD_FLOAT; }
+
 // Writes a column of these items, or of all (NULL).
 static bool put_column(GsdWriter *w, int chunk, const ExportArray *array, const int *items, int count, double factor,
                        SandError *error) {
     uint32_t width = (uint32_t)array->column->width;
+    bool as_it_is = !items && factor == 1 && array->type != EXPORT_F64;
+    if (as_it_is) return gsd_chunk(&w->file, chunk, type_of(array), (uint64_t)count, width, array->data, error);
     if (!SAND_GROW(w->numbers, w->number_capacity, width * (size_t)count + 1, "export", error)) return false;
     copy_numbers(w->numbers, array, items, (size_t)count, factor);
-    return gsd_chunk(&w->file, chunk, array->type == EXPORT_I32 ? GSD_INT32 : GSD_FLOAT, (uint64_t)count, width, w->numbers,
-                     error);
+    return gsd_chunk(&w->file, chunk, type_of(array), (uint64_t)count, width, w->numbers, error);
 }
 
 static bool put_position(GsdWriter *w, const ExportTable *bodies, SandError *error) {

@@ -22,6 +22,7 @@ const ExportFormat export_vtkhdf = {".vtkhdf", "VTKHDF, for ParaView", NULL, fal
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app/io/export/deflate.h"
 #include "app/io/export/whole_file.h"
 #include "sim/core/array.h"
 #include "sim/core/clock.h"
@@ -42,6 +43,9 @@ typedef struct VtkhdfWriter {
     char folder[EXPORT_PATH];
     const char *name; // of the folder, without what it is in
     Series series[EXPORT_SUBJECTS];
+    unsigned char *shuffled; // a column
+    size_t shuffled_capacity;
+    Deflated deflated; // the same, compressed
 } VtkhdfWriter;
 
 static bool refuse(SandError *error, const char *path) { return sand_fail(error, "%.300s: HDF5 cannot make it", path); }
@@ -64,14 +68,14 @@ static hid_t create_in_memory(const char *name) {
     return file;
 }
 
-// Writes the image of a file and closes it.
+// Writes the image of a file and closes it. `made` false: there is a sentence already.
 static bool save_image(hid_t file, const char *path, bool made, SandError *error) {
     ssize_t size = made && H5Fflush(file, H5F_SCOPE_LOCAL) >= 0 ? H5Fget_file_image(file, NULL, 0) : -1;
     void *image = size > 0 ? malloc((size_t)size) : NULL;
-    made = image && H5Fget_file_image(file, image, (size_t)size) == size;
+    bool whole = image && H5Fget_file_image(file, image, (size_t)size) == size;
     H5Fclose(file);
     WholeFile out;
-    bool saved = made ? whole_file_begin(&out, path, error) : refuse(error, path);
+    bool saved = whole ? whole_file_begin(&out, path, error) : made ? refuse(error, path) : false;
     if (saved) {
         fwrite(image, 1, (size_t)size, out.out);
         saved = whole_file_end(&out, true, error);
@@ -100,15 +104,77 @@ static bool put_integers(hid_t group, const char *name, hsize_t rows, hsize_t wi
 
 static hsize_t width_of(const ExportColumn *column) { return column->width > 1 ? (hsize_t)column->width : 0; }
 
-// Chunks of about a megabyte, shuffled and compressed where HDF5 has zlib.
-static hid_t compressed(hsize_t rows, const ExportColumn *column) {
+enum { CHUNK_BYTES = 1 << 18 }; // of a compressed chunk before, at most
+
+// A compressed column in the making. HDF5 compresses on one core, so its chunks are made here as its filters would.
+typedef struct Packed {
+    hsize_t rows; // of a chunk
+    size_t size;  // bytes of a chunk
+    size_t chunks;
+} Packed;
+
+static Packed plan_chunks(const ExportArray *array, int count) {
+    size_t row = export_array_bytes(array, 1);
+    hsize_t most = CHUNK_BYTES / row, rows = (hsize_t)count < most ? (hsize_t)count : most;
+    return (Packed){.rows = rows, .size = rows * row, .chunks = rows ? ((size_t)count + rows - 1) / rows : 0};
+}
+
+// The bytes of the numbers of a chunk, all first ones first, then all second ones: the filter `shuffle`. Behind the end of
+// the column a chunk has zeros.
+static void shuffle_chunk(unsigned char *to, const unsigned char *from, size_t size, size_t there, size_t width) {
+    size_t numbers = size / width;
+    for (size_t byte = 0; byte < width; byte++)
+        for (size_t i = 0; i < numbers; i++) to[byte * numbers + i] = i * width < there ? from[i * width + byte] : 0;
+}
+
+static bool shuffle_column(VtkhdfWriter *w, const ExportArray *array, int count, Packed p, SandError *error) {
+    size_t all = export_array_bytes(array, count), width = export_type_bytes(array->type);
+    if (!SAND_GROW(w->shuffled, w->shuffled_capacity, p.chunks * p.size + 1, "export", error)) return false;
+#pragma omp parallel for
+    for (size_t k = 0; k < p.chunks; k++) {
+        size_t begin = k * p.size, there = all - begin < p.size ? all - begin : p.size;
+        shuffle_chunk(w->shuffled + begin, (const unsigned char *)array->data + begin, p.size, there, width);
+    }
+    return true;
+}
+
+static bool write_chunks(hid_t set, const Deflated *deflated, Packed p) {
+    bool written = true;
+    for (size_t k = 0; written && k < p.chunks; k++) {
+        const hsize_t at[2] = {k * p.rows, 0};
+        written = H5Dwrite_chunk(set, H5P_DEFAULT, 0, at, deflated->size[k], deflated->data + k * deflated->stride) >= 0;
+    }
+    return written;
+}
+
+static hid_t chunk_properties(const ExportColumn *column, Packed p) {
+    const hsize_t chunk[2] = {p.rows, width_of(column)};
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    const hsize_t most = 65536, chunk[2] = {rows < most ? rows : most, width_of(column)};
-    if (!rows || !H5Zfilter_avail(H5Z_FILTER_DEFLATE)) return properties;
     H5Pset_chunk(properties, chunk[1] ? 2 : 1, chunk);
     H5Pset_shuffle(properties);
     H5Pset_deflate(properties, 1);
     return properties;
+}
+
+static bool put_packed(VtkhdfWriter *w, hid_t file, const ExportArray *array, int count, SandError *error) {
+    Packed p = plan_chunks(array, count);
+    if (!shuffle_column(w, array, count, p, error) ||
+        !deflate_blocks(&w->deflated, w->shuffled, p.chunks * p.size, p.size, error))
+        return false;
+    hid_t properties = chunk_properties(array->column, p);
+    bool put = put_dataset(file, array->column->name, type_in_file(array->type), type_in_memory(array->type), (hsize_t)count,
+                           width_of(array->column), NULL, properties);
+    H5Pclose(properties);
+    hid_t set = put ? H5Dopen2(file, array->column->name, H5P_DEFAULT) : -1;
+    put = set >= 0 && write_chunks(set, &w->deflated, p);
+    if (set >= 0) H5Dclose(set);
+    return put || refuse(error, w->folder);
+}
+
+static bool put_plain(VtkhdfWriter *w, hid_t file, const ExportArray *array, int count, SandError *error) {
+    return put_dataset(file, array->column->name, type_in_file(array->type), type_in_memory(array->type), (hsize_t)count,
+                       width_of(array->column), array->data, H5P_DEFAULT) ||
+           refuse(error, w->folder);
 }
 
 static void frame_name(char *name, const char *folder, int subject, int64_t step) {
@@ -121,14 +187,12 @@ static bool write_frame(VtkhdfWriter *w, const ExportFrame *frame, int subject, 
     frame_name(path, w->folder, subject, (int64_t)frame->step);
     hid_t file = create_in_memory(path);
     bool put = file >= 0;
-    for (int k = 0; put && k < table->array_count; k++) {
-        const ExportArray *array = &table->arrays[k];
-        hid_t properties = compressed((hsize_t)table->count, array->column);
-        put = put_dataset(file, array->column->name, type_in_file(array->type), type_in_memory(array->type),
-                          (hsize_t)table->count, width_of(array->column), array->data, properties);
-        H5Pclose(properties);
-    }
-    return file >= 0 ? save_image(file, path, put, error) : refuse(error, path);
+    if (!put) return refuse(error, path);
+    bool packs = deflate_is_there() && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && table->count > 0;
+    for (int k = 0; put && k < table->array_count; k++)
+        put = packs ? put_packed(w, file, &table->arrays[k], table->count, error)
+                    : put_plain(w, file, &table->arrays[k], table->count, error);
+    return save_image(file, path, put, error);
 }
 
 // --- the file with the steps --------------------------------------------------------------------------------
@@ -274,7 +338,8 @@ static bool write_series(VtkhdfWriter *w, int subject, SandError *error) {
     int64_t *numbers = NULL;
     if (!SAND_GROW(numbers, capacity, most, "export", error)) return false;
     hid_t file = create_in_memory(s->path);
-    bool written = file >= 0 ? save_image(file, s->path, put_all(file, w, subject, numbers), error) : refuse(error, s->path);
+    bool written = file >= 0 ? save_image(file, s->path, put_all(file, w, subject, numbers) || refuse(error, s->path), error)
+                             : refuse(error, s->path);
     sand_free(numbers);
     s->end = sand_seconds();
     s->seconds = s->end - begin;
@@ -327,6 +392,8 @@ static bool vtkhdf_close(void *writer, SandError *error) {
         sand_free(w->series[subject].items);
         sand_free(w->series[subject].time);
     }
+    sand_free(w->shuffled);
+    deflated_free(&w->deflated);
     free(w);
     return listed;
 }

@@ -19,9 +19,10 @@ static bool append(Vtp *w, const void *bytes, size_t size, SandError *error) {
 // As vtkZLibDataCompressor wants it: number of blocks, their size, that of the last where it is not full, the compressed
 // sizes, and the blocks.
 static bool append_array(Vtp *w, const void *bytes, size_t size, SandError *error) {
-    if (!deflate_blocks(&w->deflated, bytes, size, error)) return false;
+    enum { BLOCK = 1 << 18 };
+    if (!deflate_blocks(&w->deflated, bytes, size, BLOCK, error)) return false;
     const Deflated *d = &w->deflated;
-    const uint64_t head[3] = {(uint64_t)d->count, DEFLATE_BLOCK, size % DEFLATE_BLOCK};
+    const uint64_t head[3] = {(uint64_t)d->count, BLOCK, size % BLOCK};
     bool appended = append(w, head, sizeof head, error);
     for (int k = 0; appended && k < d->count; k++) {
         uint64_t packed = d->size[k];
