@@ -19,7 +19,7 @@ BENCH_FLAGS ?=
 BODIES ?=
 CMAKE_FLAGS ?=
 
-PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libopenblas0-serial libhdf5-dev python3 $(WINDOW_PACKAGES)
+PACKAGES = gcc g++ libc6-dev cmake ninja-build libcyaml-dev libyaml-dev libcmocka-dev libsuitesparse-dev libopenblas0-serial libhdf5-dev zlib1g-dev python3 $(WINDOW_PACKAGES)
 WINDOW_PACKAGES = libglfw3-dev libimgui-dev libegl-dev libegl-mesa0 libgl1-mesa-dri libgl-dev python3-glad libstb-dev libcglm-dev ffmpeg \
     glslang-tools imagemagick xvfb xauth xdotool openbox x11-utils fonts-dejavu-core
 CLANG_PACKAGES = clang-14 libclang-rt-14-dev libomp-14-dev

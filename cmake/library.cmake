@@ -26,6 +26,7 @@ add_library(sandglass_core STATIC
     sim/world/joint.c
     sim/world/render_instance.c
     sim/world/world.c
+    sim/world/world_key.c
     sim/world/flow.c
     sim/world/probe.c
     sim/collision/broad_phase.c
@@ -42,6 +43,7 @@ add_library(sandglass_core STATIC
     sim/solver/solver_table.c
     sim/step/build_problem.c
     sim/step/checkpoint.c
+    sim/step/checkpoint_file.c
     sim/step/cpu_backend.c
     sim/step/gap_study.c
     sim/step/laws.c

@@ -4,6 +4,7 @@
 #include "app/cli/session.h"
 
 Outcome run_scene(const Options *options, SandError *error);      // run.c
+Outcome compute_scene(const Options *options, SandError *error);  // run.c: without pictures
 Outcome bench_scene(const Options *options, SandError *error);    // bench.c
 Outcome freeze_step(const Options *options, SandError *error);    // freeze.c
 Outcome record_scene(const Options *options, SandError *error);   // record.c

@@ -4,17 +4,43 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/io/json.h"
 
-bool log_open(Log *log, const char *path, SandError *error) {
-    log->path = path;
-    log->file = fopen(path, "w");
-    if (!log->file) return sand_fail(error, "--log %s: %s", path, strerror(errno));
+static void write_header(Log *log) {
     fputs("step,time_s,bodies,contacts,warm_started,iterations,status,residual,residual_rms,objective,penetration_max_m,"
           "penetration_walls_m,kinetic_energy_j,potential_energy_j,collide_ms,warm_start_ms,build_ms,solve_ms,integrate_ms,"
           "step_ms,host_bytes,solved_percent,resting,solved_contacts,entered,left,left_mass_kg\n",
           log->file);
+}
+
+bool log_open(Log *log, const char *path, bool resumes, SandError *error) {
+    log->path = path;
+    log->file = resumes ? fopen(path, "r+") : NULL;
+    bool kept = log->file != NULL;
+    if (!kept) log->file = fopen(path, "w");
+    if (!log->file) return sand_fail(error, "--log %s: %s", path, strerror(errno));
+    if (!kept) write_header(log);
+    return true;
+}
+
+int64_t log_flush(Log *log) {
+    if (!log->file) return 0;
+    return fflush(log->file) == 0 ? (int64_t)ftello(log->file) : -1;
+}
+
+bool log_resume(Log *log, int64_t bytes, SandError *error) {
+    if (!log->file) return true;
+    bool found = fflush(log->file) == 0 && fseeko(log->file, 0, SEEK_END) == 0;
+    int64_t size = found ? (int64_t)ftello(log->file) : -1;
+    if (size < bytes)
+        return sand_fail(
+            error, "--log %s: has %" PRId64 " bytes, and %" PRId64 " were written up to the checkpoint; name that file",
+            log->path, size, bytes);
+    if (ftruncate(fileno(log->file), (off_t)bytes) != 0 || fseeko(log->file, (off_t)bytes, SEEK_SET) != 0)
+        return sand_fail(error, "--log %s: %s", log->path, strerror(errno));
+    if (bytes == 0) write_header(log); // the run was not logged before
     return true;
 }
 

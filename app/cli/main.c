@@ -11,6 +11,7 @@ static Outcome dispatch(const Options *options, SandError *error) {
     case VERB_BENCH: return bench_scene(options, error);
     case VERB_FREEZE: return freeze_step(options, error);
     case VERB_RECORD: return record_scene(options, error);
+    case VERB_EXPORT: return compute_scene(options, error);
     case VERB_RACE: return race_solvers(options, error);
     case VERB_CONVERGE: return converge_scene(options, error);
     case VERB_DEMO: return demo_playlist(options, error);

@@ -26,6 +26,9 @@ const VerbRow verb_table[VERB_COUNT] = {
                      "sandglass freeze cylinder --at 2 --out cylinder.sand"},
     [VERB_RECORD] = {"record", "SCENE | TAKE", true, "film a scene, off-screen and in lock step with simulated time",
                      "sandglass record hourglass --bodies 3000 --seconds 10 --mp4 hourglass.mp4"},
+    [VERB_EXPORT] = {"export", "SCENE | TAKE", true,
+                     "compute a scene and write bodies and contacts over time, for ParaView, OVITO or a table",
+                     "sandglass export hopper --seconds 5 --export-contacts --out hopper.pvd"},
     [VERB_RACE] =
         {"race", "SCENE|FILE|FOLDER", true,
          "run solvers on the contact problem of one step, of a scene or of a file, or on all problems of a folder, "
@@ -53,12 +56,14 @@ const VerbRow verb_table[VERB_COUNT] = {
 #define LIST (1u << VERB_LIST)
 #define HELP (1u << VERB_HELP)
 #define RECORD (1u << VERB_RECORD)
+#define EXPORT (1u << VERB_EXPORT)
 #define RACE (1u << VERB_RACE)
 #define CONVERGE (1u << VERB_CONVERGE)
 #define DEMO (1u << VERB_DEMO)
-#define LOGGED (RUN | BENCH | FREEZE | RECORD | RACE) // one run of a scene
+#define LOGGED (RUN | BENCH | FREEZE | RECORD | EXPORT | RACE) // one run of a scene
 #define SCENE (LOGGED | CONVERGE)
-#define REPORT (RUN | BENCH | FREEZE | RACE)
+#define REPORT (RUN | BENCH | FREEZE | EXPORT | RACE)
+#define EXPORTS (RUN | BENCH | RECORD | EXPORT)
 
 static const char *const bounds_names[] = {"presolve", "outside", "inside", NULL}; // in the order of SandBounds
 static const char *const start_names[] = {"lattice", "settled", NULL};             // of SandStart, without its first
@@ -114,8 +119,26 @@ const OptionRow option_table[OPTION_COUNT] = {
                       NULL},
     [OPTION_PROBES] = {"probes", KIND_TEXT, LOGGED, "FOLDER", NULL, 0, 0, "write a file NAME.csv for each probe there",
                        NULL},
+    [OPTION_CHECKPOINT] = {"checkpoint", KIND_TEXT, RUN | EXPORT, "FILE", NULL, 0, 0,
+                           "write the state to this file now and then, for --resume; computes without a window", NULL},
+    [OPTION_CHECKPOINT_EVERY] = {"checkpoint-every", KIND_TEXT, RUN | EXPORT, "N|Ss", "60s", 0, 0,
+                                 "steps between two checkpoints, or seconds of the clock as in 60s", NULL},
+    [OPTION_EXPORT] = {"export", KIND_TEXT, RUN | BENCH | RECORD, "FILE", NULL, 0, 0,
+                       "write bodies over time to this file: .vtkhdf or .pvd for ParaView, .gsd for OVITO, .csv for "
+                       "everything else; run: computes "
+                       "without a window",
+                       NULL},
+    [OPTION_EXPORT_COLUMNS] =
+        {"export-columns", KIND_TEXT, EXPORTS, "A,B", NULL, 0, 0,
+         "what is exported, of bodies: position, rotation, velocity, spin, radius, scale, shape, material, "
+         "mass, contact_force, contact_count, residual; of contacts: position, normal, gap, "
+         "contact_force, impulse, friction, friction_state, residual",
+         NULL},
+    [OPTION_EXPORT_CONTACTS] = {"export-contacts", KIND_FLAG, EXPORTS, NULL, NULL, 0, 0, "export contacts as well", NULL},
+    [OPTION_EXPORT_RATE] = {"export-rate", KIND_ABOVE, EXPORTS, "HZ", "30", 0, 1e9,
+                            "frames that are exported for each simulated second; one for each step at most", NULL},
     [OPTION_SECONDS] =
-        {"seconds", KIND_ABOVE, RUN | RECORD | DEMO | CONVERGE, "S", NULL, 0, 1e9,
+        {"seconds", KIND_ABOVE, RUN | EXPORT | RECORD | DEMO | CONVERGE, "S", NULL, 0, 1e9,
          "simulated time to run; demo: how long each scene is shown; as the scene or the playlist says; converge: of each "
          "run with a solver and a budget, none unless it is given",
          NULL},
@@ -147,15 +170,17 @@ const OptionRow option_table[OPTION_COUNT] = {
                      "gap against products, likewise",
                      NULL},
     [OPTION_SOLUTIONS] = {"solutions", KIND_TEXT, RACE | FREEZE, "FOLDER", NULL, 0, 0,
-                          "write the solution of each solver as HDF5 in FCLIB's layout and as CSV", NULL},
+                          "write the solution of each solver as HDF5 in FCLIB's layout, as CSV and for ParaView", NULL},
     [OPTION_GLOBAL] = {"global", KIND_FLAG, RACE | FREEZE, NULL, NULL, 0, 0,
                        "write FCLIB's global form (M, H, f, w) in place of the local one (W, q)", NULL},
     [OPTION_LIMIT] = {"limit", KIND_ABOVE, RACE, "SECONDS", "10", 0, 1e6, "race FOLDER: most time of one solve", NULL},
     [OPTION_JOBS] = {"jobs", KIND_INTEGER, RACE, "N", NULL, 1, 256,
                      "race FOLDER: solves at once, a process each; one for each core", NULL},
     [OPTION_OUT] =
-        {"out", KIND_TEXT, FREEZE | RECORD | DEMO, "PATH", NULL, 0, 0,
-         "freeze: file to write, required; FCLIB's HDF5 where it ends in .hdf5; record, demo: folder for PNG frames", NULL},
+        {"out", KIND_TEXT, FREEZE | EXPORT | RECORD | DEMO, "PATH", NULL, 0, 0,
+         "freeze: file to write, required; FCLIB's HDF5 where it ends in .hdf5; export: file to write, as for --export; "
+         "record, demo: folder for PNG frames",
+         NULL},
     [OPTION_FRAMES] = {"frames", KIND_INTEGER, RECORD, "N", NULL, 1, 1e7, "frames to film, in place of --seconds", NULL},
     [OPTION_FPS] =
         {"fps", KIND_ABOVE, RECORD | BENCH | DEMO, "F", "60", 0, 10000,
@@ -186,8 +211,11 @@ const OptionRow option_table[OPTION_COUNT] = {
                         NULL},
     [OPTION_SUBFRAMES] = {"subframes", KIND_INTEGER, RECORD, "N", "16", 2, 1024,
                           "pictures that make a frame with --aperture or --shutter; fewer are grainy", NULL},
-    [OPTION_RESUME] = {"resume", KIND_FLAG, RECORD, NULL, NULL, 0, 0,
-                       "go on after the last whole frame that --out has already", NULL},
+    [OPTION_RESUME] =
+        {"resume", KIND_FLAG, RUN | EXPORT | RECORD, NULL, NULL, 0, 0,
+         "run, export: go on from the state in the file of --checkpoint, where there is one; record: after the last "
+         "whole frame that --out has already",
+         NULL},
     [OPTION_ROUNDS] = {"rounds", KIND_INTEGER, DEMO, "N", NULL, 1, 1e6,
                        "how often the playlist is shown; for ever, or once in a film", NULL},
     [OPTION_COLOR] = {"color", KIND_CHOICE, RUN | RECORD, NULL, "body", 0, 0, "what the bodies' color shows", color_names},
@@ -422,6 +450,12 @@ static bool check_call(const Options *options, SandError *error) {
     if (values[OPTION_FROM].given && !(values[OPTION_FROM].real < values[OPTION_SECONDS].real))
         return sand_fail(error, "--from %s: expected a time before the end that --seconds S gives",
                          values[OPTION_FROM].text);
+    if (options->verb == VERB_EXPORT && !values[OPTION_OUT].given)
+        return sand_fail(error, "export needs --out FILE; for example `%s`", verb->example);
+    if (options->verb != VERB_RECORD && values[OPTION_RESUME].given && !values[OPTION_CHECKPOINT].given)
+        return sand_fail(error, "--resume goes on from the state in a file; name it by --checkpoint FILE");
+    if (values[OPTION_CHECKPOINT_EVERY].given && !values[OPTION_CHECKPOINT].given)
+        return sand_fail(error, "--checkpoint-every says how often --checkpoint FILE is written; give both");
     if (options->verb == VERB_FREEZE && (!values[OPTION_AT].given || !values[OPTION_OUT].given))
         return sand_fail(error, "freeze needs --at SECONDS and --out FILE; for example `%s`", verb->example);
     return true;
@@ -475,9 +509,22 @@ bool options_parse(Options *options, int argc, char **argv, SandError *error) {
 }
 
 void options_write_film(const Options *options, FILE *out) {
-    static const OptionId apart[] = {OPTION_OUT,    OPTION_FRAMES,  OPTION_SECONDS, OPTION_MP4,
-                                     OPTION_WEBM,   OPTION_GIF,     OPTION_THREADS, OPTION_LOG,
-                                     OPTION_RESUME, OPTION_BACKEND, OPTION_PROBE,   OPTION_PROBES};
+    static const OptionId apart[] = {OPTION_OUT,
+                                     OPTION_FRAMES,
+                                     OPTION_SECONDS,
+                                     OPTION_MP4,
+                                     OPTION_WEBM,
+                                     OPTION_GIF,
+                                     OPTION_THREADS,
+                                     OPTION_LOG,
+                                     OPTION_RESUME,
+                                     OPTION_BACKEND,
+                                     OPTION_EXPORT,
+                                     OPTION_EXPORT_COLUMNS,
+                                     OPTION_EXPORT_CONTACTS,
+                                     OPTION_EXPORT_RATE,
+                                     OPTION_PROBE,
+                                     OPTION_PROBES};
     fprintf(out, "scene %s\n", options->subject ? options->subject : "");
     for (int id = 0; id < OPTION_COUNT; id++) {
         bool counts =

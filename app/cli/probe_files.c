@@ -1,8 +1,10 @@
 #include "app/cli/probe_files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "app/io/json.h"
 
@@ -12,25 +14,64 @@ static void write_header(FILE *file, const SandProbe *p) {
     fputc('\n', file);
 }
 
-static FILE *open_file(const char *folder, const SandProbe *p, SandError *error) {
+static FILE *open_file(const char *folder, bool resumes, const SandProbe *p, SandError *error) {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/%s.csv", folder, p->name);
     if (length < 0 || (size_t)length >= sizeof path) return sand_fail(error, "--probes: the path is too long"), NULL;
-    FILE *file = fopen(path, "w");
+    FILE *file = resumes ? fopen(path, "r+") : NULL;
+    bool kept = file != NULL;
+    if (!kept) file = fopen(path, "w+");
     if (!file) return sand_fail(error, "--probes %.300s: %s", path, strerror(errno)), NULL;
-    write_header(file, p);
+    if (!kept) write_header(file, p);
+    fflush(file); // a run that is killed before the first sample leaves the columns
     return file;
 }
 
-bool probe_files_open(ProbeFiles *f, const char *folder, const SandWorld *w, SandError *error) {
+bool probe_files_open(ProbeFiles *f, const char *folder, bool resumes, const SandWorld *w, SandError *error) {
     if (w->probe_count == 0)
         return sand_fail(error, "--probes: the scene has no probes; --probe \"NAME KIND ...\" adds one");
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return sand_fail(error, "--probes %.300s: %s", folder, strerror(errno));
     f->folder = folder;
     for (int k = 0; k < w->probe_count; k++) {
-        f->files[k] = open_file(folder, &w->probes[k], error);
+        f->files[k] = open_file(folder, resumes, &w->probes[k], error);
         if (!f->files[k]) return false;
         f->count++;
+    }
+    return true;
+}
+
+// Whether the file begins with the columns of the probe; it is read up to behind them.
+static bool has_header(FILE *file, const SandProbe *p) {
+    char *text = NULL, *line = NULL;
+    size_t size = 0, capacity = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out) write_header(out, p);
+    bool same = out && fclose(out) == 0 && getline(&line, &capacity, file) > 0 && !strcmp(line, text);
+    free(text);
+    free(line);
+    return same;
+}
+
+// Where the samples up to a time end, in bytes. A line that a killed run left unfinished is none.
+static off_t samples_end(FILE *file, double time) {
+    char *line = NULL;
+    size_t capacity = 0;
+    off_t end = ftello(file);
+    for (ssize_t length; (length = getline(&line, &capacity, file)) > 0; end += length)
+        if (line[length - 1] != '\n' || !(strtod(line, NULL) <= time)) break;
+    free(line);
+    return end;
+}
+
+bool probe_files_resume(ProbeFiles *f, const SandWorld *w, SandError *error) {
+    for (int k = 0; k < f->count; k++) {
+        FILE *file = f->files[k];
+        const char *name = w->probes[k].name;
+        if (fflush(file) != 0 || fseeko(file, 0, SEEK_SET) != 0 || !has_header(file, &w->probes[k]))
+            return sand_fail(error, "--probes %.200s/%s.csv: its columns are not those of the probe", f->folder, name);
+        off_t end = samples_end(file, w->time);
+        if (ftruncate(fileno(file), end) != 0 || fseeko(file, end, SEEK_SET) != 0)
+            return sand_fail(error, "--probes %.200s/%s.csv: %s", f->folder, name, strerror(errno));
     }
     return true;
 }

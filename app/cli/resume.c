@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/cli/notes.h"
 #include "app/io/recorder.h"
 
 enum { PATH = 4096 };
@@ -41,18 +42,21 @@ bool resume_note(const char *folder, const Options *options, const Session *sess
     return written || sand_fail(error, "%.300s: %s", path, strerror(errno));
 }
 
-// Compares line by line; fails with the first difference as a sentence.
-static bool compare(const char *path, FILE *file, char *text, const char *folder, SandError *error) {
-    char was[1024];
-    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-        if (!fgets(was, sizeof was, file)) return sand_fail(error, "%.300s: is cut off; film into another folder", path);
-        was[strcspn(was, "\n")] = '\0';
-        if (strcmp(was, line))
-            return sand_fail(error,
-                             "--resume: %.150s was filmed with `%.100s`, now it is `%.100s`; film into another folder",
-                             folder, was, line);
-    }
-    return true;
+// Reads a whole note (malloc).
+static char *read_note(FILE *file) {
+    char *text = NULL;
+    size_t size = 0;
+    if (getdelim(&text, &size, '\0', file) >= 0) return text;
+    free(text);
+    return NULL;
+}
+
+static bool compare(const char *path, FILE *file, const char *text, const char *folder, SandError *error) {
+    char *was = read_note(file);
+    bool same = was ? notes_compare(was, text, folder, "film into another folder", error)
+                    : sand_fail(error, "%.300s: is cut off; film into another folder", path);
+    free(was);
+    return same;
 }
 
 static bool is_later(const struct stat *a, const struct stat *b) {

@@ -1,8 +1,9 @@
 // `sandglass SCENE`: opens a window; without a display films; with --json, --log, --probes or a headless take only computes.
 #include <math.h>
 
-#include "app/cli/picture_options.h"
+#include "app/cli/checkpoints.h"
 #include "app/cli/commands.h"
+#include "app/cli/picture_options.h"
 #ifdef SAND_WINDOW
 #include "app/engine/real_time_trial.h"
 #include "app/io/free_path.h"
@@ -15,27 +16,25 @@
 #include <unistd.h>
 #endif
 
-// The largest penetrations of a run, m.
-typedef struct Peak {
-    double all, walls;
-} Peak;
-
-// Steps until the end or an interrupt; counts the steps.
-static bool take_steps(Session *session, int64_t steps, int64_t *taken, Peak *peak, SandError *error) {
-    for (*taken = 0; *taken < steps && !session_interrupted(); ++*taken) {
-        if (!session_step(session, *taken, steps, error)) return false;
+// Steps until the end or an interrupt, with a checkpoint now and then and at the end.
+static bool take_steps(Session *session, Checkpoints *checkpoints, int64_t steps, Peak *peak, SandError *error) {
+    const SandWorld *world = sand_simulation_world(session->sim);
+    while ((int64_t)world->step_index < steps && !session_interrupted()) {
+        if (!session_step(session, (int64_t)world->step_index, steps, error)) return false;
         const SandCounters *c = sand_simulation_counters(session->sim);
         peak->all = fmax(peak->all, c->penetration_max);
         peak->walls = fmax(peak->walls, c->penetration_walls);
+        if (checkpoints_due(checkpoints, session)) checkpoints_write(checkpoints, session, peak);
     }
+    checkpoints_write(checkpoints, session, peak);
     return true;
 }
 
-static bool report(Session *session, const Options *options, int64_t taken, const Peak *peak, SandError *error) {
+static bool report(Session *session, const Options *options, uint64_t first, const Peak *peak, SandError *error) {
     const SandWorld *world = sand_simulation_world(session->sim);
     const SandCounters *c = sand_simulation_counters(session->sim);
     double elapsed = progress_now() - session->begin;
-    double factor = (double)taken * world->step / elapsed;
+    double factor = (double)(world->step_index - first) * world->step / elapsed;
     progress_end(&session->progress);
     fprintf(stderr,
             "%s: %.2f s simulated in %.1f s (%.2f x real time), %d bodies, %d contacts, largest penetration %.3g mm, "
@@ -51,7 +50,7 @@ static bool report(Session *session, const Options *options, int64_t taken, cons
     session_write(session, &penetration, &json);
     json_number(&json, "penetration_peak", peak->all);
     json_number(&json, "penetration_walls_peak", peak->walls);
-    json_integer(&json, "steps", taken);
+    json_integer(&json, "steps", (int64_t)world->step_index);
     json_number(&json, "seconds", elapsed);
     json_number(&json, "real_time_factor", factor);
     json_bool(&json, "interrupted", session_interrupted());
@@ -244,12 +243,47 @@ static bool has_display(void) {
 }
 #endif
 
+// Goes on from a checkpoint where there is one, steps to the end and reports. `steps`: the length of the whole run.
+static Outcome compute_steps(Session *session, Checkpoints *checkpoints, const Options *options, int64_t steps,
+                             SandError *error) {
+    const SandWorld *world = sand_simulation_world(session->sim);
+    Peak peak = {0};
+    if (!checkpoints_open(checkpoints, options, session, error)) return OUTCOME_WRONG;
+    if (checkpoints_resumes(options) && !checkpoints_resume(checkpoints, session, &peak, error)) return OUTCOME_WRONG;
+    uint64_t first = world->step_index;
+    if (first)
+        fprintf(stderr, "%s: goes on from step %llu, t = %g s\n", session->scene.name, (unsigned long long)first,
+                world->time);
+    const OptionValue *take = &options->values[OPTION_TAKE];
+    bool ran = take_steps(session, checkpoints, steps, &peak, error) && report(session, options, first, &peak, error) &&
+               (!take->given || session_save_take(session, options, take->text, error));
+    return ran ? OUTCOME_DONE : OUTCOME_FAILED;
+}
+
+Outcome compute_scene(const Options *options, SandError *error) {
+    Session session;
+    Checkpoints checkpoints = {0};
+    Outcome outcome = session_open(&session, options, "run", error);
+    if (outcome == OUTCOME_DONE) {
+        double seconds = session_seconds(&session, options);
+        const SandWorld *world = sand_simulation_world(session.sim);
+        fprintf(stderr, "%s: %d bodies, %g s in steps of %g s, %s, %d threads\n", session.scene.name, world->body_count,
+                seconds, world->step, sand_solver_table[session.def.solve.solver].name, session.def.threads);
+        // Slightly less than the whole, so that rounding adds no step.
+        int64_t steps = (int64_t)ceil(seconds / world->step * (1 - 1e-12));
+        outcome = compute_steps(&session, &checkpoints, options, steps, error);
+    }
+    checkpoints_close(&checkpoints);
+    return session_close(&session, outcome, error);
+}
+
 Outcome run_scene(const Options *options, SandError *error) {
 #ifdef SAND_WINDOW
     const OptionValue *values = options->values;
     // A report or a log means figures, not pictures; and a film saves no take.
     bool window = has_display() && !values[OPTION_HEADLESS].given;
-    bool figures = values[OPTION_JSON].given || values[OPTION_LOG].given || values[OPTION_PROBES].given;
+    bool figures = values[OPTION_JSON].given || values[OPTION_LOG].given || values[OPTION_PROBES].given ||
+                   values[OPTION_CHECKPOINT].given || values[OPTION_EXPORT].given;
     bool pictures = !figures && (window || !values[OPTION_TAKE].given);
     if (values[OPTION_SLOW].given && (window || !pictures))
         return sand_fail(error, "--slow is the speed of a film, and this run makes none; a window has --speed"),
@@ -261,21 +295,5 @@ Outcome run_scene(const Options *options, SandError *error) {
                OUTCOME_WRONG;
     if (pictures) return window ? show(options, error) : film(options, error);
 #endif
-    Session session;
-    Outcome outcome = session_open(&session, options, "run", error);
-    if (outcome == OUTCOME_DONE) {
-        double seconds = session_seconds(&session, options);
-        const SandWorld *world = sand_simulation_world(session.sim);
-        fprintf(stderr, "%s: %d bodies, %g s in steps of %g s, %s, %d threads\n", session.scene.name, world->body_count,
-                seconds, world->step, sand_solver_table[session.def.solve.solver].name, session.def.threads);
-        // Slightly less than the whole, so that rounding adds no step.
-        int64_t steps = (int64_t)ceil(seconds / world->step * (1 - 1e-12));
-        int64_t taken;
-        Peak peak = {0};
-        bool ran = take_steps(&session, steps, &taken, &peak, error) && report(&session, options, taken, &peak, error);
-        const OptionValue *take = &options->values[OPTION_TAKE];
-        if (ran && take->given) ran = session_save_take(&session, options, take->text, error);
-        if (!ran) outcome = OUTCOME_FAILED;
-    }
-    return session_close(&session, outcome, error);
+    return compute_scene(options, error);
 }

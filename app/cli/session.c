@@ -1,6 +1,7 @@
 // From options to a simulation, and the steps, reports and signals that run, bench, freeze, race and record share.
 #include "app/cli/session.h"
 
+#include "app/cli/checkpoints.h"
 #include "app/engine/backends.h"
 #include "app/engine/settled.h"
 
@@ -299,7 +300,9 @@ Outcome session_open(Session *session, const Options *options, const char *label
     const OptionValue *values = options->values;
     Outcome outcome = session_plan(session, options, error);
     if (outcome != OUTCOME_DONE) return outcome;
-    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, error)) return OUTCOME_WRONG;
+    if (!export_plan(&session->export, options, error)) return OUTCOME_WRONG;
+    if (values[OPTION_LOG].given && !log_open(&session->log, values[OPTION_LOG].text, checkpoints_resumes(options), error))
+        return OUTCOME_WRONG;
     if (!session_build(session, error)) return session_interrupted() ? OUTCOME_FAILED : OUTCOME_WRONG;
     if (session->has_gravity) session->scene.world.gravity = session->gravity;
     session->gravity = session->scene.world.gravity;
@@ -307,8 +310,8 @@ Outcome session_open(Session *session, const Options *options, const char *label
     if (options->probes.count && !values[OPTION_PROBES].given && options->verb != VERB_BENCH)
         return sand_fail(error, "--probe: nobody sees what it measures; --probes FOLDER says where to write it"),
                OUTCOME_WRONG;
-    if (values[OPTION_PROBES].given &&
-        !probe_files_open(&session->probes, values[OPTION_PROBES].text, &session->scene.world, error))
+    if (values[OPTION_PROBES].given && !probe_files_open(&session->probes, values[OPTION_PROBES].text,
+                                                         checkpoints_resumes(options), &session->scene.world, error))
         return OUTCOME_WRONG;
     session->sim = start_simulation(session, error);
     if (!session->sim) return OUTCOME_FAILED;
@@ -350,13 +353,24 @@ static void describe(const Session *session, char *text, size_t size) {
              1e3 * c->penetration_max);
 }
 
+// Opens the export before the first step, which also writes the state at the start.
+static bool start_export(Session *session, SandError *error) {
+    if (!session->export.path || session->exporter) return true;
+    const SandWorld *world = sand_simulation_world(session->sim);
+    if (!export_place(&session->export, &session->scene, world, error)) return false;
+    session->exporter = exporter_open(&session->export, on_report, &session->progress, error);
+    return session->exporter && (world->step_index > 0 || exporter_step(session->exporter, session->sim, error));
+}
+
 bool session_step(Session *session, int64_t at, int64_t total, SandError *error) {
     SandError differs;
     if (session->has_take &&
         !acts_replay(&session->take.acts, &session->acts_done, &session->scene, session->sim, &session->solve, error))
         return false;
-    if (!sand_simulation_step(session->sim, error) || !log_step(&session->log, session->sim, error) ||
-        !probe_files_write(&session->probes, sand_simulation_world(session->sim), error))
+    if (!start_export(session, error) || !sand_simulation_step(session->sim, error) ||
+        !log_step(&session->log, session->sim, error) ||
+        !probe_files_write(&session->probes, sand_simulation_world(session->sim), error) ||
+        (session->exporter && !exporter_step(session->exporter, session->sim, error)))
         return false;
     session->def.backend = sand_simulation_backend(session->sim); // the device may have failed, and the CPU gone on
     if (session->has_take && sand_simulation_world(session->sim)->step_index == session->take.steps &&
@@ -381,6 +395,11 @@ Outcome session_close(Session *session, Outcome outcome, SandError *error) {
         *error = closing;
         outcome = OUTCOME_FAILED;
     }
+    if (!exporter_close(session->exporter, &closing) && outcome == OUTCOME_DONE) {
+        *error = closing;
+        outcome = OUTCOME_FAILED;
+    }
+    sand_free((void *)session->export.shapes);
     sand_simulation_free(session->sim);
     sand_scene_free(&session->scene);
     take_free(&session->take);

@@ -1,6 +1,7 @@
 // A scene set up and run as the command line says: what run, bench, freeze, race and record share.
 #pragma once
 #include "app/io/json.h"
+#include "app/cli/export.h"
 #include "app/cli/log.h"
 #include "app/cli/options.h"
 #include "app/cli/probe_files.h"
@@ -24,6 +25,8 @@ typedef struct Session {
     Progress progress;
     Log log;
     ProbeFiles probes;
+    ExportDef export;   // path NULL: nothing is exported
+    Exporter *exporter; // opened before the first step
     bool has_gravity, has_shadow, has_beside;
     SandVec3 gravity;    // m/s^2, as asked for; once open, at the start
     SandSolveDef shadow; // a second solver, for the window

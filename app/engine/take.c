@@ -429,6 +429,14 @@ static void put_take(FILE *file, const Take *take) {
     for (int i = 0; i < take->acts.count; i++) put_act(file, &take->acts.items[i]);
 }
 
+void take_write_start(const Take *take, FILE *file) {
+    Take start = *take;
+    start.steps = 0;
+    start.has_hash = false;
+    start.views.count = start.acts.count = 0;
+    put_take(file, &start);
+}
+
 bool take_save(const Take *take, const char *path, SandError *error) {
     char part[4200];
     if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)

@@ -1,6 +1,8 @@
 // A take: a recorded run as a YAML file, with scene, settings, camera keys and every act with its step. Replayed, it gives
 // the same bits.
 #pragma once
+#include <stdio.h>
+
 #include "app/engine/acts.h"
 #include "app/render/camera_path.h"
 #include "app/engine/backends.h"
@@ -36,6 +38,8 @@ bool take_is(const char *name); // whether a name on the command line is that of
 // An error is one line, `file:line: key: what was expected`. On failure there is nothing to free.
 bool take_load(Take *take, const char *path, SandError *error);
 bool take_save(const Take *take, const char *path, SandError *error); // atomically: whole or not at all
+// Writes what the run starts from, a key on each line: the text of a take without camera, acts and end.
+void take_write_start(const Take *take, FILE *file);
 void take_free(Take *take);
 
 // Fills a take from the start of a run, all but backend, steps, hash, views and acts. `opened` is the name or path that the

@@ -3,8 +3,9 @@
 // knobs, the seed or this program leads to another file.
 #include "sim/scene/settled_state.h"
 
-#include "sim/geometry/mesh.h"
 #include "sim/core/array.h"
+#include "sim/core/hash.h"
+#include "sim/world/world_key.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,71 +23,19 @@ typedef struct Header {
     uint64_t key, bodies, hash; // hash: of the poses
 } Header;
 
-// FNV-1a over bytes, with a shift that brings high bits down.
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t size) {
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
-    return hash ^ hash >> 32;
-}
-
-static uint64_t hash_boundary(uint64_t hash, const SandBoundary *b) {
-    SandPose pose = sand_boundary_pose(b, 0);
-    int numbers[] = {(int)b->kind, (int)b->side, b->material, b->profile_count};
-    hash = hash_bytes(hash, numbers, sizeof numbers);
-    hash = hash_bytes(hash, &pose, sizeof pose);
-    hash = hash_bytes(hash, &b->half, sizeof b->half);
-    hash = hash_bytes(hash, &b->radius, sizeof b->radius);
-    if (b->profile_count) hash = hash_bytes(hash, b->profile, (size_t)b->profile_count * sizeof *b->profile);
-    if (!b->mesh) return hash;
-    hash = hash_bytes(hash, b->mesh->vertices, (size_t)b->mesh->vertex_count * sizeof *b->mesh->vertices);
-    return hash_bytes(hash, b->mesh->faces, (size_t)b->mesh->face_count * sizeof *b->mesh->faces);
-}
-
-static uint64_t hash_shape(uint64_t hash, const SandShape *s) {
-    hash = hash_bytes(hash, &s->kind, sizeof s->kind);
-    hash = hash_bytes(hash, &s->half, sizeof s->half);
-    if (s->kind == SAND_HULL) hash = hash_bytes(hash, s->core->corners, (size_t)s->core->corner_count * sizeof(SandVec3));
-    return s->sphere_count ? hash_bytes(hash, s->spheres, (size_t)s->sphere_count * sizeof *s->spheres) : hash;
-}
-
-static uint64_t hash_joint(uint64_t hash, const SandJoint *j) {
-    const SandDrive *d = &j->drive;
-    int numbers[] = {(int)j->kind, j->a, j->b, (int)d->motor};
-    double drive[] = {d->low, d->high, d->target, d->rate, d->speed, d->strength, d->stiffness, d->damping, d->rest};
-    SandVec3 places[] = {j->anchor_a, j->anchor_b, j->axis_a, j->axis_b};
-    hash = hash_bytes(hash, numbers, sizeof numbers);
-    hash = hash_bytes(hash, drive, sizeof drive);
-    return hash_bytes(hash, places, sizeof places);
-}
-
 uint64_t sand_settled_key(const SandScene *scene) {
-    const SandWorld *w = &scene->world;
-    size_t n = (size_t)w->body_count;
-    int numbers[] = {SETTLE_VERSION, w->body_count, scene->has_plug, w->boundary_count, w->shape_count, w->material_count};
-    double settings[] = {scene->plug, w->gravity.x,         w->gravity.y, w->gravity.z,  w->step,
-                         w->recovery, w->recovery_fraction, w->envelope,  w->rest_speed, w->bounce_speed};
-    uint64_t hash = hash_bytes(0xcbf29ce484222325u, sand_version(), strlen(sand_version()));
-    hash = hash_bytes(hash, __VERSION__, strlen(__VERSION__)); // another compiler may round otherwise
-    hash = hash_bytes(hash, numbers, sizeof numbers);
-    hash = hash_bytes(hash, settings, sizeof settings);
-    hash = hash_bytes(hash, &scene->seed, sizeof scene->seed);
-    hash = hash_bytes(hash, w->pairs, (size_t)w->material_count * (size_t)w->material_count * sizeof *w->pairs);
-    for (int i = 0; i < w->shape_count; i++) hash = hash_shape(hash, &w->shapes[i]);
-    for (int i = 0; i < w->boundary_count; i++) hash = hash_boundary(hash, &w->boundaries[i]);
-    for (int i = 0; i < w->joint_count; i++) hash = hash_joint(hash, &w->joints[i]);
-    hash = hash_bytes(hash, w->position, n * sizeof *w->position);
-    hash = hash_bytes(hash, w->rotation, n * sizeof *w->rotation);
-    hash = hash_bytes(hash, w->mass, n * sizeof *w->mass);
-    hash = hash_bytes(hash, w->inertia, n * sizeof *w->inertia);
-    hash = hash_bytes(hash, w->scale, n * sizeof *w->scale);
-    hash = hash_bytes(hash, w->shape, n * sizeof *w->shape);
-    hash = hash_bytes(hash, w->material, n * sizeof *w->material);
-    return hash_bytes(hash, w->enter, n * sizeof *w->enter);
+    const int numbers[] = {SETTLE_VERSION, scene->has_plug};
+    uint64_t hash = sand_hash_bytes(SAND_HASH_BEGIN, sand_version(), strlen(sand_version()));
+    hash = sand_hash_bytes(hash, __VERSION__, strlen(__VERSION__)); // another compiler may round otherwise
+    hash = sand_hash_bytes(hash, numbers, sizeof numbers);
+    hash = sand_hash_bytes(hash, &scene->plug, sizeof scene->plug);
+    hash = sand_hash_bytes(hash, &scene->seed, sizeof scene->seed);
+    return sand_world_hash_matter(&scene->world, hash);
 }
 
 static uint64_t hash_poses(uint64_t key, const void *positions, const void *rotations, size_t bodies) {
-    uint64_t hash = hash_bytes(key, positions, bodies * sizeof(SandVec3));
-    return hash_bytes(hash, rotations, bodies * sizeof(SandQuat));
+    uint64_t hash = sand_hash_bytes(key, positions, bodies * sizeof(SandVec3));
+    return sand_hash_bytes(hash, rotations, bodies * sizeof(SandQuat));
 }
 
 static bool name_file(char *path, const char *folder, uint64_t key) {

@@ -37,6 +37,7 @@ typedef struct SandCheckpoint {
     int entered[SAND_MAX_INLETS]; // through each inlet so far
     size_t position_capacity, velocity_capacity, spin_capacity, rotation_capacity, gone_capacity, rest_capacity;
     SandWarmStart warm_start;
+    SandCounters counters; // of the last step, and the totals since the start; kept by sand_simulation_save
 } SandCheckpoint;
 
 void sand_checkpoint_free(SandCheckpoint *checkpoint);
@@ -51,6 +52,8 @@ bool sand_checkpoint_restore(const SandCheckpoint *checkpoint, SandWorld *world,
 // Saves and restores the state; the run from a checkpoint gives the same bits again.
 bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error);
 bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoint, SandError *error);
+// Restores the counters as well: for a run that goes on in another process, and not back in its own.
+void sand_simulation_restore_counters(SandSimulation *sim, const SandCheckpoint *checkpoint);
 
 #ifdef __cplusplus
 }

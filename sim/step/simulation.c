@@ -344,6 +344,7 @@ bool sand_simulation_build(SandSimulation *sim, SandError *error) {
 }
 
 bool sand_simulation_save(SandSimulation *sim, SandCheckpoint *checkpoint, SandError *error) {
+    checkpoint->counters = sim->counters;
     return read_state(sim, error) && sand_checkpoint_save(checkpoint, &sim->host.world, &sim->host.warm_start, error);
 }
 
@@ -354,6 +355,11 @@ bool sand_simulation_restore(SandSimulation *sim, const SandCheckpoint *checkpoi
     sim->host.problem.contact_count = 0; // contacts and impulses are those of another state
     count_flow(sim);
     return true;
+}
+
+void sand_simulation_restore_counters(SandSimulation *sim, const SandCheckpoint *checkpoint) {
+    sim->counters = checkpoint->counters;
+    count_flow(sim);
 }
 
 const SandProblem *sand_simulation_problem(const SandSimulation *sim) { return &sim->host.problem; }

@@ -1,0 +1,180 @@
+// The table of formats, and the queue between the simulation and the thread that writes.
+#include "app/io/export/exporter.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const ExportFormat *const formats[] = {&export_vtkhdf, &export_pvd, &export_gsd, &export_csv};
+enum { FORMATS = sizeof formats / sizeof *formats, QUEUE = 4 };
+
+struct Exporter {
+    ExportDef def;
+    const ExportFormat *format;
+    void *writer; // of the format
+    ExportMessage *tell;
+    void *user;
+    ExportScratch scratch;
+    bool told_slow, told_fault;
+
+    // Shared with the thread that writes.
+    pthread_mutex_t lock;
+    pthread_cond_t filled, freed;
+    pthread_t thread;
+    ExportFrame frames[QUEUE]; // a ring
+    int64_t given, done;       // frames put into the ring, and written
+    bool closing, failed;
+    SandError fault;
+};
+
+// --- formats ------------------------------------------------------------------------------------------------
+
+static const ExportFormat *find_format(const char *path) {
+    const char *dot = strrchr(path, '.');
+    for (int k = 0; dot && k < FORMATS; k++)
+        if (!strcmp(dot, formats[k]->ending)) return formats[k];
+    return NULL;
+}
+
+bool exporter_knows(const char *path, SandError *error) {
+    if (find_format(path)) return true;
+    char endings[80] = "";
+    for (int k = 0; k < FORMATS; k++)
+        snprintf(endings + strlen(endings), sizeof endings - strlen(endings), "%s%s", k ? ", " : "", formats[k]->ending);
+    return sand_fail(error, "--export %.200s: the ending says the format: %s", path, endings);
+}
+
+// --- the thread that writes ---------------------------------------------------------------------------------
+
+// After a fault frames are dropped.
+static void write_next(Exporter *e) {
+    const ExportFrame *frame = &e->frames[e->done % QUEUE];
+    bool skip = e->failed;
+    SandError fault = {""};
+    pthread_mutex_unlock(&e->lock);
+    bool written = skip || e->format->write(e->writer, frame, &fault);
+    pthread_mutex_lock(&e->lock);
+    if (!written) {
+        e->failed = true;
+        e->fault = fault;
+    }
+    e->done++;
+    pthread_cond_signal(&e->freed);
+}
+
+static void *work(void *argument) {
+    Exporter *e = argument;
+    pthread_mutex_lock(&e->lock);
+    for (;;) {
+        while (e->done == e->given && !e->closing) pthread_cond_wait(&e->filled, &e->lock);
+        if (e->done == e->given) break;
+        write_next(e);
+    }
+    pthread_mutex_unlock(&e->lock);
+    return NULL;
+}
+
+// --- the side of the simulation -----------------------------------------------------------------------------
+
+Exporter *exporter_open(const ExportDef *def, ExportMessage *tell, void *user, SandError *error) {
+    Exporter *e = calloc(1, sizeof *e);
+    if (!e) return sand_fail(error, "out of memory for an export"), NULL;
+    e->def = *def;
+    e->tell = tell;
+    e->user = user;
+    e->format = find_format(def->path);
+    export_require(&e->def.choice[EXPORT_BODIES], e->format->required);
+    signal(SIGXFSZ, SIG_IGN); // a file at its limit is a fault like a full disk
+    SandError why;
+    e->writer = e->format->open(&e->def, &why);
+    if (!e->writer) {
+        free(e);
+        return sand_fail(error, "--export %s", why.text), NULL;
+    }
+    pthread_mutex_init(&e->lock, NULL);
+    pthread_cond_init(&e->filled, NULL);
+    pthread_cond_init(&e->freed, NULL);
+    if (pthread_create(&e->thread, NULL, work, e) == 0) return e;
+    e->format->close(e->writer, &why);
+    free(e);
+    return sand_fail(error, "no thread for the export"), NULL;
+}
+
+static bool is_due(const ExportDef *def, const SandWorld *w) {
+    const double early = 1e-6; // rounding makes no frame late
+    return w->step_index == 0 || floor(def->rate * w->time + early) > floor(def->rate * (w->time - w->step) + early);
+}
+
+static void tell_slow(Exporter *e) {
+    char sentence[SAND_NAME + 200];
+    if (e->told_slow) return;
+    snprintf(sentence, sizeof sentence,
+             "--export %.120s: is written more slowly than the simulation runs, which waits for it", e->def.path);
+    e->tell(e->user, sentence);
+    e->told_slow = true;
+}
+
+// Waits for a free frame of the ring. NULL: the export has ended with a fault.
+static ExportFrame *next_frame(Exporter *e) {
+    pthread_mutex_lock(&e->lock);
+    bool full = e->given - e->done == QUEUE && !e->failed;
+    pthread_mutex_unlock(&e->lock);
+    if (full) tell_slow(e);
+    pthread_mutex_lock(&e->lock);
+    while (e->given - e->done == QUEUE && !e->failed) pthread_cond_wait(&e->freed, &e->lock);
+    bool failed = e->failed;
+    pthread_mutex_unlock(&e->lock);
+    return failed ? NULL : &e->frames[e->given % QUEUE];
+}
+
+static void tell_fault(Exporter *e) {
+    char sentence[sizeof e->fault.text + 80];
+    if (e->told_fault) return;
+    snprintf(sentence, sizeof sentence, "--export %s; the export ends here, the run goes on", e->fault.text);
+    e->tell(e->user, sentence);
+    e->told_fault = true;
+}
+
+bool exporter_step(Exporter *e, SandSimulation *sim, SandError *error) {
+    if (!is_due(&e->def, sand_simulation_world(sim))) return true;
+    ExportFrame *frame = next_frame(e);
+    if (!frame) return tell_fault(e), true;
+    if (!export_capture(frame, sim, e->def.choice, e->format->exact, &e->scratch, error)) return false;
+    pthread_mutex_lock(&e->lock);
+    e->given++;
+    pthread_cond_signal(&e->filled);
+    pthread_mutex_unlock(&e->lock);
+    return true;
+}
+
+void exporter_wait(Exporter *e) {
+    pthread_mutex_lock(&e->lock);
+    while (e->done < e->given) pthread_cond_wait(&e->freed, &e->lock);
+    // The thread waits for the next frame, and leaves the writer alone.
+    if (e->format->flush && !e->failed) e->failed = !e->format->flush(e->writer, &e->fault);
+    pthread_mutex_unlock(&e->lock);
+}
+
+bool exporter_close(Exporter *e, SandError *error) {
+    SandError closing = {""};
+    if (!e) return true;
+    pthread_mutex_lock(&e->lock);
+    e->closing = true;
+    pthread_cond_signal(&e->filled);
+    pthread_mutex_unlock(&e->lock);
+    pthread_join(e->thread, NULL);
+    bool closed = e->format->close(e->writer, &closing);
+    bool whole = !e->failed && closed;
+    if (!whole) sand_fail(error, "--export %.480s", e->failed ? e->fault.text : closing.text);
+    if (!whole && e->told_fault) sand_fail(error, "--export %.200s: is not complete", e->def.path);
+    for (int k = 0; k < QUEUE; k++) export_frame_free(&e->frames[k]);
+    export_scratch_free(&e->scratch);
+    pthread_mutex_destroy(&e->lock);
+    pthread_cond_destroy(&e->filled);
+    pthread_cond_destroy(&e->freed);
+    free(e);
+    return whole;
+}

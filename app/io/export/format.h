@@ -1,0 +1,35 @@
+// A format of exports: one row of the table in exporter.c, and the functions that write it. They run on the thread of the
+// writer; what `write` has returned from is on the disk, whatever
+// happens to the program.
+#pragma once
+#include "app/io/export/frame.h"
+
+// What an export is to be.
+typedef struct ExportDef {
+    const char *path;
+    ExportChoice choice[EXPORT_SUBJECTS];
+    double rate;             // frames for each simulated second; one for each step at most
+    bool resumes;            // goes on with the file that is there, from which frames behind `kept` are dropped
+    uint64_t kept;           // step of the checkpoint
+    SandVec3 box;            // m, the sides of the period, or twice what the view reaches from the origin
+    SandVec3 middle;         // m, of the period; 0 along axes that do not repeat
+    const SandShape *shapes; // of the world at its start
+    int shape_count;
+} ExportDef;
+
+typedef struct ExportFormat {
+    const char *ending; // of the file
+    const char *about;
+    const char *required; // columns of bodies that are written whatever is chosen; NULL: none
+    bool exact;           // real numbers are doubles
+    void *(*open)(const ExportDef *def, SandError *error);
+    bool (*write)(void *writer, const ExportFrame *frame, SandError *error);
+    bool (*flush)(void *writer, SandError *error); // writes what was put off; NULL: nothing ever is
+    bool (*close)(void *writer, SandError *error); // frees the writer
+} ExportFormat;
+
+extern const ExportFormat export_csv, export_pvd, export_gsd, export_vtkhdf;
+
+static const char *const export_subject_names[EXPORT_SUBJECTS] = {"bodies", "contacts"};
+
+enum { EXPORT_PATH = 4096 }; // bytes of a path, terminator included

@@ -1,0 +1,191 @@
+#include "app/io/export/frame.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "sim/core/array.h"
+
+ExportType export_type(const ExportColumn *column, bool exact) {
+    if (column->kind == EXPORT_INTEGER) return EXPORT_I32;
+    return exact || column->kind == EXPORT_PLACE ? EXPORT_F64 : EXPORT_F32;
+}
+
+size_t export_type_bytes(ExportType type) { return type == EXPORT_F64 ? 8 : 4; }
+
+size_t export_array_bytes(const ExportArray *array, int items) {
+    return (size_t)items * (size_t)array->column->width * export_type_bytes(array->type);
+}
+
+double export_number(const ExportArray *array, size_t index) {
+    switch (array->type) {
+    case EXPORT_I32: return ((const int32_t *)array->data)[index];
+    case EXPORT_F32: return (double)((const float *)array->data)[index];
+    case EXPORT_F64: break;
+    }
+    return ((const double *)array->data)[index];
+}
+
+const ExportArray *export_array(const ExportTable *table, const char *name) {
+    for (int k = 0; k < table->array_count; k++)
+        if (!strcmp(table->arrays[k].column->name, name)) return &table->arrays[k];
+    return NULL;
+}
+
+void export_frame_free(ExportFrame *frame) {
+    for (int subject = 0; subject < EXPORT_SUBJECTS; subject++)
+        for (int k = 0; k < EXPORT_MAX_COLUMNS; k++) sand_free(frame->tables[subject].arrays[k].data);
+    *frame = (ExportFrame){0};
+}
+
+void export_scratch_free(ExportScratch *s) {
+    sand_free(s->items);
+    sand_free(s->results);
+    sand_free(s->force);
+    sand_free(s->contacts);
+    sand_free(s->worst);
+    *s = (ExportScratch){0};
+}
+
+// --- what the columns are read from -------------------------------------------------------------------------
+
+// Adds the force of contact i to one of its bodies.
+static void add_contact(ExportScratch *s, const ExportSource *source, int i, int index, double sign) {
+    if (index >= source->problem->dynamic_count) return; // a boundary
+    int body = source->order[index];
+    SandVec3 impulse = sand_contact_impulse(source->problem, source->solution, i);
+    s->force[body] = v3_madd(s->force[body], sign / source->problem->step, impulse);
+    s->contacts[body] += source->results[i].status != SAND_CONTACT_OPEN;
+    if (source->residuals) s->worst[body] = fmax(s->worst[body], source->residuals[i]);
+}
+
+static bool sum_contacts(ExportScratch *s, ExportSource *source, int contacts, SandError *error) {
+    int n = source->world->body_count;
+    if (!SAND_GROW(s->results, s->result_capacity, contacts + 1, "export", error) ||
+        !SAND_GROW(s->force, s->force_capacity, n, "export", error) ||
+        !SAND_GROW(s->contacts, s->contact_capacity, n, "export", error) ||
+        !SAND_GROW(s->worst, s->worst_capacity, n, "export", error))
+        return false;
+    memset(s->force, 0, (size_t)n * sizeof *s->force);
+    memset(s->contacts, 0, (size_t)n * sizeof *s->contacts);
+    memset(s->worst, 0, (size_t)n * sizeof *s->worst);
+    source->results = s->results;
+    source->force = s->force;
+    source->contacts = s->contacts;
+    source->worst = s->worst;
+    if (!contacts) return true;
+    sand_contact_results(source->problem, source->solution, s->results);
+    for (int i = 0; i < contacts; i++) {
+        if (s->results[i].status == SAND_CONTACT_JOINT) continue;
+        add_contact(s, source, i, source->problem->contacts[i].a, -1);
+        add_contact(s, source, i, source->problem->contacts[i].b, 1);
+    }
+    return true;
+}
+
+// Brings everything that is needed to the host.
+static bool open_source(ExportSource *source, SandSimulation *sim, unsigned needs, ExportScratch *s, SandError *error) {
+    *source = (ExportSource){.world = sand_simulation_world(sim)};
+    if (!sand_simulation_fetch(sim, error)) return false;
+    if (!(needs & EXPORT_NEEDS_CONTACTS)) return true;
+    if (!sand_simulation_fetch_contacts(sim, error)) return false;
+    source->problem = sand_simulation_problem(sim);
+    source->solution = sand_simulation_solution(sim);
+    source->order = sand_simulation_order(sim);
+    if (needs & EXPORT_NEEDS_RESIDUALS && !(source->residuals = sand_simulation_residuals(sim, error))) return false;
+    return sum_contacts(s, source, sand_simulation_solved_contacts(sim), error);
+}
+
+// --- copying ------------------------------------------------------------------------------------------------
+
+static void store(ExportArray *array, size_t at, const double *numbers) {
+    for (int k = 0; k < array->column->width; k++) {
+        if (array->type == EXPORT_I32) ((int32_t *)array->data)[at + (size_t)k] = (int32_t)numbers[k];
+        if (array->type == EXPORT_F32) ((float *)array->data)[at + (size_t)k] = (float)numbers[k];
+        if (array->type == EXPORT_F64) ((double *)array->data)[at + (size_t)k] = numbers[k];
+    }
+}
+
+// The simulation waits for this: on all cores, where it is worth it.
+static void fill_array(ExportArray *array, const ExportSource *source, const int *items, int count) {
+    size_t width = (size_t)array->column->width;
+#pragma omp parallel for if (count > 10000)
+    for (int i = 0; i < count; i++) {
+        double numbers[EXPORT_MAX_WIDTH];
+        array->column->read(source, items[i], numbers);
+        store(array, (size_t)i * width, numbers);
+    }
+}
+
+static bool fill_table(ExportTable *table, const ExportSource *source, const ExportChoice *choice, const int *items,
+                       int count, bool exact, SandError *error) {
+    table->count = count;
+    table->array_count = choice->count;
+    for (int k = 0; k < choice->count; k++) {
+        ExportArray *array = &table->arrays[k];
+        array->column = choice->columns[k];
+        array->type = export_type(array->column, exact);
+        if (!sand_grow((void *)&array->data, &array->capacity, export_array_bytes(array, count) + 1, 1, "export", error))
+            return false;
+        fill_array(array, source, items, count);
+    }
+    return true;
+}
+
+static int list_bodies(const SandWorld *world, int *items) {
+    int count = 0;
+    for (int i = 0; i < world->body_count; i++)
+        if (sand_world_active(world, i)) items[count++] = i;
+    return count;
+}
+
+static int list_contacts(const ExportSource *source, int contacts, int *items) {
+    int count = 0;
+    for (int i = 0; i < contacts; i++)
+        if (source->results[i].status != SAND_CONTACT_JOINT) items[count++] = i;
+    return count;
+}
+
+bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
+                    ExportScratch *s, SandError *error) {
+    ExportSource source;
+    if (!open_source(&source, sim, export_needs(choice), s, error)) return false;
+    int contacts = choice[EXPORT_CONTACTS].count ? sand_simulation_solved_contacts(sim) : 0;
+    int most = source.world->body_count > contacts ? source.world->body_count : contacts;
+    if (!SAND_GROW(s->items, s->item_capacity, most, "export", error)) return false;
+    frame->step = source.world->step_index;
+    frame->time = source.world->time;
+    int bodies = list_bodies(source.world, s->items);
+    if (!fill_table(&frame->tables[EXPORT_BODIES], &source, &choice[EXPORT_BODIES], s->items, bodies, exact, error))
+        return false;
+    contacts = list_contacts(&source, contacts, s->items);
+    return fill_table(&frame->tables[EXPORT_CONTACTS], &source, &choice[EXPORT_CONTACTS], s->items, contacts, exact, error);
+}
+
+// Lists the bodies that move, then the contacts, and copies both.
+static bool fill_solution(ExportFrame *frame, ExportSource *source, ExportScratch *s, SandError *error) {
+    const SandProblem *p = source->problem;
+    ExportChoice choice[EXPORT_SUBJECTS];
+    int most = p->dynamic_count > p->contact_count ? p->dynamic_count : p->contact_count;
+    export_choose_solution(choice);
+    if (!SAND_GROW(s->items, s->item_capacity, most + 1, "export", error) ||
+        !SAND_GROW(s->results, s->result_capacity, p->contact_count + 1, "export", error))
+        return false;
+    sand_contact_results(p, source->solution, s->results);
+    source->results = s->results;
+    for (int i = 0; i < p->dynamic_count; i++) s->items[i] = i;
+    if (!fill_table(&frame->tables[EXPORT_BODIES], source, &choice[EXPORT_BODIES], s->items, p->dynamic_count, true, error))
+        return false;
+    int contacts = list_contacts(source, p->contact_count, s->items);
+    return fill_table(&frame->tables[EXPORT_CONTACTS], source, &choice[EXPORT_CONTACTS], s->items, contacts, true, error);
+}
+
+bool export_capture_solution(ExportFrame *frame, const SandProblem *problem, const SandSolution *solution,
+                             SandError *error) {
+    ExportSource source = {.problem = problem, .solution = solution};
+    ExportScratch scratch = {0};
+    frame->step = 0;
+    frame->time = 0;
+    bool filled = fill_solution(frame, &source, &scratch, error);
+    export_scratch_free(&scratch);
+    return filled;
+}

@@ -1,0 +1,51 @@
+// A frame of an export: the chosen columns of bodies and contacts at one moment, copied out of the simulation so that a
+// writer can take its time.
+#pragma once
+#include "app/io/export/columns.h"
+
+typedef enum ExportType { EXPORT_I32, EXPORT_F32, EXPORT_F64 } ExportType;
+
+// The numbers of one column, item after item.
+typedef struct ExportArray {
+    const ExportColumn *column;
+    ExportType type;
+    void *data;
+    size_t capacity; // bytes
+} ExportArray;
+
+typedef struct ExportTable {
+    int count; // items
+    int array_count;
+    ExportArray arrays[EXPORT_MAX_COLUMNS];
+} ExportTable;
+
+typedef struct ExportFrame {
+    uint64_t step;
+    double time; // s
+    ExportTable tables[EXPORT_SUBJECTS];
+} ExportFrame;
+
+ExportType export_type(const ExportColumn *column, bool exact); // as export_capture stores it
+size_t export_type_bytes(ExportType type);
+size_t export_array_bytes(const ExportArray *array, int items);
+double export_number(const ExportArray *array, size_t index);                // number `index` of all of a column
+const ExportArray *export_array(const ExportTable *table, const char *name); // NULL: was not chosen
+
+// Sums over the contacts of a step, kept from frame to frame.
+typedef struct ExportScratch {
+    int *items;
+    SandContactResult *results;
+    SandVec3 *force;
+    int *contacts;
+    double *worst;
+    size_t item_capacity, result_capacity, force_capacity, contact_capacity, worst_capacity;
+} ExportScratch;
+void export_scratch_free(ExportScratch *scratch);
+
+// Fills a frame with the active bodies and the contacts of the last step, without the blocks of joints. `exact`: every real
+// number is a double.
+bool export_capture(ExportFrame *frame, SandSimulation *sim, const ExportChoice choice[EXPORT_SUBJECTS], bool exact,
+                    ExportScratch *scratch, SandError *error);
+// Fills a frame with the solution of a problem that has bodies.
+bool export_capture_solution(ExportFrame *frame, const SandProblem *problem, const SandSolution *solution, SandError *error);
+void export_frame_free(ExportFrame *frame);

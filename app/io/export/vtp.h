@@ -1,0 +1,17 @@
+// VTK XML PolyData (.vtp): points with their columns, appended as binary and compressed by zlib where there is one.
+#pragma once
+#include "app/io/export/deflate.h"
+#include "app/io/export/frame.h"
+
+// Scratch of a file being written, kept from file to file; all zero at first.
+typedef struct Vtp {
+    unsigned char *data; // appended to the file
+    size_t data_size, data_capacity;
+    Deflated deflated; // the last array
+    int32_t *index;    // 0, 1, 2, ...
+    size_t index_capacity;
+} Vtp;
+
+// Writes a table of a frame, whole or not at all.
+bool vtp_write(Vtp *vtp, const char *path, const ExportFrame *frame, const ExportTable *table, SandError *error);
+void vtp_free(Vtp *vtp);

@@ -1,0 +1,314 @@
+// The format of checkpoint files. One function for each part of the state, exchange_..., both writes and reads it, so that
+// the two cannot differ.
+#include "sim/step/checkpoint_file.h"
+
+#include "sim/core/array.h"
+#include "sim/core/hash.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { VERSION = 1, MOST_TEXT = 1 << 20, FILE_PATH = 4096 };
+static const uint64_t MAGIC = 0x54504b43444e4153u; // "SANDCKPT"
+
+// A file being written or read. After the first fault nothing is exchanged any more.
+typedef struct Stream {
+    FILE *file;
+    bool writes, ok;
+    uint64_t left; // words of a file being read that have not been read yet
+    uint64_t hash; // of all words so far
+    const char *path;
+    SandError *error;
+} Stream;
+
+static void refuse(Stream *s, const char *why) {
+    if (s->ok) s->ok = sand_fail(s->error, "%.300s: %s", s->path, why);
+}
+
+// --- words --------------------------------------------------------------------------------------------------
+
+// Between the order of this machine's bytes and that of the file.
+static uint64_t little_endian(uint64_t word) {
+    return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word);
+}
+
+// Writes a block of words at a time.
+static void write_words(Stream *s, const uint64_t *words, size_t count) {
+    enum { BLOCK = 4096 };
+    uint64_t block[BLOCK];
+    for (size_t done = 0; s->ok && done < count; done += BLOCK) {
+        size_t size = count - done < BLOCK ? count - done : BLOCK;
+        for (size_t i = 0; i < size; i++) block[i] = little_endian(words[done + i]);
+        if (fwrite(block, sizeof *block, size, s->file) != size) refuse(s, strerror(errno));
+    }
+}
+
+static void read_words(Stream *s, uint64_t *words, size_t count) {
+    if (count > s->left || fread(words, sizeof *words, count, s->file) != count) {
+        refuse(s, "is cut off");
+        return;
+    }
+    s->left -= count;
+    for (size_t i = 0; i < count; i++) words[i] = little_endian(words[i]);
+}
+
+// Writes or reads items that are made of doubles or of 64-bit integers.
+static void exchange(Stream *s, void *data, size_t count) {
+    uint64_t *words = data;
+    if (!s->ok || !count) return;
+    if (s->writes) write_words(s, words, count);
+    if (!s->writes) read_words(s, words, count);
+    for (size_t i = 0; s->ok && i < count; i++) s->hash = sand_hash(s->hash, words[i]);
+}
+
+// An integer between two limits.
+static void exchange_int(Stream *s, int *value, int least, int most) {
+    int64_t word = s->writes ? *value : least;
+    exchange(s, &word, 1);
+    if (word < least || word > most) refuse(s, "has a number out of range: it is damaged");
+    if (s->ok) *value = (int)word;
+}
+
+static void exchange_flag(Stream *s, bool *value) {
+    int word = s->writes ? *value : 0;
+    exchange_int(s, &word, 0, 1);
+    *value = word != 0;
+}
+
+// The number of items of an array whose items have at least this many words: a file cannot have more than it is long.
+static void exchange_count(Stream *s, int *count, int words) {
+    exchange_int(s, count, 0, INT32_MAX);
+    if (!s->writes && s->ok && (uint64_t)*count > s->left / (uint64_t)words) refuse(s, "is cut off");
+}
+
+#define RESERVE(s, array, capacity, count) \
+    ((s)->ok = (s)->ok && ((s)->writes || SAND_GROW(array, capacity, count, "checkpoint", (s)->error)))
+
+// A text, padded to whole words. Read into memory of malloc.
+static void exchange_text(Stream *s, char **text) {
+    int length = s->writes ? (int)strlen(*text) : 0;
+    exchange_int(s, &length, 0, MOST_TEXT);
+    size_t words = (size_t)length / 8 + 1;
+    uint64_t *padded = s->ok ? calloc(words, sizeof *padded) : NULL;
+    if (s->ok && !padded) refuse(s, "out of memory for its text");
+    if (s->writes && padded) memcpy(padded, *text, (size_t)length);
+    exchange(s, padded, words);
+    if (s->writes) free(padded);
+    if (!s->writes) *text = (char *)padded;
+    if (!s->writes && padded) ((char *)padded)[length] = '\0';
+}
+
+// --- the state ----------------------------------------------------------------------------------------------
+
+static void exchange_boundary(Stream *s, SandBoundaryState *b) {
+    SandMotion *m = &b->motion;
+    exchange(s, &b->pose, 7);
+    exchange(s, &m->velocity, 3);
+    exchange(s, &m->center, 3);
+    exchange(s, &m->axis, 3);
+    exchange(s, &m->rate, 1);
+    exchange(s, &m->start, 1);
+    exchange(s, &m->stop, 1);
+    exchange_flag(s, &b->moves);
+}
+
+static void exchange_joint(Stream *s, SandJoint *j) {
+    SandDrive *d = &j->drive;
+    int kind = (int)j->kind, motor = (int)d->motor;
+    double *drive[] = {&d->low,      &d->high,      &d->target,  &d->rate, &d->speed,
+                       &d->strength, &d->stiffness, &d->damping, &d->rest};
+    SandVec3 *places[] = {&j->anchor_a, &j->anchor_b, &j->axis_a, &j->axis_b};
+    exchange_int(s, &kind, 0, SAND_JOINT_KINDS - 1);
+    exchange_int(s, &motor, 0, SAND_MOTOR_POSITION);
+    j->kind = (SandJointKind)kind;
+    d->motor = (SandMotor)motor;
+    exchange_int(s, &j->a, -1, INT32_MAX);
+    exchange_int(s, &j->b, 0, INT32_MAX);
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++) exchange(s, places[k], 3);
+    exchange(s, &j->rest, 4);
+    for (size_t k = 0; k < sizeof drive / sizeof *drive; k++) exchange(s, drive[k], 1);
+}
+
+static void exchange_settings(Stream *s, SandCheckpoint *c) {
+    exchange(s, &c->time, 1);
+    exchange(s, &c->step_index, 1);
+    exchange(s, &c->gravity, 3);
+    exchange_int(s, &c->spring.body, -1, INT32_MAX);
+    exchange(s, &c->spring.point, 3);
+    exchange(s, &c->spring.target, 3);
+    exchange(s, &c->spring.rate, 1);
+    exchange_count(s, &c->boundary_count, 20);
+    RESERVE(s, c->boundaries, c->boundary_capacity, c->boundary_count);
+    for (int b = 0; s->ok && b < c->boundary_count; b++) exchange_boundary(s, &c->boundaries[b]);
+    exchange_count(s, &c->joint_count, 29);
+    RESERVE(s, c->joints, c->joint_capacity, c->joint_count);
+    for (int k = 0; s->ok && k < c->joint_count; k++) exchange_joint(s, &c->joints[k]);
+}
+
+static void exchange_flow(Stream *s, SandCheckpoint *c) {
+    exchange_int(s, &c->outlet_count, 0, SAND_MAX_OUTLETS);
+    exchange_int(s, &c->inlet_count, 0, SAND_MAX_INLETS);
+    for (int k = 0; s->ok && k < c->outlet_count; k++) {
+        exchange(s, &c->left_bodies[k], 1);
+        exchange(s, &c->left_mass[k], 1);
+    }
+    for (int k = 0; s->ok && k < c->inlet_count; k++) exchange_int(s, &c->entered[k], 0, INT32_MAX);
+}
+
+static void exchange_probes(Stream *s, SandCheckpoint *c) {
+    exchange_int(s, &c->probe_count, 0, SAND_MAX_PROBES);
+    RESERVE(s, c->probes, c->probe_capacity, c->probe_count);
+    for (int k = 0; s->ok && k < c->probe_count; k++) {
+        exchange(s, c->probes[k].total, SAND_PROBE_TOTALS);
+        exchange(s, &c->probes[k].sampled, 1);
+        exchange(s, &c->probes[k].since, 1);
+    }
+}
+
+static void exchange_bodies(Stream *s, SandCheckpoint *c) {
+    exchange_count(s, &c->body_count, 14);
+    int n = c->body_count;
+    RESERVE(s, c->position, c->position_capacity, n);
+    RESERVE(s, c->rotation, c->rotation_capacity, n);
+    RESERVE(s, c->velocity, c->velocity_capacity, n);
+    RESERVE(s, c->spin, c->spin_capacity, n);
+    RESERVE(s, c->gone, c->gone_capacity, n);
+    RESERVE(s, c->rest, c->rest_capacity, n);
+    exchange(s, c->position, 3 * (size_t)n);
+    exchange(s, c->rotation, 4 * (size_t)n);
+    exchange(s, c->velocity, 3 * (size_t)n);
+    exchange(s, c->spin, 3 * (size_t)n);
+    for (int i = 0; s->ok && i < n; i++) {
+        int states = s->writes ? c->rest[i] << 8 | c->gone[i] : 0;
+        exchange_int(s, &states, 0, 0xffffff);
+        c->gone[i] = (uint8_t)(states & 0xff);
+        c->rest[i] = (uint16_t)(states >> 8);
+    }
+}
+
+// Owners and keys of the contacts; returns how many there are.
+static int exchange_keys(Stream *s, SandWarmStart *warm) {
+    exchange_count(s, &warm->world_count, 1);
+    exchange_int(s, &warm->body_count, 0, warm->world_count);
+    RESERVE(s, warm->solver_index, warm->solver_index_capacity, warm->world_count);
+    RESERVE(s, warm->first, warm->first_capacity, warm->body_count + 1);
+    for (int i = 0; s->ok && i < warm->world_count; i++) exchange_int(s, &warm->solver_index[i], -1, warm->body_count - 1);
+    int contacts = s->ok && s->writes ? warm->first[warm->body_count] : 0;
+    exchange_count(s, &contacts, 4);
+    for (int k = 0, least = 0; s->ok && k <= warm->body_count; least = warm->first[k++])
+        exchange_int(s, &warm->first[k], k < warm->body_count ? least : contacts, contacts);
+    RESERVE(s, warm->key, warm->key_capacity, contacts);
+    for (int i = 0; s->ok && i < contacts; i++) {
+        uint64_t key = s->writes ? (uint64_t)warm->key[i].other << 32 | warm->key[i].feature : 0;
+        exchange(s, &key, 1);
+        warm->key[i] = (SandContactKey){.other = (uint32_t)(key >> 32), .feature = (uint32_t)key};
+    }
+    return contacts;
+}
+
+static void exchange_warm_start(Stream *s, SandWarmStart *warm) {
+    exchange(s, &warm->step, 1);
+    if (!s->ok || warm->step == 0) return; // empty
+    exchange(s, &warm->settings, 1);
+    exchange_flag(s, &warm->bounces);
+    exchange_flag(s, &warm->rolls);
+    int contacts = exchange_keys(s, warm), impulses = warm->rolls ? 2 * contacts : contacts;
+    RESERVE(s, warm->impulse, warm->impulse_capacity, impulses);
+    RESERVE(s, warm->approach, warm->approach_capacity, warm->bounces ? contacts : 0);
+    exchange(s, warm->impulse, 3 * (size_t)impulses);
+    if (warm->bounces) exchange(s, warm->approach, (size_t)contacts);
+}
+
+static void exchange_counters(Stream *s, SandCounters *c) {
+    int *counts[] = {&c->bodies,       &c->contacts,   &c->resting,    &c->solved_contacts,
+                     &c->warm_started, &c->iterations, &c->lost_total, &c->infeasible_total};
+    SandMetrics *m = &c->metrics;
+    double *figures[] = {&m->residual, &m->residual_rms,    &m->objective,         &m->complementarity, &m->relative,
+                         &m->r_norm,   &c->penetration_max, &c->penetration_walls, &c->solved};
+    int status = c->status;
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) exchange_int(s, counts[k], 0, INT32_MAX);
+    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) exchange(s, figures[k], 1);
+    exchange_int(s, &status, SAND_DIVERGED, SAND_SOLVED);
+    c->status = (SandStatus)status;
+}
+
+static void exchange_head(Stream *s) {
+    uint64_t magic = MAGIC;
+    int version = VERSION;
+    exchange(s, &magic, 1);
+    if (magic != MAGIC) refuse(s, "is no checkpoint of Sandglass");
+    exchange_int(s, &version, 0, INT32_MAX);
+    if (version != VERSION) refuse(s, "is a checkpoint of another version of Sandglass");
+}
+
+static void exchange_checksum(Stream *s) {
+    uint64_t hash = s->hash, word = hash;
+    exchange(s, &word, 1);
+    if (word != hash) refuse(s, "is damaged: its checksum is wrong");
+    if (!s->writes && s->left) refuse(s, "goes on behind its end: it is damaged");
+}
+
+static void exchange_checkpoint(Stream *s, SandCheckpoint *c, SandCheckpointNotes *notes) {
+    exchange_head(s);
+    exchange_text(s, &notes->origin);
+    exchange_text(s, &notes->progress);
+    exchange_settings(s, c);
+    exchange_flow(s, c);
+    exchange_probes(s, c);
+    exchange_bodies(s, c);
+    exchange_warm_start(s, &c->warm_start);
+    exchange_counters(s, &c->counters);
+    exchange_checksum(s);
+}
+
+// --- files --------------------------------------------------------------------------------------------------
+
+void sand_checkpoint_notes_free(SandCheckpointNotes *notes) {
+    free(notes->origin);
+    free(notes->progress);
+    *notes = (SandCheckpointNotes){0};
+}
+
+bool sand_checkpoint_write(const SandCheckpoint *checkpoint, const SandCheckpointNotes *notes, const char *path,
+                           SandError *error) {
+    char part[FILE_PATH];
+    if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+        return sand_fail(error, "%.60s...: the path is too long", path);
+    FILE *file = fopen(part, "wb");
+    if (!file) return sand_fail(error, "%.300s: %s", part, strerror(errno));
+    Stream s = {.file = file, .writes = true, .ok = true, .hash = SAND_HASH_BEGIN, .path = path, .error = error};
+    SandCheckpoint state = *checkpoint; // its arrays are borrowed, and stay as they are
+    SandCheckpointNotes borrowed = *notes;
+    exchange_checkpoint(&s, &state, &borrowed);
+    if (s.ok && (fflush(file) != 0 || fsync(fileno(file)) != 0)) refuse(&s, strerror(errno));
+    if (fclose(file) != 0) refuse(&s, strerror(errno));
+    if (s.ok && rename(part, path) != 0) refuse(&s, strerror(errno));
+    if (!s.ok) remove(part);
+    return s.ok;
+}
+
+bool sand_checkpoint_read(SandCheckpoint *checkpoint, SandCheckpointNotes *notes, const char *path, SandError *error) {
+    struct stat about;
+    *notes = (SandCheckpointNotes){0};
+    FILE *file = fopen(path, "rb");
+    if (!file || fstat(fileno(file), &about) != 0) {
+        int why = errno;
+        if (file) fclose(file);
+        return sand_fail(error, "%.300s: %s", path, strerror(why));
+    }
+    Stream s = {.file = file,
+                .ok = true,
+                .left = (uint64_t)about.st_size / 8,
+                .hash = SAND_HASH_BEGIN,
+                .path = path,
+                .error = error};
+    if (about.st_size % 8) refuse(&s, "is cut off");
+    exchange_checkpoint(&s, checkpoint, notes);
+    fclose(file);
+    if (!s.ok) sand_checkpoint_notes_free(notes);
+    return s.ok;
+}
