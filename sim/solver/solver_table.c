@@ -96,7 +96,10 @@ bool sand_solver_absent(const char *name) {
 }
 
 bool sand_solver_refuse(const char *option, const char *name, SandError *error) {
-    if (sand_solver_absent(name)) return sand_fail(error, "%s%s: not in this build; " SAND_PETSC_WANTED, option, name);
+    bool reference = sand_solver_assembled(sand_solver_count() - 1) != NULL; // the last that is available
+    if (sand_solver_absent(name))
+        return sand_fail(error, "%s%s: not in this build; %s", option, name,
+                         reference ? SAND_PETSC_WANTED : SAND_REFERENCE_WANTED);
     SandSuggestion names = sand_suggestion(name);
     for (int i = 0; i < sand_solver_count(); i++) sand_suggestion_add(&names, sand_solver_table[i].name);
     return sand_fail(error, "%s%.60s: there is no such solver; %s", option, name, sand_suggestion_text(&names));
