@@ -96,7 +96,9 @@ def _struct(name: str) -> Any:
 def dtype_of(name: str) -> np.dtype[Any]:
     """The numpy type of a C struct: vectors are arrays of three, texts and pointers are left out."""
     size, rows = _layouts[name]
-    names, formats, offsets = [], [], []
+    names: list[str] = []
+    formats: list[Any] = []
+    offsets: list[int] = []
     for row in rows:
         kind = row.type.decode()
         if kind in ("P", "s"):
@@ -120,7 +122,7 @@ class _Constant(ctypes.Structure):
 def _read_constants(library: ctypes.CDLL) -> dict[str, int]:
     """The constants of the headers, without their prefix SAND_."""
     rows = ctypes.cast(ctypes.addressof(ctypes.c_char.in_dll(library, "sand_constants")), POINTER(_Constant))
-    constants = {}
+    constants: dict[str, int] = {}
     while rows[len(constants)].name:
         row = rows[len(constants)]
         constants[row.name.decode().removeprefix("SAND_")] = row.value

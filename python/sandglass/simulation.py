@@ -17,13 +17,13 @@ import weakref
 from contextlib import contextmanager
 from ctypes import byref
 from dataclasses import dataclass
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import numpy as np
 
 from . import _native
 from ._arrays import view
-from .picture import Image, Painter, Views
+from .picture import Image, Painter
 from .problem import Metrics, Problem, metrics_of
 from .solvers import change, settings
 
@@ -31,10 +31,12 @@ Array = np.ndarray[Any, Any]
 _log = logging.getLogger("sandglass")
 
 
-@_native.MessageCallback
 def _hear(user: int, sentence: bytes) -> None:
     """Messages of the library, a lost body or an infeasible step, go to the log."""
     _log.warning(sentence.decode(errors="replace"))
+
+
+_hearing = _native.MessageCallback(_hear)
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,12 @@ class Simulation:
     seconds: float
     """s, how long the scene is worth watching"""
     knobs: dict[str, Knob]
+    _handle: _Handle
+    _solve: Any
+    _contacts: Callable[[], _StepContacts | None]
+    _painter: Painter | None
+    _box: tuple[Array, Array] | None
+    _studio: Any
 
     def __init__(self) -> None:
         raise TypeError("use Simulation.load(scene) or World.simulate()")
@@ -209,10 +217,10 @@ class Simulation:
         sim = cls.__new__(cls)
         sim._handle = _Handle(_native.simulation_create(byref(world), byref(definition)))
         sim._solve = definition.solve
-        sim._contacts: Any = lambda: None
+        sim._contacts = lambda: None
         sim._painter = None
         sim._describe(scene, name)
-        _native.on_message(sim._handle.pointer, _hear, None)
+        _native.on_message(sim._handle.pointer, _hearing, None)
         return sim
 
     def _describe(self, scene: Any, name: str) -> None:
@@ -224,8 +232,8 @@ class Simulation:
                       for k in knobs}
         self._box, self._studio = None, None
         if scene:
-            corners = scene.view_lower, scene.view_upper
-            self._box = tuple(np.array([v.x, v.y, v.z]) for v in corners)
+            lower, upper = (np.array([v.x, v.y, v.z]) for v in (scene.view_lower, scene.view_upper))
+            self._box = lower, upper
             self._studio = _native.Studio.from_buffer_copy(scene.studio)
 
     # --- steps ----------------------------------------------------------------------------------------------------
@@ -482,12 +490,13 @@ class Simulation:
         (low, high), `chains` (force chains), `samples` (along a side of a pixel), `exposure`.
         """
         if self._painter is None:
-            self._painter = Painter(self._handle, self._box or self._extent(), self._studio)
+            self._painter = Painter(self._handle, self.box, self._studio)
         return self._painter.draw(width, height, camera, look)
 
-    def views(self) -> Views:
-        """The path of a camera that moves through views: see `Views`."""
-        return Views()
+    @property
+    def box(self) -> tuple[Array, Array]:
+        """The lower and the upper corner (m) of what a camera should show: the scene's, or that of the bodies."""
+        return self._box or self._extent()
 
     def _extent(self) -> tuple[Array, Array]:
         """The box of the bodies, for a world that no scene file describes."""

@@ -110,7 +110,7 @@ def change(solve: Any, solver: str | None = None, *, friction: str | None = None
            **parameters: float | str) -> Any:
     """Changes settings of a solve (a SandSolveDef) as the options of the program of these names do, and returns it.
 
-    What is not given stays as it is. `parameters` are those of the method.
+    What is not given stays as it is. `parameters` are those of the method, with underscores for dashes.
     """
     if solver is not None and (index := find_solver(solver)) != solve.solver:
         _native.solve_choose(byref(solve), index)
@@ -131,7 +131,7 @@ def change(solve: Any, solver: str | None = None, *, friction: str | None = None
     if relative is not None:
         solve.relative = relative
     for name, value in parameters.items():
-        _native.solve_set(byref(solve), name.encode(), str(value).encode())
+        _native.solve_set(byref(solve), name.replace("_", "-").encode(), str(value).encode())
     _native.solve_check(byref(solve))
     return solve
 

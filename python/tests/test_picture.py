@@ -1,0 +1,85 @@
+"""Pictures: those of the program, as arrays."""
+
+import shutil
+import struct
+import subprocess
+import threading
+import zlib
+
+import numpy as np
+import pytest
+import sandglass
+from sandglass import Simulation, Views, World
+
+
+@pytest.fixture(scope="module")
+def balls():
+    sim = Simulation.load("two-spheres")
+    try:
+        sim.draw(16, 16)
+    except sandglass.SandglassError as error:
+        pytest.skip(str(error))
+    return sim
+
+
+def test_the_picture_is_that_of_the_program(balls, program, tmp_path):
+    if not shutil.which("convert"):
+        pytest.skip("there is no convert to read a PNG with")
+    program("record", "two-spheres", "--backend", "cpu", "--frames", 1, "--size", "160x120", "--camera", "corner", "--out", tmp_path)
+    (frame,) = tmp_path.glob("*.png")
+    theirs = np.frombuffer(subprocess.run(["convert", frame, "-depth", "8", "rgb:-"], check=True, capture_output=True).stdout, np.uint8)
+    ours = Simulation.load("two-spheres").draw(160, 120, camera="corner", quality="high", samples=2)
+    assert ours.shape == (120, 160, 3) and ours.dtype == np.uint8
+    assert np.array_equal(ours.ravel(), theirs)
+
+
+def test_a_notebook_displays_it(balls):
+    image = balls.draw(40, 30, quality="low")
+    png = image._repr_png_()
+    assert png.startswith(b"\x89PNG") and struct.unpack(">II", png[16:24]) == (40, 30)
+    start = png.index(b"IDAT") + 4
+    rows = np.frombuffer(zlib.decompress(png[start:start + struct.unpack(">I", png[start - 8:start - 4])[0]]), np.uint8).reshape(30, 121)
+    assert not rows[:, 0].any() and np.array_equal(rows[:, 1:].reshape(30, 40, 3), image)
+    assert image._repr_html_().startswith("<img") and balls._repr_png_().startswith(b"\x89PNG")
+
+
+def test_the_ball_is_where_the_camera_looks():
+    world = World()
+    world.material("glass")
+    world.add_sphere(0.5, (10, 20, 30))
+    sim = world.simulate()
+    near, away = (np.asarray(sim.draw(60, 60, camera=(10, 17, 30, 10 + shift, 20, 30), quality="low"), int) for shift in (0, 50))
+    difference = np.abs(near - away).sum(axis=2)
+    assert difference[25:35, 25:35].min() > 20  # the ball, and the backdrop in its place
+
+
+def test_other_threads_may_draw(balls):
+    wanted, got = balls.draw(32, 24, quality="low"), []
+    thread = threading.Thread(target=lambda: got.append(balls.draw(32, 24, quality="low")))
+    thread.start()
+    thread.join()
+    assert np.array_equal(wanted, got[0]) and np.array_equal(wanted, balls.draw(32, 24, quality="low"))
+
+
+def test_colors_mean_something(balls):
+    sim = Simulation.load("hourglass", bodies=60, start="settled").step(5)
+    pictures = [sim.draw(48, 48, quality="low", **look).tobytes() for look in
+                ({}, {"color": "speed"}, {"color": "speed", "map": "cividis"}, {"color": "speed", "range": (0, 0.1)}, {"chains": True})]
+    assert len(set(pictures)) == len(pictures)
+
+
+@pytest.mark.parametrize("look, sentence", [({"color": "spead"}, "did you mean speed"), ({"camera": "frnt"}, "did you mean front"),
+                                            ({"quality": "best"}, "there are low, medium, high"), ({"width": 0}, "0 x 480"),
+                                            ({"range": (2, 1)}, "smaller one first"), ({"samples": 99}, "samples 99")])
+def test_errors_are_one_sentence(balls, look, sentence):
+    with pytest.raises(sandglass.SandglassError, match=sentence):
+        balls.draw(**look)
+
+
+def test_a_camera_moves_through_its_views(balls):
+    path = Views().add(0, (3, 0, 1), (0, 0, 0)).add(2, (0, 3, 1), (0, 0, 0)).add(5, (0, 3, 2), (0, 1, 0))
+    assert path.at(-1) == pytest.approx([3, 0, 1, 0, 0, 0]) and path.at(2) == pytest.approx([0, 3, 1, 0, 0, 0])
+    assert path.at(9) == pytest.approx([0, 3, 2, 0, 1, 0])
+    assert np.hypot(*path.at(1)[:2]) == pytest.approx(3)  # around the target, not through it
+    with pytest.raises(sandglass.SandglassError):
+        Views().at(0)
