@@ -31,7 +31,8 @@ add_custom_target(sandglass_python DEPENDS ${sand_python_targets})
 
 # The wheel has the scenes beside the libraries, and what gcc brings to run OpenMP.
 install(DIRECTORY scenes/ DESTINATION scenes COMPONENT python)
-get_filename_component(gomp "${OpenMP_gomp_LIBRARY}" REALPATH)
-if(gomp MATCHES "libgomp\\.so")
+install(FILES LICENSE DESTINATION . COMPONENT python)
+if(SAND_WHEEL)
+    get_filename_component(gomp "${OpenMP_gomp_LIBRARY}" REALPATH)
     install(FILES ${gomp} DESTINATION . RENAME libgomp.so.1 COMPONENT python)
 endif()
