@@ -119,7 +119,9 @@ add_library(sandglass_scene STATIC
     sim/scene/yaml_file.c
 )
 target_include_directories(sandglass_scene PRIVATE ${CYAML_INCLUDE_DIR} ${YAML_INCLUDE_DIR})
-target_compile_definitions(sandglass_scene PRIVATE SAND_SCENES_DIR="${PROJECT_SOURCE_DIR}/scenes")
+if(NOT SAND_WHEEL)
+    target_compile_definitions(sandglass_scene PRIVATE SAND_SCENES_DIR="${PROJECT_SOURCE_DIR}/scenes")
+endif()
 target_link_libraries(sandglass_scene PUBLIC sandglass_core
                       PRIVATE $<BUILD_INTERFACE:sand_flags> ${CYAML_LIBRARY} ${YAML_LIBRARY})
 set_target_properties(sandglass_scene PROPERTIES EXPORT_NAME scene)

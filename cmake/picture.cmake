@@ -34,7 +34,7 @@ add_custom_command(
     OUTPUT ${glad_dir}/src/gl.c ${glad_dir}/include/glad/gl.h
     COMMAND ${glad_command} --reproducible --quiet --extensions GL_KHR_debug --api gl:core=4.5 --out-path ${glad_dir} c
     VERBATIM)
-add_library(sand_glad STATIC ${glad_dir}/src/gl.c ${glad_dir}/include/glad/gl.h)
+add_library(sand_glad STATIC EXCLUDE_FROM_ALL ${glad_dir}/src/gl.c ${glad_dir}/include/glad/gl.h)
 target_include_directories(sand_glad SYSTEM PUBLIC ${glad_dir}/include)
 
 # Shaders and color maps travel inside the program.
@@ -48,7 +48,7 @@ add_custom_command(
     VERBATIM)
 
 # Objects, for the program and for the shared library of the package alike.
-add_library(sand_picture OBJECT
+add_library(sand_picture OBJECT EXCLUDE_FROM_ALL
     app/render/accumulator.c
     app/render/camera.c
     app/render/colormap.c

@@ -33,12 +33,23 @@ def test_the_picture_is_that_of_the_program(balls, program, tmp_path):
     assert np.array_equal(ours.ravel(), theirs)
 
 
+def chunks_of(png):
+    """The chunks of a PNG file, with their checksums verified."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    chunks, at = {}, 8
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at:at + 4])
+        kind, data = png[at + 4:at + 8], png[at + 8:at + 8 + length]
+        assert struct.unpack(">I", png[at + 8 + length:at + 12 + length]) == (zlib.crc32(png[at + 4:at + 8 + length]),)
+        chunks[kind], at = data, at + 12 + length
+    return chunks
+
+
 def test_a_notebook_displays_it(balls):
     image = balls.draw(40, 30, quality="low")
-    png = image._repr_png_()
-    assert png.startswith(b"\x89PNG") and struct.unpack(">II", png[16:24]) == (40, 30)
-    start = png.index(b"IDAT") + 4
-    rows = np.frombuffer(zlib.decompress(png[start:start + struct.unpack(">I", png[start - 8:start - 4])[0]]), np.uint8).reshape(30, 121)
+    chunks = chunks_of(image._repr_png_())
+    assert list(chunks) == [b"IHDR", b"IDAT", b"IEND"] and struct.unpack(">IIBB", chunks[b"IHDR"][:10]) == (40, 30, 8, 2)
+    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(30, 121)
     assert not rows[:, 0].any() and np.array_equal(rows[:, 1:].reshape(30, 40, 3), image)
     assert image._repr_html_().startswith("<img") and balls._repr_png_().startswith(b"\x89PNG")
 

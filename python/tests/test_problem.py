@@ -94,9 +94,12 @@ def test_every_method_agrees_with_dense_algebra(solver):
 
 def test_inertia_as_a_tensor():
     tensor = np.array([[3.0, 0.2, 0.1], [0.2, 2.0, 0.3], [0.1, 0.3, 1.5]]) * 1e-2
-    problem = ball((0.1, 0.05, -0.3), inertias=np.array([tensor, np.eye(3)]), arms_a=[(0.02, -0.03, -RADIUS)], mu=5.0)
-    matrix, r = delassus(problem)
-    assert problem.solve(iterations=5000, tolerance=1e-12).impulses[0] == pytest.approx(np.linalg.solve(matrix, -r), abs=1e-9)
+    velocity, (x, y, z) = np.array([0.1, 0.05, -0.3]), (0.02, -0.03, -RADIUS)
+    problem = ball(velocity, inertias=np.array([tensor, np.eye(3)]), arms_a=[(x, y, z)], mu=5.0)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    matrix = np.eye(3) / MASS - cross @ np.linalg.inv(tensor) @ cross  # velocity of the point over impulse
+    solution = problem.solve(iterations=5000, tolerance=1e-12)
+    assert solution.impulses[0] == pytest.approx(np.linalg.solve(matrix, velocity), abs=1e-9)
 
 
 def test_the_curve_falls():

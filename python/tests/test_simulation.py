@@ -1,11 +1,12 @@
 """Runs from Python are those of the program, and arrays look at the state itself."""
 
+import ctypes
 import gc
 
 import numpy as np
 import pytest
 import sandglass
-from sandglass import Simulation, World
+from sandglass import Simulation, World, _native
 
 
 @pytest.mark.parametrize("scene, options, flags", [
@@ -72,6 +73,23 @@ def test_contacts_that_nobody_holds_reuse_their_memory():
     sim = Simulation.load("hourglass", bodies=200).step(60)
     places = {sim.step().impulses.ctypes.data for _ in range(10)}
     assert len(places) < 10
+
+
+def test_nothing_leaks():
+    held = _native.library.sand_bytes_held
+    held.restype = ctypes.c_uint64
+    gc.collect()
+    before = held()
+    sim = Simulation.load("hourglass", bodies=100, threads=1).step(30)
+    kept = [(sim.step().contacts, sim.impulses) for _ in range(5)]
+    problem = sim.problem()
+    kept.append(problem.solve(curve=True).impulses)
+    with pytest.raises(sandglass.SandglassError):
+        Simulation.load("hourglass", bodies=100, solver="jacoby")  # refused after the world was built
+    assert held() > before
+    del sim, kept, problem
+    gc.collect()
+    assert held() == before
 
 
 def test_the_ground_carries_the_weight():
