@@ -30,5 +30,15 @@ bool sand_python_build(SandScene *scene, int threads, SandError *error);
 // The backend for a name, auto, cpu or cuda; NULL stands for the CPU (app/engine/backends.h).
 bool sand_python_backend(const char *name, const SandSolveDef *solve, SandPrecision precision, const SandBackend **backend,
                          SandError *error);
+// The local problem u = W r + q of contacts with three rows each, normal first. W is in compressed columns, sorted.
+typedef struct SandMatrixDef {
+    int contacts;
+    const int *begin, *row; // entries begin[j] .. begin[j + 1] - 1 are those of column j
+    const double *value, *q, *mu;
+} SandMatrixDef;
+// Makes a problem of it, which copies everything. Refuses a W that is not symmetric or has a negative diagonal; a build
+// without the reference methods refuses every one.
+bool sand_python_matrix(SandProblem *problem, const SandMatrixDef *def, SandError *error);
+
 // Whether the arrays of the host are those that the steps work on; false: they are copies of a device's.
 bool sand_python_on_host(const SandSimulation *sim);

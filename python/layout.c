@@ -2,6 +2,7 @@
 // types from this table, so that no offset is typed by hand and a library never meets the layout of another version.
 #include "python/bridge.h"
 #include "python/picture.h"
+#include "sim/step/checkpoint.h"
 
 #include <stddef.h>
 
@@ -148,6 +149,12 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(bodies), FIELD(contacts), FIELD(resting), FIELD(solved_contacts), FIELD(warm_started), FIELD(iterations),
     FIELD(status), FIELD(metrics), FIELD(solved), FIELD(penetration_max), FIELD(penetration_walls), FIELD(lost_total),
     FIELD(infeasible_total), FIELD(entered_total), FIELD(left_total), FIELD(left_mass),
+#undef STRUCT
+#define STRUCT SandCheckpoint
+    SIZE, FIELD(time), FIELD(step_index), FIELD(body_count),
+#undef STRUCT
+#define STRUCT SandMatrixDef
+    SIZE, FIELD(contacts), POINTER(begin), POINTER(row), POINTER(value), POINTER(q), POINTER(mu),
 #undef STRUCT
 #define STRUCT SandPictureDef
     SIZE, FIELD(width), FIELD(height), POINTER(view), POINTER(quality), POINTER(color), POINTER(map), FIELD(has_range),

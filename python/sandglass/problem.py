@@ -102,6 +102,21 @@ def _inverse_inertias(inertias: Any, count: int, dynamic: int) -> Array:
     return inverse[:, [0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
 
 
+def _columns(matrix: Any) -> tuple[Array, Array, Array]:
+    """A matrix in compressed columns: where each begins, the rows of the entries, the entries."""
+    if hasattr(matrix, "tocsc"):
+        sparse = matrix.tocsc()
+        sparse.sort_indices()
+        return tuple(np.ascontiguousarray(a, t) for a, t in  # type: ignore[return-value]
+                     ((sparse.indptr, np.int32), (sparse.indices, np.int32), (sparse.data, float)))
+    dense = np.asarray(matrix, float)
+    if dense.ndim != 2 or dense.shape[0] != dense.shape[1]:
+        raise ValueError(f"W: expected a square matrix, got shape {dense.shape}")
+    column, row = np.nonzero(dense.T)
+    begin = np.searchsorted(column, np.arange(len(dense) + 1)).astype(np.int32)
+    return begin, row.astype(np.int32), np.ascontiguousarray(dense[row, column])
+
+
 class Problem:
     """The contact problem of one step: minimize 1/2 g'N g + r'g over impulses g in the friction cones.
 
@@ -156,6 +171,26 @@ class Problem:
         problem = cls.__new__(cls)
         problem._adopt(memory.struct, memory)
         return problem
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, q: Any, mu: Any) -> Problem:
+        """The local problem u = W r + q, as Siconos and FCLIB state it: three rows for each contact, the normal first.
+
+        `matrix` is W, dense or a sparse matrix of scipy, symmetric and positive semidefinite; q in m/s. Impulses are in the
+        frames of the contacts, and bodies are there in name only. Needs a build with the reference methods.
+        """
+        begin, row, value = _columns(matrix)
+        rows = np.ascontiguousarray(q, float).ravel()
+        if len(rows) % 3 or len(begin) != len(rows) + 1 or (len(row) and row.max() >= len(rows)):
+            raise ValueError(f"W of {len(begin) - 1} columns and q of {len(rows)}: expected three for each contact")
+        friction = numbers(mu, len(rows) // 3, "mu")
+        if not (np.isfinite(value).all() and np.isfinite(rows).all() and np.isfinite(friction).all()):
+            raise ValueError("W, q and mu: expected finite numbers")
+        definition = _native.MatrixDef(contacts=len(friction), begin=begin.ctypes.data, row=row.ctypes.data,
+                                       value=value.ctypes.data, q=rows.ctypes.data, mu=friction.ctypes.data)
+        memory = _ProblemMemory()
+        _native.problem_of_matrix(byref(memory.struct), byref(definition))
+        return cls._of_memory(memory)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Problem:

@@ -102,13 +102,39 @@ class Outlet:
 
 
 class _Handle:
-    """Owns the C simulation; freed with the last array that looks at it."""
+    """Owns the C simulation; freed with the last array that looks at it.
+
+    A process that was forked has the memory of its parent but not the threads: there it is neither used nor freed.
+    """
 
     def __init__(self, pointer: int) -> None:
-        self.pointer = pointer
+        self._pointer, self._process = pointer, os.getpid()
 
-    def __del__(self, free: Any = _native.simulation_free) -> None:
-        free(self.pointer)
+    @property
+    def pointer(self) -> int:
+        if os.getpid() != self._process:
+            raise _native.SandglassError("this simulation belongs to another process; load one here, or start processes "
+                                         "with spawn instead of fork")
+        return self._pointer
+
+    def __del__(self, free: Any = _native.simulation_free, process: Any = os.getpid) -> None:
+        if process() == self._process:
+            free(self._pointer)
+
+
+class State:
+    """A state of a simulation to which it can go back: see `Simulation.save`."""
+
+    def __init__(self) -> None:
+        self._struct = _native.Checkpoint()
+
+    def __del__(self, free: Any = _native.checkpoint_free) -> None:
+        free(byref(self._struct))
+
+    @property
+    def time(self) -> float:
+        """s"""
+        return float(self._struct.time)
 
 
 class _StepContacts:
@@ -271,6 +297,18 @@ class Simulation:
         """The method, its budget and its parameters."""
         return settings(self._solve)
 
+    def save(self) -> State:
+        """Keeps the state of now. A run that goes on from there, after `restore`, has the same bits."""
+        state = State()
+        _native.simulation_save(self._handle.pointer, byref(state._struct))
+        return state
+
+    def restore(self, state: State) -> None:
+        """Goes back to a state of this simulation. There are no contacts until the next step."""
+        if state._struct.body_count != self.body_count:
+            raise _native.SandglassError("this state is of another simulation")
+        _native.simulation_restore(self._handle.pointer, byref(state._struct))
+
     # --- what a step did ------------------------------------------------------------------------------------------
 
     @property
@@ -352,7 +390,6 @@ class Simulation:
 
     @gravity.setter
     def gravity(self, value: Any) -> None:
-        self._leave_contacts()
         _native.simulation_change(self._handle.pointer).contents.gravity = _native.vec3(value)
 
     # --- bodies ---------------------------------------------------------------------------------------------------
@@ -417,7 +454,6 @@ class Simulation:
     @contextmanager
     def edit(self) -> Iterator[Bodies]:
         """Writable arrays of the bodies, to move or push them between two steps: `with sim.edit() as bodies:`."""
-        self._leave_contacts()
         _native.change_bodies(self._handle.pointer)
         bodies = Bodies(*(self._bodies(field, "f8", width, writable=True)
                           for field, width in (("position", 3), ("rotation", 4), ("velocity", 3), ("spin", 3))))

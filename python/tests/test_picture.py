@@ -9,7 +9,7 @@ import zlib
 import numpy as np
 import pytest
 import sandglass
-from sandglass import Simulation, Views, World
+from sandglass import Simulation, Views, World, _native
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,12 @@ def chunks_of(png):
         assert struct.unpack(">I", png[at + 8 + length:at + 12 + length]) == (zlib.crc32(png[at + 4:at + 8 + length]),)
         chunks[kind], at = data, at + 12 + length
     return chunks
+
+
+def test_without_egl_the_rest_works(monkeypatch):
+    monkeypatch.setattr(_native, "_path", lambda name: "/nowhere/" + name)
+    with pytest.raises(sandglass.SandglassError, match="no pictures.*libegl1"):
+        _native.Pictures()
 
 
 def test_a_notebook_displays_it(balls):

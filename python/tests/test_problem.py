@@ -102,6 +102,51 @@ def test_inertia_as_a_tensor():
     assert solution.impulses[0] == pytest.approx(np.linalg.solve(matrix, velocity), abs=1e-9)
 
 
+def sparse_of(dense):
+    """As much of a sparse matrix of scipy as is used."""
+    class Columns:
+        indptr = np.arange(0, dense.size + 1, len(dense))
+        indices = np.tile(np.arange(len(dense)), len(dense))
+        data = dense.T.ravel()
+        sort_indices = staticmethod(lambda: None)
+        tocsc = lambda self: self  # noqa: E731
+
+    return Columns()
+
+
+@pytest.mark.parametrize("form", [lambda w: w, sparse_of])
+def test_a_problem_given_as_a_matrix(form):
+    bodies = stack()
+    w, r = delassus(bodies)  # in the world frame: to the frames of the contacts, normal first
+    frames = np.zeros((6, 6))
+    for i, normal in enumerate(bodies.contacts["normal"]):
+        frames[3 * i:3 * i + 3, 3 * i:3 * i + 3] = [normal, (1, 0, 0), (0, 1, 0)]
+    try:
+        problem = Problem.from_matrix(form(frames @ w @ frames.T), frames @ r, 0.9)
+    except sandglass.SandglassError as error:
+        pytest.skip(str(error))
+    impulses = problem.solve(iterations=20000, tolerance=1e-11).impulses
+    expected = bodies.solve(iterations=20000, tolerance=1e-11).impulses
+    assert impulses.ravel() == pytest.approx(frames @ expected.ravel(), abs=1e-7)
+    with pytest.raises(sandglass.SandglassError, match="not symmetric|contradict"):
+        Problem.from_matrix(form(np.triu(w) - np.tril(w, -1)), r, 0.9)
+    with pytest.raises(ValueError, match="three for each contact"):
+        Problem.from_matrix(form(w), r[:3], 0.9)
+
+
+def test_a_matrix_that_is_not_quite_symmetric():
+    w = np.array([[2.0, 0.1, 0.0], [0.11, 3.0, 0.2], [0.0, 0.19, 2.5]])
+    q = np.array([-1.0, 0.1, -0.2])
+    try:
+        problem = Problem.from_matrix(w, q, 0.9)
+    except sandglass.SandglassError as error:
+        pytest.skip(str(error))
+    solution = problem.solve("ngs", friction="coulomb", iterations=20000, tolerance=1e-12)
+    assert solution.impulses[0] == pytest.approx(np.linalg.solve(w, -q), abs=1e-9)  # it sticks
+    with pytest.raises(sandglass.SandglassError, match="needs a symmetric W"):
+        problem.solve("p-spg-fb")
+
+
 def test_the_curve_falls():
     curve = stack().solve("gauss-seidel", iterations=500, tolerance=1e-9, curve=True).curve
     assert len(curve) > 2 and curve["residual"][-1] < 1e-3 * curve["residual"][0]

@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -90,6 +91,37 @@ def test_nothing_leaks():
     del sim, kept, problem
     gc.collect()
     assert held() == before
+
+
+def test_a_restored_run_has_the_same_bits():
+    sim = Simulation.load("hourglass", bodies=150, threads=1).step(30)
+    state, here = sim.save(), sim.hash
+    contacts, kept = sim.contacts, sim.contacts.copy()
+    first = sim.step(20).hash
+    sim.set_solver("jacobi")
+    sim.restore(state)
+    assert sim.hash == here and sim.time == state.time and sim.contact_count == 0
+    assert sim.step(20).hash != first
+    sim.set_solver("p-spg-fb")
+    sim.restore(state)
+    assert sim.step(20).hash == first
+    assert np.array_equal(contacts, kept)
+    with pytest.raises(sandglass.SandglassError, match="another simulation"):
+        sim.restore(Simulation.load("hourglass", bodies=50).save())
+
+
+def test_a_forked_process_is_refused_what_is_not_its_own():
+    sim = Simulation.load("hourglass", bodies=50, threads=2).step()
+    child = os.fork()
+    if child == 0:
+        try:
+            sim.step()
+        except sandglass.SandglassError as error:
+            del sim
+            os._exit(7 if "another process" in str(error) and Simulation.load("hourglass", bodies=50, threads=2).step() else 8)
+        os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    sim.step()
 
 
 def test_the_ground_carries_the_weight():
