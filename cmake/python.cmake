@@ -8,7 +8,7 @@ function(sand_shared_library name output)
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${output} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
                           INSTALL_RPATH "$ORIGIN" BUILD_RPATH_USE_ORIGIN ON LINK_DEPENDS ${sand_exports})
     target_link_options(${name} PRIVATE -Wl,--version-script=${sand_exports} -Wl,--no-undefined)
-    install(TARGETS ${name} LIBRARY DESTINATION . COMPONENT python)
+    install(TARGETS ${name} LIBRARY DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
 endfunction()
 
 sand_shared_library(sandglass_shared sandglass python/bridge.c python/layout.c python/matrix.c app/engine/backends.c app/engine/settled.c)
@@ -32,9 +32,9 @@ endif()
 add_custom_target(sandglass_python DEPENDS ${sand_python_targets})
 
 # The wheel has the scenes beside the libraries, and what gcc brings to run OpenMP.
-install(DIRECTORY scenes/ DESTINATION scenes COMPONENT python)
-install(FILES LICENSE DESTINATION . COMPONENT python)
+install(DIRECTORY scenes/ DESTINATION scenes COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES LICENSE DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
 if(SAND_WHEEL)
     get_filename_component(gomp "${OpenMP_gomp_LIBRARY}" REALPATH)
-    install(FILES ${gomp} DESTINATION . RENAME libgomp.so.1 COMPONENT python)
+    install(FILES ${gomp} DESTINATION . RENAME libgomp.so.1 COMPONENT python EXCLUDE_FROM_ALL)
 endif()
