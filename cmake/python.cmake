@@ -11,7 +11,8 @@ function(sand_shared_library name output)
     install(TARGETS ${name} LIBRARY DESTINATION . COMPONENT python EXCLUDE_FROM_ALL)
 endfunction()
 
-sand_shared_library(sandglass_shared sandglass python/bridge.c python/layout.c python/matrix.c app/engine/backends.c app/engine/settled.c)
+sand_shared_library(sandglass_shared sandglass python/bridge.c python/layout.c python/matrix.c app/engine/backends.c
+                    app/engine/settled.c)
 target_link_libraries(sandglass_shared PRIVATE sand_flags -Wl,--whole-archive ${sand_libraries} -Wl,--no-whole-archive)
 if(SAND_REFERENCE)
     target_compile_definitions(sandglass_shared PRIVATE SAND_REFERENCE)

@@ -131,7 +131,7 @@ const SandLayoutRow sand_layout[] = {
 #undef STRUCT
 #define STRUCT SandScene
     SIZE, TEXT(name), TEXT(about), FIELD(seconds), FIELD(seed), FIELD(studio), FIELD(solve), FIELD(knob_count), ARRAY(knobs),
-    FIELD(world), FIELD(view_lower), FIELD(view_upper),
+    FIELD(world), FIELD(view_lower), FIELD(view_upper), FIELD(follow), FIELD(follow_from),
 #undef STRUCT
 #define STRUCT SandSceneEntry
     SIZE, TEXT(name), TEXT(about),
@@ -157,7 +157,7 @@ const SandLayoutRow sand_layout[] = {
     SIZE, FIELD(contacts), POINTER(begin), POINTER(row), POINTER(value), POINTER(q), POINTER(mu),
 #undef STRUCT
 #define STRUCT SandPictureDef
-    SIZE, FIELD(width), FIELD(height), POINTER(view), POINTER(quality), POINTER(color), POINTER(map), FIELD(has_range),
+    SIZE, FIELD(width), FIELD(height), POINTER(view), FIELD(followed), FIELD(follows), POINTER(quality), POINTER(color), POINTER(map), FIELD(has_range),
     FIELD(low), FIELD(high), FIELD(chains), FIELD(samples), FIELD(exposure),
 #undef STRUCT
     {0}};

@@ -107,6 +107,7 @@ static bool update(SandPicture *p, SandSimulation *sim, const SandPictureDef *de
         return sand_fail(error, "range %g to %g: expected the smaller one first, and above 0 for residuals", def->low,
                          def->high);
     p->scene.map = (ColorMap)map;
+    p->scene.followed = def->followed;
     p->scene.chains = def->chains;
     p->scene.limits = (RenderRange){def->has_range ? RANGE_SET : RANGE_OF_SCENE, def->low, def->high};
     return render_scene_update(&p->scene, world, sim, world->time, (RenderColor)color, error);
@@ -144,6 +145,7 @@ bool sand_picture_draw(SandPicture *p, SandSimulation *sim, const SandPictureDef
                       error) ||
         !enter(error))
         return false;
+    if (def->follows) camera_shift(&camera, def->followed);
     bool drawn = draw(p, &camera, &look, def, pixels, error);
     SandError ignored;
     return leave(drawn ? error : &ignored) && drawn;

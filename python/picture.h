@@ -6,8 +6,10 @@
 
 // How to draw; names are those of the program's options. Start from sand_default_picture().
 typedef struct SandPictureDef {
-    int width, height;   // pixels
-    const char *view;    // a preset of the camera, or x,y,z,tx,ty,tz: eye and target in m
+    int width, height; // pixels
+    const char *view;  // a preset of the camera, or x,y,z,tx,ty,tz: eye and target in m
+    SandVec3 followed; // m, how far the body that the scene follows has come; shadows are cast in the box that moves with it
+    bool follows;      // the camera has moved as far
     const char *quality; // low, medium, high
     const char *color;   // what colors mean: body, speed, contacts, force, residual
     const char *map;     // of colors

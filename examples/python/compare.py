@@ -28,7 +28,8 @@ def main():
     best = sorted(solutions.items(), key=lambda item: item[1].metrics.residual)
     print(f"{'solver':16} {'residual':>12} {'iterations':>11} {'ms':>8}  status")
     for name, solution in best:
-        print(f"{name:16} {solution.metrics.residual:8.2e} m/s {solution.iterations:11d} {1e3 * solution.seconds:8.1f}  {solution.status}")
+        print(f"{name:16} {solution.metrics.residual:8.2e} m/s {solution.iterations:11d} {1e3 * solution.seconds:8.1f}"
+              f"  {solution.status}")
 
     if args.plot:
         import matplotlib.pyplot as plt

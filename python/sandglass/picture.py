@@ -71,10 +71,12 @@ class Painter:
         if getattr(self, "_pointer", None):
             self._pictures.free(self._pointer)
 
-    def draw(self, width: int, height: int, camera: Any, look: dict[str, Any]) -> Image:
+    def draw(self, width: int, height: int, camera: Any, followed: Any, look: dict[str, Any]) -> Image:
+        """Draws it; `followed` is how far the body that the scene follows has come."""
         definition = self._pictures.default()
         kept = [_view_text(camera).encode()]  # texts must outlive the call
         definition.width, definition.height, definition.view = width, height, _native.address(kept[0])
+        definition.followed, definition.follows = _native.vec3(followed), isinstance(camera, str)
         for key, value in look.items():
             if key in ("quality", "color", "map"):
                 kept.append(str(value).encode())

@@ -134,9 +134,10 @@ class Problem:
     pushed apart. All of it is checked, and an error names the body or contact.
     """
 
-    def __init__(self, *, masses: Any, inertias: Any, velocities: Any, spins: Any = 0.0, positions: Any = 0.0,
-                 pairs: Any, normals: Any, arms_a: Any, arms_b: Any, gaps: Any = 0.0, mu: Any, rolling: Any = 0.0, spinning: Any = 0.0,
-                 bounce: Any = 0.0, start: Any = None, step: float = 0.01, recovery: float = 1.0) -> None:
+    def __init__(self, *, masses: Any, inertias: Any, velocities: Any, spins: Any = 0.0, positions: Any = 0.0, pairs: Any,
+                 normals: Any, arms_a: Any, arms_b: Any, gaps: Any = 0.0, mu: Any, rolling: Any = 0.0,
+                 spinning: Any = 0.0, bounce: Any = 0.0, start: Any = None, step: float = 0.01,
+                 recovery: float = 1.0) -> None:
         mass = np.atleast_1d(np.asarray(masses, float))
         pair = np.asarray(pairs, np.int32).reshape(-1, 2)
         bodies, contacts = np.zeros(len(mass), _native.BODY), np.zeros(len(pair), _native.CONTACT)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import threading
 import weakref
 from contextlib import contextmanager
 from ctypes import byref
@@ -166,12 +167,16 @@ def scenes() -> dict[str, str]:
     return listed
 
 
+_opening = threading.Lock()  # the name of the folder of scenes is in one static buffer
+
+
 def _open_scene(scene: Any, name: str | os.PathLike[str], text: str | None, options: Any) -> None:
-    if text is None:
-        _native.scene_open(byref(scene), os.fsencode(name), byref(options))
-    else:
-        raw = text.encode()
-        _native.scene_open_text(byref(scene), raw, len(raw), os.fsencode(name), byref(options))
+    with _opening:
+        if text is None:
+            _native.scene_open(byref(scene), os.fsencode(name), byref(options))
+        else:
+            raw = text.encode()
+            _native.scene_open_text(byref(scene), raw, len(raw), os.fsencode(name), byref(options))
 
 
 def _set_knobs(scene: Any, knobs: dict[str, float]) -> None:
@@ -199,6 +204,7 @@ class Simulation:
     _painter: Painter | None
     _box: tuple[Array, Array] | None
     _studio: Any
+    _follow: tuple[int, Array] | None
 
     def __init__(self) -> None:
         raise TypeError("use Simulation.load(scene) or World.simulate()")
@@ -256,10 +262,11 @@ class Simulation:
         knobs = scene.knobs[:scene.knob_count] if scene else []
         self.knobs = {k.name.decode(): Knob(k.name.decode(), k.about.decode(), k.unit.decode(), k.value, k.least, k.most)
                       for k in knobs}
-        self._box, self._studio = None, None
+        self._box, self._studio, self._follow = None, None, None
         if scene:
-            lower, upper = (np.array([v.x, v.y, v.z]) for v in (scene.view_lower, scene.view_upper))
+            lower, upper, start = (np.array([v.x, v.y, v.z]) for v in (scene.view_lower, scene.view_upper, scene.follow_from))
             self._box = lower, upper
+            self._follow = (scene.follow, start) if scene.follow >= 0 else None
             self._studio = _native.Studio.from_buffer_copy(scene.studio)
 
     # --- steps ----------------------------------------------------------------------------------------------------
@@ -521,13 +528,15 @@ class Simulation:
     def draw(self, width: int = 640, height: int = 480, *, camera: Any = "default", **look: Any) -> Image:
         """Draws the bodies as they are now: a (height, width, 3) array of bytes that a notebook displays.
 
-        `camera` is a preset ("front", "top", "corner", ...) or six numbers, eye and target in m. `look`: `quality` ("low",
+        `camera` is a preset ("front", "top", "corner", ...), which moves with the body that a scene follows, or six numbers, eye
+        and target in m. `look`: `quality` ("low",
         "medium", "high"), `color` ("body", "speed", "contacts", "force", "residual"), `map` ("viridis", "cividis"), `range`
         (low, high), `chains` (force chains), `samples` (along a side of a pixel), `exposure`.
         """
         if self._painter is None:
             self._painter = Painter(self._handle, self.box, self._studio)
-        return self._painter.draw(width, height, camera, look)
+        followed = self.positions[self._follow[0]] - self._follow[1] if self._follow else np.zeros(3)
+        return self._painter.draw(width, height, camera, followed, look)
 
     @property
     def box(self) -> tuple[Array, Array]:

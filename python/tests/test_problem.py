@@ -77,7 +77,9 @@ def stack(weights=(1.0, 2.0)):
                    arms_b=[(0, 0, -RADIUS), (0, 0, 0)], mu=0.9)
 
 
-EXACT = [s.name for s in sandglass.solvers() if "cone" in s.friction and s.name not in ("jacobi", "mass-splitting", "tgs-soft", "avbd")]
+# These solve another problem, or need more iterations than a test has.
+ROUGH = ("jacobi", "mass-splitting", "tgs-soft", "avbd")
+EXACT = [s.name for s in sandglass.solvers() if "cone" in s.friction and s.name not in ROUGH]
 
 
 @pytest.mark.parametrize("solver", EXACT)
@@ -89,7 +91,8 @@ def test_every_method_agrees_with_dense_algebra(solver):
     assert (np.linalg.norm(exact, axis=1) < np.sqrt(1 + 0.9**2) * normal).all()  # within the cones: it is the solution
     solution = problem.solve(solver, iterations=20000, tolerance=1e-10)
     assert solution.impulses == pytest.approx(exact, abs=1e-7), solver  # tolerance over the least eigenvalue of N, 0.3
-    assert solution.metrics.objective == pytest.approx(0.5 * exact.ravel() @ matrix @ exact.ravel() + r @ exact.ravel(), abs=1e-9)
+    g = exact.ravel()
+    assert solution.metrics.objective == pytest.approx(0.5 * g @ matrix @ g + r @ g, abs=1e-9)
 
 
 def test_inertia_as_a_tensor():

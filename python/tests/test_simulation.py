@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -30,6 +31,14 @@ def test_the_bits_are_those_of_the_program(bench, scene, options, flags):
 def test_threads_do_not_change_the_bits():
     hashes = {Simulation.load("hourglass", bodies=200, threads=threads).step(20).hash for threads in (1, 2, 3)}
     assert len(hashes) == 1
+
+
+def test_simulations_in_several_threads():
+    def run(seed):
+        return Simulation.load("hourglass", bodies=100, seed=seed, threads=2).step(30).hash
+
+    with ThreadPoolExecutor(3) as pool:
+        assert list(pool.map(run, range(6))) == [run(seed) for seed in range(6)]
 
 
 def test_bodies_are_views_of_the_state():
