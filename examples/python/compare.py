@@ -1,6 +1,6 @@
 """Which method solves a step best? Freezes the contact problem of one step and gives it to every solver.
 
-python compare.py [--scene NAME] [--bodies N] [--iterations N] [--plot FILE]
+python compare.py [--scene NAME] [--bodies N] [--seconds S] [--iterations N] [--plot FILE]
 """
 
 import argparse
@@ -12,7 +12,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--scene", default="cylinder")
     parser.add_argument("--bodies", type=int, default=300)
-    parser.add_argument("--seconds", type=float, default=1, help="of the run before the step")
+    parser.add_argument("--seconds", type=float, default=2, help="of the run before the step")
     parser.add_argument("--iterations", type=int, default=200)
     parser.add_argument("--plot", help="a picture of the curves; needs matplotlib")
     args = parser.parse_args()
@@ -34,8 +34,8 @@ def main():
     if args.plot:
         import matplotlib.pyplot as plt
 
-        for name, solution in best:
-            plt.semilogy(solution.curve["iteration"], solution.curve["residual"], label=name)
+        for number, (name, solution) in enumerate(best):
+            plt.semilogy(solution.curve["iteration"], solution.curve["residual"], label=name, color=plt.cm.tab20(number))
         plt.xlabel("products with N")
         plt.ylabel("residual (m/s)")
         plt.legend(fontsize=7, ncol=2)

@@ -34,7 +34,7 @@ def main():
     lower, upper = sim.box
     middle, size = 0.5 * (lower + upper), max(upper - lower)
     path = sandglass.Views()
-    for share, away in ((0, (0, -2.4, 0.3)), (0.4, (2.2, -1.2, 0.8)), (0.7, (1.8, 1.8, 1.4)), (1, (-0.4, 2.4, 0.1))):
+    for share, away in ((0, (0, -2.9, 0.3)), (0.4, (2.5, -1.4, 0.8)), (0.7, (1.9, 1.9, 1.4)), (1, (-0.4, 2.9, 0.1))):
         path.add(share * args.seconds, middle + size * np.array(away), middle)
 
     pictures = frames(sim, path, args.seconds, args.fps, *args.size)
