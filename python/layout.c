@@ -151,7 +151,7 @@ const SandLayoutRow sand_layout[] = {
     FIELD(infeasible_total), FIELD(entered_total), FIELD(left_total), FIELD(left_mass),
 #undef STRUCT
 #define STRUCT SandCheckpoint
-    SIZE, FIELD(time), FIELD(step_index), FIELD(body_count),
+    SIZE, FIELD(time),
 #undef STRUCT
 #define STRUCT SandMatrixDef
     SIZE, FIELD(contacts), POINTER(begin), POINTER(row), POINTER(value), POINTER(q), POINTER(mu),

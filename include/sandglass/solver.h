@@ -123,7 +123,7 @@ typedef struct SandSolveDef {
                       // above 0 it wins over one; 0: never
 } SandSolveDef;
 SandSolveDef sand_default_solve(void);
-// False, with a sentence, when the solver cannot do the friction model with these bounds.
+// False, with a sentence, when the solver cannot do the friction model with these bounds, or a budget is out of range.
 bool sand_solve_check(const SandSolveDef *def, SandError *error);
 // The same when contacts have rolling or spinning friction, for what sand_solve_check lets pass.
 bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error);

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import math
 import os
 import threading
 import weakref
@@ -126,8 +127,9 @@ class _Handle:
 class State:
     """A state of a simulation to which it can go back: see `Simulation.save`."""
 
-    def __init__(self) -> None:
+    def __init__(self, handle: _Handle) -> None:
         self._struct = _native.Checkpoint()
+        self._handle = weakref.ref(handle)
 
     def __del__(self, free: Any = _native.checkpoint_free) -> None:
         free(byref(self._struct))
@@ -221,6 +223,8 @@ class Simulation:
         the scene by name; `threads` (0: one for each core; the result does not depend on it); `precision` of the solver;
         `backend` ("cpu", "cuda", "auto"); `solver` and its settings as in `set_solver`.
         """
+        if seed is not None and not 0 <= seed < 2**64:
+            raise _native.SandglassError(f"seed {seed}: expected a number of 64 bits, at least 0")
         options = _native.SceneOptions(bodies=bodies, step=step, has_seed=seed is not None, seed=seed or 0)
         if start is not None:
             if start not in ("lattice", "settled"):
@@ -306,13 +310,13 @@ class Simulation:
 
     def save(self) -> State:
         """Keeps the state of now. A run that goes on from there, after `restore`, has the same bits."""
-        state = State()
+        state = State(self._handle)
         _native.simulation_save(self._handle.pointer, byref(state._struct))
         return state
 
     def restore(self, state: State) -> None:
         """Goes back to a state of this simulation. There are no contacts until the next step."""
-        if state._struct.body_count != self.body_count:
+        if state._handle() is not self._handle:
             raise _native.SandglassError("this state is of another simulation")
         _native.simulation_restore(self._handle.pointer, byref(state._struct))
 
@@ -397,7 +401,10 @@ class Simulation:
 
     @gravity.setter
     def gravity(self, value: Any) -> None:
-        _native.simulation_change(self._handle.pointer).contents.gravity = _native.vec3(value)
+        vector = _native.vec3(value)
+        if not math.isfinite(vector.x + vector.y + vector.z):
+            raise _native.SandglassError("gravity must be finite")
+        _native.simulation_change(self._handle.pointer).contents.gravity = vector
 
     # --- bodies ---------------------------------------------------------------------------------------------------
 

@@ -267,5 +267,10 @@ class World:
         """Hands the world over to a simulation; arguments are those of `Simulation.load`. This world is empty afterwards."""
         from .simulation import Simulation
 
-        return Simulation._of_world(self._struct, _native.default_solve(), None, "world",
-                                    dict(settings, solver=solver, threads=threads, precision=precision, backend=backend))
+        try:
+            return Simulation._of_world(self._struct, _native.default_solve(), None, "world",
+                                        dict(settings, solver=solver, threads=threads, precision=precision, backend=backend))
+        finally:
+            if not self._struct.step:  # it was taken over
+                _native.world_init(byref(self._struct))
+                self._sphere = None

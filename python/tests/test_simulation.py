@@ -116,7 +116,7 @@ def test_a_restored_run_has_the_same_bits():
     assert sim.step(20).hash == first
     assert np.array_equal(contacts, kept)
     with pytest.raises(sandglass.SandglassError, match="another simulation"):
-        sim.restore(Simulation.load("hourglass", bodies=50).save())
+        sim.restore(Simulation.load("hourglass", bodies=150).save())
 
 
 def test_a_forked_process_is_refused_what_is_not_its_own():
@@ -226,6 +226,13 @@ bodies: [{material: glass, shape: sphere, radius: 0.1, position: [0, 0, 1]}]
     (lambda: Simulation.load("hourglass", bodies=50, backend="gpu"), "gpu: there is no such backend"),
     (lambda: Simulation.load("hourglass", bodies=50, precision="half"), "expected float or double"),
     (lambda: Simulation.load("hourglass", bodies=50, friction="cones"), "did you mean cone"),
+    (lambda: Simulation.load("hourglass", bodies=50, budget_ms=-1), "budget_ms: expected"),
+    (lambda: Simulation.load("hourglass", bodies=50, iterations=-1), "iterations: expected"),
+    (lambda: Simulation.load("hourglass", bodies=50, tolerance=float("nan")), "tolerance: expected"),
+    (lambda: Simulation.load("hourglass", bodies=50, accuracy=101), "accuracy: expected"),
+    (lambda: Simulation.load("hourglass", bodies=50, seed=-1), "seed -1: expected"),
+    (lambda: setattr(Simulation.load("two-spheres"), "gravity", (0, 0, float("nan"))), "gravity must be finite"),
+    (lambda: Simulation.load("hourglass", bodies=50, threads=-1), "threads: expected"),
     (lambda: Simulation.load("x.yaml", text="name: x\nabout: y\nseeed: 3\n"), "x.yaml:3"),
 ])
 def test_errors_are_one_sentence(call, sentence):

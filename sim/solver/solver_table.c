@@ -145,6 +145,15 @@ SandSolveDef sand_default_solve(void) {
     return def;
 }
 
+// A budget that is no budget would let a solve run on, or never start.
+static bool check_budget(const SandSolveDef *def, SandError *error) {
+    if (def->iterations < 0) return sand_fail(error, "iterations: expected at least 0, got %d", def->iterations);
+    if (!(def->budget_ms >= 0)) return sand_fail(error, "budget_ms: expected at least 0, got %g", def->budget_ms);
+    if (!(def->tolerance >= 0)) return sand_fail(error, "tolerance: expected at least 0, got %g", def->tolerance);
+    return (def->accuracy >= 0 && def->accuracy <= SAND_MOST_ACCURACY) ||
+           sand_fail(error, "accuracy: expected 0 to %g percent, got %g", SAND_MOST_ACCURACY, def->accuracy);
+}
+
 bool sand_solve_check(const SandSolveDef *def, SandError *error) {
     const SandSolver *solver = &sand_solver_table[def->solver];
     const SandFrictionRow *model = &sand_friction_table[def->friction];
@@ -154,7 +163,7 @@ bool sand_solve_check(const SandSolveDef *def, SandError *error) {
         return sand_fail(error, "the solver %s cannot adapt the bounds of friction inside its iteration", solver->name);
     if (model->section == SAND_POLYGON && (def->facets < 4 || def->facets > SAND_MAX_FACETS || def->facets % 2))
         return sand_fail(error, "facets: expected an even number from 4 to %d, got %d", SAND_MAX_FACETS, def->facets);
-    return true;
+    return check_budget(def, error);
 }
 
 bool sand_solve_check_rolling(const SandSolveDef *def, SandError *error) {
