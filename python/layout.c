@@ -82,9 +82,6 @@ const SandLayoutRow sand_layout[] = {
     POINTER(velocity), POINTER(spin), FIELD(want_curve), FIELD(want_metrics), FIELD(curve_count), POINTER(curve),
 #undef STRUCT
 // --- worlds ----------------------------------------------------------------------------------------------------
-#define STRUCT SandMaterial
-    SIZE, TEXT(name), FIELD(density), FIELD(mu), FIELD(restitution), FIELD(cohesion), FIELD(rolling), FIELD(spinning),
-#undef STRUCT
 #define STRUCT SandMotion
     SIZE, FIELD(velocity), FIELD(center), FIELD(axis), FIELD(rate), FIELD(start), FIELD(stop),
 #undef STRUCT

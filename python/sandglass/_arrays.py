@@ -15,7 +15,8 @@ class _Memory:
         self.__array_interface__ = {"data": (address, not writable), "shape": shape, "typestr": typestr, "version": 3}
 
 
-def view(address: int | None, dtype: Any, shape: tuple[int, ...], owner: object, writable: bool = False) -> np.ndarray[Any, Any]:
+def view(address: int | None, dtype: Any, shape: tuple[int, ...], owner: object,
+         writable: bool = False) -> np.ndarray[Any, Any]:
     """An array of this type and shape at an address of the owner; nothing is copied."""
     kind = np.dtype(dtype)
     if not address or 0 in shape:

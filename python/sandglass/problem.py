@@ -254,8 +254,8 @@ class Problem:
               **settings: Any) -> Solution:
         """Solves the problem with any method of `solvers()`.
 
-        `settings` are those of `Simulation.set_solver`: iterations (1000 unless given), tolerance, friction, parameters of the
-        method. With `curve` the solution has its convergence curve.
+        `settings` are those of `Simulation.set_solver`: iterations (1000 unless given), tolerance, friction, parameters of
+        the method. With `curve` the solution has its convergence curve.
         """
         solve = change(_native.default_solve(), solver, **{"iterations": 1000, **settings})
         cpu = _native.cpu_create(threads, _native.precision(precision))

@@ -1,11 +1,11 @@
 """Simulations: a world and the device that steps it.
 
-Who owns what. A simulation owns its memory, and every array that looks at it keeps it alive, so that no array ever points to
-nothing. Arrays of bodies (`positions`, `velocities`, ...) show the state as it is now: they change when a step is taken; copy
-what is to be kept. Arrays of contacts (`contacts`, `impulses`) belong to the step that they were taken from and never change:
-where one is still in use when the next step comes, the simulation leaves it its memory and makes new. Neither copies anything
-on the CPU. With the backend cuda the bodies are on the device: each access downloads them, and arrays are copies of the state at
-that moment.
+Who owns what. A simulation owns its memory, and every array that looks at it keeps it alive, so that no array ever points
+to nothing. Arrays of bodies (`positions`, `velocities`, ...) show the state as it is now: they change when a step is taken;
+copy what is to be kept. Arrays of contacts (`contacts`, `impulses`) belong to the step that they were taken from and never
+change: where one is still in use when the next step comes, the simulation leaves it its memory and makes new. Neither
+copies anything on the CPU. With the backend cuda the bodies are on the device: each access downloads them, and arrays are
+copies of the state at that moment.
 """
 
 from __future__ import annotations
@@ -268,7 +268,8 @@ class Simulation:
                       for k in knobs}
         self._box, self._studio, self._follow = None, None, None
         if scene:
-            lower, upper, start = (np.array([v.x, v.y, v.z]) for v in (scene.view_lower, scene.view_upper, scene.follow_from))
+            corners = scene.view_lower, scene.view_upper, scene.follow_from
+            lower, upper, start = (np.array([v.x, v.y, v.z]) for v in corners)
             self._box = lower, upper
             self._follow = (scene.follow, start) if scene.follow >= 0 else None
             self._studio = _native.Studio.from_buffer_copy(scene.studio)
@@ -515,14 +516,26 @@ class Simulation:
         dynamic = step.problem.dynamic_count
         order = view(_native.simulation_order(self._handle.pointer), "i4", (dynamic,), step)
         boundaries = -1 - np.arange(step.problem.body_count - dynamic, dtype=np.int32)
-        names = np.concatenate([order, boundaries])
-        return np.stack([names[contacts["a"]], names[contacts["b"]]], axis=1) if len(contacts) else np.zeros((0, 2), np.int32)
+        numbers = np.concatenate([order, boundaries])
+        if not len(contacts):
+            return np.zeros((0, 2), np.int32)
+        return np.stack([numbers[contacts["a"]], numbers[contacts["b"]]], axis=1)
 
     @property
     def residuals(self) -> Array:
         """m/s, the share of each contact in the residual of the last step. A copy; costs about an iteration."""
         count = self.contact_count
         return view(_native.simulation_residuals(self._handle.pointer), "f8", (count,), self._handle).copy()
+
+    def keep_curve(self, keep: bool = True) -> None:
+        """Whether the steps that follow keep the convergence curve of their solve."""
+        _native.want_curve(self._handle.pointer, keep)
+
+    @property
+    def curve(self) -> Array:
+        """The convergence curve of the last step, where `keep_curve` asked for it: iteration, seconds, residual, objective."""
+        step = self._step_contacts()
+        return view(step.solution.curve, _native.CURVE, (step.solution.curve_count,), step)
 
     def problem(self) -> Problem:
         """The contact problem of the coming step, as a copy: what `sandglass freeze` saves."""
@@ -535,8 +548,8 @@ class Simulation:
     def draw(self, width: int = 640, height: int = 480, *, camera: Any = "default", **look: Any) -> Image:
         """Draws the bodies as they are now: a (height, width, 3) array of bytes that a notebook displays.
 
-        `camera` is a preset ("front", "top", "corner", ...), which moves with the body that a scene follows, or six numbers, eye
-        and target in m. `look`: `quality` ("low",
+        `camera` is a preset ("front", "top", "corner", ...), which moves with the body that a scene follows, or six numbers,
+        eye and target in m. `look`: `quality` ("low",
         "medium", "high"), `color` ("body", "speed", "contacts", "force", "residual"), `map` ("viridis", "cividis"), `range`
         (low, high), `chains` (force chains), `samples` (along a side of a pixel), `exposure`.
         """

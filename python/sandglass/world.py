@@ -70,8 +70,8 @@ class World:
 
     # --- boundaries -----------------------------------------------------------------------------------------------
 
-    def _boundary(self, make: Callable[[Any], None], name: str, material: int, position: Vector | None, rotation: Vector | None,
-                  motion: dict[str, Any] | None) -> int:
+    def _boundary(self, make: Callable[[Any], None], name: str, material: int, position: Vector | None,
+                  rotation: Vector | None, motion: dict[str, Any] | None) -> int:
         boundary = _native.Boundary()
         make(byref(boundary))
         boundary.name, boundary.material = name.encode(), material

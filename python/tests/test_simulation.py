@@ -188,10 +188,14 @@ def test_the_frozen_problem_is_that_of_the_coming_step():
 
 def test_figures_of_a_step():
     sim = Simulation.load("hourglass", bodies=200).step(30)
-    counters, profile = sim.counters, sim.profile
+    assert len(sim.curve) == 0  # nobody asked for it
+    sim.keep_curve()
+    counters, profile = sim.step().counters, sim.profile
+    assert sim.curve["iteration"][-1] == counters.iterations and len(sim.curve) > 10
+    assert sim.curve["residual"][-1] < 0.5 * sim.curve["residual"][0]
     assert counters.bodies == 200 and counters.contacts == sim.contact_count == len(sim.impulses) == len(sim.contacts)
     assert counters.metrics.residual == sim.residual and counters.status in ("solved", "budget reached")
-    assert 0 <= profile.solve <= profile.step and sim.on_host and sim.time == pytest.approx(0.3)
+    assert 0 <= profile.solve <= profile.step and sim.on_host and sim.time == pytest.approx(0.31)
     speed2 = (sim.velocities**2).sum(axis=1)
     inertia = 0.4 * sim.masses * sim.radii**2
     energy = 0.5 * (sim.masses @ speed2 + inertia @ (sim.spins**2).sum(axis=1))
